@@ -1,0 +1,51 @@
+# Helpers that keep the folder of every floor down to a list of its sources.
+
+# Compile and link settings shared by every target of the project.
+add_library(millrace_settings INTERFACE)
+target_compile_options(millrace_settings INTERFACE -Wall -Wextra -Werror)
+if(MILLRACE_SANITIZE)
+  target_compile_options(millrace_settings INTERFACE
+    -fsanitize=${MILLRACE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)
+  target_link_options(millrace_settings INTERFACE -fsanitize=${MILLRACE_SANITIZE})
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND MILLRACE_SANITIZE)
+  # g++ 12 reports false positives from inlined standard library code under the sanitizers.
+  target_compile_options(millrace_settings INTERFACE -Wno-maybe-uninitialized -Wno-tsan)
+endif()
+
+# millrace_add_floor(NAME SOURCES ... [USES floor ...] [LIBS library ...])
+# One folder of src/ as an object library `millrace_NAME`. USES names the floors below it; the
+# build passes their include paths on, and scripts/check_layers.py checks that no include points up.
+function(millrace_add_floor name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES;LIBS" ${ARGN})
+  set(target millrace_${name})
+  add_library(${target} OBJECT ${ARG_SOURCES})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/src)
+  list(TRANSFORM ARG_USES PREPEND millrace_)
+  target_link_libraries(${target} PUBLIC ${ARG_USES} ${ARG_LIBS} PRIVATE millrace_settings)
+endfunction()
+
+# millrace_add_test(NAME SOURCES ... [LIBS library ...] [LABELS label ...])
+# A GoogleTest program whose cases ctest lists one by one.
+function(millrace_add_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LIBS;LABELS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${name} PRIVATE MILLRACE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE millrace ${ARG_LIBS} GTest::gmock GTest::gtest_main millrace_settings)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()
+
+# millrace_add_bench(NAME SOURCES ... [LIBS library ...])
+function(millrace_add_bench name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE millrace ${ARG_LIBS} benchmark::benchmark millrace_settings)
+endfunction()

@@ -1,0 +1,15 @@
+// The one clock of the house: monotonic nanoseconds. Any thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace millrace {
+
+inline int64_t now_ns() noexcept {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace millrace

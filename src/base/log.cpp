@@ -1,0 +1,86 @@
+#include "base/log.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+namespace millrace {
+namespace {
+
+constexpr int kDropEverything = -1;
+
+struct SinkState {
+  std::mutex mutex;
+  LogSink sink;
+  std::atomic<int> level{kDropEverything};
+};
+
+void write_to_stderr(LogLevel level, std::string_view component, std::string_view line) {
+  const std::string text = fmt::format("[{}] {}: {}\n", to_string(level), component, line);
+  // A log line that cannot be written has nowhere else to go.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+void install_sink_from_environment(SinkState& state) {
+  const char* wanted = std::getenv("MILLRACE_LOG");
+  if (wanted == nullptr) return;
+  const std::string_view name = wanted;
+  for (const auto& [text, level] : {std::pair{"error", LogLevel::kError},
+                                    {"warning", LogLevel::kWarning},
+                                    {"info", LogLevel::kInfo},
+                                    {"debug", LogLevel::kDebug}}) {
+    if (name != text) continue;
+    state.sink = write_to_stderr;
+    state.level = static_cast<int>(level);
+  }
+}
+
+SinkState& sink_state() {
+  // Never destroyed: threads may log while the process exits.
+  static SinkState* state = [] {
+    auto* made = new SinkState;
+    install_sink_from_environment(*made);
+    return made;
+  }();
+  return *state;
+}
+
+}  // namespace
+
+std::string_view to_string(LogLevel level) noexcept {
+  switch (level) {
+    case LogLevel::kError:
+      return "ERROR";
+    case LogLevel::kWarning:
+      return "WARNING";
+    case LogLevel::kInfo:
+      return "INFO";
+    case LogLevel::kDebug:
+      return "DEBUG";
+  }
+  return "UNKNOWN";
+}
+
+void set_log_sink(LogSink sink, LogLevel level) {
+  SinkState& state = sink_state();
+  const std::lock_guard lock(state.mutex);
+  state.level = sink ? static_cast<int>(level) : kDropEverything;
+  state.sink = std::move(sink);
+}
+
+bool log_enabled(LogLevel level) noexcept {
+  return static_cast<int>(level) <= sink_state().level.load(std::memory_order_relaxed);
+}
+
+void log(LogLevel level, std::string_view component, std::string_view line) {
+  if (!log_enabled(level)) return;
+  SinkState& state = sink_state();
+  const std::lock_guard lock(state.mutex);
+  if (state.sink) state.sink(level, component, line);
+}
+
+}  // namespace millrace

@@ -1,0 +1,34 @@
+// The log sink: where the library says what is worth knowing but is no failure of a call.
+//
+// The library itself prints nothing. A program installs a sink; without one, lines are dropped,
+// unless the environment variable MILLRACE_LOG is set to error, warning, info or debug: then lines
+// up to that level go to standard error, one write per line.
+//
+// All functions may be called from any thread.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+namespace millrace {
+
+enum class LogLevel { kError, kWarning, kInfo, kDebug };
+
+// "ERROR", "WARNING", "INFO" or "DEBUG".
+std::string_view to_string(LogLevel level) noexcept;
+
+// Receives each line without a line end. Called from whatever thread logs, one call at a time; must
+// not log itself.
+using LogSink =
+    std::function<void(LogLevel level, std::string_view component, std::string_view line)>;
+
+// Replaces the sink for lines up to `level`; an empty function drops everything. When it returns,
+// the previous sink is no longer running.
+void set_log_sink(LogSink sink, LogLevel level = LogLevel::kInfo);
+
+// True when a line of this level would reach a sink: asks before building an expensive message.
+bool log_enabled(LogLevel level) noexcept;
+
+void log(LogLevel level, std::string_view component, std::string_view line);
+
+}  // namespace millrace

@@ -1,0 +1,99 @@
+#include "base/topology.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+namespace millrace {
+namespace {
+
+CpuFeatures read_features() {
+  CpuFeatures features;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  features.avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  features.avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  features.avx512_vnni = features.avx512 && __builtin_cpu_supports("avx512vnni");
+  // Neither g++ 12 nor clang 14 name these two in __builtin_cpu_supports; the kernel's list does.
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (!line.starts_with("flags")) continue;
+    const std::string padded = line + " ";
+    features.avx512_bf16 = features.avx512 && padded.find(" avx512_bf16 ") != std::string::npos;
+    features.amx_bf16 = padded.find(" amx_bf16 ") != std::string::npos;
+    break;
+  }
+#endif
+  return features;
+}
+
+std::string read_cpu_model() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (!line.starts_with("model name")) continue;
+    const size_t colon = line.find(": ");
+    return colon == std::string::npos ? std::string() : line.substr(colon + 2);
+  }
+  return {};
+}
+
+std::vector<int> read_affinity() {
+  std::vector<int> cores;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return {0};
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  return cores;
+}
+
+// The directory of this process's control group below /sys/fs/cgroup (version 2), "" for the root.
+std::string cgroup_path() {
+  std::ifstream file("/proc/self/cgroup");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("0::")) return line.substr(3);
+  return {};
+}
+
+// The tightest cpu.max on the way from this process's control group to the root, in cores.
+double read_cgroup_cores() {
+  double tightest = 0;
+  std::string path = cgroup_path();
+  while (true) {
+    std::ifstream file("/sys/fs/cgroup" + path + "/cpu.max");
+    std::string quota;
+    double period = 0;
+    if (file >> quota >> period && quota != "max" && period > 0) {
+      const double cores = std::stod(quota) / period;
+      tightest = tightest == 0 ? cores : std::min(tightest, cores);
+    }
+    const size_t slash = path.rfind('/');
+    if (slash == std::string::npos) return tightest;
+    path.resize(slash);
+  }
+}
+
+Topology read_topology() {
+  Topology result;
+  result.cpu_model = read_cpu_model();
+  result.features = read_features();
+  result.cores = read_affinity();
+  result.cgroup_cores = read_cgroup_cores();
+  int budget = static_cast<int>(result.cores.size());
+  if (result.cgroup_cores > 0)
+    budget = std::min(budget, static_cast<int>(std::ceil(result.cgroup_cores)));
+  result.core_budget = std::max(1, budget);
+  return result;
+}
+
+}  // namespace
+
+const Topology& topology() {
+  static const Topology cached = read_topology();
+  return cached;
+}
+
+}  // namespace millrace

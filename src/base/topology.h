@@ -1,0 +1,30 @@
+// What this process may use of the machine: processor features, cores and quota.
+//
+// Read once and cached; any thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace millrace {
+
+struct CpuFeatures {
+  bool avx2 = false;
+  bool avx512 = false;       // F, BW, DQ and VL
+  bool avx512_vnni = false;  // 8-bit dot products
+  bool avx512_bf16 = false;  // BF16 dot products
+  bool amx_bf16 = false;
+};
+
+struct Topology {
+  std::string cpu_model;  // as the kernel names it; empty when unknown
+  CpuFeatures features;
+  std::vector<int> cores;   // logical processors in this process's affinity mask, ascending
+  double cgroup_cores = 0;  // processor time the control group allows, in cores; 0 is no limit
+  // Threads worth running at once: the cores, capped by the quota (rounded up), at least 1.
+  int core_budget = 1;
+};
+
+const Topology& topology();
+
+}  // namespace millrace

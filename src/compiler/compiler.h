@@ -1,0 +1,34 @@
+// The compiler: an ONNX file in, a CompiledModel out. Beside the stack: only the command line
+// program and tests link it, nothing at run time knows ONNX or protobuf.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "graph/compiled_model.h"
+#include "tensor/layout.h"
+
+namespace millrace::compiler {
+
+struct CompileOptions {
+  // Frames per call. Every input's leading dimension is the frame's own, 1, where the model leaves
+  // it open (-1 or a name) or says 1.
+  uint32_t batch_size = 1;
+  graph::Precision precision = graph::Precision::kFp32;
+  std::map<std::string, tensor::Layout> hw_layouts;  // by boundary tensor name
+  // Fixes open dimensions: input name -> full shape of a frame.
+  std::map<std::string, graph::Dims> input_shapes;
+  // Called after import ("import") and after each pass, for dumps and progress; may be empty.
+  std::function<void(std::string_view stage, const graph::Graph& graph)> on_stage;
+};
+
+// kNotFound, kIoError, kCorruptData (not an ONNX protobuf), kInvalidArgument (bad options or an
+// inconsistent model, naming node and reason), kUnsupported (one message that names every node,
+// type, domain and opset that is not covered).
+Result<graph::CompiledModel> compile(const std::string& onnx_path, const CompileOptions& options);
+
+}  // namespace millrace::compiler

@@ -1,0 +1,85 @@
+// Device, Program, Context: the interface behind which something computes.
+//
+//   Device   a backend instance. One per name and process (see registry.h). Owns the lanes.
+//   Program  a model loaded on a device, ready to run; immutable and shared between threads.
+//   Context  scratch memory and primitive state of one running job; used by one thread at a time.
+//
+// A porter implements these three classes and registers a factory; tests/device holds the suite
+// that every device must pass.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "graph/compiled_model.h"
+#include "queue/lanes.h"
+
+namespace millrace::device {
+
+enum class View : uint8_t { kCpu = 0, kHw = 1 };
+enum class Direction : uint8_t { kInput = 0, kOutput = 1 };
+
+// One boundary tensor of one frame: at least the view's bytes, aligned to 64 bytes where the caller
+// can (a program must cope with any alignment its element type allows).
+struct Binding {
+  void* data = nullptr;
+  View view = View::kHw;
+};
+
+// One operator as the device runs it, in order.
+struct StepInfo {
+  std::string node;            // name of the graph's node; empty for a step the device added
+  std::string operation;       // for example "Conv", "Reorder"
+  std::string implementation;  // the kernel behind it, in the kernel library's words
+};
+
+struct ProgramInfo {
+  std::string device;
+  graph::Precision precision;  // what the program computes in
+  std::string note;            // why that is not what the archive asks for; else empty
+  std::vector<StepInfo> steps;
+  uint64_t weight_bytes = 0;   // packed weights, shared by all contexts
+  uint64_t context_bytes = 0;  // arena and scratch of one context
+};
+
+class Context {
+ public:
+  virtual ~Context() = default;
+  // Runs one frame on the calling thread. One binding per boundary tensor, in the model's order,
+  // each in a view that the program accepts. Inputs are read only. Outputs are undefined on
+  // failure.
+  virtual Status run(std::span<const Binding> inputs,
+                     std::span<const Binding> outputs) noexcept = 0;
+};
+
+class Program {
+ public:
+  virtual ~Program() = default;
+  virtual const graph::CompiledModel& model() const noexcept = 0;
+  // Whether a boundary tensor may be bound in this view as it is. True for the HW view of every
+  // boundary that has one, and for the CPU view of the others; the runtime converts the rest.
+  virtual bool accepts(Direction direction, size_t index, View view) const noexcept = 0;
+  virtual Result<std::unique_ptr<Context>> create_context() const = 0;
+  virtual ProgramInfo info() const = 0;
+};
+
+struct DeviceOptions {
+  uint32_t lanes = 0;  // 0: the core budget of the process
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::string name() const = 0;  // "cpu", "null"
+  // Prepares the model: chooses kernels, packs weights. Blocks. kUnsupported names every node this
+  // device has no kernel for.
+  virtual Result<std::shared_ptr<const Program>> load(
+      std::shared_ptr<const graph::CompiledModel> model) = 0;
+  virtual queue::Lanes& lanes() noexcept = 0;
+};
+
+}  // namespace millrace::device

@@ -1,0 +1,28 @@
+// Finds devices by name. `null` is built in; any other device NAME is a plugin,
+// `libmillrace-NAME.so` beside the library that holds this code (or in the directory
+// MILLRACE_PLUGIN_DIR names), loaded on first use: a program that stays on the null device never
+// loads a kernel library.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "device/device.h"
+
+namespace millrace::device {
+
+// The process's device of that name: made with `options` if there is none yet, else the one there
+// is (whose options win), as long as anybody keeps it. kNotFound when there is no such plugin,
+// kUnsupported when it does not fit this library.
+Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptions options = {});
+
+// The one C entry point of a plugin, `millrace_device_plugin`.
+inline constexpr uint32_t kPluginVersion = 1;
+struct PluginEntry {
+  uint32_t version;  // kPluginVersion of the header it was built with
+  Result<std::shared_ptr<Device>> (*create)(const DeviceOptions& options);
+};
+using PluginFunction = const PluginEntry* (*)();
+
+}  // namespace millrace::device

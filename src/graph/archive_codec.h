@@ -1,0 +1,23 @@
+// Between CompiledModel and archive: encode for the compiler, decode for the runtime.
+#pragma once
+
+#include <memory>
+
+#include "base/status.h"
+#include "graph/compiled_model.h"
+#include "model/archive.h"
+#include "model/archive_writer.h"
+
+namespace millrace::graph {
+
+// The model's constants become segments, referenced, not copied: `model` must outlive the result.
+model::ArchiveContent encode(const CompiledModel& model);
+
+// Decodes and checks everything: enums, ids, names, shapes (each node's output against its shape
+// function), constants (segment lengths against shapes), boundaries (both views against the graph's
+// values), partitions, memory plan (no overlap of live values, nothing beyond the arena). Constants
+// point into the archive and keep it alive. Segment checksums are compared. kCorruptData says
+// where.
+Result<CompiledModel> decode(std::shared_ptr<const model::Archive> archive);
+
+}  // namespace millrace::graph

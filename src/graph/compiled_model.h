@@ -1,0 +1,56 @@
+// CompiledModel: what an archive says, decoded and checked: the optimised graph with its weights in
+// place, the two views of every boundary tensor, partitions and memory plan.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/memory_plan.h"
+#include "tensor/desc.h"
+
+namespace millrace::graph {
+
+enum class Precision : uint8_t { kFp32 = 0, kBf16 = 1 };
+const char* name_of(Precision precision) noexcept;  // "fp32", "bf16"
+
+// A graph input or output as callers see it. Both descriptions are of one frame.
+struct Boundary {
+  ValueId value = kNoValue;
+  tensor::TensorDesc cpu;
+  std::optional<tensor::TensorDesc> hw;  // none where the boundary lies on a CPU partition
+  tensor::QuantParams quant;
+};
+
+enum class PartitionKind : uint8_t { kNpu = 0, kCpu = 1 };
+
+// A run of nodes [first, first + count) that all go to one kind of processor.
+struct Partition {
+  PartitionKind kind = PartitionKind::kNpu;
+  uint32_t first = 0;
+  uint32_t count = 0;
+};
+
+// The place of one value in the arena of a context.
+struct PlannedValue {
+  ValueId value = kNoValue;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
+struct CompiledModel {
+  std::string name;
+  std::string producer;
+  Precision precision = Precision::kFp32;
+  uint32_t batch_size = 1;
+  Graph graph;  // of one frame
+  std::vector<Boundary> inputs, outputs;
+  std::vector<Partition> partitions;  // cover all nodes, in order
+  // Planned for dense values with the channels of rank-4 values rounded up to 16. A device that
+  // needs more for a value plans anew.
+  std::vector<PlannedValue> plan;
+  uint64_t arena_bytes = 0;
+};
+
+}  // namespace millrace::graph

@@ -1,0 +1,41 @@
+// The memory planner: where in one arena every temporary value lives.
+//
+// Used by the compiler for the plan an archive carries and by devices for what they add at load.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace millrace::graph {
+
+inline constexpr size_t kArenaAlignment = 64;
+
+// A value that must hold its bytes from step `first` to step `last`, both included.
+struct Lifetime {
+  size_t bytes = 0;
+  uint32_t first = 0;
+  uint32_t last = 0;
+  // The lifetime (by index, smaller than this one's) whose place this one takes over: for an
+  // operator that writes its result over an operand. Their lifetimes may touch in one step.
+  std::optional<uint32_t> in_place_of;
+};
+
+struct MemoryPlan {
+  std::vector<size_t> offsets;  // one per lifetime, aligned to kArenaAlignment
+  size_t arena_bytes = 0;
+};
+
+// First fit by descending size. Lifetimes that overlap in time never overlap in space, except along
+// in_place_of.
+MemoryPlan plan_memory(std::span<const Lifetime> lifetimes);
+
+// The input whose memory the node's output may take over when nobody needs that input afterwards
+// (the residual of a Conv, an operand of an elementwise operator of the output's shape).
+std::optional<size_t> in_place_operand(const Graph& graph, const Node& node);
+
+}  // namespace millrace::graph

@@ -1,0 +1,74 @@
+// Buffer: memory that host and device both see.
+//
+// A Buffer is a reference-counted handle; copies share the memory, and the memory lives until the
+// last copy and the last slice are gone, whatever else was destroyed before. Handles may be copied
+// and used from several threads; one handle object must not be assigned while another thread reads
+// it. What the bytes mean, and who may touch them when, is the caller's business.
+//
+// Kinds:
+//   heap      64-byte aligned, zero-filled; not exportable
+//   shared    a memfd, page aligned, zero-filled; exportable as a file descriptor
+//   imported  a descriptor somebody else made (memfd, or a dma-buf where the kernel has one). The
+//             descriptor is duplicated, the caller keeps and closes its own. Importing several
+//             descriptors of one file in one process gives mappings of the same pages.
+//   wrapped   the caller's memory, not owned; the caller keeps it alive
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/status.h"
+
+namespace millrace::memory {
+
+enum class BufferKind : uint8_t { kHeap, kShared, kImported, kWrapped };
+
+class Buffer {
+ public:
+  // An empty handle: data() is null, size() is 0.
+  Buffer() noexcept = default;
+
+  // kInvalidArgument for size 0, kOutOfMemory when the memory cannot be had. `kind` is kHeap or
+  // kShared.
+  static Result<Buffer> allocate(size_t bytes, BufferKind kind = BufferKind::kShared);
+  // Requirement: `data` holds `bytes` bytes for as long as any copy or slice lives.
+  static Result<Buffer> wrap(void* data, size_t bytes);
+  // Maps the first `bytes` bytes of the file behind `fd`, read and write, or read only where the
+  // descriptor permits no more. kInvalidArgument when it is no descriptor, is too short, or cannot
+  // be mapped, with the reason.
+  static Result<Buffer> import_fd(int fd, size_t bytes);
+
+  // A view of `bytes` bytes from `offset`; shares the memory. One level only: slicing a slice is
+  // kInvalidArgument, as is a range that leaves the buffer.
+  Result<Buffer> slice(size_t offset, size_t bytes) const;
+
+  // A new descriptor for the whole file behind the buffer, close-on-exec, owned by the caller.
+  // kUnsupported for heap and wrapped memory and for slices.
+  Result<int> export_fd() const;
+
+  explicit operator bool() const noexcept { return state_ != nullptr; }
+  std::byte* data() const noexcept;
+  size_t size() const noexcept;
+  BufferKind kind() const noexcept;
+  bool is_slice() const noexcept;
+  bool writable() const noexcept;
+  // The device address: non-zero and page-aligned for a whole buffer, distinct for live buffers,
+  // and parent + offset for a slice. Two imports of one file have different addresses.
+  uint64_t device_address() const noexcept;
+
+  // Makes host writes visible to the device, and device writes visible to the host. On the software
+  // NPU both see one coherent memory, so these only tell the observers; a real dma-buf is synced.
+  Status sync_for_device() const;
+  Status sync_for_host() const;
+
+  // Keeps the memory alive without the rest of the handle.
+  std::shared_ptr<const void> owner() const noexcept { return state_; }
+
+ private:
+  struct State;
+  explicit Buffer(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace millrace::memory

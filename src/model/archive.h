@@ -1,0 +1,54 @@
+// Archive: the container of a compiled model, read side.
+//
+// One `.rai` file, mapped read-only, or the same content as a directory (DIR/vaiml_par_0/...): a
+// fixed header, a FlatBuffer that holds structure only (schema: archive.fbs), and segments
+// (weights) that are used in place. docs/rai-format.md describes both forms byte by byte.
+//
+// Opening verifies the header, the structure's checksum, the FlatBuffer (by its own verifier), and
+// every segment's offset, alignment and length against the file. What the structure means (graph,
+// shapes) is checked by the floor above (graph/archive_codec.h). A file that is truncated, edited
+// or hostile gives kCorruptData with the reason, a newer format version kUnsupported; never a
+// crash.
+//
+// An Archive is immutable; any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/status.h"
+
+namespace millrace::model {
+
+namespace format {
+struct Archive;  // the FlatBuffer root, generated from archive.fbs
+}
+
+class Archive : public std::enable_shared_from_this<Archive> {
+ public:
+  // A regular file that starts with the archive magic, or a directory that contains a subdirectory
+  // `vaiml_par_0`. kNotFound, kIoError, kInvalidArgument (a directory without vaiml_par_0),
+  // kCorruptData, kUnsupported.
+  static Result<std::shared_ptr<const Archive>> open(const std::string& path);
+  // The same content from memory; `owner` keeps the bytes alive.
+  static Result<std::shared_ptr<const Archive>> from_memory(std::span<const std::byte> bytes,
+                                                            std::shared_ptr<const void> owner);
+
+  virtual ~Archive() = default;
+
+  // The structure, verified; valid while the archive lives.
+  virtual const format::Archive& root() const = 0;
+  virtual uint32_t segment_count() const = 0;
+  // The bytes of a segment, in place, 64-byte aligned; empty when out of range.
+  virtual std::span<const std::byte> segment(uint32_t index) const = 0;
+  // Compares a segment's bytes with its checksum: reads all of it. Done for every segment a program
+  // uses, when it is loaded. kCorruptData, or kInvalidArgument out of range.
+  virtual Status verify_segment(uint32_t index) const = 0;
+  // Where it came from, for messages; "(memory)" for from_memory.
+  virtual const std::string& path() const = 0;
+};
+
+}  // namespace millrace::model

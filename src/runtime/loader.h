@@ -1,0 +1,21 @@
+// From a path to a program on a device.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "device/device.h"
+
+namespace millrace::runtime {
+
+struct LoadedProgram {
+  std::shared_ptr<device::Device> device;
+  std::shared_ptr<const device::Program> program;
+};
+
+// Opens the archive at `path` (a .rai file, or a directory with vaiml_par_0) and loads it on the
+// device of that name.
+Result<LoadedProgram> load_program(const std::string& path, const std::string& device_name = "cpu");
+
+}  // namespace millrace::runtime

@@ -1,0 +1,79 @@
+// Session: jobs on one program. The core behind every face: it owns a few execution units behind
+// one admission counter, gives a job to the first free one, converts at the boundary where the
+// bound view is not one the program accepts, and keeps the results until they are collected.
+//
+// Jobs may finish out of order (each unit is in order); callbacks come in the order of submission
+// or of completion. All functions may be called from any thread, also from callbacks.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "base/status.h"
+#include "device/device.h"
+
+namespace millrace::runtime {
+
+// One boundary tensor of one frame of a job.
+struct TensorBinding {
+  void* data = nullptr;
+  device::View view = device::View::kHw;
+  std::shared_ptr<const void> owner;  // kept until the job is completed; may be empty
+};
+
+// The tensors of a job, frame after frame: frames * inputs-per-frame and frames * outputs-per-frame
+// bindings, in the model's order. 1 <= frames <= batch size.
+struct JobBindings {
+  uint32_t frames = 1;
+  std::span<const TensorBinding> inputs;
+  std::span<const TensorBinding> outputs;
+};
+
+using JobId = uint32_t;  // from 1; 0 is never issued
+using JobCallback = std::function<void(JobId id, const Status& status)>;
+
+enum class CallbackOrder : uint8_t { kSubmission, kCompletion };
+
+struct SessionOptions {
+  uint32_t max_concurrent_runs = 2;  // jobs accepted and not completed
+  CallbackOrder callback_order = CallbackOrder::kSubmission;
+};
+
+class Session {
+ public:
+  static Result<std::unique_ptr<Session>> create(std::shared_ptr<device::Device> device,
+                                                 std::shared_ptr<const device::Program> program,
+                                                 SessionOptions options = {});
+  // Jobs that have not started are cancelled, the running ones finish, callbacks are delivered.
+  // May be called from a callback of this session.
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  const graph::CompiledModel& model() const noexcept;
+
+  // Returns at once. kQueueFull when max_concurrent_runs jobs are not completed, kInvalidArgument
+  // when counts or pointers do not fit the model; then nothing has changed. The slot is free again
+  // when the job completes, before its callback is called. The bindings are copied; the memory they
+  // name must stay valid until completion.
+  Result<JobId> submit(const JobBindings& bindings, JobCallback callback = {});
+
+  // The job's final status, once: collecting an id twice, or one never issued, is kUnknownJob.
+  // kPending when `timeout` passed first (zero or less polls); the job stays collectable. Only the
+  // last 65,536 uncollected results are kept.
+  Status wait(JobId id, std::chrono::milliseconds timeout);
+
+  // Runs a job to its end. Takes its place in the same order as asynchronous jobs; waits while
+  // max_concurrent_runs jobs are not completed.
+  Status execute(const JobBindings& bindings);
+
+ private:
+  class Impl;
+  explicit Session(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace millrace::runtime
