@@ -1,0 +1,38 @@
+# The two commands of a newcomer are `make demo` and `make test`; the rest is CMake (see
+# CMakePresets.json). Everything below build/ may be deleted at any time.
+BUILD := build/release
+PREFIX ?= /usr/local
+
+.PHONY: help setup build demo test bench install clean
+help:
+	@echo 'make demo     build, compile the shipped network, run it asynchronously'
+	@echo 'make test     build and run all tests'
+	@echo 'make build    set up and build into $(BUILD)'
+	@echo 'make bench    build and run the benchmarks'
+	@echo 'make install  install into PREFIX=$(PREFIX) (DESTDIR is honoured)'
+
+setup:
+	@scripts/setup.sh
+
+$(BUILD)/build.ninja: CMakeLists.txt CMakePresets.json | setup
+	@cmake --preset release > $(BUILD)-configure.log 2>&1 || { cat $(BUILD)-configure.log; exit 1; }
+
+build: setup
+	@mkdir -p build
+	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
+	@cmake --build --preset release
+
+demo: build
+	@scripts/demo.sh $(BUILD)
+
+test: build
+	@ctest --preset release
+
+bench: build
+	@scripts/bench.sh $(BUILD)
+
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	rm -rf build

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Checks that every #include of the project points downwards.
+
+The floors and what each may include are the table below; docs/design.md explains them. An include of
+the project's own that points up, sideways between faces, or from a public header to a private one is
+an error. Exit status 1 when there is one.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# Folder below src/ -> the folders its files may include besides themselves.
+BASE = {"base"}
+CORE = BASE | {"tensor", "memory", "model", "graph", "queue", "device"}
+MAY_INCLUDE = {
+    "base": set(),
+    "tensor": BASE,
+    "memory": BASE,
+    "model": BASE,
+    "graph": BASE | {"tensor", "model"},
+    "queue": BASE,
+    "device": BASE | {"tensor", "memory", "model", "graph", "queue"},
+    "device/cpu": CORE,
+    "runtime": CORE,
+    "vart": CORE | {"runtime", "public/vart"},
+    "compiler": BASE | {"tensor", "model", "graph"},
+    "io": BASE | {"tensor"},
+    "cli": CORE | {"runtime", "compiler", "io"},
+    "public/vart": set(),
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
+
+
+def floor_of(path: str) -> str | None:
+    """The floor a project path (relative to src/ or include/) belongs to, None for a foreign one."""
+    parts = path.split("/")
+    if path.startswith("device/cpu/"):
+        return "device/cpu"
+    if path.startswith("vart/") and path.endswith(".hpp"):
+        return "public/vart"
+    return parts[0] if len(parts) > 1 and parts[0] in MAY_INCLUDE else None
+
+
+def violations(root: pathlib.Path, prefix: str):
+    for file in sorted(root.rglob("*")):
+        if file.suffix not in {".h", ".hpp", ".cpp"}:
+            continue
+        own = floor_of(prefix + file.relative_to(root).as_posix())
+        if own is None:
+            yield f"{file}: belongs to no floor of scripts/check_layers.py"
+            continue
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            match = INCLUDE.match(line)
+            target = floor_of(match.group(1)) if match else None
+            if target is None or target == own or target in MAY_INCLUDE[own]:
+                continue
+            yield f"{file.relative_to(ROOT)}:{number}: {own} must not include {target}"
+
+
+def main() -> int:
+    found = list(violations(ROOT / "src", "")) + list(violations(ROOT / "include", ""))
+    print("\n".join(found) if found else "layers: every include points downwards")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Installs the Debian 12 packages that building, testing and running Millrace needs.
+# Safe to run again: says nothing and does nothing when all of them are there.
+#
+#   scripts/setup.sh            everything for build, tests and demo
+#   scripts/setup.sh --list     print the package names and do nothing
+set -euo pipefail
+
+packages=(
+  # Tool chain.
+  g++ clang-14 libclang-rt-14-dev cmake ninja-build make pkg-config git python3
+  clang-format clang-tidy
+  # Libraries of the runtime.
+  libdnnl-dev libflatbuffers-dev flatbuffers-compiler libhwy-dev libxxhash-dev libfmt-dev
+  # Libraries of the compiler and of the programs.
+  libonnx-dev libprotobuf-dev libcli11-dev nlohmann-json3-dev
+  libopencv-imgcodecs-dev libopencv-imgproc-dev libboost-program-options-dev
+  # Tests and benchmarks.
+  libgtest-dev libgmock-dev libbenchmark-dev
+)
+
+if [[ ${1:-} == --list ]]; then
+  printf '%s\n' "${packages[@]}"
+  exit 0
+fi
+if [[ $# -gt 0 ]]; then
+  echo "usage: scripts/setup.sh [--list]" >&2
+  exit 2
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' ||
+    missing+=("$package")
+done
+[[ ${#missing[@]} -eq 0 ]] && exit 0
+
+as_root=()
+if [[ $(id -u) -ne 0 ]]; then
+  command -v sudo >/dev/null || {
+    echo "setup: ${#missing[@]} packages are missing and neither root nor sudo is available." >&2
+    echo "setup: as root, run: apt-get install ${missing[*]}" >&2
+    exit 1
+  }
+  as_root=(sudo)
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+run_quietly() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive "$@" >"$log" 2>&1 || {
+    cat "$log" >&2
+    echo "setup: failed: $*" >&2
+    exit 1
+  }
+}
+
+echo "setup: installing ${#missing[@]} Debian packages: ${missing[*]}"
+run_quietly apt-get update
+run_quietly apt-get install -y --no-install-recommends "${missing[@]}"
+echo "setup: done"

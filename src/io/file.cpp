@@ -1,0 +1,76 @@
+#include "io/file.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+namespace millrace::io {
+namespace {
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+Status write_and_close(File file, const std::string& path, std::span<const std::byte> bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size())
+    return io_error("write " + path, errno);
+  if (std::fclose(file.release()) != 0) return io_error("write " + path, errno);
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> read_file(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    return invalid_argument(path + " is a directory, expected a file");
+  const File file(std::fopen(path.c_str(), "rb"));
+  if (!file) return io_error("open " + path, errno);
+  std::vector<std::byte> bytes;
+  constexpr size_t kStep = 1 << 20;
+  while (true) {
+    const size_t before = bytes.size();
+    bytes.resize(before + kStep);
+    const size_t got = std::fread(bytes.data() + before, 1, kStep, file.get());
+    bytes.resize(before + got);
+    if (got == kStep) continue;
+    if (std::ferror(file.get()) != 0) return io_error("read " + path, errno);
+    return bytes;
+  }
+}
+
+Status write_file(const std::string& path, std::span<const std::byte> bytes) {
+  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
+  File file(std::fopen(temporary.c_str(), "wb"));
+  if (!file) return io_error("create " + path, errno);
+  Status status = write_and_close(std::move(file), path, bytes);
+  if (status.ok() && std::rename(temporary.c_str(), path.c_str()) != 0)
+    status = io_error("create " + path, errno);
+  if (!status.ok()) std::remove(temporary.c_str());
+  return status;
+}
+
+Result<std::vector<std::string>> read_lines(const std::string& path) {
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, read_file(path));
+  std::vector<std::string> lines;
+  std::string line;
+  for (const std::byte byte : bytes) {
+    const char c = static_cast<char>(byte);
+    if (c != '\n') {
+      line += c;
+      continue;
+    }
+    if (line.ends_with('\r')) line.pop_back();
+    lines.push_back(std::move(line));
+    line.clear();
+  }
+  if (!line.empty()) lines.push_back(std::move(line));
+  return lines;
+}
+
+}  // namespace millrace::io

@@ -1,0 +1,101 @@
+#include "io/npy.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <map>
+#include <regex>
+#include <string_view>
+
+#include "io/file.h"
+
+namespace millrace::io {
+namespace {
+
+using tensor::DataType;
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr size_t kFixedPart = 8;  // magic and version
+constexpr uint64_t kMaxElements = uint64_t{1} << 40;
+
+Result<DataType> type_of(const std::string& descr) {
+  static const std::map<std::string_view, DataType> types = {
+      {"|b1", DataType::kBoolean}, {"|i1", DataType::kInt8},   {"|u1", DataType::kUint8},
+      {"<i2", DataType::kInt16},   {"<u2", DataType::kUint16}, {"<f2", DataType::kFp16},
+      {"<i4", DataType::kInt32},   {"<u4", DataType::kUint32}, {"<f4", DataType::kFloat32},
+      {"<i8", DataType::kInt64},   {"<u8", DataType::kUint64}};
+  const auto found = types.find(descr);
+  if (found != types.end()) return found->second;
+  return unsupported(fmt::format("NumPy type '{}' has no tensor type here", descr));
+}
+
+// Where the textual header starts, and how long it is.
+struct HeaderPlace {
+  size_t offset;
+  size_t length;
+};
+
+Result<HeaderPlace> find_header(std::span<const std::byte> bytes) {
+  if (bytes.size() < kFixedPart + 2 || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
+    return corrupt_data("not a .npy file (no NumPy magic)");
+  const size_t length_bytes = std::to_integer<int>(bytes[kMagic.size()]) == 1 ? 2 : 4;
+  uint32_t length = 0;
+  if (bytes.size() < kFixedPart + length_bytes) return corrupt_data("the header is cut off");
+  std::memcpy(&length, bytes.data() + kFixedPart, length_bytes);
+  const HeaderPlace place{kFixedPart + length_bytes, length};
+  if (bytes.size() - place.offset < place.length) return corrupt_data("the header is cut off");
+  return place;
+}
+
+Result<std::vector<uint32_t>> parse_shape(const std::string& text) {
+  static const std::regex number(R"(\d{1,9})");
+  std::vector<uint32_t> shape;
+  uint64_t elements = 1;
+  for (std::sregex_iterator it(text.begin(), text.end(), number), end; it != end; ++it) {
+    shape.push_back(static_cast<uint32_t>(std::stoul(it->str())));
+    elements *= shape.back();
+    if (elements > kMaxElements) return corrupt_data("the shape is implausibly large");
+  }
+  return shape;
+}
+
+// The header is a Python dictionary literal with exactly three keys; NumPy writes it in this form.
+Status parse_header(const std::string& header, Array* array) {
+  static const std::regex descr(R"('descr'\s*:\s*'([^']*)')");
+  static const std::regex order(R"('fortran_order'\s*:\s*(True|False))");
+  static const std::regex shape(R"('shape'\s*:\s*\(([\d,\s]*)\))");
+  std::smatch match;
+  if (!std::regex_search(header, match, descr))
+    return unsupported("structured or missing 'descr' in the header");
+  MILLRACE_ASSIGN_OR_RETURN(array->type, type_of(match[1]));
+  if (!std::regex_search(header, match, order)) return corrupt_data("no 'fortran_order'");
+  if (match[1] == "True") return unsupported("Fortran order; save it with order='C'");
+  if (!std::regex_search(header, match, shape)) return corrupt_data("no 'shape'");
+  MILLRACE_ASSIGN_OR_RETURN(array->shape, parse_shape(match[1]));
+  return {};
+}
+
+Result<Array> parse(std::span<const std::byte> bytes) {
+  MILLRACE_ASSIGN_OR_RETURN(const HeaderPlace place, find_header(bytes));
+  const auto* text = reinterpret_cast<const char*>(bytes.data());
+  Array array;
+  MILLRACE_RETURN_IF_ERROR(parse_header(std::string(text + place.offset, place.length), &array));
+  uint64_t expected = tensor::size_of(array.type);
+  for (const uint32_t dim : array.shape) expected *= dim;
+  const auto data = bytes.subspan(place.offset + place.length);
+  if (data.size() != expected)
+    return corrupt_data(fmt::format("{} bytes of data, the shape needs {}", data.size(), expected));
+  array.bytes.assign(data.begin(), data.end());
+  return array;
+}
+
+}  // namespace
+
+Result<Array> read_npy(const std::string& path) {
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, read_file(path));
+  Result<Array> array = parse(bytes);
+  if (!array.ok()) return array.status().with_context(path);
+  return array;
+}
+
+}  // namespace millrace::io

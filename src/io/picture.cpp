@@ -1,0 +1,105 @@
+#include "io/picture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "io/file.h"
+
+namespace millrace::io {
+namespace {
+
+cv::Mat resized(const cv::Mat& picture, int width, int height) {
+  if (picture.cols == width && picture.rows == height) return picture;
+  const bool shrinks = width < picture.cols || height < picture.rows;
+  cv::Mat result;
+  cv::resize(picture, result, cv::Size(width, height), 0, 0,
+             shrinks ? cv::INTER_AREA : cv::INTER_LINEAR);
+  return result;
+}
+
+int scaled(int side, double factor) {
+  return std::max(1, static_cast<int>(std::lround(side * factor)));
+}
+
+cv::Mat cropped(const cv::Mat& picture, const PictureOptions& options) {
+  const int width = static_cast<int>(options.width);
+  const int height = static_cast<int>(options.height);
+  const double shortest = std::min(picture.cols, picture.rows);
+  const double cover = std::max(static_cast<double>(width) / picture.cols,
+                                static_cast<double>(height) / picture.rows);
+  const double factor = std::max(cover, options.short_side / shortest);
+  const cv::Mat large = resized(picture, std::max(width, scaled(picture.cols, factor)),
+                                std::max(height, scaled(picture.rows, factor)));
+  return large(cv::Rect((large.cols - width) / 2, (large.rows - height) / 2, width, height));
+}
+
+cv::Mat letterboxed(const cv::Mat& picture, const PictureOptions& options) {
+  const int width = static_cast<int>(options.width);
+  const int height = static_cast<int>(options.height);
+  const double factor = std::min(static_cast<double>(width) / picture.cols,
+                                 static_cast<double>(height) / picture.rows);
+  const cv::Mat small = resized(picture, std::min(width, scaled(picture.cols, factor)),
+                                std::min(height, scaled(picture.rows, factor)));
+  cv::Mat result = cv::Mat::zeros(height, width, small.type());
+  small.copyTo(result(
+      cv::Rect((width - small.cols) / 2, (height - small.rows) / 2, small.cols, small.rows)));
+  return result;
+}
+
+cv::Mat fitted(const cv::Mat& picture, const PictureOptions& options) {
+  switch (options.fit) {
+    case Fit::kCrop:
+      return cropped(picture, options);
+    case Fit::kLetterbox:
+      return letterboxed(picture, options);
+    case Fit::kStretch:
+      break;
+  }
+  return resized(picture, static_cast<int>(options.width), static_cast<int>(options.height));
+}
+
+// OpenCV's interleaved BGR (or grey) bytes to normalised planes.
+std::vector<float> normalised_planes(const cv::Mat& picture, const PictureOptions& options) {
+  const size_t plane = static_cast<size_t>(options.height) * options.width;
+  const int channels = static_cast<int>(options.channels);
+  std::vector<float> planes(plane * channels);
+  for (int channel = 0; channel < channels; ++channel) {
+    const bool reversed = channels == 3 && options.order == ChannelOrder::kRgb;
+    const int source = reversed ? 2 - channel : channel;
+    float* out = planes.data() + plane * channel;
+    for (int y = 0; y < picture.rows; ++y) {
+      const uint8_t* row = picture.ptr<uint8_t>(y);
+      for (int x = 0; x < picture.cols; ++x)
+        *out++ = (row[x * channels + source] - options.mean[channel]) * options.scale[channel];
+    }
+  }
+  return planes;
+}
+
+cv::Mat decode(const std::vector<std::byte>& bytes, uint32_t channels) {
+  const cv::Mat encoded(1, static_cast<int>(bytes.size()), CV_8U,
+                        const_cast<std::byte*>(bytes.data()));
+  return cv::imdecode(encoded, channels == 1 ? cv::IMREAD_GRAYSCALE : cv::IMREAD_COLOR);
+}
+
+}  // namespace
+
+Result<std::vector<float>> load_picture(const std::string& path, const PictureOptions& options) {
+  if (options.channels != 1 && options.channels != 3)
+    return invalid_argument(
+        fmt::format("{}: a picture fills 1 or 3 channels, not {}", path, options.channels));
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, read_file(path));
+  try {
+    const cv::Mat picture = bytes.empty() ? cv::Mat() : decode(bytes, options.channels);
+    if (picture.empty()) return corrupt_data(path + " is not a picture that can be decoded");
+    return normalised_planes(fitted(picture, options), options);
+  } catch (const cv::Exception& error) {
+    return corrupt_data(fmt::format("{}: {}", path, error.err));
+  }
+}
+
+}  // namespace millrace::io

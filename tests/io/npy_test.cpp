@@ -1,0 +1,71 @@
+#include "io/npy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "io/file.h"
+#include "tests/support/temporary_directory.h"
+
+namespace millrace::io {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string npy(const std::string& dictionary, const std::string& data) {
+  std::string file = "\x93NUMPY";
+  file += '\x01';
+  file += '\x00';
+  file += static_cast<char>(dictionary.size());
+  file += '\x00';
+  return file + dictionary + data;
+}
+
+Result<Array> parse(const std::string& content) {
+  const test::TemporaryDirectory directory;
+  const auto bytes = std::as_bytes(std::span(content));
+  EXPECT_TRUE(write_file(directory.file("a.npy"), bytes).ok());
+  return read_npy(directory.file("a.npy"));
+}
+
+constexpr char kBytes[] = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }\n";
+
+TEST(Npy, TypeShapeAndDataAreRead) {
+  const auto array = parse(npy(kBytes, "abcdef"));
+  ASSERT_TRUE(array.ok()) << array.status().to_string();
+  EXPECT_EQ(array->type, tensor::DataType::kUint8);
+  EXPECT_THAT(array->shape, ElementsAre(2, 3));
+  EXPECT_EQ(array->bytes.size(), 6u);
+  EXPECT_EQ(static_cast<char>(array->bytes[5]), 'f');
+}
+
+TEST(Npy, ScalarHasNoDimensions) {
+  const auto array =
+      parse(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (), }", std::string(4, '\0')));
+  ASSERT_TRUE(array.ok()) << array.status().to_string();
+  EXPECT_TRUE(array->shape.empty());
+}
+
+TEST(Npy, EveryTruncationIsRefused) {
+  const std::string whole = npy(kBytes, "abcdef");
+  for (size_t length = 0; length < whole.size(); ++length)
+    EXPECT_FALSE(parse(whole.substr(0, length)).ok()) << length;
+}
+
+TEST(Npy, RefusalsSayWhy) {
+  EXPECT_THAT(parse("PNG").status().message(), HasSubstr("not a .npy file"));
+  EXPECT_THAT(parse(npy("{'descr': '>f4', 'fortran_order': False, 'shape': (0,), }", ""))
+                  .status()
+                  .message(),
+              HasSubstr("'>f4'"));
+  EXPECT_THAT(parse(npy("{'descr': '|u1', 'fortran_order': True, 'shape': (1,), }", "a"))
+                  .status()
+                  .message(),
+              HasSubstr("Fortran"));
+  EXPECT_THAT(parse(npy(kBytes, "abcdefg")).status().message(), HasSubstr("7 bytes"));
+}
+
+}  // namespace
+}  // namespace millrace::io

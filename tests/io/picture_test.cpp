@@ -1,0 +1,71 @@
+#include "io/picture.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "io/file.h"
+#include "tests/support/temporary_directory.h"
+
+namespace millrace::io {
+namespace {
+
+using ::testing::ElementsAre;
+
+// A binary PPM is the one picture format that a test can write by hand. `rgb` has width * height
+// pixels of three bytes.
+std::string ppm(int width, int height, const std::string& rgb) {
+  return "P6 " + std::to_string(width) + " " + std::to_string(height) + " 255\n" + rgb;
+}
+
+Result<std::vector<float>> load(const std::string& content, const PictureOptions& options) {
+  const test::TemporaryDirectory directory;
+  EXPECT_TRUE(write_file(directory.file("a.ppm"), std::as_bytes(std::span(content))).ok());
+  return load_picture(directory.file("a.ppm"), options);
+}
+
+const std::string kTwoPixels = ppm(2, 1, {1, 2, 3, 4, 5, 6});
+
+TEST(Picture, PlanesComeInTheOrderAskedFor) {
+  const auto rgb = load(kTwoPixels, {.height = 1, .width = 2});
+  ASSERT_TRUE(rgb.ok()) << rgb.status().to_string();
+  EXPECT_THAT(*rgb, ElementsAre(1, 4, 2, 5, 3, 6));
+  const auto bgr = load(kTwoPixels, {.height = 1, .width = 2, .order = ChannelOrder::kBgr});
+  ASSERT_TRUE(bgr.ok());
+  EXPECT_THAT(*bgr, ElementsAre(3, 6, 2, 5, 1, 4));
+}
+
+TEST(Picture, MeanAndScaleFollowTheOutputChannels) {
+  const auto planes = load(kTwoPixels, {.height = 1,
+                                        .width = 2,
+                                        .order = ChannelOrder::kBgr,
+                                        .mean = {3, 0, 1},
+                                        .scale = {1, 10, 2}});
+  ASSERT_TRUE(planes.ok());
+  EXPECT_THAT(*planes, ElementsAre(0, 3, 20, 50, 0, 6));
+}
+
+TEST(Picture, CropKeepsTheCentreAndLetterboxTheWhole) {
+  std::string row;  // 4 x 1 grey pixels
+  for (const char grey : {10, 20, 30, 40}) row += std::string(3, grey);
+  const PictureOptions crop{.height = 1, .width = 2, .channels = 1, .fit = Fit::kCrop};
+  const auto centre = load(ppm(4, 1, row), crop);
+  ASSERT_TRUE(centre.ok());
+  EXPECT_THAT(*centre, ElementsAre(20, 30));
+
+  const PictureOptions letterbox{.height = 4, .width = 4, .channels = 1, .fit = Fit::kLetterbox};
+  const auto whole = load(ppm(4, 1, row), letterbox);
+  ASSERT_TRUE(whole.ok());
+  EXPECT_THAT(*whole, ElementsAre(0, 0, 0, 0, 10, 20, 30, 40, 0, 0, 0, 0, 0, 0, 0, 0));
+}
+
+TEST(Picture, WhatIsNoPictureIsRefused) {
+  const PictureOptions options{.height = 1, .width = 1};
+  EXPECT_EQ(load("not a picture", options).status().code(), StatusCode::kCorruptData);
+  EXPECT_EQ(load("", options).status().code(), StatusCode::kCorruptData);
+  EXPECT_EQ(load_picture("/nonexistent.png", options).status().code(), StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace millrace::io
