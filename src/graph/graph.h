@@ -71,9 +71,11 @@ struct Graph {
   ValueId add_constant(std::string name, tensor::DataType type, Dims shape, Constant constant);
 };
 
-// Checks what every reader relies on: ids in range, each value made once and before its use, inputs
-// and constants made by nobody, operand counts, and every output type and shape equal to what the
-// shape function says. kInvalidArgument names the node or value and the reason.
+// Checks what every reader relies on: ids in range, each value made once and before its use, graph
+// inputs and constants made by nobody, graph outputs each listed once and made by a node (an
+// Identity where a model hands an input or a constant through), sizes within check_shape's limits
+// (so no dimension is 0), constants as long as their shape says, and every output type and shape
+// equal to what the shape function says. kInvalidArgument names the node or value and the reason.
 Status validate(const Graph& graph);
 
 // For each value, the indices of the nodes that read it (once per node); graph outputs not

@@ -21,13 +21,14 @@ struct Lifetime {
   uint32_t first = 0;
   uint32_t last = 0;
   // The lifetime (by index, smaller than this one's) whose place this one takes over: for an
-  // operator that writes its result over an operand. Their lifetimes may touch in one step.
+  // operator that writes its result over an operand. Their lifetimes may touch in one step. Ignored
+  // where they overlap in more, or where another lifetime has taken that place already.
   std::optional<uint32_t> in_place_of;
 };
 
 struct MemoryPlan {
   std::vector<size_t> offsets;  // one per lifetime, aligned to kArenaAlignment
-  size_t arena_bytes = 0;
+  size_t arena_bytes = 0;       // SIZE_MAX where the sum is beyond any memory
 };
 
 // First fit by descending size. Lifetimes that overlap in time never overlap in space, except along
@@ -35,7 +36,8 @@ struct MemoryPlan {
 MemoryPlan plan_memory(std::span<const Lifetime> lifetimes);
 
 // The input whose memory the node's output may take over when nobody needs that input afterwards
-// (the residual of a Conv, an operand of an elementwise operator of the output's shape).
+// (the residual of a Conv, an operand of an elementwise operator of the output's shape). Never a
+// constant, a graph input or a graph output.
 std::optional<size_t> in_place_operand(const Graph& graph, const Node& node);
 
 }  // namespace millrace::graph

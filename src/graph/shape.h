@@ -3,10 +3,15 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "graph/graph.h"
 
 namespace millrace::graph {
+
+// Limits that keep every size computation far from overflow.
+inline constexpr size_t kMaxRank = 8;
+inline constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 struct ValueType {
   tensor::DataType type;
@@ -21,6 +26,13 @@ Result<ValueType> infer_output(const Operator& op, std::span<const Value* const>
 
 // The same for a node of a graph, with the node's name in the message.
 Result<ValueType> infer_output(const Graph& graph, const Node& node);
+
+// kInvalidArgument unless the rank is at most kMaxRank, every dimension at least 1, and the number
+// of elements at most kMaxElements.
+Status check_shape(const Dims& shape);
+
+// "[1,3,224,224]", for messages.
+std::string to_string(const Dims& shape);
 
 // The numpy broadcast of two shapes.
 Result<Dims> broadcast(const Dims& a, const Dims& b);

@@ -1,0 +1,128 @@
+#include "graph/memory_plan.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace millrace::graph {
+namespace {
+
+size_t saturating_add(size_t a, size_t b) {
+  const size_t sum = a + b;
+  return sum < a ? std::numeric_limits<size_t>::max() : sum;
+}
+
+size_t align_up(size_t bytes) {
+  return saturating_add(bytes, kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+}
+
+// A place in the arena: one lifetime, or a chain of them that hand it on.
+struct Block {
+  size_t bytes = 0;
+  uint32_t first = 0, last = 0;
+  size_t offset = 0;
+};
+
+bool overlap_in_time(const Block& a, const Block& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
+
+// Which block each lifetime lives in, and the blocks.
+struct Chains {
+  std::vector<Block> blocks;
+  std::vector<size_t> block_of;
+};
+
+Chains join_chains(std::span<const Lifetime> lifetimes) {
+  Chains chains;
+  std::vector<bool> taken(lifetimes.size());
+  for (size_t i = 0; i < lifetimes.size(); ++i) {
+    const Lifetime& life = lifetimes[i];
+    const size_t bytes = align_up(life.bytes);
+    const bool joins = life.in_place_of && *life.in_place_of < i && !taken[*life.in_place_of] &&
+                       life.first >= lifetimes[*life.in_place_of].last;
+    if (!joins) {
+      chains.block_of.push_back(chains.blocks.size());
+      chains.blocks.push_back({bytes, life.first, life.last});
+      continue;
+    }
+    taken[*life.in_place_of] = true;
+    Block& block = chains.blocks[chains.block_of[*life.in_place_of]];
+    block.bytes = std::max(block.bytes, bytes);
+    block.last = std::max(block.last, life.last);
+    chains.block_of.push_back(chains.block_of[*life.in_place_of]);
+  }
+  return chains;
+}
+
+// The lowest offset where `block` fits between the blocks in `placed`, sorted by offset.
+size_t first_fit(const Block& block, std::span<const Block* const> placed) {
+  size_t offset = 0;
+  for (const Block* other : placed) {
+    if (!overlap_in_time(block, *other)) continue;
+    if (other->offset >= saturating_add(offset, block.bytes)) break;
+    offset = std::max(offset, saturating_add(other->offset, other->bytes));
+  }
+  return offset;
+}
+
+// Places every block and returns the size of the arena.
+size_t place_blocks(std::vector<Block>& blocks) {
+  std::vector<size_t> by_size(blocks.size());
+  std::iota(by_size.begin(), by_size.end(), size_t{0});
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [&](size_t a, size_t b) { return blocks[a].bytes > blocks[b].bytes; });
+  std::vector<const Block*> placed;
+  size_t arena_bytes = 0;
+  for (size_t index : by_size) {
+    Block& block = blocks[index];
+    block.offset = first_fit(block, placed);
+    arena_bytes = std::max(arena_bytes, saturating_add(block.offset, block.bytes));
+    const auto before = [](const Block* a, const Block* b) { return a->offset < b->offset; };
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), &block, before), &block);
+  }
+  return arena_bytes;
+}
+
+bool contains(const std::vector<ValueId>& ids, ValueId id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+// Whether the value lies in the arena, is gone once its readers have run, and has the size of the
+// output.
+bool can_hold_output(const Graph& graph, const Node& node, size_t index) {
+  const ValueId id = node.input(index);
+  if (id == kNoValue || contains(graph.inputs, id) || contains(graph.outputs, id)) return false;
+  const Value &operand = graph.values[id], &output = graph.values[node.outputs[0]];
+  return !operand.constant && operand.type == output.type && operand.shape == output.shape;
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
+  Chains chains = join_chains(lifetimes);
+  MemoryPlan plan;
+  plan.arena_bytes = place_blocks(chains.blocks);
+  plan.offsets.reserve(lifetimes.size());
+  for (size_t block : chains.block_of) plan.offsets.push_back(chains.blocks[block].offset);
+  return plan;
+}
+
+std::optional<size_t> in_place_operand(const Graph& graph, const Node& node) {
+  if (std::holds_alternative<Conv>(node.op)) {
+    constexpr size_t kResidual = 3;
+    // A source that is read again for every output pixel must not be written over.
+    const bool also_source = node.input(kResidual) == node.input(0);
+    if (!also_source && can_hold_output(graph, node, kResidual)) return kResidual;
+    return std::nullopt;
+  }
+  if (!std::holds_alternative<Unary>(node.op) && !std::holds_alternative<Binary>(node.op)) {
+    return std::nullopt;
+  }
+  for (size_t index = 0; index < node.inputs.size(); ++index) {
+    if (can_hold_output(graph, node, index)) return index;
+  }
+  return std::nullopt;
+}
+
+}  // namespace millrace::graph

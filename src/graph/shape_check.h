@@ -1,0 +1,64 @@
+// What the shape functions share: operands by name, checked sizes, and one overload per operator.
+// Private to this floor.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "graph/shape.h"
+
+namespace millrace::graph {
+
+using Operands = std::span<const Value* const>;
+
+Result<ValueType> infer(const Conv& op, Operands inputs);
+Result<ValueType> infer(const Pool& op, Operands inputs);
+Result<ValueType> infer(const GlobalPool& op, Operands inputs);
+Result<ValueType> infer(const MatMul& op, Operands inputs);
+Result<ValueType> infer(const Unary& op, Operands inputs);
+Result<ValueType> infer(const Binary& op, Operands inputs);
+Result<ValueType> infer(const BatchNormalization& op, Operands inputs);
+Result<ValueType> infer(const Softmax& op, Operands inputs);
+Result<ValueType> infer(const Concat& op, Operands inputs);
+Result<ValueType> infer(const Reshape& op, Operands inputs);
+Result<ValueType> infer(const Transpose& op, Operands inputs);
+Result<ValueType> infer(const Slice& op, Operands inputs);
+Result<ValueType> infer(const Gather& op, Operands inputs);
+Result<ValueType> infer(const Pad& op, Operands inputs);
+Result<ValueType> infer(const Resize& op, Operands inputs);
+Result<ValueType> infer(const Reduce& op, Operands inputs);
+Result<ValueType> infer(const Cast& op, Operands inputs);
+Result<ValueType> infer(const Expand& op, Operands inputs);
+
+// At least `required` operands, all of them present, and at most `allowed`.
+Status check_operand_count(Operands inputs, size_t required, size_t allowed);
+// The operand at `index`, or null where it is absent.
+inline const Value* operand(Operands inputs, size_t index) {
+  return index < inputs.size() ? inputs[index] : nullptr;
+}
+
+Status check_floating(const char* what, const Value& value);
+// Any type but BOOLEAN.
+Status check_numeric(const char* what, const Value& value);
+Status check_shape_is(const char* what, const Value& value, const Dims& expected);
+Status check_axis(int64_t axis, size_t rank);
+Status check_activation(const Activation& activation);
+// Every entry in [low, high], and as many of them as `count`.
+Status check_attribute(const char* name, const Dims& entries, size_t count, int64_t low,
+                       int64_t high);
+
+// An attribute larger than any dimension has no meaning; below this bound sums and products of two
+// cannot overflow.
+inline constexpr int64_t kMaxAttribute = int64_t{1} << 31;
+
+// How a window of `kernel` taps moves over one padded dimension.
+struct Window {
+  int64_t input = 1, kernel = 1, stride = 1, dilation = 1, pad_begin = 0, pad_end = 0;
+  int64_t extent() const { return (kernel - 1) * dilation + 1; }
+};
+// Number of positions; requires entries within kMaxAttribute. An extent beyond the padded input is
+// an error.
+Result<int64_t> window_positions(const Window& window);
+
+}  // namespace millrace::graph

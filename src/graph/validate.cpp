@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+
+#include "graph/graph.h"
+#include "graph/shape.h"
+
+namespace millrace::graph {
+namespace {
+
+std::string describe(const Node& node) {
+  return fmt::format("node '{}' ({})", node.name, name_of(node.op));
+}
+
+Status check_value(const Value& value) {
+  if (tensor::size_of(value.type) == 0) return invalid_argument("no known type");
+  MILLRACE_RETURN_IF_ERROR(check_shape(value.shape));
+  if (value.constant && value.constant->bytes.size() != value.bytes()) {
+    return invalid_argument(fmt::format("a constant of {} bytes, but type and shape take {}",
+                                        value.constant->bytes.size(), value.bytes()));
+  }
+  return {};
+}
+
+Status check_values(const Graph& graph) {
+  for (const Value& value : graph.values) {
+    if (Status status = check_value(value); !status.ok()) {
+      return status.with_context(fmt::format("value '{}'", value.name));
+    }
+  }
+  return {};
+}
+
+// Walks a graph in order and keeps book of which values hold something.
+class OrderChecker {
+ public:
+  explicit OrderChecker(const Graph& graph) : graph_(graph), ready_(graph.values.size()) {
+    for (size_t id = 0; id < graph.values.size(); ++id) {
+      ready_[id] = graph.values[id].constant.has_value();
+    }
+  }
+
+  Status check_inputs() {
+    for (ValueId id : graph_.inputs) {
+      MILLRACE_RETURN_IF_ERROR(check_id(id).with_context("graph inputs"));
+      if (ready_[id]) return already_made(id).with_context("graph inputs");
+      ready_[id] = true;
+    }
+    return {};
+  }
+
+  Status check_node(const Node& node) {
+    for (ValueId id : node.inputs) {
+      if (id == kNoValue) continue;
+      MILLRACE_RETURN_IF_ERROR(check_id(id));
+      if (!ready_[id]) {
+        return invalid_argument(fmt::format("reads '{}' before it is made", name(id)));
+      }
+    }
+    if (node.outputs.size() != 1) {
+      return invalid_argument(fmt::format("has {} outputs, not one", node.outputs.size()));
+    }
+    MILLRACE_RETURN_IF_ERROR(check_id(node.outputs[0]));
+    if (ready_[node.outputs[0]]) return already_made(node.outputs[0]);
+    ready_[node.outputs[0]] = true;
+    return {};
+  }
+
+  Status check_outputs() const {
+    std::vector<bool> deliverable(graph_.values.size());
+    for (const Node& node : graph_.nodes) deliverable[node.outputs[0]] = true;
+    for (ValueId id : graph_.outputs) {
+      MILLRACE_RETURN_IF_ERROR(check_id(id).with_context("graph outputs"));
+      if (!deliverable[id]) {
+        return invalid_argument(
+            fmt::format("graph output '{}' is made by no node, or listed twice", name(id)));
+      }
+      deliverable[id] = false;
+    }
+    return {};
+  }
+
+ private:
+  const std::string& name(ValueId id) const { return graph_.values[id].name; }
+
+  Status check_id(ValueId id) const {
+    if (id < graph_.values.size()) return {};
+    return invalid_argument(fmt::format("value id {} of {}", id, graph_.values.size()));
+  }
+
+  Status already_made(ValueId id) const {
+    return invalid_argument(
+        fmt::format("'{}' is a constant, a graph input, or made twice", name(id)));
+  }
+
+  const Graph& graph_;
+  std::vector<bool> ready_;
+};
+
+Status check_output_type(const Graph& graph, const Node& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const ValueType expected, infer_output(graph, node));
+  const Value& actual = graph.values[node.outputs[0]];
+  if (expected == ValueType{actual.type, actual.shape}) return {};
+  return invalid_argument(fmt::format("{}: output '{}' is {} {}, but the operator gives {} {}",
+                                      describe(node), actual.name, tensor::to_string(actual.type),
+                                      to_string(actual.shape), tensor::to_string(expected.type),
+                                      to_string(expected.shape)));
+}
+
+}  // namespace
+
+Status validate(const Graph& graph) {
+  MILLRACE_RETURN_IF_ERROR(check_values(graph));
+  OrderChecker order(graph);
+  MILLRACE_RETURN_IF_ERROR(order.check_inputs());
+  for (const Node& node : graph.nodes) {
+    if (Status status = order.check_node(node); !status.ok()) {
+      return status.with_context(describe(node));
+    }
+    MILLRACE_RETURN_IF_ERROR(check_output_type(graph, node));
+  }
+  return order.check_outputs();
+}
+
+}  // namespace millrace::graph
