@@ -1,0 +1,65 @@
+#include "device/null/null_device.h"
+
+#include <utility>
+
+#include "base/topology.h"
+
+namespace millrace::device {
+namespace {
+
+class NullContext final : public Context {
+ public:
+  Status run(std::span<const Binding>, std::span<const Binding>) noexcept override { return {}; }
+};
+
+class NullProgram final : public Program {
+ public:
+  explicit NullProgram(std::shared_ptr<const graph::CompiledModel> model)
+      : model_(std::move(model)) {}
+
+  const graph::CompiledModel& model() const noexcept override { return *model_; }
+
+  bool accepts(Direction, size_t, View) const noexcept override { return true; }
+
+  Result<std::unique_ptr<Context>> create_context() const override {
+    return std::unique_ptr<Context>(std::make_unique<NullContext>());
+  }
+
+  ProgramInfo info() const override {
+    return {.device = kNullDeviceName,
+            .precision = model_->precision,
+            .note = "computes nothing: outputs are left as they are",
+            .steps = {}};
+  }
+
+ private:
+  std::shared_ptr<const graph::CompiledModel> model_;
+};
+
+class NullDevice final : public Device {
+ public:
+  explicit NullDevice(uint32_t lanes) : lanes_({.count = lanes}) {}
+
+  std::string name() const override { return kNullDeviceName; }
+
+  Result<std::shared_ptr<const Program>> load(
+      std::shared_ptr<const graph::CompiledModel> model) override {
+    if (model == nullptr) return invalid_argument("there is no model to load");
+    return std::shared_ptr<const Program>(std::make_shared<NullProgram>(std::move(model)));
+  }
+
+  queue::Lanes& lanes() noexcept override { return lanes_; }
+
+ private:
+  queue::Lanes lanes_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<Device>> create_null_device(const DeviceOptions& options) {
+  const uint32_t lanes =
+      options.lanes != 0 ? options.lanes : static_cast<uint32_t>(topology().core_budget);
+  return std::shared_ptr<Device>(std::make_shared<NullDevice>(lanes));
+}
+
+}  // namespace millrace::device

@@ -1,0 +1,98 @@
+#include "device/registry.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <mutex>
+
+#include "device/null/null_device.h"
+
+namespace millrace::device {
+namespace {
+
+constexpr const char* kPluginSymbol = "millrace_device_plugin";
+
+// One lock over lookup and creation, so that two threads that ask for a device at the same time get
+// the same one. Creating a device never opens another.
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, std::weak_ptr<Device>> devices;
+  std::map<std::string, const PluginEntry*> plugins;  // loaded once, never unloaded
+};
+
+Registry& registry() {
+  // Never destroyed: a device may be opened while the process exits.
+  static Registry* made = new Registry;
+  return *made;
+}
+
+bool is_device_name(const std::string& name) {
+  return !name.empty() && std::ranges::all_of(name, [](unsigned char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+}
+
+// The directory of the library (or program) that this code is part of.
+std::filesystem::path own_directory() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(&own_directory), &info) == 0) return {};
+  return std::filesystem::path(info.dli_fname).parent_path();
+}
+
+std::filesystem::path plugin_path(const std::string& name) {
+  const char* directory = std::getenv("MILLRACE_PLUGIN_DIR");
+  const std::filesystem::path base =
+      directory != nullptr && *directory != '\0' ? directory : own_directory();
+  return base / fmt::format("libmillrace-{}.so", name);
+}
+
+Result<const PluginEntry*> load_plugin(const std::string& name) {
+  const std::filesystem::path path = plugin_path(name);
+  std::error_code error;
+  if (!std::filesystem::exists(path, error))
+    return Status(StatusCode::kNotFound,
+                  fmt::format("no device \"{}\": there is no plugin {}", name, path.string()));
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr)
+    return unsupported(fmt::format("the plugin of device \"{}\" cannot be loaded: {}", name,
+                                   dlerror()));  // NOLINT(concurrency-mt-unsafe): locked
+  const auto function = reinterpret_cast<PluginFunction>(dlsym(library, kPluginSymbol));
+  const PluginEntry* entry = function == nullptr ? nullptr : function();
+  if (entry == nullptr)
+    return unsupported(fmt::format("{} is no device plugin: it has no {}", path.string(),
+                                   kPluginSymbol));
+  if (entry->version != kPluginVersion)
+    return unsupported(fmt::format("{} was built for plugin version {}, this library has {}",
+                                   path.string(), entry->version, kPluginVersion));
+  return entry;
+}
+
+Result<std::shared_ptr<Device>> create_device(Registry& state, const std::string& name,
+                                              const DeviceOptions& options) {
+  if (name == kNullDeviceName) return create_null_device(options);
+  const PluginEntry*& entry = state.plugins[name];
+  if (entry == nullptr) {
+    MILLRACE_ASSIGN_OR_RETURN(entry, load_plugin(name));
+  }
+  return entry->create(options);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptions options) {
+  if (!is_device_name(name))
+    return invalid_argument(fmt::format(
+        "\"{}\" is no device name: lower-case letters, digits, '-' and '_' only", name));
+  Registry& state = registry();
+  const std::lock_guard lock(state.mutex);
+  if (std::shared_ptr<Device> device = state.devices[name].lock()) return device;
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, create_device(state, name, options));
+  state.devices[name] = device;
+  return device;
+}
+
+}  // namespace millrace::device
