@@ -75,6 +75,8 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual std::string name() const = 0;  // "cpu", "null"
+  // For people: what computes, in which version.
+  virtual std::string description() const { return name(); }
   // Prepares the model: chooses kernels, packs weights. Blocks. kUnsupported names every node this
   // device has no kernel for.
   virtual Result<std::shared_ptr<const Program>> load(
