@@ -1,0 +1,22 @@
+# What `make install` and `cmake --install` put where, and the pkg-config files of both trees.
+
+install(TARGETS millrace vart-ml LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# A device plugin is found beside the core library.
+install(TARGETS millrace_cpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS millrace_cli vart_infer_async RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/vart DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+# One file for programs built against this build tree (see `millrace env`), one to be installed.
+set(PC_INCLUDE_DIR ${PROJECT_SOURCE_DIR}/include)
+set(PC_LIBRARY_DIR ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
+configure_file(${PROJECT_SOURCE_DIR}/cmake/vart-ml.pc.in
+  ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/pkgconfig/vart-ml.pc @ONLY)
+set(PC_INCLUDE_DIR "\${pcfiledir}/../../../${CMAKE_INSTALL_INCLUDEDIR}")
+set(PC_LIBRARY_DIR "\${pcfiledir}/..")
+if(NOT CMAKE_INSTALL_LIBDIR MATCHES "/")
+  set(PC_INCLUDE_DIR "\${pcfiledir}/../../${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/vart-ml.pc.in
+  ${PROJECT_BINARY_DIR}/install/vart-ml.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/install/vart-ml.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,154 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "cli/model_source.h"
+#include "cli/model_tensors.h"
+#include "cli/progress.h"
+#include "runtime/session.h"
+#include "tensor/conversion.h"
+
+namespace millrace::cli {
+namespace {
+
+struct BenchArguments {
+  std::string model;
+  CompileFlags flags;
+  std::string device = "cpu";
+  std::string view = "cpu";
+  uint32_t lanes = 0;
+  uint32_t in_flight = 2;
+  uint32_t warmup = 10;
+  uint32_t iterations = 200;
+};
+
+// Fills the inputs of every frame with normally distributed values: zeros or denormals would make
+// some kernels faster or slower than real data does.
+Status fill_inputs(const graph::CompiledModel& model, device::View view,
+                   const ModelTensors& tensors) {
+  std::mt19937 generator(1);
+  std::normal_distribution<float> normal;
+  for (uint32_t frame = 0; frame < tensors.bindings().frames; ++frame) {
+    for (size_t i = 0; i < model.inputs.size(); ++i) {
+      const tensor::TensorDesc& desc = desc_in(model.inputs[i], view);
+      std::vector<float> values(desc.elements());
+      for (float& value : values) value = normal(generator);
+      const tensor::TensorDesc flat = tensor::make_cpu_desc("random", tensor::DataType::kFloat32,
+                                                            {static_cast<uint32_t>(values.size())});
+      MILLRACE_ASSIGN_OR_RETURN(const auto typed, tensor::make_hw_desc(flat, desc.type));
+      MILLRACE_ASSIGN_OR_RETURN(const auto conversion, tensor::Conversion::plan(flat, typed, {}));
+      conversion.to_hw(values.data(), tensors.input(frame, i));
+    }
+  }
+  return {};
+}
+
+// Job after job, each alone: the sorted times in milliseconds.
+Result<std::vector<double>> measure_latency(runtime::Session& session, const ModelTensors& tensors,
+                                            const BenchArguments& arguments) {
+  std::vector<double> times;
+  Progress progress("latency");
+  for (uint32_t i = 0; i < arguments.warmup + arguments.iterations; ++i) {
+    const int64_t start = now_ns();
+    MILLRACE_RETURN_IF_ERROR(session.execute(tensors.bindings()));
+    if (i >= arguments.warmup) times.push_back(static_cast<double>(now_ns() - start) * 1e-6);
+    progress.update(fmt::format("{} of {}", times.size(), arguments.iterations));
+  }
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+// Keeps `in_flight` jobs submitted; returns jobs per second.
+Result<double> measure_throughput(runtime::Session& session, const std::vector<ModelTensors>& slots,
+                                  uint32_t iterations) {
+  constexpr std::chrono::milliseconds kForever{3'600'000};
+  std::deque<runtime::JobId> pending;
+  Progress progress("throughput");
+  const int64_t start = now_ns();
+  for (uint32_t i = 0; i < iterations; ++i) {
+    if (pending.size() == slots.size()) {
+      MILLRACE_RETURN_IF_ERROR(session.wait(pending.front(), kForever));
+      pending.pop_front();
+    }
+    MILLRACE_ASSIGN_OR_RETURN(const runtime::JobId id,
+                              session.submit(slots[i % slots.size()].bindings()));
+    pending.push_back(id);
+    progress.update(fmt::format("{} of {}", i, iterations));
+  }
+  for (const runtime::JobId id : pending) MILLRACE_RETURN_IF_ERROR(session.wait(id, kForever));
+  return iterations / (static_cast<double>(now_ns() - start) * 1e-9);
+}
+
+double percentile(const std::vector<double>& sorted, double share) {
+  return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
+}
+
+Status run_bench(const BenchArguments& arguments) {
+  const device::View view = arguments.view == "hw" ? device::View::kHw : device::View::kCpu;
+  const int64_t load_start = now_ns();
+  MILLRACE_ASSIGN_OR_RETURN(
+      const LoadedModel loaded,
+      load_model(arguments.model, arguments.flags, arguments.device, {.lanes = arguments.lanes}));
+  const double load_ms = static_cast<double>(now_ns() - load_start) * 1e-6;
+  const graph::CompiledModel& model = loaded.program->model();
+  MILLRACE_ASSIGN_OR_RETURN(const auto session,
+                            runtime::Session::create(loaded.device, loaded.program,
+                                                     {.max_concurrent_runs = arguments.in_flight}));
+  std::vector<ModelTensors> slots;
+  for (uint32_t i = 0; i < arguments.in_flight; ++i) {
+    MILLRACE_ASSIGN_OR_RETURN(ModelTensors tensors,
+                              ModelTensors::allocate(model, model.batch_size, view, view));
+    MILLRACE_RETURN_IF_ERROR(fill_inputs(model, view, tensors));
+    slots.push_back(std::move(tensors));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const auto times, measure_latency(*session, slots[0], arguments));
+  MILLRACE_ASSIGN_OR_RETURN(const double jobs_per_second,
+                            measure_throughput(*session, slots, arguments.iterations));
+
+  const device::ProgramInfo info = loaded.program->info();
+  fmt::print("model       {} ({}, batch {}, {} view)\n", arguments.model,
+             graph::name_of(info.precision), model.batch_size, arguments.view);
+  if (!info.note.empty()) fmt::print("note        {}\n", info.note);
+  fmt::print("device      {}, {} lanes; load {:.0f} ms\n", loaded.device->description(),
+             loaded.device->lanes().count(), load_ms);
+  fmt::print("latency     median {:.3f} ms, p90 {:.3f}, p99 {:.3f}, min {:.3f} ({} runs)\n",
+             percentile(times, 0.5), percentile(times, 0.9), percentile(times, 0.99), times.front(),
+             times.size());
+  fmt::print("throughput  {:.1f} frames/s with {} jobs in flight\n",
+             jobs_per_second * model.batch_size, arguments.in_flight);
+  return {};
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("bench", "Measure latency and throughput of a model");
+  auto arguments = std::make_shared<BenchArguments>();
+  command->add_option("model", arguments->model, "a .rai file, an archive directory, or .onnx")
+      ->required();
+  command->add_option("-n,--iterations", arguments->iterations, "measured runs")
+      ->check(CLI::Range(1, 100'000'000))
+      ->capture_default_str();
+  command->add_option("--warmup", arguments->warmup, "runs before them")->capture_default_str();
+  command->add_option("--in-flight", arguments->in_flight, "jobs kept submitted for throughput")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--lanes", arguments->lanes, "lanes of the device; 0: the core budget")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command->add_option("--view", arguments->view, "view of the tensors")
+      ->check(CLI::IsMember({"cpu", "hw"}))
+      ->capture_default_str();
+  command->add_option("--device", arguments->device)->capture_default_str();
+  add_compile_flags(*command, arguments->flags);
+  command->callback(
+      [arguments, &action] { action = [arguments] { return run_bench(*arguments); }; });
+}
+
+}  // namespace millrace::cli

@@ -1,0 +1,50 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/model_source.h"
+#include "graph/archive_codec.h"
+#include "model/archive_writer.h"
+
+namespace millrace::cli {
+namespace {
+
+struct CompileArguments {
+  std::string onnx;
+  std::string output;
+  std::string format = "rai";
+  CompileFlags flags;
+};
+
+Status run_compile(const CompileArguments& arguments) {
+  MILLRACE_ASSIGN_OR_RETURN(const graph::CompiledModel model,
+                            compile_onnx(arguments.onnx, arguments.flags));
+  const auto form =
+      arguments.format == "dir" ? model::ArchiveForm::kDirectory : model::ArchiveForm::kFile;
+  MILLRACE_RETURN_IF_ERROR(model::write_archive(graph::encode(model), arguments.output, form));
+  uint64_t weights = 0;
+  for (const graph::Value& value : model.graph.values)
+    if (value.constant) weights += value.bytes();
+  fmt::print("{}: {} operators, {:.2f} MB of weights, {}, batch {}\n", arguments.output,
+             model.graph.nodes.size(), weights * 1e-6, graph::name_of(model.precision),
+             model.batch_size);
+  return {};
+}
+
+}  // namespace
+
+void add_compile_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("compile", "Compile an ONNX model to an archive");
+  auto arguments = std::make_shared<CompileArguments>();
+  command->add_option("model", arguments->onnx, "the .onnx file")->required();
+  command->add_option("-o,--output", arguments->output, "the archive to write")->required();
+  command->add_option("--format", arguments->format, "one .rai file, or a directory")
+      ->check(CLI::IsMember({"rai", "dir"}))
+      ->capture_default_str();
+  add_compile_flags(*command, arguments->flags);
+  command->callback(
+      [arguments, &action] { action = [arguments] { return run_compile(*arguments); }; });
+}
+
+}  // namespace millrace::cli

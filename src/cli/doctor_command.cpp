@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+
+#include "base/topology.h"
+#include "cli/command.h"
+#include "device/registry.h"
+#include "memory/buffer.h"
+
+namespace millrace::cli {
+namespace {
+
+void print_row(const char* what, const std::string& finding) {
+  fmt::print("{:<18} {}\n", what, finding);
+}
+
+std::string feature_list(const CpuFeatures& features) {
+  std::string list;
+  const std::pair<bool, const char*> rows[] = {{features.avx2, "AVX2"},
+                                               {features.avx512, "AVX-512"},
+                                               {features.avx512_vnni, "VNNI"},
+                                               {features.avx512_bf16, "BF16"},
+                                               {features.amx_bf16, "AMX-BF16"}};
+  for (const auto& [there, name] : rows)
+    if (there) list += (list.empty() ? "" : ", ") + std::string(name);
+  return list.empty() ? "none of AVX2, AVX-512, VNNI, BF16, AMX" : list;
+}
+
+// Whether buffers can travel as file descriptors: made, exported, imported, and the same bytes
+// seen.
+std::string fd_sharing() {
+  auto made = memory::Buffer::allocate(1, memory::BufferKind::kShared);
+  if (!made.ok()) return "no: " + made.status().message();
+  const auto fd = made->export_fd();
+  if (!fd.ok()) return "no: " + fd.status().message();
+  auto imported = memory::Buffer::import_fd(*fd, 1);
+  ::close(*fd);
+  if (!imported.ok()) return "no: " + imported.status().message();
+  made->data()[0] = std::byte{1};
+  return imported->data()[0] == std::byte{1} ? "yes, by memfd" : "no: mappings differ";
+}
+
+std::string present(const char* path) {
+  return ::access(path, F_OK) == 0 ? std::string(path) : fmt::format("no {}", path);
+}
+
+Status print_device(const char* name) {
+  auto device = device::open_device(name);
+  if (!device.ok()) {
+    print_row(fmt::format("device {}", name).c_str(), "FAILED: " + device.status().message());
+    return device.status();
+  }
+  print_row(fmt::format("device {}", name).c_str(),
+            fmt::format("{}, {} lanes", (*device)->description(), (*device)->lanes().count()));
+  return {};
+}
+
+Status run_doctor() {
+  const Topology& machine = topology();
+  print_row("millrace", MILLRACE_VERSION);
+  print_row("processor", machine.cpu_model.empty() ? "unknown" : machine.cpu_model);
+  print_row("instruction sets", feature_list(machine.features));
+  print_row("precisions", machine.features.avx512_bf16
+                              ? "FP32, BF16"
+                              : "FP32; BF16 archives are computed in FP32 on this processor");
+  print_row("cores", fmt::format("{} usable", machine.cores.size()));
+  print_row("quota",
+            machine.cgroup_cores > 0 ? fmt::format("{:.2f} cores", machine.cgroup_cores) : "none");
+  print_row("core budget", fmt::format("{} lanes", machine.core_budget));
+  print_row("fd sharing", fd_sharing());
+  print_row("dma-buf sources", present("/dev/udmabuf") + ", " + present("/dev/dma_heap"));
+  const Status null_device = print_device("null");
+  const Status cpu_device = print_device("cpu");
+  return null_device.ok() ? cpu_device : null_device;
+}
+
+}  // namespace
+
+void add_doctor_command(CLI::App& app, Action& action) {
+  CLI::App* command =
+      app.add_subcommand("doctor", "Show what this machine offers and whether devices open");
+  command->callback([&action] { action = run_doctor; });
+}
+
+}  // namespace millrace::cli

@@ -1,0 +1,39 @@
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "cli/command.h"
+
+namespace millrace::cli {
+namespace {
+
+void print_variable(const char* name, const std::string& directory) {
+  const char* before = std::getenv(name);
+  const bool more = before != nullptr && *before != '\0';
+  fmt::print("export {}='{}{}{}'\n", name, directory, more ? ":" : "", more ? before : "");
+}
+
+// The libraries lie in ../lib of the program, in a build tree and (mostly) in an installation.
+Status run_env() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return io_error("read /proc/self/exe", error.value());
+  const std::filesystem::path prefix = program.parent_path().parent_path();
+  const std::filesystem::path libraries = prefix / MILLRACE_LIBRARY_DIR_NAME;
+  const bool installed = std::filesystem::exists(libraries / "pkgconfig" / "vart-ml.pc");
+  const std::filesystem::path directory = installed ? libraries : prefix / "lib";
+  print_variable("PKG_CONFIG_PATH", (directory / "pkgconfig").string());
+  print_variable("LD_LIBRARY_PATH", directory.string());
+  return {};
+}
+
+}  // namespace
+
+void add_env_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "env", "Print shell settings for building against this build: eval \"$(millrace env)\"");
+  command->callback([&action] { action = run_env; });
+}
+
+}  // namespace millrace::cli

@@ -1,0 +1,32 @@
+// Input files of `millrace run`: raw tensors, NumPy arrays and pictures into a model's input
+// buffers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "graph/compiled_model.h"
+#include "io/picture.h"
+#include "runtime/session.h"
+
+namespace millrace::cli {
+
+struct InputFile {
+  size_t input;  // index of the model's input
+  std::string path;
+};
+
+// Resolves NAME=FILE arguments, or a bare FILE where the model has one input. Every input must be
+// named once; the message lists the model's input names otherwise.
+Result<std::vector<InputFile>> resolve_inputs(const graph::CompiledModel& model,
+                                              const std::vector<std::string>& arguments);
+
+// The bytes of one or more frames of an input in `view`: a .bin file is taken as it is, in that
+// view; .npy (the CPU view's type, or UINT8 and others widened exactly to float) and pictures are
+// converted from the CPU view. The size of the result is a positive multiple of the frame's.
+Result<std::vector<std::byte>> load_input(const graph::Boundary& boundary, device::View view,
+                                          const std::string& path,
+                                          const io::PictureOptions& picture);
+
+}  // namespace millrace::cli

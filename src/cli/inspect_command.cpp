@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/colour_format.h"
+#include "cli/command.h"
+#include "cli/model_source.h"
+
+namespace millrace::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json describe_view(const tensor::TensorDesc& desc, uint32_t channels) {
+  Json view = {{"type", to_string(desc.type)},
+               {"layout", to_string(desc.layout)},
+               {"shape", desc.shape},
+               {"bytes", desc.bytes()}};
+  if (desc.layout == tensor::Layout::kGeneric) view["order"] = desc.order;
+  const std::string_view format = channels == 3 ? preprocess_colour_format(desc) : "";
+  if (!format.empty()) view["preprocess_colour_format"] = format;
+  return view;
+}
+
+Json describe_boundary(const graph::Boundary& boundary, bool is_input) {
+  const bool picture = is_input && boundary.cpu.shape.size() == 4;
+  const uint32_t channels = picture ? boundary.cpu.shape[1] : 0;
+  Json tensor = {{"name", boundary.cpu.name}, {"cpu", describe_view(boundary.cpu, channels)}};
+  if (boundary.hw) tensor["hw"] = describe_view(*boundary.hw, channels);
+  tensor["quantisation"] = {{"scale", boundary.quant.scale},
+                            {"zero_point", boundary.quant.zero_point}};
+  return tensor;
+}
+
+Json describe_operators(const graph::Graph& graph) {
+  std::map<std::string, int> counts;
+  for (const graph::Node& node : graph.nodes) ++counts[graph::name_of(node.op)];
+  return counts;
+}
+
+Json describe_partitions(const graph::CompiledModel& model) {
+  Json partitions = Json::array();
+  for (const graph::Partition& partition : model.partitions)
+    partitions.push_back({{"kind", partition.kind == graph::PartitionKind::kNpu ? "NPU" : "CPU"},
+                          {"first_operator", partition.first},
+                          {"operators", partition.count}});
+  return partitions;
+}
+
+Json describe_plan(const graph::CompiledModel& model) {
+  uint64_t without_reuse = 0;
+  Json places = Json::array();
+  for (const graph::PlannedValue& planned : model.plan) {
+    without_reuse += planned.bytes;
+    places.push_back({{"value", model.graph.values[planned.value].name},
+                      {"offset", planned.offset},
+                      {"bytes", planned.bytes}});
+  }
+  return {{"arena_bytes", model.arena_bytes},
+          {"bytes_without_reuse", without_reuse},
+          {"values", std::move(places)}};
+}
+
+Json describe(const graph::CompiledModel& model) {
+  Json result = {{"name", model.name},
+                 {"producer", model.producer},
+                 {"precision", graph::name_of(model.precision)},
+                 {"batch_size", model.batch_size}};
+  for (const graph::Boundary& boundary : model.inputs)
+    result["inputs"].push_back(describe_boundary(boundary, true));
+  for (const graph::Boundary& boundary : model.outputs)
+    result["outputs"].push_back(describe_boundary(boundary, false));
+  result["partitions"] = describe_partitions(model);
+  result["operators"] = describe_operators(model.graph);
+  result["memory_plan"] = describe_plan(model);
+  return result;
+}
+
+void print_view(const char* label, const Json& view) {
+  fmt::print("    {}  {} {} [{}] {} bytes", label, view["type"].get<std::string>(),
+             view["layout"].get<std::string>(),
+             fmt::join(view["shape"].get<std::vector<uint32_t>>(), ","),
+             view["bytes"].get<size_t>());
+  if (view.contains("order"))
+    fmt::print(" order {{{}}}", fmt::join(view["order"].get<std::vector<uint32_t>>(), ","));
+  if (view.contains("preprocess_colour_format"))
+    fmt::print("  preprocess as {}", view["preprocess_colour_format"].get<std::string>());
+  fmt::print("\n");
+}
+
+void print_tensors(const char* title, const Json& tensors) {
+  fmt::print("{}\n", title);
+  for (const Json& tensor : tensors) {
+    fmt::print("  {}\n", tensor["name"].get<std::string>());
+    print_view("CPU", tensor["cpu"]);
+    if (tensor.contains("hw")) print_view("HW ", tensor["hw"]);
+    const Json& quantisation = tensor["quantisation"];
+    fmt::print("    scale {} zero point {}\n", quantisation["scale"].get<double>(),
+               quantisation["zero_point"].get<int>());
+  }
+}
+
+void print_text(const Json& model) {
+  fmt::print("{}  {}  batch {}\n", model["name"].get<std::string>(),
+             model["precision"].get<std::string>(), model["batch_size"].get<int>());
+  print_tensors("inputs", model["inputs"]);
+  print_tensors("outputs", model["outputs"]);
+  fmt::print("partitions\n");
+  for (const Json& partition : model["partitions"])
+    fmt::print("  {}  {} operators from number {}\n", partition["kind"].get<std::string>(),
+               partition["operators"].get<int>(), partition["first_operator"].get<int>());
+  fmt::print("operators\n");
+  for (const auto& [name, count] : model["operators"].items())
+    fmt::print("  {:<20} {}\n", name, count.get<int>());
+  const Json& plan = model["memory_plan"];
+  fmt::print("memory plan\n  {} values in {} bytes ({} without reuse)\n", plan["values"].size(),
+             plan["arena_bytes"].get<uint64_t>(), plan["bytes_without_reuse"].get<uint64_t>());
+}
+
+struct InspectArguments {
+  std::string model;
+  bool json = false;
+  CompileFlags flags;
+};
+
+Status run_inspect(const InspectArguments& arguments) {
+  MILLRACE_ASSIGN_OR_RETURN(const auto model, open_model(arguments.model, arguments.flags));
+  const Json description = describe(*model);
+  if (arguments.json)
+    // Names in hostile files need not be UTF-8.
+    fmt::print("{}\n", description.dump(2, ' ', false, Json::error_handler_t::replace));
+  else
+    print_text(description);
+  return {};
+}
+
+}  // namespace
+
+void add_inspect_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("inspect", "Show what is in a model");
+  auto arguments = std::make_shared<InspectArguments>();
+  command->add_option("model", arguments->model, "a .rai file, an archive directory, or .onnx")
+      ->required();
+  command->add_flag("--json", arguments->json, "machine-readable output");
+  add_compile_flags(*command, arguments->flags);
+  command->callback(
+      [arguments, &action] { action = [arguments] { return run_inspect(*arguments); }; });
+}
+
+}  // namespace millrace::cli

@@ -1,0 +1,90 @@
+#include "cli/model_source.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "cli/name_value.h"
+#include "cli/progress.h"
+#include "device/registry.h"
+#include "graph/archive_codec.h"
+#include "model/archive.h"
+
+namespace millrace::cli {
+namespace {
+
+Result<graph::Dims> parse_dims(const std::string& text) {
+  graph::Dims dims;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  while (true) {
+    int64_t dim = 0;
+    const auto [next, error] = std::from_chars(at, end, dim);
+    if (error != std::errc() || dim < 1) break;
+    dims.push_back(dim);
+    if (next == end) return dims;
+    if (*next != ',') break;
+    at = next + 1;
+  }
+  return invalid_argument(fmt::format("'{}' is no shape; write it like 1,3,224,224", text));
+}
+
+Result<compiler::CompileOptions> options_from(const CompileFlags& flags) {
+  compiler::CompileOptions options;
+  options.batch_size = flags.batch;
+  if (flags.precision == "bf16") options.precision = graph::Precision::kBf16;
+  for (const std::string& text : flags.hw_layouts) {
+    MILLRACE_ASSIGN_OR_RETURN(const NameValue entry, split_name_value(text));
+    MILLRACE_ASSIGN_OR_RETURN(options.hw_layouts[entry.name], tensor::parse_layout(entry.value));
+  }
+  for (const std::string& text : flags.input_shapes) {
+    MILLRACE_ASSIGN_OR_RETURN(const NameValue entry, split_name_value(text));
+    MILLRACE_ASSIGN_OR_RETURN(options.input_shapes[entry.name], parse_dims(entry.value));
+  }
+  return options;
+}
+
+}  // namespace
+
+void add_compile_flags(CLI::App& command, CompileFlags& flags) {
+  command.add_option("--batch", flags.batch, "frames that one job carries")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command.add_option("--precision", flags.precision, "what the program computes in")
+      ->check(CLI::IsMember({"fp32", "bf16"}))
+      ->capture_default_str();
+  command.add_option("--hw-layout", flags.hw_layouts,
+                     "layout of a boundary tensor's HW view, as NAME=LAYOUT");
+  command.add_option("--input-shape", flags.input_shapes,
+                     "fixes open dimensions of an input, as NAME=1,3,224,224");
+}
+
+Result<graph::CompiledModel> compile_onnx(const std::string& path, const CompileFlags& flags) {
+  MILLRACE_ASSIGN_OR_RETURN(compiler::CompileOptions options, options_from(flags));
+  Progress progress("compiling " + path);
+  options.on_stage = [&](std::string_view stage, const graph::Graph&) { progress.update(stage); };
+  return compiler::compile(path, options);
+}
+
+Result<std::shared_ptr<const graph::CompiledModel>> open_model(const std::string& path,
+                                                               const CompileFlags& flags) {
+  if (path.ends_with(".onnx")) {
+    MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model, compile_onnx(path, flags));
+    return std::make_shared<const graph::CompiledModel>(std::move(model));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const auto archive, model::Archive::open(path));
+  Result<graph::CompiledModel> decoded = graph::decode(archive);
+  if (!decoded.ok()) return decoded.status().with_context(path);
+  return std::make_shared<const graph::CompiledModel>(*std::move(decoded));
+}
+
+Result<LoadedModel> load_model(const std::string& path, const CompileFlags& flags,
+                               const std::string& device_name, device::DeviceOptions options) {
+  MILLRACE_ASSIGN_OR_RETURN(auto model, open_model(path, flags));
+  LoadedModel loaded;
+  MILLRACE_ASSIGN_OR_RETURN(loaded.device, device::open_device(device_name, options));
+  MILLRACE_ASSIGN_OR_RETURN(loaded.program, loaded.device->load(std::move(model)));
+  return loaded;
+}
+
+}  // namespace millrace::cli

@@ -1,0 +1,42 @@
+// Where a command's model comes from: an archive in either form, or an ONNX file that is compiled
+// in memory on the way.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "compiler/compiler.h"
+#include "device/device.h"
+
+namespace millrace::cli {
+
+// The compiler's options as they stand on the command line.
+struct CompileFlags {
+  uint32_t batch = 1;
+  std::string precision = "fp32";
+  std::vector<std::string> hw_layouts;    // NAME=LAYOUT
+  std::vector<std::string> input_shapes;  // NAME=1,3,224,224
+};
+
+void add_compile_flags(CLI::App& command, CompileFlags& flags);
+
+// Compiles an ONNX file, with progress on a terminal.
+Result<graph::CompiledModel> compile_onnx(const std::string& path, const CompileFlags& flags);
+
+// Decodes an archive, or compiles a file whose name ends in .onnx.
+Result<std::shared_ptr<const graph::CompiledModel>> open_model(const std::string& path,
+                                                               const CompileFlags& flags);
+
+struct LoadedModel {
+  std::shared_ptr<device::Device> device;
+  std::shared_ptr<const device::Program> program;
+};
+
+// The same, loaded on a device.
+Result<LoadedModel> load_model(const std::string& path, const CompileFlags& flags,
+                               const std::string& device_name, device::DeviceOptions options = {});
+
+}  // namespace millrace::cli

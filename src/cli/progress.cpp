@@ -1,0 +1,38 @@
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "base/clock.h"
+
+namespace millrace::cli {
+namespace {
+
+constexpr int64_t kPatienceNs = 2'000'000'000;
+constexpr int64_t kIntervalNs = 100'000'000;
+constexpr const char* kWipeLine = "\r\x1b[K";
+
+}  // namespace
+
+Progress::Progress(std::string task)
+    : task_(std::move(task)),
+      terminal_(::isatty(STDERR_FILENO) == 1),
+      started_ns_(now_ns()),
+      next_ns_(started_ns_ + kPatienceNs) {}
+
+Progress::~Progress() {
+  if (shown_) fmt::print(stderr, "{}", kWipeLine);
+}
+
+void Progress::update(std::string_view step) {
+  const int64_t now = now_ns();
+  if (!terminal_ || now < next_ns_) return;
+  next_ns_ = now + kIntervalNs;
+  shown_ = true;
+  fmt::print(stderr, "{}{}: {} ({:.0f} s)", kWipeLine, task_, step, (now - started_ns_) * 1e-9);
+  std::fflush(stderr);
+}
+
+}  // namespace millrace::cli

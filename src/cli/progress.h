@@ -1,0 +1,29 @@
+// Progress on a terminal, for what takes longer than two seconds; silent when standard error is
+// piped. One thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace millrace::cli {
+
+class Progress {
+ public:
+  explicit Progress(std::string task);
+  ~Progress();  // wipes the line
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // Shows "task: step" in place of the line before, at most ten times a second.
+  void update(std::string_view step);
+
+ private:
+  std::string task_;
+  bool terminal_;
+  bool shown_ = false;
+  int64_t started_ns_;
+  int64_t next_ns_;
+};
+
+}  // namespace millrace::cli

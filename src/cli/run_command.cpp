@@ -1,0 +1,250 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+
+#include "cli/command.h"
+#include "cli/input_files.h"
+#include "cli/model_source.h"
+#include "cli/model_tensors.h"
+#include "io/file.h"
+#include "runtime/session.h"
+#include "tensor/conversion.h"
+
+namespace millrace::cli {
+namespace {
+
+struct RunArguments {
+  std::string model;
+  std::vector<std::string> inputs;
+  CompileFlags flags;
+  std::string device = "cpu";
+  std::string view = "cpu";
+  std::string output_dir;
+  std::string labels;
+  uint32_t top = 0;
+  std::vector<float> mean, scale;
+  std::string order = "rgb";
+  std::string resize = "stretch";
+  uint32_t short_side = 0;
+};
+
+// One value for all channels, or one per channel.
+Status set_channels(const char* option, const std::vector<float>& values,
+                    std::array<float, 3>* channels) {
+  if (values.empty()) return {};
+  if (values.size() != 1 && values.size() != 3)
+    return invalid_argument(
+        fmt::format("{} takes one value or three, not {}", option, values.size()));
+  for (size_t i = 0; i < channels->size(); ++i) (*channels)[i] = values[i % values.size()];
+  return {};
+}
+
+Result<io::PictureOptions> picture_options(const RunArguments& arguments) {
+  io::PictureOptions options;
+  options.order = arguments.order == "bgr" ? io::ChannelOrder::kBgr : io::ChannelOrder::kRgb;
+  options.fit = arguments.resize == "crop"        ? io::Fit::kCrop
+                : arguments.resize == "letterbox" ? io::Fit::kLetterbox
+                                                  : io::Fit::kStretch;
+  options.short_side = arguments.short_side;
+  MILLRACE_RETURN_IF_ERROR(set_channels("--mean", arguments.mean, &options.mean));
+  MILLRACE_RETURN_IF_ERROR(set_channels("--scale", arguments.scale, &options.scale));
+  return options;
+}
+
+struct LoadedInputs {
+  uint32_t frames = 0;
+  std::vector<std::vector<std::byte>> bytes;  // by input index, frame after frame
+};
+
+Result<LoadedInputs> load_inputs(const graph::CompiledModel& model, device::View view,
+                                 const RunArguments& arguments) {
+  MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions picture, picture_options(arguments));
+  MILLRACE_ASSIGN_OR_RETURN(const auto files, resolve_inputs(model, arguments.inputs));
+  LoadedInputs loaded;
+  loaded.bytes.resize(model.inputs.size());
+  for (const InputFile& file : files) {
+    const graph::Boundary& boundary = model.inputs[file.input];
+    auto& bytes = loaded.bytes[file.input];
+    MILLRACE_ASSIGN_OR_RETURN(bytes, load_input(boundary, view, file.path, picture));
+    const auto frames = static_cast<uint32_t>(bytes.size() / desc_in(boundary, view).bytes());
+    if (loaded.frames != 0 && frames != loaded.frames)
+      return invalid_argument(
+          fmt::format("{} holds {} frames, another input {}", file.path, frames, loaded.frames));
+    loaded.frames = frames;
+  }
+  return loaded;
+}
+
+// Runs all frames, a job per batch; the outputs of frame f are those of tensors[f / batch].
+Result<std::vector<ModelTensors>> run_frames(runtime::Session& session, const LoadedInputs& loaded,
+                                             device::View view) {
+  const graph::CompiledModel& model = session.model();
+  std::vector<ModelTensors> jobs;
+  for (uint32_t first = 0; first < loaded.frames; first += model.batch_size) {
+    const uint32_t frames = std::min(model.batch_size, loaded.frames - first);
+    MILLRACE_ASSIGN_OR_RETURN(ModelTensors tensors,
+                              ModelTensors::allocate(model, frames, view, view));
+    for (uint32_t frame = 0; frame < frames; ++frame) {
+      for (size_t i = 0; i < model.inputs.size(); ++i) {
+        const size_t bytes = desc_in(model.inputs[i], view).bytes();
+        std::memcpy(tensors.input(frame, i), loaded.bytes[i].data() + (first + frame) * bytes,
+                    bytes);
+      }
+    }
+    MILLRACE_RETURN_IF_ERROR(session.execute(tensors.bindings()));
+    jobs.push_back(std::move(tensors));
+  }
+  return jobs;
+}
+
+// The values of one frame of an output as floats, in CPU order, whatever the view.
+Result<std::vector<float>> output_values(const graph::Boundary& boundary, device::View view,
+                                         const std::byte* data) {
+  std::vector<std::byte> cpu(boundary.cpu.bytes());
+  if (view == device::View::kHw && boundary.hw) {
+    MILLRACE_ASSIGN_OR_RETURN(const auto conversion,
+                              tensor::Conversion::plan(boundary.cpu, *boundary.hw, boundary.quant));
+    conversion.to_cpu(data, cpu.data());
+  } else {
+    std::memcpy(cpu.data(), data, cpu.size());
+  }
+  const tensor::TensorDesc flat = tensor::make_cpu_desc(
+      boundary.cpu.name, boundary.cpu.type, {static_cast<uint32_t>(boundary.cpu.elements())});
+  MILLRACE_ASSIGN_OR_RETURN(const auto as_float,
+                            tensor::make_hw_desc(flat, tensor::DataType::kFloat32));
+  MILLRACE_ASSIGN_OR_RETURN(const auto widen, tensor::Conversion::plan(flat, as_float, {}));
+  std::vector<float> values(boundary.cpu.elements());
+  widen.to_hw(cpu.data(), values.data());
+  return values;
+}
+
+void print_summary(const graph::Boundary& boundary, device::View view,
+                   const std::vector<float>& values) {
+  const tensor::TensorDesc& desc = desc_in(boundary, view);
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  fmt::print("{}  {} {} [{}]  min {:.6g} max {:.6g} mean {:.6g}\n", desc.name, to_string(desc.type),
+             to_string(desc.layout), fmt::join(desc.shape, ","), *low, *high,
+             sum / static_cast<double>(values.size()));
+}
+
+void print_top(const std::vector<float>& values, const std::vector<std::string>& labels,
+               uint32_t top) {
+  std::vector<size_t> ranking(values.size());
+  std::iota(ranking.begin(), ranking.end(), size_t{0});
+  const size_t count = std::min<size_t>(top, ranking.size());
+  std::partial_sort(
+      ranking.begin(), ranking.begin() + static_cast<ptrdiff_t>(count), ranking.end(),
+      [&](size_t a, size_t b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
+  for (size_t i = 0; i < count; ++i)
+    fmt::print("  {}. {} {:.6g}{}{}\n", i + 1, ranking[i], values[ranking[i]],
+               ranking[i] < labels.size() ? "  " : "",
+               ranking[i] < labels.size() ? labels[ranking[i]] : "");
+}
+
+Status print_outputs(const graph::CompiledModel& model, device::View view,
+                     const ModelTensors& tensors, uint32_t frame,
+                     const std::vector<std::string>& labels, uint32_t top) {
+  for (size_t i = 0; i < model.outputs.size(); ++i) {
+    MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> values,
+                              output_values(model.outputs[i], view, tensors.output(frame, i)));
+    print_summary(model.outputs[i], view, values);
+    if (top > 0) print_top(values, labels, top);
+  }
+  return {};
+}
+
+std::string file_name_for(std::string tensor_name) {
+  std::replace(tensor_name.begin(), tensor_name.end(), '/', '-');
+  if (tensor_name.starts_with('-')) tensor_name.erase(0, 1);
+  return tensor_name + ".bin";
+}
+
+// One file per output: its frames one after another, in the bytes of the view.
+Status write_outputs(const graph::CompiledModel& model, device::View view,
+                     const std::vector<ModelTensors>& jobs, uint32_t frames,
+                     const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) return io_error("create " + directory, error.value());
+  for (size_t i = 0; i < model.outputs.size(); ++i) {
+    const tensor::TensorDesc& desc = desc_in(model.outputs[i], view);
+    std::vector<std::byte> bytes;
+    for (uint32_t frame = 0; frame < frames; ++frame) {
+      const std::byte* data = jobs[frame / model.batch_size].output(frame % model.batch_size, i);
+      bytes.insert(bytes.end(), data, data + desc.bytes());
+    }
+    const auto path = std::filesystem::path(directory) / file_name_for(desc.name);
+    MILLRACE_RETURN_IF_ERROR(io::write_file(path.string(), bytes));
+    fmt::print("wrote {} ({} bytes)\n", path.string(), bytes.size());
+  }
+  return {};
+}
+
+Status run_model(const RunArguments& arguments) {
+  const device::View view = arguments.view == "hw" ? device::View::kHw : device::View::kCpu;
+  std::vector<std::string> labels;
+  if (!arguments.labels.empty()) {
+    MILLRACE_ASSIGN_OR_RETURN(labels, io::read_lines(arguments.labels));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded,
+                            load_model(arguments.model, arguments.flags, arguments.device));
+  const graph::CompiledModel& model = loaded.program->model();
+  MILLRACE_ASSIGN_OR_RETURN(const LoadedInputs inputs, load_inputs(model, view, arguments));
+  MILLRACE_ASSIGN_OR_RETURN(const auto session,
+                            runtime::Session::create(loaded.device, loaded.program));
+  MILLRACE_ASSIGN_OR_RETURN(const auto jobs, run_frames(*session, inputs, view));
+  for (uint32_t frame = 0; frame < inputs.frames; ++frame) {
+    if (inputs.frames > 1) fmt::print("frame {}\n", frame);
+    MILLRACE_RETURN_IF_ERROR(print_outputs(model, view, jobs[frame / model.batch_size],
+                                           frame % model.batch_size, labels, arguments.top));
+  }
+  if (arguments.output_dir.empty()) return {};
+  return write_outputs(model, view, jobs, inputs.frames, arguments.output_dir);
+}
+
+void add_picture_flags(CLI::App& command, RunArguments& arguments) {
+  command.add_option("--mean", arguments.mean, "subtracted from picture values 0..255; 1 or 3")
+      ->delimiter(',');
+  command.add_option("--scale", arguments.scale, "then multiplied; 1 value or 3")->delimiter(',');
+  command.add_option("--order", arguments.order, "channel order the model expects")
+      ->check(CLI::IsMember({"rgb", "bgr"}))
+      ->capture_default_str();
+  command.add_option("--resize", arguments.resize, "how pictures are fitted")
+      ->check(CLI::IsMember({"stretch", "crop", "letterbox"}))
+      ->capture_default_str();
+  command.add_option("--short-side", arguments.short_side,
+                     "with --resize crop: length of the shorter side before cropping");
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("run", "Run a model on files");
+  auto arguments = std::make_shared<RunArguments>();
+  command->add_option("model", arguments->model, "a .rai file, an archive directory, or .onnx")
+      ->required();
+  command
+      ->add_option("-i,--input", arguments->inputs,
+                   "NAME=FILE (.npy, .jpg, .png, otherwise raw bytes); FILE if there is one input")
+      ->required();
+  command->add_option("--top", arguments->top, "print the K highest values of every output");
+  command->add_option("--labels", arguments->labels, "a text file, line number = class");
+  command->add_option("--output-dir", arguments->output_dir,
+                      "write every output to NAME.bin there");
+  command->add_option("--view", arguments->view, "view of raw inputs and of outputs")
+      ->check(CLI::IsMember({"cpu", "hw"}))
+      ->capture_default_str();
+  command->add_option("--device", arguments->device)->capture_default_str();
+  add_picture_flags(*command, *arguments);
+  add_compile_flags(*command, arguments->flags);
+  command->callback(
+      [arguments, &action] { action = [arguments] { return run_model(*arguments); }; });
+}
+
+}  // namespace millrace::cli
