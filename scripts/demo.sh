@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Compiles the shipped network, reads its held-back pictures asynchronously, then runs the
+# asynchronous VART sample. usage: scripts/demo.sh BUILD_FOLDER
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=${1:?usage: scripts/demo.sh BUILD_FOLDER}
+work=$build/demo
+mkdir -p "$work"
+
+say() { printf '$ %s\n' "$*"; "$@"; }
+
+say "$build/bin/millrace" compile models/glyphs/glyphs.onnx -o "$work/glyphs.rai"
+say "$build/bin/glyphs" "$work/glyphs.rai" models/glyphs --min-accuracy 0.97
+say "$build/bin/vart_infer_async" "$work/glyphs.rai" --dry-run -n 20
