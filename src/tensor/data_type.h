@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/status.h"
+
 namespace millrace::tensor {
 
 // X(enumerator, number, text, bytes per element). A BOOLEAN takes one byte, 0 or 1.
@@ -36,6 +38,11 @@ inline constexpr int kDataTypeCount = 13;
 size_t size_of(DataType type) noexcept;
 // The text of the list; "UNKNOWN" for values outside it.
 std::string_view to_string(DataType type) noexcept;
-bool is_floating(DataType type) noexcept;  // BF16, FP16, FLOAT32
+constexpr bool is_floating(DataType type) noexcept {  // BF16, FP16, FLOAT32
+  return type == DataType::kBf16 || type == DataType::kFp16 || type == DataType::kFloat32;
+}
+bool is_integer(DataType type) noexcept;  // the signed and unsigned integers; not BOOLEAN
+// The type of that text, upper case; kInvalidArgument, listing the types, when there is none.
+Result<DataType> parse_data_type(std::string_view text);
 
 }  // namespace millrace::tensor

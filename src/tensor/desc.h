@@ -35,8 +35,10 @@ struct TensorDesc {
   std::vector<uint32_t> order;  // kGeneric only; as long as shape
   std::vector<uint32_t> shape;  // of this view, padding lanes included
 
-  size_t elements() const noexcept;  // product of shape; 1 for a scalar
-  size_t bytes() const noexcept;     // elements() * size_of(type)
+  // Product of shape, 1 for a scalar; and that times size_of(type). SIZE_MAX where the true number
+  // does not fit, so that comparing it with a buffer's size is safe.
+  size_t elements() const noexcept;
+  size_t bytes() const noexcept;
   // Dense C-order strides of shape, in elements.
   std::vector<uint32_t> strides() const;
 
@@ -50,7 +52,8 @@ TensorDesc make_cpu_desc(std::string name, DataType type, std::vector<uint32_t> 
 // HCWNC4; other rank 4 is HCWNC16 for one-byte types, else HCWNC8; anything else is GENERIC with
 // the CPU view's order. An override must be a layout that this rank can have: plain layouts whose
 // letters match the CPU view's dimensions (NHWC of an NCHW tensor), the HCWNC layouts for rank 4,
-// or GENERIC; otherwise kInvalidArgument names tensor, rank and layout.
+// or GENERIC, which then has the identity order; otherwise kInvalidArgument names tensor, rank and
+// layout.
 Result<TensorDesc> make_hw_desc(const TensorDesc& cpu, DataType type,
                                 std::optional<Layout> layout_override = std::nullopt);
 

@@ -19,8 +19,19 @@ constexpr float bf16_to_float(uint16_t bits) noexcept {
   return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
 }
 
-// Round to nearest, ties to even; NaN stays NaN; overflow gives infinity; subnormals are kept.
+// Drops the low bits: no finite value becomes infinity. NaN as above.
+constexpr uint16_t float_to_bf16_toward_zero(float value) noexcept {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const uint32_t quiet = (bits & 0x7fffffffu) > 0x7f800000u ? 0x0040u : 0u;
+  return static_cast<uint16_t>((bits >> 16) | quiet);
+}
+
+// Round to nearest, ties to even; NaN stays NaN (quiet, sign and upper payload kept); overflow
+// gives infinity; subnormals are kept.
 uint16_t float_to_fp16(float value) noexcept;
+// The same toward zero: a finite value too large gives the largest finite one.
+uint16_t float_to_fp16_toward_zero(float value) noexcept;
+// Exact; a signalling NaN becomes quiet.
 float fp16_to_float(uint16_t bits) noexcept;
 
 }  // namespace millrace::tensor

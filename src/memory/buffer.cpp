@@ -1,0 +1,160 @@
+#include "memory/buffer.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include "base/hooks.h"
+#include "memory/mapping.h"
+
+namespace millrace::memory {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr uint64_t kPage = 4096;
+constexpr size_t kLargest = std::numeric_limits<ptrdiff_t>::max() - kPage;
+
+struct FreeDeleter {
+  void operator()(std::byte* data) const noexcept { std::free(data); }
+};
+using HeapBlock = std::unique_ptr<std::byte, FreeDeleter>;
+
+size_t round_up(size_t bytes, size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+// Addresses are never given out twice, with a page between buffers so that an address one past the
+// end belongs to none. 64 bits last for 2^51 buffers of a page.
+uint64_t new_device_address(size_t bytes) noexcept {
+  static std::atomic<uint64_t> next{uint64_t{1} << 32};
+  return next.fetch_add(round_up(bytes, kPage) + kPage, std::memory_order_relaxed);
+}
+
+Status check_size(size_t bytes) {
+  if (bytes == 0) return invalid_argument("a buffer needs a size of at least 1 byte");
+  if (bytes <= kLargest) return {};
+  return {StatusCode::kOutOfMemory, fmt::format("{} bytes are more than any memory", bytes)};
+}
+
+}  // namespace
+
+// What a whole buffer owns, or what a slice sees of its parent.
+struct Buffer::State {
+  std::byte* data = nullptr;
+  size_t size = 0;
+  BufferKind kind = BufferKind::kWrapped;
+  bool writable = true;
+  uint64_t device_address = 0;
+  std::shared_ptr<Mapping> mapping;     // shared and imported
+  HeapBlock heap;                       // heap
+  std::shared_ptr<const State> parent;  // slices
+
+  State(BufferKind kind, std::byte* data, size_t size)
+      : data(data), size(size), kind(kind), device_address(new_device_address(size)) {
+    emit(kind == BufferKind::kImported ? HookPoint::kBufferMapped : HookPoint::kBufferMade,
+         device_address, size);
+  }
+  State(std::shared_ptr<const State> whole, size_t offset, size_t size)
+      : data(whole->data + offset),
+        size(size),
+        kind(whole->kind),
+        writable(whole->writable),
+        device_address(whole->device_address + offset),
+        mapping(whole->mapping),
+        parent(std::move(whole)) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (!parent) emit(HookPoint::kBufferFreed, device_address, size);
+  }
+};
+
+Result<Buffer> Buffer::allocate(size_t bytes, BufferKind kind) {
+  MILLRACE_RETURN_IF_ERROR(check_size(bytes));
+  if (kind == BufferKind::kShared) {
+    MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Mapping> mapping, Mapping::create(bytes));
+    auto state = std::make_shared<State>(kind, mapping->data(), bytes);
+    state->mapping = std::move(mapping);
+    return Buffer(std::move(state));
+  }
+  if (kind != BufferKind::kHeap)
+    return invalid_argument("only heap and shared buffers can be allocated");
+  const size_t rounded = round_up(bytes, kAlignment);
+  HeapBlock block(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
+  if (!block)
+    return Status(StatusCode::kOutOfMemory, fmt::format("cannot have {} bytes of heap", bytes));
+  std::memset(block.get(), 0, rounded);
+  auto state = std::make_shared<State>(kind, block.get(), bytes);
+  state->heap = std::move(block);
+  return Buffer(std::move(state));
+}
+
+Result<Buffer> Buffer::wrap(void* data, size_t bytes) {
+  MILLRACE_RETURN_IF_ERROR(check_size(bytes));
+  if (data == nullptr) return invalid_argument("cannot wrap a null pointer");
+  return Buffer(
+      std::make_shared<State>(BufferKind::kWrapped, static_cast<std::byte*>(data), bytes));
+}
+
+Result<Buffer> Buffer::import_fd(int fd, size_t bytes) {
+  MILLRACE_RETURN_IF_ERROR(check_size(bytes));
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Mapping> mapping, Mapping::open(fd, bytes));
+  auto state = std::make_shared<State>(BufferKind::kImported, mapping->data(), bytes);
+  state->writable = mapping->writable();
+  state->mapping = std::move(mapping);
+  return Buffer(std::move(state));
+}
+
+Result<Buffer> Buffer::slice(size_t offset, size_t bytes) const {
+  if (!state_) return invalid_argument("an empty buffer has no slices");
+  if (state_->parent) return invalid_argument("a slice cannot be sliced again");
+  if (bytes == 0) return invalid_argument("a slice needs a size of at least 1 byte");
+  if (offset > state_->size || bytes > state_->size - offset)
+    return invalid_argument(fmt::format("{} bytes from offset {} leave a buffer of {} bytes", bytes,
+                                        offset, state_->size));
+  return Buffer(std::make_shared<State>(state_, offset, bytes));
+}
+
+Result<int> Buffer::export_fd() const {
+  if (!state_ || !state_->mapping)
+    return unsupported("only shared and imported buffers have a descriptor to export");
+  if (state_->parent) return unsupported("a slice has no descriptor of its own; export its parent");
+  return state_->mapping->duplicate_fd();
+}
+
+std::byte* Buffer::data() const noexcept {
+  return state_ ? state_->data : nullptr;
+}
+size_t Buffer::size() const noexcept {
+  return state_ ? state_->size : 0;
+}
+BufferKind Buffer::kind() const noexcept {
+  return state_ ? state_->kind : BufferKind::kWrapped;
+}
+bool Buffer::is_slice() const noexcept {
+  return state_ && state_->parent;
+}
+bool Buffer::writable() const noexcept {
+  return state_ && state_->writable;
+}
+uint64_t Buffer::device_address() const noexcept {
+  return state_ ? state_->device_address : 0;
+}
+
+Status Buffer::sync_for_device() const {
+  if (!state_) return invalid_argument("an empty buffer cannot be synced");
+  emit(HookPoint::kBufferSynced, state_->device_address, 0);
+  return state_->mapping ? state_->mapping->sync(false) : Status();
+}
+
+Status Buffer::sync_for_host() const {
+  if (!state_) return invalid_argument("an empty buffer cannot be synced");
+  emit(HookPoint::kBufferSynced, state_->device_address, 1);
+  return state_->mapping ? state_->mapping->sync(true) : Status();
+}
+
+}  // namespace millrace::memory

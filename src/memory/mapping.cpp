@@ -1,0 +1,150 @@
+#include "memory/mapping.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/dma-buf.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+namespace millrace::memory {
+namespace {
+
+Status cannot_map(int fd, size_t bytes, const std::string& why) {
+  return invalid_argument(
+      fmt::format("cannot map {} bytes of file descriptor {}: {}", bytes, fd, why));
+}
+
+Status out_of_memory(size_t bytes, int error_number) {
+  return {StatusCode::kOutOfMemory, fmt::format("cannot have {} bytes of shared memory: {}", bytes,
+                                                std::strerror(error_number))};
+}
+
+// The size of the file, or -1. A dma-buf reports no size but knows its end.
+off_t size_of_file(int fd, const struct stat& info) {
+  if (S_ISREG(info.st_mode) || info.st_size != 0) return info.st_size;
+  return ::lseek(fd, 0, SEEK_END);
+}
+
+}  // namespace
+
+struct Mapping::Cache {
+  std::mutex mutex;
+  std::map<Key, std::weak_ptr<Mapping>> entries;
+};
+
+// A file about to be mapped.
+struct Mapping::Source {
+  UniqueFd fd;
+  bool writable = true;
+  struct stat info = {};
+
+  Key key() const { return {info.st_dev, info.st_ino, writable}; }
+};
+
+Mapping::Cache& Mapping::cache() {
+  // Never destroyed: mappings may be released while the process exits.
+  static Cache* made = new Cache;
+  return *made;
+}
+
+Result<std::shared_ptr<Mapping>> Mapping::create(size_t bytes) {
+  Source source;
+  source.fd = UniqueFd(::memfd_create("millrace", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!source.fd || ::ftruncate(source.fd.get(), static_cast<off_t>(bytes)) != 0)
+    return out_of_memory(bytes, errno);
+  // Truncated by somebody we gave it to, the file would take the pages away under our feet. Where
+  // the kernel has no seals, that stays possible.
+  (void)::fcntl(source.fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+  if (::fstat(source.fd.get(), &source.info) != 0) return out_of_memory(bytes, errno);
+  auto mapping = share(std::move(source), bytes);
+  if (!mapping.ok()) return Status(StatusCode::kOutOfMemory, mapping.status().message());
+  return mapping;
+}
+
+Result<std::shared_ptr<Mapping>> Mapping::open(int fd, size_t bytes) {
+  Source source;
+  source.fd = UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!source.fd) return cannot_map(fd, bytes, std::strerror(errno));
+  if (::fstat(source.fd.get(), &source.info) != 0)
+    return cannot_map(fd, bytes, std::strerror(errno));
+  if (S_ISDIR(source.info.st_mode)) return cannot_map(fd, bytes, "it is a directory");
+  const off_t size = size_of_file(source.fd.get(), source.info);
+  if (size < 0) return cannot_map(fd, bytes, "it has no size; it may be a pipe or a socket");
+  if (static_cast<size_t>(size) < bytes)
+    return cannot_map(fd, bytes, fmt::format("the file has only {} bytes", size));
+  const int flags = ::fcntl(source.fd.get(), F_GETFL);
+  source.writable = (flags & O_ACCMODE) == O_RDWR;
+  auto mapping = share(std::move(source), bytes);
+  if (!mapping.ok()) return cannot_map(fd, bytes, mapping.status().message());
+  return mapping;
+}
+
+Result<std::shared_ptr<Mapping>> Mapping::share(Source source, size_t bytes) {
+  if (!S_ISREG(source.info.st_mode)) return map(std::move(source), bytes);
+  const Key key = source.key();
+  // Outlives the lock: releasing a mapping takes the lock.
+  std::shared_ptr<Mapping> found;
+  const std::lock_guard lock(cache().mutex);
+  std::weak_ptr<Mapping>& entry = cache().entries[key];
+  found = entry.lock();
+  if (found && found->bytes_ >= bytes) return found;
+  auto made = map(std::move(source), bytes);
+  if (made.ok()) {
+    made.value()->cached_ = true;
+    made.value()->key_ = key;
+    entry = made.value();
+  } else if (!found) {
+    cache().entries.erase(key);
+  }
+  return made;
+}
+
+Result<std::shared_ptr<Mapping>> Mapping::map(Source source, size_t bytes) {
+  const int protection = source.writable ? PROT_READ | PROT_WRITE : PROT_READ;
+  void* data = ::mmap(nullptr, bytes, protection, MAP_SHARED, source.fd.get(), 0);
+  if (data == MAP_FAILED) return io_error("mmap", errno);
+  std::shared_ptr<Mapping> mapping(new Mapping);
+  mapping->fd_ = std::move(source.fd);
+  mapping->data_ = static_cast<std::byte*>(data);
+  mapping->bytes_ = bytes;
+  mapping->writable_ = source.writable;
+  mapping->may_be_dma_buf_.store(!S_ISREG(source.info.st_mode), std::memory_order_relaxed);
+  return mapping;
+}
+
+Mapping::~Mapping() {
+  ::munmap(data_, bytes_);
+  if (!cached_) return;
+  const std::lock_guard lock(cache().mutex);
+  // A larger mapping of the same file may have taken the place.
+  const auto entry = cache().entries.find(key_);
+  if (entry != cache().entries.end() && entry->second.expired()) cache().entries.erase(entry);
+}
+
+Result<int> Mapping::duplicate_fd() const {
+  const int copy = ::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return io_error("cannot duplicate the descriptor of a buffer", errno);
+  return copy;
+}
+
+Status Mapping::sync(bool towards_host) const {
+  if (!may_be_dma_buf_.load(std::memory_order_relaxed)) return {};
+  dma_buf_sync request{};
+  request.flags = DMA_BUF_SYNC_RW | (towards_host ? DMA_BUF_SYNC_START : DMA_BUF_SYNC_END);
+  int result = 0;
+  do {
+    result = ::ioctl(fd_.get(), DMA_BUF_IOCTL_SYNC, &request);
+  } while (result != 0 && (errno == EINTR || errno == EAGAIN));
+  if (result == 0) return {};
+  if (errno != ENOTTY) return io_error("DMA_BUF_IOCTL_SYNC", errno);
+  may_be_dma_buf_.store(false, std::memory_order_relaxed);
+  return {};
+}
+
+}  // namespace millrace::memory

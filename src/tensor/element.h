@@ -1,0 +1,125 @@
+// Conversion of one element between any two data types: the rules of conversion.h, one at a time.
+// Nothing here depends on the rounding mode of the thread, except the division by the scale.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "tensor/data_type.h"
+#include "tensor/half.h"
+
+namespace millrace::tensor {
+
+// What a conversion knows about its elements; the scale is finite and positive.
+struct ElementRule {
+  float scale = 1.0f;
+  int32_t zero_point = 0;
+  bool toward_zero = false;
+};
+
+template <DataType kType>
+struct Storage;
+#define MILLRACE_STORAGE(type, cpp) \
+  template <>                       \
+  struct Storage<DataType::type> {  \
+    using T = cpp;                  \
+  }
+MILLRACE_STORAGE(kBoolean, uint8_t);
+MILLRACE_STORAGE(kInt8, int8_t);
+MILLRACE_STORAGE(kUint8, uint8_t);
+MILLRACE_STORAGE(kInt16, int16_t);
+MILLRACE_STORAGE(kUint16, uint16_t);
+MILLRACE_STORAGE(kBf16, uint16_t);
+MILLRACE_STORAGE(kFp16, uint16_t);
+MILLRACE_STORAGE(kInt32, int32_t);
+MILLRACE_STORAGE(kUint32, uint32_t);
+MILLRACE_STORAGE(kFloat32, float);
+MILLRACE_STORAGE(kInt64, int64_t);
+MILLRACE_STORAGE(kUint64, uint64_t);
+#undef MILLRACE_STORAGE
+
+template <DataType kType>
+using StorageOf = typename Storage<kType>::T;
+
+// Holds every value of T, and the sum of two.
+template <class T>
+using Wide = std::conditional_t<sizeof(T) == 8, __int128, int64_t>;
+
+template <DataType kType>
+float widen(StorageOf<kType> value) noexcept {
+  if constexpr (kType == DataType::kBf16) return bf16_to_float(value);
+  if constexpr (kType == DataType::kFp16) return fp16_to_float(value);
+  if constexpr (kType == DataType::kFloat32) return value;
+}
+
+template <DataType kType>
+StorageOf<kType> narrow(float value, bool toward_zero) noexcept {
+  if constexpr (kType == DataType::kBf16)
+    return toward_zero ? float_to_bf16_toward_zero(value) : float_to_bf16(value);
+  if constexpr (kType == DataType::kFp16)
+    return toward_zero ? float_to_fp16_toward_zero(value) : float_to_fp16(value);
+  if constexpr (kType == DataType::kFloat32) return value;
+}
+
+// To the nearest integer, ties to even. std::nearbyint would follow the thread's rounding mode.
+inline float round_to_even(float value) noexcept {
+  const float whole = std::trunc(value);
+  const float rest = std::fabs(value - whole);  // exact, and 0 for infinity only through the check
+  if (!(rest >= 0.5f)) return whole;
+  const bool up = rest > 0.5f || std::fmod(whole, 2.0f) != 0.0f;
+  return up ? whole + std::copysign(1.0f, value) : whole;
+}
+
+template <class T, class Integer>
+T saturate(Integer value) noexcept {
+  if (std::cmp_less(value, std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
+  if (std::cmp_greater(value, std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+  return static_cast<T>(value);
+}
+
+// clamp(round(value / scale) + zero_point), NaN as 0.
+template <class T>
+T quantise(float value, const ElementRule& rule) noexcept {
+  if (std::isnan(value)) return 0;
+  const float ratio = value / rule.scale;
+  const float rounded = rule.toward_zero ? std::trunc(ratio) : round_to_even(ratio);
+  // Far outside every T, whatever zero point is added, and well inside Wide<T>.
+  constexpr float kFar = sizeof(T) == 8 ? 0x1p+66f : 0x1p+34f;
+  const auto whole = static_cast<Wide<T>>(std::fmin(std::fmax(rounded, -kFar), kFar));
+  const Wide<T> shifted = whole + rule.zero_point;
+  constexpr auto kLowest = static_cast<Wide<T>>(std::numeric_limits<T>::min());
+  constexpr auto kHighest = static_cast<Wide<T>>(std::numeric_limits<T>::max());
+  return static_cast<T>(shifted < kLowest ? kLowest : shifted > kHighest ? kHighest : shifted);
+}
+
+template <class T>
+float dequantise(T value, const ElementRule& rule) noexcept {
+  return static_cast<float>(static_cast<Wide<T>>(value) - rule.zero_point) * rule.scale;
+}
+
+template <DataType kFrom, DataType kTo>
+StorageOf<kTo> convert(StorageOf<kFrom> value, const ElementRule& rule) noexcept {
+  using To = StorageOf<kTo>;
+  if constexpr (kFrom == kTo) {
+    return value;
+  } else if constexpr (kTo == DataType::kBoolean) {
+    if constexpr (is_floating(kFrom)) return widen<kFrom>(value) != 0.0f;
+    return value != 0;
+  } else if constexpr (kFrom == DataType::kBoolean) {
+    if constexpr (is_floating(kTo)) return narrow<kTo>(value != 0 ? 1.0f : 0.0f, false);
+    return static_cast<To>(value != 0);
+  } else if constexpr (is_floating(kFrom) && is_floating(kTo)) {
+    return narrow<kTo>(widen<kFrom>(value), rule.toward_zero);
+  } else if constexpr (is_floating(kFrom)) {
+    return quantise<To>(widen<kFrom>(value), rule);
+  } else if constexpr (is_floating(kTo)) {
+    return narrow<kTo>(dequantise(value, rule), rule.toward_zero);
+  } else {
+    return saturate<To>(value);
+  }
+}
+
+}  // namespace millrace::tensor

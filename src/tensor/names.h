@@ -1,0 +1,26 @@
+// Looks a name up in one of this floor's lists.
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace millrace::tensor {
+
+// The index of `text` in `names`, of which the first stands for "unknown" and is never found.
+// kInvalidArgument says that it is no `what` and lists the names.
+inline Result<size_t> find_name(std::string_view text, std::span<const std::string_view> names,
+                                std::string_view what) {
+  const auto known = names.subspan(1);
+  const auto found = std::find(known.begin(), known.end(), text);
+  if (found != known.end()) return static_cast<size_t>(found - known.begin()) + 1;
+  return invalid_argument(
+      fmt::format("\"{}\" is no {}; known are {}", text, what, fmt::join(known, ", ")));
+}
+
+}  // namespace millrace::tensor

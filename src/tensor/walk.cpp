@@ -1,0 +1,46 @@
+#include "tensor/walk.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace millrace::tensor {
+namespace {
+
+bool continues(const Dim& outer, const Dim& inner) {
+  return outer.from_stride == inner.extent * inner.from_stride &&
+         outer.to_stride == inner.extent * inner.to_stride;
+}
+
+}  // namespace
+
+bool Box::empty() const noexcept {
+  return std::any_of(dims.begin(), dims.end(), [](const Dim& dim) { return dim.extent == 0; });
+}
+
+Box reversed(Box box) {
+  std::swap(box.from_offset, box.to_offset);
+  for (Dim& dim : box.dims) std::swap(dim.from_stride, dim.to_stride);
+  return box;
+}
+
+Box simplified(Box box) {
+  std::erase_if(box.dims, [](const Dim& dim) { return dim.extent == 1; });
+  std::stable_sort(box.dims.begin(), box.dims.end(), [](const Dim& a, const Dim& b) {
+    return a.to_stride != b.to_stride ? a.to_stride > b.to_stride : a.from_stride > b.from_stride;
+  });
+  std::vector<Dim> merged;
+  for (const Dim& dim : box.dims) {
+    if (!merged.empty() && continues(merged.back(), dim))
+      merged.back() = {merged.back().extent * dim.extent, dim.from_stride, dim.to_stride};
+    else
+      merged.push_back(dim);
+  }
+  if (merged.empty()) merged.push_back({1, 1, 1});
+  const auto longest = std::max_element(
+      merged.begin(), merged.end(), [](const Dim& a, const Dim& b) { return a.extent < b.extent; });
+  std::rotate(longest, longest + 1, merged.end());
+  box.dims = std::move(merged);
+  return box;
+}
+
+}  // namespace millrace::tensor
