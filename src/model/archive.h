@@ -10,7 +10,9 @@
 // or hostile gives kCorruptData with the reason, a newer format version kUnsupported; never a
 // crash.
 //
-// An Archive is immutable; any thread.
+// An Archive is immutable; any thread. Its bytes are those of the file as they are mapped: a file
+// must be replaced by rename (as archive_writer.h does), never changed or shortened while it is
+// open.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +35,8 @@ class Archive : public std::enable_shared_from_this<Archive> {
   // `vaiml_par_0`. kNotFound, kIoError, kInvalidArgument (a directory without vaiml_par_0),
   // kCorruptData, kUnsupported.
   static Result<std::shared_ptr<const Archive>> open(const std::string& path);
-  // The same content from memory; `owner` keeps the bytes alive.
+  // The file form from memory; `owner` keeps the bytes alive. Bytes that do not start on a 64-byte
+  // boundary are copied to one that does (kOutOfMemory).
   static Result<std::shared_ptr<const Archive>> from_memory(std::span<const std::byte> bytes,
                                                             std::shared_ptr<const void> owner);
 
@@ -41,6 +44,8 @@ class Archive : public std::enable_shared_from_this<Archive> {
 
   // The structure, verified; valid while the archive lives.
   virtual const format::Archive& root() const = 0;
+  // The size of the structure: nothing in root() can honestly hold more than that.
+  virtual uint64_t structure_bytes() const = 0;
   virtual uint32_t segment_count() const = 0;
   // The bytes of a segment, in place, 64-byte aligned; empty when out of range.
   virtual std::span<const std::byte> segment(uint32_t index) const = 0;

@@ -1,6 +1,10 @@
 // Writes archives, in both forms. The caller builds the FlatBuffer; this adds header, segments,
-// offsets and checksums. Nothing half-written is left behind: a file is made under a temporary name
-// in the same directory and renamed when complete.
+// offsets and checksums. The same content gives the same bytes.
+//
+// Nothing half-written is left behind: everything is made under a temporary name beside the target
+// and renamed when complete; on failure the temporary is removed and what was there before stays.
+// Writing is not synchronised to the disk: a power failure may lose an archive just written, and
+// its checksums tell.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +19,7 @@
 namespace millrace::model {
 
 struct SegmentInfo {
-  uint64_t offset = 0;  // from the start of the segment area (file form); 0 in the directory form
+  uint64_t offset = 0;  // from the start of the segment area, in both forms
   uint64_t length = 0;
   uint64_t checksum = 0;  // XXH3-64 of the bytes
 };
@@ -29,8 +33,11 @@ struct ArchiveContent {
   std::function<std::vector<uint8_t>(std::span<const SegmentInfo>)> build_structure;
 };
 
+// Replaces a regular file (kFile), or an empty directory or an earlier archive in directory form
+// (kDirectory); anything else at `path` is refused with kInvalidArgument. kNotFound or kIoError
+// when the operating system refuses; kUnsupported when the structure is too large for a FlatBuffer.
 Status write_archive(const ArchiveContent& content, const std::string& path, ArchiveForm form);
-// The file form in memory.
+// The file form in memory; empty when the structure is too large for a FlatBuffer.
 std::vector<std::byte> archive_bytes(const ArchiveContent& content);
 
 }  // namespace millrace::model

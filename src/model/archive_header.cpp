@@ -1,0 +1,208 @@
+#include "model/archive_header.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string_view>
+
+#include "model/checksum.h"
+
+namespace millrace::model {
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "archives are little-endian and used in place");
+
+// Where each field lies; docs/rai-format.md has the same table.
+enum Offset : size_t {
+  kVersionAt = 8,
+  kHeaderSizeAt = 12,
+  kStructureOffsetAt = 16,
+  kStructureLengthAt = 20,
+  kStructureChecksumAt = 24,
+  kSegmentsOffsetAt = 32,
+  kSegmentsLengthAt = 40,
+  kFileLengthAt = 48,
+};
+
+template <class T>
+T load(std::span<const std::byte> bytes, size_t offset) noexcept {
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+template <class T>
+void store(std::span<std::byte> bytes, size_t offset, T value) noexcept {
+  std::memcpy(bytes.data() + offset, &value, sizeof value);
+}
+
+bool starts_with(std::span<const std::byte> bytes, std::string_view prefix, size_t at = 0) {
+  return bytes.size() >= at + prefix.size() &&
+         std::memcmp(bytes.data() + at, prefix.data(), prefix.size()) == 0;
+}
+
+// An ONNX file begins with field 1, the IR version, followed by the tag of another field of
+// ModelProto: producer, domain, graph, opset import and the like, all small field numbers.
+bool looks_like_onnx(std::span<const std::byte> bytes) {
+  constexpr size_t kPrefix = 3;
+  if (bytes.size() < kPrefix || bytes[0] != std::byte{0x08}) return false;
+  const auto ir_version = std::to_integer<unsigned>(bytes[1]);
+  const auto tag = std::to_integer<unsigned>(bytes[2]);
+  return ir_version >= 1 && ir_version < 0x40 && (tag & 7u) == 2 && (tag >> 3) >= 2;
+}
+
+// What a file that is no archive seems to be; empty where that cannot be told.
+std::string_view recognise(std::span<const std::byte> bytes) {
+  struct Signature {
+    size_t at;
+    std::string_view bytes;
+    std::string_view meaning;
+  };
+  static constexpr Signature kSignatures[] = {
+      {0, "\x89RAI", "an archive damaged by a transfer in text mode: copy it in binary mode"},
+      {4, "MRAI", "the bare structure of an archive, without its header"},
+      {4, "TFL3", "a TensorFlow Lite model"},
+      {0, "PK\x03\x04", "a ZIP file"},
+      {0, "\x1f\x8b", "a gzip file"},
+      {0, "version https://git-lfs", "a Git LFS pointer: fetch the real file with `git lfs pull`"},
+      {0, "<", "an HTML or XML page"},
+      {0, "{", "a JSON file"},
+      {0,
+       "\x7f"
+       "ELF",
+       "an ELF program or library"},
+  };
+  for (const Signature& signature : kSignatures) {
+    if (starts_with(bytes, signature.bytes, signature.at)) return signature.meaning;
+  }
+  if (looks_like_onnx(bytes)) {
+    return "an ONNX model: compile it first (millrace compile MODEL.onnx -o MODEL.rai)";
+  }
+  return {};
+}
+
+Status wrong_magic(std::span<const std::byte> start) {
+  const std::string_view kind = recognise(start);
+  if (kind.empty()) return corrupt_data("not a Millrace archive (wrong magic number)");
+  return corrupt_data(fmt::format("not a Millrace archive; it seems to be {}", kind));
+}
+
+Status check_magic(std::span<const std::byte> start, uint64_t file_length) {
+  if (file_length == 0) return corrupt_data("the file is empty");
+  const size_t magic_length = std::min(start.size(), kMagic.size());
+  if (std::memcmp(start.data(), kMagic.data(), magic_length) != 0) return wrong_magic(start);
+  if (file_length < kHeaderSize) {
+    return corrupt_data(
+        fmt::format("truncated: {} bytes, not even a header of {}", file_length, kHeaderSize));
+  }
+  return {};
+}
+
+// The checksum tells a newer version from a damaged number. Where a newer version has a longer
+// header it lies beyond `start`, and the version is believed.
+Status check_version(std::span<const std::byte> start) {
+  const auto version = load<uint32_t>(start, kVersionAt);
+  const auto header_size = load<uint32_t>(start, kHeaderSizeAt);
+  const bool intact = checksum_of(start.first(kHeaderChecksumOffset)) ==
+                      load<uint64_t>(start, kHeaderChecksumOffset);
+  const bool newer = version > kFormatVersion && (intact || header_size > kHeaderSize);
+  if (newer) {
+    return unsupported(
+        fmt::format("format version {}, but this library reads versions up to {}: update the "
+                    "library or compile the model again",
+                    version, kFormatVersion));
+  }
+  if (!intact) return corrupt_data("the header is damaged (its checksum does not match)");
+  if (version == 0) return corrupt_data("format version 0 does not exist");
+  if (header_size != kHeaderSize) {
+    return corrupt_data(fmt::format("a header of {} bytes, expected {}", header_size, kHeaderSize));
+  }
+  return {};
+}
+
+Status check_file_length(const Header& header, uint64_t file_length) {
+  if (file_length < header.file_length) {
+    return corrupt_data(
+        fmt::format("truncated: expected {} bytes, have {}", header.file_length, file_length));
+  }
+  if (file_length > header.file_length) {
+    return corrupt_data(fmt::format("{} bytes follow the end of the archive at {}",
+                                    file_length - header.file_length, header.file_length));
+  }
+  return {};
+}
+
+// Bounds of the structure and of the segment area, against each other and the file.
+Status check_areas(const Header& header) {
+  if (header.structure_offset != kHeaderSize) {
+    return corrupt_data(fmt::format("the structure starts at {}, expected {}",
+                                    header.structure_offset, kHeaderSize));
+  }
+  if (header.structure_length > kMaxStructureLength) {
+    return corrupt_data(fmt::format("a structure of {} bytes; at most {} are possible",
+                                    header.structure_length, kMaxStructureLength));
+  }
+  const uint64_t structure_end = uint64_t{header.structure_offset} + header.structure_length;
+  if (structure_end > header.file_length) {
+    return corrupt_data(fmt::format("the structure ends at {}, beyond the file's {} bytes",
+                                    structure_end, header.file_length));
+  }
+  if (header.segments_apart()) {
+    if (header.file_length == structure_end) return {};
+    return corrupt_data(fmt::format("{} bytes follow the structure that ends at {}",
+                                    header.file_length - structure_end, structure_end));
+  }
+  if (header.segments_offset < structure_end) {
+    return corrupt_data(
+        fmt::format("the segments start at {}, inside the structure that ends at {}",
+                    header.segments_offset, structure_end));
+  }
+  if (header.segments_offset % kSegmentAlignment != 0) {
+    return corrupt_data(fmt::format("the segments start at {}, not a multiple of {}",
+                                    header.segments_offset, kSegmentAlignment));
+  }
+  if (header.segments_offset > header.file_length ||
+      header.segments_length != header.file_length - header.segments_offset) {
+    return corrupt_data(
+        fmt::format("segments of {} bytes at {} do not end with the file's {} bytes",
+                    header.segments_length, header.segments_offset, header.file_length));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::array<std::byte, kHeaderSize> write_header(const Header& header) noexcept {
+  std::array<std::byte, kHeaderSize> bytes{};
+  std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
+  store(bytes, kVersionAt, kFormatVersion);
+  store(bytes, kHeaderSizeAt, kHeaderSize);
+  store(bytes, kStructureOffsetAt, header.structure_offset);
+  store(bytes, kStructureLengthAt, header.structure_length);
+  store(bytes, kStructureChecksumAt, header.structure_checksum);
+  store(bytes, kSegmentsOffsetAt, header.segments_offset);
+  store(bytes, kSegmentsLengthAt, header.segments_length);
+  store(bytes, kFileLengthAt, header.file_length);
+  store(bytes, kHeaderChecksumOffset, checksum_of(std::span(bytes).first(kHeaderChecksumOffset)));
+  return bytes;
+}
+
+Result<Header> read_header(std::span<const std::byte> start, uint64_t file_length) {
+  MILLRACE_RETURN_IF_ERROR(check_magic(start, file_length));
+  MILLRACE_RETURN_IF_ERROR(check_version(start));
+  Header header;
+  header.structure_offset = load<uint32_t>(start, kStructureOffsetAt);
+  header.structure_length = load<uint32_t>(start, kStructureLengthAt);
+  header.structure_checksum = load<uint64_t>(start, kStructureChecksumAt);
+  header.segments_offset = load<uint64_t>(start, kSegmentsOffsetAt);
+  header.segments_length = load<uint64_t>(start, kSegmentsLengthAt);
+  header.file_length = load<uint64_t>(start, kFileLengthAt);
+  MILLRACE_RETURN_IF_ERROR(check_file_length(header, file_length));
+  MILLRACE_RETURN_IF_ERROR(check_areas(header));
+  return header;
+}
+
+}  // namespace millrace::model

@@ -1,0 +1,54 @@
+// The fixed header of an archive: 64 little-endian bytes in front of the structure.
+//
+// The first 16 bytes mean the same in every format version, and every header ends with a checksum
+// of the bytes before it, so that a damaged file can be told from a newer one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/status.h"
+
+namespace millrace::model {
+
+inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kHeaderSize = 64;
+inline constexpr size_t kHeaderChecksumOffset = kHeaderSize - sizeof(uint64_t);
+// A cache line, and enough for every vector type: kernels may use weights where they lie.
+inline constexpr uint64_t kSegmentAlignment = 64;
+// FlatBuffers address with 31 bits, and their verifier wants one byte less.
+inline constexpr uint64_t kMaxStructureLength = 0x7ffffffe;
+
+// The directory form: DIR/kPartDirectory/{kStructureFile, kSegmentsFile}.
+inline constexpr const char* kPartDirectory = "vaiml_par_0";
+inline constexpr const char* kStructureFile = "structure.bin";
+inline constexpr const char* kSegmentsFile = "segments.bin";
+
+// The bytes with the high bit and the line ends show a transfer that treats the file as text.
+inline constexpr std::array<uint8_t, 8> kMagic = {0x89, 'R', 'A', 'I', '\r', '\n', 0x1a, '\n'};
+
+struct Header {
+  uint32_t structure_offset = kHeaderSize;
+  uint32_t structure_length = 0;
+  uint64_t structure_checksum = 0;
+  uint64_t segments_offset = 0;  // 0: the segments are in a file of their own
+  uint64_t segments_length = 0;
+  uint64_t file_length = 0;  // of the file that starts with this header
+
+  bool segments_apart() const noexcept { return segments_offset == 0; }
+};
+
+constexpr uint64_t align_up(uint64_t value, uint64_t alignment) noexcept {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+std::array<std::byte, kHeaderSize> write_header(const Header& header) noexcept;
+
+// Reads and checks the header at the start of a file of `file_length` bytes, of which `start` holds
+// the first min(file_length, kHeaderSize). kCorruptData says what is wrong, and what the file seems
+// to be where its magic is not ours; kUnsupported for an intact header of a newer format version.
+Result<Header> read_header(std::span<const std::byte> start, uint64_t file_length);
+
+}  // namespace millrace::model

@@ -1,0 +1,165 @@
+#include "model/archive_writer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "model/archive_header.h"
+#include "model/checksum.h"
+#include "model/file_descriptor.h"
+#include "model/output_path.h"
+
+namespace millrace::model {
+namespace {
+
+using Bytes = std::span<const std::byte>;
+using Sink = std::function<Status(Bytes)>;
+
+struct Plan {
+  Header header;
+  std::vector<uint8_t> structure;
+  std::vector<SegmentInfo> segments;
+};
+
+std::vector<SegmentInfo> place_segments(const std::vector<Bytes>& segments) {
+  std::vector<SegmentInfo> places;
+  places.reserve(segments.size());
+  uint64_t end = 0;
+  for (const Bytes segment : segments) {
+    const uint64_t offset = align_up(end, kSegmentAlignment);
+    places.push_back({offset, segment.size(), checksum_of(segment)});
+    end = offset + segment.size();
+  }
+  return places;
+}
+
+Result<Plan> plan_archive(const ArchiveContent& content, ArchiveForm form) {
+  Plan plan;
+  plan.segments = place_segments(content.segments);
+  plan.structure = content.build_structure(plan.segments);
+  if (plan.structure.size() > kMaxStructureLength) {
+    return unsupported(fmt::format("a structure of {} bytes; an archive can hold {}",
+                                   plan.structure.size(), kMaxStructureLength));
+  }
+  Header& header = plan.header;
+  header.structure_length = static_cast<uint32_t>(plan.structure.size());
+  header.structure_checksum = checksum_of(std::as_bytes(std::span(plan.structure)));
+  if (!plan.segments.empty()) {
+    header.segments_length = plan.segments.back().offset + plan.segments.back().length;
+  }
+  const uint64_t structure_end = uint64_t{header.structure_offset} + header.structure_length;
+  if (form == ArchiveForm::kFile) {
+    header.segments_offset = align_up(structure_end, kSegmentAlignment);
+    header.file_length = header.segments_offset + header.segments_length;
+  } else {
+    header.file_length = structure_end;
+  }
+  return plan;
+}
+
+Status emit_padding(uint64_t length, const Sink& sink) {
+  static constexpr std::array<std::byte, kSegmentAlignment> kZeros{};
+  return length == 0 ? Status() : sink(Bytes(kZeros).first(length));
+}
+
+Status emit_structure(const Plan& plan, const Sink& sink) {
+  MILLRACE_RETURN_IF_ERROR(sink(write_header(plan.header)));
+  return sink(std::as_bytes(std::span(plan.structure)));
+}
+
+Status emit_segments(const Plan& plan, const std::vector<Bytes>& segments, const Sink& sink) {
+  uint64_t end = 0;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    MILLRACE_RETURN_IF_ERROR(emit_padding(plan.segments[i].offset - end, sink));
+    MILLRACE_RETURN_IF_ERROR(sink(segments[i]));
+    end = plan.segments[i].offset + segments[i].size();
+  }
+  return {};
+}
+
+Status emit_file(const Plan& plan, const std::vector<Bytes>& segments, const Sink& sink) {
+  MILLRACE_RETURN_IF_ERROR(emit_structure(plan, sink));
+  const uint64_t structure_end = kHeaderSize + plan.structure.size();
+  MILLRACE_RETURN_IF_ERROR(emit_padding(plan.header.segments_offset - structure_end, sink));
+  return emit_segments(plan, segments, sink);
+}
+
+Status write_all(int fd, Bytes bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return io_error("cannot write", errno);
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return {};
+}
+
+// Creates `path`, which must not exist, with what `emit` gives to its sink.
+Status create_file(const std::string& path, const std::function<Status(const Sink&)>& emit) {
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!file.valid()) return io_error("cannot create a temporary file", errno);
+  MILLRACE_RETURN_IF_ERROR(emit([&](Bytes bytes) { return write_all(file.get(), bytes); }));
+  // Some file systems report a full disk only here.
+  if (::close(file.release()) != 0) return io_error("cannot finish writing", errno);
+  return {};
+}
+
+Status create_directory(const std::string& path) {
+  if (::mkdir(path.c_str(), 0777) == 0) return {};
+  return io_error("cannot create a temporary directory", errno);
+}
+
+Status write_file_form(const Plan& plan, const std::vector<Bytes>& segments,
+                       const std::string& path) {
+  TemporaryOutput output(path);
+  MILLRACE_RETURN_IF_ERROR(create_file(
+      output.name(), [&](const Sink& sink) { return emit_file(plan, segments, sink); }));
+  return output.commit_file();
+}
+
+Status write_directory_form(const Plan& plan, const std::vector<Bytes>& segments,
+                            const std::string& path) {
+  TemporaryOutput output(path);
+  const std::string part = fmt::format("{}/{}", output.name(), kPartDirectory);
+  MILLRACE_RETURN_IF_ERROR(create_directory(output.name()));
+  MILLRACE_RETURN_IF_ERROR(create_directory(part));
+  MILLRACE_RETURN_IF_ERROR(
+      create_file(fmt::format("{}/{}", part, kStructureFile),
+                  [&](const Sink& sink) { return emit_structure(plan, sink); }));
+  MILLRACE_RETURN_IF_ERROR(
+      create_file(fmt::format("{}/{}", part, kSegmentsFile),
+                  [&](const Sink& sink) { return emit_segments(plan, segments, sink); }));
+  return output.commit_directory();
+}
+
+}  // namespace
+
+Status write_archive(const ArchiveContent& content, const std::string& path, ArchiveForm form) {
+  const bool one_file = form == ArchiveForm::kFile;
+  MILLRACE_RETURN_IF_ERROR(one_file ? check_file_target(path) : check_directory_target(path));
+  MILLRACE_ASSIGN_OR_RETURN(const Plan plan, plan_archive(content, form));
+  const Status status = one_file ? write_file_form(plan, content.segments, path)
+                                 : write_directory_form(plan, content.segments, path);
+  return status.with_context(path);
+}
+
+std::vector<std::byte> archive_bytes(const ArchiveContent& content) {
+  std::vector<std::byte> bytes;
+  const auto plan = plan_archive(content, ArchiveForm::kFile);
+  if (!plan.ok()) return bytes;
+  bytes.reserve(plan->header.file_length);
+  const Sink append = [&](Bytes part) {
+    bytes.insert(bytes.end(), part.begin(), part.end());
+    return Status();
+  };
+  // Appending to memory does not fail.
+  static_cast<void>(emit_file(*plan, content.segments, append));
+  return bytes;
+}
+
+}  // namespace millrace::model

@@ -1,0 +1,34 @@
+// MappedFile: a whole regular file, mapped read-only.
+//
+// The mapping follows the file: a process that writes into it changes what is read here, and one
+// that shortens it makes reads beyond the new end fail with SIGBUS. Replace files by rename, as
+// archive_writer.h does, never in place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/status.h"
+
+namespace millrace::model {
+
+class MappedFile {
+ public:
+  // kNotFound or kIoError; kInvalidArgument when `path` is not a regular file. Never blocks on a
+  // pipe. An empty file gives empty bytes.
+  static Result<MappedFile> open(const std::string& path);
+
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&&) = delete;
+  ~MappedFile();
+
+  std::span<const std::byte> bytes() const noexcept { return bytes_; }
+
+ private:
+  explicit MappedFile(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace millrace::model

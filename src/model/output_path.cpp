@@ -1,0 +1,120 @@
+#include "model/output_path.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <initializer_list>
+#include <string_view>
+#include <system_error>
+
+#include "model/archive_header.h"
+
+namespace millrace::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Through symbolic links, and without a slash at the end.
+fs::path final_path(const std::string& path) {
+  std::error_code error;
+  const fs::path existing = fs::canonical(path, error);
+  if (!error) return existing;
+  const fs::path given(path);
+  return given.has_filename() ? given : given.parent_path();
+}
+
+// A short name of its own, so that a long target name does not become too long.
+std::string unused_name_beside(const fs::path& target) {
+  static std::atomic<unsigned> counter{0};
+  std::error_code error;
+  for (;;) {
+    const fs::path name =
+        target.parent_path() / fmt::format(".millrace-{}-{}.tmp", ::getpid(), counter++);
+    // Anything but a clear "no such file" ends the search too: creating the name will tell why.
+    if (!fs::exists(fs::symlink_status(name, error))) return name.string();
+  }
+}
+
+Status rename_path(const std::string& from, const std::string& to) {
+  if (std::rename(from.c_str(), to.c_str()) == 0) return {};
+  return io_error(fmt::format("cannot create {}", to), errno);
+}
+
+bool holds_only(const fs::path& directory, std::initializer_list<std::string_view> names) {
+  std::error_code error;
+  fs::directory_iterator it(directory, error);
+  for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (std::find(names.begin(), names.end(), name) == names.end()) return false;
+  }
+  return !error;
+}
+
+bool is_replaceable_directory(const fs::path& directory) {
+  if (!holds_only(directory, {kPartDirectory})) return false;
+  const fs::path part = directory / kPartDirectory;
+  std::error_code error;
+  return !fs::exists(fs::symlink_status(part, error)) ||
+         (fs::is_directory(fs::symlink_status(part, error)) &&
+          holds_only(part, {kStructureFile, kSegmentsFile}));
+}
+
+}  // namespace
+
+TemporaryOutput::TemporaryOutput(const std::string& path)
+    : target_(final_path(path).string()), name_(unused_name_beside(target_)) {}
+
+TemporaryOutput::~TemporaryOutput() {
+  std::error_code ignored;  // Nobody is left to tell.
+  fs::remove_all(name_, ignored);
+}
+
+Status TemporaryOutput::commit_file() {
+  return rename_path(name_, target_);
+}
+
+Status TemporaryOutput::commit_directory() {
+  std::error_code error;
+  if (!fs::exists(target_, error)) return rename_path(name_, target_);
+  const std::string aside = unused_name_beside(target_);
+  MILLRACE_RETURN_IF_ERROR(rename_path(target_, aside));
+  if (Status status = rename_path(name_, target_); !status.ok()) {
+    fs::rename(aside, target_, error);
+    return status;
+  }
+  fs::remove_all(aside, error);
+  return {};
+}
+
+Status check_file_target(const std::string& path) {
+  if (path.empty()) return invalid_argument("cannot write an archive: the path is empty");
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status) || fs::is_regular_file(status)) return {};
+  return invalid_argument(
+      fmt::format("cannot write an archive to {}: it is {}", path,
+                  fs::is_directory(status) ? "a directory" : "not a regular file"));
+}
+
+Status check_directory_target(const std::string& path) {
+  if (path.empty()) return invalid_argument("cannot write an archive: the path is empty");
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) return {};
+  if (!fs::is_directory(status)) {
+    return invalid_argument(fmt::format(
+        "cannot write an archive in directory form to {}: it is not a directory", path));
+  }
+  if (is_replaceable_directory(path)) return {};
+  return invalid_argument(
+      fmt::format("cannot replace the directory {}: it holds something else than an archive in "
+                  "directory form",
+                  path));
+}
+
+}  // namespace millrace::model

@@ -1,0 +1,23 @@
+// The checks of an archive's structure that need no knowledge of graphs.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "base/status.h"
+#include "model/archive_header.h"
+
+namespace millrace::model {
+
+namespace format {
+struct Archive;
+}
+
+// Compares the checksum, runs the FlatBuffers verifier, then checks the place of every segment
+// in a segment area of `header.segments_length` bytes: aligned, inside, in ascending order and
+// without overlap. The result points into `bytes`, which are exactly the structure, aligned to 8.
+// kCorruptData with the reason.
+Result<const format::Archive*> verify_structure(std::span<const std::byte> bytes,
+                                                const Header& header);
+
+}  // namespace millrace::model
