@@ -63,8 +63,8 @@ Result<const PluginEntry*> load_plugin(const std::string& name) {
   const auto function = reinterpret_cast<PluginFunction>(dlsym(library, kPluginSymbol));
   const PluginEntry* entry = function == nullptr ? nullptr : function();
   if (entry == nullptr)
-    return unsupported(fmt::format("{} is no device plugin: it has no {}", path.string(),
-                                   kPluginSymbol));
+    return unsupported(
+        fmt::format("{} is no device plugin: it has no {}", path.string(), kPluginSymbol));
   if (entry->version != kPluginVersion)
     return unsupported(fmt::format("{} was built for plugin version {}, this library has {}",
                                    path.string(), entry->version, kPluginVersion));

@@ -38,7 +38,7 @@ using JobCallback = std::function<void(JobId id, const Status& status)>;
 enum class CallbackOrder : uint8_t { kSubmission, kCompletion };
 
 struct SessionOptions {
-  uint32_t max_concurrent_runs = 2;  // jobs accepted and not completed
+  uint32_t max_concurrent_runs = 2;  // jobs accepted and not completed, 1 to 65,536
   CallbackOrder callback_order = CallbackOrder::kSubmission;
 };
 

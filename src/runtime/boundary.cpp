@@ -1,0 +1,105 @@
+#include "runtime/boundary.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace millrace::runtime {
+namespace {
+
+using device::Direction;
+using device::View;
+
+const char* name_of(View view) {
+  return view == View::kHw ? "HW" : "CPU";
+}
+
+size_t index_of(View view) {
+  return static_cast<size_t>(view);
+}
+
+}  // namespace
+
+Result<Boundary> Boundary::plan(const device::Program& program, Direction direction, size_t index) {
+  const bool is_input = direction == Direction::kInput;
+  const graph::CompiledModel& model = program.model();
+  const graph::Boundary& tensor = is_input ? model.inputs[index] : model.outputs[index];
+
+  Boundary result;
+  result.label_ = fmt::format("{} \"{}\"", is_input ? "input" : "output", tensor.cpu.name);
+  const auto describe = [&](View view, const tensor::TensorDesc& desc) {
+    result.bytes_[index_of(view)] = desc.bytes();
+    result.element_bytes_[index_of(view)] = tensor::size_of(desc.type);
+    result.accepts_[index_of(view)] = program.accepts(direction, index, view);
+  };
+  describe(View::kCpu, tensor.cpu);
+  if (tensor.hw) describe(View::kHw, *tensor.hw);
+
+  const bool cpu = result.direct(View::kCpu);
+  const bool hw = result.direct(View::kHw);
+  if (!cpu && !hw)
+    return internal_error(fmt::format("the program accepts no view of {}", result.label_));
+  if (tensor.hw && cpu != hw) {
+    Result<tensor::Conversion> conversion =
+        tensor::Conversion::plan(tensor.cpu, *tensor.hw, tensor.quant);
+    if (!conversion.ok()) return conversion.status().with_context(result.label_);
+    result.conversion_ = *std::move(conversion);
+  }
+  return result;
+}
+
+Status Boundary::check(const TensorBinding& binding) const {
+  const size_t view = index_of(binding.view);
+  if (view > 1 || bytes_[view] == 0)
+    return invalid_argument(fmt::format("{} has no {} view", label_, name_of(binding.view)));
+  if (binding.data == nullptr)
+    return invalid_argument(fmt::format("{} is bound to no memory", label_));
+  if (reinterpret_cast<uintptr_t>(binding.data) % element_bytes_[view] != 0)
+    return invalid_argument(
+        fmt::format("{} is bound to memory that is not aligned to its {} byte "
+                    "elements",
+                    label_, element_bytes_[view]));
+  return {};
+}
+
+View Boundary::other_view(View view) const noexcept {
+  return view == View::kHw ? View::kCpu : View::kHw;
+}
+
+Status Boundary::make_staging(View view, memory::Buffer& staging) const {
+  if (staging) return {};
+  MILLRACE_ASSIGN_OR_RETURN(
+      staging, memory::Buffer::allocate(bytes_[index_of(view)], memory::BufferKind::kHeap));
+  return {};
+}
+
+Result<device::Binding> Boundary::stage_input(const TensorBinding& binding,
+                                              memory::Buffer& staging) const {
+  if (direct(binding.view)) return device::Binding{binding.data, binding.view};
+  const View taken = other_view(binding.view);
+  MILLRACE_RETURN_IF_ERROR(make_staging(taken, staging));
+  if (taken == View::kHw)
+    conversion_->to_hw(binding.data, staging.data());
+  else
+    conversion_->to_cpu(binding.data, staging.data());
+  return device::Binding{staging.data(), taken};
+}
+
+Result<device::Binding> Boundary::stage_output(const TensorBinding& binding,
+                                               memory::Buffer& staging) const {
+  if (direct(binding.view)) return device::Binding{binding.data, binding.view};
+  const View taken = other_view(binding.view);
+  MILLRACE_RETURN_IF_ERROR(make_staging(taken, staging));
+  return device::Binding{staging.data(), taken};
+}
+
+void Boundary::finish_output(const TensorBinding& binding,
+                             const memory::Buffer& staging) const noexcept {
+  if (direct(binding.view)) return;
+  if (binding.view == View::kHw)
+    conversion_->to_hw(staging.data(), binding.data);
+  else
+    conversion_->to_cpu(staging.data(), binding.data);
+}
+
+}  // namespace millrace::runtime

@@ -1,0 +1,52 @@
+// Boundary: one input or output of a program, between the view a caller binds and the view the
+// program takes.
+//
+// Planned once per program and then only read: any thread. The staging memory of a conversion
+// belongs to the lane that runs the job (see executor.h), so that nothing is shared while running.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "base/status.h"
+#include "device/device.h"
+#include "memory/buffer.h"
+#include "runtime/session.h"
+#include "tensor/conversion.h"
+
+namespace millrace::runtime {
+
+class Boundary {
+ public:
+  // Plans how each view of the tensor reaches the program. kInternal when the program accepts
+  // neither view, or the two views do not convert into each other.
+  static Result<Boundary> plan(const device::Program& program, device::Direction direction,
+                               size_t index);
+
+  // kInvalidArgument, naming the tensor, for a null or misaligned pointer or a view that this
+  // boundary does not have.
+  Status check(const TensorBinding& binding) const;
+
+  // The binding the program gets for an input; converts into `staging` (made on first use) where
+  // the program does not take the bound view.
+  Result<device::Binding> stage_input(const TensorBinding& binding, memory::Buffer& staging) const;
+  // The same for an output: the program writes into `staging`, and finish_output() then converts
+  // from there into what the caller bound.
+  Result<device::Binding> stage_output(const TensorBinding& binding, memory::Buffer& staging) const;
+  void finish_output(const TensorBinding& binding, const memory::Buffer& staging) const noexcept;
+
+ private:
+  Boundary() = default;
+  bool direct(device::View view) const noexcept { return accepts_[static_cast<size_t>(view)]; }
+  device::View other_view(device::View view) const noexcept;
+  Status make_staging(device::View view, memory::Buffer& staging) const;
+
+  std::string label_;                             // for messages: input "data"
+  size_t bytes_[2] = {0, 0};                      // by view; 0 for a view that does not exist
+  size_t element_bytes_[2] = {0, 0};              // by view
+  bool accepts_[2] = {false, false};              // by view
+  std::optional<tensor::Conversion> conversion_;  // where only one of two views is accepted
+};
+
+}  // namespace millrace::runtime

@@ -1,0 +1,61 @@
+// CallbackSequencer: hands the callbacks of a session to the dispatcher, in the order of submission
+// or of completion.
+//
+// The units of a session finish independently; in submission order a finished job's callback waits
+// here until those of all jobs submitted before it have been handed over. Jobs without a callback
+// take no part. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "base/status.h"
+#include "queue/dispatcher.h"
+#include "runtime/session.h"
+
+namespace millrace::runtime {
+
+class CallbackSequencer {
+ public:
+  // The place of a callback in the order of submission, from 1.
+  using Ticket = uint64_t;
+  static constexpr Ticket kNoTicket = 0;
+
+  explicit CallbackSequencer(CallbackOrder order) noexcept : order_(order) {}
+
+  // Takes the next place for `callback`. `issue(ticket)` runs under the sequencer's lock and issues
+  // the job's id, so that ids and places have the same order.
+  template <class Issue>
+  auto expect(JobCallback callback, Issue&& issue) {
+    const std::lock_guard lock(mutex_);
+    if (dispatcher_ == nullptr) dispatcher_ = queue::Dispatcher::instance();
+    pending_.emplace_back().callback = std::move(callback);
+    return issue(first_ + pending_.size() - 1);
+  }
+
+  // The job with that ticket is complete. Each ticket exactly once.
+  void complete(Ticket ticket, JobId id, const Status& status);
+
+  // Returns when every callback handed over so far has run; at once on the dispatcher's thread.
+  void drain();
+
+ private:
+  struct Pending {
+    JobCallback callback;
+    JobId id = 0;
+    Status status;
+    bool completed = false;
+  };
+
+  void post(Pending& pending);
+
+  const CallbackOrder order_;
+  std::mutex mutex_;
+  std::shared_ptr<queue::Dispatcher> dispatcher_;  // from the first callback on
+  Ticket first_ = 1;                               // the ticket of pending_.front()
+  std::deque<Pending> pending_;
+};
+
+}  // namespace millrace::runtime

@@ -1,0 +1,114 @@
+#include "runtime/executor.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace millrace::runtime {
+namespace {
+
+using device::Direction;
+
+// The executors of the process, by program.
+struct Executors {
+  std::mutex mutex;
+  std::map<const device::Program*, std::weak_ptr<Executor>> by_program;
+};
+
+Executors& executors() {
+  // Never destroyed: sessions may be closed while the process exits.
+  static Executors* made = new Executors;
+  return *made;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Executor>> Executor::of(std::shared_ptr<device::Device> device,
+                                               std::shared_ptr<const device::Program> program) {
+  std::shared_ptr<Executor> made;  // destroyed after the lock is released, which it takes too
+  Executors& all = executors();
+  const std::lock_guard lock(all.mutex);
+  std::weak_ptr<Executor>& known = all.by_program[program.get()];
+  if (std::shared_ptr<Executor> executor = known.lock()) return executor;
+  made.reset(new Executor(std::move(device), std::move(program)));
+  MILLRACE_RETURN_IF_ERROR(made->plan());
+  known = made;
+  return made;
+}
+
+Executor::Executor(std::shared_ptr<device::Device> device,
+                   std::shared_ptr<const device::Program> program)
+    : device_(std::move(device)), program_(std::move(program)), lanes_(device_->lanes().count()) {}
+
+Executor::~Executor() {
+  Executors& all = executors();
+  const std::lock_guard lock(all.mutex);
+  const auto it = all.by_program.find(program_.get());
+  // Another executor of the same program may have been made since the last pointer to this went.
+  if (it != all.by_program.end() && it->second.expired()) all.by_program.erase(it);
+}
+
+Status Executor::plan() {
+  const auto plan_side = [this](Direction direction, size_t count, std::vector<Boundary>& side) {
+    side.reserve(count);
+    for (size_t i = 0; i < count; ++i) {
+      Result<Boundary> boundary = Boundary::plan(*program_, direction, i);
+      if (!boundary.ok()) return boundary.status();
+      side.push_back(*std::move(boundary));
+    }
+    return Status();
+  };
+  MILLRACE_RETURN_IF_ERROR(plan_side(Direction::kInput, model().inputs.size(), inputs_));
+  return plan_side(Direction::kOutput, model().outputs.size(), outputs_);
+}
+
+Status Executor::check(const JobBindings& bindings) const {
+  if (bindings.frames < 1 || bindings.frames > model().batch_size)
+    return invalid_argument(fmt::format("a job of {} frames does not fit a batch size of {}",
+                                        bindings.frames, model().batch_size));
+  MILLRACE_RETURN_IF_ERROR(check_side(bindings.inputs, bindings.frames, "input", inputs_));
+  return check_side(bindings.outputs, bindings.frames, "output", outputs_);
+}
+
+Status Executor::check_side(std::span<const TensorBinding> bindings, size_t frames,
+                            const char* what, const std::vector<Boundary>& boundaries) const {
+  const size_t expected = frames * boundaries.size();
+  if (bindings.size() != expected)
+    return invalid_argument(fmt::format("{} {} tensors are bound where {} frames take {}",
+                                        bindings.size(), what, frames, expected));
+  for (size_t i = 0; i < bindings.size(); ++i)
+    MILLRACE_RETURN_IF_ERROR(boundaries[i % boundaries.size()].check(bindings[i]));
+  return {};
+}
+
+Status Executor::prepare(LaneState& state) const {
+  if (state.context != nullptr) return {};
+  state.input_staging.resize(inputs_.size());
+  state.output_staging.resize(outputs_.size());
+  state.inputs.resize(inputs_.size());
+  state.outputs.resize(outputs_.size());
+  MILLRACE_ASSIGN_OR_RETURN(state.context, program_->create_context());
+  return {};
+}
+
+Status Executor::run_frame(queue::LaneId lane, std::span<const TensorBinding> inputs,
+                           std::span<const TensorBinding> outputs) noexcept {
+  LaneState& state = lanes_[lane];
+  MILLRACE_RETURN_IF_ERROR(prepare(state));
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    MILLRACE_ASSIGN_OR_RETURN(state.inputs[i],
+                              inputs_[i].stage_input(inputs[i], state.input_staging[i]));
+  }
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    MILLRACE_ASSIGN_OR_RETURN(state.outputs[i],
+                              outputs_[i].stage_output(outputs[i], state.output_staging[i]));
+  }
+  MILLRACE_RETURN_IF_ERROR(state.context->run(state.inputs, state.outputs));
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    outputs_[i].finish_output(outputs[i], state.output_staging[i]);
+  return {};
+}
+
+}  // namespace millrace::runtime

@@ -1,0 +1,61 @@
+// Executor: runs frames of one program on the lanes of its device.
+//
+// Holds what belongs to (program, lane): the device's context and the staging memory of converted
+// boundary tensors, both made when the lane first needs them. Sessions on the same program share
+// one executor.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "device/device.h"
+#include "memory/buffer.h"
+#include "queue/request.h"
+#include "runtime/boundary.h"
+#include "runtime/session.h"
+
+namespace millrace::runtime {
+
+class Executor {
+ public:
+  // The executor of `program`, which must be loaded on `device`; made on first use and alive as
+  // long as anybody keeps it. Any thread.
+  static Result<std::shared_ptr<Executor>> of(std::shared_ptr<device::Device> device,
+                                              std::shared_ptr<const device::Program> program);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  device::Device& device() noexcept { return *device_; }
+  const graph::CompiledModel& model() const noexcept { return program_->model(); }
+
+  // Whether the bindings fit the model; kInvalidArgument says what does not. Any thread.
+  Status check(const JobBindings& bindings) const;
+
+  // Runs one frame on the calling thread, which must be `lane`, or stand in for it.
+  Status run_frame(queue::LaneId lane, std::span<const TensorBinding> inputs,
+                   std::span<const TensorBinding> outputs) noexcept;
+
+ private:
+  // Touched only by the thread that is the lane.
+  struct LaneState {
+    std::unique_ptr<device::Context> context;
+    std::vector<memory::Buffer> input_staging, output_staging;
+    std::vector<device::Binding> inputs, outputs;
+  };
+
+  Executor(std::shared_ptr<device::Device> device, std::shared_ptr<const device::Program> program);
+  Status plan();
+  Status check_side(std::span<const TensorBinding> bindings, size_t frames, const char* what,
+                    const std::vector<Boundary>& boundaries) const;
+  Status prepare(LaneState& state) const;
+
+  std::shared_ptr<device::Device> device_;
+  std::shared_ptr<const device::Program> program_;
+  std::vector<Boundary> inputs_, outputs_;
+  std::vector<LaneState> lanes_;
+};
+
+}  // namespace millrace::runtime

@@ -1,0 +1,187 @@
+#include "runtime/job_table.h"
+
+#include <algorithm>
+
+#include "queue/spin.h"
+
+namespace millrace::runtime {
+namespace {
+
+constexpr size_t kFirstBuckets = 64;
+// Long enough for a short job to finish, short against the wake-up of a sleeping thread, which
+// takes tens of microseconds on virtual machines.
+constexpr std::chrono::nanoseconds kSpin = std::chrono::microseconds(20);
+// Keeps "now + timeout" within the range of the clock.
+constexpr std::chrono::nanoseconds kLongestWait = std::chrono::hours(24 * 365);
+
+Status unknown_job() {
+  static const Status status(StatusCode::kUnknownJob,
+                             "no such job: never issued, already collected, or too old");
+  return status;
+}
+
+Status pending_job() {
+  static const Status status(StatusCode::kPending, "the job has not finished yet");
+  return status;
+}
+
+void spin_until_done(const std::atomic<bool>& done, std::chrono::nanoseconds limit) {
+  queue::spin_budget::take();
+  if (queue::spin_budget::fits())
+    queue::spin_until([&] { return done.load(std::memory_order_acquire); }, limit);
+  queue::spin_budget::give();
+}
+
+}  // namespace
+
+JobTable::JobTable(size_t max_uncollected, JobId first_id)
+    : max_uncollected_(max_uncollected), next_id_(first_id), buckets_(kFirstBuckets, nullptr) {}
+
+Job* JobTable::issue(CallbackSequencer::Ticket ticket) {
+  const std::lock_guard lock(mutex_);
+  return add(ticket);
+}
+
+Job* JobTable::issue_held() {
+  const std::lock_guard lock(mutex_);
+  Job* job = add(CallbackSequencer::kNoTicket);
+  job->waiters = 1;  // so that its result is never dropped as too old
+  return job;
+}
+
+Status JobTable::finish(Job* job) {
+  std::unique_lock lock(mutex_);
+  await(lock, job, kLongestWait);
+  return collect(job);
+}
+
+Job* JobTable::add(CallbackSequencer::Ticket ticket) {
+  while (next_id_ == 0 || find(next_id_) != nullptr) ++next_id_;
+  Job* job = nullptr;
+  if (unused_ == nullptr) {
+    job = &storage_.emplace_back();
+  } else {
+    job = unused_;
+    unused_ = job->next;
+  }
+  job->id = next_id_++;
+  job->ticket = ticket;
+  job->done.store(false, std::memory_order_relaxed);
+  job->collected = false;
+  insert(job);
+  return job;
+}
+
+void JobTable::complete(Job* job, const Status& status) {
+  const std::lock_guard lock(mutex_);
+  job->status = status;
+  // Pairs with the acquire of a spinning waiter; everybody else looks under the lock.
+  job->done.store(true, std::memory_order_release);
+  if (job->waiters != 0) {
+    job->finished.notify_all();
+    return;
+  }
+  append_uncollected(job);
+  if (uncollected_ <= max_uncollected_) return;
+  Job* dropped = oldest_;
+  remove_uncollected(dropped);
+  erase(dropped);
+  recycle(dropped);
+}
+
+Status JobTable::wait(JobId id, std::chrono::nanoseconds timeout) {
+  std::unique_lock lock(mutex_);
+  Job* job = find(id);
+  if (job == nullptr) return unknown_job();
+  if (job->done.load(std::memory_order_relaxed)) {
+    if (job->waiters == 0) remove_uncollected(job);
+  } else {
+    if (timeout.count() <= 0) return pending_job();
+    ++job->waiters;
+    if (!await(lock, job, std::min(timeout, kLongestWait))) return pending_job();
+  }
+  return collect(job);
+}
+
+// Returns whether the job is done. Requirement: this thread counts as one of its waiters, which
+// keeps the entry; it no longer does afterwards.
+bool JobTable::await(std::unique_lock<std::mutex>& lock, Job* job,
+                     std::chrono::nanoseconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  lock.unlock();
+  spin_until_done(job->done, std::min(kSpin, timeout));
+  lock.lock();
+  job->finished.wait_until(lock, deadline,
+                           [&] { return job->done.load(std::memory_order_relaxed); });
+  --job->waiters;
+  return job->done.load(std::memory_order_relaxed);
+}
+
+// Requirement: the job is done and not in the list of uncollected results.
+Status JobTable::collect(Job* job) {
+  const Status status = job->collected ? unknown_job() : job->status;
+  if (!job->collected) {
+    job->collected = true;
+    erase(job);
+  }
+  if (job->waiters == 0) recycle(job);
+  return status;
+}
+
+Job** JobTable::bucket_of(JobId id) noexcept {
+  return &buckets_[id & (buckets_.size() - 1)];
+}
+
+Job* JobTable::find(JobId id) noexcept {
+  Job* job = *bucket_of(id);
+  while (job != nullptr && job->id != id) job = job->next;
+  return job;
+}
+
+void JobTable::insert(Job* job) {
+  if (++known_ > buckets_.size()) {
+    std::vector<Job*> previous(buckets_.size() * 2, nullptr);
+    previous.swap(buckets_);
+    for (Job* chain : previous) {
+      while (chain != nullptr) {
+        Job* moved = chain;
+        chain = chain->next;
+        Job** bucket = bucket_of(moved->id);
+        moved->next = *bucket;
+        *bucket = moved;
+      }
+    }
+  }
+  Job** bucket = bucket_of(job->id);
+  job->next = *bucket;
+  *bucket = job;
+}
+
+void JobTable::erase(Job* job) noexcept {
+  Job** link = bucket_of(job->id);
+  while (*link != job) link = &(*link)->next;
+  *link = job->next;
+  --known_;
+}
+
+void JobTable::recycle(Job* job) noexcept {
+  job->status = Status();
+  job->next = unused_;
+  unused_ = job;
+}
+
+void JobTable::append_uncollected(Job* job) noexcept {
+  job->older = newest_;
+  job->newer = nullptr;
+  (newest_ != nullptr ? newest_->newer : oldest_) = job;
+  newest_ = job;
+  ++uncollected_;
+}
+
+void JobTable::remove_uncollected(Job* job) noexcept {
+  (job->older != nullptr ? job->older->newer : oldest_) = job->newer;
+  (job->newer != nullptr ? job->newer->older : newest_) = job->older;
+  --uncollected_;
+}
+
+}  // namespace millrace::runtime

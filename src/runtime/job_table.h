@@ -1,0 +1,86 @@
+// JobTable: the jobs of a session from submission until their result is collected.
+//
+//   issue -> pending -> complete -> [collected | dropped as the oldest of too many]
+//
+// Completed results that nobody collects are kept up to a limit; beyond it the oldest is dropped.
+// Entries are made as needed and reused, so that a session in steady state allocates nothing here.
+// Any thread.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "base/status.h"
+#include "runtime/callback_sequencer.h"
+#include "runtime/session.h"
+
+namespace millrace::runtime {
+
+// One job. Its owner is the table; the task that runs it keeps a pointer until it completes it.
+struct Job {
+  JobId id = 0;
+  CallbackSequencer::Ticket ticket = CallbackSequencer::kNoTicket;
+
+ private:
+  friend class JobTable;
+  std::atomic<bool> done{false};
+  bool collected = false;
+  uint32_t waiters = 0;  // threads blocked in wait(); they keep the entry
+  Status status;
+  std::condition_variable finished;
+  Job* next = nullptr;   // in its bucket, or among the unused
+  Job* older = nullptr;  // neighbours in the list of results that nobody waits for
+  Job* newer = nullptr;
+};
+
+class JobTable {
+ public:
+  static constexpr size_t kMaxUncollected = 65'536;
+
+  explicit JobTable(size_t max_uncollected = kMaxUncollected, JobId first_id = 1);
+
+  // A new pending job with the next id: one more than the last, from the largest on to 1, leaving
+  // out ids still in the table.
+  Job* issue(CallbackSequencer::Ticket ticket = CallbackSequencer::kNoTicket);
+
+  // The same for a job whose result this thread will collect by finish(); nobody else can.
+  Job* issue_held();
+  // Waits for a job of issue_held() and collects its result.
+  Status finish(Job* job);
+
+  // Publishes the job's final status and wakes its waiters. The pointer is void afterwards.
+  void complete(Job* job, const Status& status);
+
+  // See Session::wait.
+  Status wait(JobId id, std::chrono::nanoseconds timeout);
+
+ private:
+  Job* add(CallbackSequencer::Ticket ticket);
+  Job** bucket_of(JobId id) noexcept;
+  Job* find(JobId id) noexcept;
+  void insert(Job* job);
+  void erase(Job* job) noexcept;
+  void recycle(Job* job) noexcept;
+  void append_uncollected(Job* job) noexcept;
+  void remove_uncollected(Job* job) noexcept;
+  Status collect(Job* job);
+  bool await(std::unique_lock<std::mutex>& lock, Job* job, std::chrono::nanoseconds timeout);
+
+  const size_t max_uncollected_;
+  std::mutex mutex_;
+  JobId next_id_;
+  std::deque<Job> storage_;    // stable addresses
+  Job* unused_ = nullptr;      // entries of storage_ free for reuse, chained through next
+  std::vector<Job*> buckets_;  // by id, a power of two; chained through next
+  size_t known_ = 0;           // jobs in the buckets
+  Job* oldest_ = nullptr;      // completed, uncollected, not waited for
+  Job* newest_ = nullptr;
+  size_t uncollected_ = 0;
+};
+
+}  // namespace millrace::runtime
