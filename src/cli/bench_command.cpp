@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct BenchArguments {
   uint32_t in_flight = 2;
   uint32_t warmup = 10;
   uint32_t iterations = 200;
+  bool json = false;
 };
 
 // Fills the inputs of every frame with normally distributed values: zeros or denormals would make
@@ -89,6 +91,44 @@ double percentile(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
 }
 
+struct Figures {
+  double load_ms;
+  std::vector<double> latency_ms;  // sorted
+  double frames_per_second;
+};
+
+void print_json(const BenchArguments& arguments, const device::ProgramInfo& info,
+                const Figures& figures) {
+  const nlohmann::ordered_json json = {{"model", arguments.model},
+                                       {"precision", graph::name_of(info.precision)},
+                                       {"load_ms", figures.load_ms},
+                                       {"latency_ms",
+                                        {{"min", figures.latency_ms.front()},
+                                         {"median", percentile(figures.latency_ms, 0.5)},
+                                         {"p90", percentile(figures.latency_ms, 0.9)},
+                                         {"p99", percentile(figures.latency_ms, 0.99)}}},
+                                       {"frames_per_second", figures.frames_per_second},
+                                       {"in_flight", arguments.in_flight}};
+  fmt::print("{}\n", json.dump());
+}
+
+void print_figures(const BenchArguments& arguments, const LoadedModel& loaded,
+                   const Figures& figures) {
+  const device::ProgramInfo info = loaded.program->info();
+  if (arguments.json) return print_json(arguments, info, figures);
+  const std::vector<double>& times = figures.latency_ms;
+  fmt::print("model       {} ({}, batch {}, {} view)\n", arguments.model,
+             graph::name_of(info.precision), loaded.program->model().batch_size, arguments.view);
+  if (!info.note.empty()) fmt::print("note        {}\n", info.note);
+  fmt::print("device      {}, {} lanes; load {:.0f} ms\n", loaded.device->description(),
+             loaded.device->lanes().count(), figures.load_ms);
+  fmt::print("latency     median {:.3f} ms, p90 {:.3f}, p99 {:.3f}, min {:.3f} ({} runs)\n",
+             percentile(times, 0.5), percentile(times, 0.9), percentile(times, 0.99), times.front(),
+             times.size());
+  fmt::print("throughput  {:.1f} frames/s with {} jobs in flight\n", figures.frames_per_second,
+             arguments.in_flight);
+}
+
 Status run_bench(const BenchArguments& arguments) {
   const device::View view = arguments.view == "hw" ? device::View::kHw : device::View::kCpu;
   const int64_t load_start = now_ns();
@@ -111,17 +151,7 @@ Status run_bench(const BenchArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const double jobs_per_second,
                             measure_throughput(*session, slots, arguments.iterations));
 
-  const device::ProgramInfo info = loaded.program->info();
-  fmt::print("model       {} ({}, batch {}, {} view)\n", arguments.model,
-             graph::name_of(info.precision), model.batch_size, arguments.view);
-  if (!info.note.empty()) fmt::print("note        {}\n", info.note);
-  fmt::print("device      {}, {} lanes; load {:.0f} ms\n", loaded.device->description(),
-             loaded.device->lanes().count(), load_ms);
-  fmt::print("latency     median {:.3f} ms, p90 {:.3f}, p99 {:.3f}, min {:.3f} ({} runs)\n",
-             percentile(times, 0.5), percentile(times, 0.9), percentile(times, 0.99), times.front(),
-             times.size());
-  fmt::print("throughput  {:.1f} frames/s with {} jobs in flight\n",
-             jobs_per_second * model.batch_size, arguments.in_flight);
+  print_figures(arguments, loaded, {load_ms, times, jobs_per_second * model.batch_size});
   return {};
 }
 
@@ -146,6 +176,7 @@ void add_bench_command(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"cpu", "hw"}))
       ->capture_default_str();
   command->add_option("--device", arguments->device)->capture_default_str();
+  command->add_flag("--json", arguments->json, "one line of JSON instead of text");
   add_compile_flags(*command, arguments->flags);
   command->callback(
       [arguments, &action] { action = [arguments] { return run_bench(*arguments); }; });
