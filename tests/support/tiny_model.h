@@ -1,0 +1,112 @@
+// The smallest model with everything a boundary can have: one 3x3 convolution with bias and Relu.
+//
+//   "data"  [1, 3, 4, 4]   HW view [4, 1, 4, 1, 4]  HCWNC4   (one padded channel)
+//   "probs" [1, 10, 4, 4]  HW view [4, 2, 4, 1, 8]  HCWNC8   (six padded channels)
+//
+// FLOAT32 in the CPU views; in the HW views the type of the precision.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/archive_codec.h"
+#include "graph/compiled_model.h"
+#include "model/archive_writer.h"
+#include "tensor/desc.h"
+
+namespace millrace::test {
+
+inline constexpr uint32_t kTinyInputChannels = 3;
+inline constexpr uint32_t kTinyOutputChannels = 10;
+inline constexpr uint32_t kTinySide = 4;
+inline constexpr const char* kTinyInput = "data";
+inline constexpr const char* kTinyOutput = "probs";
+
+struct TinyModelOptions {
+  uint32_t batch_size = 1;
+  graph::Precision precision = graph::Precision::kFp32;
+  bool hw_views = true;  // false: both boundaries lie on a CPU partition
+};
+
+// Small numbers with short binary fractions, so that sums are exact in any order.
+inline std::vector<float> tiny_numbers(size_t count, int seed) {
+  std::vector<float> numbers(count);
+  for (size_t i = 0; i < count; ++i)
+    numbers[i] = static_cast<float>((static_cast<int>(i) * 7 + seed * 5) % 17 - 8) / 8.0f;
+  return numbers;
+}
+
+inline graph::Boundary tiny_boundary(const graph::Graph& graph, graph::ValueId id,
+                                     const TinyModelOptions& options) {
+  const graph::Value& value = graph.values[id];
+  graph::Boundary boundary;
+  boundary.value = id;
+  boundary.cpu = tensor::make_cpu_desc(
+      value.name, value.type, std::vector<uint32_t>(value.shape.begin(), value.shape.end()));
+  const tensor::DataType hw_type = options.precision == graph::Precision::kBf16
+                                       ? tensor::DataType::kBf16
+                                       : tensor::DataType::kFloat32;
+  if (options.hw_views) boundary.hw = tensor::make_hw_desc(boundary.cpu, hw_type).value();
+  return boundary;
+}
+
+inline graph::CompiledModel tiny_model(const TinyModelOptions& options = {}) {
+  constexpr int64_t kIn = kTinyInputChannels, kOut = kTinyOutputChannels, kSide = kTinySide;
+  constexpr auto kFloat = tensor::DataType::kFloat32;
+  graph::CompiledModel model;
+  model.name = "tiny";
+  model.producer = "tests";
+  model.precision = options.precision;
+  model.batch_size = options.batch_size;
+
+  graph::Graph& graph = model.graph;
+  const graph::ValueId input = graph.add_value({kTinyInput, kFloat, {1, kIn, kSide, kSide}, {}});
+  const graph::ValueId weight = graph.add_constant(
+      "weight", kFloat, {kOut, kIn, 3, 3}, graph::Constant::of(tiny_numbers(kOut * kIn * 9, 1)));
+  const graph::ValueId bias =
+      graph.add_constant("bias", kFloat, {kOut}, graph::Constant::of(tiny_numbers(kOut, 2)));
+  const graph::ValueId output = graph.add_value({kTinyOutput, kFloat, {1, kOut, kSide, kSide}, {}});
+
+  graph::Conv conv;
+  conv.strides = conv.dilations = conv.pads_begin = conv.pads_end = {1, 1};
+  conv.activation.kind = graph::UnaryKind::kRelu;
+  graph.nodes.push_back({"conv", conv, {input, weight, bias}, {output}});
+  graph.inputs = {input};
+  graph.outputs = {output};
+
+  model.inputs = {tiny_boundary(graph, input, options)};
+  model.outputs = {tiny_boundary(graph, output, options)};
+  model.partitions = {
+      {options.hw_views ? graph::PartitionKind::kNpu : graph::PartitionKind::kCpu, 0, 1}};
+  return model;
+}
+
+// What the model computes, by definition: y = relu(conv(x) + bias), dense NCHW.
+inline std::vector<float> tiny_reference(const std::vector<float>& x) {
+  constexpr int kIn = kTinyInputChannels, kOut = kTinyOutputChannels, kSide = kTinySide;
+  const std::vector<float> weight = tiny_numbers(kOut * kIn * 9, 1);
+  const std::vector<float> bias = tiny_numbers(kOut, 2);
+  std::vector<float> y;
+  for (int m = 0; m < kOut; ++m) {
+    for (int at = 0; at < kSide * kSide; ++at) {
+      float sum = bias[m];
+      for (int tap = 0; tap < kIn * 9; ++tap) {
+        const int row = at / kSide + tap % 9 / 3 - 1;
+        const int column = at % kSide + tap % 3 - 1;
+        if (row < 0 || row >= kSide || column < 0 || column >= kSide) continue;
+        sum += weight[m * kIn * 9 + tap] * x[(tap / 9 * kSide + row) * kSide + column];
+      }
+      y.push_back(sum > 0 ? sum : 0);
+    }
+  }
+  return y;
+}
+
+inline Status write_tiny_model(const std::string& path, const TinyModelOptions& options = {},
+                               model::ArchiveForm form = model::ArchiveForm::kFile) {
+  const graph::CompiledModel model = tiny_model(options);
+  return model::write_archive(graph::encode(model), path, form);
+}
+
+}  // namespace millrace::test
