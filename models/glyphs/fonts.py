@@ -165,8 +165,3 @@ def faces_of(wanted, index):
         raise SystemExit(f"no font file of '{wanted.name}' found: "
                          f"apt-get install {wanted.package}")
     return [index[name] for name in names]
-
-
-def packages():
-    """Every Debian package the script needs fonts from, sorted."""
-    return sorted({f.package for f in TRAINING + VALIDATION + HELDBACK})

@@ -7,7 +7,8 @@ The ONNX file wants channels first, export.py transposes the weights once.
 
 Every layer has `forward(x, training)`, which keeps what the gradient needs,
 `backward(dy)`, which returns the gradient of the input and fills `gradients`,
-and `parameters` (name -> array, updated in place).
+and `parameters` (name -> array, updated in place).  Layers with a `weight` also
+know after a forward pass how many `positions` of a picture it is applied to.
 """
 
 import numpy as np
@@ -40,6 +41,7 @@ class Conv(Layer):
         n, h, w, _ = x.shape
         self.input_shape = x.shape
         self.output_size = (n, h // self.stride, w // self.stride)
+        self.positions = self.output_size[1] * self.output_size[2]
         self.columns = self.gather(x)
         y = self.columns @ weight.reshape(-1, weight.shape[3])
         return y.reshape(*self.output_size, -1)
@@ -88,6 +90,7 @@ class DepthwiseConv(Layer):
 
     def forward(self, x, training):
         self.padded = pad(x, 1)
+        self.positions = x.shape[1] * x.shape[2]
         weight = self.parameters["weight"]
         y = np.zeros_like(x)
         for k, window in enumerate(shifted(self.padded)):
@@ -206,6 +209,8 @@ class GlobalAveragePool(Layer):
 
 
 class Dense(Layer):
+    positions = 1  # how often the weights are used per picture
+
     def __init__(self, rng, inputs, outputs):
         super().__init__()
         self.parameters["weight"] = (
@@ -259,6 +264,12 @@ class Network:
 
     def parameter_count(self):
         return sum(p.size for layer in self.flat_layers() for p in layer.parameters.values())
+
+    def multiply_adds(self):
+        """Of the convolutions and the dense layer, for one picture."""
+        self.forward(np.zeros((1, 32, 32), np.uint8))
+        return sum(layer.positions * layer.parameters["weight"].size
+                   for layer in self.flat_layers() if "weight" in layer.parameters)
 
     def state(self):
         """A copy of everything a trained model consists of."""

@@ -174,15 +174,19 @@ def random_set(glyphs, count, distortion, rng):
 
 
 def balanced_set(glyphs, per_family, distortion, rng):
-    """For every class `per_family` pictures of every family, cycling its faces."""
-    masks, labels = [], []
+    """For every class `per_family` pictures of every family, cycling its faces.
+
+    Returns pictures, labels and, to report on, the family index of each picture.
+    """
+    masks, labels, families = [], [], []
     for label in range(len(CLASSES)):
-        for faces in glyphs:
+        for family, faces in enumerate(glyphs):
             for i in range(per_family):
                 variants = faces[i % len(faces)][label]
                 master = pick_variant(variants, distortion, rng)
                 masks.append(np.asarray(place(master, distortion, rng)))
                 labels.append(label)
+                families.append(family)
     order = rng.permutation(len(labels))
     pictures = shade(np.stack(masks), distortion, rng)
-    return pictures[order], np.array(labels, np.uint8)[order]
+    return pictures[order], np.array(labels, np.uint8)[order], np.array(families)[order]
