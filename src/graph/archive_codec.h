@@ -11,13 +11,16 @@
 namespace millrace::graph {
 
 // The model's constants become segments, referenced, not copied: `model` must outlive the result.
+// Requirements: `model.inputs` and `model.outputs` list the graph's inputs and outputs in order
+// (the archive holds them once), and names are UTF-8. The same model gives the same bytes.
 model::ArchiveContent encode(const CompiledModel& model);
 
-// Decodes and checks everything: enums, ids, names, shapes (each node's output against its shape
-// function), constants (segment lengths against shapes), boundaries (both views against the graph's
-// values), partitions, memory plan (no overlap of live values, nothing beyond the arena). Constants
-// point into the archive and keep it alive. Segment checksums are compared. kCorruptData says
-// where.
+// Decodes and checks everything: enumerators, ids, names, shapes (each node's output against its
+// shape function), constants (segment lengths against shapes), boundaries (both views against the
+// graph's values), partitions, memory plan (no overlap of live values, nothing beyond the arena).
+// Constants point into the archive and keep it alive. The checksums of all constants are compared,
+// which reads them. kCorruptData says where, without the archive's path. Takes time and memory in
+// proportion to the archive, whatever it holds.
 Result<CompiledModel> decode(std::shared_ptr<const model::Archive> archive);
 
 }  // namespace millrace::graph

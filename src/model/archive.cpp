@@ -52,12 +52,10 @@ class VerifiedArchive final : public Archive {
 
   Status verify_segment(uint32_t index) const override {
     if (index >= segment_count()) {
-      return invalid_argument(
-          fmt::format("{}: no segment {}; there are {}", path_, index, segment_count()));
+      return invalid_argument(fmt::format("no segment {}; there are {}", index, segment_count()));
     }
     if (checksum_of(segment(index)) == root_.segments()->Get(index)->checksum()) return {};
-    return corrupt_data(
-        fmt::format("{}: segment {} is damaged (its checksum does not match)", path_, index));
+    return corrupt_data(fmt::format("segment {} is damaged (its checksum does not match)", index));
   }
 
   const std::string& path() const override { return path_; }

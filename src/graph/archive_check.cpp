@@ -1,0 +1,93 @@
+#include "graph/archive_check.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <unordered_set>
+
+namespace millrace::graph {
+namespace {
+
+// Callers and planners search boundaries one by one; far below where that costs anything.
+constexpr size_t kMaxBoundaries = 4096;
+
+// The shape as descriptions hold it; empty optional where a dimension does not fit.
+std::optional<std::vector<uint32_t>> narrow(const Dims& shape) {
+  std::vector<uint32_t> narrowed;
+  for (const int64_t dim : shape) {
+    if (dim < 0 || dim > std::numeric_limits<uint32_t>::max()) return std::nullopt;
+    narrowed.push_back(static_cast<uint32_t>(dim));
+  }
+  return narrowed;
+}
+
+Status check_cpu_view(const tensor::TensorDesc& cpu, const Value& value) {
+  const auto shape = narrow(value.shape);
+  if (!shape) return corrupt_data("a dimension does not fit into 32 bits");
+  if (cpu == tensor::make_cpu_desc(cpu.name, value.type, *shape)) return {};
+  return corrupt_data(
+      fmt::format("its CPU view is not that of the graph's value '{}'", value.name));
+}
+
+// A layout gives an HW view that follows from the CPU view; anything else is refused.
+Status check_hw_view(const tensor::TensorDesc& hw, const tensor::TensorDesc& cpu) {
+  const auto expected = tensor::make_hw_desc(cpu, hw.type, hw.layout);
+  if (!expected.ok()) return corrupt_data(expected.status().message());
+  if (hw == *expected) return {};
+  return corrupt_data("its HW view does not follow from its CPU view");
+}
+
+Status check_boundary(const Boundary& boundary, const Graph& graph) {
+  MILLRACE_RETURN_IF_ERROR(check_cpu_view(boundary.cpu, graph.values[boundary.value]));
+  if (!std::isfinite(boundary.quant.scale) || boundary.quant.scale <= 0) {
+    return corrupt_data(fmt::format("its scale is {}", boundary.quant.scale));
+  }
+  return boundary.hw ? check_hw_view(*boundary.hw, boundary.cpu) : Status();
+}
+
+Status check_side(const std::vector<Boundary>& boundaries, const Graph& graph, const char* side) {
+  if (boundaries.size() > kMaxBoundaries) {
+    return corrupt_data(
+        fmt::format("{} {}s; at most {} are possible", boundaries.size(), side, kMaxBoundaries));
+  }
+  std::unordered_set<std::string_view> names;
+  for (const Boundary& boundary : boundaries) {
+    const std::string& name = boundary.cpu.name;
+    if (name.empty()) return corrupt_data(fmt::format("an {} has no name", side));
+    if (!names.insert(name).second) {
+      return corrupt_data(fmt::format("two {}s are named '{}'", side, name));
+    }
+    if (Status status = check_boundary(boundary, graph); !status.ok()) {
+      return status.with_context(fmt::format("{} '{}'", side, name));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_boundaries(const CompiledModel& model) {
+  MILLRACE_RETURN_IF_ERROR(check_side(model.inputs, model.graph, "input"));
+  return check_side(model.outputs, model.graph, "output");
+}
+
+Status check_partitions(const CompiledModel& model) {
+  size_t next = 0;
+  for (size_t i = 0; i < model.partitions.size(); ++i) {
+    const Partition& partition = model.partitions[i];
+    if (partition.first != next || partition.count == 0 ||
+        partition.count > model.graph.nodes.size() - next) {
+      return corrupt_data(fmt::format("partition {} ({} nodes from {}) does not follow at {} of {}",
+                                      i, partition.count, partition.first, next,
+                                      model.graph.nodes.size()));
+    }
+    next += partition.count;
+  }
+  if (next == model.graph.nodes.size()) return {};
+  return corrupt_data(
+      fmt::format("the partitions cover {} of {} nodes", next, model.graph.nodes.size()));
+}
+
+}  // namespace millrace::graph

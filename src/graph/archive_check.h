@@ -1,0 +1,22 @@
+// What a CompiledModel must fulfil beyond its graph being valid, so that devices and faces can rely
+// on it without looking again. Private to the archive codec.
+#pragma once
+
+#include "base/status.h"
+#include "graph/compiled_model.h"
+
+namespace millrace::graph {
+
+// Both views of every boundary tensor against the graph's values; names unique on each side.
+// Requirement: the graph is valid.
+Status check_boundaries(const CompiledModel& model);
+
+// The partitions follow one another and cover all nodes.
+Status check_partitions(const CompiledModel& model);
+
+// Every place lies in the arena, large enough for its value, and no two values share memory while
+// both hold something, except where an operator writes its result over an operand.
+// Requirement: the graph is valid.
+Status check_plan(const CompiledModel& model);
+
+}  // namespace millrace::graph

@@ -1,0 +1,172 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "graph/archive_check.h"
+#include "graph/archive_codec.h"
+#include "graph/archive_decode_operator.h"
+#include "graph/archive_enums.h"
+#include "graph/archive_reader.h"
+
+namespace millrace::graph {
+namespace {
+
+constexpr uint32_t kMaxBatchSize = 65536;
+
+class Decoder {
+ public:
+  explicit Decoder(const std::shared_ptr<const model::Archive>& archive)
+      : archive_(archive), root_(archive->root()), reader_(archive->structure_bytes()) {}
+
+  Result<CompiledModel> run() {
+    MILLRACE_RETURN_IF_ERROR(decode_summary());
+    MILLRACE_RETURN_IF_ERROR(decode_values());
+    MILLRACE_RETURN_IF_ERROR(decode_nodes());
+    MILLRACE_RETURN_IF_ERROR(
+        decode_boundaries(*root_.inputs(), "input", model_.inputs, model_.graph.inputs));
+    MILLRACE_RETURN_IF_ERROR(
+        decode_boundaries(*root_.outputs(), "output", model_.outputs, model_.graph.outputs));
+    MILLRACE_RETURN_IF_ERROR(decode_partitions());
+    MILLRACE_RETURN_IF_ERROR(decode_plan());
+    MILLRACE_RETURN_IF_ERROR(check());
+    MILLRACE_RETURN_IF_ERROR(verify_constants());
+    return std::move(model_);
+  }
+
+ private:
+  Status decode_summary() {
+    model_.name = reader_.text(*root_.name());
+    model_.producer = reader_.text(*root_.producer());
+    model_.precision = reader_.enumerator<Precision>("precision", root_.precision());
+    model_.batch_size = root_.batch_size();
+    if (model_.batch_size < 1 || model_.batch_size > kMaxBatchSize) {
+      reader_.fail(
+          fmt::format("batch size {} is not from 1 to {}", model_.batch_size, kMaxBatchSize));
+    }
+    return reader_.status();
+  }
+
+  Status decode_values() {
+    for (const format::Value* table : *root_.values()) {
+      Value value;
+      value.name = reader_.text(*table->name());
+      value.type = reader_.enumerator<tensor::DataType>("data type", table->type());
+      value.shape = reader_.list(*table->shape());
+      if (table->constant()) value.constant = constant_at(*table->constant());
+      model_.graph.values.push_back(std::move(value));
+      MILLRACE_RETURN_IF_ERROR(in_item("value", model_.graph.values));
+    }
+    return {};
+  }
+
+  Constant constant_at(uint32_t segment) {
+    const auto& segments = *root_.segments();
+    if (segment >= segments.size()) {
+      reader_.fail(fmt::format("segment {} of {}", segment, segments.size()));
+      return {};
+    }
+    if (segments[segment]->kind() != format::SegmentKind::Constant) {
+      reader_.fail(fmt::format("segment {} does not hold a constant", segment));
+      return {};
+    }
+    used_segments_.push_back(segment);
+    return {archive_->segment(segment), archive_};
+  }
+
+  Status decode_nodes() {
+    for (const format::Node* table : *root_.nodes()) {
+      Node node;
+      node.name = reader_.text(*table->name());
+      node.op = decode_operator(*table, reader_);
+      node.inputs = reader_.list(*table->inputs());
+      node.outputs = reader_.list(*table->outputs());
+      model_.graph.nodes.push_back(std::move(node));
+      MILLRACE_RETURN_IF_ERROR(in_item("node", model_.graph.nodes));
+    }
+    return {};
+  }
+
+  tensor::TensorDesc decode_desc(const format::TensorDesc& table) {
+    return {.name = reader_.text(*table.name()),
+            .type = reader_.enumerator<tensor::DataType>("data type", table.type()),
+            .layout = reader_.enumerator<tensor::Layout>("layout", table.layout()),
+            .order = reader_.list(*table.order()),
+            .shape = reader_.list(*table.shape())};
+  }
+
+  Status decode_boundaries(const flatbuffers::Vector<flatbuffers::Offset<format::Boundary>>& tables,
+                           const char* side, std::vector<Boundary>& boundaries,
+                           std::vector<ValueId>& values) {
+    for (const format::Boundary* table : tables) {
+      Boundary boundary;
+      boundary.value = table->value();
+      boundary.cpu = decode_desc(*table->cpu());
+      if (table->hw() != nullptr) boundary.hw = decode_desc(*table->hw());
+      const format::QuantParams& quant = *table->quant();
+      boundary.quant = {quant.scale(), quant.zero_point(),
+                        reader_.enumerator<tensor::Rounding>("rounding", quant.rounding())};
+      values.push_back(boundary.value);
+      boundaries.push_back(std::move(boundary));
+      MILLRACE_RETURN_IF_ERROR(
+          reader_.status().with_context(fmt::format("{} {}", side, boundaries.size() - 1)));
+    }
+    return {};
+  }
+
+  Status decode_partitions() {
+    for (const format::Partition& partition : reader_.list(*root_.partitions())) {
+      model_.partitions.push_back(
+          {reader_.enumerator<PartitionKind>("partition kind", partition.kind()), partition.first(),
+           partition.count()});
+    }
+    return reader_.status();
+  }
+
+  Status decode_plan() {
+    model_.arena_bytes = root_.arena_bytes();
+    for (const format::PlannedValue& place : reader_.list(*root_.plan())) {
+      model_.plan.push_back({place.value(), place.offset(), place.bytes()});
+    }
+    return reader_.status();
+  }
+
+  Status check() const {
+    if (Status status = validate(model_.graph); !status.ok()) return corrupt_data(status.message());
+    MILLRACE_RETURN_IF_ERROR(check_boundaries(model_));
+    MILLRACE_RETURN_IF_ERROR(check_partitions(model_));
+    return check_plan(model_);
+  }
+
+  // Last, because it reads all weights. Values may share a segment; it is read once.
+  Status verify_constants() {
+    std::sort(used_segments_.begin(), used_segments_.end());
+    const auto end = std::unique(used_segments_.begin(), used_segments_.end());
+    for (auto segment = used_segments_.begin(); segment != end; ++segment) {
+      MILLRACE_RETURN_IF_ERROR(archive_->verify_segment(*segment));
+    }
+    return {};
+  }
+
+  // The reader's status after the last of `items` was read.
+  template <class Item>
+  Status in_item(const char* kind, const std::vector<Item>& items) const {
+    if (reader_.status().ok()) return {};
+    return reader_.status().with_context(
+        fmt::format("{} {} '{}'", kind, items.size() - 1, items.back().name));
+  }
+
+  const std::shared_ptr<const model::Archive>& archive_;
+  const format::Archive& root_;
+  StructureReader reader_;
+  CompiledModel model_;
+  std::vector<uint32_t> used_segments_;
+};
+
+}  // namespace
+
+Result<CompiledModel> decode(std::shared_ptr<const model::Archive> archive) {
+  return Decoder(archive).run();
+}
+
+}  // namespace millrace::graph

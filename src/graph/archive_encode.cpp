@@ -1,0 +1,122 @@
+#include <flatbuffers/flatbuffers.h>
+
+#include <vector>
+
+#include "graph/archive_codec.h"
+#include "graph/archive_encode_operator.h"
+#include "graph/archive_enums.h"
+
+namespace millrace::graph {
+namespace {
+
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+
+template <class Table>
+using Offsets = std::vector<Offset<Table>>;
+
+// Constants become segments in the order of their values.
+Offsets<format::Value> encode_values(FlatBufferBuilder& builder, const Graph& graph) {
+  Offsets<format::Value> values;
+  uint32_t next_segment = 0;
+  for (const Value& value : graph.values) {
+    flatbuffers::Optional<uint32_t> constant;
+    if (value.constant) constant = next_segment++;
+    values.push_back(format::CreateValueDirect(builder, value.name.c_str(),
+                                               enum_cast<format::DataType>(value.type),
+                                               &value.shape, constant));
+  }
+  return values;
+}
+
+Offsets<format::Node> encode_nodes(FlatBufferBuilder& builder, const Graph& graph) {
+  Offsets<format::Node> nodes;
+  for (const Node& node : graph.nodes) {
+    const EncodedOperator op = encode_operator(builder, node.op);
+    nodes.push_back(format::CreateNodeDirect(builder, node.name.c_str(), op.type, op.table,
+                                             &node.inputs, &node.outputs));
+  }
+  return nodes;
+}
+
+Offset<format::TensorDesc> encode_desc(FlatBufferBuilder& builder, const tensor::TensorDesc& desc) {
+  return format::CreateTensorDescDirect(
+      builder, desc.name.c_str(), enum_cast<format::DataType>(desc.type),
+      enum_cast<format::Layout>(desc.layout), &desc.order, &desc.shape);
+}
+
+Offsets<format::Boundary> encode_boundaries(FlatBufferBuilder& builder,
+                                            const std::vector<Boundary>& boundaries) {
+  Offsets<format::Boundary> encoded;
+  for (const Boundary& boundary : boundaries) {
+    const auto cpu = encode_desc(builder, boundary.cpu);
+    Offset<format::TensorDesc> hw;
+    if (boundary.hw) hw = encode_desc(builder, *boundary.hw);
+    const format::QuantParams quant(boundary.quant.scale, boundary.quant.zero_point,
+                                    enum_cast<format::Rounding>(boundary.quant.rounding));
+    encoded.push_back(format::CreateBoundary(builder, boundary.value, cpu, hw, &quant));
+  }
+  return encoded;
+}
+
+std::vector<format::Partition> encode_partitions(const std::vector<Partition>& partitions) {
+  std::vector<format::Partition> encoded;
+  for (const Partition& partition : partitions) {
+    encoded.emplace_back(enum_cast<format::PartitionKind>(partition.kind), partition.first,
+                         partition.count);
+  }
+  return encoded;
+}
+
+std::vector<format::PlannedValue> encode_plan(const std::vector<PlannedValue>& plan) {
+  std::vector<format::PlannedValue> encoded;
+  for (const PlannedValue& place : plan) {
+    encoded.emplace_back(place.offset, place.bytes, place.value);
+  }
+  return encoded;
+}
+
+Offsets<format::Segment> encode_segments(FlatBufferBuilder& builder,
+                                         std::span<const model::SegmentInfo> segments) {
+  Offsets<format::Segment> encoded;
+  for (const model::SegmentInfo& segment : segments) {
+    encoded.push_back(format::CreateSegment(builder, segment.offset, segment.length,
+                                            segment.checksum, format::SegmentKind::Constant));
+  }
+  return encoded;
+}
+
+std::vector<uint8_t> build_structure(const CompiledModel& model,
+                                     std::span<const model::SegmentInfo> segment_places) {
+  FlatBufferBuilder builder;
+  // A default that the schema changes one day does not change what this archive says.
+  builder.ForceDefaults(true);
+  const auto values = encode_values(builder, model.graph);
+  const auto nodes = encode_nodes(builder, model.graph);
+  const auto inputs = encode_boundaries(builder, model.inputs);
+  const auto outputs = encode_boundaries(builder, model.outputs);
+  const auto partitions = encode_partitions(model.partitions);
+  const auto plan = encode_plan(model.plan);
+  const auto segments = encode_segments(builder, segment_places);
+  format::FinishArchiveBuffer(
+      builder, format::CreateArchiveDirect(builder, model.name.c_str(), model.producer.c_str(),
+                                           enum_cast<format::Precision>(model.precision),
+                                           model.batch_size, &values, &nodes, &inputs, &outputs,
+                                           &partitions, &plan, model.arena_bytes, &segments));
+  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
+}  // namespace
+
+model::ArchiveContent encode(const CompiledModel& model) {
+  model::ArchiveContent content;
+  for (const Value& value : model.graph.values) {
+    if (value.constant) content.segments.push_back(value.constant->bytes);
+  }
+  content.build_structure = [&model](std::span<const model::SegmentInfo> segments) {
+    return build_structure(model, segments);
+  };
+  return content;
+}
+
+}  // namespace millrace::graph
