@@ -1,0 +1,24 @@
+#include "tests/cli/cli_fixture.h"
+
+namespace millrace::test {
+namespace {
+
+TEST_F(CliTest, HelpAndVersionSucceed) {
+  EXPECT_EQ(millrace({"--help"}).exit_code, 0);
+  EXPECT_EQ(millrace({"run", "--help"}).exit_code, 0);
+  EXPECT_EQ(millrace({"--version"}).exit_code, 0);
+}
+
+TEST_F(CliTest, SenselessCommandLinesAreUsageErrors) {
+  EXPECT_EQ(millrace({}).exit_code, 2);
+  EXPECT_EQ(millrace({"grind"}).exit_code, 2);
+  EXPECT_EQ(millrace({"compile", kGlyphsOnnx}).exit_code, 2) << "no output";
+  EXPECT_EQ(millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--precision", "fp8"}).exit_code, 2);
+  EXPECT_EQ(millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--batch", "0"}).exit_code, 2);
+  const ProgramResult bad_flag = millrace({"inspect", "a.rai", "--colour"});
+  EXPECT_EQ(bad_flag.exit_code, 2);
+  EXPECT_NE(bad_flag.err.find("--colour"), std::string::npos) << bad_flag.err;
+}
+
+}  // namespace
+}  // namespace millrace::test

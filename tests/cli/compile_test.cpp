@@ -1,0 +1,64 @@
+#include <filesystem>
+
+#include "io/file.h"
+#include "tests/cli/cli_fixture.h"
+
+namespace millrace::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST_F(CliTest, CompileSaysWhatItMade) {
+  const ProgramResult result = millrace({"compile", kGlyphsOnnx, "-o", file("glyphs.rai")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("operators"), std::string::npos) << result.out;
+  EXPECT_TRUE(fs::is_regular_file(file("glyphs.rai")));
+}
+
+TEST_F(CliTest, CompileIsDeterministic) {
+  const auto first = io::read_file(compiled("first.rai"));
+  const auto second = io::read_file(compiled("second.rai"));
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(*first, *second);
+}
+
+TEST_F(CliTest, CompileToADirectoryRunsLikeAFile) {
+  const std::string form = compiled("glyphs", {"--format", "dir"});
+  EXPECT_TRUE(fs::is_directory(form + "/vaiml_par_0"));
+  EXPECT_EQ(millrace({"inspect", form}).exit_code, 0);
+}
+
+TEST_F(CliTest, CompileRefusesWhatIsNoModel) {
+  expect_failure(millrace({"compile", "none.onnx", "-o", file("a.rai")}), "none.onnx");
+  expect_failure(millrace({"compile", kGlyphsFolder + "classes.txt", "-o", file("a.rai")}),
+                 "classes.txt");
+  EXPECT_TRUE(fs::is_empty(directory_.path())) << "a failed compile left something behind";
+}
+
+TEST_F(CliTest, CompileRefusesEveryTruncation) {
+  const auto whole = io::read_file(kGlyphsOnnx);
+  ASSERT_TRUE(whole.ok());
+  for (size_t part = 0; part < 16; ++part) {
+    const auto bytes = std::span(*whole).first(whole->size() * part / 16);
+    ASSERT_TRUE(io::write_file(file("cut.onnx"), bytes).ok());
+    expect_failure(millrace({"compile", file("cut.onnx"), "-o", file("a.rai")}), "cut.onnx");
+    EXPECT_FALSE(fs::exists(file("a.rai")));
+  }
+}
+
+TEST_F(CliTest, CompileRefusesBadOptionValuesByName) {
+  expect_failure(millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--hw-layout", "image=WCHN"}),
+                 "WCHN");
+  expect_failure(millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--hw-layout", "photo=NCHW"}),
+                 "photo");
+  expect_failure(millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--input-shape", "image=1,x"}),
+                 "1,x");
+}
+
+TEST_F(CliTest, CompileRefusesAnUnwritablePlace) {
+  expect_failure(millrace({"compile", kGlyphsOnnx, "-o", "/nonexistent/a.rai"}),
+                 "/nonexistent/a.rai");
+}
+
+}  // namespace
+}  // namespace millrace::test

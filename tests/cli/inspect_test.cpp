@@ -1,0 +1,69 @@
+#include <nlohmann/json.hpp>
+
+#include "io/file.h"
+#include "tests/cli/cli_fixture.h"
+
+namespace millrace::test {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST_F(CliTest, InspectShowsBothViews) {
+  const ProgramResult result =
+      millrace({"inspect", compiled("glyphs.rai", {"--precision", "bf16"}), "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json model = Json::parse(result.out);
+  EXPECT_EQ(model["precision"], "bf16");
+  const Json& input = model["inputs"][0];
+  EXPECT_EQ(input["name"], "image");
+  EXPECT_EQ(input["cpu"]["type"], "FLOAT32");
+  EXPECT_EQ(input["cpu"]["layout"], "NCHW");
+  EXPECT_EQ(input["cpu"]["shape"], Json({1, 1, 32, 32}));
+  EXPECT_EQ(input["hw"]["type"], "BF16");
+  EXPECT_EQ(input["hw"]["layout"], "HCWNC4");
+  EXPECT_EQ(input["hw"]["shape"], Json({32, 1, 32, 1, 4}));
+  EXPECT_EQ(input["hw"]["bytes"], 32 * 32 * 4 * 2);
+  EXPECT_EQ(input["quantisation"]["scale"], 1.0);
+  EXPECT_EQ(model["outputs"][0]["hw"]["layout"], "GENERIC");
+}
+
+TEST_F(CliTest, InspectShowsFusedOperatorsAndAPlanThatReusesMemory) {
+  const ProgramResult result = millrace({"inspect", compiled("glyphs.rai"), "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json model = Json::parse(result.out);
+  EXPECT_FALSE(model["operators"].contains("BatchNormalization"));
+  EXPECT_FALSE(model["operators"].contains("Unary")) << "an activation was not fused";
+  EXPECT_FALSE(model["operators"].contains("Binary")) << "a residual was not fused";
+  EXPECT_EQ(model["partitions"].size(), 1u);
+  EXPECT_LT(model["memory_plan"]["arena_bytes"], model["memory_plan"]["bytes_without_reuse"]);
+}
+
+TEST_F(CliTest, InspectTextNamesTensorsAndOperators) {
+  const ProgramResult result = millrace({"inspect", kGlyphsOnnx, "--batch", "4"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  for (const char* part : {"image", "scores", "NCHW", "HCWNC4", "Conv", "batch 4", "memory plan"})
+    EXPECT_NE(result.out.find(part), std::string::npos) << part << "\n" << result.out;
+}
+
+TEST_F(CliTest, HwLayoutCanBeChosen) {
+  const ProgramResult result =
+      millrace({"inspect", compiled("glyphs.rai", {"--hw-layout", "image=HCWNC16"}), "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(Json::parse(result.out)["inputs"][0]["hw"]["layout"], "HCWNC16");
+}
+
+TEST_F(CliTest, InspectRefusesTruncatedAndForeignArchives) {
+  const auto whole = io::read_file(compiled("glyphs.rai"));
+  ASSERT_TRUE(whole.ok());
+  for (const size_t length : {size_t{0}, size_t{3}, size_t{63}, size_t{64}, size_t{200},
+                              whole->size() / 2, whole->size() - 1}) {
+    ASSERT_TRUE(io::write_file(file("cut.rai"), std::span(*whole).first(length)).ok());
+    expect_failure(millrace({"inspect", file("cut.rai")}), "cut.rai");
+  }
+  expect_failure(millrace({"inspect", kGlyphsFolder + "classes.txt"}), "classes.txt");
+  expect_failure(millrace({"inspect", "none.rai"}), "none.rai");
+  expect_failure(millrace({"inspect", directory_.path().string()}), "vaiml_par_0");
+}
+
+}  // namespace
+}  // namespace millrace::test
