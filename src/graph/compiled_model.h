@@ -47,8 +47,9 @@ struct CompiledModel {
   Graph graph;  // of one frame
   std::vector<Boundary> inputs, outputs;
   std::vector<Partition> partitions;  // cover all nodes, in order
-  // Planned for dense values with the channels of rank-4 values rounded up to 16. A device that
-  // needs more for a value plans anew.
+  // The values that one node makes and another reads, planned as dense in the program's precision
+  // with the channels of rank-4 values rounded up to 16. Graph inputs, and outputs that no node
+  // reads, lie in the caller's memory. A device that needs more for a value plans anew.
   std::vector<PlannedValue> plan;
   uint64_t arena_bytes = 0;
 };

@@ -1,0 +1,167 @@
+#include "compiler/assemble.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "graph/memory_plan.h"
+
+namespace millrace::compiler {
+namespace {
+
+using graph::Boundary;
+using graph::CompiledModel;
+using graph::Graph;
+using graph::Precision;
+using graph::Value;
+using graph::ValueId;
+using tensor::DataType;
+
+Result<std::vector<uint32_t>> boundary_shape(const Value& value) {
+  std::vector<uint32_t> shape;
+  for (int64_t dim : value.shape) {
+    if (dim > std::numeric_limits<uint32_t>::max()) {
+      return invalid_argument(fmt::format("'{}' has a dimension of {}", value.name, dim));
+    }
+    shape.push_back(static_cast<uint32_t>(dim));
+  }
+  return shape;
+}
+
+DataType hw_type(DataType type, Precision precision) {
+  if (!tensor::is_floating(type)) return type;
+  return precision == Precision::kBf16 ? DataType::kBf16 : DataType::kFloat32;
+}
+
+Result<Boundary> make_boundary(const Graph& graph, ValueId id, const CompileOptions& options) {
+  const Value& value = graph.values[id];
+  MILLRACE_ASSIGN_OR_RETURN(std::vector<uint32_t> shape, boundary_shape(value));
+  Boundary boundary;
+  boundary.value = id;
+  boundary.cpu = tensor::make_cpu_desc(value.name, value.type, std::move(shape));
+  std::optional<tensor::Layout> layout;
+  if (const auto entry = options.hw_layouts.find(value.name); entry != options.hw_layouts.end()) {
+    layout = entry->second;
+  }
+  MILLRACE_ASSIGN_OR_RETURN(
+      boundary.hw,
+      tensor::make_hw_desc(boundary.cpu, hw_type(value.type, options.precision), layout));
+  return boundary;
+}
+
+Result<std::vector<Boundary>> make_boundaries(const Graph& graph, const std::vector<ValueId>& ids,
+                                              const CompileOptions& options) {
+  std::vector<Boundary> boundaries;
+  for (ValueId id : ids) {
+    MILLRACE_ASSIGN_OR_RETURN(Boundary boundary, make_boundary(graph, id, options));
+    boundaries.push_back(std::move(boundary));
+  }
+  return boundaries;
+}
+
+// A layout override for a tensor that is not there is a typing error, not a wish to ignore.
+Status check_layout_names(const Graph& graph, const CompileOptions& options) {
+  std::vector<std::string> names;
+  for (const auto& ids : {graph.inputs, graph.outputs}) {
+    for (ValueId id : ids) names.push_back(graph.values[id].name);
+  }
+  for (const auto& [name, layout] : options.hw_layouts) {
+    if (std::ranges::find(names, name) != names.end()) continue;
+    return invalid_argument(
+        fmt::format("a HW layout is given for '{}', but the model's inputs and outputs are: {}",
+                    name, fmt::join(names, ", ")));
+  }
+  return {};
+}
+
+// Devices hold images in blocks of channels.
+constexpr int64_t kChannelBlock = 16;
+
+size_t planned_bytes(const Value& value, Precision precision) {
+  size_t elements = 1;
+  for (size_t i = 0; i < value.shape.size(); ++i) {
+    const bool channels = value.shape.size() == 4 && i == 1;
+    const int64_t dim = value.shape[i];
+    elements *= static_cast<size_t>(
+        channels ? (dim + kChannelBlock - 1) / kChannelBlock * kChannelBlock : dim);
+  }
+  return elements * tensor::size_of(hw_type(value.type, precision));
+}
+
+// Collects the lifetimes of the values that one node makes and another reads. What only the caller
+// reads or writes lies in the caller's memory.
+class LifetimeTable {
+ public:
+  LifetimeTable(const Graph& graph, Precision precision)
+      : graph_(graph), precision_(precision), last_(graph.values.size(), kNever) {
+    for (uint32_t step = 0; step < graph.nodes.size(); ++step) {
+      for (ValueId id : graph.nodes[step].inputs) {
+        if (id != graph::kNoValue) last_[id] = step;
+      }
+    }
+    for (ValueId id : graph.outputs) {
+      if (last_[id] != kNever) last_[id] = static_cast<uint32_t>(graph.nodes.size());
+    }
+    index_of_.resize(graph.values.size());
+    for (uint32_t step = 0; step < graph.nodes.size(); ++step) add(step);
+  }
+
+  const std::vector<ValueId>& values() const { return values_; }
+  const std::vector<graph::Lifetime>& lifetimes() const { return lifetimes_; }
+
+ private:
+  static constexpr uint32_t kNever = std::numeric_limits<uint32_t>::max();
+
+  void add(uint32_t step) {
+    const graph::Node& node = graph_.nodes[step];
+    const ValueId output = node.outputs[0];
+    if (last_[output] == kNever) return;
+    graph::Lifetime lifetime{planned_bytes(graph_.values[output], precision_), step, last_[output],
+                             std::nullopt};
+    const auto slot = graph::in_place_operand(graph_, node);
+    if (slot && last_[node.inputs[*slot]] == step) {
+      lifetime.in_place_of = index_of_[node.inputs[*slot]];
+    }
+    index_of_[output] = static_cast<uint32_t>(lifetimes_.size());
+    lifetimes_.push_back(lifetime);
+    values_.push_back(output);
+  }
+
+  const Graph& graph_;
+  Precision precision_;
+  std::vector<uint32_t> last_;                     // by value: the last step that needs it
+  std::vector<std::optional<uint32_t>> index_of_;  // by value: its place in lifetimes_
+  std::vector<ValueId> values_;
+  std::vector<graph::Lifetime> lifetimes_;
+};
+
+void add_memory_plan(CompiledModel& model) {
+  const LifetimeTable table(model.graph, model.precision);
+  const graph::MemoryPlan plan = graph::plan_memory(table.lifetimes());
+  model.arena_bytes = plan.arena_bytes;
+  for (size_t i = 0; i < plan.offsets.size(); ++i) {
+    model.plan.push_back({table.values()[i], plan.offsets[i], table.lifetimes()[i].bytes});
+  }
+}
+
+}  // namespace
+
+Result<CompiledModel> assemble(Graph graph, const CompileOptions& options, std::string name) {
+  if (options.batch_size == 0) return invalid_argument("the batch size is 0");
+  MILLRACE_RETURN_IF_ERROR(check_layout_names(graph, options));
+  CompiledModel model;
+  model.name = std::move(name);
+  model.producer = "millrace";
+  model.precision = options.precision;
+  model.batch_size = options.batch_size;
+  MILLRACE_ASSIGN_OR_RETURN(model.inputs, make_boundaries(graph, graph.inputs, options));
+  MILLRACE_ASSIGN_OR_RETURN(model.outputs, make_boundaries(graph, graph.outputs, options));
+  model.partitions = {{graph::PartitionKind::kNpu, 0, static_cast<uint32_t>(graph.nodes.size())}};
+  model.graph = std::move(graph);
+  add_memory_plan(model);
+  return model;
+}
+
+}  // namespace millrace::compiler
