@@ -1,10 +1,13 @@
 // Dispatcher: the one thread of the process on which users' callbacks run, in the order posted.
-// Made on first use. Callbacks therefore never delay a lane, and a slow callback delays only other
-// callbacks.
+// Callbacks therefore never delay a lane, and a slow callback delays only other callbacks.
+//
+// All functions may be called from any thread, also from callbacks.
 #pragma once
 
 #include <functional>
 #include <memory>
+
+#include "base/status.h"
 
 namespace millrace::queue {
 
@@ -15,9 +18,16 @@ class Dispatcher {
   static std::shared_ptr<Dispatcher> instance();
 
   Dispatcher();
+  // Waits until the posted calls are done, except on the dispatcher's own thread: there it returns
+  // at once and the calls run afterwards.
   ~Dispatcher();
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
+
+  // Starts the thread unless it runs: a program without callbacks has none. kUnavailable when the
+  // system refuses one. post does the same, but can only log the refusal; the call is then kept and
+  // runs once a later start succeeds.
+  Status start();
 
   // Runs `call` on the dispatcher's thread. What it throws is caught and logged.
   void post(std::function<void()> call);
@@ -27,7 +37,8 @@ class Dispatcher {
 
  private:
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  // Shared with the thread, which outlives the dispatcher when a callback drops the last pointer.
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace millrace::queue

@@ -22,6 +22,8 @@ struct LanesOptions {
 
 class Lanes {
  public:
+  // Starts the threads. When the system refuses some of them the others serve: count() is what was
+  // started, and a line is logged.
   explicit Lanes(LanesOptions options);
   ~Lanes();  // joins the threads
   Lanes(const Lanes&) = delete;

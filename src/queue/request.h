@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "base/status.h"
 
@@ -41,5 +42,10 @@ struct Completion {
   SequenceId sequence = 0;
   Status status;
 };
+
+// Called once per request that was submitted with it, on the dispatcher thread, after the sequence
+// was published and in the unit's order. It may submit and may wait for other requests; what it
+// throws is caught and logged.
+using Callback = std::function<void(const Completion&)>;
 
 }  // namespace millrace::queue

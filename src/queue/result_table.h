@@ -1,0 +1,41 @@
+// The results of a unit's last requests. Success is the common case and takes no space: only
+// failures are kept, in the order of their counters, so a healthy unit's table is empty.
+//
+// One thread at a time records (the owner of the unit); any thread looks up.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+
+#include "base/status.h"
+
+namespace millrace::queue {
+
+class ResultTable {
+ public:
+  // How many requests back a result is known.
+  static constexpr uint64_t kRemembered = 65'536;
+
+  // Keeps a failure. Call before the completion of `counter` is published, in ascending order.
+  void record_failure(uint64_t counter, const Status& status);
+
+  // The status of a completed request; empty when failures as old as this one were dropped.
+  std::optional<Status> find(uint64_t counter) const;
+
+ private:
+  struct Failure {
+    uint64_t counter;
+    Status status;
+  };
+
+  // Relaxed: who looks up a counter has seen its completion, which follows its record_failure.
+  std::atomic<bool> any_failure_{false};
+  mutable std::mutex mutex_;
+  std::deque<Failure> failures_;
+  uint64_t dropped_through_ = 0;
+};
+
+}  // namespace millrace::queue

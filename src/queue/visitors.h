@@ -1,0 +1,37 @@
+// Visitors: the threads that are inside an object and will leave it by themselves soon. Lets the
+// object's destroyer wait until it may free the memory, also when a callback destroys the object
+// while the submitter that caused the callback is still on its way out.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+namespace millrace::queue {
+
+class Visitors {
+ public:
+  // Relaxed: the caller orders its entry before the destroyer's wait by other means.
+  void enter() noexcept { inside_.fetch_add(1, std::memory_order_relaxed); }
+  // Release: pairs with wait_until_gone. Nothing of the object is touched after it.
+  void leave() noexcept { inside_.fetch_sub(1, std::memory_order_release); }
+  void wait_until_gone() const noexcept {
+    while (inside_.load(std::memory_order_acquire) != 0) std::this_thread::yield();
+  }
+
+ private:
+  std::atomic<uint32_t> inside_{0};
+};
+
+class Visit {
+ public:
+  explicit Visit(Visitors& visitors) noexcept : visitors_(visitors) { visitors_.enter(); }
+  ~Visit() { visitors_.leave(); }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+
+ private:
+  Visitors& visitors_;
+};
+
+}  // namespace millrace::queue

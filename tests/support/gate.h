@@ -1,0 +1,38 @@
+// Gate: what a test's task waits at, so that the test decides when it goes on. Any thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+
+namespace millrace::testing {
+
+class Gate {
+ public:
+  // Blocks while the gate is closed. Counts as an arrival, open or not.
+  void pass() {
+    std::unique_lock lock(mutex_);
+    ++arrivals_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return open_; });
+  }
+  // Lets everybody pass, now and later.
+  void open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  // Returns when `count` threads have arrived since the gate was made.
+  void await_arrivals(size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return arrivals_ >= count; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t arrivals_ = 0;
+  bool open_ = false;
+};
+
+}  // namespace millrace::testing
