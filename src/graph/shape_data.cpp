@@ -14,10 +14,6 @@ int64_t elements_of(const Dims& shape) {
   return count;
 }
 
-bool is_integer(tensor::DataType type) {
-  return type != tensor::DataType::kBoolean && !tensor::is_floating(type);
-}
-
 // output[i] = input[begin + i * step] for i < size must stay within [0, dim).
 Status check_slice_dimension(int64_t dim, int64_t begin, int64_t size, int64_t step) {
   // Within these bounds size * step cannot overflow.
@@ -132,7 +128,7 @@ Result<ValueType> infer(const Gather& op, Operands inputs) {
   MILLRACE_RETURN_IF_ERROR(check_operand_count(inputs, 2, 2));
   const Value &data = *inputs[0], &indices = *inputs[1];
   MILLRACE_RETURN_IF_ERROR(check_axis(op.axis, data.shape.size()));
-  if (!is_integer(indices.type)) return invalid_argument("indices are not integers");
+  if (!tensor::is_integer(indices.type)) return invalid_argument("indices are not integers");
   Dims shape(data.shape.begin(), data.shape.begin() + op.axis);
   shape.insert(shape.end(), indices.shape.begin(), indices.shape.end());
   shape.insert(shape.end(), data.shape.begin() + op.axis + 1, data.shape.end());
