@@ -1,6 +1,8 @@
 // Submitting: sequence ids without gaps, order, and a full unit that changes nothing.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "queue/unit.h"
@@ -10,7 +12,6 @@
 namespace millrace::queue {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(Submit, IdsCarryTheUnitAndCountWithoutGaps) {
@@ -32,7 +33,7 @@ TEST(Submit, IdsCarryTheUnitAndCountWithoutGaps) {
 
 TEST(Submit, FullUnitRefusesAndChangesNothing) {
   Lanes lanes({.count = 1});
-  millrace::testing::Gate gate;
+  test::TaskGate gate;
   const auto unit = make_unit(lanes, 2);
   const auto held = [&](LaneId) {
     gate.pass();

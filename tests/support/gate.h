@@ -1,13 +1,13 @@
-// Gate: what a test's task waits at, so that the test decides when it goes on. Any thread.
+// TaskGate: what a test's task waits at, so that the test decides when it goes on. Any thread.
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
 
-namespace millrace::testing {
+namespace millrace::test {
 
-class Gate {
+class TaskGate {
  public:
   // Blocks while the gate is closed. Counts as an arrival, open or not.
   void pass() {
@@ -35,4 +35,4 @@ class Gate {
   bool open_ = false;
 };
 
-}  // namespace millrace::testing
+}  // namespace millrace::test

@@ -1,0 +1,48 @@
+// Tells when another thread sleeps in the kernel, so that a test can act on a parked thread without
+// guessing how long parking takes.
+#pragma once
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+
+namespace millrace::queue {
+
+// A thread that runs `work`, which must sleep nowhere but where the test expects it.
+class SleepingThread {
+ public:
+  explicit SleepingThread(std::function<void()> work)
+      : thread_([this, work = std::move(work)] {
+          tid_.store(static_cast<int>(::syscall(SYS_gettid)), std::memory_order_release);
+          work();
+        }) {}
+  ~SleepingThread() { join(); }
+
+  void await_sleep() const {
+    while (state() != 'S') std::this_thread::yield();
+  }
+  void join() {
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  char state() const {
+    const int tid = tid_.load(std::memory_order_acquire);
+    if (tid == 0) return '?';
+    std::ifstream file("/proc/self/task/" + std::to_string(tid) + "/stat");
+    std::string line;
+    std::getline(file, line);
+    const size_t name_end = line.rfind(')');
+    return name_end == std::string::npos ? '?' : line[name_end + 2];
+  }
+
+  std::atomic<int> tid_{0};
+  std::thread thread_;
+};
+
+}  // namespace millrace::queue
