@@ -17,7 +17,6 @@
 namespace millrace::runtime {
 namespace {
 
-constexpr uint32_t kMaxConcurrentRuns = 65'536;
 // More units would be looked through for nothing: there are never as many lanes.
 constexpr uint32_t kMaxUnits = 64;
 

@@ -37,8 +37,10 @@ using JobCallback = std::function<void(JobId id, const Status& status)>;
 
 enum class CallbackOrder : uint8_t { kSubmission, kCompletion };
 
+inline constexpr uint32_t kMaxConcurrentRuns = 65'536;
+
 struct SessionOptions {
-  uint32_t max_concurrent_runs = 2;  // jobs accepted and not completed, 1 to 65,536
+  uint32_t max_concurrent_runs = 2;  // jobs accepted and not completed, 1 to kMaxConcurrentRuns
   CallbackOrder callback_order = CallbackOrder::kSubmission;
 };
 

@@ -5,6 +5,7 @@
 // first input plus one.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
 #include <cstring>

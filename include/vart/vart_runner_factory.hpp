@@ -1,0 +1,189 @@
+// VART-ML runners: load a compiled model, describe its tensors, run it synchronously or as jobs.
+//
+// Every function of a Runner may be called from any thread at the same time as any other, also from
+// callbacks.
+//
+// Sources: the published VART-ML documentation and sample programs, release 6.2 and the one after
+// it; this header is a superset of both. It defines no macro and no name outside namespace vart.
+// C++17 and later.
+#ifndef VART_VART_RUNNER_FACTORY_HPP
+#define VART_VART_RUNNER_FACTORY_HPP
+
+#include <any>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
+
+#include "vart/vart_npu_tensor.hpp"
+
+#pragma GCC visibility push(default)
+
+namespace vart {
+
+enum class RunnerType { VAIML = 0 };
+
+enum class RoundingMode { UNKNOWN = 0, ROUND_TO_NEAREST_EVEN = 1, ROUND_TOWARD_ZERO = 2 };
+
+enum class StatusCode {
+  SUCCESS = 0,
+  FAILURE = 1,         // the job was withdrawn before it ran
+  INVALID_INPUT = 2,   // the input tensors do not fit the model
+  INVALID_OUTPUT = 3,  // the output tensors do not fit the model
+  OUT_OF_MEMORY = 4,
+  RUNTIME_ERROR = 5,         // the device failed
+  JOB_PENDING = 6,           // not finished yet: wait again
+  INVALID_JOB_ID = 7,        // never issued, already collected, or too old
+  RESOURCE_UNAVAILABLE = 8,  // max_concurrent_runs jobs are not finished: retry after one is
+  UNSUPPORTED = 9            // declared for completeness; never returned here
+};
+
+namespace npu_detail {
+std::string_view name_of(RoundingMode value) noexcept;
+std::string_view name_of(StatusCode value) noexcept;
+
+template <class Enum>
+inline constexpr bool names_runner_enum =
+    std::is_same_v<Enum, RoundingMode> || std::is_same_v<Enum, StatusCode>;
+}  // namespace npu_detail
+
+// As for the enums of vart_npu_tensor.hpp.
+template <class Enum, std::enable_if_t<npu_detail::names_runner_enum<Enum>, int> = 0>
+std::string_view to_string(Enum value) noexcept {
+  return npu_detail::name_of(value);
+}
+
+// real = (q - zero_point) * scale. A tensor that is not quantised has scale 1 and zero point 0.
+struct QuantParameters {
+  double scale = 0.0;
+  int32_t zero_point = 0;
+  RoundingMode rounding_mode = RoundingMode::UNKNOWN;  // UNKNOWN rounds to nearest even
+};
+
+// What execute_async gives, and what a callback gets: there, the status is the job's final one.
+struct JobHandle {
+  JobHandle() = default;
+  JobHandle(StatusCode code, uint32_t id) : status(code), job_id(id) {}
+
+  StatusCode status = StatusCode::FAILURE;
+  uint32_t job_id = 0;  // from 1; 0 is no job
+};
+
+// A model, loaded. Options (key, payload, default):
+//
+//   input_tensor_type, output_tensor_type   string "HW" or "CPU"; "HW". The view of the tensors
+//       that will be passed. HW needs a model with an HW view on that side. A tensor is taken by
+//       its own tensor_type, so both views work whatever this says.
+//       With ".<tensor name>" appended: for that tensor alone.
+//   max_concurrent_runs   unsigned, from 1; 2. Asynchronous jobs accepted and not finished.
+//   callback_order        string "submission" or "completion"; "submission"
+//   async_threadpool_depth, cma_index, start_column, aie_columns_sharing, skip_in_bo_sync,
+//   skip_out_bo_sync, log_level, debug, config_json, cache_path, ai_analyzer_profiling,
+//   enable_xrt_run_pool, name   checked; without effect so far
+//
+// Payloads: any integer type for numbers, bool or any integer for switches, std::string,
+// const char* or std::string_view for strings. Other keys are ignored.
+class Runner {
+ public:
+  // Runs on an internal thread, after the job has completed and its slot is free. Callbacks of a
+  // runner run one at a time. They may call the runner, and may drop the last pointer to it.
+  using ExecuteAsyncCallback = std::function<void(const JobHandle&)>;
+
+  // Jobs that have not started end with FAILURE, the running ones finish, and every callback is
+  // delivered before this returns (afterwards, where it is called from a callback).
+  virtual ~Runner();
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+
+  // The model's tensors, in the order in which execute takes them. Both views can be asked for
+  // whatever the options say; the HW view of a side on which the model has none is empty. The
+  // reference is valid as long as the runner.
+  virtual const std::vector<NpuTensorInfo>& get_tensors_info(TensorDirection direction,
+                                                             TensorType type) const = 0;
+  // Throws std::runtime_error when there is no such tensor in that view.
+  virtual const NpuTensorInfo& get_tensor_info_by_name(const std::string& name,
+                                                       TensorType type) const = 0;
+  // One entry per tensor, the same for both views, also for tensors that are not quantised. Throws
+  // std::runtime_error for an unknown name.
+  virtual const QuantParameters& get_quant_parameters(const std::string& tensor_name) const = 0;
+
+  virtual size_t get_num_input_tensors() const = 0;
+  virtual size_t get_num_output_tensors() const = 0;
+  // Frames that one call takes at most.
+  virtual size_t get_batch_size() const = 0;
+  virtual size_t get_batch_size(TensorDirection direction) const = 0;
+
+  // model_name (std::string); nb_systems, nb_cores_per_system, batch_size_per_core,
+  // onnx_scratch_bytes (size_t); nb_ddrs (uint8_t); ddr_free_bytes (std::vector<size_t>, one entry
+  // per bank). Throws std::invalid_argument for any other key.
+  virtual std::any get_property(const std::string& key) const = 0;
+
+  // Runs one batch to its end. `inputs` and `outputs` hold one vector per frame, of one tensor per
+  // tensor of the model. 1 to get_batch_size() frames are run: as many as there are inputs; outputs
+  // beyond are left alone. Results are visible to the host on return. Waits while
+  // max_concurrent_runs jobs are not finished.
+  //
+  // INVALID_INPUT, INVALID_OUTPUT: wrong counts, an empty tensor, one smaller than its view, of a
+  // view the model does not have, misaligned for its element type, or an output that is read-only.
+  virtual StatusCode execute(const std::vector<std::vector<NpuTensor>>& inputs,
+                             std::vector<std::vector<NpuTensor>>& outputs) noexcept = 0;
+
+  // The same as a job. Returns at once, with SUCCESS and the job's id, or with the reason why
+  // nothing was started. The vectors are not needed afterwards, the tensors' memory is until the
+  // job is complete.
+  virtual JobHandle execute_async(const std::vector<std::vector<NpuTensor>>& inputs,
+                                  std::vector<std::vector<NpuTensor>>& outputs) noexcept = 0;
+  // And calls `callback`, if it is not empty, once, when the job is complete.
+  virtual JobHandle execute_async(const std::vector<std::vector<NpuTensor>>& inputs,
+                                  std::vector<std::vector<NpuTensor>>& outputs,
+                                  ExecuteAsyncCallback callback) noexcept = 0;
+  virtual JobHandle execute_async(const std::vector<std::vector<NpuTensor>>& inputs,
+                                  std::vector<std::vector<NpuTensor>>& outputs,
+                                  std::function<void(const JobHandle&, void*)> callback,
+                                  void* user_data) noexcept = 0;
+
+  // The job's final status, once; then its id is no longer known. JOB_PENDING when `timeout` passed
+  // first: the job stays collectable. Zero and less polls. INVALID_JOB_ID for id 0, an id never
+  // issued or already collected, and results older than the last 65,536 nobody collected.
+  virtual StatusCode wait(const JobHandle& job, std::chrono::milliseconds timeout) noexcept = 0;
+
+  // Zero-filled memory for `info`, of either view: XRT_BO, with a host address, exportable. Throws
+  // std::invalid_argument for an incomplete description, std::runtime_error when there is no memory
+  // or no such bank (0 to 3; all are the same memory).
+  virtual NpuTensor allocate_npu_tensor(const NpuTensorInfo& info) const = 0;
+  virtual NpuTensor allocate_npu_tensor(const NpuTensorInfo& info, uint32_t memory_bank) const = 0;
+  // `info.size_in_bytes` bytes of `parent` from byte `offset`; shares its memory. Throws
+  // std::invalid_argument when the parent was not allocated by a runner or is a sub-tensor itself,
+  // for an incomplete description, and for a range that leaves the parent.
+  virtual NpuTensor allocate_sub_tensor(const NpuTensor& parent, const NpuTensorInfo& info,
+                                        size_t offset) const = 0;
+
+ protected:
+  explicit Runner(const std::string& model_path,
+                  const std::unordered_map<std::string, std::any>& options = {});
+};
+
+// For programs that spell it without the class.
+using ExecuteAsyncCallback = Runner::ExecuteAsyncCallback;
+
+class RunnerFactory {
+ public:
+  // Loads `model_path`: a .rai file, or a directory that contains vaiml_par_0. Throws
+  // std::runtime_error for an unknown type, a model that is missing or not valid, or one without
+  // the views the options ask for; std::invalid_argument for an option with a bad value.
+  static std::shared_ptr<Runner> create_runner(
+      RunnerType type, const std::string& model_path,
+      const std::unordered_map<std::string, std::any>& options = {});
+};
+
+}  // namespace vart
+
+#pragma GCC visibility pop
+
+#endif  // VART_VART_RUNNER_FACTORY_HPP

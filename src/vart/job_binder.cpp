@@ -1,0 +1,108 @@
+#include "vart/job_binder.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "tensor/data_type.h"
+#include "vart/tensor_state.h"
+
+namespace millrace::vartml {
+
+using ::vart::NpuTensor;
+using ::vart::NpuTensorInfo;
+using ::vart::StatusCode;
+using ::vart::TensorDirection;
+using ::vart::TensorState;
+using ::vart::TensorType;
+
+namespace {
+
+bool is_aligned(const void* data, ::vart::DataType type) {
+  const size_t element = tensor::size_of(static_cast<tensor::DataType>(type));
+  return reinterpret_cast<uintptr_t>(data) % element == 0;
+}
+
+}  // namespace
+
+JobBinder& JobBinder::of_this_thread() {
+  static thread_local JobBinder binder;
+  return binder;
+}
+
+StatusCode JobBinder::bind(const ModelTensors& model, size_t batch_size, const TensorTable& inputs,
+                           const TensorTable& outputs) {
+  clear();
+  const auto wrong_count = [&](const char* what, size_t count, size_t low) {
+    reason_ =
+        fmt::format("{} frames of {}s, where {} to {} are taken", count, what, low, batch_size);
+  };
+  if (inputs.empty() || inputs.size() > batch_size) {
+    wrong_count("input", inputs.size(), 1);
+    return StatusCode::INVALID_INPUT;
+  }
+  if (outputs.size() < inputs.size() || outputs.size() > batch_size) {
+    wrong_count("output", outputs.size(), inputs.size());
+    return StatusCode::INVALID_OUTPUT;
+  }
+  frames_ = static_cast<uint32_t>(inputs.size());
+  if (!bind_side(model, TensorDirection::INPUT, inputs, inputs_)) return StatusCode::INVALID_INPUT;
+  if (!bind_side(model, TensorDirection::OUTPUT, outputs, outputs_))
+    return StatusCode::INVALID_OUTPUT;
+  return StatusCode::SUCCESS;
+}
+
+bool JobBinder::bind_side(const ModelTensors& model, TensorDirection direction,
+                          const TensorTable& table, std::vector<runtime::TensorBinding>& bindings) {
+  const size_t expected = model.infos(direction, TensorType::CPU).size();
+  for (uint32_t frame = 0; frame < frames_; ++frame) {
+    const std::vector<NpuTensor>& tensors = table[frame];
+    if (tensors.size() != expected) {
+      reason_ = fmt::format("frame {} has {} {} tensors, the model {}", frame, tensors.size(),
+                            to_string(direction), expected);
+      return false;
+    }
+    for (size_t i = 0; i < expected; ++i)
+      if (!bind_tensor(model, direction, i, tensors[i], bindings.emplace_back())) return false;
+  }
+  return true;
+}
+
+bool JobBinder::bind_tensor(const ModelTensors& model, TensorDirection direction, size_t index,
+                            const NpuTensor& tensor, runtime::TensorBinding& binding) {
+  const std::string& name = model.infos(direction, TensorType::CPU)[index].name;
+  const TensorState::Pointer& state = TensorState::of(tensor);
+  if (state == nullptr) return refuse(direction, name, "the tensor is empty");
+  const TensorType type = state->info().tensor_type;
+  const std::vector<NpuTensorInfo>& view = model.infos(direction, type);
+  if (view.empty())
+    return refuse(direction, name, fmt::format("the model has no {} view", to_string(type)));
+  const NpuTensorInfo& expected = view[index];
+  if (state->info().size_in_bytes < expected.size_in_bytes)
+    return refuse(
+        direction, name,
+        fmt::format("the tensor has {} bytes, the {} view {}", state->info().size_in_bytes,
+                    to_string(type), expected.size_in_bytes));
+  if (!is_aligned(state->data(), expected.data_type))
+    return refuse(direction, name,
+                  fmt::format("the memory is not aligned for {}", to_string(expected.data_type)));
+  if (direction == TensorDirection::OUTPUT && !state->writable())
+    return refuse(direction, name, "the memory is read-only");
+  binding.data = state->data();
+  binding.view = type == TensorType::HW ? device::View::kHw : device::View::kCpu;
+  binding.owner = state;
+  return true;
+}
+
+bool JobBinder::refuse(TensorDirection direction, const std::string& name, std::string why) {
+  reason_ = fmt::format("{} \"{}\": {}", to_string(direction), name, why);
+  return false;
+}
+
+void JobBinder::clear() noexcept {
+  inputs_.clear();
+  outputs_.clear();
+  frames_ = 0;
+}
+
+}  // namespace millrace::vartml

@@ -1,0 +1,45 @@
+// JobBinder: from the vectors of tensors of a call to the bindings of a job, checked.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/session.h"
+#include "vart/model_tensors.h"
+#include "vart/vart_runner_factory.hpp"
+
+namespace millrace::vartml {
+
+using TensorTable = std::vector<std::vector<::vart::NpuTensor>>;
+
+// The bindings of one call. Reused from call to call, so that binding allocates nothing.
+class JobBinder {
+ public:
+  // Of the calling thread.
+  static JobBinder& of_this_thread();
+
+  // Checks and binds as many frames as there are inputs; further outputs are left alone. Otherwise
+  // INVALID_INPUT or INVALID_OUTPUT, and reason() says why.
+  ::vart::StatusCode bind(const ModelTensors& model, size_t batch_size, const TensorTable& inputs,
+                          const TensorTable& outputs);
+  runtime::JobBindings bindings() const noexcept { return {frames_, inputs_, outputs_}; }
+  const std::string& reason() const noexcept { return reason_; }
+
+  // Drops the references to tensors, keeps the capacity.
+  void clear() noexcept;
+
+ private:
+  bool bind_side(const ModelTensors& model, ::vart::TensorDirection direction,
+                 const TensorTable& table, std::vector<runtime::TensorBinding>& bindings);
+  bool bind_tensor(const ModelTensors& model, ::vart::TensorDirection direction, size_t index,
+                   const ::vart::NpuTensor& tensor, runtime::TensorBinding& binding);
+  bool refuse(::vart::TensorDirection direction, const std::string& name, std::string why);
+
+  uint32_t frames_ = 0;
+  std::vector<runtime::TensorBinding> inputs_, outputs_;
+  std::string reason_;
+};
+
+}  // namespace millrace::vartml

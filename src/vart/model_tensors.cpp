@@ -1,0 +1,82 @@
+#include "vart/model_tensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "vart/tensor_info.h"
+
+namespace millrace::vartml {
+
+using ::vart::NpuTensorInfo;
+using ::vart::TensorDirection;
+using ::vart::TensorType;
+
+ModelTensors::ModelTensors(const graph::CompiledModel& model) {
+  add(model.inputs, TensorDirection::INPUT);
+  add(model.outputs, TensorDirection::OUTPUT);
+}
+
+void ModelTensors::add(const std::vector<graph::Boundary>& boundaries, TensorDirection direction) {
+  auto& [cpu, hw] = infos_[static_cast<size_t>(direction)];
+  for (const graph::Boundary& boundary : boundaries) {
+    cpu.push_back(make_tensor_info(boundary.cpu, direction, TensorType::CPU));
+    if (boundary.hw) hw.push_back(make_tensor_info(*boundary.hw, direction, TensorType::HW));
+    ::vart::QuantParameters& quantisation = quantisation_[boundary.cpu.name];
+    quantisation.scale = boundary.quant.scale;
+    quantisation.zero_point = boundary.quant.zero_point;
+    quantisation.rounding_mode = static_cast<::vart::RoundingMode>(boundary.quant.rounding);
+  }
+  // The lists of both views have the same order, so one with gaps would mislead.
+  if (hw.size() != cpu.size()) hw.clear();
+}
+
+const std::vector<NpuTensorInfo>& ModelTensors::infos(TensorDirection direction,
+                                                      TensorType type) const noexcept {
+  return infos_[direction == TensorDirection::OUTPUT][type == TensorType::HW];
+}
+
+const NpuTensorInfo* ModelTensors::find(const std::string& name, TensorType type) const {
+  for (const TensorDirection direction : {TensorDirection::INPUT, TensorDirection::OUTPUT}) {
+    const Infos& list = infos(direction, type);
+    const auto found = std::find_if(list.begin(), list.end(),
+                                    [&](const NpuTensorInfo& info) { return info.name == name; });
+    if (found != list.end()) return &*found;
+  }
+  return nullptr;
+}
+
+const ::vart::QuantParameters* ModelTensors::quantisation(const std::string& name) const {
+  const auto found = quantisation_.find(name);
+  return found == quantisation_.end() ? nullptr : &found->second;
+}
+
+void ModelTensors::check(const RunnerOptions& options) const {
+  check_side(TensorDirection::INPUT, options.input_type, options.input_types);
+  check_side(TensorDirection::OUTPUT, options.output_type, options.output_types);
+}
+
+void ModelTensors::check_side(TensorDirection direction, TensorType type,
+                              const std::map<std::string, TensorType>& overrides) const {
+  const char* side = direction == TensorDirection::INPUT ? "input" : "output";
+  const Infos& tensors = infos(direction, TensorType::CPU);
+  for (const auto& entry : overrides) {
+    const std::string& name = entry.first;
+    const auto is_named = [&](const NpuTensorInfo& info) { return info.name == name; };
+    if (std::none_of(tensors.begin(), tensors.end(), is_named))
+      throw std::runtime_error(
+          fmt::format("option \"{0}_tensor_type.{1}\": the model has no {0} \"{1}\"", side, name));
+  }
+  for (const NpuTensorInfo& info : tensors) {
+    const auto override_of = overrides.find(info.name);
+    const TensorType wanted = override_of == overrides.end() ? type : override_of->second;
+    if (wanted == TensorType::HW && find(info.name, TensorType::HW) == nullptr)
+      throw std::runtime_error(
+          fmt::format("{0} \"{1}\" lies on a CPU partition and has no HW view: create the runner "
+                      "with {0}_tensor_type \"CPU\"",
+                      side, info.name));
+  }
+}
+
+}  // namespace millrace::vartml

@@ -1,0 +1,43 @@
+// ModelTensors: the tensors of a model as the API describes them, in both views, and where each
+// memory bound to them has to fit. Immutable; any thread.
+#pragma once
+
+#include <array>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/compiled_model.h"
+#include "vart/options.h"
+#include "vart/vart_runner_factory.hpp"
+
+namespace millrace::vartml {
+
+class ModelTensors {
+ public:
+  explicit ModelTensors(const graph::CompiledModel& model);
+
+  // In the model's order. The HW list is empty when a tensor of that direction has no HW view.
+  const std::vector<::vart::NpuTensorInfo>& infos(::vart::TensorDirection direction,
+                                                  ::vart::TensorType type) const noexcept;
+  // Null when there is no such tensor in that view.
+  const ::vart::NpuTensorInfo* find(const std::string& name, ::vart::TensorType type) const;
+  // Null when there is no such tensor.
+  const ::vart::QuantParameters* quantisation(const std::string& name) const;
+
+  // Throws std::runtime_error when the options ask for an HW view that the model does not have, or
+  // name a tensor it does not have.
+  void check(const RunnerOptions& options) const;
+
+ private:
+  using Infos = std::vector<::vart::NpuTensorInfo>;
+
+  void add(const std::vector<graph::Boundary>& boundaries, ::vart::TensorDirection direction);
+  void check_side(::vart::TensorDirection direction, ::vart::TensorType type,
+                  const std::map<std::string, ::vart::TensorType>& overrides) const;
+
+  std::array<std::array<Infos, 2>, 2> infos_;  // by direction, by type
+  std::unordered_map<std::string, ::vart::QuantParameters> quantisation_;
+};
+
+}  // namespace millrace::vartml

@@ -1,0 +1,147 @@
+#include "vart/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <string_view>
+
+#include "base/log.h"
+#include "vart/memory_banks.h"
+#include "vart/payload.h"
+
+namespace millrace::vartml {
+namespace {
+
+using ::vart::TensorType;
+
+constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+constexpr int64_t kLastColumn = 32;
+
+[[noreturn]] void refuse(std::string_view key, std::string_view takes) {
+  throw std::invalid_argument(fmt::format("option \"{}\" takes {}", key, takes));
+}
+
+int64_t integer_option(std::string_view key, const std::any& payload, int64_t low, int64_t high) {
+  const std::optional<int64_t> number = integer_in(payload);
+  if (!number) refuse(key, "an integer");
+  if (*number >= low && *number <= high) return *number;
+  if (high == kNoLimit) refuse(key, fmt::format("an integer from {}, not {}", low, *number));
+  refuse(key, fmt::format("an integer from {} to {}, not {}", low, high, *number));
+}
+
+bool switch_option(std::string_view key, const std::any& payload) {
+  const std::optional<bool> value = switch_in(payload);
+  if (!value) refuse(key, "a bool");
+  return *value;
+}
+
+std::string string_option(std::string_view key, const std::any& payload) {
+  std::optional<std::string> text = string_in(payload);
+  if (!text) refuse(key, "a string");
+  return *std::move(text);
+}
+
+// The position of the payload, in any case, among `choices`.
+size_t choice_option(std::string_view key, const std::any& payload,
+                     std::initializer_list<std::string_view> choices) {
+  const std::string text = string_option(key, payload);
+  const auto same = [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == std::tolower(b);
+  };
+  const auto found = std::find_if(choices.begin(), choices.end(), [&](std::string_view choice) {
+    return std::equal(choice.begin(), choice.end(), text.begin(), text.end(), same);
+  });
+  if (found == choices.end())
+    refuse(key, fmt::format("one of {}, not \"{}\"", fmt::join(choices, ", "), text));
+  return found - choices.begin();
+}
+
+TensorType tensor_type_option(std::string_view key, const std::any& payload) {
+  return choice_option(key, payload, {"CPU", "HW"}) == 0 ? TensorType::CPU : TensorType::HW;
+}
+
+struct KnownOption {
+  std::string_view key;
+  void (*read)(std::string_view key, const std::any& payload, RunnerOptions& options);
+};
+
+// Those without an effect are checked all the same, so that a program learns of a bad value.
+constexpr std::array kKnownOptions = {
+    KnownOption{"input_tensor_type",
+                [](auto key, auto& payload, auto& options) {
+                  options.input_type = tensor_type_option(key, payload);
+                }},
+    KnownOption{"output_tensor_type",
+                [](auto key, auto& payload, auto& options) {
+                  options.output_type = tensor_type_option(key, payload);
+                }},
+    KnownOption{"max_concurrent_runs",
+                [](auto key, auto& payload, auto& options) {
+                  options.max_concurrent_runs = static_cast<uint32_t>(
+                      integer_option(key, payload, 1, runtime::kMaxConcurrentRuns));
+                }},
+    KnownOption{"callback_order",
+                [](auto key, auto& payload, auto& options) {
+                  options.callback_order =
+                      choice_option(key, payload, {"submission", "completion"}) == 0
+                          ? runtime::CallbackOrder::kSubmission
+                          : runtime::CallbackOrder::kCompletion;
+                }},
+    KnownOption{"async_threadpool_depth",
+                [](auto key, auto& payload, auto&) { integer_option(key, payload, 1, kNoLimit); }},
+    KnownOption{"cma_index", [](auto key, auto& payload,
+                                auto&) { integer_option(key, payload, 0, kMemoryBanks - 1); }},
+    KnownOption{"start_column", [](auto key, auto& payload,
+                                   auto&) { integer_option(key, payload, 0, kLastColumn); }},
+    KnownOption{"aie_columns_sharing",
+                [](auto key, auto& payload, auto&) { switch_option(key, payload); }},
+    KnownOption{"skip_in_bo_sync",
+                [](auto key, auto& payload, auto&) { switch_option(key, payload); }},
+    KnownOption{"skip_out_bo_sync",
+                [](auto key, auto& payload, auto&) { switch_option(key, payload); }},
+    KnownOption{"debug", [](auto key, auto& payload, auto&) { switch_option(key, payload); }},
+    KnownOption{"ai_analyzer_profiling",
+                [](auto key, auto& payload, auto&) { switch_option(key, payload); }},
+    KnownOption{"enable_xrt_run_pool",
+                [](auto key, auto& payload, auto&) { switch_option(key, payload); }},
+    KnownOption{"log_level",
+                [](auto key, auto& payload, auto&) {
+                  choice_option(key, payload, {"ERROR", "WARNING", "INFO", "DEBUG"});
+                }},
+    KnownOption{"config_json", [](auto key, auto& payload, auto&) { string_option(key, payload); }},
+    KnownOption{"cache_path", [](auto key, auto& payload, auto&) { string_option(key, payload); }},
+    KnownOption{"name", [](auto key, auto& payload, auto&) { string_option(key, payload); }},
+};
+
+// "input_tensor_type.<tensor>" and its counterpart; false when the key is neither.
+bool read_per_tensor(std::string_view key, const std::any& payload, RunnerOptions& options) {
+  constexpr std::string_view kInput = "input_tensor_type.", kOutput = "output_tensor_type.";
+  const bool input = key.starts_with(kInput);
+  if (!input && !key.starts_with(kOutput)) return false;
+  const std::string tensor(key.substr((input ? kInput : kOutput).size()));
+  (input ? options.input_types : options.output_types)[tensor] = tensor_type_option(key, payload);
+  return true;
+}
+
+}  // namespace
+
+RunnerOptions read_options(const OptionMap& map) {
+  RunnerOptions options;
+  for (const auto& entry : map) {
+    const std::string_view key = entry.first;
+    const auto known = std::find_if(kKnownOptions.begin(), kKnownOptions.end(),
+                                    [&](const KnownOption& option) { return option.key == key; });
+    if (known != kKnownOptions.end())
+      known->read(key, entry.second, options);
+    else if (!read_per_tensor(key, entry.second, options))
+      log(LogLevel::kDebug, "vart", fmt::format("option \"{}\" is unknown and ignored", key));
+  }
+  return options;
+}
+
+}  // namespace millrace::vartml

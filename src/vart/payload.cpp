@@ -1,0 +1,49 @@
+#include "vart/payload.h"
+
+#include <limits>
+#include <string_view>
+#include <utility>
+
+namespace millrace::vartml {
+namespace {
+
+template <class Integer>
+bool read_as(const std::any& payload, std::optional<int64_t>& number) {
+  const Integer* value = std::any_cast<Integer>(&payload);
+  if (value == nullptr) return false;
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  number = std::in_range<int64_t>(*value) ? static_cast<int64_t>(*value) : kLargest;
+  return true;
+}
+
+template <class... Integers>
+std::optional<int64_t> read_as_any_of(const std::any& payload) {
+  std::optional<int64_t> number;
+  (read_as<Integers>(payload, number) || ...);
+  return number;
+}
+
+}  // namespace
+
+std::optional<int64_t> integer_in(const std::any& payload) {
+  return read_as_any_of<int, unsigned, long, unsigned long, long long, unsigned long long, short,
+                        unsigned short, signed char, unsigned char>(payload);
+}
+
+std::optional<bool> switch_in(const std::any& payload) {
+  if (const bool* value = std::any_cast<bool>(&payload)) return *value;
+  if (const std::optional<int64_t> number = integer_in(payload)) return *number != 0;
+  return std::nullopt;
+}
+
+std::optional<std::string> string_in(const std::any& payload) {
+  if (const auto* text = std::any_cast<std::string>(&payload)) return *text;
+  if (const auto* text = std::any_cast<std::string_view>(&payload)) return std::string(*text);
+  if (const auto* text = std::any_cast<const char*>(&payload))
+    return *text == nullptr ? std::nullopt : std::optional<std::string>(*text);
+  if (const auto* text = std::any_cast<char*>(&payload))
+    return *text == nullptr ? std::nullopt : std::optional<std::string>(*text);
+  return std::nullopt;
+}
+
+}  // namespace millrace::vartml

@@ -1,0 +1,36 @@
+#include "vart/properties.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "vart/memory_banks.h"
+
+namespace millrace::vartml {
+namespace {
+
+size_t free_memory_bytes() {
+  const long pages = ::sysconf(_SC_AVPHYS_PAGES);
+  const long page_bytes = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && page_bytes > 0 ? static_cast<size_t>(pages) * page_bytes : 0;
+}
+
+}  // namespace
+
+std::any property_of(const runtime::LoadedProgram& loaded, const std::string& key) {
+  const graph::CompiledModel& model = loaded.program->model();
+  if (key == "model_name") return model.name;
+  if (key == "nb_systems") return size_t{1};
+  if (key == "nb_cores_per_system") return size_t{loaded.device->lanes().count()};
+  if (key == "batch_size_per_core") return size_t{model.batch_size};
+  if (key == "onnx_scratch_bytes") return static_cast<size_t>(loaded.program->info().context_bytes);
+  if (key == "nb_ddrs") return static_cast<uint8_t>(kMemoryBanks);
+  if (key == "ddr_free_bytes") return std::vector<size_t>(kMemoryBanks, free_memory_bytes());
+  throw std::invalid_argument(fmt::format("a runner has no property \"{}\"", key));
+}
+
+}  // namespace millrace::vartml

@@ -1,0 +1,23 @@
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "vart/vaiml_runner.h"
+#include "vart/vart_runner_factory.hpp"
+
+namespace vart {
+
+Runner::Runner(const std::string&, const std::unordered_map<std::string, std::any>&) {}
+
+Runner::~Runner() = default;
+
+std::shared_ptr<Runner> RunnerFactory::create_runner(
+    RunnerType type, const std::string& model_path,
+    const std::unordered_map<std::string, std::any>& options) {
+  if (type != RunnerType::VAIML)
+    throw std::runtime_error(
+        fmt::format("there is no runner of type {}: VAIML is 0", static_cast<int>(type)));
+  return std::make_shared<millrace::vartml::VaimlRunner>(model_path, options);
+}
+
+}  // namespace vart

@@ -1,0 +1,17 @@
+// NpuTensorInfo: made from the core's descriptions, and checked when it comes from a program.
+#pragma once
+
+#include <cstddef>
+
+#include "tensor/desc.h"
+#include "vart/vart_npu_tensor.hpp"
+
+namespace millrace::vartml {
+
+::vart::NpuTensorInfo make_tensor_info(const tensor::TensorDesc& desc,
+                                       ::vart::TensorDirection direction, ::vart::TensorType type);
+
+// What is missing for a tensor to be made from `info`; null when nothing is.
+const char* missing_in(const ::vart::NpuTensorInfo& info) noexcept;
+
+}  // namespace millrace::vartml

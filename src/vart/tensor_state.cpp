@@ -1,0 +1,146 @@
+#include "vart/tensor_state.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "vart/tensor_info.h"
+
+namespace vart {
+namespace {
+
+using millrace::Result;
+using millrace::Status;
+using millrace::memory::Buffer;
+using millrace::memory::BufferKind;
+
+Buffer value_or_throw(Result<Buffer> buffer, const NpuTensorInfo& info) {
+  if (!buffer.ok())
+    throw std::runtime_error(
+        fmt::format("tensor \"{}\": {}", info.name, buffer.status().message()));
+  return *std::move(buffer);
+}
+
+void check_wrap(const NpuTensorInfo& info, const void* buffer, MemoryType type) {
+  const auto refuse = [&](std::string_view why) {
+    throw std::runtime_error(fmt::format("tensor \"{}\": {}", info.name, why));
+  };
+  if (buffer == nullptr) refuse("the buffer is null");
+  if (to_string(type) == "UNKNOWN") refuse("the memory type is UNKNOWN");
+  if (const char* missing = millrace::vartml::missing_in(info))
+    refuse(fmt::format("the description has no {}", missing));
+  if (type == MemoryType::USER_POINTER_NON_CMA && info.tensor_type == TensorType::HW)
+    refuse("an HW tensor takes no USER_POINTER_NON_CMA memory");
+}
+
+Buffer find_buffer_object(const NpuTensorInfo& info, const void* object) {
+  Buffer found = millrace::vartml::BufferObject::find(object);
+  if (!found)
+    throw std::runtime_error(fmt::format(
+        "tensor \"{}\": the XRT_BO pointer is no buffer object of this library", info.name));
+  if (found.size() < info.size_in_bytes)
+    throw std::runtime_error(
+        fmt::format("tensor \"{}\": the buffer object has {} bytes, the description {}", info.name,
+                    found.size(), info.size_in_bytes));
+  return found;
+}
+
+}  // namespace
+
+TensorState::TensorState(const NpuTensorInfo& info, MemoryType type, bool read_only)
+    : info_(info), type_(type), read_only_(read_only), writable_(!read_only) {}
+
+TensorState::~TensorState() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+TensorState::Pointer TensorState::wrap(const NpuTensorInfo& info, void* buffer, MemoryType type,
+                                       bool read_only) {
+  check_wrap(info, buffer, type);
+  auto state = std::make_shared<TensorState>(info, type, read_only);
+  if (type == MemoryType::XRT_BO) {
+    state->adopt(find_buffer_object(info, buffer));
+    state->wrapped_object_ = buffer;
+  } else if (type == MemoryType::DMA_FD) {
+    const int fd = *static_cast<const int*>(buffer);
+    state->adopt(value_or_throw(Buffer::import_fd(fd, info.size_in_bytes), info));
+  } else {
+    state->data_ = buffer;
+  }
+  return state;
+}
+
+TensorState::Pointer TensorState::allocate(const NpuTensorInfo& info) {
+  auto state = std::make_shared<TensorState>(info, MemoryType::XRT_BO, false);
+  state->adopt(value_or_throw(Buffer::allocate(info.size_in_bytes, BufferKind::kShared), info));
+  state->buffer_object_.emplace(state->buffer_);
+  state->allocated_ = true;
+  return state;
+}
+
+TensorState::Pointer TensorState::slice(const Pointer& parent, const NpuTensorInfo& info,
+                                        size_t offset) {
+  const auto refuse = [&](std::string_view why) {
+    throw std::invalid_argument(fmt::format("sub-tensor \"{}\": {}", info.name, why));
+  };
+  if (parent == nullptr || !parent->allocated_) refuse("the parent was not allocated by a runner");
+  if (parent->buffer_.is_slice()) refuse("the parent is a sub-tensor itself");
+  if (const char* missing = millrace::vartml::missing_in(info))
+    refuse(fmt::format("the description has no {}", missing));
+  if (offset > parent->buffer_.size() || info.size_in_bytes > parent->buffer_.size() - offset)
+    refuse(fmt::format("{} bytes from byte {} leave the {} bytes of the parent", info.size_in_bytes,
+                       offset, parent->buffer_.size()));
+  auto state = std::make_shared<TensorState>(info, MemoryType::XRT_BO, false);
+  state->adopt(value_or_throw(parent->buffer_.slice(offset, info.size_in_bytes), info));
+  state->buffer_object_.emplace(state->buffer_);
+  state->allocated_ = true;
+  return state;
+}
+
+void TensorState::adopt(Buffer buffer) {
+  buffer_ = std::move(buffer);
+  data_ = buffer_.data();
+  writable_ = writable_ && buffer_.writable();
+}
+
+uint64_t TensorState::physical_address() const noexcept {
+  return type_ == MemoryType::XRT_BO ? buffer_.device_address() : 0;
+}
+
+void* TensorState::handle() const noexcept {
+  switch (type_) {
+    case MemoryType::XRT_BO:
+      if (wrapped_object_ != nullptr) return wrapped_object_;
+      return const_cast<millrace::vartml::BufferObject*>(&*buffer_object_);
+    case MemoryType::DMA_FD:
+      own_fd();
+      return &fd_;
+    default:
+      return data_;
+  }
+}
+
+int TensorState::own_fd() const noexcept {
+  std::call_once(fd_once_, [this] { fd_ = export_fd(); });
+  return fd_;
+}
+
+void TensorState::sync() const {
+  if (!allocated_)
+    throw std::runtime_error(fmt::format(
+        "tensor \"{}\": only tensors that a runner allocated can be synced", info_.name));
+  const Status status = info_.direction == TensorDirection::INPUT ? buffer_.sync_for_device()
+                                                                  : buffer_.sync_for_host();
+  if (!status.ok())
+    throw std::runtime_error(fmt::format("tensor \"{}\": {}", info_.name, status.message()));
+}
+
+int TensorState::export_fd() const noexcept {
+  if (!buffer_) return -1;
+  const Result<int> fd = buffer_.export_fd();
+  return fd.ok() ? *fd : -1;
+}
+
+}  // namespace vart

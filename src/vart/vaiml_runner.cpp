@@ -1,0 +1,206 @@
+#include "vart/vaiml_runner.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "base/log.h"
+#include "vart/memory_banks.h"
+#include "vart/properties.h"
+#include "vart/status_code.h"
+#include "vart/tensor_info.h"
+#include "vart/tensor_state.h"
+
+namespace millrace::vartml {
+
+using ::vart::TensorDirection;
+using ::vart::TensorState;
+using ::vart::TensorType;
+using ApiStatus = ::vart::StatusCode;
+
+namespace {
+
+template <class T>
+T value_or_throw(Result<T> result) {
+  if (!result.ok()) throw std::runtime_error(result.status().message());
+  return *std::move(result);
+}
+
+runtime::LoadedProgram load(const std::string& model_path) {
+  const char* device = std::getenv("MILLRACE_DEVICE");
+  return value_or_throw(
+      runtime::load_program(model_path, device == nullptr || *device == '\0' ? "cpu" : device));
+}
+
+std::unique_ptr<runtime::Session> make_session(const runtime::LoadedProgram& loaded,
+                                               const RunnerOptions& options) {
+  runtime::SessionOptions session;
+  session.max_concurrent_runs = options.max_concurrent_runs;
+  session.callback_order = options.callback_order;
+  return value_or_throw(runtime::Session::create(loaded.device, loaded.program, session));
+}
+
+ApiStatus report(ApiStatus status, const std::string& reason) {
+  log(LogLevel::kError, "vart", fmt::format("{}: {}", to_string(status), reason));
+  return status;
+}
+
+// For calls that must not throw: what the core left to the standard library to report.
+template <class Call>
+ApiStatus contained(Call&& call) noexcept {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    return ApiStatus::OUT_OF_MEMORY;
+  } catch (...) {
+    return ApiStatus::RUNTIME_ERROR;
+  }
+}
+
+// The same for calls that start a job; `start` fills in the id.
+template <class Start>
+::vart::JobHandle contained_start(Start&& start) noexcept {
+  uint32_t id = 0;
+  const ApiStatus status = contained([&] { return start(id); });
+  return {status, id};
+}
+
+ApiStatus status_of_job(const Status& status) {
+  const ApiStatus code = to_status_code(status.code());
+  return code == ApiStatus::RUNTIME_ERROR ? report(code, status.message()) : code;
+}
+
+}  // namespace
+
+VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options)
+    : Runner(model_path, options),
+      options_(read_options(options)),
+      loaded_(load(model_path)),
+      tensors_(loaded_.program->model()) {
+  tensors_.check(options_);
+  session_ = make_session(loaded_, options_);
+}
+
+VaimlRunner::~VaimlRunner() = default;
+
+const std::vector<::vart::NpuTensorInfo>& VaimlRunner::get_tensors_info(TensorDirection direction,
+                                                                        TensorType type) const {
+  return tensors_.infos(direction, type);
+}
+
+const ::vart::NpuTensorInfo& VaimlRunner::get_tensor_info_by_name(const std::string& name,
+                                                                  TensorType type) const {
+  if (const NpuTensorInfo* info = tensors_.find(name, type)) return *info;
+  throw std::runtime_error(
+      fmt::format("the model has no tensor \"{}\" with a {} view", name, to_string(type)));
+}
+
+const ::vart::QuantParameters& VaimlRunner::get_quant_parameters(
+    const std::string& tensor_name) const {
+  if (const ::vart::QuantParameters* found = tensors_.quantisation(tensor_name)) return *found;
+  throw std::runtime_error(fmt::format("the model has no tensor \"{}\"", tensor_name));
+}
+
+size_t VaimlRunner::get_num_input_tensors() const {
+  return loaded_.program->model().inputs.size();
+}
+
+size_t VaimlRunner::get_num_output_tensors() const {
+  return loaded_.program->model().outputs.size();
+}
+
+size_t VaimlRunner::get_batch_size() const {
+  return loaded_.program->model().batch_size;
+}
+
+size_t VaimlRunner::get_batch_size(TensorDirection) const {
+  return get_batch_size();
+}
+
+std::any VaimlRunner::get_property(const std::string& key) const {
+  return property_of(loaded_, key);
+}
+
+ApiStatus VaimlRunner::execute(const TensorTable& inputs, TensorTable& outputs) noexcept {
+  return contained([&] {
+    JobBinder& binder = JobBinder::of_this_thread();
+    const ApiStatus bound = binder.bind(tensors_, get_batch_size(), inputs, outputs);
+    if (bound != ApiStatus::SUCCESS) return report(bound, binder.reason());
+    const Status status = session_->execute(binder.bindings());
+    binder.clear();
+    return status_of_job(status);
+  });
+}
+
+ApiStatus VaimlRunner::submit(const TensorTable& inputs, const TensorTable& outputs,
+                              runtime::JobCallback callback, uint32_t& id) {
+  JobBinder& binder = JobBinder::of_this_thread();
+  const ApiStatus bound = binder.bind(tensors_, get_batch_size(), inputs, outputs);
+  if (bound != ApiStatus::SUCCESS) return report(bound, binder.reason());
+  const Result<runtime::JobId> job = session_->submit(binder.bindings(), std::move(callback));
+  binder.clear();
+  if (!job.ok()) return status_of_job(job.status());
+  id = *job;
+  return ApiStatus::SUCCESS;
+}
+
+::vart::JobHandle VaimlRunner::execute_async(const TensorTable& inputs,
+                                             TensorTable& outputs) noexcept {
+  return contained_start([&](uint32_t& id) { return submit(inputs, outputs, {}, id); });
+}
+
+::vart::JobHandle VaimlRunner::execute_async(const TensorTable& inputs, TensorTable& outputs,
+                                             ExecuteAsyncCallback callback) noexcept {
+  if (!callback) return execute_async(inputs, outputs);
+  return contained_start([&](uint32_t& id) {
+    return submit(
+        inputs, outputs,
+        [callback = std::move(callback)](runtime::JobId job, const Status& status) {
+          callback({status_of_job(status), job});
+        },
+        id);
+  });
+}
+
+::vart::JobHandle VaimlRunner::execute_async(const TensorTable& inputs, TensorTable& outputs,
+                                             std::function<void(const JobHandle&, void*)> callback,
+                                             void* user_data) noexcept {
+  if (!callback) return execute_async(inputs, outputs);
+  return contained_start([&](uint32_t& id) {
+    const JobHandle started = execute_async(
+        inputs, outputs, [callback = std::move(callback), user_data](const JobHandle& job) {
+          callback(job, user_data);
+        });
+    id = started.job_id;
+    return started.status;
+  });
+}
+
+ApiStatus VaimlRunner::wait(const JobHandle& job, std::chrono::milliseconds timeout) noexcept {
+  return contained([&] { return status_of_job(session_->wait(job.job_id, timeout)); });
+}
+
+::vart::NpuTensor VaimlRunner::allocate_npu_tensor(const NpuTensorInfo& info) const {
+  if (const char* missing = missing_in(info))
+    throw std::invalid_argument(
+        fmt::format("tensor \"{}\": the description has no {}", info.name, missing));
+  return TensorState::tensor_of(TensorState::allocate(info));
+}
+
+::vart::NpuTensor VaimlRunner::allocate_npu_tensor(const NpuTensorInfo& info,
+                                                   uint32_t memory_bank) const {
+  if (memory_bank >= kMemoryBanks)
+    throw std::runtime_error(fmt::format("there is no memory bank {}: banks are 0 to {}",
+                                         memory_bank, kMemoryBanks - 1));
+  return allocate_npu_tensor(info);
+}
+
+::vart::NpuTensor VaimlRunner::allocate_sub_tensor(const NpuTensor& parent,
+                                                   const NpuTensorInfo& info, size_t offset) const {
+  return TensorState::tensor_of(TensorState::slice(TensorState::of(parent), info, offset));
+}
+
+}  // namespace millrace::vartml

@@ -1,0 +1,67 @@
+// VaimlRunner: vart::Runner over a Session of the core. Translation only.
+//
+// The model runs on the device that the environment variable MILLRACE_DEVICE names when the runner
+// is made: "cpu" (the software NPU) when it is not set, "null" to measure everything but the
+// computation, or any plugin (see device/registry.h).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "runtime/loader.h"
+#include "runtime/session.h"
+#include "vart/job_binder.h"
+#include "vart/model_tensors.h"
+#include "vart/options.h"
+#include "vart/vart_runner_factory.hpp"
+
+namespace millrace::vartml {
+
+class VaimlRunner final : public ::vart::Runner {
+ public:
+  using NpuTensor = ::vart::NpuTensor;
+  using NpuTensorInfo = ::vart::NpuTensorInfo;
+  using JobHandle = ::vart::JobHandle;
+
+  // Throws as RunnerFactory::create_runner does.
+  VaimlRunner(const std::string& model_path, const OptionMap& options);
+  ~VaimlRunner() override;
+
+  const std::vector<NpuTensorInfo>& get_tensors_info(::vart::TensorDirection direction,
+                                                     ::vart::TensorType type) const override;
+  const NpuTensorInfo& get_tensor_info_by_name(const std::string& name,
+                                               ::vart::TensorType type) const override;
+  const ::vart::QuantParameters& get_quant_parameters(
+      const std::string& tensor_name) const override;
+  size_t get_num_input_tensors() const override;
+  size_t get_num_output_tensors() const override;
+  size_t get_batch_size() const override;
+  size_t get_batch_size(::vart::TensorDirection direction) const override;
+  std::any get_property(const std::string& key) const override;
+
+  ::vart::StatusCode execute(const TensorTable& inputs, TensorTable& outputs) noexcept override;
+  JobHandle execute_async(const TensorTable& inputs, TensorTable& outputs) noexcept override;
+  JobHandle execute_async(const TensorTable& inputs, TensorTable& outputs,
+                          ExecuteAsyncCallback callback) noexcept override;
+  JobHandle execute_async(const TensorTable& inputs, TensorTable& outputs,
+                          std::function<void(const JobHandle&, void*)> callback,
+                          void* user_data) noexcept override;
+  ::vart::StatusCode wait(const JobHandle& job,
+                          std::chrono::milliseconds timeout) noexcept override;
+
+  NpuTensor allocate_npu_tensor(const NpuTensorInfo& info) const override;
+  NpuTensor allocate_npu_tensor(const NpuTensorInfo& info, uint32_t memory_bank) const override;
+  NpuTensor allocate_sub_tensor(const NpuTensor& parent, const NpuTensorInfo& info,
+                                size_t offset) const override;
+
+ private:
+  ::vart::StatusCode submit(const TensorTable& inputs, const TensorTable& outputs,
+                            runtime::JobCallback callback, uint32_t& id);
+
+  const RunnerOptions options_;
+  const runtime::LoadedProgram loaded_;
+  const ModelTensors tensors_;
+  std::unique_ptr<runtime::Session> session_;
+};
+
+}  // namespace millrace::vartml
