@@ -174,7 +174,9 @@ class OrdinaryUser {
     if (before_ == 0) ordinary_ = ::seteuid(kNobody) == 0;
   }
   ~OrdinaryUser() {
-    if (before_ == 0 && ordinary_) EXPECT_EQ(::seteuid(before_), 0);
+    if (before_ == 0 && ordinary_) {
+      EXPECT_EQ(::seteuid(before_), 0);
+    }
   }
   OrdinaryUser(const OrdinaryUser&) = delete;
   OrdinaryUser& operator=(const OrdinaryUser&) = delete;
