@@ -1,0 +1,412 @@
+#include "compiler/evaluate_math.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "graph/shape.h"
+#include "tensor/half.h"
+
+namespace millrace::compiler {
+namespace {
+
+using graph::BinaryKind;
+using graph::Dims;
+using graph::ReduceKind;
+using graph::UnaryKind;
+using graph::Value;
+using tensor::DataType;
+
+// Products of a matrix multiplication that folding is worth: about a second of work.
+constexpr int64_t kMaxProducts = int64_t{1} << 30;
+
+// Integer arithmetic wraps around, as the runtime's does: through unsigned numbers, whose overflow
+// is defined.
+template <class T>
+T wrapping_pow(T base, T exponent) {
+  if constexpr (std::is_signed_v<T>) {
+    if (exponent < 0) return base == 1 ? T{1} : T{0};
+  }
+  uint64_t result = 1;
+  auto factor = static_cast<uint64_t>(base);
+  for (auto rest = static_cast<uint64_t>(exponent); rest != 0; rest >>= 1) {
+    if (rest & 1) result *= factor;
+    factor *= factor;
+  }
+  return static_cast<T>(result);
+}
+
+template <class T>
+T wrapping_div(T a, T b) {
+  if constexpr (std::is_signed_v<T>) {
+    if (b == T(-1)) return static_cast<T>(uint64_t{0} - static_cast<uint64_t>(a));
+  }
+  return static_cast<T>(a / b);
+}
+
+template <class T>
+T apply_binary(BinaryKind kind, T a, T b) {
+  const auto wide_a = static_cast<uint64_t>(a);
+  const auto wide_b = static_cast<uint64_t>(b);
+  switch (kind) {
+    case BinaryKind::kAdd:
+      return static_cast<T>(wide_a + wide_b);
+    case BinaryKind::kSub:
+      return static_cast<T>(wide_a - wide_b);
+    case BinaryKind::kMul:
+      return static_cast<T>(wide_a * wide_b);
+    case BinaryKind::kDiv:
+      return wrapping_div(a, b);
+    case BinaryKind::kPow:
+      return wrapping_pow(a, b);
+    case BinaryKind::kMin:
+      return std::min(a, b);
+    case BinaryKind::kMax:
+      return std::max(a, b);
+    case BinaryKind::kPrelu:
+      return a < T{0} ? static_cast<T>(wide_a * wide_b) : a;
+  }
+  return T{};
+}
+
+// NaN in either operand gives NaN, as the numpy functions do.
+float min_or_nan(float a, float b) {
+  return std::isnan(a) || a < b ? a : b;
+}
+float max_or_nan(float a, float b) {
+  return std::isnan(a) || a > b ? a : b;
+}
+
+template <>
+float apply_binary<float>(BinaryKind kind, float a, float b) {
+  switch (kind) {
+    case BinaryKind::kAdd:
+      return a + b;
+    case BinaryKind::kSub:
+      return a - b;
+    case BinaryKind::kMul:
+      return a * b;
+    case BinaryKind::kDiv:
+      return a / b;
+    case BinaryKind::kPow:
+      return std::pow(a, b);
+    case BinaryKind::kMin:
+      return min_or_nan(a, b);
+    case BinaryKind::kMax:
+      return max_or_nan(a, b);
+    case BinaryKind::kPrelu:
+      return a < 0 ? a * b : a;
+  }
+  return 0;
+}
+
+template <class T>
+Status apply_unary_to_integers(const graph::Activation& function, std::span<const T> in,
+                               std::span<T> out) {
+  const auto each = [&](auto&& f) -> Status {
+    std::ranges::transform(in, out.begin(), f);
+    return {};
+  };
+  switch (function.kind) {
+    case UnaryKind::kIdentity:
+      return each([](T x) { return x; });
+    case UnaryKind::kRelu:
+      return each([](T x) { return std::max(x, T{0}); });
+    case UnaryKind::kNeg:
+      return each([](T x) { return static_cast<T>(uint64_t{0} - static_cast<uint64_t>(x)); });
+    case UnaryKind::kAbs:
+      return each([](T x) {
+        return x < T{0} ? static_cast<T>(uint64_t{0} - static_cast<uint64_t>(x)) : x;
+      });
+    default:
+      return unsupported(
+          fmt::format("{} is not computed on integer constants", graph::name_of(function.kind)));
+  }
+}
+
+template <class To, class From>
+To convert(From x) {
+  if constexpr (std::is_same_v<From, float> && std::is_integral_v<To>) {
+    if (std::isnan(x)) return To{0};
+    // The limits as double: float cannot tell the largest 64-bit number from the next one.
+    const double wide = x;
+    if (wide <= static_cast<double>(std::numeric_limits<To>::min())) {
+      return std::numeric_limits<To>::min();
+    }
+    if (wide >= static_cast<double>(std::numeric_limits<To>::max())) {
+      return std::numeric_limits<To>::max();
+    }
+  }
+  return static_cast<To>(x);
+}
+
+// All constants of 16-bit floating types pass through float.
+Result<Value> widened(const Value& input) {
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant wide, make_constant(DataType::kFloat32, input.shape));
+  const auto widen = input.type == DataType::kBf16 ? tensor::bf16_to_float : tensor::fp16_to_float;
+  std::ranges::transform(input.constant->as<uint16_t>(), wide.as<float>().begin(), widen);
+  return std::move(wide.value);
+}
+
+bool is_half(DataType type) {
+  return type == DataType::kBf16 || type == DataType::kFp16;
+}
+
+template <class From>
+Status cast_from(std::span<const From> in, const MutableConstant& output) {
+  if (is_half(output.value.type)) {
+    const auto narrow =
+        output.value.type == DataType::kBf16 ? tensor::float_to_bf16 : tensor::float_to_fp16;
+    std::ranges::transform(in, output.as<uint16_t>().begin(),
+                           [&](From x) { return narrow(static_cast<float>(x)); });
+    return {};
+  }
+  if (output.value.type == DataType::kBoolean) {
+    std::ranges::transform(in, output.as<uint8_t>().begin(),
+                           [](From x) { return static_cast<uint8_t>(x != From{0}); });
+    return {};
+  }
+  return visit_type(output.value.type, [&](auto zero) -> Status {
+    using To = decltype(zero);
+    std::ranges::transform(in, output.as<To>().begin(), convert<To, From>);
+    return {};
+  });
+}
+
+// Accumulators by element type: sums of floats in double, of integers modulo 2^64.
+template <class T>
+using Accumulator = std::conditional_t<std::is_floating_point_v<T>, double,
+                                       std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+
+template <class A>
+A combine(ReduceKind kind, A a, A b) {
+  if constexpr (std::is_integral_v<A>) {
+    if (kind == ReduceKind::kProd) return apply_binary(BinaryKind::kMul, a, b);
+    if (kind == ReduceKind::kSum || kind == ReduceKind::kMean) {
+      return apply_binary(BinaryKind::kAdd, a, b);
+    }
+  }
+  switch (kind) {
+    case ReduceKind::kSum:
+    case ReduceKind::kMean:
+      return a + b;
+    case ReduceKind::kProd:
+      return a * b;
+    case ReduceKind::kMax:
+      return std::max(a, b);
+    case ReduceKind::kMin:
+      return std::min(a, b);
+  }
+  return a;
+}
+
+template <class T>
+Status reduce_elements(const graph::Reduce& op, const Value& input, const MutableConstant& output) {
+  Dims kept = input.shape;
+  for (const int64_t axis : op.axes) kept[static_cast<size_t>(axis)] = 1;
+  const auto in = input.constant->as<T>();
+  const auto out = output.as<T>();
+  if (in.empty()) return unsupported("reduction of an empty constant");
+  std::vector<Accumulator<T>> sums(out.size());
+  std::vector<bool> started(out.size(), false);
+  // Reading the reduced array as if broadcast gives for each input element its place in the output.
+  for_each_offset(broadcast_offsets(kept, input.shape), [&](size_t position, int64_t offset) {
+    const auto place = static_cast<size_t>(offset);
+    const auto x = static_cast<Accumulator<T>>(in[position]);
+    sums[place] = started[place] ? combine(op.kind, sums[place], x) : x;
+    started[place] = true;
+  });
+  const auto count = static_cast<Accumulator<T>>(in.size() / out.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i] = static_cast<T>(op.kind == ReduceKind::kMean ? sums[i] / count : sums[i]);
+  }
+  return {};
+}
+
+// One operand of a matrix product: `batch` matrices with the steps of rows and columns.
+struct Matrices {
+  const float* data = nullptr;
+  int64_t rows = 1, columns = 1, row_step = 0, column_step = 0;
+  Dims batch;
+};
+
+Matrices matrices_of(const Value& value, bool transpose, bool is_left) {
+  Matrices m;
+  m.data = value.constant->as<float>().data();
+  Dims shape = value.shape;
+  if (shape.size() == 1) shape.insert(is_left ? shape.begin() : shape.end(), 1);
+  const size_t rank = shape.size();
+  m.rows = shape[rank - 2];
+  m.columns = shape[rank - 1];
+  m.row_step = m.columns;
+  m.column_step = 1;
+  if (transpose && value.shape.size() >= 2) {
+    std::swap(m.rows, m.columns);
+    std::swap(m.row_step, m.column_step);
+  }
+  m.batch.assign(shape.begin(), shape.end() - 2);
+  return m;
+}
+
+std::vector<int64_t> batch_offsets(const Matrices& m, const Dims& batch) {
+  std::vector<int64_t> result;
+  for_each_offset(broadcast_offsets(m.batch, batch),
+                  [&](size_t, int64_t offset) { result.push_back(offset * m.rows * m.columns); });
+  return result;
+}
+
+void multiply(const Matrices& a, const Matrices& b, const float* left, const float* right,
+              float alpha, float* out) {
+  for (int64_t row = 0; row < a.rows; ++row) {
+    for (int64_t column = 0; column < b.columns; ++column) {
+      double sum = 0;
+      for (int64_t k = 0; k < a.columns; ++k) {
+        sum += static_cast<double>(left[row * a.row_step + k * a.column_step]) *
+               right[k * b.row_step + column * b.column_step];
+      }
+      *out++ = static_cast<float>(alpha * sum);
+    }
+  }
+}
+
+}  // namespace
+
+float apply(const graph::Activation& function, float x) noexcept {
+  const float alpha = function.alpha;
+  const float beta = function.beta;
+  const auto sigmoid = [](float v) { return 1.0f / (1.0f + std::exp(-v)); };
+  switch (function.kind) {
+    case UnaryKind::kIdentity:
+      return x;
+    case UnaryKind::kRelu:
+      return x < 0 ? 0 : x;
+    case UnaryKind::kClip:
+      return x < alpha ? alpha : (x > beta ? beta : x);
+    case UnaryKind::kLeakyRelu:
+      return x < 0 ? alpha * x : x;
+    case UnaryKind::kElu:
+      return x < 0 ? alpha * std::expm1(x) : x;
+    case UnaryKind::kSigmoid:
+      return sigmoid(x);
+    case UnaryKind::kTanh:
+      return std::tanh(x);
+    case UnaryKind::kHardSigmoid:
+      return std::clamp(alpha * x + beta, 0.0f, 1.0f);
+    case UnaryKind::kHardSwish:
+      return x * std::clamp(x / 6 + 0.5f, 0.0f, 1.0f);
+    case UnaryKind::kSwish:
+      return x * sigmoid(x);
+    case UnaryKind::kGelu:
+      return 0.5f * x * (1 + std::erf(x * 0.70710678f));
+    case UnaryKind::kExp:
+      return std::exp(x);
+    case UnaryKind::kLog:
+      return std::log(x);
+    case UnaryKind::kSqrt:
+      return std::sqrt(x);
+    case UnaryKind::kAbs:
+      return std::fabs(x);
+    case UnaryKind::kNeg:
+      return -x;
+    case UnaryKind::kErf:
+      return std::erf(x);
+    case UnaryKind::kRound:
+      return std::nearbyint(x);
+    case UnaryKind::kFloor:
+      return std::floor(x);
+    case UnaryKind::kCeil:
+      return std::ceil(x);
+    case UnaryKind::kReciprocal:
+      return 1 / x;
+    case UnaryKind::kSoftplus:
+      return std::max(x, 0.0f) + std::log1p(std::exp(-std::fabs(x)));
+    case UnaryKind::kPow:
+      return std::pow(x, alpha);
+    case UnaryKind::kLinear:
+      return alpha * x + beta;
+  }
+  return x;
+}
+
+Status evaluate_unary(const graph::Unary& op, const Value& input, const MutableConstant& output) {
+  return visit_type(input.type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const auto in = input.constant->as<T>();
+    if constexpr (std::is_same_v<T, float>) {
+      std::ranges::transform(in, output.as<T>().begin(),
+                             [&](float x) { return apply(op.function, x); });
+      return {};
+    } else {
+      return apply_unary_to_integers(op.function, in, output.as<T>());
+    }
+  });
+}
+
+Status evaluate_binary(const graph::Binary& op, const Value& a, const Value& b,
+                       const MutableConstant& output) {
+  return visit_type(a.type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const auto left = a.constant->as<T>();
+    const auto right = b.constant->as<T>();
+    const auto out = output.as<T>();
+    if (std::is_integral_v<T> && op.kind == BinaryKind::kDiv && std::ranges::count(right, T{0})) {
+      return invalid_argument("division of integers by zero");
+    }
+    const Dims& shape = output.value.shape;
+    for_each_offset(broadcast_offsets(a.shape, shape),
+                    [&](size_t position, int64_t offset) { out[position] = left[offset]; });
+    for_each_offset(broadcast_offsets(b.shape, shape), [&](size_t position, int64_t offset) {
+      out[position] = apply_binary(op.kind, out[position], right[offset]);
+    });
+    return {};
+  });
+}
+
+Status evaluate_reduce(const graph::Reduce& op, const Value& input, const MutableConstant& output) {
+  return visit_type(input.type, [&](auto zero) -> Status {
+    return reduce_elements<decltype(zero)>(op, input, output);
+  });
+}
+
+Status evaluate_matmul(const graph::MatMul& op, std::span<const Value* const> inputs,
+                       const MutableConstant& output) {
+  if (output.value.type != DataType::kFloat32) {
+    return unsupported("MatMul is computed on FLOAT32 constants only");
+  }
+  const Matrices a = matrices_of(*inputs[0], op.transpose_a, true);
+  const Matrices b = matrices_of(*inputs[1], op.transpose_b, false);
+  const auto out = output.as<float>();
+  const int64_t sizes[] = {static_cast<int64_t>(out.size()), a.columns};
+  if (checked_product(sizes).value_or(kMaxProducts + 1) > kMaxProducts) {
+    return unsupported("the product of the two constants is too large to compute ahead of time");
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const Dims batch, graph::broadcast(a.batch, b.batch));
+  const auto left = batch_offsets(a, batch);
+  const auto right = batch_offsets(b, batch);
+  for (size_t i = 0; i < left.size(); ++i) {
+    multiply(a, b, a.data + left[i], b.data + right[i], op.alpha,
+             out.data() + i * static_cast<size_t>(a.rows * b.columns));
+  }
+  if (inputs.size() > 2 && inputs[2] != nullptr) {
+    const auto bias = inputs[2]->constant->as<float>();
+    for_each_offset(broadcast_offsets(inputs[2]->shape, output.value.shape),
+                    [&](size_t position, int64_t offset) { out[position] += bias[offset]; });
+  }
+  for (float& x : out) x = apply(op.activation, x);
+  return {};
+}
+
+Status evaluate_cast(const Value& input, const MutableConstant& output) {
+  if (is_half(input.type)) {
+    MILLRACE_ASSIGN_OR_RETURN(const Value wide, widened(input));
+    return cast_from(wide.constant->as<float>(), output);
+  }
+  return visit_type(input.type, [&](auto zero) -> Status {
+    return cast_from(input.constant->as<decltype(zero)>(), output);
+  });
+}
+
+}  // namespace millrace::compiler

@@ -1,0 +1,93 @@
+#include "compiler/onnx/graph_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/evaluate.h"
+#include "graph/shape.h"
+
+namespace millrace::compiler {
+namespace {
+
+// Room for the computed weights of test models that state shapes only.
+constexpr size_t kMinComputedBytes = size_t{1} << 30;
+// Exporters transpose, cast or reshape a weight a few times before its use.
+constexpr size_t kComputedPerModelByte = 4;
+
+}  // namespace
+
+GraphBuilder::GraphBuilder(size_t model_bytes)
+    : max_computed_bytes_(kMinComputedBytes + kComputedPerModelByte * model_bytes) {}
+
+graph::ValueId GraphBuilder::add(graph::Value value, bool made_by_node) {
+  made_by_node_.push_back(made_by_node);
+  return graph_.add_value(std::move(value));
+}
+
+graph::ValueId GraphBuilder::add_input(std::string name, tensor::DataType type, graph::Dims shape) {
+  const graph::ValueId id = add({std::move(name), type, std::move(shape), std::nullopt}, false);
+  graph_.inputs.push_back(id);
+  return id;
+}
+
+graph::ValueId GraphBuilder::add_constant(graph::Value constant) {
+  return add(std::move(constant), false);
+}
+
+Status GraphBuilder::check_computed(size_t bytes) const {
+  if (bytes <= max_computed_bytes_ - computed_bytes_) return {};
+  return unsupported(
+      fmt::format("the constants it computes need more than {} bytes", max_computed_bytes_));
+}
+
+Result<graph::ValueId> GraphBuilder::add_computed(graph::Value constant) {
+  MILLRACE_RETURN_IF_ERROR(check_computed(constant.bytes()));
+  computed_bytes_ += constant.bytes();
+  return add_constant(std::move(constant));
+}
+
+std::vector<const graph::Value*> GraphBuilder::operands(
+    const std::vector<graph::ValueId>& ids) const {
+  std::vector<const graph::Value*> values;
+  for (const graph::ValueId id : ids) {
+    values.push_back(id == graph::kNoValue ? nullptr : &graph_.values[id]);
+  }
+  return values;
+}
+
+Result<graph::ValueId> GraphBuilder::fold(const std::string& name, const graph::Operator& op,
+                                          std::span<const graph::Value* const> operands) {
+  MILLRACE_ASSIGN_OR_RETURN(const graph::ValueType type, graph::infer_output(op, operands));
+  const graph::Value output{name, type.type, type.shape, std::nullopt};
+  MILLRACE_RETURN_IF_ERROR(check_computed(output.bytes()));
+  Result<graph::Value> folded = evaluate(op, operands);
+  if (!folded.ok()) {
+    if (folded.status().code() == StatusCode::kUnsupported) return graph::kNoValue;
+    return folded.status();
+  }
+  folded->name = name;
+  return add_computed(*std::move(folded));
+}
+
+Result<graph::ValueId> GraphBuilder::emit(std::string name, graph::Operator op,
+                                          std::vector<graph::ValueId> inputs) {
+  const auto values = operands(inputs);
+  const bool constant = std::ranges::all_of(
+      values, [](const graph::Value* value) { return value == nullptr || value->constant; });
+  if (constant) {
+    MILLRACE_ASSIGN_OR_RETURN(const graph::ValueId folded, fold(name, op, values));
+    if (folded != graph::kNoValue) return folded;
+  }
+  return add_node(std::move(name), std::move(op), std::move(inputs));
+}
+
+Result<graph::ValueId> GraphBuilder::add_node(std::string name, graph::Operator op,
+                                              std::vector<graph::ValueId> inputs) {
+  MILLRACE_ASSIGN_OR_RETURN(graph::ValueType type, graph::infer_output(op, operands(inputs)));
+  const graph::ValueId id = add({name, type.type, std::move(type.shape), std::nullopt}, true);
+  graph_.nodes.push_back({std::move(name), std::move(op), std::move(inputs), {id}});
+  return id;
+}
+
+}  // namespace millrace::compiler

@@ -1,0 +1,59 @@
+// GraphBuilder: the graph under construction. Every operator added to it has its shape inferred at
+// once, and is computed at once when all its operands are constants: so the chains of Shape, Gather
+// and Concat that exporters leave behind never become nodes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "graph/graph.h"
+
+namespace millrace::compiler {
+
+class GraphBuilder {
+ public:
+  // `model_bytes` bounds what constants may grow to by computation: a small hostile file cannot ask
+  // for any amount of memory.
+  explicit GraphBuilder(size_t model_bytes);
+
+  const graph::Graph& graph() const noexcept { return graph_; }
+  graph::Graph take() { return std::move(graph_); }
+
+  graph::Value& value(graph::ValueId id) { return graph_.values[id]; }
+  const graph::Value& value(graph::ValueId id) const { return graph_.values[id]; }
+
+  // A graph input.
+  graph::ValueId add_input(std::string name, tensor::DataType type, graph::Dims shape);
+  // A constant that the model states.
+  graph::ValueId add_constant(graph::Value constant);
+  // A constant that was computed, against the bound: kUnsupported beyond it.
+  Result<graph::ValueId> add_computed(graph::Value constant);
+  // kUnsupported when another `bytes` of computed constants would pass the bound.
+  Status check_computed(size_t bytes) const;
+
+  // Adds a node with one output, or the constant it computes to. Both get the name `name`. Errors
+  // are those of the shape function.
+  Result<graph::ValueId> emit(std::string name, graph::Operator op,
+                              std::vector<graph::ValueId> inputs);
+
+  // The same without computing anything: for graph outputs, which a node must make.
+  Result<graph::ValueId> add_node(std::string name, graph::Operator op,
+                                  std::vector<graph::ValueId> inputs);
+  bool is_made_by_node(graph::ValueId id) const { return made_by_node_[id]; }
+  void add_output(graph::ValueId id) { graph_.outputs.push_back(id); }
+
+ private:
+  std::vector<const graph::Value*> operands(const std::vector<graph::ValueId>& ids) const;
+  // The constant that the operator computes to; kNoValue where it stays a node.
+  Result<graph::ValueId> fold(const std::string& name, const graph::Operator& op,
+                              std::span<const graph::Value* const> operands);
+  graph::ValueId add(graph::Value value, bool made_by_node);
+
+  graph::Graph graph_;
+  std::vector<bool> made_by_node_;  // one per value
+  size_t computed_bytes_ = 0;
+  size_t max_computed_bytes_;
+};
+
+}  // namespace millrace::compiler

@@ -1,0 +1,34 @@
+// ONNX import: a model file becomes a graph::Graph of canonical operators with static shapes.
+//
+// Everything the model leaves open is settled here: batch and symbolic dimensions, opset variants,
+// optional attributes, shape computations (they fold to constants). The graph computes in FLOAT32
+// what the model computes in 16-bit or 64-bit floats; Cast operators at its boundary keep the types
+// that callers see.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "base/status.h"
+#include "graph/graph.h"
+
+namespace millrace::compiler {
+
+using InputShapes = std::map<std::string, graph::Dims>;
+
+// Imports the file at `path`. A leading dimension that the model leaves open is 1; other open
+// dimensions must be given in `input_shapes` (input name -> full shape), which may also change a
+// leading dimension.
+//
+// kNotFound, kIoError; kCorruptData: no ONNX protobuf, or tensors that contradict themselves;
+// kInvalidArgument: wrong `input_shapes`, open dimensions, or an inconsistent model (the message
+// names the node); kUnsupported: one message that names every node, with type, domain and opset,
+// that is not covered.
+Result<graph::Graph> import_onnx_file(const std::string& path, const InputShapes& input_shapes);
+
+// The same for the content of a file; external tensors are searched in `directory`.
+Result<graph::Graph> import_onnx(std::string_view content, const std::filesystem::path& directory,
+                                 const InputShapes& input_shapes);
+
+}  // namespace millrace::compiler

@@ -1,0 +1,104 @@
+// NodeImport: what the handler of an ONNX operator works with: the node's operands and attributes,
+// and the graph that it adds operators to.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "compiler/onnx/graph_builder.h"
+#include "graph/graph.h"
+
+namespace millrace::compiler {
+
+using graph::kNoValue;
+using graph::ValueId;
+
+class NodeImport {
+ public:
+  // `operands` has one entry per input that the node lists, kNoValue where it leaves one out.
+  NodeImport(GraphBuilder& builder, ::onnx::NodeProto& node, int opset,
+             std::vector<ValueId> operands);
+
+  const std::string& type() const { return node_.op_type(); }
+  int opset() const { return opset_; }
+  size_t output_count() const { return static_cast<size_t>(node_.output_size()); }
+
+  // Operands. The operator table guarantees that the required ones are there.
+  size_t operand_count() const { return operands_.size(); }
+  const std::vector<ValueId>& operands() const { return operands_; }
+  ValueId operand(size_t index) const {
+    return index < operands_.size() ? operands_[index] : kNoValue;
+  }
+  bool has(size_t index) const { return operand(index) != kNoValue; }
+  // Requirement: has(index).
+  const graph::Value& value(size_t index) const { return builder_.value(operand(index)); }
+  const graph::Dims& shape(size_t index) const { return value(index).shape; }
+  bool is_constant(size_t index) const { return value(index).constant.has_value(); }
+  const graph::Value& value_of(ValueId id) const { return builder_.value(id); }
+  const graph::Dims& shape_of(ValueId id) const { return builder_.value(id).shape; }
+
+  // The elements of an operand that must be a constant; kUnsupported where the model computes it at
+  // run time, kInvalidArgument where its type is another.
+  Result<graph::Dims> constant_ints(size_t index) const;
+  Result<std::vector<float>> constant_floats(size_t index) const;
+  Result<float> constant_float(size_t index) const;  // one element, of any numeric type
+
+  // Attributes: the default where the node has none. One of the wrong kind is remembered in
+  // attribute_status(), and the default returned.
+  int64_t int_attribute(const char* name, int64_t default_value);
+  float float_attribute(const char* name, float default_value);
+  std::string string_attribute(const char* name, const std::string& default_value);
+  std::optional<graph::Dims> ints_attribute(const char* name);
+  std::optional<std::vector<float>> floats_attribute(const char* name);
+  ::onnx::TensorProto* tensor_attribute(const char* name);  // null where there is none
+  bool has_attribute(const char* name) const;
+  const Status& attribute_status() const { return attribute_status_; }
+
+  // Adds an operator (see GraphBuilder::emit); the rest are shorthands for it.
+  Result<ValueId> emit(graph::Operator op, std::vector<ValueId> inputs);
+  Result<ValueId> unary(graph::UnaryKind kind, ValueId x, float alpha = 0, float beta = 0);
+  Result<ValueId> binary(graph::BinaryKind kind, ValueId a, ValueId b);
+  Result<ValueId> reshape(ValueId x, graph::Dims shape);  // x itself where it has that shape
+  Result<ValueId> reduce(graph::ReduceKind kind, ValueId x, graph::Dims axes, bool keep_dims);
+  // A constant that the handler made from constants.
+  Result<ValueId> add_computed(graph::Value constant);
+  Result<ValueId> scalar(float value);
+  GraphBuilder& builder() { return builder_; }
+
+  // Names an output beyond the first, whose value a handler returns.
+  void set_output(size_t index, ValueId id);
+  const std::vector<ValueId>& extra_outputs() const { return outputs_; }
+
+  // "node 'conv1' (Conv)", or by its output where it has no name.
+  static std::string describe(const ::onnx::NodeProto& node);
+  static std::string name_of(const ::onnx::NodeProto& node);
+
+ private:
+  using Kind = ::onnx::AttributeProto::AttributeType;
+  ::onnx::AttributeProto* find(const char* name) const;
+  ::onnx::AttributeProto* find(const char* name, Kind kind);
+  std::string next_name();
+
+  GraphBuilder& builder_;
+  ::onnx::NodeProto& node_;
+  int opset_;
+  std::vector<ValueId> operands_;
+  std::vector<ValueId> outputs_;  // by output index; [0] unused
+  size_t emitted_ = 0;
+  Status attribute_status_;
+};
+
+// A handler adds what the node means to the graph and returns the value of its first output.
+// kUnsupported: a variant that is not covered; anything else: the model is inconsistent.
+using Handler = Result<ValueId> (*)(NodeImport& node);
+
+// `axis` counted from the front; kInvalidArgument where it lies outside [-rank, rank).
+Result<size_t> normalise_axis(int64_t axis, size_t rank);
+// The same for a list, ascending; kInvalidArgument where one is named twice.
+Result<graph::Dims> normalise_axes(const graph::Dims& axes, size_t rank);
+
+}  // namespace millrace::compiler

@@ -1,0 +1,198 @@
+#include "compiler/onnx/tensor_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "compiler/constant_data.h"
+#include "compiler/onnx/external_data.h"
+#include "graph/shape.h"
+#include "tensor/half.h"
+
+namespace millrace::compiler {
+namespace {
+
+using ::onnx::TensorProto;
+using tensor::DataType;
+
+static_assert(std::endian::native == std::endian::little, "model files are little-endian");
+
+// Bytes per element as the file stores it, and what the graph stores.
+struct StoredElement {
+  int onnx_type;
+  size_t file_bytes;
+  DataType type;
+};
+constexpr StoredElement kStoredElements[] = {
+    {TensorProto::FLOAT, 4, DataType::kFloat32},    {TensorProto::UINT8, 1, DataType::kUint8},
+    {TensorProto::INT8, 1, DataType::kInt8},        {TensorProto::UINT16, 2, DataType::kUint16},
+    {TensorProto::INT16, 2, DataType::kInt16},      {TensorProto::INT32, 4, DataType::kInt32},
+    {TensorProto::INT64, 8, DataType::kInt64},      {TensorProto::BOOL, 1, DataType::kBoolean},
+    {TensorProto::FLOAT16, 2, DataType::kFloat32},  {TensorProto::DOUBLE, 8, DataType::kFloat32},
+    {TensorProto::UINT32, 4, DataType::kUint32},    {TensorProto::UINT64, 8, DataType::kUint64},
+    {TensorProto::BFLOAT16, 2, DataType::kFloat32},
+};
+
+Result<StoredElement> stored_element(int onnx_type) {
+  for (const StoredElement& entry : kStoredElements) {
+    if (entry.onnx_type == onnx_type) return entry;
+  }
+  const std::string name = TensorProto::DataType_IsValid(onnx_type)
+                               ? TensorProto::DataType_Name(onnx_type)
+                               : fmt::format("#{}", onnx_type);
+  return unsupported(fmt::format("tensors of type {} are not supported", name));
+}
+
+// The tensor's content as the file's elements, dense; `keeper` owns the bytes.
+struct RawData {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> keeper;
+};
+
+RawData take_raw(TensorProto& tensor) {
+  auto keeper = std::make_shared<std::string>(std::move(*tensor.mutable_raw_data()));
+  return {std::as_bytes(std::span<const char>(*keeper)), keeper};
+}
+
+// Elements of a typed field, each narrowed to the T that the file's type means.
+template <class T, class Field>
+RawData copy_field(const Field& field) {
+  auto keeper = std::make_shared<std::vector<T>>();
+  keeper->reserve(static_cast<size_t>(field.size()));
+  for (const auto element : field) keeper->push_back(static_cast<T>(element));
+  return {std::as_bytes(std::span<const T>(*keeper)), keeper};
+}
+
+RawData copy_typed(const TensorProto& tensor) {
+  switch (tensor.data_type()) {
+    case TensorProto::FLOAT:
+      return copy_field<float>(tensor.float_data());
+    case TensorProto::DOUBLE:
+      return copy_field<double>(tensor.double_data());
+    case TensorProto::INT64:
+      return copy_field<int64_t>(tensor.int64_data());
+    case TensorProto::UINT64:
+      return copy_field<uint64_t>(tensor.uint64_data());
+    case TensorProto::UINT32:
+      return copy_field<uint32_t>(tensor.uint64_data());
+    case TensorProto::INT32:
+      return copy_field<int32_t>(tensor.int32_data());
+    case TensorProto::INT16:
+      return copy_field<int16_t>(tensor.int32_data());
+    case TensorProto::UINT16:
+    case TensorProto::FLOAT16:
+    case TensorProto::BFLOAT16:
+      return copy_field<uint16_t>(tensor.int32_data());
+    default:
+      return copy_field<uint8_t>(tensor.int32_data());  // the one-byte types
+  }
+}
+
+Result<RawData> read_bytes(TensorProto& tensor, const std::filesystem::path& directory,
+                           size_t bytes) {
+  RawData data;
+  if (tensor.data_location() == TensorProto::EXTERNAL) {
+    MILLRACE_ASSIGN_OR_RETURN(const ExternalData external,
+                              read_external_data(tensor, directory, bytes));
+    data = {external.bytes, external.owner};
+  } else {
+    data = tensor.has_raw_data() ? take_raw(tensor) : copy_typed(tensor);
+  }
+  if (data.bytes.size() != bytes) {
+    return corrupt_data(fmt::format("holds {} bytes of data where its shape and type need {}",
+                                    data.bytes.size(), bytes));
+  }
+  return data;
+}
+
+// Reads element by element with memcpy: the bytes of a file need not be aligned.
+template <class From, class Convert>
+void widen(std::span<const std::byte> bytes, std::span<float> out, Convert convert) {
+  for (size_t i = 0; i < out.size(); ++i) {
+    From element;
+    std::memcpy(&element, bytes.data() + i * sizeof(From), sizeof(From));
+    out[i] = convert(element);
+  }
+}
+
+void widen_to_float(int onnx_type, std::span<const std::byte> bytes, std::span<float> out) {
+  switch (onnx_type) {
+    case TensorProto::FLOAT16:
+      return widen<uint16_t>(bytes, out, tensor::fp16_to_float);
+    case TensorProto::BFLOAT16:
+      return widen<uint16_t>(bytes, out, tensor::bf16_to_float);
+    default:
+      return widen<double>(bytes, out, [](double x) { return static_cast<float>(x); });
+  }
+}
+
+bool is_aligned(std::span<const std::byte> bytes, size_t alignment) {
+  return reinterpret_cast<uintptr_t>(bytes.data()) % alignment == 0;
+}
+
+void make_booleans(std::span<uint8_t> bytes) {
+  for (uint8_t& byte : bytes) byte = byte != 0;
+}
+
+Result<graph::Value> make_value(int onnx_type, const StoredElement& element, graph::Dims shape,
+                                const RawData& data) {
+  const bool as_stored = element.file_bytes == tensor::size_of(element.type);
+  if (as_stored && element.type != DataType::kBoolean &&
+      is_aligned(data.bytes, element.file_bytes)) {
+    return graph::Value{
+        {}, element.type, std::move(shape), graph::Constant{data.bytes, data.keeper}};
+  }
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant copy, make_constant(element.type, std::move(shape)));
+  if (as_stored) {
+    std::ranges::copy(data.bytes, copy.data);
+    if (element.type == DataType::kBoolean) make_booleans(copy.as<uint8_t>());
+  } else {
+    widen_to_float(onnx_type, data.bytes, copy.as<float>());
+  }
+  return std::move(copy.value);
+}
+
+Result<graph::Value> read(TensorProto& tensor, const std::filesystem::path& directory) {
+  MILLRACE_ASSIGN_OR_RETURN(const StoredElement element, stored_element(tensor.data_type()));
+  if (tensor.has_segment()) return unsupported("tensors in segments are not supported");
+  graph::Dims shape(tensor.dims().begin(), tensor.dims().end());
+  const auto elements = checked_product(shape);
+  size_t bytes = 0;
+  if (!elements || __builtin_mul_overflow(*elements, element.file_bytes, &bytes)) {
+    return corrupt_data(fmt::format("has the impossible shape {}", graph::to_string(shape)));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const RawData data, read_bytes(tensor, directory, bytes));
+  return make_value(tensor.data_type(), element, std::move(shape), data);
+}
+
+}  // namespace
+
+Result<DataType> stored_type(int onnx_type) {
+  MILLRACE_ASSIGN_OR_RETURN(const StoredElement element, stored_element(onnx_type));
+  return element.type;
+}
+
+Result<DataType> boundary_type(int onnx_type) {
+  switch (onnx_type) {
+    case TensorProto::FLOAT16:
+      return DataType::kFp16;
+    case TensorProto::BFLOAT16:
+      return DataType::kBf16;
+    case TensorProto::DOUBLE:
+      return unsupported("inputs and outputs of type DOUBLE are not supported");
+    default:
+      return stored_type(onnx_type);
+  }
+}
+
+Result<graph::Value> read_tensor(TensorProto&& tensor, const std::filesystem::path& directory) {
+  const std::string name = tensor.name();
+  Result<graph::Value> value = read(tensor, directory);
+  if (!value.ok()) return value.status().with_context(fmt::format("tensor '{}'", name));
+  value->name = name;
+  return value;
+}
+
+}  // namespace millrace::compiler

@@ -1,0 +1,30 @@
+// Collects all nodes that an import does not cover, for one message.
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/status.h"
+
+namespace millrace::compiler {
+
+class UnsupportedReport {
+ public:
+  bool empty() const { return nodes_.empty(); }
+
+  // `domain` as the model states it; an `opset` of 0 is one that the model does not state. `reason`
+  // says what is not covered; it is empty where the operator as such is not.
+  void add(const std::string& node, const std::string& type, const std::string& domain, int opset,
+           const std::string& reason);
+
+  // OK where nothing was added; else kUnsupported, with nodes of one type and reason together.
+  Status status() const;
+
+ private:
+  using Key = std::tuple<std::string, std::string, int, std::string>;
+  std::map<Key, std::vector<std::string>> nodes_;
+};
+
+}  // namespace millrace::compiler
