@@ -1,0 +1,164 @@
+#include "graph/memory_plan.h"
+
+#include <gmock/gmock.h>
+
+#include <random>
+
+namespace millrace::graph {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(PlanMemory, OfNothingIsNothing) {
+  const MemoryPlan plan = plan_memory({});
+  EXPECT_EQ(plan.arena_bytes, 0u);
+  EXPECT_TRUE(plan.offsets.empty());
+}
+
+TEST(PlanMemory, ReusesMemoryOfTheDead) {
+  const std::vector<Lifetime> chain = {{640, 0, 1, {}}, {640, 1, 2, {}}, {640, 2, 3, {}}};
+  const MemoryPlan plan = plan_memory(chain);
+  EXPECT_EQ(plan.arena_bytes, 2 * 640u);
+  EXPECT_EQ(plan.offsets[0], plan.offsets[2]);
+}
+
+TEST(PlanMemory, FillsGapsWithSmallValues) {
+  const std::vector<Lifetime> lifetimes = {
+      {64, 2, 2, {}}, {256, 0, 1, {}}, {128, 1, 3, {}}, {64, 3, 3, {}}};
+  EXPECT_EQ(plan_memory(lifetimes).arena_bytes, 384u);
+}
+
+TEST(PlanMemory, AlignsEveryOffset) {
+  const std::vector<Lifetime> lifetimes = {{1, 0, 1, {}}, {65, 0, 1, {}}, {100, 0, 1, {}}};
+  for (size_t offset : plan_memory(lifetimes).offsets) EXPECT_EQ(offset % kArenaAlignment, 0u);
+}
+
+TEST(PlanMemory, TakesOverAPlace) {
+  const std::vector<Lifetime> chain = {{128, 0, 1, {}}, {128, 1, 2, 0}, {128, 2, 3, 1}};
+  const MemoryPlan plan = plan_memory(chain);
+  EXPECT_THAT(plan.offsets, ElementsAre(0, 0, 0));
+  EXPECT_EQ(plan.arena_bytes, 128u);
+}
+
+TEST(PlanMemory, APlaceIsTakenOverOnce) {
+  const std::vector<Lifetime> lifetimes = {{64, 0, 1, {}}, {64, 1, 2, 0}, {64, 1, 2, 0}};
+  const MemoryPlan plan = plan_memory(lifetimes);
+  EXPECT_EQ(plan.offsets[1], plan.offsets[0]);
+  EXPECT_NE(plan.offsets[2], plan.offsets[1]);
+}
+
+TEST(PlanMemory, APlaceStillInUseIsNotTakenOver) {
+  const std::vector<Lifetime> lifetimes = {{64, 0, 3, {}}, {64, 1, 2, 0}};
+  const MemoryPlan plan = plan_memory(lifetimes);
+  EXPECT_NE(plan.offsets[0], plan.offsets[1]);
+}
+
+TEST(PlanMemory, ASuccessorMayBeLarger) {
+  const std::vector<Lifetime> lifetimes = {{64, 0, 1, {}}, {256, 1, 2, 0}, {64, 0, 2, {}}};
+  const MemoryPlan plan = plan_memory(lifetimes);
+  EXPECT_EQ(plan.offsets[0], plan.offsets[1]);
+  EXPECT_EQ(plan.arena_bytes, 320u);
+}
+
+TEST(PlanMemory, SizesBeyondMemorySaturate) {
+  const std::vector<Lifetime> lifetimes = {{SIZE_MAX - 70, 0, 1, {}}, {SIZE_MAX / 2, 0, 1, {}}};
+  EXPECT_EQ(plan_memory(lifetimes).arena_bytes, SIZE_MAX);
+}
+
+std::vector<Lifetime> random_lifetimes(std::mt19937& random) {
+  const auto below = [&](uint32_t bound) { return static_cast<uint32_t>(random() % bound); };
+  std::vector<Lifetime> lifetimes;
+  const uint32_t count = 1 + below(60);
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t first = below(40);
+    Lifetime lifetime{below(5000), first, first + below(8), std::nullopt};
+    if (i > 0 && below(3) == 0) lifetime.in_place_of = below(i);
+    lifetimes.push_back(lifetime);
+  }
+  return lifetimes;
+}
+
+// Whether `later` lies in a place it took over from `earlier`, directly or along a chain.
+bool took_over(const std::vector<Lifetime>& lifetimes, size_t later, size_t earlier) {
+  for (auto from = lifetimes[later].in_place_of; from; from = lifetimes[*from].in_place_of) {
+    if (*from == earlier) return lifetimes[later].first >= lifetimes[earlier].last;
+  }
+  return false;
+}
+
+void expect_disjoint(const std::vector<Lifetime>& lifetimes, const MemoryPlan& plan) {
+  for (size_t b = 0; b < lifetimes.size(); ++b) {
+    for (size_t a = 0; a < b; ++a) {
+      const Lifetime &x = lifetimes[a], &y = lifetimes[b];
+      const bool same_time = x.first <= y.last && y.first <= x.last;
+      const bool same_place = plan.offsets[a] < plan.offsets[b] + y.bytes &&
+                              plan.offsets[b] < plan.offsets[a] + x.bytes;
+      if (!same_time || !same_place) continue;
+      EXPECT_TRUE(took_over(lifetimes, b, a)) << a << " and " << b;
+    }
+  }
+}
+
+TEST(PlanMemory, RandomLifetimesNeverCollide) {
+  for (uint32_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    const std::vector<Lifetime> lifetimes = random_lifetimes(random);
+    const MemoryPlan plan = plan_memory(lifetimes);
+    ASSERT_EQ(plan.offsets.size(), lifetimes.size());
+    expect_disjoint(lifetimes, plan);
+    size_t sum = 0;
+    for (size_t i = 0; i < lifetimes.size(); ++i) {
+      sum += (lifetimes[i].bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+      EXPECT_LE(plan.offsets[i] + lifetimes[i].bytes, plan.arena_bytes);
+    }
+    EXPECT_LE(plan.arena_bytes, sum);
+    EXPECT_EQ(plan.offsets, plan_memory(lifetimes).offsets);
+  }
+}
+
+class InPlaceTest : public ::testing::Test {
+ protected:
+  ValueId add(Dims shape) {
+    return graph.add_value({"", tensor::DataType::kFloat32, std::move(shape), {}});
+  }
+  std::optional<size_t> in_place(Operator op, std::vector<ValueId> inputs, ValueId output) {
+    return in_place_operand(graph, {"", std::move(op), std::move(inputs), {output}});
+  }
+  Graph graph;
+};
+
+TEST_F(InPlaceTest, ElementwiseOperatorsWriteOverAnOperandOfTheSameShape) {
+  const ValueId full = add({2, 3}), row = add({3}), out = add({2, 3});
+  EXPECT_EQ(in_place(Unary{}, {full}, out), 0u);
+  EXPECT_EQ(in_place(Binary{}, {full, row}, out), 0u);
+  EXPECT_EQ(in_place(Binary{}, {row, full}, out), 1u);
+  EXPECT_EQ(in_place(Binary{}, {row, row}, out), std::nullopt);
+}
+
+TEST_F(InPlaceTest, ConvWritesOverItsResidual) {
+  const ValueId x = add({1, 4, 2, 2}), weight = add({4, 4, 1, 1}), out = add({1, 4, 2, 2});
+  const ValueId residual = add({1, 4, 2, 2});
+  EXPECT_EQ(in_place(Conv{}, {x, weight, kNoValue, residual}, out), 3u);
+  EXPECT_EQ(in_place(Conv{}, {x, weight}, out), std::nullopt);
+  EXPECT_EQ(in_place(Conv{}, {x, weight, kNoValue, x}, out), std::nullopt);
+}
+
+TEST_F(InPlaceTest, NeverOverConstantsOrBoundaryValues) {
+  const ValueId input = add({3}), result = add({3}), out = add({3});
+  const ValueId constant =
+      graph.add_constant("", tensor::DataType::kFloat32, {3}, Constant::of(std::vector<float>(3)));
+  graph.inputs = {input};
+  graph.outputs = {result};
+  for (ValueId id : {input, result, constant})
+    EXPECT_EQ(in_place(Unary{}, {id}, out), std::nullopt);
+}
+
+TEST_F(InPlaceTest, OperatorsThatReadElsewhereAreNotInPlace) {
+  const ValueId x = add({3, 3}), out = add({3, 3});
+  EXPECT_EQ(in_place(Transpose{{1, 0}}, {x}, out), std::nullopt);
+  EXPECT_EQ(in_place(MatMul{}, {x, x}, out), std::nullopt);
+}
+
+}  // namespace
+}  // namespace millrace::graph
