@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <optional>
 #include <vector>
 
 #include "tensor/geometry.h"
+#include "tensor/kernels.h"
 #include "tensor/strided.h"
 
 namespace millrace::tensor {
@@ -17,6 +19,7 @@ struct Pass {
   size_t from_size;
   size_t to_size;
   StridedKernel strided;
+  ContiguousKernel contiguous;  // or null
   std::vector<Box> boxes;
 
   void run(const void* from, void* to, const ElementRule& rule) const noexcept {
@@ -24,13 +27,69 @@ struct Pass {
       for_each_row(box, [&](size_t from_index, size_t to_index, const Dim& dim) {
         const auto* source = static_cast<const std::byte*>(from) + from_index * from_size;
         auto* target = static_cast<std::byte*>(to) + to_index * to_size;
-        strided(source, dim.from_stride, target, dim.to_stride, dim.extent, rule);
+        if (contiguous != nullptr && dim.from_stride == 1 && dim.to_stride == 1)
+          contiguous(source, target, dim.extent, rule);
+        else
+          strided(source, dim.from_stride, target, dim.to_stride, dim.extent, rule);
       });
   }
 };
 
-Pass make_pass(DataType from, DataType to, std::vector<Box> boxes) {
-  return {size_of(from), size_of(to), strided_kernel(from, to), std::move(boxes)};
+// The vector kernels round to nearest only.
+bool may_use_vectors(DataType from, DataType to, const ElementRule& rule) {
+  return from == to || !rule.toward_zero;
+}
+
+Pass make_pass(DataType from, DataType to, const ElementRule& rule, std::vector<Box> boxes) {
+  return {size_of(from), size_of(to), strided_kernel(from, to),
+          may_use_vectors(from, to, rule) ? contiguous_kernel(from, to) : nullptr,
+          std::move(boxes)};
+}
+
+// A blocked image whose rows go through the vector kernels, padding included.
+struct BlockedPass {
+  BlockedImage image;
+  BlockKernels kernels;
+  size_t hw_size;
+
+  // Calls visit(index of the first element on the planar side, byte offset on the blocked side,
+  // channels) for each row of each block.
+  template <class Visit>
+  void for_each_row_of_blocks(const Visit& visit) const noexcept {
+    const size_t row_bytes = image.pixels * image.block * hw_size;
+    for (size_t row = 0; row < image.rows; ++row)
+      for (size_t block = 0; block < image.blocks(); ++block) {
+        const size_t first = block * image.block;
+        visit(first * image.channel_stride() + row * image.pixels,
+              (row * image.blocks() + block) * row_bytes,
+              std::min(image.block, image.channels - first));
+      }
+  }
+
+  void to_hw(const void* cpu, void* hw, const ElementRule& rule) const noexcept {
+    for_each_row_of_blocks([&](size_t element, size_t offset, size_t channels) {
+      kernels.pack(static_cast<const float*>(cpu) + element, image.channel_stride(), channels,
+                   static_cast<std::byte*>(hw) + offset, image.pixels, rule);
+    });
+  }
+
+  void to_cpu(const void* hw, void* cpu, const ElementRule& rule) const noexcept {
+    for_each_row_of_blocks([&](size_t element, size_t offset, size_t channels) {
+      kernels.unpack(static_cast<const std::byte*>(hw) + offset, static_cast<float*>(cpu) + element,
+                     image.channel_stride(), channels, image.pixels, rule);
+    });
+  }
+};
+
+std::optional<BlockedPass> make_blocked_pass(const TensorDesc& cpu, const TensorDesc& hw,
+                                             const ElementRule& rule,
+                                             const std::optional<BlockedImage>& image) {
+  if (!image || image->pixels < BlockKernels::kMinPixels) return std::nullopt;
+  if (cpu.type != DataType::kFloat32 || !may_use_vectors(cpu.type, hw.type, rule))
+    return std::nullopt;
+  const BlockKernels kernels = block_kernels(hw.type, static_cast<uint32_t>(image->block));
+  if (kernels.pack == nullptr) return std::nullopt;
+  return BlockedPass{*image, kernels, size_of(hw.type)};
 }
 
 std::vector<Box> reversed_boxes(const std::vector<Box>& boxes) {
@@ -46,6 +105,7 @@ struct Conversion::Plan {
   Pass pad;
   Pass to_hw;
   Pass to_cpu;
+  std::optional<BlockedPass> blocked;  // does the work of the others where it is present
 };
 
 namespace {
@@ -86,9 +146,10 @@ Result<Conversion> Conversion::plan(const TensorDesc& cpu, const TensorDesc& hw,
   MILLRACE_ASSIGN_OR_RETURN(const ElementRule rule, make_rule(cpu, hw, quant));
   std::vector<Box> back = reversed_boxes(geometry.values);
   return Conversion(std::make_unique<const Plan>(
-      Plan{rule, make_pass(cpu.type, hw.type, std::move(geometry.padding)),
-           make_pass(cpu.type, hw.type, std::move(geometry.values)),
-           make_pass(hw.type, cpu.type, std::move(back))}));
+      Plan{rule, make_pass(cpu.type, hw.type, rule, std::move(geometry.padding)),
+           make_pass(cpu.type, hw.type, rule, std::move(geometry.values)),
+           make_pass(hw.type, cpu.type, rule, std::move(back)),
+           make_blocked_pass(cpu, hw, rule, geometry.image)}));
 }
 
 Conversion::Conversion(std::unique_ptr<const Plan> plan) : plan_(std::move(plan)) {}
@@ -97,6 +158,7 @@ Conversion& Conversion::operator=(Conversion&&) noexcept = default;
 Conversion::~Conversion() = default;
 
 void Conversion::to_hw(const void* cpu, void* hw) const noexcept {
+  if (plan_->blocked) return plan_->blocked->to_hw(cpu, hw, plan_->rule);
   // All zero bits are the value zero in every data type.
   static constexpr uint64_t kZero = 0;
   plan_->pad.run(&kZero, hw, plan_->rule);
@@ -104,6 +166,7 @@ void Conversion::to_hw(const void* cpu, void* hw) const noexcept {
 }
 
 void Conversion::to_cpu(const void* hw, void* cpu) const noexcept {
+  if (plan_->blocked) return plan_->blocked->to_cpu(hw, cpu, plan_->rule);
   plan_->to_cpu.run(hw, cpu, plan_->rule);
 }
 
