@@ -1,0 +1,186 @@
+#include "device/cpu/boundary.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "device/cpu/builder.h"
+#include "tensor/conversion.h"
+#include "tensor/dimensions.h"
+
+namespace millrace::device::cpu {
+namespace {
+
+using tensor::DataType;
+using tensor::TensorDesc;
+
+constexpr View kViews[] = {View::kCpu, View::kHw};
+
+const TensorDesc& desc_of(const graph::Boundary& boundary, View view) {
+  return view == View::kHw ? *boundary.hw : boundary.cpu;
+}
+
+// How a view of a floating point tensor lies in memory, where oneDNN can read and write that.
+std::optional<Desc> describe(const TensorDesc& view, const Dims& dims) {
+  if (view.type != DataType::kFloat32 && view.type != DataType::kBf16) return std::nullopt;
+  const ElementType type = view.type == DataType::kBf16 ? ElementType::bf16 : ElementType::f32;
+  const uint32_t block = tensor::channel_block(view.layout);
+  if (block > 0 && dims.size() == 4) return hcwnc_desc(dims, type, static_cast<int>(block));
+  if (view.shape.empty()) return plain_desc(dims, type);
+  const auto order = tensor::order_of(view);
+  if (!order.ok() || order->size() != dims.size()) return std::nullopt;
+  return ordered_desc(dims, type, *order);
+}
+
+// The dense form that every view can be converted to: floating point values as FP32, others as they
+// are.
+TensorDesc staging_desc(const graph::Boundary& boundary) {
+  TensorDesc desc = boundary.cpu;
+  if (tensor::is_floating(desc.type)) desc.type = DataType::kFloat32;
+  return desc;
+}
+
+// Converts between a view and the dense form, for what oneDNN has no words for.
+class ConversionStep final : public Step {
+ public:
+  ConversionStep(tensor::Conversion conversion, Direction direction, BufferId view, BufferId dense)
+      : conversion_(std::move(conversion)), direction_(direction), view_(view), dense_(dense) {}
+  std::vector<BufferId> buffers() const override { return {view_, dense_}; }
+  Status run(const RunState& state) const noexcept override {
+    if (direction_ == Direction::kInput)
+      conversion_.to_cpu(state.buffers[view_], state.buffers[dense_]);
+    else
+      conversion_.to_hw(state.buffers[dense_], state.buffers[view_]);
+    return {};
+  }
+
+ private:
+  tensor::Conversion conversion_;
+  Direction direction_;
+  BufferId view_, dense_;
+};
+
+// One boundary tensor while its steps are added.
+class BoundaryTensor {
+ public:
+  BoundaryTensor(Builder& builder, Direction direction, uint32_t index)
+      : builder_(builder),
+        boundary_(direction == Direction::kInput ? builder.model().inputs[index]
+                                                 : builder.model().outputs[index]),
+        direction_(direction),
+        index_(index) {
+    for (View view : kViews)
+      if (accepts_view(builder.model(), boundary_, view)) views_.push_back(view);
+  }
+
+  const graph::Boundary& boundary() const { return boundary_; }
+
+  // The views that hold the value exactly as `desc` says.
+  CallerTensor views_lying_as(const Desc& desc) const {
+    CallerTensor caller{direction_, index_, {}};
+    for (View view : views_)
+      caller.in_view[static_cast<size_t>(view)] = in_place_desc(view) == desc;
+    return caller;
+  }
+  bool covers_all(const CallerTensor& caller) const {
+    for (View view : views_)
+      if (!caller.covers(view)) return false;
+    return true;
+  }
+
+  // Adds the steps between `place` and every view not covered by `direct`.
+  Status connect(const Operand& place, const CallerTensor& direct) {
+    for (View view : views_)
+      if (!direct.covers(view)) MILLRACE_RETURN_IF_ERROR(connect(place, view));
+    return {};
+  }
+
+ private:
+  bool is_floating() const { return builder_.is_floating(boundary_.value); }
+
+  std::optional<Desc> in_place_desc(View view) const {
+    const TensorDesc& desc = desc_of(boundary_, view);
+    if (is_floating()) return describe(desc, builder_.dims(boundary_.value));
+    const bool as_declared = desc.type == boundary_.cpu.type && desc.shape == boundary_.cpu.shape &&
+                             tensor::channel_block(desc.layout) == 0;
+    if (!as_declared) return std::nullopt;
+    return builder_.plain_form(boundary_.value);
+  }
+
+  Status connect(const Operand& place, View view) {
+    CallerTensor caller{direction_, index_, {}};
+    caller.in_view[static_cast<size_t>(view)] = true;
+    const ViewCondition condition{direction_, index_, view};
+    const TensorDesc& desc = desc_of(boundary_, view);
+    const BufferId buffer = builder_.buffers().add_caller(caller, desc.bytes(), false);
+    if (const auto in_place = in_place_desc(view)) {
+      add_reorder({buffer, *in_place}, place, condition);
+      return {};
+    }
+    auto conversion = tensor::Conversion::plan(staging_desc(boundary_), desc, boundary_.quant);
+    if (!conversion.ok()) return conversion.status();
+    const Operand dense = staging(place);
+    auto step =
+        std::make_unique<ConversionStep>(*std::move(conversion), direction_, buffer, dense.buffer);
+    const bool copy = dense.buffer != place.buffer;
+    if (copy && direction_ == Direction::kOutput) add_reorder(dense, place, condition);
+    builder_.add("Convert", "millrace:conversion", std::move(step), condition);
+    if (copy && direction_ == Direction::kInput) add_reorder(dense, place, condition);
+    return {};
+  }
+
+  // `place` itself when it is dense and in the staging type, else memory that is.
+  Operand staging(const Operand& place) const {
+    if (!is_floating()) return place;
+    const Desc dense = plain_desc(builder_.dims(boundary_.value), ElementType::f32);
+    return place.desc == dense ? place : builder_.new_temporary(dense);
+  }
+
+  void add_reorder(const Operand& outside, const Operand& inside, const ViewCondition& condition) {
+    if (direction_ == Direction::kInput)
+      builder_.add_reorder(outside, inside, condition);
+    else
+      builder_.add_reorder(inside, outside, condition);
+  }
+
+  Builder& builder_;
+  const graph::Boundary& boundary_;
+  const Direction direction_;
+  const uint32_t index_;
+  std::vector<View> views_;
+};
+
+}  // namespace
+
+bool accepts_view(const graph::CompiledModel& model, const graph::Boundary& boundary, View view) {
+  if (view == View::kHw) return boundary.hw.has_value();
+  if (!boundary.hw) return true;
+  if (boundary.cpu == *boundary.hw) return true;
+  return model.precision == graph::Precision::kFp32 && boundary.cpu.type == DataType::kFloat32 &&
+         boundary.hw->type == DataType::kFloat32;
+}
+
+Result<Operand> bind_input(Builder& builder, uint32_t index, const Desc& wanted) {
+  BoundaryTensor tensor(builder, Direction::kInput, index);
+  const CallerTensor direct = tensor.views_lying_as(wanted);
+  const Operand place{
+      builder.buffers().add_caller(direct, wanted.get_size(), !tensor.covers_all(direct)), wanted};
+  MILLRACE_RETURN_IF_ERROR(tensor.connect(place, direct));
+  return place;
+}
+
+Status deliver_output(Builder& builder, uint32_t index) {
+  BoundaryTensor tensor(builder, Direction::kOutput, index);
+  MILLRACE_ASSIGN_OR_RETURN(const Operand place, builder.current(tensor.boundary().value));
+  BufferTable& buffers = builder.buffers();
+  CallerTensor direct = tensor.views_lying_as(place.desc);
+  if (buffers.is_own(place.buffer) && buffers.bytes(place.buffer) == place.desc.get_size())
+    buffers.give_to_caller(place.buffer, direct, !tensor.covers_all(direct));
+  else
+    direct.in_view = {};
+  return tensor.connect(place, direct);
+}
+
+}  // namespace millrace::device::cpu

@@ -1,0 +1,27 @@
+// Between the caller's tensors and the values of a program: which views a boundary tensor is
+// accepted in, and the reorders that take each of them to the layout the program wants. A view
+// that already lies that way is used in place.
+#pragma once
+
+#include <cstdint>
+
+#include "base/status.h"
+#include "device/cpu/step.h"
+#include "device/device.h"
+#include "graph/compiled_model.h"
+
+namespace millrace::device::cpu {
+
+class Builder;
+
+// See Program::accepts(). The CPU view of a tensor that has an HW view too is accepted only where
+// both give the same bits: in an FP32 model, or where the two are the same.
+bool accepts_view(const graph::CompiledModel& model, const graph::Boundary& boundary, View view);
+
+// Adds the steps that bring a graph input into `wanted`, whose layout every accepted view gets.
+Result<Operand> bind_input(Builder& builder, uint32_t index, const Desc& wanted);
+
+// Adds the steps that bring a graph output to the caller.
+Status deliver_output(Builder& builder, uint32_t index);
+
+}  // namespace millrace::device::cpu

@@ -1,0 +1,86 @@
+// The buffers of a program while it is built, and where they lie when it runs.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "device/cpu/step.h"
+#include "device/device.h"
+#include "graph/graph.h"
+
+namespace millrace::device::cpu {
+
+// A boundary tensor, in the views for which `in_view` is set.
+struct CallerTensor {
+  Direction direction = Direction::kInput;
+  uint32_t index = 0;
+  std::array<bool, 2> in_view{};  // by View
+
+  bool covers(View view) const noexcept { return in_view[static_cast<size_t>(view)]; }
+};
+
+// Where a buffer lies at run time: a constant; else the caller's tensor when that is bound in a
+// view `caller` covers; else the arena, if the buffer has a place there. `offset` counts from the
+// start of whichever it is.
+struct BufferPlace {
+  const std::byte* constant = nullptr;
+  std::optional<CallerTensor> caller;
+  std::optional<size_t> arena;
+  size_t offset = 0;
+};
+
+struct BufferLayout {
+  std::vector<BufferPlace> places;  // by BufferId
+  size_t arena_bytes = 0;
+};
+
+class BufferTable {
+ public:
+  // Memory of the context, from the first step that touches it to the last.
+  BufferId add_arena(size_t bytes);
+  // Memory that the program keeps.
+  BufferId add_constant(const std::byte* data, size_t bytes);
+  // The caller's tensor. With `or_arena`, the arena in the views it does not cover.
+  BufferId add_caller(const CallerTensor& tensor, size_t bytes, bool or_arena);
+  // Turns an arena buffer into add_caller()'s. Requirement: is_own(id).
+  void give_to_caller(BufferId id, const CallerTensor& tensor, bool keep_arena);
+  // Makes `child`, an own buffer, a part of `parent`.
+  void place_inside(BufferId child, BufferId parent, size_t offset);
+
+  // An arena buffer that is no part of another.
+  bool is_own(BufferId id) const;
+  // Whether anything lies inside the buffer.
+  bool has_parts(BufferId id) const { return buffers_[id].has_parts; }
+  size_t bytes(BufferId id) const { return buffers_[id].bytes; }
+  // Notes that a step uses the buffer.
+  void touch(BufferId id, uint32_t step);
+  // Notes that a value lives in the buffer (and so in what that is part of).
+  void add_value(BufferId id, graph::ValueId value);
+  // Every value in the same memory: of the buffer this one is part of, and of all its parts.
+  const std::vector<graph::ValueId>& values_with(BufferId id) const;
+
+  BufferLayout lay_out() const;
+
+ private:
+  struct Buffer {
+    size_t bytes = 0;
+    const std::byte* constant = nullptr;
+    std::optional<CallerTensor> caller;
+    bool arena = false;
+    bool has_parts = false;
+    std::optional<BufferId> parent;
+    size_t offset = 0;  // in parent
+    std::vector<graph::ValueId> values;
+    bool touched = false;
+    uint32_t first = 0, last = 0;
+  };
+  BufferId root(BufferId id) const;
+  BufferId add(Buffer buffer);
+
+  std::vector<Buffer> buffers_;
+};
+
+}  // namespace millrace::device::cpu

@@ -1,0 +1,146 @@
+// Builder: turns a graph into the steps of a program, node by node.
+//
+// Every value has one or more places: a buffer and a layout in it. Kernels ask for their operands
+// in the layout they like best; the builder adds a reorder only where the value has no such place
+// yet. Weights are packed while the program is built. Memory is planned here, from the sizes the
+// chosen layouts really take; the plan an archive carries is for dense values and not used.
+//
+// Functions that reach oneDNN may throw its exceptions: call them inside guarded().
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/cpu/buffers.h"
+#include "device/cpu/step.h"
+#include "device/device.h"
+#include "graph/compiled_model.h"
+
+namespace millrace::device::cpu {
+
+// A step that runs only in jobs that bind a boundary tensor in a certain view.
+struct ViewCondition {
+  Direction direction = Direction::kInput;
+  uint32_t index = 0;
+  View view = View::kCpu;
+};
+
+struct ProgramStep {
+  std::unique_ptr<const Step> step;
+  StepInfo info;
+  std::optional<ViewCondition> only_in;
+};
+
+// What a finished builder leaves behind.
+struct ProgramParts {
+  std::vector<ProgramStep> steps;
+  BufferLayout buffers;
+  std::vector<std::shared_ptr<const void>> owners;  // of constants
+  uint64_t weight_bytes = 0;
+};
+
+class Builder {
+ public:
+  // `type` is what floating point values are computed and stored in.
+  Builder(const graph::CompiledModel& model, ElementType type, const dnnl::engine& engine);
+
+  // Lowers the whole model. kUnsupported names every node without a kernel.
+  Result<ProgramParts> build();
+
+  // Facts.
+  const graph::CompiledModel& model() const noexcept { return model_; }
+  const dnnl::engine& engine() const noexcept { return engine_; }
+  ElementType type() const noexcept { return type_; }
+  const graph::Value& value(graph::ValueId id) const { return model_.graph.values[id]; }
+  bool is_floating(graph::ValueId id) const { return tensor::is_floating(value(id).type); }
+  bool is_constant(graph::ValueId id) const { return value(id).constant.has_value(); }
+  // The shape, with {1} for a scalar: oneDNN has no rank 0.
+  Dims dims(graph::ValueId id) const;
+  // The plain form of a value, which is how integers always lie in memory.
+  Desc plain_form(graph::ValueId id) const;
+
+  // Bytes of one element on this device.
+  size_t element_size(graph::ValueId id) const;
+
+  // Operands of the node that is being lowered.
+  // The value where it is.
+  Result<Operand> current(graph::ValueId id);
+  // The value in this layout; `wanted` has the value's dims.
+  Result<Operand> in_layout(graph::ValueId id, const Desc& wanted);
+  Result<Operand> plain(graph::ValueId id) { return in_layout(id, plain_form(id)); }
+  // A value seen with other dimensions and in the layout of `wanted`; packed now if constant. Its
+  // elements are in C order, or have the dimensions of `wanted` in the order `stored`.
+  Result<Operand> packed(graph::ValueId id, const Desc& wanted,
+                         std::span<const uint32_t> stored = {});
+  // The elements of a floating point constant.
+  std::vector<float> constant_floats(graph::ValueId id) const;
+  // A constant of the program's own, from its elements in C order.
+  Operand add_constant(const Desc& wanted, const std::vector<float>& elements);
+
+  // Results.
+  Operand new_result(graph::ValueId id, const Desc& desc);
+  // The value lies in memory that there is already.
+  void set_result(graph::ValueId id, const Operand& place);
+  // Memory for this node only.
+  Operand new_temporary(const Desc& desc) { return {buffers_.add_arena(desc.get_size()), desc}; }
+  // Whether the node may write its result over `place`, which holds `id`: nobody needs anything in
+  // that memory afterwards, and it belongs to the program.
+  bool may_overwrite(graph::ValueId id, const Operand& place) const;
+  // new_result() in the memory of the operand `id` where that is allowed and lies as `desc`.
+  Operand new_result_over(graph::ValueId result, const Desc& desc, graph::ValueId id,
+                          const Operand& place);
+
+  // Steps, in the order in which they run.
+  void add(std::string operation, std::string implementation, std::unique_ptr<const Step> step,
+           std::optional<ViewCondition> only_in = std::nullopt);
+  // `Primitive::primitive_desc` gives implementation and scratchpad.
+  template <class PrimitiveDesc>
+  void add_primitive(std::string operation, const PrimitiveDesc& desc, dnnl::primitive primitive,
+                     std::vector<Argument> arguments,
+                     std::optional<ViewCondition> only_in = std::nullopt) {
+    if (const Desc scratch = desc.scratchpad_desc(); scratch.get_size() > 0)
+      arguments.push_back({DNNL_ARG_SCRATCHPAD, new_temporary(scratch)});
+    add(std::move(operation), desc.impl_info_str(),
+        std::make_unique<PrimitiveStep>(std::move(primitive), std::move(arguments)), only_in);
+  }
+  void add_reorder(const Operand& from, const Operand& to,
+                   std::optional<ViewCondition> only_in = std::nullopt);
+
+  BufferTable& buffers() noexcept { return buffers_; }
+  // The places of a value so far.
+  const std::vector<Operand>& places(graph::ValueId id) const { return values_[id].places; }
+
+ private:
+  struct PackedConstant {
+    Operand place;
+    std::vector<uint32_t> stored;  // the order it was packed from
+  };
+  struct ValueState {
+    std::vector<Operand> places;
+    std::vector<PackedConstant> packed;
+    std::optional<uint32_t> input;  // index of a graph input
+    uint32_t last_use = 0;          // the last node that reads it; kForever for outputs
+  };
+  static constexpr uint32_t kForever = 0xffffffffu;
+
+  Status lower_nodes();
+  Status ensure_place(graph::ValueId id, const Desc& preferred);
+  Operand pack(graph::ValueId id, const Desc& wanted, std::span<const uint32_t> stored);
+  Operand pack(const void* elements, const Desc& from, const Desc& wanted);
+  BufferId refer_to(std::span<const std::byte> bytes);
+
+  const graph::CompiledModel& model_;
+  const ElementType type_;
+  const dnnl::engine engine_;
+  const dnnl::stream stream_;
+  std::vector<ValueState> values_;
+  BufferTable buffers_;
+  ProgramParts parts_;
+  uint32_t node_ = 0;  // the node that is being lowered
+  std::string node_name_;
+};
+
+}  // namespace millrace::device::cpu

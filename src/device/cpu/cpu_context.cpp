@@ -1,0 +1,115 @@
+#include "device/cpu/cpu_context.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace millrace::device::cpu {
+namespace {
+
+// A page: what oneDNN aligns its own memory to.
+constexpr std::align_val_t kArenaAlignment{4096};
+
+std::span<const Binding> side(Direction direction, std::span<const Binding> inputs,
+                              std::span<const Binding> outputs) {
+  return direction == Direction::kInput ? inputs : outputs;
+}
+
+}  // namespace
+
+void CpuContext::FreeArena::operator()(std::byte* arena) const noexcept {
+  ::operator delete(arena, kArenaAlignment);
+}
+
+CpuContext::CpuContext(std::shared_ptr<const CpuProgram> program)
+    : program_(std::move(program)), stream_(program_->engine()) {
+  place_buffers();
+  make_arguments();
+}
+
+void CpuContext::place_buffers() {
+  const BufferLayout& layout = program_->parts().buffers;
+  arena_.reset(static_cast<std::byte*>(::operator new(layout.arena_bytes, kArenaAlignment)));
+  std::fill_n(arena_.get(), layout.arena_bytes, std::byte{0});
+  for (const BufferPlace& place : layout.places) {
+    std::byte* data = nullptr;
+    if (place.constant != nullptr)
+      data = const_cast<std::byte*>(place.constant) + place.offset;
+    else if (place.arena)
+      data = arena_.get() + *place.arena + place.offset;
+    if (place.caller) movable_.push_back({static_cast<BufferId>(buffers_.size()), {}});
+    buffers_.push_back(data);
+  }
+}
+
+void CpuContext::make_arguments() {
+  std::vector<Movable*> movable(buffers_.size());
+  for (Movable& entry : movable_) movable[entry.buffer] = &entry;
+  for (const ProgramStep& step : program_->parts().steps) {
+    std::vector<dnnl_exec_arg_t> arguments;
+    for (const Argument& argument : step.step->arguments()) {
+      const BufferId buffer = argument.operand.buffer;
+      const dnnl::memory memory(argument.operand.desc, program_->engine(), buffers_[buffer]);
+      memories_.push_back(memory);
+      if (movable[buffer] != nullptr) movable[buffer]->memories.push_back(memory);
+      arguments.push_back({argument.index, memory.get()});
+    }
+    arguments_.push_back(std::move(arguments));
+  }
+}
+
+Status CpuContext::check(Direction direction, std::span<const Binding> bindings) const {
+  const graph::CompiledModel& model = program_->model();
+  const char* kind = direction == Direction::kInput ? "input" : "output";
+  const auto& boundaries = direction == Direction::kInput ? model.inputs : model.outputs;
+  if (bindings.size() != boundaries.size())
+    return invalid_argument(fmt::format("model \"{}\" has {} {}s, {} were bound", model.name,
+                                        boundaries.size(), kind, bindings.size()));
+  for (size_t i = 0; i < bindings.size(); ++i) {
+    if (bindings[i].data == nullptr)
+      return invalid_argument(
+          fmt::format("{} \"{}\" is bound to a null pointer", kind, boundaries[i].cpu.name));
+    if (!program_->accepts(direction, i, bindings[i].view))
+      return invalid_argument(fmt::format("{} \"{}\" is bound in a view the program does not take",
+                                          kind, boundaries[i].cpu.name));
+  }
+  return {};
+}
+
+void CpuContext::bind(std::span<const Binding> inputs, std::span<const Binding> outputs) noexcept {
+  const BufferLayout& layout = program_->parts().buffers;
+  for (const Movable& entry : movable_) {
+    const BufferPlace& place = layout.places[entry.buffer];
+    const Binding& binding = side(place.caller->direction, inputs, outputs)[place.caller->index];
+    std::byte* data = nullptr;
+    if (place.caller->covers(binding.view))
+      data = static_cast<std::byte*>(binding.data) + place.offset;
+    else if (place.arena)
+      data = arena_.get() + *place.arena + place.offset;
+    if (data == buffers_[entry.buffer]) continue;
+    buffers_[entry.buffer] = data;
+    for (const dnnl::memory& memory : entry.memories) set_handle(memory, data);
+  }
+}
+
+Status CpuContext::run(std::span<const Binding> inputs, std::span<const Binding> outputs) noexcept {
+  MILLRACE_RETURN_IF_ERROR(check(Direction::kInput, inputs));
+  MILLRACE_RETURN_IF_ERROR(check(Direction::kOutput, outputs));
+  bind(inputs, outputs);
+  const OneOpenMpThread one_thread;
+  const std::vector<ProgramStep>& steps = program_->parts().steps;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const auto& only_in = steps[i].only_in;
+    if (only_in && side(only_in->direction, inputs, outputs)[only_in->index].view != only_in->view)
+      continue;
+    const Status status = steps[i].step->run({stream_, buffers_, arguments_[i]});
+    if (!status.ok())
+      return status.with_context(
+          fmt::format("node \"{}\" ({})", steps[i].info.node, steps[i].info.operation));
+  }
+  return {};
+}
+
+}  // namespace millrace::device::cpu

@@ -1,0 +1,42 @@
+// The arena of one running job, and the library's memory objects over it.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "device/cpu/cpu_program.h"
+
+namespace millrace::device::cpu {
+
+class CpuContext final : public Context {
+ public:
+  // May throw what guarded() catches.
+  explicit CpuContext(std::shared_ptr<const CpuProgram> program);
+  Status run(std::span<const Binding> inputs, std::span<const Binding> outputs) noexcept override;
+
+ private:
+  // The memory objects over a buffer that may lie in a caller's tensor.
+  struct Movable {
+    BufferId buffer;
+    std::vector<dnnl::memory> memories;
+  };
+  struct FreeArena {
+    void operator()(std::byte* arena) const noexcept;
+  };
+
+  void place_buffers();
+  void make_arguments();
+  Status check(Direction direction, std::span<const Binding> bindings) const;
+  void bind(std::span<const Binding> inputs, std::span<const Binding> outputs) noexcept;
+
+  const std::shared_ptr<const CpuProgram> program_;
+  const dnnl::stream stream_;
+  std::unique_ptr<std::byte, FreeArena> arena_;
+  std::vector<std::byte*> buffers_;  // by BufferId; of the job that runs
+  std::vector<Movable> movable_;
+  std::vector<dnnl::memory> memories_;
+  std::vector<std::vector<dnnl_exec_arg_t>> arguments_;  // by step
+};
+
+}  // namespace millrace::device::cpu

@@ -1,0 +1,34 @@
+#include "device/cpu/cpu_device.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "base/topology.h"
+#include "device/cpu/cpu_program.h"
+
+namespace millrace::device::cpu {
+namespace {
+
+uint32_t lane_count(const DeviceOptions& options) {
+  return options.lanes > 0 ? options.lanes : static_cast<uint32_t>(topology().core_budget);
+}
+
+// Without the instructions oneDNN emulates BF16, which is slower than FP32, or cannot make the
+// primitives at all. MILLRACE_NO_BF16 lets tests see what such a processor does.
+bool computes_bf16() {
+  const char* refused = std::getenv("MILLRACE_NO_BF16");
+  if (refused != nullptr && *refused != '\0' && *refused != '0') return false;
+  return topology().features.avx512_bf16;
+}
+
+}  // namespace
+
+CpuDevice::CpuDevice(const DeviceOptions& options)
+    : engine_(dnnl::engine::kind::cpu, 0), lanes_({.count = lane_count(options)}) {}
+
+Result<std::shared_ptr<const Program>> CpuDevice::load(
+    std::shared_ptr<const graph::CompiledModel> model) {
+  return CpuProgram::load(std::move(model), engine_, computes_bf16());
+}
+
+}  // namespace millrace::device::cpu

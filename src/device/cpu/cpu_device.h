@@ -1,0 +1,26 @@
+// The CPU device, a software NPU: oneDNN primitives on the lanes of the process.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "device/cpu/dnnl_adapter.h"
+#include "device/device.h"
+
+namespace millrace::device::cpu {
+
+class CpuDevice final : public Device {
+ public:
+  // May throw what guarded() catches.
+  explicit CpuDevice(const DeviceOptions& options);
+  std::string name() const override { return "cpu"; }
+  Result<std::shared_ptr<const Program>> load(
+      std::shared_ptr<const graph::CompiledModel> model) override;
+  queue::Lanes& lanes() noexcept override { return lanes_; }
+
+ private:
+  const dnnl::engine engine_;
+  queue::Lanes lanes_;
+};
+
+}  // namespace millrace::device::cpu

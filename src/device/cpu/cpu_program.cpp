@@ -1,0 +1,47 @@
+#include "device/cpu/cpu_program.h"
+
+#include <utility>
+
+#include "base/log.h"
+#include "device/cpu/boundary.h"
+#include "device/cpu/cpu_context.h"
+
+namespace millrace::device::cpu {
+
+using graph::Precision;
+
+Result<std::shared_ptr<const Program>> CpuProgram::load(
+    std::shared_ptr<const graph::CompiledModel> model, const dnnl::engine& engine, bool bf16) {
+  const bool falls_back = model->precision == Precision::kBf16 && !bf16;
+  const Precision precision = falls_back ? Precision::kFp32 : model->precision;
+  const ElementType type = precision == Precision::kBf16 ? ElementType::bf16 : ElementType::f32;
+  const OneOpenMpThread one_thread;
+  Result<ProgramParts> parts = Builder(*model, type, engine).build();
+  if (!parts.ok()) return parts.status().with_context("cannot load model \"" + model->name + "\"");
+  std::string note;
+  if (falls_back) {
+    note = "computed in FP32: this processor has no BF16 instructions (AVX512_BF16)";
+    log(LogLevel::kWarning, "cpu", "model \"" + model->name + "\" is " + note);
+  }
+  return std::shared_ptr<const Program>(
+      new CpuProgram(std::move(model), engine, precision, std::move(note), *std::move(parts)));
+}
+
+bool CpuProgram::accepts(Direction direction, size_t index, View view) const noexcept {
+  const auto& boundaries = direction == Direction::kInput ? model_->inputs : model_->outputs;
+  return index < boundaries.size() && accepts_view(*model_, boundaries[index], view);
+}
+
+Result<std::unique_ptr<Context>> CpuProgram::create_context() const {
+  return guarded([this]() -> Result<std::unique_ptr<Context>> {
+    return std::unique_ptr<Context>(new CpuContext(shared_from_this()));
+  });
+}
+
+ProgramInfo CpuProgram::info() const {
+  ProgramInfo info{"cpu", precision_, note_, {}, parts_.weight_bytes, parts_.buffers.arena_bytes};
+  for (const ProgramStep& step : parts_.steps) info.steps.push_back(step.info);
+  return info;
+}
+
+}  // namespace millrace::device::cpu

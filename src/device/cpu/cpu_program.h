@@ -1,0 +1,43 @@
+// A model as steps over buffers, and its packed weights. Immutable; contexts keep it alive.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "device/cpu/builder.h"
+#include "device/device.h"
+
+namespace millrace::device::cpu {
+
+class CpuProgram final : public Program, public std::enable_shared_from_this<CpuProgram> {
+ public:
+  // `bf16` says whether BF16 models can be computed in BF16 here; if not, they are computed in FP32
+  // and info() says so. Blocks while kernels are made and weights packed.
+  static Result<std::shared_ptr<const Program>> load(
+      std::shared_ptr<const graph::CompiledModel> model, const dnnl::engine& engine, bool bf16);
+
+  const graph::CompiledModel& model() const noexcept override { return *model_; }
+  bool accepts(Direction direction, size_t index, View view) const noexcept override;
+  Result<std::unique_ptr<Context>> create_context() const override;
+  ProgramInfo info() const override;
+
+  const ProgramParts& parts() const noexcept { return parts_; }
+  const dnnl::engine& engine() const noexcept { return engine_; }
+
+ private:
+  CpuProgram(std::shared_ptr<const graph::CompiledModel> model, dnnl::engine engine,
+             graph::Precision precision, std::string note, ProgramParts parts)
+      : model_(std::move(model)),
+        engine_(std::move(engine)),
+        precision_(precision),
+        note_(std::move(note)),
+        parts_(std::move(parts)) {}
+
+  const std::shared_ptr<const graph::CompiledModel> model_;
+  const dnnl::engine engine_;
+  const graph::Precision precision_;
+  const std::string note_;
+  const ProgramParts parts_;
+};
+
+}  // namespace millrace::device::cpu

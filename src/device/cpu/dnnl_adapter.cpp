@@ -1,0 +1,175 @@
+#include "device/cpu/dnnl_adapter.h"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace millrace::device::cpu {
+
+Status to_status(const dnnl::error& error) {
+  switch (error.status) {
+    case dnnl_out_of_memory:
+      return out_of_memory();
+    case dnnl_unimplemented:
+      return unsupported(fmt::format("oneDNN: {}", error.what()));
+    default:
+      return internal_error(fmt::format("oneDNN: {}", error.what()));
+  }
+}
+
+Status out_of_memory() {
+  return {StatusCode::kOutOfMemory, "not enough memory for the model on the CPU device"};
+}
+
+Desc plain_desc(const Dims& dims, ElementType type) {
+  return Desc(dims, type, Dims{});
+}
+
+Desc ordered_desc(const Dims& dims, ElementType type, std::span<const uint32_t> order) {
+  Dims strides(dims.size());
+  int64_t stride = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    strides[order[i]] = stride;
+    stride *= dims[order[i]];
+  }
+  return Desc(dims, type, strides);
+}
+
+namespace {
+
+// Splits dimension 1 into blocks of `block` that are innermost in memory.
+void set_channel_block(Desc& desc, int block) {
+  auto& blocking = desc.data.format_desc.blocking;
+  desc.data.padded_dims[1] = (desc.data.dims[1] + block - 1) / block * block;
+  blocking.inner_nblks = 1;
+  blocking.inner_blks[0] = block;
+  blocking.inner_idxs[0] = 1;
+}
+
+}  // namespace
+
+Desc blocked_desc(const Dims& dims, ElementType type, int block) {
+  Desc desc = plain_desc(dims, type);
+  if (dims.size() < 3 || dims.size() > 5) return desc;
+  set_channel_block(desc, block);
+  auto* strides = desc.data.format_desc.blocking.strides;
+  int64_t stride = block;
+  for (size_t i = dims.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= i == 1 ? desc.data.padded_dims[1] / block : dims[i];
+  }
+  return desc;
+}
+
+Desc hcwnc_desc(const Dims& dims, ElementType type, int block) {
+  Desc desc = plain_desc(dims, type);
+  set_channel_block(desc, block);
+  auto* strides = desc.data.format_desc.blocking.strides;
+  const int64_t pixel = dims[0] * block;
+  strides[0] = block;
+  strides[1] = dims[3] * pixel;
+  strides[2] = desc.data.padded_dims[1] / block * strides[1];
+  strides[3] = pixel;
+  return desc;
+}
+
+Desc any_desc(const Dims& dims, ElementType type) {
+  return Desc(dims, type, dnnl::memory::format_tag::any);
+}
+
+Desc with_type(const Desc& desc, ElementType type) {
+  Desc result = desc;
+  result.data.data_type = dnnl::memory::convert_to_c(type);
+  return result;
+}
+
+Desc bytes_desc(size_t bytes) {
+  return plain_desc({static_cast<int64_t>(bytes)}, ElementType::u8);
+}
+
+namespace {
+
+// Whether dimension `dim` of `desc` continues a C-order walk whose step is `expected` elements;
+// advances `expected` past the dimension.
+bool continues_plain(const dnnl_memory_desc_t& desc, int dim, int64_t& expected) {
+  const auto& blocking = desc.format_desc.blocking;
+  int64_t inner_stride = 1, blocks = desc.dims[dim];
+  for (int i = blocking.inner_nblks; i-- > 0;) {
+    const int64_t size = blocking.inner_blks[i];
+    if (blocking.inner_idxs[i] == dim && size > 1) {
+      if (inner_stride != expected) return false;
+      expected *= size;
+      blocks /= size;
+    }
+    inner_stride *= size;
+  }
+  if (blocks > 1 && blocking.strides[dim] != expected) return false;
+  expected *= blocks;
+  return true;
+}
+
+}  // namespace
+
+bool is_plain(const Desc& desc) {
+  const auto& data = desc.data;
+  if (data.format_kind != dnnl_blocked || data.offset0 != 0 || has_padding(desc)) return false;
+  int64_t expected = 1;
+  for (int dim = data.ndims; dim-- > 0;)
+    if (!continues_plain(data, dim, expected)) return false;
+  return true;
+}
+
+bool has_padding(const Desc& desc) {
+  return !std::equal(desc.data.dims, desc.data.dims + desc.data.ndims, desc.data.padded_dims);
+}
+
+bool is_dense(const Desc& desc) {
+  const auto& data = desc.data;
+  size_t bytes = dnnl::memory::data_type_size(desc.data_type());
+  for (int i = 0; i < data.ndims; ++i) bytes *= static_cast<size_t>(data.padded_dims[i]);
+  return data.format_kind == dnnl_blocked && data.offset0 == 0 && desc.get_size() == bytes;
+}
+
+std::optional<Desc> reshaped(const Desc& desc, const Dims& dims) {
+  if (is_plain(desc)) return plain_desc(dims, desc.data_type());
+  Desc result = desc.reshape(dims, /*allow_empty=*/true);
+  if (result.is_zero()) return std::nullopt;
+  return result;
+}
+
+Desc permuted(const Desc& desc, const Dims& permutation) {
+  // oneDNN wants to know where each dimension goes, not where it comes from.
+  std::vector<int> target(permutation.size());
+  for (size_t i = 0; i < permutation.size(); ++i)
+    target[static_cast<size_t>(permutation[i])] = static_cast<int>(i);
+  return desc.permute_axes(target);
+}
+
+bool is_reference(const std::string& implementation) {
+  return implementation.find("ref") != std::string::npos;
+}
+
+Status execute(const dnnl::primitive& primitive, const dnnl::stream& stream,
+               std::span<const dnnl_exec_arg_t> arguments) noexcept {
+  const dnnl_status_t status = dnnl_primitive_execute(
+      primitive.get(true), stream.get(true), static_cast<int>(arguments.size()), arguments.data());
+  if (status == dnnl_success) return {};
+  if (status == dnnl_out_of_memory) return out_of_memory();
+  return internal_error(fmt::format("oneDNN: a primitive failed with status {}", status));
+}
+
+void set_handle(const dnnl::memory& memory, void* handle) noexcept {
+  dnnl_memory_set_data_handle(memory.get(true), handle);
+}
+
+OneOpenMpThread::OneOpenMpThread() noexcept : before_(omp_get_max_threads()) {
+  if (before_ != 1) omp_set_num_threads(1);
+}
+
+OneOpenMpThread::~OneOpenMpThread() {
+  if (before_ != 1) omp_set_num_threads(before_);
+}
+
+}  // namespace millrace::device::cpu

@@ -1,0 +1,86 @@
+// The one place that knows what is particular to oneDNN 2.x: its exceptions, the fields of its
+// memory descriptors, and which ways of calling it allocate. 3.x changed all of these.
+//
+// oneDNN reports failure by exceptions while primitives are made; everything that makes one runs
+// inside guarded(). Running a primitive throws nothing.
+#pragma once
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "base/status.h"
+#include "graph/operators.h"
+
+namespace millrace::device::cpu {
+
+using graph::Dims;
+using Desc = dnnl::memory::desc;
+using ElementType = dnnl::memory::data_type;
+
+// What a failure of oneDNN means to our callers.
+Status to_status(const dnnl::error& error);
+Status out_of_memory();
+
+// Calls `make`, which returns a Status or a Result, and turns what it throws into a Status.
+template <class F>
+std::invoke_result_t<F> guarded(F&& make) noexcept {
+  try {
+    return make();
+  } catch (const dnnl::error& error) {
+    return to_status(error);
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  }
+}
+
+// Descriptors of floating point tensors. `dims` has one entry per logical dimension.
+Desc plain_desc(const Dims& dims, ElementType type);  // dense, C order
+// Dense, with the dimensions in memory in the order `order`, outermost first.
+Desc ordered_desc(const Dims& dims, ElementType type, std::span<const uint32_t> order);
+// Channels (dimension 1) in blocks of `block` innermost, for 3 to 5 dimensions; plain otherwise.
+Desc blocked_desc(const Dims& dims, ElementType type, int block);
+// The layout HCWNC{block} of tensor/layout.h, for 4 dimensions.
+Desc hcwnc_desc(const Dims& dims, ElementType type, int block);
+// Leaves the layout to the primitive.
+Desc any_desc(const Dims& dims, ElementType type);
+Desc with_type(const Desc& desc, ElementType type);
+// Bytes that are no floating point tensor to oneDNN.
+Desc bytes_desc(size_t bytes);
+
+// Whether the memory holds the elements in C order without gaps or padding.
+bool is_plain(const Desc& desc);
+bool has_padding(const Desc& desc);
+// Whether the elements, with padding, fill the memory from its start without gaps, in any order.
+bool is_dense(const Desc& desc);
+// The same memory seen with other dimensions, when the layout allows that without moving data.
+std::optional<Desc> reshaped(const Desc& desc, const Dims& dims);
+// The same memory seen with dimension i of the result being dimension permutation[i].
+Desc permuted(const Desc& desc, const Dims& permutation);
+
+// True for the slow implementations that exist for completeness only.
+bool is_reference(const std::string& implementation);
+
+// Runs a primitive; nothing is allocated by this call itself.
+Status execute(const dnnl::primitive& primitive, const dnnl::stream& stream,
+               std::span<const dnnl_exec_arg_t> arguments) noexcept;
+void set_handle(const dnnl::memory& memory, void* handle) noexcept;
+
+// While it lives, OpenMP regions of this thread use one thread, as primitives are made for it and
+// must be run with it.
+class OneOpenMpThread {
+ public:
+  OneOpenMpThread() noexcept;
+  ~OneOpenMpThread();
+  OneOpenMpThread(const OneOpenMpThread&) = delete;
+  OneOpenMpThread& operator=(const OneOpenMpThread&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace millrace::device::cpu

@@ -1,0 +1,169 @@
+// Binary: the library's primitives where the first operand has the shape of the result.
+#include "device/cpu/kernels/binary.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "device/cpu/kernels/kernels.h"
+#include "device/cpu/kernels/primitives.h"
+
+namespace millrace::device::cpu::kernels {
+namespace {
+
+using graph::BinaryKind;
+using graph::ValueId;
+
+std::optional<dnnl::algorithm> algorithm_of(BinaryKind kind) {
+  switch (kind) {
+    case BinaryKind::kAdd:
+      return dnnl::algorithm::binary_add;
+    case BinaryKind::kSub:
+      return dnnl::algorithm::binary_sub;
+    case BinaryKind::kMul:
+      return dnnl::algorithm::binary_mul;
+    case BinaryKind::kDiv:
+      return dnnl::algorithm::binary_div;
+    case BinaryKind::kMin:
+      return dnnl::algorithm::binary_min;
+    case BinaryKind::kMax:
+      return dnnl::algorithm::binary_max;
+    case BinaryKind::kPow:
+    case BinaryKind::kPrelu:
+      break;
+  }
+  return std::nullopt;
+}
+
+bool commutes(BinaryKind kind) {
+  return kind == BinaryKind::kAdd || kind == BinaryKind::kMul || kind == BinaryKind::kMin ||
+         kind == BinaryKind::kMax;
+}
+
+// The two operands, the first with the shape of the result.
+struct Operands {
+  ValueId main, other;
+  Dims dims;        // of main and of the result
+  Dims other_dims;  // with the same rank
+};
+
+std::optional<Operands> order_operands(const Builder& builder, const Node& node, BinaryKind kind) {
+  ValueId a = node.input(0), b = node.input(1);
+  const Dims dims = builder.dims(node.outputs[0]);
+  if (builder.dims(a) != dims && commutes(kind)) std::swap(a, b);
+  if (builder.dims(a) != dims) return std::nullopt;
+  return Operands{a, b, dims, with_rank(builder.dims(b), dims.size())};
+}
+
+// The layouts to try for the second operand beside the first in `layout`.
+std::vector<Desc> other_layouts(const Operands& operands, const Desc& layout) {
+  if (operands.other_dims == operands.dims) return {layout};
+  return {plain_desc(operands.other_dims, layout.data_type()),
+          blocked_desc(operands.other_dims, layout.data_type(), 16),
+          blocked_desc(operands.other_dims, layout.data_type(), 8)};
+}
+
+// The second operand, with the rank of the first.
+Result<Operand> fetch_other(Builder& builder, const Operands& operands, const Desc& wanted) {
+  if (builder.dims(operands.other) == operands.other_dims)
+    return builder.in_layout(operands.other, wanted);
+  return builder.packed(operands.other, wanted);
+}
+
+// Chooses a primitive by `make(layout of the first, layout of the second)` and adds it; false when
+// there is no fast one. `second` and `result` query the layouts it was made for.
+template <class Primitive, class Make>
+Result<bool> add_fast(Builder& builder, const char* operation, const Operands& operands, ValueId y,
+                      std::pair<int, int> arguments, Make make) {
+  MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder.current(operands.main));
+  for (const Desc& layout : layouts_for(now.desc)) {
+    const auto choice = choose(other_layouts(operands, layout),
+                               [&](const Desc& other) { return make(layout, other); });
+    if (!choice || is_reference(choice->primitive.impl_info_str())) continue;
+    MILLRACE_ASSIGN_OR_RETURN(const Operand main, builder.in_layout(operands.main, layout));
+    MILLRACE_ASSIGN_OR_RETURN(const Operand other, fetch_other(builder, operands, choice->layout));
+    const Operand to = builder.new_result_over(y, layout, operands.main, main);
+    builder.add_primitive(operation, choice->primitive, Primitive(choice->primitive),
+                          {{arguments.first, main}, {arguments.second, other}, {DNNL_ARG_DST, to}});
+    return true;
+  }
+  return false;
+}
+
+Result<bool> add_library_binary(Builder& builder, const Operands& operands, ValueId y,
+                                dnnl::algorithm algorithm) {
+  return add_fast<dnnl::binary>(builder, "Binary", operands, y, {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1},
+                                [&](const Desc& main, const Desc& other) {
+                                  return dnnl::binary::primitive_desc(
+                                      dnnl::binary::desc(algorithm, main, other, main),
+                                      make_attributes(), builder.engine(),
+                                      /*allow_empty=*/true);
+                                });
+}
+
+dnnl::prelu_forward::primitive_desc make_prelu(const Builder& builder, const Desc& x,
+                                               const Desc& slope) {
+  const dnnl::prelu_forward::desc desc(dnnl::prop_kind::forward_inference, x, slope);
+  return {desc, make_attributes(), builder.engine(), /*allow_empty=*/true};
+}
+
+Result<bool> add_library_prelu(Builder& builder, const Operands& operands, ValueId y) {
+  return add_fast<dnnl::prelu_forward>(
+      builder, "PRelu", operands, y, {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS},
+      [&](const Desc& main, const Desc& other) { return make_prelu(builder, main, other); });
+}
+
+// x ^ constant.
+std::optional<float> constant_exponent(const Builder& builder, const Node& node) {
+  const ValueId b = node.input(1);
+  if (!builder.is_constant(b) || builder.value(b).elements() != 1) return std::nullopt;
+  return builder.constant_floats(b)[0];
+}
+
+Result<bool> lower_by_library(Builder& builder, const Node& node, BinaryKind kind) {
+  const ValueId y = node.outputs[0];
+  if (const auto exponent = constant_exponent(builder, node);
+      kind == BinaryKind::kPow && exponent && builder.dims(node.input(0)) == builder.dims(y)) {
+    const graph::Unary power{{graph::UnaryKind::kPow, *exponent, 0}};
+    MILLRACE_RETURN_IF_ERROR(lower(builder, node, power));
+    return true;
+  }
+  const auto operands = order_operands(builder, node, kind);
+  if (!operands) return false;
+  if (kind == BinaryKind::kPrelu) return add_library_prelu(builder, *operands, y);
+  const auto algorithm = algorithm_of(kind);
+  if (!algorithm) return false;
+  return add_library_binary(builder, *operands, y, *algorithm);
+}
+
+}  // namespace
+
+Dims with_rank(const Dims& dims, size_t rank) {
+  Dims result(rank - dims.size(), 1);
+  result.insert(result.end(), dims.begin(), dims.end());
+  return result;
+}
+
+Status add_prelu(Builder& builder, const Operand& from, const Operand& slope, const Operand& to) {
+  const auto primitive = make_prelu(builder, from.desc, slope.desc);
+  if (!primitive) return unsupported("oneDNN has no PRelu for this layout");
+  builder.add_primitive("PRelu", primitive, dnnl::prelu_forward(primitive),
+                        {{DNNL_ARG_SRC, from}, {DNNL_ARG_WEIGHTS, slope}, {DNNL_ARG_DST, to}});
+  return {};
+}
+
+Status lower(Builder& builder, const Node& node, const graph::Binary& op) {
+  const ValueId a = node.input(0), b = node.input(1), y = node.outputs[0];
+  if (!builder.is_floating(a)) return unsupported("arithmetic on integers");
+  MILLRACE_ASSIGN_OR_RETURN(const bool done, lower_by_library(builder, node, op.kind));
+  if (done) return {};
+  MILLRACE_ASSIGN_OR_RETURN(const Operand plain_a, builder.plain(a));
+  MILLRACE_ASSIGN_OR_RETURN(const Operand plain_b, builder.plain(b));
+  const Operand to = builder.new_result(y, builder.plain_form(y));
+  return add_plain_binary(builder, op.kind, plain_a, builder.dims(a), plain_b, builder.dims(b), to,
+                          builder.dims(y));
+}
+
+}  // namespace millrace::device::cpu::kernels

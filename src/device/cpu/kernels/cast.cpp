@@ -1,0 +1,131 @@
+// Cast. Floating point types are all the same to the device, which keeps them in the type it
+// computes in.
+#include <limits>
+#include <memory>
+#include <type_traits>
+
+#include "device/cpu/kernels/elements.h"
+#include "device/cpu/kernels/kernels.h"
+
+namespace millrace::device::cpu::kernels {
+namespace {
+
+using tensor::DataType;
+
+struct Boolean {
+  uint8_t value;
+};
+
+// Toward zero; what does not fit becomes the nearest value that does, NaN becomes 0.
+template <class To>
+To to_integer(float value) {
+  if (!(value == value)) return 0;
+  // 2^digits, the first value that is too large, is a float; the largest integer may be none.
+  constexpr float kEnd =
+      2.0f * static_cast<float>(uint64_t{1} << (std::numeric_limits<To>::digits - 1));
+  constexpr float kBegin = std::is_signed_v<To> ? -kEnd : 0.0f;
+  if (value >= kEnd) return std::numeric_limits<To>::max();
+  if (value <= kBegin) return std::numeric_limits<To>::min();
+  return static_cast<To>(value);
+}
+
+template <class To, class From>
+To convert(From from) {
+  constexpr bool kFromFloat = std::is_same_v<From, float> || std::is_same_v<From, Bf16>;
+  if constexpr (std::is_same_v<From, Boolean>) {
+    return convert<To>(static_cast<uint8_t>(from.value != 0 ? 1 : 0));
+  } else if constexpr (std::is_same_v<To, Boolean>) {
+    if constexpr (kFromFloat)
+      return {static_cast<uint8_t>(to_float(from) != 0)};
+    else
+      return {static_cast<uint8_t>(from != 0)};
+  } else if constexpr (std::is_integral_v<To>) {
+    if constexpr (kFromFloat)
+      return to_integer<To>(to_float(from));
+    else
+      return static_cast<To>(from);
+  } else {
+    if constexpr (kFromFloat)
+      return from_float<To>(to_float(from));
+    else
+      return from_float<To>(static_cast<float>(from));
+  }
+}
+
+template <class From, class To>
+class CastStep final : public Step {
+ public:
+  CastStep(BufferId from, BufferId to, size_t count) : from_(from), to_(to), count_(count) {}
+  std::vector<BufferId> buffers() const override { return {from_, to_}; }
+  Status run(const RunState& state) const noexcept override {
+    const From* from = state.input<From>(from_);
+    To* to = state.output<To>(to_);
+    for (size_t i = 0; i < count_; ++i) to[i] = convert<To>(from[i]);
+    return {};
+  }
+
+ private:
+  BufferId from_, to_;
+  size_t count_;
+};
+
+// Calls `body` with an element of the C++ type that values of `type` have on the device; false for
+// a type without elements.
+template <class Body>
+bool with_stored(DataType type, ElementType floating, Body&& body) {
+  switch (type) {
+    case DataType::kBoolean:
+      return body(Boolean{}), true;
+    case DataType::kInt8:
+      return body(int8_t{}), true;
+    case DataType::kUint8:
+      return body(uint8_t{}), true;
+    case DataType::kInt16:
+      return body(int16_t{}), true;
+    case DataType::kUint16:
+      return body(uint16_t{}), true;
+    case DataType::kInt32:
+      return body(int32_t{}), true;
+    case DataType::kUint32:
+      return body(uint32_t{}), true;
+    case DataType::kInt64:
+      return body(int64_t{}), true;
+    case DataType::kUint64:
+      return body(uint64_t{}), true;
+    case DataType::kBf16:
+    case DataType::kFp16:
+    case DataType::kFloat32:
+      return with_element(floating, body), true;
+    case DataType::kUnknown:
+      break;
+  }
+  return false;
+}
+
+}  // namespace
+
+Status lower(Builder& builder, const Node& node, const graph::Cast& op) {
+  const graph::ValueId x = node.input(0), y = node.outputs[0];
+  const DataType from = builder.value(x).type;
+  const bool same_here = from == op.to || (tensor::is_floating(from) && tensor::is_floating(op.to));
+  if (same_here) {
+    MILLRACE_ASSIGN_OR_RETURN(const Operand place, builder.current(x));
+    builder.set_result(y, place);
+    return {};
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const Operand source, builder.plain(x));
+  const Operand target = builder.new_result(y, builder.plain_form(y));
+  const size_t count = builder.value(y).elements();
+  bool known = false;
+  with_stored(from, builder.type(), [&](auto a) {
+    known = with_stored(op.to, builder.type(), [&](auto b) {
+      using Step = CastStep<decltype(a), decltype(b)>;
+      builder.add("Cast", "millrace:cast",
+                  std::make_unique<Step>(source.buffer, target.buffer, count));
+    });
+  });
+  if (!known) return unsupported("a cast between these types");
+  return {};
+}
+
+}  // namespace millrace::device::cpu::kernels

@@ -1,0 +1,145 @@
+// Concat. The inputs are produced in their part of the result where the layout allows, which costs
+// nothing; the others are copied there.
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "device/cpu/kernels/kernels.h"
+#include "device/cpu/kernels/primitives.h"
+
+namespace millrace::device::cpu::kernels {
+namespace {
+
+using graph::ValueId;
+
+// Whether two layouts put every element at the same distance from the start: equal but for the
+// strides of dimensions of size 1.
+bool lie_alike(const Desc& part, const Desc& whole_part) {
+  Desc a = part, b = whole_part;
+  b.data.offset0 = 0;
+  for (int i = 0; i < a.data.ndims; ++i)
+    if (a.data.padded_dims[i] == 1)
+      b.data.format_desc.blocking.strides[i] = a.data.format_desc.blocking.strides[i];
+  return a == b;
+}
+
+class FloatingConcat {
+ public:
+  FloatingConcat(Builder& builder, const Node& node, size_t axis)
+      : builder_(builder), inputs_(node.inputs), y_(node.outputs[0]), axis_(axis) {}
+
+  Status lower() {
+    for (ValueId id : inputs_) {
+      MILLRACE_ASSIGN_OR_RETURN(Operand place, builder_.current(id));
+      places_.push_back(std::move(place));
+    }
+    const Operand y = builder_.new_result(y_, choose_layout());
+    Dims offset(builder_.dims(y_).size(), 0);
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const Dims dims = builder_.dims(inputs_[i]);
+      const Desc part = y.desc.submemory_desc(dims, offset);
+      if (!produce_in_place(places_[i], y.buffer, part))
+        builder_.add_reorder(places_[i], {y.buffer, part});
+      offset[axis_] += dims[axis_];
+    }
+    return {};
+  }
+
+ private:
+  // A layout that an input has and that can be cut where the inputs meet; else plain.
+  Desc choose_layout() const {
+    const Dims dims = builder_.dims(y_);
+    for (int block : {16, 8}) {
+      const Desc layout = blocked_desc(dims, builder_.type(), block);
+      if (can_be_cut(block) && is_used(block)) return layout;
+    }
+    return plain_desc(dims, builder_.type());
+  }
+
+  bool can_be_cut(int block) const {
+    if (axis_ != 1) return true;
+    for (size_t i = 0; i + 1 < inputs_.size(); ++i)
+      if (builder_.dims(inputs_[i])[1] % block != 0) return false;
+    return true;
+  }
+
+  bool is_used(int block) const {
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const Desc blocked = blocked_desc(builder_.dims(inputs_[i]), builder_.type(), block);
+      if (!is_plain(blocked) && places_[i].desc == blocked) return true;
+    }
+    return false;
+  }
+
+  // Makes the input's own memory a part of the result's.
+  bool produce_in_place(const Operand& input, BufferId whole, const Desc& part) {
+    BufferTable& buffers = builder_.buffers();
+    if (!buffers.is_own(input.buffer) || !lie_alike(input.desc, part)) return false;
+    if (buffers.bytes(input.buffer) != input.desc.get_size()) return false;
+    const size_t element = dnnl::memory::data_type_size(builder_.type());
+    buffers.place_inside(input.buffer, whole, static_cast<size_t>(part.data.offset0) * element);
+    return true;
+  }
+
+  Builder& builder_;
+  const std::vector<ValueId>& inputs_;
+  const ValueId y_;
+  const size_t axis_;
+  std::vector<Operand> places_;
+};
+
+// Concat of integers: plain pieces, copied row by row.
+class PlainConcatStep final : public Step {
+ public:
+  struct Piece {
+    BufferId buffer;
+    size_t bytes;  // per row
+  };
+  PlainConcatStep(std::vector<Piece> pieces, size_t rows, BufferId to)
+      : pieces_(std::move(pieces)), rows_(rows), to_(to) {}
+  std::vector<BufferId> buffers() const override {
+    std::vector<BufferId> ids = {to_};
+    for (const Piece& piece : pieces_) ids.push_back(piece.buffer);
+    return ids;
+  }
+  Status run(const RunState& state) const noexcept override {
+    std::byte* to = state.buffers[to_];
+    for (size_t row = 0; row < rows_; ++row)
+      for (const Piece& piece : pieces_) {
+        std::memcpy(to, state.buffers[piece.buffer] + row * piece.bytes, piece.bytes);
+        to += piece.bytes;
+      }
+    return {};
+  }
+
+ private:
+  std::vector<Piece> pieces_;
+  size_t rows_;
+  BufferId to_;
+};
+
+Status lower_plain(Builder& builder, const Node& node, size_t axis) {
+  const ValueId y = node.outputs[0];
+  size_t rows = 1;
+  for (size_t i = 0; i < axis; ++i) rows *= static_cast<size_t>(builder.dims(y)[i]);
+  std::vector<PlainConcatStep::Piece> pieces;
+  for (ValueId id : node.inputs) {
+    MILLRACE_ASSIGN_OR_RETURN(const Operand place, builder.plain(id));
+    pieces.push_back({place.buffer, builder.value(id).bytes() / rows});
+  }
+  const Operand to = builder.new_result(y, builder.plain_form(y));
+  builder.add("Concat", "millrace:concat",
+              std::make_unique<PlainConcatStep>(std::move(pieces), rows, to.buffer));
+  return {};
+}
+
+}  // namespace
+
+Status lower(Builder& builder, const Node& node, const graph::Concat& op) {
+  const auto axis = static_cast<size_t>(op.axis);
+  if (!builder.is_floating(node.outputs[0])) return lower_plain(builder, node, axis);
+  return FloatingConcat(builder, node, axis).lower();
+}
+
+}  // namespace millrace::device::cpu::kernels

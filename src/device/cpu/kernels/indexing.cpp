@@ -1,0 +1,86 @@
+// Slice, Pad and Expand.
+#include <algorithm>
+
+#include "device/cpu/kernels/binary.h"
+#include "device/cpu/kernels/kernels.h"
+#include "device/cpu/kernels/mapped_copy.h"
+#include "device/cpu/kernels/primitives.h"
+
+namespace millrace::device::cpu::kernels {
+namespace {
+
+using graph::ValueId;
+
+// The part of the memory of `place`, where the layout can be cut there.
+std::optional<Desc> cut(const Desc& desc, const graph::Slice& op) {
+  if (std::ranges::any_of(op.step, [](int64_t step) { return step != 1; })) return std::nullopt;
+  const Desc part = desc.submemory_desc(op.size, op.begin, /*allow_empty=*/true);
+  if (part.is_zero()) return std::nullopt;
+  return part;
+}
+
+// Where index `i` of a dimension of `size` lies that was padded by reflection, without the edge.
+int64_t reflected(int64_t i, int64_t size) {
+  if (size == 1) return 0;
+  const int64_t period = 2 * (size - 1);
+  const int64_t phase = ((i % period) + period) % period;
+  return phase < size ? phase : period - phase;
+}
+
+int64_t padded_index(graph::PadMode mode, int64_t i, int64_t size) {
+  switch (mode) {
+    case graph::PadMode::kReflect:
+      return reflected(i, size);
+    case graph::PadMode::kEdge:
+      return std::clamp<int64_t>(i, 0, size - 1);
+    case graph::PadMode::kConstant:
+      break;
+  }
+  return i >= 0 && i < size ? i : kFill;
+}
+
+}  // namespace
+
+Status lower(Builder& builder, const Node& node, const graph::Slice& op) {
+  const ValueId x = node.input(0), y = node.outputs[0];
+  const Dims dims = builder.dims(x);
+  if (builder.is_floating(x)) {
+    MILLRACE_ASSIGN_OR_RETURN(const Operand place, builder.current(x));
+    if (const auto part = cut(place.desc, op)) {
+      builder.set_result(y, {place.buffer, *part});
+      return {};
+    }
+  }
+  const Dims strides = plain_strides(dims);
+  CopyMap map;
+  for (size_t i = 0; i < dims.size(); ++i)
+    map.push_back(index_range(op.begin[i], op.size[i], op.step[i], strides[i]));
+  return add_mapped_copy(builder, "Slice", x, y, map);
+}
+
+Status lower(Builder& builder, const Node& node, const graph::Pad& op) {
+  const ValueId x = node.input(0), y = node.outputs[0];
+  const Dims dims = builder.dims(x), strides = plain_strides(dims);
+  CopyMap map;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    std::vector<int64_t> offsets;
+    for (int64_t index = -op.begin[i]; index < dims[i] + op.end[i]; ++index) {
+      const int64_t from = padded_index(op.mode, index, dims[i]);
+      offsets.push_back(from == kFill ? kFill : from * strides[i]);
+    }
+    map.push_back(std::move(offsets));
+  }
+  return add_mapped_copy(builder, "Pad", x, y, map, op.value);
+}
+
+Status lower(Builder& builder, const Node& node, const graph::Expand&) {
+  const ValueId x = node.input(0), y = node.outputs[0];
+  const Dims result = builder.dims(y), dims = with_rank(builder.dims(x), result.size());
+  const Dims strides = plain_strides(dims);
+  CopyMap map;
+  for (size_t i = 0; i < result.size(); ++i)
+    map.push_back(index_range(0, result[i], 1, dims[i] == 1 ? 0 : strides[i]));
+  return add_mapped_copy(builder, "Expand", x, y, map);
+}
+
+}  // namespace millrace::device::cpu::kernels

@@ -1,0 +1,162 @@
+#include "device/cpu/kernels/mapped_copy.h"
+
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include "tensor/half.h"
+
+namespace millrace::device::cpu::kernels {
+namespace {
+
+// Copies rows: the outer dimensions are walked, the last one is copied run by run.
+class MappedCopyStep final : public Step {
+ public:
+  struct Run {
+    int64_t from;  // kFill for the fill value
+    size_t bytes;
+  };
+
+  MappedCopyStep(BufferId from, BufferId to, CopyMap map, size_t element, uint64_t fill)
+      : from_(from), to_(to), element_(element), fill_(fill) {
+    // Innermost dimensions that are copied whole become part of the element.
+    while (map.size() > 1 && is_contiguous(map.back())) {
+      block_ *= map.back().size();
+      map.pop_back();
+    }
+    row_ = runs_of(map.back());
+    map.pop_back();
+    outer_ = std::move(map);
+    for (const Run& run : row_) row_bytes_ += run.bytes;
+  }
+
+  std::vector<BufferId> buffers() const override { return {from_, to_}; }
+
+  Status run(const RunState& state) const noexcept override {
+    const std::byte* from = state.buffers[from_];
+    std::byte* to = state.buffers[to_];
+    std::array<size_t, DNNL_MAX_NDIMS> index{};
+    do {
+      copy_row(from, to, base_of(index));
+      to += row_bytes_;
+    } while (advance(index));
+    return {};
+  }
+
+ private:
+  bool is_contiguous(const std::vector<int64_t>& offsets) const {
+    for (size_t i = 0; i < offsets.size(); ++i)
+      if (offsets[i] != static_cast<int64_t>(i * block_)) return false;
+    return true;
+  }
+
+  std::vector<Run> runs_of(const std::vector<int64_t>& offsets) const {
+    const auto block = static_cast<int64_t>(block_);
+    std::vector<Run> runs;
+    for (size_t i = 0; i < offsets.size(); ++i) {
+      const bool fill = offsets[i] == kFill;
+      const bool follows =
+          i > 0 && (fill ? offsets[i - 1] == kFill
+                         : offsets[i - 1] != kFill && offsets[i] == offsets[i - 1] + block);
+      if (!follows) runs.push_back({fill ? kFill : offsets[i] * signed_element(), 0});
+      runs.back().bytes += block_ * element_;
+    }
+    return runs;
+  }
+
+  int64_t signed_element() const { return static_cast<int64_t>(element_); }
+
+  // How far the outer indices move in the input, in bytes; kFill when one of them is outside it.
+  int64_t base_of(const std::array<size_t, DNNL_MAX_NDIMS>& index) const noexcept {
+    int64_t base = 0;
+    for (size_t i = 0; i < outer_.size(); ++i) {
+      const int64_t offset = outer_[i][index[i]];
+      if (offset == kFill) return kFill;
+      base += offset * signed_element();
+    }
+    return base;
+  }
+
+  bool advance(std::array<size_t, DNNL_MAX_NDIMS>& index) const noexcept {
+    for (size_t i = outer_.size(); i-- > 0;) {
+      if (++index[i] < outer_[i].size()) return true;
+      index[i] = 0;
+    }
+    return false;
+  }
+
+  void copy_row(const std::byte* from, std::byte* to, int64_t base) const noexcept {
+    if (base == kFill) return fill(to, row_bytes_);
+    for (const Run& run : row_) {
+      if (run.from == kFill)
+        fill(to, run.bytes);
+      else
+        copy(from + base + run.from, to, run.bytes);
+      to += run.bytes;
+    }
+  }
+
+  // Single elements are common (steps) and too small for a call.
+  static void copy(const std::byte* from, std::byte* to, size_t bytes) noexcept {
+    if (bytes == 4)
+      std::memcpy(to, from, 4);
+    else if (bytes == 2)
+      std::memcpy(to, from, 2);
+    else
+      std::memcpy(to, from, bytes);
+  }
+
+  void fill(std::byte* to, size_t bytes) const noexcept {
+    for (size_t i = 0; i < bytes; i += element_) std::memcpy(to + i, &fill_, element_);
+  }
+
+  BufferId from_, to_;
+  size_t element_, block_ = 1, row_bytes_ = 0;
+  uint64_t fill_;  // the bits of one element, lowest first
+  CopyMap outer_;
+  std::vector<Run> row_;
+};
+
+// The bits of `value` as an element of the value's type on this device.
+uint64_t bits_of(const Builder& builder, graph::ValueId id, float value) {
+  if (!builder.is_floating(id)) return static_cast<uint64_t>(static_cast<int64_t>(value));
+  if (builder.type() == ElementType::bf16) return tensor::float_to_bf16(value);
+  return std::bit_cast<uint32_t>(value);
+}
+
+}  // namespace
+
+Dims plain_strides(const Dims& dims) {
+  Dims strides(dims.size(), 1);
+  for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+  return strides;
+}
+
+std::vector<int64_t> index_range(int64_t begin, int64_t count, int64_t step, int64_t stride) {
+  std::vector<int64_t> offsets;
+  for (int64_t i = 0; i < count; ++i) offsets.push_back((begin + i * step) * stride);
+  return offsets;
+}
+
+CopyMap transposed(const Dims& input, const Dims& permutation) {
+  const Dims strides = plain_strides(input);
+  CopyMap map;
+  for (int64_t axis : permutation) {
+    const auto from = static_cast<size_t>(axis);
+    map.push_back(index_range(0, input[from], 1, strides[from]));
+  }
+  return map;
+}
+
+Status add_mapped_copy(Builder& builder, const char* operation, graph::ValueId x, graph::ValueId y,
+                       const CopyMap& map, float fill) {
+  MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.plain(x));
+  const Operand to = builder.new_result(y, builder.plain_form(y));
+  const size_t element = builder.element_size(y);
+  builder.add(operation, "millrace:mapped_copy",
+              std::make_unique<MappedCopyStep>(from.buffer, to.buffer, map, element,
+                                               bits_of(builder, y, fill)));
+  return {};
+}
+
+}  // namespace millrace::device::cpu::kernels

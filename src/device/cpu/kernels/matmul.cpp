@@ -1,0 +1,183 @@
+// MatMul: inner products with constant weights, batched products of two values otherwise.
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "device/cpu/kernels/binary.h"
+#include "device/cpu/kernels/kernels.h"
+#include "device/cpu/kernels/primitives.h"
+
+namespace millrace::device::cpu::kernels {
+namespace {
+
+using graph::kNoValue;
+using graph::ValueId;
+
+class Lowering {
+ public:
+  Lowering(Builder& builder, const Node& node, const graph::MatMul& op)
+      : builder_(builder),
+        op_(op),
+        a_(node.input(0)),
+        b_(node.input(1)),
+        bias_(node.input(2)),
+        y_(node.outputs[0]) {}
+
+  Status lower() {
+    if (!builder_.is_floating(a_)) return unsupported("products of integers");
+    const bool is_layer =
+        builder_.is_constant(b_) && builder_.dims(b_).size() == 2 && !op_.transpose_a;
+    MILLRACE_ASSIGN_OR_RETURN(const Operand product, is_layer ? add_layer() : add_product());
+    return finish(product);
+  }
+
+ private:
+  // What can be done by the primitive is; the rest is left to finish().
+  dnnl::primitive_attr take_attributes() {
+    dnnl::primitive_attr attributes = make_attributes();
+    if (op_.alpha != 1) attributes.set_output_scales(0, {op_.alpha});
+    dnnl::post_ops post_ops;
+    activation_done_ =
+        (bias_ == kNoValue || bias_done_) && append_activation(post_ops, op_.activation);
+    attributes.set_post_ops(post_ops);
+    return attributes;
+  }
+
+  // Whether the bias has one entry per column; the library scales it by alpha like the product.
+  bool is_column_bias(int64_t columns) const {
+    if (bias_ == kNoValue || op_.alpha != 1) return false;
+    const Dims dims = builder_.dims(bias_);
+    return dims.back() == columns &&
+           std::all_of(dims.begin(), dims.end() - 1, [](int64_t dim) { return dim == 1; });
+  }
+
+  // a [..., K] times a constant [K, N], as an inner product with packed weights.
+  Result<Operand> add_layer() {
+    const Dims b = builder_.dims(b_);
+    const int64_t k = op_.transpose_b ? b[1] : b[0], n = op_.transpose_b ? b[0] : b[1];
+    const Dims a = builder_.dims(a_);
+    const int64_t m = std::accumulate(a.begin(), a.end() - 1, int64_t{1}, std::multiplies<>());
+    const ElementType type = builder_.type();
+    bias_done_ = is_column_bias(n);
+    const Desc bias = bias_done_ ? plain_desc({n}, ElementType::f32) : Desc();
+    const Desc x = plain_desc({m, k}, type), y = plain_desc({m, n}, type);
+    const dnnl::inner_product_forward::desc desc(dnnl::prop_kind::forward_inference, x,
+                                                 any_desc({n, k}, type), bias, y);
+    const dnnl::inner_product_forward::primitive_desc primitive(desc, take_attributes(),
+                                                                builder_.engine());
+    MILLRACE_ASSIGN_OR_RETURN(const Operand plain_a, builder_.plain(a_));
+    const std::vector<uint32_t> stored =
+        op_.transpose_b ? std::vector<uint32_t>{0, 1} : std::vector<uint32_t>{1, 0};
+    MILLRACE_ASSIGN_OR_RETURN(const Operand weights,
+                              builder_.packed(b_, primitive.weights_desc(), stored));
+    std::vector<Argument> arguments = {{DNNL_ARG_SRC, {plain_a.buffer, x}},
+                                       {DNNL_ARG_WEIGHTS, weights}};
+    if (bias_done_) {
+      MILLRACE_ASSIGN_OR_RETURN(const Operand plain_bias, builder_.packed(bias_, bias));
+      arguments.push_back({DNNL_ARG_BIAS, plain_bias});
+    }
+    const Operand result = builder_.new_temporary(builder_.plain_form(y_));
+    arguments.push_back({DNNL_ARG_DST, {result.buffer, y}});
+    builder_.add_primitive("MatMul", primitive, dnnl::inner_product_forward(primitive),
+                           std::move(arguments));
+    return result;
+  }
+
+  // One operand of the product, with the rank of the product: how it lies now, and the layouts to
+  // try.
+  struct Factor {
+    ValueId id;
+    Dims shape;                 // of the value, with ones added
+    Dims permutation;           // swaps the last two dimensions where they are transposed
+    std::vector<Desc> layouts;  // in terms of the product
+  };
+
+  Result<Factor> make_factor(ValueId id, bool transpose, bool is_row, size_t rank) {
+    Dims shape = builder_.dims(id);
+    if (builder_.value(id).shape.size() == 1)
+      shape = is_row ? Dims{1, shape[0]} : Dims{shape[0], 1};
+    Factor factor{id, with_rank(shape, rank), Dims(rank), {}};
+    std::iota(factor.permutation.begin(), factor.permutation.end(), 0);
+    if (transpose) std::swap(factor.permutation[rank - 1], factor.permutation[rank - 2]);
+    MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder_.current(id));
+    if (const auto seen = reshaped(now.desc, factor.shape))
+      factor.layouts.push_back(permuted(*seen, factor.permutation));
+    const Desc plain = permuted(plain_desc(factor.shape, builder_.type()), factor.permutation);
+    if (factor.layouts.empty() || !(factor.layouts[0] == plain)) factor.layouts.push_back(plain);
+    return factor;
+  }
+
+  // The operand in one of its layouts.
+  Result<Operand> fetch(const Factor& factor, const Desc& layout) {
+    MILLRACE_ASSIGN_OR_RETURN(Operand place, builder_.current(factor.id));
+    const bool as_it_lies = layout == factor.layouts.front() && factor.layouts.size() > 1;
+    if (!as_it_lies) {
+      MILLRACE_ASSIGN_OR_RETURN(place, builder_.plain(factor.id));
+    }
+    place.desc = layout;
+    return place;
+  }
+
+  Result<Operand> add_product() {
+    const size_t rank = std::max({builder_.dims(a_).size(), builder_.dims(b_).size(), size_t{2}});
+    MILLRACE_ASSIGN_OR_RETURN(const Factor a, make_factor(a_, op_.transpose_a, true, rank));
+    MILLRACE_ASSIGN_OR_RETURN(const Factor b, make_factor(b_, op_.transpose_b, false, rank));
+    const Dims a_dims = a.layouts.front().dims(), b_dims = b.layouts.front().dims();
+    Dims dims(rank);
+    for (size_t i = 0; i + 2 < rank; ++i) dims[i] = std::max(a_dims[i], b_dims[i]);
+    dims[rank - 2] = a_dims[rank - 2];
+    dims[rank - 1] = b_dims[rank - 1];
+    const Desc y = plain_desc(dims, builder_.type());
+    const dnnl::primitive_attr attributes = take_attributes();
+    using PrimitiveDesc = dnnl::matmul::primitive_desc;
+    std::optional<Choice<PrimitiveDesc>> chosen;
+    for (const Desc& a_layout : a.layouts) {
+      auto choice = choose(b.layouts, [&](const Desc& b_layout) {
+        return PrimitiveDesc(dnnl::matmul::desc(a_layout, b_layout, y), attributes,
+                             builder_.engine(), /*allow_empty=*/true);
+      });
+      const bool better = choice && (!chosen || !is_reference(choice->primitive.impl_info_str()));
+      if (better) chosen = std::move(choice);
+      if (chosen && !is_reference(chosen->primitive.impl_info_str())) break;
+    }
+    if (!chosen) return unsupported("oneDNN has no matrix product of these shapes");
+    const PrimitiveDesc& primitive = chosen->primitive;
+    MILLRACE_ASSIGN_OR_RETURN(const Operand left, fetch(a, primitive.src_desc()));
+    MILLRACE_ASSIGN_OR_RETURN(const Operand right, fetch(b, primitive.weights_desc()));
+    const Operand result = builder_.new_temporary(builder_.plain_form(y_));
+    builder_.add_primitive(
+        "MatMul", primitive, dnnl::matmul(primitive),
+        {{DNNL_ARG_SRC, left}, {DNNL_ARG_WEIGHTS, right}, {DNNL_ARG_DST, {result.buffer, y}}});
+    return result;
+  }
+
+  // Adds what the primitive left out and hands the result on.
+  Status finish(const Operand& product) {
+    const Operand y{product.buffer, builder_.plain_form(y_)};
+    if (bias_ != kNoValue && !bias_done_) {
+      MILLRACE_ASSIGN_OR_RETURN(const Operand bias, builder_.plain(bias_));
+      MILLRACE_RETURN_IF_ERROR(add_plain_binary(builder_, graph::BinaryKind::kAdd, y,
+                                                builder_.dims(y_), bias, builder_.dims(bias_), y,
+                                                builder_.dims(y_)));
+    }
+    if (!activation_done_ && op_.activation.kind != graph::UnaryKind::kIdentity)
+      MILLRACE_RETURN_IF_ERROR(add_unary(builder_, op_.activation, y, y));
+    builder_.set_result(y_, y);
+    return {};
+  }
+
+  Builder& builder_;
+  const graph::MatMul& op_;
+  const ValueId a_, b_, bias_, y_;
+  bool bias_done_ = false, activation_done_ = false;
+};
+
+}  // namespace
+
+Status lower(Builder& builder, const Node& node, const graph::MatMul& op) {
+  return Lowering(builder, node, op).lower();
+}
+
+}  // namespace millrace::device::cpu::kernels

@@ -1,0 +1,89 @@
+#include "device/cpu/kernels/primitives.h"
+
+#include <algorithm>
+
+namespace millrace::device::cpu::kernels {
+
+using dnnl::algorithm;
+using graph::UnaryKind;
+
+dnnl::primitive_attr make_attributes() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+std::vector<Desc> layouts_for(const Desc& now) {
+  const Dims dims = now.dims();
+  const ElementType type = now.data_type();
+  std::vector<Desc> layouts;
+  if (is_dense(now)) layouts.push_back(now);
+  for (const Desc& other :
+       {blocked_desc(dims, type, 16), blocked_desc(dims, type, 8), plain_desc(dims, type)})
+    if (std::ranges::find(layouts, other) == layouts.end()) layouts.push_back(other);
+  return layouts;
+}
+
+std::optional<Eltwise> eltwise_of(const graph::Activation& function) {
+  switch (function.kind) {
+    case UnaryKind::kRelu:
+      return Eltwise{algorithm::eltwise_relu, 0, 0};
+    case UnaryKind::kClip:
+      return Eltwise{algorithm::eltwise_clip, function.alpha, function.beta};
+    case UnaryKind::kLeakyRelu:
+      return Eltwise{algorithm::eltwise_relu, function.alpha, 0};
+    case UnaryKind::kElu:
+      return Eltwise{algorithm::eltwise_elu, function.alpha, 0};
+    case UnaryKind::kSigmoid:
+      return Eltwise{algorithm::eltwise_logistic, 0, 0};
+    case UnaryKind::kTanh:
+      return Eltwise{algorithm::eltwise_tanh, 0, 0};
+    case UnaryKind::kHardSwish:
+      return Eltwise{algorithm::eltwise_hardswish, 0, 0};
+    case UnaryKind::kSwish:
+      return Eltwise{algorithm::eltwise_swish, 1, 0};
+    case UnaryKind::kGelu:
+      return Eltwise{algorithm::eltwise_gelu_erf, 0, 0};
+    case UnaryKind::kExp:
+      return Eltwise{algorithm::eltwise_exp, 0, 0};
+    case UnaryKind::kLog:
+      return Eltwise{algorithm::eltwise_log, 0, 0};
+    case UnaryKind::kSqrt:
+      return Eltwise{algorithm::eltwise_sqrt, 0, 0};
+    case UnaryKind::kAbs:
+      return Eltwise{algorithm::eltwise_abs, 0, 0};
+    case UnaryKind::kSoftplus:
+      return Eltwise{algorithm::eltwise_soft_relu, 0, 0};
+    case UnaryKind::kPow:
+      return Eltwise{algorithm::eltwise_pow, 1, function.alpha};
+    case UnaryKind::kLinear:
+      return Eltwise{algorithm::eltwise_linear, function.alpha, function.beta};
+    case UnaryKind::kNeg:
+      return Eltwise{algorithm::eltwise_linear, -1, 0};
+    case UnaryKind::kReciprocal:
+      return Eltwise{algorithm::eltwise_pow, 1, -1};
+    case UnaryKind::kIdentity:
+    case UnaryKind::kHardSigmoid:
+    case UnaryKind::kErf:
+    case UnaryKind::kRound:
+    case UnaryKind::kFloor:
+    case UnaryKind::kCeil:
+      break;
+  }
+  return std::nullopt;
+}
+
+bool append_activation(dnnl::post_ops& post_ops, const graph::Activation& function) {
+  if (function.kind == UnaryKind::kIdentity) return true;
+  if (function.kind == UnaryKind::kHardSigmoid) {
+    post_ops.append_eltwise(1, algorithm::eltwise_linear, function.alpha, function.beta);
+    post_ops.append_eltwise(1, algorithm::eltwise_clip, 0, 1);
+    return true;
+  }
+  const auto eltwise = eltwise_of(function);
+  if (!eltwise) return false;
+  post_ops.append_eltwise(1, eltwise->algorithm, eltwise->alpha, eltwise->beta);
+  return true;
+}
+
+}  // namespace millrace::device::cpu::kernels

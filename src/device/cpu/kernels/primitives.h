@@ -1,0 +1,64 @@
+// What the kernels have in common when they make primitives.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "device/cpu/builder.h"
+#include "graph/operators.h"
+
+namespace millrace::device::cpu::kernels {
+
+// Attributes of every primitive: scratch memory comes from the arena.
+dnnl::primitive_attr make_attributes();
+
+// The layouts worth trying for a value, best first: as it lies now if that is dense, in channel
+// blocks, plain.
+std::vector<Desc> layouts_for(const Desc& now);
+
+template <class PrimitiveDesc>
+struct Choice {
+  PrimitiveDesc primitive;
+  Desc layout;
+};
+
+// The first of `layouts` for which `make` gives a primitive with a fast implementation, else the
+// first with any. `make` may return an empty descriptor or throw dnnl::error.
+template <class Make>
+auto choose(const std::vector<Desc>& layouts, Make make)
+    -> std::optional<Choice<decltype(make(layouts.front()))>> {
+  std::optional<Choice<decltype(make(layouts.front()))>> slow;
+  for (const Desc& layout : layouts) {
+    try {
+      auto primitive = make(layout);
+      if (primitive.get(true) == nullptr) continue;
+      if (!is_reference(primitive.impl_info_str())) return {{std::move(primitive), layout}};
+      if (!slow) slow = {std::move(primitive), layout};
+    } catch (const dnnl::error& error) {
+      if (error.status == dnnl_out_of_memory) throw;
+    }
+  }
+  return slow;
+}
+
+// The library's elementwise function for `function`; none where it has none with the same meaning.
+struct Eltwise {
+  dnnl::algorithm algorithm;
+  float alpha, beta;
+};
+std::optional<Eltwise> eltwise_of(const graph::Activation& function);
+
+// Appends `function` to what a primitive does to its result. False when that needs a step of its
+// own.
+bool append_activation(dnnl::post_ops& post_ops, const graph::Activation& function);
+
+// Applies `function` to `from`, giving `to`, which lies the same way; they may be one buffer.
+Status add_unary(Builder& builder, const graph::Activation& function, const Operand& from,
+                 const Operand& to);
+
+// The same for PRelu; `slope` broadcasts to `from`.
+Status add_prelu(Builder& builder, const Operand& from, const Operand& slope, const Operand& to);
+
+}  // namespace millrace::device::cpu::kernels

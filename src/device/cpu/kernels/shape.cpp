@@ -1,0 +1,34 @@
+// Reshape and Transpose: other ways to look at the same memory, where the layout allows.
+#include "device/cpu/kernels/kernels.h"
+#include "device/cpu/kernels/mapped_copy.h"
+#include "device/cpu/kernels/primitives.h"
+
+namespace millrace::device::cpu::kernels {
+
+Status lower(Builder& builder, const Node& node, const graph::Reshape&) {
+  const graph::ValueId x = node.input(0), y = node.outputs[0];
+  MILLRACE_ASSIGN_OR_RETURN(Operand place, builder.current(x));
+  if (!builder.is_floating(x)) {
+    builder.set_result(y, place);
+    return {};
+  }
+  auto seen = reshaped(place.desc, builder.dims(y));
+  if (!seen) {
+    MILLRACE_ASSIGN_OR_RETURN(place, builder.plain(x));
+    seen = builder.plain_form(y);
+  }
+  builder.set_result(y, {place.buffer, *seen});
+  return {};
+}
+
+// Only the description changes; whoever needs the elements in another order reorders them once.
+Status lower(Builder& builder, const Node& node, const graph::Transpose& op) {
+  const graph::ValueId x = node.input(0), y = node.outputs[0];
+  if (!builder.is_floating(x))
+    return add_mapped_copy(builder, "Transpose", x, y, transposed(builder.dims(x), op.permutation));
+  MILLRACE_ASSIGN_OR_RETURN(const Operand place, builder.current(x));
+  builder.set_result(y, {place.buffer, permuted(place.desc, op.permutation)});
+  return {};
+}
+
+}  // namespace millrace::device::cpu::kernels

@@ -1,0 +1,110 @@
+// Unary: the library's elementwise primitives, and loops for the functions it does not have.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "device/cpu/kernels/elements.h"
+#include "device/cpu/kernels/kernels.h"
+#include "device/cpu/kernels/primitives.h"
+
+namespace millrace::device::cpu::kernels {
+namespace {
+
+using graph::Activation;
+using graph::UnaryKind;
+using PrimitiveDesc = dnnl::eltwise_forward::primitive_desc;
+
+PrimitiveDesc make_eltwise(const Builder& builder, const Eltwise& eltwise, const Desc& layout) {
+  const dnnl::eltwise_forward::desc desc(dnnl::prop_kind::forward_inference, eltwise.algorithm,
+                                         layout, eltwise.alpha, eltwise.beta);
+  return PrimitiveDesc(desc, make_attributes(), builder.engine(), /*allow_empty=*/true);
+}
+
+template <class T, class F>
+class LoopStep final : public Step {
+ public:
+  LoopStep(BufferId from, BufferId to, size_t count, F function)
+      : from_(from), to_(to), count_(count), function_(function) {}
+  std::vector<BufferId> buffers() const override { return {from_, to_}; }
+  Status run(const RunState& state) const noexcept override {
+    const T* from = state.input<T>(from_);
+    T* to = state.output<T>(to_);
+    for (size_t i = 0; i < count_; ++i) to[i] = from_float<T>(function_(to_float(from[i])));
+    return {};
+  }
+
+ private:
+  BufferId from_, to_;
+  size_t count_;
+  F function_;
+};
+
+template <class F>
+Status add_loop(Builder& builder, const Operand& from, const Operand& to, F function) {
+  const ElementType type = from.desc.data_type();
+  const size_t count = from.desc.get_size() / dnnl::memory::data_type_size(type);
+  with_element(type, [&](auto element) {
+    using T = decltype(element);
+    builder.add("Unary", "millrace:loop",
+                std::make_unique<LoopStep<T, F>>(from.buffer, to.buffer, count, function));
+  });
+  return {};
+}
+
+// Every function here but the hard sigmoid keeps zero, so padding lanes stay zero.
+Status add_own(Builder& builder, const Activation& function, const Operand& from,
+               const Operand& to) {
+  const float alpha = function.alpha, beta = function.beta;
+  switch (function.kind) {
+    case UnaryKind::kErf:
+      return add_loop(builder, from, to, [](float x) { return std::erf(x); });
+    case UnaryKind::kRound:
+      return add_loop(builder, from, to, [](float x) { return std::nearbyint(x); });
+    case UnaryKind::kFloor:
+      return add_loop(builder, from, to, [](float x) { return std::floor(x); });
+    case UnaryKind::kCeil:
+      return add_loop(builder, from, to, [](float x) { return std::ceil(x); });
+    case UnaryKind::kHardSigmoid:
+      return add_loop(builder, from, to, [alpha, beta](float x) {
+        return std::max(0.0f, std::min(1.0f, alpha * x + beta));
+      });
+    default:
+      return unsupported(std::string("the function ") + name_of(function.kind));
+  }
+}
+
+}  // namespace
+
+Status add_unary(Builder& builder, const Activation& function, const Operand& from,
+                 const Operand& to) {
+  const auto eltwise = eltwise_of(function);
+  if (!eltwise) return add_own(builder, function, from, to);
+  const PrimitiveDesc primitive = make_eltwise(builder, *eltwise, from.desc);
+  if (!primitive) return unsupported(std::string("the function ") + name_of(function.kind));
+  builder.add_primitive("Unary", primitive, dnnl::eltwise_forward(primitive),
+                        {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
+  return {};
+}
+
+Status lower(Builder& builder, const Node& node, const graph::Unary& op) {
+  const graph::ValueId x = node.input(0), y = node.outputs[0];
+  MILLRACE_ASSIGN_OR_RETURN(Operand from, builder.current(x));
+  if (op.function.kind == UnaryKind::kIdentity) {
+    builder.set_result(y, from);
+    return {};
+  }
+  if (!builder.is_floating(x)) return unsupported("elementwise functions of integers");
+  if (const auto eltwise = eltwise_of(op.function)) {
+    const auto choice = choose(layouts_for(from.desc), [&](const Desc& layout) {
+      return make_eltwise(builder, *eltwise, layout);
+    });
+    if (!choice) return unsupported(std::string("the function ") + name_of(op.function.kind));
+    MILLRACE_ASSIGN_OR_RETURN(from, builder.in_layout(x, choice->layout));
+  } else if (has_padding(from.desc) || !is_dense(from.desc)) {
+    MILLRACE_ASSIGN_OR_RETURN(from, builder.plain(x));
+  }
+  const Operand to = builder.new_result_over(y, from.desc, x, from);
+  return add_unary(builder, op.function, from, to);
+}
+
+}  // namespace millrace::device::cpu::kernels

@@ -1,0 +1,20 @@
+#include "device/cpu/cpu_device.h"
+#include "device/registry.h"
+
+namespace {
+
+millrace::Result<std::shared_ptr<millrace::device::Device>> create(
+    const millrace::device::DeviceOptions& options) {
+  using millrace::device::Device;
+  return millrace::device::cpu::guarded([&]() -> millrace::Result<std::shared_ptr<Device>> {
+    return std::shared_ptr<Device>(std::make_shared<millrace::device::cpu::CpuDevice>(options));
+  });
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const millrace::device::PluginEntry*
+millrace_device_plugin() {
+  static constexpr millrace::device::PluginEntry kEntry{millrace::device::kPluginVersion, &create};
+  return &kEntry;
+}

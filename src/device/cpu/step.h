@@ -1,0 +1,79 @@
+// Step: one operation of a program, in the form in which contexts run it.
+//
+// Steps are made at load, then immutable and shared by all contexts; what differs between contexts
+// (addresses, the library's memory objects) reaches them through RunState.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "device/cpu/dnnl_adapter.h"
+
+namespace millrace::device::cpu {
+
+// A stretch of memory of a program: part of the arena, a constant, or a tensor of the caller.
+using BufferId = uint32_t;
+
+// A buffer and how the tensor lies in it.
+struct Operand {
+  BufferId buffer = 0;
+  Desc desc;
+};
+
+// An operand of a primitive, by the library's argument index.
+struct Argument {
+  int index = 0;
+  Operand operand;
+};
+
+struct RunState {
+  const dnnl::stream& stream;
+  std::span<std::byte* const> buffers;         // by BufferId
+  std::span<const dnnl_exec_arg_t> arguments;  // of the step that runs: one per arguments()
+
+  template <class T>
+  const T* input(BufferId id) const noexcept {
+    return reinterpret_cast<const T*>(buffers[id]);
+  }
+  template <class T>
+  T* output(BufferId id) const noexcept {
+    return reinterpret_cast<T*>(buffers[id]);
+  }
+};
+
+class Step {
+ public:
+  virtual ~Step() = default;
+  // The operands that a context shall make into memory objects of the library.
+  virtual std::span<const Argument> arguments() const noexcept { return {}; }
+  // Every buffer the step reads or writes.
+  virtual std::vector<BufferId> buffers() const = 0;
+  // Allocates nothing. May run on several threads at once, each with a state of its own.
+  virtual Status run(const RunState& state) const noexcept = 0;
+};
+
+// A primitive of the library.
+class PrimitiveStep final : public Step {
+ public:
+  PrimitiveStep(dnnl::primitive primitive, std::vector<Argument> arguments)
+      : primitive_(std::move(primitive)), arguments_(std::move(arguments)) {}
+  std::span<const Argument> arguments() const noexcept override { return arguments_; }
+  std::vector<BufferId> buffers() const override {
+    std::vector<BufferId> ids;
+    for (const Argument& argument : arguments_) ids.push_back(argument.operand.buffer);
+    return ids;
+  }
+  Status run(const RunState& state) const noexcept override {
+    return execute(primitive_, state.stream, state.arguments);
+  }
+
+ private:
+  dnnl::primitive primitive_;
+  std::vector<Argument> arguments_;
+};
+
+}  // namespace millrace::device::cpu
