@@ -2,7 +2,7 @@
 
 install(TARGETS millrace vart-ml LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # A device plugin is found beside the core library.
-install(TARGETS millrace_cpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS millrace-cpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS millrace_cli vart_infer_async RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/vart DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
