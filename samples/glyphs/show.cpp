@@ -1,6 +1,7 @@
 #include "samples/glyphs/show.h"
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace millrace::samples {
 namespace {
@@ -8,13 +9,16 @@ namespace {
 constexpr size_t kPicturesShown = 3;
 constexpr char kRamp[] = " .:-=+*#%@";
 
+// How far a pixel stands out from the ground, which the corner shows: characters come dark on light
+// and light on dark.
+int ink(const Picture& picture, uint32_t row, uint32_t column) {
+  return std::abs(picture.pixels[row * picture.width + column] - picture.pixels[0]);
+}
+
 // One text line of a picture: characters are twice as high as wide, so two rows make one line.
 void print_line(const Picture& picture, uint32_t row) {
-  for (uint32_t x = 0; x < picture.width; ++x) {
-    const int upper = picture.pixels[row * picture.width + x];
-    const int lower = picture.pixels[(row + 1) * picture.width + x];
-    std::putchar(kRamp[(upper + lower) * 9 / 510]);
-  }
+  for (uint32_t x = 0; x < picture.width; ++x)
+    std::putchar(kRamp[(ink(picture, row, x) + ink(picture, row + 1, x)) * 9 / 510]);
 }
 
 }  // namespace
