@@ -30,7 +30,8 @@ Outcome try_archive(const std::vector<std::byte>& bytes) {
     EXPECT_EQ(model.status().code(), StatusCode::kCorruptData) << model.status().to_string();
     return Outcome::kRefusedByCodec;
   }
-  auto again = model::Archive::from_memory(archive_bytes(encode(*model)), nullptr);
+  const std::vector<std::byte> encoded = archive_bytes(encode(*model));
+  auto again = model::Archive::from_memory(encoded, nullptr);
   EXPECT_TRUE(again.ok()) << again.status().to_string();
   if (again.ok()) {
     EXPECT_TRUE(decode(*again).ok());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/archive_codec.h"
+#include "model/archive_generated.h"
 #include "tests/graph/all_operators_model.h"
 
 namespace millrace::graph {
@@ -204,6 +205,35 @@ INSTANTIATE_TEST_SUITE_P(Boundaries, HostileArchive, ::testing::ValuesIn(boundar
 INSTANTIATE_TEST_SUITE_P(Partitions, HostileArchive, ::testing::ValuesIn(partition_cases()),
                          kCaseName);
 INSTANTIATE_TEST_SUITE_P(Plan, HostileArchive, ::testing::ValuesIn(plan_cases()), kCaseName);
+
+// A structure of a few kilobytes whose lists name one table again and again.
+std::vector<uint8_t> repetitive_structure(std::span<const model::SegmentInfo>) {
+  namespace format = model::format;
+  constexpr size_t kRepetitions = 50;
+  flatbuffers::FlatBufferBuilder builder;
+  const Dims shape(200, 1);
+  const auto value = format::CreateValueDirect(builder, "value", format::DataType::Float32, &shape);
+  const std::vector<flatbuffers::Offset<format::Value>> values(kRepetitions, value);
+  const std::vector<flatbuffers::Offset<format::Node>> nodes;
+  const std::vector<flatbuffers::Offset<format::Boundary>> boundaries;
+  const std::vector<format::Partition> partitions;
+  const std::vector<format::PlannedValue> plan;
+  const std::vector<flatbuffers::Offset<format::Segment>> segments;
+  format::FinishArchiveBuffer(
+      builder,
+      format::CreateArchiveDirect(builder, "", "", format::Precision::Fp32, 1, &values, &nodes,
+                                  &boundaries, &boundaries, &partitions, &plan, 0, &segments));
+  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
+TEST(HostileStructure, CannotUnfoldToMoreThanItsSize) {
+  const auto bytes = archive_bytes({{}, repetitive_structure});
+  auto archive = model::Archive::from_memory(bytes, nullptr);
+  ASSERT_TRUE(archive.ok()) << archive.status().to_string();
+  const Status status = decode(*archive).status();
+  EXPECT_EQ(status.code(), StatusCode::kCorruptData);
+  EXPECT_THAT(status.message(), HasSubstr("more than once"));
+}
 
 }  // namespace
 }  // namespace millrace::graph
