@@ -227,7 +227,7 @@ std::vector<uint8_t> repetitive_structure(std::span<const model::SegmentInfo>) {
 }
 
 TEST(HostileStructure, CannotUnfoldToMoreThanItsSize) {
-  const auto bytes = archive_bytes({{}, repetitive_structure});
+  const auto bytes = model::archive_bytes({{}, repetitive_structure});
   auto archive = model::Archive::from_memory(bytes, nullptr);
   ASSERT_TRUE(archive.ok()) << archive.status().to_string();
   const Status status = decode(*archive).status();
