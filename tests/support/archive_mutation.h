@@ -11,6 +11,7 @@
 #include <cstring>
 #include <random>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "model/archive_generated.h"
@@ -44,7 +45,8 @@ inline std::span<std::byte> structure_of(std::span<std::byte> archive) {
 }
 
 // Writes the checksums of all segments that lie inside the file into the structure, if that still
-// passes the verifier.
+// passes the verifier. Reads everything before it writes anything: in a damaged structure a
+// checksum may lie on top of something else.
 inline void fix_segment_checksums(std::span<std::byte> archive) {
   namespace format = model::format;
   const std::span<std::byte> structure = structure_of(archive);
@@ -55,14 +57,16 @@ inline void fix_segment_checksums(std::span<std::byte> archive) {
   const auto area = load_at<uint64_t>(archive, kSegmentsOffsetAt);
   if (area > archive.size()) return;
   const uint64_t room = archive.size() - area;
+  std::vector<std::pair<size_t, uint64_t>> checksums;  // by offset in the structure
   for (const format::Segment* segment : *format::GetArchive(bytes)->segments()) {
     if (segment->offset() > room || segment->length() > room - segment->offset()) continue;
-    const uint64_t checksum =
-        XXH3_64bits(archive.data() + area + segment->offset(), segment->length());
-    auto* table =
-        const_cast<flatbuffers::Table*>(reinterpret_cast<const flatbuffers::Table*>(segment));
-    table->SetField<uint64_t>(format::Segment::VT_CHECKSUM, checksum, 0);
+    const uint8_t* field = reinterpret_cast<const flatbuffers::Table*>(segment)->GetAddressOf(
+        format::Segment::VT_CHECKSUM);
+    if (field == nullptr) continue;
+    const std::byte* data = archive.data() + area + segment->offset();
+    checksums.emplace_back(field - bytes, XXH3_64bits(data, segment->length()));
   }
+  for (const auto& [offset, checksum] : checksums) store_at(structure, offset, checksum);
 }
 
 // Makes segment, structure and header checksums match what they cover, as far as that can be found.
