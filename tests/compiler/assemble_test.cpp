@@ -1,0 +1,143 @@
+#include "compiler/assemble.h"
+
+#include <gmock/gmock.h>
+
+#include "graph/archive_codec.h"
+#include "tests/compiler/passes/graph_maker.h"
+
+namespace millrace::compiler {
+namespace {
+
+using graph::CompiledModel;
+using graph::Precision;
+using graph::UnaryKind;
+using graph::ValueId;
+using tensor::DataType;
+using tensor::Layout;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Image [1,3,8,8] -> Conv -> Conv with the first as residual -> Tanh -> output [1,24,8,8].
+class AssembleTest : public ::testing::Test {
+ protected:
+  AssembleTest() {
+    first = maker.conv(maker.input({1, 3, 8, 8}), 24, 3);
+    second = maker.conv(first, 24, 3);
+    auto& inputs = maker.graph.nodes[1].inputs;
+    inputs = {inputs[0], inputs[1], graph::kNoValue, first};
+    output = maker.unary(UnaryKind::kTanh, second);
+    maker.output(output);
+  }
+
+  CompiledModel assembled() {
+    auto model = assemble(maker.graph, options, "tiny");
+    EXPECT_TRUE(model.ok()) << model.status().to_string();
+    return model.ok() ? *std::move(model) : CompiledModel();
+  }
+
+  Status failure() { return assemble(maker.graph, options, "tiny").status(); }
+
+  GraphMaker maker;
+  CompileOptions options;
+  ValueId first, second, output;
+};
+
+TEST_F(AssembleTest, ViewsOfAnImageInFp32) {
+  const CompiledModel model = assembled();
+  ASSERT_EQ(model.inputs.size(), 1u);
+  EXPECT_EQ(model.inputs[0].cpu.type, DataType::kFloat32);
+  EXPECT_EQ(model.inputs[0].cpu.layout, Layout::kNchw);
+  ASSERT_TRUE(model.inputs[0].hw);
+  EXPECT_EQ(model.inputs[0].hw->type, DataType::kFloat32);
+  EXPECT_EQ(model.inputs[0].hw->layout, Layout::kHcwnc4);
+  EXPECT_EQ(model.outputs[0].hw->layout, Layout::kHcwnc8);
+}
+
+TEST_F(AssembleTest, Bf16ProgramsHaveBf16HwViews) {
+  options.precision = Precision::kBf16;
+  const CompiledModel model = assembled();
+  EXPECT_EQ(model.inputs[0].cpu.type, DataType::kFloat32);
+  EXPECT_EQ(model.inputs[0].hw->type, DataType::kBf16);
+  EXPECT_THAT(model.inputs[0].hw->shape, ElementsAre(8, 1, 8, 1, 4));
+}
+
+TEST_F(AssembleTest, IntegerBoundariesKeepTheirType) {
+  const ValueId indices = maker.input({2, 5}, DataType::kInt64);
+  maker.output(maker.add(graph::Gather{0}, {maker.random({9, 4}), indices}));
+  options.precision = Precision::kBf16;
+  const CompiledModel model = assembled();
+  EXPECT_EQ(model.inputs[1].hw->type, DataType::kInt64);
+  EXPECT_EQ(model.inputs[1].hw->layout, Layout::kGeneric);
+}
+
+TEST_F(AssembleTest, LayoutsCanBeChosen) {
+  options.hw_layouts["input0"] = Layout::kNhwc;
+  const CompiledModel model = assembled();
+  EXPECT_EQ(model.inputs[0].hw->layout, Layout::kNhwc);
+  EXPECT_THAT(model.inputs[0].hw->shape, ElementsAre(1, 8, 8, 3));
+}
+
+TEST_F(AssembleTest, AnUnknownTensorNameIsRefusedWithTheKnownOnes) {
+  options.hw_layouts["inptu"] = Layout::kNhwc;
+  EXPECT_EQ(failure().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(failure().message(),
+              AllOf(HasSubstr("'inptu'"), HasSubstr("input0"), HasSubstr("n2.out")));
+}
+
+TEST_F(AssembleTest, AnImpossibleLayoutIsRefused) {
+  options.hw_layouts["input0"] = Layout::kNc;
+  EXPECT_EQ(failure().code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(AssembleTest, NoFramesAreRefused) {
+  options.batch_size = 0;
+  EXPECT_EQ(failure().code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(AssembleTest, OnePartitionCoversAllNodes) {
+  options.batch_size = 4;
+  const CompiledModel model = assembled();
+  ASSERT_EQ(model.partitions.size(), 1u);
+  EXPECT_EQ(model.partitions[0].kind, graph::PartitionKind::kNpu);
+  EXPECT_EQ(model.partitions[0].count, 3u);
+  EXPECT_EQ(model.batch_size, 4u);
+  EXPECT_EQ(model.name, "tiny");
+}
+
+TEST_F(AssembleTest, PlansWhatNodesHandOnWithChannelsRoundedUp) {
+  const CompiledModel model = assembled();
+  ASSERT_EQ(model.plan.size(), 2u) << "neither the input, nor weights, nor the output";
+  EXPECT_EQ(model.plan[0].value, first);
+  EXPECT_EQ(model.plan[0].bytes, 32u * 8 * 8 * 4);
+  EXPECT_EQ(model.plan[1].offset, model.plan[0].offset) << "the Conv writes over its residual";
+  EXPECT_EQ(model.arena_bytes, model.plan[0].bytes);
+}
+
+TEST_F(AssembleTest, Bf16ProgramsPlanHalfTheBytes) {
+  options.precision = Precision::kBf16;
+  EXPECT_EQ(assembled().plan[0].bytes, 32u * 8 * 8 * 2);
+}
+
+TEST_F(AssembleTest, AnOutputThatANodeReadsHasAPlaceToTheEnd) {
+  maker.graph.outputs.push_back(first);
+  const CompiledModel model = assembled();
+  ASSERT_EQ(model.plan.size(), 2u);
+  EXPECT_NE(model.plan[1].offset, model.plan[0].offset);
+}
+
+TEST_F(AssembleTest, TheArchiveReaderAgrees) {
+  for (Precision precision : {Precision::kFp32, Precision::kBf16}) {
+    options.precision = precision;
+    const CompiledModel model = assembled();
+    const auto bytes =
+        std::make_shared<std::vector<std::byte>>(model::archive_bytes(graph::encode(model)));
+    const auto archive = model::Archive::from_memory(*bytes, bytes);
+    ASSERT_TRUE(archive.ok()) << archive.status().to_string();
+    const auto decoded = graph::decode(*archive);
+    EXPECT_TRUE(decoded.ok()) << decoded.status().to_string();
+  }
+}
+
+}  // namespace
+}  // namespace millrace::compiler
