@@ -12,6 +12,9 @@
 //             descriptor is duplicated, the caller keeps and closes its own. Importing several
 //             descriptors of one file in one process gives mappings of the same pages.
 //   wrapped   the caller's memory, not owned; the caller keeps it alive
+//
+// Observers (base/hooks.h) see each whole buffer made, or mapped where it was imported, and freed
+// when the memory goes; slices show only in what is synced.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +38,7 @@ class Buffer {
   // Requirement: `data` holds `bytes` bytes for as long as any copy or slice lives.
   static Result<Buffer> wrap(void* data, size_t bytes);
   // Maps the first `bytes` bytes of the file behind `fd`, read and write, or read only where the
-  // descriptor permits no more. kInvalidArgument when it is no descriptor, is too short, or cannot
+  // descriptor was opened so. kInvalidArgument when it is no descriptor, is too short, or cannot
   // be mapped, with the reason.
   static Result<Buffer> import_fd(int fd, size_t bytes);
 
@@ -43,7 +46,8 @@ class Buffer {
   // kInvalidArgument, as is a range that leaves the buffer.
   Result<Buffer> slice(size_t offset, size_t bytes) const;
 
-  // A new descriptor for the whole file behind the buffer, close-on-exec, owned by the caller.
+  // A new descriptor for the whole file behind the buffer, close-on-exec, owned by the caller. The
+  // file of a shared buffer is sealed: nobody can change its size.
   // kUnsupported for heap and wrapped memory and for slices.
   Result<int> export_fd() const;
 

@@ -108,7 +108,8 @@ struct QuantCodec {
     const auto shifted = hn::Add(hn::Round(ratio), hn::Set(df, static_cast<float>(zero_point)));
     const auto clamped = hn::Min(hn::Max(shifted, hn::Set(df, kLowest)), hn::Set(df, kHighest));
     const auto number = hn::IfThenElseZero(hn::Eq(value, value), clamped);
-    const auto whole = hn::BitCast(d, hn::ConvertTo(IntTag<D>(), number));
+    // Adding this to a small whole number leaves it, exactly, in the low bits of the significand.
+    const V whole = hn::BitCast(d, hn::Add(number, hn::Set(df, 0x1.8p+23f)));
     return hn::And(whole, hn::Set(d, 0xffu));
   }
   template <class D, class V = hn::Vec<D>>

@@ -57,8 +57,9 @@ struct BlockedPass {
   template <class Visit>
   void for_each_row_of_blocks(const Visit& visit) const noexcept {
     const size_t row_bytes = image.pixels * image.block * hw_size;
-    for (size_t row = 0; row < image.rows; ++row)
-      for (size_t block = 0; block < image.blocks(); ++block) {
+    // Rows innermost, so that the planes of a block are walked from end to end.
+    for (size_t block = 0; block < image.blocks(); ++block)
+      for (size_t row = 0; row < image.rows; ++row) {
         const size_t first = block * image.block;
         visit(first * image.channel_stride() + row * image.pixels,
               (row * image.blocks() + block) * row_bytes,

@@ -1,10 +1,18 @@
 // Conversion between the CPU view and the HW view of one tensor.
 //
-// Towards the HW view elements are permuted or blocked first, with zero in padding lanes, then
-// converted: float to integer is q = clamp(round(x / scale) + zero_point) with NaN as 0; float to
-// BF16 and FP16 rounds to nearest even (or toward zero where QuantParams says so), NaN stays NaN
-// and overflow gives infinity; equal types are copied bit for bit. Towards the CPU view it is the
-// inverse: padding lanes are ignored, integers are dequantised, BF16 and FP16 widen exactly.
+// Towards the HW view elements are permuted or blocked first, with the value zero in padding lanes,
+// then converted; towards the CPU view padding lanes are ignored. Per element, whichever side the
+// types are on:
+//   same type            a copy, bit for bit
+//   float to integer     clamp(round(x / scale) + zero_point), with scale as a float; NaN gives 0
+//   integer to float     (q - zero_point) * scale
+//   integer to integer   the nearest value the type has; not quantised: where the model itself
+//                        declares integers, they are the quantised values already
+//   float to float       BF16 and FP16 widen exactly; narrowing rounds, NaN stays NaN; overflow
+//                        gives infinity, or the largest finite value when rounding toward zero
+//   to BOOLEAN           1 unless the value is 0; from BOOLEAN 1 or 0; not quantised
+// Float means BF16, FP16 or FLOAT32. Rounding is to nearest even unless QuantParams says toward
+// zero; the rounding mode of the calling thread matters only where a division by scale is inexact.
 //
 // A Conversion is planned once and then run any number of times, from any number of threads at the
 // same time; running allocates nothing.
@@ -19,7 +27,9 @@ namespace millrace::tensor {
 
 class Conversion {
  public:
-  // kInvalidArgument when the two descriptions cannot be views of the same tensor, naming why.
+  // kInvalidArgument when the two descriptions cannot be views of the same tensor, naming why; or
+  // when a quantised pair has a scale that is no positive number or a zero point outside its
+  // integer type. The CPU view may have any dense layout, the HW view also the HCWNC ones.
   static Result<Conversion> plan(const TensorDesc& cpu, const TensorDesc& hw,
                                  const QuantParams& quant);
 
@@ -27,8 +37,8 @@ class Conversion {
   Conversion& operator=(Conversion&&) noexcept;
   ~Conversion();
 
-  // `cpu` and `hw` are buffers of at least the bytes() of their descriptions, aligned to their
-  // element type; they must not overlap.
+  // `cpu` and `hw` are buffers of at least the bytes() of their descriptions, of any alignment;
+  // they must not overlap.
   void to_hw(const void* cpu, void* hw) const noexcept;
   void to_cpu(const void* hw, void* cpu) const noexcept;
 

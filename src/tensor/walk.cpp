@@ -11,6 +11,25 @@ bool continues(const Dim& outer, const Dim& inner) {
          outer.to_stride == inner.extent * inner.to_stride;
 }
 
+// The largest divisor of `extent` that makes a short row, or 1.
+size_t tile_of(size_t extent) {
+  constexpr size_t kShortest = 16, kLongest = 64;
+  for (size_t tile = kLongest; tile >= kShortest; --tile)
+    if (extent % tile == 0) return tile;
+  return 1;
+}
+
+// A transposition whose innermost loop strides through one side touches a cache line per element
+// there. Short rows let the next outer loop come back to those lines while they are cached.
+void tile_innermost(std::vector<Dim>& dims) {
+  const Dim row = dims.back();
+  const size_t tile = tile_of(row.extent);
+  const bool contiguous = row.from_stride == 1 && row.to_stride == 1;
+  if (dims.size() < 2 || contiguous || tile == 1 || tile == row.extent) return;
+  dims.back().extent = tile;
+  dims.insert(dims.end() - 2, {row.extent / tile, row.from_stride * tile, row.to_stride * tile});
+}
+
 }  // namespace
 
 bool Box::empty() const noexcept {
@@ -39,6 +58,7 @@ Box simplified(Box box) {
   const auto longest = std::max_element(
       merged.begin(), merged.end(), [](const Dim& a, const Dim& b) { return a.extent < b.extent; });
   std::rotate(longest, longest + 1, merged.end());
+  tile_innermost(merged);
   box.dims = std::move(merged);
   return box;
 }

@@ -27,7 +27,7 @@ Box reversed(Box box);
 
 // The same elements in fewer loops: dimensions of extent 1 are dropped, those that continue one
 // another on both sides are merged, and the longest runs innermost so that a call of an element
-// kernel covers as many elements as possible.
+// kernel covers many elements, in tiles where that is kinder to the caches.
 Box simplified(Box box);
 
 // Calls row(from index, to index, innermost dimension) for each innermost loop.
