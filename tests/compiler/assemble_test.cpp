@@ -18,16 +18,15 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Image [1,3,8,8] -> Conv -> Conv with the first as residual -> Tanh -> output [1,24,8,8].
+// Image [1,3,8,8] -> Conv -> Conv -> Conv with the first as residual -> Tanh -> [1,24,8,8].
 class AssembleTest : public ::testing::Test {
  protected:
   AssembleTest() {
     first = maker.conv(maker.input({1, 3, 8, 8}), 24, 3);
-    second = maker.conv(first, 24, 3);
-    auto& inputs = maker.graph.nodes[1].inputs;
+    const ValueId last = maker.conv(maker.conv(first, 24, 3), 24, 3);
+    auto& inputs = maker.graph.nodes.back().inputs;
     inputs = {inputs[0], inputs[1], graph::kNoValue, first};
-    output = maker.unary(UnaryKind::kTanh, second);
-    maker.output(output);
+    maker.output(maker.unary(UnaryKind::kTanh, last));
   }
 
   CompiledModel assembled() {
@@ -40,7 +39,7 @@ class AssembleTest : public ::testing::Test {
 
   GraphMaker maker;
   CompileOptions options;
-  ValueId first, second, output;
+  ValueId first;
 };
 
 TEST_F(AssembleTest, ViewsOfAnImageInFp32) {
@@ -82,7 +81,7 @@ TEST_F(AssembleTest, AnUnknownTensorNameIsRefusedWithTheKnownOnes) {
   options.hw_layouts["inptu"] = Layout::kNhwc;
   EXPECT_EQ(failure().code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(failure().message(),
-              AllOf(HasSubstr("'inptu'"), HasSubstr("input0"), HasSubstr("n2.out")));
+              AllOf(HasSubstr("'inptu'"), HasSubstr("input0"), HasSubstr("n3.out")));
 }
 
 TEST_F(AssembleTest, AnImpossibleLayoutIsRefused) {
@@ -100,18 +99,18 @@ TEST_F(AssembleTest, OnePartitionCoversAllNodes) {
   const CompiledModel model = assembled();
   ASSERT_EQ(model.partitions.size(), 1u);
   EXPECT_EQ(model.partitions[0].kind, graph::PartitionKind::kNpu);
-  EXPECT_EQ(model.partitions[0].count, 3u);
+  EXPECT_EQ(model.partitions[0].count, 4u);
   EXPECT_EQ(model.batch_size, 4u);
   EXPECT_EQ(model.name, "tiny");
 }
 
 TEST_F(AssembleTest, PlansWhatNodesHandOnWithChannelsRoundedUp) {
   const CompiledModel model = assembled();
-  ASSERT_EQ(model.plan.size(), 2u) << "neither the input, nor weights, nor the output";
+  ASSERT_EQ(model.plan.size(), 3u) << "neither the input, nor weights, nor the output";
   EXPECT_EQ(model.plan[0].value, first);
   EXPECT_EQ(model.plan[0].bytes, 32u * 8 * 8 * 4);
-  EXPECT_EQ(model.plan[1].offset, model.plan[0].offset) << "the Conv writes over its residual";
-  EXPECT_EQ(model.arena_bytes, model.plan[0].bytes);
+  EXPECT_EQ(model.plan[2].offset, model.plan[0].offset) << "the Conv writes over its residual";
+  EXPECT_EQ(model.arena_bytes, 2 * model.plan[0].bytes);
 }
 
 TEST_F(AssembleTest, Bf16ProgramsPlanHalfTheBytes) {
@@ -122,8 +121,8 @@ TEST_F(AssembleTest, Bf16ProgramsPlanHalfTheBytes) {
 TEST_F(AssembleTest, AnOutputThatANodeReadsHasAPlaceToTheEnd) {
   maker.graph.outputs.push_back(first);
   const CompiledModel model = assembled();
-  ASSERT_EQ(model.plan.size(), 2u);
-  EXPECT_NE(model.plan[1].offset, model.plan[0].offset);
+  ASSERT_EQ(model.plan.size(), 3u);
+  EXPECT_NE(model.plan[2].offset, model.plan[0].offset);
 }
 
 TEST_F(AssembleTest, TheArchiveReaderAgrees) {
