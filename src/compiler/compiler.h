@@ -19,11 +19,11 @@ struct CompileOptions {
   // it open (-1 or a name) or says 1.
   uint32_t batch_size = 1;
   graph::Precision precision = graph::Precision::kFp32;
-  std::map<std::string, tensor::Layout> hw_layouts;  // by boundary tensor name
+  std::map<std::string, tensor::Layout> hw_layouts = {};  // by boundary tensor name
   // Fixes open dimensions: input name -> full shape of a frame.
-  std::map<std::string, graph::Dims> input_shapes;
+  std::map<std::string, graph::Dims> input_shapes = {};
   // Called after import ("import") and after each pass, for dumps and progress; may be empty.
-  std::function<void(std::string_view stage, const graph::Graph& graph)> on_stage;
+  std::function<void(std::string_view stage, const graph::Graph& graph)> on_stage = {};
 };
 
 // kNotFound, kIoError, kCorruptData (not an ONNX protobuf), kInvalidArgument (bad options or an

@@ -8,7 +8,7 @@
 #include "graph/graph.h"
 #include "tests/support/test_models.h"
 
-namespace millrace::compiler {
+namespace millrace::compiler::test {
 namespace {
 
 using graph::Dims;
@@ -43,13 +43,13 @@ void expect_boundary(const graph::Graph& graph, const std::vector<graph::ValueId
 }
 
 TEST_P(ImportModels, ValidGraphWithTheBoundariesOfTheManifest) {
-  const auto manifest_path = test::test_model("manifest.json");
+  const auto manifest_path = millrace::test::test_model("manifest.json");
   if (!manifest_path) GTEST_SKIP() << "no test models beside the project";
   std::ifstream file(*manifest_path);
   const auto manifest = nlohmann::json::parse(file);
   for (const auto& entry : manifest["cases"]) {
     if (entry["id"] != GetParam().id) continue;
-    const auto model = test::test_model(entry["model"].get<std::string>());
+    const auto model = millrace::test::test_model(entry["model"].get<std::string>());
     ASSERT_TRUE(model);
     const auto graph = import_onnx_file(*model, GetParam().input_shapes);
     ASSERT_TRUE(graph.ok()) << graph.status().to_string();
@@ -78,4 +78,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace millrace::compiler
+}  // namespace millrace::compiler::test

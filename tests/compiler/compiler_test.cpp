@@ -1,0 +1,78 @@
+// compile(): the way from a file to a compiled model.
+#include "compiler/compiler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/compiler/onnx_builder.h"
+#include "tests/support/temporary_directory.h"
+
+namespace millrace::compiler::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Compile : public testing::Test {
+ protected:
+  std::string write(const std::string& name, const std::string& content) const {
+    const std::string path = (std::filesystem::path(directory_.path()) / name).string();
+    std::ofstream(path, std::ios::binary) << content;
+    return path;
+  }
+
+  std::string write_model() const {
+    Model model;
+    model.input("x", {-1, 2, 4, 4}).output("y").floats("w", {3, 2, 1, 1}, {1, 2, 3, 4, 5, 6});
+    model.node("Conv", {"x", "w"}, {"c"}).node("Relu", {"c"}, {"y"});
+    return write("tiny.onnx", model.bytes());
+  }
+
+ private:
+  millrace::test::TemporaryDirectory directory_;
+};
+
+TEST_F(Compile, OptimisesAndDescribesTheBoundary) {
+  const auto model = compile(write_model(), {.batch_size = 4});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(model->name, "tiny");
+  EXPECT_EQ(model->batch_size, 4u);
+  ASSERT_EQ(model->graph.nodes.size(), 1u);
+  EXPECT_EQ(std::get<graph::Conv>(model->graph.nodes[0].op).activation.kind,
+            graph::UnaryKind::kRelu);
+  ASSERT_EQ(model->inputs.size(), 1u);
+  EXPECT_EQ(model->inputs[0].cpu.name, "x");
+  EXPECT_EQ(model->inputs[0].cpu.shape, (std::vector<uint32_t>{1, 2, 4, 4}));
+}
+
+TEST_F(Compile, ReportsEveryStageFromTheImportOn) {
+  std::vector<std::string> stages;
+  CompileOptions options;
+  options.on_stage = [&](std::string_view stage, const graph::Graph& graph) {
+    EXPECT_FALSE(graph.nodes.empty());
+    stages.emplace_back(stage);
+  };
+  ASSERT_TRUE(compile(write_model(), options).ok());
+  ASSERT_GT(stages.size(), 2u);
+  EXPECT_EQ(stages[0], "import");
+  EXPECT_THAT(stages, testing::Contains("fuse_activation"));
+}
+
+TEST_F(Compile, ErrorsNameTheFile) {
+  EXPECT_EQ(compile("/nowhere.onnx", {}).status().code(), StatusCode::kNotFound);
+  const Status text = compile(write("text.onnx", "hello"), {}).status();
+  EXPECT_EQ(text.code(), StatusCode::kCorruptData);
+  EXPECT_THAT(text.message(), HasSubstr("text.onnx"));
+  const Status shapes = compile(write_model(), {.input_shapes = {{"z", {1}}}}).status();
+  EXPECT_EQ(shapes.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(shapes.message(), HasSubstr("the model's inputs are 'x'"));
+  EXPECT_FALSE(compile(write_model(), {.batch_size = 0}).ok());
+}
+
+TEST_F(Compile, ADirectoryIsNoModel) {
+  EXPECT_FALSE(compile(std::filesystem::temp_directory_path().string(), {}).ok());
+}
+
+}  // namespace
+}  // namespace millrace::compiler::test

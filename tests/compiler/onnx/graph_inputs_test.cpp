@@ -1,0 +1,99 @@
+// Which tensors are inputs, and what becomes of dimensions that a model leaves open.
+#include <gtest/gtest.h>
+
+#include "tests/compiler/onnx_builder.h"
+
+namespace millrace::compiler::test {
+namespace {
+
+// The shapes of all inputs of a model that imports.
+std::vector<Dims> input_shapes(Model model, const InputShapes& given = {}) {
+  model.output("y").node("Relu", {"x"}, {"y"});
+  const Result<graph::Graph> graph = model.import(given);
+  EXPECT_TRUE(graph.ok()) << graph.status().to_string();
+  std::vector<Dims> shapes;
+  if (!graph.ok()) return shapes;
+  for (const graph::ValueId id : graph->inputs) shapes.push_back(graph->values[id].shape);
+  return shapes;
+}
+
+Status input_failure(Model model, const InputShapes& given = {}) {
+  return import_failure(model.output("y").node("Relu", {"x"}, {"y"}), given);
+}
+
+using Shapes = std::vector<Dims>;
+
+TEST(GraphInputs, OpenLeadingDimensionIsOneFrame) {
+  EXPECT_EQ(input_shapes(Model().input("x", {-1, 3})), (Shapes{{1, 3}}));
+  EXPECT_EQ(input_shapes(Model().symbolic_input("x", {"batch", "3"})), (Shapes{{1, 3}}));
+}
+
+TEST(GraphInputs, FixedLeadingDimensionStays) {
+  EXPECT_EQ(input_shapes(Model().input("x", {4, 3})), (Shapes{{4, 3}}));
+  EXPECT_EQ(input_shapes(Model().input("x", {})), (Shapes{{}}));
+}
+
+TEST(GraphInputs, GivenShapesSettleTheRest) {
+  EXPECT_EQ(input_shapes(Model().input("x", {-1, 3, -1}), {{"x", {1, 3, 7}}}), (Shapes{{1, 3, 7}}));
+  EXPECT_EQ(input_shapes(Model().input("x", {4, 3}), {{"x", {2, 3}}}), (Shapes{{2, 3}}));
+}
+
+TEST(GraphInputs, SymbolsHoldForAllInputs) {
+  Model model;
+  model.symbolic_input("x", {"n", "length"}).symbolic_input("mask", {"n", "length"});
+  EXPECT_EQ(input_shapes(model, {{"x", {2, 7}}}), (Shapes{{2, 7}, {2, 7}}));
+}
+
+TEST(GraphInputs, ThoseThatInitializersFillAreNone) {
+  Model model;
+  model.input("x", {1, 3}).input("w", {3}).floats("w", {3}, {1, 2, 3}).output("y");
+  const auto graph = import_valid(model.node("Add", {"x", "w"}, {"y"}));
+  ASSERT_EQ(graph.inputs.size(), 1u);
+  EXPECT_EQ(graph.values[graph.inputs[0]].name, "x");
+}
+
+TEST(GraphInputs, OpenDimensionsNameInputShapeAndOption) {
+  const Status status = input_failure(Model().symbolic_input("x", {"batch", "3", "height", "160"}));
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(),
+            "input 'x': its shape [batch,3,height,160] has open dimensions; fix them with "
+            "--input-shape x=1,3,height,160");
+}
+
+TEST(GraphInputs, UnknownRankNeedsAShape) {
+  Model model;
+  model.proto.mutable_graph()->add_input()->set_name("x");
+  auto* type = model.proto.mutable_graph()->mutable_input(0)->mutable_type();
+  type->mutable_tensor_type()->set_elem_type(TensorProto::FLOAT);
+  EXPECT_NE(input_failure(model).message().find("--input-shape x="), std::string::npos);
+  EXPECT_EQ(input_shapes(model, {{"x", {1, 5}}}), (Shapes{{1, 5}}));
+}
+
+TEST(GraphInputs, GivenShapesThatDoNotFit) {
+  const Model model = Model().symbolic_input("x", {"batch", "3", "size", "size"});
+  for (const InputShapes& given :
+       {InputShapes{{"x", {1, 3, 8}}}, InputShapes{{"x", {1, 4, 8, 8}}},
+        InputShapes{{"x", {1, 3, 8, 9}}}, InputShapes{{"x", {1, 3, 0, 0}}},
+        InputShapes{{"x", {1, 3, -8, -8}}}, InputShapes{{"z", {1}}},
+        InputShapes{{"x", {1, 3, int64_t{1} << 40, int64_t{1} << 40}}}}) {
+    const Status status = input_failure(model, given);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+    EXPECT_NE(status.message().find("'x'"), std::string::npos) << status.message();
+  }
+}
+
+TEST(GraphInputs, TypesThatCannotBeInputs) {
+  for (const auto type : {TensorProto::STRING, TensorProto::DOUBLE, TensorProto::UNDEFINED}) {
+    const Status status = input_failure(Model().input("x", {1}, type));
+    EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+    EXPECT_NE(status.message().find("input 'x'"), std::string::npos) << status.message();
+  }
+  Model sequence;
+  auto* input = sequence.proto.mutable_graph()->add_input();
+  input->set_name("x");
+  input->mutable_type()->mutable_sequence_type();
+  EXPECT_EQ(input_failure(sequence).code(), StatusCode::kUnsupported);
+}
+
+}  // namespace
+}  // namespace millrace::compiler::test

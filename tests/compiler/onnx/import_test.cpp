@@ -1,0 +1,168 @@
+// Whole models: boundaries, order, and what is wrong with them.
+#include "compiler/onnx/import.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/compiler/onnx_builder.h"
+
+namespace millrace::compiler::test {
+namespace {
+
+using graph::UnaryKind;
+using tensor::DataType;
+using Operators = std::vector<graph::Operator>;
+
+const graph::Operator kRelu = graph::Unary{{UnaryKind::kRelu}};
+const graph::Operator kIdentity = graph::Unary{};
+
+TEST(Import, HalfPrecisionStaysAtTheBoundary) {
+  Model model(7);
+  model.input("x", {1, 2}, TensorProto::FLOAT16).output("y", TensorProto::FLOAT16);
+  model.constant(int_tensor("w", {2}, {0x3c00, 0xc000}, TensorProto::FLOAT16));
+  const auto graph = import_valid(model.node("Mul", {"x", "w"}, {"y"}));
+  EXPECT_EQ(operators_of(graph),
+            (Operators{graph::Cast{DataType::kFloat32}, graph::Binary{graph::BinaryKind::kMul},
+                       graph::Cast{DataType::kFp16}}));
+  const graph::Value& input = graph.values[graph.inputs[0]];
+  EXPECT_EQ(input.name, "x");
+  EXPECT_EQ(input.type, DataType::kFp16);
+  EXPECT_EQ(output_of(graph).name, "y");
+  EXPECT_EQ(output_of(graph).type, DataType::kFp16);
+  EXPECT_EQ(graph.values[graph.nodes[1].outputs[0]].type, DataType::kFloat32);
+}
+
+TEST(Import, AnInputThatIsAnOutput) {
+  Model model;
+  const auto graph = import_valid(model.input("x", {1, 2}).output("x"));
+  EXPECT_EQ(operators_of(graph), Operators{kIdentity});
+}
+
+TEST(Import, TwoNamesOfOneOutput) {
+  Model model;
+  model.input("x", {1, 2}).output("a").output("b");
+  const auto graph = import_valid(model.node("Relu", {"x"}, {"a"}).node("Identity", {"a"}, {"b"}));
+  EXPECT_EQ(operators_of(graph), (Operators{kRelu, kIdentity}));
+  EXPECT_EQ(graph.values[graph.outputs[0]].name, "a");
+  EXPECT_EQ(graph.values[graph.outputs[1]].name, "b");
+}
+
+TEST(Import, OutputBehindADroppedNodeKeepsItsName) {
+  Model model;
+  model.input("x", {1, 2}).output("y").node("Relu", {"x"}, {"a"}).node("Dropout", {"a"}, {"y"});
+  const auto graph = import_valid(model);
+  EXPECT_EQ(operators_of(graph), Operators{kRelu});
+  EXPECT_EQ(output_of(graph).name, "y");
+}
+
+TEST(Import, NodesInAnyOrder) {
+  Model model;
+  model.input("x", {1, 2}).output("y").node("Relu", {"a"}, {"y"}).node("Neg", {"x"}, {"a"});
+  EXPECT_EQ(operators_of(import_valid(model)), (Operators{graph::Unary{{UnaryKind::kNeg}}, kRelu}));
+}
+
+TEST(Import, DefaultDomainByItsLongName) {
+  Model model;
+  model.input("x", {1, 2}).output("y").node("Relu", {"x"}, {"y"});
+  model.proto.mutable_opset_import(0)->set_domain("ai.onnx");
+  model.proto.mutable_graph()->mutable_node(0)->set_domain("ai.onnx");
+  EXPECT_EQ(operators_of(import_valid(model)), Operators{kRelu});
+}
+
+TEST(Import, OpsetsOutsideTheRangeAreRefused) {
+  for (const int opset : {0, 6, 22, 1 << 30}) {
+    Model model(opset);
+    const Status status =
+        import_failure(model.input("x", {1}).output("y").node("Relu", {"x"}, {"y"}));
+    EXPECT_NE(status.message().find("opset"), std::string::npos) << status.message();
+  }
+  for (const int opset : {7, 21}) {
+    Model model(opset);
+    import_valid(model.input("x", {1}).output("y").node("Relu", {"x"}, {"y"}));
+  }
+}
+
+TEST(Import, OneErrorNamesAllThatIsNotSupported) {
+  Model model;
+  model.domain("com.example", 2).input("x", {1, 2}).output("y");
+  model.node("LSTM", {"x"}, {"a"}).node("Relu", {"a"}, {"b"}).node("LSTM", {"b"}, {"c"});
+  model.node("Clever", {"c"}, {"d"}).node("Where", {"d", "d", "d"}, {"y"});
+  model.proto.mutable_graph()->mutable_node(3)->set_domain("com.example");
+  const Status status = import_failure(model);
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_EQ(status.message(),
+            "3 nodes are not supported: Clever (domain com.example, opset 2) at 'd_node'; "
+            "LSTM (domain ai.onnx, opset 13) at 'a_node', 'c_node'");
+}
+
+TEST(Import, OperatorsOfOtherOpsetsAreNotSupported) {
+  Model early(8);
+  early.input("x", {1}).output("y").node("Erf", {"x"}, {"y"});
+  EXPECT_EQ(import_failure(early).code(), StatusCode::kUnsupported);
+  Model late(10);
+  late.input("x", {1, 1, 2, 2}).output("y").floats("s", {4}, {1, 1, 2, 2});
+  late.node("Upsample", {"x", "s"}, {"y"});
+  EXPECT_EQ(import_failure(late).code(), StatusCode::kUnsupported);
+}
+
+TEST(Import, UnusedUnreadableInitializersDoNoHarm) {
+  Model model;
+  model.input("x", {1, 2}).output("y").node("Relu", {"x"}, {"y"});
+  model.constant(int_tensor("text", {1}, {1}, TensorProto::STRING));
+  EXPECT_EQ(import_valid(model).values.size(), 2u);
+}
+
+struct Inconsistent {
+  const char* reason;
+  Model model;
+};
+
+TEST(Import, InconsistentModelsNameTheNode) {
+  const auto base = [] { return Model().input("x", {1, 2}).output("y"); };
+  const Inconsistent cases[] = {
+      {"'missing' is made by no node", base().node("Add", {"x", "missing"}, {"y"})},
+      {"depends on its own output", base().node("Add", {"x", "y"}, {"y"})},
+      {"depends on its own output", base().node("Relu", {"a"}, {"y"}).node("Relu", {"y"}, {"a"})},
+      {"'y' exists already", base().node("Relu", {"x"}, {"y"}).node("Neg", {"x"}, {"y"})},
+      {"'x' exists already", base().node("Relu", {"x"}, {"x"})},
+      {"do not broadcast", base().floats("w", {3}, {1, 2, 3}).node("Add", {"x", "w"}, {"y"})},
+      {"1 inputs", base().node("Add", {"x"}, {"y"})},
+      {"left out", base().node("Add", {"x", ""}, {"y"})},
+      {"left out", base().node("Sum", {"x", ""}, {"y"})},
+      {"no output", base().node("Relu", {"x"}, {})},
+  };
+  for (const Inconsistent& test : cases) {
+    const Status status = import_failure(test.model);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << status.message();
+    EXPECT_NE(status.message().find(test.reason), std::string::npos) << status.message();
+    EXPECT_NE(status.message().find("node '"), std::string::npos) << status.message();
+  }
+}
+
+TEST(Import, InconsistentBoundaries) {
+  const auto relu = [] { return Model().input("x", {1, 2}).node("Relu", {"x"}, {"y"}); };
+  EXPECT_EQ(import_failure(relu()).message(), "the model has no outputs");
+  EXPECT_EQ(import_failure(relu().output("z")).message(), "output 'z': no node makes it");
+  EXPECT_EQ(import_failure(relu().output("y", TensorProto::INT64)).code(),
+            StatusCode::kInvalidArgument);
+  EXPECT_NE(import_failure(relu().input("x", {1}).output("y")).message().find("two inputs 'x'"),
+            std::string::npos);
+  Model twice = relu().output("y");
+  twice.floats("w", {1}, {1}).floats("w", {1}, {2});
+  EXPECT_NE(import_failure(twice).message().find("two initializers 'w'"), std::string::npos);
+}
+
+TEST(Import, WhatIsNoModelIsCorrupt) {
+  for (const std::string& content : {std::string(), std::string("not a protobuf"),
+                                     std::string(100, '\xff'), std::string("\x08\x07", 2)}) {
+    EXPECT_EQ(import_onnx(content, {}, {}).status().code(), StatusCode::kCorruptData);
+  }
+}
+
+TEST(Import, MissingFile) {
+  const Status status = import_onnx_file("/nowhere/model.onnx", {}).status();
+  EXPECT_EQ(status.code(), StatusCode::kNotFound);
+  EXPECT_NE(status.message().find("/nowhere/model.onnx"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace millrace::compiler::test
