@@ -27,13 +27,13 @@ class Gate {
   void open() {
     change([this] { open_ = true; });
   }
-  // Nothing passes from now on but what let_through() allows.
+  // Nothing that arrives from now on passes, but what let_through() allows.
   void close() {
-    change([this] { open_ = false, passes_ = 0; });
+    change([this] { open_ = false, allowed_ = arrived_; });
   }
-  // Lets so many more frames pass a closed gate.
+  // Lets so many more frames pass a closed gate, in the order of their arrival.
   void let_through(uint32_t frames) {
-    change([&] { passes_ += frames; });
+    change([&] { allowed_ += frames; });
   }
   // Every frame fails with `status` after it passed; OK ends that.
   void fail_with(Status status) {
@@ -58,11 +58,10 @@ class Gate {
   // What a context does. Returns the status its frame ends with.
   Status pass() {
     std::unique_lock lock(mutex_);
-    ++arrived_;
+    const uint32_t number = ++arrived_;
     most_at_once_ = std::max(most_at_once_, ++inside_);
     changed_.notify_all();
-    changed_.wait(lock, [&] { return open_ || passes_ > 0; });
-    if (!open_) --passes_;
+    changed_.wait(lock, [&] { return open_ || number <= allowed_; });
     --inside_;
     return failure_;
   }
@@ -78,7 +77,7 @@ class Gate {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool open_ = false;
-  uint32_t passes_ = 0;
+  uint32_t allowed_ = 0;  // arrivals, from the first, that pass a closed gate
   uint32_t arrived_ = 0;
   uint32_t inside_ = 0;
   uint32_t most_at_once_ = 0;

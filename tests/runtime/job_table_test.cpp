@@ -1,0 +1,110 @@
+#include "runtime/job_table.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <vector>
+
+namespace millrace::runtime {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr nanoseconds kPoll{0};
+constexpr nanoseconds kForever = std::chrono::minutes(5);
+
+TEST(JobTable, IdsStartAtOneWithoutGaps) {
+  JobTable table;
+  for (JobId expected = 1; expected <= 1000; ++expected) EXPECT_EQ(table.issue()->id, expected);
+}
+
+TEST(JobTable, IdsWrapWithoutZero) {
+  JobTable table(10, 0xffffffffu);
+  EXPECT_EQ(table.issue()->id, 0xffffffffu);
+  EXPECT_EQ(table.issue()->id, 1u);
+}
+
+TEST(JobTable, AfterAWrapIdsStillInUseAreLeftOut) {
+  JobTable table(10, 1);
+  table.issue();
+  JobTable wrapped(10, 0xffffffffu);
+  Job* last = wrapped.issue();   // 0xffffffff
+  Job* first = wrapped.issue();  // 1
+  wrapped.complete(first, {});
+  ASSERT_TRUE(wrapped.wait(1, kPoll).ok());
+  EXPECT_EQ(last->id, 0xffffffffu);
+  EXPECT_EQ(wrapped.issue()->id, 2u);
+}
+
+TEST(JobTable, KeepsOnlyTheLastUncollectedResults) {
+  JobTable table(3);
+  std::vector<JobId> ids;
+  for (int i = 0; i < 5; ++i) {
+    Job* job = table.issue();
+    ids.push_back(job->id);
+    table.complete(job, {});
+  }
+  EXPECT_EQ(table.wait(ids[0], kPoll).code(), StatusCode::kUnknownJob);
+  EXPECT_EQ(table.wait(ids[1], kPoll).code(), StatusCode::kUnknownJob);
+  for (int i = 2; i < 5; ++i) EXPECT_TRUE(table.wait(ids[i], kPoll).ok()) << i;
+}
+
+TEST(JobTable, CollectedResultsMakeRoom) {
+  JobTable table(2);
+  Job* kept = table.issue();
+  const JobId kept_id = kept->id;
+  table.complete(kept, internal_error("kept"));
+  for (int i = 0; i < 100; ++i) {
+    Job* job = table.issue();
+    const JobId id = job->id;
+    table.complete(job, {});
+    ASSERT_TRUE(table.wait(id, kPoll).ok());
+  }
+  EXPECT_EQ(table.wait(kept_id, kPoll).code(), StatusCode::kInternal);
+}
+
+TEST(JobTable, PendingJobsAreNeverDropped) {
+  JobTable table(2);
+  Job* pending = table.issue();
+  const JobId id = pending->id;
+  for (int i = 0; i < 100; ++i) table.complete(table.issue(), {});
+  EXPECT_EQ(table.wait(id, kPoll).code(), StatusCode::kPending);
+  table.complete(pending, {});
+  EXPECT_TRUE(table.wait(id, kPoll).ok());
+}
+
+TEST(JobTable, AResultSomebodyHoldsIsNotDropped) {
+  JobTable table(2);
+  Job* held = table.issue_held();
+  table.complete(held, internal_error("held"));
+  for (int i = 0; i < 100; ++i) table.complete(table.issue(), {});
+  EXPECT_EQ(table.finish(held).code(), StatusCode::kInternal);
+}
+
+TEST(JobTable, KeepsTheFullNumberOfResultsByDefault) {
+  JobTable table;
+  const JobId first = table.issue()->id;
+  EXPECT_EQ(table.wait(first, kPoll).code(), StatusCode::kPending);
+  std::vector<JobId> ids;
+  for (size_t i = 0; i < JobTable::kMaxUncollected + 1; ++i) {
+    Job* job = table.issue();
+    ids.push_back(job->id);
+    table.complete(job, {});
+  }
+  EXPECT_EQ(table.wait(ids.front(), kPoll).code(), StatusCode::kUnknownJob);
+  EXPECT_TRUE(table.wait(ids[1], kPoll).ok());
+  EXPECT_TRUE(table.wait(ids.back(), kPoll).ok());
+}
+
+TEST(JobTable, WakesAWaiterOfAnotherThread) {
+  JobTable table;
+  Job* job = table.issue();
+  const JobId id = job->id;
+  std::future<Status> waiter =
+      std::async(std::launch::async, [&] { return table.wait(id, kForever); });
+  table.complete(job, internal_error("late"));
+  EXPECT_EQ(waiter.get().code(), StatusCode::kInternal);
+}
+
+}  // namespace
+}  // namespace millrace::runtime

@@ -1,0 +1,95 @@
+// Closing a session with jobs in flight.
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include "tests/runtime/session_fixture.h"
+
+namespace millrace::runtime {
+namespace {
+
+class SessionDestroy : public GatedSession {};
+
+TEST_F(SessionDestroy, FinishesRunningJobsCancelsTheOthersAndCallsBack) {
+  std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 6});
+  JobMemory memory(session->model());
+  std::atomic<int> finished{0}, cancelled{0};
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_TRUE(session
+                    ->submit(memory.bindings(),
+                             [&](JobId, const Status& status) {
+                               ++(status.code() == StatusCode::kCancelled ? cancelled : finished);
+                             })
+                    .ok());
+  }
+  gate_->await_arrivals(2);
+  std::thread closer([&] { session.reset(); });
+  gate_->open();
+  closer.join();
+  EXPECT_GE(finished, 2) << "both lanes had started a job";
+  EXPECT_EQ(finished + cancelled, 6) << "every callback is delivered before the destructor returns";
+}
+
+TEST_F(SessionDestroy, MayHappenInACallback) {
+  std::unique_ptr<Session> session = make_session();
+  JobMemory memory(session->model());
+  std::promise<void> closed, second_called;
+  ASSERT_TRUE(session
+                  ->submit(memory.bindings(),
+                           [&](JobId, const Status&) {
+                             session.reset();
+                             closed.set_value();
+                           })
+                  .ok());
+  ASSERT_TRUE(
+      session->submit(memory.bindings(), [&](JobId, const Status&) { second_called.set_value(); })
+          .ok());
+  gate_->open();
+  closed.get_future().get();
+  second_called.get_future().get();
+  EXPECT_EQ(session, nullptr);
+}
+
+TEST_F(SessionDestroy, DropsReferencesToTensors) {
+  std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 4});
+  JobMemory memory(session->model());
+  auto owner = std::make_shared<int>();
+  memory.inputs()[0].owner = owner;
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(session->submit(memory.bindings()).ok());
+  memory.inputs()[0].owner.reset();
+  gate_->open();
+  session.reset();
+  EXPECT_EQ(owner.use_count(), 1);
+}
+
+TEST_F(SessionDestroy, LeavesOtherSessionsOfTheProgramAlone) {
+  const std::shared_ptr<const device::Program> program =
+      device_->load(std::make_shared<graph::CompiledModel>(test::tiny_model())).value();
+  std::unique_ptr<Session> first = Session::create(device_, program).value();
+  std::unique_ptr<Session> second = Session::create(device_, program).value();
+  JobMemory memory(first->model());
+  gate_->open();
+  EXPECT_TRUE(first->execute(memory.bindings()).ok());
+  EXPECT_TRUE(second->execute(memory.bindings()).ok());
+  first.reset();
+  EXPECT_TRUE(second->execute(memory.bindings()).ok());
+}
+
+TEST_F(SessionDestroy, HappensAHundredTimesUnderLoad) {
+  gate_->open();
+  for (int round = 0; round < 100; ++round) {
+    std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 4});
+    JobMemory memory(session->model());
+    std::atomic<int> called{0};
+    int submitted = 0;
+    for (int i = 0; i < 20; ++i)
+      submitted += session->submit(memory.bindings(), [&](JobId, const Status&) { ++called; }).ok();
+    session.reset();
+    ASSERT_EQ(called, submitted);
+  }
+}
+
+}  // namespace
+}  // namespace millrace::runtime

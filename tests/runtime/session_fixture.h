@@ -1,0 +1,72 @@
+// Sessions on a device that waits at a gate, and memory to bind to their jobs.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "runtime/session.h"
+#include "tests/support/gate_device.h"
+#include "tests/support/tiny_model.h"
+
+namespace millrace::runtime {
+
+inline constexpr std::chrono::milliseconds kForever = std::chrono::minutes(5);
+inline constexpr std::chrono::milliseconds kPoll{0};
+
+// Memory for the tensors of one job of the tiny model.
+class JobMemory {
+ public:
+  explicit JobMemory(const graph::CompiledModel& model, uint32_t frames = 1,
+                     device::View view = device::View::kHw)
+      : frames_(frames) {
+    for (uint32_t frame = 0; frame < frames; ++frame) {
+      inputs_.push_back(bind(model.inputs[0], view));
+      outputs_.push_back(bind(model.outputs[0], view));
+    }
+  }
+
+  JobBindings bindings() const { return {frames_, inputs_, outputs_}; }
+  std::vector<TensorBinding>& inputs() { return inputs_; }
+  std::vector<TensorBinding>& outputs() { return outputs_; }
+  template <class T = uint8_t>
+  T* input(uint32_t frame = 0) {
+    return static_cast<T*>(inputs_[frame].data);
+  }
+  template <class T = uint8_t>
+  T* output(uint32_t frame = 0) {
+    return static_cast<T*>(outputs_[frame].data);
+  }
+
+ private:
+  static TensorBinding bind(const graph::Boundary& boundary, device::View view) {
+    const size_t bytes =
+        (view == device::View::kHw && boundary.hw ? *boundary.hw : boundary.cpu).bytes();
+    auto memory = std::make_shared<std::vector<uint8_t>>(bytes);
+    return {memory->data(), view, memory};
+  }
+
+  uint32_t frames_;
+  std::vector<TensorBinding> inputs_, outputs_;
+};
+
+class GatedSession : public ::testing::Test {
+ protected:
+  // A gate that a failing test leaves closed would hold the lanes, and with them the program.
+  ~GatedSession() override { gate_->open(); }
+
+  std::unique_ptr<Session> make_session(SessionOptions options = {},
+                                        test::TinyModelOptions model = {}) {
+    const std::shared_ptr<const device::Program> program =
+        device_->load(std::make_shared<graph::CompiledModel>(test::tiny_model(model))).value();
+    return Session::create(device_, program, options).value();
+  }
+
+  std::shared_ptr<test::Gate> gate_ = std::make_shared<test::Gate>();
+  std::shared_ptr<device::Device> device_ = std::make_shared<test::GateDevice>(gate_, 2);
+};
+
+}  // namespace millrace::runtime

@@ -1,0 +1,157 @@
+// Many producers on one session of the null device: no job is lost, none comes twice, ids have no
+// gaps, and the lanes do the work.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "device/null/null_device.h"
+#include "tests/runtime/session_fixture.h"
+
+namespace millrace::runtime {
+namespace {
+
+constexpr uint32_t kProducers = 8;
+constexpr uint32_t kJobsPerProducer = 125'000;
+constexpr uint32_t kJobs = kProducers * kJobsPerProducer;
+
+// The null device, with a record of the threads on which its jobs ran.
+class RecordingContext final : public device::Context {
+ public:
+  RecordingContext(std::unique_ptr<device::Context> context, std::atomic<uint64_t>& runs,
+                   std::atomic<std::thread::id>& ran_on)
+      : context_(std::move(context)), runs_(runs), ran_on_(ran_on) {}
+  Status run(std::span<const device::Binding> inputs,
+             std::span<const device::Binding> outputs) noexcept override {
+    runs_.fetch_add(1, std::memory_order_relaxed);
+    ran_on_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    return context_->run(inputs, outputs);
+  }
+
+ private:
+  std::unique_ptr<device::Context> context_;
+  std::atomic<uint64_t>& runs_;
+  std::atomic<std::thread::id>& ran_on_;
+};
+
+struct Record {
+  std::atomic<uint64_t> runs{0};
+  std::atomic<uint32_t> contexts{0};
+  std::array<std::atomic<std::thread::id>, 16> ran_on;  // by context
+};
+
+class RecordingProgram final : public device::Program {
+ public:
+  RecordingProgram(std::shared_ptr<const device::Program> program, Record& record)
+      : program_(std::move(program)), record_(record) {}
+  const graph::CompiledModel& model() const noexcept override { return program_->model(); }
+  bool accepts(device::Direction direction, size_t index,
+               device::View view) const noexcept override {
+    return program_->accepts(direction, index, view);
+  }
+  Result<std::unique_ptr<device::Context>> create_context() const override {
+    const uint32_t number = record_.contexts++;
+    return std::unique_ptr<device::Context>(std::make_unique<RecordingContext>(
+        program_->create_context().value(), record_.runs, record_.ran_on.at(number)));
+  }
+  device::ProgramInfo info() const override { return program_->info(); }
+
+ private:
+  std::shared_ptr<const device::Program> program_;
+  Record& record_;
+};
+
+class SessionStress : public ::testing::Test {
+ protected:
+  std::unique_ptr<Session> make_session(SessionOptions options) {
+    const std::shared_ptr<device::Device> device = device::create_null_device({.lanes = 2}).value();
+    const auto program = std::make_shared<RecordingProgram>(
+        device->load(std::make_shared<graph::CompiledModel>(test::tiny_model())).value(), record_);
+    return Session::create(device, program, options).value();
+  }
+
+  template <class Produce>
+  void run_producers(Produce&& produce) {
+    std::vector<std::thread> threads;
+    for (uint32_t i = 0; i < kProducers; ++i)
+      threads.emplace_back([&, i] {
+        {
+          const std::lock_guard lock(mutex_);
+          producers_.insert(std::this_thread::get_id());
+        }
+        produce(i);
+      });
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  void expect_work_done_by_lanes() {
+    EXPECT_EQ(record_.runs, kJobs) << "each job ran once";
+    EXPECT_GE(record_.contexts, 1u);
+    EXPECT_LE(record_.contexts, 2u) << "one context per lane";
+    for (uint32_t i = 0; i < record_.contexts; ++i)
+      EXPECT_EQ(producers_.count(record_.ran_on[i]), 0u) << "a producer ran a job";
+  }
+
+  static void expect_all_ids(std::vector<JobId> ids) {
+    std::sort(ids.begin(), ids.end());
+    std::vector<JobId> expected(kJobs);
+    std::iota(expected.begin(), expected.end(), 1u);
+    EXPECT_TRUE(ids == expected) << "ids are 1 to " << kJobs << ", each once";
+  }
+
+  Record record_;
+  std::mutex mutex_;
+  std::set<std::thread::id> producers_;
+};
+
+// Submits until there is room; a full session is no failure here.
+JobId submit_patiently(Session& session, const JobBindings& bindings, JobCallback callback = {}) {
+  for (;;) {
+    const Result<JobId> id = session.submit(bindings, callback);
+    if (id.ok()) return *id;
+    EXPECT_EQ(id.status().code(), StatusCode::kQueueFull);
+    std::this_thread::yield();
+  }
+}
+
+TEST_F(SessionStress, AMillionJobsAreEachCollectedOnce) {
+  const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 32});
+  std::vector<JobId> ids(kJobs);
+  run_producers([&](uint32_t producer) {
+    JobMemory memory(session->model());
+    for (uint32_t i = 0; i < kJobsPerProducer; ++i) {
+      const JobId id = submit_patiently(*session, memory.bindings());
+      ids[producer * kJobsPerProducer + i] = id;
+      const Status status = session->wait(id, kForever);
+      ASSERT_TRUE(status.ok()) << status.to_string();
+      if (i % 1000 == 0) {
+        ASSERT_EQ(session->wait(id, kPoll).code(), StatusCode::kUnknownJob);
+      }
+    }
+  });
+  expect_all_ids(std::move(ids));
+  expect_work_done_by_lanes();
+}
+
+TEST_F(SessionStress, AMillionCallbacksComeOnceAndInOrder) {
+  std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 32});
+  std::vector<JobId> called;
+  called.reserve(kJobs);
+  run_producers([&](uint32_t) {
+    JobMemory memory(session->model());
+    for (uint32_t i = 0; i < kJobsPerProducer; ++i)
+      submit_patiently(*session, memory.bindings(),
+                       [&](JobId id, const Status&) { called.push_back(id); });
+  });
+  session.reset();  // delivers what is left
+  EXPECT_TRUE(std::is_sorted(called.begin(), called.end())) << "callbacks in order of submission";
+  expect_all_ids(std::move(called));
+  expect_work_done_by_lanes();
+}
+
+}  // namespace
+}  // namespace millrace::runtime
