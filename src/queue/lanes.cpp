@@ -102,11 +102,13 @@ bool Lanes::Impl::poll(std::shared_ptr<Source>& held) {
     }
     return true;
   }
-  if (held && (held->closing() || !ready_.empty())) {
+  // Read once: a source still held below must not be overwritten by one that came meanwhile.
+  const bool others_ready = !ready_.empty();
+  if (held && (held->closing() || others_ready)) {
     if (!let_go(*held)) return true;
     held.reset();
   }
-  if (ready_.empty()) return false;
+  if (!others_ready) return false;
   held = ready_.pop();
   return held != nullptr;
 }

@@ -1,45 +1,10 @@
-// Steady state allocates nothing: a program of its own, because it replaces operator new.
+// Steady state allocates nothing: a program of its own, because it counts every operator new.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "queue/unit.h"
+#include "tests/queue/counting_new.h"
 #include "tests/queue/function_task.h"
 #include "tests/support/gate.h"
-
-namespace {
-
-std::atomic<size_t> allocations{0};
-
-void* counted(size_t bytes, size_t alignment) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment))
-    return memory;
-  throw std::bad_alloc();
-}
-
-}  // namespace
-
-void* operator new(size_t bytes) {
-  return counted(bytes, alignof(std::max_align_t));
-}
-void* operator new(size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, static_cast<size_t>(alignment));
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
 
 namespace millrace::queue {
 namespace {
@@ -60,10 +25,10 @@ TEST_P(AllocationFreeSpinning, SubmitRunAndWait) {
            other->wait(*elsewhere, kForever).ok();
   };
   ASSERT_TRUE(round());
-  const size_t before = allocations;
+  const size_t before = allocation_count();
   bool all_ok = true;
   for (int i = 0; i < 1000; ++i) all_ok &= round();
-  EXPECT_EQ(allocations - before, 0u);
+  EXPECT_EQ(allocation_count() - before, 0u);
   EXPECT_TRUE(all_ok);
 }
 
@@ -80,10 +45,10 @@ TEST(AllocationFree, RefusalAndPoll) {
     return Status();
   });
   gate.await_arrivals(1);
-  const size_t before = allocations;
+  const size_t before = allocation_count();
   const StatusCode refused = submit(*unit, nothing).status().code();
   const StatusCode polled = unit->wait(id, std::chrono::nanoseconds(0)).code();
-  EXPECT_EQ(allocations - before, 0u);
+  EXPECT_EQ(allocation_count() - before, 0u);
   EXPECT_EQ(refused, StatusCode::kQueueFull);
   EXPECT_EQ(polled, StatusCode::kPending);
   gate.open();

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include <array>
-#include <barrier>
 #include <filesystem>
 #include <thread>
 #include <vector>
@@ -69,7 +68,7 @@ TEST(Lanes, LaneNumbersStayBelowTheCount) {
   Lanes lanes({.count = 2});
   const auto a = make_unit(lanes, 1);
   const auto b = make_unit(lanes, 1);
-  std::barrier meeting(2);
+  test::Meeting meeting(2);
   std::array<LaneId, 2> lane{};
   const auto meet = [&](LaneId& mine) {
     return [&](LaneId number) {
@@ -91,7 +90,7 @@ class ConcurrentUnits : public ::testing::TestWithParam<std::tuple<uint32_t, mic
 TEST_P(ConcurrentUnits, RunAtTheSameTime) {
   const auto [count, spin] = GetParam();
   Lanes lanes({.count = count, .spin = spin});
-  std::barrier meeting(count);
+  test::Meeting meeting(count);
   std::vector<std::unique_ptr<Unit>> units;
   for (uint32_t i = 0; i < count; ++i) {
     UnitOptions options = function_unit(2);

@@ -35,4 +35,24 @@ class TaskGate {
   bool open_ = false;
 };
 
+// Meeting: a place that nobody leaves before `size` threads are there; reusable. Any thread.
+class Meeting {
+ public:
+  explicit Meeting(size_t size) : size_(size) {}
+
+  void arrive_and_wait() {
+    std::unique_lock lock(mutex_);
+    const size_t round = arrivals_ / size_;
+    ++arrivals_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return arrivals_ / size_ > round; });
+  }
+
+ private:
+  const size_t size_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t arrivals_ = 0;
+};
+
 }  // namespace millrace::test
