@@ -75,6 +75,33 @@ Desc hcwnc_desc(const Dims& dims, ElementType type, int block) {
   return desc;
 }
 
+Desc dense_like(const Desc& desc, const Dims& dims) {
+  Desc result = plain_desc(dims, desc.data_type());
+  const auto& from = desc.data.format_desc.blocking;
+  auto& to = result.data.format_desc.blocking;
+  std::vector<int64_t> blocks(dims.size(), 1);
+  int64_t stride = 1;
+  to.inner_nblks = from.inner_nblks;
+  for (int i = 0; i < from.inner_nblks; ++i) {
+    to.inner_blks[i] = from.inner_blks[i];
+    to.inner_idxs[i] = from.inner_idxs[i];
+    blocks[static_cast<size_t>(from.inner_idxs[i])] *= from.inner_blks[i];
+    stride *= from.inner_blks[i];
+  }
+  // Innermost first; a dimension of size 1 may have any stride and stays where C order has it.
+  std::vector<size_t> order;
+  for (size_t i = dims.size(); i-- > 0;) order.push_back(i);
+  std::ranges::stable_sort(order,
+                           [&](size_t a, size_t b) { return from.strides[a] < from.strides[b]; });
+  for (size_t i : order) {
+    const int64_t count = (dims[i] + blocks[i] - 1) / blocks[i];
+    result.data.padded_dims[i] = count * blocks[i];
+    to.strides[i] = stride;
+    stride *= count;
+  }
+  return result;
+}
+
 Desc any_desc(const Dims& dims, ElementType type) {
   return Desc(dims, type, dnnl::memory::format_tag::any);
 }

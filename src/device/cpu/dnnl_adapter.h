@@ -46,6 +46,9 @@ Desc ordered_desc(const Dims& dims, ElementType type, std::span<const uint32_t> 
 Desc blocked_desc(const Dims& dims, ElementType type, int block);
 // The layout HCWNC{block} of tensor/layout.h, for 4 dimensions.
 Desc hcwnc_desc(const Dims& dims, ElementType type, int block);
+// A dense layout for other dims of the same rank, with dimensions and blocks in the order of
+// `desc`.
+Desc dense_like(const Desc& desc, const Dims& dims);
 // Leaves the layout to the primitive.
 Desc any_desc(const Dims& dims, ElementType type);
 Desc with_type(const Desc& desc, ElementType type);

@@ -61,8 +61,7 @@ std::optional<Operands> order_operands(const Builder& builder, const Node& node,
 std::vector<Desc> other_layouts(const Operands& operands, const Desc& layout) {
   if (operands.other_dims == operands.dims) return {layout};
   return {plain_desc(operands.other_dims, layout.data_type()),
-          blocked_desc(operands.other_dims, layout.data_type(), 16),
-          blocked_desc(operands.other_dims, layout.data_type(), 8)};
+          blocked_desc(operands.other_dims, layout.data_type(), channel_block())};
 }
 
 // The second operand, with the rank of the first.
@@ -83,7 +82,7 @@ Result<bool> add_fast(Builder& builder, const char* operation, const Operands& o
                                [&](const Desc& other) { return make(layout, other); });
     if (!choice || is_reference(choice->primitive.impl_info_str())) continue;
     MILLRACE_ASSIGN_OR_RETURN(const Operand main, builder.in_layout(operands.main, layout));
-    MILLRACE_ASSIGN_OR_RETURN(const Operand other, fetch_other(builder, operands, choice->layout));
+    MILLRACE_ASSIGN_OR_RETURN(const Operand other, fetch_other(builder, operands, choice->option));
     const Operand to = builder.new_result_over(y, layout, operands.main, main);
     builder.add_primitive(operation, choice->primitive, Primitive(choice->primitive),
                           {{arguments.first, main}, {arguments.second, other}, {DNNL_ARG_DST, to}});

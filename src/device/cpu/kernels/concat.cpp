@@ -47,29 +47,22 @@ class FloatingConcat {
   }
 
  private:
-  // A layout that an input has and that can be cut where the inputs meet; else plain.
+  // The layout of an input, where that can be cut where the inputs meet; else plain.
   Desc choose_layout() const {
     const Dims dims = builder_.dims(y_);
-    for (int block : {16, 8}) {
-      const Desc layout = blocked_desc(dims, builder_.type(), block);
-      if (can_be_cut(block) && is_used(block)) return layout;
-    }
+    for (const Operand& place : places_)
+      if (const Desc layout = dense_like(place.desc, dims); can_be_cut(layout)) return layout;
     return plain_desc(dims, builder_.type());
   }
 
-  bool can_be_cut(int block) const {
-    if (axis_ != 1) return true;
-    for (size_t i = 0; i + 1 < inputs_.size(); ++i)
-      if (builder_.dims(inputs_[i])[1] % block != 0) return false;
-    return true;
-  }
-
-  bool is_used(int block) const {
-    for (size_t i = 0; i < inputs_.size(); ++i) {
-      const Desc blocked = blocked_desc(builder_.dims(inputs_[i]), builder_.type(), block);
-      if (!is_plain(blocked) && places_[i].desc == blocked) return true;
+  bool can_be_cut(const Desc& layout) const {
+    Dims offset(builder_.dims(y_).size(), 0);
+    for (ValueId id : inputs_) {
+      const Dims dims = builder_.dims(id);
+      if (layout.submemory_desc(dims, offset, /*allow_empty=*/true).is_zero()) return false;
+      offset[axis_] += dims[axis_];
     }
-    return false;
+    return true;
   }
 
   // Makes the input's own memory a part of the result's.

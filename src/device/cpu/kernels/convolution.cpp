@@ -1,5 +1,6 @@
 // Conv, with its fused residual sum and activation.
-#include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/primitives.h"
@@ -11,8 +12,10 @@ using graph::kNoValue;
 using graph::ValueId;
 using PrimitiveDesc = dnnl::convolution_forward::primitive_desc;
 
-// What the primitive itself does to its result; the rest follows as steps of their own.
-struct Fusion {
+// One way to make the primitive.
+struct Attempt {
+  bool blocked = false;  // channels in blocks; else the library chooses the layouts
+  // What the primitive itself does to its result; the rest follows as steps of their own.
   bool prelu = false;
   bool activation = false;
 };
@@ -39,7 +42,7 @@ class Lowering {
       MILLRACE_ASSIGN_OR_RETURN(const Operand bias, builder_.packed(bias_, primitive_.bias_desc()));
       arguments.push_back({DNNL_ARG_BIAS, bias});
     }
-    if (fusion_.prelu) {
+    if (made_.prelu) {
       MILLRACE_ASSIGN_OR_RETURN(const Operand slope, builder_.packed(slope_, slope_desc()));
       arguments.push_back({prelu_argument(), slope});
     }
@@ -71,41 +74,45 @@ class Lowering {
     return DNNL_ARG_ATTR_MULTIPLE_POST_OP(index) | DNNL_ARG_WEIGHTS;
   }
 
-  PrimitiveDesc make_primitive(const Fusion& fusion) const {
+  // Channels in blocks join and split without copies, and their kernels are as fast as any.
+  Desc image_desc(const Dims& dims, bool blocked) const {
+    // The first convolution of a network takes its few channels as they come.
+    constexpr int64_t kFewChannels = 4;
+    if (!blocked || dims[1] <= kFewChannels) return any_desc(dims, builder_.type());
+    return blocked_desc(dims, builder_.type(), channel_block());
+  }
+
+  PrimitiveDesc make_primitive(const Attempt& attempt) const {
     dnnl::post_ops post_ops;
     if (residual_ != kNoValue) post_ops.append_sum(1);
-    if (fusion.prelu) post_ops.append_prelu(1 << 1);
-    if (fusion.activation) append_activation(post_ops, op_.activation);
+    if (attempt.prelu) post_ops.append_prelu(1 << 1);
+    if (attempt.activation) append_activation(post_ops, op_.activation);
     dnnl::primitive_attr attributes = make_attributes();
     attributes.set_post_ops(post_ops);
-    const ElementType type = builder_.type();
-    const Desc x = any_desc(builder_.dims(x_), type), weights = any_desc(weight_dims(), type),
-               y = any_desc(builder_.dims(y_), type);
     const Desc bias =
         bias_ == kNoValue ? Desc() : plain_desc(builder_.dims(bias_), ElementType::f32);
     // The library counts the gap between the taps, ONNX the distance.
     Dims dilations = op_.dilations;
     for (int64_t& dilation : dilations) --dilation;
     const dnnl::convolution_forward::desc desc(
-        dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, x, weights, bias,
-        y, op_.strides, dilations, op_.pads_begin, op_.pads_end);
+        dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+        image_desc(builder_.dims(x_), attempt.blocked), any_desc(weight_dims(), builder_.type()),
+        bias, image_desc(builder_.dims(y_), attempt.blocked), op_.strides, dilations,
+        op_.pads_begin, op_.pads_end);
     return PrimitiveDesc(desc, attributes, builder_.engine(), /*allow_empty=*/true);
   }
 
   Status choose_primitive() {
-    dnnl::post_ops post_ops;
-    fusion_ = {slope_ != kNoValue, append_activation(post_ops, op_.activation)};
-    primitive_ = make_primitive(fusion_);
-    const bool slow = !primitive_ || is_reference(primitive_.impl_info_str());
-    if (slow) {
-      PrimitiveDesc bare = make_primitive({});
-      const bool better = bare && (!primitive_ || !is_reference(bare.impl_info_str()));
-      if (better) {
-        fusion_ = {};
-        primitive_ = std::move(bare);
-      }
-    }
-    if (!primitive_) return unsupported("oneDNN has no convolution of this shape");
+    dnnl::post_ops unused;
+    const bool prelu = slope_ != kNoValue, activation = append_activation(unused, op_.activation);
+    const auto choice = choose(std::vector<Attempt>{{true, prelu, activation},
+                                                    {false, prelu, activation},
+                                                    {true, false, false},
+                                                    {false, false, false}},
+                               [this](const Attempt& attempt) { return make_primitive(attempt); });
+    if (!choice) return unsupported("oneDNN has no convolution of this shape");
+    primitive_ = choice->primitive;
+    made_ = choice->option;
     return {};
   }
 
@@ -124,18 +131,18 @@ class Lowering {
   }
 
   Status finish(const Operand& y) {
-    if (slope_ != kNoValue && !fusion_.prelu) {
+    if (slope_ != kNoValue && !made_.prelu) {
       MILLRACE_ASSIGN_OR_RETURN(const Operand slope, builder_.packed(slope_, slope_desc()));
       MILLRACE_RETURN_IF_ERROR(add_prelu(builder_, y, slope, y));
     }
-    if (op_.activation.kind == graph::UnaryKind::kIdentity || fusion_.activation) return {};
+    if (op_.activation.kind == graph::UnaryKind::kIdentity || made_.activation) return {};
     return add_unary(builder_, op_.activation, y, y);
   }
 
   Builder& builder_;
   const graph::Conv& op_;
   const ValueId x_, weight_, bias_, residual_, slope_, y_;
-  Fusion fusion_;
+  Attempt made_;  // how primitive_ was made
   PrimitiveDesc primitive_;
 };
 

@@ -132,7 +132,7 @@ class Lowering {
     const Desc y = plain_desc(dims, builder_.type());
     const dnnl::primitive_attr attributes = take_attributes();
     using PrimitiveDesc = dnnl::matmul::primitive_desc;
-    std::optional<Choice<PrimitiveDesc>> chosen;
+    std::optional<Choice<PrimitiveDesc, Desc>> chosen;
     for (const Desc& a_layout : a.layouts) {
       auto choice = choose(b.layouts, [&](const Desc& b_layout) {
         return PrimitiveDesc(dnnl::matmul::desc(a_layout, b_layout, y), attributes,

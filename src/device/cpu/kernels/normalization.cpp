@@ -17,7 +17,7 @@ Status lower(Builder& builder, const Node& node, const graph::BatchNormalization
     return PrimitiveDesc(desc, make_attributes(), builder.engine(), /*allow_empty=*/true);
   });
   if (!choice) return unsupported("oneDNN has no batch normalisation of this shape");
-  MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.in_layout(x, choice->layout));
+  MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.in_layout(x, choice->option));
   std::vector<Argument> arguments = {{DNNL_ARG_SRC, from}};
   constexpr int kStatistics[] = {DNNL_ARG_SCALE, DNNL_ARG_SHIFT, DNNL_ARG_MEAN, DNNL_ARG_VARIANCE};
   for (size_t i = 0; i < std::size(kStatistics); ++i) {

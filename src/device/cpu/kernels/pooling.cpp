@@ -27,7 +27,7 @@ Result<Operand> add_pooling(Builder& builder, const Window& window, graph::Value
     return PrimitiveDesc(desc, make_attributes(), builder.engine(), /*allow_empty=*/true);
   });
   if (!choice) return unsupported("oneDNN has no pooling of this shape");
-  MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.in_layout(x, choice->layout));
+  MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.in_layout(x, choice->option));
   const Operand to = builder.new_temporary(choice->primitive.dst_desc());
   builder.add_primitive("Pool", choice->primitive, dnnl::pooling_v2_forward(choice->primitive),
                         {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/topology.h"
+
 namespace millrace::device::cpu::kernels {
 
 using dnnl::algorithm;
@@ -13,13 +15,16 @@ dnnl::primitive_attr make_attributes() {
   return attributes;
 }
 
+int channel_block() {
+  return topology().features.avx512 ? 16 : 8;
+}
+
 std::vector<Desc> layouts_for(const Desc& now) {
   const Dims dims = now.dims();
   const ElementType type = now.data_type();
   std::vector<Desc> layouts;
   if (is_dense(now)) layouts.push_back(now);
-  for (const Desc& other :
-       {blocked_desc(dims, type, 16), blocked_desc(dims, type, 8), plain_desc(dims, type)})
+  for (const Desc& other : {blocked_desc(dims, type, channel_block()), plain_desc(dims, type)})
     if (std::ranges::find(layouts, other) == layouts.end()) layouts.push_back(other);
   return layouts;
 }

@@ -14,33 +14,37 @@ namespace millrace::device::cpu::kernels {
 // Attributes of every primitive: scratch memory comes from the arena.
 dnnl::primitive_attr make_attributes();
 
+// Channels per block of the layout that this processor's convolutions like.
+int channel_block();
+
 // The layouts worth trying for a value, best first: as it lies now if that is dense, in channel
 // blocks, plain.
 std::vector<Desc> layouts_for(const Desc& now);
 
-template <class PrimitiveDesc>
+template <class PrimitiveDesc, class Option>
 struct Choice {
   PrimitiveDesc primitive;
-  Desc layout;
+  Option option;
 };
 
-// The first of `layouts` for which `make` gives a primitive with a fast implementation, else the
+// The first of `options` for which `make` gives a primitive with a fast implementation, else the
 // first with any. `make` may return an empty descriptor or throw dnnl::error.
-template <class Make>
-auto choose(const std::vector<Desc>& layouts, Make make)
-    -> std::optional<Choice<decltype(make(layouts.front()))>> {
-  std::optional<Choice<decltype(make(layouts.front()))>> slow;
-  for (const Desc& layout : layouts) {
+template <class Option, class Make>
+auto choose(const std::vector<Option>& options, Make make) {
+  using PrimitiveDesc = decltype(make(options.front()));
+  std::optional<Choice<PrimitiveDesc, Option>> chosen;
+  for (const Option& option : options) {
     try {
-      auto primitive = make(layout);
+      PrimitiveDesc primitive = make(option);
       if (primitive.get(true) == nullptr) continue;
-      if (!is_reference(primitive.impl_info_str())) return {{std::move(primitive), layout}};
-      if (!slow) slow = {std::move(primitive), layout};
+      const bool fast = !is_reference(primitive.impl_info_str());
+      if (fast || !chosen) chosen = {std::move(primitive), option};
+      if (fast) break;
     } catch (const dnnl::error& error) {
       if (error.status == dnnl_out_of_memory) throw;
     }
   }
-  return slow;
+  return chosen;
 }
 
 // The library's elementwise function for `function`; none where it has none with the same meaning.

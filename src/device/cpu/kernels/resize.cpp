@@ -123,7 +123,7 @@ Result<bool> add_library_resize(Builder& builder, const Node& node, const Resize
     return PrimitiveDesc(desc, make_attributes(), builder.engine(), /*allow_empty=*/true);
   });
   if (!choice || is_reference(choice->primitive.impl_info_str())) return false;
-  MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.in_layout(x, choice->layout));
+  MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.in_layout(x, choice->option));
   const Operand to = builder.new_result(y, choice->primitive.dst_desc());
   builder.add_primitive("Resize", choice->primitive, dnnl::resampling_forward(choice->primitive),
                         {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});

@@ -35,7 +35,7 @@ Status lower(Builder& builder, const Node& node, const graph::Softmax& op) {
     return PrimitiveDesc(desc, make_attributes(), builder.engine(), /*allow_empty=*/true);
   });
   if (!choice) return unsupported("oneDNN has no softmax of this shape");
-  MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.in_layout(x, choice->layout));
+  MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.in_layout(x, choice->option));
   const Operand to = builder.new_result_over(y, choice->primitive.dst_desc(), x, from);
   builder.add_primitive("Softmax", choice->primitive, dnnl::softmax_v2_forward(choice->primitive),
                         {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});

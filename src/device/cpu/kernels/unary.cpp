@@ -99,7 +99,7 @@ Status lower(Builder& builder, const Node& node, const graph::Unary& op) {
       return make_eltwise(builder, *eltwise, layout);
     });
     if (!choice) return unsupported(std::string("the function ") + name_of(op.function.kind));
-    MILLRACE_ASSIGN_OR_RETURN(from, builder.in_layout(x, choice->layout));
+    MILLRACE_ASSIGN_OR_RETURN(from, builder.in_layout(x, choice->option));
   } else if (has_padding(from.desc) || !is_dense(from.desc)) {
     MILLRACE_ASSIGN_OR_RETURN(from, builder.plain(x));
   }
