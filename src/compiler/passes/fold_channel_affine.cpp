@@ -1,84 +1,14 @@
-#include <algorithm>
-#include <cmath>
-
+#include "compiler/passes/channel_affine.h"
 #include "compiler/passes/constants.h"
-#include "compiler/passes/edit.h"
 #include "compiler/passes/passes.h"
 
 namespace millrace::compiler {
 namespace {
 
-using graph::BinaryKind;
+using graph::Dims;
 using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
-using Numbers = std::vector<float>;
-
-// scale * x + shift, each one number, or one per channel; empty stands for 1 and 0.
-struct Affine {
-  Numbers scale, shift;
-};
-
-float at(const Numbers& numbers, size_t channel, float otherwise) {
-  if (numbers.empty()) return otherwise;
-  return numbers.size() == 1 ? numbers[0] : numbers[channel];
-}
-
-Numbers mapped(Numbers numbers, float (*function)(float)) {
-  std::ranges::transform(numbers, numbers.begin(), function);
-  return numbers;
-}
-
-std::optional<Affine> affine_of_binary(BinaryKind kind, Numbers numbers, bool x_is_first) {
-  switch (kind) {
-    case BinaryKind::kAdd:
-      return Affine{{}, std::move(numbers)};
-    case BinaryKind::kMul:
-      return Affine{std::move(numbers), {}};
-    case BinaryKind::kSub:
-      if (x_is_first) return Affine{{}, mapped(std::move(numbers), [](float n) { return -n; })};
-      return Affine{{-1}, std::move(numbers)};
-    case BinaryKind::kDiv: {
-      const auto invertible = [](float n) { return std::isnormal(n) && std::isnormal(1 / n); };
-      if (!x_is_first || !std::ranges::all_of(numbers, invertible)) return std::nullopt;
-      return Affine{mapped(std::move(numbers), [](float n) { return 1 / n; }), {}};
-    }
-    default:
-      return std::nullopt;
-  }
-}
-
-// A node as an affine function of one operand.
-struct Match {
-  ValueId source = kNoValue;
-  Affine affine;
-};
-
-// `channel` is the dimension of the output along which the numbers may vary.
-std::optional<Match> match_binary(const Editor& editor, const Node& node, BinaryKind kind,
-                                  size_t channel) {
-  const graph::Dims& shape = editor.value(node.outputs[0]).shape;
-  for (size_t slot : {0, 1}) {
-    if (editor.value(node.inputs[slot]).shape != shape) continue;
-    auto numbers = channel_values(editor.value(node.inputs[1 - slot]), shape, channel);
-    if (!numbers) continue;
-    auto affine = affine_of_binary(kind, *std::move(numbers), slot == 0);
-    if (affine) return Match{node.inputs[slot], *std::move(affine)};
-  }
-  return std::nullopt;
-}
-
-std::optional<Match> match_affine(const Editor& editor, const Node& node, size_t channel) {
-  if (const auto* binary = std::get_if<graph::Binary>(&node.op)) {
-    return match_binary(editor, node, binary->kind, channel);
-  }
-  const auto* unary = std::get_if<graph::Unary>(&node.op);
-  if (unary == nullptr || unary->function.kind != graph::UnaryKind::kLinear) return std::nullopt;
-  Affine affine;
-  if (unary->function.alpha != 1) affine.scale = {unary->function.alpha};
-  if (unary->function.beta != 0) affine.shift = {unary->function.beta};
-  return Match{node.inputs[0], std::move(affine)};
-}
 
 // The weight with `scale` applied along one of its dimensions; the same weight where there is none.
 std::optional<ValueId> scaled_weight(Editor& editor, const Node& node, size_t dimension,
@@ -87,7 +17,7 @@ std::optional<ValueId> scaled_weight(Editor& editor, const Node& node, size_t di
   if (scale.empty()) return id;
   const auto weight = floats_of(editor.value(id));
   if (!weight) return std::nullopt;
-  const graph::Dims shape = editor.value(id).shape;
+  const Dims shape = editor.value(id).shape;
   size_t inner = 1;
   for (size_t i = dimension + 1; i < shape.size(); ++i) inner *= static_cast<size_t>(shape[i]);
   const auto channels = static_cast<size_t>(shape[dimension]);
@@ -104,7 +34,7 @@ std::optional<ValueId> adjusted_bias(Editor& editor, const Node& node, size_t ch
   if (id == kNoValue && affine.shift.empty()) return kNoValue;
   Numbers bias(1, 0.0f);
   if (id != kNoValue) {
-    const graph::Dims& shape = editor.value(node.outputs[0]).shape;
+    const Dims& shape = editor.value(node.outputs[0]).shape;
     // A Conv's bias is a vector of its channels, a MatMul's is broadcast along the last dimension.
     const auto numbers = std::holds_alternative<graph::Conv>(node.op)
                              ? channel_values(editor.value(id), {static_cast<int64_t>(channels)}, 0)
@@ -176,15 +106,43 @@ bool fold_into(Editor& editor, Editor::Index index, size_t channel) {
   return true;
 }
 
+// An affine function per channel that no producer can take becomes a depthwise Conv of one tap:
+// one step, which also takes the affine functions, the residual and the activation that follow.
+void make_depthwise_conv(Editor& editor, Editor::Index index) {
+  const auto match = match_affine(editor, editor.node(index), 1);
+  if (!match || editor.value(match->source).constant) return;
+  const auto& [scale, shift] = match->affine;
+  if (scale.size() <= 1 && shift.size() <= 1) return;  // one number is a Unary
+  const Dims shape = editor.value(match->source).shape;
+  const auto channels = static_cast<size_t>(shape[1]);
+  const Dims ones(shape.size() - 2, 1), zeros(shape.size() - 2, 0);
+  Dims weight_shape(shape.size(), 1);
+  weight_shape[0] = shape[1];
+  Numbers weight(channels);
+  for (size_t c = 0; c < channels; ++c) weight[c] = at(scale, c, 1);
+  const std::string name = editor.node(index).name;
+  std::vector<ValueId> inputs = {match->source,
+                                 add_floats(editor.graph(), name + ".scale", weight_shape, weight)};
+  if (!shift.empty()) {
+    Numbers bias(channels);
+    for (size_t c = 0; c < channels; ++c) bias[c] = at(shift, c, 0);
+    inputs.push_back(add_floats(editor.graph(), name + ".shift", {shape[1]}, bias));
+  }
+  editor.node(index).op = graph::Conv{ones, ones, zeros, zeros, shape[1], {}};
+  editor.set_inputs(index, std::move(inputs));
+}
+
 }  // namespace
 
 Status fold_channel_affine(graph::Graph& graph, const PassContext&) {
   Editor editor(graph);
   for (Editor::Index index : editor.nodes()) {
-    const size_t rank = editor.value(editor.node(index).outputs[0]).shape.size();
-    if (rank == 0) continue;
-    if (rank >= 3 && fold_into<graph::Conv>(editor, index, 1)) continue;
-    fold_into<graph::MatMul>(editor, index, rank - 1);
+    const Dims shape = editor.value(editor.node(index).outputs[0]).shape;
+    if (shape.empty()) continue;
+    if (shape.size() >= 3 && fold_into<graph::Conv>(editor, index, 1)) continue;
+    if (fold_into<graph::MatMul>(editor, index, shape.size() - 1)) continue;
+    // Of rank 3, the second dimension is more often a position than a channel.
+    if (shape.size() == 4 || shape.size() == 5) make_depthwise_conv(editor, index);
   }
   editor.finish();
   return {};

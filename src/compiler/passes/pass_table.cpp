@@ -17,6 +17,7 @@ std::span<const Pass> pass_table() {
       // Before the activations: a Conv that has one can take neither scale nor residual.
       {"fold_channel_affine", fold_channel_affine},
       {"fuse_residual_add", fuse_residual_add},
+      {"hoist_functions", hoist_functions},
       {"fuse_activation", fuse_activation},
       {"convert_weights", convert_weights},
       {"eliminate_dead_code", eliminate_dead_code},

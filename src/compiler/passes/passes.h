@@ -36,11 +36,16 @@ Status recognise_functions(graph::Graph& graph, const PassContext& context);
 // Zero padding before a Conv or an average Pool moves into its attributes.
 Status fold_padding(graph::Graph& graph, const PassContext& context);
 
-// Scale and shift per channel after a Conv or MatMul move into its weight and bias.
+// Scale and shift per channel after a Conv or MatMul move into its weight and bias; those of an
+// image that stand alone become a depthwise Conv.
 Status fold_channel_affine(graph::Graph& graph, const PassContext& context);
 
 // Add of a Conv's result and another tensor becomes the Conv's residual operand.
 Status fuse_residual_add(graph::Graph& graph, const PassContext& context);
+
+// An elementwise function of the reshaped or transposed result of a Conv or MatMul is computed
+// before the move, where it can become an activation.
+Status hoist_functions(graph::Graph& graph, const PassContext& context);
 
 // An elementwise function of the result of a Conv or MatMul becomes its activation; PRelu with a
 // slope per channel the slope operand of a Conv.

@@ -51,7 +51,7 @@ TEST_F(FoldChannelAffine, NotWhereTheConvHasAnotherReader) {
   maker.output(maker.binary(BinaryKind::kMul, y, maker.random({4, 1, 1})));
   maker.output(maker.unary(UnaryKind::kAbs, y));
   EXPECT_THAT(operators_of(run_pass(fold_channel_affine, maker.graph)),
-              ElementsAre("Conv", "Mul", "Abs"));
+              ElementsAre("Conv", "Conv", "Abs"));
 }
 
 TEST_F(FoldChannelAffine, NotWhereTheConstantVariesInSpace) {
@@ -72,7 +72,27 @@ TEST_F(FoldChannelAffine, NotBehindAnActivation) {
   const ValueId y = maker.conv(x, 4);
   std::get<Conv>(maker.graph.nodes[0].op).activation.kind = UnaryKind::kRelu;
   maker.output(maker.binary(BinaryKind::kMul, y, maker.random({4, 1, 1})));
-  EXPECT_THAT(operators_of(run_pass(fold_channel_affine, maker.graph)), ElementsAre("Conv", "Mul"));
+  EXPECT_THAT(operators_of(run_pass(fold_channel_affine, maker.graph)),
+              ElementsAre("Conv", "Conv"));
+}
+
+TEST_F(FoldChannelAffine, ScaleAndShiftThatStandAloneAreADepthwiseConv) {
+  ValueId y = maker.unary(UnaryKind::kRelu, x);
+  y = maker.binary(BinaryKind::kMul, y, maker.random({1, 3, 1, 1}));
+  y = maker.binary(BinaryKind::kAdd, y, maker.random({1, 3, 1, 1}));
+  y = maker.binary(BinaryKind::kMul, y, maker.random({3, 1, 1}));
+  maker.output(y);
+  const Graph after = run_pass(fold_channel_affine, maker.graph);
+  ASSERT_THAT(operators_of(after), ElementsAre("Relu", "Conv"));
+  EXPECT_EQ(std::get<Conv>(after.nodes[1].op).group, 3);
+}
+
+TEST_F(FoldChannelAffine, ANumberOrAPositionIsNoDepthwiseConv) {
+  const ValueId tokens = maker.input({1, 7, 5});
+  maker.output(maker.binary(BinaryKind::kAdd, tokens, maker.random({7, 1})));
+  maker.output(maker.unary(UnaryKind::kLinear, x, 2, 3));
+  EXPECT_THAT(operators_of(run_pass(fold_channel_affine, maker.graph)),
+              ElementsAre("Add", "Linear"));
 }
 
 TEST_F(FoldChannelAffine, BiasAndScaleOfAMatMul) {
