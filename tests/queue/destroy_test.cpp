@@ -69,6 +69,7 @@ TEST(Destroy, WakesEveryParkedWaiter) {
       std::this_thread::yield();
     return Status(StatusCode::kIoError, "finished");
   });
+  gate.await_arrivals(1);
   const SequenceId queued = *submit(*unit, nothing);
   Unit* raw = unit.get();
   Status of_running;
