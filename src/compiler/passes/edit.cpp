@@ -121,16 +121,31 @@ void Editor::fuse(Index producer, Index consumer, Node fused) {
   graph_.nodes[consumer] = std::move(fused);
 }
 
-void Editor::finish() {
+std::vector<Editor::Index> Editor::order() const {
   std::vector<Index> order(graph_.nodes.size());
   std::iota(order.begin(), order.end(), Index{0});
   std::erase_if(order, [&](Index index) { return erased(index); });
   std::ranges::sort(order, {}, [&](Index index) {
     return std::tuple(places_[index].before, places_[index].sequence);
   });
+  return order;
+}
+
+void Editor::finish() {
+  grow();
   std::vector<Node> nodes;
-  nodes.reserve(order.size());
-  for (Index index : order) nodes.push_back(std::move(graph_.nodes[index]));
+  // From the end, so that the operands of an unread node become unread in time.
+  const std::vector<Index> kept = order();
+  for (auto index = kept.rbegin(); index != kept.rend(); ++index) {
+    Node& node = graph_.nodes[*index];
+    const ValueId output = node.outputs[0];
+    if (readers_[output] == 0 && !is_output_[output]) {
+      count_operands(node, -1);
+    } else {
+      nodes.push_back(std::move(node));
+    }
+  }
+  std::ranges::reverse(nodes);
   graph_.nodes = std::move(nodes);
 }
 

@@ -58,7 +58,8 @@ class Editor {
   // only `consumer` read.
   void fuse(Index producer, Index consumer, graph::Node fused);
 
-  // Removes erased nodes and orders the rest. Ends the Editor's use.
+  // Removes erased nodes and those that nobody reads any more, which would hide from later passes
+  // that a value has a single reader, and orders the rest. Ends the Editor's use.
   void finish();
 
  private:
@@ -68,6 +69,7 @@ class Editor {
     bool erased = false;
   };
 
+  std::vector<Index> order() const;  // all nodes that are not erased
   void count_operands(const graph::Node& node, int change);
   void grow();
 

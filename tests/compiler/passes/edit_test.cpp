@@ -37,6 +37,7 @@ TEST_F(EditorTest, OneNodeThatReadsTwiceIsNoSingleReader) {
 }
 
 TEST_F(EditorTest, ErasingFreesTheOperands) {
+  maker.output(b);
   Editor editor(maker.graph);
   editor.erase(2);
   EXPECT_TRUE(editor.has_single_reader(a));
@@ -46,6 +47,7 @@ TEST_F(EditorTest, ErasingFreesTheOperands) {
 
 TEST_F(EditorTest, InsertsInOrder) {
   maker.output(b);
+  maker.output(c);
   Editor editor(maker.graph);
   const ValueId first = editor.add_value_like(a, "first");
   const ValueId second = editor.add_value_like(a, "second");
@@ -64,6 +66,15 @@ TEST_F(EditorTest, FusedNodeStandsWhereTheConsumerStood) {
   EXPECT_EQ(editor.maker(b), 1u);
   EXPECT_EQ(editor.maker(a), std::nullopt);
   EXPECT_EQ(editor.node(1).outputs[0], b);
+}
+
+TEST_F(EditorTest, FinishDropsWhatNobodyReads) {
+  const ValueId d = maker.unary(UnaryKind::kTanh, b);
+  maker.unary(UnaryKind::kExp, d);
+  maker.output(c);
+  Editor editor(maker.graph);
+  editor.finish();
+  EXPECT_THAT(operators_of(maker.graph), ElementsAre("Relu", "Add"));
 }
 
 TEST_F(EditorTest, ReplacesEveryUse) {

@@ -46,6 +46,19 @@ TEST(PassTable, ASqueezeAndExciteBlockKeepsItsGate) {
   EXPECT_THAT(operators_of(run_all(maker.graph)), ElementsAre("GlobalPool", "Conv", "Mul"));
 }
 
+TEST(PassTable, AFunctionInPiecesIsTheActivationOfItsConv) {
+  GraphMaker maker;
+  const ValueId y = maker.conv(maker.input({1, 4, 6, 6}), 8);
+  const ValueId swish = maker.binary(BinaryKind::kMul, y, maker.unary(UnaryKind::kSigmoid, y));
+  const ValueId moved = maker.add(graph::Transpose{{0, 2, 3, 1}}, {maker.conv(swish, 1)});
+  const ValueId flat = maker.add(graph::Reshape{{1, 36}}, {moved});
+  maker.output(maker.unary(UnaryKind::kSigmoid, flat));
+  const Graph after = run_all(maker.graph);
+  ASSERT_THAT(operators_of(after), ElementsAre("Conv", "Conv", "Reshape"));
+  EXPECT_EQ(std::get<Conv>(after.nodes[0].op).activation.kind, UnaryKind::kSwish);
+  EXPECT_EQ(std::get<Conv>(after.nodes[1].op).activation.kind, UnaryKind::kSigmoid);
+}
+
 TEST(PassTable, WeightsOfABf16ProgramAreConvertedAfterFolding) {
   GraphMaker maker;
   const ValueId x = maker.input({1, 4, 6, 6});
