@@ -45,27 +45,44 @@ bool commutes(BinaryKind kind) {
 // The two operands, the first with the shape of the result.
 struct Operands {
   ValueId main, other;
-  Dims dims;        // of main and of the result
-  Dims other_dims;  // with the same rank
+  Dims dims;                    // of main and of the result
+  Dims other_dims;              // with the same rank
+  std::optional<float> number;  // what `other` is, where that is one constant number
 };
+
+std::optional<float> constant_number(const Builder& builder, ValueId id) {
+  if (!builder.is_constant(id) || builder.value(id).elements() != 1) return std::nullopt;
+  return builder.constant_floats(id)[0];
+}
 
 std::optional<Operands> order_operands(const Builder& builder, const Node& node, BinaryKind kind) {
   ValueId a = node.input(0), b = node.input(1);
   const Dims dims = builder.dims(node.outputs[0]);
   if (builder.dims(a) != dims && commutes(kind)) std::swap(a, b);
   if (builder.dims(a) != dims) return std::nullopt;
-  return Operands{a, b, dims, with_rank(builder.dims(b), dims.size())};
+  Operands operands{a, b, dims, with_rank(builder.dims(b), dims.size()),
+                    constant_number(builder, b)};
+  // Images take a number as one of each channel: see other_layouts().
+  if (operands.number && dims.size() >= 3) operands.other_dims[1] = dims[1];
+  return operands;
 }
 
 // The layouts to try for the second operand beside the first in `layout`.
 std::vector<Desc> other_layouts(const Operands& operands, const Desc& layout) {
   if (operands.other_dims == operands.dims) return {layout};
+  // oneDNN 2.6 leaves out the last channels of a block that is not full when the second operand is
+  // broadcast over the channels.
+  if (has_padding(layout) && operands.other_dims[1] == 1) return {};
   return {plain_desc(operands.other_dims, layout.data_type()),
           blocked_desc(operands.other_dims, layout.data_type(), channel_block())};
 }
 
 // The second operand, with the rank of the first.
 Result<Operand> fetch_other(Builder& builder, const Operands& operands, const Desc& wanted) {
+  if (operands.number) {
+    const auto count = static_cast<size_t>(operands.dims.size() >= 3 ? operands.dims[1] : 1);
+    return builder.add_constant(wanted, std::vector<float>(count, *operands.number));
+  }
   if (builder.dims(operands.other) == operands.other_dims)
     return builder.in_layout(operands.other, wanted);
   return builder.packed(operands.other, wanted);
@@ -114,16 +131,9 @@ Result<bool> add_library_prelu(Builder& builder, const Operands& operands, Value
       [&](const Desc& main, const Desc& other) { return make_prelu(builder, main, other); });
 }
 
-// x ^ constant.
-std::optional<float> constant_exponent(const Builder& builder, const Node& node) {
-  const ValueId b = node.input(1);
-  if (!builder.is_constant(b) || builder.value(b).elements() != 1) return std::nullopt;
-  return builder.constant_floats(b)[0];
-}
-
 Result<bool> lower_by_library(Builder& builder, const Node& node, BinaryKind kind) {
   const ValueId y = node.outputs[0];
-  if (const auto exponent = constant_exponent(builder, node);
+  if (const auto exponent = constant_number(builder, node.input(1));
       kind == BinaryKind::kPow && exponent && builder.dims(node.input(0)) == builder.dims(y)) {
     const graph::Unary power{{graph::UnaryKind::kPow, *exponent, 0}};
     MILLRACE_RETURN_IF_ERROR(lower(builder, node, power));

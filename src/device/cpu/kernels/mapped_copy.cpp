@@ -1,8 +1,11 @@
 #include "device/cpu/kernels/mapped_copy.h"
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <memory>
+#include <numeric>
+#include <utility>
 
 #include "tensor/half.h"
 
@@ -148,14 +151,29 @@ CopyMap transposed(const Dims& input, const Dims& permutation) {
   return map;
 }
 
-Status add_mapped_copy(Builder& builder, const char* operation, graph::ValueId x, graph::ValueId y,
-                       const CopyMap& map, float fill) {
+Result<Operand> add_mapped_copy(Builder& builder, const char* operation, graph::ValueId x,
+                                CopyMap map, float fill) {
   MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.plain(x));
-  const Operand to = builder.new_result(y, builder.plain_form(y));
-  const size_t element = builder.element_size(y);
+  Dims dims;
+  for (const std::vector<int64_t>& offsets : map)
+    dims.push_back(static_cast<int64_t>(offsets.size()));
+  const size_t element = builder.element_size(x);
+  const Operand to = builder.new_temporary(
+      builder.is_floating(x)
+          ? plain_desc(dims, builder.type())
+          : bytes_desc(element * static_cast<size_t>(std::accumulate(
+                                     dims.begin(), dims.end(), int64_t{1}, std::multiplies<>()))));
   builder.add(operation, "millrace:mapped_copy",
-              std::make_unique<MappedCopyStep>(from.buffer, to.buffer, map, element,
-                                               bits_of(builder, y, fill)));
+              std::make_unique<MappedCopyStep>(from.buffer, to.buffer, std::move(map), element,
+                                               bits_of(builder, x, fill)));
+  return to;
+}
+
+Status add_mapped_copy(Builder& builder, const char* operation, graph::ValueId x, graph::ValueId y,
+                       CopyMap map, float fill) {
+  MILLRACE_ASSIGN_OR_RETURN(const Operand result,
+                            add_mapped_copy(builder, operation, x, std::move(map), fill));
+  builder.set_result(y, result);
   return {};
 }
 

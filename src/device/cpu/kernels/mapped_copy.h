@@ -22,8 +22,13 @@ std::vector<int64_t> index_range(int64_t begin, int64_t count, int64_t step, int
 
 CopyMap transposed(const Dims& input, const Dims& permutation);
 
-// Output y from input x. `fill` is converted to the element type.
+// Copies the value x, giving plain memory of the dimensions of the map for the caller to use.
+// `fill` is converted to the element type.
+Result<Operand> add_mapped_copy(Builder& builder, const char* operation, graph::ValueId x,
+                                CopyMap map, float fill = 0);
+
+// The same, giving the value y.
 Status add_mapped_copy(Builder& builder, const char* operation, graph::ValueId x, graph::ValueId y,
-                       const CopyMap& map, float fill = 0);
+                       CopyMap map, float fill = 0);
 
 }  // namespace millrace::device::cpu::kernels

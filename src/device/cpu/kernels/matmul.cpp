@@ -37,15 +37,15 @@ class Lowering {
   // What can be done by the primitive is; the rest is left to finish().
   dnnl::primitive_attr take_attributes() {
     dnnl::primitive_attr attributes = make_attributes();
-    if (op_.alpha != 1) attributes.set_output_scales(0, {op_.alpha});
     dnnl::post_ops post_ops;
+    if (op_.alpha != 1) post_ops.append_eltwise(1, dnnl::algorithm::eltwise_linear, op_.alpha, 0);
     activation_done_ =
         (bias_ == kNoValue || bias_done_) && append_activation(post_ops, op_.activation);
     attributes.set_post_ops(post_ops);
     return attributes;
   }
 
-  // Whether the bias has one entry per column; the library scales it by alpha like the product.
+  // Whether the bias is one the library adds: an entry per column, and before alpha is applied.
   bool is_column_bias(int64_t columns) const {
     if (bias_ == kNoValue || op_.alpha != 1) return false;
     const Dims dims = builder_.dims(bias_);

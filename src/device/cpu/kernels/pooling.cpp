@@ -1,7 +1,11 @@
 // Pool and GlobalPool.
 #include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "device/cpu/kernels/kernels.h"
+#include "device/cpu/kernels/mapped_copy.h"
 #include "device/cpu/kernels/pooling.h"
 #include "device/cpu/kernels/primitives.h"
 
@@ -14,24 +18,59 @@ bool any_above_zero(const Dims& values) {
   return std::ranges::any_of(values, [](int64_t value) { return value > 0; });
 }
 
-}  // namespace
-
-Result<Operand> add_pooling(Builder& builder, const Window& window, graph::ValueId x,
-                            const Dims& dims) {
-  MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder.current(x));
+std::optional<Choice<PrimitiveDesc, Desc>> choose_pooling(const Builder& builder,
+                                                          const Window& window,
+                                                          const std::vector<Desc>& layouts,
+                                                          const Dims& dims) {
   const Desc result = any_desc(dims, builder.type());
-  auto choice = choose(layouts_for(now.desc), [&](const Desc& layout) {
+  return choose(layouts, [&](const Desc& layout) {
     const dnnl::pooling_v2_forward::desc desc(dnnl::prop_kind::forward_inference, window.algorithm,
                                               layout, result, window.strides, window.kernel,
                                               window.dilations, window.pads_begin, window.pads_end);
     return PrimitiveDesc(desc, make_attributes(), builder.engine(), /*allow_empty=*/true);
   });
-  if (!choice) return unsupported("oneDNN has no pooling of this shape");
-  MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.in_layout(x, choice->option));
-  const Operand to = builder.new_temporary(choice->primitive.dst_desc());
-  builder.add_primitive("Pool", choice->primitive, dnnl::pooling_v2_forward(choice->primitive),
+}
+
+Operand add_chosen(Builder& builder, const PrimitiveDesc& primitive, const Operand& from) {
+  const Operand to = builder.new_temporary(primitive.dst_desc());
+  builder.add_primitive("Pool", primitive, dnnl::pooling_v2_forward(primitive),
                         {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
   return to;
+}
+
+// The library counts a whole window of padding or none of it. Where only a part counts, that part
+// becomes real zeros.
+Result<Operand> add_partly_counting(Builder& builder, const graph::Pool& op, Window window,
+                                    graph::ValueId x, const Dims& dims) {
+  const Dims from = builder.dims(x), strides = plain_strides(from);
+  CopyMap map;
+  for (size_t i = 0; i < from.size(); ++i) {
+    map.push_back(index_range(0, from[i], 1, strides[i]));
+    if (i < 2) continue;
+    const auto begin = static_cast<size_t>(op.pads_begin[i - 2]);
+    const auto end = static_cast<size_t>(op.pads_end[i - 2] - op.ceil_excess[i - 2]);
+    map[i].insert(map[i].begin(), begin, kFill);
+    map[i].insert(map[i].end(), end, kFill);
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const Operand padded,
+                            add_mapped_copy(builder, "Pad", x, std::move(map)));
+  window.pads_begin.assign(window.pads_begin.size(), 0);
+  window.pads_end = op.ceil_excess;
+  window.algorithm = dnnl::algorithm::pooling_avg_exclude_padding;
+  const auto choice = choose_pooling(builder, window, {padded.desc}, dims);
+  if (!choice) return unsupported("oneDNN has no pooling of this shape");
+  return add_chosen(builder, choice->primitive, padded);
+}
+
+}  // namespace
+
+Result<Operand> add_pooling(Builder& builder, const Window& window, graph::ValueId x,
+                            const Dims& dims) {
+  MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder.current(x));
+  const auto choice = choose_pooling(builder, window, layouts_for(now.desc), dims);
+  if (!choice) return unsupported("oneDNN has no pooling of this shape");
+  MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.in_layout(x, choice->option));
+  return add_chosen(builder, choice->primitive, from);
 }
 
 Result<Operand> add_global_pooling(Builder& builder, graph::PoolKind kind, graph::ValueId x) {
@@ -48,8 +87,7 @@ Result<Operand> add_global_pooling(Builder& builder, graph::PoolKind kind, graph
 Status lower(Builder& builder, const Node& node, const graph::Pool& op) {
   const bool counts_padding = op.kind == graph::PoolKind::kAverage && op.count_include_pad &&
                               (any_above_zero(op.pads_begin) || any_above_zero(op.pads_end));
-  if (counts_padding && any_above_zero(op.ceil_excess))
-    return unsupported("an average that counts padding, in ceil mode");
+  const bool counts_part = counts_padding && any_above_zero(op.ceil_excess);
   Window window{dnnl::algorithm::pooling_max,
                 op.kernel,
                 op.strides,
@@ -61,9 +99,11 @@ Status lower(Builder& builder, const Node& node, const graph::Pool& op) {
                                       : dnnl::algorithm::pooling_avg_exclude_padding;
   // The library counts the gap between the taps, ONNX the distance.
   for (int64_t& dilation : window.dilations) --dilation;
-  const graph::ValueId y = node.outputs[0];
+  const graph::ValueId x = node.input(0), y = node.outputs[0];
+  const Dims dims = builder.dims(y);
   MILLRACE_ASSIGN_OR_RETURN(const Operand result,
-                            add_pooling(builder, window, node.input(0), builder.dims(y)));
+                            counts_part ? add_partly_counting(builder, op, window, x, dims)
+                                        : add_pooling(builder, window, x, dims));
   builder.set_result(y, result);
   return {};
 }

@@ -31,7 +31,7 @@ struct Choice {
 // first with any. `make` may return an empty descriptor or throw dnnl::error.
 template <class Option, class Make>
 auto choose(const std::vector<Option>& options, Make make) {
-  using PrimitiveDesc = decltype(make(options.front()));
+  using PrimitiveDesc = decltype(make(std::declval<const Option&>()));
   std::optional<Choice<PrimitiveDesc, Option>> chosen;
   for (const Option& option : options) {
     try {

@@ -1,0 +1,227 @@
+// Convolutions of every form against their definition, with everything that is fused into them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tests/device_cpu/model_builder.h"
+#include "tests/device_cpu/run_model.h"
+
+namespace millrace::device::cpu {
+namespace {
+
+using graph::Activation;
+using graph::Dims;
+using graph::kNoValue;
+using graph::Precision;
+using graph::UnaryKind;
+using graph::ValueId;
+
+struct Shape {
+  const char* name;
+  Dims x;
+  int64_t filters;
+  Dims kernel;
+  graph::Conv op;
+};
+
+graph::Conv conv(const Dims& strides, const Dims& dilations, const Dims& begin, const Dims& end,
+                 int64_t group = 1) {
+  return {strides, dilations, begin, end, group, {}};
+}
+
+Dims weight_dims(const Shape& shape) {
+  Dims dims = {shape.filters, shape.x[1] / shape.op.group};
+  dims.insert(dims.end(), shape.kernel.begin(), shape.kernel.end());
+  return dims;
+}
+
+const std::vector<Shape>& shapes() {
+  static const std::vector<Shape> kShapes = {
+      {"FirstLayer", {1, 3, 18, 17}, 16, {3, 3}, conv({2, 2}, {1, 1}, {0, 0}, {1, 1})},
+      {"Pointwise", {1, 32, 7, 9}, 48, {1, 1}, conv({1, 1}, {1, 1}, {0, 0}, {0, 0})},
+      {"Square", {1, 32, 9, 9}, 32, {3, 3}, conv({1, 1}, {1, 1}, {1, 1}, {1, 1})},
+      {"OddChannels", {1, 10, 8, 8}, 21, {3, 3}, conv({1, 1}, {1, 1}, {1, 1}, {1, 1})},
+      {"OneChannel", {1, 1, 9, 9}, 1, {5, 5}, conv({1, 1}, {1, 1}, {2, 2}, {2, 2})},
+      {"Asymmetric", {1, 16, 9, 10}, 16, {3, 5}, conv({2, 1}, {1, 1}, {0, 3}, {2, 1})},
+      {"Depthwise", {1, 24, 10, 10}, 24, {3, 3}, conv({2, 2}, {1, 1}, {1, 1}, {1, 1}, 24)},
+      {"DepthwiseTwice", {1, 16, 8, 8}, 32, {3, 3}, conv({1, 1}, {1, 1}, {1, 1}, {1, 1}, 16)},
+      {"Grouped", {1, 32, 8, 8}, 64, {3, 3}, conv({1, 1}, {1, 1}, {1, 1}, {1, 1}, 2)},
+      {"OddGroups", {1, 12, 8, 8}, 18, {3, 3}, conv({1, 1}, {1, 1}, {1, 1}, {1, 1}, 3)},
+      {"Dilated", {1, 16, 12, 12}, 16, {3, 3}, conv({1, 1}, {2, 3}, {2, 3}, {2, 3})},
+      {"Batch", {3, 16, 6, 6}, 16, {3, 3}, conv({1, 1}, {1, 1}, {1, 1}, {1, 1})},
+      {"Line", {1, 16, 30}, 32, {5}, conv({2}, {1}, {2}, {2})},
+      {"Volume", {1, 16, 5, 6, 7}, 16, {3, 3, 3}, conv({1, 1, 2}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1})},
+  };
+  return kShapes;
+}
+
+class ConvShape : public ::testing::TestWithParam<std::tuple<size_t, Precision>> {};
+
+TEST_P(ConvShape, IsTheSumOverTheWindow) {
+  const Shape& shape = shapes()[std::get<0>(GetParam())];
+  const Precision precision = std::get<1>(GetParam());
+  const Tensor x = Tensor::numbers(shape.x, 1), weight = Tensor::numbers(weight_dims(shape), 2),
+               bias = Tensor::numbers({shape.filters}, 3);
+  ModelBuilder builder(precision);
+  const ValueId y = builder.node(
+      shape.op, {builder.input(shape.x), builder.constant(weight), builder.constant(bias)});
+  builder.output(y);
+  const auto model = builder.build();
+  Tensor expected = reference_conv(shape.op, x, weight, model->graph.values[y].shape);
+  for_each_index(expected.dims, [&](const Dims& at) { expected.at(at) += bias.at({at[1]}); });
+  const auto program = load(model);
+  EXPECT_THAT(implementations(*program),
+              ::testing::Each(::testing::Not(::testing::HasSubstr("ref"))));
+  expect_close(run(*program, {x}).at(0), expected, tolerance_of(precision));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ConvShape,
+                         ::testing::Combine(::testing::Range(size_t{0}, shapes().size()),
+                                            ::testing::Values(Precision::kFp32, Precision::kBf16)),
+                         [](const auto& info) {
+                           return std::string(shapes()[std::get<0>(info.param)].name) +
+                                  (std::get<1>(info.param) == Precision::kBf16 ? "Bf16" : "Fp32");
+                         });
+
+// A 3x3 convolution between images of `channels`, and what its definition gives before fusions.
+struct Layer {
+  explicit Layer(int64_t channels_, Precision precision)
+      : channels(channels_),
+        builder(precision),
+        x(Tensor::numbers({1, channels, 6, 6}, 1)),
+        weight(Tensor::numbers({channels, channels, 3, 3}, 2)),
+        bias(Tensor::numbers({channels}, 3)) {
+    for (float& value : weight.data) value /= 8;
+    sum = reference_conv(op, x, weight, x.dims);
+    for_each_index(sum.dims, [&](const Dims& at) { sum.at(at) += bias.at({at[1]}); });
+  }
+
+  ValueId add(ValueId input, ValueId residual = kNoValue, ValueId slope = kNoValue) {
+    return builder.node(op,
+                        {input, builder.constant(weight), builder.constant(bias), residual, slope});
+  }
+
+  int64_t channels;
+  graph::Conv op = conv({1, 1}, {1, 1}, {1, 1}, {1, 1});
+  ModelBuilder builder;
+  Tensor x, weight, bias, sum;
+};
+
+class ConvFusion : public ::testing::TestWithParam<std::tuple<int64_t, Precision>> {
+ protected:
+  Layer make_layer() { return Layer(std::get<0>(GetParam()), precision()); }
+  Precision precision() { return std::get<1>(GetParam()); }
+};
+
+TEST_P(ConvFusion, EveryActivation) {
+  for (int kind = 0; kind < graph::kUnaryKindCount; ++kind) {
+    const Activation activation{static_cast<UnaryKind>(kind), 0.25f, 0.5f};
+    const bool needs_positive =
+        activation.kind == UnaryKind::kLog || activation.kind == UnaryKind::kSqrt ||
+        activation.kind == UnaryKind::kReciprocal || activation.kind == UnaryKind::kPow;
+    // These jump, so that a rounding error of the sum may become one of the result.
+    const bool jumps = activation.kind == UnaryKind::kRound ||
+                       activation.kind == UnaryKind::kFloor || activation.kind == UnaryKind::kCeil;
+    if (needs_positive || (jumps && precision() == Precision::kBf16)) continue;
+    Layer layer = make_layer();
+    layer.op.activation = activation;
+    layer.builder.output(layer.add(layer.builder.input(layer.x.dims)));
+    SCOPED_TRACE(name_of(activation.kind));
+    expect_close(run_model(layer.builder.build(), {layer.x}),
+                 map(layer.sum, [&](float v) { return reference_unary(activation, v); }),
+                 tolerance_of(precision()));
+  }
+}
+
+TEST_P(ConvFusion, ResidualThatIsNotNeededAfterwards) {
+  Layer layer = make_layer();
+  layer.op.activation.kind = UnaryKind::kRelu;
+  const ValueId x = layer.builder.input(layer.x.dims), other = layer.builder.input(layer.x.dims);
+  // Passing through another operator, so that it is the program's to overwrite.
+  const ValueId residual = layer.builder.node(graph::Unary{{UnaryKind::kAbs, 0, 0}}, {other});
+  layer.builder.output(layer.add(x, residual));
+  const Tensor r = Tensor::numbers(layer.x.dims, 9);
+  Tensor expected = layer.sum;
+  for (size_t i = 0; i < expected.data.size(); ++i)
+    expected.data[i] = std::max(0.0f, expected.data[i] + std::fabs(r.data[i]));
+  expect_close(run_model(layer.builder.build(), {layer.x, r}), expected, tolerance_of(precision()));
+}
+
+TEST_P(ConvFusion, ResidualThatIsNeededAfterwards) {
+  Layer layer = make_layer();
+  const ValueId x = layer.builder.input(layer.x.dims), other = layer.builder.input(layer.x.dims);
+  const ValueId residual = layer.builder.node(graph::Unary{{UnaryKind::kAbs, 0, 0}}, {other});
+  const ValueId y = layer.add(x, residual);
+  layer.builder.output(layer.builder.node(graph::Binary{graph::BinaryKind::kMul}, {y, residual}));
+  const Tensor r = Tensor::numbers(layer.x.dims, 9);
+  Tensor expected = layer.sum;
+  for (size_t i = 0; i < expected.data.size(); ++i) {
+    const float a = std::fabs(r.data[i]);
+    expected.data[i] = (expected.data[i] + a) * a;
+  }
+  expect_close(run_model(layer.builder.build(), {layer.x, r}), expected, tolerance_of(precision()));
+}
+
+TEST_P(ConvFusion, ResidualThatIsTheInput) {
+  Layer layer = make_layer();
+  const ValueId x = layer.builder.node(graph::Unary{{UnaryKind::kLinear, 1, 0}},
+                                       {layer.builder.input(layer.x.dims)});
+  layer.builder.output(layer.add(x, x));
+  Tensor expected = layer.sum;
+  for (size_t i = 0; i < expected.data.size(); ++i) expected.data[i] += layer.x.data[i];
+  expect_close(run_model(layer.builder.build(), {layer.x}), expected, tolerance_of(precision()));
+}
+
+TEST_P(ConvFusion, ResidualAndPReluWithASlopePerChannel) {
+  Layer layer = make_layer();
+  const Tensor slope = Tensor::numbers({layer.channels}, 5), r = Tensor::numbers(layer.x.dims, 9);
+  const ValueId x = layer.builder.input(layer.x.dims), residual = layer.builder.input(layer.x.dims);
+  layer.builder.output(layer.add(x, residual, layer.builder.constant(slope)));
+  Tensor expected = layer.sum;
+  for_each_index(expected.dims, [&](const Dims& at) {
+    const float value = expected.at(at) + r.at(at);
+    expected.at(at) = value < 0 ? value * slope.at({at[1]}) : value;
+  });
+  expect_close(run_model(layer.builder.build(), {layer.x, r}), expected, tolerance_of(precision()));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ConvFusion,
+                         ::testing::Combine(::testing::Values(16, 10, 3),
+                                            ::testing::Values(Precision::kFp32, Precision::kBf16)),
+                         [](const auto& info) {
+                           return "Channels" + std::to_string(std::get<0>(info.param)) +
+                                  (std::get<1>(info.param) == Precision::kBf16 ? "Bf16" : "Fp32");
+                         });
+
+// A convolution whose weights arrive when the program runs.
+TEST(ConvWeights, MayBeAnInput) {
+  const Tensor x = Tensor::numbers({1, 16, 5, 5}, 1), weight = Tensor::numbers({16, 16, 3, 3}, 2);
+  const graph::Conv op = conv({1, 1}, {1, 1}, {1, 1}, {1, 1});
+  ModelBuilder builder;
+  builder.output(builder.node(op, {builder.input(x.dims), builder.input(weight.dims)}));
+  expect_close(run_model(builder.build(), {x, weight}), reference_conv(op, x, weight, x.dims),
+               1e-5);
+}
+
+// The compiler stores weights in the type of the program; a program that computes in another type
+// takes them too.
+TEST(ConvWeights, MayBeStoredInAnyFloatingType) {
+  const Tensor x = Tensor::numbers({1, 16, 5, 5}, 1), weight = Tensor::numbers({16, 16, 3, 3}, 2);
+  const graph::Conv op = conv({1, 1}, {1, 1}, {1, 1}, {1, 1});
+  const Tensor expected = reference_conv(op, x, weight, x.dims);
+  for (Precision precision : {Precision::kFp32, Precision::kBf16})
+    for (tensor::DataType type :
+         {tensor::DataType::kFloat32, tensor::DataType::kBf16, tensor::DataType::kFp16}) {
+      SCOPED_TRACE(to_string(type));
+      ModelBuilder builder(precision);
+      builder.output(builder.node(op, {builder.input(x.dims), builder.constant(weight, type)}));
+      expect_close(run_model(builder.build(), {x}), expected, tolerance_of(precision));
+    }
+}
+
+}  // namespace
+}  // namespace millrace::device::cpu

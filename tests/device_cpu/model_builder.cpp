@@ -1,0 +1,84 @@
+#include "tests/device_cpu/model_builder.h"
+
+#include <stdexcept>
+
+#include "graph/shape.h"
+#include "tensor/half.h"
+
+namespace millrace::device::cpu {
+
+using graph::ValueId;
+using tensor::DataType;
+
+ModelBuilder::ModelBuilder(graph::Precision precision) {
+  model_.name = "test";
+  model_.precision = precision;
+}
+
+std::string ModelBuilder::next_name(const std::string& kind) {
+  return kind + "_" + std::to_string(names_++);
+}
+
+graph::Boundary ModelBuilder::boundary(ValueId id) const {
+  const graph::Value& value = model_.graph.values[id];
+  graph::Boundary boundary;
+  boundary.value = id;
+  boundary.cpu =
+      tensor::make_cpu_desc(value.name, value.type, {value.shape.begin(), value.shape.end()});
+  if (tensor::is_floating(value.type))
+    boundary.hw = tensor::make_hw_desc(boundary.cpu, model_.precision == graph::Precision::kBf16
+                                                         ? DataType::kBf16
+                                                         : DataType::kFloat32)
+                      .value();
+  return boundary;
+}
+
+ValueId ModelBuilder::input(const graph::Dims& shape, DataType type) {
+  const ValueId id = model_.graph.add_value({next_name("input"), type, shape, {}});
+  model_.graph.inputs.push_back(id);
+  model_.inputs.push_back(boundary(id));
+  return id;
+}
+
+ValueId ModelBuilder::constant(const Tensor& tensor, DataType type) {
+  if (type == DataType::kFloat32)
+    return model_.graph.add_constant(next_name("constant"), type, tensor.dims,
+                                     graph::Constant::of(tensor.data));
+  std::vector<uint16_t> bits;
+  for (float value : tensor.data)
+    bits.push_back(type == DataType::kBf16 ? tensor::float_to_bf16(value)
+                                           : tensor::float_to_fp16(value));
+  return integers(tensor.dims, type, bits);
+}
+
+ValueId ModelBuilder::node(graph::Operator op, std::vector<ValueId> inputs) {
+  graph::Node node{next_name("node"), std::move(op), std::move(inputs), {}};
+  const auto type = graph::infer_output(model_.graph, node);
+  if (!type.ok()) throw std::invalid_argument(type.status().to_string());
+  const ValueId id = model_.graph.add_value({next_name("value"), type->type, type->shape, {}});
+  node.outputs = {id};
+  model_.graph.nodes.push_back(std::move(node));
+  return id;
+}
+
+void ModelBuilder::output(ValueId id) {
+  model_.graph.outputs.push_back(id);
+  model_.outputs.push_back(boundary(id));
+}
+
+void ModelBuilder::set_hw_layout(Direction direction, size_t index, tensor::Layout layout) {
+  graph::Boundary& boundary =
+      direction == Direction::kInput ? model_.inputs[index] : model_.outputs[index];
+  boundary.hw = tensor::make_hw_desc(boundary.cpu, boundary.hw->type, layout).value();
+}
+
+std::shared_ptr<const graph::CompiledModel> ModelBuilder::build() const {
+  auto model = std::make_shared<graph::CompiledModel>(model_);
+  model->partitions = {
+      {graph::PartitionKind::kNpu, 0, static_cast<uint32_t>(model->graph.nodes.size())}};
+  const Status status = graph::validate(model->graph);
+  if (!status.ok()) throw std::invalid_argument(status.to_string());
+  return model;
+}
+
+}  // namespace millrace::device::cpu

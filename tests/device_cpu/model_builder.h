@@ -1,0 +1,46 @@
+// Builds a compiled model node by node, as the compiler would.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/device.h"
+#include "graph/compiled_model.h"
+#include "tests/device_cpu/reference.h"
+
+namespace millrace::device::cpu {
+
+class ModelBuilder {
+ public:
+  explicit ModelBuilder(graph::Precision precision = graph::Precision::kFp32);
+
+  graph::ValueId input(const graph::Dims& shape,
+                       tensor::DataType type = tensor::DataType::kFloat32);
+  graph::ValueId constant(const Tensor& tensor, tensor::DataType type = tensor::DataType::kFloat32);
+  template <class T>
+  graph::ValueId integers(const graph::Dims& shape, tensor::DataType type,
+                          const std::vector<T>& elements) {
+    return model_.graph.add_constant(next_name("constant"), type, shape,
+                                     graph::Constant::of(elements));
+  }
+  // The node's output, with the shape its shape function gives.
+  graph::ValueId node(graph::Operator op, std::vector<graph::ValueId> inputs);
+  void output(graph::ValueId id);
+  // Gives the boundary tensor (by number) this layout in its HW view.
+  void set_hw_layout(Direction direction, size_t index, tensor::Layout layout);
+
+  std::shared_ptr<const graph::CompiledModel> build() const;
+
+ private:
+  std::string next_name(const std::string& kind);
+  graph::Boundary boundary(graph::ValueId id) const;
+
+  graph::CompiledModel model_;
+  int names_ = 0;
+};
+
+}  // namespace millrace::device::cpu
