@@ -68,8 +68,8 @@ struct QuantParameters {
 
 // What execute_async gives, and what a callback gets: there, the status is the job's final one.
 struct JobHandle {
-  JobHandle() = default;
-  JobHandle(StatusCode code, uint32_t id) : status(code), job_id(id) {}
+  JobHandle() noexcept = default;
+  JobHandle(StatusCode code, uint32_t id) noexcept : status(code), job_id(id) {}
 
   StatusCode status = StatusCode::FAILURE;
   uint32_t job_id = 0;  // from 1; 0 is no job

@@ -1,0 +1,125 @@
+#include <gmock/gmock.h>
+
+#include <limits>
+#include <mutex>
+#include <stdexcept>
+#include <string_view>
+
+#include "base/log.h"
+#include "tests/vart/runner_fixture.h"
+
+namespace millrace::vartml {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+class OptionsTest : public RunnerTest {
+ protected:
+  std::string refusal(const std::string& key, std::any payload) {
+    try {
+      RunnerFactory::create_runner(RunnerType::VAIML, path_, {{key, std::move(payload)}});
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  const std::string path_ = model();
+};
+
+TEST_F(OptionsTest, TakesWhatSamplesPass) {
+  const Options options = {{"input_tensor_type", std::string("HW")},
+                           {"output_tensor_type", std::string("CPU")},
+                           {"skip_in_bo_sync", false},
+                           {"skip_out_bo_sync", true},
+                           {"cma_index", int32_t{0}},
+                           {"aie_columns_sharing", true},
+                           {"start_column", uint32_t{32}},
+                           {"async_threadpool_depth", 10u},
+                           {"max_concurrent_runs", 2u},
+                           {"callback_order", std::string("completion")},
+                           {"log_level", std::string("WARNING")},
+                           {"debug", false},
+                           {"config_json", std::string("")},
+                           {"cache_path", std::string("")},
+                           {"ai_analyzer_profiling", false},
+                           {"enable_xrt_run_pool", true},
+                           {"name", std::string("mine")},
+                           {"input_tensor_type.data", std::string("CPU")},
+                           {"output_tensor_type.probs", std::string("HW")}};
+  EXPECT_NE(make_runner(options), nullptr);
+}
+
+TEST_F(OptionsTest, TakesIntegersOfEveryWidth) {
+  for (const std::any& payload : std::vector<std::any>{
+           int8_t{3}, uint8_t{3}, int16_t{3}, uint16_t{3}, 3, 3u, 3L, 3UL, 3LL, 3ULL, size_t{3}})
+    EXPECT_EQ(refusal("max_concurrent_runs", payload), "accepted") << payload.type().name();
+}
+
+TEST_F(OptionsTest, TakesBoolOrIntegerForSwitches) {
+  for (const std::any& payload : std::vector<std::any>{true, 0, 1u, size_t{1}, uint8_t{0}})
+    EXPECT_EQ(refusal("aie_columns_sharing", payload), "accepted") << payload.type().name();
+}
+
+TEST_F(OptionsTest, TakesEveryKindOfString) {
+  char text[] = "hw";
+  for (const std::any& payload :
+       std::vector<std::any>{std::string("cpu"), static_cast<const char*>("CPU"),
+                             std::string_view("HW"), static_cast<char*>(text)})
+    EXPECT_EQ(refusal("input_tensor_type", payload), "accepted") << payload.type().name();
+}
+
+TEST_F(OptionsTest, RefusesBadPayloadsWithTheReason) {
+  const auto expect = [&](const char* key, std::any payload, const char* reason) {
+    EXPECT_THAT(refusal(key, std::move(payload)), AllOf(HasSubstr(key), HasSubstr(reason)));
+  };
+  expect("input_tensor_type", std::string("GPU"), "GPU");
+  expect("output_tensor_type", 1, "string");
+  expect("input_tensor_type", static_cast<const char*>(nullptr), "string");
+  expect("input_tensor_type.data", std::string("GPU"), "GPU");
+  expect("max_concurrent_runs", 0, "from 1");
+  expect("max_concurrent_runs", -1, "from 1");
+  expect("max_concurrent_runs", std::numeric_limits<uint64_t>::max(), "to 65536");
+  expect("max_concurrent_runs", std::string("2"), "integer");
+  expect("max_concurrent_runs", 2.0, "integer");
+  expect("async_threadpool_depth", 0, "from 1");
+  expect("callback_order", std::string("random"), "submission");
+  expect("start_column", 33, "to 32");
+  expect("cma_index", -1, "from 0");
+  expect("log_level", std::string("LOUD"), "DEBUG");
+  expect("debug", std::string("true"), "bool");
+  expect("skip_in_bo_sync", std::any(), "bool");
+  expect("config_json", 5, "string");
+}
+
+TEST_F(OptionsTest, RefusesTypesOfTensorsThatAreNotThere) {
+  EXPECT_THROW(make_runner({{"input_tensor_type.nosuch", "CPU"}}), std::runtime_error);
+  EXPECT_THROW(make_runner({{"output_tensor_type.data", "CPU"}}), std::runtime_error);
+}
+
+TEST_F(OptionsTest, APerTensorTypeGoesBeforeTheCommonOne) {
+  const std::string path = model({.hw_views = false});
+  EXPECT_NE(RunnerFactory::create_runner(
+                RunnerType::VAIML, path,
+                {{"input_tensor_type.data", "CPU"}, {"output_tensor_type.probs", "CPU"}}),
+            nullptr);
+}
+
+TEST_F(OptionsTest, IgnoresUnknownKeysButSaysSo) {
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  set_log_sink(
+      [&](LogLevel, std::string_view, std::string_view line) {
+        const std::lock_guard lock(mutex);
+        lines.emplace_back(line);
+      },
+      LogLevel::kDebug);
+  EXPECT_EQ(refusal("ai_analyzer_visualization", true), "accepted");
+  set_log_sink({});
+  EXPECT_THAT(lines, Contains(HasSubstr("ai_analyzer_visualization")));
+}
+
+}  // namespace
+}  // namespace millrace::vartml
