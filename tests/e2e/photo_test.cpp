@@ -18,6 +18,10 @@ struct Photo {
   const char* answer;
 };
 
+void PrintTo(const Photo& photo, std::ostream* out) {
+  *out << photo.file;
+}
+
 class PhotoTest : public testing::TestWithParam<Photo> {
  protected:
   // What `millrace run` prints for the photograph and a model with its own preprocessing.
