@@ -1,12 +1,15 @@
 // Tools for code that computes with constants: storage, element types and index arithmetic.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/status.h"
@@ -68,6 +71,23 @@ void for_each_offset(const IndexOffsets& offsets, Visit&& visit) {
     while (d > 0 && ++index[d - 1] == offsets[d - 1].size()) index[--d] = 0;
     if (d == 0) return;
   }
+}
+
+// Floats beyond the range of an integer type become its nearest limit, and NaN becomes 0.
+template <class To, class From>
+To saturating_cast(From x) {
+  if constexpr (std::is_same_v<From, float> && std::is_integral_v<To>) {
+    if (std::isnan(x)) return To{0};
+    // The limits as double: float cannot tell the largest 64-bit number from the next one.
+    const double wide = x;
+    if (wide <= static_cast<double>(std::numeric_limits<To>::min())) {
+      return std::numeric_limits<To>::min();
+    }
+    if (wide >= static_cast<double>(std::numeric_limits<To>::max())) {
+      return std::numeric_limits<To>::max();
+    }
+  }
+  return static_cast<To>(x);
 }
 
 // Calls visit(T{}) with the C++ type that holds elements of `type` and returns what it returns;

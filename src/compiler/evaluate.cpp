@@ -162,7 +162,7 @@ Status pad(const graph::Pad& op, Operands in, const MutableConstant& out) {
     }
   }
   MILLRACE_RETURN_IF_ERROR(visit_type(in[0]->type, [&](auto zero) -> Status {
-    std::ranges::fill(out.as<decltype(zero)>(), static_cast<decltype(zero)>(op.value));
+    std::ranges::fill(out.as<decltype(zero)>(), saturating_cast<decltype(zero)>(op.value));
     return {};
   }));
   return copy_by_offsets(*in[0], offsets, out);

@@ -28,7 +28,7 @@ std::string text_of(const Dimension& dim) {
   return dim.dim_param().empty() ? "?" : dim.dim_param();
 }
 
-// "[batch,3,height,width]", as the model states it; `joint` only without brackets.
+// "batch,3,height,width", as the model states it.
 std::string text_of(const ::onnx::TensorShapeProto& shape) {
   std::vector<std::string> dims;
   for (const Dimension& dim : shape.dim()) dims.push_back(text_of(dim));

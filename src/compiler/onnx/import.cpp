@@ -187,13 +187,19 @@ Status Importer::import_node(::onnx::NodeProto& node) {
 }
 
 Status check_operands(const OperatorEntry& entry, const std::vector<ValueId>& operands) {
-  bool complete = operands.size() >= entry.required && operands.size() <= entry.allowed;
+  if (operands.size() < entry.required || operands.size() > entry.allowed) {
+    const std::string allowed =
+        entry.allowed == kAnyNumber ? " or more" : fmt::format(" to {}", entry.allowed);
+    return invalid_argument(fmt::format("it has {} inputs where {}{} belong", operands.size(),
+                                        entry.required, allowed));
+  }
   // Lists of any length have no optional members.
   const size_t required = entry.allowed == kAnyNumber ? operands.size() : entry.required;
-  for (size_t i = 0; complete && i < required; ++i) complete = operands[i] != kNoValue;
-  if (complete) return {};
-  return invalid_argument(
-      fmt::format("it has {} inputs, or one it needs is left out", operands.size()));
+  for (size_t i = 0; i < required; ++i) {
+    if (operands[i] == kNoValue)
+      return invalid_argument(fmt::format("its input {} is left out", i));
+  }
+  return {};
 }
 
 Status Importer::import_supported(::onnx::NodeProto& node, const OperatorEntry& entry, int opset) {
@@ -263,39 +269,60 @@ Result<ValueId> Importer::boundary_value(const std::string& name, ValueId id, Da
   return builder_.add_node(name, graph::Cast{type}, {id});
 }
 
-}  // namespace
+Status parse(std::string_view content, ::onnx::ModelProto* model) {
+  if (model->ParsePartialFromArray(content.data(), static_cast<int>(content.size())) &&
+      model->has_graph()) {
+    return {};
+  }
+  return corrupt_data("this is not an ONNX model");
+}
 
-Result<graph::Graph> import_onnx(std::string_view content, const std::filesystem::path& directory,
-                                 const InputShapes& input_shapes) {
-  if (content.size() > kMaxModelBytes) {
-    return unsupported("the file is larger than 2 GiB; store its weights as external data");
-  }
-  ::onnx::ModelProto model;
-  if (!model.ParsePartialFromArray(content.data(), static_cast<int>(content.size())) ||
-      !model.has_graph()) {
-    return corrupt_data("this is not an ONNX model");
-  }
-  Importer importer(model, content.size(), directory);
+Result<graph::Graph> import_parsed(::onnx::ModelProto& model, size_t model_bytes,
+                                   const std::filesystem::path& directory,
+                                   const InputShapes& input_shapes) {
+  Importer importer(model, model_bytes, directory);
   MILLRACE_ASSIGN_OR_RETURN(graph::Graph graph, importer.run(input_shapes));
   // Operands of computed constants are of no use any more.
   MILLRACE_RETURN_IF_ERROR(eliminate_dead_code(graph, {}));
   return graph;
 }
 
-Result<graph::Graph> import_onnx_file(const std::string& path, const InputShapes& input_shapes) {
-  std::error_code error;
-  const uintmax_t bytes = std::filesystem::file_size(path, error);
-  if (error) return io_error(path, error.value());
-  if (bytes > kMaxModelBytes) {
-    return unsupported(
-        fmt::format("{}: larger than 2 GiB; store its weights as external data", path));
-  }
+Status too_large() {
+  return unsupported("the file is larger than 2 GiB; store its weights as external data");
+}
+
+// The content of a file is gone when its model is imported: large weights are in memory once.
+Status parse_file(const std::string& path, size_t bytes, ::onnx::ModelProto* model) {
   std::string content(bytes, '\0');
   std::ifstream file(path, std::ios::binary);
-  if (!file) return io_error(path, errno);
+  if (!file) return io_error("open", errno);
   file.read(content.data(), static_cast<std::streamsize>(bytes));
-  if (!file) return Status(StatusCode::kIoError, fmt::format("{}: cannot be read", path));
-  auto graph = import_onnx(content, std::filesystem::path(path).parent_path(), input_shapes);
+  if (!file) return Status(StatusCode::kIoError, "cannot be read");
+  return parse(content, model);
+}
+
+Result<graph::Graph> import_file(const std::string& path, const InputShapes& input_shapes) {
+  std::error_code error;
+  const uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (error) return io_error("open", error.value());
+  if (bytes > kMaxModelBytes) return too_large();
+  ::onnx::ModelProto model;
+  MILLRACE_RETURN_IF_ERROR(parse_file(path, bytes, &model));
+  return import_parsed(model, bytes, std::filesystem::path(path).parent_path(), input_shapes);
+}
+
+}  // namespace
+
+Result<graph::Graph> import_onnx(std::string_view content, const std::filesystem::path& directory,
+                                 const InputShapes& input_shapes) {
+  if (content.size() > kMaxModelBytes) return too_large();
+  ::onnx::ModelProto model;
+  MILLRACE_RETURN_IF_ERROR(parse(content, &model));
+  return import_parsed(model, content.size(), directory, input_shapes);
+}
+
+Result<graph::Graph> import_onnx_file(const std::string& path, const InputShapes& input_shapes) {
+  Result<graph::Graph> graph = import_file(path, input_shapes);
   if (!graph.ok()) return graph.status().with_context(path);
   return graph;
 }

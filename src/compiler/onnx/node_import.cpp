@@ -142,7 +142,7 @@ Result<ValueId> NodeImport::binary(graph::BinaryKind kind, ValueId a, ValueId b)
 }
 
 Result<ValueId> NodeImport::reshape(ValueId x, graph::Dims shape) {
-  if (shape_of(x) == shape) return x;
+  if (builder_.value(x).shape == shape) return x;
   return emit(graph::Reshape{std::move(shape)}, {x});
 }
 
@@ -155,11 +155,6 @@ Result<ValueId> NodeImport::reduce(graph::ReduceKind kind, ValueId x, graph::Dim
 Result<ValueId> NodeImport::add_computed(graph::Value constant) {
   constant.name = next_name();
   return builder_.add_computed(std::move(constant));
-}
-
-Result<ValueId> NodeImport::scalar(float value) {
-  return add_computed(
-      {{}, tensor::DataType::kFloat32, {}, graph::Constant::of(std::vector<float>{value})});
 }
 
 void NodeImport::set_output(size_t index, ValueId id) {

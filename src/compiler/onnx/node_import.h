@@ -38,8 +38,6 @@ class NodeImport {
   const graph::Value& value(size_t index) const { return builder_.value(operand(index)); }
   const graph::Dims& shape(size_t index) const { return value(index).shape; }
   bool is_constant(size_t index) const { return value(index).constant.has_value(); }
-  const graph::Value& value_of(ValueId id) const { return builder_.value(id); }
-  const graph::Dims& shape_of(ValueId id) const { return builder_.value(id).shape; }
 
   // The elements of an operand that must be a constant; kUnsupported where the model computes it at
   // run time, kInvalidArgument where its type is another.
@@ -66,7 +64,6 @@ class NodeImport {
   Result<ValueId> reduce(graph::ReduceKind kind, ValueId x, graph::Dims axes, bool keep_dims);
   // A constant that the handler made from constants.
   Result<ValueId> add_computed(graph::Value constant);
-  Result<ValueId> scalar(float value);
   GraphBuilder& builder() { return builder_; }
 
   // Names an output beyond the first, whose value a handler returns.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <string_view>
 
 #include "compiler/onnx/node_import.h"
@@ -24,8 +23,6 @@ struct OperatorEntry {
   size_t allowed;
   Handler handler;
 };
-
-std::span<const OperatorEntry> operator_table();
 
 // The entry for an operator; null where there is none for this opset. The domain "ai.onnx" is the
 // default one.

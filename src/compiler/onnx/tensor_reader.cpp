@@ -19,20 +19,20 @@ using tensor::DataType;
 
 static_assert(std::endian::native == std::endian::little, "model files are little-endian");
 
-// Bytes per element as the file stores it, and what the graph stores.
+// Bytes per element of a type as the file stores it, and what the graph stores.
 struct StoredElement {
-  int onnx_type;
   size_t file_bytes;
+  int onnx_type;
   DataType type;
 };
 constexpr StoredElement kStoredElements[] = {
-    {TensorProto::FLOAT, 4, DataType::kFloat32},    {TensorProto::UINT8, 1, DataType::kUint8},
-    {TensorProto::INT8, 1, DataType::kInt8},        {TensorProto::UINT16, 2, DataType::kUint16},
-    {TensorProto::INT16, 2, DataType::kInt16},      {TensorProto::INT32, 4, DataType::kInt32},
-    {TensorProto::INT64, 8, DataType::kInt64},      {TensorProto::BOOL, 1, DataType::kBoolean},
-    {TensorProto::FLOAT16, 2, DataType::kFloat32},  {TensorProto::DOUBLE, 8, DataType::kFloat32},
-    {TensorProto::UINT32, 4, DataType::kUint32},    {TensorProto::UINT64, 8, DataType::kUint64},
-    {TensorProto::BFLOAT16, 2, DataType::kFloat32},
+    {4, TensorProto::FLOAT, DataType::kFloat32},    {1, TensorProto::UINT8, DataType::kUint8},
+    {1, TensorProto::INT8, DataType::kInt8},        {2, TensorProto::UINT16, DataType::kUint16},
+    {2, TensorProto::INT16, DataType::kInt16},      {4, TensorProto::INT32, DataType::kInt32},
+    {8, TensorProto::INT64, DataType::kInt64},      {1, TensorProto::BOOL, DataType::kBoolean},
+    {2, TensorProto::FLOAT16, DataType::kFloat32},  {8, TensorProto::DOUBLE, DataType::kFloat32},
+    {4, TensorProto::UINT32, DataType::kUint32},    {8, TensorProto::UINT64, DataType::kUint64},
+    {2, TensorProto::BFLOAT16, DataType::kFloat32},
 };
 
 Result<StoredElement> stored_element(int onnx_type) {
