@@ -21,6 +21,6 @@ model::ArchiveContent encode(const CompiledModel& model);
 // Constants point into the archive and keep it alive. The checksums of all constants are compared,
 // which reads them. kCorruptData says where, without the archive's path. Takes time and memory in
 // proportion to the archive, whatever it holds.
-Result<CompiledModel> decode(std::shared_ptr<const model::Archive> archive);
+Result<CompiledModel> decode(const std::shared_ptr<const model::Archive>& archive);
 
 }  // namespace millrace::graph

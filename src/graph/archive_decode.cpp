@@ -165,7 +165,7 @@ class Decoder {
 
 }  // namespace
 
-Result<CompiledModel> decode(std::shared_ptr<const model::Archive> archive) {
+Result<CompiledModel> decode(const std::shared_ptr<const model::Archive>& archive) {
   return Decoder(archive).run();
 }
 

@@ -61,6 +61,7 @@ Offsets<format::Boundary> encode_boundaries(FlatBufferBuilder& builder,
 
 std::vector<format::Partition> encode_partitions(const std::vector<Partition>& partitions) {
   std::vector<format::Partition> encoded;
+  encoded.reserve(partitions.size());
   for (const Partition& partition : partitions) {
     encoded.emplace_back(enum_cast<format::PartitionKind>(partition.kind), partition.first,
                          partition.count);
@@ -70,6 +71,7 @@ std::vector<format::Partition> encode_partitions(const std::vector<Partition>& p
 
 std::vector<format::PlannedValue> encode_plan(const std::vector<PlannedValue>& plan) {
   std::vector<format::PlannedValue> encoded;
+  encoded.reserve(plan.size());
   for (const PlannedValue& place : plan) {
     encoded.emplace_back(place.offset, place.bytes, place.value);
   }

@@ -22,9 +22,9 @@ namespace fs = std::filesystem;
 // Through symbolic links, and without a slash at the end.
 fs::path final_path(const std::string& path) {
   std::error_code error;
-  const fs::path existing = fs::canonical(path, error);
+  fs::path existing = fs::canonical(path, error);
   if (!error) return existing;
-  const fs::path given(path);
+  fs::path given(path);
   return given.has_filename() ? given : given.parent_path();
 }
 
