@@ -119,7 +119,12 @@ Status no_part_directory(const fs::path& directory) {
       "the directory has no subdirectory {} (an archive in directory form holds {}/{} "
       "and {}/{})",
       kPartDirectory, kPartDirectory, kStructureFile, kPartDirectory, kSegmentsFile);
-  const std::vector<std::string> archives = archives_in(directory);
+  std::vector<std::string> archives = archives_in(directory);
+  constexpr size_t kNamed = 3;
+  if (archives.size() > kNamed) {
+    archives.resize(kNamed);
+    archives.push_back("...");
+  }
   if (!archives.empty()) {
     message += fmt::format("; to open an archive inside it, pass the file itself: {}",
                            fmt::join(archives, ", "));
