@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "device/cpu/kernels/kernels.h"
 
@@ -84,10 +85,38 @@ MakeStep maker_of(DataType type) {
   }
 }
 
+// The only index, where it is known now.
+std::optional<int64_t> constant_index(const Builder& builder, ValueId indices) {
+  const graph::Value& value = builder.value(indices);
+  if (!value.constant || value.elements() != 1) return std::nullopt;
+  if (value.type == DataType::kInt64) return value.constant->as<int64_t>()[0];
+  if (value.type == DataType::kInt32) return value.constant->as<int32_t>()[0];
+  return std::nullopt;
+}
+
+// What a constant index selects, in the memory of `place`, where the layout can be cut there.
+std::optional<Desc> selected(const Desc& desc, size_t axis, int64_t index, const Dims& result) {
+  Dims dims = desc.dims(), offset(dims.size(), 0);
+  offset[axis] = index < 0 ? index + dims[axis] : index;
+  if (offset[axis] < 0 || offset[axis] >= dims[axis]) return std::nullopt;
+  dims[axis] = 1;
+  const Desc part = desc.submemory_desc(dims, offset, /*allow_empty=*/true);
+  if (part.is_zero()) return std::nullopt;
+  return reshaped(part, result);
+}
+
 }  // namespace
 
 Status lower(Builder& builder, const Node& node, const graph::Gather& op) {
   const ValueId x = node.input(0), indices = node.input(1), y = node.outputs[0];
+  if (const auto index = constant_index(builder, indices); index && builder.is_floating(x)) {
+    MILLRACE_ASSIGN_OR_RETURN(const Operand place, builder.current(x));
+    if (const auto part =
+            selected(place.desc, static_cast<size_t>(op.axis), *index, builder.dims(y))) {
+      builder.set_result(y, {place.buffer, *part});
+      return {};
+    }
+  }
   const MakeStep make = maker_of(builder.value(indices).type);
   if (make == nullptr) return unsupported("indices that are no integers");
   const Dims dims = builder.dims(x);

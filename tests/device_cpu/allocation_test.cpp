@@ -1,0 +1,59 @@
+// A run allocates nothing of its own. (Executing a primitive, oneDNN makes small allocations; the
+// steps here are those of the device itself.)
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "tests/device_cpu/model_builder.h"
+#include "tests/device_cpu/run_model.h"
+
+namespace {
+std::atomic<size_t> allocations{0};
+}  // namespace
+
+// Replaces the one of the whole program, plugins included.
+void* operator new(size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* memory = std::malloc(bytes)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, size_t) noexcept {
+  std::free(memory);
+}
+
+namespace millrace::device::cpu {
+namespace {
+
+TEST(Run, AllocatesNothing) {
+  ModelBuilder builder;
+  const graph::ValueId x = builder.input({4, 6});
+  const graph::ValueId index = builder.input({3}, tensor::DataType::kInt64);
+  const graph::ValueId rows = builder.node(graph::Gather{0}, {x, index});
+  const graph::ValueId flipped = builder.node(graph::Slice{{0, 5}, {3, 6}, {1, -1}}, {rows});
+  const graph::ValueId rounded =
+      builder.node(graph::Unary{{graph::UnaryKind::kFloor, 0, 0}}, {flipped});
+  builder.output(builder.node(graph::Reduce{graph::ReduceKind::kSum, {1}, false}, {rounded}));
+  const auto program = load(builder.build());
+  for (const StepInfo& step : program->info().steps)
+    ASSERT_EQ(step.implementation.rfind("millrace:", 0), 0u) << step.implementation;
+
+  std::vector<float> data = Tensor::numbers({4, 6}, 1).data, result(3);
+  std::vector<int64_t> indices = {3, 0, 1};
+  const Binding inputs[] = {{data.data(), View::kCpu}, {indices.data(), View::kCpu}};
+  const Binding outputs[] = {{result.data(), View::kCpu}};
+  const auto context = program->create_context().value();
+  ASSERT_TRUE(context->run(inputs, outputs).ok());
+  const size_t before = allocations.load();
+  ASSERT_GT(before, 0u) << "allocations are not counted";
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(context->run(inputs, outputs).ok());
+  EXPECT_EQ(allocations.load(), before);
+}
+
+}  // namespace
+}  // namespace millrace::device::cpu
