@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/hooks.h"
 #include "queue/spin.h"
 
 namespace millrace::runtime {
@@ -72,9 +73,9 @@ Job* JobTable::add(CallbackSequencer::Ticket ticket) {
   return job;
 }
 
-void JobTable::complete(Job* job, const Status& status) {
+void JobTable::complete(Job* job, const queue::Completion& completion) {
   const std::lock_guard lock(mutex_);
-  job->status = status;
+  job->completion = completion;
   // Pairs with the acquire of a spinning waiter; everybody else looks under the lock.
   job->done.store(true, std::memory_order_release);
   if (job->waiters != 0) {
@@ -119,8 +120,10 @@ bool JobTable::await(std::unique_lock<std::mutex>& lock, Job* job,
 
 // Requirement: the job is done and not in the list of uncollected results.
 Status JobTable::collect(Job* job) {
-  const Status status = job->collected ? unknown_job() : job->status;
+  Status status = unknown_job();
   if (!job->collected) {
+    status = job->completion.status;
+    emit(HookPoint::kWaited, job->completion.sequence, static_cast<uint64_t>(status.code()));
     job->collected = true;
     erase(job);
   }
@@ -165,7 +168,7 @@ void JobTable::erase(Job* job) noexcept {
 }
 
 void JobTable::recycle(Job* job) noexcept {
-  job->status = Status();
+  job->completion.status = Status();
   job->next = unused_;
   unused_ = job;
 }

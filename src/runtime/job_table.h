@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "queue/request.h"
 #include "runtime/callback_sequencer.h"
 #include "runtime/session.h"
 
@@ -31,7 +32,7 @@ struct Job {
   std::atomic<bool> done{false};
   bool collected = false;
   uint32_t waiters = 0;  // threads blocked in wait(); they keep the entry
-  Status status;
+  queue::Completion completion;
   std::condition_variable finished;
   Job* next = nullptr;   // in its bucket, or among the unused
   Job* older = nullptr;  // neighbours in the list of results that nobody waits for
@@ -54,7 +55,7 @@ class JobTable {
   Status finish(Job* job);
 
   // Publishes the job's final status and wakes its waiters. The pointer is void afterwards.
-  void complete(Job* job, const Status& status);
+  void complete(Job* job, const queue::Completion& completion);
 
   // See Session::wait.
   Status wait(JobId id, std::chrono::nanoseconds timeout);

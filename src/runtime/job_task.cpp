@@ -3,19 +3,9 @@
 #include <span>
 
 namespace millrace::runtime {
-namespace {
-
-// What a job reports that its unit withdrew before it started.
-const Status& never_started() {
-  static const Status status(StatusCode::kCancelled,
-                             "the session was closed before the job started");
-  return status;
-}
-
-}  // namespace
-
-JobTask::JobTask(Executor& executor, Listener& listener)
-    : executor_(executor), listener_(listener) {
+JobTask::JobTask(Executor& executor, Listener& listener,
+                 std::shared_ptr<const queue::Completion> last)
+    : executor_(executor), listener_(listener), last_(std::move(last)) {
   const graph::CompiledModel& model = executor.model();
   inputs_.reserve(model.inputs.size() * model.batch_size);
   outputs_.reserve(model.outputs.size() * model.batch_size);
@@ -26,25 +16,24 @@ void JobTask::fill(const JobBindings& bindings, Job* job) {
   frames_ = bindings.frames;
   inputs_.assign(bindings.inputs.begin(), bindings.inputs.end());
   outputs_.assign(bindings.outputs.begin(), bindings.outputs.end());
-  status_ = never_started();
 }
 
 Status JobTask::run(queue::LaneId lane) noexcept {
   const std::span<const TensorBinding> inputs(inputs_), outputs(outputs_);
   const size_t input_count = inputs.size() / frames_;
   const size_t output_count = outputs.size() / frames_;
-  status_ = Status();
-  for (uint32_t frame = 0; frame < frames_ && status_.ok(); ++frame) {
-    status_ = executor_.run_frame(lane, inputs.subspan(frame * input_count, input_count),
-                                  outputs.subspan(frame * output_count, output_count));
+  for (uint32_t frame = 0; frame < frames_; ++frame) {
+    MILLRACE_RETURN_IF_ERROR(
+        executor_.run_frame(lane, inputs.subspan(frame * input_count, input_count),
+                            outputs.subspan(frame * output_count, output_count)));
   }
-  return status_;
+  return {};
 }
 
 void JobTask::release() noexcept {
   inputs_.clear();
   outputs_.clear();
-  listener_.on_job_complete(std::exchange(job_, nullptr), std::exchange(status_, Status()));
+  listener_.on_job_complete(std::exchange(job_, nullptr), *last_);
 }
 
 }  // namespace millrace::runtime

@@ -1,7 +1,7 @@
 // JobTask: the storage and the work of one job, kept by a slot of a unit and reused.
 #pragma once
 
-#include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -17,13 +17,15 @@ class JobTask final : public queue::Task {
   // Told when a job has completed and its bindings are dropped.
   class Listener {
    public:
-    virtual void on_job_complete(Job* job, const Status& status) noexcept = 0;
+    virtual void on_job_complete(Job* job, const queue::Completion& completion) noexcept = 0;
 
    protected:
     ~Listener() = default;
   };
 
-  JobTask(Executor& executor, Listener& listener);
+  // `last` is what the unit of this task completed last; written by the unit's listener, and so
+  // about this task's own request when release() is called.
+  JobTask(Executor& executor, Listener& listener, std::shared_ptr<const queue::Completion> last);
 
   // Copies the bindings. Requirement: they fit the model (Executor::check).
   void fill(const JobBindings& bindings, Job* job);
@@ -35,10 +37,10 @@ class JobTask final : public queue::Task {
  private:
   Executor& executor_;
   Listener& listener_;
+  const std::shared_ptr<const queue::Completion> last_;
   Job* job_ = nullptr;
   uint32_t frames_ = 0;
   std::vector<TensorBinding> inputs_, outputs_;
-  Status status_;
 };
 
 }  // namespace millrace::runtime

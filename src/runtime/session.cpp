@@ -50,7 +50,7 @@ class Session::Impl final : public JobTask::Listener {
   Status wait(JobId id, std::chrono::nanoseconds timeout) { return jobs_.wait(id, timeout); }
 
  private:
-  void on_job_complete(Job* job, const Status& status) noexcept override;
+  void on_job_complete(Job* job, const queue::Completion& completion) noexcept override;
   Job* issue_job(JobCallback callback);
   template <class Issue>
   Status place(const JobBindings& bindings, Issue&& issue);
@@ -72,7 +72,9 @@ Status Session::Impl::make_units(const SessionOptions& options) {
     queue::UnitOptions unit;
     unit.name = fmt::format("{}/{}", model().name, i);
     unit.depth = places / count + (i < places % count ? 1 : 0);
-    unit.make_task = [this] { return std::make_unique<JobTask>(*executor_, *this); };
+    const auto last = std::make_shared<queue::Completion>();
+    unit.on_complete = [last](const queue::Completion& completion) { *last = completion; };
+    unit.make_task = [this, last] { return std::make_unique<JobTask>(*executor_, *this, last); };
     MILLRACE_ASSIGN_OR_RETURN(units_.emplace_back(), queue::Unit::create(lanes, std::move(unit)));
   }
   return {};
@@ -126,12 +128,12 @@ Job* Session::Impl::issue_job(JobCallback callback) {
 
 // The place is free before anybody can learn that the job is complete, so that who was told may
 // submit the next one.
-void Session::Impl::on_job_complete(Job* job, const Status& status) noexcept {
+void Session::Impl::on_job_complete(Job* job, const queue::Completion& completion) noexcept {
   const JobId id = job->id;
   const CallbackSequencer::Ticket ticket = job->ticket;
   admission_.leave();
-  jobs_.complete(job, status);
-  if (ticket != CallbackSequencer::kNoTicket) sequencer_.complete(ticket, id, status);
+  jobs_.complete(job, completion);
+  if (ticket != CallbackSequencer::kNoTicket) sequencer_.complete(ticket, id, completion.status);
 }
 
 Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<device::Device> device,

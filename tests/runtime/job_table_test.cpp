@@ -5,6 +5,8 @@
 #include <future>
 #include <vector>
 
+#include "base/hooks.h"
+
 namespace millrace::runtime {
 namespace {
 
@@ -53,7 +55,7 @@ TEST(JobTable, CollectedResultsMakeRoom) {
   JobTable table(2);
   Job* kept = table.issue();
   const JobId kept_id = kept->id;
-  table.complete(kept, internal_error("kept"));
+  table.complete(kept, {0, internal_error("kept")});
   for (int i = 0; i < 100; ++i) {
     Job* job = table.issue();
     const JobId id = job->id;
@@ -76,7 +78,7 @@ TEST(JobTable, PendingJobsAreNeverDropped) {
 TEST(JobTable, AResultSomebodyHoldsIsNotDropped) {
   JobTable table(2);
   Job* held = table.issue_held();
-  table.complete(held, internal_error("held"));
+  table.complete(held, {0, internal_error("held")});
   for (int i = 0; i < 100; ++i) table.complete(table.issue(), {});
   EXPECT_EQ(table.finish(held).code(), StatusCode::kInternal);
 }
@@ -96,13 +98,31 @@ TEST(JobTable, KeepsTheFullNumberOfResultsByDefault) {
   EXPECT_TRUE(table.wait(ids.back(), kPoll).ok());
 }
 
+TEST(JobTable, TellsObserversWhoseResultWasCollected) {
+  std::vector<HookEvent> seen;
+  const HookFunction record = [](void* observer, const HookEvent& event) noexcept {
+    static_cast<std::vector<HookEvent>*>(observer)->push_back(event);
+  };
+  JobTable table;
+  Job* job = table.issue();
+  const JobId id = job->id;
+  table.complete(job, {4711, internal_error("no")});
+  ASSERT_TRUE(add_hook(record, &seen));
+  EXPECT_EQ(table.wait(id, kPoll).code(), StatusCode::kInternal);
+  remove_hook(record, &seen);
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].point, HookPoint::kWaited);
+  EXPECT_EQ(seen[0].subject, 4711u);
+  EXPECT_EQ(seen[0].detail, static_cast<uint64_t>(StatusCode::kInternal));
+}
+
 TEST(JobTable, WakesAWaiterOfAnotherThread) {
   JobTable table;
   Job* job = table.issue();
   const JobId id = job->id;
   std::future<Status> waiter =
       std::async(std::launch::async, [&] { return table.wait(id, kForever); });
-  table.complete(job, internal_error("late"));
+  table.complete(job, {0, internal_error("late")});
   EXPECT_EQ(waiter.get().code(), StatusCode::kInternal);
 }
 

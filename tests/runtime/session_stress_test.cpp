@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <future>
 #include <numeric>
 #include <set>
 #include <thread>
@@ -141,16 +142,23 @@ TEST_F(SessionStress, AMillionJobsAreEachCollectedOnce) {
 }
 
 TEST_F(SessionStress, AMillionCallbacksComeOnceAndInOrder) {
-  std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 32});
+  const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 32});
   std::vector<JobId> called;
   called.reserve(kJobs);
+  uint32_t failed = 0;
+  std::promise<void> all_called;
+  const JobCallback note = [&](JobId id, const Status& status) {
+    called.push_back(id);
+    failed += !status.ok();
+    if (called.size() == kJobs) all_called.set_value();
+  };
   run_producers([&](uint32_t) {
     JobMemory memory(session->model());
     for (uint32_t i = 0; i < kJobsPerProducer; ++i)
-      submit_patiently(*session, memory.bindings(),
-                       [&](JobId id, const Status&) { called.push_back(id); });
+      submit_patiently(*session, memory.bindings(), note);
   });
-  session.reset();  // delivers what is left
+  all_called.get_future().get();
+  EXPECT_EQ(failed, 0u);
   EXPECT_TRUE(std::is_sorted(called.begin(), called.end())) << "callbacks in order of submission";
   expect_all_ids(std::move(called));
   expect_work_done_by_lanes();

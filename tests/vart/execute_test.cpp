@@ -1,6 +1,7 @@
 // execute: what it accepts, and what it computes, on every device.
 #include <gmock/gmock.h>
 
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <thread>
@@ -204,6 +205,29 @@ TEST_F(ExecuteOnCpu, AJobGivesTheSameBitsAsExecute) {
   ASSERT_EQ(job.status, StatusCode::SUCCESS);
   ASSERT_EQ(runner_->wait(job, kForever), StatusCode::SUCCESS);
   EXPECT_EQ(floats(data<float>(out[0][0]), 256), blocked_output());
+}
+
+TEST_F(ExecuteOnCpu, TwoJobsInFlightGiveTheBitsOfOneAfterAnother) {
+  std::array<Tensors, 2> in, expected, out;
+  for (size_t job = 0; job < 2; ++job) {
+    in[job] = inputs(*runner_);
+    expected[job] = outputs(*runner_);
+    const std::vector<float> x = test::tiny_numbers(4 * 4 * 4, static_cast<int>(job));
+    std::copy(x.begin(), x.end(), data<float>(in[job][0][0]));
+    ASSERT_EQ(runner_->execute(in[job], expected[job]), StatusCode::SUCCESS);
+  }
+  for (int round = 0; round < 100; ++round) {
+    std::array<JobHandle, 2> jobs;
+    for (size_t job = 0; job < 2; ++job) {
+      out[job] = outputs(*runner_);
+      jobs[job] = runner_->execute_async(in[job], out[job]);
+    }
+    for (size_t job = 0; job < 2; ++job) {
+      ASSERT_EQ(runner_->wait(jobs[job], kForever), StatusCode::SUCCESS);
+      ASSERT_EQ(floats(data<float>(out[job][0][0]), 256),
+                floats(data<float>(expected[job][0][0]), 256));
+    }
+  }
 }
 
 TEST_F(ExecuteOnCpu, ManyThreadsShareARunner) {
