@@ -2,30 +2,11 @@
 // steps here are those of the device itself.)
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <vector>
 
 #include "tests/device_cpu/model_builder.h"
 #include "tests/device_cpu/run_model.h"
-
-namespace {
-std::atomic<size_t> allocations{0};
-}  // namespace
-
-// Replaces the one of the whole program, plugins included.
-void* operator new(size_t bytes) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(bytes)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
-}
+#include "tests/support/counting_new.h"
 
 namespace millrace::device::cpu {
 namespace {
@@ -49,10 +30,10 @@ TEST(Run, AllocatesNothing) {
   const Binding outputs[] = {{result.data(), View::kCpu}};
   const auto context = program->create_context().value();
   ASSERT_TRUE(context->run(inputs, outputs).ok());
-  const size_t before = allocations.load();
+  const size_t before = test::allocation_count();
   ASSERT_GT(before, 0u) << "allocations are not counted";
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(context->run(inputs, outputs).ok());
-  EXPECT_EQ(allocations.load(), before);
+  EXPECT_EQ(test::allocation_count(), before);
 }
 
 }  // namespace

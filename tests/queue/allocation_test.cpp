@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "queue/unit.h"
-#include "tests/queue/counting_new.h"
 #include "tests/queue/function_task.h"
+#include "tests/support/counting_new.h"
 #include "tests/support/gate.h"
 
 namespace millrace::queue {
@@ -25,10 +25,10 @@ TEST_P(AllocationFreeSpinning, SubmitRunAndWait) {
            other->wait(*elsewhere, kForever).ok();
   };
   ASSERT_TRUE(round());
-  const size_t before = allocation_count();
+  const size_t before = test::allocation_count();
   bool all_ok = true;
   for (int i = 0; i < 1000; ++i) all_ok &= round();
-  EXPECT_EQ(allocation_count() - before, 0u);
+  EXPECT_EQ(test::allocation_count() - before, 0u);
   EXPECT_TRUE(all_ok);
 }
 
@@ -45,10 +45,10 @@ TEST(AllocationFree, RefusalAndPoll) {
     return Status();
   });
   gate.await_arrivals(1);
-  const size_t before = allocation_count();
+  const size_t before = test::allocation_count();
   const StatusCode refused = submit(*unit, nothing).status().code();
   const StatusCode polled = unit->wait(id, std::chrono::nanoseconds(0)).code();
-  EXPECT_EQ(allocation_count() - before, 0u);
+  EXPECT_EQ(test::allocation_count() - before, 0u);
   EXPECT_EQ(refused, StatusCode::kQueueFull);
   EXPECT_EQ(polled, StatusCode::kPending);
   gate.open();

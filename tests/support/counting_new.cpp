@@ -1,4 +1,4 @@
-#include "tests/queue/counting_new.h"
+#include "tests/support/counting_new.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -36,10 +36,10 @@ void operator delete(void* memory, size_t, std::align_val_t) noexcept {
   std::free(memory);
 }
 
-namespace millrace::queue {
+namespace millrace::test {
 
 size_t allocation_count() noexcept {
   return allocations.load(std::memory_order_relaxed);
 }
 
-}  // namespace millrace::queue
+}  // namespace millrace::test

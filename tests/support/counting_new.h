@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
-namespace millrace::queue {
+namespace millrace::test {
 
 size_t allocation_count() noexcept;
 
-}  // namespace millrace::queue
+}  // namespace millrace::test
