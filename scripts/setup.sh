@@ -8,7 +8,7 @@ set -euo pipefail
 
 packages=(
   # Tool chain.
-  g++ clang-14 libclang-rt-14-dev cmake ninja-build make pkg-config git python3
+  g++ clang libclang-rt-14-dev cmake ninja-build make pkg-config git python3
   clang-format clang-tidy
   # Libraries of the runtime.
   libdnnl-dev libflatbuffers-dev flatbuffers-compiler libhwy-dev libxxhash-dev libfmt-dev

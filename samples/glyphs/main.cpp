@@ -174,7 +174,11 @@ int main(int argc, char** argv) {
   app.add_option("folder", folder, "folder with heldback_images.npy, ..._labels.npy, classes.txt")
       ->required();
   app.add_option("--min-accuracy", min_accuracy, "fail below this share of right answers");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
   try {
     return run(model, folder, min_accuracy);
   } catch (const std::exception& error) {

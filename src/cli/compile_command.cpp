@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "cli/command.h"
@@ -18,6 +19,9 @@ struct CompileArguments {
 };
 
 Status run_compile(const CompileArguments& arguments) {
+  std::error_code error;  // an output that does not exist yet is no other file
+  if (std::filesystem::equivalent(arguments.onnx, arguments.output, error))
+    return invalid_argument(arguments.output + " is the model itself: choose another output");
   MILLRACE_ASSIGN_OR_RETURN(const graph::CompiledModel model,
                             compile_onnx(arguments.onnx, arguments.flags));
   const auto form =

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <exception>
+#include <string>
 
 #include "cli/command.h"
 
@@ -13,6 +16,18 @@ namespace {
 
 constexpr int kFailure = 1;
 constexpr int kUsage = 2;
+
+// Names from files may hold line ends; a message is one line.
+std::string one_line(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
+  return text;
+}
+
+int fail(const std::string& message, int exit_code) {
+  fmt::print(stderr, "millrace: {}\n", one_line(message));
+  return exit_code;
+}
 
 int run(int argc, char** argv) {
   CLI::App app("Compile, inspect and run neural networks on the software NPU.", "millrace");
@@ -28,12 +43,14 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsage;
+    if (error.get_exit_code() == 0) return app.exit(error);  // help or version
+    return fail(fmt::format("{} (see millrace --help)", error.what()), kUsage);
   }
   const Status status = action();
-  if (status.ok()) return 0;
-  fmt::print(stderr, "millrace: {}\n", status.message());
-  return kFailure;
+  if (!status.ok()) return fail(status.message(), kFailure);
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    return fail("cannot write to standard output", kFailure);
+  return 0;
 }
 
 }  // namespace

@@ -47,16 +47,17 @@ Result<compiler::CompileOptions> options_from(const CompileFlags& flags) {
 }  // namespace
 
 void add_compile_flags(CLI::App& command, CompileFlags& flags) {
-  command.add_option("--batch", flags.batch, "frames that one job carries")
-      ->check(CLI::Range(1, 4096))
-      ->capture_default_str();
-  command.add_option("--precision", flags.precision, "what the program computes in")
-      ->check(CLI::IsMember({"fp32", "bf16"}))
-      ->capture_default_str();
-  command.add_option("--hw-layout", flags.hw_layouts,
-                     "layout of a boundary tensor's HW view, as NAME=LAYOUT");
-  command.add_option("--input-shape", flags.input_shapes,
-                     "fixes open dimensions of an input, as NAME=1,3,224,224");
+  flags.options = {
+      command.add_option("--batch", flags.batch, "frames that one job carries")
+          ->check(CLI::Range(1, 4096))
+          ->capture_default_str(),
+      command.add_option("--precision", flags.precision, "what the program computes in")
+          ->check(CLI::IsMember({"fp32", "bf16"}))
+          ->capture_default_str(),
+      command.add_option("--hw-layout", flags.hw_layouts,
+                         "layout of a boundary tensor's HW view, as NAME=LAYOUT"),
+      command.add_option("--input-shape", flags.input_shapes,
+                         "fixes open dimensions of an input, as NAME=1,3,224,224")};
 }
 
 Result<graph::CompiledModel> compile_onnx(const std::string& path, const CompileFlags& flags) {
@@ -72,6 +73,10 @@ Result<std::shared_ptr<const graph::CompiledModel>> open_model(const std::string
     MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model, compile_onnx(path, flags));
     return std::make_shared<const graph::CompiledModel>(std::move(model));
   }
+  for (const CLI::Option* option : flags.options)
+    if (option->count() > 0)
+      return invalid_argument(
+          fmt::format("{} is for .onnx files: {} is compiled already", option->get_name(), path));
   MILLRACE_ASSIGN_OR_RETURN(const auto archive, model::Archive::open(path));
   Result<graph::CompiledModel> decoded = graph::decode(archive);
   if (!decoded.ok()) return decoded.status().with_context(path);

@@ -15,6 +15,7 @@ namespace millrace::cli {
 
 // The compiler's options as they stand on the command line.
 struct CompileFlags {
+  std::vector<const CLI::Option*> options;  // to see which were given
   uint32_t batch = 1;
   std::string precision = "fp32";
   std::vector<std::string> hw_layouts;    // NAME=LAYOUT

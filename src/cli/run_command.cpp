@@ -2,8 +2,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <numeric>
 
@@ -133,14 +135,22 @@ void print_summary(const graph::Boundary& boundary, device::View view,
              sum / static_cast<double>(values.size()));
 }
 
+// Higher values first, NaN last, then by class.
+bool ranks_before(const std::vector<float>& values, size_t a, size_t b) {
+  const bool a_nan = std::isnan(values[a]);
+  const bool b_nan = std::isnan(values[b]);
+  if (a_nan != b_nan) return b_nan;
+  if (!a_nan && values[a] != values[b]) return values[a] > values[b];
+  return a < b;
+}
+
 void print_top(const std::vector<float>& values, const std::vector<std::string>& labels,
                uint32_t top) {
   std::vector<size_t> ranking(values.size());
   std::iota(ranking.begin(), ranking.end(), size_t{0});
   const size_t count = std::min<size_t>(top, ranking.size());
-  std::partial_sort(
-      ranking.begin(), ranking.begin() + static_cast<ptrdiff_t>(count), ranking.end(),
-      [&](size_t a, size_t b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
+  std::partial_sort(ranking.begin(), ranking.begin() + static_cast<ptrdiff_t>(count), ranking.end(),
+                    [&](size_t a, size_t b) { return ranks_before(values, a, b); });
   for (size_t i = 0; i < count; ++i)
     fmt::print("  {}. {} {:.6g}{}{}\n", i + 1, ranking[i], values[ranking[i]],
                ranking[i] < labels.size() ? "  " : "",
@@ -159,10 +169,19 @@ Status print_outputs(const graph::CompiledModel& model, device::View view,
   return {};
 }
 
-std::string file_name_for(std::string tensor_name) {
-  std::replace(tensor_name.begin(), tensor_name.end(), '/', '-');
-  if (tensor_name.starts_with('-')) tensor_name.erase(0, 1);
-  return tensor_name + ".bin";
+// File names without folders, each its own: names that differ in '/' only are numbered.
+std::vector<std::string> output_file_names(const graph::CompiledModel& model) {
+  std::vector<std::string> names;
+  for (const graph::Boundary& output : model.outputs) {
+    std::string name = output.cpu.name;
+    std::replace(name.begin(), name.end(), '/', '-');
+    if (name.starts_with('-')) name.erase(0, 1);
+    std::string unique = name;
+    for (int i = 2; std::find(names.begin(), names.end(), unique + ".bin") != names.end(); ++i)
+      unique = fmt::format("{}.{}", name, i);
+    names.push_back(unique + ".bin");
+  }
+  return names;
 }
 
 // One file per output: its frames one after another, in the bytes of the view.
@@ -172,6 +191,7 @@ Status write_outputs(const graph::CompiledModel& model, device::View view,
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) return io_error("create " + directory, error.value());
+  const std::vector<std::string> names = output_file_names(model);
   for (size_t i = 0; i < model.outputs.size(); ++i) {
     const tensor::TensorDesc& desc = desc_in(model.outputs[i], view);
     std::vector<std::byte> bytes;
@@ -179,7 +199,7 @@ Status write_outputs(const graph::CompiledModel& model, device::View view,
       const std::byte* data = jobs[frame / model.batch_size].output(frame % model.batch_size, i);
       bytes.insert(bytes.end(), data, data + desc.bytes());
     }
-    const auto path = std::filesystem::path(directory) / file_name_for(desc.name);
+    const auto path = std::filesystem::path(directory) / names[i];
     MILLRACE_RETURN_IF_ERROR(io::write_file(path.string(), bytes));
     fmt::print("wrote {} ({} bytes)\n", path.string(), bytes.size());
   }

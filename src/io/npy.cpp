@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <map>
 #include <regex>
@@ -17,6 +19,8 @@ using tensor::DataType;
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr size_t kFixedPart = 8;  // magic and version
 constexpr uint64_t kMaxElements = uint64_t{1} << 40;
+// NumPy's own limit for headers it reads without being told to trust the file.
+constexpr size_t kMaxHeader = 10'000;
 
 Result<DataType> type_of(const std::string& descr) {
   static const std::map<std::string_view, DataType> types = {
@@ -43,18 +47,25 @@ Result<HeaderPlace> find_header(std::span<const std::byte> bytes) {
   if (bytes.size() < kFixedPart + length_bytes) return corrupt_data("the header is cut off");
   std::memcpy(&length, bytes.data() + kFixedPart, length_bytes);
   const HeaderPlace place{kFixedPart + length_bytes, length};
+  if (place.length > kMaxHeader) return corrupt_data("the header is implausibly long");
   if (bytes.size() - place.offset < place.length) return corrupt_data("the header is cut off");
   return place;
 }
 
+// The dimensions of a tuple: numbers, commas and blanks, as the caller's pattern made sure.
 Result<std::vector<uint32_t>> parse_shape(const std::string& text) {
-  static const std::regex number(R"(\d{1,9})");
   std::vector<uint32_t> shape;
   uint64_t elements = 1;
-  for (std::sregex_iterator it(text.begin(), text.end(), number), end; it != end; ++it) {
-    shape.push_back(static_cast<uint32_t>(std::stoul(it->str())));
-    elements *= shape.back();
-    if (elements > kMaxElements) return corrupt_data("the shape is implausibly large");
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while ((at = std::find_if(at, end, [](char c) { return c >= '0' && c <= '9'; })) != end) {
+    uint32_t dim = 0;
+    const auto [next, error] = std::from_chars(at, end, dim);
+    if (error != std::errc() || __builtin_mul_overflow(elements, dim, &elements) ||
+        elements > kMaxElements)
+      return corrupt_data("the shape is implausibly large");
+    shape.push_back(dim);
+    at = next;
   }
   return shape;
 }

@@ -10,7 +10,9 @@ TEST_F(CliTest, HelpAndVersionSucceed) {
 }
 
 TEST_F(CliTest, SenselessCommandLinesAreUsageErrors) {
-  EXPECT_EQ(millrace({}).exit_code, 2);
+  const ProgramResult nothing = millrace({});
+  EXPECT_EQ(nothing.exit_code, 2);
+  EXPECT_EQ(std::ranges::count(nothing.err, '\n'), 1) << nothing.err;
   EXPECT_EQ(millrace({"grind"}).exit_code, 2);
   EXPECT_EQ(millrace({"compile", kGlyphsOnnx}).exit_code, 2) << "no output";
   EXPECT_EQ(millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--precision", "fp8"}).exit_code, 2);

@@ -55,6 +55,14 @@ TEST_F(CliTest, CompileRefusesBadOptionValuesByName) {
                  "1,x");
 }
 
+TEST_F(CliTest, CompileNeverWritesOverTheModel) {
+  fs::copy(kGlyphsOnnx, file("model.onnx"));
+  const auto size = fs::file_size(file("model.onnx"));
+  expect_failure(millrace({"compile", file("model.onnx"), "-o", file("./model.onnx")}),
+                 "choose another output");
+  EXPECT_EQ(fs::file_size(file("model.onnx")), size);
+}
+
 TEST_F(CliTest, CompileRefusesAnUnwritablePlace) {
   expect_failure(millrace({"compile", kGlyphsOnnx, "-o", "/nonexistent/a.rai"}),
                  "/nonexistent/a.rai");

@@ -52,6 +52,12 @@ TEST_F(CliTest, HwLayoutCanBeChosen) {
   EXPECT_EQ(Json::parse(result.out)["inputs"][0]["hw"]["layout"], "HCWNC16");
 }
 
+TEST_F(CliTest, FlagsOfTheCompilerAreRefusedForAnArchive) {
+  const std::string archive = compiled("glyphs.rai");
+  expect_failure(millrace({"inspect", archive, "--precision", "bf16"}), "--precision");
+  expect_failure(millrace({"bench", archive, "--batch", "4"}), "--batch");
+}
+
 TEST_F(CliTest, InspectRefusesTruncatedAndForeignArchives) {
   const auto whole = io::read_file(compiled("glyphs.rai"));
   ASSERT_TRUE(whole.ok());

@@ -54,6 +54,22 @@ TEST(Npy, EveryTruncationIsRefused) {
     EXPECT_FALSE(parse(whole.substr(0, length)).ok()) << length;
 }
 
+TEST(Npy, ImplausibleHeadersAreRefused) {
+  std::string large = "\x93NUMPY";
+  large += std::string("\x01\x00\xff\xff", 4);  // a header of 65,535 bytes
+  large += "{'descr': '" + std::string(65'000, 'x');
+  large.resize(10 + 65'535, ' ');
+  EXPECT_THAT(parse(large).status().message(), HasSubstr("implausibly long"));
+  for (const char* shape : {"(4294967296,)", "(99999999999,)", "(4294967295, 4294967295, 16)"})
+    EXPECT_THAT(
+        parse(npy("{'descr': '|u1', 'fortran_order': False, 'shape': " + std::string(shape) + ", }",
+                  ""))
+            .status()
+            .message(),
+        HasSubstr("implausibly large"))
+        << shape;
+}
+
 TEST(Npy, RefusalsSayWhy) {
   EXPECT_THAT(parse("PNG").status().message(), HasSubstr("not a .npy file"));
   EXPECT_THAT(parse(npy("{'descr': '>f4', 'fortran_order': False, 'shape': (0,), }", ""))

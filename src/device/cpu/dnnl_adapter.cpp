@@ -1,10 +1,16 @@
 #include "device/cpu/dnnl_adapter.h"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <vector>
+
+// Of the OpenMP runtime that libdnnl is built with, libgomp; declared here because the omp.h that a
+// compiler finds may belong to another runtime.
+extern "C" {
+int omp_get_max_threads(void);
+void omp_set_num_threads(int threads);
+}
 
 namespace millrace::device::cpu {
 
