@@ -60,16 +60,17 @@ class Unit {
   Unit(const Unit&) = delete;
   Unit& operator=(const Unit&) = delete;
 
-  // Takes a slot, calls `fill` (must not throw or block) with the slot's task on this thread, and
-  // makes the request ready. Never waits for the device. kQueueFull when `depth` requests are not
-  // completed, kUnavailable when the unit is being destroyed or the thread for callbacks cannot be
-  // started; then nothing has changed, `fill` was not called and no id was used.
+  // Takes a slot, calls `fill` (must not block; throwing ends the program, since a slot that is
+  // taken cannot be given back) with the slot's task on this thread, and makes the request ready.
+  // Never waits for the device. kQueueFull when `depth` requests are not completed, kUnavailable
+  // when the unit is being destroyed or the thread for callbacks cannot be started; then nothing
+  // has changed, `fill` was not called and no id was used.
   template <class Fill>
   Result<SequenceId> submit(Fill&& fill, Callback callback = {}) {
     Task* task = nullptr;
     Result<SequenceId> id = claim(task, static_cast<bool>(callback));
     if (!id.ok()) return id;
-    fill(*task);
+    [&]() noexcept { fill(*task); }();
     publish(*id, std::move(callback));
     return id;
   }

@@ -16,9 +16,9 @@ class Admission {
 
   // Takes a place; false when all are taken.
   bool try_enter() noexcept {
-    uint32_t taken = taken_.load(std::memory_order_relaxed);
+    // Sequentially consistent, as all here: see enter().
+    uint32_t taken = taken_.load();
     while (taken < limit_) {
-      // Sequentially consistent, as is leave(): pairs with the waiter's count in enter().
       if (taken_.compare_exchange_weak(taken, taken + 1)) return true;
     }
     return false;
@@ -29,8 +29,9 @@ class Admission {
     if (try_enter()) return;
     std::unique_lock lock(mutex_);
     waiters_.fetch_add(1);
-    // A place given back before the count above was seen is found by this first try; one given back
-    // after it notifies.
+    // Here the count is written and then the places are read, in leave() the other way round. In
+    // the one order of all four, either this try sees the place given back or leave() sees the
+    // waiter.
     room_.wait(lock, [this] { return try_enter(); });
     waiters_.fetch_sub(1);
   }
@@ -42,8 +43,6 @@ class Admission {
     { const std::lock_guard lock(mutex_); }
     room_.notify_one();
   }
-
-  uint32_t taken() const noexcept { return taken_.load(std::memory_order_relaxed); }
 
  private:
   const uint32_t limit_;

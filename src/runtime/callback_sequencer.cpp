@@ -11,8 +11,22 @@ void CallbackSequencer::complete(Ticket ticket, JobId id, const Status& status) 
   completed.status = status;
   completed.completed = true;
   if (order_ == CallbackOrder::kCompletion) post(completed);
+  post_ready();
+}
+
+void CallbackSequencer::withdraw(Ticket ticket) {
+  const std::lock_guard lock(mutex_);
+  Pending& withdrawn = pending_[ticket - first_];
+  withdrawn.callback = nullptr;
+  withdrawn.completed = true;
+  post_ready();
+}
+
+// Lets go of the completed front, whose callbacks are due in the order of submission.
+void CallbackSequencer::post_ready() {
   while (!pending_.empty() && pending_.front().completed) {
-    if (order_ == CallbackOrder::kSubmission) post(pending_.front());
+    Pending& front = pending_.front();
+    if (order_ == CallbackOrder::kSubmission && front.callback) post(front);
     pending_.pop_front();
     ++first_;
   }
@@ -24,12 +38,11 @@ void CallbackSequencer::post(Pending& pending) {
 }
 
 void CallbackSequencer::drain() {
-  std::shared_ptr<queue::Dispatcher> dispatcher;
   {
     const std::lock_guard lock(mutex_);
-    dispatcher = dispatcher_;
+    if (first_ == 1) return;  // nothing was posted, so those of others are not waited for
   }
-  if (dispatcher != nullptr) dispatcher->drain();
+  dispatcher_->drain();
 }
 
 }  // namespace millrace::runtime

@@ -10,6 +10,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "base/status.h"
 #include "queue/dispatcher.h"
@@ -23,17 +24,30 @@ class CallbackSequencer {
   using Ticket = uint64_t;
   static constexpr Ticket kNoTicket = 0;
 
-  explicit CallbackSequencer(CallbackOrder order) noexcept : order_(order) {}
+  explicit CallbackSequencer(CallbackOrder order)
+      : order_(order), dispatcher_(queue::Dispatcher::instance()) {}
+
+  // Makes sure that there is a thread for callbacks; kUnavailable when the system refuses one. To
+  // be called before expect().
+  Status start() { return dispatcher_->start(); }
 
   // Takes the next place for `callback`. `issue(ticket)` runs under the sequencer's lock and issues
-  // the job's id, so that ids and places have the same order.
+  // the job's id, so that ids and places have the same order. When it throws, or memory runs out,
+  // no place is taken.
   template <class Issue>
   auto expect(JobCallback callback, Issue&& issue) {
     const std::lock_guard lock(mutex_);
-    if (dispatcher_ == nullptr) dispatcher_ = queue::Dispatcher::instance();
     pending_.emplace_back().callback = std::move(callback);
-    return issue(first_ + pending_.size() - 1);
+    try {
+      return issue(first_ + pending_.size() - 1);
+    } catch (...) {
+      pending_.pop_back();
+      throw;
+    }
   }
+
+  // The job with that ticket will never be complete: its callback is dropped.
+  void withdraw(Ticket ticket);
 
   // The job with that ticket is complete. Each ticket exactly once.
   void complete(Ticket ticket, JobId id, const Status& status);
@@ -50,11 +64,12 @@ class CallbackSequencer {
   };
 
   void post(Pending& pending);
+  void post_ready();
 
   const CallbackOrder order_;
+  const std::shared_ptr<queue::Dispatcher> dispatcher_;
   std::mutex mutex_;
-  std::shared_ptr<queue::Dispatcher> dispatcher_;  // from the first callback on
-  Ticket first_ = 1;                               // the ticket of pending_.front()
+  Ticket first_ = 1;  // the ticket of pending_.front()
   std::deque<Pending> pending_;
 };
 

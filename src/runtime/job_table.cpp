@@ -12,18 +12,19 @@ constexpr size_t kFirstBuckets = 64;
 // Long enough for a short job to finish, short against the wake-up of a sleeping thread, which
 // takes tens of microseconds on virtual machines.
 constexpr std::chrono::nanoseconds kSpin = std::chrono::microseconds(20);
-// Keeps "now + timeout" within the range of the clock.
-constexpr std::chrono::nanoseconds kLongestWait = std::chrono::hours(24 * 365);
 
-Status unknown_job() {
-  static const Status status(StatusCode::kUnknownJob,
-                             "no such job: never issued, already collected, or too old");
-  return status;
+// Made once, so that polling allocates nothing; never destroyed, since threads may wait while the
+// process exits.
+const Status& unknown_job() {
+  static const Status* const made = new Status(
+      StatusCode::kUnknownJob, "no such job: never issued, already collected, or too old");
+  return *made;
 }
 
-Status pending_job() {
-  static const Status status(StatusCode::kPending, "the job has not finished yet");
-  return status;
+const Status& pending_job() {
+  static const Status* const made =
+      new Status(StatusCode::kPending, "the job has not finished yet");
+  return *made;
 }
 
 void spin_until_done(const std::atomic<bool>& done, std::chrono::nanoseconds limit) {
@@ -40,12 +41,30 @@ JobTable::JobTable(size_t max_uncollected, JobId first_id)
 
 Job* JobTable::issue(CallbackSequencer::Ticket ticket) {
   const std::lock_guard lock(mutex_);
-  return add(ticket);
+  make_room();
+  Job* job = take_entry();
+  while (next_id_ == 0 || find(next_id_) != nullptr) ++next_id_;
+  job->id = next_id_++;
+  job->ticket = ticket;
+  insert(job);
+  return job;
+}
+
+void JobTable::withdraw(Job* job) {
+  const std::lock_guard lock(mutex_);
+  erase(job);
+  if (job->waiters == 0) return recycle(job);
+  // Somebody waits who guessed the id.
+  job->collected = true;
+  job->done.store(true, std::memory_order_release);
+  job->finished.notify_all();
 }
 
 Job* JobTable::issue_held() {
   const std::lock_guard lock(mutex_);
-  Job* job = add(CallbackSequencer::kNoTicket);
+  Job* job = take_entry();
+  job->id = 0;
+  job->ticket = CallbackSequencer::kNoTicket;
   job->waiters = 1;  // so that its result is never dropped as too old
   return job;
 }
@@ -56,8 +75,7 @@ Status JobTable::finish(Job* job) {
   return collect(job);
 }
 
-Job* JobTable::add(CallbackSequencer::Ticket ticket) {
-  while (next_id_ == 0 || find(next_id_) != nullptr) ++next_id_;
+Job* JobTable::take_entry() {
   Job* job = nullptr;
   if (unused_ == nullptr) {
     job = &storage_.emplace_back();
@@ -65,11 +83,8 @@ Job* JobTable::add(CallbackSequencer::Ticket ticket) {
     job = unused_;
     unused_ = job->next;
   }
-  job->id = next_id_++;
-  job->ticket = ticket;
   job->done.store(false, std::memory_order_relaxed);
   job->collected = false;
-  insert(job);
   return job;
 }
 
@@ -99,7 +114,7 @@ Status JobTable::wait(JobId id, std::chrono::nanoseconds timeout) {
   } else {
     if (timeout.count() <= 0) return pending_job();
     ++job->waiters;
-    if (!await(lock, job, std::min(timeout, kLongestWait))) return pending_job();
+    if (!await(lock, job, timeout)) return pending_job();
   }
   return collect(job);
 }
@@ -125,7 +140,7 @@ Status JobTable::collect(Job* job) {
     status = job->completion.status;
     emit(HookPoint::kWaited, job->completion.sequence, static_cast<uint64_t>(status.code()));
     job->collected = true;
-    erase(job);
+    if (job->id != 0) erase(job);
   }
   if (job->waiters == 0) recycle(job);
   return status;
@@ -141,23 +156,26 @@ Job* JobTable::find(JobId id) noexcept {
   return job;
 }
 
-void JobTable::insert(Job* job) {
-  if (++known_ > buckets_.size()) {
-    std::vector<Job*> previous(buckets_.size() * 2, nullptr);
-    previous.swap(buckets_);
-    for (Job* chain : previous) {
-      while (chain != nullptr) {
-        Job* moved = chain;
-        chain = chain->next;
-        Job** bucket = bucket_of(moved->id);
-        moved->next = *bucket;
-        *bucket = moved;
-      }
+// Room for one more job in the buckets.
+void JobTable::make_room() {
+  if (known_ < buckets_.size()) return;
+  std::vector<Job*> previous(buckets_.size() * 2, nullptr);
+  previous.swap(buckets_);
+  known_ = 0;
+  for (Job* chain : previous) {
+    while (chain != nullptr) {
+      Job* moved = chain;
+      chain = chain->next;
+      insert(moved);
     }
   }
+}
+
+void JobTable::insert(Job* job) noexcept {
   Job** bucket = bucket_of(job->id);
   job->next = *bucket;
   *bucket = job;
+  ++known_;
 }
 
 void JobTable::erase(Job* job) noexcept {

@@ -24,7 +24,7 @@ namespace millrace::runtime {
 
 // One job. Its owner is the table; the task that runs it keeps a pointer until it completes it.
 struct Job {
-  JobId id = 0;
+  JobId id = 0;  // 0 for a held job
   CallbackSequencer::Ticket ticket = CallbackSequencer::kNoTicket;
 
  private:
@@ -39,6 +39,9 @@ struct Job {
   Job* newer = nullptr;
 };
 
+// Stands for every longer time, which the clock may be unable to express.
+inline constexpr std::chrono::hours kLongestWait{24 * 365};
+
 class JobTable {
  public:
   static constexpr size_t kMaxUncollected = 65'536;
@@ -46,10 +49,13 @@ class JobTable {
   explicit JobTable(size_t max_uncollected = kMaxUncollected, JobId first_id = 1);
 
   // A new pending job with the next id: one more than the last, from the largest on to 1, leaving
-  // out ids still in the table.
+  // out ids still in the table. Throws std::bad_alloc; then nothing has changed.
   Job* issue(CallbackSequencer::Ticket ticket = CallbackSequencer::kNoTicket);
+  // Takes back a pending job that will never be completed: its id becomes unknown.
+  void withdraw(Job* job);
 
-  // The same for a job whose result this thread will collect by finish(); nobody else can.
+  // A new pending job without an id, so that its result can only be collected by finish(). Throws
+  // as issue() does.
   Job* issue_held();
   // Waits for a job of issue_held() and collects its result.
   Status finish(Job* job);
@@ -57,14 +63,15 @@ class JobTable {
   // Publishes the job's final status and wakes its waiters. The pointer is void afterwards.
   void complete(Job* job, const queue::Completion& completion);
 
-  // See Session::wait.
+  // See Session::wait. At most kLongestWait.
   Status wait(JobId id, std::chrono::nanoseconds timeout);
 
  private:
-  Job* add(CallbackSequencer::Ticket ticket);
+  Job* take_entry();
   Job** bucket_of(JobId id) noexcept;
   Job* find(JobId id) noexcept;
-  void insert(Job* job);
+  void make_room();
+  void insert(Job* job) noexcept;
   void erase(Job* job) noexcept;
   void recycle(Job* job) noexcept;
   void append_uncollected(Job* job) noexcept;

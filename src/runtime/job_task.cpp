@@ -3,6 +3,7 @@
 #include <span>
 
 namespace millrace::runtime {
+
 JobTask::JobTask(Executor& executor, Listener& listener,
                  std::shared_ptr<const queue::Completion> last)
     : executor_(executor), listener_(listener), last_(std::move(last)) {
@@ -11,7 +12,7 @@ JobTask::JobTask(Executor& executor, Listener& listener,
   outputs_.reserve(model.outputs.size() * model.batch_size);
 }
 
-void JobTask::fill(const JobBindings& bindings, Job* job) {
+void JobTask::fill(const JobBindings& bindings, Job* job) noexcept {
   job_ = job;
   frames_ = bindings.frames;
   inputs_.assign(bindings.inputs.begin(), bindings.inputs.end());

@@ -27,8 +27,9 @@ class JobTask final : public queue::Task {
   // about this task's own request when release() is called.
   JobTask(Executor& executor, Listener& listener, std::shared_ptr<const queue::Completion> last);
 
-  // Copies the bindings. Requirement: they fit the model (Executor::check).
-  void fill(const JobBindings& bindings, Job* job);
+  // Copies the bindings into memory reserved for them. Requirement: they fit the model
+  // (Executor::check).
+  void fill(const JobBindings& bindings, Job* job) noexcept;
 
   // Frame after frame, until one fails.
   Status run(queue::LaneId lane) noexcept override;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -20,10 +21,12 @@ namespace {
 // More units would be looked through for nothing: there are never as many lanes.
 constexpr uint32_t kMaxUnits = 64;
 
-Status session_full() {
-  static const Status status(StatusCode::kQueueFull,
-                             "max_concurrent_runs jobs are not completed: retry after one is");
-  return status;
+// Made once, so that a refusal allocates nothing; never destroyed, since threads may submit while
+// the process exits.
+const Status& session_full() {
+  static const Status* const made = new Status(
+      StatusCode::kQueueFull, "max_concurrent_runs jobs are not completed: retry after one is");
+  return *made;
 }
 
 }  // namespace
@@ -53,7 +56,9 @@ class Session::Impl final : public JobTask::Listener {
   void on_job_complete(Job* job, const queue::Completion& completion) noexcept override;
   Job* issue_job(JobCallback callback);
   template <class Issue>
-  Status place(const JobBindings& bindings, Issue&& issue);
+  Result<Job*> issue_admitted(Issue&& issue);
+  Status place(const JobBindings& bindings, Job* job);
+  void withdraw(Job* job);
 
   const std::shared_ptr<Executor> executor_;
   Admission admission_;
@@ -82,41 +87,64 @@ Status Session::Impl::make_units(const SessionOptions& options) {
 
 Result<JobId> Session::Impl::submit(const JobBindings& bindings, JobCallback callback) {
   MILLRACE_RETURN_IF_ERROR(executor_->check(bindings));
+  if (callback) MILLRACE_RETURN_IF_ERROR(sequencer_.start());
   if (!admission_.try_enter()) return session_full();
-  JobId id = 0;
-  MILLRACE_RETURN_IF_ERROR(place(bindings, [&] {
-    Job* job = issue_job(std::move(callback));
-    id = job->id;
-    return job;
-  }));
+  MILLRACE_ASSIGN_OR_RETURN(Job* const job,
+                            issue_admitted([&] { return issue_job(std::move(callback)); }));
+  const JobId id = job->id;
+  if (Status placed = place(bindings, job); !placed.ok()) {
+    withdraw(job);
+    return placed;
+  }
   return id;
 }
 
 Status Session::Impl::execute(const JobBindings& bindings) {
   MILLRACE_RETURN_IF_ERROR(executor_->check(bindings));
   admission_.enter();
-  Job* job = nullptr;
-  MILLRACE_RETURN_IF_ERROR(place(bindings, [&] { return job = jobs_.issue_held(); }));
+  MILLRACE_ASSIGN_OR_RETURN(Job* const job, issue_admitted([&] { return jobs_.issue_held(); }));
+  if (const Status placed = place(bindings, job); !placed.ok()) {
+    admission_.leave();
+    jobs_.complete(job, {0, placed});
+  }
   return jobs_.finish(job);
+}
+
+// Issues the job of an admitted call, or gives the place back.
+template <class Issue>
+Result<Job*> Session::Impl::issue_admitted(Issue&& issue) {
+  try {
+    return issue();
+  } catch (const std::bad_alloc&) {
+    admission_.leave();
+    return Status(StatusCode::kOutOfMemory, "no memory for another job");
+  }
 }
 
 // Gives an admitted job to the first unit with room, idle units first. There is always one, but
 // others may take it between the look and the submit, and a unit may still be about to let go of a
-// completed job.
-template <class Issue>
-Status Session::Impl::place(const JobBindings& bindings, Issue&& issue) {
-  const auto fill = [&](queue::Task& task) { static_cast<JobTask&>(task).fill(bindings, issue()); };
+// completed job. Once placed, the job belongs to whoever completes it.
+Status Session::Impl::place(const JobBindings& bindings, Job* job) {
+  const auto fill = [&](queue::Task& task) noexcept {
+    static_cast<JobTask&>(task).fill(bindings, job);
+  };
   for (uint32_t occupied = 0;; occupied = (occupied + 1) % units_.front()->depth()) {
     for (const std::unique_ptr<queue::Unit>& unit : units_) {
       if (unit->in_flight() > occupied) continue;
       const Result<queue::SequenceId> sequence = unit->submit(fill);
       if (sequence.ok()) return {};
-      if (sequence.status().code() == StatusCode::kQueueFull) continue;
-      admission_.leave();
-      return sequence.status();
+      if (sequence.status().code() != StatusCode::kQueueFull) return sequence.status();
     }
     std::this_thread::yield();
   }
+}
+
+// Undoes the admission and the issue of a job that could not be placed.
+void Session::Impl::withdraw(Job* job) {
+  const CallbackSequencer::Ticket ticket = job->ticket;
+  admission_.leave();
+  jobs_.withdraw(job);
+  if (ticket != CallbackSequencer::kNoTicket) sequencer_.withdraw(ticket);
 }
 
 Job* Session::Impl::issue_job(JobCallback callback) {
@@ -146,12 +174,12 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<device::Device>
                                         options.max_concurrent_runs, kMaxConcurrentRuns));
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Executor> executor,
                             Executor::of(std::move(device), std::move(program)));
-  auto impl = std::make_shared<Impl>(std::move(executor), options);
+  auto impl = std::make_unique<Impl>(std::move(executor), options);
   MILLRACE_RETURN_IF_ERROR(impl->make_units(options));
   return std::unique_ptr<Session>(new Session(std::move(impl)));
 }
 
-Session::Session(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Session::~Session() = default;
 
@@ -164,9 +192,8 @@ Result<JobId> Session::submit(const JobBindings& bindings, JobCallback callback)
 }
 
 Status Session::wait(JobId id, std::chrono::milliseconds timeout) {
-  // A year stands for everything longer, which nanoseconds may be unable to express.
-  return impl_->wait(id,
-                     std::min(timeout, std::chrono::milliseconds(std::chrono::hours(24 * 365))));
+  using std::chrono::milliseconds;
+  return impl_->wait(id, std::clamp<milliseconds>(timeout, milliseconds::zero(), kLongestWait));
 }
 
 Status Session::execute(const JobBindings& bindings) {

@@ -49,8 +49,11 @@ class Session {
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<device::Device> device,
                                                  std::shared_ptr<const device::Program> program,
                                                  SessionOptions options = {});
-  // Jobs that have not started are cancelled, the running ones finish, callbacks are delivered.
-  // May be called from a callback of this session.
+  // Jobs that have not started are cancelled, the running ones finish. Returns when the callbacks
+  // of all jobs have run, and with them those that other sessions had posted before. May be called
+  // from a callback, also of this session; the callbacks that are left run afterwards then.
+  // Requirement: no thread is inside another function of this session; whoever is blocked in wait()
+  // or execute() must have returned before.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -58,7 +61,8 @@ class Session {
   const graph::CompiledModel& model() const noexcept;
 
   // Returns at once. kQueueFull when max_concurrent_runs jobs are not completed, kInvalidArgument
-  // when counts or pointers do not fit the model; then nothing has changed. The slot is free again
+  // when counts or pointers do not fit the model, kUnavailable when the thread for callbacks cannot
+  // be started, kOutOfMemory; then nothing has changed. The slot is free again
   // when the job completes, before its callback is called. The bindings are copied; the memory they
   // name must stay valid until completion.
   Result<JobId> submit(const JobBindings& bindings, JobCallback callback = {});
@@ -74,8 +78,8 @@ class Session {
 
  private:
   class Impl;
-  explicit Session(std::shared_ptr<Impl> impl);
-  std::shared_ptr<Impl> impl_;
+  explicit Session(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace millrace::runtime

@@ -83,6 +83,29 @@ TEST(JobTable, AResultSomebodyHoldsIsNotDropped) {
   EXPECT_EQ(table.finish(held).code(), StatusCode::kInternal);
 }
 
+TEST(JobTable, AResultSomebodyHoldsIsUnknownToOthers) {
+  JobTable table;
+  Job* held = table.issue_held();
+  Job* next = table.issue();
+  EXPECT_EQ(next->id, 1u) << "a held job takes no id";
+  EXPECT_EQ(table.wait(held->id, kPoll).code(), StatusCode::kUnknownJob);
+  table.complete(held, {0, internal_error("held")});
+  EXPECT_EQ(table.wait(held->id, kPoll).code(), StatusCode::kUnknownJob);
+  EXPECT_EQ(table.finish(held).code(), StatusCode::kInternal);
+  table.complete(next, {});
+  EXPECT_TRUE(table.wait(1, kPoll).ok());
+}
+
+TEST(JobTable, AWithdrawnJobIsUnknown) {
+  JobTable table;
+  table.withdraw(table.issue());
+  EXPECT_EQ(table.wait(1, kPoll).code(), StatusCode::kUnknownJob);
+  Job* job = table.issue();
+  EXPECT_EQ(job->id, 2u);
+  table.complete(job, {});
+  EXPECT_TRUE(table.wait(2, kPoll).ok());
+}
+
 TEST(JobTable, KeepsTheFullNumberOfResultsByDefault) {
   JobTable table;
   const JobId first = table.issue()->id;

@@ -70,6 +70,7 @@ TEST_F(SessionTest, AJobStaysCollectableAfterATimeout) {
   const JobId id = session->submit(memory.bindings()).value();
   EXPECT_EQ(session->wait(id, std::chrono::milliseconds(1)).code(), StatusCode::kPending);
   EXPECT_EQ(session->wait(id, std::chrono::milliseconds(-5)).code(), StatusCode::kPending);
+  EXPECT_EQ(session->wait(id, std::chrono::milliseconds::min()).code(), StatusCode::kPending);
   gate_->open();
   EXPECT_TRUE(session->wait(id, kForever).ok());
 }
