@@ -42,4 +42,19 @@ class JobBinder {
   std::string reason_;
 };
 
+// The binder of the calling thread for the time of one call: however the call ends, no tensor is
+// referred to afterwards.
+class BinderOfCall {
+ public:
+  BinderOfCall() : binder_(JobBinder::of_this_thread()) {}
+  ~BinderOfCall() { binder_.clear(); }
+  BinderOfCall(const BinderOfCall&) = delete;
+  BinderOfCall& operator=(const BinderOfCall&) = delete;
+
+  JobBinder* operator->() noexcept { return &binder_; }
+
+ private:
+  JobBinder& binder_;
+};
+
 }  // namespace millrace::vartml

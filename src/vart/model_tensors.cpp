@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/log.h"
 #include "vart/tensor_info.h"
 
 namespace millrace::vartml {
@@ -65,8 +66,9 @@ void ModelTensors::check_side(TensorDirection direction, TensorType type,
     const std::string& name = entry.first;
     const auto is_named = [&](const NpuTensorInfo& info) { return info.name == name; };
     if (std::none_of(tensors.begin(), tensors.end(), is_named))
-      throw std::runtime_error(
-          fmt::format("option \"{0}_tensor_type.{1}\": the model has no {0} \"{1}\"", side, name));
+      log(LogLevel::kWarning, "vart",
+          fmt::format("option \"{0}_tensor_type.{1}\" is ignored: the model has no {0} \"{1}\"",
+                      side, name));
   }
   for (const NpuTensorInfo& info : tensors) {
     const auto override_of = overrides.find(info.name);

@@ -25,8 +25,8 @@ class ModelTensors {
   // Null when there is no such tensor.
   const ::vart::QuantParameters* quantisation(const std::string& name) const;
 
-  // Throws std::runtime_error when the options ask for an HW view that the model does not have, or
-  // name a tensor it does not have.
+  // Throws std::runtime_error when the options ask for an HW view that the model does not have.
+  // Types of tensors that are not there are ignored, with a line in the log.
   void check(const RunnerOptions& options) const;
 
  private:

@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "base/log.h"
-#include "vart/memory_banks.h"
 #include "vart/payload.h"
 
 namespace millrace::vartml {
@@ -94,8 +93,9 @@ constexpr std::array kKnownOptions = {
                 }},
     KnownOption{"async_threadpool_depth",
                 [](auto key, auto& payload, auto&) { integer_option(key, payload, 1, kNoLimit); }},
-    KnownOption{"cma_index", [](auto key, auto& payload,
-                                auto&) { integer_option(key, payload, 0, kMemoryBanks - 1); }},
+    // All banks are the same memory, so any index will do.
+    KnownOption{"cma_index",
+                [](auto key, auto& payload, auto&) { integer_option(key, payload, 0, kNoLimit); }},
     KnownOption{"start_column", [](auto key, auto& payload,
                                    auto&) { integer_option(key, payload, 0, kLastColumn); }},
     KnownOption{"aie_columns_sharing",

@@ -126,22 +126,19 @@ std::any VaimlRunner::get_property(const std::string& key) const {
 
 ApiStatus VaimlRunner::execute(const TensorTable& inputs, TensorTable& outputs) noexcept {
   return contained([&] {
-    JobBinder& binder = JobBinder::of_this_thread();
-    const ApiStatus bound = binder.bind(tensors_, get_batch_size(), inputs, outputs);
-    if (bound != ApiStatus::SUCCESS) return report(bound, binder.reason());
-    const Status status = session_->execute(binder.bindings());
-    binder.clear();
-    return status_of_job(status);
+    BinderOfCall binder;
+    const ApiStatus bound = binder->bind(tensors_, get_batch_size(), inputs, outputs);
+    if (bound != ApiStatus::SUCCESS) return report(bound, binder->reason());
+    return status_of_job(session_->execute(binder->bindings()));
   });
 }
 
 ApiStatus VaimlRunner::submit(const TensorTable& inputs, const TensorTable& outputs,
                               runtime::JobCallback callback, uint32_t& id) {
-  JobBinder& binder = JobBinder::of_this_thread();
-  const ApiStatus bound = binder.bind(tensors_, get_batch_size(), inputs, outputs);
-  if (bound != ApiStatus::SUCCESS) return report(bound, binder.reason());
-  const Result<runtime::JobId> job = session_->submit(binder.bindings(), std::move(callback));
-  binder.clear();
+  BinderOfCall binder;
+  const ApiStatus bound = binder->bind(tensors_, get_batch_size(), inputs, outputs);
+  if (bound != ApiStatus::SUCCESS) return report(bound, binder->reason());
+  const Result<runtime::JobId> job = session_->submit(binder->bindings(), std::move(callback));
   if (!job.ok()) return status_of_job(job.status());
   id = *job;
   return ApiStatus::SUCCESS;

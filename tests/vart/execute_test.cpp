@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tests/vart/runner_fixture.h"
+#include "vart/tensor_state.h"
 
 namespace millrace::vartml {
 namespace {
@@ -84,6 +85,15 @@ TEST_F(ExecuteTest, RefusesMemoryThatIsMisalignedOrReadOnly) {
   EXPECT_EQ(execute(*runner, in, {{read_only}}), StatusCode::INVALID_OUTPUT);
   const NpuTensor input(in[0][0].get_info(), constant, MemoryType::USER_POINTER_CMA);
   EXPECT_EQ(execute(*runner, {{input}}, out), StatusCode::SUCCESS);
+}
+
+TEST_F(ExecuteTest, ARefusedCallKeepsNoTensor) {
+  const std::shared_ptr<Runner> runner = make_runner();
+  Tensors in = inputs(*runner);
+  const std::weak_ptr<const void> kept = ::vart::TensorState::of(in[0][0]);
+  EXPECT_EQ(execute(*runner, in, {{NpuTensor()}}), StatusCode::INVALID_OUTPUT);
+  in.clear();
+  EXPECT_TRUE(kept.expired());
 }
 
 TEST_F(ExecuteTest, RefusesAViewTheModelDoesNotHave) {

@@ -26,6 +26,21 @@ class OptionsTest : public RunnerTest {
     return "accepted";
   }
 
+  template <class Call>
+  static std::vector<std::string> lines_logged(Call&& call) {
+    std::mutex mutex;
+    std::vector<std::string> lines;
+    set_log_sink(
+        [&](LogLevel, std::string_view, std::string_view line) {
+          const std::lock_guard lock(mutex);
+          lines.emplace_back(line);
+        },
+        LogLevel::kDebug);
+    call();
+    set_log_sink({});
+    return lines;
+  }
+
   const std::string path_ = model();
 };
 
@@ -94,9 +109,18 @@ TEST_F(OptionsTest, RefusesBadPayloadsWithTheReason) {
   expect("config_json", 5, "string");
 }
 
-TEST_F(OptionsTest, RefusesTypesOfTensorsThatAreNotThere) {
-  EXPECT_THROW(make_runner({{"input_tensor_type.nosuch", "CPU"}}), std::runtime_error);
-  EXPECT_THROW(make_runner({{"output_tensor_type.data", "CPU"}}), std::runtime_error);
+TEST_F(OptionsTest, TakesEveryMemoryBank) {
+  for (const std::any& payload : std::vector<std::any>{0, 3u, 4, 1000L})
+    EXPECT_EQ(refusal("cma_index", payload), "accepted") << payload.type().name();
+}
+
+TEST_F(OptionsTest, IgnoresTypesOfTensorsThatAreNotThereButSaysSo) {
+  const std::vector<std::string> lines = lines_logged([&] {
+    EXPECT_EQ(refusal("input_tensor_type.nosuch", "CPU"), "accepted");
+    EXPECT_EQ(refusal("output_tensor_type.data", "CPU"), "accepted");
+  });
+  EXPECT_THAT(lines, Contains(HasSubstr("input_tensor_type.nosuch")));
+  EXPECT_THAT(lines, Contains(HasSubstr("output_tensor_type.data")));
 }
 
 TEST_F(OptionsTest, APerTensorTypeGoesBeforeTheCommonOne) {
@@ -108,16 +132,8 @@ TEST_F(OptionsTest, APerTensorTypeGoesBeforeTheCommonOne) {
 }
 
 TEST_F(OptionsTest, IgnoresUnknownKeysButSaysSo) {
-  std::mutex mutex;
-  std::vector<std::string> lines;
-  set_log_sink(
-      [&](LogLevel, std::string_view, std::string_view line) {
-        const std::lock_guard lock(mutex);
-        lines.emplace_back(line);
-      },
-      LogLevel::kDebug);
-  EXPECT_EQ(refusal("ai_analyzer_visualization", true), "accepted");
-  set_log_sink({});
+  const std::vector<std::string> lines =
+      lines_logged([&] { EXPECT_EQ(refusal("ai_analyzer_visualization", true), "accepted"); });
   EXPECT_THAT(lines, Contains(HasSubstr("ai_analyzer_visualization")));
 }
 
