@@ -31,6 +31,17 @@ function(millrace_add_floor name)
   target_link_libraries(${target} PUBLIC ${ARG_USES} ${ARG_LIBS} PRIVATE millrace_settings)
 endfunction()
 
+# millrace_export_only(TARGET MAP)
+# Gives a shared library the version script MAP (of the calling folder) and lets it miss no symbol.
+function(millrace_export_only target map)
+  set(path ${CMAKE_CURRENT_SOURCE_DIR}/${map})
+  target_link_options(${target} PRIVATE -Wl,--version-script=${path})
+  set_target_properties(${target} PROPERTIES LINK_DEPENDS ${path})
+  if(NOT MILLRACE_SANITIZE)  # clang keeps a sanitizer's runtime in the program
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
+endfunction()
+
 # millrace_add_test(NAME SOURCES ... [LIBS library ...] [LABELS label ...] [TIMEOUT seconds]
 #                   [SEPARATE_SOURCES])
 # A GoogleTest program whose cases ctest lists one by one.

@@ -77,7 +77,7 @@ TEST(ReshapingImport, TransposeReversesByDefault) {
   Model model;
   model.input("x", {2, 3, 4}).output("y").node("Transpose", {"x"}, {"y"});
   EXPECT_EQ(operators_of(import_valid(model)),
-            std::vector<graph::Operator>{graph::Transpose({2, 1, 0})});
+            (std::vector<graph::Operator>{graph::Transpose{{2, 1, 0}}}));
 }
 
 TEST(ReshapingImport, TransposeOfAConstant) {
