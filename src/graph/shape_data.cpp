@@ -16,12 +16,10 @@ int64_t elements_of(const Dims& shape) {
 
 // output[i] = input[begin + i * step] for i < size must stay within [0, dim).
 Status check_slice_dimension(int64_t dim, int64_t begin, int64_t size, int64_t step) {
-  // Within these bounds size * step cannot overflow.
-  const bool in_range = begin >= 0 && begin < dim && size >= 1 && size <= dim && step != 0 &&
-                        (size == 1 || (step >= -dim && step <= dim));
-  if (in_range) {
-    const int64_t last = size == 1 ? begin : begin + (size - 1) * step;
-    if (last >= 0 && last < dim) return {};
+  if (begin >= 0 && begin < dim && size >= 1 && step != 0) {
+    // How many steps lead from `begin` to the edge; (size - 1) * step might overflow.
+    const int64_t possible = step > 0 ? (dim - 1 - begin) / step : -(begin / step);
+    if (size - 1 <= possible) return {};
   }
   return invalid_argument(
       fmt::format("begin {}, size {}, step {} leave a dimension of {}", begin, size, step, dim));

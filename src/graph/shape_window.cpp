@@ -79,12 +79,34 @@ Status check_pool_attributes(const Pool& op, size_t spatial) {
   return {};
 }
 
+// How many zeros a pooling window counts as elements, before and after the input.
+struct CountedPadding {
+  int64_t begin = 0, end = 0;
+};
+
+// Whether a window that begins in padding that does not count has all its taps in such padding.
+// The taps may step over the input only where the dilation is larger than it.
+bool taps_miss(const Window& window, int64_t positions, CountedPadding counted) {
+  constexpr int64_t kMaxExamined = 4096;  // more of them are refused unseen: no real model has any
+  const int64_t visible = counted.begin + window.input + counted.end;
+  if (window.dilation <= visible || counted.begin == window.pad_begin) return false;
+  for (int64_t i = 0; i < positions; ++i) {
+    const int64_t hidden = window.pad_begin - counted.begin - i * window.stride;
+    if (hidden <= 0) return false;
+    const int64_t taps_before = (hidden + window.dilation - 1) / window.dilation;
+    const int64_t first_visible = taps_before * window.dilation - hidden;
+    if (taps_before >= window.kernel || first_visible >= visible || i == kMaxExamined) return true;
+  }
+  return false;
+}
+
 // Positions of a pooling window, all of which must see at least one element or counted zero: the
 // mean of nothing and the maximum of nothing do not exist.
-Result<int64_t> pool_positions(const Window& window, int64_t counted_pad_end) {
+Result<int64_t> pool_positions(const Window& window, CountedPadding counted) {
   MILLRACE_ASSIGN_OR_RETURN(const int64_t positions, window_positions(window));
   const int64_t last_begin = (positions - 1) * window.stride - window.pad_begin;
-  if (window.pad_begin >= window.extent() || last_begin >= window.input + counted_pad_end) {
+  if (window.pad_begin >= window.extent() || last_begin >= window.input + counted.end ||
+      taps_miss(window, positions, counted)) {
     return invalid_argument("a pooling window lies in the padding");
   }
   return positions;
@@ -155,7 +177,8 @@ Result<ValueType> infer(const Pool& op, Operands inputs) {
   for (size_t i = 0; i < op.kernel.size(); ++i) {
     const Window window{x.shape[kSpatialBegin + i], op.kernel[i],  op.strides[i], op.dilations[i],
                         op.pads_begin[i],           op.pads_end[i]};
-    const int64_t counted = op.count_include_pad ? op.pads_end[i] - op.ceil_excess[i] : 0;
+    CountedPadding counted;
+    if (op.count_include_pad) counted = {op.pads_begin[i], op.pads_end[i] - op.ceil_excess[i]};
     MILLRACE_ASSIGN_OR_RETURN(const int64_t positions, pool_positions(window, counted));
     output.shape.push_back(positions);
   }

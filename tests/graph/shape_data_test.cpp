@@ -55,6 +55,12 @@ TEST(ShapeSlice, RefusesWhatLeavesTheInput) {
   expect_refused(Slice{{0}, {2}, {INT64_MAX}}, {f32({6})}, "leave");
   expect_refused(Slice{{0}, {2}, {INT64_MIN}}, {f32({6})}, "leave");
   expect_refused(Slice{{0}, {2}, {}}, {f32({6})}, "one entry per dimension");
+  // 2^32 steps of 2^32 are 0 in 64 bits.
+  constexpr int64_t kStep = int64_t{1} << 32;
+  const Value large = f32({int64_t{1} << 40});
+  expect_refused(Slice{{0}, {kStep + 1}, {kStep}}, {large}, "leave");
+  expect_refused(Slice{{0}, {kStep + 1}, {-kStep}}, {large}, "leave");
+  expect_refused(Slice{{0}, {INT64_MAX}, {1}}, {large}, "leave");
 }
 
 TEST(ShapeGather, InsertsTheIndexShape) {

@@ -94,6 +94,21 @@ TEST(ShapePool, RefusesWindowsThatSeeNothing) {
   expect_shape(pool, {f32({1, 1, 4, 4})}, {1, 1, 3, 3});
 }
 
+TEST(ShapePool, RefusesTapsOnBothSidesOfTheInput) {
+  Pool pool = pool2d(PoolKind::kAverage, 2, 1);
+  pool.dilations = {3, 1};
+  pool.pads_begin = {1, 0};
+  pool.pads_end = {2, 0};
+  expect_refused(pool, {f32({1, 1, 1, 2})}, "lies in the padding");  // taps at -1 and 2
+  expect_refused(pool, {f32({1, 1, 2, 2})}, "lies in the padding");
+  expect_shape(pool, {f32({1, 1, 3, 2})}, {1, 1, 3, 1});
+  pool.count_include_pad = true;
+  expect_shape(pool, {f32({1, 1, 1, 2})}, {1, 1, 1, 1});
+  Pool centred = pool2d(PoolKind::kMax, 3, 1, 2);  // taps at -2, 0 and 2
+  centred.dilations = {2, 2};
+  expect_shape(centred, {f32({1, 1, 1, 1})}, {1, 1, 1, 1});
+}
+
 TEST(ShapePool, RefusesHostileAttributes) {
   const std::vector<Value> x = {f32({1, 1, 4, 4})};
   expect_refused(pool2d(PoolKind::kMax, 0, 1), x, "kernel");
