@@ -83,6 +83,9 @@ Status check_partitions(const CompiledModel& model) {
                                       i, partition.count, partition.first, next,
                                       model.graph.nodes.size()));
     }
+    if (partition.kind == PartitionKind::kCpu) {
+      return unsupported("CPU partitions are not supported by this version");
+    }
     next += partition.count;
   }
   if (next == model.graph.nodes.size()) return {};

@@ -19,10 +19,11 @@ const char* name_of(Precision precision) noexcept;  // "fp32", "bf16"
 struct Boundary {
   ValueId value = kNoValue;
   tensor::TensorDesc cpu;
-  std::optional<tensor::TensorDesc> hw;  // none where the boundary lies on a CPU partition
+  std::optional<tensor::TensorDesc> hw;  // none: the boundary has a CPU view only
   tensor::QuantParams quant;
 };
 
+// Archives can name CPU partitions; this version refuses to decode them.
 enum class PartitionKind : uint8_t { kNpu = 0, kCpu = 1 };
 
 // A run of nodes [first, first + count) that all go to one kind of processor.
@@ -49,7 +50,8 @@ struct CompiledModel {
   std::vector<Partition> partitions;  // cover all nodes, in order
   // The values that one node makes and another reads, planned as dense in the program's precision
   // with the channels of rank-4 values rounded up to 16. Graph inputs, and outputs that no node
-  // reads, lie in the caller's memory. A device that needs more for a value plans anew.
+  // reads, lie in the caller's memory. This is the compiler's estimate, for inspection: the CPU
+  // device plans anew when it loads, from the sizes its kernels really need.
   std::vector<PlannedValue> plan;
   uint64_t arena_bytes = 0;
 };

@@ -98,6 +98,15 @@ std::vector<HostileCase> operator_cases() {
        "data type 13 does not exist"},
       {"AxisOutside", [](auto& m) { first<Softmax>(m).axis = kHuge; }, "axis"},
       {"SliceOutside", [](auto& m) { first<Slice>(m).begin[1] = kHuge; }, "begin"},
+      {"SliceWrapsAround",
+       [](auto& m) {
+         constexpr int64_t kStep = int64_t{1} << 32;  // 2^32 such steps are 0 in 64 bits
+         Node& node = m.graph.nodes[0];
+         node.inputs.resize(1);
+         node.op = Slice{{0}, {kStep + 1}, {kStep}};
+         m.graph.values[node.inputs[0]].shape = {int64_t{1} << 40};
+       },
+       "step 4294967296 leave"},
       {"NoPermutation",
        [](auto& m) {
          first<Transpose>(m).permutation = {0, 0, 0, 0, 0};
@@ -205,6 +214,17 @@ INSTANTIATE_TEST_SUITE_P(Boundaries, HostileArchive, ::testing::ValuesIn(boundar
 INSTANTIATE_TEST_SUITE_P(Partitions, HostileArchive, ::testing::ValuesIn(partition_cases()),
                          kCaseName);
 INSTANTIATE_TEST_SUITE_P(Plan, HostileArchive, ::testing::ValuesIn(plan_cases()), kCaseName);
+
+TEST(DecodeArchive, CpuPartitionsAreNotSupported) {
+  CompiledModel model = test::all_operators_model();
+  model.partitions.back().kind = PartitionKind::kCpu;
+  const auto bytes = archive_bytes(encode(model));
+  auto archive = model::Archive::from_memory(bytes, nullptr);
+  ASSERT_TRUE(archive.ok()) << archive.status().to_string();
+  const Status status = decode(*archive).status();
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(status.message(), HasSubstr("CPU partitions are not supported by this version"));
+}
 
 // A structure of a few kilobytes whose lists name one table again and again.
 std::vector<uint8_t> repetitive_structure(std::span<const model::SegmentInfo>) {

@@ -26,7 +26,7 @@ inline constexpr const char* kTinyOutput = "probs";
 struct TinyModelOptions {
   uint32_t batch_size = 1;
   graph::Precision precision = graph::Precision::kFp32;
-  bool hw_views = true;  // false: both boundaries lie on a CPU partition
+  bool hw_views = true;  // false: both boundaries have a CPU view only
 };
 
 // Small numbers with short binary fractions, so that sums are exact in any order.
@@ -77,8 +77,7 @@ inline graph::CompiledModel tiny_model(const TinyModelOptions& options = {}) {
 
   model.inputs = {tiny_boundary(graph, input, options)};
   model.outputs = {tiny_boundary(graph, output, options)};
-  model.partitions = {
-      {options.hw_views ? graph::PartitionKind::kNpu : graph::PartitionKind::kCpu, 0, 1}};
+  model.partitions = {{graph::PartitionKind::kNpu, 0, 1}};
   return model;
 }
 
