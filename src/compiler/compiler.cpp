@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <filesystem>
 #include <new>
 
@@ -34,12 +35,14 @@ Result<graph::CompiledModel> compile_file(const std::string& path, const Compile
 }  // namespace
 
 Result<graph::CompiledModel> compile(const std::string& onnx_path, const CompileOptions& options) {
-  // The standard library and protobuf report exhausted memory by exception.
+  // The standard library and protobuf report exhausted memory, and sizes beyond it, by exception.
   try {
     return compile_file(onnx_path, options);
   } catch (const std::bad_alloc&) {
     return Status(StatusCode::kOutOfMemory,
                   fmt::format("{}: not enough memory to compile it", onnx_path));
+  } catch (const std::exception& error) {
+    return internal_error(fmt::format("{}: {}", onnx_path, error.what()));
   }
 }
 

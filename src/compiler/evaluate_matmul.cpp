@@ -1,4 +1,6 @@
 // Matrix products of constants.
+#include <algorithm>
+
 #include "compiler/evaluate_math.h"
 #include "graph/shape.h"
 
@@ -62,7 +64,10 @@ void multiply(const Matrices& a, const Matrices& b, const float* left, const flo
 
 Status evaluate_matmul(const graph::MatMul& op, std::span<const Value* const> inputs,
                        const MutableConstant& output) {
-  if (output.value.type != DataType::kFloat32) {
+  const auto is_float = [](const Value* input) {
+    return input == nullptr || input->type == DataType::kFloat32;
+  };
+  if (!std::ranges::all_of(inputs, is_float)) {
     return unsupported("MatMul is computed on FLOAT32 constants only");
   }
   const Matrices a = matrices_of(*inputs[0], op.transpose_a, true);

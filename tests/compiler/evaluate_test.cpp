@@ -205,6 +205,11 @@ TEST(Evaluate, CastsOfHalfPrecision) {
 TEST(Evaluate, WhatItDoesNotOffer) {
   const Value image = value<float>({1, 1, 2, 2}, {1, 2, 3, 4});
   EXPECT_EQ(run(graph::GlobalPool{}, {image}).status().code(), StatusCode::kUnsupported);
+  const Value matrix = value<float>({2, 2}, {1, 2, 3, 4});
+  const Value bf16{
+      "b", DataType::kBf16, {2, 2}, graph::Constant::of(std::vector<uint16_t>(4, 0x3f80))};
+  EXPECT_EQ(run(graph::MatMul{}, {matrix, bf16}).status().code(), StatusCode::kUnsupported);
+  EXPECT_EQ(run(graph::MatMul{}, {matrix, matrix, bf16}).status().code(), StatusCode::kUnsupported);
   const Value open{"x", DataType::kFloat32, {1}, std::nullopt};
   EXPECT_EQ(run(graph::Unary{}, {open}).status().code(), StatusCode::kInvalidArgument);
 }

@@ -22,10 +22,24 @@ std::optional<float> float_bound(const NodeImport& node, size_t index, float abs
 }
 
 Result<ValueId> clip_between(NodeImport& node, float low, float high) {
+  low = std::min(low, high);  // ONNX applies the upper bound last
   if (low == 0 && high == std::numeric_limits<float>::max()) {
     return node.unary(UnaryKind::kRelu, node.operand(0));
   }
   return node.unary(UnaryKind::kClip, node.operand(0), low, high);
+}
+
+// Pow of an integer by a number that may not be whole: the result is an integer again.
+Result<ValueId> integer_to_fraction(NodeImport& node) {
+  using tensor::DataType;
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId base,
+                            node.emit(graph::Cast{DataType::kFloat32}, {node.operand(0)}));
+  ValueId exponent = node.operand(1);
+  if (node.value(1).type != DataType::kFloat32) {
+    MILLRACE_ASSIGN_OR_RETURN(exponent, node.emit(graph::Cast{DataType::kFloat32}, {exponent}));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId power, node.binary(BinaryKind::kPow, base, exponent));
+  return node.emit(graph::Cast{node.value(0).type}, {power});
 }
 
 }  // namespace
@@ -110,6 +124,9 @@ Result<ValueId> import_gelu(NodeImport& node) {
 
 Result<ValueId> import_pow(NodeImport& node) {
   ValueId exponent = node.operand(1);
+  if (tensor::is_integer(node.value(0).type) && !tensor::is_integer(node.value(1).type)) {
+    return integer_to_fraction(node);
+  }
   const bool is_float = node.value(0).type == tensor::DataType::kFloat32;
   if (is_float && node.is_constant(1) && node.value(1).elements() == 1 &&
       node.shape(1).size() <= node.shape(0).size()) {

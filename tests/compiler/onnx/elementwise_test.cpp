@@ -47,6 +47,7 @@ TEST(ElementwiseImport, OneOperandAndItsAttributes) {
       {7, "Clip", {{"min", -1.0}, {"max", 6.0}}, {UnaryKind::kClip, -1, 6}},
       {7, "Clip", {{"max", 6.0}}, {UnaryKind::kClip, kLowest, 6}},
       {7, "Clip", {{"min", 0.0}}, {UnaryKind::kRelu}},
+      {7, "Clip", {{"min", 3.0}, {"max", 2.0}}, {UnaryKind::kClip, 2, 2}},
   };
   for (const UnaryCase& test : cases) {
     Model model(test.opset);
@@ -97,6 +98,7 @@ TEST(ElementwiseImport, ClipTakesBoundsAsOperandsFromOpset11) {
       {{"x", "", "high"}, {graph::Unary{{UnaryKind::kClip, kLowest, 6}}}},
       {{"x", "low"}, {graph::Unary{{UnaryKind::kClip, -1, kHighest}}}},
       {{"x", "zero"}, {graph::Unary{{UnaryKind::kRelu}}}},
+      {{"x", "high", "low"}, {graph::Unary{{UnaryKind::kClip, -1, -1}}}},
       {{"x", "computed", "high"}, {max, min}},  // bounds known at run time only
   };
   for (const ClipBounds& test : cases) {
@@ -113,6 +115,12 @@ TEST(ElementwiseImport, PowByANumber) {
   const auto graph = import_valid(model.node("Pow", {"x", "two"}, {"y"}));
   EXPECT_EQ(operators_of(graph),
             (std::vector<graph::Operator>{graph::Unary{{UnaryKind::kPow, 2}}}));
+}
+
+TEST(ElementwiseImport, PowOfIntegersByAFraction) {
+  Model model(13);
+  model.ints("x", {4, 9}).floats("half", {}, {0.5f}).node("Pow", {"x", "half"}, {"y"});
+  EXPECT_EQ(content<int64_t>(computed(model)).second, (std::vector<int64_t>{2, 3}));
 }
 
 TEST(ElementwiseImport, CompositionsComputeWhatTheyStandFor) {
