@@ -4,16 +4,14 @@
 #include <limits>
 #include <numeric>
 
+#include "base/align.h"
+
 namespace millrace::graph {
 namespace {
 
 size_t saturating_add(size_t a, size_t b) {
   const size_t sum = a + b;
   return sum < a ? std::numeric_limits<size_t>::max() : sum;
-}
-
-size_t align_up(size_t bytes) {
-  return saturating_add(bytes, kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
 }
 
 // A place in the arena: one lifetime, or a chain of them that hand it on.
@@ -38,7 +36,7 @@ Chains join_chains(std::span<const Lifetime> lifetimes) {
   std::vector<bool> taken(lifetimes.size());
   for (size_t i = 0; i < lifetimes.size(); ++i) {
     const Lifetime& life = lifetimes[i];
-    const size_t bytes = align_up(life.bytes);
+    const size_t bytes = align_up(life.bytes, kArenaAlignment);
     const bool joins = life.in_place_of && *life.in_place_of < i && !taken[*life.in_place_of] &&
                        life.first >= lifetimes[*life.in_place_of].last;
     if (!joins) {

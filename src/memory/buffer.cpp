@@ -8,6 +8,7 @@
 #include <limits>
 #include <new>
 
+#include "base/align.h"
 #include "base/hooks.h"
 #include "memory/mapping.h"
 
@@ -23,15 +24,11 @@ struct FreeDeleter {
 };
 using HeapBlock = std::unique_ptr<std::byte, FreeDeleter>;
 
-size_t round_up(size_t bytes, size_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
-
 // Addresses are never given out twice, with a page between buffers so that an address one past the
 // end belongs to none. 64 bits last for 2^51 buffers of a page.
 uint64_t new_device_address(size_t bytes) noexcept {
   static std::atomic<uint64_t> next{uint64_t{1} << 32};
-  return next.fetch_add(round_up(bytes, kPage) + kPage, std::memory_order_relaxed);
+  return next.fetch_add(align_up(bytes, kPage) + kPage, std::memory_order_relaxed);
 }
 
 Status check_size(size_t bytes) {
@@ -83,7 +80,7 @@ Result<Buffer> Buffer::allocate(size_t bytes, BufferKind kind) {
   }
   if (kind != BufferKind::kHeap)
     return invalid_argument("only heap and shared buffers can be allocated");
-  const size_t rounded = round_up(bytes, kAlignment);
+  const size_t rounded = align_up(bytes, kAlignment);
   HeapBlock block(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
   if (!block)
     return Status(StatusCode::kOutOfMemory, fmt::format("cannot have {} bytes of heap", bytes));

@@ -16,7 +16,7 @@
 #include <tuple>
 
 #include "base/status.h"
-#include "memory/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace millrace::memory {
 

@@ -29,7 +29,7 @@ namespace format {
 struct Archive;  // the FlatBuffer root, generated from archive.fbs
 }
 
-class Archive : public std::enable_shared_from_this<Archive> {
+class Archive {
  public:
   // A regular file that starts with the archive magic, or a directory that contains a subdirectory
   // `vaiml_par_0`. kNotFound, kIoError, kInvalidArgument (a directory without vaiml_par_0),

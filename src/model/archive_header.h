@@ -40,10 +40,6 @@ struct Header {
   bool segments_apart() const noexcept { return segments_offset == 0; }
 };
 
-constexpr uint64_t align_up(uint64_t value, uint64_t alignment) noexcept {
-  return (value + alignment - 1) / alignment * alignment;
-}
-
 std::array<std::byte, kHeaderSize> write_header(const Header& header) noexcept;
 
 // Reads and checks the header at the start of a file of `file_length` bytes, of which `start` holds

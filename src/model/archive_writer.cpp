@@ -9,9 +9,10 @@
 #include <array>
 #include <cerrno>
 
+#include "base/align.h"
+#include "base/unique_fd.h"
 #include "model/archive_header.h"
 #include "model/checksum.h"
-#include "model/file_descriptor.h"
 #include "model/output_path.h"
 
 namespace millrace::model {
@@ -99,10 +100,15 @@ Status write_all(int fd, Bytes bytes) {
   return {};
 }
 
-// Creates `path`, which must not exist, with what `emit` gives to its sink.
-Status create_file(const std::string& path, const std::function<Status(const Sink&)>& emit) {
-  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!file.valid()) return io_error("cannot create a temporary file", errno);
+// Creates an empty file; `path` must not exist.
+Result<UniqueFd> create_file(const std::string& path) {
+  UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!file) return io_error("cannot create a temporary file", errno);
+  return file;
+}
+
+// Writes what `emit` gives to its sink.
+Status fill_file(UniqueFd file, const std::function<Status(const Sink&)>& emit) {
   MILLRACE_RETURN_IF_ERROR(emit([&](Bytes bytes) { return write_all(file.get(), bytes); }));
   // Some file systems report a full disk only here.
   if (::close(file.release()) != 0) return io_error("cannot finish writing", errno);
@@ -117,8 +123,10 @@ Status create_directory(const std::string& path) {
 Status write_file_form(const Plan& plan, const std::vector<Bytes>& segments,
                        const std::string& path) {
   TemporaryOutput output(path);
-  MILLRACE_RETURN_IF_ERROR(create_file(
-      output.name(), [&](const Sink& sink) { return emit_file(plan, segments, sink); }));
+  MILLRACE_ASSIGN_OR_RETURN(UniqueFd file, create_file(output.name()));
+  output.mark_created();
+  MILLRACE_RETURN_IF_ERROR(fill_file(
+      std::move(file), [&](const Sink& sink) { return emit_file(plan, segments, sink); }));
   return output.commit_file();
 }
 
@@ -127,13 +135,16 @@ Status write_directory_form(const Plan& plan, const std::vector<Bytes>& segments
   TemporaryOutput output(path);
   const std::string part = fmt::format("{}/{}", output.name(), kPartDirectory);
   MILLRACE_RETURN_IF_ERROR(create_directory(output.name()));
+  output.mark_created();
   MILLRACE_RETURN_IF_ERROR(create_directory(part));
-  MILLRACE_RETURN_IF_ERROR(
-      create_file(fmt::format("{}/{}", part, kStructureFile),
-                  [&](const Sink& sink) { return emit_structure(plan, sink); }));
-  MILLRACE_RETURN_IF_ERROR(
-      create_file(fmt::format("{}/{}", part, kSegmentsFile),
-                  [&](const Sink& sink) { return emit_segments(plan, segments, sink); }));
+  MILLRACE_ASSIGN_OR_RETURN(UniqueFd structure,
+                            create_file(fmt::format("{}/{}", part, kStructureFile)));
+  MILLRACE_RETURN_IF_ERROR(fill_file(std::move(structure),
+                                     [&](const Sink& sink) { return emit_structure(plan, sink); }));
+  MILLRACE_ASSIGN_OR_RETURN(UniqueFd weights,
+                            create_file(fmt::format("{}/{}", part, kSegmentsFile)));
+  MILLRACE_RETURN_IF_ERROR(fill_file(
+      std::move(weights), [&](const Sink& sink) { return emit_segments(plan, segments, sink); }));
   return output.commit_directory();
 }
 

@@ -8,14 +8,14 @@
 #include <cerrno>
 #include <utility>
 
-#include "model/file_descriptor.h"
+#include "base/unique_fd.h"
 
 namespace millrace::model {
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
   // Without O_NONBLOCK, opening a named pipe would wait for its writer.
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.valid()) return io_error("cannot open", errno);
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return io_error("cannot open", errno);
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return io_error("cannot examine", errno);
   if (!S_ISREG(info.st_mode)) return invalid_argument("not a regular file");

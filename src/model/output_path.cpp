@@ -70,6 +70,7 @@ TemporaryOutput::TemporaryOutput(const std::string& path)
     : target_(final_path(path).string()), name_(unused_name_beside(target_)) {}
 
 TemporaryOutput::~TemporaryOutput() {
+  if (!created_) return;
   std::error_code ignored;  // Nobody is left to tell.
   fs::remove_all(name_, ignored);
 }

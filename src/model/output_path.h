@@ -7,8 +7,9 @@
 
 namespace millrace::model {
 
-// A name beside `path` that nothing has yet. On destruction whatever has that name, a file or a
-// directory, is removed unless commit() gave it its final name.
+// A name beside `path` that nothing has yet, for a file or a directory to be made under. What was
+// made under it is removed on destruction, unless commit_file() or commit_directory() gave it its
+// final name.
 class TemporaryOutput {
  public:
   // `path` names a file or directory, not necessarily one that exists; not empty.
@@ -18,6 +19,8 @@ class TemporaryOutput {
   ~TemporaryOutput();
 
   const std::string& name() const noexcept { return name_; }
+  // The name is now that of a file or directory of ours.
+  void mark_created() noexcept { created_ = true; }
 
   // Gives a finished file its final name, in place of a file that has it.
   Status commit_file();
@@ -28,6 +31,7 @@ class TemporaryOutput {
  private:
   std::string target_;
   std::string name_;
+  bool created_ = false;
 };
 
 // Whether the file form may be written to `path`: nothing there, or a regular file.

@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "memory/buffer.h"
-#include "memory/unique_fd.h"
 
 namespace millrace::memory {
 namespace {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/align.h"
 #include "tests/model/small_archive.h"
 #include "tests/support/archive_mutation.h"
 #include "tests/support/temporary_directory.h"

@@ -8,9 +8,10 @@
 #include <filesystem>
 #include <string>
 
+#include "base/align.h"
+#include "base/unique_fd.h"
 #include "model/archive.h"
 #include "model/checksum.h"
-#include "model/file_descriptor.h"
 #include "tests/model/small_archive.h"
 #include "tests/support/temporary_directory.h"
 
@@ -36,8 +37,9 @@ bool write_sparse_archive(const std::string& path, std::span<const std::byte> ta
   header.segments_offset = align_up(kHeaderSize + structure.size(), kSegmentAlignment);
   header.segments_length = kLargeBytes + tail.size();
   header.file_length = header.segments_offset + header.segments_length;
-  const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-  return file.valid() && ::ftruncate(file.get(), static_cast<off_t>(header.file_length)) == 0 &&
+  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  return static_cast<bool>(file) &&
+         ::ftruncate(file.get(), static_cast<off_t>(header.file_length)) == 0 &&
          write_at(file.get(), write_header(header), 0) &&
          write_at(file.get(), std::as_bytes(std::span(structure)), kHeaderSize) &&
          write_at(file.get(), tail, header.segments_offset + kLargeBytes);

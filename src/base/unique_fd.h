@@ -1,17 +1,18 @@
-// An owned file descriptor.
+// UniqueFd: owns an open file descriptor; closes it.
 #pragma once
 
 #include <unistd.h>
 
 #include <utility>
 
-namespace millrace::memory {
+namespace millrace {
 
 class UniqueFd {
  public:
   UniqueFd() noexcept = default;
+  // Takes over `fd`; negative is none.
   explicit UniqueFd(int fd) noexcept : fd_(fd) {}
-  UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  UniqueFd(UniqueFd&& other) noexcept : fd_(other.release()) {}
   UniqueFd& operator=(UniqueFd&& other) noexcept {
     std::swap(fd_, other.fd_);
     return *this;
@@ -21,10 +22,12 @@ class UniqueFd {
   }
 
   int get() const noexcept { return fd_; }
+  // The caller closes it.
+  int release() noexcept { return std::exchange(fd_, -1); }
   explicit operator bool() const noexcept { return fd_ >= 0; }
 
  private:
   int fd_ = -1;
 };
 
-}  // namespace millrace::memory
+}  // namespace millrace

@@ -1,0 +1,17 @@
+// Rounding sizes and offsets up.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace millrace {
+
+// The smallest multiple of `alignment` (not 0) that is not below `value`; the largest multiple
+// there is where that would not fit.
+constexpr uint64_t align_up(uint64_t value, uint64_t alignment) noexcept {
+  constexpr uint64_t kLargest = std::numeric_limits<uint64_t>::max();
+  const uint64_t padded = value > kLargest - (alignment - 1) ? kLargest : value + alignment - 1;
+  return padded / alignment * alignment;
+}
+
+}  // namespace millrace
