@@ -1,5 +1,6 @@
 #include "tests/compiler/passes/graph_maker.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "graph/shape.h"
@@ -11,13 +12,13 @@ using graph::ValueId;
 using tensor::DataType;
 
 ValueId GraphMaker::input(Dims shape, DataType type) {
-  const std::string name = "input" + std::to_string(graph.inputs.size());
+  const std::string name = fmt::format("input{}", graph.inputs.size());
   graph.inputs.push_back(graph.add_value({name, type, std::move(shape), std::nullopt}));
   return graph.inputs.back();
 }
 
 ValueId GraphMaker::constant(Dims shape, const std::vector<float>& elements) {
-  return graph.add_constant("c" + std::to_string(graph.values.size()), DataType::kFloat32,
+  return graph.add_constant(fmt::format("c{}", graph.values.size()), DataType::kFloat32,
                             std::move(shape), graph::Constant::of(elements));
 }
 
@@ -38,7 +39,7 @@ ValueId GraphMaker::random_positive(Dims shape) {
 }
 
 ValueId GraphMaker::add(graph::Operator op, std::vector<ValueId> inputs) {
-  graph::Node node{"n" + std::to_string(graph.nodes.size()), std::move(op), std::move(inputs), {}};
+  graph::Node node{fmt::format("n{}", graph.nodes.size()), std::move(op), std::move(inputs), {}};
   const auto type = graph::infer_output(graph, node);
   EXPECT_TRUE(type.ok()) << type.status().to_string();
   const ValueId id = graph.add_value({node.name + ".out", type->type, type->shape, std::nullopt});
