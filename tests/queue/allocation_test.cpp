@@ -37,9 +37,9 @@ INSTANTIATE_TEST_SUITE_P(Spin, AllocationFreeSpinning,
                                            std::chrono::microseconds(20)));
 
 TEST(AllocationFree, RefusalAndPoll) {
+  test::TaskGate gate;  // outlives the unit, whose lane may still be leaving it
   Lanes lanes({.count = 1});
   const auto unit = make_unit(lanes, 1);
-  test::TaskGate gate;
   const SequenceId id = *submit(*unit, [&](LaneId) {
     gate.pass();
     return Status();

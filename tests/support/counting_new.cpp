@@ -8,10 +8,13 @@ namespace {
 
 std::atomic<size_t> allocations{0};
 
-void* counted(size_t bytes, size_t alignment) {
+void* counted_or_null(size_t bytes, size_t alignment) noexcept {
   allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment))
-    return memory;
+  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+void* counted(size_t bytes, size_t alignment) {
+  if (void* memory = counted_or_null(bytes, alignment)) return memory;
   throw std::bad_alloc();
 }
 
@@ -22,6 +25,12 @@ void* operator new(size_t bytes) {
 }
 void* operator new(size_t bytes, std::align_val_t alignment) {
   return counted(bytes, static_cast<size_t>(alignment));
+}
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  return counted_or_null(bytes, alignof(std::max_align_t));
+}
+void* operator new(size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return counted_or_null(bytes, static_cast<size_t>(alignment));
 }
 void operator delete(void* memory) noexcept {
   std::free(memory);

@@ -47,7 +47,8 @@ TEST_F(FuseResidualAdd, ASumOfThree) {
 }
 
 TEST_F(FuseResidualAdd, AConvHasOneResidual) {
-  maker.output(add(add(maker.conv(x, 3), x), maker.unary(UnaryKind::kTanh, x)));
+  const ValueId other = maker.unary(UnaryKind::kTanh, x);
+  maker.output(add(add(maker.conv(x, 3), x), other));
   EXPECT_THAT(operators_of(run_pass(fuse_residual_add, maker.graph)),
               ElementsAre("Tanh", "Conv", "Add"));
 }
