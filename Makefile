@@ -3,12 +3,13 @@
 BUILD := build/release
 PREFIX ?= /usr/local
 
-.PHONY: help setup build demo test bench install clean
+.PHONY: help setup build demo test bench lint install clean
 help:
 	@echo 'make demo     build, compile the shipped network, run it asynchronously'
 	@echo 'make test     build and run all tests'
 	@echo 'make build    set up and build into $(BUILD)'
 	@echo 'make bench    build and run the benchmarks'
+	@echo 'make lint     format, layers, clang-tidy'
 	@echo 'make install  install into PREFIX=$(PREFIX) (DESTDIR is honoured)'
 
 setup:
@@ -30,6 +31,9 @@ test: build
 
 bench: build
 	@scripts/bench.sh $(BUILD)
+
+lint: build
+	@scripts/check_format.sh && scripts/check_layers.py && scripts/check_lint.sh $(BUILD)
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)

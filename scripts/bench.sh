@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the benchmarks of a build. With onnxruntime-node on hand (see docs/performance.md) also the
-# comparison with ONNX Runtime.
+# Runs the benchmarks of a build, then `millrace bench` on models. The comparison with ONNX Runtime is
+# bench/peers/compare.mjs (see docs/performance.md).
 # usage: scripts/bench.sh BUILD_FOLDER [MODEL.onnx...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
