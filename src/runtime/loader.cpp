@@ -13,7 +13,7 @@ namespace millrace::runtime {
 Result<LoadedProgram> load_program(const std::string& path, const std::string& device_name) {
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const model::Archive> archive,
                             model::Archive::open(path));
-  Result<graph::CompiledModel> model = graph::decode(std::move(archive));
+  Result<graph::CompiledModel> model = graph::decode(archive);
   if (!model.ok()) return model.status().with_context(path);
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
                             device::open_device(device_name));
