@@ -21,7 +21,6 @@ TEST_P(Model, UsesNoReferenceKernel) {
   const auto path = test::test_model("models/" + file);
   if (!path) GTEST_SKIP() << "the folder of test models is not there";
   const auto model = compiler::compile(*path, {.precision = precision});
-  if (model.status().code() == StatusCode::kUnsupported) GTEST_SKIP() << model.status().to_string();
   ASSERT_TRUE(model.ok()) << model.status().to_string();
   const auto program = load(std::make_shared<graph::CompiledModel>(*model));
   for (const StepInfo& step : program->info().steps)

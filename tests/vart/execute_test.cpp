@@ -117,8 +117,6 @@ TEST_F(ExecuteTest, UnfitForTheDeviceIsARuntimeErrorNotACrash) {
 class ExecuteOnCpu : public RunnerTest {
  protected:
   void SetUp() override {
-    if (device::open_device("cpu").status().code() == millrace::StatusCode::kNotFound)
-      GTEST_SKIP() << "there is no cpu device in this build";
     use_device("cpu");
     runner_ = make_runner();
     x_ = test::tiny_numbers(3 * 4 * 4, 3);
