@@ -123,10 +123,10 @@ INSTANTIATE_TEST_SUITE_P(Lanes, ConcurrentUnits,
                                             ::testing::Values(microseconds(0), microseconds(20))));
 
 TEST(Lanes, BusyLaneDoesNotDelayAnotherUnit) {
+  test::TaskGate gate;  // outlives the units, whose lanes may still be leaving it
   Lanes lanes({.count = 2, .spin = microseconds(0)});
   const auto slow = make_unit(lanes, 1);
   const auto quick = make_unit(lanes, 1);
-  test::TaskGate gate;
   const SequenceId held = *submit(*slow, [&](LaneId) {
     gate.pass();
     return Status();
