@@ -11,11 +11,15 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# Folder below src/ -> the folders its files may include besides themselves.
-BASE = {"base"}
+# Folder below src/ or include/ -> the folders its files may include besides themselves.
+#
+# Two headers of the native API hold words that every floor shares.
+WORDS = "public/millrace words"
+WORD_HEADERS = {"millrace/status.hpp", "millrace/execution.hpp"}
+BASE = {"base", WORDS}
 CORE = BASE | {"tensor", "memory", "model", "graph", "queue", "device"}
 MAY_INCLUDE = {
-    "base": set(),
+    "base": {WORDS},
     "tensor": BASE,
     "memory": BASE,
     "model": BASE,
@@ -24,11 +28,14 @@ MAY_INCLUDE = {
     "device": BASE | {"tensor", "memory", "model", "graph", "queue"},
     "device/cpu": CORE,
     "runtime": CORE,
+    "api": CORE | {"runtime", "public/millrace"},
     "vart": CORE | {"runtime", "public/vart"},
     "compiler": BASE | {"tensor", "model", "graph"},
     "io": BASE | {"tensor"},
     "cli": CORE | {"runtime", "compiler", "io"},
     "public/vart": set(),
+    "public/millrace": {WORDS},
+    WORDS: set(),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
 
@@ -38,8 +45,10 @@ def floor_of(path: str) -> str | None:
     parts = path.split("/")
     if path.startswith("device/cpu/"):
         return "device/cpu"
-    if path.startswith("vart/") and path.endswith(".hpp"):
-        return "public/vart"
+    if path in WORD_HEADERS:
+        return WORDS
+    if parts[0] in ("millrace", "vart") and path.endswith(".hpp"):
+        return "public/" + parts[0]
     return parts[0] if len(parts) > 1 and parts[0] in MAY_INCLUDE else None
 
 

@@ -4,8 +4,8 @@
 //   Program  a model loaded on a device, ready to run; immutable and shared between threads.
 //   Context  scratch memory and primitive state of one running job; used by one thread at a time.
 //
-// A porter implements these three classes and registers a factory; tests/device holds the suite
-// that every device must pass.
+// A porter implements these three classes and registers a factory (docs/devices.md); tests/device
+// holds the suite that every device must pass.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "graph/compiled_model.h"
 #include "queue/lanes.h"
+#include "queue/run_control.h"
 
 namespace millrace::device {
 
@@ -35,6 +36,7 @@ struct StepInfo {
   std::string node;            // name of the graph's node; empty for a step the device added
   std::string operation;       // for example "Conv", "Reorder"
   std::string implementation;  // the kernel behind it, in the kernel library's words
+  std::string output;          // the tensor it writes or works towards; empty if it has no name
 };
 
 struct ProgramInfo {
@@ -52,8 +54,13 @@ class Context {
   // Runs one frame on the calling thread. One binding per boundary tensor, in the model's order,
   // each in a view that the program accepts. Inputs are read only. Outputs are undefined on
   // failure.
-  virtual Status run(std::span<const Binding> inputs,
-                     std::span<const Binding> outputs) noexcept = 0;
+  //
+  // Where step i of ProgramInfo::steps is about to begin: returns control.stop_status() when
+  // control.stop_requested(), which is a failure too; else calls control.begin_step(i), by which a
+  // watchdog sees progress and a report names the operator. Steps that this frame does not need are
+  // passed over. A frame whose last step is done has succeeded, whatever was asked for meanwhile.
+  virtual Status run(std::span<const Binding> inputs, std::span<const Binding> outputs,
+                     queue::RunControl& control) noexcept = 0;
 };
 
 class Program {

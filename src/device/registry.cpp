@@ -8,7 +8,10 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <string_view>
+#include <utility>
 
+#include "device/faulty/faulty_device.h"
 #include "device/null/null_device.h"
 
 namespace millrace::device {
@@ -17,7 +20,7 @@ namespace {
 constexpr const char* kPluginSymbol = "millrace_device_plugin";
 
 // One lock over lookup and creation, so that two threads that ask for a device at the same time get
-// the same one. Creating a device never opens another.
+// the same one. Only the faulty device opens another while it is made, under the same lock.
 struct Registry {
   std::mutex mutex;
   std::map<std::string, std::weak_ptr<Device>> devices;
@@ -71,14 +74,33 @@ Result<const PluginEntry*> load_plugin(const std::string& name) {
   return entry;
 }
 
+Result<std::shared_ptr<Device>> open_locked(Registry& state, const std::string& name,
+                                            const DeviceOptions& options);
+
 Result<std::shared_ptr<Device>> create_device(Registry& state, const std::string& name,
                                               const DeviceOptions& options) {
   if (name == kNullDeviceName) return create_null_device(options);
+  if (name.starts_with(kFaultyPrefix)) {
+    const std::string inner_name = name.substr(std::string_view(kFaultyPrefix).size());
+    MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Device> inner,
+                              open_locked(state, inner_name, options));
+    return create_faulty_device(std::move(inner));
+  }
   const PluginEntry*& entry = state.plugins[name];
   if (entry == nullptr) {
     MILLRACE_ASSIGN_OR_RETURN(entry, load_plugin(name));
   }
   return entry->create(options);
+}
+
+Result<std::shared_ptr<Device>> open_locked(Registry& state, const std::string& name,
+                                            const DeviceOptions& options) {
+  if (name == kFaultyDeviceName)
+    return open_locked(state, std::string(kFaultyPrefix) + kNullDeviceName, options);
+  if (std::shared_ptr<Device> device = state.devices[name].lock()) return device;
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, create_device(state, name, options));
+  state.devices[name] = device;
+  return device;
 }
 
 }  // namespace
@@ -89,10 +111,7 @@ Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptio
         "\"{}\" is no device name: lower-case letters, digits, '-' and '_' only", name));
   Registry& state = registry();
   const std::lock_guard lock(state.mutex);
-  if (std::shared_ptr<Device> device = state.devices[name].lock()) return device;
-  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Device> device, create_device(state, name, options));
-  state.devices[name] = device;
-  return device;
+  return open_locked(state, name, options);
 }
 
 }  // namespace millrace::device

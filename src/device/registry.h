@@ -1,7 +1,10 @@
-// Finds devices by name. `null` is built in; any other device NAME is a plugin,
-// `libmillrace-NAME.so` beside the library that holds this code (or in the directory
-// MILLRACE_PLUGIN_DIR names), loaded on first use: a program that stays on the null device never
-// loads a kernel library.
+// Finds devices by name. `null` is built in; `faulty-NAME` is a faulty device (faulty_device.h)
+// over the device NAME, with the faults that MILLRACE_FAULTS asks for when it is made, and `faulty`
+// is short for `faulty-null`; any other device NAME is a plugin, `libmillrace-NAME.so` beside the
+// library that holds this code (or in the directory MILLRACE_PLUGIN_DIR names), loaded on first
+// use: a program that stays on the null device never loads a kernel library.
+//
+// Any thread.
 #pragma once
 
 #include <memory>
@@ -13,12 +16,13 @@
 namespace millrace::device {
 
 // The process's device of that name: made with `options` if there is none yet, else the one there
-// is (whose options win), as long as anybody keeps it. kNotFound when there is no such plugin,
-// kUnsupported when it does not fit this library.
+// is (whose options win), as long as anybody keeps it. A faulty device and the one behind it share
+// lanes and may be open at the same time. kNotFound when there is no such plugin, kUnsupported when
+// it does not fit this library, kInvalidArgument when the name or MILLRACE_FAULTS makes no sense.
 Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptions options = {});
 
 // The one C entry point of a plugin, `millrace_device_plugin`.
-inline constexpr uint32_t kPluginVersion = 1;
+inline constexpr uint32_t kPluginVersion = 2;
 struct PluginEntry {
   uint32_t version;  // kPluginVersion of the header it was built with
   Result<std::shared_ptr<Device>> (*create)(const DeviceOptions& options);

@@ -6,18 +6,25 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "base/log.h"
+#include "base/thread.h"
+#include "queue/process_wide.h"
 
 namespace millrace::queue {
 namespace {
 
-void run_contained(const std::function<void()>& call) noexcept {
+struct Call {
+  Notice notice;
+  uint64_t id;
+  Status status;
+};
+
+void run_contained(const Call& call) noexcept {
   try {
-    call();
+    call.notice(call.id, call.status);
   } catch (const std::exception& error) {
     log(LogLevel::kError, "queue", fmt::format("a completion callback threw: {}", error.what()));
   } catch (...) {
@@ -34,7 +41,7 @@ class Dispatcher::Impl {
   std::mutex mutex;
   std::condition_variable work;      // calls or stopping changed
   std::condition_variable finished;  // done changed
-  std::vector<std::function<void()>> calls;
+  std::vector<Call> calls;
   uint64_t posted = 0;
   uint64_t done = 0;
   bool stopping = false;
@@ -46,16 +53,16 @@ class Dispatcher::Impl {
 
 void Dispatcher::Impl::run() {
   thread_id.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  std::vector<std::function<void()>> batch;
+  std::vector<Call> batch;
   std::unique_lock lock(mutex);
   for (;;) {
     work.wait(lock, [this] { return !calls.empty() || stopping; });
     if (calls.empty()) return;
     batch.swap(calls);
     lock.unlock();
-    for (std::function<void()>& call : batch) {
+    for (Call& call : batch) {
       run_contained(call);
-      call = nullptr;  // What it captured ends on this thread, before drain returns.
+      call.notice = nullptr;  // What it captured ends on this thread, before drain returns.
       const std::lock_guard counting(mutex);
       ++done;
       finished.notify_all();
@@ -66,16 +73,7 @@ void Dispatcher::Impl::run() {
 }
 
 std::shared_ptr<Dispatcher> Dispatcher::instance() {
-  // Never destroyed: units may be made and end while the process exits.
-  static auto* mutex = new std::mutex;
-  static auto* current = new std::weak_ptr<Dispatcher>;
-  const std::lock_guard lock(*mutex);
-  std::shared_ptr<Dispatcher> dispatcher = current->lock();
-  if (!dispatcher) {
-    dispatcher = std::make_shared<Dispatcher>();
-    *current = dispatcher;
-  }
-  return dispatcher;
+  return process_wide<Dispatcher>();
 }
 
 Dispatcher::Dispatcher() : impl_(std::make_shared<Impl>()) {}
@@ -97,21 +95,18 @@ Status Dispatcher::start() {
   if (impl_->started.load(std::memory_order_acquire)) return {};
   const std::lock_guard lock(impl_->mutex);
   if (impl_->started.load(std::memory_order_relaxed)) return {};
-  try {
-    impl_->thread = std::thread([impl = impl_] { impl->run(); });
-  } catch (const std::system_error& error) {
-    return {StatusCode::kUnavailable,
-            fmt::format("the thread for callbacks could not be started: {}", error.what())};
-  }
+  MILLRACE_ASSIGN_OR_RETURN(impl_->thread,
+                            start_thread("millrace-calls", [impl = impl_] { impl->run(); }));
   impl_->started.store(true, std::memory_order_release);
   return {};
 }
 
-void Dispatcher::post(std::function<void()> call) {
-  if (const Status status = start(); !status.ok()) log(LogLevel::kError, "queue", status.message());
+void Dispatcher::post(Notice notice, uint64_t id, Status status) {
+  if (const Status started = start(); !started.ok())
+    log(LogLevel::kError, "queue", started.message());
   {
     const std::lock_guard lock(impl_->mutex);
-    impl_->calls.push_back(std::move(call));
+    impl_->calls.push_back({std::move(notice), id, std::move(status)});
     ++impl_->posted;
   }
   impl_->work.notify_one();

@@ -4,12 +4,16 @@
 // All functions may be called from any thread, also from callbacks.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 
 #include "base/status.h"
 
 namespace millrace::queue {
+
+// What a callback is told: the id of a request or job, and its status.
+using Notice = std::function<void(uint64_t id, const Status& status)>;
 
 class Dispatcher {
  public:
@@ -29,8 +33,9 @@ class Dispatcher {
   // runs once a later start succeeds.
   Status start();
 
-  // Runs `call` on the dispatcher's thread. What it throws is caught and logged.
-  void post(std::function<void()> call);
+  // Calls notice(id, status) on the dispatcher's thread. What it throws is caught and logged. In
+  // steady state nothing is allocated here.
+  void post(Notice notice, uint64_t id, Status status);
   // Returns when everything posted before has run. At once on the dispatcher's own thread.
   void drain();
   bool on_this_thread() const noexcept;

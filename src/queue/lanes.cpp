@@ -3,59 +3,118 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <system_error>
 
+#include "base/float_environment.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "queue/lanes_impl.h"
-#include "queue/spin.h"
 
 namespace millrace::queue {
 
-Lanes::Lanes(LanesOptions options) : impl_(std::make_unique<Impl>(options)) {}
+Lanes::Lanes(LanesOptions options) : impl_(std::make_shared<Impl>(options)) {
+  if (options.lazy) return;
+  if (const Status started = impl_->start(); !started.ok())
+    log(LogLevel::kError, "queue", started.message());
+}
 
-Lanes::~Lanes() = default;
+Lanes::~Lanes() {
+  impl_->stop();
+}
 
 uint32_t Lanes::count() const noexcept {
   return impl_->count();
 }
 
-Lanes::Impl::Impl(const LanesOptions& options)
-    : spin_(std::max(options.spin, std::chrono::microseconds::zero())) {
-  threads_.reserve(options.count);
-  for (LaneId lane = 0; lane < options.count; ++lane) {
-    spin_budget::take();
-    sleepers_.begin_search();
-    try {
-      threads_.emplace_back([this, lane] { run_lane(lane); });
-    } catch (const std::system_error& error) {
-      sleepers_.end_search();
-      spin_budget::give();
-      log(LogLevel::kError, "queue",
-          fmt::format("only {} of {} lanes could be started: {}", lane, options.count,
-                      error.what()));
-      return;
-    }
-  }
+uint32_t Lanes::id_limit() const noexcept {
+  return impl_->id_limit();
 }
 
-Lanes::Impl::~Impl() {
+uint32_t Lanes::quarantined() const noexcept {
+  return impl_->quarantined();
+}
+
+Lanes::Impl::Impl(const LanesOptions& options)
+    : wanted_(options.count), live_(options.count), sleepers_(options.count + kMaxQuarantined) {
+  for (uint32_t lane = 0; lane < id_limit(); ++lane) places_.emplace_back(options.spin);
+}
+
+Lanes::Impl::~Impl() = default;
+
+Status Lanes::Impl::start() {
+  if (started_.load(std::memory_order_acquire)) return {};
+  const std::lock_guard lock(threads_mutex_);
+  if (started_.load(std::memory_order_relaxed)) return {};
+  uint32_t running = 0;
+  while (running < wanted_ && start_lane_locked()) ++running;
+  live_.store(running, std::memory_order_seq_cst);
+  if (running == 0 && wanted_ != 0)
+    return {StatusCode::kUnavailable, "the system refused every thread for the lanes"};
+  if (running < wanted_)
+    log(LogLevel::kError, "queue",
+        fmt::format("only {} of {} lanes could be started", running, wanted_));
+  started_.store(true, std::memory_order_release);
+  return {};
+}
+
+// Starts a thread with the first id that is free. Requirement: threads_mutex_ is held.
+bool Lanes::Impl::start_lane_locked() {
+  const auto place = std::ranges::find(places_, false, &Place::in_use);
+  if (place == places_.end()) return false;
+  const auto lane = static_cast<LaneId>(place - places_.begin());
+  spin_budget::take();
+  sleepers_.begin_search();
+  // The thread keeps this object: a thread that hangs may outlive the lanes.
+  Result<std::thread> thread =
+      start_thread("millrace-lane", [self = shared_from_this(), lane] { self->run_lane(lane); });
+  if (!thread.ok()) {
+    sleepers_.end_search();
+    spin_budget::give();
+    log(LogLevel::kError, "queue", thread.status().message());
+    return false;
+  }
+  place->thread = *std::move(thread);
+  place->in_use = true;
+  return true;
+}
+
+void Lanes::Impl::stop() {
+  std::vector<std::thread> serving;
+  {
+    const std::lock_guard lock(threads_mutex_);
+    stopping_ = true;
+    for (Place& place : places_)
+      if (place.thread.joinable()) serving.push_back(std::move(place.thread));
+  }
   sleepers_.stop();
-  for (std::thread& thread : threads_) thread.join();
+  for (std::thread& thread : serving) thread.join();
+}
+
+uint32_t Lanes::Impl::quarantined() {
+  const std::lock_guard lock(threads_mutex_);
+  return quarantined_;
 }
 
 void Lanes::Impl::schedule(Source& source) noexcept {
   // Pairs with let_go: see there.
   if (!source.try_move(Source::State::kIdle, Source::State::kScheduled)) return;
+  continue_elsewhere(source);
+}
+
+// Puts an owned source into the ready list.
+void Lanes::Impl::continue_elsewhere(Source& source) noexcept {
   ready_.push(source);
   tell_withdrawer(source);
   sleepers_.wake_one();
+  // Pairs with replace, which stores `live_` and then looks at the list.
+  if (count() == 0) fail_ready();
 }
 
 void Lanes::Impl::run_lane(LaneId lane) {
+  const DefaultFloatEnvironment floats;
   std::shared_ptr<Source> held;
-  while (find_work(held)) {
+  while (find_work(lane, held)) {
     do {
-      held->run_one(lane);
+      if (!held->run_one(lane)) return come_back(lane);
     } while (continue_with_oldest(held));
   }
   spin_budget::give();
@@ -76,13 +135,13 @@ bool Lanes::Impl::continue_with_oldest(std::shared_ptr<Source>& held) {
   return true;
 }
 
-bool Lanes::Impl::find_work(std::shared_ptr<Source>& held) {
+bool Lanes::Impl::find_work(LaneId lane, std::shared_ptr<Source>& held) {
+  AdaptiveSpin& spin = places_[lane].spin;
   for (;;) {
-    const std::chrono::nanoseconds limit = spin_budget::fits() ? spin_ : spin_.zero();
-    if (spin_until([&] { return poll(held); }, limit)) break;
+    if (spin.until([&] { return poll(held); })) break;
     if (held && !let_go(*held)) break;
     held.reset();
-    if (!sleepers_.park([this] { return !ready_.empty(); })) return false;
+    if (!sleepers_.park(lane, [this] { return !ready_.empty(); })) return false;
   }
   sleepers_.end_search();
   if (!ready_.empty()) sleepers_.wake_one();
@@ -113,7 +172,7 @@ bool Lanes::Impl::poll(std::shared_ptr<Source>& held) {
   return held != nullptr;
 }
 
-// Gives up a source that seems to have no work. False when work came meanwhile and this lane owns
+// Gives up a source that seems to have no work. False when work came meanwhile and this thread owns
 // the source again.
 //
 // A submitter stores the request and then reads the state (schedule); this stores the state and
@@ -127,10 +186,62 @@ bool Lanes::Impl::let_go(Source& source) noexcept {
   return true;
 }
 
-void Lanes::Impl::withdraw(Source& source) {
+std::optional<LaneId> Lanes::Impl::borrow(Source& source) noexcept {
+  if (!source.try_move(Source::State::kIdle, Source::State::kScheduled)) return std::nullopt;
+  const std::optional<LaneId> lane = sleepers_.borrow();
+  if (!lane) resume(source);
+  return lane;
+}
+
+void Lanes::Impl::give_back(Source& source, LaneId lane) noexcept {
+  resume(source);
+  give_back(lane);
+}
+
+void Lanes::Impl::give_back(LaneId lane) noexcept {
+  sleepers_.give_back(lane, [this] { return !ready_.empty(); });
+}
+
+void Lanes::Impl::resume(Source& source) noexcept {
+  if (!let_go(source)) continue_elsewhere(source);
+}
+
+bool Lanes::Impl::replace(LaneId lane) {
+  bool replaced = false;
+  {
+    const std::lock_guard lock(threads_mutex_);
+    std::thread& hung = places_[lane].thread;
+    if (hung.joinable()) hung.detach();
+    spin_budget::give();
+    replaced = quarantined_ < kMaxQuarantined && !stopping_ && start_lane_locked();
+    ++quarantined_;
+    if (!replaced) live_.fetch_sub(1, std::memory_order_seq_cst);
+  }
+  if (count() == 0) fail_ready();
+  return replaced;
+}
+
+// A thread that was set aside returned from its request: it ends, and its id can be used again.
+void Lanes::Impl::come_back(LaneId lane) {
+  const std::lock_guard lock(threads_mutex_);
+  places_[lane].in_use = false;
+  --quarantined_;
+  if (stopping_ || live_.load(std::memory_order_relaxed) >= wanted_) return;
+  if (start_lane_locked()) live_.fetch_add(1, std::memory_order_seq_cst);
+}
+
+// Without lanes, whoever adds work makes it fail.
+void Lanes::Impl::fail_ready() noexcept {
+  while (const std::shared_ptr<Source> source = ready_.pop()) {
+    while (source->has_work()) source->run_one(kNoLane);
+    if (!let_go(*source)) ready_.push(*source);
+  }
+}
+
+bool Lanes::Impl::withdraw(Source& source, Deadline deadline) {
   source.closing_.store(true, std::memory_order_seq_cst);
   std::unique_lock lock(withdraw_mutex_);
-  handed_over_.wait(lock, [&] {
+  return handed_over_.wait_until(lock, deadline, [&] {
     if (source.try_move(Source::State::kIdle, Source::State::kClosed)) return true;
     if (!ready_.remove(source)) return false;
     source.state_.store(Source::State::kClosed, std::memory_order_seq_cst);

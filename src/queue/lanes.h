@@ -15,9 +15,12 @@ namespace millrace::queue {
 
 struct LanesOptions {
   uint32_t count = 1;
-  // How long an idle lane looks for work before it parks. Zero parks at once. Longer saves the
+  // How long an idle lane looks for work before it parks; adapts downwards while that is in vain.
+  // Zero parks at once. Longer saves the
   // wake-up (tens of microseconds on virtual machines) at the price of a busy core.
   std::chrono::microseconds spin{20};
+  // Start the threads on first use.
+  bool lazy = false;
 };
 
 class Lanes {
@@ -25,17 +28,27 @@ class Lanes {
   // Starts the threads. When the system refuses some of them the others serve: count() is what was
   // started, and a line is logged.
   explicit Lanes(LanesOptions options);
-  ~Lanes();  // joins the threads
+  // Ends the threads and joins them. A thread whose request hung and was given up (see Unit) is
+  // left alone: it ends by itself if the request ever does.
+  ~Lanes();
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
 
+  // Lanes that run requests now: those that were started, less those that were given up and could
+  // not be replaced.
   uint32_t count() const noexcept;
+  // LaneIds are smaller than this: the lanes, and the places of those given up.
+  uint32_t id_limit() const noexcept;
+  // Threads set aside because their request hung, and not come back yet. A new lane takes the place
+  // of each, as long as there are no more than kMaxQuarantined.
+  uint32_t quarantined() const noexcept;
+  static constexpr uint32_t kMaxQuarantined = 4;
 
   class Impl;
-  Impl& impl() noexcept { return *impl_; }  // for Unit
+  const std::shared_ptr<Impl>& impl() const noexcept { return impl_; }  // for Unit
 
  private:
-  std::unique_ptr<Impl> impl_;
+  const std::shared_ptr<Impl> impl_;  // shared with the threads
 };
 
 }  // namespace millrace::queue

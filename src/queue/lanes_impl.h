@@ -5,26 +5,36 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
-#include <vector>
 
+#include "base/status.h"
 #include "queue/lanes.h"
 #include "queue/ready_list.h"
 #include "queue/sleepers.h"
 #include "queue/source.h"
+#include "queue/spin.h"
 
 namespace millrace::queue {
 
-class Lanes::Impl {
+class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
  public:
   explicit Impl(const LanesOptions& options);
   ~Impl();
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  uint32_t count() const noexcept { return static_cast<uint32_t>(threads_.size()); }
+  // Starts the threads; later calls do nothing. kUnavailable when not one could be started.
+  Status start();
+  // Ends the threads: joins them, except those that were given up.
+  void stop();
+
+  uint32_t count() const noexcept { return live_.load(std::memory_order_seq_cst); }
+  uint32_t id_limit() const noexcept { return wanted_ + kMaxQuarantined; }
+  uint32_t quarantined();
 
   void attach() { ready_.attach(); }
   void detach() { ready_.detach(); }
@@ -39,28 +49,57 @@ class Lanes::Impl {
   // Costs one load while a lane holds the source.
   void schedule(Source& source) noexcept;
 
-  // Stops new work of `source` and returns once no lane and no list holds it: the caller owns it.
-  // Waits for the request that runs.
-  void withdraw(Source& source);
+  // Makes the caller the owner of an idle source, to run requests as the lane that is returned,
+  // until give_back. Nothing when the source is owned or all lanes are busy or searching.
+  std::optional<LaneId> borrow(Source& source) noexcept;
+  void give_back(Source& source, LaneId lane) noexcept;
+  // Gives back the lane alone, when the source was taken from the caller.
+  void give_back(LaneId lane) noexcept;
+
+  // For whoever took a source from a lane that hangs (see Source::run_one): returns the source to
+  // the lanes.
+  void resume(Source& source) noexcept;
+  // Sets the thread of `lane`, which hangs, aside, and starts another one in its place. False when
+  // too many are set aside already, or the system refuses a thread: there is a lane less then.
+  bool replace(LaneId lane);
+
+  // Stops new work of `source` and returns true once no lane and no list holds it: the caller owns
+  // it. Waits for the request that runs; false when it still did at the deadline.
+  bool withdraw(Source& source, Deadline deadline);
 
  private:
   void run_lane(LaneId lane);
   // False: this lane has to end. Else `held` is a source owned by this lane.
-  bool find_work(std::shared_ptr<Source>& held);
+  bool find_work(LaneId lane, std::shared_ptr<Source>& held);
   bool poll(std::shared_ptr<Source>& held);
   bool let_go(Source& source) noexcept;
+  void continue_elsewhere(Source& source) noexcept;
   bool continue_with_oldest(std::shared_ptr<Source>& held);
   void tell_withdrawer(const Source& source) noexcept;
+  void fail_ready() noexcept;
+  bool start_lane_locked();
+  void come_back(LaneId lane);
 
-  const std::chrono::nanoseconds spin_;
+  const uint32_t wanted_;
   alignas(64) std::atomic<uint64_t> last_ticket_{0};  // written by every submitter
+  std::atomic<uint32_t> live_;                        // lanes that serve; wanted_ before start()
   ReadyList ready_;
   Sleepers sleepers_;
 
   std::mutex withdraw_mutex_;
   std::condition_variable handed_over_;
 
-  std::vector<std::thread> threads_;
+  struct Place {
+    explicit Place(std::chrono::nanoseconds limit) noexcept : spin(limit) {}
+    AdaptiveSpin spin;    // of the lane's own thread
+    bool in_use = false;  // serving, or set aside and still hanging
+    std::thread thread;
+  };
+  std::mutex threads_mutex_;
+  std::atomic<bool> started_{false};
+  bool stopping_ = false;
+  uint32_t quarantined_ = 0;
+  std::deque<Place> places_;  // by LaneId; the fields but `spin` under threads_mutex_
 };
 
 }  // namespace millrace::queue

@@ -3,49 +3,50 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "base/status.h"
+#include "queue/ids.h"
+#include "queue/run_control.h"
 
 namespace millrace::queue {
-
-// 64 bits: the unit's id in the high 16, a counter without gaps in the low 48. The first accepted
-// request of a unit has counter 1; counter 0 means "nothing yet". Ids of one unit compare as plain
-// integers; ids of different units are not comparable.
-using SequenceId = uint64_t;
-inline constexpr int kCounterBits = 48;
-inline constexpr SequenceId kCounterMask = (SequenceId{1} << kCounterBits) - 1;
-constexpr uint16_t unit_of(SequenceId id) noexcept {
-  return static_cast<uint16_t>(id >> kCounterBits);
-}
-constexpr uint64_t counter_of(SequenceId id) noexcept {
-  return id & kCounterMask;
-}
-
-// Where a request runs: the number of the lane, 0 to lanes - 1.
-using LaneId = uint32_t;
-
-// The work of one request. A unit owns one Task per slot of its ring, made once when the unit is
-// made and reused for every request that takes the slot: a submitter fills it in, a lane runs it,
-// and release() drops what the request referred to. So nothing is allocated per request.
-//
-// The three steps of one request never overlap, and each sees the writes of the one before.
-class Task {
- public:
-  virtual ~Task() = default;
-  // On a lane. Writes the outputs and returns the request's status.
-  virtual Status run(LaneId lane) noexcept = 0;
-  // After completion was published: drop references, keep capacity.
-  virtual void release() noexcept = 0;
-};
 
 struct Completion {
   SequenceId sequence = 0;
   Status status;
 };
 
+// The work of one request. A unit owns the tasks, makes them once and reuses them: a submitter
+// fills one in, a lane runs it, and release() drops what the request referred to. So nothing is
+// allocated per request.
+//
+//   filled -> run -> settle -> [sequence published] -> settled -> release
+//
+// A request that never starts (cancelled, dropped, its deadline passed, its unit degraded) goes the
+// same way without run. The steps of one request never overlap and each sees the writes of the one
+// before, with one exception: when a request hangs, it is settled on another thread while run() is
+// still inside; release() then follows on the thread that hung, once run() returns.
+class Task {
+ public:
+  virtual ~Task() = default;
+  // On a lane, or on a thread that stands in for one. Writes the outputs and returns the request's
+  // status. A long task tells `control` what it begins as it goes, and returns
+  // control.stop_status() between two pieces of work once control.stop_requested().
+  virtual Status run(RunControl& control) noexcept = 0;
+  // Before the sequence is published: writes the status where the caller will look for it.
+  virtual void settle(const Completion&) noexcept {}
+  // After the sequence was published and before anybody is woken.
+  virtual void settled(const Completion&) noexcept {}
+  // Last: drops references, keeps capacity.
+  virtual void release() noexcept = 0;
+  // For the report about a request that hung at `position`: partition, operator and buffer by name.
+  // Called while run() is inside.
+  virtual std::string describe(const RunPosition&) const { return {}; }
+};
+
 // Called once per request that was submitted with it, on the dispatcher thread, after the sequence
-// was published and in the unit's order. It may submit and may wait for other requests; what it
-// throws is caught and logged.
-using Callback = std::function<void(const Completion&)>;
+// was published. It may submit, and may wait for other requests; what it throws is caught and
+// logged.
+using Callback = std::function<void(SequenceId id, const Status& status)>;
 
 }  // namespace millrace::queue

@@ -10,7 +10,11 @@ void ResultTable::record_failure(uint64_t counter, const Status& status) {
     dropped_through_ = failures_.front().counter;
     failures_.pop_front();
   }
-  failures_.push_back({counter, status});
+  // Withdrawn requests fail out of order.
+  const auto place = std::upper_bound(
+      failures_.begin(), failures_.end(), counter,
+      [](uint64_t wanted, const Failure& failure) { return wanted < failure.counter; });
+  failures_.insert(place, {counter, status});
   any_failure_.store(true, std::memory_order_relaxed);
 }
 

@@ -1,7 +1,6 @@
 // The results of a unit's last requests. Success is the common case and takes no space: only
-// failures are kept, in the order of their counters, so a healthy unit's table is empty.
-//
-// One thread at a time records (the owner of the unit); any thread looks up.
+// failures are kept, in the order of their counters, so a healthy unit's table is empty. Any
+// thread.
 #pragma once
 
 #include <atomic>
@@ -19,7 +18,7 @@ class ResultTable {
   // How many requests back a result is known.
   static constexpr uint64_t kRemembered = 65'536;
 
-  // Keeps a failure. Call before the completion of `counter` is published, in ascending order.
+  // Keeps a failure. Call before the completion of `counter` is published.
   void record_failure(uint64_t counter, const Status& status);
 
   // The status of a completed request; empty when failures as old as this one were dropped.

@@ -1,37 +1,40 @@
 #include "queue/sleepers.h"
 
+#include <bit>
+
 #include "queue/spin.h"
 
 namespace millrace::queue {
 
-void Sleepers::wake_parked() noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    if (searching_.load(std::memory_order_seq_cst) != 0 ||
-        parked_.load(std::memory_order_relaxed) == 0)
-      return;  // Another adder was faster, or the lane looked again by itself.
-    parked_.fetch_sub(1, std::memory_order_seq_cst);
-    searching_.fetch_add(1, std::memory_order_seq_cst);
-    ++wake_ups_;
-  }
-  wake_.notify_one();
+void Sleepers::wake_one() noexcept {
+  if (searching_.load(std::memory_order_seq_cst) != 0) return;
+  const std::optional<LaneId> lane = take_parked();
+  if (!lane) return;
+  searching_.fetch_add(1, std::memory_order_seq_cst);
+  parkers_[*lane].unpark();
 }
 
-bool Sleepers::sleep(std::unique_lock<std::mutex>& lock) {
+std::optional<LaneId> Sleepers::take_parked() noexcept {
+  for (size_t word = 0; word < parked_.size(); ++word) {
+    uint64_t bits = parked_[word].load(std::memory_order_seq_cst);
+    while (bits != 0) {
+      const auto lane = static_cast<LaneId>(word * 64 + std::countr_zero(bits));
+      if (clear_parked(lane)) return lane;
+      bits = parked_[word].load(std::memory_order_seq_cst);
+    }
+  }
+  return std::nullopt;
+}
+
+void Sleepers::sleep(LaneId lane) noexcept {
   spin_budget::give();
-  wake_.wait(lock, [this] { return wake_ups_ > 0 || stopped_; });
+  parkers_[lane].park();
   spin_budget::take();
-  if (stopped_) return false;
-  --wake_ups_;
-  return true;
 }
 
-void Sleepers::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopped_ = true;
-  }
-  wake_.notify_all();
+void Sleepers::stop() noexcept {
+  stopped_.store(true, std::memory_order_seq_cst);
+  for (LaneId lane = 0; lane < id_limit_; ++lane) parkers_[lane].unpark();
 }
 
 }  // namespace millrace::queue

@@ -1,67 +1,97 @@
-// Which lanes look for work and which sleep, and who wakes whom.
+// Which lanes look for work, which sleep, and which are lent; who wakes whom.
 //
-//   running --nothing to do--> searching --spun in vain--> parked
-//      ^                         |  ^                        |
-//      +------found work---------+  +-----------woken--------+
+//   running --nothing to do--> searching --spun in vain--> parked --borrowed--> lent
+//      ^                         |  ^                        |  ^                |
+//      +------found work---------+  +-----------woken--------+  +---given back---+
 //
 // Rule: while a source is ready and a lane is parked, at least one lane is searching or has been
-// told to wake up (which counts as searching from that moment, so one sleeper is woken once). Three
-// places keep it: whoever adds to the ready list calls wake_one; a lane that stops searching
-// because it found work calls wake_one when more is left; a lane looks once more before it sleeps.
+// told to wake up (which counts as searching from that moment). Four places keep it: whoever adds
+// to the ready list calls wake_one; a lane that stops searching because it found work calls
+// wake_one when more is left; a lane looks once more before it sleeps; whoever gives a lane back
+// looks, too.
 //
-// `searching_` and the size of the ready list are accessed with sequential consistency throughout:
-// an adder writes the size and then reads `searching_`, a lane writes `searching_` and then reads
-// the size. In the single order of all four, at least one of the two sees the other's write.
+// `searching_`, the parked bits and the size of the ready list are accessed with sequential
+// consistency throughout: an adder writes the size and then reads `searching_` and the bits, a lane
+// writes its bit and `searching_` and then reads the size. In the single order of all of them, at
+// least one of the two sees the other's write.
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "queue/parker.h"
+#include "queue/request.h"
 
 namespace millrace::queue {
 
 class Sleepers {
  public:
+  // For lanes with ids 0 to id_limit - 1.
+  explicit Sleepers(uint32_t id_limit)
+      : parked_((id_limit + 63) / 64),
+        parkers_(std::make_unique<Parker[]>(id_limit)),
+        id_limit_(id_limit) {}
+
   void begin_search() noexcept { searching_.fetch_add(1, std::memory_order_seq_cst); }
   void end_search() noexcept { searching_.fetch_sub(1, std::memory_order_seq_cst); }
 
   // Wakes a parked lane if there is one and no lane is searching. Call after adding work. A system
   // call only when a lane is really woken.
-  void wake_one() noexcept {
-    if (searching_.load(std::memory_order_seq_cst) == 0 &&
-        parked_.load(std::memory_order_seq_cst) != 0)
-      wake_parked();
-  }
+  void wake_one() noexcept;
 
   // Called by a searching lane. Sleeps until woken unless `has_work` says that there is work after
   // all. The lane is searching again when this returns; false once stop() was called.
   template <class HasWork>
-  bool park(HasWork&& has_work) {
-    std::unique_lock lock(mutex_);
+  bool park(LaneId lane, HasWork&& has_work) {
     // Parked before no longer searching, so that an adder never sees neither.
-    parked_.fetch_add(1, std::memory_order_seq_cst);
+    set_parked(lane);
     searching_.fetch_sub(1, std::memory_order_seq_cst);
-    if (!has_work() && !stopped_) return sleep(lock);
-    parked_.fetch_sub(1, std::memory_order_seq_cst);
-    searching_.fetch_add(1, std::memory_order_seq_cst);
-    return !stopped_;
+    if (has_work() || stopped()) {
+      if (clear_parked(lane)) {
+        searching_.fetch_add(1, std::memory_order_seq_cst);
+        return !stopped();
+      }
+      // Somebody has woken this lane, or borrowed it: then another one has to look.
+      wake_one();
+    }
+    sleep(lane);
+    return !stopped();
+  }
+
+  // Takes a parked lane's place, for a thread that will run a request in its stead; the lane sleeps
+  // on. Nothing when no lane is parked.
+  std::optional<LaneId> borrow() noexcept { return take_parked(); }
+  // Gives the place back. `has_work` as in park.
+  template <class HasWork>
+  void give_back(LaneId lane, HasWork&& has_work) noexcept {
+    set_parked(lane);
+    if (has_work()) wake_one();
   }
 
   // Wakes every lane for good.
-  void stop();
+  void stop() noexcept;
 
  private:
-  void wake_parked() noexcept;
-  bool sleep(std::unique_lock<std::mutex>& lock);
+  bool stopped() const noexcept { return stopped_.load(std::memory_order_seq_cst); }
+  void set_parked(LaneId lane) noexcept {
+    parked_[lane / 64].fetch_or(bit(lane), std::memory_order_seq_cst);
+  }
+  // True: the lane was parked. False: somebody has woken or borrowed it.
+  bool clear_parked(LaneId lane) noexcept {
+    return (parked_[lane / 64].fetch_and(~bit(lane), std::memory_order_seq_cst) & bit(lane)) != 0;
+  }
+  std::optional<LaneId> take_parked() noexcept;
+  void sleep(LaneId lane) noexcept;
+  static uint64_t bit(LaneId lane) noexcept { return uint64_t{1} << (lane % 64); }
 
   alignas(64) std::atomic<uint32_t> searching_{0};
-  std::atomic<uint32_t> parked_{0};  // changes only under mutex_
-
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  uint32_t wake_ups_ = 0;  // given and not yet taken by a parked lane
-  bool stopped_ = false;
+  std::atomic<bool> stopped_{false};
+  std::vector<std::atomic<uint64_t>> parked_;  // one bit per lane
+  const std::unique_ptr<Parker[]> parkers_;    // by lane
+  const uint32_t id_limit_;
 };
 
 }  // namespace millrace::queue

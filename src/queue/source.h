@@ -33,8 +33,10 @@ class Source : public std::enable_shared_from_this<Source> {
   // The place of the next request in the order of submission over all sources of these lanes; 0
   // when there is none. Owner only.
   virtual uint64_t ticket() const noexcept = 0;
-  // Runs the next request, if there is one, to the end of its completion. Owner only.
-  virtual void run_one(LaneId lane) noexcept = 0;
+  // Runs the next request, if there is one, to the end of its completion. Owner only. False: the
+  // request was given up while it ran, the source has another owner, and nobody waits for this
+  // thread any more. On kNoLane requests fail instead of running.
+  virtual bool run_one(LaneId lane) noexcept = 0;
 
  protected:
   bool closing() const noexcept { return closing_.load(std::memory_order_seq_cst); }

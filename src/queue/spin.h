@@ -5,7 +5,10 @@
 // this process may use. Any thread.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 
 #include "base/clock.h"
 
@@ -40,5 +43,34 @@ bool spin_until(Done&& done, std::chrono::nanoseconds limit) {
   } while (now_ns() < deadline);
   return false;
 }
+
+// How long one kind of wait spins before it sleeps: up to `limit`, less and less while that is in
+// vain (down to a sixteenth), and the whole limit again as soon as it succeeds. Every sixteenth
+// wait tries the whole limit, so that shorter waits are noticed. Any thread.
+class AdaptiveSpin {
+ public:
+  explicit AdaptiveSpin(std::chrono::nanoseconds limit) noexcept
+      : limit_ns_(std::max<int64_t>(limit.count(), 0)), now_ns_(limit_ns_) {}
+
+  // Spins until `done`, at most for `longest`, and not at all where spinning threads would not fit
+  // the cores. The caller counts as a busy thread from take() to give() of the spin budget.
+  template <class Done>
+  bool until(Done&& done, std::chrono::nanoseconds longest = std::chrono::nanoseconds::max()) {
+    const bool whole = waits_.fetch_add(1, std::memory_order_relaxed) % 16 == 0;
+    const int64_t limit = !spin_budget::fits() ? 0
+                          : whole              ? limit_ns_
+                                               : now_ns_.load(std::memory_order_relaxed);
+    const bool seen = spin_until(done, std::min(std::chrono::nanoseconds(limit), longest));
+    now_ns_.store(seen ? limit_ns_ : std::max(limit / 2, limit_ns_ / 16),
+                  std::memory_order_relaxed);
+    return seen;
+  }
+
+ private:
+  const int64_t limit_ns_;
+  // Advice only: relaxed throughout.
+  std::atomic<int64_t> now_ns_;
+  std::atomic<uint32_t> waits_{0};
+};
 
 }  // namespace millrace::queue

@@ -1,13 +1,31 @@
 // Unit: an execution unit. Order, not a thread: a bounded FIFO that runs one request at a time on
-// the lanes it is attached to.
+// the lanes it is attached to (or on a thread of its own, for requests that may block on something
+// else).
 //
-//   submit -> [slot taken, sequence id] -> ready -> running on a lane -> completed
+//   submit -> [place taken, sequence id] -> queued -> running on a lane -> completed
+//                                             |                               ^
+//                                             +-- withdrawn: cancelled, ------+
+//                                                 deadline, dropped
 //
-// Completion is published at one point, in this order: the outputs' bytes; the request's status in
-// the result table; counters; the sequence (release); then waiters and the callback; then the
-// slot's references are dropped. Whoever sees a sequence as completed sees everything before it. A
-// wait that returns says nothing about the callback of the same request: it may run before, during
-// or after.
+// Completion is published at one point, in this order: the outputs' bytes; the caller-visible
+// status (Task::settle) and the result table; counters; the sequence (release); then Task::settled,
+// waiters, event fds and the callback; then the task's references are dropped. Whoever sees a
+// request as completed sees everything before it. A request completes exactly once.
+//
+// Requests complete in the order of their ids, except that a withdrawn one completes at once,
+// wherever it stands; it frees its place at that moment. last_completed() counts without gaps, so
+// it passes a withdrawn request when those before it are done.
+//
+// Five ways to learn of completion, all fed by that one point:
+//   wait       the request's status, once it is completed; with a timeout; any number of threads,
+//              any number of times, as long as the result is kept (the last 65,536 requests).
+//              wait_any and wait_all (wait_set.h) take requests of several units.
+//   poll       is_completed and last_completed: two atomic loads.
+//   callback   once, on the dispatcher thread, also for a request that failed.
+//   event fd   notify_fd for one request, notify_each_fd for every one of a unit.
+//   awaitable  co_await completion_of(unit, id) (awaitable.h): continues on the dispatcher thread.
+// A wait that returns, or a poll that says completed, says nothing about the callback of the same
+// request: it may run before, during or after.
 //
 // All functions may be called from any thread, also from callbacks, except where stated.
 #pragma once
@@ -16,31 +34,57 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "base/status.h"
+#include "millrace/execution.hpp"
 #include "queue/lanes.h"
 #include "queue/request.h"
 
 namespace millrace::queue {
 
-// Called on the lane at completion (on the destroying thread for requests that ~Unit cancels),
-// after the sequence was published and before waiters are woken: for the owner of several units
-// (admission counters). Must be quick, and must not block or throw.
-using CompletionListener = std::function<void(const Completion&)>;
-
-// Called depth + 1 times while the unit is made.
+// Called more often than there are places while the unit is made, and once per request that hung.
 using TaskFactory = std::function<std::unique_ptr<Task>()>;
 
 struct UnitOptions {
   std::string name;    // for messages and logs
   uint32_t depth = 2;  // requests accepted and not completed, 1 to 65,536
   TaskFactory make_task;
-  CompletionListener on_complete;  // may be empty
-  // How long wait looks for the completion before it sleeps. Zero sleeps at once. Longer saves the
-  // wake-up (tens of microseconds on virtual machines) at the price of a busy core.
-  std::chrono::microseconds wait_spin{20};
+  WhenFull when_full = WhenFull::kFail;
+  // Differ only where requests are withdrawn: in the order of submission the callback of a
+  // withdrawn request waits for those of the requests before it.
+  CallbackOrder callback_order = CallbackOrder::kSubmission;
+  // How long wait looks for the completion before it sleeps; adapts downwards while that is in
+  // vain. Zero sleeps at once. Longer saves the wake-up (tens of microseconds on virtual machines)
+  // at the price of a busy core for that long per wait.
+  std::chrono::nanoseconds wait_spin = std::chrono::microseconds(20);
+  // A request that runs without progress (RunControl) for this long is given up. Zero: never.
+  // Time in the queue does not count. Looked at four times per period.
+  std::chrono::nanoseconds watchdog{0};
+  // What happens after a request hung or its device failed. False: the unit is degraded, every
+  // request in it and every later one fails with kUnitDegraded until reset(). True: the unit goes
+  // on with the requests behind it, which had not started.
+  bool auto_reset = false;
+  // Requests may block on something else (transfers, other machines): they run on a thread of the
+  // unit's own, started on first use, and never take a lane.
+  bool own_thread = false;
+  // How long ~Unit waits for a running request that makes no progress before it is given up.
+  std::chrono::nanoseconds close_patience = std::chrono::seconds(10);
+};
+
+struct SubmitOptions {
+  Callback callback;  // may be empty
+  // Enforced while the request is queued, and between two pieces of its work: it completes with
+  // kDeadlineExceeded. A request that has finished its work has succeeded, however late.
+  Deadline deadline = kNoDeadline;
+};
+
+// The requests that one try_submit_n accepted: ids first to first + count - 1.
+struct SubmittedRange {
+  SequenceId first = 0;
+  uint32_t count = 0;
 };
 
 class Unit {
@@ -49,54 +93,145 @@ class Unit {
 
   // kInvalidArgument for a depth outside its range, no factory, or a factory that gives no task;
   // kUnavailable when the lanes have no thread; kQueueFull when all 65,535 unit ids of the process
-  // are taken; kOutOfMemory.
+  // are taken; kOutOfMemory. A unit with a thread of its own does not use `lanes`.
   static Result<std::unique_ptr<Unit>> create(Lanes& lanes, UnitOptions options);
 
-  // Requests that have not started complete with kCancelled; waits for the running one; wakes every
-  // waiter; delivers the remaining callbacks (destroyed on the dispatcher thread, by a callback of
-  // somebody else, they run afterwards). Other threads may be on their way out of submit and wait.
-  // Not from a callback or task of this unit.
+  // close(). No thread may be inside another function of the unit, except on its way out of submit
+  // and wait. Not from a callback or task of this unit.
   ~Unit();
   Unit(const Unit&) = delete;
   Unit& operator=(const Unit&) = delete;
 
-  // Takes a slot, calls `fill` (must not block; throwing ends the program, since a slot that is
-  // taken cannot be given back) with the slot's task on this thread, and makes the request ready.
-  // Never waits for the device. kQueueFull when `depth` requests are not completed, kUnavailable
-  // when the unit is being destroyed or the thread for callbacks cannot be started; then nothing
-  // has changed, `fill` was not called and no id was used.
+  // Ends the unit; a second call does nothing. Requests that have not started complete with
+  // kCancelled; waits for the running one, giving it up when it makes no progress (UnitOptions);
+  // wakes every waiter; delivers the remaining callbacks (from the dispatcher thread they run
+  // afterwards). Results stay known; whatever needs the unit says kUnavailable.
+  void close();
+
+  // Takes a place, calls `fill` (must not block; throwing ends the program, since a place that is
+  // taken cannot be given back) with a task on this thread, and makes the request ready. When
+  // `depth` requests are not completed, does what the unit's policy says. Never waits for the
+  // device, except with WhenFull::kBlock.
+  //   kQueueFull          no place, or 65,536 withdrawn requests behind one that does not end
+  //   kDeadlineExceeded   the request's deadline passed before there was a place
+  //   kUnitDegraded       with the cause
+  //   kUnavailable        the unit is closed, or the thread for callbacks cannot be started
+  // In all of these cases nothing has changed, `fill` was not called and no id was used.
   template <class Fill>
-  Result<SequenceId> submit(Fill&& fill, Callback callback = {}) {
-    Task* task = nullptr;
-    Result<SequenceId> id = claim(task, static_cast<bool>(callback));
-    if (!id.ok()) return id;
-    [&]() noexcept { fill(*task); }();
-    publish(*id, std::move(callback));
-    return id;
+  Result<SequenceId> submit(Fill&& fill, SubmitOptions options = {}) {
+    return submit_claimed(claim(options, Patience::kPolicy, kNoDeadline), fill, options);
+  }
+  // The same, but never waits for a place and never makes one: kQueueFull.
+  template <class Fill>
+  Result<SequenceId> try_submit(Fill&& fill, SubmitOptions options = {}) {
+    return submit_claimed(claim(options, Patience::kNone, kNoDeadline), fill, options);
+  }
+  // The same, waiting for a place until `limit`: then kQueueFull.
+  template <class Fill>
+  Result<SequenceId> submit_until(Deadline limit, Fill&& fill, SubmitOptions options = {}) {
+    return submit_claimed(claim(options, Patience::kUntilLimit, limit), fill, options);
+  }
+  // Submits up to `count` requests at once, as many as there are places; `fill(task, index)` for
+  // each. kQueueFull when there is none. One wake-up for all of them; no callbacks.
+  template <class Fill>
+  Result<SubmittedRange> try_submit_n(uint32_t count, Fill&& fill,
+                                      Deadline deadline = kNoDeadline) {
+    Result<SubmittedRange> range = claim_n(count, deadline);
+    if (!range.ok()) return range;
+    for (uint32_t i = 0; i < range->count; ++i)
+      [&]() noexcept { fill(task(range->first + i), i); }();
+    publish_n(*range, deadline);
+    return range;
+  }
+
+  // submit (waiting for a place) and wait in one. If the unit is idle and a lane is free, the
+  // request runs on the calling thread in that lane's stead, in its place of the order: no hand-off
+  // and no wake-up. Not so with a watchdog or a thread of the unit's own.
+  template <class Fill>
+  Status execute(Fill&& fill) {
+    if (std::optional<InlineRun> run = begin_inline()) {
+      [&]() noexcept { fill(task(run->id)); }();
+      return run_inline(*run);
+    }
+    Result<SequenceId> id = submit_until(kNoDeadline, std::forward<Fill>(fill));
+    return id.ok() ? wait(*id, std::chrono::nanoseconds::max()) : id.status();
   }
 
   // The request's status once completed; kPending when `timeout` passed first (zero polls, negative
-  // counts as zero); kUnknownJob for an id never issued by this unit or older than the result table
-  // (the last 65,536 completed requests). Any number of threads may wait for the same id, any
-  // number of times.
+  // counts as zero); kInvalidJobId for an id never issued by this unit or older than the results
+  // that are kept.
   Status wait(SequenceId id, std::chrono::nanoseconds timeout);
 
   // Whether the request is completed; false for an id never issued.
   bool is_completed(SequenceId id) const noexcept;
-  // Highest completed and highest issued id; counter 0 while there is none.
+  // The highest id up to which all are completed, and the highest issued; counter 0 while there is
+  // none.
   SequenceId last_completed() const noexcept;
   SequenceId last_submitted() const noexcept;
+
+  // Asks for the end of a request and waits up to `timeout` for what becomes of it; kPending when
+  // it runs and has not come to a boundary by then (it will still stop there). kInvalidJobId as in
+  // wait. A request that waits in the queue is removed at once.
+  Result<CancelOutcome> cancel(SequenceId id, std::chrono::nanoseconds timeout);
+
+  // Adds 1 to the eventfd `fd` once when the request completes; at once if it has. One slot per
+  // request: a later registration replaces an earlier one, and a negative fd removes it (no error
+  // when there is none). The fd is duplicated: the caller may close its own at any time.
+  // kInvalidJobId for an id never issued, kInvalidArgument for an fd that cannot be duplicated.
+  Status notify_fd(SequenceId id, int fd);
+  // Adds 1 to `fd` at every completion from now on, after the sequence is visible; one slot per
+  // unit, negative removes. Completions may be merged, and a withdrawn request may count twice (it
+  // is passed by last_completed later): ask again what is completed.
+  Status notify_each_fd(int fd);
+
+  // "k places are free": waits for it; kDeadlineExceeded when `timeout` passed first,
+  // kInvalidArgument when k exceeds the depth, kUnavailable when the unit closes. Another thread
+  // may take the places before the caller does.
+  Status wait_free(uint32_t k, std::chrono::nanoseconds timeout);
+  // Adds 1 to `fd` now if k places are free, and at every completion after which k are; one slot
+  // per unit, negative removes.
+  Status notify_free_fd(uint32_t k, int fd);
+
   // Requests accepted and not completed.
   uint32_t in_flight() const noexcept;
   uint32_t depth() const noexcept;
   uint16_t id() const noexcept;
 
+  UnitState state() const noexcept;
+  // Why the unit is degraded; OK when it is not.
+  Status failure() const;
+  // Grows with every reset, automatic or not.
+  uint32_t generation() const noexcept;
+  // Puts a degraded unit back into service; nothing otherwise. kUnavailable when the device has no
+  // lane left to run on.
+  Status reset();
+
   class Impl;
+  Impl& impl() noexcept { return *impl_; }  // for wait_set and awaitable
 
  private:
+  enum class Patience : uint8_t { kNone, kPolicy, kUntilLimit };
+  struct InlineRun {
+    SequenceId id;
+    LaneId lane;
+  };
+
   explicit Unit(std::shared_ptr<Impl> impl) noexcept;
-  Result<SequenceId> claim(Task*& task, bool with_callback);
-  void publish(SequenceId id, Callback callback) noexcept;
+  template <class Fill>
+  Result<SequenceId> submit_claimed(Result<SequenceId> id, Fill& fill, SubmitOptions& options) {
+    if (!id.ok()) return id;
+    [&]() noexcept { fill(task(*id)); }();
+    publish(*id, options);
+    return id;
+  }
+  Result<SequenceId> claim(const SubmitOptions& options, Patience patience, Deadline limit);
+  Result<SubmittedRange> claim_n(uint32_t count, Deadline deadline);
+  Task& task(SequenceId id) noexcept;
+  void publish(SequenceId id, SubmitOptions& options) noexcept;
+  void publish_n(const SubmittedRange& range, Deadline deadline) noexcept;
+  std::optional<InlineRun> begin_inline();
+  Status run_inline(const InlineRun& run) noexcept;
+
   const std::shared_ptr<Impl> impl_;
 };
 

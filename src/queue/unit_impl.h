@@ -1,38 +1,102 @@
-// The inside of Unit: puts the parts together. Ring keeps order and storage, Source and lanes give
-// it a thread, ResultTable remembers, Waiters and the dispatcher tell the news.
+// The inside of Unit: puts the parts together. Ring keeps order and storage; Source and lanes give
+// it a thread; ResultTable remembers; WaitList, FdNotifier, Room and the dispatcher tell the news;
+// the monitor watches deadlines and progress.
+//
+//   unit_submit.cpp    how a request gets in: places, policies, running inline
+//   unit_complete.cpp  how it ends: running, completing, withdrawing, closing
+//   unit_watch.cpp     what happens by the clock: deadlines, hung requests, reset
+//   unit_wait.cpp      how callers learn of it
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
 
+#include "queue/deferred_callbacks.h"
 #include "queue/dispatcher.h"
+#include "queue/fd_notifier.h"
 #include "queue/lanes_impl.h"
+#include "queue/monitor.h"
+#include "queue/relaxed.h"
 #include "queue/result_table.h"
 #include "queue/ring.h"
+#include "queue/room.h"
 #include "queue/source.h"
+#include "queue/spin.h"
 #include "queue/unit.h"
 #include "queue/unit_ids.h"
 #include "queue/visitors.h"
-#include "queue/waiters.h"
+#include "queue/wait_list.h"
 
 namespace millrace::queue {
 
-class Unit::Impl final : public Source {
- public:
-  Impl(Lanes::Impl& lanes, UnitOptions options, UnitId id);
+// What a cell of the ring stores.
+struct Request {
+  std::unique_ptr<Task> task;
+  Callback callback;
+  // Others look at these before they own the request.
+  Relaxed<uint64_t> ticket;
+  Relaxed<Deadline::rep> deadline;
 
-  Status make_tasks(const TaskFactory& make_task);
-  // Ends the unit: see ~Unit. Afterwards only lanes that are about to forget the source may touch
-  // this object.
+  friend void swap(Request& a, Request& b) noexcept {
+    a.task.swap(b.task);
+    if (a.callback || b.callback) a.callback.swap(b.callback);
+    std::swap(a.ticket, b.ticket);
+    std::swap(a.deadline, b.deadline);
+  }
+};
+
+inline Deadline deadline_of(const Request& request) noexcept {
+  return Deadline(Deadline::duration(request.deadline.get()));
+}
+
+class Unit::Impl final : public Source, public Watched {
+ public:
+  Impl(std::shared_ptr<Lanes::Impl> lanes, std::unique_ptr<Lanes> own_lanes, UnitOptions options,
+       UnitId id);
+
+  Status make_tasks();
+  // See Unit::close. Afterwards only lanes and the monitor may still hold this object, and those
+  // who kept a pointer to ask for results.
   void close();
 
-  Result<SequenceId> claim(Task*& task, bool with_callback);
-  void publish(uint64_t counter, Callback callback) noexcept;
-  Status wait(SequenceId id, std::chrono::nanoseconds timeout);
+  // Submitting. A claimed place must be published.
+  Result<uint64_t> claim(const SubmitOptions& options, Patience patience, Deadline limit);
+  Result<uint64_t> claim_n(uint32_t& count, Deadline deadline);
+  Task& task(uint64_t counter) noexcept { return *ring_.request(counter).task; }
+  void publish(uint64_t counter, SubmitOptions& options) noexcept;
+  void publish_n(uint64_t first, uint32_t count, Deadline deadline) noexcept;
+  std::optional<InlineRun> begin_inline();
+  Status run_inline(const InlineRun& run) noexcept;
 
-  const Ring& ring() const noexcept { return ring_; }
+  // Learning of completion.
+  Status wait(SequenceId id, std::chrono::nanoseconds timeout);
+  Status notify_fd(SequenceId id, int fd);
+  Status notify_each_fd(int fd);
+  Status wait_free(uint32_t k, std::chrono::nanoseconds timeout);
+  Status notify_free_fd(uint32_t k, int fd);
+  bool is_completed(uint64_t counter) const noexcept { return ring_.is_completed(counter); }
+  // False: the request is completed, the node was not added.
+  bool add_waiter(WaitNode& node) {
+    return waits_.add(node, [this](uint64_t counter) { return is_completed(counter); });
+  }
+  bool remove_waiter(WaitNode& node) { return waits_.remove(node); }
+  // For those who want their news on the dispatcher thread; null once the unit is closed.
+  std::shared_ptr<Dispatcher> dispatcher_for_callbacks();
+
+  Result<CancelOutcome> cancel(SequenceId id, std::chrono::nanoseconds timeout);
+
+  UnitState state() const noexcept { return state_.load(std::memory_order_seq_cst); }
+  Status failure() const;
+  uint32_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
+  Status reset();
+
+  const Ring<Request>& ring() const noexcept { return ring_; }
   uint16_t id() const noexcept { return id_.value(); }
   SequenceId sequence(uint64_t counter) const noexcept {
     return SequenceId{id()} << kCounterBits | counter;
@@ -41,33 +105,107 @@ class Unit::Impl final : public Source {
     return unit_of(sequence) == id() && counter_of(sequence) != 0 &&
            counter_of(sequence) <= ring_.issued();
   }
-
-  bool has_work() const noexcept override { return !closing() && ring_.has_head(); }
-  uint64_t ticket() const noexcept override;
-  void run_one(LaneId lane) noexcept override;
-
- private:
-  void complete(uint64_t counter, Status status) noexcept;
-  bool wait_until_completed(uint64_t counter, std::chrono::nanoseconds timeout);
-  Status result(uint64_t counter) const;
   Status unknown(SequenceId sequence) const;
 
+  bool has_work() const noexcept override {
+    return !closing() && ring_.look(ring_.head()) != Ring<Request>::Look::kNothing;
+  }
+  uint64_t ticket() const noexcept override;
+  bool run_one(LaneId lane) noexcept override;
+  void on_time() noexcept override;
+
+ private:
+  // The request that runs. A thread that hangs in it keeps it; the unit goes on with another one.
+  struct Running {
+    Request request;
+    RunControl control;
+    bool in_lanes_stead = false;  // runs on a caller's thread
+  };
+
+  // unit_submit.cpp
+  Status prepare(const SubmitOptions& options);
+  Result<uint64_t> try_claim(uint32_t& count);
+  Result<uint64_t> claim_waiting(Deadline limit, const Status& otherwise);
+  Result<uint64_t> claim_displacing(const SubmitOptions& options);
+  Status displace(Deadline newcomer);
+  bool drop_oldest();
+  Status shed_one(Deadline newcomer);
+  void fill_in(Request& request, Deadline deadline) noexcept;
+  void watch(Deadline deadline) noexcept;
+
+  // unit_complete.cpp
+  uint64_t take_head() noexcept;
+  Status refusal(const Request& request, LaneId lane);
+  Status run_timed(Running& running) noexcept;
+  void abandon(Running* running) noexcept;
+  void complete(uint64_t counter, Request& request, Status status) noexcept;
+  void publish_completion(uint64_t counter, Request& request, Status status) noexcept;
+  void withdraw(uint64_t counter, Status status) noexcept;
+  void record(const Completion& completion) noexcept;
+  void post_callback(Request& request, const Completion& completion) noexcept;
+  void pass_head() noexcept;
+  void tell(uint64_t first, uint64_t last) noexcept;
+  void take_from_lanes();
+  void cancel_queued();
+  void drop_tasks();
+
+  // unit_watch.cpp
+  std::unique_ptr<Running> make_running() noexcept;
+  void call_at(Deadline when) noexcept;
+  Deadline check_deadlines(Deadline now);
+  Deadline check_progress(Deadline now);
+  bool give_up(uint64_t counter, std::chrono::nanoseconds patience);
+  std::string report(const Running& hung, uint64_t counter, std::chrono::nanoseconds patience);
+  void degrade(Status cause);
+  void after_device_failure(const Status& status);
+
+  // unit_wait.cpp
+  bool wait_until_completed(uint64_t counter, std::chrono::nanoseconds timeout);
+  Status result(uint64_t counter) const;
+
   const UnitId id_;
-  Lanes::Impl& lanes_;
-  const std::chrono::nanoseconds wait_spin_;
-  CompletionListener on_complete_;
-  std::shared_ptr<Dispatcher> dispatcher_;
-  // Without callbacks ~Unit need not wait for those of other units. Relaxed: read after
-  // Ring::wait_for_submitters.
+  const UnitOptions options_;
+  std::unique_ptr<Lanes> own_lanes_;
+  const std::shared_ptr<Lanes::Impl> lanes_;
+  std::shared_ptr<Dispatcher> dispatcher_;  // null once closed, as the monitor
+  std::shared_ptr<Monitor> monitor_;
+  // Without callbacks close() need not wait for those of other units. Relaxed: read after the last
+  // submitter has left.
   std::atomic<bool> any_callback_{false};
   // Made once, so that refusing a request and polling one cost no allocation.
   const Status full_;
   const Status pending_;
+  const Status closed_status_;
 
-  Ring ring_;
+  Ring<Request> ring_;
+  std::unique_ptr<Running> running_;  // the owner's; replaced under watch_mutex_
   ResultTable results_;
-  Waiters waiters_;
-  Visitors inside_wait_;
+  DeferredCallbacks deferred_;
+  WaitList<> waits_;
+  FdNotifier fds_;
+  Room room_;
+  AdaptiveSpin spin_;
+  Visitors submitters_;  // between claim and publish
+  Visitors inside_;      // who may take long, or withdraws a request
+  std::atomic<bool> closed_{false};
+
+  std::atomic<UnitState> state_{UnitState::kHealthy};
+  std::atomic<uint32_t> generation_{0};
+  mutable std::mutex failure_mutex_;
+  Status failure_;
+
+  // Mean time of a run, for WhenFull::kShedByDeadline. Written by the owner.
+  std::atomic<int64_t> mean_run_ns_{0};
+
+  // The earliest time the monitor was asked for.
+  std::atomic<Deadline::rep> called_at_{kNoDeadline.time_since_epoch().count()};
+  std::atomic<bool> watching_{false};  // for progress
+  std::mutex watch_mutex_;             // giving up, and whoever looks at running_ without owning it
+  struct {
+    uint64_t counter = 0;
+    uint64_t marks = 0;
+    Deadline since;
+  } seen_;  // the monitor's
 };
 
 }  // namespace millrace::queue

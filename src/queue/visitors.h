@@ -11,12 +11,13 @@ namespace millrace::queue {
 
 class Visitors {
  public:
-  // Relaxed: the caller orders its entry before the destroyer's wait by other means.
-  void enter() noexcept { inside_.fetch_add(1, std::memory_order_relaxed); }
+  // Sequentially consistent: a visitor enters and then asks whether the object is closed; the
+  // destroyer closes it and then looks for visitors.
+  void enter() noexcept { inside_.fetch_add(1, std::memory_order_seq_cst); }
   // Release: pairs with wait_until_gone. Nothing of the object is touched after it.
   void leave() noexcept { inside_.fetch_sub(1, std::memory_order_release); }
   void wait_until_gone() const noexcept {
-    while (inside_.load(std::memory_order_acquire) != 0) std::this_thread::yield();
+    while (inside_.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
   }
 
  private:

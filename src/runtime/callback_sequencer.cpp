@@ -4,8 +4,7 @@
 
 namespace millrace::runtime {
 
-void CallbackSequencer::complete(Ticket ticket, JobId id, const Status& status) {
-  const std::lock_guard lock(mutex_);
+void CallbackSequencer::complete_locked(Ticket ticket, JobId id, const Status& status) {
   Pending& completed = pending_[ticket - first_];
   completed.id = id;
   completed.status = status;
@@ -33,8 +32,7 @@ void CallbackSequencer::post_ready() {
 }
 
 void CallbackSequencer::post(Pending& pending) {
-  dispatcher_->post([callback = std::move(pending.callback), id = pending.id,
-                     status = std::move(pending.status)] { callback(id, status); });
+  dispatcher_->post(std::move(pending.callback), pending.id, std::move(pending.status));
 }
 
 void CallbackSequencer::drain() {

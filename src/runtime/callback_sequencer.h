@@ -3,11 +3,13 @@
 //
 // The units of a session finish independently; in submission order a finished job's callback waits
 // here until those of all jobs submitted before it have been handed over. Jobs without a callback
-// take no part. Any thread.
+// take no part. Memory is kept for as many as ever waited, so that in steady state nothing is
+// allocated. Any thread.
 #pragma once
 
+#include <boost/circular_buffer.hpp>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -37,7 +39,8 @@ class CallbackSequencer {
   template <class Issue>
   auto expect(JobCallback callback, Issue&& issue) {
     const std::lock_guard lock(mutex_);
-    pending_.emplace_back().callback = std::move(callback);
+    if (pending_.full()) pending_.set_capacity(pending_.capacity() * 2);
+    pending_.push_back({.callback = std::move(callback)});
     try {
       return issue(first_ + pending_.size() - 1);
     } catch (...) {
@@ -49,20 +52,29 @@ class CallbackSequencer {
   // The job with that ticket will never be complete: its callback is dropped.
   void withdraw(Ticket ticket);
 
-  // The job with that ticket is complete. Each ticket exactly once.
-  void complete(Ticket ticket, JobId id, const Status& status);
+  // The job with that ticket is complete, which `publish()` makes visible to those who wait for it.
+  // It runs under the sequencer's lock: whoever has seen one job complete before another finds
+  // their callbacks in that order. Each ticket exactly once.
+  template <class Publish>
+  void complete(Ticket ticket, JobId id, const Status& status, Publish&& publish) {
+    const std::lock_guard lock(mutex_);
+    publish();
+    complete_locked(ticket, id, status);
+  }
 
   // Returns when every callback handed over so far has run; at once on the dispatcher's thread.
   void drain();
 
  private:
   struct Pending {
-    JobCallback callback;
+    JobCallback callback{};
     JobId id = 0;
-    Status status;
+    Status status{};
     bool completed = false;
   };
+  static constexpr size_t kFirstCapacity = 16;
 
+  void complete_locked(Ticket ticket, JobId id, const Status& status);
   void post(Pending& pending);
   void post_ready();
 
@@ -70,7 +82,7 @@ class CallbackSequencer {
   const std::shared_ptr<queue::Dispatcher> dispatcher_;
   std::mutex mutex_;
   Ticket first_ = 1;  // the ticket of pending_.front()
-  std::deque<Pending> pending_;
+  boost::circular_buffer<Pending> pending_{kFirstCapacity};
 };
 
 }  // namespace millrace::runtime

@@ -40,7 +40,9 @@ Result<std::shared_ptr<Executor>> Executor::of(std::shared_ptr<device::Device> d
 
 Executor::Executor(std::shared_ptr<device::Device> device,
                    std::shared_ptr<const device::Program> program)
-    : device_(std::move(device)), program_(std::move(program)), lanes_(device_->lanes().count()) {}
+    : device_(std::move(device)),
+      program_(std::move(program)),
+      lanes_(device_->lanes().id_limit()) {}
 
 Executor::~Executor() {
   Executors& all = executors();
@@ -78,8 +80,10 @@ Status Executor::check_side(std::span<const TensorBinding> bindings, size_t fram
   if (bindings.size() != expected)
     return invalid_argument(fmt::format("{} {} tensors are bound where {} frames take {}",
                                         bindings.size(), what, frames, expected));
-  for (size_t i = 0; i < bindings.size(); ++i)
-    MILLRACE_RETURN_IF_ERROR(boundaries[i % boundaries.size()].check(bindings[i]));
+  const TensorBinding* binding = bindings.data();
+  for (size_t frame = 0; frame < frames; ++frame)
+    for (const Boundary& boundary : boundaries)
+      MILLRACE_RETURN_IF_ERROR(boundary.check(*binding++));
   return {};
 }
 
@@ -93,10 +97,12 @@ Status Executor::prepare(LaneState& state) const {
   return {};
 }
 
-Status Executor::run_frame(queue::LaneId lane, std::span<const TensorBinding> inputs,
-                           std::span<const TensorBinding> outputs) noexcept {
-  LaneState& state = lanes_[lane];
+Status Executor::run_frame(std::span<const TensorBinding> inputs,
+                           std::span<const TensorBinding> outputs,
+                           queue::RunControl& control) noexcept {
+  LaneState& state = lanes_[control.lane()];
   MILLRACE_RETURN_IF_ERROR(prepare(state));
+  control.begin_partition(0);
   for (size_t i = 0; i < inputs_.size(); ++i) {
     MILLRACE_ASSIGN_OR_RETURN(state.inputs[i],
                               inputs_[i].stage_input(inputs[i], state.input_staging[i]));
@@ -105,10 +111,23 @@ Status Executor::run_frame(queue::LaneId lane, std::span<const TensorBinding> in
     MILLRACE_ASSIGN_OR_RETURN(state.outputs[i],
                               outputs_[i].stage_output(outputs[i], state.output_staging[i]));
   }
-  MILLRACE_RETURN_IF_ERROR(state.context->run(state.inputs, state.outputs));
+  MILLRACE_RETURN_IF_ERROR(state.context->run(state.inputs, state.outputs, control));
   for (size_t i = 0; i < outputs_.size(); ++i)
     outputs_[i].finish_output(outputs[i], state.output_staging[i]);
   return {};
+}
+
+std::string Executor::describe(const queue::RunPosition& position) const {
+  std::string text = fmt::format("frame {}, partition {} of model \"{}\"", position.frame,
+                                 position.partition, model().name);
+  const device::ProgramInfo info = program_->info();
+  if (position.step >= info.steps.size()) return text;
+  const device::StepInfo& step = info.steps[position.step];
+  text += fmt::format(", operator {} ({}", position.step, step.operation);
+  if (!step.node.empty()) text += fmt::format(" \"{}\"", step.node);
+  text += ")";
+  if (!step.output.empty()) text += fmt::format(", writing \"{}\"", step.output);
+  return text;
 }
 
 }  // namespace millrace::runtime

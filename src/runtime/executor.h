@@ -5,8 +5,10 @@
 // one executor.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/status.h"
@@ -31,15 +33,24 @@ class Executor {
   device::Device& device() noexcept { return *device_; }
   const graph::CompiledModel& model() const noexcept { return program_->model(); }
 
+  // Tensors of one frame.
+  size_t input_count() const noexcept { return inputs_.size(); }
+  size_t output_count() const noexcept { return outputs_.size(); }
+
   // Whether the bindings fit the model; kInvalidArgument says what does not. Any thread.
   Status check(const JobBindings& bindings) const;
 
-  // Runs one frame on the calling thread, which must be `lane`, or stand in for it.
-  Status run_frame(queue::LaneId lane, std::span<const TensorBinding> inputs,
-                   std::span<const TensorBinding> outputs) noexcept;
+  // Runs one frame on the calling thread, which must be the lane that `control` names, or stand in
+  // for it. Tells `control` what it begins, and ends with its stop_status() between two operators
+  // once it asks for that.
+  Status run_frame(std::span<const TensorBinding> inputs, std::span<const TensorBinding> outputs,
+                   queue::RunControl& control) noexcept;
+
+  // For people: what a job that is at `position` was doing. Any thread.
+  std::string describe(const queue::RunPosition& position) const;
 
  private:
-  // Touched only by the thread that is the lane.
+  // Touched only by the thread that is the lane; a lane that is given up keeps its own.
   struct LaneState {
     std::unique_ptr<device::Context> context;
     std::vector<memory::Buffer> input_staging, output_staging;
@@ -55,7 +66,7 @@ class Executor {
   std::shared_ptr<device::Device> device_;
   std::shared_ptr<const device::Program> program_;
   std::vector<Boundary> inputs_, outputs_;
-  std::vector<LaneState> lanes_;
+  std::vector<LaneState> lanes_;  // by LaneId
 };
 
 }  // namespace millrace::runtime

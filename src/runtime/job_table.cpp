@@ -1,8 +1,10 @@
 #include "runtime/job_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/hooks.h"
+#include "base/log.h"
 #include "queue/spin.h"
 
 namespace millrace::runtime {
@@ -17,7 +19,7 @@ constexpr std::chrono::nanoseconds kSpin = std::chrono::microseconds(20);
 // process exits.
 const Status& unknown_job() {
   static const Status* const made = new Status(
-      StatusCode::kUnknownJob, "no such job: never issued, already collected, or too old");
+      StatusCode::kInvalidJobId, "no such job: never issued, already collected, or too old");
   return *made;
 }
 
@@ -60,21 +62,6 @@ void JobTable::withdraw(Job* job) {
   job->finished.notify_all();
 }
 
-Job* JobTable::issue_held() {
-  const std::lock_guard lock(mutex_);
-  Job* job = take_entry();
-  job->id = 0;
-  job->ticket = CallbackSequencer::kNoTicket;
-  job->waiters = 1;  // so that its result is never dropped as too old
-  return job;
-}
-
-Status JobTable::finish(Job* job) {
-  std::unique_lock lock(mutex_);
-  await(lock, job, kLongestWait);
-  return collect(job);
-}
-
 Job* JobTable::take_entry() {
   Job* job = nullptr;
   if (unused_ == nullptr) {
@@ -88,21 +75,32 @@ Job* JobTable::take_entry() {
   return job;
 }
 
-void JobTable::complete(Job* job, const queue::Completion& completion) {
+void JobTable::note_sequence(JobId id, queue::SequenceId sequence) {
+  const std::lock_guard lock(mutex_);
+  if (Job* job = find(id); job != nullptr) job->completion.sequence = sequence;
+}
+
+void JobTable::log_dropped() {
+  log(LogLevel::kWarning, "runtime",
+      "results of jobs are not collected: only the last ones are kept, older ones are dropped");
+}
+
+bool JobTable::publish(Job* job, const queue::Completion& completion) {
   const std::lock_guard lock(mutex_);
   job->completion = completion;
   // Pairs with the acquire of a spinning waiter; everybody else looks under the lock.
   job->done.store(true, std::memory_order_release);
   if (job->waiters != 0) {
     job->finished.notify_all();
-    return;
+    return false;
   }
   append_uncollected(job);
-  if (uncollected_ <= max_uncollected_) return;
+  if (uncollected_ <= max_uncollected_) return false;
   Job* dropped = oldest_;
   remove_uncollected(dropped);
   erase(dropped);
   recycle(dropped);
+  return !std::exchange(any_dropped_, true);
 }
 
 Status JobTable::wait(JobId id, std::chrono::nanoseconds timeout) {
@@ -112,11 +110,17 @@ Status JobTable::wait(JobId id, std::chrono::nanoseconds timeout) {
   if (job->done.load(std::memory_order_relaxed)) {
     if (job->waiters == 0) remove_uncollected(job);
   } else {
-    if (timeout.count() <= 0) return pending_job();
+    if (timeout.count() <= 0) return still_pending(job);
     ++job->waiters;
-    if (!await(lock, job, timeout)) return pending_job();
+    if (!await(lock, job, timeout)) return still_pending(job);
   }
   return collect(job);
+}
+
+// What a wait in vain returns. The lock is held.
+Status JobTable::still_pending(const Job* job) {
+  emit(HookPoint::kWaited, job->completion.sequence, static_cast<uint64_t>(StatusCode::kPending));
+  return pending_job();
 }
 
 // Returns whether the job is done. Requirement: this thread counts as one of its waiters, which
@@ -140,7 +144,7 @@ Status JobTable::collect(Job* job) {
     status = job->completion.status;
     emit(HookPoint::kWaited, job->completion.sequence, static_cast<uint64_t>(status.code()));
     job->collected = true;
-    if (job->id != 0) erase(job);
+    erase(job);
   }
   if (job->waiters == 0) recycle(job);
   return status;
@@ -186,7 +190,7 @@ void JobTable::erase(Job* job) noexcept {
 }
 
 void JobTable::recycle(Job* job) noexcept {
-  job->completion.status = Status();
+  job->completion = {};
   job->next = unused_;
   unused_ = job;
 }

@@ -2,7 +2,8 @@
 //
 //   issue -> pending -> complete -> [collected | dropped as the oldest of too many]
 //
-// Completed results that nobody collects are kept up to a limit; beyond it the oldest is dropped.
+// Completed results that nobody collects are kept up to a limit; beyond it the oldest is dropped,
+// and a line is logged the first time.
 // Entries are made as needed and reused, so that a session in steady state allocates nothing here.
 // Any thread.
 #pragma once
@@ -24,7 +25,7 @@ namespace millrace::runtime {
 
 // One job. Its owner is the table; the task that runs it keeps a pointer until it completes it.
 struct Job {
-  JobId id = 0;  // 0 for a held job
+  JobId id = 0;
   CallbackSequencer::Ticket ticket = CallbackSequencer::kNoTicket;
 
  private:
@@ -54,14 +55,19 @@ class JobTable {
   // Takes back a pending job that will never be completed: its id becomes unknown.
   void withdraw(Job* job);
 
-  // A new pending job without an id, so that its result can only be collected by finish(). Throws
-  // as issue() does.
-  Job* issue_held();
-  // Waits for a job of issue_held() and collects its result.
-  Status finish(Job* job);
+  // Says which request of a unit the job is, if it is not collected yet: for observers of a wait in
+  // vain, who learn it too late from complete().
+  void note_sequence(JobId id, queue::SequenceId sequence);
 
-  // Publishes the job's final status and wakes its waiters. The pointer is void afterwards.
-  void complete(Job* job, const queue::Completion& completion);
+  // Publishes the job's final status and wakes its waiters. The pointer is void afterwards. Returns
+  // whether that has dropped a result, for the first time: then log_dropped() is to be called, with
+  // no lock held.
+  bool publish(Job* job, const queue::Completion& completion);
+  static void log_dropped();
+  // Both in one.
+  void complete(Job* job, const queue::Completion& completion) {
+    if (publish(job, completion)) log_dropped();
+  }
 
   // See Session::wait. At most kLongestWait.
   Status wait(JobId id, std::chrono::nanoseconds timeout);
@@ -76,6 +82,7 @@ class JobTable {
   void recycle(Job* job) noexcept;
   void append_uncollected(Job* job) noexcept;
   void remove_uncollected(Job* job) noexcept;
+  Status still_pending(const Job* job);
   Status collect(Job* job);
   bool await(std::unique_lock<std::mutex>& lock, Job* job, std::chrono::nanoseconds timeout);
 
@@ -89,6 +96,7 @@ class JobTable {
   Job* oldest_ = nullptr;      // completed, uncollected, not waited for
   Job* newest_ = nullptr;
   size_t uncollected_ = 0;
+  bool any_dropped_ = false;
 };
 
 }  // namespace millrace::runtime

@@ -1,40 +1,57 @@
 #include "runtime/job_task.h"
 
+#include <new>
 #include <span>
+#include <utility>
 
 namespace millrace::runtime {
 
-JobTask::JobTask(Executor& executor, Listener& listener,
-                 std::shared_ptr<const queue::Completion> last)
-    : executor_(executor), listener_(listener), last_(std::move(last)) {
-  const graph::CompiledModel& model = executor.model();
-  inputs_.reserve(model.inputs.size() * model.batch_size);
-  outputs_.reserve(model.outputs.size() * model.batch_size);
+JobTask::JobTask(size_t tensors, Listener* listener) : listener_(listener) {
+  tensors_.reserve(tensors);
 }
 
-void JobTask::fill(const JobBindings& bindings, Job* job) noexcept {
+void JobTask::fill(std::shared_ptr<Executor> executor, const JobBindings& bindings,
+                   Job* job) noexcept {
+  executor_ = std::move(executor);
   job_ = job;
+  frames_ = 0;
+  inputs_ = bindings.inputs.size();
+  try {
+    tensors_.reserve(inputs_ + bindings.outputs.size());
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  tensors_.assign(bindings.inputs.begin(), bindings.inputs.end());
+  tensors_.insert(tensors_.end(), bindings.outputs.begin(), bindings.outputs.end());
   frames_ = bindings.frames;
-  inputs_.assign(bindings.inputs.begin(), bindings.inputs.end());
-  outputs_.assign(bindings.outputs.begin(), bindings.outputs.end());
 }
 
-Status JobTask::run(queue::LaneId lane) noexcept {
-  const std::span<const TensorBinding> inputs(inputs_), outputs(outputs_);
-  const size_t input_count = inputs.size() / frames_;
-  const size_t output_count = outputs.size() / frames_;
+Status JobTask::run(queue::RunControl& control) noexcept {
+  if (frames_ == 0) return {StatusCode::kOutOfMemory, "no memory for the tensors of the job"};
+  const std::span<const TensorBinding> tensors(tensors_);
+  const size_t inputs = executor_->input_count();
+  const size_t outputs = executor_->output_count();
   for (uint32_t frame = 0; frame < frames_; ++frame) {
+    if (control.stop_requested()) return control.stop_status();
+    control.begin_frame(frame);
     MILLRACE_RETURN_IF_ERROR(
-        executor_.run_frame(lane, inputs.subspan(frame * input_count, input_count),
-                            outputs.subspan(frame * output_count, output_count)));
+        executor_->run_frame(tensors.subspan(frame * inputs, inputs),
+                             tensors.subspan(inputs_ + frame * outputs, outputs), control));
   }
   return {};
 }
 
+void JobTask::settled(const queue::Completion& completion) noexcept {
+  if (job_ != nullptr) listener_->on_job_settled(job_, completion);
+}
+
 void JobTask::release() noexcept {
-  inputs_.clear();
-  outputs_.clear();
-  listener_.on_job_complete(std::exchange(job_, nullptr), *last_);
+  tensors_.clear();
+  executor_.reset();
+}
+
+std::string JobTask::describe(const queue::RunPosition& position) const {
+  return executor_->describe(position);
 }
 
 }  // namespace millrace::runtime

@@ -1,47 +1,55 @@
-// JobTask: the storage and the work of one job, kept by a slot of a unit and reused.
+// JobTask: the storage and the work of one job, kept by a slot of a unit and reused. Nothing in it
+// belongs to one program: every job brings its executor along.
 #pragma once
 
+#include <cstddef>
 #include <memory>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "queue/request.h"
 #include "runtime/executor.h"
-#include "runtime/job_table.h"
 #include "runtime/session.h"
 
 namespace millrace::runtime {
 
+struct Job;
+
 class JobTask final : public queue::Task {
  public:
-  // Told when a job has completed and its bindings are dropped.
+  // Told when a job has completed: after its sequence was published, before anybody is woken. Must
+  // outlive the unit of the task.
   class Listener {
    public:
-    virtual void on_job_complete(Job* job, const queue::Completion& completion) noexcept = 0;
+    virtual void on_job_settled(Job* job, const queue::Completion& completion) noexcept = 0;
 
    protected:
     ~Listener() = default;
   };
 
-  // `last` is what the unit of this task completed last; written by the unit's listener, and so
-  // about this task's own request when release() is called.
-  JobTask(Executor& executor, Listener& listener, std::shared_ptr<const queue::Completion> last);
+  // Reserves memory for the bindings of so many tensors; jobs with more make more, once.
+  explicit JobTask(size_t tensors, Listener* listener = nullptr);
 
-  // Copies the bindings into memory reserved for them. Requirement: they fit the model
-  // (Executor::check).
-  void fill(const JobBindings& bindings, Job* job) noexcept;
+  // Copies the bindings. Requirement: they fit the executor's model (Executor::check). The listener
+  // is told about `job`, unless that is null. When memory runs out the job fails, not the call,
+  // since a place that is taken cannot be given back.
+  void fill(std::shared_ptr<Executor> executor, const JobBindings& bindings,
+            Job* job = nullptr) noexcept;
 
-  // Frame after frame, until one fails.
-  Status run(queue::LaneId lane) noexcept override;
+  // Frame after frame, until one fails or the job is asked to stop.
+  Status run(queue::RunControl& control) noexcept override;
+  void settled(const queue::Completion& completion) noexcept override;
   void release() noexcept override;
+  std::string describe(const queue::RunPosition& position) const override;
 
  private:
-  Executor& executor_;
-  Listener& listener_;
-  const std::shared_ptr<const queue::Completion> last_;
+  Listener* const listener_;
   Job* job_ = nullptr;
-  uint32_t frames_ = 0;
-  std::vector<TensorBinding> inputs_, outputs_;
+  // Owned, because a run that hangs outlives the session.
+  std::shared_ptr<Executor> executor_;
+  uint32_t frames_ = 0;                 // 0 when there was no memory for the bindings
+  size_t inputs_ = 0;                   // of all frames
+  std::vector<TensorBinding> tensors_;  // the inputs, then the outputs
 };
 
 }  // namespace millrace::runtime

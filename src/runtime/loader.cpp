@@ -10,17 +10,39 @@
 
 namespace millrace::runtime {
 
-Result<LoadedProgram> load_program(const std::string& path, const std::string& device_name) {
+namespace {
+
+Result<std::shared_ptr<const graph::CompiledModel>> read_model(const std::string& path) {
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const model::Archive> archive,
                             model::Archive::open(path));
   Result<graph::CompiledModel> model = graph::decode(archive);
   if (!model.ok()) return model.status().with_context(path);
+  return std::make_shared<const graph::CompiledModel>(*std::move(model));
+}
+
+Result<std::shared_ptr<const device::Program>> load_on(
+    device::Device& device, std::shared_ptr<const graph::CompiledModel> model,
+    const std::string& path) {
+  Result<std::shared_ptr<const device::Program>> program = device.load(std::move(model));
+  if (!program.ok()) return program.status().with_context(path);
+  return program;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const device::Program>> load_program(const std::string& path,
+                                                            device::Device& device) {
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, read_model(path));
+  return load_on(device, std::move(model), path);
+}
+
+Result<LoadedProgram> load_program(const std::string& path, const std::string& device_name) {
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, read_model(path));
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
                             device::open_device(device_name));
-  Result<std::shared_ptr<const device::Program>> program =
-      device->load(std::make_shared<const graph::CompiledModel>(*std::move(model)));
-  if (!program.ok()) return program.status().with_context(path);
-  return LoadedProgram{std::move(device), *std::move(program)};
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
+                            load_on(*device, std::move(model), path));
+  return LoadedProgram{std::move(device), std::move(program)};
 }
 
 }  // namespace millrace::runtime

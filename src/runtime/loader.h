@@ -14,8 +14,10 @@ struct LoadedProgram {
   std::shared_ptr<const device::Program> program;
 };
 
-// Opens the archive at `path` (a .rai file, or a directory with vaiml_par_0) and loads it on the
-// device of that name.
+// Opens the archive at `path` (a .rai file, or a directory with vaiml_par_0) and loads it on
+// `device`, or on the device of that name.
+Result<std::shared_ptr<const device::Program>> load_program(const std::string& path,
+                                                            device::Device& device);
 Result<LoadedProgram> load_program(const std::string& path, const std::string& device_name = "cpu");
 
 }  // namespace millrace::runtime

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <new>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/hooks.h"
 #include "queue/unit.h"
 #include "runtime/admission.h"
 #include "runtime/callback_sequencer.h"
@@ -29,9 +32,46 @@ const Status& session_full() {
   return *made;
 }
 
+// Whether anybody looks at the events of base/hooks.h.
+bool observed() noexcept {
+  return hooks_internal::observer_count.load(std::memory_order_relaxed) != 0;
+}
+
 }  // namespace
 
-class Session::Impl final : public JobTask::Listener {
+// One execution unit, and how many of its places are taken. Counted here, so that whoever has taken
+// a place finds the unit with room: a place is given back only after the job's completion.
+class Session::Seats final : public JobTask::Listener {
+ public:
+  Seats(Impl& session, uint32_t count) noexcept : session_(session), count_(count) {}
+
+  Status make_unit(queue::Lanes& lanes, std::string name, size_t tensors);
+  queue::Unit& unit() noexcept { return *unit_; }
+
+  uint32_t count() const noexcept { return count_; }
+  // Takes a place if no more than `occupied` are taken; `occupied` is less than count().
+  bool try_take(uint32_t occupied) noexcept {
+    uint32_t taken = taken_.load(std::memory_order_relaxed);
+    while (taken <= occupied) {
+      // Acquire: with the place comes what the job that had it has done.
+      if (taken_.compare_exchange_weak(taken, taken + 1, std::memory_order_acquire,
+                                       std::memory_order_relaxed))
+        return true;
+    }
+    return false;
+  }
+  void give_back() noexcept { taken_.fetch_sub(1, std::memory_order_release); }
+
+  void on_job_settled(Job* job, const queue::Completion& completion) noexcept override;
+
+ private:
+  Impl& session_;
+  const uint32_t count_;
+  std::atomic<uint32_t> taken_{0};
+  std::unique_ptr<queue::Unit> unit_;
+};
+
+class Session::Impl final {
  public:
   Impl(std::shared_ptr<Executor> executor, const SessionOptions& options)
       : executor_(std::move(executor)),
@@ -40,7 +80,7 @@ class Session::Impl final : public JobTask::Listener {
 
   // Units refer to the other members, so they go first.
   ~Impl() {
-    units_.clear();
+    seats_.clear();
     sequencer_.drain();
   }
 
@@ -52,35 +92,48 @@ class Session::Impl final : public JobTask::Listener {
   Status execute(const JobBindings& bindings);
   Status wait(JobId id, std::chrono::nanoseconds timeout) { return jobs_.wait(id, timeout); }
 
+  void on_job_settled(Seats& seats, Job* job, const queue::Completion& completion) noexcept;
+
  private:
-  void on_job_complete(Job* job, const queue::Completion& completion) noexcept override;
-  Job* issue_job(JobCallback callback);
-  template <class Issue>
-  Result<Job*> issue_admitted(Issue&& issue);
-  Status place(const JobBindings& bindings, Job* job);
+  Result<Job*> issue_job(JobCallback callback);
+  Seats& take_seat() noexcept;
+  void leave(Seats& seats) noexcept;
   void withdraw(Job* job);
 
   const std::shared_ptr<Executor> executor_;
   Admission admission_;
   CallbackSequencer sequencer_;
   JobTable jobs_;
-  std::vector<std::unique_ptr<queue::Unit>> units_;
+  std::vector<std::unique_ptr<Seats>> seats_;
 };
+
+Status Session::Seats::make_unit(queue::Lanes& lanes, std::string name, size_t tensors) {
+  queue::UnitOptions options;
+  options.name = std::move(name);
+  options.depth = count_;
+  options.make_task = [this, tensors] { return std::make_unique<JobTask>(tensors, this); };
+  // A job that fails spoils no other.
+  options.auto_reset = true;
+  MILLRACE_ASSIGN_OR_RETURN(unit_, queue::Unit::create(lanes, std::move(options)));
+  return {};
+}
+
+void Session::Seats::on_job_settled(Job* job, const queue::Completion& completion) noexcept {
+  session_.on_job_settled(*this, job, completion);
+}
 
 // One place per unit, so that no job waits behind another while a lane is free; units only get more
 // places when there are very many.
 Status Session::Impl::make_units(const SessionOptions& options) {
   queue::Lanes& lanes = executor_->device().lanes();
+  const size_t tensors = (model().inputs.size() + model().outputs.size()) * model().batch_size;
   const uint32_t places = options.max_concurrent_runs;
   const uint32_t count = std::min(places, kMaxUnits);
   for (uint32_t i = 0; i < count; ++i) {
-    queue::UnitOptions unit;
-    unit.name = fmt::format("{}/{}", model().name, i);
-    unit.depth = places / count + (i < places % count ? 1 : 0);
-    const auto last = std::make_shared<queue::Completion>();
-    unit.on_complete = [last](const queue::Completion& completion) { *last = completion; };
-    unit.make_task = [this, last] { return std::make_unique<JobTask>(*executor_, *this, last); };
-    MILLRACE_ASSIGN_OR_RETURN(units_.emplace_back(), queue::Unit::create(lanes, std::move(unit)));
+    Seats& seats = *seats_.emplace_back(
+        std::make_unique<Seats>(*this, places / count + (i < places % count ? 1 : 0)));
+    MILLRACE_RETURN_IF_ERROR(
+        seats.make_unit(lanes, fmt::format("{}/{}", model().name, i), tensors));
   }
   return {};
 }
@@ -89,79 +142,86 @@ Result<JobId> Session::Impl::submit(const JobBindings& bindings, JobCallback cal
   MILLRACE_RETURN_IF_ERROR(executor_->check(bindings));
   if (callback) MILLRACE_RETURN_IF_ERROR(sequencer_.start());
   if (!admission_.try_enter()) return session_full();
-  MILLRACE_ASSIGN_OR_RETURN(Job* const job,
-                            issue_admitted([&] { return issue_job(std::move(callback)); }));
-  const JobId id = job->id;
-  if (Status placed = place(bindings, job); !placed.ok()) {
-    withdraw(job);
-    return placed;
+  Result<Job*> issued = issue_job(std::move(callback));
+  if (!issued.ok()) {
+    admission_.leave();
+    return issued.status();
   }
+  // Once it is in the unit, the job belongs to whoever completes it.
+  Job* const job = *issued;
+  const JobId id = job->id;
+  Seats& seats = take_seat();
+  const Result<queue::SequenceId> sequence = seats.unit().try_submit(
+      [&](queue::Task& task) { static_cast<JobTask&>(task).fill(executor_, bindings, job); });
+  if (!sequence.ok()) {
+    leave(seats);
+    withdraw(job);
+    return sequence.status();
+  }
+  if (observed()) jobs_.note_sequence(id, *sequence);
   return id;
 }
 
+// The status comes back directly, so the job takes no part in the table. Its place is given back
+// here: the caller may see the completion before the task is told.
 Status Session::Impl::execute(const JobBindings& bindings) {
   MILLRACE_RETURN_IF_ERROR(executor_->check(bindings));
   admission_.enter();
-  MILLRACE_ASSIGN_OR_RETURN(Job* const job, issue_admitted([&] { return jobs_.issue_held(); }));
-  if (const Status placed = place(bindings, job); !placed.ok()) {
-    admission_.leave();
-    jobs_.complete(job, {0, placed});
-  }
-  return jobs_.finish(job);
+  Seats& seats = take_seat();
+  const Status status = seats.unit().execute(
+      [&](queue::Task& task) { static_cast<JobTask&>(task).fill(executor_, bindings); });
+  leave(seats);
+  return status;
 }
 
-// Issues the job of an admitted call, or gives the place back.
-template <class Issue>
-Result<Job*> Session::Impl::issue_admitted(Issue&& issue) {
-  try {
-    return issue();
-  } catch (const std::bad_alloc&) {
-    admission_.leave();
-    return Status(StatusCode::kOutOfMemory, "no memory for another job");
-  }
-}
-
-// Gives an admitted job to the first unit with room, idle units first. There is always one, but
-// others may take it between the look and the submit, and a unit may still be about to let go of a
-// completed job. Once placed, the job belongs to whoever completes it.
-Status Session::Impl::place(const JobBindings& bindings, Job* job) {
-  const auto fill = [&](queue::Task& task) noexcept {
-    static_cast<JobTask&>(task).fill(bindings, job);
-  };
-  for (uint32_t occupied = 0;; occupied = (occupied + 1) % units_.front()->depth()) {
-    for (const std::unique_ptr<queue::Unit>& unit : units_) {
-      if (unit->in_flight() > occupied) continue;
-      const Result<queue::SequenceId> sequence = unit->submit(fill);
-      if (sequence.ok()) return {};
-      if (sequence.status().code() != StatusCode::kQueueFull) return sequence.status();
-    }
-    std::this_thread::yield();
+// A place for an admitted job, in an idle unit where there is one. There is always a place, since
+// units give theirs back before the admission counter does, but others may take it between the look
+// at one unit and the next.
+Session::Seats& Session::Impl::take_seat() noexcept {
+  for (uint32_t occupied = 0;; occupied = (occupied + 1) % seats_.front()->count()) {
+    for (const std::unique_ptr<Seats>& seats : seats_)
+      if (occupied < seats->count() && seats->try_take(occupied)) return *seats;
+    if (occupied + 1 == seats_.front()->count()) std::this_thread::yield();
   }
 }
 
-// Undoes the admission and the issue of a job that could not be placed.
+void Session::Impl::leave(Seats& seats) noexcept {
+  seats.give_back();
+  admission_.leave();
+}
+
+// Undoes the issue of a job that no unit took.
 void Session::Impl::withdraw(Job* job) {
   const CallbackSequencer::Ticket ticket = job->ticket;
-  admission_.leave();
   jobs_.withdraw(job);
   if (ticket != CallbackSequencer::kNoTicket) sequencer_.withdraw(ticket);
 }
 
-Job* Session::Impl::issue_job(JobCallback callback) {
-  if (!callback) return jobs_.issue();
-  return sequencer_.expect(std::move(callback), [this](CallbackSequencer::Ticket ticket) {
-    return jobs_.issue(ticket);
-  });
+Result<Job*> Session::Impl::issue_job(JobCallback callback) {
+  try {
+    if (!callback) return jobs_.issue();
+    return sequencer_.expect(std::move(callback), [this](CallbackSequencer::Ticket ticket) {
+      return jobs_.issue(ticket);
+    });
+  } catch (const std::bad_alloc&) {
+    return Status(StatusCode::kOutOfMemory, "no memory for another job");
+  }
 }
 
 // The place is free before anybody can learn that the job is complete, so that who was told may
 // submit the next one.
-void Session::Impl::on_job_complete(Job* job, const queue::Completion& completion) noexcept {
+void Session::Impl::on_job_settled(Seats& seats, Job* job,
+                                   const queue::Completion& completion) noexcept {
   const JobId id = job->id;
   const CallbackSequencer::Ticket ticket = job->ticket;
-  admission_.leave();
-  jobs_.complete(job, completion);
-  if (ticket != CallbackSequencer::kNoTicket) sequencer_.complete(ticket, id, completion.status);
+  leave(seats);
+  bool dropped = false;
+  const auto publish = [&] { dropped = jobs_.publish(job, completion); };
+  if (ticket == CallbackSequencer::kNoTicket)
+    publish();
+  else
+    sequencer_.complete(ticket, id, completion.status, publish);
+  if (dropped) JobTable::log_dropped();
 }
 
 Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<device::Device> device,

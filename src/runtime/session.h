@@ -8,12 +8,13 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 
 #include "base/status.h"
 #include "device/device.h"
+#include "millrace/execution.hpp"
+#include "queue/dispatcher.h"
 
 namespace millrace::runtime {
 
@@ -33,9 +34,9 @@ struct JobBindings {
 };
 
 using JobId = uint32_t;  // from 1; 0 is never issued
-using JobCallback = std::function<void(JobId id, const Status& status)>;
-
-enum class CallbackOrder : uint8_t { kSubmission, kCompletion };
+// Told the JobId and the job's status.
+using JobCallback = queue::Notice;
+using CallbackOrder = millrace::CallbackOrder;
 
 inline constexpr uint32_t kMaxConcurrentRuns = 65'536;
 
@@ -67,17 +68,19 @@ class Session {
   // name must stay valid until completion.
   Result<JobId> submit(const JobBindings& bindings, JobCallback callback = {});
 
-  // The job's final status, once: collecting an id twice, or one never issued, is kUnknownJob.
+  // The job's final status, once: collecting an id twice, or one never issued, is kInvalidJobId.
   // kPending when `timeout` passed first (zero or less polls); the job stays collectable. Only the
-  // last 65,536 uncollected results are kept.
+  // last 65,536 uncollected results are kept; the first time one is dropped, a line is logged.
   Status wait(JobId id, std::chrono::milliseconds timeout);
 
   // Runs a job to its end. Takes its place in the same order as asynchronous jobs; waits while
-  // max_concurrent_runs jobs are not completed.
+  // max_concurrent_runs jobs are not completed. On the calling thread, in the stead of a lane,
+  // where one is free: no hand-off and no wake-up.
   Status execute(const JobBindings& bindings);
 
  private:
   class Impl;
+  class Seats;
   explicit Session(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

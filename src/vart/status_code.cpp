@@ -10,7 +10,7 @@ namespace millrace::vartml {
       return ::vart::StatusCode::JOB_PENDING;
     case StatusCode::kInvalidArgument:
       return ::vart::StatusCode::INVALID_INPUT;
-    case StatusCode::kUnknownJob:
+    case StatusCode::kInvalidJobId:
       return ::vart::StatusCode::INVALID_JOB_ID;
     case StatusCode::kQueueFull:
       return ::vart::StatusCode::RESOURCE_UNAVAILABLE;
@@ -23,6 +23,10 @@ namespace millrace::vartml {
     case StatusCode::kUnsupported:
     case StatusCode::kCorruptData:
     case StatusCode::kIoError:
+    case StatusCode::kHung:
+    case StatusCode::kDeviceFailed:
+    case StatusCode::kUnitDegraded:
+    case StatusCode::kDropped:
     case StatusCode::kUnavailable:
     case StatusCode::kInternal:
       break;

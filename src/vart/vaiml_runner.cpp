@@ -155,8 +155,8 @@ ApiStatus VaimlRunner::submit(const TensorTable& inputs, const TensorTable& outp
   return contained_start([&](uint32_t& id) {
     return submit(
         inputs, outputs,
-        [callback = std::move(callback)](runtime::JobId job, const Status& status) {
-          callback({status_of_job(status), job});
+        [callback = std::move(callback)](uint64_t job, const Status& status) {
+          callback({status_of_job(status), static_cast<uint32_t>(job)});
         },
         id);
   });

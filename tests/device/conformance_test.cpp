@@ -1,6 +1,7 @@
 // What every device promises through device/device.h, whatever computes behind it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "device/registry.h"
+#include "tests/support/test_run.h"
 #include "tests/support/tiny_model.h"
 
 namespace millrace::device {
@@ -53,7 +55,15 @@ class DeviceConformance : public ::testing::TestWithParam<std::string> {
     return program.ok() ? *program : nullptr;
   }
 
-  // Runs one frame on a new context; the input's memory is `shift` bytes off alignment.
+  // Runs one frame on a new context.
+  static Status run_under(const Program& program, queue::RunControl& control) {
+    ViewMemory input(program.model().inputs[0], View::kHw);
+    ViewMemory output(program.model().outputs[0], View::kHw);
+    const Binding inputs[] = {input.binding()}, outputs[] = {output.binding()};
+    return program.create_context().value()->run(inputs, outputs, control);
+  }
+
+  // The same, and what it writes; the input's memory is `shift` bytes off alignment.
   static std::vector<std::byte> run_once(const Program& program, View view, size_t shift = 0) {
     const graph::CompiledModel& model = program.model();
     ViewMemory input(model.inputs[0], view, shift), output(model.outputs[0], view, shift);
@@ -64,7 +74,8 @@ class DeviceConformance : public ::testing::TestWithParam<std::string> {
     EXPECT_TRUE(context.ok()) << context.status().to_string();
     if (!context.ok()) return {};
     const Binding inputs[] = {input.binding()}, outputs[] = {output.binding()};
-    const Status status = (*context)->run(inputs, outputs);
+    test::TestRun control;
+    const Status status = (*context)->run(inputs, outputs, control);
     EXPECT_TRUE(status.ok()) << status.to_string();
     EXPECT_EQ(input.bytes(), before) << "an input was written to";
     return output.bytes();
@@ -115,8 +126,44 @@ TEST_P(DeviceConformance, ContextsRunAtTheSameTimeOnDifferentThreads) {
   other.join();
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, DeviceConformance, ::testing::Values("null", "cpu"),
-                         [](const auto& info) { return info.param; });
+TEST_P(DeviceConformance, TellsHowFarItIs) {
+  const std::vector<StepInfo> steps = program_->info().steps;
+  for (const StepInfo& step : steps) EXPECT_FALSE(step.operation.empty());
+  test::TestRun control;
+  control.begin_partition(3);
+  const uint64_t before = control.marks();
+  ASSERT_TRUE(run_under(*program_, control).ok());
+  if (steps.empty()) return;
+  EXPECT_GT(control.marks(), before);
+  EXPECT_LE(control.marks(), before + steps.size());
+  EXPECT_LT(control.position().step, steps.size());
+  EXPECT_EQ(control.position().partition, 3u) << "partitions are not the device's business";
+}
+
+TEST_P(DeviceConformance, StopsWhereAStepWouldBegin) {
+  test::TestRun control;
+  control.stop();
+  const bool has_steps = !program_->info().steps.empty();
+  EXPECT_EQ(run_under(*program_, control).code(),
+            has_steps ? StatusCode::kCancelled : StatusCode::kOk);
+}
+
+TEST_P(DeviceConformance, AStopDoesNotHarmTheFramesBehindIt) {
+  const std::vector<std::byte> expected = run_once(*program_, View::kHw);
+  test::TestRun too_late(Deadline::min());
+  if (!program_->info().steps.empty()) {
+    EXPECT_EQ(run_under(*program_, too_late).code(), StatusCode::kDeadlineExceeded);
+  }
+  EXPECT_EQ(run_once(*program_, View::kHw), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, DeviceConformance,
+                         ::testing::Values("null", "cpu", "faulty-null", "faulty-cpu"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace millrace::device

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "tests/support/test_run.h"
 #include "tests/support/tiny_model.h"
 
 namespace millrace::device {
@@ -31,7 +32,8 @@ TEST_F(NullDevice, AcceptsBothViewsSoThatNothingIsConverted) {
 TEST_F(NullDevice, LeavesOutputsAsTheyAre) {
   std::vector<std::byte> input(4096), output(4096, std::byte{42});
   const Binding inputs[] = {{input.data(), View::kHw}}, outputs[] = {{output.data(), View::kHw}};
-  EXPECT_TRUE(program_->create_context().value()->run(inputs, outputs).ok());
+  test::TestRun control;
+  EXPECT_TRUE(program_->create_context().value()->run(inputs, outputs, control).ok());
   EXPECT_EQ(output, std::vector<std::byte>(4096, std::byte{42}));
 }
 

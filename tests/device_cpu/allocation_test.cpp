@@ -7,6 +7,7 @@
 #include "tests/device_cpu/model_builder.h"
 #include "tests/device_cpu/run_model.h"
 #include "tests/support/counting_new.h"
+#include "tests/support/test_run.h"
 
 namespace millrace::device::cpu {
 namespace {
@@ -29,10 +30,11 @@ TEST(Run, AllocatesNothing) {
   const Binding inputs[] = {{data.data(), View::kCpu}, {indices.data(), View::kCpu}};
   const Binding outputs[] = {{result.data(), View::kCpu}};
   const auto context = program->create_context().value();
-  ASSERT_TRUE(context->run(inputs, outputs).ok());
+  test::TestRun control;
+  ASSERT_TRUE(context->run(inputs, outputs, control).ok());
   const size_t before = test::allocation_count();
   ASSERT_GT(before, 0u) << "allocations are not counted";
-  for (int i = 0; i < 100; ++i) ASSERT_TRUE(context->run(inputs, outputs).ok());
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(context->run(inputs, outputs, control).ok());
   EXPECT_EQ(test::allocation_count(), before);
 }
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include "base/topology.h"
 #include "tests/device_cpu/model_builder.h"
 #include "tests/device_cpu/run_model.h"
+#include "tests/support/test_run.h"
 
 namespace millrace::device::cpu {
 namespace {
@@ -67,6 +69,27 @@ TEST(ProgramInfo, NamesEveryStepWithItsKernel) {
   for (const StepInfo& step : info.steps) {
     EXPECT_FALSE(step.operation.empty());
     EXPECT_THAT(step.implementation, AllOf(Not(::testing::IsEmpty()), Not(HasSubstr("ref"))));
+  }
+}
+
+TEST(ProgramInfo, NamesTheTensorThatEachStepWrites) {
+  ModelBuilder builder;
+  const ValueId x = builder.input({1, 16, 4, 4});
+  const ValueId conv = builder.node(
+      graph::Conv{{1, 1}, {1, 1}, {0, 0}, {0, 0}, 1, {graph::UnaryKind::kIdentity, 0, 0}},
+      {x, builder.constant(Tensor::numbers({16, 16, 1, 1}, 1))});
+  builder.output(builder.node(graph::Softmax{1, false}, {conv}));
+  const auto model = builder.build();
+  const auto written_by = [&](const ProgramInfo& info, const std::string& operation) {
+    const auto step = std::ranges::find(info.steps, operation, &StepInfo::operation);
+    return step == info.steps.end() ? "no such step" : step->output;
+  };
+  const ProgramInfo info = load(model)->info();
+  EXPECT_EQ(written_by(info, "Conv"), model->graph.values[conv].name);
+  EXPECT_EQ(written_by(info, "Softmax"), model->outputs[0].cpu.name);
+  for (const StepInfo& step : info.steps) {
+    EXPECT_FALSE(step.output.empty()) << step.operation;
+    EXPECT_EQ(step.node.empty(), step.operation == "Reorder" || step.operation == "Convert");
   }
 }
 
@@ -167,7 +190,8 @@ TEST(Context, OutlivesWhatItCameFrom) {
     context = program->create_context().value();
   }
   const Binding inputs[] = {{in.data(), View::kCpu}}, outputs[] = {{out.data(), View::kCpu}};
-  ASSERT_TRUE(context->run(inputs, outputs).ok());
+  test::TestRun control;
+  ASSERT_TRUE(context->run(inputs, outputs, control).ok());
   EXPECT_EQ(out, run_model(network(Precision::kFp32), {x}).data);
 }
 

@@ -1,4 +1,5 @@
 #include "tests/device_cpu/run_model.h"
+#include "tests/support/test_run.h"
 
 #include <gtest/gtest.h>
 
@@ -72,7 +73,8 @@ std::vector<Tensor> run(const Program& program, const std::vector<Tensor>& input
     out.push_back(bind(program, Direction::kOutput, i, view));
   const auto context = program.create_context();
   if (!context.ok()) throw std::runtime_error(context.status().to_string());
-  const Status status = (*context)->run(bindings(in), bindings(out));
+  test::TestRun control;
+  const Status status = (*context)->run(bindings(in), bindings(out), control);
   if (!status.ok()) throw std::runtime_error(status.to_string());
   std::vector<Tensor> outputs;
   for (const Bound& bound : out) {

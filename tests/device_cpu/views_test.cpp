@@ -10,6 +10,7 @@
 #include "tensor/conversion.h"
 #include "tests/device_cpu/model_builder.h"
 #include "tests/device_cpu/run_model.h"
+#include "tests/support/test_run.h"
 
 namespace millrace::device::cpu {
 namespace {
@@ -92,7 +93,8 @@ TEST_P(Layouts, CarryTheSameValues) {
 
     const auto context = program->create_context().value();
     const Binding inputs[] = {{in.data(), View::kHw}}, outputs[] = {{out.data(), View::kHw}};
-    ASSERT_TRUE(context->run(inputs, outputs).ok());
+    test::TestRun control;
+    ASSERT_TRUE(context->run(inputs, outputs, control).ok());
     EXPECT_EQ(in.bytes(), before) << "inputs are read only";
     EXPECT_EQ(in.touched_outside(kGarbage) + out.touched_outside(kGarbage), 0u);
 
@@ -156,7 +158,8 @@ TEST(Views, OneContextTakesAnotherViewInEveryRun) {
     else
       std::memcpy(in.data(), x.data.data(), x.data.size() * sizeof(float));
     const Binding inputs[] = {{in.data(), in_view}}, outputs[] = {{out.data(), out_view}};
-    ASSERT_TRUE(context->run(inputs, outputs).ok());
+    test::TestRun control;
+    ASSERT_TRUE(context->run(inputs, outputs, control).ok());
     std::vector<float> y(expected.size());
     if (out_view == View::kHw)
       to_hw_out.to_cpu(out.data(), y.data());
@@ -276,7 +279,8 @@ TEST(Binding, ThatDoesNotFitIsRefused) {
   const Binding good{memory.data(), View::kHw}, wrong_view{memory.data(), View::kCpu},
       null{nullptr, View::kHw};
   const auto run_with = [&](std::vector<Binding> inputs, std::vector<Binding> outputs) {
-    return context->run(inputs, outputs).code();
+    test::TestRun control;
+    return context->run(inputs, outputs, control).code();
   };
   EXPECT_EQ(run_with({good}, {good}), StatusCode::kOk);
   EXPECT_EQ(run_with({}, {good}), StatusCode::kInvalidArgument);

@@ -29,13 +29,14 @@ TEST(Callback, RunsOnTheDispatcherNotOnLaneOrSubmitter) {
         lane = std::this_thread::get_id();
         return Status();
       },
-      [&](const Completion&) { called_on.set_value(std::this_thread::get_id()); });
+      [&](SequenceId, const Status&) { called_on.set_value(std::this_thread::get_id()); });
   ASSERT_TRUE(id.ok());
   const std::thread::id callback = called_on.get_future().get();
   EXPECT_NE(callback, lane);
   EXPECT_NE(callback, std::this_thread::get_id());
   std::promise<std::thread::id> dispatcher;
-  Dispatcher::instance()->post([&] { dispatcher.set_value(std::this_thread::get_id()); });
+  Dispatcher::instance()->post(
+      [&](uint64_t, const Status&) { dispatcher.set_value(std::this_thread::get_id()); }, 0, {});
   EXPECT_EQ(callback, dispatcher.get_future().get());
 }
 
@@ -51,7 +52,9 @@ TEST(Callback, ComesOncePerRequestInTheOrderOfTheUnitWithItsStatus) {
           counter % 3 == 0 ? Status(StatusCode::kIoError, std::to_string(counter)) : Status();
       const Result<SequenceId> id = submit(
           *unit, [status](LaneId) { return status; },
-          [&](const Completion& completion) { seen.push_back(completion); });
+          [&](SequenceId sequence, const Status& status) {
+            seen.push_back({sequence, status});
+          });
       ASSERT_TRUE(id.ok());
       if (counter == 1) first = *id;
     }
@@ -70,10 +73,11 @@ TEST(Callback, SeesItsRequestAsCompletedAndTheSlotFree) {
   Lanes lanes({.count = 1});
   const auto unit = make_unit(lanes, 1);
   std::promise<void> second_done;
-  const Result<SequenceId> id = submit(*unit, nothing, [&](const Completion& completion) {
-    EXPECT_TRUE(unit->is_completed(completion.sequence));
-    EXPECT_TRUE(unit->wait(completion.sequence, kForever).ok());
-    EXPECT_TRUE(submit(*unit, nothing, [&](const Completion&) { second_done.set_value(); }).ok());
+  const Result<SequenceId> id = submit(*unit, nothing, [&](SequenceId sequence, const Status&) {
+    EXPECT_TRUE(unit->is_completed(sequence));
+    EXPECT_TRUE(unit->wait(sequence, kForever).ok());
+    EXPECT_TRUE(
+        submit(*unit, nothing, [&](SequenceId, const Status&) { second_done.set_value(); }).ok());
   });
   ASSERT_TRUE(id.ok());
   second_done.get_future().wait();
@@ -84,7 +88,7 @@ TEST(Callback, MayWaitForOtherRequests) {
   const auto unit = make_unit(lanes, 2);
   const auto other = make_unit(lanes, 2);
   std::promise<Status> waited;
-  const Result<SequenceId> id = submit(*unit, nothing, [&](const Completion&) {
+  const Result<SequenceId> id = submit(*unit, nothing, [&](SequenceId, const Status&) {
     const SequenceId mine = *submit(*unit, nothing);
     const SequenceId others =
         *submit(*other, [](LaneId) { return Status(StatusCode::kIoError, "other"); });
@@ -99,7 +103,7 @@ TEST(Callback, SlowOneDelaysNoRequest) {
   Lanes lanes({.count = 1});
   test::TaskGate gate;
   const auto unit = make_unit(lanes, 4);
-  ASSERT_TRUE(submit(*unit, nothing, [&](const Completion&) { gate.pass(); }).ok());
+  ASSERT_TRUE(submit(*unit, nothing, [&](SequenceId, const Status&) { gate.pass(); }).ok());
   gate.await_arrivals(1);
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(unit->wait(*submit(*unit, nothing), kForever).ok());
   gate.open();
@@ -116,11 +120,12 @@ TEST(Callback, ThrowingIsContainedAndLogged) {
   {
     Lanes lanes({.count = 1});
     const auto unit = make_unit(lanes, 4);
-    ASSERT_TRUE(submit(*unit, nothing, [](const Completion&) {
+    ASSERT_TRUE(submit(*unit, nothing, [](SequenceId, const Status&) {
                   throw std::runtime_error("user's mistake");
                 }).ok());
-    ASSERT_TRUE(submit(*unit, nothing, [](const Completion&) { throw 7; }).ok());
-    ASSERT_TRUE(submit(*unit, nothing, [&](const Completion&) { later_one_called = true; }).ok());
+    ASSERT_TRUE(submit(*unit, nothing, [](SequenceId, const Status&) { throw 7; }).ok());
+    ASSERT_TRUE(
+        submit(*unit, nothing, [&](SequenceId, const Status&) { later_one_called = true; }).ok());
   }
   set_log_sink(nullptr);
   EXPECT_TRUE(later_one_called);

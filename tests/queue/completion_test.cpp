@@ -34,14 +34,14 @@ TEST(Completion, StatusOfAFailureReachesPollerListenerAndCallback) {
   Lanes lanes({.count = 1});
   Status listened;
   Status called;
-  UnitOptions options = function_unit(1);
-  options.on_complete = [&](const Completion& completion) { listened = completion.status; };
+  UnitOptions options =
+      function_unit(1, [&](const Completion& completion) { listened = completion.status; });
   Status waited;
   {
     const auto unit = make_unit(lanes, std::move(options));
     const SequenceId id = *submit(
         *unit, [](LaneId) { return Status(StatusCode::kCorruptData, "why it failed"); },
-        [&](const Completion& completion) { called = completion.status; });
+        [&](SequenceId, const Status& status) { called = status; });
     waited = unit->wait(id, kForever);
   }
   for (const Status& status : {waited, listened, called})
@@ -55,14 +55,13 @@ TEST(Completion, ListenerSeesTheSequenceAndRunsBeforeWaitersWake) {
   std::unique_ptr<Unit> unit;
   std::atomic<bool> woken{false};
   std::atomic<bool> woken_before_listener_returned{false};
-  UnitOptions options = function_unit(1);
-  options.wait_spin = options.wait_spin.zero();
-  options.on_complete = [&](const Completion& completion) {
+  UnitOptions options = function_unit(1, [&](const Completion& completion) {
     EXPECT_TRUE(unit->is_completed(completion.sequence));
     EXPECT_EQ(unit->in_flight(), 0u);
     in_listener.pass();
     woken_before_listener_returned = woken.load();
-  };
+  });
+  options.wait_spin = options.wait_spin.zero();
   unit = make_unit(lanes, std::move(options));
   const SequenceId id = *submit(*unit, [&](LaneId) {
     in_task.pass();

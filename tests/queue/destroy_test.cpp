@@ -21,10 +21,12 @@ TEST(Destroy, QueuedRequestsAreCancelledAndTheRunningOneFinishes) {
   std::vector<Completion> listened;
   std::vector<Completion> called;
   bool second_ran = false;
-  UnitOptions options = function_unit(2);
-  options.on_complete = [&](const Completion& completion) { listened.push_back(completion); };
+  UnitOptions options =
+      function_unit(2, [&](const Completion& completion) { listened.push_back(completion); });
   auto unit = make_unit(lanes, std::move(options));
-  const auto record = [&](const Completion& completion) { called.push_back(completion); };
+  const auto record = [&](SequenceId sequence, const Status& status) {
+    called.push_back({sequence, status});
+  };
   // Ends only when the destruction has begun, which refuses new requests.
   ASSERT_TRUE(submit(
                   *unit,
@@ -90,10 +92,9 @@ TEST(Destroy, NeedsNoFreeLane) {
   Lanes lanes({.count = 1});
   const auto busy = make_unit(lanes, 1);
   std::atomic<int> cancelled{0};
-  UnitOptions options = function_unit(3);
-  options.on_complete = [&](const Completion& completion) {
+  UnitOptions options = function_unit(3, [&](const Completion& completion) {
     if (completion.status.code() == StatusCode::kCancelled) ++cancelled;
-  };
+  });
   auto victim = make_unit(lanes, std::move(options));
   test::TaskGate gate;
   const SequenceId id = *submit(*busy, [&](LaneId) {
@@ -112,8 +113,8 @@ TEST(Destroy, CallbackOfAnotherUnitMayDestroy) {
   const auto keeper = make_unit(lanes, 1);
   auto victim = make_unit(lanes, 1);
   test::TaskGate destroyed;
-  ASSERT_TRUE(submit(*victim, nothing, [](const Completion&) {}).ok());
-  ASSERT_TRUE(submit(*keeper, nothing, [&](const Completion&) {
+  ASSERT_TRUE(submit(*victim, nothing, [](SequenceId, const Status&) {}).ok());
+  ASSERT_TRUE(submit(*keeper, nothing, [&](SequenceId, const Status&) {
                 victim.reset();
                 destroyed.open();
               }).ok());
@@ -134,10 +135,10 @@ TEST(Destroy, DropsWhatTheTasksReferTo) {
                 }).ok());
     gate.await_arrivals(1);
     for (int i = 0; i < 3; ++i)
-      ASSERT_TRUE(
-          submit(
-              *unit, [reference](LaneId) { return Status(); }, [reference](const Completion&) {})
-              .ok());
+      ASSERT_TRUE(submit(
+                      *unit, [reference](LaneId) { return Status(); },
+                      [reference](SequenceId, const Status&) {})
+                      .ok());
     unit.reset();
     EXPECT_EQ(reference.use_count(), 1);
     gate.open();
@@ -149,13 +150,13 @@ TEST(Destroy, AtAnyMomentCompletesEveryRequestExactlyOnce) {
   for (int round = 0; round < 500; ++round) {
     std::map<SequenceId, int> listened;
     std::map<SequenceId, int> called;
-    UnitOptions options = function_unit(8);
-    options.on_complete = [&](const Completion& completion) { ++listened[completion.sequence]; };
+    UnitOptions options =
+        function_unit(8, [&](const Completion& completion) { ++listened[completion.sequence]; });
     auto unit = make_unit(lanes, std::move(options));
     std::vector<SequenceId> issued;
     for (int i = 0; i < round % 8; ++i)
-      issued.push_back(*submit(
-          *unit, nothing, [&](const Completion& completion) { ++called[completion.sequence]; }));
+      issued.push_back(
+          *submit(*unit, nothing, [&](SequenceId sequence, const Status&) { ++called[sequence]; }));
     unit.reset();
     ASSERT_EQ(listened.size(), issued.size());
     ASSERT_EQ(called.size(), issued.size());

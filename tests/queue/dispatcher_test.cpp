@@ -10,12 +10,17 @@
 namespace millrace::queue {
 namespace {
 
+void post(Dispatcher& dispatcher, std::function<void()> call) {
+  auto kept = std::make_shared<std::function<void()>>(std::move(call));
+  dispatcher.post([kept](uint64_t, const Status&) { (*kept)(); }, 0, {});
+}
+
 TEST(Dispatcher, RunsCallsInTheOrderPostedOnOneThread) {
   Dispatcher dispatcher;
   std::vector<int> order;
   std::vector<std::thread::id> threads;
   for (int i = 0; i < 100; ++i)
-    dispatcher.post([&, i] {
+    post(dispatcher, [&, i] {
       order.push_back(i);
       threads.push_back(std::this_thread::get_id());
     });
@@ -43,7 +48,7 @@ TEST(Dispatcher, DrainWithoutCallsReturns) {
 TEST(Dispatcher, DrainOnItsOwnThreadReturnsAtOnce) {
   Dispatcher dispatcher;
   bool own_thread = false;
-  dispatcher.post([&] {
+  post(dispatcher, [&] {
     own_thread = dispatcher.on_this_thread();
     dispatcher.drain();
   });
@@ -56,7 +61,7 @@ TEST(Dispatcher, DestructorWaitsForPostedCalls) {
   int calls = 0;
   {
     Dispatcher dispatcher;
-    for (int i = 0; i < 10; ++i) dispatcher.post([&] { ++calls; });
+    for (int i = 0; i < 10; ++i) post(dispatcher, [&] { ++calls; });
   }
   EXPECT_EQ(calls, 10);
 }
@@ -66,11 +71,11 @@ TEST(Dispatcher, CallMayDropTheLastPointer) {
   test::TaskGate posted;
   test::TaskGate later_call;
   Dispatcher& raw = *dispatcher;
-  raw.post([&posted, keep = std::move(dispatcher)]() mutable {
+  post(raw, [&posted, keep = std::move(dispatcher)]() mutable {
     posted.pass();
     keep.reset();
   });
-  raw.post([&] { later_call.open(); });
+  post(raw, [&] { later_call.open(); });
   posted.open();
   later_call.pass();
 }

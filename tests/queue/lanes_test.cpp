@@ -42,7 +42,8 @@ TEST(Lanes, ThreadsAreLanesAndOneDispatcherWhateverTheNumberOfUnits) {
   for (int i = 0; i < 50; ++i) units.push_back(make_unit(lanes, 2));
   for (const auto& unit : units) ASSERT_TRUE(unit->wait(*submit(*unit, nothing), kForever).ok());
   EXPECT_EQ(thread_count(), before + 3);
-  for (const auto& unit : units) ASSERT_TRUE(submit(*unit, nothing, [](const Completion&) {}).ok());
+  for (const auto& unit : units)
+    ASSERT_TRUE(submit(*unit, nothing, [](SequenceId, const Status&) {}).ok());
   EXPECT_EQ(thread_count(), before + 4);
 }
 

@@ -24,9 +24,9 @@ class CountingTask final : public Task {
   CountingTask(std::vector<std::atomic<uint8_t>>& runs, std::vector<std::thread::id>& ran_on)
       : runs_(runs), ran_on_(ran_on) {}
 
-  Status run(LaneId lane) noexcept override {
+  Status run(RunControl& control) noexcept override {
     runs_[number].fetch_add(1, std::memory_order_relaxed);
-    ran_on_[lane] = std::this_thread::get_id();
+    ran_on_[control.lane()] = std::this_thread::get_id();
     return {};
   }
   void release() noexcept override {}

@@ -113,7 +113,7 @@ TEST(Wait, SaysThatAnIdWasNeverIssued) {
   const SequenceId of_other_unit = *submit(*other, nothing);
   ASSERT_TRUE(unit->wait(id, kForever).ok());
   for (const SequenceId unknown : {SequenceId{0}, id - 1, id + 1, of_other_unit}) {
-    EXPECT_EQ(unit->wait(unknown, kForever).code(), StatusCode::kUnknownJob) << unknown;
+    EXPECT_EQ(unit->wait(unknown, kForever).code(), StatusCode::kInvalidJobId) << unknown;
     EXPECT_FALSE(unit->is_completed(unknown)) << unknown;
   }
 }
@@ -132,8 +132,8 @@ TEST(Wait, RemembersTheLast65536RequestsAndSaysThatOlderOnesAreTooOld) {
   const SequenceId oldest = last - 65'535;
   EXPECT_EQ(unit->wait(oldest, nanoseconds(0)).code(), StatusCode::kIoError);
   EXPECT_TRUE(unit->wait(oldest + 1, nanoseconds(0)).ok());
-  EXPECT_EQ(unit->wait(oldest - 1, nanoseconds(0)).code(), StatusCode::kUnknownJob);
-  EXPECT_EQ(unit->wait(last - kRequests + 1, nanoseconds(0)).code(), StatusCode::kUnknownJob);
+  EXPECT_EQ(unit->wait(oldest - 1, nanoseconds(0)).code(), StatusCode::kInvalidJobId);
+  EXPECT_EQ(unit->wait(last - kRequests + 1, nanoseconds(0)).code(), StatusCode::kInvalidJobId);
   EXPECT_TRUE(unit->is_completed(oldest - 1));
 }
 

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/hooks.h"
+#include "base/log.h"
 
 namespace millrace::runtime {
 namespace {
@@ -46,9 +49,20 @@ TEST(JobTable, KeepsOnlyTheLastUncollectedResults) {
     ids.push_back(job->id);
     table.complete(job, {});
   }
-  EXPECT_EQ(table.wait(ids[0], kPoll).code(), StatusCode::kUnknownJob);
-  EXPECT_EQ(table.wait(ids[1], kPoll).code(), StatusCode::kUnknownJob);
+  EXPECT_EQ(table.wait(ids[0], kPoll).code(), StatusCode::kInvalidJobId);
+  EXPECT_EQ(table.wait(ids[1], kPoll).code(), StatusCode::kInvalidJobId);
   for (int i = 2; i < 5; ++i) EXPECT_TRUE(table.wait(ids[i], kPoll).ok()) << i;
+}
+
+TEST(JobTable, SaysOnceThatResultsAreDropped) {
+  std::vector<std::string> lines;
+  set_log_sink(
+      [&](LogLevel, std::string_view, std::string_view line) { lines.emplace_back(line); });
+  JobTable table(1);
+  for (int i = 0; i < 5; ++i) table.complete(table.issue(), {});
+  set_log_sink({});
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].find("not collected"), std::string::npos) << lines[0];
 }
 
 TEST(JobTable, CollectedResultsMakeRoom) {
@@ -75,31 +89,10 @@ TEST(JobTable, PendingJobsAreNeverDropped) {
   EXPECT_TRUE(table.wait(id, kPoll).ok());
 }
 
-TEST(JobTable, AResultSomebodyHoldsIsNotDropped) {
-  JobTable table(2);
-  Job* held = table.issue_held();
-  table.complete(held, {0, internal_error("held")});
-  for (int i = 0; i < 100; ++i) table.complete(table.issue(), {});
-  EXPECT_EQ(table.finish(held).code(), StatusCode::kInternal);
-}
-
-TEST(JobTable, AResultSomebodyHoldsIsUnknownToOthers) {
-  JobTable table;
-  Job* held = table.issue_held();
-  Job* next = table.issue();
-  EXPECT_EQ(next->id, 1u) << "a held job takes no id";
-  EXPECT_EQ(table.wait(held->id, kPoll).code(), StatusCode::kUnknownJob);
-  table.complete(held, {0, internal_error("held")});
-  EXPECT_EQ(table.wait(held->id, kPoll).code(), StatusCode::kUnknownJob);
-  EXPECT_EQ(table.finish(held).code(), StatusCode::kInternal);
-  table.complete(next, {});
-  EXPECT_TRUE(table.wait(1, kPoll).ok());
-}
-
 TEST(JobTable, AWithdrawnJobIsUnknown) {
   JobTable table;
   table.withdraw(table.issue());
-  EXPECT_EQ(table.wait(1, kPoll).code(), StatusCode::kUnknownJob);
+  EXPECT_EQ(table.wait(1, kPoll).code(), StatusCode::kInvalidJobId);
   Job* job = table.issue();
   EXPECT_EQ(job->id, 2u);
   table.complete(job, {});
@@ -116,7 +109,7 @@ TEST(JobTable, KeepsTheFullNumberOfResultsByDefault) {
     ids.push_back(job->id);
     table.complete(job, {});
   }
-  EXPECT_EQ(table.wait(ids.front(), kPoll).code(), StatusCode::kUnknownJob);
+  EXPECT_EQ(table.wait(ids.front(), kPoll).code(), StatusCode::kInvalidJobId);
   EXPECT_TRUE(table.wait(ids[1], kPoll).ok());
   EXPECT_TRUE(table.wait(ids.back(), kPoll).ok());
 }
@@ -137,6 +130,26 @@ TEST(JobTable, TellsObserversWhoseResultWasCollected) {
   EXPECT_EQ(seen[0].point, HookPoint::kWaited);
   EXPECT_EQ(seen[0].subject, 4711u);
   EXPECT_EQ(seen[0].detail, static_cast<uint64_t>(StatusCode::kInternal));
+}
+
+TEST(JobTable, TellsObserversOfAWaitInVain) {
+  std::vector<HookEvent> seen;
+  const HookFunction record = [](void* observer, const HookEvent& event) noexcept {
+    static_cast<std::vector<HookEvent>*>(observer)->push_back(event);
+  };
+  JobTable table;
+  const JobId id = table.issue()->id;
+  table.note_sequence(id, 4711);
+  ASSERT_TRUE(add_hook(record, &seen));
+  EXPECT_EQ(table.wait(id, kPoll).code(), StatusCode::kPending);
+  EXPECT_EQ(table.wait(id, std::chrono::milliseconds(1)).code(), StatusCode::kPending);
+  remove_hook(record, &seen);
+  ASSERT_EQ(seen.size(), 2u);
+  for (const HookEvent& event : seen) {
+    EXPECT_EQ(event.point, HookPoint::kWaited);
+    EXPECT_EQ(event.subject, 4711u);
+    EXPECT_EQ(event.detail, static_cast<uint64_t>(StatusCode::kPending));
+  }
 }
 
 TEST(JobTable, WakesAWaiterOfAnotherThread) {

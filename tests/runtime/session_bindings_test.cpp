@@ -12,14 +12,14 @@ using ::testing::HasSubstr;
 
 class SessionBindings : public GatedSession {
  protected:
-  SessionBindings() { gate_->open(); }
+  SessionBindings() { faults().release(); }
 
   std::string refusal(Session& session, const JobBindings& bindings) {
     const Status executed = session.execute(bindings);
     EXPECT_EQ(executed.code(), StatusCode::kInvalidArgument);
     const Status submitted = session.submit(bindings).status();
     EXPECT_EQ(submitted.to_string(), executed.to_string());
-    EXPECT_EQ(gate_->arrivals(), 0u) << "nothing may run";
+    EXPECT_EQ(faults().arrivals(), 0u) << "nothing may run";
     return executed.message();
   }
 };
@@ -53,8 +53,8 @@ TEST_F(SessionBindings, RefusesAViewThatTheBoundaryDoesNotHave) {
   EXPECT_TRUE(session->execute(cpu.bindings()).ok());
 }
 
-// The gate program takes HW views and fills its output with one byte value, so that in the CPU view
-// every element of the output is the float made of that byte.
+// The pattern program takes HW views and fills its output with one byte value, so that in the CPU
+// view every element of the output is the float made of that byte.
 TEST_F(SessionBindings, ConvertsWhereTheProgramTakesTheOtherView) {
   const std::unique_ptr<Session> session = make_session();
   JobMemory memory(session->model(), 1, device::View::kCpu);

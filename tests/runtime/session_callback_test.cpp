@@ -48,15 +48,15 @@ class SessionCallback : public GatedSession {
   std::vector<JobId> overtake(Session& session, Calls& calls, JobId& first, JobId& second) {
     JobMemory long_job(session.model(), 2), short_job(session.model(), 1);
     first = session.submit(long_job.bindings(), calls.callback()).value();
-    gate_->await_arrivals(1);
+    faults().await_arrivals(1);
     second = session.submit(short_job.bindings(), calls.callback()).value();
-    gate_->await_arrivals(2);
+    faults().await_arrivals(2);
     // The first frame of each passes; the second frame of the long job then arrives.
-    gate_->let_through(2);
-    gate_->await_arrivals(3);
+    faults().let_through(2);
+    faults().await_arrivals(3);
     EXPECT_TRUE(session.wait(second, kForever).ok());
     EXPECT_EQ(session.wait(first, kPoll).code(), StatusCode::kPending);
-    gate_->open();
+    faults().release();
     EXPECT_TRUE(session.wait(first, kForever).ok());
     return calls.await(2);
   }
@@ -66,8 +66,8 @@ TEST_F(SessionCallback, GetsTheIdAndTheFinalStatus) {
   const std::unique_ptr<Session> session = make_session();
   JobMemory memory(session->model());
   Calls calls;
-  gate_->fail_with(internal_error("the mill stopped"));
-  gate_->open();
+  faults().fail_all(internal_error("the mill stopped"));
+  faults().release();
   const JobId id = session->submit(memory.bindings(), calls.callback()).value();
   EXPECT_THAT(calls.await(1), ElementsAre(id));
   EXPECT_THAT(calls.codes(), ElementsAre(StatusCode::kInternal));
@@ -98,10 +98,10 @@ TEST_F(SessionCallback, JobsWithoutACallbackHoldNobodyBack) {
   JobMemory memory(session->model(), 1);
   Calls calls;
   const JobId silent = session->submit(memory.bindings()).value();
-  gate_->await_arrivals(1);
+  faults().await_arrivals(1);
   const JobId loud = session->submit(memory.bindings(), calls.callback()).value();
-  gate_->await_arrivals(2);
-  gate_->open();
+  faults().await_arrivals(2);
+  faults().release();
   EXPECT_THAT(calls.await(1), ElementsAre(loud));
   EXPECT_TRUE(session->wait(silent, kForever).ok());
 }
@@ -111,7 +111,7 @@ TEST_F(SessionCallback, ManyJobsCallBackInOrderOfSubmission) {
   JobMemory memory(session->model());
   Calls calls;
   std::vector<JobId> submitted;
-  gate_->open();
+  faults().release();
   while (submitted.size() < 2000) {
     const Result<JobId> id = session->submit(memory.bindings(), calls.callback());
     if (id.ok()) submitted.push_back(*id);
@@ -122,7 +122,7 @@ TEST_F(SessionCallback, ManyJobsCallBackInOrderOfSubmission) {
 TEST_F(SessionCallback, MaySubmitTheNextJobBecauseItsOwnSlotIsFree) {
   const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 1});
   JobMemory memory(session->model());
-  gate_->open();
+  faults().release();
   constexpr int kChain = 200;
   std::atomic<int> left{kChain};
   std::promise<void> finished;
@@ -140,7 +140,7 @@ TEST_F(SessionCallback, MaySubmitTheNextJobBecauseItsOwnSlotIsFree) {
 TEST_F(SessionCallback, MayRunAJobToItsEnd) {
   const std::unique_ptr<Session> session = make_session();
   JobMemory memory(session->model());
-  gate_->open();
+  faults().release();
   std::promise<Status> executed;
   ASSERT_TRUE(session
                   ->submit(memory.bindings(),
@@ -155,7 +155,7 @@ TEST_F(SessionCallback, ThatThrowsHarmsNobody) {
   const std::unique_ptr<Session> session = make_session();
   JobMemory memory(session->model());
   Calls calls;
-  gate_->open();
+  faults().release();
   const JobCallback throwing = [](JobId, const Status&) { throw std::runtime_error("no"); };
   ASSERT_TRUE(session->submit(memory.bindings(), throwing).ok());
   const JobId id = [&] {

@@ -24,9 +24,9 @@ TEST_F(SessionDestroy, FinishesRunningJobsCancelsTheOthersAndCallsBack) {
                              })
                     .ok());
   }
-  gate_->await_arrivals(2);
+  faults().await_arrivals(2);
   std::thread closer([&] { session.reset(); });
-  gate_->open();
+  faults().release();
   closer.join();
   EXPECT_GE(finished, 2) << "both lanes had started a job";
   EXPECT_EQ(finished + cancelled, 6) << "every callback is delivered before the destructor returns";
@@ -46,7 +46,7 @@ TEST_F(SessionDestroy, MayHappenInACallback) {
   ASSERT_TRUE(
       session->submit(memory.bindings(), [&](JobId, const Status&) { second_called.set_value(); })
           .ok());
-  gate_->open();
+  faults().release();
   closed.get_future().get();
   second_called.get_future().get();
   EXPECT_EQ(session, nullptr);
@@ -59,7 +59,7 @@ TEST_F(SessionDestroy, DropsReferencesToTensors) {
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(session->submit(memory.bindings()).ok());
   memory.inputs()[0].owner.reset();
   EXPECT_FALSE(input.expired()) << "the jobs keep their memory";
-  gate_->open();
+  faults().release();
   session.reset();
   EXPECT_TRUE(input.expired());
 }
@@ -70,7 +70,7 @@ TEST_F(SessionDestroy, LeavesOtherSessionsOfTheProgramAlone) {
   std::unique_ptr<Session> first = Session::create(device_, program).value();
   std::unique_ptr<Session> second = Session::create(device_, program).value();
   JobMemory memory(first->model());
-  gate_->open();
+  faults().release();
   EXPECT_TRUE(first->execute(memory.bindings()).ok());
   EXPECT_TRUE(second->execute(memory.bindings()).ok());
   first.reset();
@@ -78,7 +78,7 @@ TEST_F(SessionDestroy, LeavesOtherSessionsOfTheProgramAlone) {
 }
 
 TEST_F(SessionDestroy, HappensAHundredTimesUnderLoad) {
-  gate_->open();
+  faults().release();
   for (int round = 0; round < 100; ++round) {
     std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 4});
     JobMemory memory(session->model());

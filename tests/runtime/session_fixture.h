@@ -1,4 +1,4 @@
-// Sessions on a device that waits at a gate, and memory to bind to their jobs.
+// Sessions on a device whose jobs wait at a gate, and memory to bind to their jobs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/session.h"
-#include "tests/support/gate_device.h"
+#include "tests/support/gated_device.h"
 #include "tests/support/tiny_model.h"
 
 namespace millrace::runtime {
@@ -55,8 +55,9 @@ class JobMemory {
 
 class GatedSession : public ::testing::Test {
  protected:
-  // A gate that a failing test leaves closed would hold the lanes, and with them the program.
-  ~GatedSession() override { gate_->open(); }
+  ~GatedSession() override { test::let_everything_go(faults()); }
+
+  device::FaultPlan& faults() { return *gated_.faults; }
 
   std::unique_ptr<Session> make_session(SessionOptions options = {},
                                         test::TinyModelOptions model = {}) {
@@ -65,8 +66,8 @@ class GatedSession : public ::testing::Test {
     return Session::create(device_, program, options).value();
   }
 
-  std::shared_ptr<test::Gate> gate_ = std::make_shared<test::Gate>();
-  std::shared_ptr<device::Device> device_ = std::make_shared<test::GateDevice>(gate_, 2);
+  test::GatedDevice gated_ = test::make_gated_device(2);
+  const std::shared_ptr<device::Device>& device_ = gated_.device;
 };
 
 }  // namespace millrace::runtime

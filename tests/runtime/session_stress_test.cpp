@@ -27,11 +27,11 @@ class RecordingContext final : public device::Context {
   RecordingContext(std::unique_ptr<device::Context> context, std::atomic<uint64_t>& runs,
                    std::atomic<std::thread::id>& ran_on)
       : context_(std::move(context)), runs_(runs), ran_on_(ran_on) {}
-  Status run(std::span<const device::Binding> inputs,
-             std::span<const device::Binding> outputs) noexcept override {
+  Status run(std::span<const device::Binding> inputs, std::span<const device::Binding> outputs,
+             queue::RunControl& control) noexcept override {
     runs_.fetch_add(1, std::memory_order_relaxed);
     ran_on_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    return context_->run(inputs, outputs);
+    return context_->run(inputs, outputs, control);
   }
 
  private:
@@ -129,7 +129,7 @@ TEST_F(SessionStress, AMillionJobsAreEachCollectedOnce) {
     const auto collect = [&](uint32_t i) {
       const Status status = session->wait(mine[i], kForever);
       ASSERT_TRUE(status.ok()) << status.to_string();
-      ASSERT_EQ(session->wait(mine[i], kPoll).code(), StatusCode::kUnknownJob);
+      ASSERT_EQ(session->wait(mine[i], kPoll).code(), StatusCode::kInvalidJobId);
     };
     for (uint32_t i = 0; i < kJobsPerProducer; ++i) {
       mine[i] = submit_patiently(*session, memory.bindings());

@@ -1,7 +1,6 @@
 // Runners on a tiny model, on a device of the test's choice.
 #pragma once
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <any>
@@ -12,7 +11,7 @@
 #include <vector>
 
 #include "device/registry.h"
-#include "tests/support/gate_device.h"
+#include "tests/support/gated_device.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tiny_model.h"
 #include "vart/vart_runner_factory.hpp"
@@ -85,16 +84,16 @@ class RunnerTest : public ::testing::Test {
 class GatedRunnerTest : public RunnerTest {
  protected:
   GatedRunnerTest() {
-    setenv("MILLRACE_PLUGIN_DIR", MILLRACE_GATE_PLUGIN_DIR, 1);
-    use_device("gate");
-    void* plugin = dlopen(MILLRACE_GATE_PLUGIN_DIR "/libmillrace-gate.so", RTLD_NOW | RTLD_LOCAL);
-    using NewGate = test::Gate* (*)();
-    gate_ = reinterpret_cast<NewGate>(dlsym(plugin, "millrace_test_new_gate"))();
+    setenv("MILLRACE_PLUGIN_DIR", MILLRACE_TEST_PLUGIN_DIR, 1);
+    use_device("faulty-pattern");
+    device_ = device::open_device("faulty-pattern", {.lanes = 2}).value();
+    gate_ = device::faults_of(*device_);
+    gate_->hold();
   }
-  // A gate that a failing test leaves closed would hold the lanes, and with them the program.
-  ~GatedRunnerTest() override { gate_->open(); }
+  ~GatedRunnerTest() override { test::let_everything_go(*gate_); }
 
-  test::Gate* gate_;
+  std::shared_ptr<device::Device> device_;  // kept, so that runners get the same one
+  std::shared_ptr<device::FaultPlan> gate_;
 };
 
 }  // namespace millrace::vartml

@@ -126,7 +126,7 @@ class BoundaryTensor {
         std::make_unique<ConversionStep>(*std::move(conversion), direction_, buffer, dense.buffer);
     const bool copy = dense.buffer != place.buffer;
     if (copy && direction_ == Direction::kOutput) add_reorder(dense, place, condition);
-    builder_.add("Convert", "millrace:conversion", std::move(step), condition);
+    builder_.add("Convert", "millrace:conversion", std::move(step), condition, boundary_.value);
     if (copy && direction_ == Direction::kInput) add_reorder(dense, place, condition);
     return {};
   }
@@ -140,9 +140,9 @@ class BoundaryTensor {
 
   void add_reorder(const Operand& outside, const Operand& inside, const ViewCondition& condition) {
     if (direction_ == Direction::kInput)
-      builder_.add_reorder(outside, inside, condition);
+      builder_.add_reorder(boundary_.value, outside, inside, condition);
     else
-      builder_.add_reorder(inside, outside, condition);
+      builder_.add_reorder(boundary_.value, inside, outside, condition);
   }
 
   Builder& builder_;

@@ -55,7 +55,6 @@ Status Builder::lower_nodes() {
   std::string missing;
   for (const graph::Node& node : model_.graph.nodes) {
     node_ = static_cast<uint32_t>(&node - model_.graph.nodes.data());
-    node_name_ = node.name;
     const Status status = lower(*this, node);
     if (status.ok()) continue;
     if (status.code() != StatusCode::kUnsupported)
@@ -65,7 +64,6 @@ Status Builder::lower_nodes() {
     // Something for the nodes behind it to start from, so that they are checked too.
     new_result(node.outputs[0], plain_form(node.outputs[0]));
   }
-  node_name_.clear();
   if (missing.empty()) return {};
   return unsupported("the CPU device has no kernel for " + missing);
 }
@@ -111,7 +109,7 @@ Result<Operand> Builder::in_layout(ValueId id, const Desc& wanted) {
   for (const Operand& place : values_[id].places)
     if (place.desc == wanted) return place;
   const Operand copy = new_temporary(wanted);
-  add_reorder(values_[id].places.front(), copy);
+  add_reorder(id, values_[id].places.front(), copy);
   set_result(id, copy);
   return copy;
 }
@@ -130,7 +128,7 @@ Result<Operand> Builder::packed(ValueId id, const Desc& wanted, std::span<const 
     from.desc = stored_desc(wanted.dims(), type_, stored);
     if (from.desc == wanted) return from;
     const Operand copy = new_temporary(wanted);
-    add_reorder(from, copy);
+    add_reorder(id, from, copy);
     return copy;
   }
   std::vector<PackedConstant>& packed = values_[id].packed;
@@ -212,22 +210,27 @@ Operand Builder::new_result_over(ValueId result, const Desc& desc, ValueId id,
 }
 
 void Builder::add(std::string operation, std::string implementation,
-                  std::unique_ptr<const Step> step, std::optional<ViewCondition> only_in) {
+                  std::unique_ptr<const Step> step, std::optional<ViewCondition> only_in,
+                  ValueId moved) {
   const auto index = static_cast<uint32_t>(parts_.steps.size());
   for (BufferId id : step->buffers()) buffers_.touch(id, index);
-  StepInfo info{node_name_, std::move(operation), std::move(implementation)};
+  StepInfo info{{}, std::move(operation), std::move(implementation), {}};
+  if (moved == kNoValue) {
+    const graph::Node& node = model_.graph.nodes[node_];
+    info.node = node.name;
+    moved = node.outputs[0];
+  }
+  info.output = value(moved).name;
   parts_.steps.push_back({std::move(step), std::move(info), only_in});
 }
 
-void Builder::add_reorder(const Operand& from, const Operand& to,
+void Builder::add_reorder(ValueId moved, const Operand& from, const Operand& to,
                           std::optional<ViewCondition> only_in) {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const dnnl::reorder::primitive_desc desc(engine_, from.desc, engine_, to.desc, attributes);
-  const std::string node = std::exchange(node_name_, {});
   add_primitive("Reorder", desc, dnnl::reorder(desc), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}},
-                only_in);
-  node_name_ = node;
+                only_in, moved);
 }
 
 }  // namespace millrace::device::cpu

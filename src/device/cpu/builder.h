@@ -93,20 +93,25 @@ class Builder {
   Operand new_result_over(graph::ValueId result, const Desc& desc, graph::ValueId id,
                           const Operand& place);
 
-  // Steps, in the order in which they run.
+  // Steps, in the order in which they run. They belong to the node that is being lowered and work
+  // towards its result; but with `moved`, to no node: they bring that value somewhere.
   void add(std::string operation, std::string implementation, std::unique_ptr<const Step> step,
-           std::optional<ViewCondition> only_in = std::nullopt);
+           std::optional<ViewCondition> only_in = std::nullopt,
+           graph::ValueId moved = graph::kNoValue);
   // `Primitive::primitive_desc` gives implementation and scratchpad.
   template <class PrimitiveDesc>
   void add_primitive(std::string operation, const PrimitiveDesc& desc, dnnl::primitive primitive,
                      std::vector<Argument> arguments,
-                     std::optional<ViewCondition> only_in = std::nullopt) {
+                     std::optional<ViewCondition> only_in = std::nullopt,
+                     graph::ValueId moved = graph::kNoValue) {
     if (const Desc scratch = desc.scratchpad_desc(); scratch.get_size() > 0)
       arguments.push_back({DNNL_ARG_SCRATCHPAD, new_temporary(scratch)});
     add(std::move(operation), desc.impl_info_str(),
-        std::make_unique<PrimitiveStep>(std::move(primitive), std::move(arguments)), only_in);
+        std::make_unique<PrimitiveStep>(std::move(primitive), std::move(arguments)), only_in,
+        moved);
   }
-  void add_reorder(const Operand& from, const Operand& to,
+  // `moved` is the value that `to` holds afterwards, or a part of it.
+  void add_reorder(graph::ValueId moved, const Operand& from, const Operand& to,
                    std::optional<ViewCondition> only_in = std::nullopt);
 
   BufferTable& buffers() noexcept { return buffers_; }
@@ -140,7 +145,6 @@ class Builder {
   BufferTable buffers_;
   ProgramParts parts_;
   uint32_t node_ = 0;  // the node that is being lowered
-  std::string node_name_;
 };
 
 }  // namespace millrace::device::cpu

@@ -94,16 +94,24 @@ void CpuContext::bind(std::span<const Binding> inputs, std::span<const Binding> 
   }
 }
 
-Status CpuContext::run(std::span<const Binding> inputs, std::span<const Binding> outputs) noexcept {
+Status CpuContext::run(std::span<const Binding> inputs, std::span<const Binding> outputs,
+                       queue::RunControl& control) noexcept {
   MILLRACE_RETURN_IF_ERROR(check(Direction::kInput, inputs));
   MILLRACE_RETURN_IF_ERROR(check(Direction::kOutput, outputs));
   bind(inputs, outputs);
   const OneOpenMpThread one_thread;
+  return run_steps(inputs, outputs, control);
+}
+
+Status CpuContext::run_steps(std::span<const Binding> inputs, std::span<const Binding> outputs,
+                             queue::RunControl& control) noexcept {
   const std::vector<ProgramStep>& steps = program_->parts().steps;
-  for (size_t i = 0; i < steps.size(); ++i) {
+  for (uint32_t i = 0; i < steps.size(); ++i) {
     const auto& only_in = steps[i].only_in;
     if (only_in && side(only_in->direction, inputs, outputs)[only_in->index].view != only_in->view)
       continue;
+    if (control.stop_requested()) return control.stop_status();
+    control.begin_step(i);
     const Status status = steps[i].step->run({stream_, buffers_, arguments_[i]});
     if (!status.ok())
       return status.with_context(

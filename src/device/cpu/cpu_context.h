@@ -13,7 +13,8 @@ class CpuContext final : public Context {
  public:
   // May throw what guarded() catches.
   explicit CpuContext(std::shared_ptr<const CpuProgram> program);
-  Status run(std::span<const Binding> inputs, std::span<const Binding> outputs) noexcept override;
+  Status run(std::span<const Binding> inputs, std::span<const Binding> outputs,
+             queue::RunControl& control) noexcept override;
 
  private:
   // The memory objects over a buffer that may lie in a caller's tensor.
@@ -29,6 +30,8 @@ class CpuContext final : public Context {
   void make_arguments();
   Status check(Direction direction, std::span<const Binding> bindings) const;
   void bind(std::span<const Binding> inputs, std::span<const Binding> outputs) noexcept;
+  Status run_steps(std::span<const Binding> inputs, std::span<const Binding> outputs,
+                   queue::RunControl& control) noexcept;
 
   const std::shared_ptr<const CpuProgram> program_;
   const dnnl::stream stream_;

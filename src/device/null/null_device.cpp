@@ -9,7 +9,10 @@ namespace {
 
 class NullContext final : public Context {
  public:
-  Status run(std::span<const Binding>, std::span<const Binding>) noexcept override { return {}; }
+  Status run(std::span<const Binding>, std::span<const Binding>,
+             queue::RunControl&) noexcept override {
+    return {};
+  }
 };
 
 class NullProgram final : public Program {

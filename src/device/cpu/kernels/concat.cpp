@@ -40,7 +40,7 @@ class FloatingConcat {
       const Dims dims = builder_.dims(inputs_[i]);
       const Desc part = y.desc.submemory_desc(dims, offset);
       if (!produce_in_place(places_[i], y.buffer, part))
-        builder_.add_reorder(places_[i], {y.buffer, part});
+        builder_.add_reorder(y_, places_[i], {y.buffer, part});
       offset[axis_] += dims[axis_];
     }
     return {};

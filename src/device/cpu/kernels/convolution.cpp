@@ -126,7 +126,7 @@ class Lowering {
       return residual;
     }
     const Operand y = builder_.new_result(y_, desc);
-    builder_.add_reorder(residual, y);
+    builder_.add_reorder(y_, residual, y);
     return y;
   }
 

@@ -101,7 +101,7 @@ Status lower_pooling(Builder& builder, const Node& node, const graph::Reduce& op
   auto seen = reshaped(result.desc, builder.dims(y));
   if (!seen) {
     const Operand plain = builder.new_temporary(plain_desc(result.desc.dims(), builder.type()));
-    builder.add_reorder(result, plain);
+    builder.add_reorder(y, result, plain);
     result = plain;
     seen = builder.plain_form(y);
   }

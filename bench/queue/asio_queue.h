@@ -1,0 +1,58 @@
+// boost::asio::post to an io_context that one thread runs, with a bound on the jobs in flight,
+// which asio itself does not have. Waiting spins on a counter: asio offers no wait for one handler.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <cstdint>
+#include <thread>
+
+#include "queue/spin.h"
+
+namespace millrace::bench {
+
+class AsioQueue {
+ public:
+  explicit AsioQueue(int64_t depth) : depth_(depth), worker_([this] { context_.run(); }) {}
+  ~AsioQueue() {
+    work_.reset();
+    worker_.join();
+  }
+  AsioQueue(const AsioQueue&) = delete;
+  AsioQueue& operator=(const AsioQueue&) = delete;
+
+  // 0 when full.
+  uint64_t submit() {
+    int64_t issued = issued_.load(std::memory_order_relaxed);
+    do {
+      if (issued - completed_.load(std::memory_order_acquire) >= depth_) return 0;
+    } while (!issued_.compare_exchange_weak(issued, issued + 1, std::memory_order_relaxed));
+    boost::asio::post(context_, [this] { complete(); });
+    return static_cast<uint64_t>(issued + 1);
+  }
+  void wait(uint64_t id) const {
+    while (completed() < id) queue::cpu_relax();
+  }
+  // Acquire: pairs with complete(), as a caller who reads outputs would need.
+  uint64_t completed() const {
+    return static_cast<uint64_t>(completed_.load(std::memory_order_acquire));
+  }
+
+ private:
+  void complete() {
+    completed_.store(completed_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+
+  const int64_t depth_;
+  // The hint that only one thread runs the context lets asio leave out some of its locking.
+  boost::asio::io_context context_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
+      context_.get_executor()};
+  alignas(64) std::atomic<int64_t> issued_{0};
+  alignas(64) std::atomic<int64_t> completed_{0};
+  std::thread worker_;
+};
+
+}  // namespace millrace::bench

@@ -1,0 +1,31 @@
+// LatencyRecorder: keeps every sample of one run, for percentiles. One thread.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace millrace::bench {
+
+class LatencyRecorder {
+ public:
+  // Room for `expected` samples, so that recording them allocates nothing.
+  explicit LatencyRecorder(size_t expected) { samples_ns_.reserve(expected); }
+
+  void add(int64_t ns) { samples_ns_.push_back(ns); }
+
+  // The time in nanoseconds that `share` of the samples (0 to 1) do not exceed. Requirement: there
+  // is a sample.
+  double percentile(double share) {
+    const auto at = samples_ns_.begin() +
+                    static_cast<ptrdiff_t>(share * static_cast<double>(samples_ns_.size() - 1));
+    std::nth_element(samples_ns_.begin(), at, samples_ns_.end());
+    return static_cast<double>(*at);
+  }
+
+ private:
+  std::vector<int64_t> samples_ns_;
+};
+
+}  // namespace millrace::bench

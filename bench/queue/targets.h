@@ -1,0 +1,11 @@
+// What the queue promises in numbers, and whether this run kept it.
+#pragma once
+
+namespace millrace::bench {
+
+class MedianReporter;
+
+// Prints measured value, target and PASS or MISS; leaves out what did not run.
+void print_targets(const MedianReporter& report);
+
+}  // namespace millrace::bench

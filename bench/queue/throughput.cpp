@@ -1,0 +1,59 @@
+// Jobs per second from some producers that try again while the queue is full. The measuring thread
+// is the first of them, and polls for the end. Threads run where the kernel puts them.
+#include <benchmark/benchmark.h>
+
+#include <thread>
+#include <vector>
+
+#include "bench/queue/asio_queue.h"
+#include "bench/queue/benchmarks.h"
+#include "bench/queue/condvar_queue.h"
+#include "bench/queue/millrace_queue.h"
+#include "queue/spin.h"
+
+namespace millrace::bench {
+namespace {
+
+// Lets others run now and then: there may be more producers than cores.
+template <class Ready>
+void retry_until(Ready&& ready) {
+  for (uint64_t tries = 1; !ready(); ++tries) {
+    queue::cpu_relax();
+    if (tries % 64 == 0) std::this_thread::yield();
+  }
+}
+
+template <class Queue>
+void throughput(benchmark::State& state) {
+  const auto producers = static_cast<uint64_t>(state.range(0));
+  const auto depth = static_cast<uint32_t>(state.range(1));
+  // At depth 1 the queues that sleep need tens of microseconds for each job.
+  const uint64_t jobs = depth == 1 ? 4'000 : 100'000;
+  Queue queue(depth);
+  const auto produce = [&] {
+    for (uint64_t i = 0; i < jobs / producers; ++i)
+      retry_until([&] { return queue.submit() != 0; });
+  };
+  uint64_t expected = 0;
+  for (auto _ : state) {
+    std::vector<std::thread> others;
+    for (uint64_t i = 1; i < producers; ++i) others.emplace_back(produce);
+    produce();
+    for (std::thread& other : others) other.join();
+    expected += jobs;
+    retry_until([&] { return queue.completed() >= expected; });
+  }
+  state.SetItemsProcessed(static_cast<int64_t>(expected));
+}
+
+}  // namespace
+
+void register_throughput() {
+  const std::vector<std::vector<int64_t>> cases{{1, 2, 4}, {1, 16, 256, 1024}};
+  for (auto* added : {benchmark::RegisterBenchmark("jobs/millrace", throughput<MillraceQueue>),
+                      benchmark::RegisterBenchmark("jobs/condvar", throughput<CondvarQueue>),
+                      benchmark::RegisterBenchmark("jobs/asio", throughput<AsioQueue>)})
+    added->ArgNames({"producers", "depth"})->ArgsProduct(cases)->UseRealTime();
+}
+
+}  // namespace millrace::bench

@@ -1,0 +1,105 @@
+// Buffer: memory that host and device both see, and TensorArg: memory bound to a tensor of a job.
+//
+// A Buffer is a reference-counted handle. Copies and slices share the memory, which lives until the
+// last of them is gone and no job names it any more, whatever else was destroyed before. Handles
+// may be copied and used from several threads; one handle object must not be assigned while another
+// thread reads it. Who may touch the bytes when is the caller's business: a job reads its inputs
+// and writes its outputs from submission to completion.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+#include "millrace/status.hpp"
+#include "millrace/tensor.hpp"
+
+namespace millrace {
+
+class Buffer {
+ public:
+  // An empty handle: data() is null, size() is 0.
+  Buffer() noexcept = default;
+
+  // New memory, page aligned, zero-filled, exportable as a file descriptor. kInvalidArgument for
+  // size 0, kOutOfMemory when the memory cannot be had.
+  static Result<Buffer> allocate(size_t bytes);
+  // The caller's memory, which must stay valid while any copy or slice of the buffer lives and
+  // while a job names it. kInvalidArgument for a null pointer or size 0.
+  static Result<Buffer> wrap(void* data, size_t bytes);
+  // Maps the first `bytes` bytes of the file behind `fd` (a memfd, or a dma-buf where the kernel
+  // has one), read only where the descriptor was opened so. The descriptor is duplicated: the
+  // caller keeps and closes its own. kInvalidArgument, with the reason, when it cannot be mapped.
+  static Result<Buffer> import_fd(int fd, size_t bytes);
+
+  // A new descriptor for the whole file behind the buffer, close-on-exec, owned by the caller.
+  // kUnsupported for wrapped memory and for slices.
+  Result<int> export_fd() const;
+  // A view of `bytes` bytes from `offset`, which keeps the memory alive. kInvalidArgument for a
+  // range that leaves the buffer, and for a slice of a slice.
+  Result<Buffer> slice(size_t offset, size_t bytes) const;
+
+  explicit operator bool() const noexcept { return state_ != nullptr; }
+  std::byte* data() const noexcept { return data_; }
+  size_t size() const noexcept { return size_; }
+  // False for an import whose descriptor was opened read only.
+  bool writable() const noexcept { return writable_; }
+  // As many elements of T as fit. Requirement: data() is aligned for T.
+  template <class T>
+  std::span<T> span() const noexcept {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return {reinterpret_cast<T*>(data_), size_ / sizeof(T)};
+  }
+  // The device address: non-zero and page aligned for a whole buffer, distinct for live buffers.
+  uint64_t device_address() const noexcept;
+
+  // Makes host writes visible to the device, and device writes visible to the host. On the software
+  // NPU both see one coherent memory; a dma-buf is synced. kInvalidArgument for an empty buffer.
+  Status sync_for_device() const;
+  Status sync_for_host() const;
+
+  // Keeps the memory alive without the rest of the handle.
+  std::shared_ptr<const void> owner() const noexcept { return state_; }
+
+ private:
+  struct State;
+  template <class Make>
+  static Result<Buffer> make(Make&& make);
+  explicit Buffer(std::shared_ptr<const State> state) noexcept;
+  std::shared_ptr<const State> state_;
+  std::byte* data_ = nullptr;
+  size_t size_ = 0;
+  bool writable_ = false;
+};
+
+// One tensor of one frame of a job: which memory, in which view. Copied by the call that takes it.
+struct TensorArg {
+  TensorArg() noexcept = default;
+  // The job keeps the buffer's memory alive until it is completed.
+  TensorArg(const Buffer& buffer, View as = View::kCpu) noexcept
+      : data(buffer.data()),
+        bytes(buffer.size()),
+        view(as),
+        writable(buffer.writable()),
+        owner(buffer.owner()) {}
+  // The caller's memory, which must stay valid until the job is completed. A span of const elements
+  // is good for inputs only.
+  template <class T, size_t kExtent>
+  TensorArg(std::span<T, kExtent> memory, View as = View::kCpu) noexcept
+      : data(const_cast<std::remove_const_t<T>*>(memory.data())),
+        bytes(memory.size_bytes()),
+        view(as),
+        writable(!std::is_const_v<T>) {}
+  TensorArg(void* memory, size_t size, View as = View::kCpu) noexcept
+      : data(memory), bytes(size), view(as), writable(true) {}
+
+  void* data = nullptr;
+  size_t bytes = 0;  // at least those of the view; checked when the job is submitted
+  View view = View::kCpu;
+  bool writable = false;
+  std::shared_ptr<const void> owner;  // of the memory; empty where the caller keeps it
+};
+
+}  // namespace millrace

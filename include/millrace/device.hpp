@@ -1,0 +1,68 @@
+// Device: what computes, and the owner of the units made through it.
+//
+// All functions may be called from any thread; an object must not be moved, assigned or destroyed
+// while another thread uses it. A moved-from device may only be assigned to or destroyed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "millrace/model.hpp"
+#include "millrace/status.hpp"
+#include "millrace/unit.hpp"
+
+namespace millrace {
+
+struct DeviceOptions {
+  // Threads that run jobs; 0: one per core this process may use. Counts where the process has no
+  // device of that name yet.
+  uint32_t lanes = 0;
+};
+
+class Device {
+ public:
+  // The process's device of that name, which all objects opened with it share:
+  //   "cpu"    the software NPU
+  //   "null"   completes every job at once and leaves the outputs as they are: measures the runtime
+  //   "faulty-cpu", "faulty-null"   the same with faults to order, for tests (docs/devices.md)
+  //   any other NAME   the plugin libmillrace-NAME.so
+  // kNotFound when there is none, kUnsupported when the plugin does not fit this library.
+  static Result<Device> open(std::string_view name = "cpu", DeviceOptions options = {});
+
+  // Closes every unit made through this object (Unit::close): jobs that have not started complete
+  // with kCancelled, running ones finish, and whoever waits is woken. Blocks until then, and no
+  // longer than a unit's close_patience for a job that hangs: that one completes with kHung.
+  // Afterwards Unit and Job handles still answer; what needs the device says kUnavailable.
+  //
+  // When it returns no job reads or writes the memory it names, with one exception: a job that hung
+  // still may, until the device lets go of it. Memory of a Buffer is kept alive for it; memory
+  // named by pointer must not be freed after a kHung.
+  ~Device();
+  Device(Device&&) noexcept;
+  Device& operator=(Device&&) noexcept;  // first closes what it held
+
+  // Loads the archive at `path` (a .rai file, or a directory of the same content). Blocks while
+  // kernels are chosen and weights are packed. kNotFound, kIoError, kCorruptData with what is wrong
+  // in the archive, kUnsupported naming every operator this device has no kernel for.
+  Result<Model> load(const std::string& path) const;
+
+  // A new unit on the device's lanes. kInvalidArgument for a depth outside 1 to 65,536, kQueueFull
+  // when all 65,535 unit ids of the process are taken, kUnavailable when the device has no lane
+  // left.
+  Result<Unit> create_unit(UnitOptions options = {});
+
+  const std::string& name() const noexcept;
+  // For people: what computes, in which version.
+  const std::string& description() const noexcept;
+  // Threads that run jobs now.
+  uint32_t lanes() const noexcept;
+
+ private:
+  class Impl;
+  explicit Device(std::unique_ptr<Impl> impl) noexcept;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace millrace

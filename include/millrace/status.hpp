@@ -1,0 +1,114 @@
+// Status and Result: how every floor reports failure.
+//
+// A Status is one pointer wide. OK is a null pointer, so success costs nothing; a failure carries a
+// code, which says what the caller can do about it, and a message, which says what happened and to
+// what. Objects of these types may be copied and read from several threads.
+//
+// Library code reports failure through these types only: it never prints, exits or aborts, and it
+// throws nowhere but in the vendor faces whose contract asks for exceptions.
+//
+// Every floor of the library uses this header; it is also part of the native API.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace millrace {
+
+// The one list of codes: enumerator, text, and what it means to the caller.
+#define MILLRACE_STATUS_CODES(X)                                                            \
+  X(kOk, "OK", "success")                                                                   \
+  X(kPending, "PENDING", "not finished yet: ask again")                                     \
+  X(kInvalidArgument, "INVALID_ARGUMENT", "the call is wrong: correct it")                  \
+  X(kNotFound, "NOT_FOUND", "no such file, name or id")                                     \
+  X(kInvalidJobId, "INVALID_JOB_ID", "id never issued, already collected, or too old")      \
+  X(kQueueFull, "QUEUE_FULL", "nothing was changed: retry after a job completes")           \
+  X(kOutOfMemory, "OUT_OF_MEMORY", "an allocation failed")                                  \
+  X(kUnsupported, "UNSUPPORTED", "valid, but not offered here")                             \
+  X(kCorruptData, "CORRUPT_DATA", "the bytes are not what they claim to be")                \
+  X(kIoError, "IO_ERROR", "the operating system refused")                                   \
+  X(kCancelled, "CANCELLED", "the job was withdrawn before it finished")                    \
+  X(kDeadlineExceeded, "DEADLINE_EXCEEDED", "the job's deadline passed before it finished") \
+  X(kDropped, "DROPPED", "the job gave way to a newer one, as the unit's policy says")      \
+  X(kHung, "HUNG", "the job made no progress and was given up")                             \
+  X(kDeviceFailed, "DEVICE_FAILED", "the device failed while it ran the job")               \
+  X(kUnitDegraded, "UNIT_DEGRADED", "the unit is out of service until it is reset")         \
+  X(kUnavailable, "UNAVAILABLE", "the object is shutting down")                             \
+  X(kInternal, "INTERNAL", "a defect of this library or of one below it")
+
+enum class StatusCode : int {
+#define MILLRACE_X(enumerator, text, meaning) enumerator,
+  MILLRACE_STATUS_CODES(MILLRACE_X)
+#undef MILLRACE_X
+};
+
+// The upper-case text of a code, for example "QUEUE_FULL"; "UNKNOWN" for a value outside the list.
+std::string_view to_string(StatusCode code) noexcept;
+
+class [[nodiscard]] Status {
+ public:
+  Status() noexcept = default;  // OK
+  Status(StatusCode code, std::string message);
+
+  bool ok() const noexcept { return rep_ == nullptr; }
+  StatusCode code() const noexcept { return rep_ ? rep_->code : StatusCode::kOk; }
+  // Empty when OK.
+  const std::string& message() const noexcept;
+  // "OK", or "CODE: message".
+  std::string to_string() const;
+  // The same code with "context: " in front of the message; an OK status stays OK.
+  Status with_context(std::string_view context) const;
+
+ private:
+  struct Rep {
+    StatusCode code;
+    std::string message;
+  };
+  std::shared_ptr<const Rep> rep_;
+};
+
+inline Status invalid_argument(std::string message) {
+  return {StatusCode::kInvalidArgument, std::move(message)};
+}
+inline Status corrupt_data(std::string message) {
+  return {StatusCode::kCorruptData, std::move(message)};
+}
+inline Status unsupported(std::string message) {
+  return {StatusCode::kUnsupported, std::move(message)};
+}
+inline Status internal_error(std::string message) {
+  return {StatusCode::kInternal, std::move(message)};
+}
+// kIoError, or kNotFound for ENOENT, with the operating system's text for `error_number`.
+Status io_error(std::string_view what, int error_number);
+
+// A value, or the reason why there is none.
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::move(value)) {}
+  // `status` must not be OK.
+  Result(Status status) : state_(std::move(status)) {}
+
+  bool ok() const noexcept { return state_.index() == 1; }
+  Status status() const { return ok() ? Status() : std::get<0>(state_); }
+
+  // Requirement for all of these: ok().
+  T& value() & { return std::get<1>(state_); }
+  const T& value() const& { return std::get<1>(state_); }
+  T&& value() && { return std::get<1>(std::move(state_)); }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+
+ private:
+  std::variant<Status, T> state_;
+};
+
+}  // namespace millrace

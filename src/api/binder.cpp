@@ -1,0 +1,74 @@
+#include "api/binder.h"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <utility>
+
+namespace millrace::api {
+namespace {
+
+// What Executor::check cannot see: how much memory there is, and whether it may be written.
+Status check_memory(std::span<const TensorArg> args, const std::vector<TensorInfo>& infos,
+                    const char* what, bool written) {
+  auto info = infos.begin();
+  for (const TensorArg& arg : args) {
+    const ViewInfo& view = arg.view == View::kHw ? *info->hw : info->cpu;
+    if (arg.bytes < view.bytes)
+      return invalid_argument(fmt::format("{} \"{}\" takes {} bytes, the memory has {}", what,
+                                          info->name, view.bytes, arg.bytes));
+    if (written && !arg.writable)
+      return invalid_argument(
+          fmt::format("{} \"{}\" is bound to memory that is read only", what, info->name));
+    if (++info == infos.end()) info = infos.begin();  // the next frame
+  }
+  return {};
+}
+
+}  // namespace
+
+Binder::Storage& Binder::spare() noexcept {
+  static thread_local Storage storage;
+  return storage;
+}
+
+Binder::Binder() noexcept : storage_(std::move(spare())) {}
+
+Binder::~Binder() {
+  storage_.tensors.clear();
+  storage_.jobs.clear();
+  spare() = std::move(storage_);
+}
+
+Status Binder::add(const device::Device& device, const Model::Impl* model, const JobArgs& args) {
+  if (model == nullptr) return invalid_argument("the model is an empty handle");
+  runtime::Executor& executor = *model->executor();
+  if (&executor.device() != &device)
+    return invalid_argument(fmt::format(
+        "model \"{}\" is loaded on another device than the unit is for", executor.model().name));
+  try {
+    storage_.jobs.push_back(
+        {args.frames, storage_.tensors.size(), args.inputs.size(), args.outputs.size()});
+    append(args.inputs);
+    append(args.outputs);
+  } catch (const std::bad_alloc&) {
+    return {StatusCode::kOutOfMemory, "no memory for another job"};
+  }
+  MILLRACE_RETURN_IF_ERROR(executor.check(bindings(storage_.jobs.size() - 1)));
+  MILLRACE_RETURN_IF_ERROR(check_memory(args.inputs, model->inputs(), "input", false));
+  return check_memory(args.outputs, model->outputs(), "output", true);
+}
+
+void Binder::append(std::span<const TensorArg> args) {
+  for (const TensorArg& arg : args)
+    storage_.tensors.push_back({arg.data, static_cast<device::View>(arg.view), arg.owner});
+}
+
+runtime::JobBindings Binder::bindings(size_t index) const noexcept {
+  const Bound& job = storage_.jobs[index];
+  const std::span<const runtime::TensorBinding> tensors(storage_.tensors);
+  return {job.frames, tensors.subspan(job.first, job.inputs),
+          tensors.subspan(job.first + job.inputs, job.outputs)};
+}
+
+}  // namespace millrace::api

@@ -1,0 +1,50 @@
+// Binder: from the arguments of a call to the bindings of its jobs, checked.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "api/model_impl.h"
+#include "base/status.h"
+#include "device/device.h"
+#include "millrace/unit.hpp"
+#include "runtime/session.h"
+
+namespace millrace::api {
+
+// One call's jobs. Takes its memory from the calling thread and gives it back at the end, so that
+// binding allocates nothing in steady state, also where one call happens within another.
+class Binder {
+ public:
+  Binder() noexcept;
+  ~Binder();
+  Binder(const Binder&) = delete;
+  Binder& operator=(const Binder&) = delete;
+
+  // Binds one more job of `model`, which must be loaded on `device`. kInvalidArgument says what
+  // does not fit; then the job was not added. kOutOfMemory.
+  Status add(const device::Device& device, const Model::Impl* model, const JobArgs& args);
+
+  // The bindings of the job that was added as number `index`; valid until the next add().
+  runtime::JobBindings bindings(size_t index) const noexcept;
+
+ private:
+  struct Bound {
+    uint32_t frames = 0;
+    size_t first = 0;  // in tensors
+    size_t inputs = 0;
+    size_t outputs = 0;
+  };
+  struct Storage {
+    std::vector<runtime::TensorBinding> tensors;
+    std::vector<Bound> jobs;
+  };
+  static Storage& spare() noexcept;
+  void append(std::span<const TensorArg> args);
+
+  Storage storage_;
+};
+
+}  // namespace millrace::api

@@ -1,0 +1,124 @@
+#include "millrace/device.hpp"
+
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "api/contained.h"
+#include "api/model_impl.h"
+#include "api/unit_core.h"
+#include "base/status.h"
+#include "device/registry.h"
+#include "runtime/job_task.h"
+#include "runtime/loader.h"
+
+namespace millrace {
+
+using api::UnitCore;
+
+class Device::Impl {
+ public:
+  explicit Impl(std::shared_ptr<device::Device> device)
+      : device_(std::move(device)), name_(device_->name()), description_(device_->description()) {}
+
+  const std::shared_ptr<device::Device>& device() const noexcept { return device_; }
+  const std::string& name() const noexcept { return name_; }
+  const std::string& description() const noexcept { return description_; }
+
+  void add(const std::shared_ptr<UnitCore>& unit) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(units_, [](const std::weak_ptr<UnitCore>& known) { return known.expired(); });
+    units_.push_back(unit);
+  }
+
+  void close_units() {
+    for (const std::weak_ptr<UnitCore>& known : units_)
+      if (const std::shared_ptr<UnitCore> unit = known.lock()) unit->unit().close();
+  }
+
+ private:
+  const std::shared_ptr<device::Device> device_;
+  const std::string name_, description_;
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<UnitCore>> units_;
+};
+
+namespace {
+
+// Tensors of a usual job; those with more allocate once per task.
+constexpr size_t kTensorsOfAJob = 2;
+
+queue::UnitOptions queue_options(const UnitOptions& options) {
+  queue::UnitOptions result;
+  result.name = options.name;
+  result.depth = options.depth;
+  result.make_task = [] { return std::make_unique<runtime::JobTask>(kTensorsOfAJob); };
+  result.when_full = options.when_full;
+  result.callback_order = options.callback_order;
+  result.wait_spin = options.wait_spin;
+  result.watchdog = options.watchdog;
+  result.auto_reset = options.auto_reset;
+  result.close_patience = options.close_patience;
+  return result;
+}
+
+}  // namespace
+
+Result<Device> Device::open(std::string_view name, DeviceOptions options) {
+  return api::contained([&]() -> Result<Device> {
+    MILLRACE_ASSIGN_OR_RETURN(
+        std::shared_ptr<device::Device> device,
+        device::open_device(std::string(name), device::DeviceOptions{.lanes = options.lanes}));
+    return Device(std::make_unique<Impl>(std::move(device)));
+  });
+}
+
+Device::Device(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+Device::Device(Device&&) noexcept = default;
+
+Device& Device::operator=(Device&& other) noexcept {
+  if (this == &other) return *this;
+  if (impl_ != nullptr) impl_->close_units();
+  impl_ = std::move(other.impl_);
+  return *this;
+}
+
+Device::~Device() {
+  if (impl_ != nullptr) impl_->close_units();
+}
+
+Result<Model> Device::load(const std::string& path) const {
+  return api::contained([&]() -> Result<Model> {
+    MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
+                              runtime::load_program(path, *impl_->device()));
+    std::string note = program->info().note;
+    MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Executor> executor,
+                              runtime::Executor::of(impl_->device(), std::move(program)));
+    return Model(std::make_shared<const Model::Impl>(std::move(executor), std::move(note)));
+  });
+}
+
+Result<Unit> Device::create_unit(UnitOptions options) {
+  return api::contained([&]() -> Result<Unit> {
+    MILLRACE_ASSIGN_OR_RETURN(
+        std::unique_ptr<queue::Unit> unit,
+        queue::Unit::create(impl_->device()->lanes(), queue_options(options)));
+    const auto core =
+        std::make_shared<UnitCore>(impl_->device(), std::move(options.name), std::move(unit));
+    impl_->add(core);
+    return Unit(core);
+  });
+}
+
+const std::string& Device::name() const noexcept {
+  return impl_->name();
+}
+const std::string& Device::description() const noexcept {
+  return impl_->description();
+}
+uint32_t Device::lanes() const noexcept {
+  return impl_->device()->lanes().count();
+}
+
+}  // namespace millrace

@@ -1,0 +1,152 @@
+#include "millrace/job.hpp"
+
+#include <boost/container/small_vector.hpp>
+#include <new>
+#include <utility>
+
+#include "api/contained.h"
+#include "api/unit_core.h"
+#include "base/status.h"
+#include "queue/awaitable.h"
+#include "queue/wait_set.h"
+
+namespace millrace {
+namespace {
+
+using queue::UnitRequest;
+using std::chrono::nanoseconds;
+
+// Waits for more jobs at once than this allocate.
+constexpr size_t kUsualJobs = 16;
+
+// Made once, so that asking allocates nothing; never destroyed, since threads may ask while the
+// process exits.
+const Status& no_job() {
+  static const Status* const made =
+      new Status(StatusCode::kInvalidJobId, "no such job: the handle is empty or was collected");
+  return *made;
+}
+
+queue::CompletionAwaiter& waiter_in(std::byte* storage) noexcept {
+  return *std::launder(reinterpret_cast<queue::CompletionAwaiter*>(storage));
+}
+
+}  // namespace
+
+Job::Job(std::shared_ptr<api::UnitCore> unit, JobId id) noexcept
+    : unit_(std::move(unit)), id_(id) {}
+
+Job::Job(Job&& other) noexcept
+    : unit_(std::move(other.unit_)),
+      id_(std::exchange(other.id_, 0)),
+      collected_(other.collected_.load(std::memory_order_relaxed)) {}
+
+Job& Job::operator=(Job&& other) noexcept {
+  if (this == &other) return *this;
+  finish();
+  unit_ = std::move(other.unit_);
+  id_ = std::exchange(other.id_, 0);
+  collected_.store(other.collected_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  return *this;
+}
+
+Job::~Job() {
+  finish();
+}
+
+void Job::finish() noexcept {
+  if (to_collect()) static_cast<void>(unit_->unit().wait(id_, nanoseconds::max()));
+}
+
+// Of several threads that have the status, one collects it.
+Status Job::collect(Status status) noexcept {
+  return collected_.exchange(true) ? no_job() : std::move(status);
+}
+
+Status Job::wait(nanoseconds timeout) {
+  if (!to_collect()) return no_job();
+  Status status = unit_->unit().wait(id_, timeout);
+  return status.code() == StatusCode::kPending ? status : collect(std::move(status));
+}
+
+Status Job::wait() {
+  return wait(nanoseconds::max());
+}
+
+bool Job::is_completed() const noexcept {
+  return !to_collect() || unit_->unit().is_completed(id_);
+}
+
+Result<CancelOutcome> Job::cancel(nanoseconds timeout) {
+  if (!to_collect()) return no_job();
+  return unit_->unit().cancel(id_, timeout);
+}
+
+Status Job::notify_fd(int fd) {
+  if (!to_collect()) return no_job();
+  return unit_->unit().notify_fd(id_, fd);
+}
+
+void Job::detach() noexcept {
+  id_ = 0;
+  unit_.reset();
+}
+
+Job::Awaiter Job::operator co_await() noexcept {
+  return Awaiter(*this);
+}
+
+Job::Awaiter::Awaiter(Job& job) noexcept : job_(job), waits_(job.to_collect()) {
+  static_assert(sizeof(queue::CompletionAwaiter) <= kStorageBytes &&
+                alignof(queue::CompletionAwaiter) <= alignof(std::max_align_t));
+  if (waits_) new (storage_) queue::CompletionAwaiter(job_.unit_->unit(), job_.id_);
+}
+
+Job::Awaiter::~Awaiter() {
+  if (waits_) waiter_in(storage_).~CompletionAwaiter();
+}
+
+bool Job::Awaiter::await_ready() noexcept {
+  return !waits_ || waiter_in(storage_).await_ready();
+}
+
+bool Job::Awaiter::await_suspend(std::coroutine_handle<> coroutine) {
+  return waiter_in(storage_).await_suspend(coroutine);
+}
+
+Status Job::Awaiter::await_resume() {
+  return waits_ ? job_.collect(waiter_in(storage_).await_resume()) : no_job();
+}
+
+struct Job::RequestList {
+  boost::container::small_vector<UnitRequest, kUsualJobs> requests;
+};
+
+// The requests behind handles of jobs that are still to be collected.
+Status Job::requests_of(std::span<Job* const> jobs, RequestList& list) {
+  if (jobs.empty()) return invalid_argument("there is no job to wait for");
+  for (Job* const job : jobs) {
+    if (job == nullptr) return invalid_argument("a job to wait for is a null pointer");
+    if (!job->to_collect()) return no_job();
+    list.requests.push_back({&job->unit_->unit(), job->id_});
+  }
+  return {};
+}
+
+Result<size_t> wait_any(std::span<Job* const> jobs, nanoseconds timeout) {
+  return api::contained([&]() -> Result<size_t> {
+    Job::RequestList list;
+    MILLRACE_RETURN_IF_ERROR(Job::requests_of(jobs, list));
+    return queue::wait_any({list.requests.data(), list.requests.size()}, timeout);
+  });
+}
+
+Status wait_all(std::span<Job* const> jobs, nanoseconds timeout) {
+  return api::contained([&]() -> Status {
+    Job::RequestList list;
+    MILLRACE_RETURN_IF_ERROR(Job::requests_of(jobs, list));
+    return queue::wait_all({list.requests.data(), list.requests.size()}, timeout);
+  });
+}
+
+}  // namespace millrace

@@ -1,0 +1,56 @@
+#include "millrace/model.hpp"
+
+#include <utility>
+
+#include "api/model_impl.h"
+
+namespace millrace {
+namespace {
+
+ViewInfo view_info(const tensor::TensorDesc& desc) {
+  return {.type = static_cast<DataType>(desc.type),
+          .layout = static_cast<Layout>(desc.layout),
+          .order = desc.order,
+          .shape = desc.shape,
+          .elements = desc.elements(),
+          .bytes = desc.bytes()};
+}
+
+std::vector<TensorInfo> tensor_infos(const std::vector<graph::Boundary>& boundaries) {
+  std::vector<TensorInfo> infos;
+  for (const graph::Boundary& boundary : boundaries) {
+    TensorInfo& info = infos.emplace_back();
+    info.name = boundary.cpu.name;
+    info.cpu = view_info(boundary.cpu);
+    if (boundary.hw) info.hw = view_info(*boundary.hw);
+    info.scale = boundary.quant.scale;
+    info.zero_point = boundary.quant.zero_point;
+  }
+  return infos;
+}
+
+}  // namespace
+
+Model::Impl::Impl(std::shared_ptr<runtime::Executor> executor, std::string note)
+    : executor_(std::move(executor)),
+      note_(std::move(note)),
+      inputs_(tensor_infos(executor_->model().inputs)),
+      outputs_(tensor_infos(executor_->model().outputs)) {}
+
+const std::string& Model::name() const noexcept {
+  return impl_->executor()->model().name;
+}
+uint32_t Model::batch_size() const noexcept {
+  return impl_->executor()->model().batch_size;
+}
+std::span<const TensorInfo> Model::inputs() const noexcept {
+  return impl_->inputs();
+}
+std::span<const TensorInfo> Model::outputs() const noexcept {
+  return impl_->outputs();
+}
+const std::string& Model::note() const noexcept {
+  return impl_->note();
+}
+
+}  // namespace millrace

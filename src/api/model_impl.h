@@ -1,0 +1,28 @@
+// The inside of Model: the program's executor, and its tensors as the API describes them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "millrace/model.hpp"
+#include "runtime/executor.h"
+
+namespace millrace {
+
+class Model::Impl {
+ public:
+  Impl(std::shared_ptr<runtime::Executor> executor, std::string note);
+
+  const std::shared_ptr<runtime::Executor>& executor() const noexcept { return executor_; }
+  const std::vector<TensorInfo>& inputs() const noexcept { return inputs_; }
+  const std::vector<TensorInfo>& outputs() const noexcept { return outputs_; }
+  const std::string& note() const noexcept { return note_; }
+
+ private:
+  const std::shared_ptr<runtime::Executor> executor_;
+  const std::string note_;
+  const std::vector<TensorInfo> inputs_, outputs_;
+};
+
+}  // namespace millrace

@@ -1,0 +1,198 @@
+#include "millrace/unit.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "api/binder.h"
+#include "api/contained.h"
+#include "api/model_impl.h"
+#include "api/unit_core.h"
+#include "base/status.h"
+#include "runtime/job_task.h"
+
+namespace millrace {
+
+using api::Binder;
+using api::UnitCore;
+using runtime::JobBindings;
+using runtime::JobTask;
+using std::chrono::nanoseconds;
+
+namespace {
+
+queue::SubmitOptions submit_options(JobArgs& args) noexcept {
+  return {.callback = std::move(args.callback), .deadline = args.deadline};
+}
+
+nanoseconds time_until(Deadline deadline) {
+  if (deadline == kNoDeadline) return nanoseconds::max();
+  return std::max(deadline - std::chrono::steady_clock::now(), nanoseconds::zero());
+}
+
+// Whether the queue can take the jobs in one step.
+bool alike(std::span<const JobArgs> args) noexcept {
+  return std::ranges::all_of(args, [&](const JobArgs& job) {
+    return !job.callback && job.deadline == args.front().deadline;
+  });
+}
+
+}  // namespace
+
+Unit::Unit(std::shared_ptr<UnitCore> core) noexcept : core_(std::move(core)) {}
+Unit::Unit(Unit&&) noexcept = default;
+
+Unit& Unit::operator=(Unit&& other) noexcept {
+  if (this == &other) return *this;
+  if (core_ != nullptr) close();
+  core_ = std::move(other.core_);
+  return *this;
+}
+
+Unit::~Unit() {
+  if (core_ != nullptr) close();
+}
+
+void Unit::close() {
+  core_->unit().close();
+}
+
+// Checks one job and hands it to `submit`, which takes what fills a task.
+template <class Submit>
+Result<Job> Unit::submit_one(const Model& model, const JobArgs& args, Submit&& submit) {
+  Binder binder;
+  MILLRACE_RETURN_IF_ERROR(binder.add(core_->device(), model.impl_.get(), args));
+  const Result<queue::SequenceId> id = submit([&](queue::Task& task) {
+    static_cast<JobTask&>(task).fill(model.impl_->executor(), binder.bindings(0));
+  });
+  if (!id.ok()) return id.status();
+  return Job(core_, *id);
+}
+
+Result<Job> Unit::submit(const Model& model, JobArgs args) {
+  return submit_one(model, args,
+                    [&](auto&& fill) { return core_->unit().submit(fill, submit_options(args)); });
+}
+
+Result<Job> Unit::try_submit(const Model& model, JobArgs args) {
+  return submit_one(model, args, [&](auto&& fill) {
+    return core_->unit().try_submit(fill, submit_options(args));
+  });
+}
+
+Result<Job> Unit::submit_until(Deadline limit, const Model& model, JobArgs args) {
+  return submit_one(model, args, [&](auto&& fill) {
+    return core_->unit().submit_until(limit, fill, submit_options(args));
+  });
+}
+
+Result<size_t> Unit::try_submit_n(const Model& model, std::span<const JobArgs> args,
+                                  std::span<Job> jobs) {
+  if (jobs.size() < args.size()) return invalid_argument("there are fewer handles than jobs");
+  if (args.empty()) return size_t{0};
+  return alike(args) ? submit_alike(model, args, jobs) : submit_each(model, args, jobs);
+}
+
+Result<size_t> Unit::submit_alike(const Model& model, std::span<const JobArgs> args,
+                                  std::span<Job> jobs) {
+  Binder binder;
+  for (const JobArgs& job : args)
+    MILLRACE_RETURN_IF_ERROR(binder.add(core_->device(), model.impl_.get(), job));
+  const auto fill = [&](queue::Task& task, uint32_t index) {
+    static_cast<JobTask&>(task).fill(model.impl_->executor(), binder.bindings(index));
+  };
+  const Result<queue::SubmittedRange> range =
+      core_->unit().try_submit_n(static_cast<uint32_t>(args.size()), fill, args.front().deadline);
+  if (!range.ok()) return range.status();
+  for (uint32_t i = 0; i < range->count; ++i) jobs[i] = Job(core_, range->first + i);
+  return size_t{range->count};
+}
+
+Result<size_t> Unit::submit_each(const Model& model, std::span<const JobArgs> args,
+                                 std::span<Job> jobs) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    Result<Job> job = try_submit_copy(model, args[i]);
+    if (!job.ok() && i == 0) return job.status();
+    if (!job.ok()) return i;
+    jobs[i] = *std::move(job);
+  }
+  return args.size();
+}
+
+// Copying a callback may need memory.
+Result<Job> Unit::try_submit_copy(const Model& model, const JobArgs& args) {
+  return api::contained([&] { return try_submit(model, args); });
+}
+
+Status Unit::submit_n(const Model& model, std::span<const JobArgs> args, std::span<Job> jobs) {
+  if (jobs.size() < args.size()) return invalid_argument("there are fewer handles than jobs");
+  while (!args.empty()) {
+    const Result<size_t> count =
+        try_submit_n(model, args.first(std::min<size_t>(args.size(), depth())), jobs);
+    if (count.ok()) {
+      args = args.subspan(*count);
+      jobs = jobs.subspan(*count);
+      continue;
+    }
+    if (count.status().code() != StatusCode::kQueueFull) return count.status();
+    MILLRACE_RETURN_IF_ERROR(wait_free(1, time_until(args.front().deadline)));
+  }
+  return {};
+}
+
+Status Unit::execute(const Model& model, JobArgs args) {
+  Binder binder;
+  MILLRACE_RETURN_IF_ERROR(binder.add(core_->device(), model.impl_.get(), args));
+  const auto fill = [&](queue::Task& task) {
+    static_cast<JobTask&>(task).fill(model.impl_->executor(), binder.bindings(0));
+  };
+  queue::Unit& unit = core_->unit();
+  if (!args.callback && args.deadline == kNoDeadline) return unit.execute(fill);
+  const Result<queue::SequenceId> id = unit.submit_until(kNoDeadline, fill, submit_options(args));
+  return id.ok() ? unit.wait(*id, nanoseconds::max()) : id.status();
+}
+
+Status Unit::wait_free(uint32_t k, nanoseconds timeout) {
+  return core_->unit().wait_free(k, timeout);
+}
+Status Unit::notify_free_fd(uint32_t k, int fd) {
+  return core_->unit().notify_free_fd(k, fd);
+}
+Status Unit::notify_each_fd(int fd) {
+  return core_->unit().notify_each_fd(fd);
+}
+
+JobId Unit::last_completed() const noexcept {
+  return core_->unit().last_completed();
+}
+JobId Unit::last_submitted() const noexcept {
+  return core_->unit().last_submitted();
+}
+bool Unit::is_completed(JobId id) const noexcept {
+  return core_->unit().is_completed(id);
+}
+
+uint32_t Unit::in_flight() const noexcept {
+  return core_->unit().in_flight();
+}
+uint32_t Unit::depth() const noexcept {
+  return core_->unit().depth();
+}
+const std::string& Unit::name() const noexcept {
+  return core_->name();
+}
+
+UnitState Unit::state() const noexcept {
+  return core_->unit().state();
+}
+Status Unit::failure() const {
+  return core_->unit().failure();
+}
+uint32_t Unit::generation() const noexcept {
+  return core_->unit().generation();
+}
+Status Unit::reset() {
+  return core_->unit().reset();
+}
+
+}  // namespace millrace

@@ -1,0 +1,44 @@
+#include "base/thread.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <system_error>
+#include <utility>
+
+namespace millrace {
+namespace {
+
+// A new thread inherits the mask of the one that starts it.
+class AllSignalsBlocked {
+ public:
+  AllSignalsBlocked() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+Result<std::thread> start_thread(const char* name, std::function<void()> body) {
+  const AllSignalsBlocked blocked;
+  try {
+    return std::thread([name, body = std::move(body)] {
+      pthread_setname_np(pthread_self(), name);
+      body();
+    });
+  } catch (const std::system_error& error) {
+    return Status(StatusCode::kUnavailable,
+                  fmt::format("the system refused thread '{}': {}", name, error.what()));
+  }
+}
+
+}  // namespace millrace

@@ -1,0 +1,245 @@
+#include "device/faulty/fault_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/hooks.h"
+
+namespace millrace::device {
+namespace {
+
+using std::chrono::nanoseconds;
+using std::chrono::steady_clock;
+
+// How often a frame that is held or delayed looks whether it should stop.
+constexpr std::chrono::milliseconds kStopPoll{1};
+
+steady_clock::time_point after(nanoseconds delay) {
+  const steady_clock::time_point now = steady_clock::now();
+  return delay < steady_clock::time_point::max() - now ? now + delay
+                                                       : steady_clock::time_point::max();
+}
+
+// The finaliser of splitmix64: every bit of the result depends on every bit of `x`.
+uint64_t mix(uint64_t x) noexcept {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+enum class Draw : uint64_t { kFail = 1, kHang = 2, kSlow = 3 };
+
+// Whether a frame's draw of that kind comes out, with this probability.
+bool draws(uint64_t seed, uint64_t frame, Draw draw, double probability) noexcept {
+  constexpr uint64_t kGolden = 0x9e3779b97f4a7c15u;
+  const uint64_t bits = mix(mix(seed + kGolden * frame) + kGolden * static_cast<uint64_t>(draw));
+  return static_cast<double>(bits >> 11) < probability * 0x1p53;
+}
+
+}  // namespace
+
+const Status& injected_failure() {
+  // Never destroyed: a frame may be in a lane while the process exits.
+  static const Status* const failure =
+      new Status(StatusCode::kDeviceFailed, "injected by the plan of a faulty device");
+  return *failure;
+}
+
+void FaultPlan::apply(const FaultSettings& settings) {
+  const FaultRates& rates = settings.rates;
+  if (settings.fail > 0) fail_nth(settings.fail, rates.failure);
+  if (settings.fail_every > 0) fail_every(settings.fail_every, rates.failure);
+  if (settings.hang > 0) hang_nth(settings.hang, rates.hang_for);
+  if (settings.slow > nanoseconds::zero()) slow(settings.slow);
+  randomize(settings.seed, rates);
+}
+
+void FaultPlan::hold() {
+  const std::lock_guard lock(mutex_);
+  held_ = true;
+  allowed_ = 0;
+}
+
+void FaultPlan::release() {
+  const std::lock_guard lock(mutex_);
+  held_ = false;
+  while (first_held_ != nullptr) let_first_go();
+  changed_.notify_all();
+}
+
+void FaultPlan::let_through(uint64_t frames) {
+  const std::lock_guard lock(mutex_);
+  if (!held_) return;
+  for (; frames > 0 && first_held_ != nullptr; --frames) let_first_go();
+  allowed_ += frames;
+  changed_.notify_all();
+}
+
+void FaultPlan::fail_nth(uint64_t n, Status status) {
+  const std::lock_guard lock(mutex_);
+  failures_.insert_or_assign(arrivals_ + n, std::move(status));
+}
+
+void FaultPlan::fail_every(uint64_t n, Status status) {
+  const std::lock_guard lock(mutex_);
+  fail_every_ = n;
+  fail_every_since_ = arrivals_;
+  fail_every_with_ = std::move(status);
+}
+
+void FaultPlan::hang_nth(uint64_t n, nanoseconds how_long) {
+  const std::lock_guard lock(mutex_);
+  hangs_.insert_or_assign(arrivals_ + n, how_long);
+}
+
+void FaultPlan::end_hangs() {
+  const std::lock_guard lock(mutex_);
+  ++hangs_ended_;
+  changed_.notify_all();
+}
+
+void FaultPlan::slow(nanoseconds delay) {
+  const std::lock_guard lock(mutex_);
+  slow_ = delay;
+}
+
+void FaultPlan::randomize(uint64_t seed, const FaultRates& rates) {
+  const std::lock_guard lock(mutex_);
+  seed_ = seed;
+  random_since_ = arrivals_;
+  rates_ = rates;
+}
+
+void FaultPlan::heal() {
+  const std::lock_guard lock(mutex_);
+  failures_.clear();
+  hangs_.clear();
+  fail_every_ = 0;
+  slow_ = nanoseconds::zero();
+  rates_ = {};
+}
+
+uint64_t FaultPlan::arrivals() const {
+  const std::lock_guard lock(mutex_);
+  return arrivals_;
+}
+
+void FaultPlan::await_arrivals(uint64_t frames) {
+  Lock lock(mutex_);
+  changed_.wait(lock, [&] { return arrivals_ >= frames; });
+}
+
+void FaultPlan::await_hangs(uint64_t frames) {
+  Lock lock(mutex_);
+  changed_.wait(lock, [&] { return counts_.hangs >= frames; });
+}
+
+uint32_t FaultPlan::most_at_once() const {
+  const std::lock_guard lock(mutex_);
+  return most_at_once_;
+}
+
+FaultCounts FaultPlan::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+Status FaultPlan::enter(const queue::RunControl& control) noexcept {
+  Lock lock(mutex_);
+  Frame frame;
+  arrive(frame);
+  if (frame.held) MILLRACE_RETURN_IF_ERROR(wait_at_gate(frame, control, lock));
+  if (frame.delay > nanoseconds::zero())
+    MILLRACE_RETURN_IF_ERROR(wait_out_delay(frame, control, lock));
+  if (frame.hang_for > nanoseconds::zero()) hang(frame, control, lock);
+  if (!frame.failure.ok()) inject(&FaultCounts::failures, control, lock);
+  return frame.failure;
+}
+
+void FaultPlan::leave() noexcept {
+  const std::lock_guard lock(mutex_);
+  --inside_;
+}
+
+void FaultPlan::arrive(Frame& frame) {
+  ++arrivals_;
+  most_at_once_ = std::max(most_at_once_, ++inside_);
+  frame.hangs_ended = hangs_ended_;
+  decide(frame);
+  if (held_ && allowed_ > 0)
+    --allowed_;
+  else if (held_)
+    hold_back(frame);
+  changed_.notify_all();
+}
+
+void FaultPlan::decide(Frame& frame) {
+  frame.delay = slow_;
+  decide_randomly(frame);
+  if (fail_every_ > 0 && (arrivals_ - fail_every_since_) % fail_every_ == 0)
+    frame.failure = fail_every_with_;
+  if (const auto failure = failures_.extract(arrivals_)) frame.failure = failure.mapped();
+  if (const auto hang = hangs_.extract(arrivals_)) frame.hang_for = hang.mapped();
+}
+
+void FaultPlan::decide_randomly(Frame& frame) {
+  const uint64_t number = arrivals_ - random_since_;
+  if (draws(seed_, number, Draw::kFail, rates_.fail)) frame.failure = rates_.failure;
+  if (draws(seed_, number, Draw::kHang, rates_.hang)) frame.hang_for = rates_.hang_for;
+  if (draws(seed_, number, Draw::kSlow, rates_.slow)) frame.delay += rates_.slow_for;
+}
+
+void FaultPlan::hold_back(Frame& frame) {
+  frame.held = true;
+  Frame** end = &first_held_;
+  while (*end != nullptr) end = &(*end)->next;
+  *end = &frame;
+}
+
+void FaultPlan::let_first_go() {
+  first_held_->held = false;
+  first_held_ = first_held_->next;
+}
+
+Status FaultPlan::wait_at_gate(Frame& frame, const queue::RunControl& control, Lock& lock) {
+  inject(&FaultCounts::holds, control, lock);
+  while (frame.held && !control.stop_requested()) changed_.wait_for(lock, kStopPoll);
+  if (!frame.held) return {};
+  Frame** link = &first_held_;
+  while (*link != &frame) link = &(*link)->next;
+  *link = frame.next;
+  return control.stop_status();
+}
+
+Status FaultPlan::wait_out_delay(const Frame& frame, const queue::RunControl& control, Lock& lock) {
+  const steady_clock::time_point end = after(frame.delay);
+  inject(&FaultCounts::slows, control, lock);
+  while (steady_clock::now() < end) {
+    if (control.stop_requested()) return control.stop_status();
+    changed_.wait_until(lock, std::min(end, after(kStopPoll)));
+  }
+  return {};
+}
+
+void FaultPlan::hang(const Frame& frame, const queue::RunControl& control, Lock& lock) {
+  const auto ended = [&] { return hangs_ended_ != frame.hangs_ended; };
+  if (ended()) return;
+  const steady_clock::time_point end = after(frame.hang_for);
+  inject(&FaultCounts::hangs, control, lock);
+  if (end == steady_clock::time_point::max())
+    changed_.wait(lock, ended);
+  else
+    changed_.wait_until(lock, end, ended);
+}
+
+void FaultPlan::inject(uint64_t FaultCounts::*kind, const queue::RunControl& control, Lock& lock) {
+  ++(counts_.*kind);
+  const uint64_t number = counts_.total();
+  changed_.notify_all();
+  // Observers run with no lock of the plan held.
+  lock.unlock();
+  emit(HookPoint::kInjected, control.sequence(), number);
+  lock.lock();
+}
+
+}  // namespace millrace::device

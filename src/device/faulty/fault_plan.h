@@ -1,0 +1,163 @@
+// FaultPlan: what goes wrong on a faulty device, and when. The one seam through which tests, soak
+// runs and host programs under test get held, failing, hanging and slow jobs.
+//
+//   arrives -> [held at the gate] -> [delayed] -> [hangs] -> [fails] or runs on the inner device
+//
+// Frames are what the plan counts: a job of n frames arrives n times. What a frame will suffer is
+// decided when it arrives, so whatever is set applies to the frames that arrive afterwards. A frame
+// that is held or delayed is between two pieces of work: it gives up within a millisecond when a
+// stop is requested. One that hangs does not.
+//
+// Every injected fault is counted and emitted as HookPoint::kInjected, on the thread that runs the
+// job: the subject is the job's sequence id, the detail the number of the fault, 1 for the first of
+// this plan.
+//
+// Any thread may call any function at any time.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "base/status.h"
+#include "queue/run_control.h"
+
+namespace millrace::device {
+
+// How long a hang lasts unless told otherwise: until end_hangs().
+inline constexpr std::chrono::nanoseconds kHangForever = std::chrono::nanoseconds::max();
+
+// What a frame fails with unless told otherwise: kDeviceFailed.
+const Status& injected_failure();
+
+// What random faults come to, each drawn on its own for every frame.
+struct FaultRates {
+  double fail = 0, hang = 0, slow = 0;  // probabilities, 0 to 1
+  Status failure = injected_failure();
+  std::chrono::nanoseconds hang_for = kHangForever;
+  std::chrono::nanoseconds slow_for = std::chrono::milliseconds(1);
+};
+
+// A plan as text can say it; see FaultPlan::parse.
+struct FaultSettings {
+  uint64_t fail = 0;        // the number of the frame that fails, 1 for the next; 0: none
+  uint64_t fail_every = 0;  // 0: none
+  uint64_t hang = 0;        // the number of the frame that hangs; 0: none
+  std::chrono::nanoseconds slow{0};
+  uint64_t seed = 0;
+  FaultRates rates;  // `failure` and `hang_for` apply to the faults above as well
+};
+
+// How often what was injected.
+struct FaultCounts {
+  uint64_t holds = 0;  // frames that had to wait at the gate
+  uint64_t failures = 0;
+  uint64_t hangs = 0;
+  uint64_t slows = 0;
+  uint64_t total() const noexcept { return holds + failures + hangs + slows; }
+};
+
+class FaultPlan {
+ public:
+  FaultPlan() = default;  // everything passes
+  FaultPlan(const FaultPlan&) = delete;
+  FaultPlan& operator=(const FaultPlan&) = delete;
+
+  // Settings from text: "fail=3,hang=7,slow=2ms,seed=42,fail_rate=0.01". Empty text is no faults.
+  // docs/devices.md lists the keys. kInvalidArgument names the word that makes no sense.
+  static Result<FaultSettings> parse(std::string_view text);
+  // Adds the settings to the plan; its random faults replace those of before.
+  void apply(const FaultSettings& settings);
+
+  // The gate. Nothing that arrives from now on passes, but what let_through() allows.
+  void hold();
+  // Everything passes: what is held now, and what arrives later.
+  void release();
+  // Lets so many more frames pass a held gate, in the order of their arrival: those that wait, then
+  // the next to arrive. Nothing when the gate is not held.
+  void let_through(uint64_t frames);
+
+  // Faults. Numbers are at least 1, and 1 is the next frame to arrive. Calls with different numbers
+  // add up; a failure set for one frame wins over fail_every, and that over random ones. A frame
+  // that fails does not run: its outputs stay as they are.
+  void fail_nth(uint64_t n, Status status = injected_failure());
+  void fail_every(uint64_t n, Status status = injected_failure());
+  void fail_all(Status status = injected_failure()) { fail_every(1, std::move(status)); }
+  // That frame blocks, whatever is requested, until end_hangs() or for so long; then it runs, late.
+  void hang_nth(uint64_t n, std::chrono::nanoseconds how_long = kHangForever);
+  // Ends the hang of every frame that has arrived, also of one that has not come to it yet.
+  void end_hangs();
+  // Every frame takes so much longer; zero ends that.
+  void slow(std::chrono::nanoseconds delay);
+  // Random faults: what the n-th frame from now suffers depends on nothing but `seed` and n.
+  void randomize(uint64_t seed, const FaultRates& rates);
+  // No fault strikes a frame that arrives from now on. Leaves the gate and hanging frames as they
+  // are: heal(), release() and end_hangs() together let everything go.
+  void heal();
+
+  // What has happened since the plan was made.
+  uint64_t arrivals() const;
+  // Returns when at least so many frames have arrived.
+  void await_arrivals(uint64_t frames);
+  // Returns when at least so many frames have begun to hang.
+  void await_hangs(uint64_t frames);
+  // The largest number of frames that were on the device at the same time, at the gate or behind.
+  uint32_t most_at_once() const;
+  FaultCounts counts() const;
+
+  // For the device: around each frame, on the thread that runs it. Returns what the frame fails
+  // with, or OK for one that runs on the inner device. leave() follows in both cases, when the
+  // frame is done.
+  Status enter(const queue::RunControl& control) noexcept;
+  void leave() noexcept;
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  // What was decided for a frame when it arrived.
+  struct Frame {
+    bool held = false;
+    std::chrono::nanoseconds delay{0};
+    std::chrono::nanoseconds hang_for{0};
+    uint64_t hangs_ended = 0;  // of the plan, at the arrival
+    Status failure;
+    Frame* next = nullptr;  // in the row of held frames
+  };
+
+  void arrive(Frame& frame);
+  void decide(Frame& frame);
+  void decide_randomly(Frame& frame);
+  void hold_back(Frame& frame);
+  void let_first_go();
+  Status wait_at_gate(Frame& frame, const queue::RunControl& control, Lock& lock);
+  Status wait_out_delay(const Frame& frame, const queue::RunControl& control, Lock& lock);
+  void hang(const Frame& frame, const queue::RunControl& control, Lock& lock);
+  // Counts and emits a fault; the lock is released meanwhile.
+  void inject(uint64_t FaultCounts::*kind, const queue::RunControl& control, Lock& lock);
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+
+  bool held_ = false;
+  uint64_t allowed_ = 0;         // frames that may still pass the held gate without waiting
+  Frame* first_held_ = nullptr;  // in the order of arrival
+
+  std::map<uint64_t, Status> failures_;  // by arrival
+  std::map<uint64_t, std::chrono::nanoseconds> hangs_;
+  uint64_t fail_every_ = 0, fail_every_since_ = 0;
+  Status fail_every_with_;
+  std::chrono::nanoseconds slow_{0};
+  uint64_t seed_ = 0, random_since_ = 0;
+  FaultRates rates_;
+
+  uint64_t arrivals_ = 0;
+  uint64_t hangs_ended_ = 0;  // calls of end_hangs
+  uint32_t inside_ = 0, most_at_once_ = 0;
+  FaultCounts counts_;
+};
+
+}  // namespace millrace::device

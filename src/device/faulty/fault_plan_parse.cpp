@@ -1,0 +1,130 @@
+// The text form of a fault plan.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <string>
+
+#include "device/faulty/fault_plan.h"
+
+namespace millrace::device {
+namespace {
+
+using std::chrono::nanoseconds;
+
+// Why a value makes no sense, for example "is no number"; empty when it does.
+using Complaint = std::string;
+
+// The whole of `text` as a number.
+template <class T>
+bool read_number(std::string_view text, T& number) {
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && stop == end;
+}
+
+Complaint read_count(std::string_view text, uint64_t& count) {
+  if (read_number(text, count) && count > 0) return {};
+  return "is no number of frames: a whole number, at least 1";
+}
+
+Complaint read_seed(std::string_view text, uint64_t& seed) {
+  return read_number(text, seed) ? Complaint() : "is no seed: a whole number, at least 0";
+}
+
+Complaint read_rate(std::string_view text, double& rate) {
+  if (read_number(text, rate) && rate >= 0 && rate <= 1) return {};
+  return "is no probability: a number from 0 to 1";
+}
+
+struct DurationUnit {
+  std::string_view name;
+  int64_t ns;
+};
+constexpr std::array<DurationUnit, 4> kUnits = {
+    {{"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}}};
+// Far below what fits into nanoseconds, so that durations can be added up.
+constexpr int64_t kLongestSeconds = 365 * 24 * 3600;
+
+Complaint read_duration(std::string_view text, nanoseconds& duration) {
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::string_view name = text.substr(digits);
+  const auto* const unit = std::ranges::find(kUnits, name, &DurationUnit::name);
+  int64_t number = 0;
+  if (unit == kUnits.end() || !read_number(text.substr(0, digits), number) || number == 0)
+    return "is no duration: a whole number with its unit, for example 500us, 2ms or 1s";
+  if (number > kLongestSeconds * (kUnits.back().ns / unit->ns)) return "is longer than a year";
+  duration = nanoseconds(number * unit->ns);
+  return {};
+}
+
+Complaint read_failure(std::string_view text, Status& failure) {
+#define MILLRACE_X(enumerator, code_text, meaning) StatusCode::enumerator,
+  constexpr std::array kCodes = {MILLRACE_STATUS_CODES(MILLRACE_X)};
+#undef MILLRACE_X
+  for (StatusCode code : kCodes) {
+    if (text != to_string(code) || code == StatusCode::kOk || code == StatusCode::kPending)
+      continue;
+    failure = Status(code, injected_failure().message());
+    return {};
+  }
+  return "is no status of a failure, for example DEVICE_FAILED or INTERNAL";
+}
+
+struct Key {
+  std::string_view name;
+  Complaint (*read)(std::string_view value, FaultSettings& settings);
+};
+constexpr std::array<Key, 11> kKeys = {{
+    {"fail", [](auto text, auto& to) { return read_count(text, to.fail); }},
+    {"fail_every", [](auto text, auto& to) { return read_count(text, to.fail_every); }},
+    {"status", [](auto text, auto& to) { return read_failure(text, to.rates.failure); }},
+    {"hang", [](auto text, auto& to) { return read_count(text, to.hang); }},
+    {"hang_for", [](auto text, auto& to) { return read_duration(text, to.rates.hang_for); }},
+    {"slow", [](auto text, auto& to) { return read_duration(text, to.slow); }},
+    {"slow_for", [](auto text, auto& to) { return read_duration(text, to.rates.slow_for); }},
+    {"seed", [](auto text, auto& to) { return read_seed(text, to.seed); }},
+    {"fail_rate", [](auto text, auto& to) { return read_rate(text, to.rates.fail); }},
+    {"hang_rate", [](auto text, auto& to) { return read_rate(text, to.rates.hang); }},
+    {"slow_rate", [](auto text, auto& to) { return read_rate(text, to.rates.slow); }},
+}};
+
+std::string key_names() {
+  std::string names;
+  for (const Key& key : kKeys) names += fmt::format("{}{}", names.empty() ? "" : ", ", key.name);
+  return names;
+}
+
+Status read_setting(std::string_view setting, FaultSettings& settings,
+                    std::set<std::string_view>& seen) {
+  const size_t equals = setting.find('=');
+  const std::string_view name = setting.substr(0, equals);
+  if (equals == std::string_view::npos)
+    return invalid_argument(fmt::format("\"{}\" is no setting: KEY=VALUE", setting));
+  const auto* const key = std::ranges::find(kKeys, name, &Key::name);
+  if (key == kKeys.end())
+    return invalid_argument(
+        fmt::format("there is no key \"{}\"; the keys are {}", name, key_names()));
+  if (!seen.insert(name).second) return invalid_argument(fmt::format("\"{}\" is set twice", name));
+  const std::string_view value = setting.substr(equals + 1);
+  const Complaint complaint = key->read(value, settings);
+  if (complaint.empty()) return {};
+  return invalid_argument(fmt::format("{}: \"{}\" {}", name, value, complaint));
+}
+
+}  // namespace
+
+Result<FaultSettings> FaultPlan::parse(std::string_view text) {
+  FaultSettings settings;
+  std::set<std::string_view> seen;
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    MILLRACE_RETURN_IF_ERROR(read_setting(text.substr(0, comma), settings, seen));
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  }
+  return settings;
+}
+
+}  // namespace millrace::device

@@ -1,0 +1,81 @@
+#include "device/faulty/faulty_device.h"
+
+#include <cstdlib>
+#include <utility>
+
+namespace millrace::device {
+namespace {
+
+class FaultyContext final : public Context {
+ public:
+  FaultyContext(std::unique_ptr<Context> inner, std::shared_ptr<FaultPlan> faults)
+      : inner_(std::move(inner)), faults_(std::move(faults)) {}
+
+  Status run(std::span<const Binding> inputs, std::span<const Binding> outputs,
+             queue::RunControl& control) noexcept override {
+    Status status = faults_->enter(control);
+    if (status.ok()) status = inner_->run(inputs, outputs, control);
+    faults_->leave();
+    return status;
+  }
+
+ private:
+  const std::unique_ptr<Context> inner_;
+  const std::shared_ptr<FaultPlan> faults_;
+};
+
+class FaultyProgram final : public Program {
+ public:
+  FaultyProgram(std::shared_ptr<const Program> inner, std::shared_ptr<FaultPlan> faults)
+      : inner_(std::move(inner)), faults_(std::move(faults)) {}
+
+  const graph::CompiledModel& model() const noexcept override { return inner_->model(); }
+
+  bool accepts(Direction direction, size_t index, View view) const noexcept override {
+    return inner_->accepts(direction, index, view);
+  }
+
+  Result<std::unique_ptr<Context>> create_context() const override {
+    MILLRACE_ASSIGN_OR_RETURN(std::unique_ptr<Context> inner, inner_->create_context());
+    return std::unique_ptr<Context>(std::make_unique<FaultyContext>(std::move(inner), faults_));
+  }
+
+  ProgramInfo info() const override {
+    ProgramInfo info = inner_->info();
+    info.device.insert(0, kFaultyPrefix);
+    return info;
+  }
+
+ private:
+  const std::shared_ptr<const Program> inner_;
+  const std::shared_ptr<FaultPlan> faults_;
+};
+
+}  // namespace
+
+FaultyDevice::FaultyDevice(std::shared_ptr<Device> inner, std::shared_ptr<FaultPlan> faults)
+    : inner_(std::move(inner)), faults_(std::move(faults)) {}
+
+Result<std::shared_ptr<const Program>> FaultyDevice::load(
+    std::shared_ptr<const graph::CompiledModel> model) {
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const Program> inner, inner_->load(std::move(model)));
+  return std::shared_ptr<const Program>(std::make_shared<FaultyProgram>(std::move(inner), faults_));
+}
+
+std::shared_ptr<FaultPlan> faults_of(Device& device) {
+  const auto* const faulty = dynamic_cast<const FaultyDevice*>(&device);
+  return faulty == nullptr ? nullptr : faulty->faults();
+}
+
+Result<std::shared_ptr<Device>> create_faulty_device(std::shared_ptr<Device> inner) {
+  if (faults_of(*inner) != nullptr)
+    return invalid_argument("a faulty device cannot stand in front of another");
+  const char* const text = std::getenv("MILLRACE_FAULTS");
+  const Result<FaultSettings> settings = FaultPlan::parse(text == nullptr ? "" : text);
+  if (!settings.ok()) return settings.status().with_context("MILLRACE_FAULTS");
+  auto device = std::make_shared<FaultyDevice>(std::move(inner));
+  device->faults()->apply(*settings);
+  return std::shared_ptr<Device>(std::move(device));
+}
+
+}  // namespace millrace::device

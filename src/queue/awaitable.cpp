@@ -1,0 +1,32 @@
+#include "queue/awaitable.h"
+
+#include <utility>
+
+#include "queue/dispatcher.h"
+#include "queue/unit_impl.h"
+
+namespace millrace::queue {
+
+bool CompletionAwaiter::await_ready() const noexcept {
+  return unit_.is_completed(id_) || !unit_.impl().issued(id_);
+}
+
+bool CompletionAwaiter::await_suspend(std::coroutine_handle<> coroutine) {
+  coroutine_ = coroutine;
+  dispatcher_ = unit_.impl().dispatcher_for_callbacks();
+  // Without a dispatcher await_resume waits.
+  return dispatcher_ && unit_.impl().add_waiter(*this);
+}
+
+void CompletionAwaiter::on_completed() noexcept {
+  // The coroutine may be gone as soon as it was handed over.
+  const std::shared_ptr<Dispatcher> dispatcher = std::move(dispatcher_);
+  dispatcher->post([coroutine = coroutine_](uint64_t, const Status&) { coroutine.resume(); }, 0,
+                   {});
+}
+
+Status CompletionAwaiter::await_resume() {
+  return unit_.wait(id_, std::chrono::nanoseconds::max());
+}
+
+}  // namespace millrace::queue

@@ -1,0 +1,42 @@
+// co_await a request. The coroutine goes on at once when the request is completed, and otherwise on
+// the dispatcher thread, like a callback: it may submit and wait for other requests, and should not
+// block for long.
+#pragma once
+
+#include <coroutine>
+#include <memory>
+
+#include "base/status.h"
+#include "queue/dispatcher.h"
+#include "queue/unit.h"
+#include "queue/wait_list.h"
+
+namespace millrace::queue {
+
+// Result of co_await: the request's status, as Unit::wait gives it. The unit must live until then;
+// it completes all its requests before it ends.
+class CompletionAwaiter final : public WaitNode {
+ public:
+  CompletionAwaiter(Unit& unit, SequenceId id) noexcept
+      : WaitNode(counter_of(id)), unit_(unit), id_(id) {}
+  CompletionAwaiter(const CompletionAwaiter&) = delete;
+  CompletionAwaiter& operator=(const CompletionAwaiter&) = delete;
+
+  bool await_ready() const noexcept;
+  bool await_suspend(std::coroutine_handle<> coroutine);
+  Status await_resume();
+
+ private:
+  void on_completed() noexcept override;
+
+  Unit& unit_;
+  const SequenceId id_;
+  std::coroutine_handle<> coroutine_;
+  std::shared_ptr<Dispatcher> dispatcher_;
+};
+
+inline CompletionAwaiter completion_of(Unit& unit, SequenceId id) noexcept {
+  return {unit, id};
+}
+
+}  // namespace millrace::queue

@@ -1,0 +1,86 @@
+#include "queue/fd_notifier.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+namespace millrace::queue {
+namespace {
+
+Result<UniqueFd> duplicate(int fd) {
+  if (fd < 0) return UniqueFd();
+  UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!copy)
+    return invalid_argument(fmt::format("descriptor {} cannot be duplicated: {}", fd,
+                                        std::generic_category().message(errno)));
+  return copy;
+}
+
+void add_one(const UniqueFd& fd) noexcept {
+  pollfd ready{fd.get(), POLLOUT, 0};
+  if (::poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return;
+  const uint64_t one = 1;
+  // Fails only where somebody else wrote in between; then it is readable.
+  [[maybe_unused]] const ssize_t written = ::write(fd.get(), &one, sizeof one);
+}
+
+}  // namespace
+
+Status FdNotifier::replace(uint64_t counter, int fd) {
+  MILLRACE_ASSIGN_OR_RETURN(UniqueFd copy, duplicate(fd));
+  const std::lock_guard lock(mutex_);
+  if (copy)
+    by_counter_[counter] = std::move(copy);
+  else
+    by_counter_.erase(counter);
+  update_count();
+  return {};
+}
+
+Status FdNotifier::set_each(int fd) {
+  MILLRACE_ASSIGN_OR_RETURN(UniqueFd copy, duplicate(fd));
+  const std::lock_guard lock(mutex_);
+  each_ = std::move(copy);
+  update_count();
+  return {};
+}
+
+Status FdNotifier::replace_free(uint32_t k, int fd) {
+  MILLRACE_ASSIGN_OR_RETURN(UniqueFd copy, duplicate(fd));
+  const std::lock_guard lock(mutex_);
+  free_ = std::move(copy);
+  wanted_free_ = k;
+  update_count();
+  return {};
+}
+
+void FdNotifier::completed(uint64_t first, uint64_t last) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto begin = by_counter_.lower_bound(first);
+  const auto end = by_counter_.upper_bound(last);
+  if (begin == end) return;
+  for (auto it = begin; it != end; ++it) add_one(it->second);
+  by_counter_.erase(begin, end);
+  update_count();
+}
+
+void FdNotifier::tell_each() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (each_) add_one(each_);
+}
+
+void FdNotifier::tell_free(uint32_t free_places) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (free_ && free_places >= wanted_free_) add_one(free_);
+}
+
+void FdNotifier::update_count() noexcept {
+  count_.store(by_counter_.size() + (each_ ? 1 : 0) + (free_ ? 1 : 0), std::memory_order_seq_cst);
+}
+
+}  // namespace millrace::queue

@@ -1,0 +1,59 @@
+// FdNotifier: the event fds that are told of a unit's completions. Any thread.
+//
+// Descriptors are duplicated when they are registered, so the caller may close his own at any time.
+// A descriptor that cannot take the 8 bytes at once (a full pipe, an eventfd at its largest value)
+// is skipped: whoever reads it finds it readable anyway, and completion never blocks.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "base/status.h"
+#include "base/unique_fd.h"
+
+namespace millrace::queue {
+
+class FdNotifier {
+ public:
+  // Registers `fd` for one request; `is_completed(counter)` is asked once more after the
+  // registration is visible, and then the fd is told at once. A negative fd removes.
+  template <class IsCompleted>
+  Status set(uint64_t counter, int fd, IsCompleted&& is_completed) {
+    MILLRACE_RETURN_IF_ERROR(replace(counter, fd));
+    if (is_completed(counter)) completed(counter, counter);
+    return {};
+  }
+  Status set_each(int fd);
+  // For "at least `k` places are free"; `free_places()` as above.
+  template <class FreePlaces>
+  Status set_free(uint32_t k, int fd, FreePlaces&& free_places) {
+    MILLRACE_RETURN_IF_ERROR(replace_free(k, fd));
+    tell_free(free_places());
+    return {};
+  }
+
+  // Whether anything is registered. Sequentially consistent: the completing thread publishes and
+  // then asks; whoever registers does so first and asks for the completion then.
+  bool any() const noexcept { return count_.load(std::memory_order_seq_cst) != 0; }
+
+  // Requests `first` to `last` are completed.
+  void completed(uint64_t first, uint64_t last) noexcept;
+  void tell_each() noexcept;
+  void tell_free(uint32_t free_places) noexcept;
+
+ private:
+  Status replace(uint64_t counter, int fd);
+  Status replace_free(uint32_t k, int fd);
+  void update_count() noexcept;
+
+  std::atomic<size_t> count_{0};  // of descriptors below; changes under mutex_
+  std::mutex mutex_;
+  std::map<uint64_t, UniqueFd> by_counter_;
+  UniqueFd each_;
+  UniqueFd free_;
+  uint32_t wanted_free_ = 0;
+};
+
+}  // namespace millrace::queue

@@ -1,0 +1,26 @@
+// The names of requests and of the places where they run.
+#pragma once
+
+#include <cstdint>
+
+namespace millrace::queue {
+
+// 64 bits: the unit's id in the high 16, a counter without gaps in the low 48. The first accepted
+// request of a unit has counter 1; counter 0 means "nothing yet". Ids of one unit compare as plain
+// integers; ids of different units are not comparable.
+using SequenceId = uint64_t;
+inline constexpr int kCounterBits = 48;
+inline constexpr SequenceId kCounterMask = (SequenceId{1} << kCounterBits) - 1;
+constexpr uint16_t unit_of(SequenceId id) noexcept {
+  return static_cast<uint16_t>(id >> kCounterBits);
+}
+constexpr uint64_t counter_of(SequenceId id) noexcept {
+  return id & kCounterMask;
+}
+
+// Where a request runs: the number of the lane, 0 to Lanes::id_limit() - 1.
+using LaneId = uint32_t;
+// Instead of a lane, where there is none left.
+inline constexpr LaneId kNoLane = ~LaneId{0};
+
+}  // namespace millrace::queue

@@ -1,0 +1,31 @@
+// Parker: one thread sleeps, any thread wakes it. A binary token: unpark gives it, park takes it
+// and sleeps while there is none. A system call only to sleep, and to wake a thread that sleeps.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "millrace/execution.hpp"
+
+namespace millrace::queue {
+
+class Parker {
+ public:
+  // Returns once the token was there (true), or at the deadline (false). One thread at a time.
+  bool park_until(Deadline deadline) noexcept;
+  void park() noexcept { park_until(kNoDeadline); }
+
+  // Whoever is woken may destroy the parker at once: nothing of it is read after the exchange, and
+  // a wake-up of an address that nobody sleeps on any more does no harm.
+  void unpark() noexcept {
+    if (state_.exchange(kToken, std::memory_order_acq_rel) == kAsleep) wake(&state_);
+  }
+
+ private:
+  static constexpr uint32_t kEmpty = 0, kToken = 1, kAsleep = 2;
+  static void wake(std::atomic<uint32_t>* address) noexcept;
+
+  std::atomic<uint32_t> state_{kEmpty};
+};
+
+}  // namespace millrace::queue

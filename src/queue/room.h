@@ -1,0 +1,40 @@
+// Room: the threads that wait until places of a unit are free. Any thread.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#include "millrace/execution.hpp"
+
+namespace millrace::queue {
+
+class Room {
+ public:
+  // Sleeps until `has_room()` (true) or the deadline (false). `has_room` must read with sequential
+  // consistency: it is asked after this thread has announced itself.
+  template <class HasRoom>
+  bool wait_until(Deadline deadline, HasRoom&& has_room) {
+    std::unique_lock lock(mutex_);
+    waiting_.fetch_add(1, std::memory_order_seq_cst);
+    const bool had = changed_.wait_until(lock, deadline, has_room);
+    waiting_.fetch_sub(1, std::memory_order_seq_cst);
+    return had;
+  }
+
+  // Call after a place became free, or after anything else that `has_room` looks at has changed, by
+  // a sequentially consistent write. One load when nobody waits.
+  void changed() noexcept {
+    if (waiting_.load(std::memory_order_seq_cst) == 0) return;
+    { const std::lock_guard lock(mutex_); }
+    changed_.notify_all();
+  }
+
+ private:
+  std::atomic<uint32_t> waiting_{0};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+}  // namespace millrace::queue

@@ -1,0 +1,100 @@
+// RunControl: how a running request and those who watch it talk. The request reports how far it is
+// and asks, between two pieces of work, whether to go on; a watchdog reads the progress; cancel and
+// deadlines ask the request to stop.
+//
+// Written by the thread that runs the request, read by any.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "base/status.h"
+#include "millrace/execution.hpp"
+#include "queue/ids.h"
+
+namespace millrace::queue {
+
+// A point of a request's work, in the words of whoever runs it: a frame, a partition of the model,
+// an operator of the partition.
+struct RunPosition {
+  uint16_t frame = 0;
+  uint16_t partition = 0;
+  uint32_t step = 0;
+};
+
+enum class StopCause : uint8_t { kNone, kCancelled, kDeadline };
+
+// The status of a request that stopped for this cause after it had started.
+const Status& stopped_status(StopCause cause);
+
+class RunControl {
+ public:
+  SequenceId sequence() const noexcept { return sequence_; }
+  LaneId lane() const noexcept { return lane_; }
+
+  // Call where a piece of work begins: a frame of the job, a partition of the frame, a step (an
+  // operator) of the partition. The inner ones start at 0 again. Two relaxed stores: a watchdog
+  // needs no more than to see within its patience that something has changed.
+  void begin_frame(uint32_t frame) noexcept { at({static_cast<uint16_t>(frame), 0, 0}); }
+  void begin_partition(uint32_t partition) noexcept {
+    at({position().frame, static_cast<uint16_t>(partition), 0});
+  }
+  void begin_step(uint32_t step) noexcept { at({position().frame, position().partition, step}); }
+  RunPosition position() const noexcept {
+    return unpack(position_.load(std::memory_order_relaxed));
+  }
+  // Grows with every piece of work begun.
+  uint64_t marks() const noexcept { return marks_.load(std::memory_order_relaxed); }
+
+  // Whether the request should end at the next boundary between two pieces of work, with
+  // stop_status(): somebody has cancelled it, or its deadline has passed. One relaxed load, and a
+  // look at the clock where there is a deadline. For the running thread.
+  bool stop_requested() const noexcept { return stop_cause() != StopCause::kNone; }
+  StopCause stop_cause() const noexcept {
+    if (stop_.load(std::memory_order_relaxed) == sequence_) return StopCause::kCancelled;
+    if (deadline_ != kNoDeadline && std::chrono::steady_clock::now() >= deadline_)
+      return StopCause::kDeadline;
+    return StopCause::kNone;
+  }
+  const Status& stop_status() const { return stopped_status(stop_cause()); }
+
+  // For the unit: the running thread before each request.
+  void begin(SequenceId sequence, LaneId lane, Deadline deadline) noexcept {
+    sequence_ = sequence;
+    lane_ = lane;
+    deadline_ = deadline;
+    at({});
+  }
+  // For the unit: any thread. Asks this request, and none that runs later, to stop.
+  void request_stop(SequenceId sequence) noexcept {
+    uint64_t before = stop_.load(std::memory_order_relaxed);
+    while (before < sequence &&
+           !stop_.compare_exchange_weak(before, sequence, std::memory_order_relaxed)) {
+    }
+  }
+
+ private:
+  void at(RunPosition position) noexcept {
+    position_.store(pack(position), std::memory_order_relaxed);
+    marks_.store(marks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  static constexpr uint64_t pack(RunPosition p) noexcept {
+    return uint64_t{p.frame} << 48 | uint64_t{p.partition} << 32 | p.step;
+  }
+  static constexpr RunPosition unpack(uint64_t packed) noexcept {
+    return {static_cast<uint16_t>(packed >> 48), static_cast<uint16_t>(packed >> 32),
+            static_cast<uint32_t>(packed)};
+  }
+
+  static constexpr SequenceId kNone = 0;
+
+  SequenceId sequence_ = 1;  // anything but kNone
+  LaneId lane_ = 0;
+  Deadline deadline_ = kNoDeadline;
+  std::atomic<uint64_t> position_{0};
+  std::atomic<uint64_t> marks_{0};
+  std::atomic<SequenceId> stop_{kNone};  // the last request that was asked to stop
+};
+
+}  // namespace millrace::queue

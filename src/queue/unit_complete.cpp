@@ -1,0 +1,221 @@
+// How a request ends: it runs and completes, or is withdrawn; and how the unit ends.
+#include <algorithm>
+#include <thread>
+
+#include "base/hooks.h"
+#include "queue/unit_impl.h"
+
+namespace millrace::queue {
+
+using Look = Ring<Request>::Look;
+
+uint64_t Unit::Impl::ticket() const noexcept {
+  const uint64_t head = ring_.head();
+  return ring_.look(head) == Look::kReady ? ring_.request(head).ticket.get() : 0;
+}
+
+bool Unit::Impl::run_one(LaneId lane) noexcept {
+  const uint64_t counter = take_head();
+  if (counter == 0) return true;
+  Running& running = *running_;
+  const Request& waiting = ring_.request(counter);
+  running.control.begin(sequence(counter), lane, deadline_of(waiting));
+  ring_.start(counter, running.request);
+  room_.changed();  // for those who wait for the cell
+  Status status = refusal(running.request, lane);
+  if (status.ok()) {
+    emit(HookPoint::kStarted, sequence(counter), lane);
+    status = run_timed(running);
+  }
+  if (!ring_.finish(counter)) {
+    abandon(&running);
+    return false;
+  }
+  if (status.code() == StatusCode::kDeviceFailed) after_device_failure(status);
+  complete(counter, running.request, std::move(status));
+  return true;
+}
+
+// The next request to run, which is the caller's then; 0 when there is none. Passes those that were
+// withdrawn.
+uint64_t Unit::Impl::take_head() noexcept {
+  bool passed = false;
+  uint64_t head = ring_.head();
+  for (;; head = ring_.head()) {
+    const Look look = ring_.look(head);
+    if (look == Look::kPassed) {
+      pass_head();
+      passed = true;
+    } else if (look == Look::kNothing) {
+      head = 0;
+      break;
+    } else if (ring_.take(head)) {
+      break;
+    }
+  }
+  if (passed) tell(ring_.completed(), ring_.completed());
+  return head;
+}
+
+// Why the request, which has its turn, is not run; OK when it is.
+Status Unit::Impl::refusal(const Request& request, LaneId lane) {
+  if (lane == kNoLane)
+    degrade({StatusCode::kUnitDegraded,
+             "every lane of the device was given up because its request hung"});
+  if (state() == UnitState::kDegraded) return failure();
+  const Deadline deadline = deadline_of(request);
+  if (deadline != kNoDeadline && std::chrono::steady_clock::now() >= deadline)
+    return {StatusCode::kDeadlineExceeded, "its deadline passed before it started"};
+  return {};
+}
+
+Status Unit::Impl::run_timed(Running& running) noexcept {
+  if (options_.when_full != WhenFull::kShedByDeadline)
+    return running.request.task->run(running.control);
+  const auto begin = std::chrono::steady_clock::now();
+  Status status = running.request.task->run(running.control);
+  const int64_t taken = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
+  const int64_t mean = mean_run_ns_.load(std::memory_order_relaxed);
+  mean_run_ns_.store(mean == 0 ? taken : mean + (taken - mean) / 8, std::memory_order_relaxed);
+  return status;
+}
+
+// The thread that hung is back: what it kept alive goes now.
+void Unit::Impl::abandon(Running* running) noexcept {
+  { const std::lock_guard lock(watch_mutex_); }  // give_up is done with it
+  running->request.task->release();
+  delete running;
+}
+
+void Unit::Impl::complete(uint64_t counter, Request& request, Status status) noexcept {
+  publish_completion(counter, request, std::move(status));
+  request.task->release();
+}
+
+// The one publication point. The outputs' bytes are written; see unit.h for the order.
+void Unit::Impl::publish_completion(uint64_t counter, Request& request, Status status) noexcept {
+  const Completion completion{sequence(counter), std::move(status)};
+  request.task->settle(completion);
+  record(completion);
+  ring_.complete();
+  emit(HookPoint::kCompleted, completion.sequence, static_cast<uint64_t>(completion.status.code()));
+  request.task->settled(completion);
+  post_callback(request, completion);
+  while (ring_.look(ring_.head()) == Look::kPassed) pass_head();
+  tell(counter, ring_.completed());
+}
+
+// Completes a request that was taken from the queue before it started. Any thread.
+void Unit::Impl::withdraw(uint64_t counter, Status status) noexcept {
+  const Visit visit(inside_);
+  Request& request = ring_.request(counter);
+  const Completion completion{sequence(counter), std::move(status)};
+  request.task->settle(completion);
+  record(completion);
+  if (request.callback && options_.callback_order == CallbackOrder::kSubmission) {
+    deferred_.add(counter, std::move(request.callback), completion.status);
+    request.callback = nullptr;
+  }
+  ring_.settle(counter);
+  emit(HookPoint::kCompleted, completion.sequence, static_cast<uint64_t>(completion.status.code()));
+  request.task->settled(completion);
+  post_callback(request, completion);
+  waits_.completed_alone(counter);
+  tell(counter, counter);
+  request.task->release();
+  ring_.vacate_settled(counter);
+  room_.changed();  // for those who wait for the cell
+  // So that it is passed even if nothing else comes.
+  lanes_->schedule(*this);
+}
+
+void Unit::Impl::record(const Completion& completion) noexcept {
+  if (!completion.status.ok())
+    results_.record_failure(counter_of(completion.sequence), completion.status);
+}
+
+void Unit::Impl::post_callback(Request& request, const Completion& completion) noexcept {
+  if (!request.callback) return;
+  dispatcher_->post(std::move(request.callback), completion.sequence, completion.status);
+  request.callback = nullptr;
+}
+
+// Counts the withdrawn head among the completed; its callback has its turn now.
+void Unit::Impl::pass_head() noexcept {
+  const uint64_t head = ring_.head();
+  ring_.pass();
+  if (std::optional<DeferredCallbacks::Entry> entry = deferred_.take(head))
+    dispatcher_->post(std::move(entry->callback), sequence(head), std::move(entry->status));
+}
+
+// Tells those who wait, once requests `first` to `last` are completed.
+void Unit::Impl::tell(uint64_t first, uint64_t last) noexcept {
+  waits_.completed_through(ring_.completed());
+  if (fds_.any()) {
+    fds_.completed(first, last);
+    fds_.tell_each();
+    fds_.tell_free(ring_.depth() - std::min(ring_.in_flight(), ring_.depth()));
+  }
+  room_.changed();
+}
+
+void Unit::Impl::close() {
+  if (closed_.exchange(true, std::memory_order_seq_cst)) return;
+  ring_.close();
+  room_.changed();
+  take_from_lanes();
+  submitters_.wait_until_gone();
+  cancel_queued();
+  // Asked before the dispatcher may go.
+  if (any_callback_.load(std::memory_order_relaxed)) dispatcher_->drain();
+  inside_.wait_until_gone();
+  lanes_->detach();
+  own_lanes_.reset();
+  drop_tasks();
+}
+
+// Waits for the running request, as long as it makes progress, and becomes the owner.
+void Unit::Impl::take_from_lanes() {
+  const auto look_again =
+      std::min<std::chrono::nanoseconds>(options_.close_patience, std::chrono::milliseconds(50));
+  uint64_t marks = 0;
+  Deadline since = std::chrono::steady_clock::now();
+  while (!lanes_->withdraw(*this, std::chrono::steady_clock::now() + look_again)) {
+    const std::lock_guard lock(watch_mutex_);
+    const Deadline now = std::chrono::steady_clock::now();
+    const uint64_t running = ring_.running();
+    const uint64_t seen = running_->control.marks();
+    if (seen != marks || running == 0) {
+      marks = seen;
+      since = now;
+    } else if (now - since >= options_.close_patience) {
+      give_up(running, options_.close_patience);
+    }
+  }
+}
+
+void Unit::Impl::cancel_queued() {
+  while (ring_.head() <= ring_.issued()) {
+    const uint64_t counter = take_head();
+    if (counter == 0) {  // somebody is just withdrawing it
+      std::this_thread::yield();
+      continue;
+    }
+    ring_.start(counter, running_->request);
+    ring_.finish(counter);
+    complete(counter, running_->request,
+             {StatusCode::kCancelled, "the unit was closed before the request ran"});
+  }
+}
+
+// A lane or the monitor may keep this object a moment longer, and others ask it for results; what
+// belongs to the caller ends here.
+void Unit::Impl::drop_tasks() {
+  const std::lock_guard lock(watch_mutex_);
+  for (uint64_t index = 0; index < ring_.cell_count(); ++index) ring_.request(index).task.reset();
+  running_->request.task.reset();
+  dispatcher_.reset();
+  monitor_.reset();
+}
+
+}  // namespace millrace::queue

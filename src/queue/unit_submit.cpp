@@ -1,0 +1,231 @@
+// How a request gets into a unit.
+#include <fmt/format.h>
+
+#include "base/float_environment.h"
+#include "base/hooks.h"
+#include "queue/unit_impl.h"
+
+namespace millrace::queue {
+namespace {
+
+Status late_status() {
+  return {StatusCode::kDeadlineExceeded, "the deadline passed before the unit had room"};
+}
+
+}  // namespace
+
+// Enters; the place is left by publish, or here when there is none.
+Result<uint64_t> Unit::Impl::claim(const SubmitOptions& options, Patience patience,
+                                   Deadline limit) {
+  submitters_.enter();
+  const Status prepared = prepare(options);
+  uint32_t count = 1;
+  Result<uint64_t> counter = prepared.ok() ? try_claim(count) : Result<uint64_t>(prepared);
+  if (counter.ok()) return counter;
+  submitters_.leave();
+  if (counter.status().code() != StatusCode::kQueueFull || patience == Patience::kNone)
+    return counter;
+  if (patience == Patience::kUntilLimit) return claim_waiting(limit, full_);
+  switch (options_.when_full) {
+    case WhenFull::kFail:
+      return counter;
+    case WhenFull::kBlock:
+      return claim_waiting(options.deadline, late_status());
+    case WhenFull::kDropOldest:
+    case WhenFull::kShedByDeadline:
+      break;
+  }
+  return claim_displacing(options);
+}
+
+Result<uint64_t> Unit::Impl::claim_n(uint32_t& count, Deadline deadline) {
+  submitters_.enter();
+  const Status prepared = prepare({.callback = {}, .deadline = deadline});
+  Result<uint64_t> first = prepared.ok() ? try_claim(count) : Result<uint64_t>(prepared);
+  if (!first.ok()) submitters_.leave();
+  return first;
+}
+
+// Makes sure of the threads that the request will need.
+Status Unit::Impl::prepare(const SubmitOptions& options) {
+  if (closed_.load(std::memory_order_seq_cst)) return closed_status_;
+  if (options.callback) MILLRACE_RETURN_IF_ERROR(dispatcher_->start());
+  if (options.deadline != kNoDeadline || options_.watchdog.count() > 0)
+    MILLRACE_RETURN_IF_ERROR(monitor_->start());
+  if (own_lanes_) MILLRACE_RETURN_IF_ERROR(lanes_->start());
+  return {};
+}
+
+Result<uint64_t> Unit::Impl::try_claim(uint32_t& count) {
+  if (state() == UnitState::kDegraded) return failure();
+  uint64_t counter = 0;
+  switch (ring_.claim(counter, count)) {
+    case Ring<Request>::Claim::kOk:
+      return counter;
+    case Ring<Request>::Claim::kFull:
+      return full_;
+    case Ring<Request>::Claim::kClosed:
+      break;
+  }
+  return closed_status_;
+}
+
+Result<uint64_t> Unit::Impl::claim_waiting(Deadline limit, const Status& otherwise) {
+  const Visit visit(inside_);
+  for (;;) {
+    const bool changed = room_.wait_until(limit, [this] {
+      return ring_.has_room() || state() == UnitState::kDegraded || closed_.load();
+    });
+    if (!changed) return otherwise;
+    submitters_.enter();
+    uint32_t count = 1;
+    Result<uint64_t> counter = try_claim(count);
+    if (counter.ok()) return counter;
+    submitters_.leave();
+    if (counter.status().code() != StatusCode::kQueueFull) return counter;
+  }
+}
+
+// Others may take the place that was made, so again until there is nothing left to displace.
+Result<uint64_t> Unit::Impl::claim_displacing(const SubmitOptions& options) {
+  const Visit visit(inside_);
+  for (;;) {
+    if (!ring_.has_room()) MILLRACE_RETURN_IF_ERROR(displace(options.deadline));
+    submitters_.enter();
+    uint32_t count = 1;
+    Result<uint64_t> counter = try_claim(count);
+    if (counter.ok()) return counter;
+    submitters_.leave();
+    if (counter.status().code() != StatusCode::kQueueFull) return counter;
+  }
+}
+
+// OK when there may be room now.
+Status Unit::Impl::displace(Deadline newcomer) {
+  if (ring_.in_flight() < ring_.depth()) {
+    if (ring_.has_room()) return {};
+    // A place, but its cell is in use: displacing would be in vain.
+    if (ring_.in_flight() < ring_.depth()) return full_;
+  }
+  if (options_.when_full == WhenFull::kShedByDeadline) return shed_one(newcomer);
+  return drop_oldest() ? Status() : full_;
+}
+
+bool Unit::Impl::drop_oldest() {
+  const uint64_t last = ring_.issued();
+  for (uint64_t counter = ring_.head(); counter <= last; ++counter) {
+    if (!ring_.take(counter)) continue;
+    withdraw(counter, {StatusCode::kDropped,
+                       fmt::format("dropped before it started: unit '{}' was full and newer work "
+                                   "came",
+                                   options_.name)});
+    return true;
+  }
+  return false;
+}
+
+// Sheds the queued request that is expected to be latest, by the mean time of a run and the number
+// of requests before it; the newcomer stands last in line. OK when there may be room now.
+Status Unit::Impl::shed_one(Deadline newcomer) {
+  const int64_t mean = mean_run_ns_.load(std::memory_order_relaxed);
+  const Deadline now = std::chrono::steady_clock::now();
+  const auto lateness = [&](int64_t place, Deadline deadline) {
+    return deadline == kNoDeadline ? Deadline::duration::min()
+                                   : now + std::chrono::nanoseconds(place * mean) - deadline;
+  };
+  uint64_t victim = 0;
+  Deadline::duration latest = Deadline::duration::zero();
+  const uint64_t last = ring_.issued();
+  int64_t place = ring_.running() != 0 ? 2 : 1;
+  for (uint64_t counter = ring_.head(); counter <= last; ++counter) {
+    if (ring_.look(counter) != Ring<Request>::Look::kReady) continue;
+    const auto late = lateness(place++, deadline_of(ring_.request(counter)));
+    if (late <= latest) continue;
+    latest = late;
+    victim = counter;
+  }
+  if (lateness(place, newcomer) > latest) return late_status();
+  if (victim == 0) return full_;
+  if (ring_.take(victim))
+    withdraw(victim, {StatusCode::kDeadlineExceeded,
+                      "shed before it started: it was not expected to be done by its deadline"});
+  return {};
+}
+
+void Unit::Impl::fill_in(Request& request, Deadline deadline) noexcept {
+  request.ticket.set(lanes_->next_ticket());
+  request.deadline.set(deadline.time_since_epoch().count());
+}
+
+void Unit::Impl::publish(uint64_t counter, SubmitOptions& options) noexcept {
+  Request& request = ring_.request(counter);
+  fill_in(request, options.deadline);
+  if (options.callback) {
+    request.callback = std::move(options.callback);
+    any_callback_.store(true, std::memory_order_relaxed);
+  }
+  emit(HookPoint::kSubmitted, sequence(counter));
+  ring_.publish(counter);
+  watch(options.deadline);
+  lanes_->schedule(*this);
+  submitters_.leave();
+}
+
+void Unit::Impl::publish_n(uint64_t first, uint32_t count, Deadline deadline) noexcept {
+  for (uint64_t counter = first; counter < first + count; ++counter) {
+    fill_in(ring_.request(counter), deadline);
+    emit(HookPoint::kSubmitted, sequence(counter));
+    ring_.publish(counter);
+  }
+  watch(deadline);
+  lanes_->schedule(*this);
+  submitters_.leave();
+}
+
+// Makes the monitor look after what was just published.
+void Unit::Impl::watch(Deadline deadline) noexcept {
+  if (deadline != kNoDeadline) call_at(deadline);
+  if (options_.watchdog.count() > 0 && !watching_.exchange(true, std::memory_order_seq_cst))
+    call_at(std::chrono::steady_clock::now() + options_.watchdog / 4);
+}
+
+std::optional<Unit::InlineRun> Unit::Impl::begin_inline() {
+  if (own_lanes_ || options_.watchdog.count() > 0) return std::nullopt;
+  submitters_.enter();
+  std::optional<LaneId> lane;
+  if (!closed_.load(std::memory_order_seq_cst) && ring_.in_flight() == 0)
+    lane = lanes_->borrow(*this);
+  if (lane) {
+    uint32_t count = 1;
+    if (const Result<uint64_t> counter = try_claim(count); counter.ok())
+      return InlineRun{sequence(*counter), *lane};
+    lanes_->give_back(*this, *lane);
+  }
+  submitters_.leave();
+  return std::nullopt;
+}
+
+// Requests that others have submitted meanwhile and that come first run here, too.
+Status Unit::Impl::run_inline(const InlineRun& run) noexcept {
+  const uint64_t counter = counter_of(run.id);
+  fill_in(ring_.request(counter), kNoDeadline);
+  emit(HookPoint::kSubmitted, run.id);
+  ring_.publish(counter);
+  bool owner = true;
+  {
+    const DefaultFloatEnvironment floats;
+    while (owner && has_work() && ring_.completed() < counter) {
+      running_->in_lanes_stead = true;
+      owner = run_one(run.lane);
+      if (owner) running_->in_lanes_stead = false;
+    }
+  }
+  if (owner)
+    lanes_->give_back(*this, run.lane);
+  else
+    lanes_->give_back(run.lane);
+  submitters_.leave();
+  return wait(run.id, std::chrono::nanoseconds::max());
+}
+
+}  // namespace millrace::queue

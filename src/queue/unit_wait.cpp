@@ -1,0 +1,110 @@
+// How callers learn that a request is completed, and how they ask for its end.
+#include <fmt/format.h>
+
+#include "base/hooks.h"
+#include "queue/deadline.h"
+#include "queue/unit_impl.h"
+
+namespace millrace::queue {
+namespace {
+
+const Status& removed_status() {
+  // Never destroyed: requests may be cancelled while the process exits.
+  static const auto* made =
+      new Status(StatusCode::kCancelled, "cancelled before it started: its outputs are untouched");
+  return *made;
+}
+
+}  // namespace
+
+Status Unit::Impl::wait(SequenceId id, std::chrono::nanoseconds timeout) {
+  if (!issued(id)) return unknown(id);
+  const uint64_t counter = counter_of(id);
+  const uint64_t completed = ring_.completed();
+  if (completed >= counter)
+    return completed - counter < ResultTable::kRemembered ? result(counter) : unknown(id);
+  if (timeout <= timeout.zero()) return ring_.is_completed(counter) ? result(counter) : pending_;
+  const Visit visit(inside_);
+  return wait_until_completed(counter, timeout) ? result(counter) : pending_;
+}
+
+bool Unit::Impl::wait_until_completed(uint64_t counter, std::chrono::nanoseconds timeout) {
+  const Deadline deadline = deadline_after(timeout);
+  spin_budget::take();
+  const bool seen = spin_.until([&] { return ring_.is_completed(counter); }, timeout);
+  spin_budget::give();
+  if (seen) return true;
+  SleepingWaiter<> waiter(counter);
+  return waiter.wait(
+      waits_, [this](uint64_t c) { return ring_.is_completed(c); }, deadline);
+}
+
+Status Unit::Impl::result(uint64_t counter) const {
+  std::optional<Status> status = results_.find(counter);
+  return status ? *std::move(status) : unknown(sequence(counter));
+}
+
+Status Unit::Impl::unknown(SequenceId id) const {
+  if (!issued(id))
+    return {StatusCode::kInvalidJobId,
+            fmt::format("sequence id {:#x} was not issued by unit {}", id, id_.value())};
+  return {StatusCode::kInvalidJobId,
+          fmt::format("sequence id {:#x} is older than the {} results that are kept", id,
+                      ResultTable::kRemembered)};
+}
+
+Status Unit::Impl::notify_fd(SequenceId id, int fd) {
+  if (!issued(id)) return unknown(id);
+  return fds_.set(counter_of(id), fd, [this](uint64_t c) { return ring_.is_completed(c); });
+}
+
+Status Unit::Impl::notify_each_fd(int fd) {
+  return fds_.set_each(fd);
+}
+
+Status Unit::Impl::wait_free(uint32_t k, std::chrono::nanoseconds timeout) {
+  if (k > ring_.depth())
+    return invalid_argument(
+        fmt::format("{} places of a unit of depth {} are never free", k, ring_.depth()));
+  const Visit visit(inside_);
+  const bool changed = room_.wait_until(deadline_after(timeout),
+                                        [&] { return ring_.has_room(k) || closed_.load(); });
+  if (closed_.load()) return closed_status_;
+  return changed ? Status() : Status(StatusCode::kDeadlineExceeded, "too few places became free");
+}
+
+Status Unit::Impl::notify_free_fd(uint32_t k, int fd) {
+  if (k > ring_.depth())
+    return invalid_argument(
+        fmt::format("{} places of a unit of depth {} are never free", k, ring_.depth()));
+  return fds_.set_free(k, fd, [this] { return ring_.depth() - ring_.in_flight(); });
+}
+
+Result<CancelOutcome> Unit::Impl::cancel(SequenceId id, std::chrono::nanoseconds timeout) {
+  if (!issued(id)) return unknown(id);
+  const uint64_t counter = counter_of(id);
+  if (ring_.is_completed(counter)) return CancelOutcome::kTooLate;
+  if (ring_.take(counter)) {
+    withdraw(counter, removed_status());
+    return CancelOutcome::kRemoved;
+  }
+  {
+    const std::lock_guard lock(watch_mutex_);
+    running_->control.request_stop(id);
+  }
+  const Status status = wait(id, timeout);
+  if (status.code() == StatusCode::kPending) return status;
+  if (status.code() != StatusCode::kCancelled) return CancelOutcome::kTooLate;
+  return status.message() == stopped_status(StopCause::kCancelled).message()
+             ? CancelOutcome::kStopped
+             : CancelOutcome::kRemoved;
+}
+
+std::shared_ptr<Dispatcher> Unit::Impl::dispatcher_for_callbacks() {
+  const std::lock_guard lock(watch_mutex_);
+  if (!dispatcher_ || !dispatcher_->start().ok()) return nullptr;
+  any_callback_.store(true, std::memory_order_relaxed);
+  return dispatcher_;
+}
+
+}  // namespace millrace::queue

@@ -1,0 +1,158 @@
+// What happens by the clock: deadlines of queued requests, and requests that make no progress.
+#include <fmt/format.h>
+
+#include <new>
+
+#include "base/log.h"
+#include "queue/unit_impl.h"
+
+namespace millrace::queue {
+namespace {
+
+double milliseconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
+
+}  // namespace
+
+// Asks the monitor for a call, unless an earlier one is coming.
+void Unit::Impl::call_at(Deadline when) noexcept {
+  const Deadline::rep wanted = when.time_since_epoch().count();
+  Deadline::rep coming = called_at_.load(std::memory_order_seq_cst);
+  while (wanted < coming) {
+    if (!called_at_.compare_exchange_weak(coming, wanted, std::memory_order_seq_cst)) continue;
+    monitor_->call_at(when, std::static_pointer_cast<Impl>(shared_from_this()));
+    return;
+  }
+}
+
+void Unit::Impl::on_time() noexcept {
+  const Visit visit(inside_);
+  if (closed_.load(std::memory_order_seq_cst)) return;
+  // Before the look: who publishes a request afterwards asks for its own call.
+  called_at_.store(kNoDeadline.time_since_epoch().count(), std::memory_order_seq_cst);
+  const Deadline now = std::chrono::steady_clock::now();
+  const Deadline next = std::min(check_deadlines(now), check_progress(now));
+  if (next != kNoDeadline) call_at(next);
+}
+
+// Withdraws the queued requests that are late; returns the earliest deadline of the others.
+Deadline Unit::Impl::check_deadlines(Deadline now) {
+  Deadline next = kNoDeadline;
+  const uint64_t last = ring_.issued();
+  for (uint64_t counter = ring_.head(); counter <= last; ++counter) {
+    if (ring_.look(counter) != Ring<Request>::Look::kReady) continue;
+    const Deadline deadline = deadline_of(ring_.request(counter));
+    if (deadline > now)
+      next = std::min(next, deadline);
+    else if (ring_.take(counter))
+      withdraw(counter, {StatusCode::kDeadlineExceeded, "its deadline passed before it started"});
+  }
+  return next;
+}
+
+// Gives the running request up when it has made no progress for too long; returns when to look
+// again.
+Deadline Unit::Impl::check_progress(Deadline now) {
+  if (options_.watchdog.count() <= 0) return kNoDeadline;
+  if (ring_.in_flight() == 0) {
+    watching_.store(false, std::memory_order_seq_cst);
+    // Pairs with the exchange in watch, which follows the publication of a request.
+    if (ring_.has_room(ring_.depth()) || watching_.exchange(true, std::memory_order_seq_cst))
+      return kNoDeadline;
+  }
+  const std::lock_guard lock(watch_mutex_);
+  const uint64_t running = ring_.running();
+  const uint64_t marks = running_->control.marks();
+  if (running == 0 || running != seen_.counter || marks != seen_.marks) {
+    seen_ = {running, marks, now};
+  } else if (now - seen_.since >= options_.watchdog) {
+    give_up(running, options_.watchdog);
+  }
+  return now + options_.watchdog / 4;
+}
+
+// Null when there is no memory.
+std::unique_ptr<Unit::Impl::Running> Unit::Impl::make_running() noexcept {
+  try {
+    auto made = std::make_unique<Running>();
+    made->request.task = options_.make_task();
+    return made->request.task ? std::move(made) : nullptr;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+// Takes the running request from the thread that hangs in it. That thread keeps the task, with
+// whatever the request refers to, until it comes back; its result will be ignored. False when the
+// request ended after all, or there is no memory for its successor.
+// Requirement: watch_mutex_ is held.
+bool Unit::Impl::give_up(uint64_t counter, std::chrono::nanoseconds patience) {
+  std::unique_ptr<Running> next = make_running();
+  if (!next || !ring_.finish(counter)) return false;
+  Running& hung = *running_.release();  // abandon() deletes it
+  running_ = std::move(next);
+
+  const std::string text = report(hung, counter, patience);
+  log(LogLevel::kError, "queue", text);
+  state_.store(UnitState::kResetting, std::memory_order_seq_cst);
+  const bool replaced = hung.in_lanes_stead || lanes_->replace(hung.control.lane());
+  if (!options_.auto_reset)
+    degrade({StatusCode::kUnitDegraded, "out of service until it is reset: " + text});
+  else if (!replaced)
+    degrade({StatusCode::kUnitDegraded, "out of service, too many requests hang: " + text});
+  publish_completion(counter, hung.request, {StatusCode::kHung, text});
+  if (state() == UnitState::kResetting) {
+    generation_.fetch_add(1, std::memory_order_relaxed);
+    state_.store(UnitState::kHealthy, std::memory_order_seq_cst);
+  }
+  lanes_->resume(*this);
+  return true;
+}
+
+std::string Unit::Impl::report(const Running& hung, uint64_t counter,
+                               std::chrono::nanoseconds patience) {
+  const RunPosition position = hung.control.position();
+  std::string where = hung.request.task->describe(position);
+  if (where.empty()) where = fmt::format("step {}", position.step);
+  return fmt::format(
+      "unit {} '{}': request {:#x} made no progress for {:.0f} ms in {}; its thread is set aside, "
+      "its outputs are undefined",
+      id(), options_.name, sequence(counter), milliseconds(patience), where);
+}
+
+void Unit::Impl::degrade(Status cause) {
+  const std::lock_guard lock(failure_mutex_);
+  if (state() == UnitState::kDegraded) return;
+  failure_ = std::move(cause);
+  state_.store(UnitState::kDegraded, std::memory_order_seq_cst);
+  room_.changed();
+}
+
+void Unit::Impl::after_device_failure(const Status& status) {
+  if (options_.auto_reset)
+    generation_.fetch_add(1, std::memory_order_relaxed);
+  else
+    degrade({StatusCode::kUnitDegraded,
+             fmt::format("out of service until it is reset: {}", status.message())});
+}
+
+Status Unit::Impl::failure() const {
+  const std::lock_guard lock(failure_mutex_);
+  return state() == UnitState::kDegraded ? failure_ : Status();
+}
+
+Status Unit::Impl::reset() {
+  const std::lock_guard lock(failure_mutex_);
+  if (closed_.load(std::memory_order_seq_cst)) return closed_status_;
+  if (state() != UnitState::kDegraded) return {};
+  if (lanes_->count() == 0)
+    return {StatusCode::kUnavailable,
+            "the device has no lane left: every one was given up because its request hung"};
+  failure_ = Status();
+  generation_.fetch_add(1, std::memory_order_relaxed);
+  state_.store(UnitState::kHealthy, std::memory_order_seq_cst);
+  return {};
+}
+
+}  // namespace millrace::queue

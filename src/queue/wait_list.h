@@ -1,0 +1,141 @@
+// WaitList: who waits for which request of one unit. The completing side pays one load when nobody
+// waits for what it completed.
+//
+// No wake-up is lost: the completing thread publishes the completion and then reads `first_wanted_`
+// (completed_through), a waiter stores `first_wanted_` and then reads the completion (add), all
+// with sequential consistency; so the one sees the waiter, or the other sees the completion.
+//
+// `Sync` gives the primitives: see sync.h.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <mutex>
+
+#include "queue/sync.h"
+
+namespace millrace::queue {
+
+// One who waits for one request; on his stack, in his coroutine's frame, or wherever it lives until
+// it was told or removed.
+class WaitNode {
+ public:
+  explicit WaitNode(uint64_t counter) noexcept : counter_(counter) {}
+  WaitNode(const WaitNode&) = delete;
+  WaitNode& operator=(const WaitNode&) = delete;
+
+  // The request is completed. Called once, by the completing thread, under the list's lock: must be
+  // quick and must not call the list. The node is no longer in the list, and may be gone as soon as
+  // its owner has learned of this call by whatever this call does.
+  virtual void on_completed() noexcept = 0;
+
+ protected:
+  ~WaitNode() = default;
+
+ private:
+  template <class Sync>
+  friend class WaitList;
+  const uint64_t counter_;
+  WaitNode* previous_ = nullptr;
+  WaitNode* next_ = nullptr;
+  bool linked_ = false;
+};
+
+template <class Sync = StdSync>
+class WaitList {
+ public:
+  // Adds `node`, unless `is_completed(counter)` says, after the list has announced it, that there
+  // is nothing to wait for: then false, and on_completed is not called.
+  template <class IsCompleted>
+  bool add(WaitNode& node, IsCompleted&& is_completed) {
+    const std::lock_guard lock(mutex_);
+    link(node);
+    if (!is_completed(node.counter_)) return true;
+    unlink(node);
+    return false;
+  }
+
+  // Takes `node` out. False: it was told, and on_completed has returned. Requirement: it was added.
+  bool remove(WaitNode& node) {
+    const std::lock_guard lock(mutex_);
+    if (!node.linked_) return false;
+    unlink(node);
+    return true;
+  }
+
+  // Tells those who wait for a request up to `counter`. Call after its completion was published.
+  void completed_through(uint64_t counter) noexcept {
+    if (first_wanted_.load(std::memory_order_seq_cst) <= counter) tell_through(counter);
+  }
+  // Tells those who wait for this request alone, which was withdrawn. Call after it was settled.
+  void completed_alone(uint64_t counter) noexcept {
+    if (first_wanted_.load(std::memory_order_seq_cst) <= counter) tell_alone(counter);
+  }
+
+ private:
+  static constexpr uint64_t kNobody = std::numeric_limits<uint64_t>::max();
+
+  void tell_through(uint64_t counter) noexcept {
+    const std::lock_guard lock(mutex_);
+    while (first_ != nullptr && first_->counter_ <= counter) tell(*first_);
+  }
+  void tell_alone(uint64_t counter) noexcept {
+    const std::lock_guard lock(mutex_);
+    for (WaitNode* node = first_; node != nullptr && node->counter_ <= counter;) {
+      WaitNode* next = node->next_;
+      if (node->counter_ == counter) tell(*node);
+      node = next;
+    }
+  }
+  void tell(WaitNode& node) noexcept {
+    unlink(node);
+    node.on_completed();
+  }
+
+  // In ascending order of counters; searched from the end, since most wait for what is newest.
+  void link(WaitNode& node) noexcept {
+    WaitNode* before = last_;
+    while (before != nullptr && before->counter_ > node.counter_) before = before->previous_;
+    node.previous_ = before;
+    node.next_ = before != nullptr ? before->next_ : first_;
+    (node.previous_ != nullptr ? node.previous_->next_ : first_) = &node;
+    (node.next_ != nullptr ? node.next_->previous_ : last_) = &node;
+    node.linked_ = true;
+    update_first_wanted();
+  }
+  void unlink(WaitNode& node) noexcept {
+    (node.previous_ != nullptr ? node.previous_->next_ : first_) = node.next_;
+    (node.next_ != nullptr ? node.next_->previous_ : last_) = node.previous_;
+    node.linked_ = false;
+    update_first_wanted();
+  }
+  void update_first_wanted() noexcept {
+    first_wanted_.store(first_ != nullptr ? first_->counter_ : kNobody, std::memory_order_seq_cst);
+  }
+
+  alignas(64) typename Sync::template Atomic<uint64_t> first_wanted_{kNobody};  // under mutex_
+  typename Sync::Mutex mutex_;
+  WaitNode* first_ = nullptr;
+  WaitNode* last_ = nullptr;
+};
+
+// A thread that sleeps until one request is completed.
+template <class Sync = StdSync>
+class SleepingWaiter final : public WaitNode {
+ public:
+  using WaitNode::WaitNode;
+  void on_completed() noexcept override { parker_.unpark(); }
+
+  // Sleeps until the request is completed (true) or the deadline (false).
+  template <class IsCompleted>
+  bool wait(WaitList<Sync>& list, IsCompleted&& is_completed, Deadline deadline) {
+    if (!list.add(*this, is_completed)) return true;
+    if (parker_.park_until(deadline)) return true;
+    return !list.remove(*this);
+  }
+
+ private:
+  typename Sync::Parker parker_;
+};
+
+}  // namespace millrace::queue

@@ -1,0 +1,76 @@
+// The native API in steady state allocates nothing: a program of its own, because it counts every
+// operator new.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <thread>
+
+#include "tests/api/native_fixture.h"
+#include "tests/support/counting_new.h"
+
+namespace millrace::test {
+namespace {
+
+constexpr int kWarmUp = 1000;  // every task of the unit has been used by then
+constexpr int kCounted = 1000;
+
+class NativeAllocation : public NativeApi {
+ protected:
+  NativeAllocation() { faults().release(); }
+
+  // Runs `round` until everything is warm, then counts.
+  template <class Round>
+  size_t allocations_in(Round&& round) {
+    bool ok = true;
+    for (int i = 0; i < kWarmUp; ++i) ok &= round();
+    const size_t before = allocation_count();
+    for (int i = 0; i < kCounted; ++i) ok &= round();
+    const size_t counted = allocation_count() - before;
+    EXPECT_TRUE(ok);
+    return counted;
+  }
+
+  Unit unit_ = make_unit({.depth = 4});
+};
+
+TEST_F(NativeAllocation, SubmitAndWait) {
+  EXPECT_EQ(allocations_in([&] {
+              Result<Job> first = unit_.submit(model_, memory_.args());
+              Result<Job> second = unit_.submit(model_, memory_.args());
+              return first.ok() && second.ok() && second->wait().ok() && first->wait().ok();
+            }),
+            0u);
+}
+
+TEST_F(NativeAllocation, SubmitSeveral) {
+  const std::array<JobArgs, 4> args = {memory_.args(), memory_.args(), memory_.args(),
+                                       memory_.args()};
+  EXPECT_EQ(allocations_in([&] {
+              std::array<Job, 4> jobs;
+              bool ok = unit_.submit_n(model_, args, jobs).ok();
+              for (Job& job : jobs) ok &= job.wait().ok();
+              return ok;
+            }),
+            0u);
+}
+
+TEST_F(NativeAllocation, SubmitWithACallback) {
+  std::atomic<int> calls{0};
+  int submitted = 0;
+  EXPECT_EQ(allocations_in([&] {
+              Result<Job> job =
+                  unit_.submit(model_, memory_.args([&](JobId, const Status&) { ++calls; }));
+              ++submitted;
+              while (calls.load() < submitted) std::this_thread::yield();
+              return job.ok() && job->wait().ok();
+            }),
+            0u);
+}
+
+TEST_F(NativeAllocation, Execute) {
+  EXPECT_EQ(allocations_in([&] { return unit_.execute(model_, memory_.args()).ok(); }), 0u);
+}
+
+}  // namespace
+}  // namespace millrace::test

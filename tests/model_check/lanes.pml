@@ -1,0 +1,307 @@
+/* How lanes sleep and are woken, for spin: see README.md.
+ *
+ * Inlines carry the names of the functions of queue/lanes.cpp, queue/sleepers.h and
+ * queue/ready_list.h whose steps they are; every access to an atomic is a step of its own. A lane
+ * spins here for as long as it likes: any number of looks, or one.
+ *
+ * Without BORROWER a request of source 0 ends only after those of source 1 have, so both lanes must
+ * be put to work. With it a third thread runs a request in the stead of a lane (source 2) that ends
+ * only after all others: the other lane must do the rest.
+ *
+ * Each other #ifdef is a plant: a mistake that verification must find.
+ */
+
+#define LANES 2
+#ifdef BORROWER
+#define SOURCES 3
+#define SUBMITTED(s) 1
+#else
+#define SOURCES 2
+#define SUBMITTED(s) (1 + (s))
+#endif
+#define OTHERS_ENDED (ended[0] == SUBMITTED(0) && ended[1] == SUBMITTED(1))
+#define NONE 255
+
+mtype = { IDLE, SCHEDULED };
+
+/* Source. */
+mtype state[SOURCES];
+byte published[SOURCES]; /* requests that wait */
+byte ended[SOURCES];
+
+/* ReadyList. */
+byte size; /* counted before a source is visible */
+bool in_list[SOURCES];
+
+/* Sleepers. */
+byte searching = LANES;
+bool parked[LANES];
+bool token[LANES];
+
+#define HAS_WORK(s) (published[s] > 0)
+#define READY_EMPTY (size == 0)
+
+inline push(source) {
+  size++;
+  assert(!in_list[source]);
+  in_list[source] = true
+}
+
+/* The list has a lock; which of its sources is the oldest makes no difference here. */
+inline pop(source) {
+  atomic {
+    if
+    :: in_list[0] -> source = 0
+    :: in_list[1] -> source = 1
+#ifdef BORROWER
+    :: in_list[2] -> source = 2
+#endif
+    :: else -> source = NONE
+    fi;
+    if
+    :: source != NONE -> in_list[source] = false; size--
+    :: else
+    fi
+  }
+}
+
+/* push and pop under the list's lock: never finds it empty. */
+inline exchange(source) {
+  atomic {
+    size++;
+    in_list[source] = true;
+    pop(source)
+  }
+}
+
+/* clear_parked of the first lane whose bit is seen. */
+inline take_parked(who) {
+  if
+  :: parked[0] -> who = 0; parked[0] = false
+  :: !parked[0] && parked[1] -> who = 1; parked[1] = false
+  :: else -> who = NONE
+  fi
+}
+
+inline wake_one() {
+  if
+  :: searching != 0
+  :: else ->
+     atomic { take_parked(woken) }
+     if
+     :: woken != NONE ->
+        searching++;
+        d_step { token[woken] = true; woken = NONE } /* unpark */
+     :: else
+     fi
+  fi
+}
+
+inline continue_elsewhere(source) {
+#ifdef WAKE_BEFORE_PUSH
+  wake_one();
+  push(source)
+#else
+  push(source);
+  wake_one()
+#endif
+}
+
+inline try_move_to_scheduled(source, moved) {
+  if
+  :: state[source] == IDLE -> state[source] = SCHEDULED; moved = true
+  :: else -> moved = false
+  fi
+}
+
+inline schedule(source) {
+  atomic { try_move_to_scheduled(source, moved) }
+  if
+  :: moved -> moved = false; continue_elsewhere(source)
+  :: else
+  fi
+}
+
+/* `kept`: work came meanwhile, and the source is the caller's again. */
+inline let_go(source, kept) {
+  state[source] = IDLE;
+#ifndef IDLE_WITHOUT_LOOKING_AGAIN
+  if
+  :: HAS_WORK(source) -> atomic { try_move_to_scheduled(source, kept) }
+  :: else
+  fi
+#endif
+}
+
+proctype submitter(byte source) {
+  byte i, woken = NONE;
+  bool moved;
+  for (i : 1 .. SUBMITTED(source)) {
+#ifdef SCHEDULE_BEFORE_PUBLISH
+    schedule(source);
+    published[source]++
+#else
+    published[source]++;
+    schedule(source)
+#endif
+  }
+}
+
+/* Runs the next request if there is one: a source may have been scheduled for one that has run. */
+inline run_one(source) {
+  if
+  :: HAS_WORK(source) ->
+#ifndef BORROWER
+     source != 0 || ended[1] == SUBMITTED(1);
+#endif
+     d_step { published[source]--; ended[source]++ }
+  :: else
+  fi
+}
+
+inline park(self) {
+  parked[self] = true;
+  searching--;
+  if
+#ifdef SKIP_RECHECK_BEFORE_PARK
+  :: true
+#else
+  :: READY_EMPTY
+  :: else ->
+     if
+     :: atomic { parked[self] -> parked[self] = false } /* clear_parked */
+        searching++;
+        goto find_work
+     :: else -> /* woken, or lent */
+#ifndef LENT_WITH_WORK_LEFT
+        wake_one()
+#endif
+     fi
+#endif
+  fi;
+end_asleep:
+  atomic { token[self] -> token[self] = false }
+}
+
+/* One look for work, and where it leads. */
+inline poll() {
+  if
+  :: held != NONE && HAS_WORK(held) ->
+     if
+     :: READY_EMPTY
+     :: else -> exchange(held)
+     fi;
+     goto found
+  :: else ->
+     if
+     :: READY_EMPTY -> skip
+     :: else ->
+        if
+        :: held != NONE -> let_go(held, kept)
+        :: else
+        fi;
+        if
+        :: kept -> kept = false; goto found
+        :: else -> pop(held)
+        fi;
+        if
+        :: held != NONE -> goto found
+        :: else
+        fi
+     fi
+  fi
+}
+
+proctype lane(byte self) {
+  byte held = NONE, woken = NONE;
+  bool kept;
+
+find_work:
+  poll();
+  if
+  :: goto find_work /* spins on */
+  :: held != NONE ->
+     let_go(held, kept);
+     if
+     :: kept -> kept = false; goto found
+     :: else -> held = NONE
+     fi
+  :: held == NONE
+  fi;
+  park(self);
+  goto find_work;
+
+found:
+  searching--; /* end_search */
+#ifndef SILENT_END_OF_SEARCH
+  if
+  :: READY_EMPTY
+  :: else -> wake_one()
+  fi;
+#endif
+work:
+  run_one(held);
+  /* continue_with_oldest */
+  if
+  :: !HAS_WORK(held) -> searching++; goto find_work
+  :: else ->
+     if
+     :: READY_EMPTY
+     :: else -> exchange(held); wake_one()
+     fi;
+     goto work
+  fi
+}
+
+#ifdef BORROWER
+proctype borrower() {
+  byte lent = NONE, woken = NONE;
+  bool owner;
+  atomic { try_move_to_scheduled(2, owner) }
+  /* borrow */
+  atomic { take_parked(lent) }
+  if
+  :: lent != NONE ->
+     published[2]++;
+     OTHERS_ENDED;
+     run_one(2)
+  :: else
+  fi;
+  /* resume */
+  owner = false;
+  let_go(2, owner);
+  if
+  :: owner -> continue_elsewhere(2)
+  :: else
+  fi;
+  /* give_back */
+  if
+  :: lent != NONE ->
+     parked[lent] = true;
+     if
+     :: READY_EMPTY
+     :: else -> wake_one()
+     fi
+  :: else
+  fi
+}
+#endif
+
+init {
+  byte i;
+  atomic {
+    for (i : 0 .. SOURCES - 1) {
+      state[i] = IDLE
+    }
+    run lane(0);
+    run lane(1);
+    run submitter(0);
+    run submitter(1);
+#ifdef BORROWER
+    run borrower();
+#endif
+    i = 0
+  }
+  /* Blocked here for good is an invalid end state: work is left, and who could do it sleeps. */
+  OTHERS_ENDED
+}

@@ -1,0 +1,34 @@
+// A device whose jobs wait at a gate: tests hold jobs in flight for as long as they want, let a
+// given number through, and make jobs fail, hang or take long. A job that gets through writes the
+// pattern of pattern_device.h.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "device/device.h"
+#include "device/faulty/faulty_device.h"
+#include "tests/support/pattern_device.h"
+
+namespace millrace::test {
+
+struct GatedDevice {
+  std::shared_ptr<device::Device> device;
+  std::shared_ptr<device::FaultPlan> faults;  // of that device; held at first
+};
+
+inline GatedDevice make_gated_device(uint32_t lanes = 2) {
+  auto device = std::make_shared<device::FaultyDevice>(std::make_shared<PatternDevice>(lanes));
+  device->faults()->hold();
+  return {device, device->faults()};
+}
+
+// Lets every job of the device go. A frame that a failing test leaves behind would hold a lane, and
+// with it the program.
+inline void let_everything_go(device::FaultPlan& faults) {
+  faults.heal();
+  faults.release();
+  faults.end_hangs();
+}
+
+}  // namespace millrace::test

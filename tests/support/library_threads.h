@@ -1,0 +1,30 @@
+// The threads of the library in this process: lanes, dispatcher, monitor, threads of blocking
+// units.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+namespace millrace::test {
+
+inline size_t library_threads() {
+  size_t count = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(task.path() / "comm");
+    std::string name;
+    std::getline(file, name);
+    if (name.starts_with("millrace-")) ++count;
+  }
+  return count;
+}
+
+// Returns once there are so many: a thread that was started gets its name, and one that was joined
+// leaves the list, a moment later.
+inline void await_library_threads(size_t count) {
+  while (library_threads() != count) std::this_thread::yield();
+}
+
+}  // namespace millrace::test
