@@ -1,7 +1,7 @@
 // What the queue itself costs, beside peers in the same run: a mutex and condition variables, a
 // bare futex, boost::asio, io_uring and ONNX Runtime. Each family of benchmarks is one source.
 //
-//   queue_bench                                     everything, about three minutes
+//   queue_bench                                     everything, two to three minutes
 //   queue_bench --benchmark_filter=round_trip       one family
 //   queue_bench --benchmark_out=queue.json          machine-readable beside it
 //

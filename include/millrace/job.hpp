@@ -86,7 +86,7 @@ class Job {
 
   Job(std::shared_ptr<api::UnitCore> unit, JobId id) noexcept;
   bool to_collect() const noexcept { return id_ != 0 && !collected_.load(); }
-  Status collect(Status status) noexcept;
+  Status collect(const Status& status) noexcept;
   void finish() noexcept;
   struct RequestList;
   static Status requests_of(std::span<Job* const> jobs, RequestList& list);

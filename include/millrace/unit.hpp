@@ -158,6 +158,7 @@ class Unit {
   template <class Submit>
   Result<Job> submit_one(const Model& model, const JobArgs& args, Submit&& submit);
   Result<Job> try_submit_copy(const Model& model, const JobArgs& args);
+  size_t valid_jobs(const Model& model, std::span<const JobArgs> args, Status& bad);
   Result<size_t> submit_alike(const Model& model, std::span<const JobArgs> args,
                               std::span<Job> jobs);
   Result<size_t> submit_each(const Model& model, std::span<const JobArgs> args,

@@ -59,14 +59,14 @@ void Job::finish() noexcept {
 }
 
 // Of several threads that have the status, one collects it.
-Status Job::collect(Status status) noexcept {
-  return collected_.exchange(true) ? no_job() : std::move(status);
+Status Job::collect(const Status& status) noexcept {
+  return collected_.exchange(true) ? no_job() : status;
 }
 
 Status Job::wait(nanoseconds timeout) {
   if (!to_collect()) return no_job();
-  Status status = unit_->unit().wait(id_, timeout);
-  return status.code() == StatusCode::kPending ? status : collect(std::move(status));
+  const Status status = unit_->unit().wait(id_, timeout);
+  return status.code() == StatusCode::kPending ? status : collect(status);
 }
 
 Status Job::wait() {

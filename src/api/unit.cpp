@@ -15,7 +15,6 @@ namespace millrace {
 
 using api::Binder;
 using api::UnitCore;
-using runtime::JobBindings;
 using runtime::JobTask;
 using std::chrono::nanoseconds;
 
@@ -90,7 +89,19 @@ Result<size_t> Unit::try_submit_n(const Model& model, std::span<const JobArgs> a
                                   std::span<Job> jobs) {
   if (jobs.size() < args.size()) return invalid_argument("there are fewer handles than jobs");
   if (args.empty()) return size_t{0};
+  Status bad;
+  if (valid_jobs(model, args, bad) != args.size()) return bad;
   return alike(args) ? submit_alike(model, args, jobs) : submit_each(model, args, jobs);
+}
+
+// How many jobs, from the first, fit the model; `bad` says what is wrong with the next.
+size_t Unit::valid_jobs(const Model& model, std::span<const JobArgs> args, Status& bad) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    Binder binder;
+    bad = binder.add(core_->device(), model.impl_.get(), args[i]);
+    if (!bad.ok()) return i;
+  }
+  return args.size();
 }
 
 Result<size_t> Unit::submit_alike(const Model& model, std::span<const JobArgs> args,
@@ -126,6 +137,8 @@ Result<Job> Unit::try_submit_copy(const Model& model, const JobArgs& args) {
 
 Status Unit::submit_n(const Model& model, std::span<const JobArgs> args, std::span<Job> jobs) {
   if (jobs.size() < args.size()) return invalid_argument("there are fewer handles than jobs");
+  Status bad;
+  args = args.first(valid_jobs(model, args, bad));
   while (!args.empty()) {
     const Result<size_t> count =
         try_submit_n(model, args.first(std::min<size_t>(args.size(), depth())), jobs);
@@ -137,7 +150,7 @@ Status Unit::submit_n(const Model& model, std::span<const JobArgs> args, std::sp
     if (count.status().code() != StatusCode::kQueueFull) return count.status();
     MILLRACE_RETURN_IF_ERROR(wait_free(1, time_until(args.front().deadline)));
   }
-  return {};
+  return bad;
 }
 
 Status Unit::execute(const Model& model, JobArgs args) {

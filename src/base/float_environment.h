@@ -11,13 +11,16 @@ namespace millrace {
 class DefaultFloatEnvironment {
  public:
 #if defined(__x86_64__)
-  // fegetenv and fesetenv take longer than a request of the null device.
+  // fegetenv and fesetenv take longer than a request of the null device, and so does writing the
+  // registers where they hold the right values already.
   DefaultFloatEnvironment() noexcept : sse_(__builtin_ia32_stmxcsr()) {
     asm volatile("fnstcw %0" : "=m"(x87_));
-    set(kDefaultSse, kDefaultX87);
+    if ((sse_ & ~kSseFlags) != kDefaultSse) __builtin_ia32_ldmxcsr(kDefaultSse);
+    if (x87_ != kDefaultX87) set_x87(kDefaultX87);
   }
   ~DefaultFloatEnvironment() {
-    set(sse_, x87_);
+    if (__builtin_ia32_stmxcsr() != sse_) __builtin_ia32_ldmxcsr(sse_);
+    if (x87_ != kDefaultX87) set_x87(x87_);
   }
 #else
   DefaultFloatEnvironment() noexcept {
@@ -36,8 +39,8 @@ class DefaultFloatEnvironment {
   // The values the System V ABI gives a new process.
   static constexpr uint32_t kDefaultSse = 0x1f80;
   static constexpr uint16_t kDefaultX87 = 0x037f;
-  static void set(uint32_t sse, uint16_t x87) noexcept {
-    __builtin_ia32_ldmxcsr(sse);
+  static constexpr uint32_t kSseFlags = 0x3f;  // exceptions that have occurred
+  static void set_x87(uint16_t x87) noexcept {
     asm volatile("fldcw %0" : : "m"(x87));
   }
   uint32_t sse_;

@@ -14,29 +14,16 @@
 #include "queue/process_wide.h"
 
 namespace millrace::queue {
-namespace {
-
-struct Call {
-  Notice notice;
-  uint64_t id;
-  Status status;
-};
-
-void run_contained(const Call& call) noexcept {
-  try {
-    call.notice(call.id, call.status);
-  } catch (const std::exception& error) {
-    log(LogLevel::kError, "queue", fmt::format("a completion callback threw: {}", error.what()));
-  } catch (...) {
-    log(LogLevel::kError, "queue", "a completion callback threw something unknown");
-  }
-}
-
-}  // namespace
-
 class Dispatcher::Impl {
  public:
+  struct Call {
+    Notice notice;
+    uint64_t id;
+    Status status;
+  };
+
   void run();
+  static void run_contained(const Call& call) noexcept;
 
   std::mutex mutex;
   std::condition_variable work;      // calls or stopping changed
@@ -69,6 +56,16 @@ void Dispatcher::Impl::run() {
     }
     batch.clear();
     lock.lock();
+  }
+}
+
+void Dispatcher::Impl::run_contained(const Call& call) noexcept {
+  try {
+    call.notice(call.id, call.status);
+  } catch (const std::exception& error) {
+    log(LogLevel::kError, "queue", fmt::format("a completion callback threw: {}", error.what()));
+  } catch (...) {
+    log(LogLevel::kError, "queue", "a completion callback threw something unknown");
   }
 }
 

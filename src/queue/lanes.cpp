@@ -206,6 +206,10 @@ void Lanes::Impl::resume(Source& source) noexcept {
   if (!let_go(source)) continue_elsewhere(source);
 }
 
+bool Lanes::Impl::own(Source& source) {
+  return source.try_move(Source::State::kIdle, Source::State::kScheduled) || ready_.remove(source);
+}
+
 bool Lanes::Impl::replace(LaneId lane) {
   bool replaced = false;
   {
@@ -242,8 +246,7 @@ bool Lanes::Impl::withdraw(Source& source, Deadline deadline) {
   source.closing_.store(true, std::memory_order_seq_cst);
   std::unique_lock lock(withdraw_mutex_);
   return handed_over_.wait_until(lock, deadline, [&] {
-    if (source.try_move(Source::State::kIdle, Source::State::kClosed)) return true;
-    if (!ready_.remove(source)) return false;
+    if (!own(source)) return false;
     source.state_.store(Source::State::kClosed, std::memory_order_seq_cst);
     return true;
   });

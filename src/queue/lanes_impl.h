@@ -56,8 +56,9 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   // Gives back the lane alone, when the source was taken from the caller.
   void give_back(LaneId lane) noexcept;
 
-  // For whoever took a source from a lane that hangs (see Source::run_one): returns the source to
-  // the lanes.
+  // Makes the caller the owner of a source that no lane holds, until resume().
+  bool own(Source& source);
+  // Returns an owned source to the lanes.
   void resume(Source& source) noexcept;
   // Sets the thread of `lane`, which hangs, aside, and starts another one in its place. False when
   // too many are set aside already, or the system refuses a thread: there is a lane less then.

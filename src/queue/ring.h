@@ -144,9 +144,11 @@ class Ring {
   uint64_t issued() const noexcept { return tail_.load(std::memory_order_acquire) & ~kClosedBit; }
   // Acquire: pairs with complete() and pass(), so that all of a completed request's effects are
   // visible.
-  uint64_t completed() const noexcept {
-    return progress_.load(std::memory_order_acquire) >> kAheadBits;
-  }
+  uint64_t completed() const noexcept { return completed(progress()); }
+  // Changes with every completion, in order or not: for those who wait for news.
+  uint64_t progress() const noexcept { return progress_.load(std::memory_order_acquire); }
+  static uint64_t completed(uint64_t progress) noexcept { return progress >> kAheadBits; }
+
   // Sequentially consistent for WaitList::add.
   //
   // A cell that was used again after `counter` means that the request left it: because it was
@@ -165,6 +167,12 @@ class Ring {
     const uint64_t progress = progress_.load(std::memory_order_seq_cst);
     return tail < kLastCounter && tail + places <= freed(progress) + depth_ &&
            (progress & kAheadMask) < kMaxAhead && is_vacant(tail + 1);
+  }
+  // Whether withdrawing one request more could make room: the next cell is vacant, and no more are
+  // ahead than may be.
+  bool may_displace() const noexcept {
+    return (progress_.load(std::memory_order_acquire) & kAheadMask) + 1 < kMaxAhead &&
+           is_vacant(issued() + 1);
   }
   uint32_t in_flight() const noexcept {
     // In this order the difference never exceeds the depth.
@@ -223,7 +231,8 @@ class Ring {
 
   // Written by the owner and by withdrawers, read by whoever polls.
   alignas(64) Atomic<uint64_t> progress_{0};
-  Atomic<uint64_t> running_{0};  // counter << 1 | whether it still runs
+  // Written by the owner alone: apart, so that its stores do not disturb who polls.
+  alignas(64) Atomic<uint64_t> running_{0};  // counter << 1 | whether it still runs
 };
 
 template <class Request, class Sync>

@@ -38,9 +38,6 @@ class Source : public std::enable_shared_from_this<Source> {
   // thread any more. On kNoLane requests fail instead of running.
   virtual bool run_one(LaneId lane) noexcept = 0;
 
- protected:
-  bool closing() const noexcept { return closing_.load(std::memory_order_seq_cst); }
-
  private:
   friend class ReadyList;
   friend class Lanes;
@@ -52,6 +49,8 @@ class Source : public std::enable_shared_from_this<Source> {
     return state_.load(std::memory_order_seq_cst) == from &&
            state_.compare_exchange_strong(from, to, std::memory_order_seq_cst);
   }
+
+  bool closing() const noexcept { return closing_.load(std::memory_order_seq_cst); }
 
   std::atomic<State> state_{State::kIdle};
   std::atomic<bool> closing_{false};

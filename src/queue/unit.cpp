@@ -27,7 +27,7 @@ Unit::Impl::Impl(std::shared_ptr<Lanes::Impl> lanes, std::unique_ptr<Lanes> own_
       spin_(options_.wait_spin) {}
 
 Status Unit::Impl::make_tasks() {
-  const Status none = invalid_argument("the task factory of a unit gave no task");
+  Status none = invalid_argument("the task factory of a unit gave no task");
   for (uint64_t index = 0; index < ring_.cell_count(); ++index) {
     std::unique_ptr<Task>& task = ring_.request(index).task;
     task = options_.make_task();
@@ -73,14 +73,13 @@ void Unit::close() {
 }
 
 Result<SequenceId> Unit::claim(const SubmitOptions& options, Patience patience, Deadline limit) {
-  const Result<uint64_t> counter = impl_->claim(options, patience, limit);
-  return counter.ok() ? Result<SequenceId>(impl_->sequence(*counter)) : counter.status();
+  return impl_->claim(options, patience, limit);
 }
 
 Result<SubmittedRange> Unit::claim_n(uint32_t count, Deadline deadline) {
-  const Result<uint64_t> first = impl_->claim_n(count, deadline);
+  const Result<SequenceId> first = impl_->claim_n(count, deadline);
   if (!first.ok()) return first.status();
-  return SubmittedRange{impl_->sequence(*first), count};
+  return SubmittedRange{*first, count};
 }
 
 Task& Unit::task(SequenceId id) noexcept {

@@ -97,7 +97,7 @@ class Unit {
   static Result<std::unique_ptr<Unit>> create(Lanes& lanes, UnitOptions options);
 
   // close(). No thread may be inside another function of the unit, except on its way out of submit
-  // and wait. Not from a callback or task of this unit.
+  // and wait. May be called from a callback, also of this unit; not from a task.
   ~Unit();
   Unit(const Unit&) = delete;
   Unit& operator=(const Unit&) = delete;

@@ -16,7 +16,11 @@ uint64_t Unit::Impl::ticket() const noexcept {
 
 bool Unit::Impl::run_one(LaneId lane) noexcept {
   const uint64_t counter = take_head();
-  if (counter == 0) return true;
+  return counter == 0 || run_taken(counter, lane);
+}
+
+// Runs the head, which is the caller's.
+bool Unit::Impl::run_taken(uint64_t counter, LaneId lane) noexcept {
   Running& running = *running_;
   const Request& waiting = ring_.request(counter);
   running.control.begin(sequence(counter), lane, deadline_of(waiting));
@@ -125,8 +129,19 @@ void Unit::Impl::withdraw(uint64_t counter, Status status) noexcept {
   request.task->release();
   ring_.vacate_settled(counter);
   room_.changed();  // for those who wait for the cell
-  // So that it is passed even if nothing else comes.
-  lanes_->schedule(*this);
+  pass_withdrawn();
+}
+
+// After a request was withdrawn: sees to it that it is passed, and that those behind it run, even
+// if nothing else comes and all lanes are busy. When the head is running, or is just being
+// withdrawn by somebody else, that thread does so.
+void Unit::Impl::pass_withdrawn() noexcept {
+  if (ring_.look(ring_.head()) == Look::kNothing) return;
+  if (!lanes_->own(*this)) return;  // the lane that holds it will see
+  const uint64_t before = ring_.completed();
+  while (ring_.look(ring_.head()) == Look::kPassed) pass_head();
+  if (ring_.completed() != before) tell(before + 1, ring_.completed());
+  lanes_->resume(*this);
 }
 
 void Unit::Impl::record(const Completion& completion) noexcept {

@@ -66,8 +66,8 @@ class Unit::Impl final : public Source, public Watched {
   void close();
 
   // Submitting. A claimed place must be published.
-  Result<uint64_t> claim(const SubmitOptions& options, Patience patience, Deadline limit);
-  Result<uint64_t> claim_n(uint32_t& count, Deadline deadline);
+  Result<SequenceId> claim(const SubmitOptions& options, Patience patience, Deadline limit);
+  Result<SequenceId> claim_n(uint32_t& count, Deadline deadline);
   Task& task(uint64_t counter) noexcept { return *ring_.request(counter).task; }
   void publish(uint64_t counter, SubmitOptions& options) noexcept;
   void publish_n(uint64_t first, uint32_t count, Deadline deadline) noexcept;
@@ -108,7 +108,9 @@ class Unit::Impl final : public Source, public Watched {
   Status unknown(SequenceId sequence) const;
 
   bool has_work() const noexcept override {
-    return !closing() && ring_.look(ring_.head()) != Ring<Request>::Look::kNothing;
+    // Nothing starts any more once submits are refused.
+    return !closed_.load(std::memory_order_seq_cst) &&
+           ring_.look(ring_.head()) != Ring<Request>::Look::kNothing;
   }
   uint64_t ticket() const noexcept override;
   bool run_one(LaneId lane) noexcept override;
@@ -116,7 +118,7 @@ class Unit::Impl final : public Source, public Watched {
 
  private:
   // The request that runs. A thread that hangs in it keeps it; the unit goes on with another one.
-  struct Running {
+  struct alignas(64) Running {
     Request request;
     RunControl control;
     bool in_lanes_stead = false;  // runs on a caller's thread
@@ -124,17 +126,20 @@ class Unit::Impl final : public Source, public Watched {
 
   // unit_submit.cpp
   Status prepare(const SubmitOptions& options);
-  Result<uint64_t> try_claim(uint32_t& count);
-  Result<uint64_t> claim_waiting(Deadline limit, const Status& otherwise);
-  Result<uint64_t> claim_displacing(const SubmitOptions& options);
+  Result<SequenceId> try_claim(uint32_t& count);
+  Result<SequenceId> claim_waiting(Deadline limit, const Status& otherwise);
+  Result<SequenceId> claim_displacing(const SubmitOptions& options);
   Status displace(Deadline newcomer);
+  uint64_t first_waiting() noexcept;
   bool drop_oldest();
   Status shed_one(Deadline newcomer);
+  bool run_as_owner(uint64_t counter, LaneId lane) noexcept;
   void fill_in(Request& request, Deadline deadline) noexcept;
   void watch(Deadline deadline) noexcept;
 
   // unit_complete.cpp
   uint64_t take_head() noexcept;
+  bool run_taken(uint64_t counter, LaneId lane) noexcept;
   Status refusal(const Request& request, LaneId lane);
   Status run_timed(Running& running) noexcept;
   void abandon(Running* running) noexcept;
@@ -144,6 +149,7 @@ class Unit::Impl final : public Source, public Watched {
   void record(const Completion& completion) noexcept;
   void post_callback(Request& request, const Completion& completion) noexcept;
   void pass_head() noexcept;
+  void pass_withdrawn() noexcept;
   void tell(uint64_t first, uint64_t last) noexcept;
   void take_from_lanes();
   void cancel_queued();
@@ -161,7 +167,8 @@ class Unit::Impl final : public Source, public Watched {
 
   // unit_wait.cpp
   bool wait_until_completed(uint64_t counter, std::chrono::nanoseconds timeout);
-  Status result(uint64_t counter) const;
+  Status result(uint64_t counter);
+  Status forgotten(SequenceId id);
 
   const UnitId id_;
   const UnitOptions options_;
@@ -184,23 +191,30 @@ class Unit::Impl final : public Source, public Watched {
   WaitList<> waits_;
   FdNotifier fds_;
   Room room_;
-  AdaptiveSpin spin_;
-  Visitors submitters_;  // between claim and publish
-  Visitors inside_;      // who may take long, or withdraws a request
-  std::atomic<bool> closed_{false};
 
+  // Read with every request, written hardly ever.
+  std::atomic<bool> closed_{false};
   std::atomic<UnitState> state_{UnitState::kHealthy};
   std::atomic<uint32_t> generation_{0};
-  mutable std::mutex failure_mutex_;
-  Status failure_;
-
+  std::atomic<bool> watching_{false};  // for progress
+  std::atomic<bool> told_of_old_results_{false};
+  // The earliest time the monitor was asked for.
+  std::atomic<Deadline::rep> called_at_{kNoDeadline.time_since_epoch().count()};
+  // Every request before this one has started or was withdrawn: where to begin a search.
+  std::atomic<uint64_t> first_waiting_{1};
   // Mean time of a run, for WhenFull::kShedByDeadline. Written by the owner.
   std::atomic<int64_t> mean_run_ns_{0};
 
-  // The earliest time the monitor was asked for.
-  std::atomic<Deadline::rep> called_at_{kNoDeadline.time_since_epoch().count()};
-  std::atomic<bool> watching_{false};  // for progress
-  std::mutex watch_mutex_;             // giving up, and whoever looks at running_ without owning it
+  // Written by submitters.
+  alignas(64) Visitors submitters_;  // between claim and publish
+
+  // Written by those who wait.
+  alignas(64) Visitors inside_;  // who may take long, or withdraws a request
+  AdaptiveSpin spin_;
+
+  alignas(64) mutable std::mutex failure_mutex_;
+  Status failure_;
+  std::mutex watch_mutex_;  // giving up, and whoever looks at running_ without owning it
   struct {
     uint64_t counter = 0;
     uint64_t marks = 0;

@@ -1,6 +1,8 @@
 // How a request gets into a unit.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/float_environment.h"
 #include "base/hooks.h"
 #include "queue/unit_impl.h"
@@ -15,20 +17,19 @@ Status late_status() {
 }  // namespace
 
 // Enters; the place is left by publish, or here when there is none.
-Result<uint64_t> Unit::Impl::claim(const SubmitOptions& options, Patience patience,
-                                   Deadline limit) {
+Result<SequenceId> Unit::Impl::claim(const SubmitOptions& options, Patience patience,
+                                     Deadline limit) {
   submitters_.enter();
   const Status prepared = prepare(options);
   uint32_t count = 1;
-  Result<uint64_t> counter = prepared.ok() ? try_claim(count) : Result<uint64_t>(prepared);
-  if (counter.ok()) return counter;
+  Result<SequenceId> id = prepared.ok() ? try_claim(count) : Result<SequenceId>(prepared);
+  if (id.ok()) return id;
   submitters_.leave();
-  if (counter.status().code() != StatusCode::kQueueFull || patience == Patience::kNone)
-    return counter;
+  if (id.status().code() != StatusCode::kQueueFull || patience == Patience::kNone) return id;
   if (patience == Patience::kUntilLimit) return claim_waiting(limit, full_);
   switch (options_.when_full) {
     case WhenFull::kFail:
-      return counter;
+      return id;
     case WhenFull::kBlock:
       return claim_waiting(options.deadline, late_status());
     case WhenFull::kDropOldest:
@@ -38,10 +39,10 @@ Result<uint64_t> Unit::Impl::claim(const SubmitOptions& options, Patience patien
   return claim_displacing(options);
 }
 
-Result<uint64_t> Unit::Impl::claim_n(uint32_t& count, Deadline deadline) {
+Result<SequenceId> Unit::Impl::claim_n(uint32_t& count, Deadline deadline) {
   submitters_.enter();
   const Status prepared = prepare({.callback = {}, .deadline = deadline});
-  Result<uint64_t> first = prepared.ok() ? try_claim(count) : Result<uint64_t>(prepared);
+  Result<SequenceId> first = prepared.ok() ? try_claim(count) : Result<SequenceId>(prepared);
   if (!first.ok()) submitters_.leave();
   return first;
 }
@@ -56,12 +57,14 @@ Status Unit::Impl::prepare(const SubmitOptions& options) {
   return {};
 }
 
-Result<uint64_t> Unit::Impl::try_claim(uint32_t& count) {
-  if (state() == UnitState::kDegraded) return failure();
+Result<SequenceId> Unit::Impl::try_claim(uint32_t& count) {
+  // The unit may be reset between the look and the question.
+  if (state() == UnitState::kDegraded)
+    if (Status cause = failure(); !cause.ok()) return cause;
   uint64_t counter = 0;
   switch (ring_.claim(counter, count)) {
     case Ring<Request>::Claim::kOk:
-      return counter;
+      return sequence(counter);
     case Ring<Request>::Claim::kFull:
       return full_;
     case Ring<Request>::Claim::kClosed:
@@ -70,7 +73,7 @@ Result<uint64_t> Unit::Impl::try_claim(uint32_t& count) {
   return closed_status_;
 }
 
-Result<uint64_t> Unit::Impl::claim_waiting(Deadline limit, const Status& otherwise) {
+Result<SequenceId> Unit::Impl::claim_waiting(Deadline limit, const Status& otherwise) {
   const Visit visit(inside_);
   for (;;) {
     const bool changed = room_.wait_until(limit, [this] {
@@ -79,24 +82,24 @@ Result<uint64_t> Unit::Impl::claim_waiting(Deadline limit, const Status& otherwi
     if (!changed) return otherwise;
     submitters_.enter();
     uint32_t count = 1;
-    Result<uint64_t> counter = try_claim(count);
-    if (counter.ok()) return counter;
+    Result<SequenceId> id = try_claim(count);
+    if (id.ok()) return id;
     submitters_.leave();
-    if (counter.status().code() != StatusCode::kQueueFull) return counter;
+    if (id.status().code() != StatusCode::kQueueFull) return id;
   }
 }
 
 // Others may take the place that was made, so again until there is nothing left to displace.
-Result<uint64_t> Unit::Impl::claim_displacing(const SubmitOptions& options) {
+Result<SequenceId> Unit::Impl::claim_displacing(const SubmitOptions& options) {
   const Visit visit(inside_);
   for (;;) {
     if (!ring_.has_room()) MILLRACE_RETURN_IF_ERROR(displace(options.deadline));
     submitters_.enter();
     uint32_t count = 1;
-    Result<uint64_t> counter = try_claim(count);
-    if (counter.ok()) return counter;
+    Result<SequenceId> id = try_claim(count);
+    if (id.ok()) return id;
     submitters_.leave();
-    if (counter.status().code() != StatusCode::kQueueFull) return counter;
+    if (id.status().code() != StatusCode::kQueueFull) return id;
   }
 }
 
@@ -107,13 +110,25 @@ Status Unit::Impl::displace(Deadline newcomer) {
     // A place, but its cell is in use: displacing would be in vain.
     if (ring_.in_flight() < ring_.depth()) return full_;
   }
+  if (!ring_.may_displace()) return full_;
   if (options_.when_full == WhenFull::kShedByDeadline) return shed_one(newcomer);
   return drop_oldest() ? Status() : full_;
 }
 
+// The first request that may be waiting. Skips for good what was withdrawn behind one that runs for
+// long, so that looking for the oldest takes no longer each time.
+uint64_t Unit::Impl::first_waiting() noexcept {
+  const uint64_t last = ring_.issued();
+  uint64_t counter = std::max(ring_.head(), first_waiting_.load(std::memory_order_relaxed));
+  if (counter == ring_.running()) ++counter;
+  while (counter <= last && ring_.look(counter) == Ring<Request>::Look::kPassed) ++counter;
+  first_waiting_.store(counter, std::memory_order_relaxed);
+  return counter;
+}
+
 bool Unit::Impl::drop_oldest() {
   const uint64_t last = ring_.issued();
-  for (uint64_t counter = ring_.head(); counter <= last; ++counter) {
+  for (uint64_t counter = first_waiting(); counter <= last; ++counter) {
     if (!ring_.take(counter)) continue;
     withdraw(counter, {StatusCode::kDropped,
                        fmt::format("dropped before it started: unit '{}' was full and newer work "
@@ -137,7 +152,7 @@ Status Unit::Impl::shed_one(Deadline newcomer) {
   Deadline::duration latest = Deadline::duration::zero();
   const uint64_t last = ring_.issued();
   int64_t place = ring_.running() != 0 ? 2 : 1;
-  for (uint64_t counter = ring_.head(); counter <= last; ++counter) {
+  for (uint64_t counter = first_waiting(); counter <= last; ++counter) {
     if (ring_.look(counter) != Ring<Request>::Look::kReady) continue;
     const auto late = lateness(place++, deadline_of(ring_.request(counter)));
     if (late <= latest) continue;
@@ -197,35 +212,43 @@ std::optional<Unit::InlineRun> Unit::Impl::begin_inline() {
     lane = lanes_->borrow(*this);
   if (lane) {
     uint32_t count = 1;
-    if (const Result<uint64_t> counter = try_claim(count); counter.ok())
-      return InlineRun{sequence(*counter), *lane};
+    if (const Result<SequenceId> id = try_claim(count); id.ok()) return InlineRun{*id, *lane};
     lanes_->give_back(*this, *lane);
   }
   submitters_.leave();
   return std::nullopt;
 }
 
-// Requests that others have submitted meanwhile and that come first run here, too.
 Status Unit::Impl::run_inline(const InlineRun& run) noexcept {
   const uint64_t counter = counter_of(run.id);
-  fill_in(ring_.request(counter), kNoDeadline);
+  Request& request = ring_.request(counter);
+  request.deadline.set(kNoDeadline.time_since_epoch().count());
+  request.ticket.set(0);  // its turn is now
   emit(HookPoint::kSubmitted, run.id);
-  ring_.publish(counter);
-  bool owner = true;
-  {
-    const DefaultFloatEnvironment floats;
-    while (owner && has_work() && ring_.completed() < counter) {
-      running_->in_lanes_stead = true;
-      owner = run_one(run.lane);
-      if (owner) running_->in_lanes_stead = false;
-    }
-  }
-  if (owner)
+  running_->in_lanes_stead = true;
+  if (run_as_owner(counter, run.lane)) {
+    running_->in_lanes_stead = false;
     lanes_->give_back(*this, run.lane);
-  else
+  } else {
     lanes_->give_back(run.lane);
-  submitters_.leave();
+  }
   return wait(run.id, std::chrono::nanoseconds::max());
+}
+
+// Runs the claimed request, on a unit that this thread owns. False: the unit was taken from it.
+bool Unit::Impl::run_as_owner(uint64_t counter, LaneId lane) noexcept {
+  const DefaultFloatEnvironment floats;
+  // Usually first in line: then nobody else ever sees it waiting.
+  if (ring_.head() == counter && !closed_.load(std::memory_order_seq_cst)) {
+    submitters_.leave();
+    return run_taken(counter, lane);
+  }
+  // Others have submitted meanwhile, and come first.
+  ring_.publish(counter);
+  submitters_.leave();
+  while (has_work() && ring_.completed() < counter)
+    if (!run_one(lane)) return false;
+  return true;
 }
 
 }  // namespace millrace::queue

@@ -1,7 +1,10 @@
 // How callers learn that a request is completed, and how they ask for its end.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "base/hooks.h"
+#include "base/log.h"
 #include "queue/deadline.h"
 #include "queue/unit_impl.h"
 
@@ -22,8 +25,9 @@ Status Unit::Impl::wait(SequenceId id, std::chrono::nanoseconds timeout) {
   const uint64_t counter = counter_of(id);
   const uint64_t completed = ring_.completed();
   if (completed >= counter)
-    return completed - counter < ResultTable::kRemembered ? result(counter) : unknown(id);
-  if (timeout <= timeout.zero()) return ring_.is_completed(counter) ? result(counter) : pending_;
+    return completed - counter < ResultTable::kRemembered ? result(counter) : forgotten(id);
+  if (ring_.is_completed(counter)) return result(counter);
+  if (timeout <= timeout.zero()) return pending_;
   const Visit visit(inside_);
   return wait_until_completed(counter, timeout) ? result(counter) : pending_;
 }
@@ -31,7 +35,15 @@ Status Unit::Impl::wait(SequenceId id, std::chrono::nanoseconds timeout) {
 bool Unit::Impl::wait_until_completed(uint64_t counter, std::chrono::nanoseconds timeout) {
   const Deadline deadline = deadline_after(timeout);
   spin_budget::take();
-  const bool seen = spin_.until([&] { return ring_.is_completed(counter); }, timeout);
+  // Looks at one line of memory only, which changes with every completion. A request withdrawn just
+  // now may be missed by that; the wait list finds it.
+  uint64_t known = ring_.progress();
+  const auto completed = [&] {
+    const uint64_t progress = ring_.progress();
+    if (Ring<Request>::completed(progress) >= counter) return true;
+    return std::exchange(known, progress) != progress && ring_.is_completed(counter);
+  };
+  const bool seen = spin_.until(completed, timeout);
   spin_budget::give();
   if (seen) return true;
   SleepingWaiter<> waiter(counter);
@@ -39,18 +51,24 @@ bool Unit::Impl::wait_until_completed(uint64_t counter, std::chrono::nanoseconds
       waits_, [this](uint64_t c) { return ring_.is_completed(c); }, deadline);
 }
 
-Status Unit::Impl::result(uint64_t counter) const {
+Status Unit::Impl::result(uint64_t counter) {
   std::optional<Status> status = results_.find(counter);
-  return status ? *std::move(status) : unknown(sequence(counter));
+  return status ? *std::move(status) : forgotten(sequence(counter));
 }
 
 Status Unit::Impl::unknown(SequenceId id) const {
-  if (!issued(id))
-    return {StatusCode::kInvalidJobId,
-            fmt::format("sequence id {:#x} was not issued by unit {}", id, id_.value())};
   return {StatusCode::kInvalidJobId,
-          fmt::format("sequence id {:#x} is older than the {} results that are kept", id,
-                      ResultTable::kRemembered)};
+          fmt::format("sequence id {:#x} was not issued by unit {}", id, id_.value())};
+}
+
+// Says so in the log, too, once.
+Status Unit::Impl::forgotten(SequenceId id) {
+  Status status(
+      StatusCode::kInvalidJobId,
+      fmt::format("sequence id {:#x} is older than the {} results that unit {} '{}' keeps", id,
+                  ResultTable::kRemembered, id_.value(), options_.name));
+  if (!told_of_old_results_.exchange(true)) log(LogLevel::kWarning, "queue", status.message());
+  return status;
 }
 
 Status Unit::Impl::notify_fd(SequenceId id, int fd) {
@@ -83,21 +101,21 @@ Status Unit::Impl::notify_free_fd(uint32_t k, int fd) {
 Result<CancelOutcome> Unit::Impl::cancel(SequenceId id, std::chrono::nanoseconds timeout) {
   if (!issued(id)) return unknown(id);
   const uint64_t counter = counter_of(id);
-  if (ring_.is_completed(counter)) return CancelOutcome::kTooLate;
-  if (ring_.take(counter)) {
-    withdraw(counter, removed_status());
-    return CancelOutcome::kRemoved;
-  }
-  {
+  if (!ring_.is_completed(counter)) {
+    if (ring_.take(counter)) {
+      withdraw(counter, removed_status());
+      return CancelOutcome::kRemoved;
+    }
     const std::lock_guard lock(watch_mutex_);
     running_->control.request_stop(id);
   }
   const Status status = wait(id, timeout);
-  if (status.code() == StatusCode::kPending) return status;
-  if (status.code() != StatusCode::kCancelled) return CancelOutcome::kTooLate;
-  return status.message() == stopped_status(StopCause::kCancelled).message()
-             ? CancelOutcome::kStopped
-             : CancelOutcome::kRemoved;
+  if (status.code() == StatusCode::kPending || status.code() == StatusCode::kInvalidJobId)
+    return status;
+  if (status.message() == removed_status().message()) return CancelOutcome::kRemoved;
+  if (status.message() == stopped_status(StopCause::kCancelled).message())
+    return CancelOutcome::kStopped;
+  return CancelOutcome::kTooLate;
 }
 
 std::shared_ptr<Dispatcher> Unit::Impl::dispatcher_for_callbacks() {

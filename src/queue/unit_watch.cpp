@@ -40,7 +40,7 @@ void Unit::Impl::on_time() noexcept {
 Deadline Unit::Impl::check_deadlines(Deadline now) {
   Deadline next = kNoDeadline;
   const uint64_t last = ring_.issued();
-  for (uint64_t counter = ring_.head(); counter <= last; ++counter) {
+  for (uint64_t counter = first_waiting(); counter <= last; ++counter) {
     if (ring_.look(counter) != Ring<Request>::Look::kReady) continue;
     const Deadline deadline = deadline_of(ring_.request(counter));
     if (deadline > now)

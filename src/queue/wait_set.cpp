@@ -1,9 +1,10 @@
 #include "queue/wait_set.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
-#include <deque>
-#include <vector>
+#include <memory>
+#include <optional>
 
 #include "queue/deadline.h"
 #include "queue/parker.h"
@@ -11,6 +12,9 @@
 
 namespace millrace::queue {
 namespace {
+
+// Waits for more than this allocate.
+constexpr size_t kUsualRequests = 16;
 
 // Wakes a thread once `wanted` of its requests are completed.
 class WaitSet {
@@ -53,16 +57,23 @@ size_t first_completed(std::span<const UnitRequest> requests) {
 // Sleeps until `wanted` of the requests are completed. False at the deadline.
 bool sleep_until(std::span<const UnitRequest> requests, size_t wanted, Deadline deadline) {
   WaitSet set(wanted);
-  std::deque<WaitSetNode> nodes;
-  std::vector<bool> added;
-  for (const UnitRequest& request : requests) {
-    WaitSetNode& node = nodes.emplace_back(counter_of(request.id), set);
-    added.push_back(request.unit->impl().add_waiter(node));
-    if (!added.back()) set.one_completed();
+  // All memory before the first node is linked.
+  std::array<std::optional<WaitSetNode>, kUsualRequests> usual;
+  std::unique_ptr<std::optional<WaitSetNode>[]> more;
+  std::optional<WaitSetNode>* nodes = usual.data();
+  if (requests.size() > usual.size()) {
+    more = std::make_unique<std::optional<WaitSetNode>[]>(requests.size());
+    nodes = more.get();
+  }
+  for (size_t i = 0; i < requests.size(); ++i) {
+    nodes[i].emplace(counter_of(requests[i].id), set);
+    if (requests[i].unit->impl().add_waiter(*nodes[i])) continue;
+    nodes[i].reset();
+    set.one_completed();
   }
   const bool woken = set.park_until(deadline);
   for (size_t i = 0; i < requests.size(); ++i)
-    if (added[i]) requests[i].unit->impl().remove_waiter(nodes[i]);
+    if (nodes[i]) requests[i].unit->impl().remove_waiter(*nodes[i]);
   return woken;
 }
 

@@ -5,15 +5,11 @@
 
 #include "base/hooks.h"
 #include "base/log.h"
-#include "queue/spin.h"
 
 namespace millrace::runtime {
 namespace {
 
 constexpr size_t kFirstBuckets = 64;
-// Long enough for a short job to finish, short against the wake-up of a sleeping thread, which
-// takes tens of microseconds on virtual machines.
-constexpr std::chrono::nanoseconds kSpin = std::chrono::microseconds(20);
 
 // Made once, so that polling allocates nothing; never destroyed, since threads may wait while the
 // process exits.
@@ -27,13 +23,6 @@ const Status& pending_job() {
   static const Status* const made =
       new Status(StatusCode::kPending, "the job has not finished yet");
   return *made;
-}
-
-void spin_until_done(const std::atomic<bool>& done, std::chrono::nanoseconds limit) {
-  queue::spin_budget::take();
-  if (queue::spin_budget::fits())
-    queue::spin_until([&] { return done.load(std::memory_order_acquire); }, limit);
-  queue::spin_budget::give();
 }
 
 }  // namespace
@@ -129,7 +118,9 @@ bool JobTable::await(std::unique_lock<std::mutex>& lock, Job* job,
                      std::chrono::nanoseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   lock.unlock();
-  spin_until_done(job->done, std::min(kSpin, timeout));
+  queue::spin_budget::take();
+  spin_.until([&] { return job->done.load(std::memory_order_acquire); }, timeout);
+  queue::spin_budget::give();
   lock.lock();
   job->finished.wait_until(lock, deadline,
                            [&] { return job->done.load(std::memory_order_relaxed); });

@@ -18,6 +18,7 @@
 
 #include "base/status.h"
 #include "queue/request.h"
+#include "queue/spin.h"
 #include "runtime/callback_sequencer.h"
 #include "runtime/session.h"
 
@@ -87,6 +88,9 @@ class JobTable {
   bool await(std::unique_lock<std::mutex>& lock, Job* job, std::chrono::nanoseconds timeout);
 
   const size_t max_uncollected_;
+  // Long enough for a short job to finish, short against the wake-up of a sleeping thread, which
+  // takes tens of microseconds on virtual machines.
+  queue::AdaptiveSpin spin_{std::chrono::microseconds(20)};
   std::mutex mutex_;
   JobId next_id_;
   std::deque<Job> storage_;    // stable addresses

@@ -168,7 +168,7 @@ Status Session::Impl::execute(const JobBindings& bindings) {
   MILLRACE_RETURN_IF_ERROR(executor_->check(bindings));
   admission_.enter();
   Seats& seats = take_seat();
-  const Status status = seats.unit().execute(
+  Status status = seats.unit().execute(
       [&](queue::Task& task) { static_cast<JobTask&>(task).fill(executor_, bindings); });
   leave(seats);
   return status;

@@ -17,7 +17,9 @@ TEST(Exports, AreThoseOfTheProject) {
   std::istringstream lines(nm.out);
   std::set<std::string> names;
   for (std::string address, kind, name; lines >> address >> kind && std::getline(lines, name);) {
-    EXPECT_THAT(name, ::testing::HasSubstr("millrace::"));
+    // clang 14's nm leaves operator co_await as it is mangled.
+    EXPECT_THAT(name, ::testing::AnyOf(::testing::HasSubstr("millrace::"),
+                                       ::testing::HasSubstr("_ZN8millrace")));
     names.insert(name.substr(1));
   }
   const auto has = [&](const std::string& prefix) {

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Soaks a build, which it brings up to date first: random submit, cancel, deadline, fault and reset
+# from eight threads; prints what was counted, and fails when a job was lost.
+# usage: scripts/soak.sh [BUILD_FOLDER [SECONDS [SEED]]]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=${1:-build/release}
+seconds=${2:-600}
+seed=${3:-$(date +%s)}
+[[ -f $build/build.ninja ]] || cmake -G Ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release
+cmake --build "$build" --target soak_test
+echo "$build/tests/soak_test --seconds $seconds --seed $seed"
+"$build/tests/soak_test" --seconds "$seconds" --seed "$seed"

@@ -1,0 +1,29 @@
+// Where the system refuses a thread, what needs one fails at once, and works once there is one.
+#include "tests/conformance/support/behaviour.h"
+#include "tests/conformance/support/callback_log.h"
+#include "tests/conformance/support/thread_refusal.h"
+
+namespace millrace::conformance {
+namespace {
+
+MILLRACE_BEHAVIOUR(no_thread_is_had) {
+  CallbackLog log;
+  Unit unit = make_unit();
+  JobArgs with_callback = args(0), with_deadline = args(0);
+  with_callback.callback = log.callback();
+  with_deadline.deadline = std::chrono::steady_clock::now() + kPatience;
+  {
+    const ThreadRefusal refusal;
+    EXPECT_STATUS(unit.submit(model(), with_callback).status(), kUnavailable);
+    EXPECT_STATUS(unit.submit(model(), with_deadline).status(), kUnavailable);
+    EXPECT_EQ(unit.in_flight(), 0u);
+    // Lanes are there.
+    EXPECT_STATUS(submit(unit, 0).wait(kPatience), kOk);
+  }
+  EXPECT_STATUS(submit(unit, with_callback).wait(kPatience), kOk);
+  EXPECT_STATUS(submit(unit, with_deadline).wait(kPatience), kOk);
+  EXPECT_TRUE(log.await(1));
+}
+
+}  // namespace
+}  // namespace millrace::conformance

@@ -1,0 +1,135 @@
+// Books: what a soak run counts, and what it finds wrong.
+//
+// Every job that a unit accepts has a Record, which its callback and whoever collects its result
+// fill in; every unit has a Ledger, which sees its callbacks. Any thread may use all of them.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "millrace/millrace.hpp"
+
+namespace millrace::soak {
+
+// As many as StatusCode has values.
+#define MILLRACE_X(enumerator, text, meaning) +1
+inline constexpr size_t kStatusCodes = 0 MILLRACE_STATUS_CODES(MILLRACE_X);
+#undef MILLRACE_X
+
+using Counter = std::atomic<uint64_t>;
+using ByCode = std::array<Counter, kStatusCodes>;
+
+inline void count(ByCode& counters, StatusCode code) {
+  counters[static_cast<size_t>(code)].fetch_add(1, std::memory_order_relaxed);
+}
+inline uint64_t sum(const ByCode& counters) {
+  uint64_t all = 0;
+  for (const Counter& counter : counters) all += counter.load(std::memory_order_relaxed);
+  return all;
+}
+
+class Books {
+ public:
+  Counter submitted{0};          // jobs that were accepted and have a callback
+  Counter executed{0};           // jobs that execute certainly ran
+  Counter refused_or_failed{0};  // what execute returned without saying whether there was a job
+  ByCode completed{};            // callbacks
+  ByCode collected{};            // by wait, co_await and execute
+  ByCode refused{};
+  std::array<Counter, 3> cancelled{};  // by CancelOutcome
+  Counter cancel_pending{0}, resets{0}, coroutines{0}, units_closed{0}, event_fds{0};
+
+  void mistake(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    ++mistakes_[text];
+  }
+  void expect(bool condition, const char* text) {
+    if (!condition) mistake(text);
+  }
+  void was_refused(const Status& status) {
+    expect(!status.ok(), "a call was refused with OK");
+    count(refused, status.code());
+  }
+  // By text, how often.
+  std::map<std::string, uint64_t> mistakes() const {
+    const std::lock_guard lock(mutex_);
+    return mistakes_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, uint64_t> mistakes_;
+};
+
+// One job: what its callback was told, and what was collected, must be the same.
+class Record {
+ public:
+  explicit Record(Books& books) : books_(books) {}
+
+  void called(const Status& status) {
+    books_.expect(!called_.exchange(true), "a callback was called twice");
+    count(books_.completed, status.code());
+    compare(status);
+  }
+  void collected(const Status& status) {
+    count(books_.collected, status.code());
+    compare(status);
+  }
+
+ private:
+  void compare(const Status& status) {
+    int none = -1;
+    const int code = static_cast<int>(status.code());
+    if (!code_.compare_exchange_strong(none, code) && none != code)
+      books_.mistake("a job was " + std::string(to_string(static_cast<StatusCode>(none))) +
+                     " for one face and " + status.to_string() + " for another");
+  }
+
+  Books& books_;
+  std::atomic<bool> called_{false};
+  std::atomic<int> code_{-1};
+};
+
+// The callbacks of one unit: each job's comes once, and in the order that was asked for.
+class Ledger {
+ public:
+  Ledger(Books& books, CallbackOrder order) : books_(books), order_(order) {}
+
+  void called(JobId id) {
+    const std::lock_guard lock(mutex_);
+    ++calls_;
+    if (order_ == CallbackOrder::kSubmission) {
+      books_.expect(id > last_, "a callback came out of order, or twice");
+      last_ = id;
+      return;
+    }
+    if (last_ == 0) last_ = id & ~kCounterMask;
+    books_.expect(id > last_ && ahead_.insert(id).second, "a callback came twice");
+    while (ahead_.erase(last_ + 1) != 0) ++last_;
+  }
+  // Whether all of `count` callbacks have come. Requirement: the unit is closed.
+  bool is_complete(uint64_t count) const {
+    const std::lock_guard lock(mutex_);
+    return calls_ == count && ahead_.empty();
+  }
+  void accepted(uint64_t count = 1) { accepted_.fetch_add(count, std::memory_order_relaxed); }
+  uint64_t accepted_count() const { return accepted_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr JobId kCounterMask = (JobId{1} << 48) - 1;
+
+  Books& books_;
+  const CallbackOrder order_;
+  Counter accepted_{0};
+  mutable std::mutex mutex_;
+  JobId last_ = 0;
+  std::set<JobId> ahead_;  // of `last_`, for CallbackOrder::kCompletion
+  uint64_t calls_ = 0;
+};
+
+}  // namespace millrace::soak

@@ -1,0 +1,220 @@
+// Soak: random submit, cancel, deadline, fault and reset from eight threads, for as long as wanted.
+// Nothing may be lost: every job that was submitted completes exactly once, and all faces agree on
+// how. Prints what it counted; exit code 1 when something does not add up.
+//
+// usage: soak_test [--seconds N] [--seed S]
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "device/faulty/faulty_device.h"
+#include "device/registry.h"
+#include "millrace/millrace.hpp"
+#include "tests/soak/books.h"
+#include "tests/soak/worker.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/tiny_model.h"
+
+namespace millrace::soak {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+constexpr const char* kDevice = "faulty-null";
+constexpr uint32_t kLanes = 2;
+constexpr size_t kWorkers = 8;
+// No step of a run waits longer for anything; a run without progress for so long is stuck.
+constexpr seconds kStuckAfter{60};
+
+struct Options {
+  uint64_t seconds = 5;
+  uint64_t seed = 1;
+};
+
+bool parse(int count, char** words, Options& options) {
+  for (int i = 1; i < count; i += 2) {
+    const std::string_view name = words[i];
+    if (i + 1 == count || (name != "--seconds" && name != "--seed")) return false;
+    (name == "--seed" ? options.seed : options.seconds) = std::strtoull(words[i + 1], nullptr, 10);
+  }
+  return true;
+}
+
+void make_units(Device& device, Books& books, std::deque<SharedUnit>& units) {
+  constexpr milliseconds kWatchdog{10};
+  units.emplace_back(device, books,
+                     UnitOptions{.name = "executing", .depth = 4, .auto_reset = true});
+  units.emplace_back(device, books, UnitOptions{.name = "failing", .depth = 2});
+  units.emplace_back(
+      device, books,
+      UnitOptions{
+          .name = "blocking", .depth = 3, .when_full = WhenFull::kBlock, .watchdog = kWatchdog});
+  units.emplace_back(device, books,
+                     UnitOptions{.name = "dropping",
+                                 .depth = 4,
+                                 .when_full = WhenFull::kDropOldest,
+                                 .watchdog = kWatchdog,
+                                 .auto_reset = true});
+  units.emplace_back(device, books,
+                     UnitOptions{.name = "shedding",
+                                 .depth = 8,
+                                 .when_full = WhenFull::kShedByDeadline,
+                                 .callback_order = CallbackOrder::kCompletion,
+                                 .auto_reset = true});
+  units.emplace_back(device, books,
+                     UnitOptions{.name = "deep",
+                                 .depth = 64,
+                                 .callback_order = CallbackOrder::kCompletion,
+                                 .wait_spin = std::chrono::nanoseconds(0),
+                                 .watchdog = kWatchdog,
+                                 .auto_reset = true});
+}
+
+// In a storm so many jobs hang that lanes are lost until their threads come back.
+device::FaultRates fault_rates(bool storm) {
+  return {.fail = 0.002,
+          .hang = storm ? 0.3 : 0.0002,
+          .slow = 0.002,
+          .hang_for = milliseconds(storm ? 200 : 40),
+          .slow_for = milliseconds(1)};
+}
+
+// Sleeps for the length of the run, with a storm in every tenth tick; ends the program when no job
+// completes for long.
+void watch(const Books& books, device::FaultPlan& faults, const Options& options) {
+  const auto end = steady_clock::now() + seconds(options.seconds);
+  auto progress_at = steady_clock::now();
+  uint64_t seen = 0;
+  for (uint64_t tick = 1; steady_clock::now() < end; ++tick) {
+    faults.randomize(options.seed + tick, fault_rates(tick % 10 == 0));
+    std::this_thread::sleep_for(milliseconds(100));
+    const uint64_t completed = sum(books.completed);
+    if (completed != seen) progress_at = steady_clock::now();
+    seen = completed;
+    if (steady_clock::now() - progress_at < kStuckAfter) continue;
+    std::fputs("soak: stuck, nothing completes any more\n", stderr);
+    std::_Exit(1);
+  }
+}
+
+void run_workers(const World& world, device::FaultPlan& faults, const Options& options) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < kWorkers; ++i) {
+    threads.emplace_back([&, i] {
+      Worker worker(world, options.seed * kWorkers + i);
+      worker.run(stop);
+    });
+  }
+  watch(world.books, faults, options);
+  stop.store(true);
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Closes the units and holds what they say against the books.
+void settle(Books& books, std::deque<SharedUnit>& units) {
+  uint64_t issued = 0;
+  for (SharedUnit& shared : units) {
+    shared.unit.close();
+    issued += shared.unit.last_submitted() & ((JobId{1} << 48) - 1);
+    books.expect(shared.unit.last_completed() == shared.unit.last_submitted(),
+                 "a closed unit has jobs that are not completed");
+    books.expect(shared.unit.in_flight() == 0, "a closed unit has jobs in flight");
+    books.expect(shared.ledger.is_complete(shared.ledger.accepted_count()),
+                 "callbacks are missing, or too many");
+  }
+  uint64_t accepted = 0;
+  for (const SharedUnit& shared : units) accepted += shared.ledger.accepted_count();
+  const uint64_t executed = books.executed.load();
+  books.expect(issued >= accepted + executed &&
+                   issued <= accepted + executed + books.refused_or_failed.load(),
+               "units have issued other numbers of jobs than were submitted");
+  books.expect(sum(books.completed) == books.submitted.load(),
+               "not every job that was submitted has completed once");
+  books.expect(books.coroutines.load() == 0, "coroutines did not go on");
+}
+
+std::string by_code(const ByCode& counters) {
+  std::string text;
+  for (size_t code = 0; code < counters.size(); ++code)
+    if (const uint64_t value = counters[code].load(); value != 0)
+      text += fmt::format("  {} {}", to_string(static_cast<StatusCode>(code)), value);
+  return text;
+}
+
+void print(const Books& books, const device::FaultCounts& faults, uint64_t generations) {
+  std::string text;
+  text += fmt::format("submitted    {}\n", books.submitted.load());
+  text += fmt::format("completed    {}:{}\n", sum(books.completed), by_code(books.completed));
+  text += fmt::format("collected    {}:{}\n", sum(books.collected), by_code(books.collected));
+  text += fmt::format("refused      {}:{}\n", sum(books.refused), by_code(books.refused));
+  text += fmt::format("executed     {}, refused or failed {}\n", books.executed.load(),
+                      books.refused_or_failed.load());
+  text += fmt::format("cancelled    removed {}, stopped {}, too late {}, pending {}\n",
+                      books.cancelled[0].load(), books.cancelled[1].load(),
+                      books.cancelled[2].load(), books.cancel_pending.load());
+  text += fmt::format("resets       asked for {}, of the shared units {}\n", books.resets.load(),
+                      generations);
+  text += fmt::format("units closed {}, event fds {}\n", books.units_closed.load(),
+                      books.event_fds.load());
+  text += fmt::format("injected     failures {}, hangs {}, slow {}\n", faults.failures,
+                      faults.hangs, faults.slows);
+  text += fmt::format("threads set aside because of hangs {}\n",
+                      books.completed[static_cast<size_t>(StatusCode::kHung)].load());
+  text += fmt::format("mistakes     {}\n", books.mistakes().size());
+  for (const auto& [mistake, times] : books.mistakes())
+    text += fmt::format("  {} ({} times)\n", mistake, times);
+  std::fputs(text.c_str(), stdout);
+}
+
+Result<Model> load_tiny(Device& device) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory.file("tiny.rai");
+  if (Status written = test::write_tiny_model(path); !written.ok()) return written;
+  return device.load(path);
+}
+
+int run(const Options& options) {
+  Device device = Device::open(kDevice, {.lanes = kLanes}).value();
+  const Model model = load_tiny(device).value();
+  const auto faults = device::faults_of(*device::open_device(kDevice).value());
+
+  std::vector<std::byte> input(model.inputs()[0].cpu.bytes), output(model.outputs()[0].cpu.bytes);
+  const TensorArg inputs[] = {std::span(input)}, outputs[] = {std::span(output)};
+  const JobArgs args{.inputs = inputs, .outputs = outputs};
+  Books books;
+  std::deque<SharedUnit> units;
+  make_units(device, books, units);
+  run_workers({device, model, args, units, units.front(), books}, *faults, options);
+  faults->heal();
+  faults->end_hangs();
+  settle(books, units);
+
+  uint64_t generations = 0;
+  for (const SharedUnit& shared : units) generations += shared.unit.generation();
+  fmt::print("soak of {} s, seed {}, {} threads, {} units on {}\n", options.seconds, options.seed,
+             kWorkers, units.size(), kDevice);
+  print(books, faults->counts(), generations);
+  return books.mistakes().empty() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace millrace::soak
+
+int main(int argc, char** argv) {
+  millrace::soak::Options options;
+  if (!millrace::soak::parse(argc, argv, options)) {
+    std::fputs("usage: soak_test [--seconds N] [--seed S]\n", stderr);
+    return 2;
+  }
+  return millrace::soak::run(options);
+}

@@ -1,0 +1,251 @@
+#include "tests/soak/worker.h"
+
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <coroutine>
+#include <exception>
+#include <utility>
+
+#include "base/unique_fd.h"
+
+namespace millrace::soak {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+// How many jobs a worker leaves uncollected at a time.
+constexpr size_t kMostHeld = 16;
+
+struct Coroutine {
+  struct promise_type {
+    Coroutine get_return_object() noexcept { return {}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { std::terminate(); }
+  };
+};
+
+Coroutine collect_later(Job job, std::shared_ptr<Record> record, Books& books) {
+  record->collected(co_await job);
+  books.coroutines.fetch_sub(1);
+}
+
+}  // namespace
+
+void Worker::run(const std::atomic<bool>& stop) {
+  while (!stop.load(std::memory_order_relaxed)) step();
+  for (Held& held : held_) collect(held);
+  held_.clear();
+}
+
+void Worker::step() {
+  const uint64_t choice = below(100);
+  if (choice < 60)
+    submit_one();
+  else if (choice < 70)
+    submit_several();
+  else if (choice < 85)
+    execute();
+  else if (choice < 87)
+    use_own_unit();
+  else if (choice < 90)
+    reset_one();
+  else
+    wait_for_some();
+}
+
+// A callback that says what it was told, and now and then submits another job.
+JobArgs Worker::random_job(Ledger& ledger, const std::shared_ptr<Record>& record, Unit* again) {
+  JobArgs job = world_.args;
+  if (below(5) == 0) job.deadline = steady_clock::now() + up_to(milliseconds(3));
+  if (below(10) != 0) again = nullptr;
+  job.callback = [world = world_, &ledger, record, again](JobId id, const Status& status) {
+    ledger.called(id);
+    record->called(status);
+    if (again == nullptr) return;
+    JobArgs next = world.args;
+    const auto next_record = std::make_shared<Record>(world.books);
+    next.callback = [&ledger, next_record](JobId next_id, const Status& next_status) {
+      ledger.called(next_id);
+      next_record->called(next_status);
+    };
+    Result<Job> submitted = again->try_submit(world.model, next);
+    if (!submitted.ok()) return world.books.was_refused(submitted.status());
+    world.books.submitted.fetch_add(1);
+    ledger.accepted();
+    submitted->detach();
+  };
+  return job;
+}
+
+void Worker::accepted(Ledger& ledger) {
+  world_.books.submitted.fetch_add(1);
+  ledger.accepted();
+}
+
+void Worker::refused(Unit& unit, const Status& status) {
+  world_.books.was_refused(status);
+  if (status.code() == StatusCode::kUnitDegraded && below(4) == 0) {
+    world_.books.resets.fetch_add(1);
+    static_cast<void>(unit.reset());
+  }
+}
+
+void Worker::submit_one() {
+  SharedUnit& shared = world_.units[below(world_.units.size())];
+  const auto record = std::make_shared<Record>(world_.books);
+  const JobArgs args = random_job(shared.ledger, record, &shared.unit);
+  const auto submit = [&] {
+    switch (below(3)) {
+      case 0:
+        return shared.unit.try_submit(world_.model, args);
+      case 1:
+        return shared.unit.submit_until(steady_clock::now() + up_to(milliseconds(1)), world_.model,
+                                        args);
+      default:
+        return shared.unit.submit(world_.model, args);
+    }
+  };
+  Result<Job> job = submit();
+  if (!job.ok()) return refused(shared.unit, job.status());
+  accepted(shared.ledger);
+  dispose({*std::move(job), record});
+}
+
+void Worker::submit_several() {
+  SharedUnit& shared = world_.units[below(world_.units.size())];
+  std::vector<std::shared_ptr<Record>> records;
+  std::vector<JobArgs> args;
+  for (uint64_t left = 1 + below(4); left > 0; --left) {
+    records.push_back(std::make_shared<Record>(world_.books));
+    args.push_back(random_job(shared.ledger, records.back(), nullptr));
+  }
+  std::vector<Job> jobs(args.size());
+  const Result<size_t> taken = shared.unit.try_submit_n(world_.model, args, jobs);
+  if (!taken.ok()) return refused(shared.unit, taken.status());
+  for (size_t i = 0; i < *taken; ++i) {
+    accepted(shared.ledger);
+    dispose({std::move(jobs[i]), records[i]});
+  }
+}
+
+void Worker::execute() {
+  const Status status = world_.executing.unit.execute(world_.model, world_.args);
+  switch (status.code()) {
+    case StatusCode::kUnitDegraded:
+      world_.books.refused_or_failed.fetch_add(1);
+      return refused(world_.executing.unit, status);
+    default:
+      world_.books.executed.fetch_add(1);
+      count(world_.books.collected, status.code());
+  }
+}
+
+// A unit of the worker's own that is closed, or destroyed, with jobs in flight.
+void Worker::use_own_unit() {
+  const bool auto_reset = below(2) == 0;
+  UnitOptions options{.name = "own", .depth = 4, .auto_reset = auto_reset};
+  if (below(2) == 0) options.watchdog = milliseconds(10);
+  if (below(2) == 0) options.close_patience = milliseconds(5);
+  Ledger ledger(world_.books, options.callback_order);
+  std::vector<Held> own;
+  {
+    Result<Unit> unit = world_.device.create_unit(options);
+    if (!unit.ok()) return world_.books.was_refused(unit.status());
+    for (uint64_t left = below(8); left > 0; --left) {
+      const auto record = std::make_shared<Record>(world_.books);
+      Result<Job> job = unit->submit(world_.model, random_job(ledger, record, nullptr));
+      if (!job.ok()) {
+        refused(*unit, job.status());
+        continue;
+      }
+      accepted(ledger);
+      own.push_back({*std::move(job), record});
+    }
+    if (below(2) == 0) unit->close();
+    world_.books.units_closed.fetch_add(1);
+  }
+  world_.books.expect(ledger.is_complete(ledger.accepted_count()),
+                      "a closed unit has not called every callback");
+  for (Held& held : own) collect(held);
+}
+
+void Worker::reset_one() {
+  Unit& unit = world_.units[below(world_.units.size())].unit;
+  if (unit.state() != UnitState::kDegraded) return;
+  world_.books.resets.fetch_add(1);
+  static_cast<void>(unit.reset());
+}
+
+// What becomes of a job's handle: most ways end with its result.
+void Worker::dispose(Held held) {
+  switch (below(8)) {
+    case 0:
+      return held.job.detach();
+    case 1:
+      return;  // the handle waits
+    case 2:
+      world_.books.coroutines.fetch_add(1);
+      collect_later(std::move(held.job), held.record, world_.books);
+      return;
+    case 3:
+      return cancel(held);
+    case 4: {
+      const UniqueFd fd(::eventfd(0, EFD_CLOEXEC));
+      if (fd && held.job.notify_fd(fd.get()).ok()) world_.books.event_fds.fetch_add(1);
+      break;
+    }
+    case 5:
+      if (const Status status = held.job.wait(up_to(milliseconds(1)));
+          status.code() != StatusCode::kPending)
+        return held.record->collected(status);
+      break;
+    default:
+      break;
+  }
+  held_.push_back(std::move(held));
+  if (held_.size() > kMostHeld) wait_for_some();
+}
+
+// What cancel says must fit what becomes of the job.
+void Worker::cancel(Held& held) {
+  const Result<CancelOutcome> outcome = held.job.cancel(up_to(microseconds(200)));
+  const Status status = held.job.wait();
+  held.record->collected(status);
+  if (!outcome.ok()) {
+    world_.books.expect(outcome.status().code() == StatusCode::kPending, "cancel failed");
+    world_.books.cancel_pending.fetch_add(1);
+    return;
+  }
+  world_.books.cancelled[static_cast<size_t>(*outcome)].fetch_add(1);
+  const bool cancelled = status.code() == StatusCode::kCancelled;
+  world_.books.expect(cancelled == (*outcome != CancelOutcome::kTooLate),
+                      "cancel said something else than the job's status");
+}
+
+void Worker::collect(Held& held) {
+  held.record->collected(held.job.wait());
+}
+
+// Collects what is completed, waiting for at least one job.
+void Worker::wait_for_some() {
+  if (held_.empty()) return;
+  std::vector<Job*> jobs;
+  for (Held& held : held_) jobs.push_back(&held.job);
+  if (below(8) == 0) {
+    world_.books.expect(wait_all(jobs, std::chrono::nanoseconds::max()).ok(), "wait_all failed");
+  } else {
+    world_.books.expect(wait_any(jobs, std::chrono::nanoseconds::max()).ok(), "wait_any failed");
+  }
+  std::erase_if(held_, [this](Held& held) {
+    if (!held.job.is_completed()) return false;
+    collect(held);
+    return true;
+  });
+}
+
+}  // namespace millrace::soak

@@ -1,0 +1,76 @@
+// Worker: one thread of a soak run. Does to the units whatever a program may, at random.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "millrace/millrace.hpp"
+#include "tests/soak/books.h"
+
+namespace millrace::soak {
+
+// A unit that all workers share, and its books.
+struct SharedUnit {
+  SharedUnit(Device& device, Books& books, UnitOptions options)
+      : unit(device.create_unit(options).value()), ledger(books, options.callback_order) {}
+
+  Unit unit;
+  Ledger ledger;
+};
+
+// What all workers share.
+struct World {
+  Device& device;
+  const Model& model;
+  const JobArgs& args;  // without deadline and callback
+  std::deque<SharedUnit>& units;
+  SharedUnit& executing;  // the one that execute is used on, too
+  Books& books;
+};
+
+class Worker {
+ public:
+  Worker(World world, uint64_t seed) : world_(world), random_(seed) {}
+
+  // Until `stop`, and then until everything that this worker has begun is done.
+  void run(const std::atomic<bool>& stop);
+
+ private:
+  // A job that this worker has still to collect.
+  struct Held {
+    Job job;
+    std::shared_ptr<Record> record;
+  };
+
+  uint64_t below(uint64_t bound) { return random_() % bound; }
+  std::chrono::microseconds up_to(std::chrono::microseconds longest) {
+    return std::chrono::microseconds(below(static_cast<uint64_t>(longest.count())));
+  }
+  void step();
+
+  JobArgs random_job(Ledger& ledger, const std::shared_ptr<Record>& record, Unit* again);
+  void accepted(Ledger& ledger);
+  void refused(Unit& unit, const Status& status);
+
+  void submit_one();
+  void submit_several();
+  void execute();
+  void use_own_unit();
+  void reset_one();
+
+  void dispose(Held held);
+  void cancel(Held& held);
+  void collect(Held& held);
+  void wait_for_some();
+
+  World world_;
+  std::mt19937_64 random_;
+  std::vector<Held> held_;
+};
+
+}  // namespace millrace::soak
