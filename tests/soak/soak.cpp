@@ -53,7 +53,8 @@ void make_units(Device& device, Books& books, std::deque<SharedUnit>& units) {
   constexpr milliseconds kWatchdog{10};
   units.emplace_back(device, books,
                      UnitOptions{.name = "executing", .depth = 4, .auto_reset = true});
-  units.emplace_back(device, books, UnitOptions{.name = "failing", .depth = 2});
+  units.emplace_back(device, books,
+                     UnitOptions{.name = "failing", .depth = 2, .watchdog = kWatchdog});
   units.emplace_back(
       device, books,
       UnitOptions{
@@ -88,14 +89,16 @@ device::FaultRates fault_rates(bool storm) {
           .slow_for = milliseconds(1)};
 }
 
-// Sleeps for the length of the run, with a storm in every tenth tick; ends the program when no job
+// Sleeps for the length of the run, with a storm every two seconds; ends the program when no job
 // completes for long.
-void watch(const Books& books, device::FaultPlan& faults, const Options& options) {
+void watch(const Books& books, device::FaultPlan& faults, std::atomic<bool>& storm,
+           const Options& options) {
   const auto end = steady_clock::now() + seconds(options.seconds);
   auto progress_at = steady_clock::now();
   uint64_t seen = 0;
   for (uint64_t tick = 1; steady_clock::now() < end; ++tick) {
-    faults.randomize(options.seed + tick, fault_rates(tick % 10 == 0));
+    storm.store(tick % 20 >= 17);
+    faults.randomize(options.seed + tick, fault_rates(storm.load()));
     std::this_thread::sleep_for(milliseconds(100));
     const uint64_t completed = sum(books.completed);
     if (completed != seen) progress_at = steady_clock::now();
@@ -106,7 +109,8 @@ void watch(const Books& books, device::FaultPlan& faults, const Options& options
   }
 }
 
-void run_workers(const World& world, device::FaultPlan& faults, const Options& options) {
+void run_workers(const World& world, device::FaultPlan& faults, std::atomic<bool>& storm,
+                 const Options& options) {
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
   for (size_t i = 0; i < kWorkers; ++i) {
@@ -115,7 +119,7 @@ void run_workers(const World& world, device::FaultPlan& faults, const Options& o
       worker.run(stop);
     });
   }
-  watch(world.books, faults, options);
+  watch(world.books, faults, storm, options);
   stop.store(true);
   for (std::thread& thread : threads) thread.join();
 }
@@ -192,9 +196,10 @@ int run(const Options& options) {
   const TensorArg inputs[] = {std::span(input)}, outputs[] = {std::span(output)};
   const JobArgs args{.inputs = inputs, .outputs = outputs};
   Books books;
+  std::atomic<bool> storm{false};
   std::deque<SharedUnit> units;
   make_units(device, books, units);
-  run_workers({device, model, args, units, units.front(), books}, *faults, options);
+  run_workers({device, model, args, units, units.front(), storm, books}, *faults, storm, options);
   faults->heal();
   faults->end_hangs();
   settle(books, units);

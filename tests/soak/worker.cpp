@@ -44,7 +44,7 @@ void Worker::run(const std::atomic<bool>& stop) {
 
 void Worker::step() {
   const uint64_t choice = below(100);
-  if (choice < 60)
+  if (choice < 60 || in_storm())
     submit_one();
   else if (choice < 70)
     submit_several();
@@ -56,6 +56,12 @@ void Worker::step() {
     reset_one();
   else
     wait_for_some();
+}
+
+// In a storm one that gives hung jobs up: not the first.
+SharedUnit& Worker::any_unit() {
+  const uint64_t first = in_storm() ? 1 : 0;
+  return world_.units[first + below(world_.units.size() - first)];
 }
 
 // A callback that says what it was told, and now and then submits another job.
@@ -96,7 +102,7 @@ void Worker::refused(Unit& unit, const Status& status) {
 }
 
 void Worker::submit_one() {
-  SharedUnit& shared = world_.units[below(world_.units.size())];
+  SharedUnit& shared = any_unit();
   const auto record = std::make_shared<Record>(world_.books);
   const JobArgs args = random_job(shared.ledger, record, &shared.unit);
   const auto submit = [&] {
@@ -117,7 +123,7 @@ void Worker::submit_one() {
 }
 
 void Worker::submit_several() {
-  SharedUnit& shared = world_.units[below(world_.units.size())];
+  SharedUnit& shared = any_unit();
   std::vector<std::shared_ptr<Record>> records;
   std::vector<JobArgs> args;
   for (uint64_t left = 1 + below(4); left > 0; --left) {
@@ -175,7 +181,7 @@ void Worker::use_own_unit() {
 }
 
 void Worker::reset_one() {
-  Unit& unit = world_.units[below(world_.units.size())].unit;
+  Unit& unit = any_unit().unit;
   if (unit.state() != UnitState::kDegraded) return;
   world_.books.resets.fetch_add(1);
   static_cast<void>(unit.reset());

@@ -29,7 +29,8 @@ struct World {
   const Model& model;
   const JobArgs& args;  // without deadline and callback
   std::deque<SharedUnit>& units;
-  SharedUnit& executing;  // the one that execute is used on, too
+  SharedUnit& executing;           // the one that execute is used on, too
+  const std::atomic<bool>& storm;  // jobs hang so often that only watched units get some
   Books& books;
 };
 
@@ -51,6 +52,8 @@ class Worker {
   std::chrono::microseconds up_to(std::chrono::microseconds longest) {
     return std::chrono::microseconds(below(static_cast<uint64_t>(longest.count())));
   }
+  bool in_storm() const { return world_.storm.load(std::memory_order_relaxed); }
+  SharedUnit& any_unit();
   void step();
 
   JobArgs random_job(Ledger& ledger, const std::shared_ptr<Record>& record, Unit* again);
@@ -68,7 +71,7 @@ class Worker {
   void collect(Held& held);
   void wait_for_some();
 
-  World world_;
+  const World world_;
   std::mt19937_64 random_;
   std::vector<Held> held_;
 };
