@@ -1,6 +1,6 @@
 // Unit: an execution unit. Order, not a thread: a bounded FIFO that runs one job at a time on the
-// lanes of its device. Any model loaded on that device may be submitted, job by job; results and
-// callbacks come in the order of submission.
+// lanes of its device, in the order of submission. Any model loaded on that device may be
+// submitted, job by job.
 //
 //   submit -> [place taken, id] -> queued -> running on a lane -> completed
 //                                    |                               ^
@@ -85,7 +85,8 @@ class Unit {
   //   kInvalidArgument    counts, memory or views do not fit the model, or the model is loaded on
   //                       another device
   //   kQueueFull          no place, or 65,536 withdrawn jobs behind one that does not end
-  //   kDeadlineExceeded   the job's deadline passed before there was a place
+  //   kDeadlineExceeded   the job's deadline passed before there was a place; or, with
+  //                       WhenFull::kShedByDeadline, it was not expected to be in time
   //   kUnitDegraded       with the cause
   //   kUnavailable        the unit is closed, or the thread for callbacks cannot be started
   //   kOutOfMemory
@@ -145,11 +146,11 @@ class Unit {
   // lane left to run on, or the unit is closed.
   Status reset();
 
-  // Ends the unit; a second call does nothing. Jobs that have not started complete with kCancelled;
-  // waits for the running one, giving it up when it makes no progress (UnitOptions); wakes
-  // everybody who waits; delivers the remaining callbacks (in a callback they run afterwards).
-  // Results stay known; whatever needs the unit says kUnavailable. For the memory that jobs name,
-  // see ~Device.
+  // Ends the unit; a second call waits for the first (except in a callback: there it returns). Jobs
+  // that have not started complete with kCancelled; waits for the running one, giving it up when it
+  // makes no progress (UnitOptions); wakes everybody who waits; delivers the remaining callbacks
+  // (in a callback they run afterwards). Results stay known; whatever needs the unit says
+  // kUnavailable. For the memory that jobs name, see ~Device.
   void close();
 
  private:

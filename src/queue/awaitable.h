@@ -1,6 +1,7 @@
 // co_await a request. The coroutine goes on at once when the request is completed, and otherwise on
 // the dispatcher thread, like a callback: it may submit and wait for other requests, and should not
-// block for long.
+// block for long. Where there is no dispatcher (the unit is closed, or the system refuses the
+// thread) co_await waits.
 #pragma once
 
 #include <coroutine>

@@ -195,10 +195,16 @@ std::optional<LaneId> Lanes::Impl::borrow(Source& source) noexcept {
 
 void Lanes::Impl::give_back(Source& source, LaneId lane) noexcept {
   resume(source);
-  give_back(lane);
+  sleepers_.give_back(lane, [this] { return !ready_.empty(); });
 }
 
-void Lanes::Impl::give_back(LaneId lane) noexcept {
+void Lanes::Impl::give_back_late(LaneId lane) noexcept {
+  {
+    const std::lock_guard lock(threads_mutex_);
+    --quarantined_;
+    if (places_[lane].retired) return;
+    live_.fetch_add(1, std::memory_order_seq_cst);
+  }
   sleepers_.give_back(lane, [this] { return !ready_.empty(); });
 }
 
@@ -210,14 +216,17 @@ bool Lanes::Impl::own(Source& source) {
   return source.try_move(Source::State::kIdle, Source::State::kScheduled) || ready_.remove(source);
 }
 
-bool Lanes::Impl::replace(LaneId lane) {
+bool Lanes::Impl::replace(LaneId lane, bool lent) {
   bool replaced = false;
   {
     const std::lock_guard lock(threads_mutex_);
-    std::thread& hung = places_[lane].thread;
-    if (hung.joinable()) hung.detach();
-    spin_budget::give();
+    if (!lent) {
+      std::thread& hung = places_[lane].thread;
+      if (hung.joinable()) hung.detach();
+      spin_budget::give();
+    }
     replaced = quarantined_ < kMaxQuarantined && !stopping_ && start_lane_locked();
+    places_[lane].retired = lent && replaced;
     ++quarantined_;
     if (!replaced) live_.fetch_sub(1, std::memory_order_seq_cst);
   }

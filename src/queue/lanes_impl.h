@@ -53,16 +53,17 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   // until give_back. Nothing when the source is owned or all lanes are busy or searching.
   std::optional<LaneId> borrow(Source& source) noexcept;
   void give_back(Source& source, LaneId lane) noexcept;
-  // Gives back the lane alone, when the source was taken from the caller.
-  void give_back(LaneId lane) noexcept;
+  // Gives back the lane alone, when the source was taken from the caller, whose request hung.
+  void give_back_late(LaneId lane) noexcept;
 
   // Makes the caller the owner of a source that no lane holds, until resume().
   bool own(Source& source);
   // Returns an owned source to the lanes.
   void resume(Source& source) noexcept;
-  // Sets the thread of `lane`, which hangs, aside, and starts another one in its place. False when
-  // too many are set aside already, or the system refuses a thread: there is a lane less then.
-  bool replace(LaneId lane);
+  // Sets the thread of `lane`, which hangs, aside (or, where the lane is `lent`, the thread that
+  // borrowed it), and starts another one in its place. False when too many are set aside already,
+  // or the system refuses a thread: there is a lane less then.
+  bool replace(LaneId lane, bool lent);
 
   // Stops new work of `source` and returns true once no lane and no list holds it: the caller owns
   // it. Waits for the request that runs; false when it still did at the deadline.
@@ -92,8 +93,9 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
 
   struct Place {
     explicit Place(std::chrono::nanoseconds limit) noexcept : spin(limit) {}
-    AdaptiveSpin spin;    // of the lane's own thread
-    bool in_use = false;  // serving, or set aside and still hanging
+    AdaptiveSpin spin;     // of the lane's own thread
+    bool in_use = false;   // serving, or set aside and still hanging
+    bool retired = false;  // replaced while it was lent: sleeps to the end
     std::thread thread;
   };
   std::mutex threads_mutex_;

@@ -49,6 +49,7 @@ class Ring {
   // How many withdrawn requests there may be behind one that does not end; the results of no more
   // are kept anyway.
   static constexpr uint64_t kMaxAhead = 65'536;
+  // A few more than places, for requests withdrawn behind one that waits.
   static constexpr uint64_t kMinCells = 128;
 
   explicit Ring(uint32_t depth, uint64_t min_cells = kMinCells)
@@ -189,6 +190,7 @@ class Ring {
   static constexpr uint64_t kPhaseMask = 7;
   static constexpr uint64_t kClosedBit = uint64_t{1} << 63;
   // progress_: the completed without gaps, and how many more completed ahead of them.
+  // Ahead may be as many as kMaxAhead - 1, and then every place's request be withdrawn.
   static constexpr int kAheadBits = 17;
   static constexpr uint64_t kAheadMask = (uint64_t{1} << kAheadBits) - 1;
   static constexpr uint64_t kOneCompleted = uint64_t{1} << kAheadBits;

@@ -2,7 +2,7 @@
 // and asks, between two pieces of work, whether to go on; a watchdog reads the progress; cancel and
 // deadlines ask the request to stop.
 //
-// Written by the thread that runs the request, read by any.
+// Written by the thread that runs the request, except for the wish to stop; read by any.
 #pragma once
 
 #include <atomic>

@@ -9,8 +9,8 @@
 //
 // Completion is published at one point, in this order: the outputs' bytes; the caller-visible
 // status (Task::settle) and the result table; counters; the sequence (release); then Task::settled,
-// waiters, event fds and the callback; then the task's references are dropped. Whoever sees a
-// request as completed sees everything before it. A request completes exactly once.
+// the callback is posted, waiters and event fds are told; then the task's references are dropped.
+// Whoever sees a request as completed sees everything before it. A request completes exactly once.
 //
 // Requests complete in the order of their ids, except that a withdrawn one completes at once,
 // wherever it stands; it frees its place at that moment. last_completed() counts without gaps, so
@@ -102,10 +102,11 @@ class Unit {
   Unit(const Unit&) = delete;
   Unit& operator=(const Unit&) = delete;
 
-  // Ends the unit; a second call does nothing. Requests that have not started complete with
-  // kCancelled; waits for the running one, giving it up when it makes no progress (UnitOptions);
-  // wakes every waiter; delivers the remaining callbacks (from the dispatcher thread they run
-  // afterwards). Results stay known; whatever needs the unit says kUnavailable.
+  // Ends the unit; a second call waits for the first (except in a callback: there it returns).
+  // Requests that have not started complete with kCancelled; waits for the running one, giving it
+  // up when it makes no progress (UnitOptions); wakes every waiter; delivers the remaining
+  // callbacks (from the dispatcher thread they run afterwards). Results stay known; whatever needs
+  // the unit says kUnavailable.
   void close();
 
   // Takes a place, calls `fill` (must not block; throwing ends the program, since a place that is
@@ -113,7 +114,8 @@ class Unit {
   // `depth` requests are not completed, does what the unit's policy says. Never waits for the
   // device, except with WhenFull::kBlock.
   //   kQueueFull          no place, or 65,536 withdrawn requests behind one that does not end
-  //   kDeadlineExceeded   the request's deadline passed before there was a place
+  //   kDeadlineExceeded   the request's deadline passed before there was a place; or, with
+  //                       WhenFull::kShedByDeadline, it was not expected to be in time
   //   kUnitDegraded       with the cause
   //   kUnavailable        the unit is closed, or the thread for callbacks cannot be started
   // In all of these cases nothing has changed, `fill` was not called and no id was used.
@@ -203,7 +205,7 @@ class Unit {
   // Grows with every reset, automatic or not.
   uint32_t generation() const noexcept;
   // Puts a degraded unit back into service; nothing otherwise. kUnavailable when the device has no
-  // lane left to run on.
+  // lane left to run on, or the unit is closed.
   Status reset();
 
   class Impl;

@@ -27,14 +27,16 @@ bool Unit::Impl::run_taken(uint64_t counter, LaneId lane) noexcept {
   ring_.start(counter, running.request);
   room_.changed();  // for those who wait for the cell
   Status status = refusal(running.request, lane);
+  std::chrono::nanoseconds taken{0};
   if (status.ok()) {
     emit(HookPoint::kStarted, sequence(counter), lane);
-    status = run_timed(running);
+    status = run_timed(running, taken);
   }
   if (!ring_.finish(counter)) {
     abandon(&running);
     return false;
   }
+  note_run(taken);
   if (status.code() == StatusCode::kDeviceFailed) after_device_failure(status);
   complete(counter, running.request, std::move(status));
   return true;
@@ -73,15 +75,21 @@ Status Unit::Impl::refusal(const Request& request, LaneId lane) {
   return {};
 }
 
-Status Unit::Impl::run_timed(Running& running) noexcept {
+// Measures only where somebody needs to know.
+Status Unit::Impl::run_timed(Running& running, std::chrono::nanoseconds& taken) noexcept {
   if (options_.when_full != WhenFull::kShedByDeadline)
     return running.request.task->run(running.control);
   const auto begin = std::chrono::steady_clock::now();
   Status status = running.request.task->run(running.control);
-  const int64_t taken = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
-  const int64_t mean = mean_run_ns_.load(std::memory_order_relaxed);
-  mean_run_ns_.store(mean == 0 ? taken : mean + (taken - mean) / 8, std::memory_order_relaxed);
+  taken = std::chrono::steady_clock::now() - begin;
   return status;
+}
+
+void Unit::Impl::note_run(std::chrono::nanoseconds taken) noexcept {
+  if (taken.count() == 0) return;
+  const int64_t mean = mean_run_ns_.load(std::memory_order_relaxed);
+  mean_run_ns_.store(mean == 0 ? taken.count() : mean + (taken.count() - mean) / 8,
+                     std::memory_order_relaxed);
 }
 
 // The thread that hung is back: what it kept alive goes now.
@@ -175,18 +183,29 @@ void Unit::Impl::tell(uint64_t first, uint64_t last) noexcept {
 }
 
 void Unit::Impl::close() {
-  if (closed_.exchange(true, std::memory_order_seq_cst)) return;
+  if (closed_.exchange(true, std::memory_order_seq_cst)) return wait_until_closed();
   ring_.close();
   room_.changed();
   take_from_lanes();
   submitters_.wait_until_gone();
   cancel_queued();
-  // Asked before the dispatcher may go.
-  if (any_callback_.load(std::memory_order_relaxed)) dispatcher_->drain();
+  // First who withdraws a request: it may have a callback to post.
   inside_.wait_until_gone();
+  if (any_callback_.load(std::memory_order_relaxed)) dispatcher_->drain();
   lanes_->detach();
   own_lanes_.reset();
   drop_tasks();
+  ended_.store(true, std::memory_order_release);
+  ended_.notify_all();
+}
+
+// For a second caller of close. Not in a callback, for which the first may be waiting.
+void Unit::Impl::wait_until_closed() noexcept {
+  {
+    const std::lock_guard lock(watch_mutex_);
+    if (dispatcher_ && dispatcher_->on_this_thread()) return;
+  }
+  ended_.wait(false, std::memory_order_acquire);
 }
 
 // Waits for the running request, as long as it makes progress, and becomes the owner.

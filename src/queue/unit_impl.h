@@ -141,7 +141,8 @@ class Unit::Impl final : public Source, public Watched {
   uint64_t take_head() noexcept;
   bool run_taken(uint64_t counter, LaneId lane) noexcept;
   Status refusal(const Request& request, LaneId lane);
-  Status run_timed(Running& running) noexcept;
+  Status run_timed(Running& running, std::chrono::nanoseconds& taken) noexcept;
+  void note_run(std::chrono::nanoseconds taken) noexcept;
   void abandon(Running* running) noexcept;
   void complete(uint64_t counter, Request& request, Status status) noexcept;
   void publish_completion(uint64_t counter, Request& request, Status status) noexcept;
@@ -152,6 +153,7 @@ class Unit::Impl final : public Source, public Watched {
   void pass_withdrawn() noexcept;
   void tell(uint64_t first, uint64_t last) noexcept;
   void take_from_lanes();
+  void wait_until_closed() noexcept;
   void cancel_queued();
   void drop_tasks();
 
@@ -193,7 +195,8 @@ class Unit::Impl final : public Source, public Watched {
   Room room_;
 
   // Read with every request, written hardly ever.
-  std::atomic<bool> closed_{false};
+  std::atomic<bool> closed_{false};  // close has begun
+  std::atomic<bool> ended_{false};   // close has returned
   std::atomic<UnitState> state_{UnitState::kHealthy};
   std::atomic<uint32_t> generation_{0};
   std::atomic<bool> watching_{false};  // for progress

@@ -93,7 +93,8 @@ Result<SequenceId> Unit::Impl::claim_waiting(Deadline limit, const Status& other
 Result<SequenceId> Unit::Impl::claim_displacing(const SubmitOptions& options) {
   const Visit visit(inside_);
   for (;;) {
-    if (!ring_.has_room()) MILLRACE_RETURN_IF_ERROR(displace(options.deadline));
+    const bool open = state() != UnitState::kDegraded && !closed_.load(std::memory_order_seq_cst);
+    if (open && !ring_.has_room()) MILLRACE_RETURN_IF_ERROR(displace(options.deadline));
     submitters_.enter();
     uint32_t count = 1;
     Result<SequenceId> id = try_claim(count);
@@ -159,7 +160,9 @@ Status Unit::Impl::shed_one(Deadline newcomer) {
     latest = late;
     victim = counter;
   }
-  if (lateness(place, newcomer) > latest) return late_status();
+  if (lateness(place, newcomer) > latest)
+    return {StatusCode::kDeadlineExceeded,
+            "the unit is full, and this request was not expected to be done by its deadline"};
   if (victim == 0) return full_;
   if (ring_.take(victim))
     withdraw(victim, {StatusCode::kDeadlineExceeded,
@@ -230,7 +233,7 @@ Status Unit::Impl::run_inline(const InlineRun& run) noexcept {
     running_->in_lanes_stead = false;
     lanes_->give_back(*this, run.lane);
   } else {
-    lanes_->give_back(run.lane);
+    lanes_->give_back_late(run.lane);
   }
   return wait(run.id, std::chrono::nanoseconds::max());
 }

@@ -106,8 +106,10 @@ Result<CancelOutcome> Unit::Impl::cancel(SequenceId id, std::chrono::nanoseconds
       withdraw(counter, removed_status());
       return CancelOutcome::kRemoved;
     }
+    // Only the head can have started. Another thread may be about to withdraw the request instead,
+    // or its submitter to publish it: a stop asked for too early would hide one for the head.
     const std::lock_guard lock(watch_mutex_);
-    running_->control.request_stop(id);
+    if (ring_.head() == counter) running_->control.request_stop(id);
   }
   const Status status = wait(id, timeout);
   if (status.code() == StatusCode::kPending || status.code() == StatusCode::kInvalidJobId)

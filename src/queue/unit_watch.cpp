@@ -29,9 +29,11 @@ void Unit::Impl::call_at(Deadline when) noexcept {
 void Unit::Impl::on_time() noexcept {
   const Visit visit(inside_);
   if (closed_.load(std::memory_order_seq_cst)) return;
+  const Deadline now = std::chrono::steady_clock::now();
+  // A call that was asked for before an earlier one came: the one that counts is still to come.
+  if (called_at_.load(std::memory_order_seq_cst) > now.time_since_epoch().count()) return;
   // Before the look: who publishes a request afterwards asks for its own call.
   called_at_.store(kNoDeadline.time_since_epoch().count(), std::memory_order_seq_cst);
-  const Deadline now = std::chrono::steady_clock::now();
   const Deadline next = std::min(check_deadlines(now), check_progress(now));
   if (next != kNoDeadline) call_at(next);
 }
@@ -96,7 +98,7 @@ bool Unit::Impl::give_up(uint64_t counter, std::chrono::nanoseconds patience) {
   const std::string text = report(hung, counter, patience);
   log(LogLevel::kError, "queue", text);
   state_.store(UnitState::kResetting, std::memory_order_seq_cst);
-  const bool replaced = hung.in_lanes_stead || lanes_->replace(hung.control.lane());
+  const bool replaced = lanes_->replace(hung.control.lane(), hung.in_lanes_stead);
   if (!options_.auto_reset)
     degrade({StatusCode::kUnitDegraded, "out of service until it is reset: " + text});
   else if (!replaced)

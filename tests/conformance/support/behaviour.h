@@ -61,7 +61,7 @@ inline constexpr std::chrono::nanoseconds kPatience = std::chrono::seconds(30);
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(MILLRACE_SANITIZED)
 inline constexpr std::chrono::nanoseconds kWatchdog = std::chrono::milliseconds(600);
 #else
-inline constexpr std::chrono::nanoseconds kWatchdog = std::chrono::milliseconds(150);
+inline constexpr std::chrono::nanoseconds kWatchdog = std::chrono::milliseconds(300);
 #endif
 
 // Whether `condition` comes true while there is patience.
