@@ -69,7 +69,29 @@ struct KnownOption {
   void (*read)(std::string_view key, const std::any& payload, RunnerOptions& options);
 };
 
-// Those without an effect are checked all the same, so that a program learns of a bad value.
+template <auto Field, int64_t Low, int64_t High>
+constexpr KnownOption number_option(std::string_view key) {
+  return {key, [](auto name, auto& payload, auto& options) {
+            constexpr int64_t kMost = std::numeric_limits<uint32_t>::max();
+            options.*Field =
+                static_cast<uint32_t>(std::min(integer_option(name, payload, Low, High), kMost));
+          }};
+}
+
+template <auto Field>
+constexpr KnownOption flag_option(std::string_view key) {
+  return {key, [](auto name, auto& payload, auto& options) {
+            options.*Field = switch_option(name, payload);
+          }};
+}
+
+template <auto Field>
+constexpr KnownOption text_option(std::string_view key) {
+  return {key, [](auto name, auto& payload, auto& options) {
+            options.*Field = string_option(name, payload);
+          }};
+}
+
 constexpr std::array kKnownOptions = {
     KnownOption{"input_tensor_type",
                 [](auto key, auto& payload, auto& options) {
@@ -79,11 +101,8 @@ constexpr std::array kKnownOptions = {
                 [](auto key, auto& payload, auto& options) {
                   options.output_type = tensor_type_option(key, payload);
                 }},
-    KnownOption{"max_concurrent_runs",
-                [](auto key, auto& payload, auto& options) {
-                  options.max_concurrent_runs = static_cast<uint32_t>(
-                      integer_option(key, payload, 1, runtime::kMaxConcurrentRuns));
-                }},
+    number_option<&RunnerOptions::max_concurrent_runs, 1, runtime::kMaxConcurrentRuns>(
+        "max_concurrent_runs"),
     KnownOption{"callback_order",
                 [](auto key, auto& payload, auto& options) {
                   options.callback_order =
@@ -91,31 +110,25 @@ constexpr std::array kKnownOptions = {
                           ? runtime::CallbackOrder::kSubmission
                           : runtime::CallbackOrder::kCompletion;
                 }},
-    KnownOption{"async_threadpool_depth",
-                [](auto key, auto& payload, auto&) { integer_option(key, payload, 1, kNoLimit); }},
-    // All banks are the same memory, so any index will do.
-    KnownOption{"cma_index",
-                [](auto key, auto& payload, auto&) { integer_option(key, payload, 0, kNoLimit); }},
-    KnownOption{"start_column", [](auto key, auto& payload,
-                                   auto&) { integer_option(key, payload, 0, kLastColumn); }},
-    KnownOption{"aie_columns_sharing",
-                [](auto key, auto& payload, auto&) { switch_option(key, payload); }},
-    KnownOption{"skip_in_bo_sync",
-                [](auto key, auto& payload, auto&) { switch_option(key, payload); }},
-    KnownOption{"skip_out_bo_sync",
-                [](auto key, auto& payload, auto&) { switch_option(key, payload); }},
-    KnownOption{"debug", [](auto key, auto& payload, auto&) { switch_option(key, payload); }},
-    KnownOption{"ai_analyzer_profiling",
-                [](auto key, auto& payload, auto&) { switch_option(key, payload); }},
+    number_option<&RunnerOptions::async_threadpool_depth, 1, kNoLimit>("async_threadpool_depth"),
+    number_option<&RunnerOptions::cma_index, 0, kNoLimit>("cma_index"),
+    number_option<&RunnerOptions::start_column, 0, kLastColumn>("start_column"),
+    flag_option<&RunnerOptions::aie_columns_sharing>("aie_columns_sharing"),
+    flag_option<&RunnerOptions::skip_in_bo_sync>("skip_in_bo_sync"),
+    flag_option<&RunnerOptions::skip_out_bo_sync>("skip_out_bo_sync"),
+    flag_option<&RunnerOptions::debug>("debug"),
+    flag_option<&RunnerOptions::ai_analyzer_profiling>("ai_analyzer_profiling"),
+    // A hint about how a board's driver keeps its run objects; checked, and of no consequence here.
     KnownOption{"enable_xrt_run_pool",
                 [](auto key, auto& payload, auto&) { switch_option(key, payload); }},
     KnownOption{"log_level",
-                [](auto key, auto& payload, auto&) {
-                  choice_option(key, payload, {"ERROR", "WARNING", "INFO", "DEBUG"});
+                [](auto key, auto& payload, auto& options) {
+                  options.log_level = static_cast<LogLevel>(
+                      choice_option(key, payload, {"ERROR", "WARNING", "INFO", "DEBUG"}));
                 }},
-    KnownOption{"config_json", [](auto key, auto& payload, auto&) { string_option(key, payload); }},
-    KnownOption{"cache_path", [](auto key, auto& payload, auto&) { string_option(key, payload); }},
-    KnownOption{"name", [](auto key, auto& payload, auto&) { string_option(key, payload); }},
+    text_option<&RunnerOptions::config_json>("config_json"),
+    text_option<&RunnerOptions::cache_path>("cache_path"),
+    text_option<&RunnerOptions::name>("name"),
 };
 
 // "input_tensor_type.<tensor>" and its counterpart; false when the key is neither.

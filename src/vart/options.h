@@ -4,9 +4,11 @@
 #include <any>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
+#include "base/log.h"
 #include "runtime/session.h"
 #include "vart/vart_npu_tensor.hpp"
 
@@ -19,7 +21,19 @@ struct RunnerOptions {
   ::vart::TensorType output_type = ::vart::TensorType::HW;
   std::map<std::string, ::vart::TensorType> input_types, output_types;  // by tensor name
   uint32_t max_concurrent_runs = 2;
+  uint32_t async_threadpool_depth = 10;  // lanes its jobs may hold at the same time
   runtime::CallbackOrder callback_order = runtime::CallbackOrder::kSubmission;
+  uint32_t cma_index = 0;                // the memory bank of allocate_npu_tensor
+  std::optional<uint32_t> start_column;  // none: placed freely
+  bool aie_columns_sharing = true;
+  bool skip_in_bo_sync = false;
+  bool skip_out_bo_sync = false;
+  LogLevel log_level = LogLevel::kInfo;
+  bool debug = false;
+  bool ai_analyzer_profiling = false;
+  std::string config_json;  // a path; empty: none
+  std::string cache_path;   // a directory; empty: none
+  std::string name = "VAIML-Runner";
 };
 
 // Throws std::invalid_argument, naming the option and what it takes, for a payload of a type or
