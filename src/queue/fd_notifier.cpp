@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -21,7 +22,9 @@ Result<UniqueFd> duplicate(int fd) {
   return copy;
 }
 
-void add_one(const UniqueFd& fd) noexcept {
+}  // namespace
+
+void FdNotifier::add_one(const UniqueFd& fd) noexcept {
   pollfd ready{fd.get(), POLLOUT, 0};
   if (::poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return;
   const uint64_t one = 1;
@@ -29,15 +32,17 @@ void add_one(const UniqueFd& fd) noexcept {
   [[maybe_unused]] const ssize_t written = ::write(fd.get(), &one, sizeof one);
 }
 
-}  // namespace
-
 Status FdNotifier::replace(uint64_t counter, int fd) {
   MILLRACE_ASSIGN_OR_RETURN(UniqueFd copy, duplicate(fd));
   const std::lock_guard lock(mutex_);
-  if (copy)
-    by_counter_[counter] = std::move(copy);
-  else
-    by_counter_.erase(counter);
+  try {
+    if (copy)
+      by_counter_[counter] = std::move(copy);
+    else
+      by_counter_.erase(counter);
+  } catch (const std::bad_alloc&) {
+    return {StatusCode::kOutOfMemory, "no memory to register another descriptor"};
+  }
   update_count();
   return {};
 }
@@ -72,11 +77,6 @@ void FdNotifier::completed(uint64_t first, uint64_t last) noexcept {
 void FdNotifier::tell_each() noexcept {
   const std::lock_guard lock(mutex_);
   if (each_) add_one(each_);
-}
-
-void FdNotifier::tell_free(uint32_t free_places) noexcept {
-  const std::lock_guard lock(mutex_);
-  if (free_ && free_places >= wanted_free_) add_one(free_);
 }
 
 void FdNotifier::update_count() noexcept {

@@ -26,11 +26,11 @@ class FdNotifier {
     return {};
   }
   Status set_each(int fd);
-  // For "at least `k` places are free"; `free_places()` as above.
-  template <class FreePlaces>
-  Status set_free(uint32_t k, int fd, FreePlaces&& free_places) {
+  // For "`k` requests would be accepted"; `has_room(k)` is asked as above.
+  template <class HasRoom>
+  Status set_free(uint32_t k, int fd, HasRoom&& has_room) {
     MILLRACE_RETURN_IF_ERROR(replace_free(k, fd));
-    tell_free(free_places());
+    tell_free(has_room);
     return {};
   }
 
@@ -41,9 +41,15 @@ class FdNotifier {
   // Requests `first` to `last` are completed.
   void completed(uint64_t first, uint64_t last) noexcept;
   void tell_each() noexcept;
-  void tell_free(uint32_t free_places) noexcept;
+  // There may be more room.
+  template <class HasRoom>
+  void tell_free(HasRoom&& has_room) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (free_ && has_room(wanted_free_)) add_one(free_);
+  }
 
  private:
+  static void add_one(const UniqueFd& fd) noexcept;
   Status replace(uint64_t counter, int fd);
   Status replace_free(uint32_t k, int fd);
   void update_count() noexcept;

@@ -1,11 +1,24 @@
 #include "queue/result_table.h"
 
 #include <algorithm>
+#include <new>
+#include <utility>
 
 namespace millrace::queue {
 
-void ResultTable::record_failure(uint64_t counter, const Status& status) {
+void ResultTable::record_failure(uint64_t counter, const Status& status, bool started) noexcept {
   const std::lock_guard lock(mutex_);
+  try {
+    insert({counter, {status, started}});
+  } catch (const std::bad_alloc&) {
+    failures_.clear();
+    dropped_through_ = std::max(dropped_through_, counter);
+  }
+  any_failure_.store(true, std::memory_order_relaxed);
+}
+
+void ResultTable::insert(Failure failure) {
+  const uint64_t counter = failure.counter;
   while (!failures_.empty() && failures_.front().counter + kRemembered < counter) {
     dropped_through_ = failures_.front().counter;
     failures_.pop_front();
@@ -13,19 +26,18 @@ void ResultTable::record_failure(uint64_t counter, const Status& status) {
   // Withdrawn requests fail out of order.
   const auto place = std::upper_bound(
       failures_.begin(), failures_.end(), counter,
-      [](uint64_t wanted, const Failure& failure) { return wanted < failure.counter; });
-  failures_.insert(place, {counter, status});
-  any_failure_.store(true, std::memory_order_relaxed);
+      [](uint64_t wanted, const Failure& known) { return wanted < known.counter; });
+  failures_.insert(place, std::move(failure));
 }
 
-std::optional<Status> ResultTable::find(uint64_t counter) const {
-  if (!any_failure_.load(std::memory_order_relaxed)) return Status();
+std::optional<ResultTable::Result> ResultTable::find(uint64_t counter) const {
+  if (!any_failure_.load(std::memory_order_relaxed)) return Result();
   const std::lock_guard lock(mutex_);
   if (counter <= dropped_through_) return std::nullopt;
   const auto found = std::lower_bound(
       failures_.begin(), failures_.end(), counter,
       [](const Failure& failure, uint64_t wanted) { return failure.counter < wanted; });
-  return found != failures_.end() && found->counter == counter ? found->status : Status();
+  return found != failures_.end() && found->counter == counter ? found->result : Result();
 }
 
 }  // namespace millrace::queue

@@ -18,17 +18,25 @@ class ResultTable {
   // How many requests back a result is known.
   static constexpr uint64_t kRemembered = 65'536;
 
-  // Keeps a failure. Call before the completion of `counter` is published.
-  void record_failure(uint64_t counter, const Status& status);
+  struct Result {
+    Status status;
+    bool started = true;  // false: the request was withdrawn
+  };
 
-  // The status of a completed request; empty when failures as old as this one were dropped.
-  std::optional<Status> find(uint64_t counter) const;
+  // Keeps a failure. Call before the completion of `counter` is published. Without memory for it,
+  // it and all before it are forgotten, so that a failure never looks like a success.
+  void record_failure(uint64_t counter, const Status& status, bool started) noexcept;
+
+  // The result of a completed request; empty when failures as old as this one were dropped.
+  std::optional<Result> find(uint64_t counter) const;
 
  private:
   struct Failure {
     uint64_t counter;
-    Status status;
+    Result result;
   };
+
+  void insert(Failure failure);
 
   // Relaxed: who looks up a counter has seen its completion, which follows its record_failure.
   std::atomic<bool> any_failure_{false};

@@ -162,12 +162,24 @@ class Ring {
     return counter_of_word(seen) > counter &&
            running_.load(std::memory_order_acquire) >> 1 != counter;
   }
-  // Whether a claim would succeed. Sequentially consistent for Room.
+  // Whether `places` claims would succeed, one at least. Sequentially consistent for Room.
   bool has_room(uint32_t places = 1) const noexcept {
     const uint64_t tail = tail_.load(std::memory_order_seq_cst);
     const uint64_t progress = progress_.load(std::memory_order_seq_cst);
+    const uint32_t cells = std::max(places, uint32_t{1});
     return tail < kLastCounter && tail + places <= freed(progress) + depth_ &&
-           (progress & kAheadMask) < kMaxAhead && is_vacant(tail + 1);
+           (progress & kAheadMask) < kMaxAhead && vacant_cells(tail, cells) == cells;
+  }
+  // Whether no request has a place. Sequentially consistent.
+  bool is_idle() const noexcept {
+    return tail_.load(std::memory_order_seq_cst) ==
+           freed(progress_.load(std::memory_order_seq_cst));
+  }
+  // Whether the cell of `counter`, which has just become vacant, is among the next `places` to be
+  // claimed. Sequentially consistent: who found it in use before has seen the same tail.
+  bool is_among_next(uint64_t counter, uint32_t places) const noexcept {
+    const uint64_t tail = tail_.load(std::memory_order_seq_cst) & ~kClosedBit;
+    return counter + cell_count() <= tail + places;
   }
   // Whether withdrawing one request more could make room: the next cell is vacant, and no more are
   // ahead than may be.

@@ -25,7 +25,7 @@ bool Unit::Impl::run_taken(uint64_t counter, LaneId lane) noexcept {
   const Request& waiting = ring_.request(counter);
   running.control.begin(sequence(counter), lane, deadline_of(waiting));
   ring_.start(counter, running.request);
-  room_.changed();  // for those who wait for the cell
+  cell_vacated(counter);
   Status status = refusal(running.request, lane);
   std::chrono::nanoseconds taken{0};
   if (status.ok()) {
@@ -108,7 +108,7 @@ void Unit::Impl::complete(uint64_t counter, Request& request, Status status) noe
 void Unit::Impl::publish_completion(uint64_t counter, Request& request, Status status) noexcept {
   const Completion completion{sequence(counter), std::move(status)};
   request.task->settle(completion);
-  record(completion);
+  record(completion, true);
   ring_.complete();
   emit(HookPoint::kCompleted, completion.sequence, static_cast<uint64_t>(completion.status.code()));
   request.task->settled(completion);
@@ -123,7 +123,7 @@ void Unit::Impl::withdraw(uint64_t counter, Status status) noexcept {
   Request& request = ring_.request(counter);
   const Completion completion{sequence(counter), std::move(status)};
   request.task->settle(completion);
-  record(completion);
+  record(completion, false);
   if (request.callback && options_.callback_order == CallbackOrder::kSubmission) {
     deferred_.add(counter, std::move(request.callback), completion.status);
     request.callback = nullptr;
@@ -136,7 +136,7 @@ void Unit::Impl::withdraw(uint64_t counter, Status status) noexcept {
   tell(counter, counter);
   request.task->release();
   ring_.vacate_settled(counter);
-  room_.changed();  // for those who wait for the cell
+  cell_vacated(counter);
   pass_withdrawn();
 }
 
@@ -152,9 +152,9 @@ void Unit::Impl::pass_withdrawn() noexcept {
   lanes_->resume(*this);
 }
 
-void Unit::Impl::record(const Completion& completion) noexcept {
+void Unit::Impl::record(const Completion& completion, bool started) noexcept {
   if (!completion.status.ok())
-    results_.record_failure(counter_of(completion.sequence), completion.status);
+    results_.record_failure(counter_of(completion.sequence), completion.status, started);
 }
 
 void Unit::Impl::post_callback(Request& request, const Completion& completion) noexcept {
@@ -177,8 +177,18 @@ void Unit::Impl::tell(uint64_t first, uint64_t last) noexcept {
   if (fds_.any()) {
     fds_.completed(first, last);
     fds_.tell_each();
-    fds_.tell_free(ring_.depth() - std::min(ring_.in_flight(), ring_.depth()));
+    fds_.tell_free([this](uint32_t places) { return ring_.has_room(places); });
   }
+  room_.changed();
+}
+
+// For those who wait for room, and had places enough but not the cell. Hardly ever: there are more
+// cells than places.
+void Unit::Impl::cell_vacated(uint64_t counter) noexcept {
+  if (fds_.any())
+    fds_.tell_free([&](uint32_t places) {
+      return ring_.is_among_next(counter, places) && ring_.has_room(places);
+    });
   room_.changed();
 }
 

@@ -147,11 +147,12 @@ class Unit::Impl final : public Source, public Watched {
   void complete(uint64_t counter, Request& request, Status status) noexcept;
   void publish_completion(uint64_t counter, Request& request, Status status) noexcept;
   void withdraw(uint64_t counter, Status status) noexcept;
-  void record(const Completion& completion) noexcept;
+  void record(const Completion& completion, bool started) noexcept;
   void post_callback(Request& request, const Completion& completion) noexcept;
   void pass_head() noexcept;
   void pass_withdrawn() noexcept;
   void tell(uint64_t first, uint64_t last) noexcept;
+  void cell_vacated(uint64_t counter) noexcept;
   void take_from_lanes();
   void wait_until_closed() noexcept;
   void cancel_queued();
@@ -169,6 +170,7 @@ class Unit::Impl final : public Source, public Watched {
 
   // unit_wait.cpp
   bool wait_until_completed(uint64_t counter, std::chrono::nanoseconds timeout);
+  Status poll(uint64_t counter);
   Status result(uint64_t counter);
   Status forgotten(SequenceId id);
 

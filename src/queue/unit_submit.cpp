@@ -235,7 +235,8 @@ Status Unit::Impl::run_inline(const InlineRun& run) noexcept {
   } else {
     lanes_->give_back_late(run.lane);
   }
-  return wait(run.id, std::chrono::nanoseconds::max());
+  return ring_.is_completed(counter) ? result(counter)
+                                     : wait(run.id, std::chrono::nanoseconds::max());
 }
 
 // Runs the claimed request, on a unit that this thread owns. False: the unit was taken from it.

@@ -9,30 +9,22 @@
 #include "queue/unit_impl.h"
 
 namespace millrace::queue {
-namespace {
-
-const Status& removed_status() {
-  // Never destroyed: requests may be cancelled while the process exits.
-  static const auto* made =
-      new Status(StatusCode::kCancelled, "cancelled before it started: its outputs are untouched");
-  return *made;
-}
-
-}  // namespace
 
 Status Unit::Impl::wait(SequenceId id, std::chrono::nanoseconds timeout) {
   if (!issued(id)) return unknown(id);
   const uint64_t counter = counter_of(id);
-  const uint64_t completed = ring_.completed();
-  if (completed >= counter)
-    return completed - counter < ResultTable::kRemembered ? result(counter) : forgotten(id);
-  if (ring_.is_completed(counter)) return result(counter);
-  if (timeout <= timeout.zero()) return pending_;
+  if (timeout <= timeout.zero()) return poll(counter);
+  // From here on the unit may be destroyed as soon as the request is completed.
   const Visit visit(inside_);
   return wait_until_completed(counter, timeout) ? result(counter) : pending_;
 }
 
+Status Unit::Impl::poll(uint64_t counter) {
+  return ring_.is_completed(counter) ? result(counter) : pending_;
+}
+
 bool Unit::Impl::wait_until_completed(uint64_t counter, std::chrono::nanoseconds timeout) {
+  if (ring_.is_completed(counter)) return true;
   const Deadline deadline = deadline_after(timeout);
   spin_budget::take();
   // Looks at one line of memory only, which changes with every completion. A request withdrawn just
@@ -52,8 +44,11 @@ bool Unit::Impl::wait_until_completed(uint64_t counter, std::chrono::nanoseconds
 }
 
 Status Unit::Impl::result(uint64_t counter) {
-  std::optional<Status> status = results_.find(counter);
-  return status ? *std::move(status) : forgotten(sequence(counter));
+  // Successes are not kept, so that they are too old has to be seen by their counter.
+  const bool old = ring_.completed() >= counter + ResultTable::kRemembered;
+  std::optional<ResultTable::Result> known;
+  if (!old) known = results_.find(counter);
+  return known ? std::move(known->status) : forgotten(sequence(counter));
 }
 
 Status Unit::Impl::unknown(SequenceId id) const {
@@ -95,7 +90,7 @@ Status Unit::Impl::notify_free_fd(uint32_t k, int fd) {
   if (k > ring_.depth())
     return invalid_argument(
         fmt::format("{} places of a unit of depth {} are never free", k, ring_.depth()));
-  return fds_.set_free(k, fd, [this] { return ring_.depth() - ring_.in_flight(); });
+  return fds_.set_free(k, fd, [this](uint32_t places) { return ring_.has_room(places); });
 }
 
 Result<CancelOutcome> Unit::Impl::cancel(SequenceId id, std::chrono::nanoseconds timeout) {
@@ -103,7 +98,8 @@ Result<CancelOutcome> Unit::Impl::cancel(SequenceId id, std::chrono::nanoseconds
   const uint64_t counter = counter_of(id);
   if (!ring_.is_completed(counter)) {
     if (ring_.take(counter)) {
-      withdraw(counter, removed_status());
+      withdraw(counter,
+               {StatusCode::kCancelled, "cancelled before it started: its outputs are untouched"});
       return CancelOutcome::kRemoved;
     }
     // Only the head can have started. Another thread may be about to withdraw the request instead,
@@ -111,13 +107,13 @@ Result<CancelOutcome> Unit::Impl::cancel(SequenceId id, std::chrono::nanoseconds
     const std::lock_guard lock(watch_mutex_);
     if (ring_.head() == counter) running_->control.request_stop(id);
   }
-  const Status status = wait(id, timeout);
+  Status status = wait(id, timeout);
   if (status.code() == StatusCode::kPending || status.code() == StatusCode::kInvalidJobId)
     return status;
-  if (status.message() == removed_status().message()) return CancelOutcome::kRemoved;
-  if (status.message() == stopped_status(StopCause::kCancelled).message())
-    return CancelOutcome::kStopped;
-  return CancelOutcome::kTooLate;
+  if (status.code() != StatusCode::kCancelled) return CancelOutcome::kTooLate;
+  const std::optional<ResultTable::Result> known = results_.find(counter);
+  if (!known) return forgotten(id);
+  return known->started ? CancelOutcome::kStopped : CancelOutcome::kRemoved;
 }
 
 std::shared_ptr<Dispatcher> Unit::Impl::dispatcher_for_callbacks() {

@@ -60,8 +60,7 @@ Deadline Unit::Impl::check_progress(Deadline now) {
   if (ring_.in_flight() == 0) {
     watching_.store(false, std::memory_order_seq_cst);
     // Pairs with the exchange in watch, which follows the publication of a request.
-    if (ring_.has_room(ring_.depth()) || watching_.exchange(true, std::memory_order_seq_cst))
-      return kNoDeadline;
+    if (ring_.is_idle() || watching_.exchange(true, std::memory_order_seq_cst)) return kNoDeadline;
   }
   const std::lock_guard lock(watch_mutex_);
   const uint64_t running = ring_.running();

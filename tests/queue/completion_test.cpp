@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "base/hooks.h"
@@ -104,6 +105,27 @@ class HookRecorder {
   std::mutex mutex_;
   std::vector<HookEvent> events_;
 };
+
+TEST(Completion, RequestThatHasDoneItsWorkSucceedsHoweverLate) {
+  using std::chrono::steady_clock;
+  Lanes lanes({.count = 1});
+  const auto unit = make_unit(lanes, 1);
+  bool started = false;
+  // Again, with more time, where a loaded machine let the deadline pass before the start.
+  for (std::chrono::milliseconds time(5); !started; time *= 2) {
+    const Deadline deadline = steady_clock::now() + time;
+    const SequenceId id = *submit(
+        *unit,
+        [&] {
+          started = true;
+          while (steady_clock::now() <= deadline) std::this_thread::yield();
+          return Status();
+        },
+        {}, deadline);
+    const StatusCode code = unit->wait(id, kForever).code();
+    EXPECT_EQ(code, started ? StatusCode::kOk : StatusCode::kDeadlineExceeded);
+  }
+}
 
 TEST(Completion, ObserversSeeTheStepsOfARequestInOrder) {
   const auto code = [](StatusCode value) { return static_cast<uint64_t>(value); };

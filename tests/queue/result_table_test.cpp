@@ -11,22 +11,30 @@ Status failure(uint64_t counter) {
 
 TEST(ResultTable, WhatDidNotFailIsOk) {
   ResultTable table;
-  EXPECT_TRUE(table.find(1)->ok());
-  table.record_failure(3, failure(3));
-  EXPECT_TRUE(table.find(2)->ok());
-  EXPECT_EQ(table.find(3)->message(), "3");
-  EXPECT_TRUE(table.find(4)->ok());
+  EXPECT_TRUE(table.find(1)->status.ok());
+  table.record_failure(3, failure(3), true);
+  EXPECT_TRUE(table.find(2)->status.ok());
+  EXPECT_EQ(table.find(3)->status.message(), "3");
+  EXPECT_TRUE(table.find(4)->status.ok());
 }
 
 TEST(ResultTable, KeepsFailuresOfTheLastRequestsAndSaysWhenItForgot) {
   ResultTable table;
-  table.record_failure(1, failure(1));
-  table.record_failure(2, failure(2));
-  table.record_failure(1 + ResultTable::kRemembered, failure(0));
-  EXPECT_EQ(table.find(1)->message(), "1");
-  table.record_failure(2 + ResultTable::kRemembered, failure(0));
+  table.record_failure(1, failure(1), true);
+  table.record_failure(2, failure(2), true);
+  table.record_failure(1 + ResultTable::kRemembered, failure(0), true);
+  EXPECT_EQ(table.find(1)->status.message(), "1");
+  table.record_failure(2 + ResultTable::kRemembered, failure(0), true);
   EXPECT_FALSE(table.find(1).has_value());
-  EXPECT_EQ(table.find(2)->message(), "2");
+  EXPECT_EQ(table.find(2)->status.message(), "2");
+}
+
+TEST(ResultTable, KnowsWhatNeverStarted) {
+  ResultTable table;
+  table.record_failure(1, failure(1), true);
+  table.record_failure(2, failure(2), false);
+  EXPECT_TRUE(table.find(1)->started);
+  EXPECT_FALSE(table.find(2)->started);
 }
 
 }  // namespace
