@@ -16,15 +16,18 @@ Status Unit::Impl::wait(SequenceId id, std::chrono::nanoseconds timeout) {
   if (timeout <= timeout.zero()) return poll(counter);
   // From here on the unit may be destroyed as soon as the request is completed.
   const Visit visit(inside_);
+  if (ring_.is_completed(counter)) return poll(counter);
   return wait_until_completed(counter, timeout) ? result(counter) : pending_;
 }
 
+// Successes are not kept, so that they are too old is seen by their counter.
 Status Unit::Impl::poll(uint64_t counter) {
-  return ring_.is_completed(counter) ? result(counter) : pending_;
+  if (!ring_.is_completed(counter)) return pending_;
+  const bool old = ring_.completed() >= counter + ResultTable::kRemembered;
+  return old ? forgotten(sequence(counter)) : result(counter);
 }
 
 bool Unit::Impl::wait_until_completed(uint64_t counter, std::chrono::nanoseconds timeout) {
-  if (ring_.is_completed(counter)) return true;
   const Deadline deadline = deadline_after(timeout);
   spin_budget::take();
   // Looks at one line of memory only, which changes with every completion. A request withdrawn just
@@ -44,10 +47,7 @@ bool Unit::Impl::wait_until_completed(uint64_t counter, std::chrono::nanoseconds
 }
 
 Status Unit::Impl::result(uint64_t counter) {
-  // Successes are not kept, so that they are too old has to be seen by their counter.
-  const bool old = ring_.completed() >= counter + ResultTable::kRemembered;
-  std::optional<ResultTable::Result> known;
-  if (!old) known = results_.find(counter);
+  std::optional<ResultTable::Result> known = results_.find(counter);
   return known ? std::move(known->status) : forgotten(sequence(counter));
 }
 
