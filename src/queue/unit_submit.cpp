@@ -73,6 +73,15 @@ Result<SequenceId> Unit::Impl::try_claim(uint32_t& count) {
   return closed_status_;
 }
 
+// Takes one place; inside only if there was one.
+Result<SequenceId> Unit::Impl::try_enter() {
+  submitters_.enter();
+  uint32_t count = 1;
+  Result<SequenceId> id = try_claim(count);
+  if (!id.ok()) submitters_.leave();
+  return id;
+}
+
 Result<SequenceId> Unit::Impl::claim_waiting(Deadline limit, const Status& otherwise) {
   const Visit visit(inside_);
   for (;;) {
@@ -80,12 +89,8 @@ Result<SequenceId> Unit::Impl::claim_waiting(Deadline limit, const Status& other
       return ring_.has_room() || state() == UnitState::kDegraded || closed_.load();
     });
     if (!changed) return otherwise;
-    submitters_.enter();
-    uint32_t count = 1;
-    Result<SequenceId> id = try_claim(count);
-    if (id.ok()) return id;
-    submitters_.leave();
-    if (id.status().code() != StatusCode::kQueueFull) return id;
+    Result<SequenceId> id = try_enter();
+    if (id.ok() || id.status().code() != StatusCode::kQueueFull) return id;
   }
 }
 
@@ -95,12 +100,8 @@ Result<SequenceId> Unit::Impl::claim_displacing(const SubmitOptions& options) {
   for (;;) {
     const bool open = state() != UnitState::kDegraded && !closed_.load(std::memory_order_seq_cst);
     if (open && !ring_.has_room()) MILLRACE_RETURN_IF_ERROR(displace(options.deadline));
-    submitters_.enter();
-    uint32_t count = 1;
-    Result<SequenceId> id = try_claim(count);
-    if (id.ok()) return id;
-    submitters_.leave();
-    if (id.status().code() != StatusCode::kQueueFull) return id;
+    Result<SequenceId> id = try_enter();
+    if (id.ok() || id.status().code() != StatusCode::kQueueFull) return id;
   }
 }
 
