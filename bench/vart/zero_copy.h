@@ -1,0 +1,10 @@
+// What binding tensors through the VART-ML face costs over the native API, where nothing is copied.
+#pragma once
+
+#include <string>
+
+namespace millrace::bench {
+
+void report_zero_copy(const std::string& archive);
+
+}  // namespace millrace::bench
