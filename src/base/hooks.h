@@ -20,6 +20,7 @@ enum class HookPoint : uint8_t {
   kBufferSynced,  // subject: device address, detail: 0 towards the device, 1 towards the host
   kBufferFreed,   // subject: device address, detail: bytes
   kInjected,      // subject: sequence id, detail: the injector's own number of the fault
+  kSyncMissing,   // strict sync; subject: device address, detail: as of kBufferSynced
 };
 
 struct HookEvent {

@@ -3,26 +3,20 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <cstdlib>
-#include <cstring>
 #include <limits>
-#include <new>
+#include <string>
+#include <utility>
 
 #include "base/align.h"
 #include "base/hooks.h"
+#include "memory/heap_block.h"
 #include "memory/mapping.h"
 
 namespace millrace::memory {
 namespace {
 
-constexpr size_t kAlignment = 64;
 constexpr uint64_t kPage = 4096;
 constexpr size_t kLargest = std::numeric_limits<ptrdiff_t>::max() - kPage;
-
-struct FreeDeleter {
-  void operator()(std::byte* data) const noexcept { std::free(data); }
-};
-using HeapBlock = std::unique_ptr<std::byte, FreeDeleter>;
 
 // Addresses are never given out twice, with a page between buffers so that an address one past the
 // end belongs to none. 64 bits last for 2^51 buffers of a page.
@@ -80,13 +74,27 @@ Result<Buffer> Buffer::allocate(size_t bytes, BufferKind kind) {
   }
   if (kind != BufferKind::kHeap)
     return invalid_argument("only heap and shared buffers can be allocated");
-  const size_t rounded = align_up(bytes, kAlignment);
-  HeapBlock block(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
+  HeapBlock block = make_heap_block(bytes);
   if (!block)
     return Status(StatusCode::kOutOfMemory, fmt::format("cannot have {} bytes of heap", bytes));
-  std::memset(block.get(), 0, rounded);
   auto state = std::make_shared<State>(kind, block.get(), bytes);
   state->heap = std::move(block);
+  return Buffer(std::move(state));
+}
+
+Result<Buffer> Buffer::allocate_in(Bank& bank, size_t bytes) {
+  MILLRACE_RETURN_IF_ERROR(check_size(bytes));
+  MILLRACE_ASSIGN_OR_RETURN(BankCharge charge, bank.charge(bytes));
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Mapping> mapping,
+                            Mapping::create(bytes, std::string(kBankFilePrefix) + bank.name()));
+  mapping->set_charge(std::move(charge));
+  auto state = std::make_shared<State>(BufferKind::kShared, mapping->data(), bytes);
+  if (strict_sync_requested()) {
+    MILLRACE_ASSIGN_OR_RETURN(std::unique_ptr<DeviceSide> side,
+                              DeviceSide::create(mapping->data(), bytes, state->device_address));
+    mapping->set_device_side(std::move(side));
+  }
+  state->mapping = std::move(mapping);
   return Buffer(std::move(state));
 }
 
@@ -142,15 +150,21 @@ uint64_t Buffer::device_address() const noexcept {
   return state_ ? state_->device_address : 0;
 }
 
+DeviceSide* Buffer::device_side() const noexcept {
+  return state_ && state_->mapping ? state_->mapping->device_side() : nullptr;
+}
+
 Status Buffer::sync_for_device() const {
   if (!state_) return invalid_argument("an empty buffer cannot be synced");
   emit(HookPoint::kBufferSynced, state_->device_address, 0);
+  if (DeviceSide* side = device_side()) side->sync_for_device(state_->data, state_->size);
   return state_->mapping ? state_->mapping->sync(false) : Status();
 }
 
 Status Buffer::sync_for_host() const {
   if (!state_) return invalid_argument("an empty buffer cannot be synced");
   emit(HookPoint::kBufferSynced, state_->device_address, 1);
+  if (DeviceSide* side = device_side()) side->sync_for_host(state_->data, state_->size);
   return state_->mapping ? state_->mapping->sync(true) : Status();
 }
 

@@ -22,6 +22,8 @@
 #include <memory>
 
 #include "base/status.h"
+#include "memory/bank.h"
+#include "memory/device_side.h"
 
 namespace millrace::memory {
 
@@ -35,6 +37,12 @@ class Buffer {
   // kInvalidArgument for size 0, kOutOfMemory when the memory cannot be had. `kind` is kHeap or
   // kShared.
   static Result<Buffer> allocate(size_t bytes, BufferKind kind = BufferKind::kShared);
+  // A shared buffer in a bank, charged to it for as long as the memory lives: also in imports of
+  // its descriptor in this process. kOutOfMemory as well when the bank has no room.
+  //
+  // Under strict sync (device_side.h; the environment is asked here) the device gets a copy of the
+  // memory of its own.
+  static Result<Buffer> allocate_in(Bank& bank, size_t bytes);
   // Requirement: `data` holds `bytes` bytes for as long as any copy or slice lives.
   static Result<Buffer> wrap(void* data, size_t bytes);
   // Maps the first `bytes` bytes of the file behind `fd`, read and write, or read only where the
@@ -61,8 +69,13 @@ class Buffer {
   // and parent + offset for a slice. Two imports of one file have different addresses.
   uint64_t device_address() const noexcept;
 
+  // The device's own copy of the memory, shared by imports in this process and by slices; null
+  // where host and device see one memory. Lives as long as owner().
+  DeviceSide* device_side() const noexcept;
+
   // Makes host writes visible to the device, and device writes visible to the host. On the software
-  // NPU both see one coherent memory, so these only tell the observers; a real dma-buf is synced.
+  // NPU both see one coherent memory, so these only tell the observers; a real dma-buf is synced,
+  // and so is the device's own copy where there is one.
   Status sync_for_device() const;
   Status sync_for_host() const;
 

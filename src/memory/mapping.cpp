@@ -53,9 +53,9 @@ Mapping::Cache& Mapping::cache() {
   return *made;
 }
 
-Result<std::shared_ptr<Mapping>> Mapping::create(size_t bytes) {
+Result<std::shared_ptr<Mapping>> Mapping::create(size_t bytes, const std::string& file_name) {
   Source source;
-  source.fd = UniqueFd(::memfd_create("millrace", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  source.fd = UniqueFd(::memfd_create(file_name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!source.fd || ::ftruncate(source.fd.get(), static_cast<off_t>(bytes)) != 0)
     return out_of_memory(bytes, errno);
   // Truncated by somebody we gave it to, the file would take the pages away under our feet. Where
@@ -119,6 +119,7 @@ Result<std::shared_ptr<Mapping>> Mapping::map(Source source, size_t bytes) {
 }
 
 Mapping::~Mapping() {
+  device_side_.reset();  // looks at the memory once more
   ::munmap(data_, bytes_);
   if (!cached_) return;
   const std::lock_guard lock(cache().mutex);

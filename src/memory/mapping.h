@@ -13,18 +13,28 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 #include "base/status.h"
 #include "base/unique_fd.h"
+#include "memory/bank.h"
+#include "memory/device_side.h"
 
 namespace millrace::memory {
+
+// Memfds are named so, for who looks at /proc: memory that is in no bank, and before a bank's name.
+inline constexpr const char* kFileName = "millrace";
+inline constexpr std::string_view kBankFilePrefix = "millrace:";
 
 class Mapping {
  public:
   // A new memfd of that size, zero-filled, whose size nobody can change. kOutOfMemory when it
   // cannot be had.
-  static Result<std::shared_ptr<Mapping>> create(size_t bytes);
+  static Result<std::shared_ptr<Mapping>> create(size_t bytes,
+                                                 const std::string& file_name = kFileName);
   // The first `bytes` bytes of the file behind `fd`, which stays the caller's.
   static Result<std::shared_ptr<Mapping>> open(int fd, size_t bytes);
 
@@ -34,6 +44,14 @@ class Mapping {
 
   std::byte* data() const noexcept { return data_; }
   bool writable() const noexcept { return writable_; }
+  // Null where host and device share the memory.
+  DeviceSide* device_side() const noexcept { return device_side_.get(); }
+
+  // Of a mapping just made, before anybody else has it: what goes with the memory.
+  void set_charge(BankCharge charge) noexcept { charge_.emplace(std::move(charge)); }
+  void set_device_side(std::unique_ptr<DeviceSide> side) noexcept {
+    device_side_ = std::move(side);
+  }
 
   // A new close-on-exec descriptor of the file, owned by the caller.
   Result<int> duplicate_fd() const;
@@ -60,6 +78,8 @@ class Mapping {
   bool cached_ = false;
   Key key_;
   mutable std::atomic<bool> may_be_dma_buf_{false};
+  std::optional<BankCharge> charge_;
+  std::unique_ptr<DeviceSide> device_side_;
 };
 
 }  // namespace millrace::memory

@@ -1,0 +1,101 @@
+#include "memory/bank.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+
+namespace millrace::memory {
+namespace {
+
+constexpr const char* kVariable = "MILLRACE_MEMORY_BANKS";
+constexpr std::string_view kDefault = "DDR0=unlimited,DDR1=unlimited,DDR2=unlimited,DDR3=unlimited";
+// A bank's name becomes part of the name of a memfd, which has room for 249 characters.
+constexpr size_t kLongestName = 64;
+constexpr std::string_view kNameCharacters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
+
+Status no_sense(std::string_view word, std::string_view why) {
+  return invalid_argument(fmt::format("\"{}\": {}", word, why));
+}
+
+Result<uint64_t> parse_size(std::string_view text) {
+  if (text == "unlimited") return kUnlimited;
+  constexpr std::string_view kUnits = "KMGT";
+  uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const std::string_view unit(stop, end - stop);
+  const size_t power = unit.empty() ? 0 : kUnits.find(unit) + 1;
+  if (error != std::errc() || unit.size() > 1 || (!unit.empty() && power == 0))
+    return no_sense(text, "a size is a number of bytes, K, M, G or T, or \"unlimited\"");
+  if (number == 0) return no_sense(text, "a bank needs at least 1 byte");
+  if (number > kUnlimited >> (10 * power)) return no_sense(text, "more than 64 bits can say");
+  return number << (10 * power);
+}
+
+Result<std::shared_ptr<Bank>> parse_bank(std::string_view word) {
+  const size_t equals = word.find('=');
+  if (equals == std::string_view::npos) return no_sense(word, "a bank is NAME=SIZE");
+  const std::string_view name = word.substr(0, equals);
+  if (name.empty() || name.size() > kLongestName ||
+      name.find_first_not_of(kNameCharacters) != std::string_view::npos)
+    return no_sense(
+        word, fmt::format("a name has 1 to {} letters, digits, '_', '-' and '.'", kLongestName));
+  MILLRACE_ASSIGN_OR_RETURN(const uint64_t size, parse_size(word.substr(equals + 1)));
+  return std::make_shared<Bank>(std::string(name), size);
+}
+
+}  // namespace
+
+Result<BankCharge> Bank::charge(uint64_t bytes) {
+  uint64_t used = used_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > size_ - used)
+      return Status(StatusCode::kOutOfMemory,
+                    fmt::format("memory bank \"{}\" has {} bytes, {} are used and {} are wanted",
+                                name_, size_, used, bytes));
+  } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  return BankCharge(shared_from_this(), bytes);
+}
+
+Result<BankList> parse_banks(std::string_view text) {
+  BankList banks;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Bank> bank, parse_bank(text.substr(at, end - at)));
+    for (const std::shared_ptr<Bank>& other : banks)
+      if (other->name() == bank->name()) return no_sense(bank->name(), "there are two of the name");
+    banks.push_back(std::move(bank));
+    at = end + 1;
+  }
+  if (banks.size() > kMaxBanks)
+    return invalid_argument(
+        fmt::format("there are {} banks, more than {}", banks.size(), kMaxBanks));
+  return banks;
+}
+
+Result<BankList> banks_of_environment() {
+  struct Known {
+    std::mutex mutex;
+    std::string text;
+    BankList banks;
+  };
+  // Never destroyed: memory may be made while the process exits.
+  static Known* const known = new Known;
+  const char* const variable = std::getenv(kVariable);
+  const std::string_view text = variable == nullptr || *variable == '\0' ? kDefault : variable;
+  const std::lock_guard lock(known->mutex);
+  if (known->banks.empty() || known->text != text) {
+    Result<BankList> banks = parse_banks(text);
+    if (!banks.ok()) return banks.status().with_context(kVariable);
+    known->text = text;
+    known->banks = *std::move(banks);
+  }
+  return known->banks;
+}
+
+}  // namespace millrace::memory

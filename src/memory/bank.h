@@ -1,0 +1,75 @@
+// Bank: a named part of the device's memory, with a size of its own.
+//
+// The environment variable MILLRACE_MEMORY_BANKS says which there are, in the order of their
+// numbers: "DDR0=2G,DDR1=512M,DDR2=unlimited". Sizes are bytes, or with K, M, G or T powers of
+// 1,024. Without it there are four without a limit, DDR0 to DDR3.
+//
+// Memory is charged to its bank, byte for byte, for as long as it lives. Every process has banks of
+// its own; bank_use.h tells what all of them hold. Any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace millrace::memory {
+
+inline constexpr uint64_t kUnlimited = std::numeric_limits<uint64_t>::max();
+inline constexpr size_t kMaxBanks = 255;
+
+class BankCharge;
+
+class Bank final : public std::enable_shared_from_this<Bank> {
+ public:
+  Bank(std::string name, uint64_t size) : name_(std::move(name)), size_(size) {}
+
+  const std::string& name() const noexcept { return name_; }
+  uint64_t size() const noexcept { return size_; }  // kUnlimited where there is no limit
+  uint64_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
+
+  // Takes so many bytes until the charge is destroyed. kOutOfMemory names bank, size, used and
+  // wanted when there is no room.
+  Result<BankCharge> charge(uint64_t bytes);
+
+ private:
+  friend class BankCharge;
+
+  const std::string name_;
+  const uint64_t size_;
+  std::atomic<uint64_t> used_{0};
+};
+
+// Bytes taken from a bank, which it keeps alive.
+class BankCharge {
+ public:
+  BankCharge(BankCharge&& other) noexcept = default;
+  BankCharge& operator=(BankCharge&&) = delete;
+  ~BankCharge() {
+    if (bank_) bank_->used_.fetch_sub(bytes_, std::memory_order_relaxed);
+  }
+
+ private:
+  friend class Bank;
+  BankCharge(std::shared_ptr<Bank> bank, uint64_t bytes) noexcept
+      : bank_(std::move(bank)), bytes_(bytes) {}
+
+  std::shared_ptr<Bank> bank_;
+  uint64_t bytes_;
+};
+
+using BankList = std::vector<std::shared_ptr<Bank>>;
+
+// New, empty banks from text. kInvalidArgument names the word that makes no sense.
+Result<BankList> parse_banks(std::string_view text);
+
+// The banks that the environment asks for: the same ones for as long as it says the same, so that
+// everybody in the process shares them. kInvalidArgument as above, naming the variable.
+Result<BankList> banks_of_environment();
+
+}  // namespace millrace::memory

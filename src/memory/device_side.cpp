@@ -1,0 +1,147 @@
+#include "memory/device_side.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "base/hooks.h"
+#include "base/log.h"
+
+namespace millrace::memory {
+namespace {
+
+constexpr size_t kLine = 64;
+constexpr uint64_t kTowardsDevice = 0, kTowardsHost = 1;
+
+}  // namespace
+
+bool strict_sync_requested() noexcept {
+  const char* const variable = std::getenv("MILLRACE_STRICT_SYNC");
+  return variable != nullptr && *variable != '\0' && std::string_view(variable) != "0";
+}
+
+Result<std::unique_ptr<DeviceSide>> DeviceSide::create(std::byte* host, size_t bytes,
+                                                       uint64_t device_address) {
+  std::unique_ptr<DeviceSide> made(new DeviceSide(host, bytes, device_address));
+  made->device_ = make_heap_block(bytes);
+  made->seen_ = make_heap_block(bytes);
+  if (made->device_ && made->seen_) return made;
+  return Status(StatusCode::kOutOfMemory,
+                fmt::format("cannot have another {} bytes for the device's copy of as much memory",
+                            2 * bytes));
+}
+
+DeviceSide::~DeviceSide() {
+  for (const Unfetched& result : unfetched_) report_lost(result);
+}
+
+DeviceSide::Range DeviceSide::Range::within(Range other) const noexcept {
+  const size_t from = std::max(begin, other.begin);
+  return {from, std::max(from, std::min(end, other.end))};
+}
+
+DeviceSide::Range DeviceSide::range_of(const void* data, size_t bytes) const noexcept {
+  const size_t offset = offset_of(data);
+  return Range{offset, offset + bytes}.within({0, bytes_});
+}
+
+// Calls visit(part of the range) for each line of it that the host has written.
+template <class Visit>
+void DeviceSide::for_each_written_line(Range range, Visit&& visit) const {
+  for (size_t at = range.begin; at < range.end;) {
+    const size_t next = std::min(at - at % kLine + kLine, range.end);
+    if (std::memcmp(host_ + at, seen_.get() + at, next - at) != 0) visit(Range{at, next});
+    at = next;
+  }
+}
+
+void DeviceSide::sync_for_device(const void* data, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  for_each_written_line(range_of(data, bytes), [this](Range line) {
+    std::memcpy(device_.get() + line.begin, host_ + line.begin, line.size());
+    std::memcpy(seen_.get() + line.begin, host_ + line.begin, line.size());
+    forget_unfetched(line);
+  });
+}
+
+void DeviceSide::sync_for_host(const void* data, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const Range range = range_of(data, bytes);
+  for (const Unfetched& result : unfetched_) {
+    const Range part = result.range.within(range);
+    std::memcpy(host_ + part.begin, device_.get() + part.begin, part.size());
+    std::memcpy(seen_.get() + part.begin, device_.get() + part.begin, part.size());
+  }
+  forget_unfetched(range);
+}
+
+// Whether the device has something else in a line that the host has written.
+bool DeviceSide::host_writes_missing(Range range) const {
+  bool missing = false;
+  for_each_written_line(range, [&](Range line) {
+    missing |= std::memcmp(host_ + line.begin, device_.get() + line.begin, line.size()) != 0;
+  });
+  return missing;
+}
+
+void DeviceSide::before_read(const void* data, size_t bytes, const std::string& label) {
+  const std::lock_guard lock(mutex_);
+  const Range range = range_of(data, bytes);
+  for (Unfetched& result : unfetched_)
+    if (result.range.within(range).size() != 0) result.read_by_a_job = true;
+  if (host_writes_missing(range))
+    report(range, kTowardsDevice, label,
+           "what the host wrote was not synced before the job, which reads what the device had; "
+           "sync_buffer() is missing after the writing");
+}
+
+void DeviceSide::before_write(const void* data, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  const Range range = range_of(data, bytes);
+  for (const Unfetched& result : unfetched_)
+    if (result.range.within(range).size() != 0) report_lost(result);
+  forget_unfetched(range);
+}
+
+void DeviceSide::written(const void* data, size_t bytes, const std::string& label) {
+  const std::lock_guard lock(mutex_);
+  const Range range = range_of(data, bytes);
+  forget_unfetched(range);
+  unfetched_.push_back({range, label, false});
+}
+
+// Keeps what each result has outside the range.
+void DeviceSide::forget_unfetched(Range range) {
+  if (unfetched_.empty()) return;
+  std::vector<Unfetched> kept;
+  for (Unfetched& result : unfetched_) {
+    const Range before = result.range.within({0, range.begin});
+    const Range after = result.range.within({range.end, bytes_});
+    if (before.size() != 0) kept.push_back({before, result.label, result.read_by_a_job});
+    if (after.size() != 0) kept.push_back({after, std::move(result.label), result.read_by_a_job});
+  }
+  unfetched_ = std::move(kept);
+}
+
+void DeviceSide::report_lost(const Unfetched& result) {
+  const Range& range = result.range;
+  if (result.read_by_a_job ||
+      std::memcmp(host_ + range.begin, device_.get() + range.begin, range.size()) == 0)
+    return;
+  report(range, kTowardsHost, result.label,
+         "the result of a job never reached the host, which has what was there before; "
+         "sync_buffer() is missing after the job");
+}
+
+void DeviceSide::report(const Range& range, uint64_t direction, const std::string& label,
+                        const char* what_is_missing) {
+  emit(HookPoint::kSyncMissing, device_address_ + range.begin, direction);
+  if (reported_.insert(label).second)
+    log(LogLevel::kWarning, "sync", fmt::format("{}: {}", label, what_is_missing));
+}
+
+}  // namespace millrace::memory
