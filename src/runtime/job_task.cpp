@@ -6,7 +6,8 @@
 
 namespace millrace::runtime {
 
-JobTask::JobTask(size_t tensors, Listener* listener) : listener_(listener) {
+JobTask::JobTask(size_t tensors, Listener* listener, JobSync sync)
+    : listener_(listener), sync_(std::move(sync)) {
   tensors_.reserve(tensors);
 }
 
@@ -28,6 +29,15 @@ void JobTask::fill(std::shared_ptr<Executor> executor, const JobBindings& bindin
 
 Status JobTask::run(queue::RunControl& control) noexcept {
   if (frames_ == 0) return {StatusCode::kOutOfMemory, "no memory for the tensors of the job"};
+  if (!JobSync::concerns(tensors_)) return run_frames(control);
+  const std::span<TensorBinding> tensors(tensors_);
+  const std::span<TensorBinding> outputs = tensors.subspan(inputs_);
+  MILLRACE_RETURN_IF_ERROR(sync_.begin(executor_->model(), tensors.first(inputs_), outputs));
+  MILLRACE_RETURN_IF_ERROR(run_frames(control));
+  return sync_.end(executor_->model(), outputs);
+}
+
+Status JobTask::run_frames(queue::RunControl& control) noexcept {
   const std::span<const TensorBinding> tensors(tensors_);
   const size_t inputs = executor_->input_count();
   const size_t outputs = executor_->output_count();

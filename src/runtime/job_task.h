@@ -9,6 +9,7 @@
 
 #include "queue/request.h"
 #include "runtime/executor.h"
+#include "runtime/job_sync.h"
 #include "runtime/session.h"
 
 namespace millrace::runtime {
@@ -28,7 +29,7 @@ class JobTask final : public queue::Task {
   };
 
   // Reserves memory for the bindings of so many tensors; jobs with more make more, once.
-  explicit JobTask(size_t tensors, Listener* listener = nullptr);
+  explicit JobTask(size_t tensors, Listener* listener = nullptr, JobSync sync = {});
 
   // Copies the bindings. Requirement: they fit the executor's model (Executor::check). The listener
   // is told about `job`, unless that is null. When memory runs out the job fails, not the call,
@@ -43,7 +44,10 @@ class JobTask final : public queue::Task {
   std::string describe(const queue::RunPosition& position) const override;
 
  private:
+  Status run_frames(queue::RunControl& control) noexcept;
+
   Listener* const listener_;
+  const JobSync sync_;
   Job* job_ = nullptr;
   // Owned, because a run that hangs outlives the session.
   std::shared_ptr<Executor> executor_;

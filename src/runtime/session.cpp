@@ -15,6 +15,7 @@
 #include "runtime/admission.h"
 #include "runtime/callback_sequencer.h"
 #include "runtime/executor.h"
+#include "runtime/job_sync.h"
 #include "runtime/job_table.h"
 #include "runtime/job_task.h"
 
@@ -45,7 +46,7 @@ class Session::Seats final : public JobTask::Listener {
  public:
   Seats(Impl& session, uint32_t count) noexcept : session_(session), count_(count) {}
 
-  Status make_unit(queue::Lanes& lanes, std::string name, size_t tensors);
+  Status make_unit(queue::Lanes& lanes, std::string name, size_t tensors, JobSync sync);
   queue::Unit& unit() noexcept { return *unit_; }
 
   uint32_t count() const noexcept { return count_; }
@@ -107,11 +108,14 @@ class Session::Impl final {
   std::vector<std::unique_ptr<Seats>> seats_;
 };
 
-Status Session::Seats::make_unit(queue::Lanes& lanes, std::string name, size_t tensors) {
+Status Session::Seats::make_unit(queue::Lanes& lanes, std::string name, size_t tensors,
+                                 JobSync sync) {
   queue::UnitOptions options;
   options.name = std::move(name);
   options.depth = count_;
-  options.make_task = [this, tensors] { return std::make_unique<JobTask>(tensors, this); };
+  options.make_task = [this, tensors, sync = std::move(sync)] {
+    return std::make_unique<JobTask>(tensors, this, sync);
+  };
   // A job that fails spoils no other.
   options.auto_reset = true;
   MILLRACE_ASSIGN_OR_RETURN(unit_, queue::Unit::create(lanes, std::move(options)));
@@ -127,13 +131,14 @@ void Session::Seats::on_job_settled(Job* job, const queue::Completion& completio
 Status Session::Impl::make_units(const SessionOptions& options) {
   queue::Lanes& lanes = executor_->device().lanes();
   const size_t tensors = (model().inputs.size() + model().outputs.size()) * model().batch_size;
+  const JobSync sync(options.sync_inputs, options.sync_outputs, options.name);
   const uint32_t places = options.max_concurrent_runs;
   const uint32_t count = std::min(places, kMaxUnits);
   for (uint32_t i = 0; i < count; ++i) {
     Seats& seats = *seats_.emplace_back(
         std::make_unique<Seats>(*this, places / count + (i < places % count ? 1 : 0)));
     MILLRACE_RETURN_IF_ERROR(
-        seats.make_unit(lanes, fmt::format("{}/{}", model().name, i), tensors));
+        seats.make_unit(lanes, fmt::format("{}/{}", model().name, i), tensors, sync));
   }
   return {};
 }

@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "base/status.h"
 #include "device/device.h"
+#include "memory/device_side.h"
 #include "millrace/execution.hpp"
 #include "queue/dispatcher.h"
 
@@ -23,6 +25,9 @@ struct TensorBinding {
   void* data = nullptr;
   device::View view = device::View::kHw;
   std::shared_ptr<const void> owner;  // kept until the job is completed; may be empty
+  // The device's own copy of the memory, if there is one (kept by `owner`): the job works on that.
+  // For the HW view only.
+  memory::DeviceSide* device_side = nullptr;
 };
 
 // The tensors of a job, frame after frame: frames * inputs-per-frame and frames * outputs-per-frame
@@ -43,6 +48,9 @@ inline constexpr uint32_t kMaxConcurrentRuns = 65'536;
 struct SessionOptions {
   uint32_t max_concurrent_runs = 2;  // jobs accepted and not completed, 1 to kMaxConcurrentRuns
   CallbackOrder callback_order = CallbackOrder::kSubmission;
+  // Whether jobs sync tensors with a device's own copy themselves, or the caller does.
+  bool sync_inputs = true, sync_outputs = true;
+  std::string name = "a session";  // for people
 };
 
 class Session {
