@@ -1,12 +1,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "base/topology.h"
 #include "cli/command.h"
 #include "device/registry.h"
+#include "memory/bank.h"
+#include "memory/bank_use.h"
 #include "memory/buffer.h"
 
 namespace millrace::cli {
@@ -57,6 +61,27 @@ Status print_device(const char* name) {
   return {};
 }
 
+// Every bank of this process, and any other that some process of this user has memory in.
+Status print_banks() {
+  const auto banks = memory::banks_of_environment();
+  if (!banks.ok()) {
+    print_row("memory banks", "FAILED: " + banks.status().message());
+    return banks.status();
+  }
+  std::map<std::string, uint64_t> use = memory::bank_use_of_all_processes();
+  const auto print_bank = [&](const std::string& name, const std::string& size) {
+    print_row(fmt::format("bank {}", name).c_str(),
+              fmt::format("{}, {} bytes in use by all processes", size, use[name]));
+    use.erase(name);
+  };
+  for (const std::shared_ptr<memory::Bank>& bank : *banks)
+    print_bank(bank->name(), bank->size() == memory::kUnlimited
+                                 ? "unlimited"
+                                 : fmt::format("{} bytes", bank->size()));
+  while (!use.empty()) print_bank(std::string(use.begin()->first), "not set up here");
+  return {};
+}
+
 Status run_doctor() {
   const Topology& machine = topology();
   print_row("millrace", MILLRACE_VERSION);
@@ -71,9 +96,12 @@ Status run_doctor() {
   print_row("core budget", fmt::format("{} lanes", machine.core_budget));
   print_row("fd sharing", fd_sharing());
   print_row("dma-buf sources", present("/dev/udmabuf") + ", " + present("/dev/dma_heap"));
+  const Status banks = print_banks();
   const Status null_device = print_device("null");
   const Status cpu_device = print_device("cpu");
-  return null_device.ok() ? cpu_device : null_device;
+  MILLRACE_RETURN_IF_ERROR(banks);
+  MILLRACE_RETURN_IF_ERROR(null_device);
+  return cpu_device;
 }
 
 }  // namespace

@@ -91,6 +91,7 @@ bool JobBinder::bind_tensor(const ModelTensors& model, TensorDirection direction
   binding.data = state->data();
   binding.view = type == TensorType::HW ? device::View::kHw : device::View::kCpu;
   binding.owner = state;
+  if (type == TensorType::HW) binding.device_side = state->device_side();
   return true;
 }
 

@@ -5,10 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <vector>
-
-#include "vart/memory_banks.h"
 
 namespace millrace::vartml {
 namespace {
@@ -19,17 +18,27 @@ size_t free_memory_bytes() {
   return pages > 0 && page_bytes > 0 ? static_cast<size_t>(pages) * page_bytes : 0;
 }
 
+// What a bank without a limit has left is what the machine has.
+std::vector<size_t> free_bytes_of(const memory::BankList& banks) {
+  std::vector<size_t> free_bytes;
+  for (const std::shared_ptr<memory::Bank>& bank : banks)
+    free_bytes.push_back(bank->size() == memory::kUnlimited ? free_memory_bytes()
+                                                            : bank->size() - bank->used());
+  return free_bytes;
+}
+
 }  // namespace
 
-std::any property_of(const runtime::LoadedProgram& loaded, const std::string& key) {
+std::any property_of(const runtime::LoadedProgram& loaded, const memory::BankList& banks,
+                     const std::string& key) {
   const graph::CompiledModel& model = loaded.program->model();
   if (key == "model_name") return model.name;
   if (key == "nb_systems") return size_t{1};
   if (key == "nb_cores_per_system") return size_t{loaded.device->lanes().count()};
   if (key == "batch_size_per_core") return size_t{model.batch_size};
   if (key == "onnx_scratch_bytes") return static_cast<size_t>(loaded.program->info().context_bytes);
-  if (key == "nb_ddrs") return static_cast<uint8_t>(kMemoryBanks);
-  if (key == "ddr_free_bytes") return std::vector<size_t>(kMemoryBanks, free_memory_bytes());
+  if (key == "nb_ddrs") return static_cast<uint8_t>(banks.size());
+  if (key == "ddr_free_bytes") return free_bytes_of(banks);
   throw std::invalid_argument(fmt::format("a runner has no property \"{}\"", key));
 }
 

@@ -4,11 +4,13 @@
 #include <any>
 #include <string>
 
+#include "memory/bank.h"
 #include "runtime/loader.h"
 
 namespace millrace::vartml {
 
 // Throws std::invalid_argument for an unknown key.
-std::any property_of(const runtime::LoadedProgram& loaded, const std::string& key);
+std::any property_of(const runtime::LoadedProgram& loaded, const memory::BankList& banks,
+                     const std::string& key);
 
 }  // namespace millrace::vartml

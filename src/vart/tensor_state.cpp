@@ -14,7 +14,6 @@ namespace {
 using millrace::Result;
 using millrace::Status;
 using millrace::memory::Buffer;
-using millrace::memory::BufferKind;
 
 Buffer value_or_throw(Result<Buffer> buffer, const NpuTensorInfo& info) {
   if (!buffer.ok())
@@ -72,9 +71,10 @@ TensorState::Pointer TensorState::wrap(const NpuTensorInfo& info, void* buffer, 
   return state;
 }
 
-TensorState::Pointer TensorState::allocate(const NpuTensorInfo& info) {
+TensorState::Pointer TensorState::allocate(const NpuTensorInfo& info,
+                                           millrace::memory::Bank& bank) {
   auto state = std::make_shared<TensorState>(info, MemoryType::XRT_BO, false);
-  state->adopt(value_or_throw(Buffer::allocate(info.size_in_bytes, BufferKind::kShared), info));
+  state->adopt(value_or_throw(Buffer::allocate_in(bank, info.size_in_bytes), info));
   state->buffer_object_.emplace(state->buffer_);
   state->allocated_ = true;
   return state;

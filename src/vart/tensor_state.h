@@ -20,8 +20,8 @@ class TensorState {
   // Wraps memory as NpuTensor's constructors describe; throws what they throw. `read_only` is for
   // memory that was given as const.
   static Pointer wrap(const NpuTensorInfo& info, void* buffer, MemoryType type, bool read_only);
-  // New memory for `info`, which must be complete. Throws std::runtime_error.
-  static Pointer allocate(const NpuTensorInfo& info);
+  // New memory in `bank` for `info`, which must be complete. Throws std::runtime_error.
+  static Pointer allocate(const NpuTensorInfo& info, millrace::memory::Bank& bank);
   // Part of the memory of `parent`. Throws std::invalid_argument, std::runtime_error.
   static Pointer slice(const Pointer& parent, const NpuTensorInfo& info, size_t offset);
 
@@ -40,6 +40,8 @@ class TensorState {
   bool writable() const noexcept { return writable_; }
   // The host address for running jobs; never null.
   void* data() const noexcept { return data_; }
+  // The device's own copy of the memory; null where there is none.
+  millrace::memory::DeviceSide* device_side() const noexcept { return buffer_.device_side(); }
   uint64_t physical_address() const noexcept;
   // What NpuTensor::get_buffer gives.
   void* handle() const noexcept;

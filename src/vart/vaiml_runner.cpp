@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/log.h"
-#include "vart/memory_banks.h"
 #include "vart/properties.h"
 #include "vart/status_code.h"
 #include "vart/tensor_info.h"
@@ -40,7 +39,14 @@ std::unique_ptr<runtime::Session> make_session(const runtime::LoadedProgram& loa
   runtime::SessionOptions session;
   session.max_concurrent_runs = options.max_concurrent_runs;
   session.callback_order = options.callback_order;
+  session.sync_inputs = !options.skip_in_bo_sync;
+  session.sync_outputs = !options.skip_out_bo_sync;
+  session.name = fmt::format("runner \"{}\"", options.name);
   return value_or_throw(runtime::Session::create(loaded.device, loaded.program, session));
+}
+
+std::string no_bank(const memory::BankList& banks, uint32_t wanted) {
+  return fmt::format("there is no memory bank {}: banks are 0 to {}", wanted, banks.size() - 1);
 }
 
 ApiStatus report(ApiStatus status, const std::string& reason) {
@@ -78,8 +84,11 @@ ApiStatus status_of_job(const Status& status) {
 VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options)
     : Runner(model_path, options),
       options_(read_options(options)),
+      banks_(value_or_throw(memory::banks_of_environment())),
       loaded_(load(model_path)),
       tensors_(loaded_.program->model()) {
+  if (options_.cma_index >= banks_.size())
+    throw std::invalid_argument("option \"cma_index\": " + no_bank(banks_, options_.cma_index));
   tensors_.check(options_);
   session_ = make_session(loaded_, options_);
 }
@@ -121,7 +130,7 @@ size_t VaimlRunner::get_batch_size(TensorDirection) const {
 }
 
 std::any VaimlRunner::get_property(const std::string& key) const {
-  return property_of(loaded_, key);
+  return property_of(loaded_, banks_, key);
 }
 
 ApiStatus VaimlRunner::execute(const TensorTable& inputs, TensorTable& outputs) noexcept {
@@ -181,18 +190,16 @@ ApiStatus VaimlRunner::wait(const JobHandle& job, std::chrono::milliseconds time
 }
 
 ::vart::NpuTensor VaimlRunner::allocate_npu_tensor(const NpuTensorInfo& info) const {
-  if (const char* missing = missing_in(info))
-    throw std::invalid_argument(
-        fmt::format("tensor \"{}\": the description has no {}", info.name, missing));
-  return TensorState::tensor_of(TensorState::allocate(info));
+  return allocate_npu_tensor(info, options_.cma_index);
 }
 
 ::vart::NpuTensor VaimlRunner::allocate_npu_tensor(const NpuTensorInfo& info,
                                                    uint32_t memory_bank) const {
-  if (memory_bank >= kMemoryBanks)
-    throw std::runtime_error(fmt::format("there is no memory bank {}: banks are 0 to {}",
-                                         memory_bank, kMemoryBanks - 1));
-  return allocate_npu_tensor(info);
+  if (memory_bank >= banks_.size()) throw std::runtime_error(no_bank(banks_, memory_bank));
+  if (const char* missing = missing_in(info))
+    throw std::invalid_argument(
+        fmt::format("tensor \"{}\": the description has no {}", info.name, missing));
+  return TensorState::tensor_of(TensorState::allocate(info, *banks_[memory_bank]));
 }
 
 ::vart::NpuTensor VaimlRunner::allocate_sub_tensor(const NpuTensor& parent,

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "memory/bank.h"
 #include "runtime/loader.h"
 #include "runtime/session.h"
 #include "vart/job_binder.h"
@@ -59,6 +60,7 @@ class VaimlRunner final : public ::vart::Runner {
                             runtime::JobCallback callback, uint32_t& id);
 
   const RunnerOptions options_;
+  const memory::BankList banks_;
   const runtime::LoadedProgram loaded_;
   const ModelTensors tensors_;
   std::unique_ptr<runtime::Session> session_;
