@@ -169,7 +169,8 @@ class NpuTensor {
 
   // INPUT: makes host writes visible to the device. OUTPUT: makes device writes visible to the
   // host. For tensors that a runner allocated, and their sub-tensors; throws std::runtime_error for
-  // any other. Jobs sync by themselves, so this is never required by default.
+  // any other. Jobs sync by themselves unless skip_in_bo_sync or skip_out_bo_sync is set, so this
+  // is never required by default, and never does harm.
   void sync_buffer() const;
 
   // A new file descriptor of the memory, the caller's to close, for XRT_BO and DMA_FD tensors; -1

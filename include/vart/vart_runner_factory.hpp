@@ -83,9 +83,15 @@ struct JobHandle {
 //       With ".<tensor name>" appended: for that tensor alone.
 //   max_concurrent_runs   unsigned, from 1; 2. Asynchronous jobs accepted and not finished.
 //   callback_order        string "submission" or "completion"; "submission"
-//   async_threadpool_depth, cma_index, start_column, aie_columns_sharing, skip_in_bo_sync,
-//   skip_out_bo_sync, log_level, debug, config_json, cache_path, ai_analyzer_profiling,
-//   enable_xrt_run_pool, name   checked; without effect so far
+//   cma_index   unsigned; 0. The memory bank of allocate_npu_tensor. The environment variable
+//       MILLRACE_MEMORY_BANKS says which there are: "DDR0=2G,DDR1=unlimited"; without it four
+//       without a limit.
+//   skip_in_bo_sync, skip_out_bo_sync   bool; false. The caller syncs the HW tensors that a runner
+//       allocated: inputs after writing, outputs before reading. The memory is coherent, so nothing
+//       comes of forgetting it, unless MILLRACE_STRICT_SYNC=1 is set when the memory is made: then
+//       the job or the caller sees what was there before, and the log has a warning.
+//   async_threadpool_depth, start_column, aie_columns_sharing, log_level, debug, config_json,
+//   cache_path, ai_analyzer_profiling, enable_xrt_run_pool, name   checked; without effect so far
 //
 // Payloads: any integer type for numbers, bool or any integer for switches, std::string,
 // const char* or std::string_view for strings. Other keys are ignored.
@@ -120,8 +126,9 @@ class Runner {
   virtual size_t get_batch_size(TensorDirection direction) const = 0;
 
   // model_name (std::string); nb_systems, nb_cores_per_system, batch_size_per_core,
-  // onnx_scratch_bytes (size_t); nb_ddrs (uint8_t); ddr_free_bytes (std::vector<size_t>, one entry
-  // per bank). Throws std::invalid_argument for any other key.
+  // onnx_scratch_bytes (size_t); nb_ddrs (uint8_t), the memory banks; ddr_free_bytes
+  // (std::vector<size_t>), what this process may still allocate in each. Throws
+  // std::invalid_argument for any other key.
   virtual std::any get_property(const std::string& key) const = 0;
 
   // Runs one batch to its end. `inputs` and `outputs` hold one vector per frame, of one tensor per
@@ -154,8 +161,8 @@ class Runner {
   virtual StatusCode wait(const JobHandle& job, std::chrono::milliseconds timeout) noexcept = 0;
 
   // Zero-filled memory for `info`, of either view: XRT_BO, with a host address, exportable. Throws
-  // std::invalid_argument for an incomplete description, std::runtime_error when there is no memory
-  // or no such bank (0 to 3; all are the same memory).
+  // std::invalid_argument for an incomplete description, std::runtime_error when there is no such
+  // bank, no room in it, or no memory. Without `memory_bank`, in the bank of cma_index.
   virtual NpuTensor allocate_npu_tensor(const NpuTensorInfo& info) const = 0;
   virtual NpuTensor allocate_npu_tensor(const NpuTensorInfo& info, uint32_t memory_bank) const = 0;
   // `info.size_in_bytes` bytes of `parent` from byte `offset`; shares its memory. Throws
@@ -176,7 +183,8 @@ class RunnerFactory {
  public:
   // Loads `model_path`: a .rai file, or a directory that contains vaiml_par_0. Throws
   // std::runtime_error for an unknown type, a model that is missing or not valid, or one without
-  // the views the options ask for; std::invalid_argument for an option with a bad value.
+  // the views the options ask for, or memory banks that make no sense; std::invalid_argument for an
+  // option with a bad value.
   static std::shared_ptr<Runner> create_runner(
       RunnerType type, const std::string& model_path,
       const std::unordered_map<std::string, std::any>& options = {});

@@ -5,7 +5,8 @@
 // 1,024. Without it there are four without a limit, DDR0 to DDR3.
 //
 // Memory is charged to its bank, byte for byte, for as long as it lives. Every process has banks of
-// its own; bank_use.h tells what all of them hold. Any thread.
+// its own; bank_use.h tells what all of them hold. Banks live in shared pointers; memory keeps its
+// own. Any thread.
 #pragma once
 
 #include <atomic>

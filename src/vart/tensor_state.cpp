@@ -102,6 +102,7 @@ TensorState::Pointer TensorState::slice(const Pointer& parent, const NpuTensorIn
 void TensorState::adopt(Buffer buffer) {
   buffer_ = std::move(buffer);
   data_ = buffer_.data();
+  device_side_ = buffer_.device_side();
   writable_ = writable_ && buffer_.writable();
 }
 

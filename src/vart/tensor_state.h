@@ -41,7 +41,7 @@ class TensorState {
   // The host address for running jobs; never null.
   void* data() const noexcept { return data_; }
   // The device's own copy of the memory; null where there is none.
-  millrace::memory::DeviceSide* device_side() const noexcept { return buffer_.device_side(); }
+  millrace::memory::DeviceSide* device_side() const noexcept { return device_side_; }
   uint64_t physical_address() const noexcept;
   // What NpuTensor::get_buffer gives.
   void* handle() const noexcept;
@@ -58,6 +58,7 @@ class TensorState {
   bool writable_ = true;
   bool allocated_ = false;  // by a runner, or part of such
   void* data_ = nullptr;
+  millrace::memory::DeviceSide* device_side_ = nullptr;          // of buffer_
   millrace::memory::Buffer buffer_;                              // XRT_BO and DMA_FD
   std::optional<millrace::vartml::BufferObject> buffer_object_;  // allocated ones
   void* wrapped_object_ = nullptr;                               // XRT_BO that was passed in

@@ -1,0 +1,57 @@
+// `millrace doctor`: what it finds on this machine.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "memory/bank.h"
+#include "memory/buffer.h"
+#include "tests/cli/cli_fixture.h"
+
+namespace millrace::test {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+
+TEST_F(CliTest, DoctorFindsBothDevices) {
+  const ProgramResult result = millrace({"doctor"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  for (const char* row : {"processor", "core budget", "fd sharing", "device null", "device cpu"})
+    EXPECT_THAT(result.out, HasSubstr(row));
+}
+
+class DoctorBanks : public CliTest {
+ protected:
+  ~DoctorBanks() override { ::unsetenv("MILLRACE_MEMORY_BANKS"); }
+
+  static void use_banks(const std::string& text) {
+    ::setenv("MILLRACE_MEMORY_BANKS", text.c_str(), 1);
+  }
+};
+
+TEST_F(DoctorBanks, ShowsSizeAndUseByOtherProcesses) {
+  const std::string mine = "mine" + std::to_string(::getpid());
+  const std::string other = "other" + std::to_string(::getpid());
+  use_banks(mine + "=1M," + other + "=2M");
+  const memory::BankList banks = memory::banks_of_environment().value();
+  const memory::Buffer buffer = memory::Buffer::allocate_in(*banks[0], 5000).value();
+  const ProgramResult result = millrace({"doctor"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, ContainsRegex("bank " + mine + " +1048576 bytes, 8192 bytes in use"));
+  EXPECT_THAT(result.out, ContainsRegex("bank " + other + " +2097152 bytes, 0 bytes in use"));
+
+  ::unsetenv("MILLRACE_MEMORY_BANKS");
+  const ProgramResult elsewhere = millrace({"doctor"});
+  EXPECT_THAT(elsewhere.out, ContainsRegex("bank DDR3 +unlimited, "));
+  EXPECT_THAT(elsewhere.out,
+              ContainsRegex("bank " + mine + " +not set up here, 8192 bytes in use"));
+}
+
+TEST_F(DoctorBanks, SaysWhatIsWrongWithTheirDescription) {
+  use_banks("DDR0=lots");
+  expect_failure(millrace({"doctor"}), "lots");
+}
+
+}  // namespace
+}  // namespace millrace::test
