@@ -30,8 +30,10 @@ Status run_compile(const CompileArguments& arguments) {
   uint64_t weights = 0;
   for (const graph::Value& value : model.graph.values)
     if (value.constant) weights += value.bytes();
-  fmt::print("{}: {} operators, {:.2f} MB of weights, {}, batch {}\n", arguments.output,
-             model.graph.nodes.size(), weights * 1e-6, graph::name_of(model.precision),
+  const std::string partitions =
+      model.partitions.size() > 1 ? fmt::format("{} partitions, ", model.partitions.size()) : "";
+  fmt::print("{}: {} operators, {}{:.2f} MB of weights, {}, batch {}\n", arguments.output,
+             model.graph.nodes.size(), partitions, weights * 1e-6, graph::name_of(model.precision),
              model.batch_size);
   return {};
 }

@@ -37,6 +37,7 @@ Result<compiler::CompileOptions> options_from(const CompileFlags& flags) {
     MILLRACE_ASSIGN_OR_RETURN(const NameValue entry, split_name_value(text));
     MILLRACE_ASSIGN_OR_RETURN(options.hw_layouts[entry.name], tensor::parse_layout(entry.value));
   }
+  options.cpu_operators.insert(flags.cpu_operators.begin(), flags.cpu_operators.end());
   for (const std::string& text : flags.input_shapes) {
     MILLRACE_ASSIGN_OR_RETURN(const NameValue entry, split_name_value(text));
     MILLRACE_ASSIGN_OR_RETURN(options.input_shapes[entry.name], parse_dims(entry.value));
@@ -57,7 +58,11 @@ void add_compile_flags(CLI::App& command, CompileFlags& flags) {
       command.add_option("--hw-layout", flags.hw_layouts,
                          "layout of a boundary tensor's HW view, as NAME=LAYOUT"),
       command.add_option("--input-shape", flags.input_shapes,
-                         "fixes open dimensions of an input, as NAME=1,3,224,224")};
+                         "fixes open dimensions of an input, as NAME=1,3,224,224"),
+      command
+          .add_option("--cpu-ops", flags.cpu_operators,
+                      "operators that run on the CPU fallback, as Softmax,Resize")
+          ->delimiter(',')};
 }
 
 Result<graph::CompiledModel> compile_onnx(const std::string& path, const CompileFlags& flags) {

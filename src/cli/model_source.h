@@ -20,6 +20,7 @@ struct CompileFlags {
   std::string precision = "fp32";
   std::vector<std::string> hw_layouts;    // NAME=LAYOUT
   std::vector<std::string> input_shapes;  // NAME=1,3,224,224
+  std::vector<std::string> cpu_operators;
 };
 
 void add_compile_flags(CLI::App& command, CompileFlags& flags);

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "compiler/placement.h"
 #include "graph/memory_plan.h"
+#include "graph/partitions.h"
 
 namespace millrace::compiler {
 namespace {
@@ -35,7 +37,13 @@ DataType hw_type(DataType type, Precision precision) {
   return precision == Precision::kBf16 ? DataType::kBf16 : DataType::kFloat32;
 }
 
-Result<Boundary> make_boundary(const Graph& graph, ValueId id, const CompileOptions& options) {
+// The precision that floating point values of a partition are computed and kept in.
+Precision precision_in(graph::PartitionKind kind, Precision precision) {
+  return kind == graph::PartitionKind::kCpu ? Precision::kFp32 : precision;
+}
+
+Result<Boundary> make_boundary(const Graph& graph, ValueId id, bool on_cpu,
+                               const CompileOptions& options) {
   const Value& value = graph.values[id];
   MILLRACE_ASSIGN_OR_RETURN(std::vector<uint32_t> shape, boundary_shape(value));
   Boundary boundary;
@@ -45,6 +53,13 @@ Result<Boundary> make_boundary(const Graph& graph, ValueId id, const CompileOpti
   if (const auto entry = options.hw_layouts.find(value.name); entry != options.hw_layouts.end()) {
     layout = entry->second;
   }
+  if (on_cpu && layout) {
+    return invalid_argument(
+        fmt::format("a HW layout is given for '{}', but this tensor lies on a CPU partition and "
+                    "has no HW view",
+                    value.name));
+  }
+  if (on_cpu) return boundary;
   MILLRACE_ASSIGN_OR_RETURN(
       boundary.hw,
       tensor::make_hw_desc(boundary.cpu, hw_type(value.type, options.precision), layout));
@@ -52,10 +67,11 @@ Result<Boundary> make_boundary(const Graph& graph, ValueId id, const CompileOpti
 }
 
 Result<std::vector<Boundary>> make_boundaries(const Graph& graph, const std::vector<ValueId>& ids,
+                                              const std::vector<bool>& on_cpu,
                                               const CompileOptions& options) {
   std::vector<Boundary> boundaries;
   for (ValueId id : ids) {
-    MILLRACE_ASSIGN_OR_RETURN(Boundary boundary, make_boundary(graph, id, options));
+    MILLRACE_ASSIGN_OR_RETURN(Boundary boundary, make_boundary(graph, id, on_cpu[id], options));
     boundaries.push_back(std::move(boundary));
   }
   return boundaries;
@@ -94,8 +110,9 @@ size_t planned_bytes(const Value& value, Precision precision) {
 // reads or writes lies in the caller's memory.
 class LifetimeTable {
  public:
-  LifetimeTable(const Graph& graph, Precision precision)
-      : graph_(graph), precision_(precision), last_(graph.values.size(), kNever) {
+  explicit LifetimeTable(const CompiledModel& model)
+      : graph_(model.graph), last_(model.graph.values.size(), kNever) {
+    const Graph& graph = model.graph;
     for (uint32_t step = 0; step < graph.nodes.size(); ++step) {
       for (ValueId id : graph.nodes[step].inputs) {
         if (id != graph::kNoValue) last_[id] = step;
@@ -105,7 +122,10 @@ class LifetimeTable {
       if (last_[id] != kNever) last_[id] = static_cast<uint32_t>(graph.nodes.size());
     }
     index_of_.resize(graph.values.size());
-    for (uint32_t step = 0; step < graph.nodes.size(); ++step) add(step);
+    for (const graph::Partition& partition : model.partitions) {
+      const Precision precision = precision_in(partition.kind, model.precision);
+      for (uint32_t i = 0; i < partition.count; ++i) add(partition.first + i, precision);
+    }
   }
 
   const std::vector<ValueId>& values() const { return values_; }
@@ -114,11 +134,11 @@ class LifetimeTable {
  private:
   static constexpr uint32_t kNever = std::numeric_limits<uint32_t>::max();
 
-  void add(uint32_t step) {
+  void add(uint32_t step, Precision precision) {
     const graph::Node& node = graph_.nodes[step];
     const ValueId output = node.outputs[0];
     if (last_[output] == kNever) return;
-    graph::Lifetime lifetime{planned_bytes(graph_.values[output], precision_), step, last_[output],
+    graph::Lifetime lifetime{planned_bytes(graph_.values[output], precision), step, last_[output],
                              std::nullopt};
     const auto slot = graph::in_place_operand(graph_, node);
     if (slot && last_[node.inputs[*slot]] == step) {
@@ -130,7 +150,6 @@ class LifetimeTable {
   }
 
   const Graph& graph_;
-  Precision precision_;
   std::vector<uint32_t> last_;                     // by value: the last step that needs it
   std::vector<std::optional<uint32_t>> index_of_;  // by value: its place in lifetimes_
   std::vector<ValueId> values_;
@@ -138,7 +157,7 @@ class LifetimeTable {
 };
 
 void add_memory_plan(CompiledModel& model) {
-  const LifetimeTable table(model.graph, model.precision);
+  const LifetimeTable table(model);
   const graph::MemoryPlan plan = graph::plan_memory(table.lifetimes());
   model.arena_bytes = plan.arena_bytes;
   for (size_t i = 0; i < plan.offsets.size(); ++i) {
@@ -156,9 +175,12 @@ Result<CompiledModel> assemble(Graph graph, const CompileOptions& options, std::
   model.producer = "millrace";
   model.precision = options.precision;
   model.batch_size = options.batch_size;
-  MILLRACE_ASSIGN_OR_RETURN(model.inputs, make_boundaries(graph, graph.inputs, options));
-  MILLRACE_ASSIGN_OR_RETURN(model.outputs, make_boundaries(graph, graph.outputs, options));
-  model.partitions = {{graph::PartitionKind::kNpu, 0, static_cast<uint32_t>(graph.nodes.size())}};
+  MILLRACE_ASSIGN_OR_RETURN(model.partitions, place_nodes(graph, options.cpu_operators));
+  const graph::CpuValues on_cpu = graph::values_on_cpu(graph, model.partitions);
+  MILLRACE_ASSIGN_OR_RETURN(model.inputs,
+                            make_boundaries(graph, graph.inputs, on_cpu.read, options));
+  MILLRACE_ASSIGN_OR_RETURN(model.outputs,
+                            make_boundaries(graph, graph.outputs, on_cpu.made, options));
   model.graph = std::move(graph);
   add_memory_plan(model);
   return model;

@@ -9,11 +9,13 @@
 
 namespace millrace::compiler {
 
-// Gives every boundary tensor its two views (the HW view in the precision of the program, an
-// integer tensor's in its own type), all nodes one partition, and every value that nodes hand on a
-// place in the arena. Requirement: graph::validate(graph) is OK. kInvalidArgument when the batch
-// size is 0, options.hw_layouts names no boundary tensor (the message lists those there are) or a
-// layout that the tensor cannot have, or a boundary dimension does not fit into 32 bits.
+// Gives all nodes their partitions (see place_nodes), every boundary tensor its two views (the HW
+// view in the precision of the program, an integer tensor's in its own type; none on a CPU
+// partition), and every value that nodes hand on a place in the arena. Requirement:
+// graph::validate(graph) is OK. kInvalidArgument when the batch size is 0, options.cpu_operators
+// names no operator of the graph, options.hw_layouts names no boundary tensor (the message lists
+// those there are), one on a CPU partition or a layout that the tensor cannot have, or a boundary
+// dimension does not fit into 32 bits.
 Result<graph::CompiledModel> assemble(graph::Graph graph, const CompileOptions& options,
                                       std::string name);
 

@@ -22,7 +22,7 @@ Result<graph::CompiledModel> compile_file(const std::string& path, const Compile
   MILLRACE_ASSIGN_OR_RETURN(graph::Graph graph, import_onnx_file(path, options.input_shapes));
   report_stage(options, "import", graph);
   for (const Pass& pass : pass_table()) {
-    const Status status = pass.run(graph, {options.precision});
+    const Status status = pass.run(graph, {options.precision, options.cpu_operators});
     if (!status.ok()) return status.with_context(fmt::format("{}: {}", path, pass.name));
     report_stage(options, pass.name, graph);
   }

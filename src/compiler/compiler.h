@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "compiler/placement.h"
 #include "graph/compiled_model.h"
 #include "tensor/layout.h"
 
@@ -20,6 +21,7 @@ struct CompileOptions {
   uint32_t batch_size = 1;
   graph::Precision precision = graph::Precision::kFp32;
   std::map<std::string, tensor::Layout> hw_layouts = {};  // by boundary tensor name
+  CpuOperators cpu_operators = {};                        // the others go to the NPU
   // Fixes open dimensions: input name -> full shape of a frame.
   std::map<std::string, graph::Dims> input_shapes = {};
   // Called after import ("import") and after each pass, for dumps and progress; may be empty.

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "graph/partitions.h"
+
 namespace millrace::graph {
 namespace {
 
@@ -66,14 +68,27 @@ Status check_side(const std::vector<Boundary>& boundaries, const Graph& graph, c
   return {};
 }
 
-}  // namespace
-
-Status check_boundaries(const CompiledModel& model) {
-  MILLRACE_RETURN_IF_ERROR(check_side(model.inputs, model.graph, "input"));
-  return check_side(model.outputs, model.graph, "output");
+// Requirement: the boundaries name values of the graph.
+Status check_views_at_cpu_partitions(const CompiledModel& model) {
+  const CpuValues on_cpu = values_on_cpu(model.graph, model.partitions);
+  for (const Boundary& input : model.inputs) {
+    if (!input.hw || !on_cpu.read[input.value]) continue;
+    return corrupt_data(
+        fmt::format("input '{}' has an HW view, but a CPU partition reads it", input.cpu.name));
+  }
+  for (const Boundary& output : model.outputs) {
+    if (!output.hw || !on_cpu.made[output.value]) continue;
+    return corrupt_data(
+        fmt::format("output '{}' has an HW view, but a CPU partition makes it", output.cpu.name));
+  }
+  return {};
 }
 
-Status check_partitions(const CompiledModel& model) {
+Status check_coverage(const CompiledModel& model) {
+  if (model.partitions.size() > kMaxPartitions) {
+    return corrupt_data(fmt::format("{} partitions; at most {} are possible",
+                                    model.partitions.size(), kMaxPartitions));
+  }
   size_t next = 0;
   for (size_t i = 0; i < model.partitions.size(); ++i) {
     const Partition& partition = model.partitions[i];
@@ -83,14 +98,23 @@ Status check_partitions(const CompiledModel& model) {
                                       i, partition.count, partition.first, next,
                                       model.graph.nodes.size()));
     }
-    if (partition.kind == PartitionKind::kCpu) {
-      return unsupported("CPU partitions are not supported by this version");
-    }
     next += partition.count;
   }
   if (next == model.graph.nodes.size()) return {};
   return corrupt_data(
       fmt::format("the partitions cover {} of {} nodes", next, model.graph.nodes.size()));
+}
+
+}  // namespace
+
+Status check_boundaries(const CompiledModel& model) {
+  MILLRACE_RETURN_IF_ERROR(check_side(model.inputs, model.graph, "input"));
+  return check_side(model.outputs, model.graph, "output");
+}
+
+Status check_partitions(const CompiledModel& model) {
+  MILLRACE_RETURN_IF_ERROR(check_coverage(model));
+  return check_views_at_cpu_partitions(model);
 }
 
 }  // namespace millrace::graph

@@ -11,7 +11,8 @@ namespace millrace::graph {
 // Requirement: the graph is valid.
 Status check_boundaries(const CompiledModel& model);
 
-// The partitions follow one another and cover all nodes.
+// The partitions follow one another and cover all nodes; no boundary on a CPU partition has an HW
+// view. Requirement: check_boundaries() and graph::validate() are OK.
 Status check_partitions(const CompiledModel& model);
 
 // Every place lies in the arena, large enough for its value, and no two values share memory while

@@ -5,6 +5,7 @@
 #include "graph/archive_codec.h"
 #include "graph/archive_encode_operator.h"
 #include "graph/archive_enums.h"
+#include "graph/connectivity.h"
 
 namespace millrace::graph {
 namespace {
@@ -118,6 +119,7 @@ model::ArchiveContent encode(const CompiledModel& model) {
   content.build_structure = [&model](std::span<const model::SegmentInfo> segments) {
     return build_structure(model, segments);
   };
+  content.side_files = [&model] { return describe_parts(model); };
   return content;
 }
 

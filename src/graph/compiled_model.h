@@ -23,10 +23,15 @@ struct Boundary {
   tensor::QuantParams quant;
 };
 
-// Archives can name CPU partitions; this version refuses to decode them.
+// The NPU, or the CPU as its fallback.
 enum class PartitionKind : uint8_t { kNpu = 0, kCpu = 1 };
+const char* name_of(PartitionKind kind) noexcept;  // "NPU", "CPU"
 
-// A run of nodes [first, first + count) that all go to one kind of processor.
+// So that the number of a partition fits where a running job keeps it (queue::RunPosition).
+inline constexpr size_t kMaxPartitions = 65535;
+
+// A run of nodes [first, first + count) that all go to one kind of processor. What a CPU partition
+// computes with floating point is computed in FP32, whatever the precision of the model.
 struct Partition {
   PartitionKind kind = PartitionKind::kNpu;
   uint32_t first = 0;
@@ -47,11 +52,13 @@ struct CompiledModel {
   uint32_t batch_size = 1;
   Graph graph;  // of one frame
   std::vector<Boundary> inputs, outputs;
-  std::vector<Partition> partitions;  // cover all nodes, in order
-  // The values that one node makes and another reads, planned as dense in the program's precision
-  // with the channels of rank-4 values rounded up to 16. Graph inputs, and outputs that no node
-  // reads, lie in the caller's memory. This is the compiler's estimate, for inspection: the CPU
-  // device plans anew when it loads, from the sizes its kernels really need.
+  // Cover all nodes, in order. An input that a CPU partition reads, and an output that one makes,
+  // has no HW view.
+  std::vector<Partition> partitions;
+  // The values that one node makes and another reads, planned as dense in the precision of their
+  // partition with the channels of rank-4 values rounded up to 16. Graph inputs, and outputs that
+  // no node reads, lie in the caller's memory. This is the compiler's estimate, for inspection: the
+  // CPU device plans anew when it loads, from the sizes its kernels really need.
   std::vector<PlannedValue> plan;
   uint64_t arena_bytes = 0;
 };

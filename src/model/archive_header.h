@@ -25,6 +25,12 @@ inline constexpr uint64_t kMaxStructureLength = 0x7ffffffe;
 inline constexpr const char* kPartDirectory = "vaiml_par_0";
 inline constexpr const char* kStructureFile = "structure.bin";
 inline constexpr const char* kSegmentsFile = "segments.bin";
+// What a model with CPU partitions shows beside that: a file of the first name, and in a directory
+// per partition, whose name is a prefix and a number, one of the second.
+inline constexpr const char* kConnectivityFile = "connectivity_metadata.json";
+inline constexpr const char* kSubgraphFile = "subgraph.json";
+inline constexpr const char* kNpuPartPrefix = "vaiml_par_";
+inline constexpr const char* kCpuPartPrefix = "vaiml_cpu_subgraph_";
 
 // The bytes with the high bit and the line ends show a transfer that treats the file as text.
 inline constexpr std::array<uint8_t, 8> kMagic = {0x89, 'R', 'A', 'I', '\r', '\n', 0x1a, '\n'};

@@ -130,7 +130,18 @@ Status write_file_form(const Plan& plan, const std::vector<Bytes>& segments,
   return output.commit_file();
 }
 
-Status write_directory_form(const Plan& plan, const std::vector<Bytes>& segments,
+// Under `directory`, which is there, and so is the directory of the first part.
+Status write_side_file(const SideFile& file, std::string directory) {
+  if (!file.directory.empty()) {
+    directory += "/" + file.directory;
+    if (file.directory != kPartDirectory) MILLRACE_RETURN_IF_ERROR(create_directory(directory));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(UniqueFd fd, create_file(fmt::format("{}/{}", directory, file.name)));
+  return fill_file(std::move(fd),
+                   [&](const Sink& sink) { return sink(std::as_bytes(std::span(file.text))); });
+}
+
+Status write_directory_form(const Plan& plan, const ArchiveContent& content,
                             const std::string& path) {
   TemporaryOutput output(path);
   const std::string part = fmt::format("{}/{}", output.name(), kPartDirectory);
@@ -143,8 +154,14 @@ Status write_directory_form(const Plan& plan, const std::vector<Bytes>& segments
                                      [&](const Sink& sink) { return emit_structure(plan, sink); }));
   MILLRACE_ASSIGN_OR_RETURN(UniqueFd weights,
                             create_file(fmt::format("{}/{}", part, kSegmentsFile)));
-  MILLRACE_RETURN_IF_ERROR(fill_file(
-      std::move(weights), [&](const Sink& sink) { return emit_segments(plan, segments, sink); }));
+  MILLRACE_RETURN_IF_ERROR(fill_file(std::move(weights), [&](const Sink& sink) {
+    return emit_segments(plan, content.segments, sink);
+  }));
+  if (content.side_files) {
+    for (const SideFile& file : content.side_files()) {
+      MILLRACE_RETURN_IF_ERROR(write_side_file(file, output.name()));
+    }
+  }
   return output.commit_directory();
 }
 
@@ -155,7 +172,7 @@ Status write_archive(const ArchiveContent& content, const std::string& path, Arc
   MILLRACE_RETURN_IF_ERROR(one_file ? check_file_target(path) : check_directory_target(path));
   MILLRACE_ASSIGN_OR_RETURN(const Plan plan, plan_archive(content, form));
   const Status status = one_file ? write_file_form(plan, content.segments, path)
-                                 : write_directory_form(plan, content.segments, path);
+                                 : write_directory_form(plan, content, path);
   return status.with_context(path);
 }
 

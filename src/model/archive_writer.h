@@ -26,11 +26,20 @@ struct SegmentInfo {
 
 enum class ArchiveForm { kFile, kDirectory };
 
-// What goes into an archive: segments by reference (they must outlive the call), and a function
-// that finishes the FlatBuffer once the segments' places are known.
+// A text beside the archive proper, for people and tools.
+struct SideFile {
+  std::string directory;  // the name of a part; empty for the directory of the archive itself
+  std::string name;
+  std::string text;
+};
+
+// What goes into an archive: segments by reference (they must outlive the call), a function that
+// finishes the FlatBuffer once the segments' places are known, and one (it may be empty) that gives
+// the side files of the directory form.
 struct ArchiveContent {
   std::vector<std::span<const std::byte>> segments;
   std::function<std::vector<uint8_t>(std::span<const SegmentInfo>)> build_structure;
+  std::function<std::vector<SideFile>()> side_files = {};
 };
 
 // Replaces a regular file (kFile), or an empty directory or an earlier archive in directory form

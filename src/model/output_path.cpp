@@ -55,13 +55,32 @@ bool holds_only(const fs::path& directory, std::initializer_list<std::string_vie
   return !error;
 }
 
-bool is_replaceable_directory(const fs::path& directory) {
-  if (!holds_only(directory, {kPartDirectory})) return false;
-  const fs::path part = directory / kPartDirectory;
+// "vaiml_par_0" and the like.
+bool is_part_name(const std::string& name) {
+  for (const std::string_view prefix : {kNpuPartPrefix, kCpuPartPrefix}) {
+    if (name.starts_with(prefix) && name.size() > prefix.size() &&
+        name.find_first_not_of("0123456789", prefix.size()) == std::string::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool is_part(const fs::path& path) {
+  const std::string name = path.filename().string();
   std::error_code error;
-  return !fs::exists(fs::symlink_status(part, error)) ||
-         (fs::is_directory(fs::symlink_status(part, error)) &&
-          holds_only(part, {kStructureFile, kSegmentsFile}));
+  if (!is_part_name(name) || !fs::is_directory(fs::symlink_status(path, error))) return false;
+  return name == kPartDirectory ? holds_only(path, {kStructureFile, kSegmentsFile, kSubgraphFile})
+                                : holds_only(path, {kSubgraphFile});
+}
+
+bool is_replaceable_directory(const fs::path& directory) {
+  std::error_code error;
+  fs::directory_iterator it(directory, error);
+  for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
+    if (it->path().filename() != kConnectivityFile && !is_part(it->path())) return false;
+  }
+  return !error;
 }
 
 }  // namespace

@@ -104,6 +104,43 @@ TEST_F(AssembleTest, OnePartitionCoversAllNodes) {
   EXPECT_EQ(model.name, "tiny");
 }
 
+TEST_F(AssembleTest, AnOutputThatTheCpuMakesHasNoHwView) {
+  options.cpu_operators = {"Tanh"};
+  const CompiledModel model = assembled();
+  ASSERT_EQ(model.partitions.size(), 2u);
+  EXPECT_EQ(model.partitions[1].kind, graph::PartitionKind::kCpu);
+  EXPECT_TRUE(model.inputs[0].hw);
+  EXPECT_FALSE(model.outputs[0].hw);
+}
+
+TEST_F(AssembleTest, AnInputThatTheCpuReadsHasNoHwViewEvenIfTheNpuReadsItToo) {
+  maker.output(maker.unary(UnaryKind::kExp, maker.graph.inputs[0]));
+  options.cpu_operators = {"Exp"};
+  const CompiledModel model = assembled();
+  EXPECT_FALSE(model.inputs[0].hw);
+  EXPECT_TRUE(model.outputs[0].hw) << "the NPU makes it";
+  EXPECT_FALSE(model.outputs[1].hw);
+}
+
+TEST_F(AssembleTest, ALayoutForATensorOnACpuPartitionIsRefusedWithTheReason) {
+  options.cpu_operators = {"Tanh"};
+  options.hw_layouts["n3.out"] = Layout::kNhwc;
+  EXPECT_EQ(failure().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(failure().message(),
+              AllOf(HasSubstr("'n3.out'"), HasSubstr("CPU partition"), HasSubstr("no HW view")));
+}
+
+TEST_F(AssembleTest, AnUnknownCpuOperatorIsRefused) {
+  options.cpu_operators = {"Softmax"};
+  EXPECT_THAT(failure().message(), AllOf(HasSubstr("'Softmax'"), HasSubstr("Conv, Tanh, Unary")));
+}
+
+TEST_F(AssembleTest, ValuesOfCpuPartitionsArePlannedInFp32) {
+  options.precision = Precision::kBf16;
+  options.cpu_operators = {"Conv"};
+  EXPECT_EQ(assembled().plan[0].bytes, 32u * 8 * 8 * 4);
+}
+
 TEST_F(AssembleTest, PlansWhatNodesHandOnWithChannelsRoundedUp) {
   const CompiledModel model = assembled();
   ASSERT_EQ(model.plan.size(), 3u) << "neither the input, nor weights, nor the output";
@@ -126,8 +163,13 @@ TEST_F(AssembleTest, AnOutputThatANodeReadsHasAPlaceToTheEnd) {
 }
 
 TEST_F(AssembleTest, TheArchiveReaderAgrees) {
-  for (Precision precision : {Precision::kFp32, Precision::kBf16}) {
+  for (const auto& [precision, cpu_operators] :
+       std::vector<std::pair<Precision, CpuOperators>>{{Precision::kFp32, {}},
+                                                       {Precision::kBf16, {}},
+                                                       {Precision::kFp32, {"Tanh"}},
+                                                       {Precision::kBf16, {"Conv"}}}) {
     options.precision = precision;
+    options.cpu_operators = cpu_operators;
     const CompiledModel model = assembled();
     const auto bytes =
         std::make_shared<std::vector<std::byte>>(model::archive_bytes(graph::encode(model)));

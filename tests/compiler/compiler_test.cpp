@@ -46,6 +46,21 @@ TEST_F(Compile, OptimisesAndDescribesTheBoundary) {
   EXPECT_EQ(model->inputs[0].cpu.shape, (std::vector<uint32_t>{1, 2, 4, 4}));
 }
 
+TEST_F(Compile, PlacesOperatorsOnTheCpuAfterOptimisation) {
+  Model onnx;
+  onnx.input("x", {1, 2, 4, 4}).output("y").floats("w", {3, 2, 1, 1}, {1, 2, 3, 4, 5, 6});
+  onnx.node("Conv", {"x", "w"}, {"c"}).node("Relu", {"c"}, {"r"});
+  onnx.node("Softmax", {"r"}, {"y"}, {{"axis", 1}});
+  const std::string path = write("head.onnx", onnx.bytes());
+  const auto model = compile(path, {.cpu_operators = {"Softmax"}});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  ASSERT_EQ(model->partitions.size(), 2u);
+  EXPECT_EQ(model->partitions[1].kind, graph::PartitionKind::kCpu);
+  EXPECT_EQ(compile(path, {.cpu_operators = {"Relu"}}).status().code(),
+            StatusCode::kInvalidArgument)
+      << "it has become the activation of the Conv";
+}
+
 TEST_F(Compile, ReportsEveryStageFromTheImportOn) {
   std::vector<std::string> stages;
   CompileOptions options;

@@ -60,7 +60,7 @@ class ModelBuilder {
     model_.inputs[0].quant = {0.03125, -3, tensor::Rounding::kTowardZero};
     const auto nodes = static_cast<uint32_t>(graph().nodes.size());
     model_.partitions = {{graph::PartitionKind::kNpu, 0, nodes - 2},
-                         {graph::PartitionKind::kNpu, nodes - 2, 2}};
+                         {graph::PartitionKind::kCpu, nodes - 2, 2}};
     plan();
     return std::move(model_);
   }

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/graph/all_operators_model.h"
@@ -14,6 +17,7 @@ namespace {
 
 using model::Archive;
 using model::ArchiveForm;
+using Json = nlohmann::json;
 using ::testing::HasSubstr;
 
 Result<std::shared_ptr<const Archive>> in_memory(const CompiledModel& model) {
@@ -102,6 +106,53 @@ TEST_P(ArchiveCodecForms, RoundTripKeepsEverything) {
   auto actual = decode(*archive);
   ASSERT_TRUE(actual.ok()) << actual.status().to_string();
   expect_same_model(*actual, expected);
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(ArchiveCodec, TheDirectoryFormShowsThePartsAndHowTheyHangTogether) {
+  const test::TemporaryDirectory directory;
+  const CompiledModel model = test::all_operators_model();
+  const std::string path = directory.file("parts");
+  ASSERT_TRUE(model::write_archive(encode(model), path, ArchiveForm::kDirectory).ok());
+  const auto connectivity = Json::parse(text_of(path + "/connectivity_metadata.json"));
+  EXPECT_EQ(connectivity["execution_order"], Json({"vaiml_par_0", "vaiml_cpu_subgraph_0"}));
+  const Json& edges = connectivity["edges"];
+  ASSERT_EQ(edges.size(), 2u + 1 + 3) << "two inputs, one tensor between the parts, three outputs";
+  EXPECT_EQ(edges[0]["tensor"], "image");
+  EXPECT_EQ(edges[0]["shape"], Json({1, 4, 8, 8}));
+  EXPECT_EQ(edges[0]["from"], "model_input");
+  EXPECT_EQ(edges[2]["from"], "vaiml_par_0");
+  EXPECT_EQ(edges[2]["to"], "vaiml_cpu_subgraph_0");
+  const auto part = Json::parse(text_of(path + "/vaiml_cpu_subgraph_0/subgraph.json"));
+  EXPECT_EQ(part["kind"], "CPU");
+  EXPECT_EQ(part["operators"][0]["operator"], "Softmax");
+  EXPECT_EQ(part["inputs"], Json({edges[2]["tensor"]}));
+  EXPECT_EQ(part["outputs"], Json({model.outputs[2].cpu.name}));
+}
+
+TEST(ArchiveCodec, TheDirectoryFormOfAModelWithoutCpuPartitionsIsTheArchiveAlone) {
+  const test::TemporaryDirectory directory;
+  CompiledModel model = test::all_operators_model();
+  model.partitions[1].kind = PartitionKind::kNpu;
+  const std::string path = directory.file("parts");
+  ASSERT_TRUE(model::write_archive(encode(model), path, ArchiveForm::kDirectory).ok());
+  EXPECT_FALSE(std::filesystem::exists(path + "/connectivity_metadata.json"));
+  EXPECT_FALSE(std::filesystem::exists(path + "/vaiml_par_0/subgraph.json"));
+}
+
+TEST(ArchiveCodec, TheDirectoryFormReplacesOneWithOtherParts) {
+  const test::TemporaryDirectory directory;
+  CompiledModel model = test::all_operators_model();
+  const std::string path = directory.file("parts");
+  ASSERT_TRUE(model::write_archive(encode(model), path, ArchiveForm::kDirectory).ok());
+  model.partitions[1].kind = PartitionKind::kNpu;
+  const Status again = model::write_archive(encode(model), path, ArchiveForm::kDirectory);
+  EXPECT_TRUE(again.ok()) << again.to_string();
+  EXPECT_FALSE(std::filesystem::exists(path + "/vaiml_cpu_subgraph_0"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Forms, ArchiveCodecForms,

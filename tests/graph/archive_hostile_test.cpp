@@ -160,6 +160,14 @@ std::vector<HostileCase> partition_cases() {
       {"PartitionEmpty", [](auto& m) { m.partitions[1].count = 0; }, "partition 1"},
       {"PartitionBeyond", [](auto& m) { m.partitions[1].count = 0xffffffff; }, "partition 1"},
       {"PartitionMissing", [](auto& m) { m.partitions.pop_back(); }, "cover"},
+      {"HwViewOfAnInputOnTheCpu", [](auto& m) { m.partitions[0].kind = PartitionKind::kCpu; },
+       "a CPU partition reads it"},
+      {"HwViewOfAnOutputOnTheCpu",
+       [](auto& m) {
+         for (auto& input : m.inputs) input.hw.reset();
+         m.partitions[0].kind = PartitionKind::kCpu;
+       },
+       "a CPU partition makes it"},
       {"PartitionKindUnknown",
        [](auto& m) { m.partitions[0].kind = static_cast<PartitionKind>(5); },
        "partition kind 5 does not exist"},
@@ -214,17 +222,6 @@ INSTANTIATE_TEST_SUITE_P(Boundaries, HostileArchive, ::testing::ValuesIn(boundar
 INSTANTIATE_TEST_SUITE_P(Partitions, HostileArchive, ::testing::ValuesIn(partition_cases()),
                          kCaseName);
 INSTANTIATE_TEST_SUITE_P(Plan, HostileArchive, ::testing::ValuesIn(plan_cases()), kCaseName);
-
-TEST(DecodeArchive, CpuPartitionsAreNotSupported) {
-  CompiledModel model = test::all_operators_model();
-  model.partitions.back().kind = PartitionKind::kCpu;
-  const auto bytes = archive_bytes(encode(model));
-  auto archive = model::Archive::from_memory(bytes, nullptr);
-  ASSERT_TRUE(archive.ok()) << archive.status().to_string();
-  const Status status = decode(*archive).status();
-  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
-  EXPECT_THAT(status.message(), HasSubstr("CPU partitions are not supported by this version"));
-}
 
 // A structure of a few kilobytes whose lists name one table again and again.
 std::vector<uint8_t> repetitive_structure(std::span<const model::SegmentInfo>) {

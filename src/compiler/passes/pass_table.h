@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/status.h"
+#include "compiler/placement.h"
 #include "graph/compiled_model.h"
 #include "graph/graph.h"
 
@@ -11,6 +12,7 @@ namespace millrace::compiler {
 
 struct PassContext {
   graph::Precision precision = graph::Precision::kFp32;
+  CpuOperators cpu_operators = {};
 };
 
 struct Pass {

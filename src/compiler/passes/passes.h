@@ -52,7 +52,7 @@ Status hoist_functions(graph::Graph& graph, const PassContext& context);
 Status fuse_activation(graph::Graph& graph, const PassContext& context);
 
 // For a BF16 program, stores constant weights of Conv and MatMul as BF16; biases and slopes stay
-// FLOAT32.
+// FLOAT32, and so do weights of operators on the CPU.
 Status convert_weights(graph::Graph& graph, const PassContext& context);
 
 }  // namespace millrace::compiler

@@ -5,7 +5,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr PassContext kBf16{graph::Precision::kBf16};
+const PassContext kBf16{graph::Precision::kBf16};
 
 class ConvertWeights : public ::testing::Test {
  protected:
@@ -36,6 +36,13 @@ TEST_F(ConvertWeights, WeightsBecomeBf16AndBiasesStay) {
 TEST_F(ConvertWeights, OnlyForBf16Programs) {
   maker.output(y);
   const Graph after = run_pass(convert_weights, maker.graph, {graph::Precision::kFp32});
+  EXPECT_EQ(type_of_operand(after, 0, 1), tensor::DataType::kFloat32);
+}
+
+TEST_F(ConvertWeights, NotForOperatorsOnTheCpu) {
+  maker.output(y);
+  const Graph after =
+      run_pass(convert_weights, maker.graph, {graph::Precision::kBf16, {"Conv", "Softmax"}});
   EXPECT_EQ(type_of_operand(after, 0, 1), tensor::DataType::kFloat32);
 }
 

@@ -1,0 +1,36 @@
+#include "graph/partitions.h"
+
+#include <fmt/format.h>
+
+#include "model/archive_header.h"
+
+namespace millrace::graph {
+
+CpuValues values_on_cpu(const Graph& graph, std::span<const Partition> partitions) {
+  CpuValues values;
+  values.read.resize(graph.values.size());
+  values.made.resize(graph.values.size());
+  for (const Partition& partition : partitions) {
+    if (partition.kind != PartitionKind::kCpu) continue;
+    for (const Node& node : std::span(graph.nodes).subspan(partition.first, partition.count)) {
+      for (const ValueId id : node.inputs) {
+        if (id != kNoValue) values.read[id] = true;
+      }
+      for (const ValueId id : node.outputs) values.made[id] = true;
+    }
+  }
+  return values;
+}
+
+std::vector<std::string> part_names(std::span<const Partition> partitions) {
+  std::vector<std::string> names;
+  size_t npu_parts = 0, cpu_parts = 0;
+  for (const Partition& partition : partitions) {
+    const bool cpu = partition.kind == PartitionKind::kCpu;
+    names.push_back(cpu ? fmt::format("{}{}", model::kCpuPartPrefix, cpu_parts++)
+                        : fmt::format("{}{}", model::kNpuPartPrefix, npu_parts++));
+  }
+  return names;
+}
+
+}  // namespace millrace::graph

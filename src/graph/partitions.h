@@ -1,0 +1,24 @@
+// What follows from the partitions of a model: which values lie on the CPU, and what the parts of
+// an archive in directory form are called.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/compiled_model.h"
+
+namespace millrace::graph {
+
+// By value: whether a node of a CPU partition reads it, or makes it.
+struct CpuValues {
+  std::vector<bool> read, made;
+};
+
+// Requirement: the partitions lie within the nodes of the graph.
+CpuValues values_on_cpu(const Graph& graph, std::span<const Partition> partitions);
+
+// For each partition "vaiml_par_K" or "vaiml_cpu_subgraph_K", counted from 0 for each kind.
+std::vector<std::string> part_names(std::span<const Partition> partitions);
+
+}  // namespace millrace::graph
