@@ -37,6 +37,7 @@ struct StepInfo {
   std::string operation;       // for example "Conv", "Reorder"
   std::string implementation;  // the kernel behind it, in the kernel library's words
   std::string output;          // the tensor it writes or works towards; empty if it has no name
+  uint32_t partition = 0;      // of the model; never smaller than that of the step before
 };
 
 struct ProgramInfo {
@@ -57,8 +58,10 @@ class Context {
   //
   // Where step i of ProgramInfo::steps is about to begin: returns control.stop_status() when
   // control.stop_requested(), which is a failure too; else calls control.begin_step(i), by which a
-  // watchdog sees progress and a report names the operator. Steps that this frame does not need are
-  // passed over. A frame whose last step is done has succeeded, whatever was asked for meanwhile.
+  // watchdog sees progress and a report names the operator. Before the first step of each partition
+  // it calls control.begin_partition(partition, i), ahead of that look at stop_requested(). Steps
+  // that this frame does not need are passed over. A frame whose last step is done has succeeded,
+  // whatever was asked for meanwhile.
   virtual Status run(std::span<const Binding> inputs, std::span<const Binding> outputs,
                      queue::RunControl& control) noexcept = 0;
 };

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 #include "base/status.h"
 #include "millrace/execution.hpp"
@@ -28,17 +29,29 @@ enum class StopCause : uint8_t { kNone, kCancelled, kDeadline };
 // The status of a request that stopped for this cause after it had started.
 const Status& stopped_status(StopCause cause);
 
+class RunControl;
+
+// Sees every piece of work begin, on the thread that runs the request. It may block there, as long
+// as it returns when control.stop_requested().
+class ProgressObserver {
+ public:
+  virtual void on_progress(const RunControl& control) noexcept = 0;
+
+ protected:
+  ~ProgressObserver() = default;
+};
+
 class RunControl {
  public:
   SequenceId sequence() const noexcept { return sequence_; }
   LaneId lane() const noexcept { return lane_; }
 
-  // Call where a piece of work begins: a frame of the job, a partition of the frame, a step (an
-  // operator) of the partition. The inner ones start at 0 again. Two relaxed stores: a watchdog
-  // needs no more than to see within its patience that something has changed.
+  // Call where a piece of work begins: a frame of the job, a partition of the frame (with the
+  // number of its first step), a step (an operator) of the partition. Two relaxed stores: a
+  // watchdog needs no more than to see within its patience that something has changed.
   void begin_frame(uint32_t frame) noexcept { at({static_cast<uint16_t>(frame), 0, 0}); }
-  void begin_partition(uint32_t partition) noexcept {
-    at({position().frame, static_cast<uint16_t>(partition), 0});
+  void begin_partition(uint32_t partition, uint32_t first_step = 0) noexcept {
+    at({position().frame, static_cast<uint16_t>(partition), first_step});
   }
   void begin_step(uint32_t step) noexcept { at({position().frame, position().partition, step}); }
   RunPosition position() const noexcept {
@@ -46,6 +59,11 @@ class RunControl {
   }
   // Grows with every piece of work begun.
   uint64_t marks() const noexcept { return marks_.load(std::memory_order_relaxed); }
+
+  // For the running thread. Returns the observer so far; null for none.
+  ProgressObserver* observe(ProgressObserver* observer) noexcept {
+    return std::exchange(observer_, observer);
+  }
 
   // Whether the request should end at the next boundary between two pieces of work, with
   // stop_status(): somebody has cancelled it, or its deadline has passed. One relaxed load, and a
@@ -78,6 +96,7 @@ class RunControl {
   void at(RunPosition position) noexcept {
     position_.store(pack(position), std::memory_order_relaxed);
     marks_.store(marks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    if (observer_ != nullptr) observer_->on_progress(*this);
   }
   static constexpr uint64_t pack(RunPosition p) noexcept {
     return uint64_t{p.frame} << 48 | uint64_t{p.partition} << 32 | p.step;
@@ -92,6 +111,7 @@ class RunControl {
   SequenceId sequence_ = 1;  // anything but kNone
   LaneId lane_ = 0;
   Deadline deadline_ = kNoDeadline;
+  ProgressObserver* observer_ = nullptr;
   std::atomic<uint64_t> position_{0};
   std::atomic<uint64_t> marks_{0};
   std::atomic<SequenceId> stop_{kNone};  // the last request that was asked to stop

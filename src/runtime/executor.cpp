@@ -102,7 +102,6 @@ Status Executor::run_frame(std::span<const TensorBinding> inputs,
                            queue::RunControl& control) noexcept {
   LaneState& state = lanes_[control.lane()];
   MILLRACE_RETURN_IF_ERROR(prepare(state));
-  control.begin_partition(0);
   for (size_t i = 0; i < inputs_.size(); ++i) {
     MILLRACE_ASSIGN_OR_RETURN(state.inputs[i],
                               inputs_[i].stage_input(inputs[i], state.input_staging[i]));
@@ -118,8 +117,11 @@ Status Executor::run_frame(std::span<const TensorBinding> inputs,
 }
 
 std::string Executor::describe(const queue::RunPosition& position) const {
-  std::string text = fmt::format("frame {}, partition {} of model \"{}\"", position.frame,
-                                 position.partition, model().name);
+  const auto& partitions = model().partitions;
+  const bool on_cpu = position.partition < partitions.size() &&
+                      partitions[position.partition].kind == graph::PartitionKind::kCpu;
+  std::string text = fmt::format("frame {}, partition {}{} of model \"{}\"", position.frame,
+                                 position.partition, on_cpu ? " (CPU)" : "", model().name);
   const device::ProgramInfo info = program_->info();
   if (position.step >= info.steps.size()) return text;
   const device::StepInfo& step = info.steps[position.step];

@@ -234,5 +234,26 @@ TEST_F(UnitTest, GivesUpAJobThatHangsAndGoesOn) {
   faults().end_hangs();
 }
 
+TEST_F(UnitTest, TheReportOfAJobThatHangsNamesItsPartition) {
+  const Model model = load_tiny(device_, {.cpu_partition = true});
+  const JobMemory memory(model);
+  faults().hold_at(1);
+  Unit unit = make_unit({.watchdog = std::chrono::milliseconds(500)});
+  Job hung = unit.submit(model, memory.args()).value();
+  EXPECT_THAT(hung.wait().message(), HasSubstr("partition 1 (CPU) of model \"tiny\""));
+  faults().release();
+}
+
+TEST_F(UnitTest, AJobIsCancelledWhereItsNextPartitionBegins) {
+  const Model model = load_tiny(device_, {.cpu_partition = true});
+  const JobMemory memory(model);
+  faults().hold_at(2);
+  Unit unit = make_unit();
+  Job job = unit.submit(model, memory.args()).value();
+  faults().await_holds(1);
+  ASSERT_TRUE(job.cancel(kForever).ok());
+  EXPECT_EQ(job.wait().code(), StatusCode::kCancelled);
+}
+
 }  // namespace
 }  // namespace millrace::test

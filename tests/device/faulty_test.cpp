@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/hooks.h"
+#include "device/null/null_device.h"
 #include "device/registry.h"
 #include "tests/support/gated_device.h"
 #include "tests/support/test_run.h"
@@ -106,6 +107,43 @@ TEST_F(Faulty, HeldFramesPassInTheOrderOfTheirArrival) {
   EXPECT_TRUE(third.wait().ok());
   EXPECT_EQ(faults_.most_at_once(), 3u);
   EXPECT_EQ(faults_.counts().holds, 3u);
+}
+
+// A faulty device over the null device, with a model of three partitions.
+class FaultyPartitions : public ::testing::Test {
+ protected:
+  FaultyDevice device_{create_null_device({.lanes = 1}).value()};
+  FaultPlan& faults_ = *device_.faults();
+  const std::shared_ptr<const Program> program_ =
+      device_
+          .load(std::make_shared<graph::CompiledModel>(test::tiny_model({.cpu_partition = true})))
+          .value();
+};
+
+TEST_F(FaultyPartitions, TheGateMayStandBeforeAPartition) {
+  faults_.hold_at(1);
+  RunningFrame first(*program_), second(*program_);
+  faults_.await_holds(2);
+  EXPECT_EQ(faults_.arrivals(), 2u);
+  EXPECT_FALSE(first.is_done() || second.is_done());
+  faults_.release();
+  EXPECT_TRUE(first.wait().ok());
+  EXPECT_TRUE(second.wait().ok());
+}
+
+TEST_F(FaultyPartitions, FramesPassTheGateBeforeAPartitionOnlyOnce) {
+  faults_.hold_at(0);
+  faults_.let_through(1);
+  EXPECT_TRUE(RunningFrame(*program_).wait().ok());
+  EXPECT_EQ(faults_.counts().holds, 0u);
+}
+
+TEST_F(FaultyPartitions, AFrameHeldBeforeAPartitionGivesUpWhenAskedToStop) {
+  faults_.hold_at(1);
+  RunningFrame frame(*program_);
+  faults_.await_holds(1);
+  frame.stop();
+  EXPECT_EQ(frame.wait().code(), StatusCode::kCancelled);
 }
 
 TEST_F(Faulty, FramesMayBeLetThroughBeforeTheyArrive) {

@@ -37,5 +37,15 @@ TEST_F(NullDevice, LeavesOutputsAsTheyAre) {
   EXPECT_EQ(output, std::vector<std::byte>(4096, std::byte{42}));
 }
 
+TEST_F(NullDevice, TellsWhichPartitionItIsInAndStopsBetweenTwo) {
+  const auto model = test::tiny_model({.cpu_partition = true});
+  const auto program = device_->load(std::make_shared<graph::CompiledModel>(model)).value();
+  test::TestRun control;
+  EXPECT_TRUE(program->create_context().value()->run({}, {}, control).ok());
+  EXPECT_EQ(control.position().partition, 2u);
+  control.stop();
+  EXPECT_EQ(program->create_context().value()->run({}, {}, control).code(), StatusCode::kCancelled);
+}
+
 }  // namespace
 }  // namespace millrace::device

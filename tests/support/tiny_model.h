@@ -27,6 +27,9 @@ struct TinyModelOptions {
   uint32_t batch_size = 1;
   graph::Precision precision = graph::Precision::kFp32;
   bool hw_views = true;  // false: both boundaries have a CPU view only
+  // Behind the convolution an Abs on a CPU partition and a Relu on an NPU partition again, which
+  // change none of its results.
+  bool cpu_partition = false;
 };
 
 // Small numbers with short binary fractions, so that sums are exact in any order.
@@ -51,6 +54,15 @@ inline graph::Boundary tiny_boundary(const graph::Graph& graph, graph::ValueId i
   return boundary;
 }
 
+// Adds an elementwise node and its output, like `x`.
+inline graph::ValueId tiny_unary(graph::Graph& graph, const std::string& name,
+                                 graph::UnaryKind kind, graph::ValueId x) {
+  const graph::Value like = graph.values[x];
+  const graph::ValueId y = graph.add_value({name, like.type, like.shape, {}});
+  graph.nodes.push_back({name + "_node", graph::Unary{{kind, 0, 0}}, {x}, {y}});
+  return y;
+}
+
 inline graph::CompiledModel tiny_model(const TinyModelOptions& options = {}) {
   constexpr int64_t kIn = kTinyInputChannels, kOut = kTinyOutputChannels, kSide = kTinySide;
   constexpr auto kFloat = tensor::DataType::kFloat32;
@@ -66,18 +78,25 @@ inline graph::CompiledModel tiny_model(const TinyModelOptions& options = {}) {
       "weight", kFloat, {kOut, kIn, 3, 3}, graph::Constant::of(tiny_numbers(kOut * kIn * 9, 1)));
   const graph::ValueId bias =
       graph.add_constant("bias", kFloat, {kOut}, graph::Constant::of(tiny_numbers(kOut, 2)));
-  const graph::ValueId output = graph.add_value({kTinyOutput, kFloat, {1, kOut, kSide, kSide}, {}});
+  graph::ValueId output = graph.add_value({kTinyOutput, kFloat, {1, kOut, kSide, kSide}, {}});
 
   graph::Conv conv;
   conv.strides = conv.dilations = conv.pads_begin = conv.pads_end = {1, 1};
   conv.activation.kind = graph::UnaryKind::kRelu;
   graph.nodes.push_back({"conv", conv, {input, weight, bias}, {output}});
+  model.partitions = {{graph::PartitionKind::kNpu, 0, 1}};
+  if (options.cpu_partition) {
+    graph.values[output].name = "conv.out";
+    output = tiny_unary(graph, "abs", graph::UnaryKind::kAbs, output);
+    output = tiny_unary(graph, kTinyOutput, graph::UnaryKind::kRelu, output);
+    model.partitions.push_back({graph::PartitionKind::kCpu, 1, 1});
+    model.partitions.push_back({graph::PartitionKind::kNpu, 2, 1});
+  }
   graph.inputs = {input};
   graph.outputs = {output};
 
   model.inputs = {tiny_boundary(graph, input, options)};
   model.outputs = {tiny_boundary(graph, output, options)};
-  model.partitions = {{graph::PartitionKind::kNpu, 0, 1}};
   return model;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace millrace::device::cpu {
@@ -106,10 +107,15 @@ Status CpuContext::run(std::span<const Binding> inputs, std::span<const Binding>
 Status CpuContext::run_steps(std::span<const Binding> inputs, std::span<const Binding> outputs,
                              queue::RunControl& control) noexcept {
   const std::vector<ProgramStep>& steps = program_->parts().steps;
+  std::optional<uint32_t> partition;
   for (uint32_t i = 0; i < steps.size(); ++i) {
     const auto& only_in = steps[i].only_in;
     if (only_in && side(only_in->direction, inputs, outputs)[only_in->index].view != only_in->view)
       continue;
+    if (partition != steps[i].info.partition) {
+      partition = steps[i].info.partition;
+      control.begin_partition(*partition, i);
+    }
     if (control.stop_requested()) return control.stop_status();
     control.begin_step(i);
     const Status status = steps[i].step->run({stream_, buffers_, arguments_[i]});

@@ -55,8 +55,17 @@ void FaultPlan::apply(const FaultSettings& settings) {
 }
 
 void FaultPlan::hold() {
+  close_gate(std::nullopt);
+}
+
+void FaultPlan::hold_at(uint32_t partition) {
+  close_gate(partition);
+}
+
+void FaultPlan::close_gate(std::optional<uint32_t> partition) {
   const std::lock_guard lock(mutex_);
   held_ = true;
+  gate_at_ = partition;
   allowed_ = 0;
 }
 
@@ -129,6 +138,11 @@ void FaultPlan::await_arrivals(uint64_t frames) {
   changed_.wait(lock, [&] { return arrivals_ >= frames; });
 }
 
+void FaultPlan::await_holds(uint64_t frames) {
+  Lock lock(mutex_);
+  changed_.wait(lock, [&] { return counts_.holds >= frames; });
+}
+
 void FaultPlan::await_hangs(uint64_t frames) {
   Lock lock(mutex_);
   changed_.wait(lock, [&] { return counts_.hangs >= frames; });
@@ -161,16 +175,29 @@ void FaultPlan::leave() noexcept {
   --inside_;
 }
 
+void FaultPlan::enter_partition(uint32_t partition, const queue::RunControl& control) noexcept {
+  Lock lock(mutex_);
+  if (gate_at_ != partition) return;
+  Frame frame;
+  come_to_gate(frame);
+  // Whoever runs the frame looks for itself whether it should stop.
+  if (frame.held) static_cast<void>(wait_at_gate(frame, control, lock));
+}
+
 void FaultPlan::arrive(Frame& frame) {
   ++arrivals_;
   most_at_once_ = std::max(most_at_once_, ++inside_);
   frame.hangs_ended = hangs_ended_;
   decide(frame);
+  if (!gate_at_) come_to_gate(frame);
+  changed_.notify_all();
+}
+
+void FaultPlan::come_to_gate(Frame& frame) {
   if (held_ && allowed_ > 0)
     --allowed_;
   else if (held_)
     hold_back(frame);
-  changed_.notify_all();
 }
 
 void FaultPlan::decide(Frame& frame) {

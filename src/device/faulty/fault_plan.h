@@ -3,6 +3,8 @@
 //
 //   arrives -> [held at the gate] -> [delayed] -> [hangs] -> [fails] or runs on the inner device
 //
+// The gate can stand inside the model instead, where frames begin a partition of it.
+//
 // Frames are what the plan counts: a job of n frames arrives n times. What a frame will suffer is
 // decided when it arrives, so whatever is set applies to the frames that arrive afterwards. A frame
 // that is held or delayed is between two pieces of work: it gives up within a millisecond when a
@@ -20,6 +22,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -75,6 +78,9 @@ class FaultPlan {
 
   // The gate. Nothing that arrives from now on passes, but what let_through() allows.
   void hold();
+  // The same, but the gate stands where frames begin that partition of the model, on devices that
+  // report it (Context::run); frames that are beyond it have passed.
+  void hold_at(uint32_t partition);
   // Everything passes: what is held now, and what arrives later.
   void release();
   // Lets so many more frames pass a held gate, in the order of their arrival: those that wait, then
@@ -103,6 +109,8 @@ class FaultPlan {
   uint64_t arrivals() const;
   // Returns when at least so many frames have arrived.
   void await_arrivals(uint64_t frames);
+  // Returns when at least so many frames have had to wait at the gate.
+  void await_holds(uint64_t frames);
   // Returns when at least so many frames have begun to hang.
   void await_hangs(uint64_t frames);
   // The largest number of frames that were on the device at the same time, at the gate or behind.
@@ -114,6 +122,9 @@ class FaultPlan {
   // frame is done.
   Status enter(const queue::RunControl& control) noexcept;
   void leave() noexcept;
+  // For the device: a frame on the inner device begins a partition. Returns when it may go on, or a
+  // stop is requested.
+  void enter_partition(uint32_t partition, const queue::RunControl& control) noexcept;
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -128,7 +139,9 @@ class FaultPlan {
     Frame* next = nullptr;  // in the row of held frames
   };
 
+  void close_gate(std::optional<uint32_t> partition);
   void arrive(Frame& frame);
+  void come_to_gate(Frame& frame);
   void decide(Frame& frame);
   void decide_randomly(Frame& frame);
   void hold_back(Frame& frame);
@@ -143,8 +156,9 @@ class FaultPlan {
   std::condition_variable changed_;
 
   bool held_ = false;
-  uint64_t allowed_ = 0;         // frames that may still pass the held gate without waiting
-  Frame* first_held_ = nullptr;  // in the order of arrival
+  std::optional<uint32_t> gate_at_;  // the partition before which the gate stands; none: arrival
+  uint64_t allowed_ = 0;             // frames that may still pass the held gate without waiting
+  Frame* first_held_ = nullptr;      // in the order of arrival
 
   std::map<uint64_t, Status> failures_;  // by arrival
   std::map<uint64_t, std::chrono::nanoseconds> hangs_;

@@ -1,10 +1,35 @@
 #include "device/faulty/faulty_device.h"
 
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 namespace millrace::device {
 namespace {
+
+// Tells the plan when a running frame begins a partition, and passes on what it sees.
+class PartitionWatch final : public queue::ProgressObserver {
+ public:
+  PartitionWatch(queue::RunControl& control, FaultPlan& faults)
+      : control_(control), faults_(faults), next_(control.observe(this)) {}
+  ~PartitionWatch() { control_.observe(next_); }
+  PartitionWatch(const PartitionWatch&) = delete;
+  PartitionWatch& operator=(const PartitionWatch&) = delete;
+
+  void on_progress(const queue::RunControl& control) noexcept override {
+    if (next_ != nullptr) next_->on_progress(control);
+    const uint16_t partition = control.position().partition;
+    if (partition == partition_) return;
+    partition_ = partition;
+    faults_.enter_partition(partition, control);
+  }
+
+ private:
+  queue::RunControl& control_;
+  FaultPlan& faults_;
+  queue::ProgressObserver* const next_;
+  std::optional<uint16_t> partition_;  // the last that has begun
+};
 
 class FaultyContext final : public Context {
  public:
@@ -14,7 +39,10 @@ class FaultyContext final : public Context {
   Status run(std::span<const Binding> inputs, std::span<const Binding> outputs,
              queue::RunControl& control) noexcept override {
     Status status = faults_->enter(control);
-    if (status.ok()) status = inner_->run(inputs, outputs, control);
+    if (status.ok()) {
+      const PartitionWatch watch(control, *faults_);
+      status = inner_->run(inputs, outputs, control);
+    }
     faults_->leave();
     return status;
   }

@@ -9,10 +9,19 @@ namespace {
 
 class NullContext final : public Context {
  public:
+  explicit NullContext(size_t partitions) : partitions_(static_cast<uint32_t>(partitions)) {}
+
   Status run(std::span<const Binding>, std::span<const Binding>,
-             queue::RunControl&) noexcept override {
+             queue::RunControl& control) noexcept override {
+    for (uint32_t partition = 0; partition < partitions_; ++partition) {
+      control.begin_partition(partition);
+      if (partition > 0 && control.stop_requested()) return control.stop_status();
+    }
     return {};
   }
+
+ private:
+  const uint32_t partitions_;
 };
 
 class NullProgram final : public Program {
@@ -25,7 +34,7 @@ class NullProgram final : public Program {
   bool accepts(Direction, size_t, View) const noexcept override { return true; }
 
   Result<std::unique_ptr<Context>> create_context() const override {
-    return std::unique_ptr<Context>(std::make_unique<NullContext>());
+    return std::unique_ptr<Context>(std::make_unique<NullContext>(model_->partitions.size()));
   }
 
   ProgramInfo info() const override {
