@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "graph/partitions.h"
 #include "graph/shape.h"
 #include "tensor/half.h"
 
@@ -66,6 +67,10 @@ void ModelBuilder::output(ValueId id) {
   model_.outputs.push_back(boundary(id));
 }
 
+void ModelBuilder::begin_partition(graph::PartitionKind kind) {
+  model_.partitions.push_back({kind, static_cast<uint32_t>(model_.graph.nodes.size()), 0});
+}
+
 void ModelBuilder::set_hw_layout(Direction direction, size_t index, tensor::Layout layout) {
   graph::Boundary& boundary =
       direction == Direction::kInput ? model_.inputs[index] : model_.outputs[index];
@@ -74,8 +79,18 @@ void ModelBuilder::set_hw_layout(Direction direction, size_t index, tensor::Layo
 
 std::shared_ptr<const graph::CompiledModel> ModelBuilder::build() const {
   auto model = std::make_shared<graph::CompiledModel>(model_);
-  model->partitions = {
-      {graph::PartitionKind::kNpu, 0, static_cast<uint32_t>(model->graph.nodes.size())}};
+  std::vector<graph::Partition>& partitions = model->partitions;
+  if (partitions.empty()) partitions.emplace_back();
+  auto end = static_cast<uint32_t>(model->graph.nodes.size());
+  for (auto partition = partitions.rbegin(); partition != partitions.rend(); ++partition) {
+    partition->count = end - partition->first;
+    end = partition->first;
+  }
+  const graph::CpuValues on_cpu = graph::values_on_cpu(model->graph, partitions);
+  for (graph::Boundary& input : model->inputs)
+    if (on_cpu.read[input.value]) input.hw.reset();
+  for (graph::Boundary& output : model->outputs)
+    if (on_cpu.made[output.value]) output.hw.reset();
   const Status status = graph::validate(model->graph);
   if (!status.ok()) throw std::invalid_argument(status.to_string());
   return model;

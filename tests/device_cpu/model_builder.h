@@ -30,6 +30,8 @@ class ModelBuilder {
   // The node's output, with the shape its shape function gives.
   graph::ValueId node(graph::Operator op, std::vector<graph::ValueId> inputs);
   void output(graph::ValueId id);
+  // The nodes from here on are a partition of this kind. Without a call all are one on the NPU.
+  void begin_partition(graph::PartitionKind kind);
   // Gives the boundary tensor (by number) this layout in its HW view.
   void set_hw_layout(Direction direction, size_t index, tensor::Layout layout);
 

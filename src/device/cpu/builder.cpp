@@ -17,26 +17,36 @@ using tensor::DataType;
 
 Builder::Builder(const graph::CompiledModel& model, ElementType type, const dnnl::engine& engine)
     : model_(model),
-      type_(type),
+      npu_type_(type),
       engine_(engine),
       stream_(engine),
       values_(model.graph.values.size()) {
   const graph::Graph& graph = model.graph;
-  for (uint32_t i = 0; i < graph.nodes.size(); ++i)
+  for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
     for (ValueId id : graph.nodes[i].inputs)
       if (id != kNoValue) values_[id].last_use = i;
+    values_[graph.nodes[i].outputs[0]].maker = i;
+  }
   for (const graph::Boundary& output : model.outputs) values_[output.value].last_use = kForever;
   for (uint32_t i = 0; i < model.inputs.size(); ++i) values_[model.inputs[i].value].input = i;
 }
 
 Result<ProgramParts> Builder::build() {
   return guarded([this]() -> Result<ProgramParts> {
-    MILLRACE_RETURN_IF_ERROR(lower_nodes());
-    for (uint32_t i = 0; i < model_.outputs.size(); ++i)
-      MILLRACE_RETURN_IF_ERROR(deliver_output(*this, i));
+    MILLRACE_RETURN_IF_ERROR(lower_partitions());
     parts_.buffers = buffers_.lay_out();
     return std::move(parts_);
   });
+}
+
+Status Builder::lower_partitions() {
+  std::string missing;
+  for (partition_ = 0; partition_ < model_.partitions.size(); ++partition_) {
+    MILLRACE_RETURN_IF_ERROR(lower_nodes(missing));
+    MILLRACE_RETURN_IF_ERROR(deliver_outputs());
+  }
+  if (missing.empty()) return {};
+  return unsupported("the CPU device has no kernel for " + missing);
 }
 
 namespace {
@@ -51,10 +61,10 @@ Status lower(Builder& builder, const graph::Node& node) {
 
 }  // namespace
 
-Status Builder::lower_nodes() {
-  std::string missing;
-  for (const graph::Node& node : model_.graph.nodes) {
-    node_ = static_cast<uint32_t>(&node - model_.graph.nodes.data());
+Status Builder::lower_nodes(std::string& missing) {
+  const uint32_t end = partition().first + partition().count;
+  for (node_ = partition().first; node_ < end; ++node_) {
+    const graph::Node& node = model_.graph.nodes[node_];
     const Status status = lower(*this, node);
     if (status.ok()) continue;
     if (status.code() != StatusCode::kUnsupported)
@@ -64,8 +74,17 @@ Status Builder::lower_nodes() {
     // Something for the nodes behind it to start from, so that they are checked too.
     new_result(node.outputs[0], plain_form(node.outputs[0]));
   }
-  if (missing.empty()) return {};
-  return unsupported("the CPU device has no kernel for " + missing);
+  return {};
+}
+
+// Those that the partition has made.
+Status Builder::deliver_outputs() {
+  const auto [kind, first, count] = partition();
+  for (uint32_t i = 0; i < model_.outputs.size(); ++i) {
+    const uint32_t maker = values_[model_.outputs[i].value].maker;
+    if (maker >= first && maker - first < count) MILLRACE_RETURN_IF_ERROR(deliver_output(*this, i));
+  }
+  return {};
 }
 
 Dims Builder::dims(ValueId id) const {
@@ -74,42 +93,57 @@ Dims Builder::dims(ValueId id) const {
 }
 
 Desc Builder::plain_form(ValueId id) const {
-  return is_floating(id) ? plain_desc(dims(id), type_) : bytes_desc(value(id).bytes());
+  return is_floating(id) ? plain_desc(dims(id), type()) : bytes_desc(value(id).bytes());
 }
 
 size_t Builder::element_size(ValueId id) const {
-  return is_floating(id) ? dnnl::memory::data_type_size(type_) : tensor::size_of(value(id).type);
+  return is_floating(id) ? dnnl::memory::data_type_size(type()) : tensor::size_of(value(id).type);
 }
 
 Status Builder::ensure_place(ValueId id, const Desc& preferred) {
-  ValueState& state = values_[id];
-  if (!state.places.empty()) return {};
+  if (!places(id).empty()) return {};
   if (is_constant(id)) {
     const graph::Constant& constant = *value(id).constant;
     if (is_floating(id))
-      state.places.push_back(pack(id, plain_form(id), {}));
+      places(id).push_back(pack(id, plain_form(id), {}));
     else
-      state.places.push_back({refer_to(constant.bytes), plain_form(id)});
+      places(id).push_back({refer_to(constant.bytes), plain_form(id)});
     return {};
   }
-  if (!state.input) return internal_error("a value is used before it is made");
-  MILLRACE_ASSIGN_OR_RETURN(Operand place, bind_input(*this, *state.input, preferred));
+  const Desc wanted = on_cpu() ? plain_form(id) : preferred;
+  if (!values_[id].input) return bring_over(id, wanted);
+  MILLRACE_ASSIGN_OR_RETURN(Operand place, bind_input(*this, *values_[id].input, wanted));
   set_result(id, place);
+  return {};
+}
+
+// From the other kind of partition.
+Status Builder::bring_over(ValueId id, const Desc& wanted) {
+  const std::vector<Operand>& there = values_[id].places[1 - kind_index()];
+  if (there.empty()) return internal_error("a value is used before it is made");
+  for (const Operand& place : there) {
+    if (!(place.desc == wanted)) continue;
+    places(id).push_back(place);
+    return {};
+  }
+  const Operand copy = new_temporary(wanted);
+  add_reorder(id, there.front(), copy);
+  set_result(id, copy);
   return {};
 }
 
 Result<Operand> Builder::current(ValueId id) {
   MILLRACE_RETURN_IF_ERROR(ensure_place(id, plain_form(id)));
-  return values_[id].places.front();
+  return places(id).front();
 }
 
 Result<Operand> Builder::in_layout(ValueId id, const Desc& wanted) {
   if (is_constant(id) && is_floating(id)) return packed(id, wanted);
   MILLRACE_RETURN_IF_ERROR(ensure_place(id, wanted));
-  for (const Operand& place : values_[id].places)
+  for (const Operand& place : places(id))
     if (place.desc == wanted) return place;
   const Operand copy = new_temporary(wanted);
-  add_reorder(id, values_[id].places.front(), copy);
+  add_reorder(id, places(id).front(), copy);
   set_result(id, copy);
   return copy;
 }
@@ -125,7 +159,7 @@ Desc stored_desc(const Dims& dims, ElementType type, std::span<const uint32_t> o
 Result<Operand> Builder::packed(ValueId id, const Desc& wanted, std::span<const uint32_t> stored) {
   if (!is_constant(id)) {
     MILLRACE_ASSIGN_OR_RETURN(Operand from, plain(id));
-    from.desc = stored_desc(wanted.dims(), type_, stored);
+    from.desc = stored_desc(wanted.dims(), type(), stored);
     if (from.desc == wanted) return from;
     const Operand copy = new_temporary(wanted);
     add_reorder(id, from, copy);
@@ -190,7 +224,7 @@ Operand Builder::new_result(ValueId id, const Desc& desc) {
 }
 
 void Builder::set_result(ValueId id, const Operand& place) {
-  values_[id].places.push_back(place);
+  places(id).push_back(place);
   buffers_.add_value(place.buffer, id);
 }
 
@@ -214,7 +248,7 @@ void Builder::add(std::string operation, std::string implementation,
                   ValueId moved) {
   const auto index = static_cast<uint32_t>(parts_.steps.size());
   for (BufferId id : step->buffers()) buffers_.touch(id, index);
-  StepInfo info{{}, std::move(operation), std::move(implementation), {}};
+  StepInfo info{{}, std::move(operation), std::move(implementation), {}, partition_};
   if (moved == kNoValue) {
     const graph::Node& node = model_.graph.nodes[node_];
     info.node = node.name;

@@ -2,12 +2,16 @@
 //
 // Every value has one or more places: a buffer and a layout in it. Kernels ask for their operands
 // in the layout they like best; the builder adds a reorder only where the value has no such place
-// yet. Weights are packed while the program is built. Memory is planned here, from the sizes the
-// chosen layouts really take; the plan an archive carries is for dense values and not used.
+// yet. Partitions are lowered one after the other. Those on the CPU compute in FP32, and a value
+// has places of its own for each kind of partition: the first partition of the other kind that
+// reads it brings it over, a CPU partition to plain FP32. Weights are packed while the program is
+// built. Memory is planned here, from the sizes the chosen layouts really take; the plan an archive
+// carries is for dense values and not used.
 //
 // Functions that reach oneDNN may throw its exceptions: call them inside guarded().
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,7 +48,7 @@ struct ProgramParts {
 
 class Builder {
  public:
-  // `type` is what floating point values are computed and stored in.
+  // `type` is what NPU partitions compute and store floating point values in.
   Builder(const graph::CompiledModel& model, ElementType type, const dnnl::engine& engine);
 
   // Lowers the whole model. kUnsupported names every node without a kernel.
@@ -53,7 +57,8 @@ class Builder {
   // Facts.
   const graph::CompiledModel& model() const noexcept { return model_; }
   const dnnl::engine& engine() const noexcept { return engine_; }
-  ElementType type() const noexcept { return type_; }
+  // What floating point values are computed and stored in, in the partition that is being lowered.
+  ElementType type() const noexcept { return on_cpu() ? ElementType::f32 : npu_type_; }
   const graph::Value& value(graph::ValueId id) const { return model_.graph.values[id]; }
   bool is_floating(graph::ValueId id) const { return tensor::is_floating(value(id).type); }
   bool is_constant(graph::ValueId id) const { return value(id).constant.has_value(); }
@@ -115,8 +120,10 @@ class Builder {
                    std::optional<ViewCondition> only_in = std::nullopt);
 
   BufferTable& buffers() noexcept { return buffers_; }
-  // The places of a value so far.
-  const std::vector<Operand>& places(graph::ValueId id) const { return values_[id].places; }
+  // The places of a value so far, for the kind of partition that is being lowered.
+  const std::vector<Operand>& places(graph::ValueId id) const {
+    return values_[id].places[kind_index()];
+  }
 
  private:
   struct PackedConstant {
@@ -124,27 +131,37 @@ class Builder {
     std::vector<uint32_t> stored;  // the order it was packed from
   };
   struct ValueState {
-    std::vector<Operand> places;
+    std::array<std::vector<Operand>, 2> places;  // by PartitionKind
     std::vector<PackedConstant> packed;
     std::optional<uint32_t> input;  // index of a graph input
+    uint32_t maker = 0;             // the node that makes it, if one does
     uint32_t last_use = 0;          // the last node that reads it; kForever for outputs
   };
   static constexpr uint32_t kForever = 0xffffffffu;
 
-  Status lower_nodes();
+  bool on_cpu() const noexcept { return partition().kind == graph::PartitionKind::kCpu; }
+  const graph::Partition& partition() const noexcept { return model_.partitions[partition_]; }
+  size_t kind_index() const noexcept { return static_cast<size_t>(partition().kind); }
+  std::vector<Operand>& places(graph::ValueId id) { return values_[id].places[kind_index()]; }
+
+  Status lower_partitions();
+  Status lower_nodes(std::string& missing);
+  Status deliver_outputs();
   Status ensure_place(graph::ValueId id, const Desc& preferred);
+  Status bring_over(graph::ValueId id, const Desc& wanted);
   Operand pack(graph::ValueId id, const Desc& wanted, std::span<const uint32_t> stored);
   Operand pack(const void* elements, const Desc& from, const Desc& wanted);
   BufferId refer_to(std::span<const std::byte> bytes);
 
   const graph::CompiledModel& model_;
-  const ElementType type_;
+  const ElementType npu_type_;
   const dnnl::engine engine_;
   const dnnl::stream stream_;
   std::vector<ValueState> values_;
   BufferTable buffers_;
   ProgramParts parts_;
-  uint32_t node_ = 0;  // the node that is being lowered
+  uint32_t partition_ = 0;  // the partition that is being lowered,
+  uint32_t node_ = 0;       // and the node
 };
 
 }  // namespace millrace::device::cpu
