@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "cli/colour_format.h"
 #include "cli/command.h"
@@ -35,18 +36,21 @@ Json describe_boundary(const graph::Boundary& boundary, bool is_input) {
   return tensor;
 }
 
-Json describe_operators(const graph::Graph& graph) {
+Json describe_operators(std::span<const graph::Node> nodes) {
   std::map<std::string, int> counts;
-  for (const graph::Node& node : graph.nodes) ++counts[graph::name_of(node.op)];
+  for (const graph::Node& node : nodes) ++counts[graph::name_of(node.op)];
   return counts;
 }
 
 Json describe_partitions(const graph::CompiledModel& model) {
   Json partitions = Json::array();
-  for (const graph::Partition& partition : model.partitions)
-    partitions.push_back({{"kind", partition.kind == graph::PartitionKind::kNpu ? "NPU" : "CPU"},
+  for (const graph::Partition& partition : model.partitions) {
+    const auto nodes = std::span(model.graph.nodes).subspan(partition.first, partition.count);
+    partitions.push_back({{"kind", graph::name_of(partition.kind)},
                           {"first_operator", partition.first},
-                          {"operators", partition.count}});
+                          {"operators", partition.count},
+                          {"by_operator", describe_operators(nodes)}});
+  }
   return partitions;
 }
 
@@ -74,7 +78,7 @@ Json describe(const graph::CompiledModel& model) {
   for (const graph::Boundary& boundary : model.outputs)
     result["outputs"].push_back(describe_boundary(boundary, false));
   result["partitions"] = describe_partitions(model);
-  result["operators"] = describe_operators(model.graph);
+  result["operators"] = describe_operators(model.graph.nodes);
   result["memory_plan"] = describe_plan(model);
   return result;
 }
@@ -96,10 +100,25 @@ void print_tensors(const char* title, const Json& tensors) {
   for (const Json& tensor : tensors) {
     fmt::print("  {}\n", tensor["name"].get<std::string>());
     print_view("CPU", tensor["cpu"]);
-    if (tensor.contains("hw")) print_view("HW ", tensor["hw"]);
+    if (tensor.contains("hw"))
+      print_view("HW ", tensor["hw"]);
+    else
+      fmt::print("    HW   none: it lies on a CPU partition\n");
     const Json& quantisation = tensor["quantisation"];
     fmt::print("    scale {} zero point {}\n", quantisation["scale"].get<double>(),
                quantisation["zero_point"].get<int>());
+  }
+}
+
+void print_partitions(const Json& partitions) {
+  fmt::print("partitions\n");
+  for (const Json& partition : partitions) {
+    std::vector<std::string> counts;
+    for (const auto& [name, count] : partition["by_operator"].items())
+      counts.push_back(fmt::format("{} {}", count.get<int>(), name));
+    fmt::print("  {}  {} operators from number {}: {}\n", partition["kind"].get<std::string>(),
+               partition["operators"].get<int>(), partition["first_operator"].get<int>(),
+               fmt::join(counts, ", "));
   }
 }
 
@@ -108,10 +127,7 @@ void print_text(const Json& model) {
              model["precision"].get<std::string>(), model["batch_size"].get<int>());
   print_tensors("inputs", model["inputs"]);
   print_tensors("outputs", model["outputs"]);
-  fmt::print("partitions\n");
-  for (const Json& partition : model["partitions"])
-    fmt::print("  {}  {} operators from number {}\n", partition["kind"].get<std::string>(),
-               partition["operators"].get<int>(), partition["first_operator"].get<int>());
+  print_partitions(model["partitions"]);
   fmt::print("operators\n");
   for (const auto& [name, count] : model["operators"].items())
     fmt::print("  {:<20} {}\n", name, count.get<int>());

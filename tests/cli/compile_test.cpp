@@ -55,6 +55,25 @@ TEST_F(CliTest, CompileRefusesBadOptionValuesByName) {
                  "1,x");
 }
 
+TEST_F(CliTest, CompilePutsOperatorsOnTheCpu) {
+  const std::string form = compiled("glyphs", {"--cpu-ops", "GlobalPool", "--format", "dir"});
+  for (const char* part : {"/connectivity_metadata.json", "/vaiml_par_0/structure.bin",
+                           "/vaiml_cpu_subgraph_0/subgraph.json", "/vaiml_par_1/subgraph.json"})
+    EXPECT_TRUE(fs::is_regular_file(form + part)) << part;
+  compiled("glyphs", {"--format", "dir"});
+  EXPECT_FALSE(fs::exists(form + "/vaiml_cpu_subgraph_0")) << "of the archive that was replaced";
+}
+
+TEST_F(CliTest, CompileRefusesCpuOperatorsThatAreNotThere) {
+  const ProgramResult result =
+      millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--cpu-ops", "Conv,Softmacs"});
+  expect_failure(result, "'Softmacs'");
+  expect_failure(result, "GlobalPool");
+  expect_failure(millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--cpu-ops", "Conv",
+                           "--hw-layout", "image=NHWC"}),
+                 "CPU partition");
+}
+
 TEST_F(CliTest, CompileNeverWritesOverTheModel) {
   fs::copy(kGlyphsOnnx, file("model.onnx"));
   const auto size = fs::file_size(file("model.onnx"));

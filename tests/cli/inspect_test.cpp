@@ -38,6 +38,30 @@ TEST_F(CliTest, InspectShowsFusedOperatorsAndAPlanThatReusesMemory) {
   EXPECT_LT(model["memory_plan"]["arena_bytes"], model["memory_plan"]["bytes_without_reuse"]);
 }
 
+TEST_F(CliTest, InspectShowsPartitionsWithKindsAndOperators) {
+  const std::string archive = compiled("glyphs.rai", {"--cpu-ops", "GlobalPool"});
+  const ProgramResult result = millrace({"inspect", archive, "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json partitions = Json::parse(result.out)["partitions"];
+  ASSERT_EQ(partitions.size(), 3u);
+  EXPECT_EQ(partitions[0]["kind"], "NPU");
+  EXPECT_EQ(partitions[1]["kind"], "CPU");
+  EXPECT_EQ(partitions[1]["by_operator"], Json({{"GlobalPool", 1}}));
+  EXPECT_EQ(partitions[1]["first_operator"], partitions[0]["operators"]);
+  const ProgramResult text = millrace({"inspect", archive});
+  EXPECT_NE(text.out.find("CPU  1 operators from number"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find(": 1 GlobalPool\n"), std::string::npos) << text.out;
+}
+
+TEST_F(CliTest, InspectShowsWhereABoundaryHasNoHwView) {
+  const std::string archive = compiled("glyphs.rai", {"--cpu-ops", "Conv"});
+  const ProgramResult result = millrace({"inspect", archive, "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_FALSE(Json::parse(result.out)["inputs"][0].contains("hw"));
+  EXPECT_NE(millrace({"inspect", archive}).out.find("none: it lies on a CPU partition"),
+            std::string::npos);
+}
+
 TEST_F(CliTest, InspectTextNamesTensorsAndOperators) {
   const ProgramResult result = millrace({"inspect", kGlyphsOnnx, "--batch", "4"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
