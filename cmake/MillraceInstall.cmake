@@ -3,7 +3,8 @@
 install(TARGETS millrace vart-ml LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # A device plugin is found beside the core library.
 install(TARGETS millrace-cpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS millrace_cli vart_infer_async RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS millrace_cli vart_infer_async ml_vart vart_multi_tenancy vart_multimodel_seq
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/millrace ${PROJECT_SOURCE_DIR}/include/vart
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 

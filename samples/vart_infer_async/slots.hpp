@@ -4,16 +4,13 @@
 #include <array>
 #include <cstddef>
 #include <string>
-#include <vector>
 
+#include "common/batch.hpp"
 #include "vart/vart_runner_factory.hpp"
 
-// Frames of a batch, each with one tensor per tensor of the model.
-using Batch = std::vector<std::vector<vart::NpuTensor>>;
-
 struct Slot {
-  Batch inputs;
-  Batch outputs;
+  samples::Batch inputs;
+  samples::Batch outputs;
 };
 
 inline constexpr std::size_t kSlots = 2;
