@@ -91,6 +91,13 @@ bool has_suffix(const std::string& path, std::initializer_list<const char*> suff
                      [&](const char* suffix) { return lower.ends_with(suffix); });
 }
 
+constexpr std::initializer_list<const char*> kPictures = {".jpg", ".jpeg", ".png",
+                                                          ".bmp", ".ppm",  ".webp"};
+
+bool is_raw(const std::string& path) {
+  return !has_suffix(path, kPictures) && !has_suffix(path, {".npy"});
+}
+
 std::string input_names(const graph::CompiledModel& model) {
   std::vector<std::string> names;
   for (const graph::Boundary& input : model.inputs) names.push_back(input.cpu.name);
@@ -130,10 +137,33 @@ Result<std::vector<InputFile>> resolve_inputs(const graph::CompiledModel& model,
   return files;
 }
 
+Result<device::View> find_view(const graph::CompiledModel& model,
+                               const std::vector<InputFile>& files) {
+  bool cpu_fits = true, hw_fits = true, differ = false;
+  for (const InputFile& file : files) {
+    if (!is_raw(file.path)) continue;
+    const tensor::TensorDesc& cpu = desc_in(model.inputs[file.input], device::View::kCpu);
+    const tensor::TensorDesc& hw = desc_in(model.inputs[file.input], device::View::kHw);
+    MILLRACE_ASSIGN_OR_RETURN(const Bytes bytes, io::read_file(file.path));
+    cpu_fits = cpu_fits && check_frames(bytes.size(), cpu).ok();
+    hw_fits = hw_fits && check_frames(bytes.size(), hw).ok();
+    differ = differ || cpu != hw;
+    if (!cpu_fits && !hw_fits)
+      return invalid_argument(
+          fmt::format("{}: {} bytes, but a frame of input '{}' has {} in the CPU view and {} in "
+                      "the HW view",
+                      file.path, bytes.size(), cpu.name, cpu.bytes(), hw.bytes()));
+  }
+  if (cpu_fits && hw_fits && differ)
+    return invalid_argument(
+        fmt::format("{} holds whole frames of either view: give --input-view", files.front().path));
+  return cpu_fits ? device::View::kCpu : device::View::kHw;
+}
+
 Result<std::vector<std::byte>> load_input(const graph::Boundary& boundary, device::View view,
                                           const std::string& path,
                                           const io::PictureOptions& picture) {
-  if (has_suffix(path, {".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".webp"})) {
+  if (has_suffix(path, kPictures)) {
     MILLRACE_ASSIGN_OR_RETURN(Bytes cpu, load_picture(boundary.cpu, path, picture));
     return to_view(boundary, view, std::move(cpu));
   }

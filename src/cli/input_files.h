@@ -22,6 +22,12 @@ struct InputFile {
 Result<std::vector<InputFile>> resolve_inputs(const graph::CompiledModel& model,
                                               const std::vector<std::string>& arguments);
 
+// The view in which raw files hold whole frames, for files of which nobody said it.
+// kInvalidArgument, naming the first file and the sizes of its frames, when neither view fits all
+// of them, or both do and differ.
+Result<device::View> find_view(const graph::CompiledModel& model,
+                               const std::vector<InputFile>& files);
+
 // The bytes of one or more frames of an input in `view`: a .bin file is taken as it is, in that
 // view; .npy (the CPU view's type, or UINT8 and others widened exactly to float) and pictures are
 // converted from the CPU view. The size of the result is a positive multiple of the frame's.

@@ -1,5 +1,5 @@
 // The `millrace` program. Exit codes: 0 success, 1 a failure (one line on standard error), 2 a
-// command line that makes no sense.
+// command line that makes no sense. A command that answers a question has its own: `golden`.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,7 +14,6 @@
 namespace millrace::cli {
 namespace {
 
-constexpr int kFailure = 1;
 constexpr int kUsage = 2;
 
 // Names from files may hold line ends; a message is one line.
@@ -34,10 +33,12 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", MILLRACE_VERSION);
   app.require_subcommand(1);
   Action action;
+  ExitCodes exit_codes;
   add_compile_command(app, action);
   add_inspect_command(app, action);
   add_run_command(app, action);
   add_bench_command(app, action);
+  add_golden_command(app, action, exit_codes);
   add_doctor_command(app, action);
   add_env_command(app, action);
   try {
@@ -47,10 +48,10 @@ int run(int argc, char** argv) {
     return fail(fmt::format("{} (see millrace --help)", error.what()), kUsage);
   }
   const Status status = action();
-  if (!status.ok()) return fail(status.message(), kFailure);
+  if (!status.ok()) return fail(status.message(), exit_codes.failure);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    return fail("cannot write to standard output", kFailure);
-  return 0;
+    return fail("cannot write to standard output", exit_codes.failure);
+  return exit_codes.success;
 }
 
 }  // namespace

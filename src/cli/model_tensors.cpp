@@ -1,5 +1,7 @@
 #include "cli/model_tensors.h"
 
+#include <algorithm>
+
 namespace millrace::cli {
 namespace {
 
@@ -22,6 +24,12 @@ Result<std::vector<runtime::TensorBinding>> allocate_side(
 
 const tensor::TensorDesc& desc_in(const graph::Boundary& boundary, device::View view) {
   return view == device::View::kHw && boundary.hw ? *boundary.hw : boundary.cpu;
+}
+
+std::string file_name_part(std::string tensor_name) {
+  std::replace(tensor_name.begin(), tensor_name.end(), '/', '-');
+  if (tensor_name.starts_with('-')) tensor_name.erase(0, 1);
+  return tensor_name;
 }
 
 Result<ModelTensors> ModelTensors::allocate(const graph::CompiledModel& model, uint32_t frames,

@@ -15,6 +15,9 @@ namespace millrace::cli {
 // The description of a boundary tensor in `view`; the CPU view where there is no other.
 const tensor::TensorDesc& desc_in(const graph::Boundary& boundary, device::View view);
 
+// A tensor's name as part of a file name: '/' becomes '-', and a leading one is dropped.
+std::string file_name_part(std::string tensor_name);
+
 class ModelTensors {
  public:
   // Zero-filled buffers for `frames` frames of a model.

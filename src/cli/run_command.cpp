@@ -3,19 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 #include <numeric>
 
 #include "cli/command.h"
-#include "cli/input_files.h"
+#include "cli/frames.h"
 #include "cli/model_source.h"
-#include "cli/model_tensors.h"
 #include "io/file.h"
 #include "runtime/session.h"
-#include "tensor/conversion.h"
 
 namespace millrace::cli {
 namespace {
@@ -58,71 +54,11 @@ Result<io::PictureOptions> picture_options(const RunArguments& arguments) {
   return options;
 }
 
-struct LoadedInputs {
-  uint32_t frames = 0;
-  std::vector<std::vector<std::byte>> bytes;  // by input index, frame after frame
-};
-
-Result<LoadedInputs> load_inputs(const graph::CompiledModel& model, device::View view,
-                                 const RunArguments& arguments) {
+Result<LoadedInputs> load_from(const graph::CompiledModel& model, device::View view,
+                               const RunArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions picture, picture_options(arguments));
   MILLRACE_ASSIGN_OR_RETURN(const auto files, resolve_inputs(model, arguments.inputs));
-  LoadedInputs loaded;
-  loaded.bytes.resize(model.inputs.size());
-  for (const InputFile& file : files) {
-    const graph::Boundary& boundary = model.inputs[file.input];
-    auto& bytes = loaded.bytes[file.input];
-    MILLRACE_ASSIGN_OR_RETURN(bytes, load_input(boundary, view, file.path, picture));
-    const auto frames = static_cast<uint32_t>(bytes.size() / desc_in(boundary, view).bytes());
-    if (loaded.frames != 0 && frames != loaded.frames)
-      return invalid_argument(
-          fmt::format("{} holds {} frames, another input {}", file.path, frames, loaded.frames));
-    loaded.frames = frames;
-  }
-  return loaded;
-}
-
-// Runs all frames, a job per batch; the outputs of frame f are those of tensors[f / batch].
-Result<std::vector<ModelTensors>> run_frames(runtime::Session& session, const LoadedInputs& loaded,
-                                             device::View view) {
-  const graph::CompiledModel& model = session.model();
-  std::vector<ModelTensors> jobs;
-  for (uint32_t first = 0; first < loaded.frames; first += model.batch_size) {
-    const uint32_t frames = std::min(model.batch_size, loaded.frames - first);
-    MILLRACE_ASSIGN_OR_RETURN(ModelTensors tensors,
-                              ModelTensors::allocate(model, frames, view, view));
-    for (uint32_t frame = 0; frame < frames; ++frame) {
-      for (size_t i = 0; i < model.inputs.size(); ++i) {
-        const size_t bytes = desc_in(model.inputs[i], view).bytes();
-        std::memcpy(tensors.input(frame, i), loaded.bytes[i].data() + (first + frame) * bytes,
-                    bytes);
-      }
-    }
-    MILLRACE_RETURN_IF_ERROR(session.execute(tensors.bindings()));
-    jobs.push_back(std::move(tensors));
-  }
-  return jobs;
-}
-
-// The values of one frame of an output as floats, in CPU order, whatever the view.
-Result<std::vector<float>> output_values(const graph::Boundary& boundary, device::View view,
-                                         const std::byte* data) {
-  std::vector<std::byte> cpu(boundary.cpu.bytes());
-  if (view == device::View::kHw && boundary.hw) {
-    MILLRACE_ASSIGN_OR_RETURN(const auto conversion,
-                              tensor::Conversion::plan(boundary.cpu, *boundary.hw, boundary.quant));
-    conversion.to_cpu(data, cpu.data());
-  } else {
-    std::memcpy(cpu.data(), data, cpu.size());
-  }
-  const tensor::TensorDesc flat = tensor::make_cpu_desc(
-      boundary.cpu.name, boundary.cpu.type, {static_cast<uint32_t>(boundary.cpu.elements())});
-  MILLRACE_ASSIGN_OR_RETURN(const auto as_float,
-                            tensor::make_hw_desc(flat, tensor::DataType::kFloat32));
-  MILLRACE_ASSIGN_OR_RETURN(const auto widen, tensor::Conversion::plan(flat, as_float, {}));
-  std::vector<float> values(boundary.cpu.elements());
-  widen.to_hw(cpu.data(), values.data());
-  return values;
+  return load_inputs(model, view, files, picture);
 }
 
 void print_summary(const graph::Boundary& boundary, device::View view,
@@ -162,7 +98,7 @@ Status print_outputs(const graph::CompiledModel& model, device::View view,
                      const std::vector<std::string>& labels, uint32_t top) {
   for (size_t i = 0; i < model.outputs.size(); ++i) {
     MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> values,
-                              output_values(model.outputs[i], view, tensors.output(frame, i)));
+                              values_of(model.outputs[i], view, tensors.output(frame, i)));
     print_summary(model.outputs[i], view, values);
     if (top > 0) print_top(values, labels, top);
   }
@@ -173,9 +109,7 @@ Status print_outputs(const graph::CompiledModel& model, device::View view,
 std::vector<std::string> output_file_names(const graph::CompiledModel& model) {
   std::vector<std::string> names;
   for (const graph::Boundary& output : model.outputs) {
-    std::string name = output.cpu.name;
-    std::replace(name.begin(), name.end(), '/', '-');
-    if (name.starts_with('-')) name.erase(0, 1);
+    const std::string name = file_name_part(output.cpu.name);
     std::string unique = name;
     for (int i = 2; std::find(names.begin(), names.end(), unique + ".bin") != names.end(); ++i)
       unique = fmt::format("{}.{}", name, i);
@@ -215,10 +149,10 @@ Status run_model(const RunArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded,
                             load_model(arguments.model, arguments.flags, arguments.device));
   const graph::CompiledModel& model = loaded.program->model();
-  MILLRACE_ASSIGN_OR_RETURN(const LoadedInputs inputs, load_inputs(model, view, arguments));
+  MILLRACE_ASSIGN_OR_RETURN(const LoadedInputs inputs, load_from(model, view, arguments));
   MILLRACE_ASSIGN_OR_RETURN(const auto session,
                             runtime::Session::create(loaded.device, loaded.program));
-  MILLRACE_ASSIGN_OR_RETURN(const auto jobs, run_frames(*session, inputs, view));
+  MILLRACE_ASSIGN_OR_RETURN(const auto jobs, run_frames(*session, inputs, view, view));
   for (uint32_t frame = 0; frame < inputs.frames; ++frame) {
     if (inputs.frames > 1) fmt::print("frame {}\n", frame);
     MILLRACE_RETURN_IF_ERROR(print_outputs(model, view, jobs[frame / model.batch_size],

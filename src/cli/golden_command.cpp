@@ -1,0 +1,149 @@
+// millrace golden: output files that a board wrote, compared with what we compute.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/frames.h"
+#include "cli/golden_report.h"
+#include "cli/model_source.h"
+#include "io/file.h"
+
+namespace millrace::cli {
+namespace {
+
+using device::View;
+
+constexpr int kDifferent = 1;
+constexpr int kCannotCompare = 2;
+
+struct GoldenArguments {
+  std::string model;
+  std::string directory;
+  std::vector<std::string> inputs;
+  std::string inputs_from;
+  std::string view, input_view;  // empty: as names and sizes tell
+  double tolerance_steps = 0;
+  std::string device = "cpu";
+  bool json = false;
+  CompileFlags flags;
+};
+
+std::optional<View> view_named(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return text == "hw" ? View::kHw : View::kCpu;
+}
+
+// NAME=FILE for every input: as given, or from a directory by the tensors' names.
+std::vector<std::string> input_arguments(const graph::CompiledModel& model,
+                                         const GoldenArguments& arguments) {
+  if (arguments.inputs_from.empty()) return arguments.inputs;
+  std::vector<std::string> inputs;
+  for (const graph::Boundary& input : model.inputs) {
+    const auto stem = std::filesystem::path(arguments.inputs_from) / file_name_part(input.cpu.name);
+    const std::string array = stem.string() + ".npy";
+    inputs.push_back(fmt::format("{}={}", input.cpu.name,
+                                 std::filesystem::exists(array) ? array : stem.string() + ".bin"));
+  }
+  return inputs;
+}
+
+// All outputs in the CPU view, which is the converted HW view bit for bit.
+Result<std::vector<ModelTensors>> compute(const LoadedModel& loaded, const LoadedInputs& inputs,
+                                          View input_view) {
+  MILLRACE_ASSIGN_OR_RETURN(const auto session,
+                            runtime::Session::create(loaded.device, loaded.program));
+  return run_frames(*session, inputs, input_view, View::kCpu);
+}
+
+Status append_values(const graph::Boundary& boundary, View view, const std::byte* data,
+                     std::vector<float>* values) {
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> frame, values_of(boundary, view, data));
+  values->insert(values->end(), frame.begin(), frame.end());
+  return {};
+}
+
+Result<ComparedFile> compare_file(const graph::CompiledModel& model, const DumpedFile& file,
+                                  const std::vector<ModelTensors>& jobs, uint32_t our_frames,
+                                  double tolerance_steps) {
+  const graph::Boundary& boundary = model.outputs[file.output];
+  MILLRACE_ASSIGN_OR_RETURN(const auto bytes, io::read_file(file.path));
+  const size_t frame_bytes = desc_in(boundary, file.view).bytes();
+  const uint32_t frames = std::min(our_frames, file.frames);
+  if (bytes.size() < frames * frame_bytes)
+    return invalid_argument(fmt::format("{} shrank while it was read", file.path));
+  std::vector<float> ours, theirs;
+  for (uint32_t frame = 0; frame < frames; ++frame) {
+    const ModelTensors& job = jobs[frame / model.batch_size];
+    const std::byte* computed = job.output(frame % model.batch_size, file.output);
+    MILLRACE_RETURN_IF_ERROR(append_values(boundary, View::kCpu, computed, &ours));
+    MILLRACE_RETURN_IF_ERROR(
+        append_values(boundary, file.view, bytes.data() + frame * frame_bytes, &theirs));
+  }
+  return ComparedFile{file, boundary.cpu.name, compare(boundary, ours, theirs, tolerance_steps)};
+}
+
+Status run_golden(const GoldenArguments& arguments, ExitCodes& exit_codes) {
+  MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded,
+                            load_model(arguments.model, arguments.flags, arguments.device));
+  const graph::CompiledModel& model = loaded.program->model();
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto files, find_dumped_files(model, arguments.directory, view_named(arguments.view)));
+  MILLRACE_ASSIGN_OR_RETURN(const auto input_files,
+                            resolve_inputs(model, input_arguments(model, arguments)));
+  std::optional<View> input_view = view_named(arguments.input_view);
+  if (!input_view) {
+    MILLRACE_ASSIGN_OR_RETURN(input_view, find_view(model, input_files));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const LoadedInputs inputs,
+                            load_inputs(model, *input_view, input_files, {}));
+  MILLRACE_ASSIGN_OR_RETURN(const auto jobs, compute(loaded, inputs, *input_view));
+  std::vector<ComparedFile> compared;
+  for (const DumpedFile& file : files) {
+    MILLRACE_ASSIGN_OR_RETURN(ComparedFile one, compare_file(model, file, jobs, inputs.frames,
+                                                             arguments.tolerance_steps));
+    if (one.comparison.first) exit_codes.success = kDifferent;
+    compared.push_back(std::move(one));
+  }
+  const auto print = arguments.json ? print_golden_json : print_golden_text;
+  print(compared, arguments.tolerance_steps);
+  return {};
+}
+
+}  // namespace
+
+void add_golden_command(CLI::App& app, Action& action, ExitCodes& exit_codes) {
+  CLI::App* command = app.add_subcommand("golden", "Compare output files from a board with ours");
+  command->footer("Exit codes: 0 equal within the tolerance, 1 different, 2 cannot compare.");
+  auto arguments = std::make_shared<GoldenArguments>();
+  command->add_option("model", arguments->model, "a .rai file, an archive directory, or .onnx")
+      ->required();
+  command->add_option("directory", arguments->directory, "where the sample programs wrote")
+      ->required();
+  CLI::Option_group* inputs = command->add_option_group("inputs");
+  inputs->add_option("-i,--input", arguments->inputs,
+                     "NAME=FILE (.npy, otherwise raw bytes); FILE if there is one "
+                     "input");
+  inputs->add_option("--inputs-from", arguments->inputs_from,
+                     "directory with NAME.bin or NAME.npy for every input");
+  inputs->require_option(1);
+  command->add_option("--view", arguments->view, "view of outputs whose files do not tell")
+      ->check(CLI::IsMember({"cpu", "hw"}));
+  command->add_option("--input-view", arguments->input_view, "view of raw inputs")
+      ->check(CLI::IsMember({"cpu", "hw"}));
+  command
+      ->add_option("--tolerance", arguments->tolerance_steps, "steps by which elements may differ")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--device", arguments->device)->capture_default_str();
+  command->add_flag("--json", arguments->json, "machine-readable output");
+  add_compile_flags(*command, arguments->flags);
+  command->callback([arguments, &action, &exit_codes] {
+    exit_codes.failure = kCannotCompare;
+    action = [arguments, &exit_codes] { return run_golden(*arguments, exit_codes); };
+  });
+}
+
+}  // namespace millrace::cli
