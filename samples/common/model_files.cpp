@@ -67,7 +67,7 @@ std::string write_ofms(const ModelConfig& config, const Batch& outputs, std::siz
                              dtype_name(info.data_type, FloatNames::kLong) + ".bin";
     write_rows((directory / name).string(), outputs, i, rows, WriteMode::kReplace);
   }
-  return directory.string();
+  return directory.lexically_normal().string();
 }
 
 }  // namespace samples
