@@ -37,7 +37,10 @@ std::string dtype_name(vart::DataType type, FloatNames float_names) {
 
 std::string shape_text(const std::vector<uint32_t>& shape) {
   std::string text;
-  for (const uint32_t dim : shape) text += (text.empty() ? "" : "x") + std::to_string(dim);
+  for (const uint32_t dim : shape) {
+    if (!text.empty()) text += 'x';
+    text += std::to_string(dim);
+  }
   return text;
 }
 

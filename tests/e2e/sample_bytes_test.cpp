@@ -151,7 +151,10 @@ class SampleBytes : public testing::TestWithParam<std::tuple<Network, int>> {
     const graph::Boundary& output = outputs_[index];
     const tensor::TensorDesc& desc = view == "HW" ? *output.hw : output.cpu;
     std::string shape;
-    for (const uint32_t dim : desc.shape) shape += (shape.empty() ? "" : "x") + std::to_string(dim);
+    for (const uint32_t dim : desc.shape) {
+      if (!shape.empty()) shape += 'x';
+      shape += std::to_string(dim);
+    }
     const char* type = desc.type == tensor::DataType::kBf16 ? "bf16" : "float32";
     return "output/infer_out" + std::to_string(index) + "-" + type + "_" + shape + "_" + desc.name +
            ".bin";
