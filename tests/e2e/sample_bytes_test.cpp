@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -24,6 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 
 using Bytes = std::vector<std::byte>;
+
+constexpr auto kFp32 = graph::Precision::kFp32;
+constexpr auto kBf16 = graph::Precision::kBf16;
 
 // Programs started while it lives have so many cores, and so at most as many lanes.
 class CoreLimit {
@@ -49,6 +53,8 @@ struct Network {
   const char* onnx;   // below the folder of test models; empty: the shipped network
   const char* input;  // one frame of the CPU view, raw
   graph::Precision precision;
+  uint32_t batch = 1;
+  uint32_t frames = 1;
 };
 
 void PrintTo(const Network& network, std::ostream* out) {
@@ -66,7 +72,8 @@ class SampleBytes : public testing::TestWithParam<std::tuple<Network, int>> {
     if (!onnx) GTEST_SKIP() << "no test models beside the project";
     if (static_cast<int>(topology().cores.size()) < std::get<1>(GetParam()))
       GTEST_SKIP() << "not so many cores";
-    const auto compiled = compiler::compile(*onnx, {.precision = network().precision});
+    const auto compiled =
+        compiler::compile(*onnx, {.batch_size = network().batch, .precision = network().precision});
     ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
     ASSERT_TRUE(
         model::write_archive(graph::encode(*compiled), model_, model::ArchiveForm::kFile).ok());
@@ -78,22 +85,24 @@ class SampleBytes : public testing::TestWithParam<std::tuple<Network, int>> {
   static Result<Bytes> shipped_input() {
     MILLRACE_ASSIGN_OR_RETURN(
         const auto images, io::read_npy(MILLRACE_SOURCE_DIR "/models/glyphs/heldback_images.npy"));
-    std::vector<float> frame(size_t{images.shape[1]} * images.shape[2]);
-    for (size_t i = 0; i < frame.size(); ++i)
-      frame[i] = static_cast<float>(std::to_integer<int>(images.bytes[i])) / 255;
-    const auto bytes = std::as_bytes(std::span(frame));
+    std::vector<float> pixels(size_t{network().frames} * images.shape[1] * images.shape[2]);
+    for (size_t i = 0; i < pixels.size(); ++i)
+      pixels[i] = static_cast<float>(std::to_integer<int>(images.bytes[i])) / 255;
+    const auto bytes = std::as_bytes(std::span(pixels));
     return Bytes(bytes.begin(), bytes.end());
   }
 
-  // The frame in both views, each in a file.
+  // The frames in both views, each in a file.
   void write_inputs(const Result<Bytes>& cpu) {
     ASSERT_TRUE(cpu.ok()) << cpu.status().to_string();
     const graph::Boundary& input = inputs_[0];
-    ASSERT_EQ(cpu->size(), input.cpu.bytes());
+    ASSERT_EQ(cpu->size(), network().frames * input.cpu.bytes());
     const auto conversion = tensor::Conversion::plan(input.cpu, *input.hw, input.quant);
     ASSERT_TRUE(conversion.ok());
-    Bytes hw(input.hw->bytes());
-    conversion->to_hw(cpu->data(), hw.data());
+    Bytes hw(network().frames * input.hw->bytes());
+    for (size_t frame = 0; frame < network().frames; ++frame)
+      conversion->to_hw(cpu->data() + frame * input.cpu.bytes(),
+                        hw.data() + frame * input.hw->bytes());
     ASSERT_TRUE(io::write_file(input_file("CPU"), *cpu).ok());
     ASSERT_TRUE(io::write_file(input_file("HW"), hw).ok());
   }
@@ -147,17 +156,42 @@ class SampleBytes : public testing::TestWithParam<std::tuple<Network, int>> {
     return run({MILLRACE_ML_VART, "--app-config", path}, files);
   }
 
+  // vart_multi_tenancy or vart_multimodel_seq; they know the HW view only.
+  std::vector<Bytes> run_multi_model(const std::string& program) const {
+    const nlohmann::json config =
+        nlohmann::json::array({{{"model_cache_path", model_},
+                                {"ifm_node_file_map", {{inputs_[0].cpu.name, input_file("HW")}}}}});
+    const std::string path = directory_.file("config.json");
+    std::ofstream(path) << config;
+    std::vector<std::string> files;
+    for (const graph::Boundary& output : outputs_)
+      files.push_back("ofm_model_0/" + output.hw->name + "_" + shape_text(*output.hw) + "_" +
+                      (network().precision == kBf16 ? "bfloat16" : "float32") + ".bin");
+    return run({program, "-c", path}, files);
+  }
+
   std::string ml_vart_file(size_t index, const std::string& view) const {
     const graph::Boundary& output = outputs_[index];
     const tensor::TensorDesc& desc = view == "HW" ? *output.hw : output.cpu;
+    const char* type = desc.type == tensor::DataType::kBf16 ? "bf16" : "float32";
+    return "output/infer_out" + std::to_string(index) + "-" + type + "_" + shape_text(desc) + "_" +
+           desc.name + ".bin";
+  }
+
+  static std::string shape_text(const tensor::TensorDesc& desc) {
     std::string shape;
     for (const uint32_t dim : desc.shape) {
       if (!shape.empty()) shape += 'x';
       shape += std::to_string(dim);
     }
-    const char* type = desc.type == tensor::DataType::kBf16 ? "bf16" : "float32";
-    return "output/infer_out" + std::to_string(index) + "-" + type + "_" + shape + "_" + desc.name +
-           ".bin";
+    return shape;
+  }
+
+  // Of files with all frames, those of the first batch: some programs run no more.
+  static std::vector<Bytes> first_batch(std::vector<Bytes> files) {
+    const uint32_t frames = std::min(network().batch, network().frames);
+    for (Bytes& file : files) file.resize(file.size() / network().frames * frames);
+    return files;
   }
 
   TemporaryDirectory directory_;
@@ -169,9 +203,12 @@ TEST_P(SampleBytes, AreThoseOfMillraceRun) {
   const CoreLimit limit(std::get<1>(GetParam()));
   for (const char* view : {"CPU", "HW"}) {
     const std::vector<Bytes> expected = run_cli(view);
-    EXPECT_TRUE(run_infer_async(view) == expected) << "vart_infer_async, " << view;
+    EXPECT_TRUE(run_infer_async(view) == first_batch(expected)) << "vart_infer_async, " << view;
     EXPECT_TRUE(run_ml_vart(view) == expected) << "ml_vart, " << view;
   }
+  const std::vector<Bytes> expected = first_batch(run_cli("HW"));
+  for (const char* program : {MILLRACE_MULTI_TENANCY, MILLRACE_MULTIMODEL_SEQ})
+    EXPECT_TRUE(run_multi_model(program) == expected) << program;
 }
 
 TEST_P(SampleBytes, OfTheCpuViewAreTheConvertedHwView) {
@@ -182,17 +219,18 @@ TEST_P(SampleBytes, OfTheCpuViewAreTheConvertedHwView) {
     const graph::Boundary& output = outputs_[i];
     const auto conversion = tensor::Conversion::plan(output.cpu, *output.hw, output.quant);
     ASSERT_TRUE(conversion.ok());
-    ASSERT_EQ(hw[i].size(), output.hw->bytes());
-    Bytes converted(output.cpu.bytes());
-    conversion->to_cpu(hw[i].data(), converted.data());
+    ASSERT_EQ(hw[i].size(), network().frames * output.hw->bytes());
+    Bytes converted(network().frames * output.cpu.bytes());
+    for (size_t frame = 0; frame < network().frames; ++frame)
+      conversion->to_cpu(hw[i].data() + frame * output.hw->bytes(),
+                         converted.data() + frame * output.cpu.bytes());
     EXPECT_TRUE(converted == cpu[i]) << output.cpu.name;
   }
 }
 
-constexpr auto kFp32 = graph::Precision::kFp32;
-constexpr auto kBf16 = graph::Precision::kBf16;
 const auto kNetworks = testing::Values(
     Network{"glyphs", "", "", kFp32}, Network{"glyphs_bf16", "", "", kBf16},
+    Network{"glyphs_in_pairs", "", "", kFp32, 2, 3},
     Network{"mobilenetv2", "models/mobilenetv2_fp32.onnx", "inputs/imagenet_kitten_224.bin", kFp32},
     Network{"squeezenet", "models/squeezenet1.1_fp32.onnx", "inputs/caffe_kitten_224.bin", kFp32},
     Network{"squeezenet_bf16", "models/squeezenet1.1_fp32.onnx", "inputs/caffe_kitten_224.bin",
