@@ -18,6 +18,10 @@
 #include <type_traits>
 #include <vector>
 
+namespace vart {
+class TensorState;  // the library's own, and not among what it exports
+}
+
 #pragma GCC visibility push(default)
 
 namespace vart {
@@ -118,8 +122,6 @@ struct NpuTensorInfo {
   // Writes the fields to standard output.
   void print() const;
 };
-
-class [[gnu::visibility("hidden")]] TensorState;
 
 // Memory bound to a description. A handle: copies share the memory; a moved-from or default-made
 // tensor is empty. Copies may be used from different threads; one object must not be assigned while

@@ -1,0 +1,43 @@
+// VART-X: from results to the shapes and text that show them.
+//
+// Declared, not implemented yet: programs compile against this header and do not link.
+//
+// Sources: the published VART-X documentation and sample programs, release 6.2 and the one after
+// it. Defines no macro and no name outside namespace vart. C++17 and later.
+#ifndef VART_VART_METACONVERT_HPP
+#define VART_VART_METACONVERT_HPP
+
+#include <memory>
+#include <string>
+
+#include "vart/vart_device.hpp"
+#include "vart/vart_inferresult.hpp"
+#include "vart/vart_overlay_types.hpp"
+
+#pragma GCC visibility push(default)
+
+namespace vart {
+
+class MetaConvertImplBase;
+
+// To be used from one thread at a time. Failure is reported by exceptions derived from
+// std::exception.
+class MetaConvert {
+ public:
+  MetaConvert() = delete;
+  // `json_data`: the metaconvert-config object as JSON text, in which numbers and booleans may be
+  // quoted.
+  MetaConvert(InferResultType type, std::string& json_data, std::shared_ptr<Device> device);
+
+  // What to draw for all results below `root`; never nullptr.
+  std::shared_ptr<OverlayShapeInfo> prepare_overlay_meta(std::shared_ptr<InferResult> root);
+
+ private:
+  std::shared_ptr<MetaConvertImplBase> impl_;
+};
+
+}  // namespace vart
+
+#pragma GCC visibility pop
+
+#endif  // VART_VART_METACONVERT_HPP

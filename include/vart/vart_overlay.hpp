@@ -1,0 +1,40 @@
+// VART-X overlays: draw shapes and text over a frame.
+//
+// Declared, not implemented yet: programs compile against this header and do not link.
+//
+// Sources: the published VART-X documentation and sample programs, release 6.2 and the one after
+// it. Defines no macro of its own and no name outside namespace vart. C++17 and later.
+#ifndef VART_VART_OVERLAY_HPP
+#define VART_VART_OVERLAY_HPP
+
+#include <memory>
+
+#include "vart/vart_device.hpp"
+#include "vart/vart_overlay_types.hpp"
+#include "vart/vart_videoframe.hpp"
+
+#pragma GCC visibility push(default)
+
+namespace vart {
+
+class OverlayImplBase;
+
+// To be used from one thread at a time. Failure is reported by exceptions derived from
+// std::exception.
+class Overlay {
+ public:
+  Overlay() = delete;
+  Overlay(OverlayImplType type, std::shared_ptr<Device> device);
+
+  // Draws into the frame's pixels.
+  void draw_overlay(VideoFrame& frame, OverlayShapeInfo& shapes);
+
+ private:
+  std::shared_ptr<OverlayImplBase> impl_;
+};
+
+}  // namespace vart
+
+#pragma GCC visibility pop
+
+#endif  // VART_VART_OVERLAY_HPP

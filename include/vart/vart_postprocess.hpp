@@ -1,0 +1,58 @@
+// VART-X postprocessing: from a network's output tensors to results.
+//
+// Declared, not implemented yet: programs compile against this header and do not link.
+//
+// Sources: the published VART-X documentation and sample programs, release 6.2 and the one after
+// it. Defines no macro and no name outside namespace vart. C++17 and later.
+#ifndef VART_VART_POSTPROCESS_HPP
+#define VART_VART_POSTPROCESS_HPP
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "vart/vart_device.hpp"
+#include "vart/vart_inferresult.hpp"
+#include "vart/vart_memory.hpp"
+#include "vart/vart_postprocess_types.hpp"
+
+#pragma GCC visibility push(default)
+
+namespace vart {
+
+class PostProcessImplBase;
+
+// One configured function. To be used from one thread at a time. Failure is reported by exceptions
+// derived from std::exception.
+class PostProcess {
+ public:
+  PostProcess() = delete;
+
+  // `json_data`: the postprocess-config keys at the root of an object, as JSON text, in which
+  // numbers and booleans may be quoted.
+  PostProcess(PostProcessType type, std::string& json_data, std::shared_ptr<Device> device);
+  explicit PostProcess(std::shared_ptr<PostProcessImplBase> impl);
+
+  // The model's tensors, inputs first, and how many frames a batch has.
+  void set_config(std::vector<TensorInfo>& info, uint32_t batch_size);
+
+  // Results, one list per frame. `data` holds the output tensors' addresses: all of the first
+  // frame, then all of the second.
+  std::vector<std::vector<std::shared_ptr<InferResult>>> process(std::vector<int8_t*> data,
+                                                                 uint32_t current_batch_size);
+  // The same from memories, [frame][output tensor], whether mapped or not.
+  std::vector<std::vector<std::shared_ptr<InferResult>>> process(
+      std::vector<std::vector<std::shared_ptr<Memory>>> tensor_memory, uint32_t current_batch_size);
+
+  const std::shared_ptr<PostProcessImplBase>& get_pimpl_handle() const;
+
+ private:
+  std::shared_ptr<PostProcessImplBase> impl_;
+};
+
+}  // namespace vart
+
+#pragma GCC visibility pop
+
+#endif  // VART_VART_POSTPROCESS_HPP
