@@ -1,4 +1,6 @@
-# What `make install` and `cmake --install` put where, and the pkg-config files of both trees.
+# What `make install` and `cmake --install` put where, and how programs find it: by pkg-config (in
+# both trees) and by CMake package (installed). An installation may be moved as a whole.
+include(CMakePackageConfigHelpers)
 
 install(TARGETS millrace vart-ml LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # A device plugin is found beside the core library.
@@ -8,20 +10,48 @@ install(TARGETS millrace_cli vart_infer_async ml_vart vart_multi_tenancy vart_mu
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/millrace ${PROJECT_SOURCE_DIR}/include/vart
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-# For each library that programs link, one file for programs built against this build tree (see
-# `millrace env`), one to be installed.
-foreach(package millrace vart-ml)
+# millrace_install_pkg_config(NAME VERSION)
+# Makes NAME.pc of NAME.pc.in twice: for programs built against this build tree (see `millrace env`),
+# and to be installed.
+function(millrace_install_pkg_config name version)
+  set(PC_VERSION ${version})
   set(PC_INCLUDE_DIR ${PROJECT_SOURCE_DIR}/include)
   set(PC_LIBRARY_DIR ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/${package}.pc.in
-    ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/pkgconfig/${package}.pc @ONLY)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in
+    ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/pkgconfig/${name}.pc @ONLY)
   set(PC_INCLUDE_DIR "\${pcfiledir}/../../../${CMAKE_INSTALL_INCLUDEDIR}")
   set(PC_LIBRARY_DIR "\${pcfiledir}/..")
   if(NOT CMAKE_INSTALL_LIBDIR MATCHES "/")
     set(PC_INCLUDE_DIR "\${pcfiledir}/../../${CMAKE_INSTALL_INCLUDEDIR}")
   endif()
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/${package}.pc.in
-    ${PROJECT_BINARY_DIR}/install/${package}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/install/${package}.pc
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in
+    ${PROJECT_BINARY_DIR}/install/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/install/${name}.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-endforeach()
+endfunction()
+
+# millrace_install_cmake_package(NAME VERSION)
+# Makes the package NAME of <name>-config.cmake.in. Written by hand rather than exported: the core library is
+# made of the floors' object libraries, which an export would have to show.
+function(millrace_install_cmake_package name version)
+  string(TOLOWER ${name}-config config)
+  set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/${name})
+  set(made ${PROJECT_BINARY_DIR}/install)
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/${config}.cmake.in
+    ${made}/${config}.cmake.in INSTALL_DESTINATION ${folder}
+    PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+  file(GENERATE OUTPUT ${made}/${config}.cmake INPUT ${made}/${config}.cmake.in)
+  set(version_file ${made}/${config}-version.cmake)
+  write_basic_package_version_file(${version_file} VERSION ${version} COMPATIBILITY SameMajorVersion)
+  install(FILES ${made}/${config}.cmake ${version_file} DESTINATION ${folder})
+endfunction()
+
+# Makefiles of programs for the board ask for at least 0.1 of the two, and for at least 2.6 of the
+# board's runtime.
+set(vart_version 0.3.0)
+millrace_install_pkg_config(millrace ${PROJECT_VERSION})
+millrace_install_pkg_config(vart-ml ${vart_version})
+millrace_install_pkg_config(vart-x ${vart_version})
+millrace_install_pkg_config(xrt 2.19.0)
+millrace_install_cmake_package(Millrace ${PROJECT_VERSION})
+millrace_install_cmake_package(vart-ml ${vart_version})

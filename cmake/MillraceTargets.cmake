@@ -44,10 +44,10 @@ function(millrace_export_only target map)
 endfunction()
 
 # millrace_add_test(NAME SOURCES ... [LIBS library ...] [LABELS label ...] [TIMEOUT seconds]
-#                   [SEPARATE_SOURCES])
-# A GoogleTest program whose cases ctest lists one by one.
+#                   [FIXTURE name] [SEPARATE_SOURCES])
+# A GoogleTest program whose cases ctest lists one by one. FIXTURE names a ctest fixture of theirs.
 function(millrace_add_test name)
-  cmake_parse_arguments(ARG "SEPARATE_SOURCES" "TIMEOUT" "SOURCES;LIBS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "SEPARATE_SOURCES" "TIMEOUT;FIXTURE" "SOURCES;LIBS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
@@ -59,8 +59,13 @@ function(millrace_add_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE MILLRACE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE millrace ${ARG_LIBS} GTest::gmock GTest::gtest_main millrace_settings)
+  set(properties TIMEOUT ${ARG_TIMEOUT})
+  if(ARG_FIXTURE)
+    list(APPEND properties FIXTURES_REQUIRED ${ARG_FIXTURE})
+  endif()
+  # Last: a value that is empty would make the next property's name the value.
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
-    PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+    PROPERTIES ${properties} LABELS "${ARG_LABELS}")
 endfunction()
 
 # millrace_add_bench(NAME SOURCES ... [LIBS library ...])

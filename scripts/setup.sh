@@ -10,6 +10,8 @@ packages=(
   # Tool chain.
   g++ clang libclang-rt-14-dev cmake ninja-build make pkg-config git python3
   clang-format clang-tidy
+  # The Debian package.
+  dpkg-dev file
   # Libraries of the runtime.
   libdnnl-dev libflatbuffers-dev flatbuffers-compiler libhwy-dev libxxhash-dev libfmt-dev
   # Libraries of the compiler and of the programs.

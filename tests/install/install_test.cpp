@@ -1,0 +1,77 @@
+// An out-of-tree program builds against the installation in three ways, and runs on it.
+#include "tests/headers/compilers.h"
+#include "tests/install/client_build.h"
+
+namespace millrace::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kPkgConfigPath = "PKG_CONFIG_PATH=" + kLibraries + "/pkgconfig";
+const std::string kLibraryPath = "LD_LIBRARY_PATH=" + kLibraries;
+
+class Installation : public ::testing::TestWithParam<Compiler> {
+ protected:
+  void SetUp() override {
+    MILLRACE_NEED_INSTALLATION();
+    if (!GetParam().found()) GTEST_SKIP() << "there is no " << GetParam().name << " here";
+  }
+};
+
+TEST_P(Installation, ServesAMakefileWithPkgConfig) {
+  ClientBuild client;
+  client.build({"make", "CXX=" + GetParam().path}, {kPkgConfigPath});
+  client.runs("program", {kLibraryPath});
+}
+
+TEST_P(Installation, ServesCMakePackages) {
+  ClientBuild client;
+  client.build({MILLRACE_CMAKE, "-S", ".", "-B", "build", "-DCMAKE_PREFIX_PATH=" + kPrefix,
+                "-DCMAKE_CXX_COMPILER=" + GetParam().path});
+  client.build({MILLRACE_CMAKE, "--build", "build"});
+  client.runs("build/program");
+  const ProgramResult native = run_clean({client.path() + "/build/native"}, "/");
+  EXPECT_EQ(native.out, "opened\n");
+}
+
+TEST_P(Installation, ServesPlainFlags) {
+  ClientBuild client;
+  client.build({GetParam().path, "-std=c++17", "-Wall", "-Wextra", "-Werror", "program.cpp", "-o",
+                "program", "-I" + kPrefix + "/include", "-L" + kLibraries, "-lvart-ml"});
+  client.runs("program", {kLibraryPath});
+}
+
+INSTANTIATE_TEST_SUITE_P(Install, Installation, ::testing::ValuesIn(compilers()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(InstalledPkgConfig, PointsIntoTheInstallation) {
+  MILLRACE_NEED_INSTALLATION();
+  for (const char* package : {"vart-ml", "vart-x", "xrt", "millrace"}) {
+    const ProgramResult folder =
+        run_clean({"pkg-config", "--variable=includedir", package}, "/", {kPkgConfigPath});
+    ASSERT_EQ(folder.exit_code, 0) << folder.err;
+    const std::string path = folder.out.substr(0, folder.out.find('\n'));
+    EXPECT_TRUE(std::filesystem::equivalent(path, kPrefix + "/include")) << path;
+  }
+}
+
+TEST(InstalledLibrary, HasAStableName) {
+  MILLRACE_NEED_INSTALLATION();
+  const ProgramResult dynamic =
+      run_program({MILLRACE_READELF, "-d", kLibraries + "/libvart-ml.so"}, "/");
+  EXPECT_THAT(dynamic.out, HasSubstr("soname: [libvart-ml.so.0]"));
+}
+
+// `millrace env` of the build tree shows every package that the Makefiles of programs ask for.
+TEST(BuildTree, ShowsItsPackages) {
+  const std::string script = "eval \"$(" MILLRACE_PROGRAM
+                             " env)\" && pkg-config --cflags --libs "
+                             "'vart-ml >= 0.1' 'vart-x >= 0.1' 'xrt >= 2.6'";
+  const ProgramResult result = run_clean({"sh", "-c", script}, "/");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("-I" MILLRACE_SOURCE_DIR "/include"));
+  EXPECT_THAT(result.out, HasSubstr("-lvart-ml"));
+}
+
+}  // namespace
+}  // namespace millrace::test
