@@ -25,6 +25,7 @@ Status run_env() {
   const std::filesystem::path directory = installed ? libraries : prefix / "lib";
   print_variable("PKG_CONFIG_PATH", (directory / "pkgconfig").string());
   print_variable("LD_LIBRARY_PATH", directory.string());
+  print_variable("PATH", program.parent_path().string());
   return {};
 }
 

@@ -1,0 +1,81 @@
+// docs/vart.md lists what there is: methods, options and environment variables.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <string>
+
+namespace millrace::test {
+namespace {
+
+using Names = std::multiset<std::string>;
+
+const std::string kSource = MILLRACE_SOURCE_DIR;
+
+std::string content(const std::string& path) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file) << path;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The text from the first `begin` to the next `end`.
+std::string between(const std::string& text, const std::string& begin, const std::string& end) {
+  const size_t from = text.find(begin);
+  EXPECT_NE(from, std::string::npos) << begin;
+  if (from == std::string::npos) return {};
+  return text.substr(from, text.find(end, from + begin.size()) - from);
+}
+
+// What `pattern` captures first, wherever it matches.
+Names all_of(const std::string& text, const char* pattern) {
+  const std::regex regex(pattern);
+  Names names;
+  for (std::sregex_iterator match(text.begin(), text.end(), regex), end; match != end; ++match)
+    names.insert((*match)[1]);
+  return names;
+}
+
+std::string section(const std::string& title) {
+  return between(content(kSource + "/docs/vart.md"), "\n## " + title + "\n", "\n## ");
+}
+
+// Overloads count: a name comes as often as there are functions of it.
+TEST(VartPage, ListsEveryMethodOfARunner) {
+  const std::string header = content(kSource + "/include/vart/vart_runner_factory.hpp");
+  const Names declared =
+      all_of(between(header, " Runner {", "\n};"), R"(virtual [^;(]*\b(\w+)\([^;]*= 0;)");
+  EXPECT_GT(declared.size(), 10u);
+  EXPECT_EQ(all_of(section("Runner"), R"(\n\| `(\w+)\()"), declared);
+}
+
+TEST(VartPage, ListsEveryOption) {
+  const std::string source = content(kSource + "/src/vart/options.cpp");
+  const std::string table = between(source, "kKnownOptions = {", "\n};");
+  Names known;
+  for (std::string key : all_of(table, R"((?:KnownOption\{|>\()\s*("\w+"|k\w+))")) {
+    if (key.front() == 'k') key = *all_of(source, ("\\b" + key + R"( = ("\w+"))").c_str()).begin();
+    known.insert(key.substr(1, key.size() - 2));
+  }
+  EXPECT_GT(known.size(), 10u);
+  EXPECT_EQ(all_of(section("Options"), R"(\n\| `(\w+)`)"), known);
+}
+
+TEST(VartPage, ListsEveryEnvironmentVariable) {
+  const Names listed = all_of(section("Environment"), R"(\n\| `(\w+)`)");
+  size_t found = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(kSource + "/src")) {
+    if (file.path().extension() != ".cpp") continue;
+    for (const std::string& name : all_of(content(file.path()), R"re("(MILLRACE_[A-Z0-9_]+))re")) {
+      ++found;
+      EXPECT_TRUE(listed.count(name) == 1) << name << " in " << file.path();
+    }
+  }
+  EXPECT_GT(found, 3u);
+}
+
+}  // namespace
+}  // namespace millrace::test
