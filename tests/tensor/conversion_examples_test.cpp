@@ -17,7 +17,8 @@ std::vector<T> to_hw(const TensorDesc& cpu, const TensorDesc& hw, const std::vec
                      const QuantParams& quant = {}) {
   const auto conversion = Conversion::plan(cpu, hw, quant);
   EXPECT_TRUE(conversion.ok()) << conversion.status().to_string();
-  std::vector<T> result(hw.elements());
+  // Not zero before, so that the zeros of the padding are seen to be written.
+  std::vector<T> result(hw.elements(), T(85));
   EXPECT_EQ(result.size() * sizeof(T), hw.bytes());
   conversion->to_hw(values.data(), result.data());
   return result;
