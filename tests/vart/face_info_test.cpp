@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <stdexcept>
 
 #include "tests/support/relu_model.h"
@@ -133,6 +134,15 @@ TEST_F(FaceInfo, TensorsThatAreNotQuantisedHaveScaleOne) {
     EXPECT_EQ(runner->get_quant_parameters(name).scale, 1.0) << name;
     EXPECT_EQ(runner->get_quant_parameters(name).zero_point, 0) << name;
   }
+}
+
+TEST_F(FaceInfo, PathsOfEverySpellingLeadToTheModel) {
+  const std::string form = directory_.file("form"), link = directory_.file("link.rai");
+  ASSERT_TRUE(test::write_tiny_model(form, {}, model::ArchiveForm::kDirectory).ok());
+  std::filesystem::create_symlink(model(), link);
+  for (const std::string& path :
+       {form, form + "/", form + "/.", directory_.file("./tiny.rai"), link})
+    EXPECT_NO_THROW(RunnerFactory::create_runner(RunnerType::VAIML, path)) << path;
 }
 
 TEST_F(FaceInfo, TheInnerOrderOfExecuteIsThatOfTheDescriptions) {
