@@ -146,6 +146,16 @@ TEST_F(MlVart, UnusableCommandLinesEndWithMinusOne) {
   EXPECT_THAT(files(), IsEmpty());
 }
 
+TEST_F(MlVart, TensorsThatDoNotFitTheBankEndWithMinusOne) {
+  setenv("MILLRACE_MEMORY_BANKS", "tiny=64", 1);
+  const ProgramResult result = run_config(application(1));
+  unsetenv("MILLRACE_MEMORY_BANKS");
+  EXPECT_EQ(result.exit_code, kUnusable);
+  EXPECT_THAT(result.err, HasSubstr("Error: "));
+  EXPECT_THAT(result.err, HasSubstr("tiny"));
+  EXPECT_THAT(files(), IsEmpty());
+}
+
 TEST_F(MlVart, WrongConfigurationsAreRefusedByName) {
   const Json good = application(1);
   const auto with = [&](const std::string& pointer, const Json& value) {
