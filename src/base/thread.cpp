@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <system_error>
@@ -39,6 +40,16 @@ Result<std::thread> start_thread(const char* name, std::function<void()> body) {
     return Status(StatusCode::kUnavailable,
                   fmt::format("the system refused thread '{}': {}", name, error.what()));
   }
+}
+
+Status pin_this_thread(int core) {
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(core, &only);
+  const int error = pthread_setaffinity_np(pthread_self(), sizeof(only), &only);
+  if (error == 0) return {};
+  return {StatusCode::kUnavailable, fmt::format("the system refused to pin a thread to core {}: {}",
+                                                core, std::generic_category().message(error))};
 }
 
 }  // namespace millrace

@@ -13,4 +13,8 @@ namespace millrace {
 // kUnavailable when the system refuses a thread; `body` is then destroyed.
 Result<std::thread> start_thread(const char* name, std::function<void()> body);
 
+// Lets the calling thread run on the logical processor `core` only. kUnavailable, with the reason,
+// when the system refuses; the thread then runs wherever it could before.
+Status pin_this_thread(int core);
+
 }  // namespace millrace

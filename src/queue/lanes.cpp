@@ -34,7 +34,10 @@ uint32_t Lanes::quarantined() const noexcept {
 }
 
 Lanes::Impl::Impl(const LanesOptions& options)
-    : wanted_(options.count), live_(options.count), sleepers_(options.count + kMaxQuarantined) {
+    : wanted_(options.count),
+      core_(options.core),
+      live_(options.count),
+      sleepers_(options.count + kMaxQuarantined) {
   for (uint32_t lane = 0; lane < id_limit(); ++lane) places_.emplace_back(options.spin);
 }
 
@@ -110,6 +113,9 @@ void Lanes::Impl::continue_elsewhere(Source& source) noexcept {
 }
 
 void Lanes::Impl::run_lane(LaneId lane) {
+  if (core_)
+    if (const Status pinned = pin_this_thread(*core_); !pinned.ok())
+      log(LogLevel::kWarning, "queue", pinned.message());
   const DefaultFloatEnvironment floats;
   std::shared_ptr<Source> held;
   while (find_work(lane, held)) {
@@ -187,6 +193,7 @@ bool Lanes::Impl::let_go(Source& source) noexcept {
 }
 
 std::optional<LaneId> Lanes::Impl::borrow(Source& source) noexcept {
+  if (core_) return std::nullopt;
   if (!source.try_move(Source::State::kIdle, Source::State::kScheduled)) return std::nullopt;
   const std::optional<LaneId> lane = sleepers_.borrow();
   if (!lane) resume(source);

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace millrace::queue {
 
@@ -21,6 +22,10 @@ struct LanesOptions {
   std::chrono::microseconds spin{20};
   // Start the threads on first use.
   bool lazy = false;
+  // The core to which all threads are pinned; where the system refuses that, a line is logged and
+  // they run anywhere. Requests run on these threads only: the thread of a caller, who is
+  // elsewhere, never takes the place of one (Unit::execute).
+  std::optional<int> core = {};
 };
 
 class Lanes {

@@ -50,7 +50,8 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   void schedule(Source& source) noexcept;
 
   // Makes the caller the owner of an idle source, to run requests as the lane that is returned,
-  // until give_back. Nothing when the source is owned or all lanes are busy or searching.
+  // until give_back. Nothing when the source is owned, all lanes are busy or searching, or they are
+  // pinned to a core.
   std::optional<LaneId> borrow(Source& source) noexcept;
   void give_back(Source& source, LaneId lane) noexcept;
   // Gives back the lane alone, when the source was taken from the caller, whose request hung.
@@ -83,6 +84,7 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   void come_back(LaneId lane);
 
   const uint32_t wanted_;
+  const std::optional<int> core_;
   alignas(64) std::atomic<uint64_t> last_ticket_{0};  // written by every submitter
   std::atomic<uint32_t> live_;                        // lanes that serve; wanted_ before start()
   ReadyList ready_;

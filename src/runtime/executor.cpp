@@ -11,10 +11,11 @@ namespace {
 
 using device::Direction;
 
-// The executors of the process, by program.
+// The executors of the process.
 struct Executors {
+  using Key = std::pair<const device::Program*, const queue::Lanes*>;
   std::mutex mutex;
-  std::map<const device::Program*, std::weak_ptr<Executor>> by_program;
+  std::map<Key, std::weak_ptr<Executor>> known;
 };
 
 Executors& executors() {
@@ -26,30 +27,34 @@ Executors& executors() {
 }  // namespace
 
 Result<std::shared_ptr<Executor>> Executor::of(std::shared_ptr<device::Device> device,
-                                               std::shared_ptr<const device::Program> program) {
+                                               std::shared_ptr<const device::Program> program,
+                                               std::shared_ptr<queue::Lanes> lanes) {
+  if (lanes == nullptr) lanes = std::shared_ptr<queue::Lanes>(device, &device->lanes());
   std::shared_ptr<Executor> made;  // destroyed after the lock is released, which it takes too
   Executors& all = executors();
   const std::lock_guard lock(all.mutex);
-  std::weak_ptr<Executor>& known = all.by_program[program.get()];
+  std::weak_ptr<Executor>& known = all.known[{program.get(), lanes.get()}];
   if (std::shared_ptr<Executor> executor = known.lock()) return executor;
-  made.reset(new Executor(std::move(device), std::move(program)));
+  made.reset(new Executor(std::move(device), std::move(program), std::move(lanes)));
   MILLRACE_RETURN_IF_ERROR(made->plan());
   known = made;
   return made;
 }
 
 Executor::Executor(std::shared_ptr<device::Device> device,
-                   std::shared_ptr<const device::Program> program)
+                   std::shared_ptr<const device::Program> program,
+                   std::shared_ptr<queue::Lanes> lanes)
     : device_(std::move(device)),
       program_(std::move(program)),
-      lanes_(device_->lanes().id_limit()) {}
+      lanes_(std::move(lanes)),
+      states_(lanes_->id_limit()) {}
 
 Executor::~Executor() {
   Executors& all = executors();
   const std::lock_guard lock(all.mutex);
-  const auto it = all.by_program.find(program_.get());
-  // Another executor of the same program may have been made since the last pointer to this went.
-  if (it != all.by_program.end() && it->second.expired()) all.by_program.erase(it);
+  const auto it = all.known.find({program_.get(), lanes_.get()});
+  // Another executor in this one's place may have been made since the last pointer to this went.
+  if (it != all.known.end() && it->second.expired()) all.known.erase(it);
 }
 
 Status Executor::plan() {
@@ -100,7 +105,7 @@ Status Executor::prepare(LaneState& state) const {
 Status Executor::run_frame(std::span<const TensorBinding> inputs,
                            std::span<const TensorBinding> outputs,
                            queue::RunControl& control) noexcept {
-  LaneState& state = lanes_[control.lane()];
+  LaneState& state = states_[control.lane()];
   MILLRACE_RETURN_IF_ERROR(prepare(state));
   for (size_t i = 0; i < inputs_.size(); ++i) {
     MILLRACE_ASSIGN_OR_RETURN(state.inputs[i],

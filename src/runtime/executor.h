@@ -1,8 +1,8 @@
-// Executor: runs frames of one program on the lanes of its device.
+// Executor: runs frames of one program on one set of lanes.
 //
 // Holds what belongs to (program, lane): the device's context and the staging memory of converted
-// boundary tensors, both made when the lane first needs them. Sessions on the same program share
-// one executor.
+// boundary tensors, both made when the lane first needs them. Sessions on the same program and the
+// same lanes share one executor.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "device/device.h"
 #include "memory/buffer.h"
+#include "queue/lanes.h"
 #include "queue/request.h"
 #include "runtime/boundary.h"
 #include "runtime/session.h"
@@ -22,15 +23,18 @@ namespace millrace::runtime {
 
 class Executor {
  public:
-  // The executor of `program`, which must be loaded on `device`; made on first use and alive as
-  // long as anybody keeps it. Any thread.
+  // The executor of `program`, which must be loaded on `device`, on `lanes`: those of the device
+  // when null. Made on first use and alive as long as anybody keeps it; it keeps the lanes. Any
+  // thread.
   static Result<std::shared_ptr<Executor>> of(std::shared_ptr<device::Device> device,
-                                              std::shared_ptr<const device::Program> program);
+                                              std::shared_ptr<const device::Program> program,
+                                              std::shared_ptr<queue::Lanes> lanes = nullptr);
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
   device::Device& device() noexcept { return *device_; }
+  queue::Lanes& lanes() const noexcept { return *lanes_; }
   const graph::CompiledModel& model() const noexcept { return program_->model(); }
 
   // Tensors of one frame.
@@ -57,7 +61,8 @@ class Executor {
     std::vector<device::Binding> inputs, outputs;
   };
 
-  Executor(std::shared_ptr<device::Device> device, std::shared_ptr<const device::Program> program);
+  Executor(std::shared_ptr<device::Device> device, std::shared_ptr<const device::Program> program,
+           std::shared_ptr<queue::Lanes> lanes);
   Status plan();
   Status check_side(std::span<const TensorBinding> bindings, size_t frames, const char* what,
                     const std::vector<Boundary>& boundaries) const;
@@ -65,8 +70,9 @@ class Executor {
 
   std::shared_ptr<device::Device> device_;
   std::shared_ptr<const device::Program> program_;
+  std::shared_ptr<queue::Lanes> lanes_;
   std::vector<Boundary> inputs_, outputs_;
-  std::vector<LaneState> lanes_;  // by LaneId
+  std::vector<LaneState> states_;  // by LaneId
 };
 
 }  // namespace millrace::runtime

@@ -13,6 +13,7 @@
 #include "base/hooks.h"
 #include "queue/unit.h"
 #include "runtime/admission.h"
+#include "runtime/bound_lanes.h"
 #include "runtime/callback_sequencer.h"
 #include "runtime/executor.h"
 #include "runtime/job_sync.h"
@@ -31,6 +32,12 @@ const Status& session_full() {
   static const Status* const made = new Status(
       StatusCode::kQueueFull, "max_concurrent_runs jobs are not completed: retry after one is");
   return *made;
+}
+
+// Null: those of the device.
+std::shared_ptr<queue::Lanes> lanes_for(const ColumnMap& map, const Placement& placement) {
+  if (!placement.start_column) return nullptr;
+  return lane_bound_to(map.core_of(ColumnMap::group_of(*placement.start_column)));
 }
 
 // Whether anybody looks at the events of base/hooks.h.
@@ -74,8 +81,9 @@ class Session::Seats final : public JobTask::Listener {
 
 class Session::Impl final {
  public:
-  Impl(std::shared_ptr<Executor> executor, const SessionOptions& options)
-      : executor_(std::move(executor)),
+  Impl(ColumnClaimPtr columns, std::shared_ptr<Executor> executor, const SessionOptions& options)
+      : columns_(std::move(columns)),
+        executor_(std::move(executor)),
         admission_(options.max_concurrent_runs),
         sequencer_(options.callback_order) {}
 
@@ -88,6 +96,7 @@ class Session::Impl final {
   Status make_units(const SessionOptions& options);
 
   const graph::CompiledModel& model() const noexcept { return executor_->model(); }
+  uint32_t lane_count() const noexcept { return executor_->lanes().count(); }
 
   Result<JobId> submit(const JobBindings& bindings, JobCallback callback);
   Status execute(const JobBindings& bindings);
@@ -101,6 +110,7 @@ class Session::Impl final {
   void leave(Seats& seats) noexcept;
   void withdraw(Job* job);
 
+  const ColumnClaimPtr columns_;
   const std::shared_ptr<Executor> executor_;
   Admission admission_;
   CallbackSequencer sequencer_;
@@ -127,13 +137,13 @@ void Session::Seats::on_job_settled(Job* job, const queue::Completion& completio
 }
 
 // One place per unit, so that no job waits behind another while a lane is free; units only get more
-// places when there are very many.
+// places when there are very many, or more than lanes to hold: a unit holds one lane at a time.
 Status Session::Impl::make_units(const SessionOptions& options) {
-  queue::Lanes& lanes = executor_->device().lanes();
+  queue::Lanes& lanes = executor_->lanes();
   const size_t tensors = (model().inputs.size() + model().outputs.size()) * model().batch_size;
   const JobSync sync(options.sync_inputs, options.sync_outputs, options.name);
   const uint32_t places = options.max_concurrent_runs;
-  const uint32_t count = std::min(places, kMaxUnits);
+  const uint32_t count = std::min({places, options.max_lanes, kMaxUnits});
   for (uint32_t i = 0; i < count; ++i) {
     Seats& seats = *seats_.emplace_back(
         std::make_unique<Seats>(*this, places / count + (i < places % count ? 1 : 0)));
@@ -237,9 +247,16 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<device::Device>
   if (options.max_concurrent_runs < 1 || options.max_concurrent_runs > kMaxConcurrentRuns)
     return invalid_argument(fmt::format("max_concurrent_runs is {}, outside 1 to {}",
                                         options.max_concurrent_runs, kMaxConcurrentRuns));
-  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Executor> executor,
-                            Executor::of(std::move(device), std::move(program)));
-  auto impl = std::make_unique<Impl>(std::move(executor), options);
+  if (options.max_lanes < 1) return invalid_argument("max_lanes is 0: jobs need one");
+  MILLRACE_ASSIGN_OR_RETURN(const ColumnMap map, ColumnMap::of_process());
+  MILLRACE_ASSIGN_OR_RETURN(
+      ColumnClaimPtr columns,
+      claim_columns(map, options.placement,
+                    fmt::format("{} (model \"{}\")", options.name, program->model().name)));
+  MILLRACE_ASSIGN_OR_RETURN(
+      std::shared_ptr<Executor> executor,
+      Executor::of(std::move(device), std::move(program), lanes_for(map, options.placement)));
+  auto impl = std::make_unique<Impl>(std::move(columns), std::move(executor), options);
   MILLRACE_RETURN_IF_ERROR(impl->make_units(options));
   return std::unique_ptr<Session>(new Session(std::move(impl)));
 }
@@ -250,6 +267,10 @@ Session::~Session() = default;
 
 const graph::CompiledModel& Session::model() const noexcept {
   return impl_->model();
+}
+
+uint32_t Session::lane_count() const noexcept {
+  return impl_->lane_count();
 }
 
 Result<JobId> Session::submit(const JobBindings& bindings, JobCallback callback) {

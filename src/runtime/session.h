@@ -17,6 +17,7 @@
 #include "memory/device_side.h"
 #include "millrace/execution.hpp"
 #include "queue/dispatcher.h"
+#include "runtime/column_claim.h"
 
 namespace millrace::runtime {
 
@@ -51,10 +52,15 @@ struct SessionOptions {
   // Whether jobs sync tensors with a device's own copy themselves, or the caller does.
   bool sync_inputs = true, sync_outputs = true;
   std::string name = "a session";  // for people
+  // Lanes that its jobs, synchronous ones too, may hold at the same time; at least 1.
+  uint32_t max_lanes = kMaxConcurrentRuns;
+  Placement placement = {};
 };
 
 class Session {
  public:
+  // kInvalidArgument for options out of range, and when MILLRACE_COLUMNS makes no sense;
+  // kUnavailable when others are on the columns, or a thread cannot be started; kOutOfMemory.
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<device::Device> device,
                                                  std::shared_ptr<const device::Program> program,
                                                  SessionOptions options = {});
@@ -68,6 +74,8 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   const graph::CompiledModel& model() const noexcept;
+  // Lanes on which its jobs may run: those of the device, or the one of the core it is bound to.
+  uint32_t lane_count() const noexcept;
 
   // Returns at once. kQueueFull when max_concurrent_runs jobs are not completed, kInvalidArgument
   // when counts or pointers do not fit the model, kUnavailable when the thread for callbacks cannot
@@ -83,7 +91,7 @@ class Session {
 
   // Runs a job to its end. Takes its place in the same order as asynchronous jobs; waits while
   // max_concurrent_runs jobs are not completed. On the calling thread, in the stead of a lane,
-  // where one is free: no hand-off and no wake-up.
+  // where one is free (no hand-off and no wake-up), unless the session is bound to a core.
   Status execute(const JobBindings& bindings);
 
  private:

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/log.h"
+#include "runtime/columns.h"
 #include "vart/payload.h"
 
 namespace millrace::vartml {
@@ -19,7 +20,6 @@ namespace {
 using ::vart::TensorType;
 
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
-constexpr int64_t kLastColumn = 32;
 
 [[noreturn]] void refuse(std::string_view key, std::string_view takes) {
   throw std::invalid_argument(fmt::format("option \"{}\" takes {}", key, takes));
@@ -62,6 +62,13 @@ size_t choice_option(std::string_view key, const std::any& payload,
 
 TensorType tensor_type_option(std::string_view key, const std::any& payload) {
   return choice_option(key, payload, {"CPU", "HW"}) == 0 ? TensorType::CPU : TensorType::HW;
+}
+
+// Any column that leaves enough for a model.
+uint32_t start_column_option(std::string_view key, const std::any& payload) {
+  const Result<runtime::ColumnMap> map = runtime::ColumnMap::of_process();
+  if (!map.ok()) throw std::runtime_error(map.status().message());
+  return static_cast<uint32_t>(integer_option(key, payload, 0, map->last_start_column()));
 }
 
 struct KnownOption {
@@ -112,7 +119,10 @@ constexpr std::array kKnownOptions = {
                 }},
     number_option<&RunnerOptions::async_threadpool_depth, 1, kNoLimit>("async_threadpool_depth"),
     number_option<&RunnerOptions::cma_index, 0, kNoLimit>("cma_index"),
-    number_option<&RunnerOptions::start_column, 0, kLastColumn>("start_column"),
+    KnownOption{"start_column",
+                [](auto key, auto& payload, auto& options) {
+                  options.start_column = start_column_option(key, payload);
+                }},
     flag_option<&RunnerOptions::aie_columns_sharing>("aie_columns_sharing"),
     flag_option<&RunnerOptions::skip_in_bo_sync>("skip_in_bo_sync"),
     flag_option<&RunnerOptions::skip_out_bo_sync>("skip_out_bo_sync"),

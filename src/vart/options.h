@@ -24,7 +24,7 @@ struct RunnerOptions {
   uint32_t async_threadpool_depth = 10;  // lanes its jobs may hold at the same time
   runtime::CallbackOrder callback_order = runtime::CallbackOrder::kSubmission;
   uint32_t cma_index = 0;                // the memory bank of allocate_npu_tensor
-  std::optional<uint32_t> start_column;  // none: placed freely
+  std::optional<uint32_t> start_column;  // binds to a core; none: placed freely
   bool aie_columns_sharing = true;
   bool skip_in_bo_sync = false;
   bool skip_out_bo_sync = false;

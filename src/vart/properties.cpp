@@ -29,12 +29,12 @@ std::vector<size_t> free_bytes_of(const memory::BankList& banks) {
 
 }  // namespace
 
-std::any property_of(const runtime::LoadedProgram& loaded, const memory::BankList& banks,
-                     const std::string& key) {
+std::any property_of(const runtime::LoadedProgram& loaded, uint32_t lanes,
+                     const memory::BankList& banks, const std::string& key) {
   const graph::CompiledModel& model = loaded.program->model();
   if (key == "model_name") return model.name;
   if (key == "nb_systems") return size_t{1};
-  if (key == "nb_cores_per_system") return size_t{loaded.device->lanes().count()};
+  if (key == "nb_cores_per_system") return size_t{lanes};
   if (key == "batch_size_per_core") return size_t{model.batch_size};
   if (key == "onnx_scratch_bytes") return static_cast<size_t>(loaded.program->info().context_bytes);
   if (key == "nb_ddrs") return static_cast<uint8_t>(banks.size());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <any>
+#include <cstdint>
 #include <string>
 
 #include "memory/bank.h"
@@ -9,8 +10,9 @@
 
 namespace millrace::vartml {
 
-// Throws std::invalid_argument for an unknown key.
-std::any property_of(const runtime::LoadedProgram& loaded, const memory::BankList& banks,
-                     const std::string& key);
+// `lanes`: those on which the runner's jobs may run. Throws std::invalid_argument for an unknown
+// key.
+std::any property_of(const runtime::LoadedProgram& loaded, uint32_t lanes,
+                     const memory::BankList& banks, const std::string& key);
 
 }  // namespace millrace::vartml

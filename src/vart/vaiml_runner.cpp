@@ -42,6 +42,8 @@ std::unique_ptr<runtime::Session> make_session(const runtime::LoadedProgram& loa
   session.sync_inputs = !options.skip_in_bo_sync;
   session.sync_outputs = !options.skip_out_bo_sync;
   session.name = fmt::format("runner \"{}\"", options.name);
+  session.max_lanes = options.async_threadpool_depth;
+  session.placement = {options.start_column, !options.aie_columns_sharing};
   return value_or_throw(runtime::Session::create(loaded.device, loaded.program, session));
 }
 
@@ -130,7 +132,7 @@ size_t VaimlRunner::get_batch_size(TensorDirection) const {
 }
 
 std::any VaimlRunner::get_property(const std::string& key) const {
-  return property_of(loaded_, banks_, key);
+  return property_of(loaded_, session_->lane_count(), banks_, key);
 }
 
 ApiStatus VaimlRunner::execute(const TensorTable& inputs, TensorTable& outputs) noexcept {

@@ -1,0 +1,44 @@
+// Column claims: which sessions of this process are on which columns, so that an exclusive one can
+// be sure of its own. Bookkeeping only: groups that stand for the same core still share its time.
+//
+// Any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/status.h"
+#include "runtime/columns.h"
+
+namespace millrace::runtime {
+
+// Where a session wants to run.
+struct Placement {
+  // Bound: its jobs run on the core of this column's group only. None: on every lane of the device.
+  std::optional<uint32_t> start_column = {};
+  // Shares its columns with no other session of the process. Without a start column it gets the
+  // first group that nobody is on.
+  bool exclusive = false;
+};
+
+// The columns that a session has, until it is destroyed.
+struct ColumnClaim {
+  uint32_t start_column;
+  bool exclusive;
+  std::string holder;
+};
+struct ReleaseColumns {
+  void operator()(const ColumnClaim* claim) const noexcept;
+};
+using ColumnClaimPtr = std::unique_ptr<const ColumnClaim, ReleaseColumns>;
+
+// Null for a placement that is shared and names no column: it is on none in particular. `holder`
+// is how messages name the session. kInvalidArgument when the start column leaves fewer than four;
+// kUnavailable, naming holder and columns, when the columns overlap those of another claim and
+// either is exclusive, or when no group is free.
+Result<ColumnClaimPtr> claim_columns(const ColumnMap& map, const Placement& placement,
+                                     std::string holder);
+
+}  // namespace millrace::runtime

@@ -1,0 +1,50 @@
+// Columns: what the software NPU shows of itself for placing models, as the board does. They come
+// in groups of four; every group stands for a core, so that a column makes sense on any machine.
+//
+//   columns   0-3      4-7      8-11     12-15   ...
+//   group     0        1        2        3
+//   core      first    second   first    second        with a budget of two cores: round robin
+//
+// A model occupies four columns from its start column on, which may be any that leaves four. It
+// belongs to the group that its start column is in.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+
+namespace millrace::runtime {
+
+inline constexpr uint32_t kColumnsPerGroup = 4;
+inline constexpr uint32_t kColumnsOfAModel = kColumnsPerGroup;
+inline constexpr uint32_t kDefaultColumns = 36;
+inline constexpr uint32_t kMostColumns = 1024;  // more than any board has; a slip of the pen beyond
+
+class ColumnMap {
+ public:
+  // The map of this process: as many columns as the environment variable MILLRACE_COLUMNS says, 36
+  // when it is not set, over the cores of the budget. kInvalidArgument when it is not a multiple of
+  // four from 4 to 1024. Any thread.
+  static Result<ColumnMap> of_process();
+
+  // Requirement: `columns` is a multiple of four, and there is a core.
+  ColumnMap(uint32_t columns, std::vector<int> cores);
+
+  uint32_t columns() const noexcept { return columns_; }
+  uint32_t groups() const noexcept { return columns_ / kColumnsPerGroup; }
+  uint32_t last_start_column() const noexcept { return columns_ - kColumnsOfAModel; }
+  static uint32_t group_of(uint32_t column) noexcept { return column / kColumnsPerGroup; }
+  // The logical processor that a group stands for.
+  int core_of(uint32_t group) const noexcept { return cores_[group % cores_.size()]; }
+
+ private:
+  uint32_t columns_;
+  std::vector<int> cores_;
+};
+
+// "columns 4 to 7": those of a model, or of a group.
+std::string columns_from(uint32_t start_column);
+
+}  // namespace millrace::runtime
