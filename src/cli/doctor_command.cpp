@@ -12,6 +12,7 @@
 #include "memory/bank.h"
 #include "memory/bank_use.h"
 #include "memory/buffer.h"
+#include "runtime/columns.h"
 
 namespace millrace::cli {
 namespace {
@@ -82,6 +83,20 @@ Status print_banks() {
   return {};
 }
 
+// What `start_column` means on this machine: column -> group -> core.
+Status print_columns() {
+  const Result<runtime::ColumnMap> map = runtime::ColumnMap::of_process();
+  if (!map.ok()) {
+    print_row("columns", "FAILED: " + map.status().message());
+    return map.status();
+  }
+  print_row("columns", fmt::format("{} in {} groups", map->columns(), map->groups()));
+  for (uint32_t group = 0; group < map->groups(); ++group)
+    print_row(runtime::columns_from(group * runtime::kColumnsPerGroup).c_str(),
+              fmt::format("group {}, core {}", group, map->core_of(group)));
+  return {};
+}
+
 Status run_doctor() {
   const Topology& machine = topology();
   print_row("millrace", MILLRACE_VERSION);
@@ -94,11 +109,13 @@ Status run_doctor() {
   print_row("quota",
             machine.cgroup_cores > 0 ? fmt::format("{:.2f} cores", machine.cgroup_cores) : "none");
   print_row("core budget", fmt::format("{} lanes", machine.core_budget));
+  const Status columns = print_columns();
   print_row("fd sharing", fd_sharing());
   print_row("dma-buf sources", present("/dev/udmabuf") + ", " + present("/dev/dma_heap"));
   const Status banks = print_banks();
   const Status null_device = print_device("null");
   const Status cpu_device = print_device("cpu");
+  MILLRACE_RETURN_IF_ERROR(columns);
   MILLRACE_RETURN_IF_ERROR(banks);
   MILLRACE_RETURN_IF_ERROR(null_device);
   return cpu_device;

@@ -53,5 +53,25 @@ TEST_F(DoctorBanks, SaysWhatIsWrongWithTheirDescription) {
   expect_failure(millrace({"doctor"}), "lots");
 }
 
+class DoctorColumns : public CliTest {
+ protected:
+  ~DoctorColumns() override { ::unsetenv("MILLRACE_COLUMNS"); }
+};
+
+TEST_F(DoctorColumns, ShowsWhichCoreEachOfThemMeans) {
+  const ProgramResult result = millrace({"doctor"});
+  EXPECT_THAT(result.out, ContainsRegex("columns +36 in 9 groups\n"));
+  EXPECT_THAT(result.out, ContainsRegex("columns 0 to 3 +group 0, core [0-9]+\n"));
+  EXPECT_THAT(result.out, ContainsRegex("columns 32 to 35 +group 8, core [0-9]+\n"));
+}
+
+TEST_F(DoctorColumns, NamesANumberOfThemThatMakesNoSense) {
+  ::setenv("MILLRACE_COLUMNS", "37", 1);
+  const ProgramResult result = millrace({"doctor"});
+  expect_failure(result, "MILLRACE_COLUMNS is \"37\"");
+  EXPECT_THAT(result.out, ContainsRegex("columns +FAILED: "));
+  EXPECT_THAT(result.out, HasSubstr("device cpu")) << "the rest is shown all the same";
+}
+
 }  // namespace
 }  // namespace millrace::test
