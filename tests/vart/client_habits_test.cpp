@@ -58,7 +58,7 @@ TEST_P(ClientHabits, TwoSlotsInFlightAndPoolsThatOutliveTheRunner) {
     const std::shared_ptr<Runner> runner = make_face(kBatch);
     std::deque<size_t> in_flight;
     for (size_t i = 0; i < kIterations + slots.size(); ++i) {
-      if (in_flight.size() == slots.size()) {
+      if (in_flight.size() == slots.size() || i >= kIterations) {
         const size_t oldest = in_flight.front();
         in_flight.pop_front();
         ASSERT_EQ(runner->wait(slots[oldest].job, std::chrono::milliseconds(30000)),
