@@ -100,7 +100,7 @@ class Finder {
 
   std::optional<View> named_view(const std::string& name, size_t output, const std::string& prefix,
                                  NameOf name_of) const {
-    const View first = view_.value_or(View::kHw);
+    const View first = view_.value_or(model_.outputs[output].hw ? View::kHw : View::kCpu);
     const View second = first == View::kHw ? View::kCpu : View::kHw;
     for (const View view : {first, second})
       if (name == prefix + name_of(desc(output, view), output)) return view;
