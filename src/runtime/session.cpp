@@ -88,6 +88,7 @@ class Session::Impl final {
   Status make_units(const SessionOptions& options);
 
   const graph::CompiledModel& model() const noexcept { return executor_->model(); }
+  uint64_t accepted_jobs() const noexcept;
 
   Result<JobId> submit(const JobBindings& bindings, JobCallback callback);
   Status execute(const JobBindings& bindings);
@@ -141,6 +142,14 @@ Status Session::Impl::make_units(const SessionOptions& options) {
         seats.make_unit(lanes, fmt::format("{}/{}", model().name, i), tensors, sync));
   }
   return {};
+}
+
+// The ids of a unit count without gaps.
+uint64_t Session::Impl::accepted_jobs() const noexcept {
+  uint64_t jobs = 0;
+  for (const std::unique_ptr<Seats>& seats : seats_)
+    jobs += queue::counter_of(seats->unit().last_submitted());
+  return jobs;
 }
 
 Result<JobId> Session::Impl::submit(const JobBindings& bindings, JobCallback callback) {
@@ -250,6 +259,10 @@ Session::~Session() = default;
 
 const graph::CompiledModel& Session::model() const noexcept {
   return impl_->model();
+}
+
+uint64_t Session::accepted_jobs() const noexcept {
+  return impl_->accepted_jobs();
 }
 
 Result<JobId> Session::submit(const JobBindings& bindings, JobCallback callback) {

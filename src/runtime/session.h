@@ -68,6 +68,8 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   const graph::CompiledModel& model() const noexcept;
+  // Jobs of submit() and execute() that were not refused, so far.
+  uint64_t accepted_jobs() const noexcept;
 
   // Returns at once. kQueueFull when max_concurrent_runs jobs are not completed, kInvalidArgument
   // when counts or pointers do not fit the model, kUnavailable when the thread for callbacks cannot

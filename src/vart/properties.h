@@ -6,11 +6,12 @@
 
 #include "memory/bank.h"
 #include "runtime/loader.h"
+#include "vart/options.h"
 
 namespace millrace::vartml {
 
 // Throws std::invalid_argument for an unknown key.
-std::any property_of(const runtime::LoadedProgram& loaded, const memory::BankList& banks,
-                     const std::string& key);
+std::any property_of(const runtime::LoadedProgram& loaded, const RunnerOptions& options,
+                     const memory::BankList& banks, const std::string& key);
 
 }  // namespace millrace::vartml

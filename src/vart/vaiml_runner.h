@@ -14,6 +14,7 @@
 #include "vart/job_binder.h"
 #include "vart/model_tensors.h"
 #include "vart/options.h"
+#include "vart/runner_log.h"
 #include "vart/vart_runner_factory.hpp"
 
 namespace millrace::vartml {
@@ -58,8 +59,10 @@ class VaimlRunner final : public ::vart::Runner {
  private:
   ::vart::StatusCode submit(const TensorTable& inputs, const TensorTable& outputs,
                             runtime::JobCallback callback, uint32_t& id);
+  std::string summary() const;
 
   const RunnerOptions options_;
+  const std::shared_ptr<const RunnerLog> log_;
   const memory::BankList banks_;
   const runtime::LoadedProgram loaded_;
   const ModelTensors tensors_;
