@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
+#include "model/archive_extract.h"
 #include "vart/job_trace.h"
 #include "vart/properties.h"
 #include "vart/tensor_info.h"
@@ -86,6 +89,7 @@ VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options
     throw std::invalid_argument("option \"cma_index\": " + no_bank(banks_, options_.cma_index));
   for (const std::string& remark : options_.remarks) log_->write(LogLevel::kDebug, remark);
   tensors_.check(options_, *log_);
+  if (!options_.cache_path.empty()) extract(model_path);
   session_ = make_session(loaded_, options_);
   log_->write(LogLevel::kInfo, fmt::format("created from {}: {}", model_path, summary()));
 }
@@ -94,6 +98,19 @@ VaimlRunner::~VaimlRunner() {
   const uint64_t jobs = session_->accepted_jobs();
   session_.reset();
   log_->write(LogLevel::kInfo, fmt::format("destroyed after {} jobs", jobs));
+}
+
+void VaimlRunner::extract(const std::string& model_path) const {
+  std::error_code error;
+  if (std::filesystem::is_directory(model_path, error)) {
+    log_->write(LogLevel::kDebug, "cache_path: the model is a directory, nothing to extract");
+    return;
+  }
+  const Result<bool> written = model::extract_archive(model_path, options_.cache_path);
+  if (!written.ok()) throw std::runtime_error("cache_path: " + written.status().message());
+  log_->write(LogLevel::kDebug,
+              fmt::format("cache_path: the model is {} {}",
+                          *written ? "extracted to" : "already in", options_.cache_path));
 }
 
 std::string VaimlRunner::summary() const {

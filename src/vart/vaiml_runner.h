@@ -59,6 +59,7 @@ class VaimlRunner final : public ::vart::Runner {
  private:
   ::vart::StatusCode submit(const TensorTable& inputs, const TensorTable& outputs,
                             runtime::JobCallback callback, uint32_t& id);
+  void extract(const std::string& model_path) const;
   std::string summary() const;
 
   const RunnerOptions options_;
