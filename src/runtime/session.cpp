@@ -46,7 +46,8 @@ class Session::Seats final : public JobTask::Listener {
  public:
   Seats(Impl& session, uint32_t count) noexcept : session_(session), count_(count) {}
 
-  Status make_unit(queue::Lanes& lanes, std::string name, size_t tensors, JobSync sync);
+  Status make_unit(queue::Lanes& lanes, std::string name, size_t tensors, JobSync sync,
+                   std::shared_ptr<Profile> profile);
   queue::Unit& unit() noexcept { return *unit_; }
 
   uint32_t count() const noexcept { return count_; }
@@ -110,12 +111,12 @@ class Session::Impl final {
 };
 
 Status Session::Seats::make_unit(queue::Lanes& lanes, std::string name, size_t tensors,
-                                 JobSync sync) {
+                                 JobSync sync, std::shared_ptr<Profile> profile) {
   queue::UnitOptions options;
   options.name = std::move(name);
   options.depth = count_;
-  options.make_task = [this, tensors, sync = std::move(sync)] {
-    return std::make_unique<JobTask>(tensors, this, sync);
+  options.make_task = [this, tensors, sync = std::move(sync), profile = std::move(profile)] {
+    return std::make_unique<JobTask>(tensors, this, sync, profile);
   };
   // A job that fails spoils no other.
   options.auto_reset = true;
@@ -138,8 +139,8 @@ Status Session::Impl::make_units(const SessionOptions& options) {
   for (uint32_t i = 0; i < count; ++i) {
     Seats& seats = *seats_.emplace_back(
         std::make_unique<Seats>(*this, places / count + (i < places % count ? 1 : 0)));
-    MILLRACE_RETURN_IF_ERROR(
-        seats.make_unit(lanes, fmt::format("{}/{}", model().name, i), tensors, sync));
+    MILLRACE_RETURN_IF_ERROR(seats.make_unit(lanes, fmt::format("{}/{}", model().name, i), tensors,
+                                             sync, options.profile));
   }
   return {};
 }

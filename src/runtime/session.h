@@ -43,6 +43,8 @@ using JobId = uint32_t;  // from 1; 0 is never issued
 using JobCallback = queue::Notice;
 using CallbackOrder = millrace::CallbackOrder;
 
+class Profile;
+
 inline constexpr uint32_t kMaxConcurrentRuns = 65'536;
 
 struct SessionOptions {
@@ -50,7 +52,8 @@ struct SessionOptions {
   CallbackOrder callback_order = CallbackOrder::kSubmission;
   // Whether jobs sync tensors with a device's own copy themselves, or the caller does.
   bool sync_inputs = true, sync_outputs = true;
-  std::string name = "a session";  // for people
+  std::string name = "a session";              // for people
+  std::shared_ptr<Profile> profile = nullptr;  // of the program, told of every job; null for none
 };
 
 class Session {
