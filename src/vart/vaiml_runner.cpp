@@ -37,8 +37,10 @@ runtime::LoadedProgram load(const std::string& model_path) {
 }
 
 std::unique_ptr<runtime::Session> make_session(const runtime::LoadedProgram& loaded,
-                                               const RunnerOptions& options) {
+                                               const RunnerOptions& options,
+                                               std::shared_ptr<runtime::Profile> profile) {
   runtime::SessionOptions session;
+  session.profile = std::move(profile);
   session.max_concurrent_runs = options.max_concurrent_runs;
   session.callback_order = options.callback_order;
   session.sync_inputs = !options.skip_in_bo_sync;
@@ -90,13 +92,16 @@ VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options
   for (const std::string& remark : options_.remarks) log_->write(LogLevel::kDebug, remark);
   tensors_.check(options_, *log_);
   if (!options_.cache_path.empty()) extract(model_path);
-  session_ = make_session(loaded_, options_);
+  if (options_.ai_analyzer_profiling)
+    profile_ = std::make_unique<ProfileFile>(loaded_, options_.cache_path);
+  session_ = make_session(loaded_, options_, profile_ ? profile_->profile() : nullptr);
   log_->write(LogLevel::kInfo, fmt::format("created from {}: {}", model_path, summary()));
 }
 
 VaimlRunner::~VaimlRunner() {
   const uint64_t jobs = session_->accepted_jobs();
   session_.reset();
+  if (profile_ != nullptr) profile_->write(*log_);
   log_->write(LogLevel::kInfo, fmt::format("destroyed after {} jobs", jobs));
 }
 

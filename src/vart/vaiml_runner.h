@@ -14,6 +14,7 @@
 #include "vart/job_binder.h"
 #include "vart/model_tensors.h"
 #include "vart/options.h"
+#include "vart/profile_file.h"
 #include "vart/runner_log.h"
 #include "vart/vart_runner_factory.hpp"
 
@@ -67,6 +68,7 @@ class VaimlRunner final : public ::vart::Runner {
   const memory::BankList banks_;
   const runtime::LoadedProgram loaded_;
   const ModelTensors tensors_;
+  std::unique_ptr<ProfileFile> profile_;  // null unless asked for
   std::unique_ptr<runtime::Session> session_;
 };
 
