@@ -84,19 +84,21 @@ ProfileTotals Profile::totals() const {
   return totals_;
 }
 
-std::unique_ptr<Profile::Recorder> Profile::take_recorder() noexcept try {
+std::unique_ptr<Profile::Recorder> Profile::take_recorder() noexcept {
   const std::lock_guard lock(mutex_);
   if (!idle_.empty()) {
     std::unique_ptr<Recorder> recorder = std::move(idle_.back());
     idle_.pop_back();
     return recorder;
   }
-  idle_.reserve(recorders_ + 1);  // so that there is room when it comes back
-  auto recorder = std::make_unique<Recorder>(totals_.steps.size());
-  ++recorders_;
-  return recorder;
-} catch (const std::bad_alloc&) {
-  return nullptr;
+  try {
+    idle_.reserve(recorders_ + 1);  // so that there is room when it comes back
+    auto recorder = std::make_unique<Recorder>(totals_.steps.size());
+    ++recorders_;
+    return recorder;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 void Profile::give_back(std::unique_ptr<Recorder> recorder) noexcept {
