@@ -75,26 +75,70 @@ struct JobHandle {
   uint32_t job_id = 0;  // from 1; 0 is no job
 };
 
-// A model, loaded. Options (key, payload, default):
+// A model, loaded. Options (key, payload, default, effect):
 //
+// Tensors
 //   input_tensor_type, output_tensor_type   string "HW" or "CPU"; "HW". The view of the tensors
 //       that will be passed. HW needs a model with an HW view on that side. A tensor is taken by
 //       its own tensor_type, so both views work whatever this says.
 //       With ".<tensor name>" appended: for that tensor alone.
-//   max_concurrent_runs   unsigned, from 1; 2. Asynchronous jobs accepted and not finished.
-//   callback_order        string "submission" or "completion"; "submission"
-//   cma_index   unsigned; 0. The memory bank of allocate_npu_tensor. The environment variable
+//   cma_index         unsigned; 0. The memory bank of allocate_npu_tensor. The environment variable
 //       MILLRACE_MEMORY_BANKS says which there are: "DDR0=2G,DDR1=unlimited"; without it four
 //       without a limit.
 //   skip_in_bo_sync, skip_out_bo_sync   bool; false. The caller syncs the HW tensors that a runner
 //       allocated: inputs after writing, outputs before reading. The memory is coherent, so nothing
 //       comes of forgetting it, unless MILLRACE_STRICT_SYNC=1 is set when the memory is made: then
 //       the job or the caller sees what was there before, and the log has a warning.
-//   async_threadpool_depth, start_column, aie_columns_sharing, log_level, debug, config_json,
-//   cache_path, ai_analyzer_profiling, enable_xrt_run_pool, name   checked; without effect so far
+//
+// Jobs
+//   max_concurrent_runs      integer, 1 to 65536; 2. Asynchronous jobs accepted and not finished.
+//   async_threadpool_depth   integer, from 1; 10. Jobs of this runner that run at the same time, at
+//       most, synchronous ones too; never more than it has cores.
+//   callback_order           string "submission" or "completion"; "submission". The order in which
+//       callbacks are called.
+//
+// Placement. The device shows 36 columns (the environment variable MILLRACE_COLUMNS: another
+// number) in groups of four, and each group stands for a processor core, round robin. A model
+// occupies four columns.
+//   start_column          integer, 0 to 32 (four before the end); none. Jobs run on the core of the
+//       group that this column is in. Without it, on any core of the process.
+//   aie_columns_sharing   bool; true. Runners of the process may be on the same columns and take
+//       turns. False: the columns are this runner's alone, those from start_column on, else the
+//       first group that is free; creation fails where another runner is on them or, later, for the
+//       other one. The message names the holder.
+//
+// What is told
+//   name          string; "VAIML-Runner". Stands in front of this runner's lines in the log.
+//   log_level     string "ERROR", "WARNING", "INFO" or "DEBUG"; "INFO". Lines of this runner up to
+//       this level go to the log of the process, whose own level (the environment variable
+//       MILLRACE_LOG: error, warning, info or debug; nothing is printed without it) bounds them
+//       again. ERROR: calls and jobs that failed, and why. WARNING: types given for tensors that
+//       are not there. INFO: the runner was made, with what; destroyed, after how many jobs. DEBUG:
+//       every job submitted and completed, with status and microseconds, and what was ignored.
+//   debug         bool; false. The same as log_level "DEBUG", whatever that says.
+//   ai_analyzer_profiling   bool; false. When the runner is destroyed it writes a JSON file
+//       <model>_profile_<process id>_<n>.json into cache_path, else into the directory that was
+//       current when it was made; the log says where (INFO). It holds model, device, precision,
+//       jobs, frames, execute_us (microseconds that jobs took, from their start on a core) and
+//       entries that add up to it: one "operator" per step of the device, with index, node,
+//       operation, implementation, output and its shape, and around them "inputs" and "outputs",
+//       the conversions at the boundary; each with calls, total_us, min_us and max_us.
+//
+// Files
+//   config_json   string, a path; none. JSON with the configuration of a compiler, in which any of
+//       these options may stand too, at the top or in an object "runner-options": keys with '-' or
+//       '_', numbers and bools also as strings ("4", "false"). The map goes before the file. Other
+//       keys are ignored.
+//   cache_path    string, a directory; none. A .rai model is extracted there (made if it is not
+//       there) as vaiml_par_0, so that the directory is a model too; one that is there already is
+//       used, another one replaced at one go, also while other processes do the same. Nothing is
+//       extracted when the model is a directory, and nowhere without this option.
+//
+//   enable_xrt_run_pool   bool; false. Accepted; without effect, since there is no driver to pool
+//       for.
 //
 // Payloads: any integer type for numbers, bool or any integer for switches, std::string,
-// const char* or std::string_view for strings. Other keys are ignored.
+// const char* or std::string_view for strings. Other keys are ignored, with a line at DEBUG.
 class Runner {
  public:
   // Runs on an internal thread, after the job has completed and its slot is free. Callbacks of a
@@ -125,9 +169,10 @@ class Runner {
   virtual size_t get_batch_size() const = 0;
   virtual size_t get_batch_size(TensorDirection direction) const = 0;
 
-  // model_name (std::string); nb_systems, nb_cores_per_system, batch_size_per_core,
-  // onnx_scratch_bytes (size_t); nb_ddrs (uint8_t), the memory banks; ddr_free_bytes
-  // (std::vector<size_t>), what this process may still allocate in each. Throws
+  // std::string: model_name; name (the option); device ("cpu"); precision ("fp32" or "bf16", what
+  // is computed in). size_t: nb_systems; nb_cores_per_system; batch_size_per_core;
+  // onnx_scratch_bytes (scratch memory of one running job). uint8_t: nb_ddrs, the memory banks.
+  // std::vector<size_t>: ddr_free_bytes, what this process may still allocate in each bank. Throws
   // std::invalid_argument for any other key.
   virtual std::any get_property(const std::string& key) const = 0;
 
@@ -183,8 +228,9 @@ class RunnerFactory {
  public:
   // Loads `model_path`: a .rai file, or a directory that contains vaiml_par_0. Throws
   // std::runtime_error for an unknown type, a model that is missing or not valid, or one without
-  // the views the options ask for, or memory banks that make no sense; std::invalid_argument for an
-  // option with a bad value.
+  // the views the options ask for, a config_json that cannot be read (with file and line), a
+  // cache_path that cannot be written, or memory banks that make no sense; std::invalid_argument
+  // for an option with a bad value (with file and line where it stands in a file).
   static std::shared_ptr<Runner> create_runner(
       RunnerType type, const std::string& model_path,
       const std::unordered_map<std::string, std::any>& options = {});

@@ -1,25 +1,20 @@
 #include "model/archive_writer.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 
 #include "base/align.h"
-#include "base/unique_fd.h"
 #include "model/archive_header.h"
 #include "model/checksum.h"
+#include "model/output_file.h"
 #include "model/output_path.h"
 
 namespace millrace::model {
 namespace {
 
 using Bytes = std::span<const std::byte>;
-using Sink = std::function<Status(Bytes)>;
 
 struct Plan {
   Header header;
@@ -88,36 +83,6 @@ Status emit_file(const Plan& plan, const std::vector<Bytes>& segments, const Sin
   const uint64_t structure_end = kHeaderSize + plan.structure.size();
   MILLRACE_RETURN_IF_ERROR(emit_padding(plan.header.segments_offset - structure_end, sink));
   return emit_segments(plan, segments, sink);
-}
-
-Status write_all(int fd, Bytes bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return io_error("cannot write", errno);
-    bytes = bytes.subspan(static_cast<size_t>(written));
-  }
-  return {};
-}
-
-// Creates an empty file; `path` must not exist.
-Result<UniqueFd> create_file(const std::string& path) {
-  UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!file) return io_error("cannot create a temporary file", errno);
-  return file;
-}
-
-// Writes what `emit` gives to its sink.
-Status fill_file(UniqueFd file, const std::function<Status(const Sink&)>& emit) {
-  MILLRACE_RETURN_IF_ERROR(emit([&](Bytes bytes) { return write_all(file.get(), bytes); }));
-  // Some file systems report a full disk only here.
-  if (::close(file.release()) != 0) return io_error("cannot finish writing", errno);
-  return {};
-}
-
-Status create_directory(const std::string& path) {
-  if (::mkdir(path.c_str(), 0777) == 0) return {};
-  return io_error("cannot create a temporary directory", errno);
 }
 
 Status write_file_form(const Plan& plan, const std::vector<Bytes>& segments,

@@ -1,5 +1,6 @@
 #include "model/output_path.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -99,6 +100,10 @@ Status TemporaryOutput::commit_file() {
 }
 
 Status TemporaryOutput::commit_directory() {
+  if (std::rename(name_.c_str(), target_.c_str()) == 0) return {};
+  // Something is there. Exchanged, it is under our name now and goes with it.
+  if (::renameat2(AT_FDCWD, name_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0)
+    return {};
   std::error_code error;
   if (!fs::exists(target_, error)) return rename_path(name_, target_);
   const std::string aside = unused_name_beside(target_);
@@ -135,6 +140,13 @@ Status check_directory_target(const std::string& path) {
       fmt::format("cannot replace the directory {}: it holds something else than an archive in "
                   "directory form",
                   path));
+}
+
+Status check_part_target(const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(path, error)) || is_part(path)) return {};
+  return invalid_argument(
+      fmt::format("cannot replace {}: it is something else than part of an archive", path));
 }
 
 }  // namespace millrace::model

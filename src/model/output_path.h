@@ -24,8 +24,9 @@ class TemporaryOutput {
 
   // Gives a finished file its final name, in place of a file that has it.
   Status commit_file();
-  // Gives a finished directory its final name. A directory that has it is moved aside first, and
-  // moved back when that fails.
+  // Gives a finished directory its final name, in place of a directory that has it: at one go where
+  // the file system can exchange two names; elsewhere that one is moved aside first, and moved back
+  // when it fails.
   Status commit_directory();
 
  private:
@@ -39,5 +40,9 @@ Status check_file_target(const std::string& path);
 // Whether the directory form may be written to `path`: nothing there, an empty directory, or one
 // that holds an archive in directory form and nothing else.
 Status check_directory_target(const std::string& path);
+
+// Whether vaiml_par_0 of the directory form may be written to `path`: nothing there, or a directory
+// that holds the files of an archive and nothing else.
+Status check_part_target(const std::string& path);
 
 }  // namespace millrace::model

@@ -36,6 +36,8 @@ class RunControl;
 class ProgressObserver {
  public:
   virtual void on_progress(const RunControl& control) noexcept = 0;
+  // The steps of a frame are done: what follows is no step's.
+  virtual void on_steps_done() noexcept {}
 
  protected:
   ~ProgressObserver() = default;
@@ -63,6 +65,9 @@ class RunControl {
   // For the running thread. Returns the observer so far; null for none.
   ProgressObserver* observe(ProgressObserver* observer) noexcept {
     return std::exchange(observer_, observer);
+  }
+  void end_steps() noexcept {
+    if (observer_ != nullptr) observer_->on_steps_done();
   }
 
   // Whether the request should end at the next boundary between two pieces of work, with

@@ -116,6 +116,7 @@ Status Executor::run_frame(std::span<const TensorBinding> inputs,
                               outputs_[i].stage_output(outputs[i], state.output_staging[i]));
   }
   MILLRACE_RETURN_IF_ERROR(state.context->run(state.inputs, state.outputs, control));
+  control.end_steps();
   for (size_t i = 0; i < outputs_.size(); ++i)
     outputs_[i].finish_output(outputs[i], state.output_staging[i]);
   return {};

@@ -6,8 +6,8 @@
 
 namespace millrace::runtime {
 
-JobTask::JobTask(size_t tensors, Listener* listener, JobSync sync)
-    : listener_(listener), sync_(std::move(sync)) {
+JobTask::JobTask(size_t tensors, Listener* listener, JobSync sync, std::shared_ptr<Profile> profile)
+    : listener_(listener), sync_(std::move(sync)), profile_(std::move(profile)) {
   tensors_.reserve(tensors);
 }
 
@@ -29,6 +29,13 @@ void JobTask::fill(std::shared_ptr<Executor> executor, const JobBindings& bindin
 
 Status JobTask::run(queue::RunControl& control) noexcept {
   if (frames_ == 0) return {StatusCode::kOutOfMemory, "no memory for the tensors of the job"};
+  if (profile_ == nullptr) [[likely]]
+    return run_synced(control);
+  const Profile::Run profiled(*profile_, control);
+  return run_synced(control);
+}
+
+Status JobTask::run_synced(queue::RunControl& control) noexcept {
   if (!JobSync::concerns(tensors_)) return run_frames(control);
   const std::span<TensorBinding> tensors(tensors_);
   const std::span<TensorBinding> outputs = tensors.subspan(inputs_);

@@ -10,6 +10,7 @@
 #include "queue/request.h"
 #include "runtime/executor.h"
 #include "runtime/job_sync.h"
+#include "runtime/profile.h"
 #include "runtime/session.h"
 
 namespace millrace::runtime {
@@ -28,8 +29,10 @@ class JobTask final : public queue::Task {
     ~Listener() = default;
   };
 
-  // Reserves memory for the bindings of so many tensors; jobs with more make more, once.
-  explicit JobTask(size_t tensors, Listener* listener = nullptr, JobSync sync = {});
+  // Reserves memory for the bindings of so many tensors; jobs with more make more, once. A profile,
+  // if there is one, is of the program of all its jobs.
+  explicit JobTask(size_t tensors, Listener* listener = nullptr, JobSync sync = {},
+                   std::shared_ptr<Profile> profile = {});
 
   // Copies the bindings. Requirement: they fit the executor's model (Executor::check). The listener
   // is told about `job`, unless that is null. When memory runs out the job fails, not the call,
@@ -44,10 +47,12 @@ class JobTask final : public queue::Task {
   std::string describe(const queue::RunPosition& position) const override;
 
  private:
+  Status run_synced(queue::RunControl& control) noexcept;
   Status run_frames(queue::RunControl& control) noexcept;
 
   Listener* const listener_;
   const JobSync sync_;
+  const std::shared_ptr<Profile> profile_;  // may be null
   Job* job_ = nullptr;
   // Owned, because a run that hangs outlives the session.
   std::shared_ptr<Executor> executor_;

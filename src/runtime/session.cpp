@@ -53,7 +53,8 @@ class Session::Seats final : public JobTask::Listener {
  public:
   Seats(Impl& session, uint32_t count) noexcept : session_(session), count_(count) {}
 
-  Status make_unit(queue::Lanes& lanes, std::string name, size_t tensors, JobSync sync);
+  Status make_unit(queue::Lanes& lanes, std::string name, size_t tensors, JobSync sync,
+                   std::shared_ptr<Profile> profile);
   queue::Unit& unit() noexcept { return *unit_; }
 
   uint32_t count() const noexcept { return count_; }
@@ -97,6 +98,7 @@ class Session::Impl final {
 
   const graph::CompiledModel& model() const noexcept { return executor_->model(); }
   uint32_t lane_count() const noexcept { return executor_->lanes().count(); }
+  uint64_t accepted_jobs() const noexcept;
 
   Result<JobId> submit(const JobBindings& bindings, JobCallback callback);
   Status execute(const JobBindings& bindings);
@@ -119,12 +121,12 @@ class Session::Impl final {
 };
 
 Status Session::Seats::make_unit(queue::Lanes& lanes, std::string name, size_t tensors,
-                                 JobSync sync) {
+                                 JobSync sync, std::shared_ptr<Profile> profile) {
   queue::UnitOptions options;
   options.name = std::move(name);
   options.depth = count_;
-  options.make_task = [this, tensors, sync = std::move(sync)] {
-    return std::make_unique<JobTask>(tensors, this, sync);
+  options.make_task = [this, tensors, sync = std::move(sync), profile = std::move(profile)] {
+    return std::make_unique<JobTask>(tensors, this, sync, profile);
   };
   // A job that fails spoils no other.
   options.auto_reset = true;
@@ -147,10 +149,18 @@ Status Session::Impl::make_units(const SessionOptions& options) {
   for (uint32_t i = 0; i < count; ++i) {
     Seats& seats = *seats_.emplace_back(
         std::make_unique<Seats>(*this, places / count + (i < places % count ? 1 : 0)));
-    MILLRACE_RETURN_IF_ERROR(
-        seats.make_unit(lanes, fmt::format("{}/{}", model().name, i), tensors, sync));
+    MILLRACE_RETURN_IF_ERROR(seats.make_unit(lanes, fmt::format("{}/{}", model().name, i), tensors,
+                                             sync, options.profile));
   }
   return {};
+}
+
+// The ids of a unit count without gaps.
+uint64_t Session::Impl::accepted_jobs() const noexcept {
+  uint64_t jobs = 0;
+  for (const std::unique_ptr<Seats>& seats : seats_)
+    jobs += queue::counter_of(seats->unit().last_submitted());
+  return jobs;
 }
 
 Result<JobId> Session::Impl::submit(const JobBindings& bindings, JobCallback callback) {
@@ -271,6 +281,10 @@ const graph::CompiledModel& Session::model() const noexcept {
 
 uint32_t Session::lane_count() const noexcept {
   return impl_->lane_count();
+}
+
+uint64_t Session::accepted_jobs() const noexcept {
+  return impl_->accepted_jobs();
 }
 
 Result<JobId> Session::submit(const JobBindings& bindings, JobCallback callback) {

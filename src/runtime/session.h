@@ -44,6 +44,8 @@ using JobId = uint32_t;  // from 1; 0 is never issued
 using JobCallback = queue::Notice;
 using CallbackOrder = millrace::CallbackOrder;
 
+class Profile;
+
 inline constexpr uint32_t kMaxConcurrentRuns = 65'536;
 
 struct SessionOptions {
@@ -55,6 +57,7 @@ struct SessionOptions {
   // Lanes that its jobs, synchronous ones too, may hold at the same time; at least 1.
   uint32_t max_lanes = kMaxConcurrentRuns;
   Placement placement = {};
+  std::shared_ptr<Profile> profile = nullptr;  // of the program, told of every job; null for none
 };
 
 class Session {
@@ -76,6 +79,8 @@ class Session {
   const graph::CompiledModel& model() const noexcept;
   // Lanes on which its jobs may run: those of the device, or the one of the core it is bound to.
   uint32_t lane_count() const noexcept;
+  // Jobs of submit() and execute() that were not refused, so far.
+  uint64_t accepted_jobs() const noexcept;
 
   // Returns at once. kQueueFull when max_concurrent_runs jobs are not completed, kInvalidArgument
   // when counts or pointers do not fit the model, kUnavailable when the thread for callbacks cannot

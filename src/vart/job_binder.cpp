@@ -11,7 +11,7 @@ namespace millrace::vartml {
 
 using ::vart::NpuTensor;
 using ::vart::NpuTensorInfo;
-using ::vart::StatusCode;
+using ApiStatus = ::vart::StatusCode;
 using ::vart::TensorDirection;
 using ::vart::TensorState;
 using ::vart::TensorType;
@@ -30,8 +30,8 @@ JobBinder& JobBinder::of_this_thread() {
   return binder;
 }
 
-StatusCode JobBinder::bind(const ModelTensors& model, size_t batch_size, const TensorTable& inputs,
-                           const TensorTable& outputs) {
+ApiStatus JobBinder::bind(const ModelTensors& model, size_t batch_size, const TensorTable& inputs,
+                          const TensorTable& outputs) {
   clear();
   const auto wrong_count = [&](const char* what, size_t count, size_t low) {
     reason_ =
@@ -39,17 +39,17 @@ StatusCode JobBinder::bind(const ModelTensors& model, size_t batch_size, const T
   };
   if (inputs.empty() || inputs.size() > batch_size) {
     wrong_count("input", inputs.size(), 1);
-    return StatusCode::INVALID_INPUT;
+    return ApiStatus::INVALID_INPUT;
   }
   if (outputs.size() < inputs.size() || outputs.size() > batch_size) {
     wrong_count("output", outputs.size(), inputs.size());
-    return StatusCode::INVALID_OUTPUT;
+    return ApiStatus::INVALID_OUTPUT;
   }
   frames_ = static_cast<uint32_t>(inputs.size());
-  if (!bind_side(model, TensorDirection::INPUT, inputs, inputs_)) return StatusCode::INVALID_INPUT;
+  if (!bind_side(model, TensorDirection::INPUT, inputs, inputs_)) return ApiStatus::INVALID_INPUT;
   if (!bind_side(model, TensorDirection::OUTPUT, outputs, outputs_))
-    return StatusCode::INVALID_OUTPUT;
-  return StatusCode::SUCCESS;
+    return ApiStatus::INVALID_OUTPUT;
+  return ApiStatus::SUCCESS;
 }
 
 bool JobBinder::bind_side(const ModelTensors& model, TensorDirection direction,

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "base/log.h"
 #include "vart/tensor_info.h"
 
 namespace millrace::vartml {
@@ -53,20 +52,22 @@ const ::vart::QuantParameters* ModelTensors::quantisation(const std::string& nam
   return found == quantisation_.end() ? nullptr : &found->second;
 }
 
-void ModelTensors::check(const RunnerOptions& options) const {
-  check_side(TensorDirection::INPUT, options.input_type, options.input_types);
-  check_side(TensorDirection::OUTPUT, options.output_type, options.output_types);
+void ModelTensors::check(const RunnerOptions& options, const RunnerLog& log) const {
+  check_side(TensorDirection::INPUT, options.input_type, options.input_types, log);
+  check_side(TensorDirection::OUTPUT, options.output_type, options.output_types, log);
 }
 
 void ModelTensors::check_side(TensorDirection direction, TensorType type,
-                              const std::map<std::string, TensorType>& overrides) const {
+                              const std::map<std::string, TensorType>& overrides,
+                              const RunnerLog& log) const {
   const char* side = direction == TensorDirection::INPUT ? "input" : "output";
   const Infos& tensors = infos(direction, TensorType::CPU);
   for (const auto& entry : overrides) {
     const std::string& name = entry.first;
     const auto is_named = [&](const NpuTensorInfo& info) { return info.name == name; };
     if (std::none_of(tensors.begin(), tensors.end(), is_named))
-      log(LogLevel::kWarning, "vart",
+      log.write(
+          LogLevel::kWarning,
           fmt::format("option \"{0}_tensor_type.{1}\" is ignored: the model has no {0} \"{1}\"",
                       side, name));
   }

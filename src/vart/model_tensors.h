@@ -9,6 +9,7 @@
 
 #include "graph/compiled_model.h"
 #include "vart/options.h"
+#include "vart/runner_log.h"
 #include "vart/vart_runner_factory.hpp"
 
 namespace millrace::vartml {
@@ -27,14 +28,15 @@ class ModelTensors {
 
   // Throws std::runtime_error when the options ask for an HW view that the model does not have.
   // Types of tensors that are not there are ignored, with a line in the log.
-  void check(const RunnerOptions& options) const;
+  void check(const RunnerOptions& options, const RunnerLog& log) const;
 
  private:
   using Infos = std::vector<::vart::NpuTensorInfo>;
 
   void add(const std::vector<graph::Boundary>& boundaries, ::vart::TensorDirection direction);
   void check_side(::vart::TensorDirection direction, ::vart::TensorType type,
-                  const std::map<std::string, ::vart::TensorType>& overrides) const;
+                  const std::map<std::string, ::vart::TensorType>& overrides,
+                  const RunnerLog& log) const;
 
   std::array<std::array<Infos, 2>, 2> infos_;  // by direction, by type
   std::unordered_map<std::string, ::vart::QuantParameters> quantisation_;

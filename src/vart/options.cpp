@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <functional>
 #include <limits>
 #include <stdexcept>
 #include <string_view>
 
-#include "base/log.h"
 #include "runtime/columns.h"
+#include "vart/config_file.h"
 #include "vart/payload.h"
 
 namespace millrace::vartml {
@@ -20,6 +21,7 @@ namespace {
 using ::vart::TensorType;
 
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+constexpr const char* kConfigKey = "config_json";
 
 [[noreturn]] void refuse(std::string_view key, std::string_view takes) {
   throw std::invalid_argument(fmt::format("option \"{}\" takes {}", key, takes));
@@ -71,14 +73,32 @@ uint32_t start_column_option(std::string_view key, const std::any& payload) {
   return static_cast<uint32_t>(integer_option(key, payload, 0, map->last_start_column()));
 }
 
+std::string unknown(std::string_view key) {
+  return fmt::format("option \"{}\" is unknown and ignored", key);
+}
+
+// The number or switch that a string spells; other values as they are.
+std::any unquoted(const std::any& value) {
+  const auto* text = std::any_cast<std::string>(&value);
+  if (text == nullptr) return value;
+  if (*text == "true" || *text == "false") return *text == "true";
+  int64_t number = 0;
+  const char* const end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, number);
+  return error == std::errc() && stop == end ? std::any(number) : value;
+}
+
+enum class Takes { kText, kNumber, kSwitch };
+
 struct KnownOption {
   std::string_view key;
+  Takes takes;
   void (*read)(std::string_view key, const std::any& payload, RunnerOptions& options);
 };
 
 template <auto Field, int64_t Low, int64_t High>
 constexpr KnownOption number_option(std::string_view key) {
-  return {key, [](auto name, auto& payload, auto& options) {
+  return {key, Takes::kNumber, [](auto name, auto& payload, auto& options) {
             constexpr int64_t kMost = std::numeric_limits<uint32_t>::max();
             options.*Field =
                 static_cast<uint32_t>(std::min(integer_option(name, payload, Low, High), kMost));
@@ -87,30 +107,30 @@ constexpr KnownOption number_option(std::string_view key) {
 
 template <auto Field>
 constexpr KnownOption flag_option(std::string_view key) {
-  return {key, [](auto name, auto& payload, auto& options) {
+  return {key, Takes::kSwitch, [](auto name, auto& payload, auto& options) {
             options.*Field = switch_option(name, payload);
           }};
 }
 
 template <auto Field>
 constexpr KnownOption text_option(std::string_view key) {
-  return {key, [](auto name, auto& payload, auto& options) {
+  return {key, Takes::kText, [](auto name, auto& payload, auto& options) {
             options.*Field = string_option(name, payload);
           }};
 }
 
 constexpr std::array kKnownOptions = {
-    KnownOption{"input_tensor_type",
+    KnownOption{"input_tensor_type", Takes::kText,
                 [](auto key, auto& payload, auto& options) {
                   options.input_type = tensor_type_option(key, payload);
                 }},
-    KnownOption{"output_tensor_type",
+    KnownOption{"output_tensor_type", Takes::kText,
                 [](auto key, auto& payload, auto& options) {
                   options.output_type = tensor_type_option(key, payload);
                 }},
     number_option<&RunnerOptions::max_concurrent_runs, 1, runtime::kMaxConcurrentRuns>(
         "max_concurrent_runs"),
-    KnownOption{"callback_order",
+    KnownOption{"callback_order", Takes::kText,
                 [](auto key, auto& payload, auto& options) {
                   options.callback_order =
                       choice_option(key, payload, {"submission", "completion"}) == 0
@@ -119,7 +139,7 @@ constexpr std::array kKnownOptions = {
                 }},
     number_option<&RunnerOptions::async_threadpool_depth, 1, kNoLimit>("async_threadpool_depth"),
     number_option<&RunnerOptions::cma_index, 0, kNoLimit>("cma_index"),
-    KnownOption{"start_column",
+    KnownOption{"start_column", Takes::kNumber,
                 [](auto key, auto& payload, auto& options) {
                   options.start_column = start_column_option(key, payload);
                 }},
@@ -129,14 +149,14 @@ constexpr std::array kKnownOptions = {
     flag_option<&RunnerOptions::debug>("debug"),
     flag_option<&RunnerOptions::ai_analyzer_profiling>("ai_analyzer_profiling"),
     // A hint about how a board's driver keeps its run objects; checked, and of no consequence here.
-    KnownOption{"enable_xrt_run_pool",
+    KnownOption{"enable_xrt_run_pool", Takes::kSwitch,
                 [](auto key, auto& payload, auto&) { switch_option(key, payload); }},
-    KnownOption{"log_level",
+    KnownOption{"log_level", Takes::kText,
                 [](auto key, auto& payload, auto& options) {
                   options.log_level = static_cast<LogLevel>(
                       choice_option(key, payload, {"ERROR", "WARNING", "INFO", "DEBUG"}));
                 }},
-    text_option<&RunnerOptions::config_json>("config_json"),
+    text_option<&RunnerOptions::config_json>(kConfigKey),
     text_option<&RunnerOptions::cache_path>("cache_path"),
     text_option<&RunnerOptions::name>("name"),
 };
@@ -151,19 +171,41 @@ bool read_per_tensor(std::string_view key, const std::any& payload, RunnerOption
   return true;
 }
 
+// False when there is no such option. `quoted` is for values from JSON as property trees write it:
+// what is no text stands there as a string.
+bool read_option(std::string_view key, const std::any& payload, bool quoted,
+                 RunnerOptions& options) {
+  const auto known = std::find_if(kKnownOptions.begin(), kKnownOptions.end(),
+                                  [&](const KnownOption& option) { return option.key == key; });
+  if (known == kKnownOptions.end()) return read_per_tensor(key, payload, options);
+  const bool unquote = quoted && known->takes != Takes::kText;
+  known->read(key, unquote ? unquoted(payload) : payload, options);
+  return true;
+}
+
+void read_config(const std::string& path, RunnerOptions& options) {
+  for (const ConfigEntry& entry : read_config_file(path)) {
+    const std::string place = fmt::format("config_json: {}:{}", path, entry.line);
+    try {
+      if (!read_option(entry.key, entry.value, true, options))
+        options.remarks.push_back(fmt::format("{}: {}", place, unknown(entry.key)));
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument(fmt::format("{}: {}", place, error.what()));
+    }
+  }
+}
+
 }  // namespace
 
 RunnerOptions read_options(const OptionMap& map) {
   RunnerOptions options;
-  for (const auto& entry : map) {
-    const std::string_view key = entry.first;
-    const auto known = std::find_if(kKnownOptions.begin(), kKnownOptions.end(),
-                                    [&](const KnownOption& option) { return option.key == key; });
-    if (known != kKnownOptions.end())
-      known->read(key, entry.second, options);
-    else if (!read_per_tensor(key, entry.second, options))
-      log(LogLevel::kDebug, "vart", fmt::format("option \"{}\" is unknown and ignored", key));
+  // First, because the map goes before the file.
+  if (const auto config = map.find(kConfigKey); config != map.end()) {
+    const std::string path = string_option(kConfigKey, config->second);
+    if (!path.empty()) read_config(path, options);
   }
+  for (const auto& [key, payload] : map)
+    if (!read_option(key, payload, false, options)) options.remarks.push_back(unknown(key));
   return options;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "base/log.h"
 #include "runtime/session.h"
@@ -34,10 +35,13 @@ struct RunnerOptions {
   std::string config_json;  // a path; empty: none
   std::string cache_path;   // a directory; empty: none
   std::string name = "VAIML-Runner";
+  std::vector<std::string> remarks;  // lines for the debug log: what was ignored
 };
 
-// Throws std::invalid_argument, naming the option and what it takes, for a payload of a type or
-// value that a known option cannot have. Other keys are ignored, with a line in the debug log.
+// The options of the map and, where it names a file with config_json, of that file; the map goes
+// first. Other keys are ignored, with a remark. Throws std::invalid_argument, naming the option and
+// what it takes, for a payload of a type or value that a known option cannot have, and what
+// read_config_file throws.
 RunnerOptions read_options(const OptionMap& map);
 
 }  // namespace millrace::vartml

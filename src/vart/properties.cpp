@@ -29,10 +29,13 @@ std::vector<size_t> free_bytes_of(const memory::BankList& banks) {
 
 }  // namespace
 
-std::any property_of(const runtime::LoadedProgram& loaded, uint32_t lanes,
-                     const memory::BankList& banks, const std::string& key) {
+std::any property_of(const runtime::LoadedProgram& loaded, const RunnerOptions& options,
+                     uint32_t lanes, const memory::BankList& banks, const std::string& key) {
   const graph::CompiledModel& model = loaded.program->model();
   if (key == "model_name") return model.name;
+  if (key == "name") return options.name;
+  if (key == "device") return loaded.device->name();
+  if (key == "precision") return std::string(name_of(loaded.program->info().precision));
   if (key == "nb_systems") return size_t{1};
   if (key == "nb_cores_per_system") return size_t{lanes};
   if (key == "batch_size_per_core") return size_t{model.batch_size};

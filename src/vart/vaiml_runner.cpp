@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
-#include "base/log.h"
+#include "model/archive_extract.h"
+#include "vart/job_trace.h"
 #include "vart/properties.h"
-#include "vart/status_code.h"
 #include "vart/tensor_info.h"
 #include "vart/tensor_state.h"
 
@@ -35,8 +37,10 @@ runtime::LoadedProgram load(const std::string& model_path) {
 }
 
 std::unique_ptr<runtime::Session> make_session(const runtime::LoadedProgram& loaded,
-                                               const RunnerOptions& options) {
+                                               const RunnerOptions& options,
+                                               std::shared_ptr<runtime::Profile> profile) {
   runtime::SessionOptions session;
+  session.profile = std::move(profile);
   session.max_concurrent_runs = options.max_concurrent_runs;
   session.callback_order = options.callback_order;
   session.sync_inputs = !options.skip_in_bo_sync;
@@ -49,11 +53,6 @@ std::unique_ptr<runtime::Session> make_session(const runtime::LoadedProgram& loa
 
 std::string no_bank(const memory::BankList& banks, uint32_t wanted) {
   return fmt::format("there is no memory bank {}: banks are 0 to {}", wanted, banks.size() - 1);
-}
-
-ApiStatus report(ApiStatus status, const std::string& reason) {
-  log(LogLevel::kError, "vart", fmt::format("{}: {}", to_string(status), reason));
-  return status;
 }
 
 // For calls that must not throw: what the core left to the standard library to report.
@@ -76,9 +75,9 @@ template <class Start>
   return {status, id};
 }
 
-ApiStatus status_of_job(const Status& status) {
-  const ApiStatus code = to_status_code(status.code());
-  return code == ApiStatus::RUNTIME_ERROR ? report(code, status.message()) : code;
+std::shared_ptr<const RunnerLog> make_log(const RunnerOptions& options) {
+  return std::make_shared<const RunnerLog>(options.name,
+                                           options.debug ? LogLevel::kDebug : options.log_level);
 }
 
 }  // namespace
@@ -86,16 +85,49 @@ ApiStatus status_of_job(const Status& status) {
 VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options)
     : Runner(model_path, options),
       options_(read_options(options)),
+      log_(make_log(options_)),
       banks_(value_or_throw(memory::banks_of_environment())),
       loaded_(load(model_path)),
       tensors_(loaded_.program->model()) {
   if (options_.cma_index >= banks_.size())
     throw std::invalid_argument("option \"cma_index\": " + no_bank(banks_, options_.cma_index));
-  tensors_.check(options_);
-  session_ = make_session(loaded_, options_);
+  for (const std::string& remark : options_.remarks) log_->write(LogLevel::kDebug, remark);
+  tensors_.check(options_, *log_);
+  if (!options_.cache_path.empty()) extract(model_path);
+  if (options_.ai_analyzer_profiling)
+    profile_ = std::make_unique<ProfileFile>(loaded_, options_.cache_path);
+  session_ = make_session(loaded_, options_, profile_ ? profile_->profile() : nullptr);
+  log_->write(LogLevel::kInfo, fmt::format("created from {}: {}", model_path, summary()));
 }
 
-VaimlRunner::~VaimlRunner() = default;
+VaimlRunner::~VaimlRunner() {
+  const uint64_t jobs = session_->accepted_jobs();
+  session_.reset();
+  if (profile_ != nullptr) profile_->write(*log_);
+  log_->write(LogLevel::kInfo, fmt::format("destroyed after {} jobs", jobs));
+}
+
+void VaimlRunner::extract(const std::string& model_path) const {
+  std::error_code error;
+  if (std::filesystem::is_directory(model_path, error)) {
+    log_->write(LogLevel::kDebug, "cache_path: the model is a directory, nothing to extract");
+    return;
+  }
+  const Result<bool> written = model::extract_archive(model_path, options_.cache_path);
+  if (!written.ok()) throw std::runtime_error("cache_path: " + written.status().message());
+  log_->write(LogLevel::kDebug,
+              fmt::format("cache_path: the model is {} {}",
+                          *written ? "extracted to" : "already in", options_.cache_path));
+}
+
+std::string VaimlRunner::summary() const {
+  const graph::CompiledModel& model = loaded_.program->model();
+  return fmt::format(
+      "model \"{}\", input view {}, output view {}, device {}, batch size {}, at most {} jobs "
+      "unfinished",
+      model.name, to_string(options_.input_type), to_string(options_.output_type),
+      loaded_.device->name(), model.batch_size, options_.max_concurrent_runs);
+}
 
 const std::vector<::vart::NpuTensorInfo>& VaimlRunner::get_tensors_info(TensorDirection direction,
                                                                         TensorType type) const {
@@ -132,15 +164,17 @@ size_t VaimlRunner::get_batch_size(TensorDirection) const {
 }
 
 std::any VaimlRunner::get_property(const std::string& key) const {
-  return property_of(loaded_, session_->lane_count(), banks_, key);
+  return property_of(loaded_, options_, session_->lane_count(), banks_, key);
 }
 
 ApiStatus VaimlRunner::execute(const TensorTable& inputs, TensorTable& outputs) noexcept {
   return contained([&] {
     BinderOfCall binder;
     const ApiStatus bound = binder->bind(tensors_, get_batch_size(), inputs, outputs);
-    if (bound != ApiStatus::SUCCESS) return report(bound, binder->reason());
-    return status_of_job(session_->execute(binder->bindings()));
+    if (bound != ApiStatus::SUCCESS) return log_->report(bound, binder->reason());
+    if (log_->enabled(LogLevel::kDebug)) [[unlikely]]
+      return log_->code_of(execute_traced(*session_, binder->bindings(), *log_));
+    return log_->code_of(session_->execute(binder->bindings()));
   });
 }
 
@@ -148,9 +182,12 @@ ApiStatus VaimlRunner::submit(const TensorTable& inputs, const TensorTable& outp
                               runtime::JobCallback callback, uint32_t& id) {
   BinderOfCall binder;
   const ApiStatus bound = binder->bind(tensors_, get_batch_size(), inputs, outputs);
-  if (bound != ApiStatus::SUCCESS) return report(bound, binder->reason());
-  const Result<runtime::JobId> job = session_->submit(binder->bindings(), std::move(callback));
-  if (!job.ok()) return status_of_job(job.status());
+  if (bound != ApiStatus::SUCCESS) return log_->report(bound, binder->reason());
+  const Result<runtime::JobId> job =
+      log_->enabled(LogLevel::kDebug)
+          ? submit_traced(*session_, binder->bindings(), std::move(callback), log_)
+          : session_->submit(binder->bindings(), std::move(callback));
+  if (!job.ok()) return log_->code_of(job.status());
   id = *job;
   return ApiStatus::SUCCESS;
 }
@@ -166,8 +203,8 @@ ApiStatus VaimlRunner::submit(const TensorTable& inputs, const TensorTable& outp
   return contained_start([&](uint32_t& id) {
     return submit(
         inputs, outputs,
-        [callback = std::move(callback)](uint64_t job, const Status& status) {
-          callback({status_of_job(status), static_cast<uint32_t>(job)});
+        [callback = std::move(callback), log = log_](uint64_t job, const Status& status) {
+          callback({log->code_of(status), static_cast<uint32_t>(job)});
         },
         id);
   });
@@ -188,7 +225,7 @@ ApiStatus VaimlRunner::submit(const TensorTable& inputs, const TensorTable& outp
 }
 
 ApiStatus VaimlRunner::wait(const JobHandle& job, std::chrono::milliseconds timeout) noexcept {
-  return contained([&] { return status_of_job(session_->wait(job.job_id, timeout)); });
+  return contained([&] { return log_->code_of(session_->wait(job.job_id, timeout)); });
 }
 
 ::vart::NpuTensor VaimlRunner::allocate_npu_tensor(const NpuTensorInfo& info) const {

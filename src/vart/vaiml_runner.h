@@ -14,6 +14,8 @@
 #include "vart/job_binder.h"
 #include "vart/model_tensors.h"
 #include "vart/options.h"
+#include "vart/profile_file.h"
+#include "vart/runner_log.h"
 #include "vart/vart_runner_factory.hpp"
 
 namespace millrace::vartml {
@@ -58,11 +60,15 @@ class VaimlRunner final : public ::vart::Runner {
  private:
   ::vart::StatusCode submit(const TensorTable& inputs, const TensorTable& outputs,
                             runtime::JobCallback callback, uint32_t& id);
+  void extract(const std::string& model_path) const;
+  std::string summary() const;
 
   const RunnerOptions options_;
+  const std::shared_ptr<const RunnerLog> log_;
   const memory::BankList banks_;
   const runtime::LoadedProgram loaded_;
   const ModelTensors tensors_;
+  std::unique_ptr<ProfileFile> profile_;  // null unless asked for
   std::unique_ptr<runtime::Session> session_;
 };
 

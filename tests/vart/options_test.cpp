@@ -1,11 +1,10 @@
 #include <gmock/gmock.h>
 
 #include <limits>
-#include <mutex>
 #include <stdexcept>
 #include <string_view>
 
-#include "base/log.h"
+#include "tests/vart/log_capture.h"
 #include "tests/vart/runner_fixture.h"
 
 namespace millrace::vartml {
@@ -18,27 +17,15 @@ using ::testing::HasSubstr;
 class OptionsTest : public RunnerTest {
  protected:
   std::string refusal(const std::string& key, std::any payload) {
+    return refusal(Options{{key, std::move(payload)}});
+  }
+  std::string refusal(const Options& options) {
     try {
-      RunnerFactory::create_runner(RunnerType::VAIML, path_, {{key, std::move(payload)}});
+      RunnerFactory::create_runner(RunnerType::VAIML, path_, options);
     } catch (const std::invalid_argument& error) {
       return error.what();
     }
     return "accepted";
-  }
-
-  template <class Call>
-  static std::vector<std::string> lines_logged(Call&& call) {
-    std::mutex mutex;
-    std::vector<std::string> lines;
-    set_log_sink(
-        [&](LogLevel, std::string_view, std::string_view line) {
-          const std::lock_guard lock(mutex);
-          lines.emplace_back(line);
-        },
-        LogLevel::kDebug);
-    call();
-    set_log_sink({});
-    return lines;
   }
 
   const std::string path_ = model();
@@ -115,12 +102,11 @@ TEST_F(OptionsTest, TakesEveryMemoryBank) {
 }
 
 TEST_F(OptionsTest, IgnoresTypesOfTensorsThatAreNotThereButSaysSo) {
-  const std::vector<std::string> lines = lines_logged([&] {
-    EXPECT_EQ(refusal("input_tensor_type.nosuch", "CPU"), "accepted");
-    EXPECT_EQ(refusal("output_tensor_type.data", "CPU"), "accepted");
-  });
-  EXPECT_THAT(lines, Contains(HasSubstr("input_tensor_type.nosuch")));
-  EXPECT_THAT(lines, Contains(HasSubstr("output_tensor_type.data")));
+  const test::LogCapture log;
+  EXPECT_EQ(refusal("input_tensor_type.nosuch", "CPU"), "accepted");
+  EXPECT_EQ(refusal("output_tensor_type.data", "CPU"), "accepted");
+  EXPECT_THAT(log.lines(), Contains(HasSubstr("input_tensor_type.nosuch")));
+  EXPECT_THAT(log.lines(), Contains(HasSubstr("output_tensor_type.data")));
 }
 
 TEST_F(OptionsTest, APerTensorTypeGoesBeforeTheCommonOne) {
@@ -132,9 +118,9 @@ TEST_F(OptionsTest, APerTensorTypeGoesBeforeTheCommonOne) {
 }
 
 TEST_F(OptionsTest, IgnoresUnknownKeysButSaysSo) {
-  const std::vector<std::string> lines =
-      lines_logged([&] { EXPECT_EQ(refusal("ai_analyzer_visualization", true), "accepted"); });
-  EXPECT_THAT(lines, Contains(HasSubstr("ai_analyzer_visualization")));
+  const test::LogCapture log;
+  EXPECT_EQ(refusal({{"ai_analyzer_visualization", true}, {"debug", true}}), "accepted");
+  EXPECT_THAT(log.lines(), Contains(HasSubstr("ai_analyzer_visualization")));
 }
 
 }  // namespace

@@ -124,6 +124,9 @@ TEST_F(RunnerInfo, Properties) {
   const uint8_t banks = std::any_cast<uint8_t>(runner->get_property("nb_ddrs"));
   EXPECT_THAT(std::any_cast<std::vector<size_t>>(runner->get_property("ddr_free_bytes")),
               SizeIs(banks));
+  EXPECT_EQ(std::any_cast<std::string>(runner->get_property("name")), "VAIML-Runner");
+  EXPECT_EQ(std::any_cast<std::string>(runner->get_property("device")), "null");
+  EXPECT_EQ(std::any_cast<std::string>(runner->get_property("precision")), "fp32");
   EXPECT_THROW(runner->get_property("nosuch"), std::invalid_argument);
 }
 

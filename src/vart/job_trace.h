@@ -1,0 +1,21 @@
+// The lines about single jobs in the debug log of a runner: submitted, completed, with what status,
+// after how long. For runners whose log passes them on; others call the session directly.
+#pragma once
+
+#include <memory>
+
+#include "runtime/session.h"
+#include "vart/runner_log.h"
+
+namespace millrace::vartml {
+
+// As the functions of Session. A job without a callback gets one, which logs: its completion is
+// logged before the session is gone, but not always before a wait for it returns.
+Result<runtime::JobId> submit_traced(runtime::Session& session,
+                                     const runtime::JobBindings& bindings,
+                                     runtime::JobCallback callback,
+                                     std::shared_ptr<const RunnerLog> log);
+Status execute_traced(runtime::Session& session, const runtime::JobBindings& bindings,
+                      const RunnerLog& log);
+
+}  // namespace millrace::vartml

@@ -1,0 +1,35 @@
+// RunnerLog: what one runner says on the log sink of the process. Its lines carry its name, and
+// only those up to its own level are passed on; the level of the sink bounds them further.
+//
+// Immutable; any thread. Callbacks may outlive the runner, so they share its log.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/log.h"
+#include "base/status.h"
+#include "vart/vart_runner_factory.hpp"
+
+namespace millrace::vartml {
+
+class RunnerLog {
+ public:
+  RunnerLog(std::string name, LogLevel level) : name_(std::move(name)), level_(level) {}
+
+  // Whether anybody would see a line of this level: asks before building an expensive one. Of a
+  // level that the runner does not pass on it costs one comparison.
+  bool enabled(LogLevel level) const noexcept { return level <= level_ && log_enabled(level); }
+  void write(LogLevel level, std::string_view line) const;
+
+  // What the API says of a call that was refused, or of a job; logs why it failed.
+  ::vart::StatusCode report(::vart::StatusCode code, std::string_view reason) const;
+  ::vart::StatusCode code_of(const Status& job) const;
+
+ private:
+  const std::string name_;
+  const LogLevel level_;
+};
+
+}  // namespace millrace::vartml

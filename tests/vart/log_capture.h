@@ -1,0 +1,38 @@
+// LogCapture: the lines on the log sink of the process while it exists.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/log.h"
+
+namespace millrace::test {
+
+class LogCapture {
+ public:
+  explicit LogCapture(LogLevel level = LogLevel::kDebug) {
+    set_log_sink(
+        [this](LogLevel line_level, std::string_view, std::string_view line) {
+          const std::lock_guard lock(mutex_);
+          lines_.emplace_back(std::string(to_string(line_level)) + " " + std::string(line));
+        },
+        level);
+  }
+  ~LogCapture() { set_log_sink({}); }
+  LogCapture(const LogCapture&) = delete;
+  LogCapture& operator=(const LogCapture&) = delete;
+
+  // "LEVEL line", in order.
+  std::vector<std::string> lines() const {
+    const std::lock_guard lock(mutex_);
+    return lines_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace millrace::test
