@@ -86,7 +86,8 @@ TEST_P(ClientHabits, TablesOfTensorsMoveAndGrowWhileJobsRun) {
     Slot made;
     made.inputs.resize(1);
     made.outputs.resize(1);
-    for (const NpuTensor& tensor : numbered_inputs(*runner, 1)[0]) {
+    const Tensors inputs = numbered_inputs(*runner, 1);
+    for (const NpuTensor& tensor : inputs[0]) {
       by_name[tensor.get_info().name].push_back(tensor);
       made.inputs[0].push_back(tensor);
     }
