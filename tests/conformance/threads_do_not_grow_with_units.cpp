@@ -28,6 +28,8 @@ MILLRACE_BEHAVIOUR(threads_do_not_grow_with_units) {
     if (round == 0) before = thread_names().size();
   }
   EXPECT_TRUE(log.await(3 * units.size()));
+  // A thread that was started gets its name a moment later.
+  EXPECT_TRUE(eventually([&] { return ours() == kLanes + 2; })) << ours();
   EXPECT_EQ(threads_called("millrace-lane"), kLanes);
   EXPECT_EQ(threads_called("millrace-calls"), 1u);
   EXPECT_EQ(threads_called("millrace-clock"), 1u);
