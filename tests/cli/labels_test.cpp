@@ -14,21 +14,21 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr size_t kClasses = 300, kFirst = 290, kSecond = 7;
+constexpr size_t kLabelledClasses = 300, kFirst = 290, kSecond = 7;
 
 class LabelsTest : public CliTest {
  protected:
   // What is printed for an input whose largest values are those of kFirst and kSecond.
   std::string top_two(size_t labels, const std::string& line_end) const {
-    const graph::CompiledModel model = relu_model({{"scores", {1, kClasses}}});
+    const graph::CompiledModel model = relu_model({{"scores", {1, kLabelledClasses}}});
     EXPECT_TRUE(
         model::write_archive(graph::encode(model), file("scores.rai"), model::ArchiveForm::kFile)
             .ok());
-    std::vector<float> scores(kClasses);
+    std::vector<float> scores(kLabelledClasses);
     scores[kFirst] = 3;
     scores[kSecond] = 2;
     std::ofstream(file("scores.bin"), std::ios::binary)
-        .write(reinterpret_cast<const char*>(scores.data()), sizeof(float) * kClasses);
+        .write(reinterpret_cast<const char*>(scores.data()), sizeof(float) * kLabelledClasses);
     std::ofstream text(file("labels.txt"), std::ios::binary);
     for (size_t i = 0; i < labels; ++i) text << "class " << i << line_end;
     text.close();
@@ -40,7 +40,7 @@ class LabelsTest : public CliTest {
 };
 
 TEST_F(LabelsTest, ClassesBeyondAByteKeepTheirNames) {
-  const std::string out = top_two(kClasses, "\n");
+  const std::string out = top_two(kLabelledClasses, "\n");
   EXPECT_THAT(out, HasSubstr("  1. 290 3  class 290\n"));
   EXPECT_THAT(out, HasSubstr("  2. 7 2  class 7\n"));
 }
@@ -52,7 +52,7 @@ TEST_F(LabelsTest, AListThatIsTooShortLeavesTheRestWithoutNames) {
 }
 
 TEST_F(LabelsTest, CarriageReturnsAreNoPartOfAName) {
-  const std::string out = top_two(kClasses, "\r\n");
+  const std::string out = top_two(kLabelledClasses, "\r\n");
   EXPECT_THAT(out, HasSubstr("  1. 290 3  class 290\n"));
   EXPECT_THAT(out, Not(HasSubstr("\r")));
 }

@@ -19,7 +19,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-constexpr TensorType kTypes[] = {TensorType::CPU, TensorType::HW};
+constexpr TensorType kViews[] = {TensorType::CPU, TensorType::HW};
 
 class EasilyWrong : public RunnerTest {
  protected:
@@ -54,7 +54,7 @@ TEST_F(EasilyWrong, Entry03_TensorsOutliveTheirRunner) {
 
 TEST_F(EasilyWrong, Entry04_TensorsOfTheCpuViewAreAllocatedWithAnAddress) {
   const std::shared_ptr<Runner> runner = make_runner();
-  for (const TensorType type : kTypes) {
+  for (const TensorType type : kViews) {
     NpuTensor tensor = runner->allocate_npu_tensor(input_info(*runner, type));
     EXPECT_EQ(tensor.get_memory_type(), MemoryType::XRT_BO);
     ASSERT_NE(tensor.get_virtual_address(), nullptr);
@@ -173,7 +173,7 @@ TEST_F(EasilyWrong, Entry11_BothViewsAreThereWhateverTheOptionsSay) {
       const std::shared_ptr<Runner> runner = make_runner(
           {{"input_tensor_type", std::string(input)}, {"output_tensor_type", std::string(output)}});
       for (const TensorDirection direction : {TensorDirection::INPUT, TensorDirection::OUTPUT})
-        for (const TensorType type : kTypes)
+        for (const TensorType type : kViews)
           EXPECT_THAT(runner->get_tensors_info(direction, type), SizeIs(1));
     }
 }
@@ -199,7 +199,7 @@ TEST_F(EasilyWrong, Entry22_SyncingAnAllocatedTensorIsHarmless) {
     const std::shared_ptr<Runner> runner =
         make_runner({{"skip_in_bo_sync", skip}, {"skip_out_bo_sync", skip}});
     for (const TensorDirection direction : {TensorDirection::INPUT, TensorDirection::OUTPUT})
-      for (const TensorType type : kTypes) {
+      for (const TensorType type : kViews) {
         NpuTensor tensor = allocate(*runner, direction, type)[0][0];
         data(tensor)[0] = 9;
         EXPECT_NO_THROW(tensor.sync_buffer());
