@@ -130,8 +130,8 @@ TEST(ArchiveCodec, TheDirectoryFormShowsThePartsAndHowTheyHangTogether) {
   const auto part = Json::parse(text_of(path + "/vaiml_cpu_subgraph_0/subgraph.json"));
   EXPECT_EQ(part["kind"], "CPU");
   EXPECT_EQ(part["operators"][0]["operator"], "Softmax");
-  EXPECT_EQ(part["inputs"], Json({edges[2]["tensor"]}));
-  EXPECT_EQ(part["outputs"], Json({model.outputs[2].cpu.name}));
+  EXPECT_EQ(part["inputs"], Json::array({edges[2]["tensor"]}));
+  EXPECT_EQ(part["outputs"], Json::array({model.outputs[2].cpu.name}));
 }
 
 TEST(ArchiveCodec, TheDirectoryFormOfAModelWithoutCpuPartitionsIsTheArchiveAlone) {
