@@ -3,13 +3,13 @@
 
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/callback_log.h"
-#include "tests/conformance/support/log_capture.h"
+#include "tests/support/log_capture.h"
 
 namespace millrace::conformance {
 namespace {
 
 MILLRACE_BEHAVIOUR(callback_may_throw) {
-  LogCapture lines;
+  test::LogCapture lines;
   CallbackLog log;
   Unit unit = make_unit();
   JobArgs throwing = args(0), unusual = args(1), usual = args(2);

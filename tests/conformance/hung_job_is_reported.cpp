@@ -3,13 +3,13 @@
 
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/hook_gate.h"
-#include "tests/conformance/support/log_capture.h"
+#include "tests/support/log_capture.h"
 
 namespace millrace::conformance {
 namespace {
 
 MILLRACE_BEHAVIOUR(hung_job_is_reported) {
-  LogCapture lines;
+  test::LogCapture lines;
   HookGate starts;
   Unit unit = make_unit({.name = "watched", .watchdog = kWatchdog});
   starts.hold(next_id(unit));

@@ -12,7 +12,7 @@
 #include "base/unique_fd.h"
 #include "memory/bank.h"
 #include "memory/buffer.h"
-#include "tests/support/captured_log.h"
+#include "tests/support/log_capture.h"
 
 namespace millrace::memory {
 namespace {
@@ -54,7 +54,7 @@ class StrictSync : public testing::Test {
   void job_reads(const char* label = "input") { side().before_read(host(), kBytes, label); }
 
   inline static const std::shared_ptr<Bank> bank_ = std::make_shared<Bank>("strict", kUnlimited);
-  test::CapturedLog log_;
+  test::LogCapture log_{LogLevel::kWarning};
   Buffer buffer_;
 };
 

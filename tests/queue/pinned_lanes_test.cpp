@@ -2,16 +2,15 @@
 #include <gmock/gmock.h>
 #include <sched.h>
 
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "base/log.h"
 #include "base/topology.h"
 #include "queue/unit.h"
 #include "tests/queue/function_task.h"
 #include "tests/support/gate.h"
+#include "tests/support/log_capture.h"
 #include "tests/support/run_log.h"
 
 namespace millrace::queue {
@@ -67,12 +66,7 @@ TEST(PinnedLanes, ALaneInThePlaceOfOneThatHungIsPinnedToo) {
 TEST(PinnedLanes, RunAnywhereWhenTheSystemRefusesAndSaySo) {
   constexpr int kNoSuchCore = CPU_SETSIZE - 1;
   ASSERT_THAT(topology().cores, Not(Contains(kNoSuchCore)));
-  std::mutex mutex;
-  std::vector<std::string> lines;
-  set_log_sink([&](LogLevel, std::string_view, std::string_view line) {
-    const std::lock_guard lock(mutex);
-    lines.emplace_back(line);
-  });
+  const test::LogCapture lines;
   {
     const test::RunLog log;
     Lanes lanes({.count = 1, .core = kNoSuchCore});
@@ -80,8 +74,7 @@ TEST(PinnedLanes, RunAnywhereWhenTheSystemRefusesAndSaySo) {
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(unit->wait(*submit(*unit, nothing), kForever).ok());
     EXPECT_THAT(log.cores(), Each(test::cores_of_this_thread()));
   }
-  set_log_sink({});
-  EXPECT_THAT(lines, ElementsAre(HasSubstr(std::to_string(kNoSuchCore))));
+  EXPECT_THAT(lines.lines(), ElementsAre(HasSubstr(std::to_string(kNoSuchCore))));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "tests/vart/log_capture.h"
+#include "tests/support/log_capture.h"
 #include "tests/vart/runner_fixture.h"
 
 namespace millrace::vartml {

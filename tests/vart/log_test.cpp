@@ -1,7 +1,7 @@
 // What runners say on the log sink: log_level, debug and name.
 #include <gmock/gmock.h>
 
-#include "tests/vart/log_capture.h"
+#include "tests/support/log_capture.h"
 #include "tests/vart/runner_fixture.h"
 
 namespace millrace::vartml {

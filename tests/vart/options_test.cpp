@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "tests/vart/log_capture.h"
+#include "tests/support/log_capture.h"
 #include "tests/vart/runner_fixture.h"
 
 namespace millrace::vartml {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "tests/vart/log_capture.h"
+#include "tests/support/log_capture.h"
 #include "tests/vart/runner_fixture.h"
 
 namespace millrace::vartml {

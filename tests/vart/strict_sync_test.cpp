@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "tests/support/captured_log.h"
+#include "tests/support/log_capture.h"
 #include "tests/vart/runner_fixture.h"
 
 namespace millrace::vartml {
@@ -35,7 +35,7 @@ class StrictSync : public RunnerTest {
 
   std::shared_ptr<Runner> runner_;
   Tensors in_, out_;
-  test::CapturedLog log_;
+  test::LogCapture log_{LogLevel::kWarning};
 };
 
 // On the pattern device, every byte of the output is the first byte of the input plus one.

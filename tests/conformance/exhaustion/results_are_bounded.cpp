@@ -1,7 +1,7 @@
 // The last 65,536 results that nobody collects are kept; older ones are forgotten, and one log
 // line says so.
 #include "tests/conformance/support/behaviour.h"
-#include "tests/conformance/support/log_capture.h"
+#include "tests/support/log_capture.h"
 
 namespace millrace::conformance {
 namespace {
@@ -9,7 +9,7 @@ namespace {
 constexpr size_t kKept = 65'536;
 
 MILLRACE_BEHAVIOUR(results_are_bounded) {
-  LogCapture lines;
+  test::LogCapture lines;
   Unit unit = make_unit({.depth = 1024, .when_full = WhenFull::kBlock});
   const JobArgs shared = args();
   Job first = submit(unit, shared), second = submit(unit, shared);

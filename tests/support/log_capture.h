@@ -1,6 +1,8 @@
-// LogCapture: the lines on the log sink of the process while it exists.
+// LogCapture: the lines that the library logs while it exists, in the place of any other sink. Any
+// thread; one at a time.
 #pragma once
 
+#include <algorithm>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -28,6 +30,12 @@ class LogCapture {
   std::vector<std::string> lines() const {
     const std::lock_guard lock(mutex_);
     return lines_;
+  }
+  // How many lines contain the text.
+  size_t count(std::string_view text) const {
+    const std::lock_guard lock(mutex_);
+    return static_cast<size_t>(std::ranges::count_if(
+        lines_, [&](const std::string& line) { return line.find(text) != std::string::npos; }));
   }
 
  private:
