@@ -7,35 +7,20 @@
 #include <thread>
 
 #include "tests/api/native_fixture.h"
-#include "tests/support/counting_new.h"
+#include "tests/support/steady_allocations.h"
 
 namespace millrace::test {
 namespace {
-
-constexpr int kWarmUp = 1000;  // every task of the unit has been used by then
-constexpr int kCounted = 1000;
 
 class NativeAllocation : public NativeApi {
  protected:
   NativeAllocation() { faults().release(); }
 
-  // Runs `round` until everything is warm, then counts.
-  template <class Round>
-  size_t allocations_in(Round&& round) {
-    bool ok = true;
-    for (int i = 0; i < kWarmUp; ++i) ok &= round();
-    const size_t before = allocation_count();
-    for (int i = 0; i < kCounted; ++i) ok &= round();
-    const size_t counted = allocation_count() - before;
-    EXPECT_TRUE(ok);
-    return counted;
-  }
-
   Unit unit_ = make_unit({.depth = 4});
 };
 
 TEST_F(NativeAllocation, SubmitAndWait) {
-  EXPECT_EQ(allocations_in([&] {
+  EXPECT_EQ(steady_allocations([&] {
               Result<Job> first = unit_.submit(model_, memory_.args());
               Result<Job> second = unit_.submit(model_, memory_.args());
               return first.ok() && second.ok() && second->wait().ok() && first->wait().ok();
@@ -46,7 +31,7 @@ TEST_F(NativeAllocation, SubmitAndWait) {
 TEST_F(NativeAllocation, SubmitSeveral) {
   const std::array<JobArgs, 4> args = {memory_.args(), memory_.args(), memory_.args(),
                                        memory_.args()};
-  EXPECT_EQ(allocations_in([&] {
+  EXPECT_EQ(steady_allocations([&] {
               std::array<Job, 4> jobs;
               bool ok = unit_.submit_n(model_, args, jobs).ok();
               for (Job& job : jobs) ok &= job.wait().ok();
@@ -58,7 +43,7 @@ TEST_F(NativeAllocation, SubmitSeveral) {
 TEST_F(NativeAllocation, SubmitWithACallback) {
   std::atomic<int> calls{0};
   int submitted = 0;
-  EXPECT_EQ(allocations_in([&] {
+  EXPECT_EQ(steady_allocations([&] {
               Result<Job> job =
                   unit_.submit(model_, memory_.args([&](JobId, const Status&) { ++calls; }));
               ++submitted;
@@ -69,7 +54,7 @@ TEST_F(NativeAllocation, SubmitWithACallback) {
 }
 
 TEST_F(NativeAllocation, Execute) {
-  EXPECT_EQ(allocations_in([&] { return unit_.execute(model_, memory_.args()).ok(); }), 0u);
+  EXPECT_EQ(steady_allocations([&] { return unit_.execute(model_, memory_.args()).ok(); }), 0u);
 }
 
 }  // namespace

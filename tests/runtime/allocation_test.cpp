@@ -8,28 +8,13 @@
 
 #include "device/null/null_device.h"
 #include "tests/runtime/session_fixture.h"
-#include "tests/support/counting_new.h"
+#include "tests/support/steady_allocations.h"
 
 namespace millrace::runtime {
 namespace {
 
-constexpr int kWarmUp = 1000;  // every task of every unit has been used by then
-constexpr int kCounted = 1000;
-
 class SessionAllocation : public ::testing::Test {
  protected:
-  // Runs `round` until everything is warm, then counts.
-  template <class Round>
-  size_t allocations_in(Round&& round) {
-    bool ok = true;
-    for (int i = 0; i < kWarmUp; ++i) ok &= round();
-    const size_t before = test::allocation_count();
-    for (int i = 0; i < kCounted; ++i) ok &= round();
-    const size_t counted = test::allocation_count() - before;
-    EXPECT_TRUE(ok);
-    return counted;
-  }
-
   std::shared_ptr<device::Device> device_ = device::create_null_device({.lanes = 2}).value();
   std::unique_ptr<Session> session_ =
       Session::create(
@@ -40,7 +25,7 @@ class SessionAllocation : public ::testing::Test {
 };
 
 TEST_F(SessionAllocation, SubmitAndWait) {
-  EXPECT_EQ(allocations_in([&] {
+  EXPECT_EQ(test::steady_allocations([&] {
               const Result<JobId> first = session_->submit(memory_.bindings());
               const Result<JobId> second = session_->submit(memory_.bindings());
               return first.ok() && second.ok() && session_->wait(*first, kForever).ok() &&
@@ -52,7 +37,7 @@ TEST_F(SessionAllocation, SubmitAndWait) {
 TEST_F(SessionAllocation, SubmitWithACallback) {
   std::atomic<int> calls{0};
   int submitted = 0;
-  EXPECT_EQ(allocations_in([&] {
+  EXPECT_EQ(test::steady_allocations([&] {
               const Result<JobId> id =
                   session_->submit(memory_.bindings(), [&](uint64_t, const Status&) { ++calls; });
               ++submitted;
@@ -63,7 +48,8 @@ TEST_F(SessionAllocation, SubmitWithACallback) {
 }
 
 TEST_F(SessionAllocation, Execute) {
-  EXPECT_EQ(allocations_in([&] { return session_->execute(memory_.bindings()).ok(); }), 0u);
+  EXPECT_EQ(test::steady_allocations([&] { return session_->execute(memory_.bindings()).ok(); }),
+            0u);
 }
 
 }  // namespace
