@@ -34,6 +34,7 @@ MAY_INCLUDE = {
     "io": BASE | {"tensor"},
     "cli": CORE | {"runtime", "compiler", "io"},
     "public/vart": set(),
+    "public/nrt": set(),
     "public/millrace": {WORDS},
     WORDS: set(),
 }
@@ -49,6 +50,8 @@ def floor_of(path: str) -> str | None:
         return WORDS
     if parts[0] in ("millrace", "vart") and path.endswith(".hpp"):
         return "public/" + parts[0]
+    if parts[0] in ("nrt", "ndl") and (ROOT / "include" / path).is_file():
+        return "public/nrt"
     return parts[0] if len(parts) > 1 and parts[0] in MAY_INCLUDE else None
 
 

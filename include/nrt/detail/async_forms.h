@@ -1,0 +1,88 @@
+// NRT_ASYNC_API_VERSION 0: the forms of nrt_async.h that other generations of the interface have,
+// under the same names and side by side. Include nrt/nrt_async.h instead.
+//
+//   an error tracker in the place of `ret`, in all schedule calls
+//   no `lnc_idx` in transfers: the tensor's core (the destination's for a copy), core 0 for a
+//   tensor of the host
+//   no `queue` in nrta_get_sequence: queue 0
+//
+// Transfers are on TENSOR_OP units in every form. A tracker may be NULL in C and in C++: NULL, 0
+// and nullptr are taken for a `ret` that drops the result, which is the same.
+//
+// In C and in C++ macros tell calls by their number of arguments and leave those in the form of
+// nrt_async.h as they are. Where the tracker is all the difference, C asks _Generic, and C++ finds
+// a function that belongs to the tracker's type. So the address of each function is that of
+// nrt_async.h, and a C++ program may define or wrap functions of these names and form. A C program
+// that has members of the name nrta_execute_schedule or nrta_cc_schedule says 229 (or 228).
+#ifndef NRT_DETAIL_ASYNC_FORMS_H
+#define NRT_DETAIL_ASYNC_FORMS_H
+
+#include "nrt/detail/async_types.h"
+#include "nrt/detail/sequence_of_queue_0.h"
+#include "nrt/nrt_status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+// With a status, without the core.
+NRT_STATUS nrta_doc_tensor_read(void* buf, nrt_tensor_t* tensor, uint64_t offset, uint64_t size,
+                                int queue, NRT_STATUS* ret, nrta_seq_t* req_sequence);
+NRT_STATUS nrta_doc_tensor_write(nrt_tensor_t* tensor, const void* buf, uint64_t offset,
+                                 uint64_t size, int queue, NRT_STATUS* ret,
+                                 nrta_seq_t* req_sequence);
+NRT_STATUS nrta_doc_tensor_copy(nrt_tensor_t* src, uint64_t src_offset, nrt_tensor_t* dst,
+                                uint64_t dst_offset, uint64_t size, int queue, NRT_STATUS* ret,
+                                nrta_seq_t* req_sequence);
+
+// With a tracker, without the core.
+NRT_STATUS nrta_tracker_tensor_read(void* buf, nrt_tensor_t* tensor, uint64_t offset, uint64_t size,
+                                    int queue, nrta_error_tracker_t* error_tracker,
+                                    nrta_seq_t* req_sequence);
+NRT_STATUS nrta_tracker_tensor_write(nrt_tensor_t* tensor, const void* buf, uint64_t offset,
+                                     uint64_t size, int queue, nrta_error_tracker_t* error_tracker,
+                                     nrta_seq_t* req_sequence);
+NRT_STATUS nrta_tracker_tensor_copy(nrt_tensor_t* src, uint64_t src_offset, nrt_tensor_t* dst,
+                                    uint64_t dst_offset, uint64_t size, int queue,
+                                    nrta_error_tracker_t* error_tracker, nrta_seq_t* req_sequence);
+NRT_STATUS nrta_tracker_execute_schedule(nrt_model_t* model, const nrt_tensor_set_t* input,
+                                         nrt_tensor_set_t* output, int queue,
+                                         nrta_error_tracker_t* error_tracker,
+                                         nrta_seq_t* req_sequence);
+NRT_STATUS nrta_tracker_cc_schedule(nrt_cc_context_t** cc_ctx, int queue,
+                                    nrta_error_tracker_t* error_tracker, nrta_seq_t* req_sequence);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#ifdef __cplusplus
+#include "nrt/detail/async_forms_cxx.h"
+#else
+#include "nrt/detail/async_forms_c.h"
+#endif
+
+// The eighth argument of a transfer (the ninth of a copy) is there if the core is given.
+#define NRTA_DETAIL_PICK8(a1, a2, a3, a4, a5, a6, a7, a8, picked, ...) picked
+#define NRTA_DETAIL_PICK9(a1, a2, a3, a4, a5, a6, a7, a8, a9, picked, ...) picked
+#define nrta_tensor_read(...)                                                                 \
+  NRTA_DETAIL_PICK8(__VA_ARGS__, nrta_tensor_read, NRTA_DETAIL_TENSOR_READ, nrta_tensor_read, \
+                    nrta_tensor_read, nrta_tensor_read, nrta_tensor_read, nrta_tensor_read,   \
+                    nrta_tensor_read, ~)                                                      \
+  (__VA_ARGS__)
+#define nrta_tensor_write(...)                                                                   \
+  NRTA_DETAIL_PICK8(__VA_ARGS__, nrta_tensor_write, NRTA_DETAIL_TENSOR_WRITE, nrta_tensor_write, \
+                    nrta_tensor_write, nrta_tensor_write, nrta_tensor_write, nrta_tensor_write,  \
+                    nrta_tensor_write, ~)                                                        \
+  (__VA_ARGS__)
+#define nrta_tensor_copy(...)                                                                 \
+  NRTA_DETAIL_PICK9(__VA_ARGS__, nrta_tensor_copy, NRTA_DETAIL_TENSOR_COPY, nrta_tensor_copy, \
+                    nrta_tensor_copy, nrta_tensor_copy, nrta_tensor_copy, nrta_tensor_copy,   \
+                    nrta_tensor_copy, nrta_tensor_copy, ~)                                    \
+  (__VA_ARGS__)
+
+#endif  // NRT_DETAIL_ASYNC_FORMS_H

@@ -1,0 +1,109 @@
+// The tensors of nrt.h. Include nrt/nrt.h instead.
+//
+// A tensor is a handle to a stretch of storage, which slices and pending requests share: it is
+// freed with the last of them. Offsets and sizes are bytes; a range that goes beyond the tensor is
+// NRT_INVALID and nothing is copied. The copies here block, and do not wait for pending requests:
+// who reads before the request that writes is complete, reads stale bytes.
+#ifndef NRT_DETAIL_TENSORS_H
+#define NRT_DETAIL_TENSORS_H
+
+#include "nrt/detail/types.h"
+#include "nrt/nrt_status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+// Allocates `size` bytes of zeros for core `vnc`; -1 is allowed for HOST. Size 0 is NRT_INVALID.
+// The name is copied; NULL for none. NRT_RESOURCE: out of memory; may succeed after other tensors
+// were freed.
+NRT_STATUS nrt_tensor_allocate(nrt_tensor_placement_t tensor_placement, int vnc, size_t size,
+                               const char* name, nrt_tensor_t** tensor);
+
+// Makes a tensor without storage: nrt_tensor_attach_buffer gives it some.
+NRT_STATUS nrt_tensor_allocate_empty(const char* name, nrt_tensor_t** tensor);
+
+// Puts the caller's `size` bytes in the place of the storage. The caller keeps them allocated for
+// as long as the tensor is used, and frees them. Nothing is copied, now or later.
+NRT_STATUS nrt_tensor_attach_buffer(nrt_tensor_t* tensor, void* buffer, size_t size);
+
+// Makes a tensor of a part of `tensor_source`. It keeps the storage, also when the source is freed.
+NRT_STATUS nrt_tensor_allocate_slice(const nrt_tensor_t* tensor_source, size_t offset, size_t size,
+                                     const char* name, nrt_tensor_t** tensor_slice);
+
+// Ends the handle and stores NULL. NULL is harmless.
+void nrt_tensor_free(nrt_tensor_t** tensor);
+
+NRT_STATUS nrt_tensor_read(const nrt_tensor_t* tensor, void* buf, size_t offset, size_t size);
+NRT_STATUS nrt_tensor_write(nrt_tensor_t* tensor, const void* buf, size_t offset, size_t size);
+
+// Between two tensors of one core, or of the host; ranges of one storage may overlap.
+NRT_STATUS nrt_tensor_copy(const nrt_tensor_t* src, size_t src_offset, nrt_tensor_t* dst,
+                           size_t dst_offset, size_t size);
+
+// Fills with the low byte of `value`.
+NRT_STATUS nrt_tensor_memset(nrt_tensor_t* tensor, uint64_t offset, int value, size_t size);
+
+// Many transfers in one call, in the order given. The ranges of all are checked before any bytes
+// move.
+//
+// Earlier headers had a third argument, `bool unsafe`, which means nothing here. Programs may pass
+// it or not; NRT_TENSOR_BATCH_UNSAFE_ARG 1 or 0 declares the functions with it or without, and
+// nothing else. NRT_ASYNC_API_VERSION 228 implies 1.
+#if !defined(NRT_TENSOR_BATCH_UNSAFE_ARG) && defined(NRT_ASYNC_API_VERSION)
+#if NRT_ASYNC_API_VERSION == 228
+#define NRT_TENSOR_BATCH_UNSAFE_ARG 1
+#endif
+#endif
+#if defined(NRT_TENSOR_BATCH_UNSAFE_ARG) && NRT_TENSOR_BATCH_UNSAFE_ARG
+NRT_STATUS nrt_tensor_read_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches,
+                                 bool unsafe);
+NRT_STATUS nrt_tensor_write_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches,
+                                  bool unsafe);
+#else
+NRT_STATUS nrt_tensor_read_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches);
+NRT_STATUS nrt_tensor_write_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches);
+#endif
+#ifndef NRT_TENSOR_BATCH_UNSAFE_ARG
+#define NRT_DETAIL_WITHOUT_UNSAFE(batches, num_batches, unsafe) \
+  (batches, ((void)(unsafe), (num_batches)))
+#define NRT_DETAIL_AS_GIVEN(...) (__VA_ARGS__)
+#define NRT_DETAIL_PICK3(a1, a2, a3, picked, ...) picked
+// What follows the name stays a call, so that members and methods of these names work as well.
+#define NRT_DETAIL_BATCH_ARGS(...)                                              \
+  NRT_DETAIL_PICK3(__VA_ARGS__, NRT_DETAIL_WITHOUT_UNSAFE, NRT_DETAIL_AS_GIVEN, \
+                   NRT_DETAIL_AS_GIVEN, ~)                                      \
+  (__VA_ARGS__)
+#define nrt_tensor_read_batch(...) nrt_tensor_read_batch NRT_DETAIL_BATCH_ARGS(__VA_ARGS__)
+#define nrt_tensor_write_batch(...) nrt_tensor_write_batch NRT_DETAIL_BATCH_ARGS(__VA_ARGS__)
+#endif
+
+size_t nrt_tensor_get_size(const nrt_tensor_t* tensor);  // bytes; 0 for NULL
+
+// The first byte of the storage, ordinary memory; NULL for none. Live tensors that are no slices
+// have disjoint stretches.
+void* nrt_tensor_get_va(const nrt_tensor_t* tensor);
+
+// The core of the tensor; -1 for one of the host.
+NRT_STATUS nrt_tensor_get_lnc_index(const nrt_tensor_t* tensor, int* lnc_index);
+
+// Where the storage lies. The address names it, and is of no further use on the software NPU.
+NRT_STATUS nrt_tensor_get_device_allocation_info(const nrt_tensor_t* tensor,
+                                                 nrt_tensor_device_allocation_info_t* alloc_info);
+
+// Each execution that writes the tensor as an output adds one to the tensor's counter when it
+// completes. Waits until the counter reaches `expected_completion_count`, at most `timeout_us`
+// microseconds (NRT_TIMEOUT); negative: for ever, with a warning in the log after 30 seconds.
+NRT_STATUS nrt_tensor_check_output_completion(const nrt_tensor_t* output_tensor, int64_t timeout_us,
+                                              uint64_t expected_completion_count);
+NRT_STATUS nrt_tensor_reset_output_completion(nrt_tensor_t* output_tensor);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // NRT_DETAIL_TENSORS_H

@@ -1,0 +1,65 @@
+// Tensors sent from one process to another.
+//
+// Core numbers are those of the host, whatever is visible to the process. Calls may come from any
+// thread; sends and receives do not block. The software NPU does not connect processes: all calls
+// but the two limits return NRT_FAILURE, once they are past the checks that every call makes.
+#ifndef NRT_NRT_ASYNC_SENDRECV_H
+#define NRT_NRT_ASYNC_SENDRECV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "nrt/nrt.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct nrt_async_sendrecv_comm nrt_async_sendrecv_comm_t;        // a connection
+typedef struct nrt_async_sendrecv_request nrt_async_sendrecv_request_t;  // a transfer on its way
+
+#pragma GCC visibility push(default)
+
+// How many connections a core may have, and how many requests may be pending on one.
+NRT_STATUS nrt_async_sendrecv_get_max_num_communicators_per_lnc(int* max_num_comms);
+NRT_STATUS nrt_async_sendrecv_get_max_num_pending_request(int* max_num_requests);
+
+// Opens a core for sends and receives, after nrt_init; closes it, before nrt_close. Closing fails
+// while a connection is not complete or a request is pending, and ends all its objects.
+NRT_STATUS nrt_async_sendrecv_init(int lnc);
+NRT_STATUS nrt_async_sendrecv_close(int lnc);
+
+// Start a connection between core `lnc` and core `peer_lnc` of the host `peer_ip`: the sender
+// connects, the receiver accepts. NRT_RESOURCE: the core has as many as it may.
+NRT_STATUS nrt_async_sendrecv_connect(const char* peer_ip, int peer_lnc, int lnc,
+                                      nrt_async_sendrecv_comm_t** send_comm);
+NRT_STATUS nrt_async_sendrecv_accept(const char* peer_ip, int peer_lnc, int lnc,
+                                     nrt_async_sendrecv_comm_t** recv_comm);
+
+// Whether the connection is complete.
+NRT_STATUS nrt_async_sendrecv_test_comm(nrt_async_sendrecv_comm_t* comm, bool* done);
+
+// Start the transfer of `length` bytes from `offset` on. NRT_RESOURCE: as many are pending as may
+// be.
+NRT_STATUS nrt_async_sendrecv_send_tensor(nrt_tensor_t* tensor, size_t offset, size_t length,
+                                          nrt_async_sendrecv_comm_t* send_comm,
+                                          nrt_async_sendrecv_request_t** request);
+NRT_STATUS nrt_async_sendrecv_recv_tensor(nrt_tensor_t* tensor, size_t offset, size_t length,
+                                          nrt_async_sendrecv_comm_t* recv_comm,
+                                          nrt_async_sendrecv_request_t** request);
+
+// Whether the transfer is complete, and its bytes. Once it is, the request has ended. One thread at
+// a time tests a request.
+NRT_STATUS nrt_async_sendrecv_test_request(nrt_async_sendrecv_request_t* request, bool* done,
+                                           size_t* size);
+
+// Afterwards the bytes of all receives that tested complete are in the memory of core `lnc`.
+NRT_STATUS nrt_async_sendrecv_flush(int lnc);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // NRT_NRT_ASYNC_SENDRECV_H

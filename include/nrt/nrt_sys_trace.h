@@ -1,0 +1,81 @@
+// What the runtime did when: calls, submissions, executions, as JSON.
+//
+// Calls may come from any thread; one thread at a time uses a configuration or options.
+#ifndef NRT_NRT_SYS_TRACE_H
+#define NRT_NRT_SYS_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nrt/nrt_status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct nrt_sys_trace_config nrt_sys_trace_config_t;
+typedef struct nrt_sys_trace_fetch_options nrt_sys_trace_fetch_options_t;
+
+#pragma GCC visibility push(default)
+
+// ---- What to record ----
+//
+// A new configuration records every type of event on every core. The caller frees it; NULL is
+// harmless.
+
+NRT_STATUS nrt_sys_trace_config_allocate(nrt_sys_trace_config_t** options);
+void nrt_sys_trace_config_set_defaults(nrt_sys_trace_config_t* options);
+void nrt_sys_trace_config_free(nrt_sys_trace_config_t* options);
+
+// How many events each core keeps until they are fetched; the oldest go first.
+void nrt_sys_trace_config_set_max_events_per_nc(nrt_sys_trace_config_t* options,
+                                                uint64_t max_events_per_nc);
+void nrt_sys_trace_config_set_capture_enabled_for_nc(nrt_sys_trace_config_t* options,
+                                                     uint32_t nc_idx, bool enabled);
+// NRT_INVALID: there is no such type.
+NRT_STATUS nrt_sys_trace_config_set_capture_enabled_for_event_type(nrt_sys_trace_config_t* options,
+                                                                   const char* event_type,
+                                                                   bool enabled);
+
+// The names of all types of events, and of those that a configuration records: `count` of them, the
+// caller's to free with nrt_sys_trace_free_event_types.
+NRT_STATUS nrt_sys_trace_get_event_types(const char*** event_types, size_t* count);
+NRT_STATUS nrt_sys_trace_config_get_enabled_event_types(const nrt_sys_trace_config_t* options,
+                                                        const char*** event_types, size_t* count);
+void nrt_sys_trace_free_event_types(const char** event_types, size_t count);
+
+// ---- Recording ----
+
+// Starts recording; the configuration is copied, NULL means defaults. Stopping keeps what was
+// recorded for nrt_sys_trace_fetch_events.
+NRT_STATUS nrt_sys_trace_start(nrt_sys_trace_config_t* options);
+NRT_STATUS nrt_sys_trace_stop(void);
+
+// ---- What was recorded ----
+//
+// New options fetch all events of all cores. The caller frees them.
+
+NRT_STATUS nrt_sys_trace_fetch_options_allocate(nrt_sys_trace_fetch_options_t** options);
+NRT_STATUS nrt_sys_trace_fetch_options_set_defaults(nrt_sys_trace_fetch_options_t* options);
+NRT_STATUS nrt_sys_trace_fetch_options_free(nrt_sys_trace_fetch_options_t* options);
+NRT_STATUS nrt_sys_trace_fetch_options_set_max_events_per_nc(nrt_sys_trace_fetch_options_t* options,
+                                                             uint64_t max_events_per_nc);
+NRT_STATUS nrt_sys_trace_fetch_options_set_nc_idx(nrt_sys_trace_fetch_options_t* options,
+                                                  uint64_t nc_idx);
+
+// Takes the recorded events out, as JSON text that ends in NUL: an object whose array "events" has
+// objects with "event_type", "phase" ("start" or "stop"), "tracking_id" (the same for the two of a
+// pair) and "data". `*written_size` is its length without the NUL. The caller frees the text with
+// nrt_sys_trace_buffer_free. NULL options: defaults.
+NRT_STATUS nrt_sys_trace_fetch_events(char** buffer, size_t* written_size,
+                                      const nrt_sys_trace_fetch_options_t* options);
+void nrt_sys_trace_buffer_free(char* buffer);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // NRT_NRT_SYS_TRACE_H
