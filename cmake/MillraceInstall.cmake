@@ -8,6 +8,7 @@ install(TARGETS millrace-cpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS millrace_cli vart_infer_async ml_vart vart_multi_tenancy vart_multimodel_seq
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/millrace ${PROJECT_SOURCE_DIR}/include/vart
+  ${PROJECT_SOURCE_DIR}/include/nrt ${PROJECT_SOURCE_DIR}/include/ndl
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 # millrace_install_pkg_config(NAME VERSION)
