@@ -35,13 +35,17 @@ inline std::vector<std::string> header_names() {
   return names;
 }
 
-// Compiles `source` with all warnings as errors; what the compiler says when it refuses.
+// Compiles `source` with all warnings as errors and `more` options; what the compiler says when it
+// refuses.
 inline std::string complaints(const Compiler& compiler, const std::string& standard,
-                              const std::string& source) {
-  const ProgramResult result =
-      run_program({compiler.path, "-std=" + standard, "-fsyntax-only", "-Wall", "-Wextra",
-                   "-Wpedantic", "-Werror", "-I" MILLRACE_SOURCE_DIR "/include", source},
-                  "/");
+                              const std::string& source,
+                              const std::vector<std::string>& more = {}) {
+  std::vector<std::string> command = {
+      compiler.path, "-std=" + standard, "-fsyntax-only", "-Wall",
+      "-Wextra",     "-Wpedantic",       "-Werror",       "-I" MILLRACE_SOURCE_DIR "/include"};
+  command.insert(command.end(), more.begin(), more.end());
+  command.push_back(source);
+  const ProgramResult result = run_program(command, "/");
   return result.exit_code == 0 ? "" : "exit code not 0: " + result.out + result.err;
 }
 

@@ -1,0 +1,148 @@
+// Clients of every kind compile, with both compilers, from C11 to C23 and from C++17 to C++23,
+// without a warning.
+#include <gmock/gmock.h>
+
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <tuple>
+
+#include "tests/headers/compilers.h"
+#include "tests/support/temporary_directory.h"
+
+namespace millrace::test {
+namespace {
+
+const std::string kClients = MILLRACE_SOURCE_DIR "/tests/nrt_headers/client/";
+
+// A compiler and a language mode. Both compilers' C++ drivers compile C as well.
+class NrtHeaders : public ::testing::TestWithParam<std::tuple<Compiler, std::string>> {
+ protected:
+  void SetUp() override {
+    if (!compiler().found()) GTEST_SKIP() << "there is no " << compiler().name << " here";
+  }
+
+  const Compiler& compiler() const { return std::get<0>(GetParam()); }
+  bool is_cxx() const { return std::get<1>(GetParam()).starts_with("c++"); }
+
+  // What the compiler says when it refuses `source`.
+  std::string complaints_about(const std::string& source,
+                               const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> options = {"-I" MILLRACE_SOURCE_DIR, "-x", is_cxx() ? "c++" : "c"};
+    options.insert(options.end(), more.begin(), more.end());
+    return complaints(compiler(), std::get<1>(GetParam()), source, options);
+  }
+
+  std::string complaints_about_text(const std::string& text) const {
+    const TemporaryDirectory directory;
+    const std::string source = directory.file("program.c");
+    std::ofstream(source) << text;
+    return complaints_about(source);
+  }
+};
+
+std::vector<std::string> nrt_headers() {
+  std::vector<std::string> names;
+  for (const char* folder : {"nrt", "nrt/detail", "ndl"})
+    for (const auto& file :
+         std::filesystem::directory_iterator(MILLRACE_SOURCE_DIR "/include/" + std::string(folder)))
+      if (file.is_regular_file())
+        names.push_back(std::string(folder) + "/" + file.path().filename().string());
+  return names;
+}
+
+std::string version(int number) {
+  return "-DNRT_ASYNC_API_VERSION=" + std::to_string(number);
+}
+
+TEST_P(NrtHeaders, EachIsEnoughAlone) {
+  const std::vector<std::string> headers = nrt_headers();
+  EXPECT_THAT(headers, ::testing::IsSupersetOf({"nrt/nrt.h", "nrt/nrt_async.h",
+                                                "ndl/neuron_driver_shared_tensor_batch_op.h"}));
+  for (const std::string& header : headers) {
+    if (header.find("async_forms_c") != std::string::npos) continue;  // each for one language
+    EXPECT_EQ(complaints_about_text("#include \"" + header + "\"\n#include <" + header +
+                                    ">\nextern int one;\n"),
+              "")
+        << header;
+  }
+}
+
+TEST_P(NrtHeaders, MayBeInsideTheClientsExternC) {
+  std::string text = "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
+  for (const std::string& header : nrt_headers())
+    if (header.find("detail") == std::string::npos) text += "#include <" + header + ">\n";
+  EXPECT_EQ(complaints_about_text(text + "#ifdef __cplusplus\n}\n#endif\n"), "");
+}
+
+TEST_P(NrtHeaders, KeepNumbersAndLayouts) {
+  for (const int number : {0, 228, 229})
+    EXPECT_EQ(complaints_about(kClients + "layout.c", {version(number)}), "") << number;
+}
+
+TEST_P(NrtHeaders, GiveEveryFunctionAnAddress) {
+  for (const int number : {0, 228, 229})
+    EXPECT_EQ(complaints_about(kClients + "addresses.c", {version(number)}), "") << number;
+}
+
+TEST_P(NrtHeaders, TakeAllFormsSideBySide) {
+  const std::string text =
+      "#include \"tests/nrt_headers/calls.h\"\nvoid calls_of_c(void) { make_calls(); }\n";
+  EXPECT_EQ(complaints_about_text(text), "");
+  if (is_cxx()) {
+    EXPECT_EQ(complaints_about(kClients + "cxx_forms.cpp"), "");
+  }
+}
+
+TEST_P(NrtHeaders, LetTestSuitesDefineTheFunctions) {
+  EXPECT_EQ(complaints_about(kClients + "double_v2.c"), "");
+  if (is_cxx()) {
+    EXPECT_EQ(complaints_about(kClients + "double_v3.cpp"), "");
+  }
+}
+
+TEST_P(NrtHeaders, KeepToOneFormOnRequest) {
+  EXPECT_EQ(complaints_about(kClients + "one_form.c"), "");
+}
+
+TEST_P(NrtHeaders, RefuseAnUnknownVersion) {
+  EXPECT_THAT(complaints_about(kClients + "layout.c", {version(227)}),
+              ::testing::HasSubstr("NRT_ASYNC_API_VERSION must be 0"));
+}
+
+// The functions that `file` names in front of what matches `after`.
+std::set<std::string> functions_of(const std::string& file, const char* before, const char* after) {
+  std::ifstream stream(file);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const std::regex name(std::string(before) + R"(\b(nrta?_[a-z0-9_]+))" + after);
+  std::set<std::string> names;
+  for (std::sregex_iterator match(text.begin(), text.end(), name), end; match != end; ++match)
+    names.insert((*match)[1]);
+  return names;
+}
+
+TEST(NrtFunctions, AllOfThemAreListed) {
+  std::set<std::string> declared;
+  for (const std::string& header : nrt_headers())
+    declared.merge(functions_of(MILLRACE_SOURCE_DIR "/include/" + header, "", R"(\()"));
+  EXPECT_GT(declared.size(), 140u);
+  EXPECT_EQ(functions_of(kClients + "functions.inc", R"(ADDRESS\()", R"(\))"), declared);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, NrtHeaders,
+                         ::testing::Combine(::testing::ValuesIn(compilers()),
+                                            ::testing::Values("c11", "c17", "c2x", "c++17", "c++20",
+                                                              "c++2b")),
+                         [](const auto& info) {
+                           std::string name =
+                               std::get<0>(info.param).name + "_" + std::get<1>(info.param);
+                           for (char& c : name)
+                             if (c == '+') c = 'x';
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace millrace::test
