@@ -17,19 +17,17 @@
 // when it failed, in the error tracker. Failed requests complete too, and those behind them run.
 // The library does not touch `ret` before or after; NULL drops the result.
 //
-// Until its request is complete the caller keeps host buffers, `ret` and tensors, and leaves
-// buffers of writes unchanged. Tensor sets are copied: they may be destroyed at once. A model may
-// be unloaded, a tensor or tracker freed: the request keeps what it needs.
+// Until its request is complete the caller keeps host buffers and `ret`, and leaves buffers of
+// writes unchanged. Tensor sets are copied: they may be destroyed at once. A model may be unloaded,
+// a tensor or tracker freed: the request keeps what it needs.
 //
 // Threads: any call from any thread, except that one thread at a time reads a tracker.
 //
 // Forms. The interface has had several, and NRT_ASYNC_API_VERSION, defined before the include, says
 // which one a program is written for:
-//   0 or undefined  all of them: see nrt/detail/async_forms.h
-//   229             the declarations below: status pointer, core of the transfer, three kinds of
-//   units 228             error trackers in the place of status pointers, and five kinds of units:
-//   see
-//                   nrt/detail/async_v2.h
+//   0    all of them, side by side: nrt/detail/async_forms.h. So it is when undefined
+//   229  the declarations below: status pointer, core of the transfer, three kinds of units
+//   228  error trackers in the place of status pointers, five kinds of units: nrt/detail/async_v2.h
 #ifndef NRT_NRT_ASYNC_H
 #define NRT_NRT_ASYNC_H
 
