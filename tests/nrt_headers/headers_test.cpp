@@ -113,11 +113,11 @@ TEST_P(NrtHeaders, RefuseAnUnknownVersion) {
               ::testing::HasSubstr("NRT_ASYNC_API_VERSION must be 0"));
 }
 
-// The functions that `file` names in front of what matches `after`.
-std::set<std::string> functions_of(const std::string& file, const char* before, const char* after) {
+// What `pattern` captures in a file.
+std::set<std::string> names_in(const std::string& file, const char* pattern) {
   std::ifstream stream(file);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  const std::regex name(std::string(before) + R"(\b(nrta?_[a-z0-9_]+))" + after);
+  const std::regex name(pattern);
   std::set<std::string> names;
   for (std::sregex_iterator match(text.begin(), text.end(), name), end; match != end; ++match)
     names.insert((*match)[1]);
@@ -127,9 +127,20 @@ std::set<std::string> functions_of(const std::string& file, const char* before, 
 TEST(NrtFunctions, AllOfThemAreListed) {
   std::set<std::string> declared;
   for (const std::string& header : nrt_headers())
-    declared.merge(functions_of(MILLRACE_SOURCE_DIR "/include/" + header, "", R"(\()"));
+    declared.merge(names_in(MILLRACE_SOURCE_DIR "/include/" + header, R"(\b(nrta?_[a-z0-9_]+)\()"));
   EXPECT_GT(declared.size(), 140u);
-  EXPECT_EQ(functions_of(kClients + "functions.inc", R"(ADDRESS\()", R"(\))"), declared);
+  EXPECT_EQ(names_in(kClients + "functions.inc", R"(ADDRESS\((\w+)\))"), declared);
+}
+
+TEST(NrtMacros, AllOfThemHaveAPrefix) {
+  std::set<std::string> macros;
+  for (const std::string& header : nrt_headers())
+    macros.merge(names_in(MILLRACE_SOURCE_DIR "/include/" + header, R"(#define (\w+))"));
+  const std::set<std::string> published = {"GIT_HASH_LEN", "RT_VERSION_DETAIL_LEN"};
+  const std::regex prefix("(NRTA?|NDL|nrta?)_.*");
+  for (const std::string& macro : macros)
+    EXPECT_TRUE(published.count(macro) == 1 || std::regex_match(macro, prefix)) << macro;
+  EXPECT_GT(macros.size(), 30u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, NrtHeaders,
