@@ -37,7 +37,8 @@ bool Unit::Impl::run_taken(uint64_t counter, LaneId lane) noexcept {
     return false;
   }
   note_run(taken);
-  if (status.code() == StatusCode::kDeviceFailed) after_device_failure(status);
+  if (status.code() == StatusCode::kDeviceFailed || status.code() == StatusCode::kHung)
+    after_device_failure(status);
   complete(counter, running.request, std::move(status));
   return true;
 }
