@@ -92,6 +92,11 @@ class Device {
   virtual Result<std::shared_ptr<const Program>> load(
       std::shared_ptr<const graph::CompiledModel> model) = 0;
   virtual queue::Lanes& lanes() noexcept = 0;
+  // The data mover: copies between memory of the host and of the device, or within either, on the
+  // calling thread. The ranges may overlap. Between two pieces it reports a step to `control` and
+  // ends with its stop_status() once that is asked for; the bytes behind are then as they were.
+  virtual Status transfer(void* to, const void* from, size_t bytes,
+                          queue::RunControl& control) noexcept;
 };
 
 }  // namespace millrace::device

@@ -103,7 +103,18 @@ Result<std::shared_ptr<Device>> open_locked(Registry& state, const std::string& 
   return device;
 }
 
+bool is_set(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text != nullptr && *text != '\0';
+}
+
 }  // namespace
+
+std::string device_of_environment() {
+  const std::string name = is_set("MILLRACE_DEVICE") ? std::getenv("MILLRACE_DEVICE") : "cpu";
+  const bool faults = is_set(kFaultsVariable) || is_set(kTransferFaultsVariable);
+  return faults && !name.starts_with(kFaultyDeviceName) ? kFaultyPrefix + name : name;
+}
 
 Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptions options) {
   if (!is_device_name(name))

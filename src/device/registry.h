@@ -21,8 +21,12 @@ namespace millrace::device {
 // it does not fit this library, kInvalidArgument when the name or MILLRACE_FAULTS makes no sense.
 Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptions options = {});
 
+// The name of the device that the environment asks for: MILLRACE_DEVICE, or "cpu"; the faulty
+// device over it where MILLRACE_FAULTS or MILLRACE_TRANSFER_FAULTS is set.
+std::string device_of_environment();
+
 // The one C entry point of a plugin, `millrace_device_plugin`.
-inline constexpr uint32_t kPluginVersion = 2;
+inline constexpr uint32_t kPluginVersion = 3;
 struct PluginEntry {
   uint32_t version;  // kPluginVersion of the header it was built with
   Result<std::shared_ptr<Device>> (*create)(const DeviceOptions& options);

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <new>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 
+#include "device/registry.h"
 #include "model/archive_extract.h"
 #include "vart/job_trace.h"
 #include "vart/properties.h"
@@ -31,9 +31,7 @@ T value_or_throw(Result<T> result) {
 }
 
 runtime::LoadedProgram load(const std::string& model_path) {
-  const char* device = std::getenv("MILLRACE_DEVICE");
-  return value_or_throw(
-      runtime::load_program(model_path, device == nullptr || *device == '\0' ? "cpu" : device));
+  return value_or_throw(runtime::load_program(model_path, device::device_of_environment()));
 }
 
 std::unique_ptr<runtime::Session> make_session(const runtime::LoadedProgram& loaded,

@@ -79,6 +79,15 @@ class FaultyProgram final : public Program {
   const std::shared_ptr<FaultPlan> faults_;
 };
 
+// Adds what the environment variable asks for.
+Status apply_variable(const char* name, FaultPlan& plan) {
+  const char* const text = std::getenv(name);
+  const Result<FaultSettings> settings = FaultPlan::parse(text == nullptr ? "" : text);
+  if (!settings.ok()) return settings.status().with_context(name);
+  plan.apply(*settings);
+  return {};
+}
+
 }  // namespace
 
 FaultyDevice::FaultyDevice(std::shared_ptr<Device> inner, std::shared_ptr<FaultPlan> faults)
@@ -90,19 +99,30 @@ Result<std::shared_ptr<const Program>> FaultyDevice::load(
   return std::shared_ptr<const Program>(std::make_shared<FaultyProgram>(std::move(inner), faults_));
 }
 
+Status FaultyDevice::transfer(void* to, const void* from, size_t bytes,
+                              queue::RunControl& control) noexcept {
+  Status status = transfer_faults_->enter(control);
+  if (status.ok()) status = inner_->transfer(to, from, bytes, control);
+  transfer_faults_->leave();
+  return status;
+}
+
 std::shared_ptr<FaultPlan> faults_of(Device& device) {
   const auto* const faulty = dynamic_cast<const FaultyDevice*>(&device);
   return faulty == nullptr ? nullptr : faulty->faults();
 }
 
+std::shared_ptr<FaultPlan> transfer_faults_of(Device& device) {
+  const auto* const faulty = dynamic_cast<const FaultyDevice*>(&device);
+  return faulty == nullptr ? nullptr : faulty->transfer_faults();
+}
+
 Result<std::shared_ptr<Device>> create_faulty_device(std::shared_ptr<Device> inner) {
   if (faults_of(*inner) != nullptr)
     return invalid_argument("a faulty device cannot stand in front of another");
-  const char* const text = std::getenv("MILLRACE_FAULTS");
-  const Result<FaultSettings> settings = FaultPlan::parse(text == nullptr ? "" : text);
-  if (!settings.ok()) return settings.status().with_context("MILLRACE_FAULTS");
   auto device = std::make_shared<FaultyDevice>(std::move(inner));
-  device->faults()->apply(*settings);
+  MILLRACE_RETURN_IF_ERROR(apply_variable(kFaultsVariable, *device->faults()));
+  MILLRACE_RETURN_IF_ERROR(apply_variable(kTransferFaultsVariable, *device->transfer_faults()));
   return std::shared_ptr<Device>(std::move(device));
 }
 

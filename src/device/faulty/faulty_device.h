@@ -18,6 +18,8 @@ namespace millrace::device {
 // "faulty-cpu" is the faulty device over "cpu"; "faulty" alone is the one over "null".
 inline constexpr const char* kFaultyDeviceName = "faulty";
 inline constexpr const char* kFaultyPrefix = "faulty-";
+inline constexpr const char* kFaultsVariable = "MILLRACE_FAULTS";
+inline constexpr const char* kTransferFaultsVariable = "MILLRACE_TRANSFER_FAULTS";
 
 class FaultyDevice final : public Device {
  public:
@@ -31,18 +33,27 @@ class FaultyDevice final : public Device {
       std::shared_ptr<const graph::CompiledModel> model) override;
   queue::Lanes& lanes() noexcept override { return inner_->lanes(); }
 
+  // A transfer is to the transfers' plan what a frame is to the other.
+  Status transfer(void* to, const void* from, size_t bytes,
+                  queue::RunControl& control) noexcept override;
+
   const std::shared_ptr<FaultPlan>& faults() const noexcept { return faults_; }
+  const std::shared_ptr<FaultPlan>& transfer_faults() const noexcept { return transfer_faults_; }
 
  private:
   const std::shared_ptr<Device> inner_;
   const std::shared_ptr<FaultPlan> faults_;
+  const std::shared_ptr<FaultPlan> transfer_faults_ = std::make_shared<FaultPlan>();
 };
 
 // The plan of a faulty device, null for any other. Any thread.
 std::shared_ptr<FaultPlan> faults_of(Device& device);
+// The plan of its transfers, likewise.
+std::shared_ptr<FaultPlan> transfer_faults_of(Device& device);
 
-// A faulty device over `inner` with the faults that the environment variable MILLRACE_FAULTS asks
-// for. kInvalidArgument when that makes no sense, or when `inner` is a faulty device.
+// A faulty device over `inner` with the faults that the environment variables MILLRACE_FAULTS and
+// MILLRACE_TRANSFER_FAULTS ask for. kInvalidArgument when one makes no sense, or when `inner` is a
+// faulty device.
 Result<std::shared_ptr<Device>> create_faulty_device(std::shared_ptr<Device> inner);
 
 }  // namespace millrace::device
