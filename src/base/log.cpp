@@ -17,6 +17,7 @@ struct SinkState {
   std::mutex mutex;
   LogSink sink;
   std::atomic<int> level{kDropEverything};
+  bool chosen = false;  // by the program, or by MILLRACE_LOG
 };
 
 void write_to_stderr(LogLevel level, std::string_view component, std::string_view line) {
@@ -36,6 +37,7 @@ void install_sink_from_environment(SinkState& state) {
     if (name != text) continue;
     state.sink = write_to_stderr;
     state.level = static_cast<int>(level);
+    state.chosen = true;
   }
 }
 
@@ -70,6 +72,15 @@ void set_log_sink(LogSink sink, LogLevel level) {
   const std::lock_guard lock(state.mutex);
   state.level = sink ? static_cast<int>(level) : kDropEverything;
   state.sink = std::move(sink);
+  state.chosen = true;
+}
+
+void set_default_log_level(std::optional<LogLevel> level) {
+  SinkState& state = sink_state();
+  const std::lock_guard lock(state.mutex);
+  if (state.chosen) return;
+  state.level = level ? static_cast<int>(*level) : kDropEverything;
+  state.sink = level ? LogSink(write_to_stderr) : LogSink();
 }
 
 bool log_enabled(LogLevel level) noexcept {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string_view>
 
 namespace millrace {
@@ -25,6 +26,10 @@ using LogSink =
 // Replaces the sink for lines up to `level`; an empty function drops everything. When it returns,
 // the previous sink is no longer running.
 void set_log_sink(LogSink sink, LogLevel level = LogLevel::kInfo);
+
+// Where neither a sink was set nor MILLRACE_LOG says what is wanted, lines up to this level go to
+// standard error from now on; none with no level. For faces whose contract is to print.
+void set_default_log_level(std::optional<LogLevel> level);
 
 // True when a line of this level would reach a sink: asks before building an expensive message.
 bool log_enabled(LogLevel level) noexcept;
