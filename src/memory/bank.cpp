@@ -22,6 +22,20 @@ Status no_sense(std::string_view word, std::string_view why) {
   return invalid_argument(fmt::format("\"{}\": {}", word, why));
 }
 
+Result<std::shared_ptr<Bank>> parse_bank(std::string_view word) {
+  const size_t equals = word.find('=');
+  if (equals == std::string_view::npos) return no_sense(word, "a bank is NAME=SIZE");
+  const std::string_view name = word.substr(0, equals);
+  if (name.empty() || name.size() > kLongestName ||
+      name.find_first_not_of(kNameCharacters) != std::string_view::npos)
+    return no_sense(
+        word, fmt::format("a name has 1 to {} letters, digits, '_', '-' and '.'", kLongestName));
+  MILLRACE_ASSIGN_OR_RETURN(const uint64_t size, parse_size(word.substr(equals + 1)));
+  return std::make_shared<Bank>(std::string(name), size);
+}
+
+}  // namespace
+
 Result<uint64_t> parse_size(std::string_view text) {
   if (text == "unlimited") return kUnlimited;
   constexpr std::string_view kUnits = "KMGT";
@@ -36,20 +50,6 @@ Result<uint64_t> parse_size(std::string_view text) {
   if (number > kUnlimited >> (10 * power)) return no_sense(text, "more than 64 bits can say");
   return number << (10 * power);
 }
-
-Result<std::shared_ptr<Bank>> parse_bank(std::string_view word) {
-  const size_t equals = word.find('=');
-  if (equals == std::string_view::npos) return no_sense(word, "a bank is NAME=SIZE");
-  const std::string_view name = word.substr(0, equals);
-  if (name.empty() || name.size() > kLongestName ||
-      name.find_first_not_of(kNameCharacters) != std::string_view::npos)
-    return no_sense(
-        word, fmt::format("a name has 1 to {} letters, digits, '_', '-' and '.'", kLongestName));
-  MILLRACE_ASSIGN_OR_RETURN(const uint64_t size, parse_size(word.substr(equals + 1)));
-  return std::make_shared<Bank>(std::string(name), size);
-}
-
-}  // namespace
 
 Result<BankCharge> Bank::charge(uint64_t bytes) {
   uint64_t used = used_.load(std::memory_order_relaxed);

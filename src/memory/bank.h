@@ -66,6 +66,9 @@ class BankCharge {
 
 using BankList = std::vector<std::shared_ptr<Bank>>;
 
+// "512M": bytes, or K, M, G or T; "unlimited". At least 1. kInvalidArgument names the text.
+Result<uint64_t> parse_size(std::string_view text);
+
 // New, empty banks from text. kInvalidArgument names the word that makes no sense.
 Result<BankList> parse_banks(std::string_view text);
 

@@ -2,22 +2,39 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <utility>
 
 #include "device/registry.h"
 #include "graph/archive_codec.h"
+#include "memory/buffer.h"
 #include "model/archive.h"
 
 namespace millrace::runtime {
 
 namespace {
 
+Result<std::shared_ptr<const graph::CompiledModel>> decode(
+    const std::shared_ptr<const model::Archive>& archive) {
+  Result<graph::CompiledModel> model = graph::decode(archive);
+  if (!model.ok()) return model.status().with_context(archive->path());
+  return std::make_shared<const graph::CompiledModel>(*std::move(model));
+}
+
 Result<std::shared_ptr<const graph::CompiledModel>> read_model(const std::string& path) {
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const model::Archive> archive,
                             model::Archive::open(path));
-  Result<graph::CompiledModel> model = graph::decode(archive);
-  if (!model.ok()) return model.status().with_context(path);
-  return std::make_shared<const graph::CompiledModel>(*std::move(model));
+  return decode(archive);
+}
+
+Result<std::shared_ptr<const graph::CompiledModel>> copy_model(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return corrupt_data("the archive is empty");
+  MILLRACE_ASSIGN_OR_RETURN(const memory::Buffer copy,
+                            memory::Buffer::allocate(bytes.size(), memory::BufferKind::kHeap));
+  std::memcpy(copy.data(), bytes.data(), bytes.size());
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const model::Archive> archive,
+                            model::Archive::from_memory({copy.data(), copy.size()}, copy.owner()));
+  return decode(archive);
 }
 
 Result<std::shared_ptr<const device::Program>> load_on(
@@ -34,6 +51,12 @@ Result<std::shared_ptr<const device::Program>> load_program(const std::string& p
                                                             device::Device& device) {
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, read_model(path));
   return load_on(device, std::move(model), path);
+}
+
+Result<std::shared_ptr<const device::Program>> load_program(std::span<const std::byte> archive,
+                                                            device::Device& device) {
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, copy_model(archive));
+  return load_on(device, std::move(model), "(memory)");
 }
 
 Result<LoadedProgram> load_program(const std::string& path, const std::string& device_name) {

@@ -1,7 +1,9 @@
 // From a path to a program on a device.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/status.h"
@@ -17,6 +19,9 @@ struct LoadedProgram {
 // Opens the archive at `path` (a .rai file, or a directory with vaiml_par_0) and loads it on
 // `device`, or on the device of that name.
 Result<std::shared_ptr<const device::Program>> load_program(const std::string& path,
+                                                            device::Device& device);
+// The same from an archive in memory (the file form), which is copied.
+Result<std::shared_ptr<const device::Program>> load_program(std::span<const std::byte> archive,
                                                             device::Device& device);
 Result<LoadedProgram> load_program(const std::string& path, const std::string& device_name = "cpu");
 
