@@ -30,6 +30,7 @@ MAY_INCLUDE = {
     "runtime": CORE,
     "api": CORE | {"runtime", "public/millrace"},
     "vart": CORE | {"runtime", "public/vart"},
+    "nrt": CORE | {"runtime", "public/nrt"},
     "compiler": BASE | {"tensor", "model", "graph"},
     "io": BASE | {"tensor"},
     "cli": CORE | {"runtime", "compiler", "io"},

@@ -1,0 +1,39 @@
+// Binding: the tensors of two sets, looked up and checked, as one execution of a model uses them.
+// What the sets say later does not matter any more.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "base/status.h"
+#include "nrt/model.h"
+#include "nrt/tensor_set.h"
+#include "runtime/session.h"
+
+namespace millrace::nrt {
+
+// An input that lies in memory which the execution also writes: it reads a copy, made when it runs.
+struct SharedInput {
+  size_t binding = 0;  // of `inputs`: the first frame
+  const std::byte* data = nullptr;
+  size_t bytes = 0;
+  size_t frame_bytes = 0;
+};
+
+// Swapped between the thread that submits and the task, so that both keep their capacity.
+struct Binding {
+  std::vector<runtime::TensorBinding> inputs, outputs;  // frame after frame
+  std::vector<SharedInput> shared_inputs;
+  std::vector<std::shared_ptr<const Storage>> storages;  // of all tensors
+  std::vector<std::shared_ptr<Tensor>> written;          // the output tensors
+
+  void clear() noexcept;
+};
+
+// Fills `binding`, which is empty. Every input of the model must be in its set with its exact size;
+// an output that is not in its set is thrown away. kInvalidArgument names the tensor; kNotFound for
+// one that was freed.
+Status bind(Model& model, const TensorSet& inputs, const TensorSet& outputs, Binding& binding);
+
+}  // namespace millrace::nrt

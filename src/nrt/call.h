@@ -1,0 +1,43 @@
+// What every call of the C API has around it: it stays out of the way of nrt_close, needs the
+// runtime, and lets no exception out.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <string_view>
+
+#include "base/status.h"
+#include "nrt/call_gate.h"
+#include "nrt/runtime.h"
+#include "nrt/status.h"
+
+namespace millrace::nrt {
+
+// The status as the caller gets it; a failure is also a line of the log, in which `call` says
+// whose. A full queue is none.
+NRT_STATUS report(std::string_view call, const Status& status);
+// A failure that the core has no code for.
+NRT_STATUS report(std::string_view call, NRT_STATUS status, std::string_view why);
+
+// Runs `body`, which returns an NRT_STATUS.
+template <class Body>
+NRT_STATUS contained(std::string_view call, Body&& body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return NRT_RESOURCE;
+  } catch (const std::exception& error) {
+    return report(call, internal_error(error.what()));
+  }
+}
+
+// Runs `body(runtime)`; without a runtime, says why there is none.
+template <class Body>
+NRT_STATUS with_runtime(std::string_view call, Body&& body) noexcept {
+  const InCall inside;
+  Runtime* const runtime = Runtime::current();
+  if (runtime == nullptr) return Runtime::why_not();
+  return contained(call, [&] { return body(*runtime); });
+}
+
+}  // namespace millrace::nrt

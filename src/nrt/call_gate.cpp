@@ -1,0 +1,102 @@
+#include "nrt/call_gate.h"
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace millrace::nrt {
+namespace {
+
+// Of one thread. Calls may be nested.
+struct Depth {
+  std::atomic<uint32_t> calls{0};
+};
+
+// Never destroyed: threads end while the process exits.
+struct Threads {
+  std::mutex mutex;
+  std::vector<Depth*> depths;
+};
+
+Threads& threads() {
+  static auto* const threads = new Threads;
+  return *threads;
+}
+
+long membarrier(int command) noexcept {
+  return syscall(__NR_membarrier, command, 0, 0);
+}
+
+bool use_membarrier() noexcept {
+  static const bool available = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+  return available;
+}
+
+// Entered in the list while the thread lives.
+class OwnDepth {
+ public:
+  OwnDepth() {
+    Threads& all = threads();
+    const std::lock_guard lock(all.mutex);
+    all.depths.push_back(&depth_);
+  }
+  ~OwnDepth() {
+    Threads& all = threads();
+    const std::lock_guard lock(all.mutex);
+    std::erase(all.depths, &depth_);
+  }
+  Depth& get() noexcept { return depth_; }
+
+ private:
+  Depth depth_;
+};
+
+constinit thread_local Depth* own_depth = nullptr;
+constinit std::atomic<bool> fence_in_calls{true};
+
+Depth& depth_of_this_thread() noexcept {
+  if (own_depth == nullptr) [[unlikely]] {
+    thread_local OwnDepth own;
+    own_depth = &own.get();
+    if (use_membarrier()) fence_in_calls.store(false, std::memory_order_relaxed);
+  }
+  return *own_depth;
+}
+
+}  // namespace
+
+InCall::InCall() noexcept {
+  std::atomic<uint32_t>& calls = depth_of_this_thread().calls;
+  calls.store(calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (fence_in_calls.load(std::memory_order_relaxed)) [[unlikely]]
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  else
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+InCall::~InCall() {
+  std::atomic<uint32_t>& calls = own_depth->calls;
+  calls.store(calls.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+}
+
+void await_calls() noexcept {
+  if (use_membarrier())
+    membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+  else
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  Threads& all = threads();
+  const std::lock_guard lock(all.mutex);
+  while (!std::ranges::all_of(all.depths, [](const Depth* depth) {
+    return depth->calls.load(std::memory_order_acquire) == 0;
+  }))
+    std::this_thread::yield();
+}
+
+}  // namespace millrace::nrt

@@ -1,0 +1,39 @@
+// Collective: an operation between ranks, prepared and not yet scheduled. There is one rank, so
+// that each of the operations is a copy of its inputs to its outputs.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/status.h"
+#include "nrt/handles.h"
+#include "nrt/nrt_async.h"
+#include "nrt/transfer_task.h"
+
+namespace millrace::nrt {
+
+class Collective {
+ public:
+  // Checks communicator and tensors. kInvalidArgument, naming what is wrong; kUnsupported for more
+  // ranks than one.
+  static Result<std::shared_ptr<Collective>> prepare(const nrt_cc_comm_t& comm,
+                                                     const nrt_tensor_list_t& inputs,
+                                                     const nrt_tensor_list_t& outputs);
+
+  uint32_t core() const noexcept { return core_; }
+  const std::vector<Transfer>& copies() const noexcept { return copies_; }
+
+ private:
+  explicit Collective(uint32_t core) noexcept : core_(core) {}
+
+  const uint32_t core_;
+  std::vector<Transfer> copies_;
+};
+
+}  // namespace millrace::nrt
+
+struct nrt_cc_context : millrace::nrt::Handle<millrace::nrt::Collective> {};
+
+namespace millrace::nrt {
+using CollectiveHandles = Handles<nrt_cc_context>;
+}  // namespace millrace::nrt

@@ -1,0 +1,35 @@
+// CollectiveTask: a prepared collective, run once.
+#pragma once
+
+#include <memory>
+
+#include "device/device.h"
+#include "nrt/collective.h"
+#include "nrt/request_task.h"
+
+namespace millrace::nrt {
+
+class CollectiveTask final : public RequestTask {
+ public:
+  CollectiveTask(std::shared_ptr<device::Device> device, uint16_t unit_number,
+                 std::optional<NRT_STATUS> fault_status)
+      : RequestTask(unit_number, fault_status), device_(std::move(device)) {}
+
+  void fill(std::shared_ptr<Collective> collective, StatusTarget target) noexcept {
+    collective_ = std::move(collective);
+    report_to(std::move(target));
+  }
+  Status run(queue::RunControl& control) noexcept override {
+    for (const Transfer& copy : collective_->copies())
+      MILLRACE_RETURN_IF_ERROR(device_->transfer(copy.to, copy.from, copy.bytes, control));
+    return {};
+  }
+
+ private:
+  void drop_references() noexcept override { collective_.reset(); }
+
+  const std::shared_ptr<device::Device> device_;
+  std::shared_ptr<Collective> collective_;
+};
+
+}  // namespace millrace::nrt

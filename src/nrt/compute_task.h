@@ -1,0 +1,44 @@
+// ComputeTask: one execution of a model.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nrt/binding.h"
+#include "nrt/model.h"
+#include "nrt/request_task.h"
+#include "runtime/job_task.h"
+
+namespace millrace::nrt {
+
+class ComputeTask final : public RequestTask {
+ public:
+  // A request that runs longer than `time_limit` ends with kHung at its next operator; one that
+  // does not come to an operator is the watchdog's business.
+  ComputeTask(uint16_t unit_number, std::optional<NRT_STATUS> fault_status,
+              std::chrono::nanoseconds time_limit)
+      : RequestTask(unit_number, fault_status), time_limit_(time_limit), job_(kUsualTensors) {}
+
+  // Takes the binding; leaves an empty one with capacity.
+  void fill(std::shared_ptr<Model> model, Binding& binding, StatusTarget target) noexcept;
+  Status run(queue::RunControl& control) noexcept override;
+  std::string describe(const queue::RunPosition& position) const override;
+
+ private:
+  static constexpr size_t kUsualTensors = 8;
+
+  void on_settled(const queue::Completion& completion) noexcept override;
+  void drop_references() noexcept override;
+  Status copy_shared_inputs() noexcept;
+
+  const std::chrono::nanoseconds time_limit_;
+  std::shared_ptr<Model> model_;
+  Binding binding_;
+  std::vector<std::byte> copies_;  // of shared inputs
+  runtime::JobTask job_;
+};
+
+}  // namespace millrace::nrt

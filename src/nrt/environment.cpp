@@ -1,0 +1,33 @@
+#include "nrt/environment.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdlib>
+
+namespace millrace::nrt {
+
+std::string_view variable(const char* name) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? std::string_view() : text;
+}
+
+Result<uint64_t> parse_number(std::string_view text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size())
+    return invalid_argument(fmt::format("\"{}\" is no number", text));
+  return number;
+}
+
+Result<uint64_t> number_variable(const char* name, uint64_t otherwise, uint64_t least,
+                                 uint64_t most) {
+  const std::string_view text = variable(name);
+  if (text.empty()) return otherwise;
+  const Result<uint64_t> number = parse_number(text);
+  if (number.ok() && *number >= least && *number <= most) return number;
+  return invalid_argument(
+      fmt::format("{} is \"{}\": it takes a number from {} to {}", name, text, least, most));
+}
+
+}  // namespace millrace::nrt

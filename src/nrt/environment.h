@@ -1,0 +1,19 @@
+// Environment variables as numbers, names and switches.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace millrace::nrt {
+
+// Empty when it is not set.
+std::string_view variable(const char* name);
+// `otherwise` when it is not set or empty. kInvalidArgument names the variable and the range.
+Result<uint64_t> number_variable(const char* name, uint64_t otherwise, uint64_t least,
+                                 uint64_t most);
+// The whole text as a number in decimal.
+Result<uint64_t> parse_number(std::string_view text);
+
+}  // namespace millrace::nrt

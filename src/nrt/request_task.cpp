@@ -1,0 +1,42 @@
+#include "nrt/request_task.h"
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "nrt/status.h"
+
+namespace millrace::nrt {
+namespace {
+
+// Whether the failure is this request's own: not that of one before it, nor the end of the runtime.
+bool is_cause(const Status& status) noexcept {
+  return !status.ok() && status.code() != StatusCode::kUnitDegraded &&
+         status.code() != StatusCode::kCancelled;
+}
+
+}  // namespace
+
+void RequestTask::settle(const queue::Completion& completion) noexcept {
+  const NRT_STATUS code = code_of(completion.status);
+  if (target_.ret != nullptr) *target_.ret = code;
+  if (code != NRT_SUCCESS && target_.tracker != nullptr)
+    target_.tracker->record(outward(completion.sequence), code);
+  if (is_cause(completion.status) && log_enabled(LogLevel::kError))
+    log(LogLevel::kError, "nrt",
+        fmt::format("request {:#x} failed with {}: {}", outward(completion.sequence), name_of(code),
+                    completion.status.message()));
+  on_settled(completion);
+}
+
+void RequestTask::release() noexcept {
+  target_ = {};
+  drop_references();
+}
+
+NRT_STATUS RequestTask::code_of(const Status& status) const noexcept {
+  const bool failed_by_device =
+      status.code() == StatusCode::kDeviceFailed || status.code() == StatusCode::kInternal;
+  return failed_by_device && fault_status_ ? *fault_status_ : to_nrt_status(status.code());
+}
+
+}  // namespace millrace::nrt

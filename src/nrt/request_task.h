@@ -1,0 +1,47 @@
+// RequestTask: what all requests of the face have in common: where their status goes.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "nrt/error_tracker.h"
+#include "nrt/nrt_async.h"
+#include "nrt/unit_address.h"
+#include "queue/request.h"
+
+namespace millrace::nrt {
+
+// Where the status of a request goes when it completes: to a variable of the caller's, which holds
+// it until then, or to a tracker, which gets failures only; or nowhere.
+struct StatusTarget {
+  NRT_STATUS* ret = nullptr;
+  std::shared_ptr<ErrorTracker> tracker;
+};
+
+class RequestTask : public queue::Task {
+ public:
+  // Of the unit with that number. `fault_status` is what a failure of the device is called, if not
+  // NRT_HW_ERROR.
+  RequestTask(uint16_t unit_number, std::optional<NRT_STATUS> fault_status) noexcept
+      : unit_number_(unit_number), fault_status_(fault_status) {}
+
+  void settle(const queue::Completion& completion) noexcept final;
+  void release() noexcept final;
+
+ protected:
+  // Called with what the caller gets, before it is published.
+  void report_to(StatusTarget target) noexcept { target_ = std::move(target); }
+  nrta_seq_t outward(queue::SequenceId id) const noexcept { return outward_id(unit_number_, id); }
+
+ private:
+  // The request is about to be published, its status has been written.
+  virtual void on_settled(const queue::Completion&) noexcept {}
+  virtual void drop_references() noexcept = 0;
+  NRT_STATUS code_of(const Status& status) const noexcept;
+
+  const uint16_t unit_number_;
+  const std::optional<NRT_STATUS> fault_status_;
+  StatusTarget target_;
+};
+
+}  // namespace millrace::nrt

@@ -1,0 +1,32 @@
+#include "nrt/request_unit.h"
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+
+#include <cerrno>
+
+namespace millrace::nrt {
+
+// A request has one registration, so all its handles are duplicates of one event fd, which nobody
+// reads.
+Result<int> RequestUnit::completion_handle(nrta_seq_t sequence) {
+  const std::lock_guard lock(mutex_);
+  forget_completed();
+  UniqueFd& event = handles_[sequence];
+  if (!event) {
+    event = UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!event) return io_error("eventfd", errno);
+    MILLRACE_RETURN_IF_ERROR(unit_->notify_fd(inward(sequence), event.get()));
+  }
+  const int handle = fcntl(event.get(), F_DUPFD_CLOEXEC, 0);
+  if (handle < 0) return io_error("dup of an event fd", errno);
+  return handle;
+}
+
+// The handles that were given out stay readable without ours.
+void RequestUnit::forget_completed() {
+  std::erase_if(handles_,
+                [&](const auto& entry) { return unit_->is_completed(inward(entry.first)); });
+}
+
+}  // namespace millrace::nrt

@@ -1,0 +1,147 @@
+#include "nrt/runtime.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/log.h"
+#include "device/registry.h"
+#include "nrt/call_gate.h"
+#include "nrt/collective.h"
+#include "nrt/container.h"
+#include "nrt/error_tracker.h"
+#include "nrt/tensor_set.h"
+#include "runtime/loader.h"
+
+namespace millrace::nrt {
+namespace {
+
+// The life of the runtime in this process. Never destroyed: a program may exit without nrt_close.
+struct Life {
+  std::mutex mutex;
+  std::unique_ptr<Runtime> running;
+  std::atomic<bool> was_started{false};
+  std::atomic<bool> is_forked_child{false};
+};
+
+Life& life() {
+  static auto* const life = new Life;
+  return *life;
+}
+
+void warn_of_implicit_async() {
+  static std::atomic<bool> warned{false};
+  if (warned.exchange(true)) return;
+  log(LogLevel::kWarning, "nrt",
+      "NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS is set, but the implicit asynchronous mode no "
+      "longer exists: nrt_execute waits; use nrta_execute_schedule");
+}
+
+// Frees what the handles of the process stand for, once nothing runs any more.
+void end_all_handles() {
+  for (const auto& tensor : TensorHandles::of_process().drop_all()) tensor->completions().close();
+  ModelHandles::of_process().drop_all();
+  TensorSetHandles::of_process().drop_all();
+  TrackerHandles::of_process().drop_all();
+  CollectiveHandles::of_process().drop_all();
+}
+
+}  // namespace
+
+std::atomic<Runtime*> Runtime::current_{nullptr};
+
+Status Runtime::start() {
+  Life& now = life();
+  const std::lock_guard lock(now.mutex);
+  if (now.running != nullptr) return {};
+  if (now.is_forked_child)
+    return {StatusCode::kUnavailable,
+            "the runtime was started before this process was forked: start it after fork, or exec"};
+  set_default_log_level(log_level());
+  MILLRACE_ASSIGN_OR_RETURN(const Settings settings, settings_of_environment());
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
+                            device::open_device(device::device_of_environment()));
+  if (settings.implicit_async_wanted) warn_of_implicit_async();
+  now.running.reset(new Runtime(settings, std::move(device)));
+  current_.store(now.running.get(), std::memory_order_release);
+  if (!now.was_started.exchange(true)) {
+    pthread_atfork(nullptr, nullptr, [] {
+      life().is_forked_child = true;
+      current_.store(nullptr, std::memory_order_release);
+    });
+  }
+  return {};
+}
+
+void Runtime::stop() {
+  Life& now = life();
+  if (now.is_forked_child) return;
+  const std::lock_guard lock(now.mutex);
+  if (now.running == nullptr) return;
+  current_.store(nullptr, std::memory_order_release);
+  now.running->close();
+  now.running.reset();
+}
+
+NRT_STATUS Runtime::why_not() noexcept {
+  const Life& now = life();
+  return now.was_started && !now.is_forked_child ? NRT_CLOSED : NRT_UNINITIALIZED;
+}
+
+Runtime::Runtime(const Settings& settings, std::shared_ptr<device::Device> device)
+    : settings_(settings),
+      device_(std::move(device)),
+      host_(std::make_shared<memory::Bank>("host", memory::kUnlimited)),
+      units_(settings, device_) {
+  for (uint32_t core = 0; core < settings.cores.count; ++core)
+    core_memory_.push_back(
+        std::make_shared<memory::Bank>(fmt::format("core {}", core), settings.core_memory));
+}
+
+void Runtime::close() {
+  for (const auto& tensor : TensorHandles::of_process().all()) tensor->completions().close();
+  units_.close();
+  await_calls();
+  end_all_handles();
+}
+
+Status Runtime::check_core(int64_t core) const {
+  if (core >= 0 && core < settings_.cores.count) return {};
+  return invalid_argument(
+      fmt::format("there is no core {}: {} are visible", core, settings_.cores.count));
+}
+
+uint32_t Runtime::least_used_core() const {
+  std::vector<uint32_t> models(settings_.cores.count);
+  for (const std::shared_ptr<Model>& model : ModelHandles::of_process().all())
+    ++models[model->core()];
+  return static_cast<uint32_t>(std::ranges::min_element(models) - models.begin());
+}
+
+Result<std::shared_ptr<Model>> Runtime::load(std::span<const std::byte> bytes, int32_t core) {
+  if (core != kNoCore) MILLRACE_RETURN_IF_ERROR(check_core(core));
+  MILLRACE_RETURN_IF_ERROR(check_container(bytes));
+  MILLRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const device::Program> program,
+                            program_of(bytes));
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Executor> executor,
+                            runtime::Executor::of(device_, program));
+  const uint32_t chosen = core == kNoCore ? least_used_core() : static_cast<uint32_t>(core);
+  return std::make_shared<Model>(chosen, std::move(executor));
+}
+
+Result<std::shared_ptr<const device::Program>> Runtime::program_of(
+    std::span<const std::byte> bytes) {
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  const std::lock_guard lock(load_mutex_);
+  std::weak_ptr<const device::Program>& known = programs_[{hash.high64, hash.low64}];
+  if (std::shared_ptr<const device::Program> program = known.lock()) return program;
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
+                            runtime::load_program(bytes, *device_));
+  known = program;
+  return program;
+}
+
+}  // namespace millrace::nrt

@@ -1,0 +1,141 @@
+#include "nrt/settings.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/topology.h"
+#include "memory/bank.h"
+#include "nrt/environment.h"
+#include "nrt/status.h"
+
+namespace millrace::nrt {
+namespace {
+
+constexpr const char* kVisibleCores = "NEURON_RT_VISIBLE_CORES";
+constexpr const char* kNumCores = "NEURON_RT_NUM_CORES";
+constexpr const char* kCoreMemory = "MILLRACE_NRT_MEMORY";
+constexpr const char* kFaultStatus = "MILLRACE_NRT_FAULT_STATUS";
+constexpr uint32_t kMostRequests = 65'536;
+constexpr uint64_t kLongestTimeout = 365 * 24 * 3600;
+
+Result<VisibleCores> parse_range(std::string_view text) {
+  const size_t dash = text.find('-');
+  MILLRACE_ASSIGN_OR_RETURN(const uint64_t first, parse_number(text.substr(0, dash)));
+  uint64_t last = first;
+  if (dash != std::string_view::npos) {
+    MILLRACE_ASSIGN_OR_RETURN(last, parse_number(text.substr(dash + 1)));
+  }
+  if (last < first || last > kMostCores)
+    return invalid_argument(fmt::format("\"{}\" is no range of cores", text));
+  return VisibleCores{static_cast<uint32_t>(first), static_cast<uint32_t>(last - first + 1)};
+}
+
+// "2", "0-3", "0,1,2" or "0-1,2": what follows must go on where the part before ended.
+Result<VisibleCores> parse_cores(std::string_view text) {
+  VisibleCores cores{0, 0};
+  for (size_t at = 0; at <= text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    MILLRACE_ASSIGN_OR_RETURN(const VisibleCores part, parse_range(text.substr(at, comma - at)));
+    if (cores.count == 0)
+      cores.first = part.first;
+    else if (part.first != cores.first + cores.count)
+      return invalid_argument("the cores must be consecutive and ascending");
+    cores.count += part.count;
+    at = comma + 1;
+  }
+  return cores;
+}
+
+Status too_many(const char* name, std::string_view text, uint32_t total) {
+  return invalid_argument(
+      fmt::format("{} is \"{}\", but there are {} logical cores (MILLRACE_NRT_CORES changes that)",
+                  name, text, total));
+}
+
+Result<uint64_t> core_memory(uint32_t cores) {
+  const std::string_view text = variable(kCoreMemory);
+  if (!text.empty()) {
+    const Result<uint64_t> size = memory::parse_size(text);
+    return size.ok() ? size : size.status().with_context(kCoreMemory);
+  }
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / cores;
+}
+
+Result<std::optional<NRT_STATUS>> fault_status() {
+  const std::string_view text = variable(kFaultStatus);
+  if (text.empty()) return std::optional<NRT_STATUS>();
+  const std::optional<NRT_STATUS> status = parse_status(text);
+  if (status && *status != NRT_SUCCESS) return status;
+  return invalid_argument(
+      fmt::format("{} is \"{}\": it takes the name or number of an NRT_STATUS that is a failure",
+                  kFaultStatus, text));
+}
+
+Result<uint32_t> depth(const char* name, uint32_t otherwise) {
+  MILLRACE_ASSIGN_OR_RETURN(const uint64_t depth,
+                            number_variable(name, otherwise, 1, kMostRequests));
+  return static_cast<uint32_t>(depth);
+}
+
+}  // namespace
+
+Result<uint32_t> total_cores() {
+  const auto otherwise = static_cast<uint64_t>(std::max(topology().core_budget / 2, 1));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const uint64_t cores,
+      number_variable("MILLRACE_NRT_CORES", std::min<uint64_t>(otherwise, kMostCores), 1,
+                      kMostCores));
+  return static_cast<uint32_t>(cores);
+}
+
+Result<VisibleCores> visible_cores() {
+  MILLRACE_ASSIGN_OR_RETURN(const uint32_t total, total_cores());
+  if (const std::string_view text = variable(kVisibleCores); !text.empty()) {
+    const Result<VisibleCores> cores = parse_cores(text);
+    if (!cores.ok())
+      return cores.status().with_context(fmt::format("{} is \"{}\"", kVisibleCores, text));
+    if (cores->first + cores->count > total) return too_many(kVisibleCores, text, total);
+    return cores;
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const uint64_t wanted, number_variable(kNumCores, 0, 0, kMostCores));
+  if (wanted > total) return too_many(kNumCores, variable(kNumCores), total);
+  return VisibleCores{0, wanted == 0 ? total : static_cast<uint32_t>(wanted)};
+}
+
+std::optional<LogLevel> log_level() {
+  std::string text(variable("NEURON_RT_LOG_LEVEL"));
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
+  if (text == "QUIET") return std::nullopt;
+  if (text == "ERROR") return LogLevel::kError;
+  if (text == "INFO") return LogLevel::kInfo;
+  if (text == "DEBUG" || text == "TRACE") return LogLevel::kDebug;
+  return LogLevel::kWarning;
+}
+
+Result<Settings> settings_of_environment() {
+  Settings settings;
+  MILLRACE_ASSIGN_OR_RETURN(settings.cores, visible_cores());
+  MILLRACE_ASSIGN_OR_RETURN(
+      const uint64_t timeout,
+      number_variable("NEURON_RT_EXEC_TIMEOUT", settings.exec_timeout.count(), 1, kLongestTimeout));
+  settings.exec_timeout = std::chrono::seconds(timeout);
+  MILLRACE_ASSIGN_OR_RETURN(settings.compute_depth,
+                            depth("MILLRACE_NRT_COMPUTE_DEPTH", settings.compute_depth));
+  MILLRACE_ASSIGN_OR_RETURN(settings.collectives_depth,
+                            depth("MILLRACE_NRT_COLLECTIVES_DEPTH", settings.collectives_depth));
+  MILLRACE_ASSIGN_OR_RETURN(settings.transfer_depth,
+                            depth("MILLRACE_NRT_TRANSFER_DEPTH", settings.transfer_depth));
+  MILLRACE_ASSIGN_OR_RETURN(settings.core_memory, core_memory(settings.cores.count));
+  MILLRACE_ASSIGN_OR_RETURN(settings.fault_status, fault_status());
+  const std::string_view implicit = variable("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS");
+  settings.implicit_async_wanted = !implicit.empty() && implicit != "0";
+  return settings;
+}
+
+}  // namespace millrace::nrt

@@ -1,0 +1,46 @@
+// Settings: what the environment asks of the NRT face. Read anew by every nrt_init, since programs
+// set variables just before it. docs/nrt.md lists the variables.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "base/log.h"
+#include "base/status.h"
+#include "nrt/nrt_status.h"
+
+namespace millrace::nrt {
+
+// Clients assume fewer.
+inline constexpr uint32_t kMostCores = 127;
+
+// Consecutive logical cores of the machine. Everything else counts cores from the first of these.
+struct VisibleCores {
+  uint32_t first = 0;
+  uint32_t count = 1;
+};
+
+struct Settings {
+  VisibleCores cores;
+  std::chrono::seconds exec_timeout{600};
+  uint32_t compute_depth = 64;
+  uint32_t collectives_depth = 64;
+  uint32_t transfer_depth = 4096;
+  uint64_t core_memory = 0;  // bytes of device memory per core
+  // What a request comes to that the device fails; none: NRT_HW_ERROR.
+  std::optional<NRT_STATUS> fault_status;
+  bool implicit_async_wanted = false;  // a mode that no longer exists
+};
+
+// kInvalidArgument names the variable and what it takes.
+Result<Settings> settings_of_environment();
+
+// MILLRACE_NRT_CORES; one per two cores of the processor, at least one.
+Result<uint32_t> total_cores();
+// NEURON_RT_VISIBLE_CORES, or else NEURON_RT_NUM_CORES, or else all.
+Result<VisibleCores> visible_cores();
+// NEURON_RT_LOG_LEVEL; none for QUIET.
+std::optional<LogLevel> log_level();
+
+}  // namespace millrace::nrt

@@ -1,0 +1,45 @@
+// The address of an execution unit, and the sequence ids that programs see.
+#pragma once
+
+#include <cstdint>
+
+#include "nrt/nrt_async.h"
+#include "queue/ids.h"
+
+namespace millrace::nrt {
+
+// The kinds of 2.28. Later clients know one kind for all transfers, which is kOp.
+enum class UnitKind : uint8_t { kRead, kWrite, kOp, kCompute, kCollectives };
+inline constexpr int kUnitKinds = 5;
+
+constexpr uint32_t queues_of(UnitKind kind) noexcept {
+  switch (kind) {
+    case UnitKind::kCompute:
+      return 1;
+    case UnitKind::kCollectives:
+      return 3;
+    default:
+      return 2;
+  }
+}
+
+struct UnitAddress {
+  uint32_t core = 0;
+  UnitKind kind = UnitKind::kCompute;
+  uint32_t queue = 0;
+};
+
+// The unit's number in sequence ids: sixteen per core, three per kind.
+inline constexpr uint32_t kUnitsPerCore = 16;
+constexpr uint16_t number_of(const UnitAddress& address) noexcept {
+  return static_cast<uint16_t>(address.core * kUnitsPerCore +
+                               static_cast<uint32_t>(address.kind) * 3 + address.queue);
+}
+
+// Programs see the number of the unit where the core has its own id of the unit, so that the ids of
+// a run do not depend on what else the process does.
+constexpr nrta_seq_t outward_id(uint16_t unit_number, queue::SequenceId id) noexcept {
+  return nrta_seq_t{unit_number} << queue::kCounterBits | queue::counter_of(id);
+}
+
+}  // namespace millrace::nrt
