@@ -4,7 +4,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -93,10 +92,9 @@ void await_calls() noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);
   Threads& all = threads();
   const std::lock_guard lock(all.mutex);
-  while (!std::ranges::all_of(all.depths, [](const Depth* depth) {
-    return depth->calls.load(std::memory_order_acquire) == 0;
-  }))
-    std::this_thread::yield();
+  // One after the other: a call that begins meanwhile sees what has changed.
+  for (const Depth* const depth : all.depths)
+    while (depth->calls.load(std::memory_order_acquire) != 0) std::this_thread::yield();
 }
 
 }  // namespace millrace::nrt
