@@ -100,6 +100,16 @@ double ModelJob::total_ms() const {
   return std::accumulate(milliseconds_.begin(), milliseconds_.end(), 0.0);
 }
 
+void print_summary(const std::vector<std::unique_ptr<ModelJob>>& jobs,
+                   const std::string& time_heading, double (ModelJob::*time)() const) {
+  std::vector<TableRow> rows = {{"Model", "File", "Rows", "Runs", time_heading, "OFM"}};
+  for (const auto& job : jobs)
+    rows.push_back({std::to_string(job->config().index), job->config().path,
+                    std::to_string(job->rows()), std::to_string(job->milliseconds().size()),
+                    fixed(((*job).*time)(), 3), job->output_place()});
+  print_table(std::cout, "Execution Summary", rows);
+}
+
 void print_performance(const std::vector<std::unique_ptr<ModelJob>>& jobs) {
   std::vector<TableRow> rows = {{"Model", "Min (ms)", "Avg (ms)", "Max (ms)", "Frames/s"}};
   for (const auto& job : jobs) {

@@ -48,6 +48,10 @@ class ModelJob {
   std::string output_place_;
 };
 
+// What the programs end with, as a table: every job with one of its times, under that heading.
+void print_summary(const std::vector<std::unique_ptr<ModelJob>>& jobs,
+                   const std::string& time_heading, double (ModelJob::*time)() const);
+
 // With --benchmark the times of every job, as a table.
 void print_performance(const std::vector<std::unique_ptr<ModelJob>>& jobs);
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "common/model_job.hpp"
-#include "common/table.hpp"
 
 namespace {
 
@@ -58,15 +57,6 @@ void run_together(const Jobs& jobs) {
     if (failure) std::rethrow_exception(failure);
 }
 
-void print_summary(const Jobs& jobs) {
-  std::vector<samples::TableRow> rows = {{"Model", "File", "Rows", "Runs", "Total (ms)", "OFM"}};
-  for (const auto& job : jobs)
-    rows.push_back({std::to_string(job->config().index), job->config().path,
-                    std::to_string(job->rows()), std::to_string(job->milliseconds().size()),
-                    samples::fixed(job->total_ms(), 3), job->output_place()});
-  samples::print_table(std::cout, "Execution Summary", rows);
-}
-
 void run(const MultiModelArguments& arguments) {
   const std::vector<samples::ModelConfig> configs = samples::read_model_configs(arguments.config);
   Jobs jobs;
@@ -81,7 +71,7 @@ void run(const MultiModelArguments& arguments) {
   for (const auto& job : jobs) job->save();
   if (arguments.benchmark) samples::print_performance(jobs);
   samples::log_info(arguments, "All models completed successfully.");
-  print_summary(jobs);
+  samples::print_summary(jobs, "Total (ms)", &ModelJob::total_ms);
 }
 
 }  // namespace

@@ -6,22 +6,12 @@
 #include <vector>
 
 #include "common/model_job.hpp"
-#include "common/table.hpp"
 
 namespace {
 
 using samples::ModelJob;
 using samples::MultiModelArguments;
 using Jobs = std::vector<std::unique_ptr<ModelJob>>;
-
-void print_summary(const Jobs& jobs) {
-  std::vector<samples::TableRow> rows = {{"Model", "File", "Rows", "Runs", "Avg (ms)", "OFM"}};
-  for (const auto& job : jobs)
-    rows.push_back({std::to_string(job->config().index), job->config().path,
-                    std::to_string(job->rows()), std::to_string(job->milliseconds().size()),
-                    samples::fixed(job->average_ms(), 3), job->output_place()});
-  samples::print_table(std::cout, "Execution Summary", rows);
-}
 
 void run(const MultiModelArguments& arguments) {
   const std::vector<samples::ModelConfig> configs = samples::read_model_configs(arguments.config);
@@ -36,7 +26,7 @@ void run(const MultiModelArguments& arguments) {
   }
   if (arguments.benchmark) samples::print_performance(jobs);
   samples::log_info(arguments, "All models completed successfully.");
-  print_summary(jobs);
+  samples::print_summary(jobs, "Avg (ms)", &ModelJob::average_ms);
 }
 
 }  // namespace
