@@ -161,6 +161,21 @@ TEST_F(GoldenTest, WhatIsNoNumberDiffersFromEveryNumber) {
   EXPECT_TRUE(entry["max_steps"].is_null()) << "infinite";
 }
 
+TEST_F(GoldenTest, TheCosineIsANumberWhateverTheValues) {
+  using Limits = std::numeric_limits<float>;
+  make_reference(1);
+  const auto cosine_with = [&](float theirs) {
+    scores_.assign(kClasses, theirs);
+    write_scores(kMlVartFile);
+    return golden_json(1)["files"][0]["cosine"];
+  };
+  const nlohmann::json of_ones = cosine_with(1);
+  ASSERT_TRUE(of_ones.is_number());
+  for (const float same_direction : {Limits::denorm_min(), Limits::max(), Limits::infinity()})
+    EXPECT_EQ(cosine_with(same_direction), of_ones) << same_direction;
+  EXPECT_EQ(cosine_with(Limits::quiet_NaN()), 0);
+}
+
 TEST_F(GoldenTest, NamesTellTheViewOfEveryPrecision) {
   make_reference(1, {"--precision", "bf16"});
   write_scores(kMlVartFile);  // BF16 widened to the CPU view
