@@ -130,7 +130,7 @@ struct JobHandle {
 //       '_', numbers and bools also as strings ("4", "false"). The map goes before the file. Other
 //       keys are ignored.
 //   cache_path    string, a directory; none. A .rai model is extracted there (made if it is not
-//       there) as vaiml_par_0, so that the directory is a model too; one that is there already is
+//       there) in the directory form, so that it is a model too; one that is there already is
 //       used, another one replaced at one go, also while other processes do the same. Nothing is
 //       extracted when the model is a directory, and nowhere without this option.
 //

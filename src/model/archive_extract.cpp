@@ -19,77 +19,135 @@ namespace {
 
 using FileBytes = std::span<const std::byte>;
 
-// The two files of the directory form.
-struct Parts {
-  std::array<std::byte, kHeaderSize> header;
-  FileBytes structure;
-  FileBytes segments;
+// A file of the directory form: its content, piece after piece.
+struct FormFile {
+  std::string name;
+  std::vector<FileBytes> content;
 };
 
-Result<Parts> parts_of(FileBytes file) {
+struct Part {
+  std::string name;
+  std::vector<FormFile> files;
+};
+
+struct DirectoryForm {
+  std::vector<Part> parts;
+  std::vector<FormFile> files;  // beside the parts
+};
+
+Result<Header> header_of(FileBytes file) {
   MILLRACE_ASSIGN_OR_RETURN(
-      Header header,
+      const Header header,
       read_header(file.first(std::min<size_t>(file.size(), kHeaderSize)), file.size()));
   if (header.segments_apart())
     return corrupt_data("the file is part of an archive, not an archive");
-  Parts parts;
-  parts.structure = file.subspan(header.structure_offset, header.structure_length);
-  parts.segments = file.subspan(header.segments_offset, header.segments_length);
+  return header;
+}
+
+std::array<std::byte, kHeaderSize> directory_form_header(Header header) {
   header.structure_offset = kHeaderSize;
   header.segments_offset = 0;
-  header.file_length = kHeaderSize + parts.structure.size();
-  parts.header = write_header(header);
-  return parts;
+  header.file_length = uint64_t{kHeaderSize} + header.structure_length;
+  return write_header(header);
+}
+
+void add(const SideFile& file, DirectoryForm& form) {
+  FormFile text = {file.name, {std::as_bytes(std::span(file.text))}};
+  if (file.directory.empty()) return form.files.push_back(std::move(text));
+  auto part = std::ranges::find(form.parts, file.directory, &Part::name);
+  if (part == form.parts.end()) part = form.parts.insert(part, {file.directory, {}});
+  part->files.push_back(std::move(text));
 }
 
 bool same_bytes(FileBytes a, FileBytes b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
-bool holds(const std::string& part, const Parts& parts) {
-  const auto structure = MappedFile::open(fmt::format("{}/{}", part, kStructureFile));
-  const auto segments = MappedFile::open(fmt::format("{}/{}", part, kSegmentsFile));
-  if (!structure.ok() || !segments.ok() || structure->bytes().size() < kHeaderSize) return false;
-  return same_bytes(structure->bytes().first(kHeaderSize), parts.header) &&
-         same_bytes(structure->bytes().subspan(kHeaderSize), parts.structure) &&
-         same_bytes(segments->bytes(), parts.segments);
+bool holds(const std::string& directory, const FormFile& file) {
+  const auto mapped = MappedFile::open(fmt::format("{}/{}", directory, file.name));
+  if (!mapped.ok()) return false;
+  FileBytes rest = mapped->bytes();
+  for (const FileBytes piece : file.content) {
+    if (rest.size() < piece.size() || !same_bytes(rest.first(piece.size()), piece)) return false;
+    rest = rest.subspan(piece.size());
+  }
+  return rest.empty();
 }
 
-Status write_one(const std::string& path, std::initializer_list<FileBytes> content) {
-  MILLRACE_ASSIGN_OR_RETURN(UniqueFd file, create_file(path));
+bool holds(const std::string& directory, const Part& part) {
+  const std::string place = fmt::format("{}/{}", directory, part.name);
+  return std::ranges::all_of(part.files, [&](const FormFile& file) { return holds(place, file); });
+}
+
+Status fill(UniqueFd file, const std::vector<FileBytes>& content) {
   return fill_file(std::move(file), [&](const Sink& sink) {
     for (const FileBytes bytes : content) MILLRACE_RETURN_IF_ERROR(sink(bytes));
     return Status();
   });
 }
 
-Status write_part(const std::string& part, const Parts& parts) {
-  MILLRACE_RETURN_IF_ERROR(check_part_target(part));
-  TemporaryOutput output(part);
+Status write(const std::string& directory, const FormFile& file) {
+  TemporaryOutput output(fmt::format("{}/{}", directory, file.name));
+  MILLRACE_ASSIGN_OR_RETURN(UniqueFd fd, create_file(output.name()));
+  output.mark_created();
+  MILLRACE_RETURN_IF_ERROR(fill(std::move(fd), file.content));
+  return output.commit_file();
+}
+
+Status write(const std::string& directory, const Part& part) {
+  const std::string place = fmt::format("{}/{}", directory, part.name);
+  MILLRACE_RETURN_IF_ERROR(check_part_target(place));
+  TemporaryOutput output(place);
   MILLRACE_RETURN_IF_ERROR(create_directory(output.name()));
   output.mark_created();
-  MILLRACE_RETURN_IF_ERROR(write_one(fmt::format("{}/{}", output.name(), kStructureFile),
-                                     {parts.header, parts.structure}));
-  MILLRACE_RETURN_IF_ERROR(
-      write_one(fmt::format("{}/{}", output.name(), kSegmentsFile), {parts.segments}));
+  for (const FormFile& file : part.files) {
+    MILLRACE_ASSIGN_OR_RETURN(UniqueFd fd,
+                              create_file(fmt::format("{}/{}", output.name(), file.name)));
+    MILLRACE_RETURN_IF_ERROR(fill(std::move(fd), file.content));
+  }
   return output.commit_directory();
+}
+
+// True when anything was not there yet.
+Result<bool> make_hold(const std::string& directory, const DirectoryForm& form) {
+  bool written = false;
+  const auto make = [&](const auto& piece) {
+    if (holds(directory, piece)) return Status();
+    written = true;
+    return write(directory, piece);
+  };
+  for (const Part& part : form.parts) MILLRACE_RETURN_IF_ERROR(make(part));
+  for (const FormFile& file : form.files) MILLRACE_RETURN_IF_ERROR(make(file));
+  if (written) {
+    std::vector<std::string> names;
+    for (const Part& part : form.parts) names.push_back(part.name);
+    for (const FormFile& file : form.files) names.push_back(file.name);
+    remove_parts_except(directory, names);
+  }
+  return written;
 }
 
 }  // namespace
 
-Result<bool> extract_archive(const std::string& file, const std::string& directory) {
+Result<bool> extract_archive(const std::string& file, const std::string& directory,
+                             const std::vector<SideFile>& side_files) {
   MILLRACE_ASSIGN_OR_RETURN(const MappedFile mapped, MappedFile::open(file));
-  const Result<Parts> parts = parts_of(mapped.bytes());
-  if (!parts.ok()) return parts.status().with_context(file);
+  const Result<Header> header = header_of(mapped.bytes());
+  if (!header.ok()) return header.status().with_context(file);
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error)
     return io_error(fmt::format("cannot create the directory {}", directory), error.value());
-  const std::string part = fmt::format("{}/{}", directory, kPartDirectory);
-  if (holds(part, *parts)) return false;
-  const Status written = write_part(part, *parts);
-  if (!written.ok()) return written.with_context(directory);
-  return true;
+  const auto start = directory_form_header(*header);
+  const auto structure = mapped.bytes().subspan(header->structure_offset, header->structure_length);
+  const auto segments = mapped.bytes().subspan(header->segments_offset, header->segments_length);
+  DirectoryForm form;
+  form.parts = {
+      {kPartDirectory, {{kStructureFile, {start, structure}}, {kSegmentsFile, {segments}}}}};
+  for (const SideFile& side_file : side_files) add(side_file, form);
+  Result<bool> written = make_hold(directory, form);
+  if (!written.ok()) return written.status().with_context(directory);
+  return written;
 }
 
 }  // namespace millrace::model

@@ -12,6 +12,7 @@
 #include <initializer_list>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "model/archive_header.h"
 
@@ -46,6 +47,7 @@ Status rename_path(const std::string& from, const std::string& to) {
   return io_error(fmt::format("cannot create {}", to), errno);
 }
 
+// Nothing there holds nothing: other processes may just be replacing or removing it.
 bool holds_only(const fs::path& directory, std::initializer_list<std::string_view> names) {
   std::error_code error;
   fs::directory_iterator it(directory, error);
@@ -53,7 +55,7 @@ bool holds_only(const fs::path& directory, std::initializer_list<std::string_vie
     const std::string name = it->path().filename().string();
     if (std::find(names.begin(), names.end(), name) == names.end()) return false;
   }
-  return !error;
+  return !error || error == std::errc::no_such_file_or_directory;
 }
 
 // "vaiml_par_0" and the like.
@@ -67,19 +69,26 @@ bool is_part_name(const std::string& name) {
   return false;
 }
 
+// True also when there is nothing.
 bool is_part(const fs::path& path) {
   const std::string name = path.filename().string();
   std::error_code error;
-  if (!is_part_name(name) || !fs::is_directory(fs::symlink_status(path, error))) return false;
+  const fs::file_status status = fs::symlink_status(path, error);
+  if (!fs::exists(status)) return true;
+  if (!is_part_name(name) || !fs::is_directory(status)) return false;
   return name == kPartDirectory ? holds_only(path, {kStructureFile, kSegmentsFile, kSubgraphFile})
                                 : holds_only(path, {kSubgraphFile});
+}
+
+bool is_of_archive(const fs::path& path) {
+  return path.filename() == kConnectivityFile || is_part(path);
 }
 
 bool is_replaceable_directory(const fs::path& directory) {
   std::error_code error;
   fs::directory_iterator it(directory, error);
   for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
-    if (it->path().filename() != kConnectivityFile && !is_part(it->path())) return false;
+    if (!is_of_archive(it->path())) return false;
   }
   return !error;
 }
@@ -143,10 +152,20 @@ Status check_directory_target(const std::string& path) {
 }
 
 Status check_part_target(const std::string& path) {
-  std::error_code error;
-  if (!fs::exists(fs::symlink_status(path, error)) || is_part(path)) return {};
+  if (is_part(path)) return {};
   return invalid_argument(
       fmt::format("cannot replace {}: it is something else than part of an archive", path));
+}
+
+void remove_parts_except(const std::string& directory, std::span<const std::string> kept) {
+  std::vector<fs::path> left_over;
+  std::error_code error;
+  fs::directory_iterator it(directory, error);
+  for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
+    const bool wanted = std::ranges::find(kept, it->path().filename().string()) != kept.end();
+    if (!wanted && is_of_archive(it->path())) left_over.push_back(it->path());
+  }
+  for (const fs::path& path : left_over) fs::remove_all(path, error);
 }
 
 }  // namespace millrace::model

@@ -1,6 +1,7 @@
 // Where an archive is written before it takes its final name.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "base/status.h"
@@ -41,8 +42,12 @@ Status check_file_target(const std::string& path);
 // that holds an archive in directory form and nothing else.
 Status check_directory_target(const std::string& path);
 
-// Whether vaiml_par_0 of the directory form may be written to `path`: nothing there, or a directory
+// Whether a part of the directory form may be written to `path`: nothing there, or such a directory
 // that holds the files of an archive and nothing else.
 Status check_part_target(const std::string& path);
+
+// Removes the parts and the connectivity file of an archive from `directory`, but for the `kept`
+// names. What cannot be removed stays.
+void remove_parts_except(const std::string& directory, std::span<const std::string> kept);
 
 }  // namespace millrace::model

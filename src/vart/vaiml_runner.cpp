@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "device/registry.h"
+#include "graph/connectivity.h"
 #include "model/archive_extract.h"
 #include "vart/job_trace.h"
 #include "vart/properties.h"
@@ -111,7 +112,8 @@ void VaimlRunner::extract(const std::string& model_path) const {
     log_->write(LogLevel::kDebug, "cache_path: the model is a directory, nothing to extract");
     return;
   }
-  const Result<bool> written = model::extract_archive(model_path, options_.cache_path);
+  const Result<bool> written = model::extract_archive(
+      model_path, options_.cache_path, graph::describe_parts(loaded_.program->model()));
   if (!written.ok()) throw std::runtime_error("cache_path: " + written.status().message());
   log_->write(LogLevel::kDebug,
               fmt::format("cache_path: the model is {} {}",

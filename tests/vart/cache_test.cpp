@@ -3,6 +3,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <stdexcept>
 #include <thread>
 
@@ -14,9 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class CacheTest : public RunnerTest {
  protected:
@@ -25,6 +30,17 @@ class CacheTest : public RunnerTest {
     for (const auto& entry : fs::directory_iterator(directory))
       names.push_back(entry.path().filename());
     return names;
+  }
+  // Everything below, by its place.
+  static std::map<std::string, std::string> files_below(const fs::path& directory) {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+      std::ifstream file(entry.path(), std::ios::binary);
+      if (entry.is_regular_file())
+        files[entry.path().lexically_relative(directory)] = {std::istreambuf_iterator<char>(file),
+                                                             {}};
+    }
+    return files;
   }
   static size_t batch_of(const std::string& model_path) {
     return RunnerFactory::create_runner(RunnerType::VAIML, model_path)->get_batch_size();
@@ -56,11 +72,24 @@ TEST_F(CacheTest, AnotherModelReplacesIt) {
   EXPECT_EQ(batch_of(cache_), 4u);
 }
 
+TEST_F(CacheTest, CpuPartitionsAreShownAsInTheDirectoryForm) {
+  const std::string form = directory_.file("form");
+  ASSERT_TRUE(
+      test::write_tiny_model(form, {.cpu_partition = true}, model::ArchiveForm::kDirectory).ok());
+  make_runner(options_, {.cpu_partition = true});
+  const auto extracted = files_below(cache_);
+  EXPECT_EQ(extracted.count("connectivity_metadata.json"), 1u);
+  EXPECT_EQ(extracted, files_below(form));
+  make_runner(options_);
+  EXPECT_THAT(names_in(cache_), ElementsAre("vaiml_par_0")) << "the next model has none";
+}
+
 TEST_F(CacheTest, RunnersMayShareItAtTheSameTime) {
   std::vector<std::string> paths;
   for (uint32_t batch : {1u, 2u}) {
     paths.push_back(directory_.file("model" + std::to_string(batch) + ".rai"));
-    ASSERT_TRUE(test::write_tiny_model(paths.back(), {.batch_size = batch}).ok());
+    const test::TinyModelOptions options = {.batch_size = batch, .cpu_partition = batch == 2};
+    ASSERT_TRUE(test::write_tiny_model(paths.back(), options).ok());
   }
   const auto create_many = [&](const std::string& path) {
     for (int i = 0; i < 20; ++i)
@@ -69,7 +98,7 @@ TEST_F(CacheTest, RunnersMayShareItAtTheSameTime) {
   std::thread other([&] { create_many(paths[0]); });
   create_many(paths[1]);
   other.join();
-  EXPECT_THAT(names_in(cache_), ElementsAre("vaiml_par_0"));
+  EXPECT_THAT(names_in(cache_), Each(AnyOf(StartsWith("vaiml_"), "connectivity_metadata.json")));
   EXPECT_LE(batch_of(cache_), 2u) << "one of them, whole";
 }
 
