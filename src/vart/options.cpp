@@ -23,27 +23,27 @@ using ::vart::TensorType;
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 constexpr const char* kConfigKey = "config_json";
 
-[[noreturn]] void refuse(std::string_view key, std::string_view takes) {
-  throw std::invalid_argument(fmt::format("option \"{}\" takes {}", key, takes));
+[[noreturn]] void refuse(std::string_view key, const std::string& takes, const std::any& payload) {
+  throw std::invalid_argument(
+      fmt::format("option \"{}\" takes {}, not {}", key, takes, describe(payload)));
 }
 
 int64_t integer_option(std::string_view key, const std::any& payload, int64_t low, int64_t high) {
   const std::optional<int64_t> number = integer_in(payload);
-  if (!number) refuse(key, "an integer");
-  if (*number >= low && *number <= high) return *number;
-  if (high == kNoLimit) refuse(key, fmt::format("an integer from {}, not {}", low, *number));
-  refuse(key, fmt::format("an integer from {} to {}, not {}", low, high, *number));
+  if (number && *number >= low && *number <= high) return *number;
+  const std::string to = high == kNoLimit ? "" : fmt::format(" to {}", high);
+  refuse(key, fmt::format("an integer from {}{}", low, to), payload);
 }
 
 bool switch_option(std::string_view key, const std::any& payload) {
   const std::optional<bool> value = switch_in(payload);
-  if (!value) refuse(key, "a bool");
+  if (!value) refuse(key, "a bool", payload);
   return *value;
 }
 
 std::string string_option(std::string_view key, const std::any& payload) {
   std::optional<std::string> text = string_in(payload);
-  if (!text) refuse(key, "a string");
+  if (!text) refuse(key, "a string", payload);
   return *std::move(text);
 }
 
@@ -58,7 +58,7 @@ size_t choice_option(std::string_view key, const std::any& payload,
     return std::equal(choice.begin(), choice.end(), text.begin(), text.end(), same);
   });
   if (found == choices.end())
-    refuse(key, fmt::format("one of {}, not \"{}\"", fmt::join(choices, ", "), text));
+    refuse(key, fmt::format("one of {}", fmt::join(choices, ", ")), payload);
   return found - choices.begin();
 }
 

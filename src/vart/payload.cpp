@@ -1,7 +1,14 @@
 #include "vart/payload.h"
 
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
 #include <limits>
+#include <memory>
+#include <string>
 #include <string_view>
+#include <typeinfo>
 #include <utility>
 
 namespace millrace::vartml {
@@ -21,6 +28,13 @@ std::optional<int64_t> read_as_any_of(const std::any& payload) {
   std::optional<int64_t> number;
   (read_as<Integers>(payload, number) || ...);
   return number;
+}
+
+std::string readable_name(const std::type_info& type) {
+  int failed = 0;
+  const std::unique_ptr<char, decltype(&std::free)> name(
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, &failed), &std::free);
+  return failed == 0 ? name.get() : type.name();
 }
 
 }  // namespace
@@ -44,6 +58,16 @@ std::optional<std::string> string_in(const std::any& payload) {
   if (const auto* text = std::any_cast<char*>(&payload))
     return *text == nullptr ? std::nullopt : std::optional<std::string>(*text);
   return std::nullopt;
+}
+
+std::string describe(const std::any& payload) {
+  if (!payload.has_value()) return "an empty payload";
+  if (const bool* value = std::any_cast<bool>(&payload)) return *value ? "true" : "false";
+  if (const std::optional<int64_t> number = integer_in(payload)) return std::to_string(*number);
+  if (const std::optional<std::string> text = string_in(payload))
+    return fmt::format("\"{}\"", *text);
+  if (const double* number = std::any_cast<double>(&payload)) return fmt::format("{}", *number);
+  return "a payload of type " + readable_name(payload.type());
 }
 
 }  // namespace millrace::vartml

@@ -15,4 +15,7 @@ std::optional<int64_t> integer_in(const std::any& payload);
 std::optional<bool> switch_in(const std::any& payload);
 std::optional<std::string> string_in(const std::any& payload);
 
+// The payload as messages show it: its value, or its type where it is none of the above.
+std::string describe(const std::any& payload);
+
 }  // namespace millrace::vartml

@@ -96,6 +96,23 @@ TEST_F(OptionsTest, RefusesBadPayloadsWithTheReason) {
   expect("config_json", 5, "string");
 }
 
+TEST_F(OptionsTest, ARefusalShowsWhatWasGiven) {
+  const auto expect = [&](const char* key, std::any payload, const char* message) {
+    EXPECT_EQ(refusal(key, std::move(payload)), message);
+  };
+  expect("async_threadpool_depth", "4",
+         "option \"async_threadpool_depth\" takes an integer from 1, not \"4\"");
+  expect("max_concurrent_runs", 2.5,
+         "option \"max_concurrent_runs\" takes an integer from 1 to 65536, not 2.5");
+  expect("max_concurrent_runs", true,
+         "option \"max_concurrent_runs\" takes an integer from 1 to 65536, not true");
+  expect("log_level", 7, "option \"log_level\" takes a string, not 7");
+  expect("debug", std::any(), "option \"debug\" takes a bool, not an empty payload");
+  expect("name", std::vector<int>(),
+         "option \"name\" takes a string, not a payload of type "
+         "std::vector<int, std::allocator<int> >");
+}
+
 TEST_F(OptionsTest, TakesEveryMemoryBank) {
   for (const std::any& payload : std::vector<std::any>{0, 1u, 2L, size_t{3}})
     EXPECT_EQ(refusal("cma_index", payload), "accepted") << payload.type().name();
