@@ -20,9 +20,13 @@ ModelTensors::ModelTensors(const graph::CompiledModel& model) {
 
 void ModelTensors::add(const std::vector<graph::Boundary>& boundaries, TensorDirection direction) {
   auto& [cpu, hw] = infos_[static_cast<size_t>(direction)];
+  std::string& without_hw_view = without_hw_view_[static_cast<size_t>(direction)];
   for (const graph::Boundary& boundary : boundaries) {
     cpu.push_back(make_tensor_info(boundary.cpu, direction, TensorType::CPU));
-    if (boundary.hw) hw.push_back(make_tensor_info(*boundary.hw, direction, TensorType::HW));
+    if (boundary.hw)
+      hw.push_back(make_tensor_info(*boundary.hw, direction, TensorType::HW));
+    else if (without_hw_view.empty())
+      without_hw_view = boundary.cpu.name;
     ::vart::QuantParameters& quantisation = quantisation_[boundary.cpu.name];
     quantisation.scale = boundary.quant.scale;
     quantisation.zero_point = boundary.quant.zero_point;
@@ -74,11 +78,11 @@ void ModelTensors::check_side(TensorDirection direction, TensorType type,
   for (const NpuTensorInfo& info : tensors) {
     const auto override_of = overrides.find(info.name);
     const TensorType wanted = override_of == overrides.end() ? type : override_of->second;
-    if (wanted == TensorType::HW && find(info.name, TensorType::HW) == nullptr)
+    if (wanted == TensorType::HW && infos(direction, TensorType::HW).empty())
       throw std::runtime_error(
-          fmt::format("{0} \"{1}\" lies on a CPU partition and has no HW view: create the runner "
-                      "with {0}_tensor_type \"CPU\"",
-                      side, info.name));
+          fmt::format("there is no HW view of the {0}s, since {0} \"{1}\" lies on a CPU partition: "
+                      "create the runner with {0}_tensor_type \"CPU\"",
+                      side, without_hw_view_[static_cast<size_t>(direction)]));
   }
 }
 

@@ -39,6 +39,9 @@ class ModelTensors {
                   const RunnerLog& log) const;
 
   std::array<std::array<Infos, 2>, 2> infos_;  // by direction, by type
+  // By direction: the first tensor without an HW view, which leaves the whole side without one;
+  // empty when there is none.
+  std::array<std::string, 2> without_hw_view_;
   std::unordered_map<std::string, ::vart::QuantParameters> quantisation_;
 };
 

@@ -30,8 +30,13 @@ class CpuPartitions : public RunnerTest {
     const auto x = maker.unary(graph::UnaryKind::kExp, maker.input({1, 12}));
     const auto product = maker.add(graph::MatMul{}, {x, maker.random({12, 40})});
     maker.output(maker.add(graph::Softmax{1, false}, {product}));
+    return archive(maker.graph, cpu_operators, precision, form);
+  }
+  std::string archive(const graph::Graph& graph, const CpuOperators& cpu_operators,
+                      Precision precision = Precision::kFp32,
+                      model::ArchiveForm form = model::ArchiveForm::kFile) {
     const auto model = compiler::assemble(
-        maker.graph, {.precision = precision, .cpu_operators = cpu_operators}, "exp_softmax");
+        graph, {.precision = precision, .cpu_operators = cpu_operators}, "exp_softmax");
     EXPECT_TRUE(model.ok()) << model.status().to_string();
     const std::string path = directory_.file("model" + std::to_string(archives_++));
     EXPECT_TRUE(model::write_archive(graph::encode(*model), path, form).ok());
@@ -100,6 +105,16 @@ TEST_F(CpuPartitions, AskingForTheMissingViewFailsCreationWithTheReason) {
   EXPECT_THAT(failure(archive({"Softmax"}), "CPU", "HW"),
               HasSubstr("output \"n2.out\" lies on a CPU partition"));
   EXPECT_EQ(failure(archive({"Exp"}), "CPU", "HW"), "none");
+}
+
+// The lists of both views have one order, so one tensor without an HW view takes it from its side.
+TEST_F(CpuPartitions, TheReasonNamesTheTensorThatLiesThere) {
+  compiler::GraphMaker maker;
+  const auto first = maker.input({4, 4}), second = maker.input({4, 4});
+  maker.output(maker.add(graph::MatMul{}, {first, maker.unary(graph::UnaryKind::kExp, second)}));
+  const std::string path = archive(maker.graph, {"Exp"});
+  EXPECT_TRUE(create(path)->get_tensors_info(TensorDirection::INPUT, TensorType::HW).empty());
+  EXPECT_THAT(failure(path, "HW", "HW"), HasSubstr("input \"input1\" lies on a CPU partition"));
 }
 
 TEST_F(CpuPartitions, ResultsAreThoseOfTheNpu) {
