@@ -194,6 +194,7 @@ ArchiveResult with_path(ArchiveResult archive, const std::string& path) {
 }  // namespace
 
 ArchiveResult Archive::open(const std::string& path) {
+  if (path.empty()) return invalid_argument("the path of the archive is empty");
   return with_path(open_any(path), path);
 }
 

@@ -197,6 +197,12 @@ TEST(Archive, AMissingPathIsNotFound) {
   EXPECT_THAT(status.message(), HasSubstr("/nonexistent/model.rai"));
 }
 
+TEST(Archive, AnEmptyPathIsRefusedInWords) {
+  const auto archive = Archive::open("");
+  EXPECT_EQ(archive.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(archive.status().message(), "the path of the archive is empty");
+}
+
 TEST(Archive, APipeIsRefusedWithoutWaiting) {
   const test::TemporaryDirectory directory;
   const std::string path = directory.file("pipe.rai");
