@@ -7,13 +7,11 @@
 
 #include "device/cpu/boundary.h"
 #include "device/cpu/kernels/kernels.h"
-#include "tensor/half.h"
 
 namespace millrace::device::cpu {
 
 using graph::kNoValue;
 using graph::ValueId;
-using tensor::DataType;
 
 Builder::Builder(const graph::CompiledModel& model, ElementType type, const dnnl::engine& engine)
     : model_(model),
@@ -146,75 +144,6 @@ Result<Operand> Builder::in_layout(ValueId id, const Desc& wanted) {
   add_reorder(id, places(id).front(), copy);
   set_result(id, copy);
   return copy;
-}
-
-namespace {
-
-Desc stored_desc(const Dims& dims, ElementType type, std::span<const uint32_t> order) {
-  return order.empty() ? plain_desc(dims, type) : ordered_desc(dims, type, order);
-}
-
-}  // namespace
-
-Result<Operand> Builder::packed(ValueId id, const Desc& wanted, std::span<const uint32_t> stored) {
-  if (!is_constant(id)) {
-    MILLRACE_ASSIGN_OR_RETURN(Operand from, plain(id));
-    from.desc = stored_desc(wanted.dims(), type(), stored);
-    if (from.desc == wanted) return from;
-    const Operand copy = new_temporary(wanted);
-    add_reorder(id, from, copy);
-    return copy;
-  }
-  std::vector<PackedConstant>& packed = values_[id].packed;
-  for (const PackedConstant& constant : packed)
-    if (constant.place.desc == wanted && std::ranges::equal(constant.stored, stored))
-      return constant.place;
-  packed.push_back({pack(id, wanted, stored), {stored.begin(), stored.end()}});
-  return packed.back().place;
-}
-
-Operand Builder::pack(ValueId id, const Desc& wanted, std::span<const uint32_t> stored) {
-  const graph::Value& constant = value(id);
-  if (constant.type == DataType::kFp16) {
-    const std::vector<float> elements = constant_floats(id);
-    return pack(elements.data(), stored_desc(wanted.dims(), ElementType::f32, stored), wanted);
-  }
-  const ElementType type = constant.type == DataType::kBf16 ? ElementType::bf16 : ElementType::f32;
-  const Desc from = stored_desc(wanted.dims(), type, stored);
-  if (from == wanted) return {refer_to(constant.constant->bytes), wanted};
-  return pack(constant.constant->bytes.data(), from, wanted);
-}
-
-Operand Builder::pack(const void* elements, const Desc& from, const Desc& wanted) {
-  dnnl::memory source(from, engine_, const_cast<void*>(elements));
-  dnnl::memory target(wanted, engine_);
-  dnnl::reorder(source, target).execute(stream_, source, target);
-  parts_.weight_bytes += wanted.get_size();
-  const auto* data = static_cast<const std::byte*>(target.get_data_handle());
-  parts_.owners.push_back(std::make_shared<dnnl::memory>(target));
-  return {buffers_.add_constant(data, wanted.get_size()), wanted};
-}
-
-BufferId Builder::refer_to(std::span<const std::byte> bytes) {
-  parts_.weight_bytes += bytes.size();
-  return buffers_.add_constant(bytes.data(), bytes.size());
-}
-
-Operand Builder::add_constant(const Desc& wanted, const std::vector<float>& elements) {
-  return pack(elements.data(), plain_desc(wanted.dims(), ElementType::f32), wanted);
-}
-
-std::vector<float> Builder::constant_floats(ValueId id) const {
-  const graph::Value& constant = value(id);
-  if (constant.type == DataType::kFloat32) {
-    const auto elements = constant.constant->as<float>();
-    return {elements.begin(), elements.end()};
-  }
-  std::vector<float> floats;
-  for (uint16_t bits : constant.constant->as<uint16_t>())
-    floats.push_back(constant.type == DataType::kBf16 ? tensor::bf16_to_float(bits)
-                                                      : tensor::fp16_to_float(bits));
-  return floats;
 }
 
 Operand Builder::new_result(ValueId id, const Desc& desc) {
