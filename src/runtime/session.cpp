@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <new>
 #include <string>
 #include <thread>
@@ -19,6 +18,7 @@
 #include "runtime/job_sync.h"
 #include "runtime/job_table.h"
 #include "runtime/job_task.h"
+#include "runtime/seats.h"
 
 namespace millrace::runtime {
 namespace {
@@ -47,40 +47,7 @@ bool observed() noexcept {
 
 }  // namespace
 
-// One execution unit, and how many of its places are taken. Counted here, so that whoever has taken
-// a place finds the unit with room: a place is given back only after the job's completion.
-class Session::Seats final : public JobTask::Listener {
- public:
-  Seats(Impl& session, uint32_t count) noexcept : session_(session), count_(count) {}
-
-  Status make_unit(queue::Lanes& lanes, std::string name, size_t tensors, JobSync sync,
-                   std::shared_ptr<Profile> profile);
-  queue::Unit& unit() noexcept { return *unit_; }
-
-  uint32_t count() const noexcept { return count_; }
-  // Takes a place if no more than `occupied` are taken; `occupied` is less than count().
-  bool try_take(uint32_t occupied) noexcept {
-    uint32_t taken = taken_.load(std::memory_order_relaxed);
-    while (taken <= occupied) {
-      // Acquire: with the place comes what the job that had it has done.
-      if (taken_.compare_exchange_weak(taken, taken + 1, std::memory_order_acquire,
-                                       std::memory_order_relaxed))
-        return true;
-    }
-    return false;
-  }
-  void give_back() noexcept { taken_.fetch_sub(1, std::memory_order_release); }
-
-  void on_job_settled(Job* job, const queue::Completion& completion) noexcept override;
-
- private:
-  Impl& session_;
-  const uint32_t count_;
-  std::atomic<uint32_t> taken_{0};
-  std::unique_ptr<queue::Unit> unit_;
-};
-
-class Session::Impl final {
+class Session::Impl final : public Seats::Owner {
  public:
   Impl(ColumnClaimPtr columns, std::shared_ptr<Executor> executor, const SessionOptions& options)
       : columns_(std::move(columns)),
@@ -104,9 +71,9 @@ class Session::Impl final {
   Status execute(const JobBindings& bindings);
   Status wait(JobId id, std::chrono::nanoseconds timeout) { return jobs_.wait(id, timeout); }
 
-  void on_job_settled(Seats& seats, Job* job, const queue::Completion& completion) noexcept;
-
  private:
+  void on_job_settled(Seats& seats, Job* job,
+                      const queue::Completion& completion) noexcept override;
   Result<Job*> issue_job(JobCallback callback);
   Seats& take_seat() noexcept;
   void leave(Seats& seats) noexcept;
@@ -119,24 +86,6 @@ class Session::Impl final {
   JobTable jobs_;
   std::vector<std::unique_ptr<Seats>> seats_;
 };
-
-Status Session::Seats::make_unit(queue::Lanes& lanes, std::string name, size_t tensors,
-                                 JobSync sync, std::shared_ptr<Profile> profile) {
-  queue::UnitOptions options;
-  options.name = std::move(name);
-  options.depth = count_;
-  options.make_task = [this, tensors, sync = std::move(sync), profile = std::move(profile)] {
-    return std::make_unique<JobTask>(tensors, this, sync, profile);
-  };
-  // A job that fails spoils no other.
-  options.auto_reset = true;
-  MILLRACE_ASSIGN_OR_RETURN(unit_, queue::Unit::create(lanes, std::move(options)));
-  return {};
-}
-
-void Session::Seats::on_job_settled(Job* job, const queue::Completion& completion) noexcept {
-  session_.on_job_settled(*this, job, completion);
-}
 
 // One place per unit, so that no job waits behind another while a lane is free; units only get more
 // places when there are very many, or more than lanes to hold: a unit holds one lane at a time.
@@ -202,7 +151,7 @@ Status Session::Impl::execute(const JobBindings& bindings) {
 // A place for an admitted job, in an idle unit where there is one. There is always a place, since
 // units give theirs back before the admission counter does, but others may take it between the look
 // at one unit and the next.
-Session::Seats& Session::Impl::take_seat() noexcept {
+Seats& Session::Impl::take_seat() noexcept {
   for (uint32_t occupied = 0;; occupied = (occupied + 1) % seats_.front()->count()) {
     for (const std::unique_ptr<Seats>& seats : seats_)
       if (occupied < seats->count() && seats->try_take(occupied)) return *seats;

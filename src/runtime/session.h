@@ -101,7 +101,6 @@ class Session {
 
  private:
   class Impl;
-  class Seats;
   explicit Session(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -1,0 +1,21 @@
+#include "runtime/seats.h"
+
+#include <utility>
+
+namespace millrace::runtime {
+
+Status Seats::make_unit(queue::Lanes& lanes, std::string name, size_t tensors, JobSync sync,
+                        std::shared_ptr<Profile> profile) {
+  queue::UnitOptions options;
+  options.name = std::move(name);
+  options.depth = count_;
+  options.make_task = [this, tensors, sync = std::move(sync), profile = std::move(profile)] {
+    return std::make_unique<JobTask>(tensors, this, sync, profile);
+  };
+  // A job that fails spoils no other.
+  options.auto_reset = true;
+  MILLRACE_ASSIGN_OR_RETURN(unit_, queue::Unit::create(lanes, std::move(options)));
+  return {};
+}
+
+}  // namespace millrace::runtime
