@@ -97,7 +97,7 @@ TEST_F(RunnerLogTest, LevelsArePerRunner) {
   const test::LogCapture log;
   make_runner({{"name", "loud"}});
   make_runner({{"name", "quiet"}, {"log_level", "ERROR"}});
-  EXPECT_THAT(log.lines(), Each(HasSubstr(" loud: ")));
+  EXPECT_THAT(log.lines(), AllOf(Not(IsEmpty()), Each(HasSubstr(" loud: "))));
 }
 
 }  // namespace
