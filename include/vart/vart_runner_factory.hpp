@@ -33,7 +33,7 @@ enum class RoundingMode { UNKNOWN = 0, ROUND_TO_NEAREST_EVEN = 1, ROUND_TOWARD_Z
 
 enum class StatusCode {
   SUCCESS = 0,
-  FAILURE = 1,         // the job was withdrawn before it ran
+  FAILURE = 1,         // the job was withdrawn before it ran: its runner is being destroyed
   INVALID_INPUT = 2,   // the input tensors do not fit the model
   INVALID_OUTPUT = 3,  // the output tensors do not fit the model
   OUT_OF_MEMORY = 4,
@@ -146,7 +146,8 @@ class Runner {
   using ExecuteAsyncCallback = std::function<void(const JobHandle&)>;
 
   // Jobs that have not started end with FAILURE, the running ones finish, and every callback is
-  // delivered before this returns (afterwards, where it is called from a callback).
+  // delivered before this returns (afterwards, where it is called from a callback). Until then
+  // callbacks may call the runner, which takes no more jobs: FAILURE.
   virtual ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;

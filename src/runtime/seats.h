@@ -33,10 +33,14 @@ class Seats final : public JobTask::Listener {
   // `count` places, all free; `owner` must outlive the unit.
   Seats(Owner& owner, uint32_t count) noexcept : owner_(owner), count_(count) {}
 
-  // To be called once, before anything else. `tensors` is how many a job has at most.
+  // To be called once, before anything but close(). `tensors` is how many a job has at most.
   Status make_unit(queue::Lanes& lanes, std::string name, size_t tensors, JobSync sync,
                    std::shared_ptr<Profile> profile);
   queue::Unit& unit() noexcept { return *unit_; }
+  // See Unit::close; nothing where there is no unit.
+  void close() {
+    if (unit_ != nullptr) unit_->close();
+  }
 
   uint32_t count() const noexcept { return count_; }
   // Takes a place if no more than `occupied` are taken; `occupied` is less than count().

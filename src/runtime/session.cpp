@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 #include <string>
 #include <thread>
@@ -57,10 +58,11 @@ class Session::Impl final : public Seats::Owner {
 
   // Units refer to the other members, so they go first.
   ~Impl() {
+    close();
     seats_.clear();
-    sequencer_.drain();
   }
 
+  void close();
   Status make_units(const SessionOptions& options);
 
   const graph::CompiledModel& model() const noexcept { return executor_->model(); }
@@ -78,14 +80,29 @@ class Session::Impl final : public Seats::Owner {
   Seats& take_seat() noexcept;
   void leave(Seats& seats) noexcept;
   void withdraw(Job* job);
+  Status unless_closed(Status status) const;
 
   const ColumnClaimPtr columns_;
   const std::shared_ptr<Executor> executor_;
   Admission admission_;
   CallbackSequencer sequencer_;
   JobTable jobs_;
+  std::atomic<bool> closed_{false};
   std::vector<std::unique_ptr<Seats>> seats_;
 };
+
+// While the callbacks are drained everything is still there for those that call the session.
+void Session::Impl::close() {
+  if (closed_.exchange(true)) return;
+  for (const std::unique_ptr<Seats>& seats : seats_) seats->close();
+  sequencer_.drain();
+}
+
+// Units say that they are closed, which is none of the caller's business.
+Status Session::Impl::unless_closed(Status status) const {
+  if (status.code() != StatusCode::kUnavailable || !closed_.load()) return status;
+  return {StatusCode::kCancelled, "the session is closed"};
+}
 
 // One place per unit, so that no job waits behind another while a lane is free; units only get more
 // places when there are very many, or more than lanes to hold: a unit holds one lane at a time.
@@ -130,7 +147,7 @@ Result<JobId> Session::Impl::submit(const JobBindings& bindings, JobCallback cal
   if (!sequence.ok()) {
     leave(seats);
     withdraw(job);
-    return sequence.status();
+    return unless_closed(sequence.status());
   }
   if (observed()) jobs_.note_sequence(id, *sequence);
   return id;
@@ -145,7 +162,7 @@ Status Session::Impl::execute(const JobBindings& bindings) {
   Status status = seats.unit().execute(
       [&](queue::Task& task) { static_cast<JobTask&>(task).fill(executor_, bindings); });
   leave(seats);
-  return status;
+  return unless_closed(std::move(status));
 }
 
 // A place for an admitted job, in an idle unit where there is one. There is always a place, since
@@ -223,6 +240,10 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<device::Device>
 Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Session::~Session() = default;
+
+void Session::close() {
+  impl_->close();
+}
 
 const graph::CompiledModel& Session::model() const noexcept {
   return impl_->model();

@@ -67,14 +67,18 @@ class Session {
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<device::Device> device,
                                                  std::shared_ptr<const device::Program> program,
                                                  SessionOptions options = {});
-  // Jobs that have not started are cancelled, the running ones finish. Returns when the callbacks
-  // of all jobs have run, and with them those that other sessions had posted before. May be called
-  // from a callback, also of this session; the callbacks that are left run afterwards then.
-  // Requirement: no thread is inside another function of this session; whoever is blocked in wait()
-  // or execute() must have returned before.
+  // close(). Requirement: no thread but that of callbacks is inside another function of this
+  // session; whoever is blocked in wait() or execute() must have returned before.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
+
+  // Jobs that have not started are cancelled, the running ones finish. Returns when the callbacks
+  // of all jobs have run, and with them those that other sessions had posted before. May be called
+  // from a callback, also of this session; the callbacks that are left run afterwards then. From
+  // here on submit() and execute() are kCancelled; results stay collectable. A second call returns
+  // at once.
+  void close();
 
   const graph::CompiledModel& model() const noexcept;
   // Lanes on which its jobs may run: those of the device, or the one of the core it is bound to.

@@ -99,11 +99,11 @@ VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options
   log_->write(LogLevel::kInfo, fmt::format("created from {}: {}", model_path, summary()));
 }
 
+// Callbacks that are left may call the runner, so nothing goes before they have run.
 VaimlRunner::~VaimlRunner() {
-  const uint64_t jobs = session_->accepted_jobs();
-  session_.reset();
+  session_->close();
   if (profile_ != nullptr) profile_->write(*log_);
-  log_->write(LogLevel::kInfo, fmt::format("destroyed after {} jobs", jobs));
+  log_->write(LogLevel::kInfo, fmt::format("destroyed after {} jobs", session_->accepted_jobs()));
 }
 
 void VaimlRunner::extract(const std::string& model_path) const {

@@ -32,6 +32,21 @@ TEST_F(SessionDestroy, FinishesRunningJobsCancelsTheOthersAndCallsBack) {
   EXPECT_EQ(finished + cancelled, 6) << "every callback is delivered before the destructor returns";
 }
 
+TEST_F(SessionDestroy, AClosedSessionTakesNoJobsAndKeepsItsResults) {
+  const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 1});
+  JobMemory memory(session->model());
+  faults().release();
+  const Result<JobId> before = session->submit(memory.bindings());
+  ASSERT_TRUE(before.ok());
+  ASSERT_TRUE(session->execute(memory.bindings()).ok()) << "its turn comes after the job";
+  session->close();
+  session->close();
+  EXPECT_EQ(session->submit(memory.bindings()).status().code(), StatusCode::kCancelled);
+  EXPECT_EQ(session->execute(memory.bindings()).code(), StatusCode::kCancelled);
+  EXPECT_TRUE(session->wait(*before, kForever).ok());
+  EXPECT_EQ(session->accepted_jobs(), 2u);
+}
+
 TEST_F(SessionDestroy, MayHappenInACallback) {
   std::unique_ptr<Session> session = make_session();
   JobMemory memory(session->model());

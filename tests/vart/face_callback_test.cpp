@@ -167,6 +167,30 @@ TEST_F(FaceCallback, AllAreCalledThoughTheRunnerGoes) {
   EXPECT_GE(succeeded, 2) << "those that ran";
 }
 
+// As programs do that keep the device busy from their callbacks, and hold no pointer of their own.
+TEST_F(FaceCallback, OneThatSubmitsTheNextJobIsToldThatTheRunnerGoes) {
+  start();
+  gate_->release();
+  Runner& runner = *runner_;
+  std::promise<void> called;
+  StatusCode submitted = StatusCode::SUCCESS, executed = submitted, collected = submitted;
+  submit([&](const JobHandle& done) {
+    called.set_value();
+    while (submitted == StatusCode::SUCCESS) {
+      const JobHandle next = runner.execute_async(in_, out_, [](const JobHandle&) {});
+      submitted = next.status;
+      if (submitted == StatusCode::SUCCESS) runner.wait(next, kForever);
+    }
+    executed = runner.execute(in_, out_);
+    collected = runner.wait(done, milliseconds(0));
+  });
+  called.get_future().get();
+  runner_.reset();
+  EXPECT_EQ(submitted, StatusCode::FAILURE);
+  EXPECT_EQ(executed, StatusCode::FAILURE);
+  EXPECT_EQ(collected, StatusCode::SUCCESS);
+}
+
 TEST_F(FaceCallback, TheLastPointerMayGoInOneWhileOtherJobsAreInFlight) {
   start({{"max_concurrent_runs", 4u}});
   std::atomic<int> called{0};
