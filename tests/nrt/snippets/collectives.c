@@ -1,6 +1,4 @@
 /* The collectives of one rank: each is a copy. Both styles. */
-#include <nrt/nrt_experimental.h>
-
 #include "tests/nrt/snippets/snippet.h"
 
 static nrt_cc_context_t* prepare(nrt_tensor_t** from, nrt_tensor_t** to) {
@@ -25,11 +23,6 @@ static void wait_until(nrta_seq_t seq) {
 
 int main(int argc, char** argv) {
   struct program program = start(argc, argv);
-  SUCCEEDS(nrt_cc_global_comm_init(0, 0, 1));
-  SUCCEEDS(nrt_barrier(0, 0, 1));
-  SUCCEEDS(nrt_all_gather(0, 0, 1, (uint32_t)program.x.size, program.x.data, program.y.data));
-  REQUIRE(memcmp(program.y.data, program.x.data, program.x.size) == 0);
-
   nrt_tensor_t* copy = NULL;
   SUCCEEDS(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, program.x.size, "copy", &copy));
   SUCCEEDS(nrt_tensor_write(program.input, program.x.data, 0, program.x.size));
