@@ -96,6 +96,7 @@ NRT_STATUS nrt_tensor_get_device_allocation_info(const nrt_tensor_t* tensor,
 // Each execution that writes the tensor as an output adds one to the tensor's counter when it
 // completes. Waits until the counter reaches `expected_completion_count`, at most `timeout_us`
 // microseconds (NRT_TIMEOUT); negative: for ever, with a warning in the log after 30 seconds.
+// A tensor that is NULL is NRT_INVALID here.
 NRT_STATUS nrt_tensor_check_output_completion(const nrt_tensor_t* output_tensor, int64_t timeout_us,
                                               uint64_t expected_completion_count);
 NRT_STATUS nrt_tensor_reset_output_completion(nrt_tensor_t* output_tensor);
