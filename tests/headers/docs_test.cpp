@@ -70,6 +70,7 @@ TEST(VartPage, ListsEveryEnvironmentVariable) {
   for (const auto& file : std::filesystem::recursive_directory_iterator(kSource + "/src")) {
     if (file.path().extension() != ".cpp") continue;
     for (const std::string& name : all_of(content(file.path()), R"re("(MILLRACE_[A-Z0-9_]+))re")) {
+      if (name.starts_with("MILLRACE_NRT_")) continue;  // the other face's page has them
       ++found;
       EXPECT_TRUE(listed.count(name) == 1) << name << " in " << file.path();
     }

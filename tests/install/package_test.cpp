@@ -27,8 +27,7 @@ TEST(DebianPackage, HoldsTheInstallation) {
        {"/usr/include/vart/vart_runner_factory.hpp", "/usr/include/vart/vart_npu_tensor.hpp",
         "/usr/include/vart/vart_postprocess.hpp", "/usr/include/millrace/millrace.hpp",
         "/usr/include/nrt/nrt_async.h", "/usr/include/nrt/detail/async_forms.h",
-        "/usr/include/ndl/neuron_driver_shared_tensor_batch_op.h",
-        "/usr/bin/millrace"})
+        "/usr/include/ndl/neuron_driver_shared_tensor_batch_op.h", "/usr/bin/millrace"})
     EXPECT_THAT(content.out, HasSubstr(std::string(".") + path + "\n"));
   for (const char* file :
        {"libvart-ml.so.0", "libmillrace.so.0", "libmillrace-cpu.so", "pkgconfig/vart-ml.pc",
