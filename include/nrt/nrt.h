@@ -47,7 +47,8 @@ NRT_STATUS nrt_get_total_vnc_count(uint32_t* vnc_count);
 NRT_STATUS nrt_get_visible_nc_count(uint32_t* nc_count);
 NRT_STATUS nrt_get_visible_vnc_count(uint32_t* vnc_count);
 
-// Writes the first `instance_info_len` bytes of the description, at most all of it.
+// Writes the first `instance_info_len` bytes of the description, at most all of it. Works at any
+// time.
 NRT_STATUS nrt_get_instance_info(nrt_instance_info_t* info, size_t instance_info_len);
 
 // ---- Models ----
@@ -58,7 +59,7 @@ NRT_STATUS nrt_get_instance_info(nrt_instance_info_t* info, size_t instance_info
 //   NRT_UNSUPPORTED_NEFF_VERSION  a container of another kind or version, such as a NEFF, whose
 //                                 device code cannot run here; the log says what the bytes are
 //   NRT_INVALID                   damaged bytes, or bytes of no known kind
-//   NRT_LOAD_NOT_ENOUGH_NC        `vnc` or `vnc_count` go beyond the visible cores
+//   NRT_LOAD_NOT_ENOUGH_NC        `vnc` is none of the visible cores
 //   NRT_RESOURCE                  out of memory
 NRT_STATUS nrt_load(const void* neff_bytes, size_t size, int32_t vnc, int32_t vnc_count,
                     nrt_model_t** model);
@@ -122,10 +123,12 @@ NRT_STATUS nrt_execute_repeat(nrt_model_t* model, const nrt_tensor_set_t* input_
 
 // ---- Collectives ----
 
-// Make core `vnc` rank `g_device_id` of `g_device_count`. One rank always succeeds.
+// Make core `vnc` rank `g_device_id` of `g_device_count`. One rank always succeeds; NRT_FAILURE for
+// more.
 NRT_STATUS nrt_build_global_comm(int32_t vnc, uint32_t g_device_id, uint32_t g_device_count);
 NRT_STATUS nrt_cc_global_comm_init(uint32_t vnc, uint32_t g_device_id, uint32_t g_device_count);
 
+// Makes the stream `stream_id` of collectives, from 0 to 2. NRT_RESOURCE: there are no more.
 NRT_STATUS nrt_cc_create_stream(uint32_t stream_id);
 
 #pragma GCC visibility pop

@@ -1,8 +1,9 @@
 // Tensors sent from one process to another.
 //
 // Core numbers are those of the host, whatever is visible to the process. Calls may come from any
-// thread; sends and receives do not block. The software NPU does not connect processes: all calls
-// but the two limits return NRT_FAILURE, once they are past the checks that every call makes.
+// thread; sends and receives do not block. The software NPU does not connect processes: cores open
+// and close, but connect and accept return NRT_FAILURE, so that there is nothing to send over, and
+// every handle is NRT_INVALID_HANDLE.
 #ifndef NRT_NRT_ASYNC_SENDRECV_H
 #define NRT_NRT_ASYNC_SENDRECV_H
 

@@ -29,7 +29,7 @@ typedef struct nrt_ucode_info {
 
 #pragma GCC visibility push(default)
 
-// Stores the callback, which is never called: nrt_execute always blocks.
+// Accepts a callback, which is never called: nrt_execute always blocks.
 NRT_STATUS nrt_register_async_exec_callback(NRT_ASYNC_EXEC_STATUS_CALLBACK callback, void* params);
 
 // Waits until the COMPUTE unit of core `vnc` has nothing to do.
@@ -53,11 +53,11 @@ NRT_STATUS nrt_all_gather(int32_t vnc, uint32_t g_device_id, uint32_t g_device_c
 NRT_STATUS nrt_trace_start(bool trace_mem);
 NRT_STATUS nrt_trace_stop(const char* filename);
 
-// The network plugin for collectives. There is none: NULL, with the reason in `err_msg`, which has
-// room for `err_msg_size` bytes.
+// The network plugin for collectives. There is none: NULL, with NRT_FAILURE in `err` and the reason
+// in `err_msg`, which has room for `err_msg_size` bytes. Works at any time.
 void* nrt_get_libnccl_net(int* err, char* err_msg, size_t err_msg_size);
 
-// Accepted and ignored: the software NPU has no microcode.
+// Accepted and ignored: the software NPU has no microcode. Works at any time.
 NRT_STATUS nrt_set_pool_eng_ucode(const nrt_ucode_info* ucode_info);
 
 #pragma GCC visibility pop

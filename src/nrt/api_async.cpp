@@ -4,6 +4,7 @@
 #include "nrt/call.h"
 #include "nrt/nrt_async.h"
 #include "nrt/schedule.h"
+#include "nrt/world.h"
 
 using namespace millrace::nrt;
 
@@ -99,7 +100,7 @@ NRT_STATUS nrta_tracker_cc_schedule(nrt_cc_context_t** cc_ctx, int queue,
 }
 
 NRT_STATUS nrta_cc_prepare(nrt_cc_comm_t* comm, nrt_tensor_list_t* input, nrt_tensor_list_t* output,
-                           nrt_dtype_t, nrt_op_type_t, nrt_cc_op_type_t,
+                           nrt_dtype_t dtype, nrt_op_type_t op, nrt_cc_op_type_t cc_op,
                            nrt_cc_context_t** cc_ctx) {
   constexpr const char* kCall = "nrta_cc_prepare";
   return with_runtime(kCall, [&](Runtime& runtime) {
@@ -107,8 +108,10 @@ NRT_STATUS nrta_cc_prepare(nrt_cc_comm_t* comm, nrt_tensor_list_t* input, nrt_te
       return report(kCall, NRT_INVALID, "an argument is null");
     if (const millrace::Status status = runtime.check_core(comm->vnc); !status.ok())
       return report(kCall, status);
+    if (const NRT_STATUS world = check_world(kCall, comm->rank, comm->rank_n); world != NRT_SUCCESS)
+      return world;
     millrace::Result<std::shared_ptr<Collective>> made =
-        Collective::prepare(*comm, *input, *output);
+        Collective::prepare(*comm, *input, *output, {cc_op, op, dtype});
     if (!made.ok()) return report(kCall, made.status());
     *cc_ctx = CollectiveHandles::of_process().make(*std::move(made));
     return NRT_SUCCESS;

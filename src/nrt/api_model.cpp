@@ -41,6 +41,8 @@ NRT_STATUS load(const char* call, const void* bytes, size_t size, int32_t core, 
       return report(call, NRT_INVALID, "an argument is null");
     if (core_count != -1 && core_count != 1)
       return report(call, NRT_INVALID, "vnc_count must be 1 or -1: a model runs on one core");
+    if (core != kNoCore && !runtime.check_core(core).ok())
+      return report(call, NRT_LOAD_NOT_ENOUGH_NC, runtime.check_core(core).message());
     Result<std::shared_ptr<Model>> loaded =
         runtime.load(std::span(static_cast<const std::byte*>(bytes), size), core);
     if (!loaded.ok()) return report(call, loaded.status());
@@ -65,9 +67,9 @@ NRT_STATUS nrt_load_collectives(const void* neff_bytes, size_t size, int32_t vnc
                                 uint32_t ctx_device_id, uint32_t ctx_device_count,
                                 nrt_model_t** model) {
   constexpr const char* kCall = "nrt_load_collectives";
-  if (const NRT_STATUS status = check_world(kCall, ctx_device_id, ctx_device_count);
-      status != NRT_SUCCESS)
-    return status;
+  const NRT_STATUS status = with_runtime(
+      kCall, [&](Runtime&) { return check_world(kCall, ctx_device_id, ctx_device_count); });
+  if (status != NRT_SUCCESS) return status;
   return load(kCall, neff_bytes, size, vnc, vnc_count, model);
 }
 

@@ -50,6 +50,8 @@ NRT_STATUS copy_batches(const char* call, const nrt_tensor_batch_t* batches, uin
       const std::shared_ptr<Tensor>& tensor = TensorHandles::find(batches[i].tensor);
       if (tensor == nullptr)
         return report(call, NRT_INVALID_HANDLE, "a tensor of the batch is null or was freed");
+      if (batches[i].ops == nullptr && batches[i].num_ops != 0)
+        return report(call, NRT_INVALID, "the transfers of a batch are null");
       for (uint32_t op = 0; op < batches[i].num_ops; ++op) {
         const NRT_STATUS status = visit(*tensor, batches[i].ops[op]);
         if (status != NRT_SUCCESS) return status;

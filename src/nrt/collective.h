@@ -12,13 +12,20 @@
 
 namespace millrace::nrt {
 
+// What is computed.
+struct Operation {
+  nrt_cc_op_type_t kind = NRT_CC_ALLGATHER;
+  nrt_op_type_t reduction = NRT_OP_INVALID;  // of the kinds that reduce
+  nrt_dtype_t type = NRT_DTYPE_UNKNOWN;
+};
+
 class Collective {
  public:
-  // Checks communicator and tensors. kInvalidArgument, naming what is wrong; kUnsupported for more
-  // ranks than one.
+  // Checks communicator, tensors and types. kInvalidArgument names what is wrong.
   static Result<std::shared_ptr<Collective>> prepare(const nrt_cc_comm_t& comm,
                                                      const nrt_tensor_list_t& inputs,
-                                                     const nrt_tensor_list_t& outputs);
+                                                     const nrt_tensor_list_t& outputs,
+                                                     const Operation& operation);
 
   uint32_t core() const noexcept { return core_; }
   const std::vector<Transfer>& copies() const noexcept { return copies_; }

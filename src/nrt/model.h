@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 #include "device/device.h"
+#include "memory/bank.h"
 #include "nrt/handles.h"
 #include "nrt/nrt.h"
 #include "nrt/tensor_set.h"
@@ -27,9 +28,12 @@ struct ModelTensor {
   size_t frame_bytes = 0;
 };
 
+// What the weights of a model take of its core's memory; shared by all loads of it on that core.
+using ModelMemory = std::shared_ptr<const memory::BankCharge>;
+
 class Model {
  public:
-  Model(uint32_t core, std::shared_ptr<runtime::Executor> executor);
+  Model(uint32_t core, std::shared_ptr<runtime::Executor> executor, ModelMemory memory);
 
   uint32_t core() const noexcept { return core_; }
   const std::string& name() const noexcept { return executor_->model().name; }
@@ -47,6 +51,7 @@ class Model {
   std::vector<std::shared_ptr<Tensor>> discarded_;  // by output, null until asked for
 
   const uint32_t core_;
+  const ModelMemory memory_;
   const std::shared_ptr<runtime::Executor> executor_;
   std::vector<ModelTensor> inputs_, outputs_;
 };

@@ -129,7 +129,21 @@ Result<std::shared_ptr<Model>> Runtime::load(std::span<const std::byte> bytes, i
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Executor> executor,
                             runtime::Executor::of(device_, program));
   const uint32_t chosen = core == kNoCore ? least_used_core() : static_cast<uint32_t>(core);
-  return std::make_shared<Model>(chosen, std::move(executor));
+  MILLRACE_ASSIGN_OR_RETURN(ModelMemory memory, memory_of(*program, chosen));
+  return std::make_shared<Model>(chosen, std::move(executor), std::move(memory));
+}
+
+// A program that is gone has no charge left, so that one at its address finds none.
+Result<ModelMemory> Runtime::memory_of(const device::Program& program, uint32_t core) {
+  const std::lock_guard lock(load_mutex_);
+  std::erase_if(model_memory_, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<const memory::BankCharge>& known = model_memory_[{&program, core}];
+  if (ModelMemory memory = known.lock()) return memory;
+  MILLRACE_ASSIGN_OR_RETURN(memory::BankCharge charge,
+                            core_memory_[core]->charge(program.info().weight_bytes));
+  auto memory = std::make_shared<const memory::BankCharge>(std::move(charge));
+  known = memory;
+  return memory;
 }
 
 Result<std::shared_ptr<const device::Program>> Runtime::program_of(

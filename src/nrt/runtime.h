@@ -14,7 +14,9 @@
 #include "base/status.h"
 #include "device/device.h"
 #include "memory/bank.h"
+#include "nrt/debug_streams.h"
 #include "nrt/model.h"
+#include "nrt/send_recv_cores.h"
 #include "nrt/settings.h"
 #include "nrt/tensor.h"
 #include "nrt/units.h"
@@ -39,6 +41,8 @@ class Runtime {
   const Settings& settings() const noexcept { return settings_; }
   Units& units() noexcept { return units_; }
   device::Device& device() noexcept { return *device_; }
+  DebugStreams& debug_streams() noexcept { return debug_streams_; }
+  SendRecvCores& send_recv_cores() noexcept { return send_recv_cores_; }
 
   Status check_core(int64_t core) const;
   // The memory of a core, or of the host for kNoCore. Requirement: it is a visible core.
@@ -47,7 +51,7 @@ class Runtime {
   }
 
   // Loads the archive for a core, or where there is least for -1. Bytes that are loaded already are
-  // not loaded again. The bytes are not needed afterwards.
+  // not loaded again, and take memory of a core once. The bytes are not needed afterwards.
   Result<std::shared_ptr<Model>> load(std::span<const std::byte> bytes, int32_t core);
 
  private:
@@ -56,6 +60,7 @@ class Runtime {
   Runtime(const Settings& settings, std::shared_ptr<device::Device> device);
   uint32_t least_used_core() const;
   Result<std::shared_ptr<const device::Program>> program_of(std::span<const std::byte> bytes);
+  Result<ModelMemory> memory_of(const device::Program& program, uint32_t core);
   void close();
 
   static std::atomic<Runtime*> current_;
@@ -67,6 +72,10 @@ class Runtime {
   Units units_;
   std::mutex load_mutex_;
   std::map<Key, std::weak_ptr<const device::Program>> programs_;
+  std::map<std::pair<const device::Program*, uint32_t>, std::weak_ptr<const memory::BankCharge>>
+      model_memory_;  // by core
+  DebugStreams debug_streams_;
+  SendRecvCores send_recv_cores_;
 };
 
 }  // namespace millrace::nrt

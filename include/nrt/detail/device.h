@@ -16,9 +16,10 @@ extern "C" {
 void* nrt_pinned_malloc(size_t size, nrt_pinned_alloc_type_t type);
 void nrt_pinned_free(void* ptr);
 
-// The bytes that the tensors and models of core `vnc` take, and how many there may be. Writes the
-// first `stats_size_in` bytes of the statistics, at most all of them, and how many these were to
-// `stats_size_out`.
+// The bytes that the tensors and the weights of the models of core `vnc` take, and how many there
+// may be (MILLRACE_NRT_MEMORY). A model that is loaded several times on a core takes them once.
+// Writes the first `stats_size_in` bytes of the statistics, at most all of them, and how many these
+// were to `stats_size_out`.
 NRT_STATUS nrt_get_vnc_memory_stats(uint32_t vnc, nrt_vnc_memory_stats_t* stats,
                                     size_t stats_size_in, size_t* stats_size_out);
 
@@ -33,8 +34,8 @@ NRT_STATUS nrt_get_hbm_mmap_va(int device_id, int hbm_idx, void** addr, size_t* 
 // The device of core `lnc`: 0, the only one.
 NRT_STATUS nrt_get_device_id(int lnc, int* device_id);
 
-// The host's number for a device, and the table from host numbers to routing numbers, of which
-// `count` says the length.
+// The host's number for a device, and the table from host numbers to routing numbers: `*count` says
+// how many entries there is room for, and receives how many were written. There is device 0 only.
 NRT_STATUS nrt_host_device_id_get(int neuron_dev, uint32_t* host_device_id);
 NRT_STATUS nrt_host_device_id_rid_map_get(uint32_t* count, uint32_t* host_did_to_rid_map);
 
@@ -42,8 +43,8 @@ NRT_STATUS nrt_host_device_id_rid_map_get(uint32_t* count, uint32_t* host_did_to
 // software NPU has no adapter: NRT_INVALID.
 NRT_STATUS nrt_get_attached_efa_bdf(const void* va, char* efa_bdf, size_t* len);
 
-// The pieces of memory that are allocated on core `lnc`: at most `*num_entries` of them, and stores
-// how many were written.
+// The pieces of memory of the live tensors of core `lnc`, largest first: at most `*num_entries` of
+// them, and stores how many were written.
 NRT_STATUS nrt_dump_device_allocation_info(int lnc, struct neuron_ioctl_mem_chunk_info* data,
                                            uint32_t* num_entries);
 

@@ -1,0 +1,23 @@
+#include "nrt/core_memory.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "nrt/tensor.h"
+
+namespace millrace::nrt {
+
+std::vector<MemoryPiece> memory_pieces(int core) {
+  std::vector<MemoryPiece> pieces;
+  std::set<const Storage*> seen;
+  for (const std::shared_ptr<Tensor>& tensor : TensorHandles::of_process().all()) {
+    const Storage* const storage = tensor->storage().get();
+    if (tensor->core() != core || storage == nullptr || !seen.insert(storage).second) continue;
+    pieces.push_back({storage->memory.device_address(), storage->memory.size(), tensor->name()});
+  }
+  std::ranges::stable_sort(pieces, std::greater<>(), &MemoryPiece::bytes);
+  return pieces;
+}
+
+}  // namespace millrace::nrt
