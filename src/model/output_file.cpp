@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
+
+#include "model/output_path.h"
 
 namespace millrace::model {
 namespace {
@@ -38,6 +41,15 @@ Status fill_file(UniqueFd file, const std::function<Status(const Sink&)>& emit) 
 Status create_directory(const std::string& path) {
   if (::mkdir(path.c_str(), 0777) == 0) return {};
   return io_error("cannot create a temporary directory", errno);
+}
+
+Status write_text_file(const std::string& path, std::string_view text) {
+  TemporaryOutput output(path);
+  MILLRACE_ASSIGN_OR_RETURN(UniqueFd file, create_file(output.name()));
+  output.mark_created();
+  MILLRACE_RETURN_IF_ERROR(fill_file(
+      std::move(file), [&](const Sink& sink) { return sink(std::as_bytes(std::span(text))); }));
+  return output.commit_file();
 }
 
 }  // namespace millrace::model

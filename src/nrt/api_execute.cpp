@@ -15,6 +15,7 @@ NRT_STATUS execute(const char* call, Runtime& runtime, const Execution& executio
   const Result<RequestUnit*> unit =
       runtime.units().use({execution.model->core(), UnitKind::kCompute, 0});
   if (!unit.ok()) return report(call, unit.status());
+  trace::note_core(static_cast<int>(execution.model->core()));
   bool accepted = false;
   NRT_STATUS outcome = NRT_FAILURE;
   const Status status = (*unit)->queue().execute([&](queue::Task& task) {

@@ -21,6 +21,7 @@ NRT_STATUS with_model(const char* call, const nrt_model_t* handle, Body&& body) 
     const std::shared_ptr<Model>& model = ModelHandles::find(handle);
     if (model == nullptr)
       return report(call, NRT_INVALID_HANDLE, "the model is null or was unloaded");
+    trace::note_core(static_cast<int>(model->core()));
     return body(*model);
   });
 }
@@ -46,6 +47,7 @@ NRT_STATUS load(const char* call, const void* bytes, size_t size, int32_t core, 
     Result<std::shared_ptr<Model>> loaded =
         runtime.load(std::span(static_cast<const std::byte*>(bytes), size), core);
     if (!loaded.ok()) return report(call, loaded.status());
+    trace::note_core(static_cast<int>((*loaded)->core()));
     *model = ModelHandles::of_process().make(*std::move(loaded));
     return NRT_SUCCESS;
   });
@@ -75,10 +77,9 @@ NRT_STATUS nrt_load_collectives(const void* neff_bytes, size_t size, int32_t vnc
 
 NRT_STATUS nrt_unload(nrt_model_t* model) {
   constexpr const char* kCall = "nrt_unload";
-  return with_runtime(kCall, [&](Runtime&) {
-    return ModelHandles::of_process().drop(model) != nullptr
-               ? NRT_SUCCESS
-               : report(kCall, NRT_INVALID_HANDLE, "the model is null or was unloaded");
+  return with_model(kCall, model, [&](const Model&) {
+    ModelHandles::of_process().drop(model);
+    return NRT_SUCCESS;
   });
 }
 

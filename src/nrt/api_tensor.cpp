@@ -19,6 +19,7 @@ NRT_STATUS with_tensor(const char* call, const nrt_tensor_t* handle, Body&& body
     const std::shared_ptr<Tensor>& tensor = TensorHandles::find(handle);
     if (tensor == nullptr)
       return report(call, NRT_INVALID_HANDLE, "the tensor is null or was freed");
+    trace::note_core(tensor->core());
     return body(runtime, *tensor);
   });
 }
@@ -93,6 +94,7 @@ NRT_STATUS nrt_tensor_allocate(nrt_tensor_placement_t tensor_placement, int vnc,
       if (const Status status = runtime.check_core(core); !status.ok())
         return report(kCall, status);
     }
+    trace::note_core(core);
     Result<std::shared_ptr<Tensor>> made =
         Tensor::allocate(runtime.bank(core), core, size, name_or_empty(name));
     return made.ok() ? give(*std::move(made), tensor) : report(kCall, made.status());
@@ -126,7 +128,9 @@ NRT_STATUS nrt_tensor_allocate_slice(const nrt_tensor_t* tensor_source, size_t o
 void nrt_tensor_free(nrt_tensor_t** tensor) {
   const InCall inside;
   if (tensor == nullptr) return;
-  TensorHandles::of_process().drop(*tensor);
+  const trace::CallScope traced("nrt_tensor_free");
+  if (const std::shared_ptr<Tensor> freed = TensorHandles::of_process().drop(*tensor))
+    trace::note_core(freed->core());
   *tensor = nullptr;
 }
 

@@ -10,6 +10,7 @@
 #include "nrt/call_gate.h"
 #include "nrt/runtime.h"
 #include "nrt/status.h"
+#include "nrt/trace/call_scope.h"
 
 namespace millrace::nrt {
 
@@ -31,13 +32,15 @@ NRT_STATUS contained(std::string_view call, Body&& body) noexcept {
   }
 }
 
-// Runs `body(runtime)`; without a runtime, says why there is none.
+// Runs `body(runtime)`, which whoever traces the calls sees; without a runtime, says why there is
+// none.
 template <class Body>
 NRT_STATUS with_runtime(std::string_view call, Body&& body) noexcept {
   const InCall inside;
   Runtime* const runtime = Runtime::current();
   if (runtime == nullptr) return Runtime::why_not();
-  return contained(call, [&] { return body(*runtime); });
+  trace::CallScope traced(call);
+  return traced.ended_with(contained(call, [&] { return body(*runtime); }));
 }
 
 }  // namespace millrace::nrt

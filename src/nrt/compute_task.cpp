@@ -8,6 +8,7 @@
 
 #include "base/align.h"
 #include "memory/heap_block.h"
+#include "nrt/trace/execution_scope.h"
 
 namespace millrace::nrt {
 namespace {
@@ -52,6 +53,13 @@ void ComputeTask::fill(std::shared_ptr<Model> model, Binding& binding,
 }
 
 Status ComputeTask::run(queue::RunControl& control) noexcept {
+  trace::ExecutionScope traced(*model_, control, outward(control.sequence()));
+  Status status = run_in_time(control);
+  traced.ended_with(code_of(status));
+  return status;
+}
+
+Status ComputeTask::run_in_time(queue::RunControl& control) noexcept {
   MILLRACE_RETURN_IF_ERROR(copy_shared_inputs());
   job_.fill(model_->executor(), {model_->frames(), binding_.inputs, binding_.outputs});
   const TimeLimit limit(control, time_limit_);

@@ -32,6 +32,7 @@ class ComputeTask final : public RequestTask {
 
   void on_settled(const queue::Completion& completion) noexcept override;
   void drop_references() noexcept override;
+  Status run_in_time(queue::RunControl& control) noexcept;
   Status copy_shared_inputs() noexcept;
 
   const std::chrono::nanoseconds time_limit_;

@@ -32,12 +32,13 @@ class RequestTask : public queue::Task {
   // Called with what the caller gets, before it is published.
   void report_to(StatusTarget target) noexcept { target_ = std::move(target); }
   nrta_seq_t outward(queue::SequenceId id) const noexcept { return outward_id(unit_number_, id); }
+  // What the caller gets for it.
+  NRT_STATUS code_of(const Status& status) const noexcept;
 
  private:
   // The request is about to be published, its status has been written.
   virtual void on_settled(const queue::Completion&) noexcept {}
   virtual void drop_references() noexcept = 0;
-  NRT_STATUS code_of(const Status& status) const noexcept;
 
   const uint16_t unit_number_;
   const std::optional<NRT_STATUS> fault_status_;

@@ -50,7 +50,9 @@ NRT_STATUS submit(const Route& route, Destination& destination, Fill&& fill) {
   const Result<queue::SequenceId> id = unit.queue().try_submit(
       [&](queue::Task& task) { fill(static_cast<Task&>(task), std::move(destination.target)); });
   if (!id.ok()) return report(route.call, id.status());
-  if (route.sequence != nullptr) *route.sequence = unit.outward(*id);
+  const nrta_seq_t sequence = unit.outward(*id);
+  trace::note_request(core_of(queue::unit_of(sequence)), sequence);
+  if (route.sequence != nullptr) *route.sequence = sequence;
   return NRT_SUCCESS;
 }
 

@@ -36,6 +36,10 @@ constexpr uint16_t number_of(const UnitAddress& address) noexcept {
                                static_cast<uint32_t>(address.kind) * 3 + address.queue);
 }
 
+constexpr int core_of(uint16_t unit_number) noexcept {
+  return static_cast<int>(unit_number / kUnitsPerCore);
+}
+
 // Programs see the number of the unit where the core has its own id of the unit, so that the ids of
 // a run do not depend on what else the process does.
 constexpr nrta_seq_t outward_id(uint16_t unit_number, queue::SequenceId id) noexcept {

@@ -35,6 +35,7 @@ class Executor {
 
   device::Device& device() noexcept { return *device_; }
   queue::Lanes& lanes() const noexcept { return *lanes_; }
+  const device::Program& program() const noexcept { return *program_; }
   const graph::CompiledModel& model() const noexcept { return program_->model(); }
 
   // Tensors of one frame.

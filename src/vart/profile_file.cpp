@@ -10,12 +10,10 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <system_error>
 #include <utility>
 
 #include "model/output_file.h"
-#include "model/output_path.h"
 
 namespace millrace::vartml {
 namespace {
@@ -102,14 +100,7 @@ Status ProfileFile::write_file() const {
   std::error_code error;
   fs::create_directories(fs::path(path_).parent_path(), error);
   if (error) return io_error("cannot create the directory", error.value());
-  const std::string content = text();
-  model::TemporaryOutput output(path_);
-  MILLRACE_ASSIGN_OR_RETURN(UniqueFd file, model::create_file(output.name()));
-  output.mark_created();
-  MILLRACE_RETURN_IF_ERROR(model::fill_file(std::move(file), [&](const model::Sink& sink) {
-    return sink(std::as_bytes(std::span(content)));
-  }));
-  return output.commit_file();
+  return model::write_text_file(path_, text());
 }
 
 void ProfileFile::write(const RunnerLog& log) const noexcept {

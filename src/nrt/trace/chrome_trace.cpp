@@ -1,0 +1,70 @@
+#include "nrt/trace/chrome_trace.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <set>
+#include <utility>
+
+#include "nrt/status.h"
+
+namespace millrace::nrt::trace {
+namespace {
+
+// The unit of the format.
+double microseconds(int64_t ns) {
+  return static_cast<double>(ns) / 1000.0;
+}
+
+}  // namespace
+
+void ChromeTrace::name_track(Track track, const std::string& name) {
+  events_.push_back({{"ph", "M"},
+                     {"name", "thread_name"},
+                     {"pid", ::getpid()},
+                     {"tid", track},
+                     {"args", {{"name", name}}}});
+}
+
+void ChromeTrace::add_slice(Track track, const std::string& name, int64_t begin_ns, int64_t end_ns,
+                            Json arguments) {
+  events_.push_back({{"ph", "X"},
+                     {"name", name},
+                     {"pid", ::getpid()},
+                     {"tid", track},
+                     {"ts", microseconds(begin_ns)},
+                     {"dur", microseconds(end_ns - begin_ns)},
+                     {"args", std::move(arguments)}});
+}
+
+std::string ChromeTrace::text() const {
+  const Json json = {{"traceEvents", events_}, {"displayTimeUnit", "ns"}};
+  // What is no UTF-8 in a name is replaced rather than refused.
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+ChromeTrace::Json arguments_of(const Span& span) {
+  ChromeTrace::Json arguments = {{"status", name_of(span.status)}};
+  // Viewers keep numbers in less than 64 bits.
+  if (span.sequence != 0) arguments["sequence_id"] = fmt::format("{:#x}", span.sequence);
+  return arguments;
+}
+
+ChromeTrace chrome_trace_of(std::span<const Event> events) {
+  ChromeTrace trace;
+  std::set<ChromeTrace::Track> named;
+  for (const Event& event : events) {
+    const Span& span = event.span;
+    const bool on_core = span.type == kExecRunning;
+    // No thread of a process has the numbers from -1 down.
+    const ChromeTrace::Track track = on_core ? -1 - span.core : span.thread;
+    if (named.insert(track).second)
+      trace.name_track(track, on_core ? fmt::format("core {}", span.core)
+                                      : fmt::format("calls of thread {}", span.thread));
+    trace.add_slice(track, on_core ? event.model : event_type_names()[span.type], span.begin_ns,
+                    span.end_ns, arguments_of(span));
+  }
+  return trace;
+}
+
+}  // namespace millrace::nrt::trace
