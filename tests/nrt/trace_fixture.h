@@ -1,0 +1,91 @@
+// The NRT face while it is traced.
+#pragma once
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "nrt/nrt_sys_trace.h"
+#include "tests/nrt/nrt_fixture.h"
+#include "tests/support/temporary_directory.h"
+
+namespace millrace::test {
+
+using Json = nlohmann::json;
+
+inline Json parse_file(const std::string& path) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file.is_open()) << path;
+  return Json::parse(file);
+}
+
+inline std::vector<std::string> names_of(const char** names, size_t count) {
+  return {names, names + count};
+}
+
+// Those of one type, of the "events" of a trace.
+inline std::vector<Json> of_type(const Json& trace, const std::string& type) {
+  std::vector<Json> found;
+  for (const Json& event : trace.at("events"))
+    if (event.at("event_type") == type) found.push_back(event);
+  return found;
+}
+
+// The complete slices of a Chrome trace.
+inline std::vector<Json> slices_of(const Json& trace) {
+  std::vector<Json> slices;
+  for (const Json& event : trace.at("traceEvents"))
+    if (event.at("ph") == "X") slices.push_back(event);
+  return slices;
+}
+
+class TraceTest : public NrtModelTest {
+ protected:
+  using NrtModelTest::NrtModelTest;
+  ~TraceTest() override {
+    nrt_sys_trace_stop();
+    nrt_sys_trace_config_free(config_);
+    nrt_sys_trace_fetch_options_free(options_);
+  }
+
+  void start() { ASSERT_EQ(nrt_sys_trace_start(config()), NRT_SUCCESS); }
+  nrt_sys_trace_config_t* config() {
+    if (config_ == nullptr) EXPECT_EQ(nrt_sys_trace_config_allocate(&config_), NRT_SUCCESS);
+    return config_;
+  }
+  nrt_sys_trace_fetch_options_t* options() {
+    if (options_ == nullptr)
+      EXPECT_EQ(nrt_sys_trace_fetch_options_allocate(&options_), NRT_SUCCESS);
+    return options_;
+  }
+
+  static Json fetch(const nrt_sys_trace_fetch_options_t* options = nullptr) {
+    char* buffer = nullptr;
+    size_t size = 0;
+    EXPECT_EQ(nrt_sys_trace_fetch_events(&buffer, &size, options), NRT_SUCCESS);
+    EXPECT_EQ(std::char_traits<char>::length(buffer), size);
+    Json json = Json::parse(buffer);
+    nrt_sys_trace_buffer_free(buffer);
+    return json;
+  }
+  static size_t fetched_count(const nrt_sys_trace_fetch_options_t* options = nullptr) {
+    return fetch(options).at("events").size();
+  }
+
+  nrta_seq_t schedule_and_wait() {
+    NRT_STATUS ret = NRT_FAILURE;
+    nrta_seq_t sequence = 0;
+    EXPECT_EQ(schedule(&ret, &sequence), NRT_SUCCESS);
+    await(sequence);
+    return sequence;
+  }
+
+  const TemporaryDirectory directory_;
+
+ private:
+  nrt_sys_trace_config_t* config_ = nullptr;
+  nrt_sys_trace_fetch_options_t* options_ = nullptr;
+};
+
+}  // namespace millrace::test
