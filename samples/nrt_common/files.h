@@ -1,0 +1,10 @@
+// Whole files, for the NRT samples.
+#pragma once
+
+#include <stddef.h>
+
+// The bytes of the file, the caller's to free(); NULL, with a line on standard error, when it
+// cannot be read.
+void* read_file(const char* path, size_t* size);
+// 0, or -1 with a line on standard error.
+int write_file(const char* path, const void* bytes, size_t size);

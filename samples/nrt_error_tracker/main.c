@@ -1,0 +1,63 @@
+// nrt_error_tracker: recovers from a device that fails.
+//
+// Requests report their failures to an error tracker, the form of the interface in which several
+// requests share one place for errors. A unit that a failure has degraded stays so until the
+// runtime is started anew. So one process watches and never calls the runtime; the one that works
+// ends when its unit is lost, and another one goes on where it was.
+//
+//   MILLRACE_FAULTS=fail=3 nrt_error_tracker -n 8 model.rai
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "options.h"
+#include "worker.h"
+
+enum { MOST_ATTEMPTS = 20 };
+
+static int usage(void) {
+  fprintf(stderr,
+          "Usage: nrt_error_tracker [-n ITEMS] MODEL.rai\n"
+          "  -n ITEMS  how many items to compute (16)\n");
+  return 2;
+}
+
+// A worker in a process of its own, forked before anything has started the runtime.
+static outcome attempt(const char* model, long items, volatile long* done) {
+  fflush(stdout);
+  const pid_t worker = fork();
+  if (worker == 0) {
+    const outcome result = work(model, items, done);
+    fflush(stdout);
+    _exit((int)result);
+  }
+  int status = 0;
+  if (worker < 0 || waitpid(worker, &status, 0) != worker) return NO_USE;
+  if (WIFSIGNALED(status)) return UNIT_LOST;
+  return (outcome)WEXITSTATUS(status);
+}
+
+static outcome supervise(const char* model, long items, volatile long* done) {
+  for (int number = 1; number <= MOST_ATTEMPTS; ++number) {
+    printf("attempt %d, from item %ld\n", number, *done + 1);
+    const outcome result = attempt(model, items, done);
+    if (result != UNIT_LOST) return result;
+    printf("  the execution unit is lost after item %ld\n", *done);
+  }
+  fprintf(stderr, "Error: gave up after %d attempts\n", MOST_ATTEMPTS);
+  return UNIT_LOST;
+}
+
+int main(int argc, char** argv) {
+  long items = 16;
+  for (int option; (option = getopt(argc, argv, "n:")) != -1;)
+    if (option != 'n' || !parse_count(optarg, 'n', &items)) return usage();
+  if (optind + 1 != argc) return usage();
+  volatile long* done =
+      mmap(NULL, sizeof *done, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (done == MAP_FAILED) return 1;
+  const outcome result = supervise(argv[optind], items, done);
+  printf("%ld of %ld items computed\n", *done, items);
+  return result == ALL_DONE ? 0 : 1;
+}

@@ -1,0 +1,104 @@
+// The samples of the NRT face, as their users see them.
+#include "tests/samples/sample_fixture.h"
+
+namespace millrace::test {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::UnorderedElementsAre;
+
+constexpr const char* kEnv = "/usr/bin/env";
+
+class NrtLoadRun : public SampleTest {
+ protected:
+  ProgramResult run(const std::vector<std::string>& arguments) const {
+    return SampleTest::run(MILLRACE_NRT_LOAD_RUN, arguments);
+  }
+};
+
+TEST_F(NrtLoadRun, DescribesTheTensorsAndTimesExecutions) {
+  const ProgramResult result = run({"-n", "3", model()});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, ContainsRegex("input +data +192 bytes, dtype 10, shape 1x3x4x4\n"));
+  EXPECT_THAT(result.out, ContainsRegex("output +probs +640 bytes, dtype 10, shape 1x10x4x4\n"));
+  EXPECT_THAT(result.out, ContainsRegex("\n3 executions, [0-9.]+ ms each, fastest [0-9.]+ ms\n"));
+  EXPECT_THAT(files(), IsEmpty());
+}
+
+TEST_F(NrtLoadRun, ReadsInputsAndWritesOutputs) {
+  const std::string input = write("data.bin", std::string(192, '\1'));
+  const ProgramResult result = run({"-i", "data=" + input, "-o", ".", model()});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("wrote ./probs.bin\n"));
+  EXPECT_THAT(files(), UnorderedElementsAre("probs.bin"));
+  EXPECT_EQ(size_of("probs.bin"), 640u);
+}
+
+TEST_F(NrtLoadRun, SaysWhatIsWrong) {
+  const std::string path = model();
+  expect_failure(run({"none.rai"}), "none.rai");
+  expect_failure(run({write("text.rai", "no archive")}), "nrt_load failed: NRT_INVALID");
+  expect_failure(run({"-i", "other=" + path, path}), "no input \"other\"");
+  expect_failure(run({"-i", "data=" + write("odd.bin", "abc"), path}),
+                 "has 3 bytes, the input \"data\" takes 192");
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{}, {"-n", "0", path}, {"-i", "data", path}}) {
+    const ProgramResult result = run(arguments);
+    EXPECT_EQ(result.exit_code, 2) << testing::PrintToString(arguments);
+    EXPECT_THAT(result.err, HasSubstr("Usage: "));
+  }
+}
+
+using NrtAsyncPipeline = SampleTest;
+
+TEST_F(NrtAsyncPipeline, ComputesWhatTheSynchronousLoopDoes) {
+  const ProgramResult result = run(MILLRACE_NRT_ASYNC_PIPELINE, {"-n", "20", model()});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("results agree: 20 of 20\n"));
+  EXPECT_THAT(result.out, ContainsRegex("\nratio +[0-9.]+\n"));
+}
+
+TEST_F(NrtAsyncPipeline, StopsAtAFailedTransfer) {
+  const ProgramResult result = run(
+      kEnv, {"MILLRACE_TRANSFER_FAULTS=fail=9", MILLRACE_NRT_ASYNC_PIPELINE, "-n", "20", model()});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("failed: NRT_HW_ERROR"));
+}
+
+class NrtErrorTracker : public SampleTest {
+ protected:
+  ProgramResult run(const std::string& faults) const {
+    return SampleTest::run(
+        kEnv, {"MILLRACE_FAULTS=" + faults, MILLRACE_NRT_ERROR_TRACKER, "-n", "8", model()});
+  }
+};
+
+TEST_F(NrtErrorTracker, GoesOnInAnotherProcessWhenItsUnitIsLost) {
+  const ProgramResult result = run("fail=3");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("request 3 failed: NRT_HW_ERROR\n"));
+  EXPECT_THAT(result.out, HasSubstr("attempt 4, from item 7\n"));
+  EXPECT_THAT(result.out, Not(HasSubstr("attempt 5")));
+  EXPECT_THAT(result.out, HasSubstr("8 of 8 items computed\n"));
+}
+
+TEST_F(NrtErrorTracker, ComputesAgainWhatFailedAlone) {
+  const ProgramResult result = run("fail=3,status=INTERNAL");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("request 3 failed: NRT_EXEC_COMPLETED_WITH_ERR\n"));
+  EXPECT_THAT(result.out, Not(HasSubstr("attempt 2")));
+  EXPECT_THAT(result.out, HasSubstr("8 of 8 items computed\n"));
+}
+
+TEST_F(NrtErrorTracker, GivesUpWhereNothingEverWorks) {
+  const ProgramResult result = run("fail=1");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, HasSubstr("0 of 8 items computed\n"));
+  EXPECT_THAT(result.err, HasSubstr("gave up after 20 attempts"));
+}
+
+}  // namespace
+}  // namespace millrace::test
