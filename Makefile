@@ -3,7 +3,7 @@
 BUILD := build/release
 PREFIX ?= /usr/local
 
-.PHONY: help setup build demo test bench lint install package clean
+.PHONY: help setup build demo test bench lint install install-neuron-prefix package clean
 help:
 	@echo 'make demo     build, compile the shipped network, run it asynchronously'
 	@echo 'make test     build and run all tests'
@@ -11,6 +11,7 @@ help:
 	@echo 'make bench    build and run the benchmarks'
 	@echo 'make lint     format, layers, clang-tidy'
 	@echo 'make install  install into PREFIX=$(PREFIX) (DESTDIR is honoured)'
+	@echo 'make install-neuron-prefix  libnrt.so.1 and its headers into PREFIX=/opt/aws/neuron'
 	@echo 'make package  a Debian package of the same, in build/'
 
 setup:
@@ -38,6 +39,10 @@ lint: build
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+install-neuron-prefix: PREFIX = /opt/aws/neuron
+install-neuron-prefix: build
+	@cmake --install $(BUILD) --component neuron-prefix --prefix $(PREFIX)
 
 package: build
 	@cd $(BUILD) && cpack -B ..

@@ -2,14 +2,24 @@
 # both trees) and by CMake package (installed). An installation may be moved as a whole.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS millrace vart-ml LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS millrace vart-ml nrt LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # A device plugin is found beside the core library.
 install(TARGETS millrace-cpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS millrace_cli vart_infer_async ml_vart vart_multi_tenancy vart_multimodel_seq
+  nrt_load_run nrt_async_pipeline nrt_error_tracker
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/millrace ${PROJECT_SOURCE_DIR}/include/vart
   ${PROJECT_SOURCE_DIR}/include/nrt ${PROJECT_SOURCE_DIR}/include/ndl
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+# What programs find that look in /opt/aws/neuron, whatever is elsewhere: a component that is
+# installed only where it is asked for (`make install-neuron-prefix`), complete in itself. A process
+# that also has libraries of another installation still has one core library, since the loader
+# knows it by its name.
+install(TARGETS nrt millrace millrace-cpu
+  LIBRARY DESTINATION lib COMPONENT neuron-prefix EXCLUDE_FROM_ALL)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nrt ${PROJECT_SOURCE_DIR}/include/ndl
+  DESTINATION include COMPONENT neuron-prefix EXCLUDE_FROM_ALL)
 
 # millrace_install_pkg_config(NAME VERSION)
 # Makes NAME.pc of NAME.pc.in twice: for programs built against this build tree (see `millrace env`),
@@ -50,9 +60,13 @@ endfunction()
 # Makefiles of programs for the board ask for at least 0.1 of the two, and for at least 2.6 of the
 # board's runtime.
 set(vart_version 0.3.0)
+# What nrt_get_version reports.
+set(nrt_version 2.34.0)
 millrace_install_pkg_config(millrace ${PROJECT_VERSION})
 millrace_install_pkg_config(vart-ml ${vart_version})
 millrace_install_pkg_config(vart-x ${vart_version})
 millrace_install_pkg_config(xrt 2.19.0)
+millrace_install_pkg_config(nrt ${nrt_version})
 millrace_install_cmake_package(Millrace ${PROJECT_VERSION})
 millrace_install_cmake_package(vart-ml ${vart_version})
+millrace_install_cmake_package(nrt ${nrt_version})

@@ -3,7 +3,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME millrace)
 set(CPACK_PACKAGE_CONTACT "The Millrace authors <millrace@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY
-  "Neural networks with explicit asynchronous execution, and the VART-ML API on a software NPU")
+  "Neural networks with explicit asynchronous execution, and the VART-ML and NRT APIs on a software NPU")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)

@@ -28,9 +28,9 @@ inline ProgramResult run_clean(const std::vector<std::string>& command,
                                const std::string& directory,
                                const std::vector<std::string>& more = {}) {
   std::vector<std::string> words = {"/usr/bin/env"};
-  for (const char* name :
-       {"LD_LIBRARY_PATH", "PKG_CONFIG_PATH", "CMAKE_PREFIX_PATH", "MILLRACE_PLUGIN_DIR",
-        "MILLRACE_DEVICE", "CXXFLAGS", "LDFLAGS", "CMAKE_CXX_COMPILER_LAUNCHER"})
+  for (const char* name : {"LD_LIBRARY_PATH", "PKG_CONFIG_PATH", "CMAKE_PREFIX_PATH",
+                           "MILLRACE_PLUGIN_DIR", "MILLRACE_DEVICE", "CFLAGS", "CXXFLAGS",
+                           "LDFLAGS", "CMAKE_CXX_COMPILER_LAUNCHER", "MAKEFLAGS", "MAKELEVEL"})
     words.insert(words.end(), {"-u", name});
   words.insert(words.end(), more.begin(), more.end());
   words.insert(words.end(), command.begin(), command.end());
@@ -39,8 +39,9 @@ inline ProgramResult run_clean(const std::vector<std::string>& command,
 
 class ClientBuild {
  public:
-  ClientBuild() {
-    std::filesystem::copy(MILLRACE_SOURCE_DIR "/tests/install/client", directory_.path());
+  // Of the program in tests/install/`client`.
+  explicit ClientBuild(const std::string& client = "client") {
+    std::filesystem::copy(MILLRACE_SOURCE_DIR "/tests/install/" + client, directory_.path());
   }
 
   std::string path() const { return directory_.path().string(); }
