@@ -1,0 +1,78 @@
+// Once all is warm, a request allocates nothing, whatever tells of its completion.
+#include <sys/eventfd.h>
+
+#include "base/unique_fd.h"
+#include "tests/nrt/nrt_fixture.h"
+#include "tests/support/steady_allocations.h"
+
+namespace millrace::test {
+namespace {
+
+class NrtAllocations : public NrtModelTest {
+ protected:
+  NrtAllocations() : NrtModelTest("null") {}
+
+  // Whether the request ended well.
+  static bool ends_well(NRT_STATUS scheduled, const NRT_STATUS& ret, nrta_seq_t sequence) {
+    if (scheduled != NRT_SUCCESS) return false;
+    await(sequence);
+    return ret == NRT_SUCCESS;
+  }
+
+  std::vector<std::byte> buffer_{kTinyOutputBytes};
+  NRT_STATUS ret_ = NRT_FAILURE;
+  nrta_seq_t sequence_ = 0;
+};
+
+TEST_F(NrtAllocations, NoneForAScheduledExecution) {
+  EXPECT_EQ(
+      steady_allocations([&] { return ends_well(schedule(&ret_, &sequence_), ret_, sequence_); }),
+      0u);
+}
+
+TEST_F(NrtAllocations, NoneForASynchronousExecution) {
+  EXPECT_EQ(steady_allocations([&] { return execute() == NRT_SUCCESS; }), 0u);
+}
+
+TEST_F(NrtAllocations, NoneForTransfers) {
+  ScopedTensor target(kTinyInputBytes);
+  EXPECT_EQ(steady_allocations([&] {
+              const NRT_STATUS written = nrta_tensor_write(
+                  input_.get(), buffer_.data(), 0, kTinyInputBytes, 0, 0, &ret_, &sequence_);
+              if (!ends_well(written, ret_, sequence_)) return false;
+              const NRT_STATUS copied = nrta_tensor_copy(input_.get(), 0, target.get(), 0,
+                                                         kTinyInputBytes, 0, 1, &ret_, &sequence_);
+              if (!ends_well(copied, ret_, sequence_)) return false;
+              const NRT_STATUS read = nrta_tensor_read(buffer_.data(), target.get(), 0,
+                                                       kTinyInputBytes, 0, 1, &ret_, &sequence_);
+              return ends_well(read, ret_, sequence_);
+            }),
+            0u);
+}
+
+TEST_F(NrtAllocations, NoneForARequestWithATracker) {
+  nrta_error_tracker_t* tracker = nullptr;
+  ASSERT_EQ(nrta_error_tracker_create(0, &tracker), NRT_SUCCESS);
+  EXPECT_EQ(steady_allocations([&] {
+              const NRT_STATUS scheduled = nrta_execute_schedule(
+                  model_, inputs_.get(), outputs_.get(), 0, tracker, &sequence_);
+              const nrta_error_t* errors = nullptr;
+              size_t count = 1;
+              return ends_well(scheduled, NRT_SUCCESS, sequence_) &&
+                     nrta_error_tracker_get_list(tracker, &errors, &count) == NRT_SUCCESS &&
+                     count == 0;
+            }),
+            0u);
+  nrta_error_tracker_destroy(tracker);
+}
+
+TEST_F(NrtAllocations, NoneForThePerUnitEventFd) {
+  const UniqueFd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  ASSERT_EQ(nrta_event_register_xu_completion(0, NRTA_XU_COMPUTE, 0, event.get()), NRT_SUCCESS);
+  EXPECT_EQ(
+      steady_allocations([&] { return ends_well(schedule(&ret_, &sequence_), ret_, sequence_); }),
+      0u);
+}
+
+}  // namespace
+}  // namespace millrace::test
