@@ -1,0 +1,71 @@
+// docs/nrt.md lists what there is: calls and environment variables.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "tests/support/subprocess.h"
+
+namespace millrace::test {
+namespace {
+
+using Names = std::set<std::string>;
+
+const std::string kSource = MILLRACE_SOURCE_DIR;
+
+std::string content(const std::string& path) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file) << path;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// What `pattern` captures first, wherever it matches.
+Names all_of(const std::string& text, const char* pattern) {
+  const std::regex regex(pattern);
+  Names names;
+  for (std::sregex_iterator match(text.begin(), text.end(), regex), end; match != end; ++match)
+    names.insert((*match)[1]);
+  return names;
+}
+
+// What the first cells of the tables in a section of the page name.
+Names listed(const std::string& title) {
+  const std::string page = content(kSource + "/docs/nrt.md");
+  const size_t from = page.find("\n## " + title + "\n");
+  EXPECT_NE(from, std::string::npos) << title;
+  const std::string section = page.substr(from, page.find("\n## ", from + 1) - from);
+  std::string cells;
+  for (const std::string& cell : all_of(section, R"(\n\| ([^|]*) \|)")) cells += cell;
+  return all_of(cells, R"(`(\w+)`)");
+}
+
+// Programs reach the calls of MILLRACE_1.0 through the headers only, by other names.
+TEST(NrtPage, ListsEveryCallOfTheLibrary) {
+  const ProgramResult symbols =
+      run_program({MILLRACE_NM, "-D", "--defined-only", MILLRACE_NRT}, "/");
+  ASSERT_EQ(symbols.exit_code, 0) << symbols.err;
+  const Names exported = all_of(symbols.out, R"( T (nrta?_\w+)@@?NRT_)");
+  EXPECT_GT(exported.size(), 100u);
+  EXPECT_EQ(listed("Calls"), exported);
+}
+
+TEST(NrtPage, ListsEveryEnvironmentVariable) {
+  const Names variables = listed("Environment");
+  size_t found = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(kSource + "/src/nrt")) {
+    if (file.path().extension() != ".cpp") continue;
+    for (const std::string& name :
+         all_of(content(file.path()), R"re("((?:MILLRACE|NEURON)_[A-Z0-9_]+))re")) {
+      ++found;
+      EXPECT_TRUE(variables.contains(name)) << name << " in " << file.path();
+    }
+  }
+  EXPECT_GT(found, 8u);
+}
+
+}  // namespace
+}  // namespace millrace::test
