@@ -2,9 +2,13 @@
 
 #include <benchmark/benchmark.h>
 
-#include <chrono>
+#include <memory>
 
+#include "base/clock.h"
 #include "bench/nrt/face.h"
+#include "bench/queue/placement.h"
+#include "device/faulty/faulty_device.h"
+#include "device/registry.h"
 
 namespace millrace::bench {
 namespace {
@@ -13,48 +17,85 @@ constexpr int kBurst = 256;
 
 const Face::Variables kNullDevice = {{"MILLRACE_DEVICE", "null"},
                                      {"MILLRACE_NRT_COMPUTE_DEPTH", "4096"}};
+const Face::Variables kGatedDevice = {{"MILLRACE_DEVICE", "faulty-null"},
+                                      {"MILLRACE_NRT_COMPUTE_DEPTH", "4096"}};
 
-void await(nrta_seq_t sequence) {
-  for (bool completed = false; !completed;) nrta_is_completed(sequence, &completed);
-}
-
-// Times bursts of calls of `schedule`, and not the waiting for them.
-template <class Schedule>
-void run_bursts(benchmark::State& state, Schedule&& schedule) {
-  nrta_seq_t sequence = 0;
-  while (state.KeepRunningBatch(kBurst)) {
-    const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < kBurst; ++i) schedule(&sequence);
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-    state.SetIterationTime(taken.count());
-    await(sequence);
+// A runtime whose threads stay off the core of the caller.
+struct Fixture {
+  explicit Fixture(const Face::Variables& environment)
+      : face(placement.elsewhere(
+            [&] { return std::make_unique<Face>(environment, tanh_model(16, 1)); })),
+        slot(*face) {
+    placement.elsewhere([&] {
+      await(schedule());
+      await(write());
+      return 0;
+    });
   }
+
+  nrta_seq_t schedule() {
+    nrta_seq_t sequence = 0;
+    expect_success(
+        nrta_execute_schedule(face->model(), slot.inputs, slot.outputs, 0, &ret, &sequence),
+        "nrta_execute_schedule");
+    return sequence;
+  }
+  nrta_seq_t write() {
+    nrta_seq_t sequence = 0;
+    expect_success(
+        nrta_tensor_write(slot.input, slot.from.data(), 0, slot.from.size(), 0, 0, &ret, &sequence),
+        "nrta_tensor_write");
+    return sequence;
+  }
+  static void await(nrta_seq_t sequence) {
+    for (bool completed = false; !completed;) nrta_is_completed(sequence, &completed);
+  }
+
+  Placement placement;
+  const std::unique_ptr<Face> face;
+  const Slot slot;
+  NRT_STATUS ret = NRT_SUCCESS;
+};
+
+// Times a burst of calls of `schedule`; the id of the last.
+template <class Schedule>
+nrta_seq_t run_burst(benchmark::State& state, Schedule&& schedule) {
+  nrta_seq_t sequence = 0;
+  const int64_t begin = now_ns();
+  for (int i = 0; i < kBurst; ++i) sequence = schedule();
+  state.SetIterationTime(static_cast<double>(now_ns() - begin) * 1e-9);
+  return sequence;
 }
 
 void execute_schedule(benchmark::State& state) {
-  const Face face(kNullDevice, tanh_model(16, 1));
-  const Slot slot(face);
-  NRT_STATUS ret = NRT_SUCCESS;
-  run_bursts(state, [&](nrta_seq_t* sequence) {
-    expect_success(
-        nrta_execute_schedule(face.model(), slot.inputs, slot.outputs, 0, &ret, sequence),
-        "nrta_execute_schedule");
-  });
+  Fixture fixture(kNullDevice);
+  while (state.KeepRunningBatch(kBurst))
+    Fixture::await(run_burst(state, [&] { return fixture.schedule(); }));
+}
+
+// The lane is at work meanwhile, as in a pipeline.
+void execute_schedule_behind_another(benchmark::State& state) {
+  Fixture fixture(kGatedDevice);
+  const auto device = device::open_device("faulty-null");
+  device::FaultPlan& gate = *device::faults_of(**device);
+  for (uint64_t held = 1; state.KeepRunningBatch(kBurst); ++held) {
+    gate.hold();
+    fixture.schedule();
+    gate.await_holds(held);
+    const nrta_seq_t last = run_burst(state, [&] { return fixture.schedule(); });
+    gate.release();
+    Fixture::await(last);
+  }
 }
 
 void tensor_write(benchmark::State& state) {
-  const Face face(kNullDevice, tanh_model(16, 1));
-  const Slot slot(face);
-  NRT_STATUS ret = NRT_SUCCESS;
-  run_bursts(state, [&](nrta_seq_t* sequence) {
-    expect_success(
-        nrta_tensor_write(slot.input, slot.from.data(), 0, slot.from.size(), 0, 0, &ret, sequence),
-        "nrta_tensor_write");
-  });
+  Fixture fixture(kNullDevice);
+  while (state.KeepRunningBatch(kBurst))
+    Fixture::await(run_burst(state, [&] { return fixture.write(); }));
 }
 
 void get_sequence(benchmark::State& state) {
-  const Face face(kNullDevice, tanh_model(16, 1));
+  const Fixture fixture(kNullDevice);
   nrta_seq_t sequence = 0;
   for (auto _ : state) {
     nrta_get_sequence(0, NRTA_XU_COMPUTE, 0, &sequence);
@@ -63,12 +104,8 @@ void get_sequence(benchmark::State& state) {
 }
 
 void is_completed(benchmark::State& state) {
-  const Face face(kNullDevice, tanh_model(16, 1));
-  const Slot slot(face);
-  nrta_seq_t sequence = 0;
-  expect_success(
-      nrta_execute_schedule(face.model(), slot.inputs, slot.outputs, 0, nullptr, &sequence),
-      "nrta_execute_schedule");
+  Fixture fixture(kNullDevice);
+  const nrta_seq_t sequence = fixture.schedule();
   bool completed = false;
   for (auto _ : state) {
     nrta_is_completed(sequence, &completed);
@@ -77,16 +114,19 @@ void is_completed(benchmark::State& state) {
 }
 
 void execute(benchmark::State& state) {
-  const Face face(kNullDevice, tanh_model(16, 1));
-  const Slot slot(face);
+  const Fixture fixture(kNullDevice);
   for (auto _ : state)
-    expect_success(nrt_execute(face.model(), slot.inputs, slot.outputs), "nrt_execute");
+    expect_success(nrt_execute(fixture.face->model(), fixture.slot.inputs, fixture.slot.outputs),
+                   "nrt_execute");
 }
 
 }  // namespace
 
 void register_calls() {
   benchmark::RegisterBenchmark("nrta_execute_schedule (target 250)", execute_schedule)
+      ->UseManualTime();
+  benchmark::RegisterBenchmark("nrta_execute_schedule behind another (target 250)",
+                               execute_schedule_behind_another)
       ->UseManualTime();
   benchmark::RegisterBenchmark("nrta_tensor_write, 64 bytes", tensor_write)->UseManualTime();
   benchmark::RegisterBenchmark("nrta_get_sequence (target 10)", get_sequence);

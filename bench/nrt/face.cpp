@@ -1,5 +1,7 @@
 #include "bench/nrt/face.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <stdexcept>
 
@@ -65,7 +67,7 @@ graph::CompiledModel tanh_model(uint32_t elements, int operations) {
       graph.add_value({"x", tensor::DataType::kFloat32, {1, elements}, {}});
   graph::ValueId last = input;
   for (int i = 1; i <= operations; ++i)
-    last = test::tiny_unary(graph, i == operations ? "y" : "t" + std::to_string(i),
+    last = test::tiny_unary(graph, i == operations ? "y" : fmt::format("t{}", i),
                             graph::UnaryKind::kTanh, last);
   graph.inputs = {input};
   graph.outputs = {last};

@@ -12,6 +12,10 @@ class NrtAllocations : public NrtModelTest {
  protected:
   NrtAllocations() : NrtModelTest("null") {}
 
+  bool executes_well() {
+    const NRT_STATUS scheduled = schedule(&ret_, &sequence_);
+    return ends_well(scheduled, ret_, sequence_);
+  }
   // Whether the request ended well.
   static bool ends_well(NRT_STATUS scheduled, const NRT_STATUS& ret, nrta_seq_t sequence) {
     if (scheduled != NRT_SUCCESS) return false;
@@ -25,9 +29,7 @@ class NrtAllocations : public NrtModelTest {
 };
 
 TEST_F(NrtAllocations, NoneForAScheduledExecution) {
-  EXPECT_EQ(
-      steady_allocations([&] { return ends_well(schedule(&ret_, &sequence_), ret_, sequence_); }),
-      0u);
+  EXPECT_EQ(steady_allocations([&] { return executes_well(); }), 0u);
 }
 
 TEST_F(NrtAllocations, NoneForASynchronousExecution) {
@@ -69,9 +71,7 @@ TEST_F(NrtAllocations, NoneForARequestWithATracker) {
 TEST_F(NrtAllocations, NoneForThePerUnitEventFd) {
   const UniqueFd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   ASSERT_EQ(nrta_event_register_xu_completion(0, NRTA_XU_COMPUTE, 0, event.get()), NRT_SUCCESS);
-  EXPECT_EQ(
-      steady_allocations([&] { return ends_well(schedule(&ret_, &sequence_), ret_, sequence_); }),
-      0u);
+  EXPECT_EQ(steady_allocations([&] { return executes_well(); }), 0u);
 }
 
 }  // namespace
