@@ -21,7 +21,7 @@ typedef struct {
   nrta_seq_t completed;  // all requests up to here have completed
 } unit;
 
-// What one of the DEPTH places of the pipeline is doing.
+// What one of the places of the pipeline is doing: the item there, and its request.
 typedef struct {
   const tensor_group* group;
   stage stage;
@@ -33,7 +33,8 @@ typedef struct {
 typedef struct {
   const loaded_model* loaded;
   unit units[STAGES];
-  place places[DEPTH];
+  place places[MOST_IN_FLIGHT];
+  int in_flight;
   long items, started, finished;
   unsigned long* hashes;
 } pipeline;
@@ -141,7 +142,7 @@ static bool wait_for_completions(pipeline* p) {
 
 // A failure leaves requests behind that still use the groups.
 static void drain(pipeline* p) {
-  for (place* at = p->places; at < p->places + DEPTH; ++at)
+  for (place* at = p->places; at < p->places + p->in_flight; ++at)
     for (bool completed = at->stage == IDLE || at->last == 0; !completed; usleep(100))
       if (nrta_is_completed(at->last, &completed) != NRT_SUCCESS) break;
 }
@@ -149,19 +150,19 @@ static void drain(pipeline* p) {
 static bool run(pipeline* p) {
   if (!open_units(p)) return false;
   for (;;) {
-    for (place* at = p->places; at < p->places + DEPTH; ++at)
+    for (place* at = p->places; at < p->places + p->in_flight; ++at)
       if (!advance(p, at)) return false;
     if (p->finished == p->items) return true;
     if (!wait_for_completions(p)) return false;
   }
 }
 
-bool run_pipeline(const loaded_model* loaded, const tensor_group groups[DEPTH], long items,
+bool run_pipeline(const loaded_model* loaded, const tensor_group* groups, int in_flight, long items,
                   unsigned long* hashes) {
-  pipeline p = {.loaded = loaded, .items = items, .hashes = hashes};
+  pipeline p = {.loaded = loaded, .in_flight = in_flight, .items = items, .hashes = hashes};
   for (int i = 0; i < STAGES; ++i) p.units[i].event = -1;
   bool ok = true;
-  for (int i = 0; i < DEPTH; ++i) {
+  for (int i = 0; i < in_flight; ++i) {
     p.places[i] = (place){.group = &groups[i], .stage = IDLE};
     p.places[i].statuses = calloc(groups[i].count + 1, sizeof *p.places[i].statuses);
     ok = ok && p.places[i].statuses != NULL;
@@ -169,6 +170,6 @@ bool run_pipeline(const loaded_model* loaded, const tensor_group groups[DEPTH], 
   ok = ok && run(&p);
   if (!ok) drain(&p);
   close_units(&p);
-  for (int i = 0; i < DEPTH; ++i) free(p.places[i].statuses);
+  for (int i = 0; i < in_flight; ++i) free(p.places[i].statuses);
   return ok;
 }

@@ -10,9 +10,10 @@
 
 #include "model.h"
 
-enum { DEPTH = 3 };
+enum { MOST_IN_FLIGHT = 3 };
 
-// Runs `items` items through the pipeline, DEPTH of them at a time, each in a group of its own.
-// Item i's outputs hash to hashes[i].
-bool run_pipeline(const loaded_model* loaded, const tensor_group groups[DEPTH], long items,
+// Runs `items` items, `in_flight` of them at a time, each in a group of its own: with one, every
+// request waits for the one before, with three the units overlap. Item i's outputs hash to
+// hashes[i].
+bool run_pipeline(const loaded_model* loaded, const tensor_group* groups, int in_flight, long items,
                   unsigned long* hashes);
