@@ -93,6 +93,8 @@ bool Unit::Impl::give_up(uint64_t counter, std::chrono::nanoseconds patience) {
   if (!next || !ring_.finish(counter)) return false;
   Running& hung = *running_.release();  // abandon() deletes it
   running_ = std::move(next);
+  // Comes back between two pieces of work at best: whoever submitted may free what it writes to.
+  hung.control.request_stop(sequence(counter));
 
   const std::string text = report(hung, counter, patience);
   log(LogLevel::kError, "queue", text);
