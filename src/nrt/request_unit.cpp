@@ -4,19 +4,26 @@
 #include <sys/eventfd.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace millrace::nrt {
+namespace {
 
-// A request has one registration, so all its handles are duplicates of one event fd, which nobody
-// reads.
+constexpr uint8_t kHandleSlot = 1;
+
+}  // namespace
+
+// All handles of a request are duplicates of one event fd, which nobody reads. The registration is
+// not the one that programs have for event fds of their own.
 Result<int> RequestUnit::completion_handle(nrta_seq_t sequence) {
   const std::lock_guard lock(mutex_);
   forget_completed();
   UniqueFd& event = handles_[sequence];
   if (!event) {
-    event = UniqueFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!event) return io_error("eventfd", errno);
-    MILLRACE_RETURN_IF_ERROR(unit_->notify_fd(inward(sequence), event.get()));
+    UniqueFd made(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!made) return io_error("eventfd", errno);
+    MILLRACE_RETURN_IF_ERROR(unit_->notify_fd(inward(sequence), made.get(), kHandleSlot));
+    event = std::move(made);
   }
   const int handle = fcntl(event.get(), F_DUPFD_CLOEXEC, 0);
   if (handle < 0) return io_error("dup of an event fd", errno);

@@ -26,20 +26,21 @@ Result<UniqueFd> duplicate(int fd) {
 
 void FdNotifier::add_one(const UniqueFd& fd) noexcept {
   pollfd ready{fd.get(), POLLOUT, 0};
-  if (::poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0) return;
+  // A pipe that nobody reads shows an error as well; writing to it would be a signal.
+  if (::poll(&ready, 1, 0) != 1 || ready.revents != POLLOUT) return;
   const uint64_t one = 1;
   // Fails only where somebody else wrote in between; then it is readable.
   [[maybe_unused]] const ssize_t written = ::write(fd.get(), &one, sizeof one);
 }
 
-Status FdNotifier::replace(uint64_t counter, int fd) {
+Status FdNotifier::replace(const Key& key, int fd) {
   MILLRACE_ASSIGN_OR_RETURN(UniqueFd copy, duplicate(fd));
   const std::lock_guard lock(mutex_);
   try {
     if (copy)
-      by_counter_[counter] = std::move(copy);
+      by_counter_[key] = std::move(copy);
     else
-      by_counter_.erase(counter);
+      by_counter_.erase(key);
   } catch (const std::bad_alloc&) {
     return {StatusCode::kOutOfMemory, "no memory to register another descriptor"};
   }
@@ -66,8 +67,8 @@ Status FdNotifier::replace_free(uint32_t k, int fd) {
 
 void FdNotifier::completed(uint64_t first, uint64_t last) noexcept {
   const std::lock_guard lock(mutex_);
-  const auto begin = by_counter_.lower_bound(first);
-  const auto end = by_counter_.upper_bound(last);
+  const auto begin = by_counter_.lower_bound({first, 0});
+  const auto end = by_counter_.lower_bound({last + 1, 0});
   if (begin == end) return;
   for (auto it = begin; it != end; ++it) add_one(it->second);
   by_counter_.erase(begin, end);

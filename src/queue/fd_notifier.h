@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "base/status.h"
 #include "base/unique_fd.h"
@@ -18,10 +19,11 @@ namespace millrace::queue {
 class FdNotifier {
  public:
   // Registers `fd` for one request; `is_completed(counter)` is asked once more after the
-  // registration is visible, and then the fd is told at once. A negative fd removes.
+  // registration is visible, and then the fd is told at once. A negative fd removes. A request has
+  // one registration per slot.
   template <class IsCompleted>
-  Status set(uint64_t counter, int fd, IsCompleted&& is_completed) {
-    MILLRACE_RETURN_IF_ERROR(replace(counter, fd));
+  Status set(uint64_t counter, uint8_t slot, int fd, IsCompleted&& is_completed) {
+    MILLRACE_RETURN_IF_ERROR(replace({counter, slot}, fd));
     if (is_completed(counter)) completed(counter, counter);
     return {};
   }
@@ -49,14 +51,16 @@ class FdNotifier {
   }
 
  private:
+  using Key = std::pair<uint64_t, uint8_t>;  // counter and slot
+
   static void add_one(const UniqueFd& fd) noexcept;
-  Status replace(uint64_t counter, int fd);
+  Status replace(const Key& key, int fd);
   Status replace_free(uint32_t k, int fd);
   void update_count() noexcept;
 
   std::atomic<size_t> count_{0};  // of descriptors below; changes under mutex_
   std::mutex mutex_;
-  std::map<uint64_t, UniqueFd> by_counter_;
+  std::map<Key, UniqueFd> by_counter_;
   UniqueFd each_;
   UniqueFd free_;
   uint32_t wanted_free_ = 0;

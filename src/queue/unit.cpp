@@ -124,8 +124,8 @@ Result<CancelOutcome> Unit::cancel(SequenceId id, std::chrono::nanoseconds timeo
   return impl_->cancel(id, timeout);
 }
 
-Status Unit::notify_fd(SequenceId id, int fd) {
-  return impl_->notify_fd(id, fd);
+Status Unit::notify_fd(SequenceId id, int fd, uint8_t slot) {
+  return impl_->notify_fd(id, fd, slot);
 }
 
 Status Unit::notify_each_fd(int fd) {

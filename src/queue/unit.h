@@ -176,11 +176,12 @@ class Unit {
   // wait. A request that waits in the queue is removed at once.
   Result<CancelOutcome> cancel(SequenceId id, std::chrono::nanoseconds timeout);
 
-  // Adds 1 to the eventfd `fd` once when the request completes; at once if it has. One slot per
-  // request: a later registration replaces an earlier one, and a negative fd removes it (no error
-  // when there is none). The fd is duplicated: the caller may close its own at any time.
-  // kInvalidJobId for an id never issued, kInvalidArgument for an fd that cannot be duplicated.
-  Status notify_fd(SequenceId id, int fd);
+  // Adds 1 to the eventfd `fd` once when the request completes; at once if it has. A request has
+  // slots, for those who register without knowing of each other; in each, a later registration
+  // replaces an earlier one, and a negative fd removes it (no error when there is none). The fd is
+  // duplicated: the caller may close its own at any time. kInvalidJobId for an id never issued,
+  // kInvalidArgument for an fd that cannot be duplicated.
+  Status notify_fd(SequenceId id, int fd, uint8_t slot = 0);
   // Adds 1 to `fd` at every completion from now on, after the sequence is visible; one slot per
   // unit, negative removes. Completions may be merged, and a withdrawn request may count twice (it
   // is passed by last_completed later): ask again what is completed.

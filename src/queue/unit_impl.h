@@ -76,7 +76,7 @@ class Unit::Impl final : public Source, public Watched {
 
   // Learning of completion.
   Status wait(SequenceId id, std::chrono::nanoseconds timeout);
-  Status notify_fd(SequenceId id, int fd);
+  Status notify_fd(SequenceId id, int fd, uint8_t slot);
   Status notify_each_fd(int fd);
   Status wait_free(uint32_t k, std::chrono::nanoseconds timeout);
   Status notify_free_fd(uint32_t k, int fd);

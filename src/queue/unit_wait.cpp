@@ -66,9 +66,9 @@ Status Unit::Impl::forgotten(SequenceId id) {
   return status;
 }
 
-Status Unit::Impl::notify_fd(SequenceId id, int fd) {
+Status Unit::Impl::notify_fd(SequenceId id, int fd, uint8_t slot) {
   if (!issued(id)) return unknown(id);
-  return fds_.set(counter_of(id), fd, [this](uint64_t c) { return ring_.is_completed(c); });
+  return fds_.set(counter_of(id), slot, fd, [this](uint64_t c) { return ring_.is_completed(c); });
 }
 
 Status Unit::Impl::notify_each_fd(int fd) {
