@@ -55,11 +55,12 @@ std::atomic<Runtime*> Runtime::current_{nullptr};
 
 Status Runtime::start() {
   Life& now = life();
-  const std::lock_guard lock(now.mutex);
-  if (now.running != nullptr) return {};
+  // Before the lock, which another thread may have held when the process was forked.
   if (now.is_forked_child)
     return {StatusCode::kUnavailable,
             "the runtime was started before this process was forked: start it after fork, or exec"};
+  const std::lock_guard lock(now.mutex);
+  if (now.running != nullptr) return {};
   set_default_log_level(log_level());
   MILLRACE_ASSIGN_OR_RETURN(const Settings settings, settings_of_environment());
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
