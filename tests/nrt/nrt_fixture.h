@@ -116,6 +116,11 @@ class NrtTest : public testing::Test {
     return model;
   }
 
+  static bool is_completed(nrta_seq_t sequence) {
+    bool completed = false;
+    EXPECT_EQ(nrta_is_completed(sequence, &completed), NRT_SUCCESS);
+    return completed;
+  }
   // Polls until the request has completed.
   static void await(nrta_seq_t sequence) {
     for (bool completed = false; !completed;) {
@@ -133,10 +138,26 @@ class NrtTest : public testing::Test {
 class NrtModelTest : public NrtTest {
  protected:
   using NrtTest::NrtTest;
+  // Before the memory that requests may still use goes.
+  ~NrtModelTest() override {
+    let_everything_go();
+    nrt_close();
+  }
 
   NRT_STATUS execute() { return nrt_execute(model_, inputs_.get(), outputs_.get()); }
   NRT_STATUS schedule(NRT_STATUS* ret, nrta_seq_t* sequence) {
     return nrta_execute_schedule(model_, inputs_.get(), outputs_.get(), 0, ret, sequence);
+  }
+  // Writes `host_` to the input tensor, on core 0.
+  NRT_STATUS schedule_write(NRT_STATUS* ret, nrta_seq_t* sequence, int queue = 0) {
+    return nrta_tensor_write(input_.get(), host_.data(), 0, kTinyInputBytes, 0, queue, ret,
+                             sequence);
+  }
+  // The last completed request of a unit of core 0.
+  static nrta_seq_t last_completed(nrta_xu_t unit, int queue = 0) {
+    nrta_seq_t sequence = 0;
+    EXPECT_EQ(nrta_get_sequence(0, unit, queue, &sequence), NRT_SUCCESS);
+    return sequence;
   }
   void write_input(const std::vector<float>& numbers) {
     ASSERT_EQ(nrt_tensor_write(input_.get(), numbers.data(), 0, kTinyInputBytes), NRT_SUCCESS);
@@ -150,6 +171,7 @@ class NrtModelTest : public NrtTest {
     return tiny_numbers(kTinyInputBytes / sizeof(float), seed);
   }
 
+  std::vector<float> host_ = some_input(1);
   nrt_model_t* model_ = load();
   ScopedTensor input_{kTinyInputBytes}, output_{kTinyOutputBytes};
   ScopedSet inputs_{kTinyInput, input_.get()}, outputs_{kTinyOutput, output_.get()};
