@@ -27,6 +27,8 @@ class ScopedEnvironment {
   explicit ScopedEnvironment(Variables variables) : variables_(std::move(variables)) {
     for (const auto& [name, value] : variables_) setenv(name.c_str(), value.c_str(), 1);
   }
+  ScopedEnvironment(const char* name, const char* value)
+      : ScopedEnvironment(Variables{{name, value}}) {}
   ~ScopedEnvironment() {
     for (const auto& [name, value] : variables_) unsetenv(name.c_str());
   }

@@ -1,0 +1,278 @@
+// nrt_init and nrt_close, and what lives between them.
+#include <sys/wait.h>
+
+#include <array>
+#include <atomic>
+
+#include "tests/nrt/event_fd.h"
+#include "tests/nrt/fresh_process.h"
+#include "tests/nrt/nrt_fixture.h"
+
+namespace millrace::test {
+namespace {
+
+constexpr NRT_STATUS kUntouched = NRT_COLL_PENDING;
+
+NRT_STATUS init() {
+  return nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", "");
+}
+
+// What calls that need the runtime return now.
+void expect_refused(NRT_STATUS why) {
+  nrt_tensor_t* tensor = nullptr;
+  nrt_tensor_set_t* set = nullptr;
+  nrt_model_t* model = nullptr;
+  nrta_error_tracker_t* tracker = nullptr;
+  nrta_seq_t sequence = 0;
+  bool completed = false;
+  EXPECT_EQ(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, 8, "t", &tensor), why);
+  EXPECT_EQ(nrt_allocate_tensor_set(&set), why);
+  EXPECT_EQ(nrt_load("x", 1, 0, 1, &model), why);
+  EXPECT_EQ(nrt_execute(model, set, set), why);
+  EXPECT_EQ(nrt_tensor_read(tensor, &sequence, 0, 8), why);
+  EXPECT_EQ(nrta_execute_schedule(model, set, set, 0, static_cast<NRT_STATUS*>(nullptr), &sequence),
+            why);
+  EXPECT_EQ(nrta_is_completed(1, &completed), why);
+  EXPECT_EQ(nrta_get_sequence(0, NRTA_XU_COMPUTE, 0, &sequence), why);
+  EXPECT_EQ(nrta_event_register_seq_id_completion(1, 0), why);
+  EXPECT_EQ(nrta_event_register_xu_completion(0, NRTA_XU_COMPUTE, 0, 0), why);
+  EXPECT_EQ(nrta_error_tracker_create(0, &tracker), why);
+}
+
+TEST(BeforeInit, CallsAreUninitialized) {
+  EXPECT_FRESH(expect_refused(NRT_UNINITIALIZED), "");
+}
+
+TEST(BeforeInit, CloseAndFreeingAreHarmless) {
+  EXPECT_FRESH(
+      {
+        nrt_close();
+        nrt_tensor_t* tensor = nullptr;
+        nrt_tensor_free(&tensor);
+        nrta_error_tracker_destroy(nullptr);
+        expect_refused(NRT_UNINITIALIZED);
+      },
+      "");
+}
+
+TEST(Status, StringsMayBeNullAndAStatusMayBeMissing) {
+  EXPECT_FRESH(
+      {
+        EXPECT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_PYTORCH, nullptr, nullptr), NRT_SUCCESS);
+        EXPECT_STREQ(nrt_get_status_as_str(NRT_EXEC_UNIT_UNRECOVERABLE),
+                     "NRT_EXEC_UNIT_UNRECOVERABLE");
+        EXPECT_STREQ(nrt_get_status_as_str(static_cast<NRT_STATUS>(8)), "NRT_STATUS_UNKNOWN");
+      },
+      "");
+}
+
+class LifeCycle : public NrtModelTest {
+ protected:
+  using NrtModelTest::NrtModelTest;
+};
+
+TEST_F(LifeCycle, CallsAfterCloseAreClosed) {
+  nrt_close();
+  expect_refused(NRT_CLOSED);
+  nrt_close();
+}
+
+TEST_F(LifeCycle, ASecondInitChangesNothing) {
+  write_input(some_input(3));
+  ASSERT_EQ(init(), NRT_SUCCESS);
+  ASSERT_EQ(execute(), NRT_SUCCESS);
+  EXPECT_EQ(read_output(), tiny_reference(some_input(3)));
+  nrt_close();
+  EXPECT_EQ(execute(), NRT_CLOSED);
+}
+
+TEST_F(LifeCycle, HandlesAreDeadAfterClose) {
+  nrta_error_tracker_t* tracker = nullptr;
+  ASSERT_EQ(nrta_error_tracker_create(0, &tracker), NRT_SUCCESS);
+  nrt_close();
+  ASSERT_EQ(init(), NRT_SUCCESS);
+  const nrta_error_t* errors = nullptr;
+  size_t count = 0;
+  EXPECT_EQ(execute(), NRT_INVALID_HANDLE);
+  EXPECT_EQ(schedule(nullptr, nullptr), NRT_INVALID_HANDLE);
+  EXPECT_EQ(schedule_write(nullptr, nullptr), NRT_INVALID_HANDLE);
+  EXPECT_EQ(nrt_unload(model_), NRT_INVALID_HANDLE);
+  EXPECT_EQ(nrta_error_tracker_get_list(tracker, &errors, &count), NRT_INVALID_HANDLE);
+  EXPECT_EQ(nrt_tensor_get_size(input_.get()), 0u);
+  EXPECT_EQ(nrt_tensor_get_va(input_.get()), nullptr);
+}
+
+TEST_F(LifeCycle, SequencesStartAnewAfterCloseAndInit) {
+  nrta_seq_t before = 0, after = 0;
+  ASSERT_EQ(schedule_write(nullptr, &before), NRT_SUCCESS);
+  nrt_close();
+  ASSERT_EQ(init(), NRT_SUCCESS);
+  bool completed = true;
+  EXPECT_EQ(nrta_is_completed(before, &completed), NRT_INVALID);
+  EXPECT_FALSE(completed);
+  const ScopedTensor tensor(kTinyInputBytes);
+  ASSERT_EQ(nrta_tensor_write(tensor.get(), host_.data(), 0, kTinyInputBytes, 0, 0,
+                              static_cast<NRT_STATUS*>(nullptr), &after),
+            NRT_SUCCESS);
+  EXPECT_EQ(after, before);
+  await(after);
+}
+
+TEST_F(LifeCycle, CloseAndInitReadTheEnvironmentAnew) {
+  nrt_close();
+  const ScopedEnvironment cores("NEURON_RT_VISIBLE_CORES", "1");
+  ASSERT_EQ(init(), NRT_SUCCESS);
+  uint32_t count = 0;
+  EXPECT_EQ(nrt_get_visible_vnc_count(&count), NRT_SUCCESS);
+  EXPECT_EQ(count, 1u);
+  nrt_tensor_t* tensor = nullptr;
+  EXPECT_EQ(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 1, 8, "t", &tensor), NRT_INVALID);
+  EXPECT_EQ(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, 8, "t", &tensor), NRT_SUCCESS);
+  nrt_tensor_free(&tensor);
+}
+
+TEST_F(LifeCycle, AFailedInitMayBeTriedAgain) {
+  nrt_close();
+  {
+    const ScopedEnvironment wrong("NEURON_RT_EXEC_TIMEOUT", "soon");
+    EXPECT_EQ(init(), NRT_INVALID);
+    expect_refused(NRT_CLOSED);
+  }
+  EXPECT_EQ(init(), NRT_SUCCESS);
+}
+
+// A request may run for one second, so that closing does not wait for long.
+class CloseWhile : public LifeCycle {
+ protected:
+  CloseWhile() : LifeCycle("faulty-cpu", {{"NEURON_RT_EXEC_TIMEOUT", "1"}}) {}
+};
+
+TEST_F(CloseWhile, RequestsArePendingEndsThemAll) {
+  executions().hold();
+  transfers().hold();
+  std::array<NRT_STATUS, 3> computed{kUntouched, kUntouched, kUntouched}, written = computed;
+  std::array<EventFd, 2> events;
+  nrta_seq_t execution = 0, transfer = 0;
+  for (NRT_STATUS& ret : computed) ASSERT_EQ(schedule(&ret, &execution), NRT_SUCCESS);
+  for (NRT_STATUS& ret : written) ASSERT_EQ(schedule_write(&ret, &transfer), NRT_SUCCESS);
+  ASSERT_EQ(nrta_event_register_seq_id_completion(execution, events[0].get()), NRT_SUCCESS);
+  ASSERT_EQ(nrta_event_register_seq_id_completion(transfer, events[1].get()), NRT_SUCCESS);
+  executions().await_holds(1);
+  transfers().await_holds(1);
+  nrt_close();
+  EXPECT_EQ(computed, (std::array{NRT_TIMEOUT, NRT_CLOSED, NRT_CLOSED}));
+  EXPECT_EQ(written, (std::array{NRT_TIMEOUT, NRT_CLOSED, NRT_CLOSED}));
+  for (EventFd& event : events) EXPECT_EQ(event.take(), 1u);
+}
+
+TEST_F(CloseWhile, ThreadsAreInsideLetsThemReturn) {
+  executions().hold();
+  std::atomic<int> timed_out{0}, closed{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&] {
+      const NRT_STATUS status = execute();
+      if (status == NRT_TIMEOUT) ++timed_out;
+      if (status == NRT_CLOSED) ++closed;
+    });
+  threads.emplace_back(
+      [&] { EXPECT_EQ(nrt_tensor_check_output_completion(output_.get(), -1, 1), NRT_CLOSED); });
+  executions().await_holds(1);
+  nrt_close();
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(timed_out, 1);
+  EXPECT_EQ(closed, 2);
+}
+
+TEST_F(LifeCycle, CloseLetsRunningRequestsFinish) {
+  executions().hold();
+  NRT_STATUS ret = kUntouched;
+  nrta_seq_t sequence = 0;
+  ASSERT_EQ(schedule(&ret, &sequence), NRT_SUCCESS);
+  executions().await_holds(1);
+  std::thread closing([] { nrt_close(); });
+  bool completed = false;
+  while (nrta_is_completed(sequence, &completed) == NRT_SUCCESS) std::this_thread::yield();
+  EXPECT_EQ(ret, kUntouched);
+  executions().release();
+  closing.join();
+  EXPECT_EQ(ret, NRT_SUCCESS);
+}
+
+TEST_F(LifeCycle, OthersMayPollWhileOneClosesAndStartsAgain) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&] {
+      while (!stop) {
+        nrta_seq_t sequence = 0;
+        bool completed = false;
+        const NRT_STATUS last = nrta_get_sequence(0, NRTA_XU_COMPUTE, 0, &sequence);
+        EXPECT_TRUE(last == NRT_SUCCESS || last == NRT_CLOSED) << last;
+        const NRT_STATUS known = nrta_is_completed(sequence + 1, &completed);
+        EXPECT_TRUE(known == NRT_SUCCESS || known == NRT_INVALID || known == NRT_CLOSED) << known;
+        nrt_tensor_get_size(input_.get());
+      }
+    });
+  for (int round = 0; round < 20; ++round) {
+    nrt_close();
+    ASSERT_EQ(init(), NRT_SUCCESS);
+    nrt_model_t* const model = load();
+    const ScopedTensor input(kTinyInputBytes), output(kTinyOutputBytes);
+    const ScopedSet inputs(kTinyInput, input.get()), outputs(kTinyOutput, output.get());
+    EXPECT_EQ(nrta_execute_schedule(model, inputs.get(), outputs.get(), 0,
+                                    static_cast<NRT_STATUS*>(nullptr), nullptr),
+              NRT_SUCCESS);
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(LifeCycle, AForkedChildIsUninitializedAndTheParentGoesOn) {
+  executions().hold();
+  EventFd event;
+  nrta_seq_t sequence = 0;
+  NRT_STATUS ret = kUntouched;
+  ASSERT_EQ(schedule(&ret, &sequence), NRT_SUCCESS);
+  ASSERT_EQ(nrta_event_register_seq_id_completion(sequence, event.get()), NRT_SUCCESS);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    bool completed = false;
+    const bool right = execute() == NRT_UNINITIALIZED &&
+                       nrta_is_completed(sequence, &completed) == NRT_UNINITIALIZED &&
+                       schedule(&ret, &sequence) == NRT_UNINITIALIZED && init() == NRT_FAILURE;
+    nrt_close();
+    ::_exit(right ? 0 : 1);
+  }
+  int state = 0;
+  ASSERT_EQ(::waitpid(child, &state, 0), child);
+  EXPECT_EQ(state, 0);
+  executions().release();
+  EXPECT_EQ(event.await(), 1u);
+  EXPECT_EQ(ret, NRT_SUCCESS);
+  EXPECT_EQ(execute(), NRT_SUCCESS);
+}
+
+// With requests that run, that wait and that hang.
+void leave_work_behind() {
+  const ScopedEnvironment environment("MILLRACE_FAULTS", "hang=2");
+  EXPECT_EQ(init(), NRT_SUCCESS);
+  const std::vector<std::byte> bytes = tiny_archive();
+  nrt_model_t* model = nullptr;
+  EXPECT_EQ(nrt_load(bytes.data(), bytes.size(), 0, 1, &model), NRT_SUCCESS);
+  const ScopedTensor input(kTinyInputBytes), output(kTinyOutputBytes);
+  const ScopedSet inputs(kTinyInput, input.get()), outputs(kTinyOutput, output.get());
+  EXPECT_EQ(nrt_execute(model, inputs.get(), outputs.get()), NRT_SUCCESS);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(nrta_execute_schedule(model, inputs.get(), outputs.get(), 0,
+                                    static_cast<NRT_STATUS*>(nullptr), nullptr),
+              NRT_SUCCESS);
+}
+
+TEST(Exit, NeedsNoClose) {
+  EXPECT_FRESH(leave_work_behind(), "");
+}
+
+}  // namespace
+}  // namespace millrace::test
