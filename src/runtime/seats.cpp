@@ -5,7 +5,7 @@
 namespace millrace::runtime {
 
 Status Seats::make_unit(queue::Lanes& lanes, std::string name, size_t tensors, JobSync sync,
-                        std::shared_ptr<Profile> profile) {
+                        std::shared_ptr<Profile> profile, std::chrono::nanoseconds watchdog) {
   queue::UnitOptions options;
   options.name = std::move(name);
   options.depth = count_;
@@ -14,6 +14,7 @@ Status Seats::make_unit(queue::Lanes& lanes, std::string name, size_t tensors, J
   };
   // A job that fails spoils no other.
   options.auto_reset = true;
+  options.watchdog = watchdog;
   MILLRACE_ASSIGN_OR_RETURN(unit_, queue::Unit::create(lanes, std::move(options)));
   return {};
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -33,9 +34,10 @@ class Seats final : public JobTask::Listener {
   // `count` places, all free; `owner` must outlive the unit.
   Seats(Owner& owner, uint32_t count) noexcept : owner_(owner), count_(count) {}
 
-  // To be called once, before anything but close(). `tensors` is how many a job has at most.
+  // To be called once, before anything but close(). `tensors` is how many a job has at most,
+  // `watchdog` as UnitOptions has it.
   Status make_unit(queue::Lanes& lanes, std::string name, size_t tensors, JobSync sync,
-                   std::shared_ptr<Profile> profile);
+                   std::shared_ptr<Profile> profile, std::chrono::nanoseconds watchdog);
   queue::Unit& unit() noexcept { return *unit_; }
   // See Unit::close; nothing where there is no unit.
   void close() {

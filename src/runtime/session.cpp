@@ -116,7 +116,7 @@ Status Session::Impl::make_units(const SessionOptions& options) {
     Seats& seats = *seats_.emplace_back(
         std::make_unique<Seats>(*this, places / count + (i < places % count ? 1 : 0)));
     MILLRACE_RETURN_IF_ERROR(seats.make_unit(lanes, fmt::format("{}/{}", model().name, i), tensors,
-                                             sync, options.profile));
+                                             sync, options.profile, options.watchdog));
   }
   return {};
 }

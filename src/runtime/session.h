@@ -58,6 +58,9 @@ struct SessionOptions {
   uint32_t max_lanes = kMaxConcurrentRuns;
   Placement placement = {};
   std::shared_ptr<Profile> profile = nullptr;  // of the program, told of every job; null for none
+  // A job that runs without progress for this long is given up (kHung); its lane is replaced, and
+  // the jobs behind it run. Zero: never. With it, execute() hands over to a lane.
+  std::chrono::nanoseconds watchdog{0};
 };
 
 class Session {

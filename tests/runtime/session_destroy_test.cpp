@@ -106,5 +106,23 @@ TEST_F(SessionDestroy, HappensAHundredTimesUnderLoad) {
   }
 }
 
+TEST_F(SessionDestroy, CloseLetsWaitersReturn) {
+  std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 6});
+  JobMemory memory(session->model());
+  std::vector<JobId> jobs;
+  for (int i = 0; i < 6; ++i) jobs.push_back(session->submit(memory.bindings()).value());
+  faults().await_arrivals(2);
+  std::vector<StatusCode> codes(jobs.size());
+  std::vector<std::thread> waiters;
+  for (size_t i = 0; i < jobs.size(); ++i)
+    waiters.emplace_back(
+        [&, i] { codes[i] = session->wait(jobs[i], std::chrono::minutes(5)).code(); });
+  std::thread closer([&] { session->close(); });
+  faults().release();
+  for (std::thread& waiter : waiters) waiter.join();
+  closer.join();
+  EXPECT_THAT(codes, ::testing::Each(::testing::AnyOf(StatusCode::kOk, StatusCode::kCancelled)));
+}
+
 }  // namespace
 }  // namespace millrace::runtime

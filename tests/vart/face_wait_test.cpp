@@ -197,5 +197,18 @@ TEST_F(FaceWait, ResultsThatNobodyCollectsHoldUpNobody) {
   runner_.reset();
 }
 
+TEST_F(FaceWait, ACallThatRunsOutlivesItsRunner) {
+  start({});
+  Runner& runner = *runner_;
+  StatusCode status = StatusCode::JOB_PENDING;
+  std::thread caller([&] { status = runner.execute(in_, out_); });
+  gate_->await_arrivals(1);
+  std::thread destroyer([&] { runner_.reset(); });
+  gate_->release();
+  destroyer.join();
+  caller.join();
+  EXPECT_EQ(status, StatusCode::SUCCESS);
+}
+
 }  // namespace
 }  // namespace millrace::vartml

@@ -7,12 +7,11 @@
 #include <set>
 #include <string>
 
+#include "base/duration.h"
 #include "device/faulty/fault_plan.h"
 
 namespace millrace::device {
 namespace {
-
-using std::chrono::nanoseconds;
 
 // Why a value makes no sense, for example "is no number"; empty when it does.
 using Complaint = std::string;
@@ -37,27 +36,6 @@ Complaint read_seed(std::string_view text, uint64_t& seed) {
 Complaint read_rate(std::string_view text, double& rate) {
   if (read_number(text, rate) && rate >= 0 && rate <= 1) return {};
   return "is no probability: a number from 0 to 1";
-}
-
-struct DurationUnit {
-  std::string_view name;
-  int64_t ns;
-};
-constexpr std::array<DurationUnit, 4> kUnits = {
-    {{"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}}};
-// Far below what fits into nanoseconds, so that durations can be added up.
-constexpr int64_t kLongestSeconds = 365 * 24 * 3600;
-
-Complaint read_duration(std::string_view text, nanoseconds& duration) {
-  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const std::string_view name = text.substr(digits);
-  const auto* const unit = std::ranges::find(kUnits, name, &DurationUnit::name);
-  int64_t number = 0;
-  if (unit == kUnits.end() || !read_number(text.substr(0, digits), number) || number == 0)
-    return "is no duration: a whole number with its unit, for example 500us, 2ms or 1s";
-  if (number > kLongestSeconds * (kUnits.back().ns / unit->ns)) return "is longer than a year";
-  duration = nanoseconds(number * unit->ns);
-  return {};
 }
 
 Complaint read_failure(std::string_view text, Status& failure) {

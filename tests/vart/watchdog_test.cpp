@@ -1,0 +1,70 @@
+// MILLRACE_WATCHDOG: jobs of runners that hang are given up.
+#include <gmock/gmock.h>
+
+#include <future>
+#include <stdexcept>
+
+#include "tests/support/log_capture.h"
+#include "tests/vart/runner_fixture.h"
+
+namespace millrace::vartml {
+namespace {
+
+using ::testing::HasSubstr;
+
+class RunnerWatchdog : public GatedRunnerTest {
+ protected:
+  RunnerWatchdog() {
+    gate_->release();
+    gate_->hang_nth(1);
+  }
+  ~RunnerWatchdog() override { unsetenv("MILLRACE_WATCHDOG"); }
+
+  std::shared_ptr<Runner> watched_runner() {
+    setenv("MILLRACE_WATCHDOG", "400ms", 1);
+    return make_runner();
+  }
+};
+
+TEST_F(RunnerWatchdog, GivesUpASynchronousRunThatHangsAndGoesOn) {
+  const std::shared_ptr<Runner> runner = watched_runner();
+  Tensors in = inputs(*runner), out = outputs(*runner);
+  const test::LogCapture log;
+  EXPECT_EQ(runner->execute(in, out), StatusCode::RUNTIME_ERROR);
+  EXPECT_EQ(log.count("made no progress"), 1u);
+  EXPECT_EQ(runner->execute(in, out), StatusCode::SUCCESS);
+}
+
+TEST_F(RunnerWatchdog, GivesUpAJobThatHangsAndTellsWhoeverWaitsOrIsCalled) {
+  const std::shared_ptr<Runner> runner = watched_runner();
+  Tensors in = inputs(*runner), out = outputs(*runner);
+  std::promise<StatusCode> told;
+  const JobHandle hung =
+      runner->execute_async(in, out, [&](const JobHandle& job) { told.set_value(job.status); });
+  EXPECT_EQ(runner->wait(hung, kForever), StatusCode::RUNTIME_ERROR);
+  EXPECT_EQ(told.get_future().get(), StatusCode::RUNTIME_ERROR);
+  EXPECT_EQ(runner->wait(runner->execute_async(in, out), kForever), StatusCode::SUCCESS);
+}
+
+TEST_F(RunnerWatchdog, IsOffWithoutTheVariable) {
+  const std::shared_ptr<Runner> runner = make_runner();
+  Tensors in = inputs(*runner), out = outputs(*runner);
+  const JobHandle job = runner->execute_async(in, out);
+  gate_->await_hangs(1);
+  EXPECT_EQ(runner->wait(job, std::chrono::milliseconds(0)), StatusCode::JOB_PENDING);
+  gate_->end_hangs();
+  EXPECT_EQ(runner->wait(job, kForever), StatusCode::SUCCESS);
+}
+
+TEST_F(RunnerWatchdog, TakesDurationsWithAUnitOnly) {
+  setenv("MILLRACE_WATCHDOG", "10", 1);
+  try {
+    make_runner();
+    FAIL() << "10 of what?";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("MILLRACE_WATCHDOG: \"10\" is no duration"));
+  }
+}
+
+}  // namespace
+}  // namespace millrace::vartml
