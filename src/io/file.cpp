@@ -27,8 +27,12 @@ Status write_and_close(File file, const std::string& path, std::span<const std::
 
 Result<std::vector<std::byte>> read_file(const std::string& path) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error))
+  const std::filesystem::file_status found = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(found))
     return invalid_argument(path + " is a directory, expected a file");
+  // A device may have no end.
+  if (std::filesystem::exists(found) && !std::filesystem::is_regular_file(found))
+    return invalid_argument(path + " is not a regular file");
   const File file(std::fopen(path.c_str(), "rb"));
   if (!file) return io_error("open " + path, errno);
   std::vector<std::byte> bytes;

@@ -10,7 +10,8 @@
 
 namespace millrace::io {
 
-// kNotFound or kIoError with path and reason; a directory is kInvalidArgument.
+// kNotFound or kIoError with path and reason; a directory, and anything else that is no regular
+// file, is kInvalidArgument.
 Result<std::vector<std::byte>> read_file(const std::string& path);
 
 // Writes to a temporary name in the same directory and renames: nothing half-written is left.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
+#include <span>
 
 #include "io/file.h"
 
@@ -86,6 +87,28 @@ cv::Mat decode(const std::vector<std::byte>& bytes, uint32_t channels) {
   return cv::imdecode(encoded, channels == 1 ? cv::IMREAD_GRAYSCALE : cv::IMREAD_COLOR);
 }
 
+// Whether a JPEG stops before its end marker; the decoder would fill the rest with grey. Segments
+// are passed over by their length, since they may hold a thumbnail with an end of its own.
+bool is_truncated_jpeg(std::span<const std::byte> bytes) {
+  const auto at = [&](size_t i) { return std::to_integer<unsigned>(bytes[i]); };
+  constexpr unsigned kMark = 0xFF, kStart = 0xD8, kEnd = 0xD9, kTemporary = 0x01, kRestart0 = 0xD0;
+  if (bytes.size() < 2 || at(0) != kMark || at(1) != kStart) return false;
+  for (size_t i = 2; i + 1 < bytes.size();) {
+    const unsigned kind = at(i + 1);
+    if (at(i) != kMark || kind == kMark) {  // compressed data, or a byte that fills up
+      ++i;
+    } else if (kind == kEnd) {
+      return false;
+    } else if (kind == 0 || kind == kTemporary || (kind >= kRestart0 && kind <= kStart)) {
+      i += 2;  // no length: a byte of data that looks like a mark, or a mark without a segment
+    } else {
+      if (i + 3 >= bytes.size()) return true;
+      i += 2 + (at(i + 2) << 8 | at(i + 3));
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<std::vector<float>> load_picture(const std::string& path, const PictureOptions& options) {
@@ -93,6 +116,7 @@ Result<std::vector<float>> load_picture(const std::string& path, const PictureOp
     return invalid_argument(
         fmt::format("{}: a picture fills 1 or 3 channels, not {}", path, options.channels));
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, read_file(path));
+  if (is_truncated_jpeg(bytes)) return corrupt_data(path + " ends in the middle of its picture");
   try {
     const cv::Mat picture = bytes.empty() ? cv::Mat() : decode(bytes, options.channels);
     if (picture.empty()) return corrupt_data(path + " is not a picture that can be decoded");

@@ -39,6 +39,12 @@ TEST(File, MissingFileAndDirectoryAreToldApart) {
   EXPECT_EQ(read_file(directory.path().string()).status().code(), StatusCode::kInvalidArgument);
 }
 
+TEST(File, WhatMayHaveNoEndIsRefused) {
+  const Status status = read_file("/dev/zero").status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(), "/dev/zero is not a regular file");
+}
+
 TEST(File, LinesLoseBothKindsOfLineEnd) {
   const test::TemporaryDirectory directory;
   ASSERT_TRUE(write_file(directory.file("labels"), bytes_of("cat\r\ndog\n\nlast")).ok());

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <opencv2/imgcodecs.hpp>
 #include <string>
+#include <vector>
 
 #include "io/file.h"
 #include "tests/support/temporary_directory.h"
@@ -65,6 +67,28 @@ TEST(Picture, WhatIsNoPictureIsRefused) {
   EXPECT_EQ(load("not a picture", options).status().code(), StatusCode::kCorruptData);
   EXPECT_EQ(load("", options).status().code(), StatusCode::kCorruptData);
   EXPECT_EQ(load_picture("/nonexistent.png", options).status().code(), StatusCode::kNotFound);
+}
+
+// A grey JPEG; the second has a segment in front that holds an end mark, as a thumbnail does.
+std::string jpeg(bool with_thumbnail) {
+  std::vector<uint8_t> bytes;
+  EXPECT_TRUE(cv::imencode(".jpg", cv::Mat(16, 16, CV_8U, cv::Scalar(128)), bytes));
+  std::string content(bytes.begin(), bytes.end());
+  if (with_thumbnail) content.insert(2, std::string("\xFF\xE1\x00\x06\xFF\xD8\xFF\xD9", 8));
+  return content;
+}
+
+TEST(Picture, AJpegThatStopsBeforeItsEndIsRefused) {
+  const PictureOptions options{.height = 1, .width = 1};
+  for (const bool with_thumbnail : {false, true}) {
+    const std::string whole = jpeg(with_thumbnail);
+    EXPECT_TRUE(load(whole, options).ok());
+    EXPECT_TRUE(load(whole + "something behind it", options).ok());
+    for (const size_t missing : {size_t{1}, size_t{2}, size_t{8}, whole.size() / 2})
+      EXPECT_EQ(load(whole.substr(0, whole.size() - missing), options).status().code(),
+                StatusCode::kCorruptData)
+          << missing << " bytes are missing";
+  }
 }
 
 }  // namespace
