@@ -3,26 +3,51 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cctype>
+
 namespace millrace::compiler {
+
+namespace {
+
+// Names may hold line ends, which separate operators in the report.
+std::string quoted(std::string name) {
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
+  return "'" + name + "'";
+}
+
+bool is_of_quantised_models(const std::string& type) {
+  return type == "QuantizeLinear" || type == "DequantizeLinear" ||
+         type == "DynamicQuantizeLinear" || type.starts_with("QLinear") ||
+         type.ends_with("Integer");
+}
+
+}  // namespace
 
 void UnsupportedReport::add(const std::string& node, const std::string& type,
                             const std::string& domain, int opset, const std::string& reason) {
-  nodes_[{type, domain.empty() ? "ai.onnx" : domain, opset, reason}].push_back("'" + node + "'");
+  nodes_[{type, domain.empty() ? "ai.onnx" : domain, opset, reason}].push_back(quoted(node));
 }
 
 Status UnsupportedReport::status() const {
   if (empty()) return {};
-  std::vector<std::string> groups;
+  std::string groups;
   size_t count = 0;
+  bool quantised = false;
   for (const auto& [key, names] : nodes_) {
     const auto& [type, domain, opset, reason] = key;
     const std::string version = opset == 0 ? "not stated" : std::to_string(opset);
-    groups.push_back(fmt::format("{} (domain {}, opset {}{}{}) at {}", type, domain, version,
-                                 reason.empty() ? "" : ": ", reason, fmt::join(names, ", ")));
+    groups += fmt::format("\n  {} (domain {}, opset {}{}{}), {} {}: {}", type, domain, version,
+                          reason.empty() ? "" : ": ", reason, names.size(),
+                          names.size() == 1 ? "node" : "nodes", fmt::join(names, ", "));
     count += names.size();
+    quantised = quantised || is_of_quantised_models(type);
   }
-  return unsupported(fmt::format("{} {} not supported: {}", count,
-                                 count == 1 ? "node is" : "nodes are", fmt::join(groups, "; ")));
+  return unsupported(fmt::format(
+      "{} {} not supported{}:{}", count, count == 1 ? "node is" : "nodes are",
+      quantised ? " (quantised models are not supported yet: use the model in floats)" : "",
+      groups));
 }
 
 }  // namespace millrace::compiler

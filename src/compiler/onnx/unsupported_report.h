@@ -19,7 +19,8 @@ class UnsupportedReport {
   void add(const std::string& node, const std::string& type, const std::string& domain, int opset,
            const std::string& reason);
 
-  // OK where nothing was added; else kUnsupported, with nodes of one type and reason together.
+  // OK where nothing was added; else kUnsupported, with a line of its own, indented, for the
+  // nodes of one type, domain, opset and reason.
   Status status() const;
 
  private:

@@ -1,7 +1,7 @@
 // Whole models: boundaries, order, and what is wrong with them.
 #include "compiler/onnx/import.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "tests/compiler/onnx_builder.h"
 
@@ -90,8 +90,25 @@ TEST(Import, OneErrorNamesAllThatIsNotSupported) {
   const Status status = import_failure(model);
   EXPECT_EQ(status.code(), StatusCode::kUnsupported);
   EXPECT_EQ(status.message(),
-            "3 nodes are not supported: Clever (domain com.example, opset 2) at 'd_node'; "
-            "LSTM (domain ai.onnx, opset 13) at 'a_node', 'c_node'");
+            "3 nodes are not supported:\n"
+            "  Clever (domain com.example, opset 2), 1 node: 'd_node'\n"
+            "  LSTM (domain ai.onnx, opset 13), 2 nodes: 'a_node', 'c_node'");
+}
+
+TEST(Import, OfQuantisedModelsTheErrorSaysThatTheyAreNotSupported) {
+  Model model;
+  model.input("x", {1, 2}).output("y");
+  model.node("QuantizeLinear", {"x"}, {"q"}).node("DequantizeLinear", {"q"}, {"y"});
+  EXPECT_THAT(import_failure(model).message(),
+              ::testing::StartsWith("2 nodes are not supported (quantised models are not supported "
+                                    "yet: use the model in floats):\n  DequantizeLinear"));
+}
+
+TEST(Import, NamesWithLineEndsDoNotBreakTheListOfWhatIsNotSupported) {
+  Model model;
+  model.input("x", {1, 2}).output("y").node("LSTM", {"x"}, {"y"});
+  model.proto.mutable_graph()->mutable_node(0)->set_name("two\n  lines");
+  EXPECT_THAT(import_failure(model).message(), ::testing::EndsWith("'two   lines'"));
 }
 
 TEST(Import, OperatorsOfOtherOpsetsAreNotSupported) {
