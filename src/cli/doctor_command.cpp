@@ -3,7 +3,9 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/topology.h"
@@ -97,6 +99,16 @@ Status print_columns() {
   return {};
 }
 
+// The variables that are set and may change what programs do.
+void print_variables() {
+  std::set<std::string_view> set;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    if (text.starts_with("MILLRACE_") || text.starts_with("NEURON_RT_")) set.insert(text);
+  }
+  for (const std::string_view text : set) print_row("variable", std::string(text));
+}
+
 Status run_doctor() {
   const Topology& machine = topology();
   print_row("millrace", MILLRACE_VERSION);
@@ -115,10 +127,13 @@ Status run_doctor() {
   const Status banks = print_banks();
   const Status null_device = print_device("null");
   const Status cpu_device = print_device("cpu");
+  const Status faulty_device = print_device("faulty-cpu");
+  print_variables();
   MILLRACE_RETURN_IF_ERROR(columns);
   MILLRACE_RETURN_IF_ERROR(banks);
   MILLRACE_RETURN_IF_ERROR(null_device);
-  return cpu_device;
+  MILLRACE_RETURN_IF_ERROR(cpu_device);
+  return faulty_device;
 }
 
 }  // namespace

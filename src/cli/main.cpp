@@ -1,13 +1,15 @@
-// The `millrace` program. Exit codes: 0 success, 1 a failure (one line on standard error), 2 a
+// The `millrace` program. Exit codes: 0 success, 1 a failure (a line on standard error), 2 a
 // command line that makes no sense. A command that answers a question has its own: `golden`.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/command.h"
 
@@ -16,16 +18,28 @@ namespace {
 
 constexpr int kUsage = 2;
 
-// Names from files may hold line ends; a message is one line.
-std::string one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
+// Names from files may hold line ends; a message is one line, and indented ones where it is a list.
+std::string printable(std::string text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool goes_on = text[i] == '\n' && text.compare(i + 1, 2, "  ") == 0;
+    if (std::iscntrl(static_cast<unsigned char>(text[i])) != 0 && !goes_on) text[i] = ' ';
+  }
   return text;
 }
 
 int fail(const std::string& message, int exit_code) {
-  fmt::print(stderr, "millrace: {}\n", one_line(message));
+  fmt::print(stderr, "millrace: {}\n", printable(message));
   return exit_code;
+}
+
+// What the command line has in the place of a command, which the parser only misses.
+std::string problem_of(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  const std::string_view word = argc > 1 ? argv[1] : "";
+  if (!app.get_subcommands().empty() || word.empty() || word.starts_with('-')) return error.what();
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  return fmt::format("there is no command \"{}\"; the commands are {}", word,
+                     fmt::join(names, ", "));
 }
 
 int run(int argc, char** argv) {
@@ -45,7 +59,8 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // help or version
-    return fail(fmt::format("{} (see millrace --help)", error.what()), kUsage);
+    return fail(fmt::format("{} (see millrace --help)", problem_of(app, error, argc, argv)),
+                kUsage);
   }
   const Status status = action();
   if (!status.ok()) return fail(status.message(), exit_codes.failure);

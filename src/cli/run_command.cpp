@@ -48,6 +48,8 @@ Result<io::PictureOptions> picture_options(const RunArguments& arguments) {
   options.fit = arguments.resize == "crop"        ? io::Fit::kCrop
                 : arguments.resize == "letterbox" ? io::Fit::kLetterbox
                                                   : io::Fit::kStretch;
+  if (arguments.short_side != 0 && options.fit != io::Fit::kCrop)
+    return invalid_argument("--short-side is for --resize crop");
   options.short_side = arguments.short_side;
   MILLRACE_RETURN_IF_ERROR(set_channels("--mean", arguments.mean, &options.mean));
   MILLRACE_RETURN_IF_ERROR(set_channels("--scale", arguments.scale, &options.scale));
@@ -187,8 +189,10 @@ void add_run_command(CLI::App& app, Action& action) {
       ->add_option("-i,--input", arguments->inputs,
                    "NAME=FILE (.npy, .jpg, .png, otherwise raw bytes); FILE if there is one input")
       ->required();
-  command->add_option("--top", arguments->top, "print the K highest values of every output");
-  command->add_option("--labels", arguments->labels, "a text file, line number = class");
+  auto* const top =
+      command->add_option("--top", arguments->top, "print the K highest values of every output");
+  command->add_option("--labels", arguments->labels, "with --top: a text file, line number = class")
+      ->needs(top);
   command->add_option("--output-dir", arguments->output_dir,
                       "write every output to NAME.bin there");
   command->add_option("--view", arguments->view, "view of raw inputs and of outputs")

@@ -14,11 +14,32 @@ namespace {
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
-TEST_F(CliTest, DoctorFindsBothDevices) {
+TEST_F(CliTest, DoctorFindsTheDevices) {
   const ProgramResult result = millrace({"doctor"});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
-  for (const char* row : {"processor", "core budget", "fd sharing", "device null", "device cpu"})
+  for (const char* row :
+       {"processor", "core budget", "fd sharing", "device null", "device cpu", "device faulty-cpu"})
     EXPECT_THAT(result.out, HasSubstr(row));
+}
+
+class DoctorVariables : public CliTest {
+ protected:
+  ~DoctorVariables() override {
+    for (const char* name : {"MILLRACE_FAULTS", "NEURON_RT_NUM_CORES"}) ::unsetenv(name);
+  }
+};
+
+TEST_F(DoctorVariables, ShowsThoseThatAreSet) {
+  ::setenv("MILLRACE_FAULTS", "fail=3", 1);
+  ::setenv("NEURON_RT_NUM_CORES", "2", 1);
+  const ProgramResult result = millrace({"doctor"});
+  EXPECT_THAT(result.out, ContainsRegex("variable +MILLRACE_FAULTS=fail=3\n"));
+  EXPECT_THAT(result.out, ContainsRegex("variable +NEURON_RT_NUM_CORES=2\n"));
+}
+
+TEST_F(DoctorVariables, NamesFaultsThatMakeNoSense) {
+  ::setenv("MILLRACE_FAULTS", "burn=3", 1);
+  expect_failure(millrace({"doctor"}), "burn");
 }
 
 class DoctorBanks : public CliTest {

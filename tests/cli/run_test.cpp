@@ -45,6 +45,24 @@ TEST_F(RunTest, RawInputGivesNamedClassesInOrder) {
   EXPECT_THAT(result.out, HasSubstr("  3. "));
 }
 
+TEST_F(RunTest, FlagsWithoutEffectAreRefused) {
+  const std::string model = compiled("glyphs.rai"), input = raw_input("a.bin", picture(0));
+  const ProgramResult labels =
+      millrace({"run", model, "--input", input, "--labels", kGlyphsFolder + "classes.txt"});
+  EXPECT_EQ(labels.exit_code, 2);
+  EXPECT_THAT(labels.err, HasSubstr("--labels requires --top"));
+  expect_failure(millrace({"run", model, "--input", input, "--short-side", "40"}), "--resize crop");
+}
+
+TEST_F(RunTest, InputsWithoutAnEndAreRefused) {
+  expect_failure(millrace({"run", compiled("glyphs.rai"), "--input", "/dev/zero"}),
+                 "/dev/zero is not a regular file");
+}
+
+TEST_F(RunTest, AnEmptyPathIsCalledSo) {
+  expect_failure(millrace({"run", "", "--input", "a.bin"}), "the path of the model is empty");
+}
+
 TEST_F(RunTest, OnnxIsCompiledOnTheWay) {
   const std::string input = raw_input("a.bin", picture(0));
   const ProgramResult direct = millrace({"run", kGlyphsOnnx, "--input", input, "--top", "5"});
@@ -96,7 +114,8 @@ TEST_F(RunTest, WrongInputsAreRefusedByName) {
   std::filesystem::copy(short_input, file("fake.png"));
   expect_failure(millrace({"run", model, "--input", file("fake.png")}), "fake.png");
   const std::string good = raw_input("good.bin", picture(0));
-  expect_failure(millrace({"run", model, "--input", good, "--labels", "none.txt"}), "none.txt");
+  expect_failure(millrace({"run", model, "--input", good, "--top", "1", "--labels", "none.txt"}),
+                 "none.txt");
   expect_failure(millrace({"run", model, "--input", good, "--device", "abacus"}), "abacus");
   EXPECT_EQ(millrace({"run", model}).exit_code, 2) << "no input";
 }
