@@ -11,6 +11,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <string_view>
 
 namespace millrace::memory {
 namespace {
@@ -20,9 +21,9 @@ Status cannot_map(int fd, size_t bytes, const std::string& why) {
       fmt::format("cannot map {} bytes of file descriptor {}: {}", bytes, fd, why));
 }
 
-Status out_of_memory(size_t bytes, int error_number) {
-  return {StatusCode::kOutOfMemory, fmt::format("cannot have {} bytes of shared memory: {}", bytes,
-                                                std::strerror(error_number))};
+Status out_of_memory(size_t bytes, std::string_view why) {
+  return {StatusCode::kOutOfMemory,
+          fmt::format("cannot have {} bytes of shared memory: {}", bytes, why)};
 }
 
 // The size of the file, or -1. A dma-buf reports no size but knows its end.
@@ -57,13 +58,14 @@ Result<std::shared_ptr<Mapping>> Mapping::create(size_t bytes, const std::string
   Source source;
   source.fd = UniqueFd(::memfd_create(file_name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!source.fd || ::ftruncate(source.fd.get(), static_cast<off_t>(bytes)) != 0)
-    return out_of_memory(bytes, errno);
+    return out_of_memory(bytes, std::strerror(errno));
   // Truncated by somebody we gave it to, the file would take the pages away under our feet. Where
   // the kernel has no seals, that stays possible.
   (void)::fcntl(source.fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-  if (::fstat(source.fd.get(), &source.info) != 0) return out_of_memory(bytes, errno);
+  if (::fstat(source.fd.get(), &source.info) != 0)
+    return out_of_memory(bytes, std::strerror(errno));
   auto mapping = share(std::move(source), bytes);
-  if (!mapping.ok()) return Status(StatusCode::kOutOfMemory, mapping.status().message());
+  if (!mapping.ok()) return out_of_memory(bytes, mapping.status().message());
   return mapping;
 }
 

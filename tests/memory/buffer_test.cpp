@@ -65,7 +65,11 @@ TEST(Buffer, RefusesSizesThatCannotBe) {
               StatusCode::kOutOfMemory);
   }
   // More than an address space, yet a size that a sparse file may have.
-  EXPECT_EQ(Buffer::allocate(size_t{1} << 60).status().code(), StatusCode::kOutOfMemory);
+  for (const BufferKind kind : {BufferKind::kHeap, BufferKind::kShared}) {
+    const Status status = Buffer::allocate(size_t{1} << 60, kind).status();
+    EXPECT_EQ(status.code(), StatusCode::kOutOfMemory);
+    EXPECT_THAT(status.message(), HasSubstr("1152921504606846976 bytes"));
+  }
   EXPECT_EQ(Buffer::allocate(8, BufferKind::kWrapped).status().code(),
             StatusCode::kInvalidArgument);
 }
