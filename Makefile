@@ -3,11 +3,13 @@
 BUILD := build/release
 PREFIX ?= /usr/local
 
-.PHONY: help setup build demo test bench lint install install-neuron-prefix package clean
+.PHONY: help setup configure build shipped demo test bench lint install install-neuron-prefix \
+  package clean
 help:
 	@echo 'make demo     build, compile the shipped network, run it asynchronously'
 	@echo 'make test     build and run all tests'
-	@echo 'make build    set up and build into $(BUILD)'
+	@echo 'make shipped  what demo and install need: libraries and programs, no tests'
+	@echo 'make build    set up and build all of it into $(BUILD)'
 	@echo 'make bench    build and run the benchmarks'
 	@echo 'make lint     format, layers, clang-tidy'
 	@echo 'make install  install into PREFIX=$(PREFIX) (DESTDIR is honoured)'
@@ -20,12 +22,18 @@ setup:
 $(BUILD)/build.ninja: CMakeLists.txt CMakePresets.json | setup
 	@cmake --preset release > $(BUILD)-configure.log 2>&1 || { cat $(BUILD)-configure.log; exit 1; }
 
-build: setup
+configure: setup
 	@mkdir -p build
 	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
+
+build: configure
 	@cmake --build --preset release
 
-demo: build
+# Libraries and programs; neither tests nor benchmarks.
+shipped: configure
+	@cmake --build --preset release --target shipped
+
+demo: shipped
 	@scripts/demo.sh $(BUILD)
 
 test: build
@@ -37,11 +45,11 @@ bench: build
 lint: build
 	@scripts/check_format.sh && scripts/check_layers.py && scripts/check_lint.sh $(BUILD)
 
-install: build
+install: shipped
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 install-neuron-prefix: PREFIX = /opt/aws/neuron
-install-neuron-prefix: build
+install-neuron-prefix: shipped
 	@cmake --install $(BUILD) --component neuron-prefix --prefix $(PREFIX)
 
 package: build

@@ -2,12 +2,15 @@
 # both trees) and by CMake package (installed). An installation may be moved as a whole.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS millrace vart-ml nrt LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # A device plugin is found beside the core library.
-install(TARGETS millrace-cpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS millrace_cli vart_infer_async ml_vart vart_multi_tenancy vart_multimodel_seq
-  nrt_load_run nrt_async_pipeline nrt_error_tracker
-  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+set(shipped_libraries millrace vart-ml nrt millrace-cpu)
+set(shipped_programs millrace_cli vart_infer_async ml_vart vart_multi_tenancy vart_multimodel_seq
+  nrt_load_run nrt_async_pipeline nrt_error_tracker)
+install(TARGETS ${shipped_libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ${shipped_programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# All that an installation and the demo need: no tests, no benchmarks.
+add_custom_target(shipped)
+add_dependencies(shipped ${shipped_libraries} ${shipped_programs} glyphs)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/millrace ${PROJECT_SOURCE_DIR}/include/vart
   ${PROJECT_SOURCE_DIR}/include/nrt ${PROJECT_SOURCE_DIR}/include/ndl
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
