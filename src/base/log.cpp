@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace millrace {
@@ -26,19 +29,31 @@ void write_to_stderr(LogLevel level, std::string_view component, std::string_vie
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
+bool same_text(std::string_view a, std::string_view b) {
+  return std::ranges::equal(
+      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+std::optional<LogLevel> parse_level(std::string_view text) {
+  for (const LogLevel level :
+       {LogLevel::kError, LogLevel::kWarning, LogLevel::kInfo, LogLevel::kDebug})
+    if (same_text(text, to_string(level))) return level;
+  if (same_text(text, "warn")) return LogLevel::kWarning;
+  return std::nullopt;
+}
+
 void install_sink_from_environment(SinkState& state) {
-  const char* wanted = std::getenv("MILLRACE_LOG");
-  if (wanted == nullptr) return;
-  const std::string_view name = wanted;
-  for (const auto& [text, level] : {std::pair{"error", LogLevel::kError},
-                                    {"warning", LogLevel::kWarning},
-                                    {"info", LogLevel::kInfo},
-                                    {"debug", LogLevel::kDebug}}) {
-    if (name != text) continue;
-    state.sink = write_to_stderr;
-    state.level = static_cast<int>(level);
-    state.chosen = true;
-  }
+  const char* const wanted = std::getenv("MILLRACE_LOG");
+  if (wanted == nullptr || *wanted == '\0') return;
+  const std::optional<LogLevel> level = parse_level(wanted);
+  state.sink = write_to_stderr;
+  state.level = static_cast<int>(level.value_or(LogLevel::kWarning));
+  state.chosen = true;
+  if (level) return;
+  write_to_stderr(LogLevel::kWarning, "log",
+                  fmt::format("MILLRACE_LOG is \"{}\", where error, warning, info or debug is "
+                              "taken: warnings are shown",
+                              wanted));
 }
 
 SinkState& sink_state() {
@@ -65,6 +80,11 @@ std::string_view to_string(LogLevel level) noexcept {
       return "DEBUG";
   }
   return "UNKNOWN";
+}
+
+LogLevel log_level_of_environment(LogLevel otherwise) {
+  const char* const wanted = std::getenv("MILLRACE_LOG");
+  return wanted == nullptr ? otherwise : parse_level(wanted).value_or(otherwise);
 }
 
 void set_log_sink(LogSink sink, LogLevel level) {

@@ -1,8 +1,9 @@
 // The log sink: where the library says what is worth knowing but is no failure of a call.
 //
 // The library itself prints nothing. A program installs a sink; without one, lines are dropped,
-// unless the environment variable MILLRACE_LOG is set to error, warning, info or debug: then lines
-// up to that level go to standard error, one write per line.
+// unless the environment variable MILLRACE_LOG is set to error, warning (or warn), info or debug,
+// in any case: then lines up to that level go to standard error, one write per line. Any other text
+// is taken as warning, and a line says so.
 //
 // All functions may be called from any thread.
 #pragma once
@@ -30,6 +31,9 @@ void set_log_sink(LogSink sink, LogLevel level = LogLevel::kInfo);
 // Where neither a sink was set nor MILLRACE_LOG says what is wanted, lines up to this level go to
 // standard error from now on; none with no level. For faces whose contract is to print.
 void set_default_log_level(std::optional<LogLevel> level);
+
+// What MILLRACE_LOG says; `otherwise` when it is not set or says nothing that is known.
+LogLevel log_level_of_environment(LogLevel otherwise);
 
 // True when a line of this level would reach a sink: asks before building an expensive message.
 bool log_enabled(LogLevel level) noexcept;
