@@ -37,7 +37,7 @@ enum class StatusCode {
   INVALID_INPUT = 2,   // the input tensors do not fit the model
   INVALID_OUTPUT = 3,  // the output tensors do not fit the model
   OUT_OF_MEMORY = 4,
-  RUNTIME_ERROR = 5,         // the device failed
+  RUNTIME_ERROR = 5,         // the device failed, or a watchdog gave the job up
   JOB_PENDING = 6,           // not finished yet: wait again
   INVALID_JOB_ID = 7,        // never issued, already collected, or too old
   RESOURCE_UNAVAILABLE = 8,  // max_concurrent_runs jobs are not finished: retry after one is
@@ -109,12 +109,15 @@ struct JobHandle {
 //
 // What is told
 //   name          string; "VAIML-Runner". Stands in front of this runner's lines in the log.
-//   log_level     string "ERROR", "WARNING", "INFO" or "DEBUG"; "INFO". Lines of this runner up to
-//       this level go to the log of the process, whose own level (the environment variable
-//       MILLRACE_LOG: error, warning, info or debug; nothing is printed without it) bounds them
-//       again. ERROR: calls and jobs that failed, and why. WARNING: types given for tensors that
-//       are not there. INFO: the runner was made, with what; destroyed, after how many jobs. DEBUG:
-//       every job submitted and completed, with status and microseconds, and what was ignored.
+//   log_level     string "ERROR", "WARNING", "INFO" or "DEBUG"; "INFO", or "DEBUG" where
+//       MILLRACE_LOG=debug. Lines of this runner up to this level go to the log of the process,
+//       whose own level (the environment variable MILLRACE_LOG: error, warning, info or debug;
+//       nothing is printed without it) bounds them again. ERROR: calls and jobs that failed, and
+//       why. WARNING: options that are unknown, types given for tensors that are not there, tensors
+//       that are called otherwise than those in whose place they are passed, and, once, that
+//       max_concurrent_runs was reached. INFO: the runner was made, with what; destroyed, after how
+//       many jobs. DEBUG: every job submitted and completed, with status and microseconds, and what
+//       was ignored in config_json.
 //   debug         bool; false. The same as log_level "DEBUG", whatever that says.
 //   ai_analyzer_profiling   bool; false. When the runner is destroyed it writes a JSON file
 //       <model>_profile_<process id>_<n>.json into cache_path, else into the directory that was
@@ -128,7 +131,7 @@ struct JobHandle {
 //   config_json   string, a path; none. JSON with the configuration of a compiler, in which any of
 //       these options may stand too, at the top or in an object "runner-options": keys with '-' or
 //       '_', numbers and bools also as strings ("4", "false"). The map goes before the file. Other
-//       keys are ignored.
+//       keys are ignored, with a line at DEBUG.
 //   cache_path    string, a directory; none. A .rai model is extracted there (made if it is not
 //       there) in the directory form, so that it is a model too; one that is there already is
 //       used, another one replaced at one go, also while other processes do the same. Nothing is
@@ -138,7 +141,13 @@ struct JobHandle {
 //       for.
 //
 // Payloads: any integer type for numbers, bool or any integer for switches, std::string,
-// const char* or std::string_view for strings. Other keys are ignored, with a line at DEBUG.
+// const char* or std::string_view for strings. Other keys are ignored, with a line at
+// WARNING.
+//
+// A job that hangs on its device hangs for ever, and so does whoever waits for it without a limit:
+// execute() too. With the environment variable MILLRACE_WATCHDOG ("10s", "500ms") jobs that make no
+// progress for so long end with RUNTIME_ERROR, and those behind them run. After fork() a child must
+// not use what its parent made: its threads are not there.
 class Runner {
  public:
   // Runs on an internal thread, after the job has completed and its slot is free. Callbacks of a
@@ -147,7 +156,9 @@ class Runner {
 
   // Jobs that have not started end with FAILURE, the running ones finish, and every callback is
   // delivered before this returns (afterwards, where it is called from a callback). Until then
-  // callbacks may call the runner, which takes no more jobs: FAILURE.
+  // callbacks may call the runner, which takes no more jobs: FAILURE. A running job that makes no
+  // progress for ten seconds is given up. Threads that are blocked in execute() or wait() return
+  // with the status of their job; no other call may go on in other threads, and none may begin.
   virtual ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;

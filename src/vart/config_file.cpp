@@ -71,13 +71,14 @@ class ConfigReader {
 
   bool start_object(size_t) {
     // The top, and whatever is called so, unless it lies in a list.
-    const bool options = scopes_.empty() || (!in_list() && key_ == kOptionsObject);
+    const bool options = scopes_.empty() || at_options();
     scopes_.push_back({.in_list = in_list(), .options = options});
     return true;
   }
   bool end_object() { return leave(); }
   bool start_array(size_t) {
     if (scopes_.empty()) refuse("a configuration is a JSON object, not a list");
+    if (at_options()) refuse("\"runner-options\" takes an object, not a list");
     scopes_.push_back({.in_list = true, .options = false});
     return true;
   }
@@ -101,28 +102,36 @@ class ConfigReader {
   };
 
   bool in_list() const { return !scopes_.empty() && scopes_.back().in_list; }
+  // Whether the value that comes now is that of an object with options, unless it lies in a list.
+  bool at_options() const { return !in_list() && key_ == kOptionsObject; }
   bool leave() {
     scopes_.pop_back();
     return true;
   }
   bool scalar(std::any value) {
     if (scopes_.empty()) refuse("a configuration is a JSON object, not a single value");
+    if (value.has_value() && at_options())
+      refuse("\"runner-options\" takes an object, not a single value");
     if (value.has_value() && scopes_.back().options)
       entries_.push_back({key_, std::move(value), key_line_});
     return true;
   }
   // Of the last character that the parser has taken.
-  size_t line() const {
-    const char* const begin = text_.data();
-    return 1 + std::count(begin, at_ == begin ? begin : at_ - 1, '\n');
+  size_t line() {
+    const char* const last = at_ == text_.data() ? at_ : at_ - 1;
+    line_ += std::count(counted_, last, '\n');
+    counted_ = last;
+    return line_;
   }
-  [[noreturn]] void refuse(std::string_view reason) const {
+  [[noreturn]] void refuse(std::string_view reason) {
     throw std::runtime_error(fmt::format("config_json: {}:{}: {}", path_, line(), reason));
   }
 
   const std::string& path_;
   const std::string_view text_;
   const char* at_ = text_.data();  // behind what the parser has taken
+  size_t line_ = 1;                // of what lies before `counted_`
+  const char* counted_ = text_.data();
   std::vector<Scope> scopes_;
   std::string key_;
   size_t key_line_ = 0;

@@ -34,8 +34,10 @@ ApiStatus JobBinder::bind(const ModelTensors& model, size_t batch_size, const Te
                           const TensorTable& outputs) {
   clear();
   const auto wrong_count = [&](const char* what, size_t count, size_t low) {
-    reason_ =
-        fmt::format("{} frames of {}s, where {} to {} are taken", count, what, low, batch_size);
+    reason_ = fmt::format(
+        "{} frames of {}s, where {} to {} are taken (`millrace compile --batch` sets "
+        "how many a model takes)",
+        count, what, low, batch_size);
   };
   if (inputs.empty() || inputs.size() > batch_size) {
     wrong_count("input", inputs.size(), 1);
@@ -88,6 +90,7 @@ bool JobBinder::bind_tensor(const ModelTensors& model, TensorDirection direction
                   fmt::format("the memory is not aligned for {}", to_string(expected.data_type)));
   if (direction == TensorDirection::OUTPUT && !state->writable())
     return refuse(direction, name, "the memory is read-only");
+  if (state->info().name != name) misnamed_.push_back({name, state->info().name});
   binding.data = state->data();
   binding.view = type == TensorType::HW ? device::View::kHw : device::View::kCpu;
   binding.owner = state;
@@ -103,6 +106,7 @@ bool JobBinder::refuse(TensorDirection direction, const std::string& name, std::
 void JobBinder::clear() noexcept {
   inputs_.clear();
   outputs_.clear();
+  misnamed_.clear();
   frames_ = 0;
 }
 

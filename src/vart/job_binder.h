@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/session.h"
+#include "vart/misname_warnings.h"
 #include "vart/model_tensors.h"
 #include "vart/vart_runner_factory.hpp"
 
@@ -26,6 +27,9 @@ class JobBinder {
                           const TensorTable& outputs);
   runtime::JobBindings bindings() const noexcept { return {frames_, inputs_, outputs_}; }
   const std::string& reason() const noexcept { return reason_; }
+  // The tensors of the call that are called otherwise than what they are bound to. Valid as long as
+  // the model and the tensors of the call.
+  std::span<const Misname> misnamed() const noexcept { return misnamed_; }
 
   // Drops the references to tensors, keeps the capacity.
   void clear() noexcept;
@@ -39,6 +43,7 @@ class JobBinder {
 
   uint32_t frames_ = 0;
   std::vector<runtime::TensorBinding> inputs_, outputs_;
+  std::vector<Misname> misnamed_;
   std::string reason_;
 };
 

@@ -188,7 +188,8 @@ void read_config(const std::string& path, RunnerOptions& options) {
     const std::string place = fmt::format("config_json: {}:{}", path, entry.line);
     try {
       if (!read_option(entry.key, entry.value, true, options))
-        options.remarks.push_back(fmt::format("{}: {}", place, unknown(entry.key)));
+        options.remarks.emplace_back(LogLevel::kDebug,
+                                     fmt::format("{}: {}", place, unknown(entry.key)));
     } catch (const std::invalid_argument& error) {
       throw std::invalid_argument(fmt::format("{}: {}", place, error.what()));
     }
@@ -205,7 +206,8 @@ RunnerOptions read_options(const OptionMap& map) {
     if (!path.empty()) read_config(path, options);
   }
   for (const auto& [key, payload] : map)
-    if (!read_option(key, payload, false, options)) options.remarks.push_back(unknown(key));
+    if (!read_option(key, payload, false, options))
+      options.remarks.emplace_back(LogLevel::kWarning, unknown(key));
   return options;
 }
 

@@ -1,12 +1,14 @@
 // The options of create_runner, read from the map of payloads.
 #pragma once
 
+#include <algorithm>
 #include <any>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
@@ -29,13 +31,15 @@ struct RunnerOptions {
   bool aie_columns_sharing = true;
   bool skip_in_bo_sync = false;
   bool skip_out_bo_sync = false;
-  LogLevel log_level = LogLevel::kInfo;
+  LogLevel log_level = std::max(LogLevel::kInfo, log_level_of_environment(LogLevel::kInfo));
   bool debug = false;
   bool ai_analyzer_profiling = false;
   std::string config_json;  // a path; empty: none
   std::string cache_path;   // a directory; empty: none
   std::string name = "VAIML-Runner";
-  std::vector<std::string> remarks;  // lines for the debug log: what was ignored
+  // Lines for the log, about what was ignored: warnings where it stands in the map, and at DEBUG in
+  // a file, which belongs to a compiler.
+  std::vector<std::pair<LogLevel, std::string>> remarks;
 };
 
 // The options of the map and, where it names a file with config_json, of that file; the map goes

@@ -17,7 +17,8 @@ void RunnerLog::write(LogLevel level, std::string_view line) const {
 
 ::vart::StatusCode RunnerLog::code_of(const Status& job) const {
   const ::vart::StatusCode code = to_status_code(job.code());
-  return code == ::vart::StatusCode::RUNTIME_ERROR ? report(code, job.message()) : code;
+  const bool told = code == ::vart::StatusCode::SUCCESS || code == ::vart::StatusCode::JOB_PENDING;
+  return told ? code : report(code, job.message());
 }
 
 }  // namespace millrace::vartml

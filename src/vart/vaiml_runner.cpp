@@ -15,6 +15,7 @@
 #include "vart/properties.h"
 #include "vart/tensor_info.h"
 #include "vart/tensor_state.h"
+#include "vart/watchdog.h"
 
 namespace millrace::vartml {
 
@@ -47,6 +48,7 @@ std::unique_ptr<runtime::Session> make_session(const runtime::LoadedProgram& loa
   session.name = fmt::format("runner \"{}\"", options.name);
   session.max_lanes = options.async_threadpool_depth;
   session.placement = {options.start_column, !options.aie_columns_sharing};
+  session.watchdog = value_or_throw(watchdog_of_environment());
   return value_or_throw(runtime::Session::create(loaded.device, loaded.program, session));
 }
 
@@ -90,7 +92,7 @@ VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options
       tensors_(loaded_.program->model()) {
   if (options_.cma_index >= banks_.size())
     throw std::invalid_argument("option \"cma_index\": " + no_bank(banks_, options_.cma_index));
-  for (const std::string& remark : options_.remarks) log_->write(LogLevel::kDebug, remark);
+  for (const auto& [level, remark] : options_.remarks) log_->write(level, remark);
   tensors_.check(options_, *log_);
   if (!options_.cache_path.empty()) extract(model_path);
   if (options_.ai_analyzer_profiling)
@@ -168,13 +170,14 @@ std::any VaimlRunner::get_property(const std::string& key) const {
 }
 
 ApiStatus VaimlRunner::execute(const TensorTable& inputs, TensorTable& outputs) noexcept {
-  return contained([&] {
+  return contained([&, log = log_, session = session_] {
     BinderOfCall binder;
     const ApiStatus bound = binder->bind(tensors_, get_batch_size(), inputs, outputs);
-    if (bound != ApiStatus::SUCCESS) return log_->report(bound, binder->reason());
-    if (log_->enabled(LogLevel::kDebug)) [[unlikely]]
-      return log_->code_of(execute_traced(*session_, binder->bindings(), *log_));
-    return log_->code_of(session_->execute(binder->bindings()));
+    if (bound != ApiStatus::SUCCESS) return log->report(bound, binder->reason());
+    if (!binder->misnamed().empty()) misnames_.warn(binder->misnamed(), *log);
+    if (log->enabled(LogLevel::kDebug)) [[unlikely]]
+      return log->code_of(execute_traced(*session, binder->bindings(), *log));
+    return log->code_of(session->execute(binder->bindings()));
   });
 }
 
@@ -183,13 +186,25 @@ ApiStatus VaimlRunner::submit(const TensorTable& inputs, const TensorTable& outp
   BinderOfCall binder;
   const ApiStatus bound = binder->bind(tensors_, get_batch_size(), inputs, outputs);
   if (bound != ApiStatus::SUCCESS) return log_->report(bound, binder->reason());
+  if (!binder->misnamed().empty()) misnames_.warn(binder->misnamed(), *log_);
   const Result<runtime::JobId> job =
       log_->enabled(LogLevel::kDebug)
           ? submit_traced(*session_, binder->bindings(), std::move(callback), log_)
           : session_->submit(binder->bindings(), std::move(callback));
-  if (!job.ok()) return log_->code_of(job.status());
+  if (!job.ok()) return refused(job.status());
   id = *job;
   return ApiStatus::SUCCESS;
+}
+
+// Programs that submit until they are refused would fill the log, so that is said once.
+ApiStatus VaimlRunner::refused(const Status& why) {
+  if (why.code() != StatusCode::kQueueFull) return log_->code_of(why);
+  if (log_->enabled(LogLevel::kWarning) && !told_full_.exchange(true))
+    log_->write(LogLevel::kWarning,
+                fmt::format("RESOURCE_UNAVAILABLE: {} jobs are not completed, as many as "
+                            "max_concurrent_runs allows: retry after one is (said once)",
+                            options_.max_concurrent_runs));
+  return ApiStatus::RESOURCE_UNAVAILABLE;
 }
 
 ::vart::JobHandle VaimlRunner::execute_async(const TensorTable& inputs,
@@ -225,7 +240,12 @@ ApiStatus VaimlRunner::submit(const TensorTable& inputs, const TensorTable& outp
 }
 
 ApiStatus VaimlRunner::wait(const JobHandle& job, std::chrono::milliseconds timeout) noexcept {
-  return contained([&] { return log_->code_of(session_->wait(job.job_id, timeout)); });
+  return contained([&, log = log_, session = session_] {
+    const Status status = session->wait(job.job_id, timeout);
+    if (status.code() != StatusCode::kInvalidJobId) return log->code_of(status);
+    return log->report(ApiStatus::INVALID_JOB_ID,
+                       fmt::format("job {}: {}", job.job_id, status.message()));
+  });
 }
 
 ::vart::NpuTensor VaimlRunner::allocate_npu_tensor(const NpuTensorInfo& info) const {

@@ -5,6 +5,7 @@
 // computation, or any plugin (see device/registry.h).
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "runtime/loader.h"
 #include "runtime/session.h"
 #include "vart/job_binder.h"
+#include "vart/misname_warnings.h"
 #include "vart/model_tensors.h"
 #include "vart/options.h"
 #include "vart/profile_file.h"
@@ -60,6 +62,7 @@ class VaimlRunner final : public ::vart::Runner {
  private:
   ::vart::StatusCode submit(const TensorTable& inputs, const TensorTable& outputs,
                             runtime::JobCallback callback, uint32_t& id);
+  ::vart::StatusCode refused(const Status& why);
   void extract(const std::string& model_path) const;
   std::string summary() const;
 
@@ -68,8 +71,11 @@ class VaimlRunner final : public ::vart::Runner {
   const memory::BankList banks_;
   const runtime::LoadedProgram loaded_;
   const ModelTensors tensors_;
+  MisnameWarnings misnames_;
+  std::atomic<bool> told_full_{false};    // that max_concurrent_runs was reached
   std::unique_ptr<ProfileFile> profile_;  // null unless asked for
-  std::unique_ptr<runtime::Session> session_;
+  // Shared with calls that block, which may end after the runner.
+  std::shared_ptr<runtime::Session> session_;
 };
 
 }  // namespace millrace::vartml

@@ -99,6 +99,16 @@ TEST_F(ConfigTest, RefusesWhatIsNotJsonWithTheLine) {
   EXPECT_THAT(refusal(""), HasSubstr("config.json:1:"));
   EXPECT_THAT(refusal("[1]"), HasSubstr("a JSON object"));
   EXPECT_THAT(refusal("7"), HasSubstr("a JSON object"));
+  for (const char* value : {"3", "\"x\"", "[{}]"})
+    EXPECT_THAT(refusal(("{\n\"runner-options\": " + std::string(value) + "}").c_str()),
+                AllOf(HasSubstr("config.json:2: "), HasSubstr("takes an object")));
+}
+
+TEST_F(ConfigTest, CountsLinesOfAFileWithMany) {
+  std::string text = "{\n";
+  for (int line = 2; line < 20'000; ++line) text += "\"other\": 1,\n";
+  EXPECT_THAT(refusal_of<std::invalid_argument>(file(text + "\"name\": 5}")),
+              HasSubstr("config.json:20000: "));
 }
 
 TEST_F(ConfigTest, RefusesBadValuesWithTheLine) {

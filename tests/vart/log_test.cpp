@@ -1,6 +1,9 @@
 // What runners say on the log sink: log_level, debug and name.
 #include <gmock/gmock.h>
 
+#include <future>
+#include <thread>
+
 #include "tests/support/log_capture.h"
 #include "tests/vart/runner_fixture.h"
 
@@ -91,6 +94,67 @@ TEST_F(RunnerLogTest, QuieterLevelsPassLessOn) {
 
 TEST_F(RunnerLogTest, TheSinkOfTheProcessBoundsEveryRunner) {
   EXPECT_THAT(lines_of({{"debug", true}}, LogLevel::kError), ElementsAre(StartsWith("ERROR")));
+}
+
+TEST_F(RunnerLogTest, FollowsTheVariableOfTheProcessUnlessTheOptionIsGiven) {
+  setenv("MILLRACE_LOG", "Debug", 1);
+  const Lines followed = lines_of({}), given = lines_of({{"log_level", "INFO"}});
+  unsetenv("MILLRACE_LOG");
+  EXPECT_THAT(followed, Contains(HasSubstr("DEBUG VAIML-Runner: job 1 submitted")));
+  EXPECT_THAT(given, Not(Contains(StartsWith("DEBUG"))));
+}
+
+TEST_F(RunnerLogTest, TellsWhyAWaitWasRefused) {
+  const test::LogCapture log(LogLevel::kError);
+  const std::shared_ptr<Runner> runner = make_runner();
+  EXPECT_EQ(runner->wait({StatusCode::SUCCESS, 77}, kForever), StatusCode::INVALID_JOB_ID);
+  EXPECT_THAT(log.lines(), ElementsAre(HasSubstr("INVALID_JOB_ID: job 77: no such job")));
+}
+
+class RunnerLogOfAFullRunner : public GatedRunnerTest {};
+
+TEST_F(RunnerLogOfAFullRunner, TellsOnceThatItIsAndNeverOfPolls) {
+  const test::LogCapture log(LogLevel::kWarning);
+  const std::shared_ptr<Runner> runner = make_runner({{"max_concurrent_runs", 1}});
+  Tensors in = inputs(*runner), out = outputs(*runner);
+  const JobHandle job = runner->execute_async(in, out);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(runner->execute_async(in, out).status, StatusCode::RESOURCE_UNAVAILABLE);
+    EXPECT_EQ(runner->wait(job, std::chrono::milliseconds(0)), StatusCode::JOB_PENDING);
+  }
+  EXPECT_THAT(log.lines(),
+              ElementsAre(AllOf(HasSubstr("WARNING VAIML-Runner: RESOURCE_UNAVAILABLE"),
+                                HasSubstr("1 jobs are not completed"))));
+  gate_->release();
+}
+
+TEST_F(RunnerLogOfAFullRunner, TellsWhyAJobWasWithdrawn) {
+  const test::LogCapture log(LogLevel::kError);
+  std::shared_ptr<Runner> runner =
+      make_runner({{"async_threadpool_depth", 1}, {"callback_order", "completion"}});
+  Tensors in = inputs(*runner), out = outputs(*runner);
+  std::promise<StatusCode> told;
+  runner->execute_async(in, out);
+  runner->execute_async(in, out, [&](const JobHandle& job) { told.set_value(job.status); });
+  gate_->await_arrivals(1);
+  std::thread destroyer([&] { runner.reset(); });
+  EXPECT_EQ(told.get_future().get(), StatusCode::FAILURE);
+  gate_->release();
+  destroyer.join();
+  EXPECT_THAT(log.lines(), ElementsAre(MatchesRegex("ERROR VAIML-Runner: FAILURE: .+")));
+}
+
+TEST_F(RunnerLogTest, WarnsOfATensorThatIsCalledOtherwiseOncePerRunner) {
+  const test::LogCapture log(LogLevel::kWarning);
+  for (int runners = 0; runners < 2; ++runners) {
+    const std::shared_ptr<Runner> runner = make_runner();
+    NpuTensorInfo info = runner->get_tensors_info(TensorDirection::INPUT, TensorType::HW)[0];
+    info.name = "picture";
+    Tensors in = {{runner->allocate_npu_tensor(info)}}, out = outputs(*runner);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(runner->execute(in, out), StatusCode::SUCCESS);
+  }
+  EXPECT_EQ(log.count("\"picture\" is passed in the place of \"data\""), 2u);
+  EXPECT_EQ(log.lines().size(), 2u);
 }
 
 TEST_F(RunnerLogTest, LevelsArePerRunner) {
