@@ -79,8 +79,8 @@ class Session {
   // Jobs that have not started are cancelled, the running ones finish. Returns when the callbacks
   // of all jobs have run, and with them those that other sessions had posted before. May be called
   // from a callback, also of this session; the callbacks that are left run afterwards then. From
-  // here on submit() and execute() are kCancelled; results stay collectable. A second call returns
-  // at once.
+  // here on submit() and execute() are kCancelled; results stay collectable, and whoever is blocked
+  // in wait() or execute() returns soon. A second call returns at once.
   void close();
 
   const graph::CompiledModel& model() const noexcept;
