@@ -60,7 +60,7 @@ TEST_F(RunTest, InputsWithoutAnEndAreRefused) {
 }
 
 TEST_F(RunTest, AnEmptyPathIsCalledSo) {
-  expect_failure(millrace({"run", "", "--input", "a.bin"}), "the path of the model is empty");
+  expect_failure(millrace({"run", "", "--input", "a.bin"}), "the path of the archive is empty");
 }
 
 TEST_F(RunTest, OnnxIsCompiledOnTheWay) {
