@@ -1,7 +1,7 @@
 // Profiles of executions, and the inspection sessions of the developer tools.
 //
-// nrt_profile_start and nrt_profile_stop write a trace. Continuous profiles and inspection sessions
-// are accepted and record nothing: programs that switch them on run unchanged.
+// Profiles are files in the JSON form of trace viewers. Calls may come from any thread; one thread
+// at a time uses options or a configuration.
 #ifndef NRT_NRT_PROFILE_H
 #define NRT_NRT_PROFILE_H
 
@@ -22,12 +22,17 @@ typedef enum { NRT_INSPECT_DEVICE_PROFILE_MODE_SESSION = 1 } nrt_inspect_device_
 
 #pragma GCC visibility push(default)
 
-// Records the executions of `model` from start to stop, which writes them to the file `filename` in
-// the JSON form of trace viewers.
+// Records the executions of `model` from start to stop, which writes them to the file `filename`.
+// Several may be under way, each for a file of its own; NRT_INVALID: the file has one, or has none
+// to stop.
 NRT_STATUS nrt_profile_start(nrt_model_t* model, const char* filename);
 NRT_STATUS nrt_profile_stop(const char* filename);
 
-// ---- Continuous profiles: accepted ----
+// ---- Continuous profiles: the executions of all models ----
+//
+// Saving writes those of core `vnc` since the last time to profile_vnc_N.json in the directory of
+// the options, which is the current one for NULL and for new options; it creates no directory. The
+// caller frees options.
 
 NRT_STATUS nrt_profile_continuous_options_allocate(nrt_profile_continuous_options_t** options);
 NRT_STATUS nrt_profile_continuous_options_free(nrt_profile_continuous_options_t* options);
@@ -37,7 +42,12 @@ NRT_STATUS nrt_profile_continuous_start(void);
 NRT_STATUS nrt_profile_continuous_save(uint32_t vnc, nrt_profile_continuous_options_t* options);
 NRT_STATUS nrt_profile_continuous_stop(void);
 
-// ---- Inspection sessions: accepted ----
+// ---- Inspection sessions ----
+//
+// With an output directory and the activity system_profile, the end of the session writes what
+// nrt_sys_trace_fetch_events gives to system_profile_N.json there, N being the session's id, and
+// creates the directory. Everything else is accepted and records nothing. A session that begins
+// ends the one before.
 
 NRT_STATUS nrt_inspect_begin(void);
 NRT_STATUS nrt_inspect_begin_with_options(nrt_inspect_config_t* config);
