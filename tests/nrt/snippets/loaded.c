@@ -13,6 +13,7 @@ typedef NRT_STATUS (*old_write)(nrt_tensor_t*, const void*, uint64_t, uint64_t, 
 typedef NRT_STATUS (*old_get_sequence)(uint32_t, int, int, nrta_seq_t*);
 
 struct table {
+  void* library;
   __typeof__(&nrt_init) init;
   __typeof__(&nrt_close) close;
   __typeof__(&nrt_tensor_allocate) allocate;
@@ -30,6 +31,7 @@ static int load(struct table* table) {
     fprintf(stderr, "%s\n", dlerror());
     return 0;
   }
+  table->library = library;
 #define LOAD(member, name) *(void**)(&table->member) = dlsym(library, #name)
   LOAD(init, nrt_init);
   LOAD(close, nrt_close);
@@ -67,5 +69,8 @@ int main(void) {
   if (ret != NRT_SUCCESS || read != wrote) return 8;
   nrt.free(&tensor);
   nrt.close();
+  /* It stays, since threads of it may run on. */
+  dlclose(nrt.library);
+  if (dlopen("libnrt.so.1", RTLD_NOW | RTLD_NOLOAD) == NULL) return 9;
   return 0;
 }
