@@ -42,23 +42,17 @@ inline std::vector<Json> slices_of(const Json& trace) {
 
 class TraceTest : public NrtModelTest {
  protected:
-  using NrtModelTest::NrtModelTest;
+  TraceTest() {
+    EXPECT_EQ(nrt_sys_trace_config_allocate(&trace_config_), NRT_SUCCESS);
+    EXPECT_EQ(nrt_sys_trace_fetch_options_allocate(&fetch_options_), NRT_SUCCESS);
+  }
   ~TraceTest() override {
     nrt_sys_trace_stop();
-    nrt_sys_trace_config_free(config_);
-    nrt_sys_trace_fetch_options_free(options_);
+    nrt_sys_trace_config_free(trace_config_);
+    nrt_sys_trace_fetch_options_free(fetch_options_);
   }
 
-  void start() { ASSERT_EQ(nrt_sys_trace_start(config()), NRT_SUCCESS); }
-  nrt_sys_trace_config_t* config() {
-    if (config_ == nullptr) EXPECT_EQ(nrt_sys_trace_config_allocate(&config_), NRT_SUCCESS);
-    return config_;
-  }
-  nrt_sys_trace_fetch_options_t* options() {
-    if (options_ == nullptr)
-      EXPECT_EQ(nrt_sys_trace_fetch_options_allocate(&options_), NRT_SUCCESS);
-    return options_;
-  }
+  void start() { ASSERT_EQ(nrt_sys_trace_start(trace_config_), NRT_SUCCESS); }
 
   static Json fetch(const nrt_sys_trace_fetch_options_t* options = nullptr) {
     char* buffer = nullptr;
@@ -81,11 +75,9 @@ class TraceTest : public NrtModelTest {
     return sequence;
   }
 
+  nrt_sys_trace_config_t* trace_config_ = nullptr;
+  nrt_sys_trace_fetch_options_t* fetch_options_ = nullptr;
   const TemporaryDirectory directory_;
-
- private:
-  nrt_sys_trace_config_t* config_ = nullptr;
-  nrt_sys_trace_fetch_options_t* options_ = nullptr;
 };
 
 }  // namespace millrace::test

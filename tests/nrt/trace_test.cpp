@@ -115,7 +115,7 @@ TEST_F(Trace, BeginsAnew) {
 }
 
 TEST_F(Trace, KeepsTheLatestEventsOfACore) {
-  nrt_sys_trace_config_set_max_events_per_nc(config(), 4);
+  nrt_sys_trace_config_set_max_events_per_nc(trace_config_, 4);
   start();
   for (int i = 0; i < 5; ++i) write_input(some_input(1));
   nrt_sys_trace_stop();
@@ -131,8 +131,8 @@ TEST_F(Trace, KeepsTheLatestEventsOfACore) {
 TEST_F(Trace, FetchesInPortions) {
   start();
   for (int i = 0; i < 3; ++i) write_input(some_input(1));
-  ASSERT_EQ(nrt_sys_trace_fetch_options_set_max_events_per_nc(options(), 4), NRT_SUCCESS);
-  const Json first = fetch(options()), second = fetch(options());
+  ASSERT_EQ(nrt_sys_trace_fetch_options_set_max_events_per_nc(fetch_options_, 4), NRT_SUCCESS);
+  const Json first = fetch(fetch_options_), second = fetch(fetch_options_);
   EXPECT_EQ(first.at("events").size(), 4u);
   ASSERT_EQ(second.at("events").size(), 2u);
   EXPECT_LT(first.at("events")[0].at("timestamp_ns"), second.at("events")[0].at("timestamp_ns"));
@@ -142,16 +142,16 @@ TEST_F(Trace, FetchesOfOneCore) {
   start();
   const ScopedTensor elsewhere(16, 1);
   const ScopedTensor here(16, 0);
-  ASSERT_EQ(nrt_sys_trace_fetch_options_set_nc_idx(options(), 1), NRT_SUCCESS);
-  const Json trace = fetch(options());
+  ASSERT_EQ(nrt_sys_trace_fetch_options_set_nc_idx(fetch_options_, 1), NRT_SUCCESS);
+  const Json trace = fetch(fetch_options_);
   ASSERT_EQ(trace.at("events").size(), 2u);
   EXPECT_EQ(trace.at("events")[0].at("nc_idx"), 1);
   EXPECT_EQ(fetched_count(), 2u);
-  EXPECT_EQ(nrt_sys_trace_fetch_options_set_nc_idx(options(), 1u << 20), NRT_INVALID);
+  EXPECT_EQ(nrt_sys_trace_fetch_options_set_nc_idx(fetch_options_, 1u << 20), NRT_INVALID);
 }
 
 TEST_F(Trace, LeavesCoresOut) {
-  nrt_sys_trace_config_set_capture_enabled_for_nc(config(), 0, false);
+  nrt_sys_trace_config_set_capture_enabled_for_nc(trace_config_, 0, false);
   start();
   ASSERT_EQ(execute(), NRT_SUCCESS);
   const ScopedTensor elsewhere(16, 1);
@@ -159,9 +159,9 @@ TEST_F(Trace, LeavesCoresOut) {
 }
 
 TEST_F(Trace, LeavesTypesOut) {
-  ASSERT_EQ(
-      nrt_sys_trace_config_set_capture_enabled_for_event_type(config(), "nc_exec_running", false),
-      NRT_SUCCESS);
+  ASSERT_EQ(nrt_sys_trace_config_set_capture_enabled_for_event_type(trace_config_,
+                                                                    "nc_exec_running", false),
+            NRT_SUCCESS);
   start();
   ASSERT_EQ(execute(), NRT_SUCCESS);
   const Json trace = fetch();
@@ -170,9 +170,9 @@ TEST_F(Trace, LeavesTypesOut) {
 }
 
 TEST_F(Trace, RefusesUnknownTypes) {
-  EXPECT_EQ(nrt_sys_trace_config_set_capture_enabled_for_event_type(config(), "no_such", true),
+  EXPECT_EQ(nrt_sys_trace_config_set_capture_enabled_for_event_type(trace_config_, "no_such", true),
             NRT_INVALID);
-  EXPECT_EQ(nrt_sys_trace_config_set_capture_enabled_for_event_type(config(), nullptr, true),
+  EXPECT_EQ(nrt_sys_trace_config_set_capture_enabled_for_event_type(trace_config_, nullptr, true),
             NRT_INVALID);
 }
 
@@ -184,14 +184,16 @@ TEST_F(Trace, ListsTheTypes) {
               IsSupersetOf({"nc_exec_running", "nrt_execute", "nrt_load", "nrta_execute_schedule",
                             "nrt_tensor_write", "timestamp_sync_point"}));
   for (const std::string& type : names_of(types, count))
-    nrt_sys_trace_config_set_capture_enabled_for_event_type(config(), type.c_str(),
+    nrt_sys_trace_config_set_capture_enabled_for_event_type(trace_config_, type.c_str(),
                                                             type == "nrt_load");
   nrt_sys_trace_free_event_types(types, count);
-  ASSERT_EQ(nrt_sys_trace_config_get_enabled_event_types(config(), &types, &count), NRT_SUCCESS);
+  ASSERT_EQ(nrt_sys_trace_config_get_enabled_event_types(trace_config_, &types, &count),
+            NRT_SUCCESS);
   EXPECT_THAT(names_of(types, count), ElementsAre("nrt_load"));
   nrt_sys_trace_free_event_types(types, count);
-  nrt_sys_trace_config_set_defaults(config());
-  ASSERT_EQ(nrt_sys_trace_config_get_enabled_event_types(config(), &types, &count), NRT_SUCCESS);
+  nrt_sys_trace_config_set_defaults(trace_config_);
+  ASSERT_EQ(nrt_sys_trace_config_get_enabled_event_types(trace_config_, &types, &count),
+            NRT_SUCCESS);
   EXPECT_GT(count, 1u);
   nrt_sys_trace_free_event_types(types, count);
 }
@@ -229,7 +231,8 @@ TEST_F(Trace, RecordsSeveralThreadsWhileItIsFetched) {
     });
   std::map<uint64_t, int> ends;
   const auto count = [&] {
-    for (const Json& event : fetch().at("events")) ++ends[event.at("tracking_id")];
+    const Json trace = fetch();
+    for (const Json& event : trace.at("events")) ++ends[event.at("tracking_id")];
   };
   for (int i = 0; i < 10; ++i) count();
   for (std::thread& thread : threads) thread.join();
@@ -238,7 +241,13 @@ TEST_F(Trace, RecordsSeveralThreadsWhileItIsFetched) {
   for (const auto& [id, seen] : ends) ASSERT_EQ(seen, 2) << id;
 }
 
-TEST_F(Trace, AllocatesNothingWhileItIsOff) {
+// On a device that allocates nothing of its own.
+class Untraced : public NrtModelTest {
+ protected:
+  Untraced() : NrtModelTest("null") {}
+};
+
+TEST_F(Untraced, AllocatesNothing) {
   EXPECT_EQ(steady_allocations([&] { return execute() == NRT_SUCCESS; }), 0u);
 }
 
