@@ -49,7 +49,9 @@ NRT_STATUS nrt_barrier(int32_t vnc, uint32_t g_device_id, uint32_t g_device_coun
 NRT_STATUS nrt_all_gather(int32_t vnc, uint32_t g_device_id, uint32_t g_device_count,
                           uint32_t rank_input_size, void* input, void* output);
 
-// Begin and end a trace of all calls. Use nrt_sys_trace_start and nrt_profile_start instead.
+// Begin and end a trace of calls and executions, which goes to a file in the JSON form of trace
+// viewers; `trace_mem`: with the calls that allocate and free tensors. NRT_INVALID: begun already,
+// or not begun; NRT_FAILURE: the file cannot be written.
 NRT_STATUS nrt_trace_start(bool trace_mem);
 NRT_STATUS nrt_trace_stop(const char* filename);
 

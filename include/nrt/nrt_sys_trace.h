@@ -1,4 +1,5 @@
-// What the runtime did when: calls, submissions, executions, as JSON.
+// What the runtime did when: calls, submissions, executions, as JSON. Before nrt_init and after
+// nrt_close, too.
 //
 // Calls may come from any thread; one thread at a time uses a configuration or options.
 #ifndef NRT_NRT_SYS_TRACE_H
@@ -28,7 +29,8 @@ NRT_STATUS nrt_sys_trace_config_allocate(nrt_sys_trace_config_t** options);
 void nrt_sys_trace_config_set_defaults(nrt_sys_trace_config_t* options);
 void nrt_sys_trace_config_free(nrt_sys_trace_config_t* options);
 
-// How many events each core keeps until they are fetched; the oldest go first.
+// How many events each core keeps until they are fetched; the oldest go first. The start and the
+// stop of something are two events and stay together: an odd number is that number less one.
 void nrt_sys_trace_config_set_max_events_per_nc(nrt_sys_trace_config_t* options,
                                                 uint64_t max_events_per_nc);
 void nrt_sys_trace_config_set_capture_enabled_for_nc(nrt_sys_trace_config_t* options,
@@ -47,8 +49,9 @@ void nrt_sys_trace_free_event_types(const char** event_types, size_t count);
 
 // ---- Recording ----
 
-// Starts recording; the configuration is copied, NULL means defaults. Stopping keeps what was
-// recorded for nrt_sys_trace_fetch_events.
+// Starts recording; the configuration is copied, NULL means defaults. What was recorded before is
+// forgotten. NRT_INVALID: it is recording already. Stopping keeps what was recorded for
+// nrt_sys_trace_fetch_events. Something is recorded when it ends, if that is while recording.
 NRT_STATUS nrt_sys_trace_start(nrt_sys_trace_config_t* options);
 NRT_STATUS nrt_sys_trace_stop(void);
 
@@ -66,8 +69,11 @@ NRT_STATUS nrt_sys_trace_fetch_options_set_nc_idx(nrt_sys_trace_fetch_options_t*
 
 // Takes the recorded events out, as JSON text that ends in NUL: an object whose array "events" has
 // objects with "event_type", "phase" ("start" or "stop"), "tracking_id" (the same for the two of a
-// pair) and "data". `*written_size` is its length without the NUL. The caller frees the text with
-// nrt_sys_trace_buffer_free. NULL options: defaults.
+// pair), "timestamp_ns" (CLOCK_MONOTONIC), "thread_id", "nc_idx" (the core; missing where there is
+// none) and "data": "sequence_id" of an asynchronous request, "status" of a stop, and of
+// "nc_exec_running", when a core computes, "nc_timestamp_ns" and "model". `*written_size` is its
+// length without the NUL. The caller frees the text with nrt_sys_trace_buffer_free. NULL options:
+// defaults.
 NRT_STATUS nrt_sys_trace_fetch_events(char** buffer, size_t* written_size,
                                       const nrt_sys_trace_fetch_options_t* options);
 void nrt_sys_trace_buffer_free(char* buffer);

@@ -91,7 +91,7 @@ NRT_STATUS with_config(const char* call, nrt_inspect_config* config, Body&& body
   });
 }
 
-// For what has no effect here, but a value that could be wrong.
+// For a setting that has no effect here.
 NRT_STATUS accept(const char* call, nrt_inspect_config* config) noexcept {
   return with_config(call, config, [](const nrt_inspect_config&) { return NRT_SUCCESS; });
 }
