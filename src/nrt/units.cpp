@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <thread>
 #include <utility>
+#include <vector>
 
+#include "base/thread.h"
 #include "nrt/collective_task.h"
 #include "nrt/compute_task.h"
 #include "nrt/transfer_task.h"
@@ -58,9 +61,18 @@ Result<RequestUnit*> Units::use(const UnitAddress& address) {
   return units_.back().get();
 }
 
+// All at the same time: each may have to wait for what it runs.
 void Units::close() {
   const std::lock_guard lock(mutex_);
+  std::vector<std::thread> closing;
+  closing.reserve(units_.size());
+  for (const std::unique_ptr<RequestUnit>& unit : units_) {
+    if (unit->queue().in_flight() == 0) continue;
+    Result<std::thread> thread = start_thread("millrace-close", [&unit] { unit->queue().close(); });
+    if (thread.ok()) closing.push_back(*std::move(thread));
+  }
   for (const std::unique_ptr<RequestUnit>& unit : units_) unit->queue().close();
+  for (std::thread& thread : closing) thread.join();
 }
 
 queue::UnitOptions Units::options_of(const UnitAddress& address) const {
