@@ -8,9 +8,6 @@
 namespace millrace::test {
 namespace {
 
-// No status that a request ends with.
-constexpr NRT_STATUS kUntouched = NRT_COLL_PENDING;
-
 class Completion : public NrtModelTest {
  protected:
   std::vector<float> content_of(const nrt_tensor_t* tensor) {

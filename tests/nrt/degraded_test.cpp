@@ -8,7 +8,6 @@
 namespace millrace::test {
 namespace {
 
-constexpr NRT_STATUS kUntouched = NRT_COLL_PENDING;
 using Rets = std::array<NRT_STATUS, 3>;
 
 class Degraded : public NrtModelTest {
@@ -160,7 +159,6 @@ TEST_F(TimedOut, IsASynchronousCall) {
 }
 
 TEST_F(TimedOut, IsATransferWhichTouchesItsBufferNoMore) {
-  const size_t threads = library_threads();
   transfers().hang_nth(1);
   auto ret = std::make_unique<NRT_STATUS>(kUntouched);
   auto buffer = std::make_unique<std::array<std::byte, kTinyInputBytes>>();
@@ -175,7 +173,7 @@ TEST_F(TimedOut, IsATransferWhichTouchesItsBufferNoMore) {
   // Its thread comes back, and ends.
   transfers().end_hangs();
   nrt_close();
-  await_library_threads(threads);
+  await_library_threads(kLanes);
   EXPECT_EQ(*buffer, before);
 }
 

@@ -11,8 +11,6 @@
 namespace millrace::test {
 namespace {
 
-constexpr NRT_STATUS kUntouched = NRT_COLL_PENDING;
-
 NRT_STATUS init() {
   return nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", "");
 }
@@ -141,10 +139,10 @@ TEST_F(LifeCycle, AFailedInitMayBeTriedAgain) {
   EXPECT_EQ(init(), NRT_SUCCESS);
 }
 
-// A request may run for one second, so that closing does not wait for long.
+// A request may run for two seconds, so that closing does not wait for long.
 class CloseWhile : public LifeCycle {
  protected:
-  CloseWhile() : LifeCycle("faulty-cpu", {{"NEURON_RT_EXEC_TIMEOUT", "1"}}) {}
+  CloseWhile() : LifeCycle("faulty-cpu", {{"NEURON_RT_EXEC_TIMEOUT", "2"}}) {}
 };
 
 TEST_F(CloseWhile, RequestsArePendingEndsThemAll) {
@@ -167,6 +165,7 @@ TEST_F(CloseWhile, RequestsArePendingEndsThemAll) {
 
 TEST_F(CloseWhile, ThreadsAreInsideLetsThemReturn) {
   executions().hold();
+  const uint64_t held_before = executions().counts().holds;
   std::atomic<int> timed_out{0}, closed{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i)
@@ -177,7 +176,7 @@ TEST_F(CloseWhile, ThreadsAreInsideLetsThemReturn) {
     });
   threads.emplace_back(
       [&] { EXPECT_EQ(nrt_tensor_check_output_completion(output_.get(), -1, 1), NRT_CLOSED); });
-  executions().await_holds(1);
+  executions().await_holds(held_before + 1);
   nrt_close();
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(timed_out, 1);

@@ -44,6 +44,9 @@ inline std::vector<std::byte> tiny_archive(const TinyModelOptions& options = {})
   return model::archive_bytes(graph::encode(model));
 }
 
+// No status that a request ends with.
+inline constexpr NRT_STATUS kUntouched = NRT_COLL_PENDING;
+
 inline constexpr size_t kTinyInputBytes = kTinyInputChannels * kTinySide * kTinySide * 4;
 inline constexpr size_t kTinyOutputBytes = kTinyOutputChannels * kTinySide * kTinySide * 4;
 
@@ -81,6 +84,9 @@ class ScopedSet {
   nrt_tensor_set_t* set_ = nullptr;
 };
 
+// Lanes of the device: what threads of the library there are when nothing runs.
+inline constexpr int kLanes = 2;
+
 // Runs between nrt_init and nrt_close, on two cores, with the device that `device` names.
 class NrtTest : public testing::Test {
  protected:
@@ -91,7 +97,7 @@ class NrtTest : public testing::Test {
           more.emplace_back("NEURON_RT_LOG_LEVEL", "QUIET");
           return std::move(more);
         }()),
-        device_(device::open_device(device, {.lanes = 2}).value()) {
+        device_(device::open_device(device, {.lanes = kLanes}).value()) {
     EXPECT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
   }
   ~NrtTest() override {

@@ -4,8 +4,6 @@
 namespace millrace::test {
 namespace {
 
-constexpr NRT_STATUS kUntouched = NRT_COLL_PENDING;
-
 // One request per unit, two on the transfer units.
 class QueueFull : public NrtModelTest {
  protected:

@@ -6,25 +6,27 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <thread>
 
 namespace millrace::test {
 
-inline size_t library_threads() {
+// Those whose name begins so.
+inline size_t library_threads(std::string_view prefix = "millrace-") {
   size_t count = 0;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
     std::ifstream file(task.path() / "comm");
     std::string name;
     std::getline(file, name);
-    if (name.starts_with("millrace-")) ++count;
+    if (name.starts_with(prefix)) ++count;
   }
   return count;
 }
 
 // Returns once there are so many: a thread that was started gets its name, and one that was joined
 // leaves the list, a moment later.
-inline void await_library_threads(size_t count) {
-  while (library_threads() != count) std::this_thread::yield();
+inline void await_library_threads(size_t count, std::string_view prefix = "millrace-") {
+  while (library_threads(prefix) != count) std::this_thread::yield();
 }
 
 }  // namespace millrace::test
