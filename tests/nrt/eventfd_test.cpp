@@ -1,38 +1,14 @@
-// Event fds: one per request, one per unit, and the handles of 2.28.
+// Event fds of single requests.
 #include <fcntl.h>
-#include <sys/epoll.h>
 
 #include <limits>
 
-#include "tests/nrt/event_fd.h"
-#include "tests/nrt/nrt_fixture.h"
+#include "tests/nrt/eventfd_fixture.h"
 
 namespace millrace::test {
 namespace {
 
-class EventFds : public NrtModelTest {
- protected:
-  // A transfer that is held at the gate.
-  nrta_seq_t held_write() {
-    nrta_seq_t sequence = 0;
-    EXPECT_EQ(schedule_write(nullptr, &sequence), NRT_SUCCESS);
-    return sequence;
-  }
-  nrta_seq_t completed_write() {
-    const nrta_seq_t sequence = held_write();
-    await(sequence);
-    return sequence;
-  }
-  void release_and_await(nrta_seq_t sequence) {
-    transfers().release();
-    await(sequence);
-  }
-  static NRT_STATUS notify(nrta_seq_t sequence, int fd) {
-    return nrta_event_register_seq_id_completion(sequence, fd);
-  }
-};
-
-using EventFdOfRequest = EventFds;
+class EventFdOfRequest : public EventFdTest {};
 
 TEST_F(EventFdOfRequest, IsTheCallersWithAnyFlags) {
   transfers().hold();
@@ -165,128 +141,6 @@ TEST_F(EventFdOfRequest, MayBeAPipe) {
   reading = UniqueFd();
   // Nobody reads any more: no signal.
   EXPECT_EQ(notify(sequence, writing.get()), NRT_SUCCESS);
-}
-
-using EventFdOfUnit = EventFds;
-
-TEST_F(EventFdOfUnit, ServesALevelTriggeredEpollLoop) {
-  EventFd event;
-  // The unit has never been used.
-  ASSERT_EQ(nrta_event_register_xu_completion(0, NRTA_XU_TENSOR_OP, 0, event.get()), NRT_SUCCESS);
-  const UniqueFd epoll(epoll_create1(EPOLL_CLOEXEC));
-  epoll_event interest{EPOLLIN, {}};
-  ASSERT_EQ(epoll_ctl(epoll.get(), EPOLL_CTL_ADD, event.get(), &interest), 0);
-  constexpr uint64_t kRequests = 500;
-  std::thread scheduler([&] {
-    for (uint64_t i = 0; i < kRequests; ++i)
-      EXPECT_EQ(schedule_write(nullptr, nullptr), NRT_SUCCESS);
-  });
-  for (uint64_t completed = 0; completed < kRequests;) {
-    epoll_event ready{};
-    if (epoll_wait(epoll.get(), &ready, 1, -1) != 1) continue;
-    event.take();
-    completed = NRTA_SEQ_GET_SEQ_NUM(last_completed(NRTA_XU_TENSOR_OP));
-  }
-  scheduler.join();
-}
-
-TEST_F(EventFdOfUnit, IsToldOfEachCompletionOnceItsSequenceIsVisible) {
-  EventFd event;
-  ASSERT_EQ(nrta_event_register_xu_completion(0, NRTA_XU_TENSOR_OP, 0, event.get()), NRT_SUCCESS);
-  for (int round = 0; round < 300; ++round) {
-    nrta_seq_t sequence = 0;
-    ASSERT_EQ(schedule_write(nullptr, &sequence), NRT_SUCCESS);
-    EXPECT_GE(event.await(), 1u);
-    ASSERT_EQ(last_completed(NRTA_XU_TENSOR_OP), sequence);
-  }
-}
-
-TEST_F(EventFdOfUnit, HearsOfItsUnitOnly) {
-  EventFd transfers_of_0, other_queue, compute, other_core;
-  ASSERT_EQ(nrta_event_register_xu_completion(0, NRTA_XU_TENSOR_OP, 0, transfers_of_0.get()),
-            NRT_SUCCESS);
-  ASSERT_EQ(nrta_event_register_xu_completion(0, NRTA_XU_TENSOR_OP, 1, other_queue.get()),
-            NRT_SUCCESS);
-  ASSERT_EQ(nrta_event_register_xu_completion(0, NRTA_XU_COMPUTE, 0, compute.get()), NRT_SUCCESS);
-  ASSERT_EQ(nrta_event_register_xu_completion(1, NRTA_XU_TENSOR_OP, 0, other_core.get()),
-            NRT_SUCCESS);
-  completed_write();
-  transfers_of_0.await();
-  for (EventFd* silent : {&other_queue, &compute, &other_core}) EXPECT_EQ(silent->take(), 0u);
-}
-
-TEST_F(EventFdOfUnit, IsNotToldOfThePastAndMayBeReplacedAndRemoved) {
-  completed_write();
-  EventFd first, second;
-  ASSERT_EQ(nrta_event_register_xu_completion(0, NRTA_XU_TENSOR_OP, 0, first.get()), NRT_SUCCESS);
-  EXPECT_EQ(first.take(), 0u);
-  ASSERT_EQ(nrta_event_register_xu_completion(0, NRTA_XU_TENSOR_OP, 0, second.get()), NRT_SUCCESS);
-  completed_write();
-  second.await();
-  EXPECT_EQ(first.take(), 0u);
-  ASSERT_EQ(nrta_event_register_xu_completion(0, NRTA_XU_TENSOR_OP, 0, -1), NRT_SUCCESS);
-  completed_write();
-  completed_write();
-  EXPECT_EQ(second.take(), 0u);
-}
-
-TEST_F(EventFdOfUnit, NeedsAUnit) {
-  EventFd event;
-  EXPECT_EQ(nrta_event_register_xu_completion(2, NRTA_XU_TENSOR_OP, 0, event.get()), NRT_INVALID);
-  EXPECT_EQ(nrta_event_register_xu_completion(-1, NRTA_XU_TENSOR_OP, 0, event.get()), NRT_INVALID);
-  EXPECT_EQ(nrta_event_register_xu_completion(0, NRTA_XU_NUM, 0, event.get()), NRT_INVALID);
-  EXPECT_EQ(nrta_event_register_xu_completion(0, NRTA_XU_COMPUTE, 1, event.get()), NRT_INVALID);
-}
-
-using CompletionHandle = EventFds;
-
-TEST_F(CompletionHandle, StaysReadableOnceTheRequestIsComplete) {
-  transfers().hold();
-  const nrta_seq_t sequence = held_write();
-  int first = -1, second = -1;
-  ASSERT_EQ(nrta_get_completion_handle(sequence, &first), NRT_SUCCESS);
-  ASSERT_EQ(nrta_get_completion_handle(sequence, &second), NRT_SUCCESS);
-  EXPECT_NE(first, second);
-  EXPECT_FALSE(is_readable(first));
-  ::close(first);
-  transfers().release();
-  await_readable(second);
-  EXPECT_TRUE(is_completed(sequence));
-  EXPECT_TRUE(is_readable(second));
-  ::close(second);
-}
-
-TEST_F(CompletionHandle, OfACompletedRequestIsReadable) {
-  const nrta_seq_t sequence = completed_write();
-  for (int round = 0; round < 3; ++round) {
-    int handle = -1;
-    ASSERT_EQ(nrta_get_completion_handle(sequence, &handle), NRT_SUCCESS);
-    EXPECT_TRUE(is_readable(handle));
-    ::close(handle);
-  }
-}
-
-TEST_F(CompletionHandle, LeavesTheEventFdOfTheRequestInPlace) {
-  transfers().hold();
-  const nrta_seq_t sequence = held_write();
-  EventFd before;
-  ASSERT_EQ(notify(sequence, before.get()), NRT_SUCCESS);
-  int number = -1;
-  ASSERT_EQ(nrta_get_completion_handle(sequence, &number), NRT_SUCCESS);
-  const UniqueFd handle(number);
-  EventFd after;
-  ASSERT_EQ(notify(sequence, after.get()), NRT_SUCCESS);
-  transfers().release();
-  EXPECT_EQ(after.await(), 1u);
-  await_readable(handle.get());
-  EXPECT_EQ(before.take(), 0u);
-}
-
-TEST_F(CompletionHandle, NeedsAnIssuedId) {
-  int handle = -7;
-  EXPECT_EQ(nrta_get_completion_handle(12345, &handle), NRT_INVALID);
-  EXPECT_EQ(nrta_get_completion_handle(completed_write(), nullptr), NRT_INVALID);
-  EXPECT_EQ(handle, -7);
 }
 
 }  // namespace
