@@ -2,7 +2,9 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "base/clock.h"
 #include "bench/nrt/face.h"
@@ -57,20 +59,40 @@ struct Fixture {
   NRT_STATUS ret = NRT_SUCCESS;
 };
 
-// Times a burst of calls of `schedule`; the id of the last.
-template <class Schedule>
-nrta_seq_t run_burst(benchmark::State& state, Schedule&& schedule) {
-  nrta_seq_t sequence = 0;
-  const int64_t begin = now_ns();
-  for (int i = 0; i < kBurst; ++i) sequence = schedule();
-  state.SetIterationTime(static_cast<double>(now_ns() - begin) * 1e-9);
-  return sequence;
-}
+// Times bursts of calls, and shows the median of the bursts beside the mean: on a machine that is
+// busy with other things some bursts are interrupted, and the mean is theirs.
+class Bursts {
+ public:
+  explicit Bursts(benchmark::State& state) : state_(state) {}
+  ~Bursts() {
+    std::ranges::nth_element(each_, each_.begin() + each_.size() / 2);
+    state_.counters["median_ns"] = each_[each_.size() / 2];
+  }
+  Bursts(const Bursts&) = delete;
+  Bursts& operator=(const Bursts&) = delete;
+
+  bool go_on() { return state_.KeepRunningBatch(kBurst); }
+  // Returns what the last call does.
+  template <class Schedule>
+  nrta_seq_t run(Schedule&& schedule) {
+    nrta_seq_t sequence = 0;
+    const int64_t begin = now_ns();
+    for (int i = 0; i < kBurst; ++i) sequence = schedule();
+    const auto taken = static_cast<double>(now_ns() - begin);
+    state_.SetIterationTime(taken * 1e-9);
+    each_.push_back(taken / kBurst);
+    return sequence;
+  }
+
+ private:
+  benchmark::State& state_;
+  std::vector<double> each_;
+};
 
 void execute_schedule(benchmark::State& state) {
   Fixture fixture(kNullDevice);
-  while (state.KeepRunningBatch(kBurst))
-    Fixture::await(run_burst(state, [&] { return fixture.schedule(); }));
+  Bursts bursts(state);
+  while (bursts.go_on()) Fixture::await(bursts.run([&] { return fixture.schedule(); }));
 }
 
 // The lane is at work meanwhile, as in a pipeline.
@@ -78,11 +100,12 @@ void execute_schedule_behind_another(benchmark::State& state) {
   Fixture fixture(kGatedDevice);
   const auto device = device::open_device("faulty-null");
   device::FaultPlan& gate = *device::faults_of(**device);
-  for (uint64_t held = 1; state.KeepRunningBatch(kBurst); ++held) {
+  Bursts bursts(state);
+  for (uint64_t held = 1; bursts.go_on(); ++held) {
     gate.hold();
     fixture.schedule();
     gate.await_holds(held);
-    const nrta_seq_t last = run_burst(state, [&] { return fixture.schedule(); });
+    const nrta_seq_t last = bursts.run([&] { return fixture.schedule(); });
     gate.release();
     Fixture::await(last);
   }
@@ -90,8 +113,8 @@ void execute_schedule_behind_another(benchmark::State& state) {
 
 void tensor_write(benchmark::State& state) {
   Fixture fixture(kNullDevice);
-  while (state.KeepRunningBatch(kBurst))
-    Fixture::await(run_burst(state, [&] { return fixture.write(); }));
+  Bursts bursts(state);
+  while (bursts.go_on()) Fixture::await(bursts.run([&] { return fixture.write(); }));
 }
 
 void get_sequence(benchmark::State& state) {
