@@ -13,10 +13,7 @@
 namespace millrace::nrt {
 namespace {
 
-// Of one thread. Calls may be nested.
-struct Depth {
-  std::atomic<uint32_t> calls{0};
-};
+using call_gate_internal::Depth;
 
 // Never destroyed: threads end while the process exits.
 struct Threads {
@@ -54,36 +51,23 @@ class OwnDepth {
   Depth& get() noexcept { return depth_; }
 
  private:
-  Depth depth_;
+  Depth depth_{0};
 };
+
+}  // namespace
+
+namespace call_gate_internal {
 
 constinit thread_local Depth* own_depth = nullptr;
 constinit std::atomic<bool> fence_in_calls{true};
 
-Depth& depth_of_this_thread() noexcept {
-  if (own_depth == nullptr) [[unlikely]] {
-    thread_local OwnDepth own;
-    own_depth = &own.get();
-    if (use_membarrier()) fence_in_calls.store(false, std::memory_order_relaxed);
-  }
-  return *own_depth;
+Depth* enroll() {
+  thread_local OwnDepth own;
+  if (use_membarrier()) fence_in_calls.store(false, std::memory_order_relaxed);
+  return &own.get();
 }
 
-}  // namespace
-
-InCall::InCall() noexcept {
-  std::atomic<uint32_t>& calls = depth_of_this_thread().calls;
-  calls.store(calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (fence_in_calls.load(std::memory_order_relaxed)) [[unlikely]]
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-  else
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-}
-
-InCall::~InCall() {
-  std::atomic<uint32_t>& calls = own_depth->calls;
-  calls.store(calls.load(std::memory_order_relaxed) - 1, std::memory_order_release);
-}
+}  // namespace call_gate_internal
 
 void await_calls() noexcept {
   if (use_membarrier())
@@ -94,7 +78,7 @@ void await_calls() noexcept {
   const std::lock_guard lock(all.mutex);
   // One after the other: a call that begins meanwhile sees what has changed.
   for (const Depth* const depth : all.depths)
-    while (depth->calls.load(std::memory_order_acquire) != 0) std::this_thread::yield();
+    while (depth->load(std::memory_order_acquire) != 0) std::this_thread::yield();
 }
 
 }  // namespace millrace::nrt

@@ -26,7 +26,10 @@ class Units {
  public:
   Units(const Settings& settings, std::shared_ptr<device::Device> device);
 
-  // kInvalidArgument for an address outside the visible cores or queues.
+  // Whether the address is inside the visible cores and queues; kInvalidArgument says what is not.
+  bool has(const UnitAddress& address) const noexcept {
+    return address.core < settings_.cores.count && address.queue < queues_of(address.kind);
+  }
   Status check(const UnitAddress& address) const;
   // The unit at the address, which is valid; made if there is none yet. Its tasks are TransferTask,
   // ComputeTask or CollectiveTask.
