@@ -90,7 +90,9 @@ bool JobBinder::bind_tensor(const ModelTensors& model, TensorDirection direction
                   fmt::format("the memory is not aligned for {}", to_string(expected.data_type)));
   if (direction == TensorDirection::OUTPUT && !state->writable())
     return refuse(direction, name, "the memory is read-only");
-  if (state->info().name != name) misnamed_.push_back({name, state->info().name});
+  // An output that is passed on as an input has another name on purpose.
+  if (state->info().name != name && state->info().direction == direction)
+    misnamed_.push_back({name, state->info().name});
   binding.data = state->data();
   binding.view = type == TensorType::HW ? device::View::kHw : device::View::kCpu;
   binding.owner = state;
