@@ -35,7 +35,7 @@ struct DirectoryForm {
   std::vector<FormFile> files;  // beside the parts
 };
 
-Result<Header> header_of(FileBytes file) {
+Result<Header> header_of_whole(FileBytes file) {
   MILLRACE_ASSIGN_OR_RETURN(
       const Header header,
       read_header(file.first(std::min<size_t>(file.size(), kHeaderSize)), file.size()));
@@ -132,7 +132,7 @@ Result<bool> make_hold(const std::string& directory, const DirectoryForm& form) 
 Result<bool> extract_archive(const std::string& file, const std::string& directory,
                              const std::vector<SideFile>& side_files) {
   MILLRACE_ASSIGN_OR_RETURN(const MappedFile mapped, MappedFile::open(file));
-  const Result<Header> header = header_of(mapped.bytes());
+  const Result<Header> header = header_of_whole(mapped.bytes());
   if (!header.ok()) return header.status().with_context(file);
   std::error_code error;
   std::filesystem::create_directories(directory, error);
