@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 
 #include <future>
+#include <memory>
 #include <stdexcept>
+#include <thread>
 
 #include "tests/support/log_capture.h"
 #include "tests/vart/runner_fixture.h"
@@ -18,7 +20,15 @@ class RunnerWatchdog : public GatedRunnerTest {
     gate_->release();
     gate_->hang_nth(1);
   }
-  ~RunnerWatchdog() override { unsetenv("MILLRACE_WATCHDOG"); }
+  // Threads that were set aside keep the device, with what it has counted, until they are through;
+  // the next test wants one of its own.
+  ~RunnerWatchdog() override {
+    unsetenv("MILLRACE_WATCHDOG");
+    test::let_everything_go(*gate_);
+    const std::weak_ptr<device::Device> device = device_;
+    device_.reset();
+    while (!device.expired()) std::this_thread::yield();
+  }
 
   std::shared_ptr<Runner> watched_runner() {
     setenv("MILLRACE_WATCHDOG", "400ms", 1);
