@@ -43,6 +43,19 @@ function(millrace_export_only target map)
   endif()
 endfunction()
 
+# millrace_add_c_sample(NAME SOURCES ...)
+# A sample of the NRT face, in C. A sanitized library needs the sanitizer's runtime for C++ in the
+# program; and each source of a C program has names of its own.
+function(millrace_add_c_sample name)
+  cmake_parse_arguments(ARG "" "" "SOURCES" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  if(MILLRACE_SANITIZE)
+    set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
+  endif()
+  target_link_libraries(${name} PRIVATE nrt_samples_common millrace_settings)
+endfunction()
+
 # millrace_add_test(NAME SOURCES ... [LIBS library ...] [LABELS label ...] [TIMEOUT seconds]
 #                   [FIXTURE name] [SEPARATE_SOURCES])
 # A GoogleTest program whose cases ctest lists one by one. FIXTURE names a ctest fixture of theirs.

@@ -15,6 +15,7 @@ namespace millrace::test {
 
 inline const std::string kPrefix = MILLRACE_STAGE "/prefix";
 inline const std::string kLibraries = kPrefix + "/" MILLRACE_LIBRARY_DIR;
+inline const std::string kPkgConfigPath = "PKG_CONFIG_PATH=" + kLibraries + "/pkgconfig";
 
 // For a test that needs the staged installation: skips where there can be none.
 #define MILLRACE_NEED_INSTALLATION()                                                        \

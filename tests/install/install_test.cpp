@@ -7,7 +7,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::string kPkgConfigPath = "PKG_CONFIG_PATH=" + kLibraries + "/pkgconfig";
 const std::string kLibraryPath = "LD_LIBRARY_PATH=" + kLibraries;
 
 class Installation : public ::testing::TestWithParam<Compiler> {

@@ -11,7 +11,6 @@ using ::testing::HasSubstr;
 const std::string kNeuronLibraries = MILLRACE_STAGE "/neuron/lib";
 const std::string kNeuronInclude = MILLRACE_STAGE "/neuron/include";
 const std::string kModel = MILLRACE_STAGE "/model.rai";
-const std::string kPkgConfigPath = "PKG_CONFIG_PATH=" + kLibraries + "/pkgconfig";
 
 const std::vector<Compiler> kCompilers = {{"gcc", MILLRACE_GCC}, {"clang", MILLRACE_CLANG}};
 
