@@ -54,8 +54,8 @@ NRT_STATUS nrta_v2_cc_schedule(nrt_cc_context_t** cc_ctx, int queue,
 }
 MILLRACE_AS_OF_228(nrta_v2_cc_schedule, nrta_cc_schedule);
 
-NRT_STATUS nrta_v2_get_sequence(uint32_t lnc, uint32_t xu, int queue, nrta_seq_t* seq) {
-  return last_completed(kKindsOf228, lnc, xu, queue, seq);
+NRT_STATUS nrta_v2_get_sequence(uint32_t lnc, int xu, int queue, nrta_seq_t* seq) {
+  return last_completed(kKindsOf228, lnc, static_cast<uint32_t>(xu), queue, seq);
 }
 MILLRACE_AS_OF_228(nrta_v2_get_sequence, nrta_get_sequence);
 
