@@ -24,6 +24,12 @@ NRT_STATUS with_tensor(const char* call, const nrt_tensor_t* handle, Body&& body
   });
 }
 
+// For calls that have no status to return. Inside a call; after the end of the runtime there is
+// nothing to find, and its handles are being taken away.
+const Tensor* find_running(const nrt_tensor_t* handle) noexcept {
+  return Runtime::current() == nullptr ? nullptr : TensorHandles::find(handle).get();
+}
+
 NRT_STATUS give(std::shared_ptr<Tensor> tensor, nrt_tensor_t** handle) {
   *handle = TensorHandles::of_process().make(std::move(tensor));
   return NRT_SUCCESS;
@@ -180,13 +186,13 @@ NRT_STATUS nrt_tensor_memset(nrt_tensor_t* tensor, uint64_t offset, int value, s
 
 size_t nrt_tensor_get_size(const nrt_tensor_t* tensor) {
   const InCall inside;
-  const std::shared_ptr<Tensor>& found = TensorHandles::find(tensor);
+  const Tensor* const found = find_running(tensor);
   return found == nullptr ? 0 : found->size();
 }
 
 void* nrt_tensor_get_va(const nrt_tensor_t* tensor) {
   const InCall inside;
-  const std::shared_ptr<Tensor>& found = TensorHandles::find(tensor);
+  const Tensor* const found = find_running(tensor);
   return found == nullptr ? nullptr : found->data();
 }
 

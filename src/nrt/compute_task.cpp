@@ -94,7 +94,7 @@ Status ComputeTask::copy_shared_inputs() noexcept {
 }
 
 std::string ComputeTask::describe(const queue::RunPosition& position) const {
-  return job_.describe(position);
+  return model_->executor()->describe(position);
 }
 
 void ComputeTask::on_settled(const queue::Completion& completion) noexcept {

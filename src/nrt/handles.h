@@ -67,8 +67,9 @@ class Handles {
 
   // Ends a live handle; null when it is none. The object lives as long as somebody else keeps it.
   std::shared_ptr<Object> drop(H* handle) {
-    if (handle == nullptr || !handle->live()) return nullptr;
+    if (handle == nullptr) return nullptr;
     const std::lock_guard lock(mutex_);
+    if (!handle->live()) return nullptr;
     free_.push_back(handle);
     handle->live_.store(0, std::memory_order_release);
     return std::exchange(handle->object_, nullptr);

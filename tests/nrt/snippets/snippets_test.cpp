@@ -2,6 +2,7 @@
 // end.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -34,6 +35,8 @@ class NrtSnippets : public ::testing::TestWithParam<std::string> {
  protected:
   // The model, an input for it, and what comes of that.
   void SetUp() override {
+    // ThreadSanitizer's dlopen does not look where the program's run path says.
+    setenv("LD_LIBRARY_PATH", MILLRACE_SNIPPETS_DIR "/../../lib", 1);
     const std::vector<float> x =
         tiny_numbers(size_t{kTinyInputChannels} * kTinySide * kTinySide, 3);
     ASSERT_TRUE(write_tiny_model(model_).ok());
