@@ -50,7 +50,7 @@ void Worker::make(uint32_t core) {
   Core& made = cores_[core];
   made.input = make_tensor(core, kInputBytes);
   made.output = make_tensor(core, kOutputBytes);
-  made.scratch = make_tensor(core, kBytes);
+  for (nrt_tensor_t*& scratch : made.scratch) scratch = make_tensor(core, kBytes);
   made.inputs = make_set(test::kTinyInput, made.input);
   made.outputs = make_set(test::kTinyOutput, made.output);
   nrta_error_tracker_create(core, &made.tracker);
@@ -113,19 +113,19 @@ NRT_STATUS Worker::schedule_execution(Request& request, uint32_t core) {
 NRT_STATUS Worker::schedule_transfer(Request& request, const UnitOfRun& unit) {
   const Core& on = cores_[unit.core];
   const int core = static_cast<int>(unit.core);
+  nrt_tensor_t* const scratch = on.scratch[unit.queue];
   void* const buffer = request.buffer.data();
   if (request.tracked)
-    return nrta_tensor_write(on.scratch, buffer, 0, kBytes, unit.queue, on.tracker,
-                             &request.sequence);
+    return nrta_tensor_write(scratch, buffer, 0, kBytes, unit.queue, on.tracker, &request.sequence);
   switch (random(3)) {
     case 0:
-      return nrta_tensor_read(buffer, on.scratch, 0, kBytes, core, unit.queue, &request.ret,
+      return nrta_tensor_read(buffer, scratch, 0, kBytes, core, unit.queue, &request.ret,
                               &request.sequence);
     case 1:
-      return nrta_tensor_copy(on.scratch, 0, on.scratch, kBytes / 2, kBytes / 2, core, unit.queue,
+      return nrta_tensor_copy(scratch, 0, scratch, kBytes / 2, kBytes / 2, core, unit.queue,
                               &request.ret, &request.sequence);
     default:
-      return nrta_tensor_write(on.scratch, buffer, 0, kBytes, core, unit.queue, &request.ret,
+      return nrta_tensor_write(scratch, buffer, 0, kBytes, core, unit.queue, &request.ret,
                                &request.sequence);
   }
 }

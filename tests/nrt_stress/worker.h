@@ -45,7 +45,8 @@ class Worker {
   };
   // The objects of one core.
   struct Core {
-    nrt_tensor_t *input = nullptr, *output = nullptr, *scratch = nullptr;
+    nrt_tensor_t *input = nullptr, *output = nullptr;
+    nrt_tensor_t* scratch[2] = {};  // by queue, since queues do not wait for each other
     nrt_tensor_set_t *inputs = nullptr, *outputs = nullptr;
     nrta_error_tracker_t* tracker = nullptr;
   };
