@@ -36,6 +36,7 @@ TEST_F(QueueFull, OfTransfersHasADepthOfItsOwn) {
   transfers().hold();
   nrta_seq_t first = 0, last = 0;
   ASSERT_EQ(schedule_write(nullptr, &first), NRT_SUCCESS);
+  transfers().await_holds(1);  // before the other queue comes to the gate
   ASSERT_EQ(schedule_write(nullptr, &last), NRT_SUCCESS);
   EXPECT_EQ(schedule_write(nullptr, nullptr), NRT_QUEUE_FULL);
   EXPECT_EQ(schedule_write(nullptr, nullptr, 1), NRT_SUCCESS);
