@@ -95,11 +95,10 @@ NRT_STATUS nrt_tensor_allocate(nrt_tensor_placement_t tensor_placement, int vnc,
   constexpr const char* kCall = "nrt_tensor_allocate";
   return with_runtime(kCall, [&](Runtime& runtime) {
     if (tensor == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
-    const int core = tensor_placement == NRT_TENSOR_PLACEMENT_DEVICE ? vnc : kNoCore;
-    if (core != kNoCore || tensor_placement == NRT_TENSOR_PLACEMENT_DEVICE) {
-      if (const Status status = runtime.check_core(core); !status.ok())
-        return report(kCall, status);
-    }
+    const bool on_device = tensor_placement == NRT_TENSOR_PLACEMENT_DEVICE;
+    if (const Status status = on_device ? runtime.check_core(vnc) : Status(); !status.ok())
+      return report(kCall, status);
+    const int core = on_device ? vnc : kNoCore;
     trace::note_core(core);
     Result<std::shared_ptr<Tensor>> made =
         Tensor::allocate(runtime.bank(core), core, size, name_or_empty(name));

@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <regex>
 #include <set>
 #include <string>
+
+#include "tests/support/page_text.h"
 
 namespace millrace::test {
 namespace {
@@ -16,27 +15,12 @@ using Names = std::multiset<std::string>;
 
 const std::string kSource = MILLRACE_SOURCE_DIR;
 
-std::string content(const std::string& path) {
-  std::ifstream file(path);
-  EXPECT_TRUE(file) << path;
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 // The text from the first `begin` to the next `end`.
 std::string between(const std::string& text, const std::string& begin, const std::string& end) {
   const size_t from = text.find(begin);
   EXPECT_NE(from, std::string::npos) << begin;
   if (from == std::string::npos) return {};
   return text.substr(from, text.find(end, from + begin.size()) - from);
-}
-
-// What `pattern` captures first, wherever it matches.
-Names all_of(const std::string& text, const char* pattern) {
-  const std::regex regex(pattern);
-  Names names;
-  for (std::sregex_iterator match(text.begin(), text.end(), regex), end; match != end; ++match)
-    names.insert((*match)[1]);
-  return names;
 }
 
 std::string section(const std::string& title) {
@@ -47,31 +31,33 @@ std::string section(const std::string& title) {
 TEST(VartPage, ListsEveryMethodOfARunner) {
   const std::string header = content(kSource + "/include/vart/vart_runner_factory.hpp");
   const Names declared =
-      all_of(between(header, " Runner {", "\n};"), R"(virtual [^;(]*\b(\w+)\([^;]*= 0;)");
+      all_of<Names>(between(header, " Runner {", "\n};"), R"(virtual [^;(]*\b(\w+)\([^;]*= 0;)");
   EXPECT_GT(declared.size(), 10u);
-  EXPECT_EQ(all_of(section("Runner"), R"(\n\| `(\w+)\()"), declared);
+  EXPECT_EQ(all_of<Names>(section("Runner"), R"(\n\| `(\w+)\()"), declared);
 }
 
 TEST(VartPage, ListsEveryOption) {
   const std::string source = content(kSource + "/src/vart/options.cpp");
   const std::string table = between(source, "kKnownOptions = {", "\n};");
   Names known;
-  for (std::string key : all_of(table, R"((?:KnownOption\{|>\()\s*("\w+"|k\w+))")) {
-    if (key.front() == 'k') key = *all_of(source, ("\\b" + key + R"( = ("\w+"))").c_str()).begin();
+  for (std::string key : all_of<Names>(table, R"((?:KnownOption\{|>\()\s*("\w+"|k\w+))")) {
+    if (key.front() == 'k')
+      key = *all_of<Names>(source, ("\\b" + key + R"( = ("\w+"))").c_str()).begin();
     known.insert(key.substr(1, key.size() - 2));
   }
   EXPECT_GT(known.size(), 10u);
-  EXPECT_EQ(all_of(section("Options"), R"(\n\| `(\w+)`)"), known);
+  EXPECT_EQ(all_of<Names>(section("Options"), R"(\n\| `(\w+)`)"), known);
 }
 
 // But those of the other face, which has a page of its own.
 TEST(VartPage, ListsEveryEnvironmentVariable) {
-  const Names listed = all_of(section("Environment"), R"(\n\| `(\w+)`)");
+  const Names listed = all_of<Names>(section("Environment"), R"(\n\| `(\w+)`)");
   size_t found = 0;
   for (const auto& file : std::filesystem::recursive_directory_iterator(kSource + "/src")) {
     if (file.path().extension() != ".cpp" || file.path().parent_path().filename() == "nrt")
       continue;
-    for (const std::string& name : all_of(content(file.path()), R"re("(MILLRACE_[A-Z0-9_]+))re")) {
+    for (const std::string& name :
+         all_of<Names>(content(file.path()), R"re("(MILLRACE_[A-Z0-9_]+))re")) {
       if (name.starts_with("MILLRACE_NRT_")) continue;  // the other face's page has them
       ++found;
       EXPECT_TRUE(listed.count(name) == 1) << name << " in " << file.path();

@@ -3,12 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
-#include <regex>
 #include <set>
 #include <string>
 
+#include "tests/support/page_text.h"
 #include "tests/support/subprocess.h"
 
 namespace millrace::test {
@@ -18,21 +17,6 @@ using Names = std::set<std::string>;
 
 const std::string kSource = MILLRACE_SOURCE_DIR;
 
-std::string content(const std::string& path) {
-  std::ifstream file(path);
-  EXPECT_TRUE(file) << path;
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// What `pattern` captures first, wherever it matches.
-Names all_of(const std::string& text, const char* pattern) {
-  const std::regex regex(pattern);
-  Names names;
-  for (std::sregex_iterator match(text.begin(), text.end(), regex), end; match != end; ++match)
-    names.insert((*match)[1]);
-  return names;
-}
-
 // What the first cells of the tables in a section of the page name.
 Names listed(const std::string& title) {
   const std::string page = content(kSource + "/docs/nrt.md");
@@ -40,8 +24,8 @@ Names listed(const std::string& title) {
   EXPECT_NE(from, std::string::npos) << title;
   const std::string section = page.substr(from, page.find("\n## ", from + 1) - from);
   std::string cells;
-  for (const std::string& cell : all_of(section, R"(\n\| ([^|]*) \|)")) cells += cell;
-  return all_of(cells, R"(`(\w+)`)");
+  for (const std::string& cell : all_of<Names>(section, R"(\n\| ([^|]*) \|)")) cells += cell;
+  return all_of<Names>(cells, R"(`(\w+)`)");
 }
 
 // Programs reach the calls of MILLRACE_1.0 through the headers only, by other names.
@@ -49,7 +33,7 @@ TEST(NrtPage, ListsEveryCallOfTheLibrary) {
   const ProgramResult symbols =
       run_program({MILLRACE_NM, "-D", "--defined-only", MILLRACE_NRT}, "/");
   ASSERT_EQ(symbols.exit_code, 0) << symbols.err;
-  const Names exported = all_of(symbols.out, R"( T (nrta?_\w+)@@?NRT_)");
+  const Names exported = all_of<Names>(symbols.out, R"( T (nrta?_\w+)@@?NRT_)");
   EXPECT_GT(exported.size(), 100u);
   const Names on_page = listed("Calls");
   Names missing, gone;
@@ -65,7 +49,7 @@ TEST(NrtPage, ListsEveryEnvironmentVariable) {
   for (const auto& file : std::filesystem::recursive_directory_iterator(kSource + "/src/nrt")) {
     if (file.path().extension() != ".cpp") continue;
     for (const std::string& name :
-         all_of(content(file.path()), R"re("((?:MILLRACE|NEURON)_[A-Z0-9_]+))re")) {
+         all_of<Names>(content(file.path()), R"re("((?:MILLRACE|NEURON)_[A-Z0-9_]+))re")) {
       ++found;
       EXPECT_TRUE(variables.contains(name)) << name << " in " << file.path();
     }

@@ -1,0 +1,30 @@
+// Text files of the project, and the names in them: for tests that compare pages with what there
+// is.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
+
+namespace millrace::test {
+
+inline std::string content(const std::string& path) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file) << path;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// What `pattern` captures first, wherever it matches; `Names` is a set or a multiset of strings.
+template <class Names>
+Names all_of(const std::string& text, const char* pattern) {
+  const std::regex regex(pattern);
+  Names names;
+  for (std::sregex_iterator match(text.begin(), text.end(), regex), end; match != end; ++match)
+    names.insert((*match)[1]);
+  return names;
+}
+
+}  // namespace millrace::test
