@@ -14,6 +14,7 @@ Unit::Impl::Impl(std::shared_ptr<Lanes::Impl> lanes, std::unique_ptr<Lanes> own_
     : id_(std::move(id)),
       options_(std::move(options)),
       own_lanes_(std::move(own_lanes)),
+      has_own_lanes_(own_lanes_ != nullptr),
       lanes_(std::move(lanes)),
       dispatcher_(Dispatcher::instance()),
       monitor_(Monitor::instance()),

@@ -177,7 +177,8 @@ class Unit::Impl final : public Source, public Watched {
 
   const UnitId id_;
   const UnitOptions options_;
-  std::unique_ptr<Lanes> own_lanes_;
+  std::unique_ptr<Lanes> own_lanes_;  // gone once closed
+  const bool has_own_lanes_;
   const std::shared_ptr<Lanes::Impl> lanes_;
   std::shared_ptr<Dispatcher> dispatcher_;  // null once closed, as the monitor
   std::shared_ptr<Monitor> monitor_;

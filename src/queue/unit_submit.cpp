@@ -53,7 +53,7 @@ Status Unit::Impl::prepare(const SubmitOptions& options) {
   if (options.callback) MILLRACE_RETURN_IF_ERROR(dispatcher_->start());
   if (options.deadline != kNoDeadline || options_.watchdog.count() > 0)
     MILLRACE_RETURN_IF_ERROR(monitor_->start());
-  if (own_lanes_) MILLRACE_RETURN_IF_ERROR(lanes_->start());
+  if (has_own_lanes_) MILLRACE_RETURN_IF_ERROR(lanes_->start());
   return {};
 }
 
@@ -209,7 +209,7 @@ void Unit::Impl::watch(Deadline deadline) noexcept {
 }
 
 std::optional<Unit::InlineRun> Unit::Impl::begin_inline() {
-  if (own_lanes_ || options_.watchdog.count() > 0) return std::nullopt;
+  if (has_own_lanes_ || options_.watchdog.count() > 0) return std::nullopt;
   submitters_.enter();
   std::optional<LaneId> lane;
   if (!closed_.load(std::memory_order_seq_cst) && ring_.in_flight() == 0)

@@ -156,10 +156,11 @@ class NrtModelTest : public NrtTest {
   NRT_STATUS schedule(NRT_STATUS* ret, nrta_seq_t* sequence) {
     return nrta_execute_schedule(model_, inputs_.get(), outputs_.get(), 0, ret, sequence);
   }
-  // Writes `host_` to the input tensor, on core 0.
+  // Writes `host_` to the input tensor, on core 0. Through another queue than the first to a tensor
+  // of its own: what two queues do at the same time must not touch the same memory.
   NRT_STATUS schedule_write(NRT_STATUS* ret, nrta_seq_t* sequence, int queue = 0) {
-    return nrta_tensor_write(input_.get(), host_.data(), 0, kTinyInputBytes, 0, queue, ret,
-                             sequence);
+    nrt_tensor_t* const target = queue == 0 ? input_.get() : spare_.get();
+    return nrta_tensor_write(target, host_.data(), 0, kTinyInputBytes, 0, queue, ret, sequence);
   }
   // The last completed request of a unit of core 0.
   static nrta_seq_t last_completed(nrta_xu_t unit, int queue = 0) {
@@ -181,7 +182,7 @@ class NrtModelTest : public NrtTest {
 
   std::vector<float> host_ = some_input(1);
   nrt_model_t* model_ = load();
-  ScopedTensor input_{kTinyInputBytes}, output_{kTinyOutputBytes};
+  ScopedTensor input_{kTinyInputBytes}, output_{kTinyOutputBytes}, spare_{kTinyInputBytes};
   ScopedSet inputs_{kTinyInput, input_.get()}, outputs_{kTinyOutput, output_.get()};
 };
 

@@ -18,7 +18,7 @@ TEST_F(Sequence, IsConsecutiveAndStartsAtOne) {
   for (uint64_t counter = 1; counter <= 5; ++counter) {
     nrta_seq_t execution = 0, transfer = 0;
     ASSERT_EQ(schedule(nullptr, &execution), NRT_SUCCESS);
-    ASSERT_EQ(schedule_write(nullptr, &transfer), NRT_SUCCESS);
+    ASSERT_EQ(schedule_write(nullptr, &transfer, 1), NRT_SUCCESS);
     EXPECT_EQ(NRTA_SEQ_GET_SEQ_NUM(execution), counter);
     EXPECT_EQ(NRTA_SEQ_GET_SEQ_NUM(transfer), counter);
     EXPECT_NE(NRTA_SEQ_GET_XU_ID(execution), NRTA_SEQ_GET_XU_ID(transfer));
