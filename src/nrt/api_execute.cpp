@@ -9,8 +9,9 @@ namespace {
 
 // Takes its place among the asynchronous requests of the core, and waits for one if there is none.
 NRT_STATUS execute(const char* call, Runtime& runtime, const Execution& execution) {
-  BindingScratch scratch;
-  if (const NRT_STATUS bound = bind_execution(call, execution, scratch.get()); bound != NRT_SUCCESS)
+  std::shared_ptr<const Binding> binding;
+  if (const NRT_STATUS bound = bind_execution(call, runtime, execution, binding);
+      bound != NRT_SUCCESS)
     return bound;
   const Result<RequestUnit*> unit =
       runtime.units().use({execution.model->core(), UnitKind::kCompute, 0});
@@ -19,18 +20,18 @@ NRT_STATUS execute(const char* call, Runtime& runtime, const Execution& executio
   bool accepted = false;
   NRT_STATUS outcome = NRT_FAILURE;
   const Status status = (*unit)->queue().execute([&](queue::Task& task) {
-    static_cast<ComputeTask&>(task).fill(execution.model, scratch.get(), {&outcome, nullptr});
+    static_cast<ComputeTask&>(task).fill(std::move(binding), {&outcome, nullptr});
     accepted = true;
   });
   return accepted ? outcome : report(call, status);
 }
 
 // The inputs of the rounds after the first: an output is what the input of the same name reads.
-std::shared_ptr<TensorSet> fed_back(const Execution& execution) {
-  auto inputs = std::make_shared<TensorSet>(*execution.inputs);
+TensorSet fed_back(const Execution& execution) {
+  TensorSet inputs = *execution.inputs;
   for (const ModelTensor& input : execution.model->inputs())
     if (nrt_tensor* const output = execution.outputs->find(input.name))
-      inputs->add(input.name, output);
+      inputs.add(input.name, output);
   return inputs;
 }
 
@@ -58,10 +59,12 @@ NRT_STATUS nrt_execute_repeat(nrt_model_t* model, const nrt_tensor_set_t* input_
     if (repeat_count < 1) return report(kCall, NRT_INVALID, "repeat_count must be at least 1");
     Execution execution;
     NRT_STATUS status = find_execution(kCall, model, input_set, output_set, execution);
-    for (int round = 0; round < repeat_count && status == NRT_SUCCESS; ++round) {
+    if (status != NRT_SUCCESS) return status;
+    status = execute(kCall, runtime, execution);
+    const TensorSet inputs = fed_back(execution);
+    execution.inputs = &inputs;
+    for (int round = 1; round < repeat_count && status == NRT_SUCCESS; ++round)
       status = execute(kCall, runtime, execution);
-      if (round == 0) execution.inputs = fed_back(execution);
-    }
     return status;
   });
 }

@@ -14,13 +14,14 @@
 namespace millrace::nrt {
 namespace {
 
+constexpr const char* kNoModel = "the model is null or was unloaded";
+
 // Runs `body(model)` for a live model.
 template <class Body>
 NRT_STATUS with_model(const char* call, const nrt_model_t* handle, Body&& body) noexcept {
   return with_runtime(call, [&](Runtime&) {
     const std::shared_ptr<Model>& model = ModelHandles::find(handle);
-    if (model == nullptr)
-      return report(call, NRT_INVALID_HANDLE, "the model is null or was unloaded");
+    if (model == nullptr) return report(call, NRT_INVALID_HANDLE, kNoModel);
     trace::note_core(static_cast<int>(model->core()));
     return body(*model);
   });
@@ -77,8 +78,11 @@ NRT_STATUS nrt_load_collectives(const void* neff_bytes, size_t size, int32_t vnc
 
 NRT_STATUS nrt_unload(nrt_model_t* model) {
   constexpr const char* kCall = "nrt_unload";
-  return with_model(kCall, model, [&](const Model&) {
-    ModelHandles::of_process().drop(model);
+  return with_runtime(kCall, [&](Runtime& runtime) {
+    const std::shared_ptr<Model> unloaded = ModelHandles::of_process().drop(model);
+    if (unloaded == nullptr) return report(kCall, NRT_INVALID_HANDLE, kNoModel);
+    trace::note_core(static_cast<int>(unloaded->core()));
+    runtime.bindings().clear();
     return NRT_SUCCESS;
   });
 }

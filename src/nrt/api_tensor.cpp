@@ -116,8 +116,11 @@ NRT_STATUS nrt_tensor_allocate_empty(const char* name, nrt_tensor_t** tensor) {
 
 NRT_STATUS nrt_tensor_attach_buffer(nrt_tensor_t* tensor, void* buffer, size_t size) {
   constexpr const char* kCall = "nrt_tensor_attach_buffer";
-  return with_tensor(kCall, tensor,
-                     [&](Runtime&, Tensor& to) { return report(kCall, to.attach(buffer, size)); });
+  return with_tensor(kCall, tensor, [&](Runtime& runtime, Tensor& to) {
+    const Status attached = to.attach(buffer, size);
+    runtime.bindings().clear();
+    return report(kCall, attached);
+  });
 }
 
 NRT_STATUS nrt_tensor_allocate_slice(const nrt_tensor_t* tensor_source, size_t offset, size_t size,
@@ -134,8 +137,10 @@ void nrt_tensor_free(nrt_tensor_t** tensor) {
   const InCall inside;
   if (tensor == nullptr) return;
   const trace::CallScope traced("nrt_tensor_free");
-  if (const std::shared_ptr<Tensor> freed = TensorHandles::of_process().drop(*tensor))
+  if (const std::shared_ptr<Tensor> freed = TensorHandles::of_process().drop(*tensor)) {
     trace::note_core(freed->core());
+    if (Runtime* const runtime = Runtime::current()) runtime->bindings().clear();
+  }
   *tensor = nullptr;
 }
 

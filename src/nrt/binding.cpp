@@ -86,18 +86,15 @@ Status bind_inputs(const Model& model, const TensorSet& set, Binding& binding) {
 
 }  // namespace
 
-void Binding::clear() noexcept {
-  inputs.clear();
-  outputs.clear();
-  shared_inputs.clear();
-  storages.clear();
-  written.clear();
-}
-
-Status bind(Model& model, const TensorSet& inputs, const TensorSet& outputs, Binding& binding) {
-  MILLRACE_RETURN_IF_ERROR(bind_outputs(model, outputs, binding));
-  MILLRACE_RETURN_IF_ERROR(bind_inputs(model, inputs, binding));
-  return model.executor()->check({model.frames(), binding.inputs, binding.outputs});
+Result<std::shared_ptr<const Binding>> bind(std::shared_ptr<Model> model, const TensorSet& inputs,
+                                            const TensorSet& outputs) {
+  const auto binding = std::make_shared<Binding>();
+  MILLRACE_RETURN_IF_ERROR(bind_outputs(*model, outputs, *binding));
+  MILLRACE_RETURN_IF_ERROR(bind_inputs(*model, inputs, *binding));
+  MILLRACE_RETURN_IF_ERROR(
+      model->executor()->check({model->frames(), binding->inputs, binding->outputs}));
+  binding->model = std::move(model);
+  return std::shared_ptr<const Binding>(binding);
 }
 
 }  // namespace millrace::nrt

@@ -21,19 +21,19 @@ struct SharedInput {
   size_t frame_bytes = 0;
 };
 
-// Swapped between the thread that submits and the task, so that both keep their capacity.
+// Never changes once made: all requests with the same model and sets share one.
 struct Binding {
+  std::shared_ptr<Model> model;
   std::vector<runtime::TensorBinding> inputs, outputs;  // frame after frame
   std::vector<SharedInput> shared_inputs;
   std::vector<std::shared_ptr<const Storage>> storages;  // of all tensors
   std::vector<std::shared_ptr<Tensor>> written;          // the output tensors
-
-  void clear() noexcept;
 };
 
-// Fills `binding`, which is empty. Every input of the model must be in its set with its exact size;
-// an output that is not in its set is thrown away. kInvalidArgument names the tensor; kNotFound for
-// one that was freed.
-Status bind(Model& model, const TensorSet& inputs, const TensorSet& outputs, Binding& binding);
+// Every input of the model must be in its set with its exact size; an output that is not in its set
+// is thrown away. kInvalidArgument names the tensor; kNotFound for one that was freed. May throw
+// bad_alloc.
+Result<std::shared_ptr<const Binding>> bind(std::shared_ptr<Model> model, const TensorSet& inputs,
+                                            const TensorSet& outputs);
 
 }  // namespace millrace::nrt

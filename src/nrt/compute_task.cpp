@@ -45,15 +45,13 @@ class TimeLimit final : public queue::ProgressObserver {
 
 }  // namespace
 
-void ComputeTask::fill(std::shared_ptr<Model> model, Binding& binding,
-                       StatusTarget target) noexcept {
-  model_ = std::move(model);
-  std::swap(binding_, binding);
+void ComputeTask::fill(std::shared_ptr<const Binding> binding, StatusTarget target) noexcept {
+  binding_ = std::move(binding);
   report_to(std::move(target));
 }
 
 Status ComputeTask::run(queue::RunControl& control) noexcept {
-  trace::ExecutionScope traced(*model_, control, outward(control.sequence()));
+  trace::ExecutionScope traced(*binding_->model, control, outward(control.sequence()));
   Status status = run_in_time(control);
   traced.ended_with(code_of(status));
   return status;
@@ -61,7 +59,8 @@ Status ComputeTask::run(queue::RunControl& control) noexcept {
 
 Status ComputeTask::run_in_time(queue::RunControl& control) noexcept {
   MILLRACE_RETURN_IF_ERROR(copy_shared_inputs());
-  job_.fill(model_->executor(), {model_->frames(), binding_.inputs, binding_.outputs});
+  const Model& model = *binding_->model;
+  job_.fill(model.executor(), {model.frames(), inputs(), binding_->outputs});
   const TimeLimit limit(control, time_limit_);
   Status status = job_.run(control);
   if (!status.ok() && limit.passed())
@@ -72,40 +71,44 @@ Status ComputeTask::run_in_time(queue::RunControl& control) noexcept {
 }
 
 Status ComputeTask::copy_shared_inputs() noexcept {
-  if (binding_.shared_inputs.empty()) return {};
+  if (binding_->shared_inputs.empty()) return {};
   size_t bytes = 0;
-  for (const SharedInput& input : binding_.shared_inputs)
+  for (const SharedInput& input : binding_->shared_inputs)
     bytes += align_up(input.bytes, memory::kHeapAlignment);
   try {
     copies_.resize(bytes + memory::kHeapAlignment);
+    inputs_ = binding_->inputs;
   } catch (const std::bad_alloc&) {
     return {StatusCode::kOutOfMemory, "no memory for the inputs that are also outputs"};
   }
+  const Model& model = *binding_->model;
   std::byte* at = copies_.data() +
                   (-reinterpret_cast<uintptr_t>(copies_.data()) & (memory::kHeapAlignment - 1));
-  for (const SharedInput& input : binding_.shared_inputs) {
+  for (const SharedInput& input : binding_->shared_inputs) {
     std::memcpy(at, input.data, input.bytes);
-    for (uint32_t frame = 0; frame < model_->frames(); ++frame)
-      binding_.inputs[frame * model_->inputs().size() + input.binding].data =
-          at + frame * input.frame_bytes;
+    for (uint32_t frame = 0; frame < model.frames(); ++frame)
+      inputs_[frame * model.inputs().size() + input.binding].data = at + frame * input.frame_bytes;
     at += align_up(input.bytes, memory::kHeapAlignment);
   }
   return {};
 }
 
+std::span<const runtime::TensorBinding> ComputeTask::inputs() const noexcept {
+  return binding_->shared_inputs.empty() ? binding_->inputs : inputs_;
+}
+
 std::string ComputeTask::describe(const queue::RunPosition& position) const {
-  return model_->executor()->describe(position);
+  return binding_->model->executor()->describe(position);
 }
 
 void ComputeTask::on_settled(const queue::Completion& completion) noexcept {
   if (!completion.status.ok()) return;
-  for (const std::shared_ptr<Tensor>& tensor : binding_.written) tensor->completions().add();
+  for (const std::shared_ptr<Tensor>& tensor : binding_->written) tensor->completions().add();
 }
 
 void ComputeTask::drop_references() noexcept {
   job_.release();
-  binding_.clear();
-  model_.reset();
+  binding_.reset();
 }
 
 }  // namespace millrace::nrt

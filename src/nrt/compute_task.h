@@ -4,11 +4,12 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "nrt/binding.h"
-#include "nrt/model.h"
 #include "nrt/request_task.h"
 #include "runtime/job_task.h"
 
@@ -22,8 +23,7 @@ class ComputeTask final : public RequestTask {
               std::chrono::nanoseconds time_limit)
       : RequestTask(unit_number, fault_status), time_limit_(time_limit), job_(kUsualTensors) {}
 
-  // Takes the binding; leaves an empty one with capacity.
-  void fill(std::shared_ptr<Model> model, Binding& binding, StatusTarget target) noexcept;
+  void fill(std::shared_ptr<const Binding> binding, StatusTarget target) noexcept;
   Status run(queue::RunControl& control) noexcept override;
   std::string describe(const queue::RunPosition& position) const override;
 
@@ -34,11 +34,13 @@ class ComputeTask final : public RequestTask {
   void drop_references() noexcept override;
   Status run_in_time(queue::RunControl& control) noexcept;
   Status copy_shared_inputs() noexcept;
+  std::span<const runtime::TensorBinding> inputs() const noexcept;
 
   const std::chrono::nanoseconds time_limit_;
-  std::shared_ptr<Model> model_;
-  Binding binding_;
-  std::vector<std::byte> copies_;  // of shared inputs
+  std::shared_ptr<const Binding> binding_;
+  // Where there are shared inputs: their copies, and all inputs with those instead.
+  std::vector<std::byte> copies_;
+  std::vector<runtime::TensorBinding> inputs_;
   runtime::JobTask job_;
 };
 

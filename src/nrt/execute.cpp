@@ -5,20 +5,15 @@
 namespace millrace::nrt {
 namespace {
 
-const std::shared_ptr<TensorSet>& find_set(const nrt_tensor_set_t* handle) noexcept {
-  return TensorSetHandles::find(static_cast<const TensorSetHandle*>(handle));
+const TensorSet* find_set(const nrt_tensor_set_t* handle) noexcept {
+  return TensorSetHandles::find(static_cast<const TensorSetHandle*>(handle)).get();
 }
 
 }  // namespace
 
-Binding& BindingScratch::of_thread() {
-  thread_local Binding binding;
-  return binding;
-}
-
 NRT_STATUS find_execution(const char* call, nrt_model_t* model, const nrt_tensor_set_t* inputs,
                           const nrt_tensor_set_t* outputs, Execution& execution) {
-  execution = {ModelHandles::find(model), find_set(inputs), find_set(outputs)};
+  execution = {ModelHandles::find(model).get(), find_set(inputs), find_set(outputs)};
   if (execution.model == nullptr)
     return report(call, NRT_INVALID_HANDLE, "the model is null or was unloaded");
   if (execution.inputs == nullptr)
@@ -28,11 +23,17 @@ NRT_STATUS find_execution(const char* call, nrt_model_t* model, const nrt_tensor
   return NRT_SUCCESS;
 }
 
-NRT_STATUS bind_execution(const char* call, const Execution& execution, Binding& binding) {
-  const Status status = bind(*execution.model, *execution.inputs, *execution.outputs, binding);
-  if (status.code() == StatusCode::kNotFound)
-    return report(call, NRT_INVALID_HANDLE, status.message());
-  return report(call, status);
+NRT_STATUS bind_execution(const char* call, Runtime& runtime, const Execution& execution,
+                          std::shared_ptr<const Binding>& binding) {
+  Result<std::shared_ptr<const Binding>> bound =
+      runtime.bindings().get(*execution.model, *execution.inputs, *execution.outputs);
+  if (bound.ok()) {
+    binding = *std::move(bound);
+    return NRT_SUCCESS;
+  }
+  if (bound.status().code() == StatusCode::kNotFound)
+    return report(call, NRT_INVALID_HANDLE, bound.status().message());
+  return report(call, bound.status());
 }
 
 }  // namespace millrace::nrt

@@ -6,27 +6,15 @@
 #include "nrt/binding.h"
 #include "nrt/model.h"
 #include "nrt/nrt.h"
+#include "nrt/runtime.h"
 
 namespace millrace::nrt {
 
-// An empty binding with the capacity of earlier ones; one per thread at a time.
-class BindingScratch {
- public:
-  BindingScratch() : binding_(of_thread()) {}
-  ~BindingScratch() { binding_.clear(); }
-  BindingScratch(const BindingScratch&) = delete;
-  BindingScratch& operator=(const BindingScratch&) = delete;
-  Binding& get() noexcept { return binding_; }
-
- private:
-  static Binding& of_thread();
-  Binding& binding_;
-};
-
-// What the handles of an execution stand for.
+// What the handles of an execution stand for, as long as the program does not end them.
 struct Execution {
-  std::shared_ptr<Model> model;
-  std::shared_ptr<TensorSet> inputs, outputs;
+  Model* model = nullptr;
+  const TensorSet* inputs = nullptr;
+  const TensorSet* outputs = nullptr;
 };
 
 // NRT_INVALID_HANDLE for a handle that is not live.
@@ -34,6 +22,7 @@ NRT_STATUS find_execution(const char* call, nrt_model_t* model, const nrt_tensor
                           const nrt_tensor_set_t* outputs, Execution& execution);
 // NRT_INVALID when the sets do not fit the model, NRT_INVALID_HANDLE for tensors that were freed;
 // the log has the reason.
-NRT_STATUS bind_execution(const char* call, const Execution& execution, Binding& binding);
+NRT_STATUS bind_execution(const char* call, Runtime& runtime, const Execution& execution,
+                          std::shared_ptr<const Binding>& binding);
 
 }  // namespace millrace::nrt

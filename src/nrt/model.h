@@ -31,7 +31,7 @@ struct ModelTensor {
 // What the weights of a model take of its core's memory; shared by all loads of it on that core.
 using ModelMemory = std::shared_ptr<const memory::BankCharge>;
 
-class Model {
+class Model : public std::enable_shared_from_this<Model> {
  public:
   Model(uint32_t core, std::shared_ptr<runtime::Executor> executor, ModelMemory memory);
 

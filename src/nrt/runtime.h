@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "device/device.h"
 #include "memory/bank.h"
+#include "nrt/binding_cache.h"
 #include "nrt/debug_streams.h"
 #include "nrt/model.h"
 #include "nrt/send_recv_cores.h"
@@ -40,6 +41,7 @@ class Runtime {
 
   const Settings& settings() const noexcept { return settings_; }
   Units& units() noexcept { return units_; }
+  BindingCache& bindings() noexcept { return bindings_; }
   device::Device& device() noexcept { return *device_; }
   DebugStreams& debug_streams() noexcept { return debug_streams_; }
   SendRecvCores& send_recv_cores() noexcept { return send_recv_cores_; }
@@ -70,6 +72,7 @@ class Runtime {
   const std::shared_ptr<memory::Bank> host_;
   std::vector<std::shared_ptr<memory::Bank>> core_memory_;
   Units units_;
+  BindingCache bindings_;
   std::mutex load_mutex_;
   std::map<Key, std::weak_ptr<const device::Program>> programs_;
   std::map<std::pair<const device::Program*, uint32_t>, std::weak_ptr<const memory::BankCharge>>

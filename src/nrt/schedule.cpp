@@ -136,11 +136,11 @@ NRT_STATUS schedule_execution(const Route& route, nrt_model* model, const nrt_te
     status = find_destination(runtime, route, static_cast<int>(execution.model->core()), reply,
                               destination);
     if (status != NRT_SUCCESS) return status;
-    BindingScratch scratch;
-    status = bind_execution(route.call, execution, scratch.get());
+    std::shared_ptr<const Binding> binding;
+    status = bind_execution(route.call, runtime, execution, binding);
     if (status != NRT_SUCCESS) return status;
     return submit<ComputeTask>(route, destination, [&](ComputeTask& task, StatusTarget target) {
-      task.fill(std::move(execution.model), scratch.get(), std::move(target));
+      task.fill(std::move(binding), std::move(target));
     });
   });
 }

@@ -19,7 +19,11 @@ class ExecuteSets : public NrtModelTest {
 
 TEST_F(ExecuteSets, NeedEveryInput) {
   const ScopedSet other("other", input_.get());
-  EXPECT_EQ(execute_with(other.get(), outputs_.get()), NRT_INVALID);
+  {
+    const LogCapture log;
+    EXPECT_EQ(execute_with(other.get(), outputs_.get()), NRT_INVALID);
+    EXPECT_EQ(log.count("no tensor \"data\""), 1u);
+  }
   ASSERT_EQ(add(other.get(), kTinyInput, input_.get()), NRT_SUCCESS);
   EXPECT_EQ(execute_with(other.get(), outputs_.get()), NRT_SUCCESS);
 }
@@ -50,10 +54,12 @@ TEST_F(ExecuteSets, AreNoneOnceDestroyedOrNull) {
   nrt_destroy_tensor_set(dead.address());
   EXPECT_EQ(dead.get(), nullptr);
   EXPECT_EQ(execute_with(handle, outputs_.get()), NRT_INVALID_HANDLE);
+  EXPECT_EQ(execute_with(nullptr, outputs_.get()), NRT_INVALID_HANDLE);
   EXPECT_EQ(execute_with(inputs_.get(), nullptr), NRT_INVALID_HANDLE);
 }
 
 TEST_F(ExecuteSets, RefuseTensorsThatWereFreed) {
+  EXPECT_EQ(execute(), NRT_SUCCESS);
   nrt_tensor_free(input_.address());
   EXPECT_EQ(execute(), NRT_INVALID_HANDLE);
   EXPECT_EQ(schedule(nullptr, nullptr), NRT_INVALID_HANDLE);
@@ -63,9 +69,38 @@ TEST_F(ExecuteSets, MayBeReplacedTensorByTensor) {
   const ScopedTensor other(kTinyInputBytes);
   ASSERT_EQ(nrt_tensor_write(other.get(), some_input(8).data(), 0, kTinyInputBytes), NRT_SUCCESS);
   write_input(some_input(2));
+  ASSERT_EQ(execute(), NRT_SUCCESS);
   ASSERT_EQ(add(inputs_.get(), kTinyInput, other.get()), NRT_SUCCESS);
   ASSERT_EQ(execute(), NRT_SUCCESS);
   EXPECT_EQ(read_output(), tiny_reference(some_input(8)));
+}
+
+TEST_F(ExecuteSets, UseAttachedBuffersWhereTheyAre) {
+  EXPECT_EQ(execute(), NRT_SUCCESS);
+  for (int round = 0; round < 2; ++round) {
+    std::vector<float> x = some_input(round), y(kTinyOutputBytes / sizeof(float));
+    ASSERT_EQ(nrt_tensor_attach_buffer(input_.get(), x.data(), kTinyInputBytes), NRT_SUCCESS);
+    ASSERT_EQ(nrt_tensor_attach_buffer(output_.get(), y.data(), kTinyOutputBytes), NRT_SUCCESS);
+    ASSERT_EQ(execute(), NRT_SUCCESS);
+    EXPECT_EQ(y, tiny_reference(x));
+  }
+}
+
+TEST_F(ExecuteSets, MayHaveTensorsOfTheHost) {
+  nrt_tensor_t* host = nullptr;
+  ASSERT_EQ(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_HOST, -1, kTinyInputBytes, "h", &host),
+            NRT_SUCCESS);
+  ASSERT_EQ(nrt_tensor_write(host, some_input(6).data(), 0, kTinyInputBytes), NRT_SUCCESS);
+  ASSERT_EQ(execute_with(ScopedSet(kTinyInput, host).get(), outputs_.get()), NRT_SUCCESS);
+  EXPECT_EQ(read_output(), tiny_reference(some_input(6)));
+  nrt_tensor_free(&host);
+}
+
+TEST_F(ExecuteSets, MayChangeBeforeEveryExecution) {
+  for (int round = 0; round < 2000; ++round) {
+    ASSERT_EQ(add(inputs_.get(), kTinyInput, input_.get()), NRT_SUCCESS);
+    ASSERT_EQ(execute(), NRT_SUCCESS);
+  }
 }
 
 TEST_F(ExecuteSets, MayTakeTurns) {

@@ -36,6 +36,31 @@ TEST_F(NrtMemory, StatisticsFollowTensors) {
   EXPECT_EQ(used(0), 0u);
 }
 
+TEST_F(NrtMemory, IsGivenBackThoughItWasExecutedOn) {
+  nrt_model_t* const model = load(0);
+  const size_t weights = used(0);
+  {
+    const ScopedTensor input(kTinyInputBytes), output(kTinyOutputBytes);
+    const ScopedSet inputs(kTinyInput, input.get()), outputs(kTinyOutput, output.get());
+    ASSERT_EQ(nrt_execute(model, inputs.get(), outputs.get()), NRT_SUCCESS);
+    EXPECT_EQ(used(0), weights + kTinyInputBytes + kTinyOutputBytes);
+  }
+  EXPECT_EQ(used(0), weights);
+  EXPECT_EQ(nrt_unload(model), NRT_SUCCESS);
+  EXPECT_EQ(used(0), 0u);
+}
+
+TEST_F(NrtMemory, UnloadingAModelThatWasExecutedGivesBackItsWeights) {
+  nrt_model_t* const model = load(0);
+  const ScopedTensor input(kTinyInputBytes), output(kTinyOutputBytes);
+  const ScopedSet inputs(kTinyInput, input.get()), outputs(kTinyOutput, output.get());
+  const size_t tensors = kTinyInputBytes + kTinyOutputBytes;
+  ASSERT_EQ(nrt_execute(model, inputs.get(), outputs.get()), NRT_SUCCESS);
+  EXPECT_GT(used(0), tensors);
+  EXPECT_EQ(nrt_unload(model), NRT_SUCCESS);
+  EXPECT_EQ(used(0), tensors);
+}
+
 TEST_F(NrtMemory, LoadsOfOneModelShareTheirWeights) {
   nrt_model_t* const first = load(0);
   const size_t weights = used(0);
