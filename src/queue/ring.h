@@ -262,8 +262,9 @@ auto Ring<Request, Sync>::claim(uint64_t& counter, uint32_t& count) noexcept -> 
       tail = again;
       continue;
     }
-    // Release: pairs with the fetch_or in close(), which must see this submitter inside.
-    if (tail_.compare_exchange_weak(tail, tail + had, std::memory_order_release,
+    // Pairs with the fetch_or in close(), which must see this submitter inside. Sequentially
+    // consistent for whoever decides by is_idle() that nobody needs him any more.
+    if (tail_.compare_exchange_weak(tail, tail + had, std::memory_order_seq_cst,
                                     std::memory_order_relaxed)) {
       counter = tail + 1;
       count = had;

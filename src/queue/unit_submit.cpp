@@ -204,7 +204,10 @@ void Unit::Impl::publish_n(uint64_t first, uint32_t count, Deadline deadline) no
 // Makes the monitor look after what was just published.
 void Unit::Impl::watch(Deadline deadline) noexcept {
   if (deadline != kNoDeadline) call_at(deadline);
-  if (options_.watchdog.count() > 0 && !watching_.exchange(true, std::memory_order_seq_cst))
+  if (options_.watchdog.count() <= 0) return;
+  // Looked at first, since an exchange takes the cache line from all who read it.
+  if (!watching_.load(std::memory_order_seq_cst) &&
+      !watching_.exchange(true, std::memory_order_seq_cst))
     call_at(std::chrono::steady_clock::now() + options_.watchdog / 4);
 }
 

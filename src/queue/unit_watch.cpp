@@ -59,7 +59,7 @@ Deadline Unit::Impl::check_progress(Deadline now) {
   if (options_.watchdog.count() <= 0) return kNoDeadline;
   if (ring_.in_flight() == 0) {
     watching_.store(false, std::memory_order_seq_cst);
-    // Pairs with the exchange in watch, which follows the publication of a request.
+    // Pairs with the look in watch, which follows the claim of a request.
     if (ring_.is_idle() || watching_.exchange(true, std::memory_order_seq_cst)) return kNoDeadline;
   }
   const std::lock_guard lock(watch_mutex_);
