@@ -11,9 +11,8 @@ namespace millrace::nrt {
 
 class CollectiveTask final : public RequestTask {
  public:
-  CollectiveTask(std::shared_ptr<device::Device> device, uint16_t unit_number,
-                 std::optional<NRT_STATUS> fault_status)
-      : RequestTask(unit_number, fault_status), device_(std::move(device)) {}
+  CollectiveTask(std::shared_ptr<device::Device> device, UnitContext unit)
+      : RequestTask(std::move(unit)), device_(std::move(device)) {}
 
   void fill(std::shared_ptr<Collective> collective, StatusTarget target) noexcept {
     collective_ = std::move(collective);

@@ -19,9 +19,8 @@ class ComputeTask final : public RequestTask {
  public:
   // A request that runs longer than `time_limit` ends with kHung at its next operator; one that
   // does not come to an operator is the watchdog's business.
-  ComputeTask(uint16_t unit_number, std::optional<NRT_STATUS> fault_status,
-              std::chrono::nanoseconds time_limit)
-      : RequestTask(unit_number, fault_status), time_limit_(time_limit), job_(kUsualTensors) {}
+  ComputeTask(UnitContext unit, std::chrono::nanoseconds time_limit)
+      : RequestTask(std::move(unit)), time_limit_(time_limit), job_(kUsualTensors) {}
 
   void fill(std::shared_ptr<const Binding> binding, StatusTarget target) noexcept;
   Status run(queue::RunControl& control) noexcept override;

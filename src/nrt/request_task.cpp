@@ -17,6 +17,7 @@ bool is_cause(const Status& status) noexcept {
 }  // namespace
 
 void RequestTask::settle(const queue::Completion& completion) noexcept {
+  unit_.releases->begin();
   const NRT_STATUS code = code_of(completion.status);
   if (target_.ret != nullptr) *target_.ret = code;
   if (code != NRT_SUCCESS && target_.tracker != nullptr)
@@ -31,12 +32,19 @@ void RequestTask::settle(const queue::Completion& completion) noexcept {
 void RequestTask::release() noexcept {
   target_ = {};
   drop_references();
+  unit_.releases->end();
 }
 
 NRT_STATUS RequestTask::code_of(const Status& status) const noexcept {
-  const bool failed_by_device =
-      status.code() == StatusCode::kDeviceFailed || status.code() == StatusCode::kInternal;
-  return failed_by_device && fault_status_ ? *fault_status_ : to_nrt_status(status.code());
+  switch (status.code()) {
+    case StatusCode::kDeviceFailed:
+    case StatusCode::kInternal:
+      return unit_.fault_status.value_or(to_nrt_status(status.code()));
+    case StatusCode::kInvalidArgument:  // the arguments were checked: an index inside the model
+      return NRT_EXEC_OOB;
+    default:
+      return to_nrt_status(status.code());
+  }
 }
 
 }  // namespace millrace::nrt

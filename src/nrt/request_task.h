@@ -3,9 +3,11 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "nrt/error_tracker.h"
 #include "nrt/nrt_async.h"
+#include "nrt/releases.h"
 #include "nrt/unit_address.h"
 #include "queue/request.h"
 
@@ -18,12 +20,17 @@ struct StatusTarget {
   std::shared_ptr<ErrorTracker> tracker;
 };
 
+// What the requests of a unit share.
+struct UnitContext {
+  uint16_t number = 0;
+  std::optional<NRT_STATUS> fault_status;  // what a failure of the device is called, if not
+                                           // NRT_HW_ERROR
+  std::shared_ptr<Releases> releases;
+};
+
 class RequestTask : public queue::Task {
  public:
-  // Of the unit with that number. `fault_status` is what a failure of the device is called, if not
-  // NRT_HW_ERROR.
-  RequestTask(uint16_t unit_number, std::optional<NRT_STATUS> fault_status) noexcept
-      : unit_number_(unit_number), fault_status_(fault_status) {}
+  explicit RequestTask(UnitContext unit) noexcept : unit_(std::move(unit)) {}
 
   void settle(const queue::Completion& completion) noexcept final;
   void release() noexcept final;
@@ -31,7 +38,7 @@ class RequestTask : public queue::Task {
  protected:
   // Called with what the caller gets, before it is published.
   void report_to(StatusTarget target) noexcept { target_ = std::move(target); }
-  nrta_seq_t outward(queue::SequenceId id) const noexcept { return outward_id(unit_number_, id); }
+  nrta_seq_t outward(queue::SequenceId id) const noexcept { return outward_id(unit_.number, id); }
   // What the caller gets for it.
   NRT_STATUS code_of(const Status& status) const noexcept;
 
@@ -40,8 +47,7 @@ class RequestTask : public queue::Task {
   virtual void on_settled(const queue::Completion&) noexcept {}
   virtual void drop_references() noexcept = 0;
 
-  const uint16_t unit_number_;
-  const std::optional<NRT_STATUS> fault_status_;
+  const UnitContext unit_;
   StatusTarget target_;
 };
 

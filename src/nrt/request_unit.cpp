@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 
 #include <cerrno>
+#include <thread>
 #include <utility>
 
 namespace millrace::nrt {
@@ -12,6 +13,11 @@ namespace {
 constexpr uint8_t kHandleSlot = 1;
 
 }  // namespace
+
+void RequestUnit::await_releases() const noexcept {
+  while (!releases_->none_pending() && unit_->state() != UnitState::kDegraded)
+    std::this_thread::yield();
+}
 
 // All handles of a request are duplicates of one event fd, which nobody reads. The registration is
 // not the one that programs have for event fds of their own.

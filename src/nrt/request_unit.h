@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "base/unique_fd.h"
+#include "nrt/releases.h"
 #include "nrt/unit_address.h"
 #include "queue/unit.h"
 
@@ -16,8 +17,9 @@ namespace millrace::nrt {
 // A unit and its number in the ids that programs see.
 class RequestUnit {
  public:
-  RequestUnit(uint16_t number, std::unique_ptr<queue::Unit> unit) noexcept
-      : number_(number), unit_(std::move(unit)) {}
+  RequestUnit(uint16_t number, std::unique_ptr<queue::Unit> unit,
+              std::shared_ptr<const Releases> releases) noexcept
+      : number_(number), unit_(std::move(unit)), releases_(std::move(releases)) {}
 
   queue::Unit& queue() noexcept { return *unit_; }
   nrta_seq_t outward(queue::SequenceId id) const noexcept { return outward_id(number_, id); }
@@ -31,6 +33,9 @@ class RequestUnit {
     return counter != 0 && counter <= queue::counter_of(unit_->last_submitted());
   }
 
+  // As Units. Does not wait for a request that hung, which keeps what it has.
+  void await_releases() const noexcept;
+
   // A new descriptor that is readable once the request has completed, for 2.28; the caller closes
   // it. kIoError when the system has none left.
   Result<int> completion_handle(nrta_seq_t sequence);
@@ -40,6 +45,7 @@ class RequestUnit {
 
   const uint16_t number_;
   const std::unique_ptr<queue::Unit> unit_;
+  const std::shared_ptr<const Releases> releases_;
   std::mutex mutex_;
   std::map<nrta_seq_t, UniqueFd> handles_;  // event fds of requests that were asked for one
 };

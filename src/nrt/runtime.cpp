@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/log.h"
+#include "device/faulty/faulty_device.h"
 #include "device/registry.h"
 #include "nrt/call_gate.h"
 #include "nrt/collective.h"
@@ -65,6 +66,8 @@ Status Runtime::start() {
   MILLRACE_ASSIGN_OR_RETURN(const Settings settings, settings_of_environment());
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
                             device::open_device(device::device_of_environment()));
+  // Something that hung may have kept the device of an earlier life.
+  MILLRACE_RETURN_IF_ERROR(device::apply_faults_of_environment(*device));
   if (settings.implicit_async_wanted) warn_of_implicit_async();
   now.running.reset(new Runtime(settings, std::move(device)));
   current_.store(now.running.get(), std::memory_order_release);
@@ -141,7 +144,7 @@ Result<ModelMemory> Runtime::memory_of(const device::Program& program, uint32_t 
   std::weak_ptr<const memory::BankCharge>& known = model_memory_[{&program, core}];
   if (ModelMemory memory = known.lock()) return memory;
   MILLRACE_ASSIGN_OR_RETURN(memory::BankCharge charge,
-                            core_memory_[core]->charge(program.info().weight_bytes));
+                            bank(static_cast<int>(core)).charge(program.info().weight_bytes));
   auto memory = std::make_shared<const memory::BankCharge>(std::move(charge));
   known = memory;
   return memory;

@@ -47,8 +47,10 @@ class Runtime {
   SendRecvCores& send_recv_cores() noexcept { return send_recv_cores_; }
 
   Status check_core(int64_t core) const;
-  // The memory of a core, or of the host for kNoCore. Requirement: it is a visible core.
+  // The memory of a core, or of the host for kNoCore, once completed requests have given back
+  // theirs. Requirement: it is a visible core.
   memory::Bank& bank(int core) noexcept {
+    units_.await_releases();
     return core == kNoCore ? *host_ : *core_memory_[static_cast<size_t>(core)];
   }
 

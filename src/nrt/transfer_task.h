@@ -21,9 +21,8 @@ struct Transfer {
 
 class TransferTask final : public RequestTask {
  public:
-  TransferTask(std::shared_ptr<device::Device> device, uint16_t unit_number,
-               std::optional<NRT_STATUS> fault_status)
-      : RequestTask(unit_number, fault_status), device_(std::move(device)) {}
+  TransferTask(std::shared_ptr<device::Device> device, UnitContext unit)
+      : RequestTask(std::move(unit)), device_(std::move(device)) {}
 
   void fill(Transfer transfer, StatusTarget target) noexcept;
   Status run(queue::RunControl& control) noexcept override;

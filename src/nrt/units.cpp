@@ -54,11 +54,19 @@ Result<RequestUnit*> Units::use(const UnitAddress& address) {
     return unit;
   const std::lock_guard lock(mutex_);
   if (RequestUnit* const unit = find(number)) return unit;
+  const UnitContext context{number, settings_.fault_status, std::make_shared<Releases>()};
+  queue::UnitOptions options = options_of(address);
+  options.make_task = tasks_of(address.kind, context);
   MILLRACE_ASSIGN_OR_RETURN(std::unique_ptr<queue::Unit> unit,
-                            queue::Unit::create(device_->lanes(), options_of(address)));
-  units_.push_back(std::make_unique<RequestUnit>(number, std::move(unit)));
+                            queue::Unit::create(device_->lanes(), std::move(options)));
+  units_.push_back(std::make_unique<RequestUnit>(number, std::move(unit), context.releases));
   table_[number].store(units_.back().get(), std::memory_order_release);
   return units_.back().get();
+}
+
+void Units::await_releases() const noexcept {
+  for (const std::atomic<RequestUnit*>& entry : table_)
+    if (RequestUnit* const unit = entry.load(std::memory_order_acquire)) unit->await_releases();
 }
 
 // All at the same time: each may have to wait for what it runs.
@@ -78,7 +86,6 @@ void Units::close() {
 queue::UnitOptions Units::options_of(const UnitAddress& address) const {
   queue::UnitOptions options;
   options.name = fmt::format("core {} {} {}", address.core, name_of(address.kind), address.queue);
-  options.make_task = tasks_of(address);
   options.watchdog = settings_.exec_timeout;
   options.close_patience = settings_.exec_timeout;
   options.own_thread = address.kind != UnitKind::kCompute;
@@ -95,22 +102,16 @@ queue::UnitOptions Units::options_of(const UnitAddress& address) const {
   return options;
 }
 
-queue::TaskFactory Units::tasks_of(const UnitAddress& address) const {
-  const uint16_t number = number_of(address);
-  const auto fault = settings_.fault_status;
-  switch (address.kind) {
+queue::TaskFactory Units::tasks_of(UnitKind kind, UnitContext unit) const {
+  switch (kind) {
     case UnitKind::kCompute:
-      return [number, fault, limit = settings_.exec_timeout] {
-        return std::make_unique<ComputeTask>(number, fault, limit);
+      return [unit, limit = settings_.exec_timeout] {
+        return std::make_unique<ComputeTask>(unit, limit);
       };
     case UnitKind::kCollectives:
-      return [number, fault, device = device_] {
-        return std::make_unique<CollectiveTask>(device, number, fault);
-      };
+      return [unit, device = device_] { return std::make_unique<CollectiveTask>(device, unit); };
     default:
-      return [number, fault, device = device_] {
-        return std::make_unique<TransferTask>(device, number, fault);
-      };
+      return [unit, device = device_] { return std::make_unique<TransferTask>(device, unit); };
   }
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/status.h"
 #include "device/device.h"
+#include "nrt/request_task.h"
 #include "nrt/request_unit.h"
 #include "nrt/settings.h"
 #include "nrt/unit_address.h"
@@ -39,12 +40,15 @@ class Units {
     return number < table_.size() ? table_[number].load(std::memory_order_acquire) : nullptr;
   }
 
+  // Returns when requests that the caller has seen to complete hold no memory any more.
+  void await_releases() const noexcept;
+
   // Requests that have not started end with NRT_CLOSED; waits for those that run, up to the
   // execution timeout. The units stay, and refuse.
   void close();
 
  private:
-  queue::TaskFactory tasks_of(const UnitAddress& address) const;
+  queue::TaskFactory tasks_of(UnitKind kind, UnitContext unit) const;
   queue::UnitOptions options_of(const UnitAddress& address) const;
 
   const Settings settings_;

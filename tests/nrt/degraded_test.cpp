@@ -41,6 +41,13 @@ TEST_F(Degraded, ByTheFailureOfARequestWhichKeepsItsOwnCode) {
   expect_out_of_service();
 }
 
+// As the CPU device says it of an index that a model computes.
+TEST_F(Degraded, ByNoIndexThatIsOutOfBounds) {
+  executions().fail_nth(1, invalid_argument("index 9 is outside a dimension of 3"));
+  EXPECT_EQ(run_three(), (Rets{NRT_EXEC_OOB, NRT_SUCCESS, NRT_SUCCESS}));
+  EXPECT_EQ(execute(), NRT_SUCCESS);
+}
+
 TEST_F(Degraded, CompletesWhatIsQueuedInOrder) {
   nrta_error_tracker_t* tracker = nullptr;
   ASSERT_EQ(nrta_error_tracker_create(0, &tracker), NRT_SUCCESS);
@@ -200,6 +207,18 @@ class Injected : public testing::Test {
 TEST_F(Injected, FaultsNeedNoOtherDevice) {
   EXPECT_EQ(status_of_first_execution({{"MILLRACE_FAULTS", "fail=1"}}), NRT_HW_ERROR);
   EXPECT_EQ(second_, NRT_EXEC_UNIT_UNRECOVERABLE);
+}
+
+// What hung keeps the device of its life.
+TEST_F(Injected, FaultsAreThoseOfEveryNewLife) {
+  for (const auto& [faults, status] :
+       {std::pair("hang=1", NRT_TIMEOUT), std::pair("hang=1", NRT_TIMEOUT),
+        std::pair("fail=1", NRT_HW_ERROR)})
+    EXPECT_EQ(
+        status_of_first_execution({{"MILLRACE_FAULTS", faults}, {"NEURON_RT_EXEC_TIMEOUT", "1"}}),
+        status);
+  const auto device = device::open_device("faulty-cpu").value();
+  device::faults_of(*device)->end_hangs();
 }
 
 TEST_F(Injected, FaultsHaveTheCodeThatIsAskedFor) {

@@ -50,6 +50,25 @@ TEST_F(NrtMemory, IsGivenBackThoughItWasExecutedOn) {
   EXPECT_EQ(used(0), 0u);
 }
 
+TEST_F(NrtMemory, OfAnExecutionIsFreeWhenItHasReturned) {
+  nrt_model_t* const model = load(0);
+  const size_t rest = kCoreMemory - used(0);
+  for (int round = 0; round < 300; ++round) {
+    const ScopedTensor arena(rest);
+    nrt_tensor_t *input = nullptr, *output = nullptr;
+    ASSERT_EQ(nrt_tensor_allocate_slice(arena.get(), 0, kTinyInputBytes, "x", &input), NRT_SUCCESS);
+    ASSERT_EQ(
+        nrt_tensor_allocate_slice(arena.get(), kTinyInputBytes, kTinyOutputBytes, "y", &output),
+        NRT_SUCCESS);
+    const ScopedSet inputs(kTinyInput, input), outputs(kTinyOutput, output);
+    ASSERT_EQ(nrt_execute(model, inputs.get(), outputs.get()), NRT_SUCCESS);
+    nrt_tensor_free(&input);
+    nrt_tensor_free(&output);
+  }
+  EXPECT_EQ(nrt_unload(model), NRT_SUCCESS);
+  EXPECT_EQ(used(0), 0u);
+}
+
 TEST_F(NrtMemory, UnloadingAModelThatWasExecutedGivesBackItsWeights) {
   nrt_model_t* const model = load(0);
   const ScopedTensor input(kTinyInputBytes), output(kTinyOutputBytes);

@@ -79,11 +79,12 @@ class FaultyProgram final : public Program {
   const std::shared_ptr<FaultPlan> faults_;
 };
 
-// Adds what the environment variable asks for.
 Status apply_variable(const char* name, FaultPlan& plan) {
   const char* const text = std::getenv(name);
-  const Result<FaultSettings> settings = FaultPlan::parse(text == nullptr ? "" : text);
+  if (text == nullptr || *text == '\0') return {};
+  const Result<FaultSettings> settings = FaultPlan::parse(text);
   if (!settings.ok()) return settings.status().with_context(name);
+  plan.heal();
   plan.apply(*settings);
   return {};
 }
@@ -117,12 +118,19 @@ std::shared_ptr<FaultPlan> transfer_faults_of(Device& device) {
   return faulty == nullptr ? nullptr : faulty->transfer_faults();
 }
 
+Status apply_faults_of_environment(Device& device) {
+  if (const std::shared_ptr<FaultPlan> plan = faults_of(device))
+    MILLRACE_RETURN_IF_ERROR(apply_variable(kFaultsVariable, *plan));
+  if (const std::shared_ptr<FaultPlan> plan = transfer_faults_of(device))
+    MILLRACE_RETURN_IF_ERROR(apply_variable(kTransferFaultsVariable, *plan));
+  return {};
+}
+
 Result<std::shared_ptr<Device>> create_faulty_device(std::shared_ptr<Device> inner) {
   if (faults_of(*inner) != nullptr)
     return invalid_argument("a faulty device cannot stand in front of another");
   auto device = std::make_shared<FaultyDevice>(std::move(inner));
-  MILLRACE_RETURN_IF_ERROR(apply_variable(kFaultsVariable, *device->faults()));
-  MILLRACE_RETURN_IF_ERROR(apply_variable(kTransferFaultsVariable, *device->transfer_faults()));
+  MILLRACE_RETURN_IF_ERROR(apply_faults_of_environment(*device));
   return std::shared_ptr<Device>(std::move(device));
 }
 
