@@ -8,6 +8,7 @@
 
 #include "base/align.h"
 #include "memory/heap_block.h"
+#include "nrt/nan_check.h"
 #include "nrt/trace/execution_scope.h"
 
 namespace millrace::nrt {
@@ -67,6 +68,7 @@ Status ComputeTask::run_in_time(queue::RunControl& control) noexcept {
     return {StatusCode::kHung,
             fmt::format("the request ran longer than the execution timeout of {} s",
                         std::chrono::duration_cast<std::chrono::seconds>(time_limit_).count())};
+  if (status.ok() && nan_check_) return check_for_nan(*binding_);
   return status;
 }
 

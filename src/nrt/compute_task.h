@@ -19,8 +19,12 @@ class ComputeTask final : public RequestTask {
  public:
   // A request that runs longer than `time_limit` ends with kHung at its next operator; one that
   // does not come to an operator is the watchdog's business.
-  ComputeTask(UnitContext unit, std::chrono::nanoseconds time_limit)
-      : RequestTask(std::move(unit)), time_limit_(time_limit), job_(kUsualTensors) {}
+  // With `nan_check`, one whose outputs have a NaN has failed.
+  ComputeTask(UnitContext unit, std::chrono::nanoseconds time_limit, bool nan_check)
+      : RequestTask(std::move(unit)),
+        time_limit_(time_limit),
+        nan_check_(nan_check),
+        job_(kUsualTensors) {}
 
   void fill(std::shared_ptr<const Binding> binding, StatusTarget target) noexcept;
   Status run(queue::RunControl& control) noexcept override;
@@ -36,6 +40,7 @@ class ComputeTask final : public RequestTask {
   std::span<const runtime::TensorBinding> inputs() const noexcept;
 
   const std::chrono::nanoseconds time_limit_;
+  const bool nan_check_;
   std::shared_ptr<const Binding> binding_;
   // Where there are shared inputs: their copies, and all inputs with those instead.
   std::vector<std::byte> copies_;

@@ -42,6 +42,8 @@ NRT_STATUS RequestTask::code_of(const Status& status) const noexcept {
       return unit_.fault_status.value_or(to_nrt_status(status.code()));
     case StatusCode::kInvalidArgument:  // the arguments were checked: an index inside the model
       return NRT_EXEC_OOB;
+    case StatusCode::kCorruptData:
+      return NRT_EXEC_COMPLETED_WITH_NUM_ERR;
     default:
       return to_nrt_status(status.code());
   }

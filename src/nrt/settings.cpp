@@ -67,6 +67,11 @@ Result<uint64_t> core_memory(uint32_t cores) {
          static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / cores;
 }
 
+bool is_wanted(const char* name) {
+  const std::string_view text = variable(name);
+  return !text.empty() && text != "0";
+}
+
 Result<std::optional<NRT_STATUS>> fault_status() {
   const std::string_view text = variable(kFaultStatus);
   if (text.empty()) return std::optional<NRT_STATUS>();
@@ -133,8 +138,8 @@ Result<Settings> settings_of_environment() {
                             depth("MILLRACE_NRT_TRANSFER_DEPTH", settings.transfer_depth));
   MILLRACE_ASSIGN_OR_RETURN(settings.core_memory, core_memory(settings.cores.count));
   MILLRACE_ASSIGN_OR_RETURN(settings.fault_status, fault_status());
-  const std::string_view implicit = variable("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS");
-  settings.implicit_async_wanted = !implicit.empty() && implicit != "0";
+  settings.nan_check = is_wanted("MILLRACE_NRT_NAN_CHECK");
+  settings.implicit_async_wanted = is_wanted("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS");
   return settings;
 }
 

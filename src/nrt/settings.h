@@ -30,6 +30,7 @@ struct Settings {
   uint64_t core_memory = 0;  // bytes of device memory per core
   // What a request comes to that the device fails; none: NRT_HW_ERROR.
   std::optional<NRT_STATUS> fault_status;
+  bool nan_check = false;              // executions that write a NaN have failed
   bool implicit_async_wanted = false;  // a mode that no longer exists
 };
 

@@ -105,8 +105,8 @@ queue::UnitOptions Units::options_of(const UnitAddress& address) const {
 queue::TaskFactory Units::tasks_of(UnitKind kind, UnitContext unit) const {
   switch (kind) {
     case UnitKind::kCompute:
-      return [unit, limit = settings_.exec_timeout] {
-        return std::make_unique<ComputeTask>(unit, limit);
+      return [unit, limit = settings_.exec_timeout, nan_check = settings_.nan_check] {
+        return std::make_unique<ComputeTask>(unit, limit, nan_check);
       };
     case UnitKind::kCollectives:
       return [unit, device = device_] { return std::make_unique<CollectiveTask>(device, unit); };
