@@ -51,9 +51,9 @@ std::shared_ptr<FaultPlan> faults_of(Device& device);
 // The plan of its transfers, likewise.
 std::shared_ptr<FaultPlan> transfer_faults_of(Device& device);
 
-// Makes the plans of a faulty device what MILLRACE_FAULTS and MILLRACE_TRANSFER_FAULTS ask for, from
-// the next frame on, where they are set; nothing for any other device. For whoever starts anew on a
-// device that may have had faults before. kInvalidArgument when a variable makes no sense.
+// Makes the plans of a faulty device what MILLRACE_FAULTS and MILLRACE_TRANSFER_FAULTS ask for,
+// from the next frame on, where they are set; nothing for any other device. For whoever starts anew
+// on a device that may have had faults before. kInvalidArgument when a variable makes no sense.
 Status apply_faults_of_environment(Device& device);
 
 // A faulty device over `inner` with the faults that the environment variables MILLRACE_FAULTS and
