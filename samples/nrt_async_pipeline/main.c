@@ -11,12 +11,10 @@
 #include "options.h"
 #include "pipeline.h"
 
-static int usage(void) {
-  fprintf(stderr,
-          "Usage: nrt_async_pipeline [-n ITEMS] MODEL.rai\n"
-          "  -n ITEMS  how many items each way (100)\n");
-  return 2;
-}
+static const char help[] =
+    "Usage: nrt_async_pipeline [-n ITEMS] MODEL.rai\n"
+    "  -n ITEMS    how many items each way (100)\n"
+    "  -h, --help  shows this\n";
 
 static bool transfer(const tensor_group* group, nrt_tensor_usage_t usage) {
   for (size_t i = 0; i < group->count; ++i) {
@@ -93,11 +91,12 @@ static bool run(const char* path, long items) {
 
 int main(int argc, char** argv) {
   long items = 100;
-  for (int option; (option = getopt(argc, argv, "n:")) != -1;)
-    if (option != 'n' || !parse_count(optarg, 'n', &items)) return usage();
-  if (optind + 1 != argc) return usage();
+  for (int option; (option = next_option(argc, argv, "hn:")) != -1;)
+    if (option != 'n' || !parse_count(optarg, 'n', &items)) return end_with_usage(help, option);
+  const char* model = NULL;
+  if (!parse_model(argc, argv, &model)) return end_with_usage(help, '?');
   if (!succeeded(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), "nrt_init")) return 1;
-  const bool ok = run(argv[optind], items);
+  const bool ok = run(model, items);
   nrt_close();
   return ok ? 0 : 1;
 }

@@ -1,5 +1,6 @@
 #include "pipeline.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -45,6 +46,7 @@ static bool open_units(pipeline* p) {
   for (int i = 0; i < STAGES; ++i) p->units[i] = units[i];
   for (unit* u = p->units; u < p->units + STAGES; ++u) {
     u->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (u->event < 0) return perror("Error: eventfd"), false;
     // Before anything is scheduled, so that no completion is missed.
     if (!succeeded(nrta_event_register_xu_completion(CORE, u->xu, u->queue, u->event),
                    "nrta_event_register_xu_completion"))
@@ -127,7 +129,9 @@ static bool advance(pipeline* p, place* at) {
 static bool wait_for_completions(pipeline* p) {
   struct pollfd events[STAGES];
   for (int i = 0; i < STAGES; ++i) events[i] = (struct pollfd){p->units[i].event, POLLIN, 0};
-  if (poll(events, STAGES, LONGEST_WAIT_MS) <= 0) return succeeded(NRT_TIMEOUT, "poll");
+  const int ready = poll(events, STAGES, LONGEST_WAIT_MS);
+  if (ready < 0) return errno == EINTR || (perror("Error: poll"), false);
+  if (ready == 0) return succeeded(NRT_TIMEOUT, "waiting for a completion");
   for (int i = 0; i < STAGES; ++i) {
     uint64_t completions = 0;
     if (events[i].revents == 0) continue;

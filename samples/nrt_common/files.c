@@ -4,27 +4,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static int complain(const char* what, const char* path) {
   fprintf(stderr, "Error: cannot %s %s: %s\n", what, path, strerror(errno));
   return -1;
 }
 
+// A file's length is not asked for: a pipe has none.
+static bool read_all(FILE* file, unsigned char** bytes, size_t* size) {
+  for (size_t capacity = 65536;; capacity *= 2) {
+    unsigned char* const larger = realloc(*bytes, capacity);
+    if (larger == NULL) return false;
+    *bytes = larger;
+    *size += fread(larger + *size, 1, capacity - *size, file);
+    if (*size < capacity) return !ferror(file);
+  }
+}
+
 void* read_file(const char* path, size_t* size) {
   FILE* file = fopen(path, "rb");
   if (file == NULL) return complain("open", path), NULL;
-  void* bytes = NULL;
-  if (fseek(file, 0, SEEK_END) == 0) {
-    const long length = ftell(file);
-    rewind(file);
-    bytes = length < 0 ? NULL : malloc((size_t)length + 1);
-    if (bytes != NULL && fread(bytes, 1, (size_t)length, file) != (size_t)length) {
-      free(bytes);
-      bytes = NULL;
-    }
-    *size = (size_t)length;
+  unsigned char* bytes = NULL;
+  *size = 0;
+  if (!read_all(file, &bytes, size)) {
+    complain("read", path);
+    free(bytes);
+    bytes = NULL;
   }
-  if (bytes == NULL) complain("read", path);
   fclose(file);
   return bytes;
 }
@@ -35,4 +43,14 @@ int write_file(const char* path, const void* bytes, size_t size) {
   const size_t written = fwrite(bytes, 1, size, file);
   if (fclose(file) != 0 || written != size) return complain("write", path);
   return 0;
+}
+
+bool is_writable_folder(const char* path) {
+  struct stat status;
+  if (stat(path, &status) == 0) {
+    if (S_ISDIR(status.st_mode) && access(path, W_OK | X_OK) == 0) return true;
+    if (!S_ISDIR(status.st_mode)) errno = ENOTDIR;
+  }
+  complain("write into", path);
+  return false;
 }

@@ -13,6 +13,19 @@ bool succeeded(NRT_STATUS status, const char* call) {
   return false;
 }
 
+const char* dtype_name(nrt_dtype_t dtype) {
+  static const char* const names[] = {
+      [NRT_DTYPE_UNKNOWN] = "unknown",   [NRT_DTYPE_UINT64] = "uint64",
+      [NRT_DTYPE_INT8] = "int8",         [NRT_DTYPE_UINT8] = "uint8",
+      [NRT_DTYPE_INT16] = "int16",       [NRT_DTYPE_UINT16] = "uint16",
+      [NRT_DTYPE_BFLOAT16] = "bfloat16", [NRT_DTYPE_FLOAT16] = "float16",
+      [NRT_DTYPE_INT32] = "int32",       [NRT_DTYPE_UINT32] = "uint32",
+      [NRT_DTYPE_FLOAT32] = "float32",   [NRT_DTYPE_FP32R] = "fp32r",
+      [NRT_DTYPE_INT64] = "int64",       [NRT_DTYPE_FP8_E3] = "fp8_e3",
+      [NRT_DTYPE_FP8_E4] = "fp8_e4",     [NRT_DTYPE_FP8_E5] = "fp8_e5"};
+  return (size_t)dtype < sizeof names / sizeof *names ? names[dtype] : "unknown";
+}
+
 bool load_model(const char* path, int core, loaded_model* loaded) {
   memset(loaded, 0, sizeof *loaded);
   size_t size = 0;

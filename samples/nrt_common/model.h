@@ -13,6 +13,9 @@ typedef struct {
   nrt_tensor_info_array_t* info;
 } loaded_model;
 
+// "float32", for a line about a tensor.
+const char* dtype_name(nrt_dtype_t dtype);
+
 // Loads the archive onto core `core`, and asks for its tensors. The bytes of the file are not
 // needed any more then.
 bool load_model(const char* path, int core, loaded_model* loaded);

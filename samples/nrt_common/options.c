@@ -1,8 +1,26 @@
 #include "options.h"
 
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+int next_option(int argc, char** argv, const char* letters) {
+  static const struct option long_options[] = {{"help", no_argument, NULL, 'h'}, {0}};
+  return getopt_long(argc, argv, letters, long_options, NULL);
+}
+
+bool parse_model(int argc, char** argv, const char** model) {
+  if (optind + 1 == argc) {
+    *model = argv[optind];
+    return true;
+  }
+  if (optind == argc)
+    fprintf(stderr, "Error: which MODEL.rai?\n");
+  else
+    fprintf(stderr, "Error: more than one model: \"%s\"\n", argv[optind + 1]);
+  return false;
+}
 
 bool parse_count(const char* text, char option, long* count) {
   char* end = NULL;
@@ -10,6 +28,12 @@ bool parse_count(const char* text, char option, long* count) {
   if (*text != '\0' && *end == '\0' && *count >= 1 && *count <= 1000000) return true;
   fprintf(stderr, "Error: -%c is \"%s\": it takes a number from 1 to 1000000\n", option, text);
   return false;
+}
+
+int end_with_usage(const char* usage, int option) {
+  const bool asked_for = option == 'h';
+  fputs(usage, asked_for ? stdout : stderr);
+  return asked_for ? 0 : 2;
 }
 
 double milliseconds_now(void) {

@@ -1,8 +1,16 @@
-// The command line of the NRT samples: MODEL.rai and options of one letter.
+// The command line of the NRT samples: options of one letter, --help, and MODEL.rai.
 #pragma once
 
 #include <stdbool.h>
 
+// The next option, as of getopt() with `letters`, among them h, which --help stands for, too; -1
+// behind the last one.
+int next_option(int argc, char** argv, const char* letters);
+// What is left behind the options: one argument. Complains on standard error about anything else.
+bool parse_model(int argc, char** argv, const char** model);
 // A whole number from 1 on; complains on standard error about anything else.
 bool parse_count(const char* text, char option, long* count);
+// Shows how the program is called, and gives its exit code: asked for by the option 'h', this is
+// an answer; after any other one, the end of a complaint.
+int end_with_usage(const char* usage, int option);
 double milliseconds_now(void);  // of a clock that never goes back

@@ -16,12 +16,10 @@
 
 enum { MOST_ATTEMPTS = 20 };
 
-static int usage(void) {
-  fprintf(stderr,
-          "Usage: nrt_error_tracker [-n ITEMS] MODEL.rai\n"
-          "  -n ITEMS  how many items to compute (16)\n");
-  return 2;
-}
+static const char help[] =
+    "Usage: nrt_error_tracker [-n ITEMS] MODEL.rai\n"
+    "  -n ITEMS    how many items to compute (16)\n"
+    "  -h, --help  shows this\n";
 
 // A worker in a process of its own, forked before anything has started the runtime.
 static outcome attempt(const char* model, long items, volatile long* done) {
@@ -51,13 +49,14 @@ static outcome supervise(const char* model, long items, volatile long* done) {
 
 int main(int argc, char** argv) {
   long items = 16;
-  for (int option; (option = getopt(argc, argv, "n:")) != -1;)
-    if (option != 'n' || !parse_count(optarg, 'n', &items)) return usage();
-  if (optind + 1 != argc) return usage();
+  for (int option; (option = next_option(argc, argv, "hn:")) != -1;)
+    if (option != 'n' || !parse_count(optarg, 'n', &items)) return end_with_usage(help, option);
+  const char* model = NULL;
+  if (!parse_model(argc, argv, &model)) return end_with_usage(help, '?');
   volatile long* done =
       mmap(NULL, sizeof *done, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (done == MAP_FAILED) return 1;
-  const outcome result = supervise(argv[optind], items, done);
+  const outcome result = supervise(model, items, done);
   printf("%ld of %ld items computed\n", *done, items);
   return result == ALL_DONE ? 0 : 1;
 }

@@ -19,44 +19,49 @@ typedef struct {
   const char* model;
   long iterations;
   const char* output_folder;
-  char* inputs[MOST_FILES];  // NAME=FILE
+  const char* inputs[MOST_FILES];  // NAME=FILE
   int input_count;
 } arguments;
 
-static int usage(void) {
-  fprintf(stderr,
-          "Usage: nrt_load_run [options] MODEL.rai\n"
-          "  -n COUNT      executions to time (10)\n"
-          "  -i NAME=FILE  raw bytes for an input; without: numbers made up\n"
-          "  -o FOLDER     writes every output to FOLDER/NAME.bin\n");
-  return 2;
+static const char help[] =
+    "Usage: nrt_load_run [options] MODEL.rai\n"
+    "  -n COUNT      executions to time (10)\n"
+    "  -i NAME=FILE  raw bytes for an input; without: numbers made up\n"
+    "  -o FOLDER     writes every output to FOLDER/NAME.bin\n"
+    "  -h, --help    shows this\n";
+
+static bool parse_input(const char* text, arguments* parsed) {
+  if (strchr(text, '=') == NULL) {
+    fprintf(stderr, "Error: -i is \"%s\": it takes NAME=FILE\n", text);
+    return false;
+  }
+  if (parsed->input_count == MOST_FILES) {
+    fprintf(stderr, "Error: -i comes more than %d times\n", MOST_FILES);
+    return false;
+  }
+  parsed->inputs[parsed->input_count++] = text;
+  return true;
 }
 
-static bool parse(int argc, char** argv, arguments* parsed) {
+// 0, or the option that ends the program.
+static int parse(int argc, char** argv, arguments* parsed) {
   memset(parsed, 0, sizeof *parsed);
   parsed->iterations = 10;
-  for (int option; (option = getopt(argc, argv, "n:i:o:")) != -1;) {
-    if (option == 'n') {
-      if (!parse_count(optarg, 'n', &parsed->iterations)) return false;
-    } else if (option == 'i' && parsed->input_count < MOST_FILES && strchr(optarg, '=') != NULL) {
-      parsed->inputs[parsed->input_count++] = optarg;
-    } else if (option == 'o') {
-      parsed->output_folder = optarg;
-    } else {
-      return false;
-    }
+  for (int option; (option = next_option(argc, argv, "hn:i:o:")) != -1;) {
+    if (option == 'n' && parse_count(optarg, 'n', &parsed->iterations)) continue;
+    if (option == 'i' && parse_input(optarg, parsed)) continue;
+    if (option != 'o') return option;
+    parsed->output_folder = optarg;
   }
-  if (optind + 1 != argc) return false;
-  parsed->model = argv[optind];
-  return true;
+  return parse_model(argc, argv, &parsed->model) ? 0 : '?';
 }
 
 static void print_tensors(const nrt_tensor_info_array_t* info) {
   for (uint64_t i = 0; i < info->tensor_count; ++i) {
     const nrt_tensor_info_t* tensor = &info->tensor_array[i];
-    printf("%-6s %-16s %9zu bytes, dtype %d, shape",
+    printf("%-6s %-16s %9zu bytes, %s, shape",
            tensor->usage == NRT_TENSOR_USAGE_INPUT ? "input" : "output", tensor->name, tensor->size,
-           (int)tensor->dtype);
+           dtype_name(tensor->dtype));
     for (uint32_t axis = 0; axis < tensor->ndim; ++axis)
       printf("%c%u", axis == 0 ? ' ' : 'x', tensor->shape[axis]);
     printf("\n");
@@ -164,7 +169,10 @@ static bool run(const arguments* arguments, loaded_model* loaded, tensor_group* 
 
 int main(int argc, char** argv) {
   arguments arguments;
-  if (!parse(argc, argv, &arguments)) return usage();
+  const int end = parse(argc, argv, &arguments);
+  if (end != 0) return end_with_usage(help, end);
+  // Now rather than after all executions.
+  if (arguments.output_folder != NULL && !is_writable_folder(arguments.output_folder)) return 1;
   if (!succeeded(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), "nrt_init")) return 1;
   loaded_model loaded = {0};
   tensor_group group = {0};

@@ -22,8 +22,8 @@ class NrtLoadRun : public SampleTest {
 TEST_F(NrtLoadRun, DescribesTheTensorsAndTimesExecutions) {
   const ProgramResult result = run({"-n", "3", model()});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, ContainsRegex("input +data +192 bytes, dtype 10, shape 1x3x4x4\n"));
-  EXPECT_THAT(result.out, ContainsRegex("output +probs +640 bytes, dtype 10, shape 1x10x4x4\n"));
+  EXPECT_THAT(result.out, ContainsRegex("input +data +192 bytes, float32, shape 1x3x4x4\n"));
+  EXPECT_THAT(result.out, ContainsRegex("output +probs +640 bytes, float32, shape 1x10x4x4\n"));
   EXPECT_THAT(result.out, ContainsRegex("\n3 executions, [0-9.]+ ms each, fastest [0-9.]+ ms\n"));
   EXPECT_THAT(files(), IsEmpty());
 }
@@ -44,13 +44,48 @@ TEST_F(NrtLoadRun, SaysWhatIsWrong) {
   expect_failure(run({"-i", "other=" + path, path}), "no input \"other\"");
   expect_failure(run({"-i", "data=" + write("odd.bin", "abc"), path}),
                  "has 3 bytes, the input \"data\" takes 192");
-  for (const std::vector<std::string>& arguments :
-       std::vector<std::vector<std::string>>{{}, {"-n", "0", path}, {"-i", "data", path}}) {
+  expect_failure(run({work_}), work_ + ": Is a directory");
+}
+
+TEST_F(NrtLoadRun, NamesTheArgumentThatIsWrong) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> wrong = {
+      {{}, "which MODEL.rai?"},
+      {{"a.rai", "b.rai"}, "more than one model: \"b.rai\""},
+      {{"-n", "0", "a.rai"}, "-n is \"0\""},
+      {{"-i", "data", "a.rai"}, "-i is \"data\": it takes NAME=FILE"},
+      {{"-x", "a.rai"}, "'x'"}};
+  for (const auto& [arguments, reason] : wrong) {
     const ProgramResult result = run(arguments);
-    EXPECT_EQ(result.exit_code, 2) << testing::PrintToString(arguments);
+    EXPECT_EQ(result.exit_code, 2) << reason;
+    EXPECT_THAT(result.err, HasSubstr(reason));
     EXPECT_THAT(result.err, HasSubstr("Usage: "));
   }
 }
+
+// The model is not even looked for: nobody waits for executions whose results go nowhere.
+TEST_F(NrtLoadRun, ChecksTheFolderForOutputsFirst) {
+  expect_failure(run({"-o", "gone", "none.rai"}), "cannot write into gone: No such file");
+  const std::string file = write("file", "");
+  expect_failure(run({"-o", file, "none.rai"}), "cannot write into " + file + ": Not a directory");
+}
+
+class NrtSampleHelp : public SampleTest, public testing::WithParamInterface<const char*> {};
+
+TEST_P(NrtSampleHelp, IsPrintedOnRequest) {
+  for (const char* option : {"-h", "--help"}) {
+    const ProgramResult result = run(GetParam(), {option});
+    EXPECT_EQ(result.exit_code, 0) << option;
+    EXPECT_THAT(result.out, HasSubstr("Usage: "));
+    EXPECT_EQ(result.err, "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Samples, NrtSampleHelp,
+                         testing::Values(MILLRACE_NRT_LOAD_RUN, MILLRACE_NRT_ASYNC_PIPELINE,
+                                         MILLRACE_NRT_ERROR_TRACKER),
+                         [](const auto& info) {
+                           return std::filesystem::path(info.param).filename().string();
+                         });
 
 using NrtAsyncPipeline = SampleTest;
 
