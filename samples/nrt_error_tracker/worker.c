@@ -8,8 +8,10 @@
 #include "model.h"
 #include "nrt/nrt_async.h"
 
-enum { CORE = 0, QUEUE = 0, IN_FLIGHT = 4 };
+enum { CORE = 0, QUEUE = 0, IN_FLIGHT = 4, MOST_FAILURES = 3 };
 
+// All items use the same tensors, with zeros as inputs: nobody looks at what is computed here. A
+// program that does gives each item in flight tensors of its own, like nrt_async_pipeline.
 typedef struct {
   const loaded_model* loaded;
   const tensor_group* group;
@@ -20,7 +22,7 @@ typedef struct {
 typedef struct {
   nrta_seq_t first;
   long accepted;
-  bool refused;  // a schedule call said that the unit is lost
+  bool unit_lost;  // says a refused call, or a request that failed
 } burst;
 
 static bool schedule(const job* job, long wanted, burst* burst) {
@@ -31,7 +33,7 @@ static bool schedule(const job* job, long wanted, burst* burst) {
                                                     job->group->outputs, QUEUE, job->tracker, &id);
     if (status == NRT_QUEUE_FULL && burst->accepted > 0) break;  // the rest goes with the next one
     if (status == NRT_EXEC_UNIT_UNRECOVERABLE) {
-      burst->refused = true;
+      burst->unit_lost = true;
       break;
     }
     if (!succeeded(status, "nrta_execute_schedule")) return false;
@@ -52,7 +54,7 @@ static bool wait_for(nrta_seq_t last) {
 
 // The error list is asked for after the completion: an error is in it before its request counts as
 // complete. `*computed` is how many items went well before the first that failed.
-static bool collect(const job* job, const burst* burst, long* computed, bool* lost) {
+static bool collect(const job* job, burst* burst, long* computed) {
   const nrta_error_t* errors = NULL;
   size_t count = 0;
   if (!succeeded(nrta_error_tracker_get_list(job->tracker, &errors, &count),
@@ -66,26 +68,35 @@ static bool collect(const job* job, const burst* burst, long* computed, bool* lo
            nrt_get_status_as_str(code));
     if (place < *computed) *computed = place;
     if (code == NRT_EXEC_UNIT_UNRECOVERABLE || code == NRT_HW_ERROR || code == NRT_TIMEOUT)
-      *lost = true;
+      burst->unit_lost = true;
   }
   return true;
 }
 
+// Schedules a burst and waits for it; `*computed` of its items went well before the first that did
+// not.
+static bool run_burst(const job* job, long wanted, long* computed, burst* burst) {
+  *computed = 0;
+  if (!schedule(job, wanted, burst)) return false;
+  if (burst->accepted == 0) return true;
+  return wait_for(burst->first + (nrta_seq_t)burst->accepted - 1) && collect(job, burst, computed);
+}
+
 // Items after one that failed are computed again: they come in order.
 static outcome work_on(const job* job, long items, volatile long* done) {
+  int failures = 0;  // of the item that is next
   while (*done < items) {
     burst burst;
+    long computed = 0;
     const long wanted = items - *done < IN_FLIGHT ? items - *done : IN_FLIGHT;
-    if (!schedule(job, wanted, &burst)) return NO_USE;
-    bool lost = burst.refused;
-    if (burst.accepted > 0) {
-      long computed = 0;
-      if (!wait_for(burst.first + (nrta_seq_t)burst.accepted - 1) ||
-          !collect(job, &burst, &computed, &lost))
-        return NO_USE;
-      *done += computed;
+    if (!run_burst(job, wanted, &computed, &burst)) return NO_USE;
+    *done += computed;
+    if (burst.unit_lost) return UNIT_LOST;
+    if (computed > 0) failures = 0;
+    if (computed < burst.accepted && ++failures == MOST_FAILURES) {
+      fprintf(stderr, "Error: item %ld failed %d times\n", *done + 1, MOST_FAILURES);
+      return ITEM_FAILED;
     }
-    if (lost) return UNIT_LOST;
   }
   return ALL_DONE;
 }

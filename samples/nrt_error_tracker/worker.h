@@ -1,10 +1,13 @@
-// One attempt: works on items from `*done` on until all are done or the execution unit is lost.
+// One attempt: works on items from `*done` on until all are done, one fails again and again, or the
+// execution unit is lost.
 #pragma once
 
+// Exit codes, too: those of sysexits.h, where it has one that fits.
 typedef enum {
   ALL_DONE = 0,
-  UNIT_LOST = 75,  // EX_TEMPFAIL: another process may go on
-  NO_USE = 1
+  NO_USE = 1,        // a call was refused; standard error says which
+  ITEM_FAILED = 65,  // EX_DATAERR: the unit works, so another process would fare no better
+  UNIT_LOST = 75     // EX_TEMPFAIL: another process may go on
 } outcome;
 
 // Counts in `*done` the items that have been computed, in their order; another process may look at

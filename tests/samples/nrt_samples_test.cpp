@@ -128,11 +128,29 @@ TEST_F(NrtErrorTracker, ComputesAgainWhatFailedAlone) {
   EXPECT_THAT(result.out, HasSubstr("8 of 8 items computed\n"));
 }
 
-TEST_F(NrtErrorTracker, GivesUpWhereNothingEverWorks) {
-  const ProgramResult result = run("fail=1");
-  EXPECT_EQ(result.exit_code, 1);
+// The unit stays in service, so no other process would fare better.
+TEST_F(NrtErrorTracker, GivesUpAnItemThatFailsThreeTimes) {
+  const ProgramResult result = run("fail_every=1,status=INTERNAL");
+  EXPECT_EQ(result.exit_code, 65);
+  EXPECT_THAT(result.err, HasSubstr("Error: item 1 failed 3 times\n"));
+  EXPECT_THAT(result.out, Not(HasSubstr("attempt 2")));
   EXPECT_THAT(result.out, HasSubstr("0 of 8 items computed\n"));
-  EXPECT_THAT(result.err, HasSubstr("gave up after 20 attempts"));
+}
+
+// Five items fail, none of them more than twice.
+TEST_F(NrtErrorTracker, CountsTheFailuresOfEachItemAlone) {
+  const ProgramResult result = run("fail_every=3,status=INTERNAL");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("8 of 8 items computed\n"));
+}
+
+TEST_F(NrtErrorTracker, GivesUpAfterThreeProcessesWithoutProgress) {
+  const ProgramResult result = run("fail=1");
+  EXPECT_EQ(result.exit_code, 75);
+  EXPECT_THAT(result.out, HasSubstr("attempt 3, from item 1\n"));
+  EXPECT_THAT(result.out, Not(HasSubstr("attempt 4")));
+  EXPECT_THAT(result.out, HasSubstr("0 of 8 items computed\n"));
+  EXPECT_THAT(result.err, HasSubstr("gave up after 3 attempts without progress"));
 }
 
 }  // namespace
