@@ -14,6 +14,7 @@ help:
 	@echo 'make lint     format, layers, clang-tidy'
 	@echo 'make install  install into PREFIX=$(PREFIX) (DESTDIR is honoured)'
 	@echo 'make install-neuron-prefix  libnrt.so.1 and its headers into PREFIX=/opt/aws/neuron'
+	@echo '                            (FORCE=1 in place of another libnrt.so.1)'
 	@echo 'make package  a Debian package of the same, in build/'
 
 setup:

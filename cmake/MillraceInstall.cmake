@@ -18,11 +18,16 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/millrace ${PROJECT_SOURCE_DIR}/i
 # What programs find that look in /opt/aws/neuron, whatever is elsewhere: a component that is
 # installed only where it is asked for (`make install-neuron-prefix`), complete in itself. A process
 # that also has libraries of another installation still has one core library, since the loader
-# knows it by its name.
+# knows it by its name. It moves as a whole: the libraries find each other beside the path that the
+# loader was given, which a link to one of them is not.
+install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/NeuronPrefixGuard.cmake
+  COMPONENT neuron-prefix EXCLUDE_FROM_ALL)
 install(TARGETS nrt millrace millrace-cpu
   LIBRARY DESTINATION lib COMPONENT neuron-prefix EXCLUDE_FROM_ALL)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nrt ${PROJECT_SOURCE_DIR}/include/ndl
   DESTINATION include COMPONENT neuron-prefix EXCLUDE_FROM_ALL)
+install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/NeuronPrefixUndo.cmake
+  COMPONENT neuron-prefix EXCLUDE_FROM_ALL)
 
 # millrace_install_pkg_config(NAME VERSION)
 # Makes NAME.pc of NAME.pc.in twice: for programs built against this build tree (see `millrace env`),
