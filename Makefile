@@ -48,6 +48,7 @@ lint: build
 
 install: shipped
 	@cmake --install $(BUILD) --prefix $(PREFIX)
+	@scripts/after_install.sh $(PREFIX)
 
 install-neuron-prefix: PREFIX = /opt/aws/neuron
 install-neuron-prefix: shipped
