@@ -84,6 +84,9 @@ TEST_P(NrtInstallation, ServesProgramsThatOpenItAtRunTime) {
   const ProgramResult by_path = run_clean({program, kNeuronLibraries + "/libnrt.so.1"}, "/");
   EXPECT_THAT(by_path.out, HasSubstr("has cores\n")) << by_path.err;
   expect_loaded_from(kNeuronLibraries, by_path);
+  std::filesystem::create_directory_symlink(kNeuronLibraries, client.path() + "/linked");
+  const ProgramResult by_link = run_clean({program, client.path() + "/linked/libnrt.so.1"}, "/");
+  EXPECT_THAT(by_link.out, HasSubstr("has cores\n")) << by_link.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(Install, NrtInstallation, ::testing::ValuesIn(kCompilers),

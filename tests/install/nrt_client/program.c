@@ -23,7 +23,10 @@ static NRT_STATUS execute(nrt_model_t* model, nrt_tensor_set_t* inputs, nrt_tens
   nrta_seq_t sequence = 0;
   const NRT_STATUS accepted = nrta_execute_schedule(model, inputs, outputs, 0, &ret, &sequence);
   if (accepted != NRT_SUCCESS) return accepted;
-  for (bool completed = false; !completed;) nrta_is_completed(sequence, &completed);
+  for (bool completed = false; !completed;) {
+    const NRT_STATUS asked = nrta_is_completed(sequence, &completed);
+    if (asked != NRT_SUCCESS) return asked;
+  }
   return ret;
 }
 
