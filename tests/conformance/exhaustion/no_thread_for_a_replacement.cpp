@@ -1,7 +1,7 @@
 // A hung thread that cannot be replaced costs its lane: the unit degrades, the other lanes serve.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/hook_gate.h"
-#include "tests/conformance/support/thread_refusal.h"
+#include "tests/support/thread_refusal.h"
 
 namespace millrace::conformance {
 namespace {
@@ -14,7 +14,7 @@ MILLRACE_BEHAVIOUR(no_thread_for_a_replacement) {
   starts.hold(next_id(unit));
   Job hung, behind;
   {
-    const ThreadRefusal refusal;
+    const test::ThreadRefusal refusal;
     hung = submit(unit, 0);
     behind = submit(unit, 1);
     EXPECT_STATUS(hung.wait(kPatience), kHung);

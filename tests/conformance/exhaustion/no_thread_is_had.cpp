@@ -1,7 +1,7 @@
 // Where the system refuses a thread, what needs one fails at once, and works once there is one.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/callback_log.h"
-#include "tests/conformance/support/thread_refusal.h"
+#include "tests/support/thread_refusal.h"
 
 namespace millrace::conformance {
 namespace {
@@ -13,7 +13,7 @@ MILLRACE_BEHAVIOUR(no_thread_is_had) {
   with_callback.callback = log.callback();
   with_deadline.deadline = std::chrono::steady_clock::now() + kPatience;
   {
-    const ThreadRefusal refusal;
+    const test::ThreadRefusal refusal;
     EXPECT_STATUS(unit.submit(model(), with_callback).status(), kUnavailable);
     EXPECT_STATUS(unit.submit(model(), with_deadline).status(), kUnavailable);
     EXPECT_EQ(unit.in_flight(), 0u);

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-namespace millrace::conformance {
+namespace millrace::test {
 
 class ThreadRefusal {
  public:
@@ -29,4 +29,4 @@ class ThreadRefusal {
   pthread_attr_t before_;
 };
 
-}  // namespace millrace::conformance
+}  // namespace millrace::test
