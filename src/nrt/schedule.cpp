@@ -29,9 +29,7 @@ NRT_STATUS find_destination(Runtime& runtime, const Route& route, int core_of_ob
     if (destination.target.tracker == nullptr)
       return report(route.call, NRT_INVALID_HANDLE, "the error tracker was destroyed");
   }
-  const int core = route.core != kCoreOfObject ? route.core
-                   : core_of_object == kNoCore ? 0
-                                               : core_of_object;
+  const int core = route.core.value_or(core_of_object == kNoCore ? 0 : core_of_object);
   // Negative numbers become large ones, which are refused.
   const UnitAddress address{static_cast<uint32_t>(core), route.kind,
                             static_cast<uint32_t>(route.queue)};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "nrt/collective.h"
 #include "nrt/error_tracker.h"
@@ -13,13 +14,13 @@
 namespace millrace::nrt {
 
 // Instead of a core: that of the tensor, the model or the communicator; 0 for tensors of the host.
-inline constexpr int kCoreOfObject = -1;
+inline constexpr std::nullopt_t kCoreOfObject = std::nullopt;
 
 // Where a request goes, and where its id does.
 struct Route {
   const char* call;  // for messages
   UnitKind kind;
-  int core;
+  std::optional<int> core;  // the caller's, not checked
   int queue;
   nrta_seq_t* sequence;  // may be null
 };

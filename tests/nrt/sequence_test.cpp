@@ -1,4 +1,6 @@
 // Sequence ids: what is accepted is counted without gaps, in both numberings of the units.
+#include <climits>
+
 #include "tests/nrt/calls_v2.h"
 #include "tests/nrt/nrt_fixture.h"
 
@@ -46,8 +48,10 @@ TEST_F(Sequence, RejectedCallsConsumeNone) {
   EXPECT_EQ(nrta_tensor_write(input_.get(), nullptr, 0, 8, 0, 0, &ret, &sequence), NRT_INVALID);
   EXPECT_EQ(schedule_write(&ret, &sequence, 2), NRT_INVALID);
   EXPECT_EQ(schedule_write(&ret, &sequence, -1), NRT_INVALID);
-  EXPECT_EQ(nrta_tensor_write(input_.get(), host_.data(), 0, 8, 2, 0, &ret, &sequence),
-            NRT_INVALID);
+  for (const int no_core : {2, -1, INT_MIN})
+    EXPECT_EQ(nrta_tensor_write(input_.get(), host_.data(), 0, 8, no_core, 0, &ret, &sequence),
+              NRT_INVALID)
+        << no_core;
   EXPECT_EQ(nrta_execute_schedule(model_, inputs_.get(), outputs_.get(), 1, &ret, &sequence),
             NRT_INVALID);
   EXPECT_EQ(nrta_execute_schedule(model_, outputs_.get(), outputs_.get(), 0, &ret, &sequence),
