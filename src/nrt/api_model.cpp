@@ -70,10 +70,10 @@ NRT_STATUS nrt_load_collectives(const void* neff_bytes, size_t size, int32_t vnc
                                 uint32_t ctx_device_id, uint32_t ctx_device_count,
                                 nrt_model_t** model) {
   constexpr const char* kCall = "nrt_load_collectives";
-  const NRT_STATUS status = with_runtime(
-      kCall, [&](Runtime&) { return check_world(kCall, ctx_device_id, ctx_device_count); });
-  if (status != NRT_SUCCESS) return status;
-  return load(kCall, neff_bytes, size, vnc, vnc_count, model);
+  return with_runtime(kCall, [&](Runtime&) {
+    const NRT_STATUS world = check_world(kCall, ctx_device_id, ctx_device_count);
+    return world == NRT_SUCCESS ? load(kCall, neff_bytes, size, vnc, vnc_count, model) : world;
+  });
 }
 
 NRT_STATUS nrt_unload(nrt_model_t* model) {

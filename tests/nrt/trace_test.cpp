@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "tests/nrt/trace_fixture.h"
-#include "tests/support/steady_allocations.h"
 
 namespace millrace::test {
 namespace {
@@ -88,6 +87,16 @@ TEST_F(Trace, RecordsACallWithinACallOnce) {
   // Looks two tensors up, each as a call of its own would.
   ASSERT_EQ(nrt_tensor_copy(input_.get(), 0, output_.get(), 0, 16), NRT_SUCCESS);
   EXPECT_EQ(fetched_count(), 2u);
+}
+
+TEST_F(Trace, RecordsALoadForCollectivesAsThat) {
+  const std::vector<std::byte> bytes = tiny_archive();
+  nrt_model_t* model = nullptr;
+  start();
+  ASSERT_EQ(nrt_load_collectives(bytes.data(), bytes.size(), 1, 1, 0, 1, &model), NRT_SUCCESS);
+  const Json trace = fetch();
+  EXPECT_EQ(trace.at("events").size(), 2u);
+  EXPECT_EQ(of_type(trace, "nrt_load_collectives").size(), 2u);
 }
 
 TEST_F(Trace, HandsEachEventOutOnce) {
@@ -239,16 +248,6 @@ TEST_F(Trace, RecordsSeveralThreadsWhileItIsFetched) {
   count();
   EXPECT_EQ(ends.size(), size_t{2} * kThreads * kCalls);
   for (const auto& [id, seen] : ends) ASSERT_EQ(seen, 2) << id;
-}
-
-// On a device that allocates nothing of its own.
-class Untraced : public NrtModelTest {
- protected:
-  Untraced() : NrtModelTest("null") {}
-};
-
-TEST_F(Untraced, AllocatesNothing) {
-  EXPECT_EQ(steady_allocations([&] { return execute() == NRT_SUCCESS; }), 0u);
 }
 
 }  // namespace
