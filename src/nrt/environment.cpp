@@ -24,7 +24,7 @@ Result<uint64_t> number_variable(const char* name, uint64_t otherwise, uint64_t 
                                  uint64_t most) {
   const std::string_view text = variable(name);
   if (text.empty()) return otherwise;
-  const Result<uint64_t> number = parse_number(text);
+  Result<uint64_t> number = parse_number(text);
   if (number.ok() && *number >= least && *number <= most) return number;
   return invalid_argument(
       fmt::format("{} is \"{}\": it takes a number from {} to {}", name, text, least, most));

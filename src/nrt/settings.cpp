@@ -102,7 +102,7 @@ Result<uint32_t> total_cores() {
 Result<VisibleCores> visible_cores() {
   MILLRACE_ASSIGN_OR_RETURN(const uint32_t total, total_cores());
   if (const std::string_view text = variable(kVisibleCores); !text.empty()) {
-    const Result<VisibleCores> cores = parse_cores(text);
+    Result<VisibleCores> cores = parse_cores(text);
     if (!cores.ok())
       return cores.status().with_context(fmt::format("{} is \"{}\"", kVisibleCores, text));
     if (cores->first + cores->count > total) return too_many(kVisibleCores, text, total);
@@ -114,7 +114,8 @@ Result<VisibleCores> visible_cores() {
 }
 
 std::optional<LogLevel> log_level() {
-  std::string text(variable("NEURON_RT_LOG_LEVEL"));
+  std::string text(variable("NEURON_RT_LOG_LEVEL_NRT"));
+  if (text.empty()) text = variable("NEURON_RT_LOG_LEVEL");
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
   if (text == "QUIET") return std::nullopt;
   if (text == "ERROR") return LogLevel::kError;

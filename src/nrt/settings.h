@@ -41,7 +41,8 @@ Result<Settings> settings_of_environment();
 Result<uint32_t> total_cores();
 // NEURON_RT_VISIBLE_CORES, or else NEURON_RT_NUM_CORES, or else all.
 Result<VisibleCores> visible_cores();
-// NEURON_RT_LOG_LEVEL; none for QUIET.
+// NEURON_RT_LOG_LEVEL_NRT, or else NEURON_RT_LOG_LEVEL; none for QUIET, warnings for what is no
+// level: a program must not fail because of what its log is to show.
 std::optional<LogLevel> log_level();
 
 }  // namespace millrace::nrt

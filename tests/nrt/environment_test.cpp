@@ -113,6 +113,16 @@ TEST(LogLevel, OfErrorsLeavesOutWarnings) {
                                                    testing::Not(testing::HasSubstr("implicit"))));
 }
 
+TEST(LogLevel, OfTheRuntimeAloneGoesFirst) {
+  EXPECT_FRESH(
+      {
+        setenv("NEURON_RT_LOG_LEVEL_NRT", "ERROR", 1);
+        make_noise("QUIET");
+      },
+      testing::AllOf(testing::HasSubstr("nrt_unload"),
+                     testing::Not(testing::HasSubstr("implicit"))));
+}
+
 TEST(LogLevel, MayBeQuiet) {
   EXPECT_FRESH(make_noise("QUIET"), testing::Not(testing::HasSubstr("nrt_unload")));
 }
