@@ -83,14 +83,16 @@ NRT_STATUS nrta_error_tracker_create(uint32_t lnc_idx, nrta_error_tracker_t** er
     if (error_tracker == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
     if (const Status core = runtime.check_core(lnc_idx); !core.ok()) return report(kCall, core);
     *error_tracker = reinterpret_cast<nrta_error_tracker_t*>(
-        TrackerHandles::of_process().make(std::make_shared<ErrorTracker>(lnc_idx)));
+        TrackerHandles::of_process().make(std::make_shared<ErrorTracker>()));
     return NRT_SUCCESS;
   });
 }
 
 void nrta_error_tracker_destroy(nrta_error_tracker_t* error_tracker) {
-  const InCall inside;
-  TrackerHandles::of_process().drop(to_handle(error_tracker));
+  with_runtime("nrta_error_tracker_destroy", [&](Runtime&) {
+    TrackerHandles::of_process().drop(to_handle(error_tracker));
+    return NRT_SUCCESS;
+  });
 }
 
 NRT_STATUS nrta_error_tracker_get_list(nrta_error_tracker_t* error_tracker,

@@ -1,4 +1,6 @@
 // Tensors: memory, and the calls that copy on the calling thread.
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "nrt/call.h"
@@ -35,18 +37,31 @@ NRT_STATUS give(std::shared_ptr<Tensor> tensor, nrt_tensor_t** handle) {
   return NRT_SUCCESS;
 }
 
-// Reads or writes one range on the calling thread.
-NRT_STATUS copy_range(const char* call, const Tensor& tensor, uint64_t offset, void* buffer,
-                      uint64_t bytes, bool to_tensor) {
+NRT_STATUS check_copy(const char* call, const Tensor& tensor, uint64_t offset, const void* buffer,
+                      uint64_t bytes) {
   if (const Status range = tensor.check_range(offset, bytes); !range.ok())
     return report(call, range);
-  if (bytes == 0) return NRT_SUCCESS;
-  if (buffer == nullptr) return report(call, NRT_INVALID, "the buffer is null");
+  if (buffer == nullptr && bytes != 0) return report(call, NRT_INVALID, "the buffer is null");
+  return NRT_SUCCESS;
+}
+
+// Requirement: it was checked.
+void copy(const Tensor& tensor, uint64_t offset, void* buffer, uint64_t bytes, bool to_tensor) {
+  if (bytes == 0) return;
   if (to_tensor)
     std::memcpy(tensor.data() + offset, buffer, bytes);
   else
     std::memcpy(buffer, tensor.data() + offset, bytes);
-  return NRT_SUCCESS;
+}
+
+// Reads or writes one range on the calling thread.
+NRT_STATUS copy_range(const char* call, const nrt_tensor_t* handle, uint64_t offset, void* buffer,
+                      uint64_t bytes, bool to_tensor) noexcept {
+  return with_tensor(call, handle, [&](Runtime&, const Tensor& tensor) {
+    const NRT_STATUS status = check_copy(call, tensor, offset, buffer, bytes);
+    if (status == NRT_SUCCESS) copy(tensor, offset, buffer, bytes, to_tensor);
+    return status;
+  });
 }
 
 // All ranges are checked before the first is copied.
@@ -70,13 +85,12 @@ NRT_STATUS copy_batches(const char* call, const nrt_tensor_batch_t* batches, uin
     if (batches == nullptr && count != 0) return report(call, NRT_INVALID, "the batch is null");
     const NRT_STATUS status =
         for_each_op([&](const Tensor& tensor, const nrt_tensor_batch_op_t& op) {
-          if (op.buffer == nullptr && op.size != 0)
-            return report(call, NRT_INVALID, "a buffer of the batch is null");
-          return report(call, tensor.check_range(op.offset, op.size));
+          return check_copy(call, tensor, op.offset, op.buffer, op.size);
         });
     if (status != NRT_SUCCESS) return status;
     return for_each_op([&](const Tensor& tensor, const nrt_tensor_batch_op_t& op) {
-      return copy_range(call, tensor, op.offset, op.buffer, op.size, to_tensor);
+      copy(tensor, op.offset, op.buffer, op.size, to_tensor);
+      return NRT_SUCCESS;
     });
   });
 }
@@ -95,6 +109,10 @@ NRT_STATUS nrt_tensor_allocate(nrt_tensor_placement_t tensor_placement, int vnc,
   constexpr const char* kCall = "nrt_tensor_allocate";
   return with_runtime(kCall, [&](Runtime& runtime) {
     if (tensor == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
+    if (tensor_placement > NRT_TENSOR_PLACEMENT_VIRTUAL)
+      return report(
+          kCall, NRT_INVALID,
+          fmt::format("there is no placement {}", static_cast<unsigned>(tensor_placement)));
     const bool on_device = tensor_placement == NRT_TENSOR_PLACEMENT_DEVICE;
     if (const Status status = on_device ? runtime.check_core(vnc) : Status(); !status.ok())
       return report(kCall, status);
@@ -134,28 +152,23 @@ NRT_STATUS nrt_tensor_allocate_slice(const nrt_tensor_t* tensor_source, size_t o
 }
 
 void nrt_tensor_free(nrt_tensor_t** tensor) {
-  const InCall inside;
   if (tensor == nullptr) return;
-  const trace::CallScope traced("nrt_tensor_free");
-  if (const std::shared_ptr<Tensor> freed = TensorHandles::of_process().drop(*tensor)) {
-    trace::note_core(freed->core());
-    if (Runtime* const runtime = Runtime::current()) runtime->bindings().clear();
-  }
+  with_runtime("nrt_tensor_free", [&](Runtime& runtime) {
+    if (const std::shared_ptr<Tensor> freed = TensorHandles::of_process().drop(*tensor)) {
+      trace::note_core(freed->core());
+      runtime.bindings().clear();
+    }
+    return NRT_SUCCESS;
+  });
   *tensor = nullptr;
 }
 
 NRT_STATUS nrt_tensor_read(const nrt_tensor_t* tensor, void* buf, size_t offset, size_t size) {
-  constexpr const char* kCall = "nrt_tensor_read";
-  return with_tensor(kCall, tensor, [&](Runtime&, const Tensor& from) {
-    return copy_range(kCall, from, offset, buf, size, false);
-  });
+  return copy_range("nrt_tensor_read", tensor, offset, buf, size, false);
 }
 
 NRT_STATUS nrt_tensor_write(nrt_tensor_t* tensor, const void* buf, size_t offset, size_t size) {
-  constexpr const char* kCall = "nrt_tensor_write";
-  return with_tensor(kCall, tensor, [&](Runtime&, const Tensor& to) {
-    return copy_range(kCall, to, offset, const_cast<void*>(buf), size, true);
-  });
+  return copy_range("nrt_tensor_write", tensor, offset, const_cast<void*>(buf), size, true);
 }
 
 NRT_STATUS(nrt_tensor_read_batch)(const nrt_tensor_batch_t* batches, uint64_t num_batches) {

@@ -29,9 +29,11 @@ NRT_STATUS nrt_allocate_tensor_set(nrt_tensor_set_t** result) {
 }
 
 void nrt_destroy_tensor_set(nrt_tensor_set_t** tensor_set) {
-  const InCall inside;
   if (tensor_set == nullptr) return;
-  TensorSetHandles::of_process().drop(static_cast<TensorSetHandle*>(*tensor_set));
+  with_runtime("nrt_destroy_tensor_set", [&](Runtime&) {
+    TensorSetHandles::of_process().drop(static_cast<TensorSetHandle*>(*tensor_set));
+    return NRT_SUCCESS;
+  });
   *tensor_set = nullptr;
 }
 

@@ -11,11 +11,11 @@ namespace millrace::nrt {
 std::vector<MemoryPiece> memory_pieces(int core) {
   std::vector<MemoryPiece> pieces;
   std::set<const Storage*> seen;
-  for (const std::shared_ptr<Tensor>& tensor : TensorHandles::of_process().all()) {
-    const Storage* const storage = tensor->storage().get();
-    if (tensor->core() != core || storage == nullptr || !seen.insert(storage).second) continue;
-    pieces.push_back({storage->memory.device_address(), storage->memory.size(), tensor->name()});
-  }
+  TensorHandles::of_process().for_each([&](const Tensor& tensor) {
+    const Storage* const storage = tensor.storage().get();
+    if (tensor.core() != core || storage == nullptr || !seen.insert(storage).second) return;
+    pieces.push_back({storage->memory.device_address(), storage->memory.size(), tensor.name()});
+  });
   std::ranges::stable_sort(pieces, std::greater<>(), &MemoryPiece::bytes);
   return pieces;
 }

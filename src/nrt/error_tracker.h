@@ -1,5 +1,5 @@
-// ErrorTracker: the failed requests of a core, until they are fetched (the 2.28 way to learn of
-// failures).
+// ErrorTracker: the failed requests that it was given for, until they are fetched (the 2.28 way to
+// learn of failures).
 //
 // Requests record from the threads that complete them; one thread at a time fetches.
 #pragma once
@@ -19,15 +19,11 @@ class ErrorTracker {
   // Errors kept for somebody to fetch; later ones are dropped, and the log says so once.
   static constexpr size_t kMost = 1'000'000;
 
-  explicit ErrorTracker(uint32_t core) noexcept : core_(core) {}
-
-  uint32_t core() const noexcept { return core_; }
   void record(nrta_seq_t sequence, NRT_STATUS status) noexcept;
   // What was recorded since the last call, in the order of completion. Valid until the next call.
   std::span<const nrta_error_t> take();
 
  private:
-  const uint32_t core_;
   std::mutex mutex_;
   std::vector<nrta_error_t> recorded_;
   bool dropping_ = false;

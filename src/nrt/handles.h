@@ -12,7 +12,6 @@
 #include <memory>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 namespace millrace::nrt {
 
@@ -31,6 +30,7 @@ class Handle {
 
   std::atomic<uint64_t> live_{0};
   std::shared_ptr<Object> object_;
+  Handle* next_free_ = nullptr;
 };
 
 // All handles of one type. `H` derives from Handle<Object>.
@@ -48,15 +48,12 @@ class Handles {
   // May throw bad_alloc; nothing has changed then.
   H* make(std::shared_ptr<Object> object) {
     const std::lock_guard lock(mutex_);
-    if (free_.empty()) {
-      all_.emplace_back();
-      free_.push_back(&all_.back());
-    }
-    H* const handle = free_.front();
-    free_.pop_front();
+    if (first_free_ == nullptr) append_free(all_.emplace_back());
+    Base* const handle = first_free_;
+    first_free_ = handle->next_free_;
     handle->object_ = std::move(object);
-    handle->live_.store(H::kLive, std::memory_order_release);
-    return handle;
+    handle->live_.store(Base::kLive, std::memory_order_release);
+    return static_cast<H*>(handle);
   }
 
   // The object of a live handle; null for any other, and for null.
@@ -66,40 +63,47 @@ class Handles {
   }
 
   // Ends a live handle; null when it is none. The object lives as long as somebody else keeps it.
-  std::shared_ptr<Object> drop(H* handle) {
+  std::shared_ptr<Object> drop(H* handle) noexcept {
     if (handle == nullptr) return nullptr;
     const std::lock_guard lock(mutex_);
-    if (!handle->live()) return nullptr;
-    free_.push_back(handle);
-    handle->live_.store(0, std::memory_order_release);
-    return std::exchange(handle->object_, nullptr);
+    return handle->live() ? end(*handle) : nullptr;
   }
 
-  // Ends all of them, and returns their objects.
-  std::vector<std::shared_ptr<Object>> drop_all() {
+  // Ends all of them.
+  void drop_all() noexcept {
     const std::lock_guard lock(mutex_);
-    std::vector<std::shared_ptr<Object>> objects;
-    for (H& handle : all_) {
-      if (!handle.live()) continue;
-      objects.push_back(std::exchange(handle.object_, nullptr));
-      handle.live_.store(0, std::memory_order_release);
-      free_.push_back(&handle);
-    }
-    return objects;
+    for (H& handle : all_)
+      if (handle.live()) end(handle);
   }
 
-  std::vector<std::shared_ptr<Object>> all() const {
+  // Calls `visit(object)` for each live handle; it must not call the table.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
     const std::lock_guard lock(mutex_);
-    std::vector<std::shared_ptr<Object>> objects;
     for (const H& handle : all_)
-      if (handle.live()) objects.push_back(handle.object());
-    return objects;
+      if (handle.live()) visit(*handle.object());
   }
 
  private:
+  using Base = Handle<Object>;
+
+  // Requirement of both: mutex_ is held.
+  std::shared_ptr<Object> end(Base& handle) noexcept {
+    handle.live_.store(0, std::memory_order_release);
+    append_free(handle);
+    return std::exchange(handle.object_, nullptr);
+  }
+  void append_free(Base& handle) noexcept {
+    handle.next_free_ = nullptr;
+    (first_free_ == nullptr ? first_free_ : last_free_->next_free_) = &handle;
+    last_free_ = &handle;
+  }
+
   mutable std::mutex mutex_;
   std::deque<H> all_;
-  std::deque<H*> free_;
+  // In the order in which they were freed, linked by next_free_: to free one takes no memory.
+  Base* first_free_ = nullptr;
+  Base* last_free_ = nullptr;
 };
 
 }  // namespace millrace::nrt

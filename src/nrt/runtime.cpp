@@ -41,9 +41,14 @@ void warn_of_implicit_async() {
       "longer exists: nrt_execute waits; use nrta_execute_schedule");
 }
 
+// Wakes those who wait for executions that will not come.
+void close_completion_counts() noexcept {
+  TensorHandles::of_process().for_each([](Tensor& tensor) { tensor.completions().close(); });
+}
+
 // Frees what the handles of the process stand for, once nothing runs any more.
-void end_all_handles() {
-  for (const auto& tensor : TensorHandles::of_process().drop_all()) tensor->completions().close();
+void end_all_handles() noexcept {
+  TensorHandles::of_process().drop_all();
   ModelHandles::of_process().drop_all();
   TensorSetHandles::of_process().drop_all();
   TrackerHandles::of_process().drop_all();
@@ -105,8 +110,8 @@ Runtime::Runtime(const Settings& settings, std::shared_ptr<device::Device> devic
         std::make_shared<memory::Bank>(fmt::format("core {}", core), settings.core_memory));
 }
 
-void Runtime::close() {
-  for (const auto& tensor : TensorHandles::of_process().all()) tensor->completions().close();
+void Runtime::close() noexcept {
+  close_completion_counts();
   units_.close();
   await_calls();
   end_all_handles();
@@ -120,8 +125,7 @@ Status Runtime::check_core(int64_t core) const {
 
 uint32_t Runtime::least_used_core() const {
   std::vector<uint32_t> models(settings_.cores.count);
-  for (const std::shared_ptr<Model>& model : ModelHandles::of_process().all())
-    ++models[model->core()];
+  ModelHandles::of_process().for_each([&](const Model& model) { ++models[model.core()]; });
   return static_cast<uint32_t>(std::ranges::min_element(models) - models.begin());
 }
 
@@ -154,6 +158,7 @@ Result<std::shared_ptr<const device::Program>> Runtime::program_of(
     std::span<const std::byte> bytes) {
   const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
   const std::lock_guard lock(load_mutex_);
+  std::erase_if(programs_, [](const auto& entry) { return entry.second.expired(); });
   std::weak_ptr<const device::Program>& known = programs_[{hash.high64, hash.low64}];
   if (std::shared_ptr<const device::Program> program = known.lock()) return program;
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,

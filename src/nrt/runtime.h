@@ -65,7 +65,7 @@ class Runtime {
   uint32_t least_used_core() const;
   Result<std::shared_ptr<const device::Program>> program_of(std::span<const std::byte> bytes);
   Result<ModelMemory> memory_of(const device::Program& program, uint32_t core);
-  void close();
+  void close() noexcept;
 
   static std::atomic<Runtime*> current_;
 

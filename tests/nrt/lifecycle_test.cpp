@@ -1,6 +1,8 @@
 // nrt_init and nrt_close, and what lives between them.
 #include <sys/wait.h>
 
+#include <atomic>
+
 #include "tests/nrt/event_fd.h"
 #include "tests/nrt/fresh_process.h"
 #include "tests/nrt/nrt_fixture.h"
@@ -157,6 +159,34 @@ TEST_F(LifeCycle, AForkedChildIsUninitializedAndTheParentGoesOn) {
   EXPECT_EQ(event.await(), 1u);
   await(sequence);  // ThreadSanitizer does not know a duplicate of an event fd for the same
   EXPECT_EQ(ret, NRT_SUCCESS);
+  EXPECT_EQ(execute(), NRT_SUCCESS);
+}
+
+TEST_F(LifeCycle, AForkedChildMayFreeWhatItHas) {
+  // At any moment one of these threads, which the child has not, is changing the table of tensors.
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&] {
+      while (!stop) const ScopedTensor tensor(16);
+    });
+  nrta_error_tracker_t* tracker = nullptr;
+  ASSERT_EQ(nrta_error_tracker_create(0, &tracker), NRT_SUCCESS);
+  int state = 0;
+  for (int round = 0; round < 40 && state == 0; ++round) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(20);  // instead of a test that hangs
+      nrt_tensor_free(input_.address());
+      nrt_destroy_tensor_set(inputs_.address());
+      nrta_error_tracker_destroy(tracker);
+      ::_exit(input_.get() == nullptr && inputs_.get() == nullptr ? 0 : 1);
+    }
+    EXPECT_EQ(::waitpid(child, &state, 0), child);
+  }
+  EXPECT_EQ(state, 0);
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(execute(), NRT_SUCCESS);
 }
 

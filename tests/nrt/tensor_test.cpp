@@ -51,6 +51,7 @@ TEST_F(Tensors, AllocationKnowsPlacesAndSizes) {
   EXPECT_EQ(allocate(NRT_TENSOR_PLACEMENT_VIRTUAL, -1, 16), NRT_SUCCESS);
   EXPECT_EQ(allocate(NRT_TENSOR_PLACEMENT_DEVICE, -1, 16), NRT_INVALID);
   EXPECT_EQ(allocate(NRT_TENSOR_PLACEMENT_DEVICE, 2, 16), NRT_INVALID);
+  EXPECT_EQ(allocate(static_cast<nrt_tensor_placement_t>(3), 0, 16), NRT_INVALID);
   EXPECT_EQ(allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, 0), NRT_INVALID);
   EXPECT_EQ(allocate(NRT_TENSOR_PLACEMENT_HOST, -1, 0), NRT_INVALID);
   EXPECT_EQ(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, 16, "t", nullptr), NRT_INVALID);
