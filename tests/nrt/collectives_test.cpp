@@ -9,7 +9,7 @@ namespace {
 
 class Collectives : public NrtTest {
  protected:
-  explicit Collectives(ScopedEnvironment::Variables more = {}) : NrtTest("faulty", more) {}
+  Collectives() : NrtTest("faulty") {}
 
   using List = std::vector<nrt_tensor_t*>;
 
@@ -118,28 +118,6 @@ TEST_F(Collectives, AContextIsScheduledOnce) {
   EXPECT_EQ(nrta_cc_schedule(&same, 0, nullptr, nullptr), NRT_INVALID_HANDLE);
   EXPECT_EQ(nrta_cc_schedule(&context_, 0, nullptr, nullptr), NRT_INVALID_HANDLE);
   EXPECT_EQ(nrta_cc_schedule(nullptr, 0, nullptr, nullptr), NRT_INVALID_HANDLE);
-}
-
-class ShortCollectives : public Collectives {
- protected:
-  ShortCollectives() : Collectives({{"MILLRACE_NRT_COLLECTIVES_DEPTH", "1"}}) {}
-};
-
-TEST_F(ShortCollectives, AFullQueueLeavesTheContext) {
-  transfers().hold();
-  ASSERT_EQ(prepare({four_.get()}, {four_.get()}), NRT_SUCCESS);
-  nrta_seq_t first = 0, second = 77;
-  ASSERT_EQ(nrta_cc_schedule(&context_, 0, nullptr, &first), NRT_SUCCESS);
-  ASSERT_EQ(prepare({four_.get()}, {four_.get()}), NRT_SUCCESS);
-  nrt_cc_context_t* const waiting = context_;
-  NRT_STATUS ret = NRT_FAILURE;
-  EXPECT_EQ(nrta_cc_schedule(&context_, 0, &ret, &second), NRT_QUEUE_FULL);
-  EXPECT_EQ(context_, waiting);
-  EXPECT_EQ(second, 77u);
-  EXPECT_EQ(ret, NRT_FAILURE);
-  transfers().release();
-  await(first);
-  run();
 }
 
 TEST_F(Collectives, TheWorldHasOneRank) {

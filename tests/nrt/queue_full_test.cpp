@@ -94,19 +94,22 @@ TEST_F(QueueFull, LeavesACollectiveForAnotherTry) {
     ASSERT_EQ(nrta_cc_prepare(&comm, &list, &list, NRT_DTYPE_FLOAT32, NRT_OP_ADD, NRT_CC_ALLREDUCE,
                               context),
               NRT_SUCCESS);
+  nrt_cc_context_t* const waiting = second;
   transfers().hold();
-  nrta_seq_t sequence = 0;
+  nrta_seq_t sequence = 0, refused = 77;
+  NRT_STATUS ret = kUntouched;
   ASSERT_EQ(nrta_cc_schedule(&first, 0, static_cast<NRT_STATUS*>(nullptr), &sequence), NRT_SUCCESS);
   EXPECT_EQ(first, nullptr);
-  EXPECT_EQ(nrta_cc_schedule(&second, 0, static_cast<NRT_STATUS*>(nullptr), nullptr),
-            NRT_QUEUE_FULL);
-  EXPECT_NE(second, nullptr);
+  EXPECT_EQ(nrta_cc_schedule(&second, 0, &ret, &refused), NRT_QUEUE_FULL);
+  EXPECT_EQ(second, waiting);
+  EXPECT_EQ(refused, 77u);
   transfers().release();
   await(sequence);
-  EXPECT_EQ(nrta_cc_schedule(&second, 0, static_cast<NRT_STATUS*>(nullptr), &sequence),
-            NRT_SUCCESS);
+  EXPECT_EQ(ret, kUntouched);
+  EXPECT_EQ(nrta_cc_schedule(&second, 0, &ret, &sequence), NRT_SUCCESS);
   EXPECT_EQ(second, nullptr);
   await(sequence);
+  EXPECT_EQ(ret, NRT_SUCCESS);
 }
 
 }  // namespace
