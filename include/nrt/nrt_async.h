@@ -11,6 +11,7 @@
 //   NRT_INVALID     an argument, such as a queue that the unit does not have, or a range
 //   NRT_QUEUE_FULL  the unit has as many requests as it may: retry after a completion
 //   NRT_EXEC_UNIT_UNRECOVERABLE  a failure degraded the unit, until nrt_close and nrt_init
+//   NRT_RESOURCE    the system has no memory or no thread left for the request
 // `req_sequence` receives the id; NULL if it is of no interest.
 //
 // What became of a request is stored, once, before the request counts as complete: in `*ret`, or,

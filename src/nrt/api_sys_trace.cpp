@@ -35,7 +35,7 @@ NRT_STATUS is_null(const char* call) {
 }
 
 template <class Object>
-NRT_STATUS allocate(const char* call, Object** object) noexcept {
+NRT_STATUS allocate(const char* call, Object** object) {
   return contained(call, [&] {
     if (object == nullptr) return is_null(call);
     *object = new Object;

@@ -2,8 +2,6 @@
 // runtime, and lets no exception out.
 #pragma once
 
-#include <exception>
-#include <new>
 #include <string_view>
 
 #include "base/status.h"
@@ -20,15 +18,16 @@ NRT_STATUS report(std::string_view call, const Status& status);
 // A failure that the core has no code for.
 NRT_STATUS report(std::string_view call, NRT_STATUS status, std::string_view why);
 
+// What the caller gets for the exception that is being handled.
+NRT_STATUS status_of_exception(std::string_view call) noexcept;
+
 // Runs `body`, which returns an NRT_STATUS.
 template <class Body>
 NRT_STATUS contained(std::string_view call, Body&& body) noexcept {
   try {
     return body();
-  } catch (const std::bad_alloc&) {
-    return NRT_RESOURCE;
-  } catch (const std::exception& error) {
-    return report(call, internal_error(error.what()));
+  } catch (...) {
+    return status_of_exception(call);
   }
 }
 

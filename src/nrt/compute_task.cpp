@@ -78,14 +78,17 @@ Status ComputeTask::copy_shared_inputs() noexcept {
   for (const SharedInput& input : binding_->shared_inputs)
     bytes += align_up(input.bytes, memory::kHeapAlignment);
   try {
-    copies_.resize(bytes + memory::kHeapAlignment);
+    if (scratch_->size() < bytes + memory::kHeapAlignment) {
+      scratch_->clear();  // not to be copied
+      scratch_->resize(bytes + memory::kHeapAlignment);
+    }
     inputs_ = binding_->inputs;
   } catch (const std::bad_alloc&) {
     return {StatusCode::kOutOfMemory, "no memory for the inputs that are also outputs"};
   }
   const Model& model = *binding_->model;
-  std::byte* at = copies_.data() +
-                  (-reinterpret_cast<uintptr_t>(copies_.data()) & (memory::kHeapAlignment - 1));
+  std::byte* at = scratch_->data() +
+                  (-reinterpret_cast<uintptr_t>(scratch_->data()) & (memory::kHeapAlignment - 1));
   for (const SharedInput& input : binding_->shared_inputs) {
     std::memcpy(at, input.data, input.bytes);
     for (uint32_t frame = 0; frame < model.frames(); ++frame)

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nrt/binding.h"
@@ -20,10 +21,15 @@ class ComputeTask final : public RequestTask {
   // A request that runs longer than `time_limit` ends with kHung at its next operator; one that
   // does not come to an operator is the watchdog's business.
   // With `nan_check`, one whose outputs have a NaN has failed.
-  ComputeTask(UnitContext unit, std::chrono::nanoseconds time_limit, bool nan_check)
+  //
+  // All tasks of a unit have one `scratch`, since one of them runs at a time: it is as large as the
+  // inputs that the largest execution has copied (SharedInput).
+  ComputeTask(UnitContext unit, std::chrono::nanoseconds time_limit, bool nan_check,
+              std::shared_ptr<std::vector<std::byte>> scratch)
       : RequestTask(std::move(unit)),
         time_limit_(time_limit),
         nan_check_(nan_check),
+        scratch_(std::move(scratch)),
         job_(kUsualTensors) {}
 
   void fill(std::shared_ptr<const Binding> binding, StatusTarget target) noexcept;
@@ -43,7 +49,7 @@ class ComputeTask final : public RequestTask {
   const bool nan_check_;
   std::shared_ptr<const Binding> binding_;
   // Where there are shared inputs: their copies, and all inputs with those instead.
-  std::vector<std::byte> copies_;
+  const std::shared_ptr<std::vector<std::byte>> scratch_;
   std::vector<runtime::TensorBinding> inputs_;
   runtime::JobTask job_;
 };

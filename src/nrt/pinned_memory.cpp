@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <new>
 #include <optional>
 
 namespace millrace::nrt {
@@ -52,7 +53,12 @@ void* PinnedMemory::allocate(size_t bytes, nrt_pinned_alloc_type_t type) {
   }
   if (address == nullptr) return nullptr;
   const std::lock_guard lock(mutex_);
-  mapped_.emplace(address, mapped);
+  try {
+    mapped_.emplace(address, mapped);
+  } catch (const std::bad_alloc&) {
+    munmap(address, mapped);
+    return nullptr;
+  }
   return address;
 }
 

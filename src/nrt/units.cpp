@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -69,15 +70,20 @@ void Units::await_releases() const noexcept {
     if (RequestUnit* const unit = entry.load(std::memory_order_acquire)) unit->await_releases();
 }
 
-// All at the same time: each may have to wait for what it runs.
-void Units::close() {
+// All at the same time, if there is memory for that: each may have to wait for what it runs.
+void Units::close() noexcept {
   const std::lock_guard lock(mutex_);
   std::vector<std::thread> closing;
-  closing.reserve(units_.size());
-  for (const std::unique_ptr<RequestUnit>& unit : units_) {
-    if (unit->queue().in_flight() == 0) continue;
-    Result<std::thread> thread = start_thread("millrace-close", [&unit] { unit->queue().close(); });
-    if (thread.ok()) closing.push_back(*std::move(thread));
+  try {
+    closing.reserve(units_.size());
+    for (const std::unique_ptr<RequestUnit>& unit : units_) {
+      if (unit->queue().in_flight() == 0) continue;
+      Result<std::thread> thread =
+          start_thread("millrace-close", [&unit] { unit->queue().close(); });
+      if (thread.ok()) closing.push_back(*std::move(thread));
+    }
+  } catch (const std::bad_alloc&) {
+    // Those that are left end one after the other.
   }
   for (const std::unique_ptr<RequestUnit>& unit : units_) unit->queue().close();
   for (std::thread& thread : closing) thread.join();
@@ -95,8 +101,10 @@ queue::UnitOptions Units::options_of(const UnitAddress& address) const {
       break;
     case UnitKind::kCollectives:
       options.depth = settings_.collectives_depth;
+      options.thread_name = "millrace-collec";
       break;
     default:
+      options.thread_name = "millrace-mover";
       options.depth = settings_.transfer_depth;
   }
   return options;
@@ -105,8 +113,9 @@ queue::UnitOptions Units::options_of(const UnitAddress& address) const {
 queue::TaskFactory Units::tasks_of(UnitKind kind, UnitContext unit) const {
   switch (kind) {
     case UnitKind::kCompute:
-      return [unit, limit = settings_.exec_timeout, nan_check = settings_.nan_check] {
-        return std::make_unique<ComputeTask>(unit, limit, nan_check);
+      return [unit, limit = settings_.exec_timeout, nan_check = settings_.nan_check,
+              scratch = std::make_shared<std::vector<std::byte>>()] {
+        return std::make_unique<ComputeTask>(unit, limit, nan_check, scratch);
       };
     case UnitKind::kCollectives:
       return [unit, device = device_] { return std::make_unique<CollectiveTask>(device, unit); };

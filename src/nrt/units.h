@@ -45,7 +45,7 @@ class Units {
 
   // Requests that have not started end with NRT_CLOSED; waits for those that run, up to the
   // execution timeout. The units stay, and refuse.
-  void close();
+  void close() noexcept;
 
  private:
   queue::TaskFactory tasks_of(UnitKind kind, UnitContext unit) const;

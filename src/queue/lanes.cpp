@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 
 #include "base/float_environment.h"
 #include "base/log.h"
@@ -36,6 +37,7 @@ uint32_t Lanes::quarantined() const noexcept {
 Lanes::Impl::Impl(const LanesOptions& options)
     : wanted_(options.count),
       core_(options.core),
+      thread_name_(options.thread_name),
       live_(options.count),
       sleepers_(options.count + kMaxQuarantined) {
   for (uint32_t lane = 0; lane < id_limit(); ++lane) places_.emplace_back(options.spin);
@@ -66,18 +68,22 @@ bool Lanes::Impl::start_lane_locked() {
   const auto lane = static_cast<LaneId>(place - places_.begin());
   spin_budget::take();
   sleepers_.begin_search();
-  // The thread keeps this object: a thread that hangs may outlive the lanes.
-  Result<std::thread> thread =
-      start_thread("millrace-lane", [self = shared_from_this(), lane] { self->run_lane(lane); });
-  if (!thread.ok()) {
-    sleepers_.end_search();
-    spin_budget::give();
+  try {
+    // The thread keeps this object: a thread that hangs may outlive the lanes.
+    Result<std::thread> thread =
+        start_thread(thread_name_, [self = shared_from_this(), lane] { self->run_lane(lane); });
+    if (thread.ok()) {
+      place->thread = *std::move(thread);
+      place->in_use = true;
+      return true;
+    }
     log(LogLevel::kError, "queue", thread.status().message());
-    return false;
+  } catch (const std::bad_alloc&) {
+    // Without memory there is no thread either.
   }
-  place->thread = *std::move(thread);
-  place->in_use = true;
-  return true;
+  sleepers_.end_search();
+  spin_budget::give();
+  return false;
 }
 
 void Lanes::Impl::stop() {

@@ -26,6 +26,7 @@ struct LanesOptions {
   // they run anywhere. Requests run on these threads only: the thread of a caller, who is
   // elsewhere, never takes the place of one (Unit::execute).
   std::optional<int> core = {};
+  const char* thread_name = "millrace-lane";  // static, at most 15 characters
 };
 
 class Lanes {

@@ -28,14 +28,14 @@ Unit::Impl::Impl(std::shared_ptr<Lanes::Impl> lanes, std::unique_ptr<Lanes> own_
       spin_(options_.wait_spin) {}
 
 Status Unit::Impl::make_tasks() {
-  Status none = invalid_argument("the task factory of a unit gave no task");
   for (uint64_t index = 0; index < ring_.cell_count(); ++index) {
     std::unique_ptr<Task>& task = ring_.request(index).task;
     task = options_.make_task();
-    if (task == nullptr) return none;
+    if (task == nullptr) return invalid_argument("the task factory of a unit gave no task");
   }
   running_ = make_running();
-  return running_ ? Status() : none;
+  if (!running_) throw std::bad_alloc();  // the factory has given tasks before
+  return {};
 }
 
 Unit::Unit(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
@@ -54,7 +54,9 @@ Result<std::unique_ptr<Unit>> Unit::create(Lanes& lanes, UnitOptions options) {
     return Status(StatusCode::kQueueFull, "all 65,535 execution units of the process are in use");
   try {
     std::unique_ptr<Lanes> own;
-    if (options.own_thread) own = std::make_unique<Lanes>(LanesOptions{.count = 1, .lazy = true});
+    if (options.own_thread)
+      own = std::make_unique<Lanes>(
+          LanesOptions{.count = 1, .lazy = true, .thread_name = options.thread_name});
     const std::shared_ptr<Lanes::Impl> used = own ? own->impl() : lanes.impl();
     auto impl = std::make_shared<Impl>(used, std::move(own), std::move(options), std::move(id));
     MILLRACE_RETURN_IF_ERROR(impl->make_tasks());

@@ -70,6 +70,7 @@ struct UnitOptions {
   // Requests may block on something else (transfers, other machines): they run on a thread of the
   // unit's own, started on first use, and never take a lane.
   bool own_thread = false;
+  const char* thread_name = "millrace-unit";  // its name: static, at most 15 characters
   // How long ~Unit waits for a running request that makes no progress before it is given up.
   std::chrono::nanoseconds close_patience = std::chrono::seconds(10);
 };

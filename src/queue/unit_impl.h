@@ -127,6 +127,7 @@ class Unit::Impl final : public Source, public Watched {
   // unit_submit.cpp
   Status prepare(const SubmitOptions& options);
   Result<SequenceId> try_claim(uint32_t& count);
+  Result<SequenceId> prepare_and_enter(const SubmitOptions& options, uint32_t& count);
   Result<SequenceId> try_enter();
   Result<SequenceId> claim_waiting(Deadline limit, const Status& otherwise);
   Result<SequenceId> claim_displacing(const SubmitOptions& options);

@@ -16,15 +16,11 @@ Status late_status() {
 
 }  // namespace
 
-// Enters; the place is left by publish, or here when there is none.
 Result<SequenceId> Unit::Impl::claim(const SubmitOptions& options, Patience patience,
                                      Deadline limit) {
-  submitters_.enter();
-  const Status prepared = prepare(options);
   uint32_t count = 1;
-  Result<SequenceId> id = prepared.ok() ? try_claim(count) : Result<SequenceId>(prepared);
+  Result<SequenceId> id = prepare_and_enter(options, count);
   if (id.ok()) return id;
-  submitters_.leave();
   if (id.status().code() != StatusCode::kQueueFull || patience == Patience::kNone) return id;
   if (patience == Patience::kUntilLimit) return claim_waiting(limit, full_);
   switch (options_.when_full) {
@@ -40,10 +36,15 @@ Result<SequenceId> Unit::Impl::claim(const SubmitOptions& options, Patience pati
 }
 
 Result<SequenceId> Unit::Impl::claim_n(uint32_t& count, Deadline deadline) {
-  submitters_.enter();
-  const Status prepared = prepare({.callback = {}, .deadline = deadline});
-  Result<SequenceId> first = prepared.ok() ? try_claim(count) : Result<SequenceId>(prepared);
-  if (!first.ok()) submitters_.leave();
+  return prepare_and_enter({.callback = {}, .deadline = deadline}, count);
+}
+
+// Stays inside if there is a place: publish leaves.
+Result<SequenceId> Unit::Impl::prepare_and_enter(const SubmitOptions& options, uint32_t& count) {
+  Visit visit(submitters_);
+  MILLRACE_RETURN_IF_ERROR(prepare(options));
+  Result<SequenceId> first = try_claim(count);
+  if (first.ok()) visit.stay();
   return first;
 }
 
@@ -75,10 +76,10 @@ Result<SequenceId> Unit::Impl::try_claim(uint32_t& count) {
 
 // Takes one place; inside only if there was one.
 Result<SequenceId> Unit::Impl::try_enter() {
-  submitters_.enter();
+  Visit visit(submitters_);
   uint32_t count = 1;
   Result<SequenceId> id = try_claim(count);
-  if (!id.ok()) submitters_.leave();
+  if (id.ok()) visit.stay();
   return id;
 }
 

@@ -26,13 +26,18 @@ class Visitors {
 
 class Visit {
  public:
-  explicit Visit(Visitors& visitors) noexcept : visitors_(visitors) { visitors_.enter(); }
-  ~Visit() { visitors_.leave(); }
+  explicit Visit(Visitors& visitors) noexcept : visitors_(&visitors) { visitors.enter(); }
+  ~Visit() {
+    if (visitors_ != nullptr) visitors_->leave();
+  }
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
 
+  // Goes on without this object: somebody calls Visitors::leave.
+  void stay() noexcept { visitors_ = nullptr; }
+
  private:
-  Visitors& visitors_;
+  Visitors* visitors_;
 };
 
 }  // namespace millrace::queue

@@ -30,12 +30,15 @@ Result<std::shared_ptr<Executor>> Executor::of(std::shared_ptr<device::Device> d
                                                std::shared_ptr<const device::Program> program,
                                                std::shared_ptr<queue::Lanes> lanes) {
   if (lanes == nullptr) lanes = std::shared_ptr<queue::Lanes>(device, &device->lanes());
-  std::shared_ptr<Executor> made;  // destroyed after the lock is released, which it takes too
+  // Destroyed after the lock is released, which ~Executor takes too.
+  std::unique_ptr<Executor> fresh;
+  std::shared_ptr<Executor> made;
   Executors& all = executors();
   const std::lock_guard lock(all.mutex);
   std::weak_ptr<Executor>& known = all.known[{program.get(), lanes.get()}];
   if (std::shared_ptr<Executor> executor = known.lock()) return executor;
-  made.reset(new Executor(std::move(device), std::move(program), std::move(lanes)));
+  fresh.reset(new Executor(std::move(device), std::move(program), std::move(lanes)));
+  made = std::move(fresh);
   MILLRACE_RETURN_IF_ERROR(made->plan());
   known = made;
   return made;

@@ -74,5 +74,40 @@ TEST_F(NrtAllocations, NoneForThePerUnitEventFd) {
   EXPECT_EQ(steady_allocations([&] { return executes_well(); }), 0u);
 }
 
+// The requests of a unit run one after the other, so one copy of an input serves them all.
+TEST_F(NrtAllocations, OneCopyForExecutionsInPlace) {
+  constexpr uint32_t kFrames = 1000;
+  nrt_model_t* const model = load(0, {.batch_size = kFrames});
+  const ScopedTensor input(kFrames * kTinyInputBytes), output(kFrames * kTinyOutputBytes);
+  nrt_tensor_t* shared = nullptr;
+  ASSERT_EQ(nrt_tensor_allocate_slice(output.get(), 0, kFrames * kTinyInputBytes, "s", &shared),
+            NRT_SUCCESS);
+  const ScopedSet inputs(kTinyInput, input.get()), in_place(kTinyInput, shared);
+  const ScopedSet outputs(kTinyOutput, output.get());
+  const auto bytes_for_three = [&](const ScopedSet& from) {
+    const size_t before = allocated_bytes();
+    for (int i = 0; i < 3; ++i)
+      EXPECT_EQ(nrt_execute(model, from.get(), outputs.get()), NRT_SUCCESS);
+    return allocated_bytes() - before;
+  };
+  ASSERT_EQ(nrt_execute(model, in_place.get(), outputs.get()), NRT_SUCCESS);
+  const size_t elsewhere = bytes_for_three(inputs);
+  EXPECT_LT(bytes_for_three(in_place), elsewhere + kFrames * kTinyInputBytes);
+  nrt_tensor_free(&shared);
+}
+
+// Freeing must not fail when memory is short.
+TEST_F(NrtAllocations, NoneForFreeing) {
+  std::vector<nrt_tensor_t*> tensors(1000);
+  std::vector<nrt_tensor_set_t*> sets(1000);
+  for (nrt_tensor_t*& tensor : tensors)
+    ASSERT_EQ(nrt_tensor_allocate_empty("t", &tensor), NRT_SUCCESS);
+  for (nrt_tensor_set_t*& set : sets) ASSERT_EQ(nrt_allocate_tensor_set(&set), NRT_SUCCESS);
+  const size_t before = allocation_count();
+  for (nrt_tensor_t*& tensor : tensors) nrt_tensor_free(&tensor);
+  for (nrt_tensor_set_t*& set : sets) nrt_destroy_tensor_set(&set);
+  EXPECT_EQ(allocation_count(), before);
+}
+
 }  // namespace
 }  // namespace millrace::test

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "tests/nrt/nrt_fixture.h"
+#include "tests/support/library_threads.h"
 
 namespace millrace::test {
 namespace {
@@ -56,6 +57,15 @@ TEST_F(Order, DoesNotHoldBackOtherQueuesNorCores) {
   EXPECT_FALSE(is_completed(held));
   transfers().release();
   for (const nrta_seq_t sequence : {held, other_queue, other_core}) await(sequence);
+}
+
+TEST_F(Order, OfTransfersIsKeptByAThreadOfTheUnitsOwn) {
+  nrta_seq_t first = 0, second = 0;
+  ASSERT_EQ(schedule_write(nullptr, &first), NRT_SUCCESS);
+  ASSERT_EQ(schedule_write(nullptr, &second, 1), NRT_SUCCESS);
+  await(first);
+  await(second);
+  EXPECT_EQ(library_threads("millrace-mover"), 2u);
 }
 
 TEST_F(Order, OfTransfersIsNotThatOfExecutions) {

@@ -6,10 +6,15 @@
 
 namespace {
 
-std::atomic<size_t> allocations{0};
+std::atomic<size_t> allocations{0}, bytes_in_all{0};
+
+// Of this thread, until one fails; none does when it is negative.
+constinit thread_local long left = -1;
 
 void* counted_or_null(size_t bytes, size_t alignment) noexcept {
   allocations.fetch_add(1, std::memory_order_relaxed);
+  bytes_in_all.fetch_add(bytes, std::memory_order_relaxed);
+  if (left >= 0 && left-- == 0) return nullptr;
   return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
 }
 
@@ -49,6 +54,20 @@ namespace millrace::test {
 
 size_t allocation_count() noexcept {
   return allocations.load(std::memory_order_relaxed);
+}
+
+size_t allocated_bytes() noexcept {
+  return bytes_in_all.load(std::memory_order_relaxed);
+}
+
+FailingAllocation::FailingAllocation(size_t count) noexcept {
+  left = static_cast<long>(count);
+}
+FailingAllocation::~FailingAllocation() {
+  left = -1;
+}
+bool FailingAllocation::happened() const noexcept {
+  return left < 0;
 }
 
 }  // namespace millrace::test

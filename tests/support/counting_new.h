@@ -7,5 +7,17 @@
 namespace millrace::test {
 
 size_t allocation_count() noexcept;
+size_t allocated_bytes() noexcept;  // in all, freed or not
+
+// While it lives, one allocation of this thread fails: the one after the next `count`. At most one
+// at a time.
+class FailingAllocation {
+ public:
+  explicit FailingAllocation(size_t count) noexcept;
+  ~FailingAllocation();
+  FailingAllocation(const FailingAllocation&) = delete;
+  FailingAllocation& operator=(const FailingAllocation&) = delete;
+  bool happened() const noexcept;
+};
 
 }  // namespace millrace::test
