@@ -138,6 +138,7 @@ NRT_STATUS nrt_cc_create_stream(uint32_t stream_id);
 #endif
 
 #include "nrt/detail/device.h"
+#include "nrt/detail/tensor_batches.h"
 #include "nrt/detail/tensors.h"
 
 #endif  // NRT_NRT_H

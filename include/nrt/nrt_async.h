@@ -111,7 +111,8 @@ NRT_STATUS nrta_get_sequence(uint32_t lnc, nrta_xu_t xu, int queue, nrta_seq_t* 
 // Adds 1 to the eventfd `fd` when the request completes; at once if it is complete already. Any
 // flags will do. `fd` stays the caller's and may be closed at any time: the library writes to a
 // duplicate. An id has one registration: the last one counts, and a negative `fd` removes it, which
-// always succeeds. NRT_INVALID: no such id was given out, or `fd` is not open.
+// always succeeds. Any other descriptor that is open receives the eight bytes of the 1 as well.
+// NRT_INVALID: no such id was given out, or `fd` is not open.
 NRT_STATUS nrta_event_register_seq_id_completion(nrta_seq_t seq, int fd);
 
 // Adds 1 to the eventfd `fd` whenever requests of the unit complete, from now on and until a

@@ -17,6 +17,8 @@ extern char the_object[8];
 void calls_of_c(void);
 void calls_of_cxx(void);
 void calls_of_v2(void);
+void calls_of_c_with_commas(void);
+void calls_of_cxx_with_commas(void);
 
 #ifdef __cplusplus
 }

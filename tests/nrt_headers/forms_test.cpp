@@ -64,6 +64,37 @@ TEST(NrtForms, AllOfThemInOneCxxProgram) {
   EXPECT_THAT(calls_of(calls_of_cxx), ElementsAreArray(kAllForms));
 }
 
+// In the order of calls_with_commas.h.
+const std::vector<std::string> kWithCommas = {
+    "tensor_read core 3 queue 1, ret",
+    "tensor_write core 3 queue 1, ret",
+    "tensor_copy core 3 queue 1, ret",
+    "execute_schedule queue 0, ret",
+    "cc_schedule queue 0, ret",
+    "get_sequence core 2 unit 1 queue 0",
+
+    "tensor_read_batch 3",
+    "tensor_write_batch 3",
+    "tensor_read_batch 3",
+    "tensor_write_batch 3",
+
+    "tensor_write core 3 queue 1, ret",
+    "tensor_read_batch 1",
+
+    "doc_tensor_write queue 1, ret",
+    "tracker_tensor_write queue 1, tracker",
+    "tracker_execute_schedule queue 0, tracker",
+    "get_sequence core 2 unit 1 queue 0",
+};
+
+TEST(NrtForms, CommasInTheArgumentsOfACProgram) {
+  EXPECT_THAT(calls_of(calls_of_c_with_commas), ElementsAreArray(kWithCommas));
+}
+
+TEST(NrtForms, CommasInTheArgumentsOfACxxProgram) {
+  EXPECT_THAT(calls_of(calls_of_cxx_with_commas), ElementsAreArray(kWithCommas));
+}
+
 TEST(NrtForms, VersionTwoHasFunctionsOfItsOwn) {
   EXPECT_THAT(calls_of(calls_of_v2),
               ElementsAre("v2_tensor_read queue 1, tracker", "v2_tensor_write queue 1, tracker",

@@ -88,6 +88,12 @@ TEST_P(NrtHeaders, GiveEveryFunctionAnAddress) {
     EXPECT_EQ(complaints_about(kClients + "addresses.c", {version(number)}), "") << number;
 }
 
+TEST_P(NrtHeaders, LetFunctionsBeUsedAsSuch) {
+  const std::string client = is_cxx() ? "plain_functions.cpp" : "plain_functions.c";
+  for (const int number : {0, 229})
+    EXPECT_EQ(complaints_about(kClients + client, {version(number)}), "") << number;
+}
+
 TEST_P(NrtHeaders, TakeAllFormsSideBySide) {
   const std::string text =
       "#include \"tests/nrt_headers/calls.h\"\nvoid calls_of_c(void) { make_calls(); }\n";
@@ -95,6 +101,13 @@ TEST_P(NrtHeaders, TakeAllFormsSideBySide) {
   if (is_cxx()) {
     EXPECT_EQ(complaints_about(kClients + "cxx_forms.cpp"), "");
   }
+}
+
+TEST_P(NrtHeaders, TakeCommasInArguments) {
+  EXPECT_EQ(
+      complaints_about_text("#include \"tests/nrt_headers/calls_with_commas.h\"\n"
+                            "void calls_of_c_with_commas(void) { make_calls_with_commas(); }\n"),
+      "");
 }
 
 TEST_P(NrtHeaders, LetTestSuitesDefineTheFunctions) {

@@ -10,14 +10,20 @@
 // and nullptr are taken for a `ret` that drops the result, which is the same.
 //
 // In C and in C++ macros tell calls by their number of arguments and leave those in the form of
-// nrt_async.h as they are. Where the tracker is all the difference, C asks _Generic, and C++ finds
-// a function that belongs to the tracker's type. So the address of each function is that of
-// nrt_async.h, and a C++ program may define or wrap functions of these names and form. A C program
-// that has members of the name nrta_execute_schedule or nrta_cc_schedule says 229 (or 228).
+// nrt_async.h as they are, also when commas in literals or template arguments make them look like
+// more. Where the tracker is all the difference, C asks _Generic, and C++ finds a function that
+// belongs to the tracker's type. So the address of each function is that of nrt_async.h, and a C++
+// program may define or wrap functions of these names and form. Overloads would do that to no more
+// calls and leave the functions without a type of their own.
+//
+// What the macros do not see is a call in another form that has such commas: parentheses around the
+// argument help, except that C++ needs none in an unqualified call with a tracker. A C program that
+// has members of the name nrta_execute_schedule or nrta_cc_schedule says 229 (or 228).
 #ifndef NRT_DETAIL_ASYNC_FORMS_H
 #define NRT_DETAIL_ASYNC_FORMS_H
 
 #include "nrt/detail/async_types.h"
+#include "nrt/detail/forms.h"
 #include "nrt/detail/sequence_of_queue_0.h"
 #include "nrt/nrt_status.h"
 
@@ -66,23 +72,21 @@ NRT_STATUS nrta_tracker_cc_schedule(nrt_cc_context_t** cc_ctx, int queue,
 #include "nrt/detail/async_forms_c.h"
 #endif
 
-// The eighth argument of a transfer (the ninth of a copy) is there if the core is given.
-#define NRTA_DETAIL_PICK8(a1, a2, a3, a4, a5, a6, a7, a8, picked, ...) picked
-#define NRTA_DETAIL_PICK9(a1, a2, a3, a4, a5, a6, a7, a8, a9, picked, ...) picked
-#define nrta_tensor_read(...)                                                                 \
-  NRTA_DETAIL_PICK8(__VA_ARGS__, nrta_tensor_read, NRTA_DETAIL_TENSOR_READ, nrta_tensor_read, \
-                    nrta_tensor_read, nrta_tensor_read, nrta_tensor_read, nrta_tensor_read,   \
-                    nrta_tensor_read, ~)                                                      \
+// A transfer has seven arguments (a copy eight) if the core is not given.
+#define NRTA_DETAIL_READ_OF_7() ~, NRTA_DETAIL_TENSOR_READ
+#define NRTA_DETAIL_WRITE_OF_7() ~, NRTA_DETAIL_TENSOR_WRITE
+#define NRTA_DETAIL_COPY_OF_8() ~, NRTA_DETAIL_TENSOR_COPY
+#define nrta_tensor_read(...)                                                               \
+  NRT_DETAIL_FORM(NRT_DETAIL_ARG8(__VA_ARGS__, NRTA_DETAIL_READ_OF_7, ~, ~, ~, ~, ~, ~, ~), \
+                  nrta_tensor_read)                                                         \
   (__VA_ARGS__)
-#define nrta_tensor_write(...)                                                                   \
-  NRTA_DETAIL_PICK8(__VA_ARGS__, nrta_tensor_write, NRTA_DETAIL_TENSOR_WRITE, nrta_tensor_write, \
-                    nrta_tensor_write, nrta_tensor_write, nrta_tensor_write, nrta_tensor_write,  \
-                    nrta_tensor_write, ~)                                                        \
+#define nrta_tensor_write(...)                                                               \
+  NRT_DETAIL_FORM(NRT_DETAIL_ARG8(__VA_ARGS__, NRTA_DETAIL_WRITE_OF_7, ~, ~, ~, ~, ~, ~, ~), \
+                  nrta_tensor_write)                                                         \
   (__VA_ARGS__)
-#define nrta_tensor_copy(...)                                                                 \
-  NRTA_DETAIL_PICK9(__VA_ARGS__, nrta_tensor_copy, NRTA_DETAIL_TENSOR_COPY, nrta_tensor_copy, \
-                    nrta_tensor_copy, nrta_tensor_copy, nrta_tensor_copy, nrta_tensor_copy,   \
-                    nrta_tensor_copy, nrta_tensor_copy, ~)                                    \
+#define nrta_tensor_copy(...)                                                                  \
+  NRT_DETAIL_FORM(NRT_DETAIL_ARG9(__VA_ARGS__, NRTA_DETAIL_COPY_OF_8, ~, ~, ~, ~, ~, ~, ~, ~), \
+                  nrta_tensor_copy)                                                            \
   (__VA_ARGS__)
 
 #endif  // NRT_DETAIL_ASYNC_FORMS_H

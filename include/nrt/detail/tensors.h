@@ -46,40 +46,6 @@ NRT_STATUS nrt_tensor_copy(const nrt_tensor_t* src, size_t src_offset, nrt_tenso
 // Fills with the low byte of `value`.
 NRT_STATUS nrt_tensor_memset(nrt_tensor_t* tensor, uint64_t offset, int value, size_t size);
 
-// Many transfers in one call, in the order given. The ranges of all are checked before any bytes
-// move.
-//
-// Earlier headers had a third argument, `bool unsafe`, which means nothing here. Programs may pass
-// it or not; NRT_TENSOR_BATCH_UNSAFE_ARG 1 or 0 declares the functions with it or without, and
-// nothing else. NRT_ASYNC_API_VERSION 228 implies 1.
-#if !defined(NRT_TENSOR_BATCH_UNSAFE_ARG) && defined(NRT_ASYNC_API_VERSION)
-#if NRT_ASYNC_API_VERSION == 228
-#define NRT_TENSOR_BATCH_UNSAFE_ARG 1
-#endif
-#endif
-#if defined(NRT_TENSOR_BATCH_UNSAFE_ARG) && NRT_TENSOR_BATCH_UNSAFE_ARG
-NRT_STATUS nrt_tensor_read_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches,
-                                 bool unsafe);
-NRT_STATUS nrt_tensor_write_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches,
-                                  bool unsafe);
-#else
-NRT_STATUS nrt_tensor_read_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches);
-NRT_STATUS nrt_tensor_write_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches);
-#endif
-#ifndef NRT_TENSOR_BATCH_UNSAFE_ARG
-#define NRT_DETAIL_WITHOUT_UNSAFE(batches, num_batches, unsafe) \
-  (batches, ((void)(unsafe), (num_batches)))
-#define NRT_DETAIL_AS_GIVEN(...) (__VA_ARGS__)
-#define NRT_DETAIL_PICK3(a1, a2, a3, picked, ...) picked
-// What follows the name stays a call, so that members and methods of these names work as well.
-#define NRT_DETAIL_BATCH_ARGS(...)                                              \
-  NRT_DETAIL_PICK3(__VA_ARGS__, NRT_DETAIL_WITHOUT_UNSAFE, NRT_DETAIL_AS_GIVEN, \
-                   NRT_DETAIL_AS_GIVEN, ~)                                      \
-  (__VA_ARGS__)
-#define nrt_tensor_read_batch(...) nrt_tensor_read_batch NRT_DETAIL_BATCH_ARGS(__VA_ARGS__)
-#define nrt_tensor_write_batch(...) nrt_tensor_write_batch NRT_DETAIL_BATCH_ARGS(__VA_ARGS__)
-#endif
-
 size_t nrt_tensor_get_size(const nrt_tensor_t* tensor);  // bytes; 0 for NULL
 
 // The first byte of the storage, ordinary memory; NULL for none. Live tensors that are no slices

@@ -9,6 +9,8 @@ struct Runtime {
   virtual NRT_STATUS nrta_execute_schedule(nrt_model_t* model, const nrt_tensor_set_t* input,
                                            nrt_tensor_set_t* output, int queue, NRT_STATUS* ret,
                                            nrta_seq_t* req_sequence) = 0;
+  virtual NRT_STATUS nrt_tensor_write_batch(const nrt_tensor_batch_t* batches,
+                                            uint64_t num_batches) = 0;
   virtual NRT_STATUS nrta_get_sequence(uint32_t lnc, nrta_xu_t xu, int queue, nrta_seq_t* seq) = 0;
 };
 Runtime* runtime = nullptr;
@@ -27,4 +29,8 @@ extern "C" NRT_STATUS nrta_execute_schedule(nrt_model_t* model, const nrt_tensor
 
 NRT_STATUS nrta_get_sequence(uint32_t lnc, nrta_xu_t xu, int queue, nrta_seq_t* seq) {
   return runtime->nrta_get_sequence(lnc, xu, queue, seq);
+}
+
+NRT_STATUS nrt_tensor_write_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches) {
+  return runtime->nrt_tensor_write_batch(batches, num_batches);
 }
