@@ -13,8 +13,8 @@
 // nrt_async.h as they are, also when commas in literals or template arguments make them look like
 // more. Where the tracker is all the difference, C asks _Generic, and C++ finds a function that
 // belongs to the tracker's type. So the address of each function is that of nrt_async.h, and a C++
-// program may define or wrap functions of these names and form. Overloads would do that to no more
-// calls and leave the functions without a type of their own.
+// program may define or wrap functions of these names and form. With overloads that every call
+// sees, decltype(&nrta_tensor_write) or std::bind(nrta_tensor_write, ...) would be ambiguous.
 //
 // What the macros do not see is a call in another form that has such commas: parentheses around the
 // argument help, except that C++ needs none in an unqualified call with a tracker. A C program that
