@@ -5,19 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <bitset>
-#include <filesystem>
-#include <mutex>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
-#include "model/output_file.h"
 #include "nrt/call.h"
 #include "nrt/name_list.h"
 #include "nrt/nrt_profile.h"
-#include "nrt/trace/event_json.h"
-#include "nrt/trace/recording.h"
+#include "nrt/trace/inspection.h"
 
 namespace millrace::nrt {
 namespace {
@@ -45,41 +40,12 @@ struct nrt_inspect_config {
 namespace millrace::nrt {
 namespace {
 
-namespace fs = std::filesystem;
-
-// What is being inspected. Never destroyed: a program may exit meanwhile.
-struct Inspection {
-  std::mutex mutex;
-  trace::Recording recording;
-  fs::path file;
-};
-Inspection& inspection() {
-  static auto* const inspection = new Inspection;
-  return *inspection;
-}
-
-// Writes what was recorded, if anything was to be.
-NRT_STATUS end(const char* call, Inspection& session) {
-  if (!session.recording.stop()) return NRT_SUCCESS;
-  std::error_code error;
-  fs::create_directories(session.file.parent_path(), error);
-  const Status status = error ? io_error("cannot create the directory", error.value())
-                              : model::write_text_file(session.file.string(),
-                                                       trace::to_json(session.recording.take()));
-  if (status.ok()) return NRT_SUCCESS;
-  return report(call, NRT_FAILURE,
-                fmt::format("cannot write {}: {}", session.file.string(), status.message()));
-}
-
 NRT_STATUS begin(const char* call, const nrt_inspect_config& config) {
-  Inspection& session = inspection();
-  const std::lock_guard lock(session.mutex);
-  const NRT_STATUS ended = end(call, session);
-  if (ended != NRT_SUCCESS || !config.wants_system_profile()) return ended;
-  session.file =
-      fs::path(config.output_dir) / fmt::format("system_profile_{}.json", config.session_id);
-  session.recording.start(config.capture);
-  return NRT_SUCCESS;
+  trace::Inspection& inspection = trace::Inspection::of_process();
+  if (!config.wants_system_profile()) return report(call, inspection.end());
+  return report(call,
+                inspection.begin(trace::system_profile_in(config.output_dir, config.session_id),
+                                 config.capture));
 }
 
 // Runs `body(config)`, which returns an NRT_STATUS.
@@ -113,9 +79,7 @@ NRT_STATUS nrt_inspect_begin_with_options(nrt_inspect_config_t* config) {
 }
 NRT_STATUS nrt_inspect_stop(void) {
   return contained("nrt_inspect_stop", [] {
-    Inspection& session = inspection();
-    const std::lock_guard lock(session.mutex);
-    return end("nrt_inspect_stop", session);
+    return report("nrt_inspect_stop", trace::Inspection::of_process().end());
   });
 }
 

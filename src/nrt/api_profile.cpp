@@ -6,16 +6,18 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
-#include "model/output_file.h"
 #include "nrt/call.h"
 #include "nrt/model.h"
 #include "nrt/nrt_experimental.h"
 #include "nrt/nrt_profile.h"
 #include "nrt/trace/chrome_trace.h"
 #include "nrt/trace/model_profile.h"
+#include "nrt/trace/output.h"
 #include "nrt/trace/recording.h"
 
 struct nrt_profile_continuous_options {
@@ -49,12 +51,13 @@ NRT_STATUS begin_profile(const char* call, const std::shared_ptr<Model>& model,
                          const char* filename) {
   Profiles& known = profiles();
   const std::lock_guard lock(known.mutex);
-  const auto [entry, added] = known.by_file.try_emplace(filename);
-  if (!added)
+  if (known.by_file.contains(filename))
     return report(call, NRT_INVALID, fmt::format("the profile {} has begun already", filename));
+  if (const Status place = trace::check_file(filename); !place.ok()) return report(call, place);
+  const auto profile = std::make_shared<trace::ModelProfile>(model);
+  const auto entry = known.by_file.emplace(filename, profile).first;
   try {
-    entry->second = std::make_shared<trace::ModelProfile>(model);
-    trace::add_listener(entry->second);
+    trace::add_listener(profile);
   } catch (const std::bad_alloc&) {
     known.by_file.erase(entry);
     throw;
@@ -62,14 +65,18 @@ NRT_STATUS begin_profile(const char* call, const std::shared_ptr<Model>& model,
   return NRT_SUCCESS;
 }
 
-// Null when there is none for that file.
-std::shared_ptr<trace::ModelProfile> end_profile(const char* filename) {
+// One that cannot be written goes on.
+NRT_STATUS end_profile(const char* call, const char* filename) {
   Profiles& known = profiles();
   const std::lock_guard lock(known.mutex);
-  const auto node = known.by_file.extract(filename);
-  if (node.empty()) return nullptr;
-  trace::remove_listener(*node.mapped());
-  return node.mapped();
+  const auto entry = known.by_file.find(filename);
+  if (entry == known.by_file.end())
+    return report(call, NRT_INVALID, fmt::format("no profile has begun for {}", filename));
+  const Status written = trace::write_file(filename, entry->second->text());
+  if (!written.ok()) return report(call, written);
+  trace::remove_listener(*entry->second);
+  known.by_file.erase(entry);
+  return NRT_SUCCESS;
 }
 
 trace::Capture all_but_memory() {
@@ -81,10 +88,15 @@ trace::Capture all_but_memory() {
   return capture;
 }
 
-NRT_STATUS write(const char* call, const std::string& path, const std::string& text) {
-  const Status status = model::write_text_file(path, text);
-  if (status.ok()) return NRT_SUCCESS;
-  return report(call, NRT_FAILURE, fmt::format("cannot write {}: {}", path, status.message()));
+trace::Recording::Save to_file(std::string path) {
+  return [path = std::move(path)](std::span<const trace::Event> events) {
+    return trace::write_file(path, trace::chrome_trace_of(events).text());
+  };
+}
+
+// What became of a recording that was to be saved.
+NRT_STATUS outcome_of(const char* call, const std::optional<Status>& saved, const char* otherwise) {
+  return saved ? report(call, *saved) : report(call, NRT_INVALID, otherwise);
 }
 
 bool is_empty(const char* text) noexcept {
@@ -113,10 +125,7 @@ NRT_STATUS nrt_profile_stop(const char* filename) {
   constexpr const char* kCall = "nrt_profile_stop";
   return contained(kCall, [&] {
     if (is_empty(filename)) return report(kCall, NRT_INVALID, "the file name is null or empty");
-    const std::shared_ptr<trace::ModelProfile> profile = end_profile(filename);
-    if (profile == nullptr)
-      return report(kCall, NRT_INVALID, fmt::format("no profile has begun for {}", filename));
-    return write(kCall, filename, profile->text());
+    return end_profile(kCall, filename);
   });
 }
 
@@ -159,14 +168,12 @@ NRT_STATUS nrt_profile_continuous_save(uint32_t vnc, nrt_profile_continuous_opti
   return with_runtime(kCall, [&](Runtime& runtime) {
     if (const millrace::Status status = runtime.check_core(vnc); !status.ok())
       return report(kCall, status);
-    if (!continuous_profile().is_on())
-      return report(kCall, NRT_INVALID, "the continuous profile has not begun");
     const nrt_profile_continuous_options chosen =
         options == nullptr ? nrt_profile_continuous_options() : *options;
     const auto path =
         std::filesystem::path(chosen.output_dir) / fmt::format("profile_vnc_{}.json", vnc);
-    return write(kCall, path.string(),
-                 trace::chrome_trace_of(continuous_profile().take(UINT64_MAX, vnc)).text());
+    return outcome_of(kCall, continuous_profile().save(vnc, to_file(path.string())),
+                      "the continuous profile has not begun");
   });
 }
 
@@ -192,8 +199,7 @@ NRT_STATUS nrt_trace_stop(const char* filename) {
   constexpr const char* kCall = "nrt_trace_stop";
   return contained(kCall, [&] {
     if (is_empty(filename)) return report(kCall, NRT_INVALID, "the file name is null or empty");
-    if (!call_trace().stop()) return report(kCall, NRT_INVALID, "no trace has begun");
-    return write(kCall, filename, trace::chrome_trace_of(call_trace().take()).text());
+    return outcome_of(kCall, call_trace().finish(to_file(filename)), "no trace has begun");
   });
 }
 

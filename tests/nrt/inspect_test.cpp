@@ -112,11 +112,24 @@ TEST_F(Inspect, WritesNothingWhenItIsDisabled) {
   EXPECT_FALSE(std::filesystem::exists(output_));
 }
 
-TEST_F(Inspect, FailsWhereItCannotWrite) {
+TEST_F(Inspect, DoesNotBeginWhereItCannotWrite) {
   ask_for_a_system_profile();
   std::ofstream(output_) << "a file where the directory should be";
+  EXPECT_EQ(nrt_inspect_begin_with_options(config_), NRT_FAILURE);
+  EXPECT_EQ(nrt_inspect_stop(), NRT_SUCCESS) << "there is nothing to write";
+}
+
+TEST_F(Inspect, GoesOnUntilItIsWritten) {
+  ask_for_a_system_profile();
   ASSERT_EQ(nrt_inspect_begin_with_options(config_), NRT_SUCCESS);
+  ASSERT_EQ(execute(), NRT_SUCCESS);
+  std::filesystem::remove(output_);
+  std::ofstream(output_) << "a file where the directory was";
   EXPECT_EQ(nrt_inspect_stop(), NRT_FAILURE);
+  ASSERT_EQ(execute(), NRT_SUCCESS);
+  std::filesystem::remove(output_);
+  ASSERT_EQ(nrt_inspect_stop(), NRT_SUCCESS);
+  EXPECT_EQ(of_type(parse_file(output_ + "/system_profile_7.json"), "nc_exec_running").size(), 4u);
 }
 
 }  // namespace

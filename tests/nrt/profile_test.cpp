@@ -1,4 +1,6 @@
 // nrt_profile_*, nrt_trace_*: files for trace viewers.
+#include <filesystem>
+
 #include "nrt/nrt_experimental.h"
 #include "nrt/nrt_profile.h"
 #include "tests/nrt/trace_fixture.h"
@@ -9,6 +11,7 @@ namespace {
 class Profile : public TraceTest {
  protected:
   const std::string file_ = directory_.file("profile.json");
+  const std::string elsewhere_ = directory_.file("elsewhere");  // a directory that is missing
 };
 
 std::vector<Json> named(const std::vector<Json>& slices, const std::string& name) {
@@ -108,11 +111,29 @@ TEST_F(Profile, RefusesWhatCannotBe) {
   EXPECT_EQ(nrt_profile_stop(file_.c_str()), NRT_SUCCESS);
 }
 
-TEST_F(Profile, FailsWhereItCannotWrite) {
+TEST_F(Profile, DoesNotStartWhereItCannotWrite) {
   const std::string nowhere = directory_.file("missing") + "/profile.json";
-  ASSERT_EQ(nrt_profile_start(model_, nowhere.c_str()), NRT_SUCCESS);
-  EXPECT_EQ(nrt_profile_stop(nowhere.c_str()), NRT_FAILURE);
-  EXPECT_EQ(nrt_profile_stop(nowhere.c_str()), NRT_INVALID) << "it has ended";
+  EXPECT_EQ(nrt_profile_start(model_, nowhere.c_str()), NRT_FAILURE);
+  EXPECT_EQ(nrt_profile_start(model_, directory_.path().string().c_str()), NRT_FAILURE)
+      << "it is a directory";
+  EXPECT_EQ(nrt_profile_stop(nowhere.c_str()), NRT_INVALID) << "it has not begun";
+  ASSERT_EQ(nrt_profile_start(model_, file_.c_str()), NRT_SUCCESS);
+  EXPECT_TRUE(std::filesystem::is_empty(directory_.path())) << "the check leaves nothing";
+  EXPECT_EQ(nrt_profile_stop(file_.c_str()), NRT_SUCCESS);
+}
+
+TEST_F(Profile, GoesOnUntilItIsWritten) {
+  std::filesystem::create_directory(elsewhere_);
+  const std::string file = elsewhere_ + "/profile.json";
+  ASSERT_EQ(nrt_profile_start(model_, file.c_str()), NRT_SUCCESS);
+  ASSERT_EQ(execute(), NRT_SUCCESS);
+  std::filesystem::remove(elsewhere_);
+  EXPECT_EQ(nrt_profile_stop(file.c_str()), NRT_FAILURE);
+  ASSERT_EQ(execute(), NRT_SUCCESS);
+  std::filesystem::create_directory(elsewhere_);
+  ASSERT_EQ(nrt_profile_stop(file.c_str()), NRT_SUCCESS);
+  EXPECT_EQ(named(slices_of(parse_file(file)), "tiny").size(), 2u);
+  EXPECT_EQ(nrt_profile_stop(file.c_str()), NRT_INVALID) << "it has ended";
 }
 
 TEST_F(Profile, ContinuousSavesTheExecutionsOfACore) {
@@ -136,6 +157,23 @@ TEST_F(Profile, ContinuousSavesTheExecutionsOfACore) {
   EXPECT_EQ(nrt_profile_continuous_options_free(options), NRT_SUCCESS);
 }
 
+TEST_F(Profile, ContinuousKeepsWhatItCouldNotSave) {
+  nrt_profile_continuous_options_t* options = nullptr;
+  ASSERT_EQ(nrt_profile_continuous_options_allocate(&options), NRT_SUCCESS);
+  nrt_profile_continuous_options_set_output_dir(options, elsewhere_.c_str());
+  ASSERT_EQ(nrt_profile_continuous_start(), NRT_SUCCESS);
+  ASSERT_EQ(execute(), NRT_SUCCESS);
+  EXPECT_EQ(nrt_profile_continuous_save(0, options), NRT_FAILURE);
+  std::filesystem::create_directory(elsewhere_);
+  const std::string file = elsewhere_ + "/profile_vnc_0.json";
+  for (const size_t executions : {1u, 0u}) {
+    EXPECT_EQ(nrt_profile_continuous_save(0, options), NRT_SUCCESS);
+    EXPECT_EQ(slices_of(parse_file(file)).size(), executions);
+  }
+  EXPECT_EQ(nrt_profile_continuous_stop(), NRT_SUCCESS);
+  nrt_profile_continuous_options_free(options);
+}
+
 TEST_F(Profile, TraceHasTheCalls) {
   EXPECT_EQ(nrt_trace_stop(file_.c_str()), NRT_INVALID);
   ASSERT_EQ(nrt_trace_start(false), NRT_SUCCESS);
@@ -154,6 +192,16 @@ TEST_F(Profile, TraceHasMemoryWhereItIsAskedFor) {
   { const ScopedTensor tensor(16); }
   ASSERT_EQ(nrt_trace_stop(file_.c_str()), NRT_SUCCESS);
   EXPECT_EQ(named(slices_of(parse_file(file_)), "nrt_tensor_allocate").size(), 1u);
+}
+
+TEST_F(Profile, TraceGoesOnUntilItIsWritten) {
+  ASSERT_EQ(nrt_trace_start(false), NRT_SUCCESS);
+  ASSERT_EQ(execute(), NRT_SUCCESS);
+  EXPECT_EQ(nrt_trace_stop((elsewhere_ + "/trace.json").c_str()), NRT_FAILURE);
+  ASSERT_EQ(execute(), NRT_SUCCESS);
+  ASSERT_EQ(nrt_trace_stop(file_.c_str()), NRT_SUCCESS);
+  EXPECT_EQ(named(slices_of(parse_file(file_)), "nrt_execute").size(), 2u);
+  EXPECT_EQ(nrt_trace_stop(file_.c_str()), NRT_INVALID) << "it has ended";
 }
 
 }  // namespace

@@ -30,16 +30,17 @@ bool Capture::enable_type(std::string_view name, bool enabled) noexcept {
 
 void EventLog::on_span(const Span& span) noexcept {
   const bool has_core = span.core >= 0;
-  const auto core = has_core ? static_cast<size_t>(span.core) : kMostCores;
-  if (core > kMostCores || !capture_.types[span.type] || (has_core && !capture_.cores[core]))
+  const auto core = static_cast<size_t>(span.core);
+  if (!capture_.types[span.type] || (has_core && (core >= kMostCores || !capture_.cores[core])))
     return;
   try {
-    Event event{next_tracking_id(), span, {}};
+    Event event{0, span, {}};
     if (span.model != nullptr) event.model = span.model->name();
     event.span.model = nullptr;
     event.span.steps = {};
-    OfCore& log = cores_[core];
+    OfCore& log = of(span);
     const std::lock_guard lock(log.mutex);
+    event.tracking_id = next_tracking_id();
     if (log.events.size() >= pairs(capture_.max_events)) log.events.pop_front();
     log.events.push_back(std::move(event));
   } catch (const std::bad_alloc&) {
@@ -47,19 +48,27 @@ void EventLog::on_span(const Span& span) noexcept {
   }
 }
 
-std::vector<Event> EventLog::take(uint64_t max_events, std::optional<uint32_t> core) {
-  std::vector<Event> taken;
+std::vector<Event> EventLog::look(uint64_t max_events, std::optional<uint32_t> core) {
+  std::vector<Event> seen;
   for (size_t at = 0; at < cores_.size(); ++at) {
     if (core && at != *core) continue;
     OfCore& log = cores_[at];
     const std::lock_guard lock(log.mutex);
     const auto end = log.events.begin() +
                      static_cast<std::ptrdiff_t>(std::min(log.events.size(), pairs(max_events)));
-    std::move(log.events.begin(), end, std::back_inserter(taken));
-    log.events.erase(log.events.begin(), end);
+    seen.insert(seen.end(), log.events.begin(), end);
   }
-  std::ranges::stable_sort(taken, {}, [](const Event& event) { return event.span.begin_ns; });
-  return taken;
+  std::ranges::stable_sort(seen, {}, [](const Event& event) { return event.span.begin_ns; });
+  return seen;
+}
+
+void EventLog::forget(std::span<const Event> seen) {
+  for (const Event& event : seen) {
+    OfCore& log = of(event.span);
+    const std::lock_guard lock(log.mutex);
+    while (!log.events.empty() && log.events.front().tracking_id <= event.tracking_id)
+      log.events.pop_front();
+  }
 }
 
 }  // namespace millrace::nrt::trace

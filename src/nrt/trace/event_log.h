@@ -7,6 +7,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,15 +44,20 @@ class EventLog final : public Listener {
 
   void on_span(const Span& span) noexcept override;
 
-  // Removes the oldest of each core, as many as max_events allows, or those of one core; in the
-  // order in which they began.
-  std::vector<Event> take(uint64_t max_events, std::optional<uint32_t> core);
+  // The oldest of each core, as many as max_events allows, or those of one core; in the order in
+  // which they began.
+  std::vector<Event> look(uint64_t max_events, std::optional<uint32_t> core);
+  // Removes what look() returned, and of each core what is older.
+  void forget(std::span<const Event> seen);
 
  private:
   struct OfCore {
     std::mutex mutex;
-    std::deque<Event> events;  // in the order in which they ended
+    std::deque<Event> events;  // in the order in which they ended, which is that of their ids
   };
+  OfCore& of(const Span& span) noexcept {
+    return cores_[span.core >= 0 ? static_cast<size_t>(span.core) : kMostCores];
+  }
 
   const Capture capture_;
   std::array<OfCore, kMostCores + 1> cores_;  // the last one for what belongs to no core

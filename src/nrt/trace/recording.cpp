@@ -21,14 +21,31 @@ bool Recording::stop() {
   return true;
 }
 
-bool Recording::is_on() const {
-  const std::lock_guard lock(mutex_);
-  return on_;
-}
-
 std::vector<Event> Recording::take(uint64_t max_events, std::optional<uint32_t> core) {
   const std::lock_guard lock(mutex_);
-  return log_ == nullptr ? std::vector<Event>() : log_->take(max_events, core);
+  if (log_ == nullptr) return {};
+  std::vector<Event> taken = log_->look(max_events, core);
+  log_->forget(taken);
+  return taken;
+}
+
+std::optional<Status> Recording::save(uint32_t core, const Save& save) {
+  const std::lock_guard lock(mutex_);
+  if (!on_) return std::nullopt;
+  const std::vector<Event> events = log_->look(UINT64_MAX, core);
+  Status saved = save(events);
+  if (saved.ok()) log_->forget(events);
+  return saved;
+}
+
+std::optional<Status> Recording::finish(const Save& save) {
+  const std::lock_guard lock(mutex_);
+  if (!on_) return std::nullopt;
+  MILLRACE_RETURN_IF_ERROR(save(log_->look(UINT64_MAX, std::nullopt)));
+  remove_listener(*log_);
+  log_.reset();
+  on_ = false;
+  return Status();
 }
 
 }  // namespace millrace::nrt::trace
