@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "nrt/collective.h"
 #include "nrt/request_task.h"
+#include "nrt/trace/run_scope.h"
 
 namespace millrace::nrt {
 
@@ -18,13 +19,10 @@ class CollectiveTask final : public RequestTask {
     collective_ = std::move(collective);
     report_to(std::move(target));
   }
-  Status run(queue::RunControl& control) noexcept override {
-    for (const Transfer& copy : collective_->copies())
-      MILLRACE_RETURN_IF_ERROR(device_->transfer(copy.to, copy.from, copy.bytes, control));
-    return {};
-  }
+  Status run(queue::RunControl& control) noexcept override;
 
  private:
+  Status copy_all(queue::RunControl& control, trace::RunScope& traced) noexcept;
   void drop_references() noexcept override { collective_.reset(); }
 
   const std::shared_ptr<device::Device> device_;

@@ -5,9 +5,11 @@
 #include <optional>
 #include <utility>
 
+#include "base/clock.h"
 #include "nrt/error_tracker.h"
 #include "nrt/nrt_async.h"
 #include "nrt/releases.h"
+#include "nrt/trace/tap.h"
 #include "nrt/unit_address.h"
 #include "queue/request.h"
 
@@ -36,9 +38,14 @@ class RequestTask : public queue::Task {
   void release() noexcept final;
 
  protected:
-  // Called with what the caller gets, before it is published.
-  void report_to(StatusTarget target) noexcept { target_ = std::move(target); }
+  // Called where the request is scheduled, with where its status is to go.
+  void report_to(StatusTarget target) noexcept {
+    target_ = std::move(target);
+    scheduled_ns_ = trace::listening() ? now_ns() : 0;
+  }
   nrta_seq_t outward(queue::SequenceId id) const noexcept { return outward_id(unit_.number, id); }
+  // As of trace::Span.
+  int64_t scheduled_ns() const noexcept { return scheduled_ns_; }
   // What the caller gets for it.
   NRT_STATUS code_of(const Status& status) const noexcept;
 
@@ -49,6 +56,7 @@ class RequestTask : public queue::Task {
 
   const UnitContext unit_;
   StatusTarget target_;
+  int64_t scheduled_ns_ = 0;
 };
 
 }  // namespace millrace::nrt

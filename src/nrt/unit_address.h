@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "nrt/nrt_async.h"
 #include "queue/ids.h"
@@ -29,6 +30,10 @@ struct UnitAddress {
   uint32_t queue = 0;
 };
 
+// As logs and traces show them: "tensor op", "core 0 tensor op 1".
+const char* name_of(UnitKind kind) noexcept;
+std::string name_of(const UnitAddress& address);
+
 // The unit's number in sequence ids: sixteen per core, three per kind.
 inline constexpr uint32_t kUnitsPerCore = 16;
 constexpr uint16_t number_of(const UnitAddress& address) noexcept {
@@ -36,6 +41,10 @@ constexpr uint16_t number_of(const UnitAddress& address) noexcept {
                                static_cast<uint32_t>(address.kind) * 3 + address.queue);
 }
 
+constexpr UnitAddress address_with(uint16_t unit_number) noexcept {
+  const uint32_t in_core = unit_number % kUnitsPerCore;
+  return {unit_number / kUnitsPerCore, static_cast<UnitKind>(in_core / 3), in_core % 3};
+}
 constexpr int core_of(uint16_t unit_number) noexcept {
   return static_cast<int>(unit_number / kUnitsPerCore);
 }

@@ -13,26 +13,6 @@
 #include "nrt/transfer_task.h"
 
 namespace millrace::nrt {
-namespace {
-
-const char* name_of(UnitKind kind) noexcept {
-  switch (kind) {
-    case UnitKind::kRead:
-      return "tensor read";
-    case UnitKind::kWrite:
-      return "tensor write";
-    case UnitKind::kOp:
-      return "tensor op";
-    case UnitKind::kCompute:
-      return "compute";
-    case UnitKind::kCollectives:
-      return "collectives";
-  }
-  return "unknown";
-}
-
-}  // namespace
-
 Units::Units(const Settings& settings, std::shared_ptr<device::Device> device)
     : settings_(settings),
       device_(std::move(device)),
@@ -91,7 +71,7 @@ void Units::close() noexcept {
 
 queue::UnitOptions Units::options_of(const UnitAddress& address) const {
   queue::UnitOptions options;
-  options.name = fmt::format("core {} {} {}", address.core, name_of(address.kind), address.queue);
+  options.name = name_of(address);
   options.watchdog = settings_.exec_timeout;
   options.close_patience = settings_.exec_timeout;
   options.own_thread = address.kind != UnitKind::kCompute;

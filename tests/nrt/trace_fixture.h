@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,13 @@ inline std::vector<Json> slices_of(const Json& trace) {
   for (const Json& event : trace.at("traceEvents"))
     if (event.at("ph") == "X") slices.push_back(event);
   return slices;
+}
+
+// As traces write ids, which viewers and scripts would lose digits of as numbers.
+inline std::string hex(nrta_seq_t sequence) {
+  std::ostringstream text;
+  text << "0x" << std::hex << sequence;
+  return text.str();
 }
 
 class TraceTest : public NrtModelTest {

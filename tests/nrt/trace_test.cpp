@@ -45,7 +45,7 @@ TEST_F(Trace, GivesAScheduledExecutionItsSequenceId) {
     const std::vector<Json> events = of_type(trace, type);
     ASSERT_EQ(events.size(), 2u) << type;
     for (const Json& event : events)
-      EXPECT_EQ(event.at("data").at("sequence_id"), sequence) << type;
+      EXPECT_EQ(event.at("data").at("sequence_id"), hex(sequence)) << type;
   }
 }
 
@@ -60,7 +60,7 @@ TEST_F(Trace, GivesAScheduledTransferItsSequenceId) {
   await(sequence);
   const std::vector<Json> events = of_type(fetch(), "nrta_tensor_write");
   ASSERT_EQ(events.size(), 2u);
-  EXPECT_EQ(events[0].at("data").at("sequence_id"), sequence);
+  EXPECT_EQ(events[0].at("data").at("sequence_id"), hex(sequence));
   EXPECT_EQ(events[0].at("nc_idx"), 1);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "nrt/status.h"
+#include "nrt/unit_address.h"
 
 namespace millrace::nrt::trace {
 namespace {
@@ -47,6 +48,9 @@ ChromeTrace::Json arguments_of(const Span& span) {
   ChromeTrace::Json arguments = {{"status", name_of(span.status)}};
   // Viewers keep numbers in less than 64 bits.
   if (span.sequence != 0) arguments["sequence_id"] = fmt::format("{:#x}", span.sequence);
+  if (span.scheduled_ns != 0)
+    arguments["queued_us"] = microseconds(span.begin_ns - span.scheduled_ns);
+  if (is_run(span.type) && span.type != kExecRunning) arguments["bytes"] = span.bytes;
   return arguments;
 }
 
@@ -55,14 +59,14 @@ ChromeTrace chrome_trace_of(std::span<const Event> events) {
   std::set<ChromeTrace::Track> named;
   for (const Event& event : events) {
     const Span& span = event.span;
-    const bool on_core = span.type == kExecRunning;
+    const uint16_t unit = queue::unit_of(span.sequence);
     // No thread of a process has the numbers from -1 down.
-    const ChromeTrace::Track track = on_core ? -1 - span.core : span.thread;
+    const ChromeTrace::Track track = is_run(span.type) ? -1 - unit : span.thread;
     if (named.insert(track).second)
-      trace.name_track(track, on_core ? fmt::format("core {}", span.core)
-                                      : fmt::format("calls of thread {}", span.thread));
-    trace.add_slice(track, on_core ? event.model : event_type_names()[span.type], span.begin_ns,
-                    span.end_ns, arguments_of(span));
+      trace.name_track(track, is_run(span.type) ? name_of(address_with(unit))
+                                                : fmt::format("calls of thread {}", span.thread));
+    trace.add_slice(track, span.type == kExecRunning ? event.model : event_type_names()[span.type],
+                    span.begin_ns, span.end_ns, arguments_of(span));
   }
   return trace;
 }

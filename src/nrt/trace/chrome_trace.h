@@ -24,10 +24,10 @@ class ChromeTrace {
   Json events_ = Json::array();
 };
 
-// "sequence_id" and "status", as far as there are any.
+// "status", and as far as there are any, "sequence_id", "queued_us" and "bytes".
 ChromeTrace::Json arguments_of(const Span& span);
 
-// A track for each core, and one for each thread that made calls.
+// A track for each unit, and one for each thread that made calls.
 ChromeTrace chrome_trace_of(std::span<const Event> events);
 
 }  // namespace millrace::nrt::trace

@@ -1,10 +1,13 @@
 #include "nrt/trace/event_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "nrt/status.h"
+#include "nrt/unit_address.h"
 
 namespace millrace::nrt::trace {
 namespace {
@@ -27,6 +30,12 @@ std::vector<Moment> moments_of(std::span<const Event> events) {
   return moments;
 }
 
+void add_run(Json& data, const Span& span) {
+  data["unit"] = name_of(address_with(queue::unit_of(span.sequence)));
+  if (span.type != kExecRunning) data["bytes"] = span.bytes;
+  if (span.scheduled_ns != 0) data["queued_ns"] = span.begin_ns - span.scheduled_ns;
+}
+
 Json data_of(const Moment& moment) {
   const Span& span = moment.event->span;
   Json data = Json::object();
@@ -34,7 +43,9 @@ Json data_of(const Moment& moment) {
     data["nc_timestamp_ns"] = moment.time_ns();
     data["model"] = moment.event->model;
   }
-  if (span.sequence != 0) data["sequence_id"] = span.sequence;
+  // JavaScript and its like keep numbers in less than 64 bits.
+  if (span.sequence != 0) data["sequence_id"] = fmt::format("{:#x}", span.sequence);
+  if (is_run(span.type)) add_run(data, span);
   if (moment.is_end) data["status"] = name_of(span.status);
   return data;
 }

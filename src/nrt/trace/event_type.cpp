@@ -5,6 +5,10 @@ namespace {
 
 constexpr const char* kNames[] = {
     "nc_exec_running",
+    "tensor_read_running",
+    "tensor_write_running",
+    "tensor_copy_running",
+    "cc_running",
     // Calls.
     "nrt_load",
     "nrt_load_collectives",
@@ -41,6 +45,7 @@ constexpr const char* kNames[] = {
 };
 static_assert(std::size(kNames) == kEventTypes);
 static_assert(std::string_view(kNames[kExecRunning]) == "nc_exec_running");
+static_assert(std::string_view(kNames[kCollectiveRunning]) == "cc_running");
 
 }  // namespace
 

@@ -12,8 +12,14 @@ namespace millrace::nrt::trace {
 
 // The place of its name in event_type_names().
 using EventType = uint8_t;
+// What units run, as opposed to the calls that programs make.
 inline constexpr EventType kExecRunning = 0;  // "nc_exec_running": a core computes
-inline constexpr size_t kEventTypes = 32;
+inline constexpr EventType kReadRunning = 1, kWriteRunning = 2, kCopyRunning = 3;
+inline constexpr EventType kCollectiveRunning = 4;
+constexpr bool is_run(EventType type) noexcept {
+  return type <= kCollectiveRunning;
+}
+inline constexpr size_t kEventTypes = 36;
 using EventTypes = std::bitset<kEventTypes>;
 
 // Static strings that end in NUL.

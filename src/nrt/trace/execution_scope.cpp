@@ -6,25 +6,21 @@
 
 namespace millrace::nrt::trace {
 
-void ExecutionScope::begin(const Model& model, nrta_seq_t sequence) noexcept {
-  span_.emplace();
-  span_->core = static_cast<int>(model.core());
-  span_->thread = this_thread();
-  span_->sequence = sequence;
-  span_->model = &model;
-  span_->begin_ns = now_ns();
-  if (const size_t steps = wanted_steps(model); steps != 0) observe(steps, model.frames());
+void ExecutionScope::begin(const Model& model, Span& span) noexcept {
+  span.model = &model;
+  if (const size_t steps = wanted_steps(model); steps != 0)
+    observe(steps, model.frames(), span.begin_ns);
 }
 
 // An execution for which there is no memory left is recorded without its steps.
-void ExecutionScope::observe(size_t steps, uint32_t frames) noexcept {
+void ExecutionScope::observe(size_t steps, uint32_t frames, int64_t begin_ns) noexcept {
   try {
     marks_.reserve((steps + 2) * frames);
   } catch (const std::bad_alloc&) {
     return;
   }
   steps_ = steps;
-  marks_.push_back({span_->begin_ns, StepMark::kInputs, 0});
+  marks_.push_back({begin_ns, StepMark::kInputs, 0});
   previous_ = control_.observe(this);
   observed_ = true;
 }
@@ -44,11 +40,9 @@ void ExecutionScope::go_on_with(uint32_t step) noexcept {
   marks_.push_back({now_ns(), step, frame_.value_or(0)});
 }
 
-void ExecutionScope::end() noexcept {
+void ExecutionScope::end(Span& span) noexcept {
   if (observed_) control_.observe(previous_);
-  span_->end_ns = now_ns();
-  span_->steps = marks_;
-  tell(*span_);
+  span.steps = marks_;
 }
 
 }  // namespace millrace::nrt::trace

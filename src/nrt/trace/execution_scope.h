@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "nrt/model.h"
-#include "nrt/trace/tap.h"
+#include "nrt/trace/run_scope.h"
 #include "queue/run_control.h"
 
 namespace millrace::nrt::trace {
@@ -13,39 +13,37 @@ namespace millrace::nrt::trace {
 // On the thread that runs the request, around all that it does.
 class ExecutionScope final : private queue::ProgressObserver {
  public:
-  ExecutionScope(const Model& model, queue::RunControl& control, nrta_seq_t sequence) noexcept
-      : control_(control) {
-    if (listening()) [[unlikely]]
-      begin(model, sequence);
+  ExecutionScope(const Model& model, queue::RunControl& control, nrta_seq_t sequence,
+                 int64_t scheduled_ns) noexcept
+      : control_(control), run_(kExecRunning, sequence, scheduled_ns) {
+    if (Span* const span = run_.span()) [[unlikely]]
+      begin(model, *span);
   }
   ~ExecutionScope() {
-    if (span_) [[unlikely]]
-      end();
+    if (Span* const span = run_.span()) [[unlikely]]
+      end(*span);
   }
   ExecutionScope(const ExecutionScope&) = delete;
   ExecutionScope& operator=(const ExecutionScope&) = delete;
 
-  void ended_with(NRT_STATUS status) noexcept {
-    if (span_) [[unlikely]]
-      span_->status = status;
-  }
+  void ended_with(NRT_STATUS status) noexcept { run_.ended_with(status); }
 
  private:
-  void begin(const Model& model, nrta_seq_t sequence) noexcept;
-  void end() noexcept;
-  void observe(size_t steps, uint32_t frames) noexcept;
+  void begin(const Model& model, Span& span) noexcept;
+  void end(Span& span) noexcept;
+  void observe(size_t steps, uint32_t frames, int64_t begin_ns) noexcept;
   void go_on_with(uint32_t step) noexcept;
   void on_progress(const queue::RunControl& control) noexcept override;
   void on_steps_done() noexcept override { go_on_with(StepMark::kOutputs); }
 
   queue::RunControl& control_;
-  std::optional<Span> span_;
   // Of the steps, while they are observed.
   bool observed_ = false;
   queue::ProgressObserver* previous_ = nullptr;
   size_t steps_ = 0;
   std::optional<uint16_t> frame_;
   std::vector<StepMark> marks_;  // room for all, so that none is allocated between two steps
+  RunScope run_;                 // tells of them at its end, while they are there
 };
 
 }  // namespace millrace::nrt::trace

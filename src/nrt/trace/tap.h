@@ -34,6 +34,9 @@ struct Span {
   int64_t thread = 0;       // the system's number of it
   nrta_seq_t sequence = 0;  // of the request, as programs see it; 0 for none
   NRT_STATUS status = NRT_SUCCESS;
+  // Of what units run.
+  int64_t scheduled_ns = 0;  // now_ns() when the request was; 0 when nobody listened then
+  uint64_t bytes = 0;        // that it moved
   // Of executions; valid while the listener looks at them.
   const Model* model = nullptr;
   std::span<const StepMark> steps;  // empty unless a listener wants them

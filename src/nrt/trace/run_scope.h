@@ -1,0 +1,44 @@
+// RunScope: what a unit does for one request as an event, from its begin to its end.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "nrt/trace/tap.h"
+
+namespace millrace::nrt::trace {
+
+// On the thread that runs the request, around all that it does.
+class RunScope {
+ public:
+  // `scheduled_ns` as of Span.
+  RunScope(EventType type, nrta_seq_t sequence, int64_t scheduled_ns) noexcept {
+    if (listening()) [[unlikely]]
+      begin(type, sequence, scheduled_ns);
+  }
+  ~RunScope() {
+    if (span_) [[unlikely]]
+      end();
+  }
+  RunScope(const RunScope&) = delete;
+  RunScope& operator=(const RunScope&) = delete;
+
+  // Null when nobody listens.
+  Span* span() noexcept { return span_ ? &*span_ : nullptr; }
+  void add_bytes(size_t bytes) noexcept {
+    if (span_) [[unlikely]]
+      span_->bytes += bytes;
+  }
+  void ended_with(NRT_STATUS status) noexcept {
+    if (span_) [[unlikely]]
+      span_->status = status;
+  }
+
+ private:
+  void begin(EventType type, nrta_seq_t sequence, int64_t scheduled_ns) noexcept;
+  void end() noexcept;
+
+  std::optional<Span> span_;
+};
+
+}  // namespace millrace::nrt::trace
