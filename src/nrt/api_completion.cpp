@@ -48,6 +48,7 @@ NRT_STATUS nrta_event_register_seq_id_completion(nrta_seq_t seq, int fd) {
   return with_runtime(kCall, [&](Runtime& runtime) {
     RequestUnit* const unit = unit_of(runtime, seq);
     if (unit == nullptr) return never_issued(kCall, seq);
+    trace::note_request(seq);
     return report(kCall, unit->queue().notify_fd(unit->inward(seq), fd));
   });
 }
@@ -58,6 +59,7 @@ NRT_STATUS nrta_event_register_xu_completion(int lnc, nrta_xu_t xu, int queue, i
     const Result<UnitAddress> address =
         address_of(runtime, kKinds, static_cast<uint32_t>(lnc), xu, queue);
     if (!address.ok()) return report(kCall, address.status());
+    trace::note_core(lnc);
     const Result<RequestUnit*> unit = runtime.units().use(*address);
     if (!unit.ok()) return report(kCall, unit.status());
     return report(kCall, (*unit)->queue().notify_each_fd(fd));
@@ -70,6 +72,7 @@ NRT_STATUS nrta_get_completion_handle(nrta_seq_t seq, int* fd) {
     if (fd == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
     RequestUnit* const unit = unit_of(runtime, seq);
     if (unit == nullptr) return never_issued(kCall, seq);
+    trace::note_request(seq);
     const Result<int> handle = unit->completion_handle(seq);
     if (!handle.ok()) return report(kCall, NRT_RESOURCE, handle.status().message());
     *fd = *handle;
@@ -82,6 +85,7 @@ NRT_STATUS nrta_error_tracker_create(uint32_t lnc_idx, nrta_error_tracker_t** er
   return with_runtime(kCall, [&](Runtime& runtime) {
     if (error_tracker == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
     if (const Status core = runtime.check_core(lnc_idx); !core.ok()) return report(kCall, core);
+    trace::note_core(static_cast<int>(lnc_idx));
     *error_tracker = reinterpret_cast<nrta_error_tracker_t*>(
         TrackerHandles::of_process().make(std::make_shared<ErrorTracker>()));
     return NRT_SUCCESS;

@@ -19,6 +19,7 @@ NRT_STATUS nrt_async_drain_queued_execs(int32_t vnc) {
   return with_runtime(kCall, [&](Runtime& runtime) {
     if (const millrace::Status core = runtime.check_core(vnc); !core.ok())
       return report(kCall, core);
+    trace::note_core(vnc);
     RequestUnit* const unit =
         runtime.units().find(number_of({static_cast<uint32_t>(vnc), UnitKind::kCompute, 0}));
     if (unit == nullptr) return NRT_SUCCESS;

@@ -48,16 +48,18 @@ using namespace millrace::nrt;
 extern "C" {
 
 NRT_STATUS nrt_init(nrt_framework_type_t, const char*, const char*) {
-  return contained("nrt_init", [] {
+  trace::CallScope traced("nrt_init");
+  return traced.ended_with(contained("nrt_init", [] {
     const millrace::Status status = Runtime::start();
     // NRT_CLOSED would be misleading for a process that was forked.
     if (status.code() == millrace::StatusCode::kUnavailable)
       return report("nrt_init", NRT_FAILURE, status.message());
     return report("nrt_init", status);
-  });
+  }));
 }
 
 void nrt_close(void) {
+  const trace::CallScope traced("nrt_close");
   contained("nrt_close", [] {
     Runtime::stop();
     return NRT_SUCCESS;

@@ -87,6 +87,7 @@ NRT_STATUS nrt_memcpy_to_device(void* dest, const void* src, size_t size) {
 
 void* nrt_pinned_malloc(size_t size, nrt_pinned_alloc_type_t type) {
   void* address = nullptr;
+  const trace::CallScope traced("nrt_pinned_malloc");
   contained("nrt_pinned_malloc", [&] {
     address = PinnedMemory::of_process().allocate(size, type);
     return NRT_SUCCESS;
@@ -96,6 +97,7 @@ void* nrt_pinned_malloc(size_t size, nrt_pinned_alloc_type_t type) {
 
 void nrt_pinned_free(void* ptr) {
   if (ptr == nullptr) return;
+  const trace::CallScope traced("nrt_pinned_free");
   contained("nrt_pinned_free", [&] {
     if (PinnedMemory::of_process().free(ptr)) return NRT_SUCCESS;
     return report("nrt_pinned_free", NRT_INVALID, "the address is none of nrt_pinned_malloc's");

@@ -119,6 +119,7 @@ NRT_STATUS nrt_get_model_tensor_info(nrt_model_t* model, nrt_tensor_info_array_t
 }
 
 NRT_STATUS nrt_free_model_tensor_info(nrt_tensor_info_array_t* tensor_info) {
+  const trace::CallScope traced("nrt_free_model_tensor_info");
   free_tensor_info(tensor_info);
   return NRT_SUCCESS;
 }

@@ -83,7 +83,7 @@ trace::Capture all_but_memory() {
   trace::Capture capture;
   for (const char* type :
        {"nrt_tensor_allocate", "nrt_tensor_allocate_empty", "nrt_tensor_allocate_slice",
-        "nrt_tensor_attach_buffer", "nrt_tensor_free"})
+        "nrt_tensor_attach_buffer", "nrt_tensor_free", "nrt_pinned_malloc", "nrt_pinned_free"})
     capture.enable_type(type, false);
   return capture;
 }

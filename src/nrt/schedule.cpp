@@ -49,7 +49,7 @@ NRT_STATUS submit(const Route& route, Destination& destination, Fill&& fill) {
       [&](queue::Task& task) { fill(static_cast<Task&>(task), std::move(destination.target)); });
   if (!id.ok()) return report(route.call, id.status());
   const nrta_seq_t sequence = unit.outward(*id);
-  trace::note_request(core_of(queue::unit_of(sequence)), sequence);
+  trace::note_request(sequence);
   if (route.sequence != nullptr) *route.sequence = sequence;
   return NRT_SUCCESS;
 }

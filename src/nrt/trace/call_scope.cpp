@@ -1,6 +1,7 @@
 #include "nrt/trace/call_scope.h"
 
 #include "base/clock.h"
+#include "nrt/unit_address.h"
 
 namespace millrace::nrt::trace {
 namespace {
@@ -31,9 +32,9 @@ void CallNotes::core(int core) noexcept {
   if (open_call != nullptr) open_call->core = core;
 }
 
-void CallNotes::request(int core, nrta_seq_t sequence) noexcept {
+void CallNotes::request(nrta_seq_t sequence) noexcept {
   if (open_call == nullptr) return;
-  open_call->core = core;
+  open_call->core = core_of(queue::unit_of(sequence));
   open_call->sequence = sequence;
 }
 

@@ -38,16 +38,16 @@ class CallScope {
 // What the calling thread's call learns on its way. Without a call that is recorded: nothing.
 struct CallNotes {
   static void core(int core) noexcept;
-  static void request(int core, nrta_seq_t sequence) noexcept;
+  static void request(nrta_seq_t sequence) noexcept;
 };
 
 inline void note_core(int core) noexcept {
   if (listening()) [[unlikely]]
     CallNotes::core(core);
 }
-inline void note_request(int core, nrta_seq_t sequence) noexcept {
+inline void note_request(nrta_seq_t sequence) noexcept {
   if (listening()) [[unlikely]]
-    CallNotes::request(core, sequence);
+    CallNotes::request(sequence);
 }
 
 }  // namespace millrace::nrt::trace
