@@ -43,9 +43,9 @@ namespace {
 NRT_STATUS begin(const char* call, const nrt_inspect_config& config) {
   trace::Inspection& inspection = trace::Inspection::of_process();
   if (!config.wants_system_profile()) return report(call, inspection.end());
-  return report(call,
-                inspection.begin(trace::system_profile_in(config.output_dir, config.session_id),
-                                 config.capture));
+  return report(call, inspection.begin(trace::system_profile_in(config.output_dir,
+                                                                std::to_string(config.session_id)),
+                                       config.capture));
 }
 
 // Runs `body(config)`, which returns an NRT_STATUS.

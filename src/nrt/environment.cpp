@@ -1,6 +1,7 @@
 #include "nrt/environment.h"
 
 #include <fmt/format.h>
+#include <strings.h>
 
 #include <charconv>
 #include <cstdlib>
@@ -28,6 +29,16 @@ Result<uint64_t> number_variable(const char* name, uint64_t otherwise, uint64_t 
   if (number.ok() && *number >= least && *number <= most) return number;
   return invalid_argument(
       fmt::format("{} is \"{}\": it takes a number from {} to {}", name, text, least, most));
+}
+
+Result<bool> switch_variable(const char* name, bool otherwise) {
+  const char* const text = std::getenv(name);
+  if (text == nullptr || *text == '\0') return otherwise;
+  for (const char* yes : {"1", "true"})
+    if (strcasecmp(text, yes) == 0) return true;
+  for (const char* no : {"0", "false"})
+    if (strcasecmp(text, no) == 0) return false;
+  return invalid_argument(fmt::format("{} is \"{}\": it takes 0, 1, true or false", name, text));
 }
 
 }  // namespace millrace::nrt

@@ -13,6 +13,9 @@ std::string_view variable(const char* name);
 // `otherwise` when it is not set or empty. kInvalidArgument names the variable and the range.
 Result<uint64_t> number_variable(const char* name, uint64_t otherwise, uint64_t least,
                                  uint64_t most);
+// 0, 1, true or false, in any case; `otherwise` when it is not set or empty. kInvalidArgument names
+// the variable.
+Result<bool> switch_variable(const char* name, bool otherwise);
 // The whole text as a number in decimal.
 Result<uint64_t> parse_number(std::string_view text);
 

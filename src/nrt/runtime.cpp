@@ -102,6 +102,7 @@ NRT_STATUS Runtime::why_not() noexcept {
 
 Runtime::Runtime(const Settings& settings, std::shared_ptr<device::Device> device)
     : settings_(settings),
+      inspection_(settings.inspect_dir),
       device_(std::move(device)),
       host_(std::make_shared<memory::Bank>("host", memory::kUnlimited)),
       units_(settings, device_) {

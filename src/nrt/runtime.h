@@ -20,6 +20,7 @@
 #include "nrt/send_recv_cores.h"
 #include "nrt/settings.h"
 #include "nrt/tensor.h"
+#include "nrt/trace/life_inspection.h"
 #include "nrt/units.h"
 
 namespace millrace::nrt {
@@ -70,6 +71,7 @@ class Runtime {
   static std::atomic<Runtime*> current_;
 
   const Settings settings_;
+  const trace::LifeInspection inspection_;  // ends when all else has
   const std::shared_ptr<device::Device> device_;
   const std::shared_ptr<memory::Bank> host_;
   std::vector<std::shared_ptr<memory::Bank>> core_memory_;

@@ -88,6 +88,16 @@ Result<uint32_t> depth(const char* name, uint32_t otherwise) {
   return static_cast<uint32_t>(depth);
 }
 
+// The directory of the system profile, if there is to be one.
+Result<std::string> inspect_dir() {
+  MILLRACE_ASSIGN_OR_RETURN(const bool enabled, switch_variable("NEURON_RT_INSPECT_ENABLE", false));
+  MILLRACE_ASSIGN_OR_RETURN(const bool system,
+                            switch_variable("NEURON_RT_INSPECT_SYSTEM_PROFILE", true));
+  if (!enabled || !system) return std::string();
+  const std::string_view directory = variable("NEURON_RT_INSPECT_OUTPUT_DIR");
+  return std::string(directory.empty() ? "./output" : directory);
+}
+
 }  // namespace
 
 Result<uint32_t> total_cores() {
@@ -140,6 +150,7 @@ Result<Settings> settings_of_environment() {
   MILLRACE_ASSIGN_OR_RETURN(settings.core_memory, core_memory(settings.cores.count));
   MILLRACE_ASSIGN_OR_RETURN(settings.fault_status, fault_status());
   settings.nan_check = is_wanted("MILLRACE_NRT_NAN_CHECK");
+  MILLRACE_ASSIGN_OR_RETURN(settings.inspect_dir, inspect_dir());
   settings.implicit_async_wanted = is_wanted("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS");
   return settings;
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "base/log.h"
 #include "base/status.h"
@@ -31,6 +32,7 @@ struct Settings {
   // What a request comes to that the device fails; none: NRT_HW_ERROR.
   std::optional<NRT_STATUS> fault_status;
   bool nan_check = false;              // executions that write a NaN have failed
+  std::string inspect_dir;             // where the system profile of this life goes; empty: nowhere
   bool implicit_async_wanted = false;  // a mode that no longer exists
 };
 

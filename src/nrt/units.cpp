@@ -13,6 +13,7 @@
 #include "nrt/transfer_task.h"
 
 namespace millrace::nrt {
+
 Units::Units(const Settings& settings, std::shared_ptr<device::Device> device)
     : settings_(settings),
       device_(std::move(device)),

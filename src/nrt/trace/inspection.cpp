@@ -10,7 +10,7 @@
 
 namespace millrace::nrt::trace {
 
-std::string system_profile_in(const std::string& directory, int64_t session) {
+std::string system_profile_in(const std::string& directory, std::string_view session) {
   return std::filesystem::path(directory) / fmt::format("system_profile_{}.json", session);
 }
 

@@ -1,9 +1,9 @@
 // Inspection: the session of developer tools that records a system profile.
 #pragma once
 
-#include <cstdint>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "base/status.h"
 #include "nrt/trace/recording.h"
@@ -11,7 +11,7 @@
 namespace millrace::nrt::trace {
 
 // The file of a session in its directory.
-std::string system_profile_in(const std::string& directory, int64_t session);
+std::string system_profile_in(const std::string& directory, std::string_view session);
 
 // Any thread.
 class Inspection {
