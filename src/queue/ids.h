@@ -17,6 +17,9 @@ constexpr uint16_t unit_of(SequenceId id) noexcept {
 constexpr uint64_t counter_of(SequenceId id) noexcept {
   return id & kCounterMask;
 }
+constexpr SequenceId sequence_of(uint16_t unit, uint64_t counter) noexcept {
+  return SequenceId{unit} << kCounterBits | counter;
+}
 
 // Where a request runs: the number of the lane, 0 to Lanes::id_limit() - 1.
 using LaneId = uint32_t;

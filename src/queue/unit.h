@@ -73,6 +73,8 @@ struct UnitOptions {
   const char* thread_name = "millrace-unit";  // its name: static, at most 15 characters
   // How long ~Unit waits for a running request that makes no progress before it is given up.
   std::chrono::nanoseconds close_patience = std::chrono::seconds(10);
+  // The unit's number in the sequence ids that its users see, for messages. None: its id.
+  std::optional<uint16_t> shown_number{};
 };
 
 struct SubmitOptions {

@@ -98,9 +98,7 @@ class Unit::Impl final : public Source, public Watched {
 
   const Ring<Request>& ring() const noexcept { return ring_; }
   uint16_t id() const noexcept { return id_.value(); }
-  SequenceId sequence(uint64_t counter) const noexcept {
-    return SequenceId{id()} << kCounterBits | counter;
-  }
+  SequenceId sequence(uint64_t counter) const noexcept { return sequence_of(id(), counter); }
   bool issued(SequenceId sequence) const noexcept {
     return unit_of(sequence) == id() && counter_of(sequence) != 0 &&
            counter_of(sequence) <= ring_.issued();

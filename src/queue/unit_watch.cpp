@@ -118,10 +118,11 @@ std::string Unit::Impl::report(const Running& hung, uint64_t counter,
   const RunPosition position = hung.control.position();
   std::string where = hung.request.task->describe(position);
   if (where.empty()) where = fmt::format("step {}", position.step);
+  const uint16_t number = options_.shown_number.value_or(id());
   return fmt::format(
       "unit {} '{}': request {:#x} made no progress for {:.0f} ms in {}; its thread is set aside, "
       "its outputs are undefined",
-      id(), options_.name, sequence(counter), milliseconds(patience), where);
+      number, options_.name, sequence_of(number, counter), milliseconds(patience), where);
 }
 
 void Unit::Impl::degrade(Status cause) {
