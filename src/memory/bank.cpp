@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 namespace millrace::memory {
@@ -18,8 +20,22 @@ constexpr size_t kLongestName = 64;
 constexpr std::string_view kNameCharacters =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
 
+constexpr std::string_view kUnits = "KMGT";
+
 Status no_sense(std::string_view word, std::string_view why) {
   return invalid_argument(fmt::format("\"{}\": {}", word, why));
+}
+
+// "", "M", "m", "MB" and "MiB": powers of two of bytes, all of them. None for what is no unit.
+std::optional<unsigned> shift_of_unit(std::string_view unit) {
+  if (unit.empty()) return 0;
+  const std::string_view rest = unit.substr(1);
+  const size_t power =
+      kUnits.find(static_cast<char>(std::toupper(static_cast<unsigned char>(unit[0]))));
+  if (power == std::string_view::npos ||
+      (!rest.empty() && rest != "B" && rest != "b" && rest != "iB"))
+    return std::nullopt;
+  return 10 * static_cast<unsigned>(power + 1);
 }
 
 Result<std::shared_ptr<Bank>> parse_bank(std::string_view word) {
@@ -38,17 +54,15 @@ Result<std::shared_ptr<Bank>> parse_bank(std::string_view word) {
 
 Result<uint64_t> parse_size(std::string_view text) {
   if (text == "unlimited") return kUnlimited;
-  constexpr std::string_view kUnits = "KMGT";
   uint64_t number = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
-  const std::string_view unit(stop, end - stop);
-  const size_t power = unit.empty() ? 0 : kUnits.find(unit) + 1;
-  if (error != std::errc() || unit.size() > 1 || (!unit.empty() && power == 0))
+  const std::optional<unsigned> shift = shift_of_unit(std::string_view(stop, end - stop));
+  if (error != std::errc() || !shift)
     return no_sense(text, "a size is a number of bytes, K, M, G or T, or \"unlimited\"");
-  if (number == 0) return no_sense(text, "a bank needs at least 1 byte");
-  if (number > kUnlimited >> (10 * power)) return no_sense(text, "more than 64 bits can say");
-  return number << (10 * power);
+  if (number == 0) return no_sense(text, "a size is at least 1 byte");
+  if (number > kUnlimited >> *shift) return no_sense(text, "more than 64 bits can say");
+  return number << *shift;
 }
 
 Result<BankCharge> Bank::charge(uint64_t bytes) {

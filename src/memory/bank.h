@@ -66,7 +66,8 @@ class BankCharge {
 
 using BankList = std::vector<std::shared_ptr<Bank>>;
 
-// "512M": bytes, or K, M, G or T; "unlimited". At least 1. kInvalidArgument names the text.
+// "512M": bytes, or K, M, G or T, also as "512m", "512MB" and "512MiB"; "unlimited". At least 1.
+// kInvalidArgument names the text.
 Result<uint64_t> parse_size(std::string_view text);
 
 // New, empty banks from text. kInvalidArgument names the word that makes no sense.

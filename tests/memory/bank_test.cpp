@@ -65,8 +65,13 @@ TEST_F(Banks, HaveNamesAndSizes) {
   }
 }
 
+TEST_F(Banks, SizesAreWrittenAsPeopleWriteThem) {
+  for (const char* size : {"2G", "2g", "2GB", "2gb", "2GiB"})
+    EXPECT_EQ(parse_size(size).value(), uint64_t{2} << 30) << size;
+}
+
 TEST_F(Banks, WhatMakesNoSenseIsRefusedByName) {
-  for (const char* word : {"DDR0", "=1G", "a b=1G", "x=", "x=0", "x=-1", "x=1Q", "x=1GB", "x=G",
+  for (const char* word : {"DDR0", "=1G", "a b=1G", "x=", "x=0", "x=-1", "x=1Q", "x=1Gb/s", "x=G",
                            "x=99999999999999999999", "x=99999999T", "x=1.5G"}) {
     const Status status = parse_banks(std::string("ok=1G,") + word).status();
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << word;
