@@ -405,11 +405,11 @@ TEST(FaultText, ThatMakesNoSenseIsRefusedWithTheReason) {
       {"fail", "\"fail\" is no setting"},
       {"fail=1,,hang=1", "\"\" is no setting"},
       {"fail=1,fail=2", "\"fail\" is set twice"},
-      {"fail=", "fail: \"\" is no number of frames"},
-      {"fail=0", "fail: \"0\" is no number of frames"},
-      {"fail=-1", "fail: \"-1\" is no number of frames"},
-      {"fail=3x", "fail: \"3x\" is no number of frames"},
-      {"hang=99999999999999999999", "is no number of frames"},
+      {"fail=", "fail: \"\" is no whole number"},
+      {"fail=0", "fail: \"0\" is no whole number"},
+      {"fail=-1", "fail: \"-1\" is no whole number"},
+      {"fail=3x", "fail: \"3x\" is no whole number"},
+      {"hang=99999999999999999999", "is no whole number"},
       {"seed=x", "seed: \"x\" is no seed"},
       {"slow=2", "slow: \"2\" is no duration"},
       {"slow=ms", "slow: \"ms\" is no duration"},
@@ -422,7 +422,9 @@ TEST(FaultText, ThatMakesNoSenseIsRefusedWithTheReason) {
       {"slow_rate=nan", "slow_rate: \"nan\" is no probability"},
       {"status=OK", "status: \"OK\" is no status of a failure"},
       {"status=PENDING", "status: \"PENDING\" is no status of a failure"},
-      {"status=BROKEN", "status: \"BROKEN\" is no status of a failure"},
+      {"status=BROKEN", "status: \"BROKEN\" is no status of a failure; there are DEVICE_FAILED, "},
+      {"status=TIMEOUT", "DEADLINE_EXCEEDED"},
+      {"status=CANCELLED", "status: \"CANCELLED\" is no status of a failure"},
   };
   for (const auto& [text, reason] : cases) {
     const Status status = FaultPlan::parse(text).status();
