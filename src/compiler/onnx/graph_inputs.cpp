@@ -71,6 +71,9 @@ Status bind_symbols(const ::onnx::ValueInfoProto& input, const Dims& given, Symb
   return {};
 }
 
+// A size to show where the user has to choose one.
+constexpr int64_t kExample = 8;
+
 // The size of dimension `d`, or 0 where nothing settles it.
 int64_t settle(const Dimension& dim, int d, const Symbols& symbols) {
   if (is_fixed(dim)) return dim.dim_value();
@@ -83,7 +86,8 @@ Result<Dims> settle_shape(const ::onnx::ValueInfoProto& input, const Symbols& sy
   const auto* declared = declared_shape(input);
   if (declared == nullptr) {
     return invalid_argument(fmt::format(
-        "the model does not state its shape; give it with --input-shape {}=...", input.name()));
+        "the model does not state its shape; give it, for example with --input-shape {}=1,{}",
+        input.name(), kExample));
   }
   Dims shape;
   std::vector<std::string> wanted;
@@ -91,13 +95,13 @@ Result<Dims> settle_shape(const ::onnx::ValueInfoProto& input, const Symbols& sy
   for (int d = 0; d < declared->dim_size(); ++d) {
     const int64_t size = settle(declared->dim(d), d, symbols);
     shape.push_back(size);
-    wanted.push_back(size == 0 ? text_of(declared->dim(d)) : std::to_string(size));
+    wanted.push_back(std::to_string(size == 0 ? kExample : size));
     open = open || size == 0;
   }
   if (!open) return shape;
-  return invalid_argument(
-      fmt::format("its shape [{}] has open dimensions; fix them with --input-shape {}={}",
-                  text_of(*declared), input.name(), fmt::join(wanted, ",")));
+  return invalid_argument(fmt::format(
+      "its shape [{}] has open dimensions; fix them, for example with --input-shape {}={}",
+      text_of(*declared), input.name(), fmt::join(wanted, ",")));
 }
 
 Result<InputDeclaration> resolve(const ::onnx::ValueInfoProto& input, const InputShapes& given,

@@ -17,6 +17,14 @@ std::string quoted(std::string name) {
   return "'" + name + "'";
 }
 
+std::string first_few(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 5;
+  const size_t shown = std::min(names.size(), kShown);
+  const auto listed = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
+  return shown == names.size() ? listed
+                               : fmt::format("{} and {} more", listed, names.size() - shown);
+}
+
 bool is_of_quantised_models(const std::string& type) {
   return type == "QuantizeLinear" || type == "DequantizeLinear" ||
          type == "DynamicQuantizeLinear" || type.starts_with("QLinear") ||
@@ -40,7 +48,7 @@ Status UnsupportedReport::status() const {
     const std::string version = opset == 0 ? "not stated" : std::to_string(opset);
     groups += fmt::format("\n  {} (domain {}, opset {}{}{}), {} {}: {}", type, domain, version,
                           reason.empty() ? "" : ": ", reason, names.size(),
-                          names.size() == 1 ? "node" : "nodes", fmt::join(names, ", "));
+                          names.size() == 1 ? "node" : "nodes", first_few(names));
     count += names.size();
     quantised = quantised || is_of_quantised_models(type);
   }

@@ -56,8 +56,8 @@ TEST(GraphInputs, OpenDimensionsNameInputShapeAndOption) {
   const Status status = input_failure(Model().symbolic_input("x", {"batch", "3", "height", "160"}));
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(status.message(),
-            "input 'x': its shape [batch,3,height,160] has open dimensions; fix them with "
-            "--input-shape x=1,3,height,160");
+            "input 'x': its shape [batch,3,height,160] has open dimensions; fix them, for example "
+            "with --input-shape x=1,3,8,160");
 }
 
 TEST(GraphInputs, UnknownRankNeedsAShape) {
@@ -65,7 +65,7 @@ TEST(GraphInputs, UnknownRankNeedsAShape) {
   model.proto.mutable_graph()->add_input()->set_name("x");
   auto* type = model.proto.mutable_graph()->mutable_input(0)->mutable_type();
   type->mutable_tensor_type()->set_elem_type(TensorProto::FLOAT);
-  EXPECT_NE(input_failure(model).message().find("--input-shape x="), std::string::npos);
+  EXPECT_NE(input_failure(model).message().find("--input-shape x=1,8"), std::string::npos);
   EXPECT_EQ(input_shapes(model, {{"x", {1, 5}}}), (Shapes{{1, 5}}));
 }
 

@@ -95,6 +95,16 @@ TEST(Import, OneErrorNamesAllThatIsNotSupported) {
             "  LSTM (domain ai.onnx, opset 13), 2 nodes: 'a_node', 'c_node'");
 }
 
+TEST(Import, OfManyNodesTheErrorNamesTheFirst) {
+  Model model;
+  model.input("n0", {1, 2}).output("n20");
+  for (int i = 0; i < 20; ++i)
+    model.node("LSTM", {"n" + std::to_string(i)}, {"n" + std::to_string(i + 1)});
+  EXPECT_THAT(import_failure(model).message(),
+              ::testing::EndsWith(", 20 nodes: 'n1_node', 'n2_node', 'n3_node', 'n4_node', "
+                                  "'n5_node' and 15 more"));
+}
+
 TEST(Import, OfQuantisedModelsTheErrorSaysThatTheyAreNotSupported) {
   Model model;
   model.input("x", {1, 2}).output("y");
