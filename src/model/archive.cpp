@@ -76,7 +76,7 @@ Result<OwnedBytes> map_file(const std::string& path) {
 }
 
 Result<Header> header_of(std::span<const std::byte> file) {
-  return read_header(file.first(std::min<size_t>(file.size(), kHeaderSize)), file.size());
+  return read_header(file, file.size());
 }
 
 // `file` starts with `header`.
@@ -200,12 +200,11 @@ ArchiveResult Archive::open(const std::string& path) {
 
 ArchiveResult Archive::from_memory(std::span<const std::byte> bytes,
                                    std::shared_ptr<const void> owner) {
-  const std::string path = "(memory)";
   OwnedBytes file{bytes, std::move(owner)};
   if (!aligned(bytes)) {
     MILLRACE_ASSIGN_OR_RETURN(file, aligned_copy(bytes));
   }
-  return with_path(open_whole(path, file), path);
+  return open_whole("", file);
 }
 
 }  // namespace millrace::model

@@ -52,7 +52,7 @@ class Archive {
   // Compares a segment's bytes with its checksum: reads all of it. Done for every segment a program
   // uses, when it is loaded. kCorruptData, or kInvalidArgument out of range.
   virtual Status verify_segment(uint32_t index) const = 0;
-  // Where it came from, for messages; "(memory)" for from_memory.
+  // Where it came from, for messages; empty for from_memory.
   virtual const std::string& path() const = 0;
 };
 

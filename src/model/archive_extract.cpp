@@ -36,9 +36,7 @@ struct DirectoryForm {
 };
 
 Result<Header> header_of_whole(FileBytes file) {
-  MILLRACE_ASSIGN_OR_RETURN(
-      const Header header,
-      read_header(file.first(std::min<size_t>(file.size(), kHeaderSize)), file.size()));
+  MILLRACE_ASSIGN_OR_RETURN(const Header header, read_header(file, file.size()));
   if (header.segments_apart())
     return corrupt_data("the file is part of an archive, not an archive");
   return header;

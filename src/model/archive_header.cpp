@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <string_view>
+#include <string>
 
 #include "model/checksum.h"
+#include "model/foreign_file.h"
 
 namespace millrace::model {
 namespace {
@@ -39,55 +40,10 @@ void store(std::span<std::byte> bytes, size_t offset, T value) noexcept {
   std::memcpy(bytes.data() + offset, &value, sizeof value);
 }
 
-bool starts_with(std::span<const std::byte> bytes, std::string_view prefix, size_t at = 0) {
-  return bytes.size() >= at + prefix.size() &&
-         std::memcmp(bytes.data() + at, prefix.data(), prefix.size()) == 0;
-}
-
-// An ONNX file begins with field 1, the IR version, followed by the tag of another field of
-// ModelProto: producer, domain, graph, opset import and the like, all small field numbers.
-bool looks_like_onnx(std::span<const std::byte> bytes) {
-  constexpr size_t kPrefix = 3;
-  if (bytes.size() < kPrefix || bytes[0] != std::byte{0x08}) return false;
-  const auto ir_version = std::to_integer<unsigned>(bytes[1]);
-  const auto tag = std::to_integer<unsigned>(bytes[2]);
-  return ir_version >= 1 && ir_version < 0x40 && (tag & 7u) == 2 && (tag >> 3) >= 2;
-}
-
-// What a file that is no archive seems to be; empty where that cannot be told.
-std::string_view recognise(std::span<const std::byte> bytes) {
-  struct Signature {
-    size_t at;
-    std::string_view bytes;
-    std::string_view meaning;
-  };
-  static constexpr Signature kSignatures[] = {
-      {0, "\x89RAI", "an archive damaged by a transfer in text mode: copy it in binary mode"},
-      {4, "MRAI", "the bare structure of an archive, without its header"},
-      {4, "TFL3", "a TensorFlow Lite model"},
-      {0, "PK\x03\x04", "a ZIP file"},
-      {0, "\x1f\x8b", "a gzip file"},
-      {0, "version https://git-lfs", "a Git LFS pointer: fetch the real file with `git lfs pull`"},
-      {0, "<", "an HTML or XML page"},
-      {0, "{", "a JSON file"},
-      {0,
-       "\x7f"
-       "ELF",
-       "an ELF program or library"},
-  };
-  for (const Signature& signature : kSignatures) {
-    if (starts_with(bytes, signature.bytes, signature.at)) return signature.meaning;
-  }
-  if (looks_like_onnx(bytes)) {
-    return "an ONNX model: compile it first (millrace compile MODEL.onnx -o MODEL.rai)";
-  }
-  return {};
-}
-
+// A NEFF is valid, just not for this device.
 Status wrong_magic(std::span<const std::byte> start) {
-  const std::string_view kind = recognise(start);
-  if (kind.empty()) return corrupt_data("not a Millrace archive (wrong magic number)");
-  return corrupt_data(fmt::format("not a Millrace archive; it seems to be {}", kind));
+  const std::string text = "not a Millrace archive; " + describe_foreign(start);
+  return looks_like_neff(start) ? unsupported(text) : corrupt_data(text);
 }
 
 Status check_magic(std::span<const std::byte> start, uint64_t file_length) {

@@ -49,8 +49,9 @@ struct Header {
 std::array<std::byte, kHeaderSize> write_header(const Header& header) noexcept;
 
 // Reads and checks the header at the start of a file of `file_length` bytes, of which `start` holds
-// the first min(file_length, kHeaderSize). kCorruptData says what is wrong, and what the file seems
-// to be where its magic is not ours; kUnsupported for an intact header of a newer format version.
+// the first min(file_length, kForeignPrefix) or more. kCorruptData says what is wrong, and what the
+// file seems to be where its magic is not ours; kUnsupported for an intact header of a newer format
+// version.
 Result<Header> read_header(std::span<const std::byte> start, uint64_t file_length);
 
 }  // namespace millrace::model

@@ -14,10 +14,15 @@ namespace millrace::runtime {
 
 namespace {
 
+// With the path in front, for what has one.
+Status named(const Status& status, const std::string& path) {
+  return path.empty() ? status : status.with_context(path);
+}
+
 Result<std::shared_ptr<const graph::CompiledModel>> decode(
     const std::shared_ptr<const model::Archive>& archive) {
   Result<graph::CompiledModel> model = graph::decode(archive);
-  if (!model.ok()) return model.status().with_context(archive->path());
+  if (!model.ok()) return named(model.status(), archive->path());
   return std::make_shared<const graph::CompiledModel>(*std::move(model));
 }
 
@@ -41,7 +46,7 @@ Result<std::shared_ptr<const device::Program>> load_on(
     device::Device& device, std::shared_ptr<const graph::CompiledModel> model,
     const std::string& path) {
   Result<std::shared_ptr<const device::Program>> program = device.load(std::move(model));
-  if (!program.ok()) return program.status().with_context(path);
+  if (!program.ok()) return named(program.status(), path);
   return program;
 }
 
@@ -56,7 +61,7 @@ Result<std::shared_ptr<const device::Program>> load_program(const std::string& p
 Result<std::shared_ptr<const device::Program>> load_program(std::span<const std::byte> archive,
                                                             device::Device& device) {
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, copy_model(archive));
-  return load_on(device, std::move(model), "(memory)");
+  return load_on(device, std::move(model), "");
 }
 
 Result<LoadedProgram> load_program(const std::string& path, const std::string& device_name) {

@@ -8,6 +8,17 @@ namespace {
 
 using Json = nlohmann::json;
 
+TEST_F(CliTest, InspectSaysWhatElseAFileIs) {
+  std::vector<std::byte> neff(2048);
+  neff[9] = std::byte{4};  // a header of 1,024 bytes
+  neff[16] = std::byte{1};
+  ASSERT_TRUE(io::write_file(file("model.neff"), neff).ok());
+  expect_failure(millrace({"inspect", file("model.neff")}), "it seems to be a NEFF");
+  expect_failure(millrace({"compile", file("model.neff"), "-o", file("a.rai")}),
+                 "this is not an ONNX model; it seems to be a NEFF");
+  expect_failure(millrace({"compile", compiled("b.rai"), "-o", file("a.rai")}), "an archive");
+}
+
 TEST_F(CliTest, InspectShowsBothViews) {
   const ProgramResult result =
       millrace({"inspect", compiled("glyphs.rai", {"--precision", "bf16"}), "--json"});

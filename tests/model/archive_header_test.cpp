@@ -126,8 +126,24 @@ TEST(ArchiveHeader, SaysWhatAForeignFileSeemsToBe) {
   EXPECT_THAT(status_of_text("version https://git-lfs.github.com/spec/v1"s).message(),
               HasSubstr("git lfs pull"));
   EXPECT_THAT(status_of_text("\x89RAI\n\x1a\n\n"s).message(), HasSubstr("text mode"));
-  EXPECT_THAT(status_of_text("anything else"s).message(), HasSubstr("wrong magic"));
-  EXPECT_THAT(status_of_text(std::string(100, '\0')).message(), HasSubstr("wrong magic"));
+  EXPECT_THAT(status_of_text("\x89PNG\r\n\x1a\n"s).message(), HasSubstr("a PNG picture"));
+  EXPECT_THAT(status_of_text("anything else\nand more"s).message(),
+              HasSubstr("it begins with text, \"anything else\""));
+  EXPECT_THAT(status_of_text("\x01\xfe"s + std::string(100, '\0')).message(),
+              HasSubstr("it begins with the bytes 01 fe 00 00 00 00 00 00"));
+}
+
+TEST(ArchiveHeader, ANeffIsValidButOfAnotherDevice) {
+  std::string neff(2048, '\0');
+  neff[9] = 4;   // a header of 1,024 bytes
+  neff[16] = 1;  // one byte of data
+  neff[24] = 2;  // the version
+  neff.replace(220, 6, "resnet");
+  const Status status = status_of_text(neff);
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(status.message(), HasSubstr("a NEFF (package version 0, NEFF version 2.0, "
+                                          "name \"resnet\")"));
+  EXPECT_NE(status_of_text(neff.substr(0, 1000)).code(), StatusCode::kUnsupported);
 }
 
 TEST(ArchiveHeader, ABareStructureIsRecognised) {

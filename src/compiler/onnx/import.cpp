@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -16,6 +17,7 @@
 #include "compiler/onnx/tensor_reader.h"
 #include "compiler/onnx/unsupported_report.h"
 #include "compiler/passes/passes.h"
+#include "model/foreign_file.h"
 
 namespace millrace::compiler {
 namespace {
@@ -274,7 +276,10 @@ Status parse(std::string_view content, ::onnx::ModelProto* model) {
       model->has_graph()) {
     return {};
   }
-  return corrupt_data("this is not an ONNX model");
+  const auto bytes = std::as_bytes(std::span(content));
+  if (model::looks_like_onnx(bytes))
+    return corrupt_data("this begins like an ONNX model, but is damaged or has no graph");
+  return corrupt_data("this is not an ONNX model; " + model::describe_foreign(bytes));
 }
 
 Result<graph::Graph> import_parsed(::onnx::ModelProto& model, size_t model_bytes,
