@@ -11,11 +11,11 @@
 #include "device/registry.h"
 #include "graph/connectivity.h"
 #include "model/archive_extract.h"
+#include "runtime/watchdog.h"
 #include "vart/job_trace.h"
 #include "vart/properties.h"
 #include "vart/tensor_info.h"
 #include "vart/tensor_state.h"
-#include "vart/watchdog.h"
 
 namespace millrace::vartml {
 
@@ -48,7 +48,7 @@ std::unique_ptr<runtime::Session> make_session(const runtime::LoadedProgram& loa
   session.name = fmt::format("runner \"{}\"", options.name);
   session.max_lanes = options.async_threadpool_depth;
   session.placement = {options.start_column, !options.aie_columns_sharing};
-  session.watchdog = value_or_throw(watchdog_of_environment());
+  session.watchdog = value_or_throw(runtime::watchdog_of_environment());
   return value_or_throw(runtime::Session::create(loaded.device, loaded.program, session));
 }
 

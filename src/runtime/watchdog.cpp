@@ -1,4 +1,4 @@
-#include "vart/watchdog.h"
+#include "runtime/watchdog.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/duration.h"
 
-namespace millrace::vartml {
+namespace millrace::runtime {
 
 Result<std::chrono::nanoseconds> watchdog_of_environment() {
   constexpr const char* kVariable = "MILLRACE_WATCHDOG";
@@ -19,4 +19,4 @@ Result<std::chrono::nanoseconds> watchdog_of_environment() {
   return invalid_argument(fmt::format("{}: \"{}\" {}", kVariable, text, complaint));
 }
 
-}  // namespace millrace::vartml
+}  // namespace millrace::runtime
