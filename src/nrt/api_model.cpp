@@ -1,8 +1,11 @@
 // Models: loading, and what programs ask about them.
+#include <fmt/format.h>
+
 #include <cstring>
 #include <memory>
 #include <span>
 
+#include "base/log.h"
 #include "nrt/call.h"
 #include "nrt/copy_out.h"
 #include "nrt/model.h"
@@ -27,6 +30,13 @@ NRT_STATUS with_model(const char* call, const nrt_model_t* handle, Body&& body) 
   });
 }
 
+void log_model(const char* call, const Model& model) {
+  if (!log_enabled(LogLevel::kInfo)) return;
+  log(LogLevel::kInfo, "nrt",
+      fmt::format("{}: model \"{}\" on core {}, weights of {} bytes", call, model.name(),
+                  model.core(), model.executor()->program().info().weight_bytes));
+}
+
 // A deprecated question with one answer.
 NRT_STATUS one_per_model(const char* call, const nrt_model_t* handle, uint32_t* count) noexcept {
   return with_model(call, handle, [&](const Model&) {
@@ -49,6 +59,7 @@ NRT_STATUS load(const char* call, const void* bytes, size_t size, int32_t core, 
         runtime.load(std::span(static_cast<const std::byte*>(bytes), size), core);
     if (!loaded.ok()) return report(call, loaded.status());
     trace::note_core(static_cast<int>((*loaded)->core()));
+    log_model(call, **loaded);
     *model = ModelHandles::of_process().make(*std::move(loaded));
     return NRT_SUCCESS;
   });
@@ -83,6 +94,7 @@ NRT_STATUS nrt_unload(nrt_model_t* model) {
     if (unloaded == nullptr) return report(kCall, NRT_INVALID_HANDLE, kNoModel);
     trace::note_core(static_cast<int>(unloaded->core()));
     runtime.bindings().clear();
+    log_model(kCall, *unloaded);
     return NRT_SUCCESS;
   });
 }

@@ -20,6 +20,9 @@ NRT_STATUS report(std::string_view call, NRT_STATUS status, std::string_view why
 
 // What the caller gets for the exception that is being handled.
 NRT_STATUS status_of_exception(std::string_view call) noexcept;
+// What a call gets where there is no runtime: it comes too early or too late. The log says so once
+// per reason, since programs poll.
+[[gnu::cold]] NRT_STATUS refuse_without_runtime(std::string_view call) noexcept;
 
 // Runs `body`, which returns an NRT_STATUS.
 template <class Body>
@@ -37,7 +40,8 @@ template <class Body>
 NRT_STATUS with_runtime(std::string_view call, Body&& body) noexcept {
   const InCall inside;
   Runtime* const runtime = Runtime::current();
-  if (runtime == nullptr) return Runtime::why_not();
+  if (runtime == nullptr) [[unlikely]]
+    return refuse_without_runtime(call);
   trace::CallScope traced(call);
   return traced.ended_with(contained(call, [&] { return body(*runtime); }));
 }

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <strings.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
@@ -11,6 +13,18 @@ namespace millrace::nrt {
 std::string_view variable(const char* name) {
   const char* const text = std::getenv(name);
   return text == nullptr ? std::string_view() : text;
+}
+
+std::vector<std::string> set_variables(std::string_view prefix) {
+  std::vector<std::string> names;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const size_t equals = text.find('=');
+    if (text.starts_with(prefix) && equals + 1 < text.size())
+      names.emplace_back(text.substr(0, equals));
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 Result<uint64_t> parse_number(std::string_view text) {

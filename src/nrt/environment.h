@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 
@@ -10,6 +12,8 @@ namespace millrace::nrt {
 
 // Empty when it is not set.
 std::string_view variable(const char* name);
+// The names of those that are set, not empty and begin with `prefix`, in order.
+std::vector<std::string> set_variables(std::string_view prefix);
 // `otherwise` when it is not set or empty. kInvalidArgument names the variable and the range.
 Result<uint64_t> number_variable(const char* name, uint64_t otherwise, uint64_t least,
                                  uint64_t most);

@@ -32,7 +32,8 @@ NRT_STATUS last_completed(std::span<const UnitKind> kinds, uint32_t core, uint32
                           nrta_seq_t* sequence) noexcept {
   const InCall inside;
   Runtime* const runtime = Runtime::current();
-  if (runtime == nullptr) return Runtime::why_not();
+  if (runtime == nullptr) [[unlikely]]
+    return refuse_without_runtime("nrta_get_sequence");
   if (sequence != nullptr && kind < kinds.size()) [[likely]] {
     const UnitAddress address{core, kinds[kind], static_cast<uint32_t>(queue)};
     if (runtime->units().has(address)) [[likely]] {

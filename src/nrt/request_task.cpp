@@ -24,7 +24,9 @@ void RequestTask::settle(const queue::Completion& completion) noexcept {
     target_.tracker->record(outward(completion.sequence), code);
   if (is_cause(completion.status) && log_enabled(LogLevel::kError))
     log(LogLevel::kError, "nrt",
-        fmt::format("request {:#x} failed with {}: {}", outward(completion.sequence), name_of(code),
+        fmt::format("request {:#x} ({}, request {}) failed with {}: {}",
+                    outward(completion.sequence), name_of(address_with(unit_.number)),
+                    queue::counter_of(completion.sequence), name_of(code),
                     completion.status.message()));
   on_settled(completion);
 }

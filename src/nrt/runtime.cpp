@@ -12,8 +12,8 @@
 #include "device/registry.h"
 #include "nrt/call_gate.h"
 #include "nrt/collective.h"
-#include "nrt/container.h"
 #include "nrt/error_tracker.h"
+#include "nrt/log_setup.h"
 #include "nrt/tensor_set.h"
 #include "runtime/loader.h"
 
@@ -67,13 +67,14 @@ Status Runtime::start() {
             "the runtime was started before this process was forked: start it after fork, or exec"};
   const std::lock_guard lock(now.mutex);
   if (now.running != nullptr) return {};
-  set_default_log_level(log_level());
+  set_up_log();
   MILLRACE_ASSIGN_OR_RETURN(const Settings settings, settings_of_environment());
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
                             device::open_device(device::device_of_environment()));
   // Something that hung may have kept the device of an earlier life.
   MILLRACE_RETURN_IF_ERROR(device::apply_faults_of_environment(*device));
   if (settings.implicit_async_wanted) warn_of_implicit_async();
+  log_start(settings, *device);
   now.running.reset(new Runtime(settings, std::move(device)));
   current_.store(now.running.get(), std::memory_order_release);
   if (!now.was_started.exchange(true)) {
@@ -95,9 +96,10 @@ void Runtime::stop() {
   now.running.reset();
 }
 
-NRT_STATUS Runtime::why_not() noexcept {
+Absence Runtime::absence() noexcept {
   const Life& now = life();
-  return now.was_started && !now.is_forked_child ? NRT_CLOSED : NRT_UNINITIALIZED;
+  if (now.is_forked_child) return Absence::kForked;
+  return now.was_started ? Absence::kClosed : Absence::kNotStarted;
 }
 
 Runtime::Runtime(const Settings& settings, std::shared_ptr<device::Device> device)
@@ -132,7 +134,6 @@ uint32_t Runtime::least_used_core() const {
 
 Result<std::shared_ptr<Model>> Runtime::load(std::span<const std::byte> bytes, int32_t core) {
   if (core != kNoCore) MILLRACE_RETURN_IF_ERROR(check_core(core));
-  MILLRACE_RETURN_IF_ERROR(check_container(bytes));
   MILLRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const device::Program> program,
                             program_of(bytes));
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Executor> executor,

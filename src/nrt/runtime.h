@@ -25,6 +25,9 @@
 
 namespace millrace::nrt {
 
+// Why there is no runtime: too early, too late, or in a child of a process in which there was one.
+enum class Absence { kNotStarted, kClosed, kForked };
+
 class Runtime {
  public:
   // Starts it, unless it runs already. The environment is read here. Not after a fork of a process
@@ -37,8 +40,8 @@ class Runtime {
 
   // Null when it does not run.
   static Runtime* current() noexcept { return current_.load(std::memory_order_acquire); }
-  // What a call gets that comes too early or too late.
-  static NRT_STATUS why_not() noexcept;
+  // Requirement: current() was null.
+  static Absence absence() noexcept;
 
   const Settings& settings() const noexcept { return settings_; }
   Units& units() noexcept { return units_; }

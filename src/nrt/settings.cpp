@@ -12,27 +12,50 @@
 #include "memory/bank.h"
 #include "nrt/environment.h"
 #include "nrt/status.h"
+#include "runtime/watchdog.h"
 
 namespace millrace::nrt {
 namespace {
 
 constexpr const char* kVisibleCores = "NEURON_RT_VISIBLE_CORES";
 constexpr const char* kNumCores = "NEURON_RT_NUM_CORES";
+constexpr const char* kExecTimeout = "NEURON_RT_EXEC_TIMEOUT";
+constexpr const char* kImplicitAsync = "NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS";
+constexpr const char* kLogLevel = "NEURON_RT_LOG_LEVEL";
+constexpr const char* kLogLevelOfNrt = "NEURON_RT_LOG_LEVEL_NRT";
 constexpr const char* kCoreMemory = "MILLRACE_NRT_MEMORY";
 constexpr const char* kFaultStatus = "MILLRACE_NRT_FAULT_STATUS";
+constexpr uint64_t kLargestNumber = 1'000'000;  // of a core, far above what there is
 constexpr uint32_t kMostRequests = 65'536;
 constexpr uint64_t kLongestTimeout = 365 * 24 * 3600;
 
-Result<VisibleCores> parse_range(std::string_view text) {
+// Those of the vendor's runtime that are read here; of the family NEURON_RT_INSPECT_ all are.
+constexpr std::string_view kKnown[] = {kVisibleCores,  kNumCores, kExecTimeout,
+                                       kImplicitAsync, kLogLevel, kLogLevelOfNrt};
+
+struct NamedLevel {
+  std::string_view name;
+  std::optional<LogLevel> level;
+};
+constexpr NamedLevel kLevels[] = {
+    {"QUIET", std::nullopt},      {"OFF", std::nullopt},           {"NONE", std::nullopt},
+    {"FATAL", LogLevel::kError},  {"CRITICAL", LogLevel::kError},  {"ERROR", LogLevel::kError},
+    {"WARN", LogLevel::kWarning}, {"WARNING", LogLevel::kWarning}, {"INFO", LogLevel::kInfo},
+    {"DEBUG", LogLevel::kDebug},  {"TRACE", LogLevel::kDebug},
+};
+
+Status wrong_cores(std::string_view text, std::string_view why) {
+  return invalid_argument(fmt::format("{} is \"{}\": {}", kVisibleCores, text, why));
+}
+
+// "2" or "0-3"; none for anything else.
+std::optional<VisibleCores> parse_range(std::string_view text) {
   const size_t dash = text.find('-');
-  MILLRACE_ASSIGN_OR_RETURN(const uint64_t first, parse_number(text.substr(0, dash)));
-  uint64_t last = first;
-  if (dash != std::string_view::npos) {
-    MILLRACE_ASSIGN_OR_RETURN(last, parse_number(text.substr(dash + 1)));
-  }
-  if (last < first || last > kMostCores)
-    return invalid_argument(fmt::format("\"{}\" is no range of cores", text));
-  return VisibleCores{static_cast<uint32_t>(first), static_cast<uint32_t>(last - first + 1)};
+  const Result<uint64_t> first = parse_number(text.substr(0, dash));
+  const Result<uint64_t> last =
+      dash == std::string_view::npos ? first : parse_number(text.substr(dash + 1));
+  if (!first.ok() || !last.ok() || *last < *first || *last > kLargestNumber) return std::nullopt;
+  return VisibleCores{static_cast<uint32_t>(*first), static_cast<uint32_t>(*last - *first + 1)};
 }
 
 // "2", "0-3", "0,1,2" or "0-1,2": what follows must go on where the part before ended.
@@ -40,28 +63,34 @@ Result<VisibleCores> parse_cores(std::string_view text) {
   VisibleCores cores{0, 0};
   for (size_t at = 0; at <= text.size();) {
     const size_t comma = std::min(text.find(',', at), text.size());
-    MILLRACE_ASSIGN_OR_RETURN(const VisibleCores part, parse_range(text.substr(at, comma - at)));
+    const std::optional<VisibleCores> part = parse_range(text.substr(at, comma - at));
+    if (!part)
+      return wrong_cores(text, "it takes a core, a range or a list of them: 2, 0-3 or 0,1,2");
     if (cores.count == 0)
-      cores.first = part.first;
-    else if (part.first != cores.first + cores.count)
-      return invalid_argument("the cores must be consecutive and ascending");
-    cores.count += part.count;
+      cores.first = part->first;
+    else if (part->first != cores.first + cores.count)
+      return wrong_cores(text, "the cores must be consecutive and ascending");
+    cores.count += part->count;
     at = comma + 1;
   }
   return cores;
 }
 
 Status too_many(const char* name, std::string_view text, uint32_t total) {
-  return invalid_argument(
-      fmt::format("{} is \"{}\", but there are {} logical cores (MILLRACE_NRT_CORES changes that)",
-                  name, text, total));
+  const std::string there =
+      total == 1 ? "is 1 logical core" : fmt::format("are {} logical cores", total);
+  return invalid_argument(fmt::format(
+      "{} is \"{}\", but there {} (MILLRACE_NRT_CORES changes that)", name, text, there));
 }
 
 Result<uint64_t> core_memory(uint32_t cores) {
   const std::string_view text = variable(kCoreMemory);
   if (!text.empty()) {
     const Result<uint64_t> size = memory::parse_size(text);
-    return size.ok() ? size : size.status().with_context(kCoreMemory);
+    if (size.ok()) return size;
+    return invalid_argument(fmt::format(
+        "{} is \"{}\": it takes bytes, or K, M, G or T of them, such as 512M, or unlimited",
+        kCoreMemory, text));
   }
   return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
          static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / cores;
@@ -112,10 +141,8 @@ Result<uint32_t> total_cores() {
 Result<VisibleCores> visible_cores() {
   MILLRACE_ASSIGN_OR_RETURN(const uint32_t total, total_cores());
   if (const std::string_view text = variable(kVisibleCores); !text.empty()) {
-    Result<VisibleCores> cores = parse_cores(text);
-    if (!cores.ok())
-      return cores.status().with_context(fmt::format("{} is \"{}\"", kVisibleCores, text));
-    if (cores->first + cores->count > total) return too_many(kVisibleCores, text, total);
+    MILLRACE_ASSIGN_OR_RETURN(const VisibleCores cores, parse_cores(text));
+    if (cores.first + cores.count > total) return too_many(kVisibleCores, text, total);
     return cores;
   }
   MILLRACE_ASSIGN_OR_RETURN(const uint64_t wanted, number_variable(kNumCores, 0, 0, kMostCores));
@@ -123,24 +150,37 @@ Result<VisibleCores> visible_cores() {
   return VisibleCores{0, wanted == 0 ? total : static_cast<uint32_t>(wanted)};
 }
 
-std::optional<LogLevel> log_level() {
-  std::string text(variable("NEURON_RT_LOG_LEVEL_NRT"));
-  if (text.empty()) text = variable("NEURON_RT_LOG_LEVEL");
+LogLevelChoice log_level() {
+  const char* name = kLogLevelOfNrt;
+  if (variable(name).empty()) name = kLogLevel;
+  std::string text(variable(name));
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
-  if (text == "QUIET") return std::nullopt;
-  if (text == "ERROR") return LogLevel::kError;
-  if (text == "INFO") return LogLevel::kInfo;
-  if (text == "DEBUG" || text == "TRACE") return LogLevel::kDebug;
-  return LogLevel::kWarning;
+  if (text.empty()) return {};
+  const auto* const found = std::ranges::find(kLevels, text, &NamedLevel::name);
+  return found == std::end(kLevels) ? LogLevelChoice{LogLevel::kWarning, name}
+                                    : LogLevelChoice{found->level};
+}
+
+std::vector<std::string> variables_without_effect() {
+  std::vector<std::string> names = set_variables("NEURON_RT_");
+  std::erase_if(names, [](const std::string& name) {
+    return name.starts_with("NEURON_RT_INSPECT_") || std::ranges::count(kKnown, name) != 0;
+  });
+  return names;
 }
 
 Result<Settings> settings_of_environment() {
   Settings settings;
+  MILLRACE_ASSIGN_OR_RETURN(settings.all_cores, total_cores());
   MILLRACE_ASSIGN_OR_RETURN(settings.cores, visible_cores());
   MILLRACE_ASSIGN_OR_RETURN(
       const uint64_t timeout,
-      number_variable("NEURON_RT_EXEC_TIMEOUT", settings.exec_timeout.count(), 1, kLongestTimeout));
+      number_variable(kExecTimeout, settings.exec_timeout.count(), 1, kLongestTimeout));
   settings.exec_timeout = std::chrono::seconds(timeout);
+  MILLRACE_ASSIGN_OR_RETURN(const std::chrono::nanoseconds watchdog,
+                            runtime::watchdog_of_environment());
+  settings.watchdog = settings.exec_timeout;
+  if (watchdog.count() > 0) settings.watchdog = std::min(settings.watchdog, watchdog);
   MILLRACE_ASSIGN_OR_RETURN(settings.compute_depth,
                             depth("MILLRACE_NRT_COMPUTE_DEPTH", settings.compute_depth));
   MILLRACE_ASSIGN_OR_RETURN(settings.collectives_depth,
@@ -151,7 +191,7 @@ Result<Settings> settings_of_environment() {
   MILLRACE_ASSIGN_OR_RETURN(settings.fault_status, fault_status());
   settings.nan_check = is_wanted("MILLRACE_NRT_NAN_CHECK");
   MILLRACE_ASSIGN_OR_RETURN(settings.inspect_dir, inspect_dir());
-  settings.implicit_async_wanted = is_wanted("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS");
+  settings.implicit_async_wanted = is_wanted(kImplicitAsync);
   return settings;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
 #include "base/status.h"
@@ -24,7 +25,10 @@ struct VisibleCores {
 
 struct Settings {
   VisibleCores cores;
+  uint32_t all_cores = 1;  // visible or not
   std::chrono::seconds exec_timeout{600};
+  // How long a request may run without progress: MILLRACE_WATCHDOG, if that is less.
+  std::chrono::nanoseconds watchdog = exec_timeout;
   uint32_t compute_depth = 64;
   uint32_t collectives_depth = 64;
   uint32_t transfer_depth = 4096;
@@ -43,8 +47,17 @@ Result<Settings> settings_of_environment();
 Result<uint32_t> total_cores();
 // NEURON_RT_VISIBLE_CORES, or else NEURON_RT_NUM_CORES, or else all.
 Result<VisibleCores> visible_cores();
-// NEURON_RT_LOG_LEVEL_NRT, or else NEURON_RT_LOG_LEVEL; none for QUIET, warnings for what is no
-// level: a program must not fail because of what its log is to show.
-std::optional<LogLevel> log_level();
+
+// What a log level comes to: none for silence. Where there is no such level, warnings, as a program
+// must not fail because of what its log is to show, and the variable that says so.
+struct LogLevelChoice {
+  std::optional<LogLevel> level = LogLevel::kWarning;
+  const char* wrong_variable = nullptr;
+};
+// NEURON_RT_LOG_LEVEL_NRT, or else NEURON_RT_LOG_LEVEL, in any case.
+LogLevelChoice log_level();
+
+// The variables of the vendor's runtime that are set and that nothing here reads, by name.
+std::vector<std::string> variables_without_effect();
 
 }  // namespace millrace::nrt

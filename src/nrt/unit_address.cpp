@@ -7,21 +7,24 @@ namespace millrace::nrt {
 const char* name_of(UnitKind kind) noexcept {
   switch (kind) {
     case UnitKind::kRead:
-      return "tensor read";
+      return "TENSOR_READ";
     case UnitKind::kWrite:
-      return "tensor write";
+      return "TENSOR_WRITE";
     case UnitKind::kOp:
-      return "tensor op";
+      return "TENSOR_OP";
     case UnitKind::kCompute:
-      return "compute";
+      return "COMPUTE";
     case UnitKind::kCollectives:
-      return "collectives";
+      return "COLLECTIVES";
   }
   return "unknown";
 }
 
 std::string name_of(const UnitAddress& address) {
-  return fmt::format("core {} {} {}", address.core, name_of(address.kind), address.queue);
+  const std::string kind = name_of(address.kind);
+  return queues_of(address.kind) == 1
+             ? fmt::format("{} of core {}", kind, address.core)
+             : fmt::format("{} queue {} of core {}", kind, address.queue, address.core);
 }
 
 }  // namespace millrace::nrt

@@ -30,7 +30,7 @@ struct UnitAddress {
   uint32_t queue = 0;
 };
 
-// As logs and traces show them: "tensor op", "core 0 tensor op 1".
+// As logs and traces show them: "tensor op", "TENSOR_OP queue 1 of core 0".
 const char* name_of(UnitKind kind) noexcept;
 std::string name_of(const UnitAddress& address);
 
@@ -49,10 +49,15 @@ constexpr int core_of(uint16_t unit_number) noexcept {
   return static_cast<int>(unit_number / kUnitsPerCore);
 }
 
+// As the calls have it: "TENSOR_OP", and for messages "TENSOR_OP queue 1 of core 0", without the
+// number of the queue where there is one only.
+const char* name_of(UnitKind kind) noexcept;
+std::string name_of(const UnitAddress& address);
+
 // Programs see the number of the unit where the core has its own id of the unit, so that the ids of
 // a run do not depend on what else the process does.
 constexpr nrta_seq_t outward_id(uint16_t unit_number, queue::SequenceId id) noexcept {
-  return nrta_seq_t{unit_number} << queue::kCounterBits | queue::counter_of(id);
+  return queue::sequence_of(unit_number, queue::counter_of(id));
 }
 
 }  // namespace millrace::nrt

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "base/thread.h"
 #include "nrt/collective_task.h"
 #include "nrt/compute_task.h"
@@ -43,6 +44,8 @@ Result<RequestUnit*> Units::use(const UnitAddress& address) {
                             queue::Unit::create(device_->lanes(), std::move(options)));
   units_.push_back(std::make_unique<RequestUnit>(number, std::move(unit), context.releases));
   table_[number].store(units_.back().get(), std::memory_order_release);
+  if (log_enabled(LogLevel::kDebug))
+    log(LogLevel::kDebug, "nrt", fmt::format("unit {} '{}' is made", number, name_of(address)));
   return units_.back().get();
 }
 
@@ -73,8 +76,9 @@ void Units::close() noexcept {
 queue::UnitOptions Units::options_of(const UnitAddress& address) const {
   queue::UnitOptions options;
   options.name = name_of(address);
-  options.watchdog = settings_.exec_timeout;
-  options.close_patience = settings_.exec_timeout;
+  options.shown_number = number_of(address);
+  options.watchdog = settings_.watchdog;
+  options.close_patience = settings_.watchdog;
   options.own_thread = address.kind != UnitKind::kCompute;
   switch (address.kind) {
     case UnitKind::kCompute:

@@ -1,7 +1,6 @@
 // The environment, as nrt_init reads it.
 #include <gmock/gmock.h>
 
-#include "tests/nrt/fresh_process.h"
 #include "tests/nrt/nrt_fixture.h"
 #include "tests/support/log_capture.h"
 
@@ -70,7 +69,8 @@ TEST_F(Environment, WrongNumbersMakeInitFailAndNameTheVariable) {
   const LogCapture log;
   for (const char* name :
        {"NEURON_RT_EXEC_TIMEOUT", "MILLRACE_NRT_COMPUTE_DEPTH", "MILLRACE_NRT_TRANSFER_DEPTH",
-        "MILLRACE_NRT_COLLECTIVES_DEPTH", "MILLRACE_NRT_FAULT_STATUS", "MILLRACE_NRT_MEMORY"}) {
+        "MILLRACE_NRT_COLLECTIVES_DEPTH", "MILLRACE_NRT_FAULT_STATUS", "MILLRACE_NRT_MEMORY",
+        "MILLRACE_WATCHDOG"}) {
     const ScopedEnvironment wrong(name, "-3");
     EXPECT_EQ(init(), NRT_INVALID) << name;
     EXPECT_GE(log.count(name), 1u) << name;
@@ -95,36 +95,44 @@ TEST_F(Environment, ImplicitAsynchronySetToZeroIsFine) {
   EXPECT_EQ(log.count("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS"), 0u);
 }
 
-// Something to warn of, and something that is an error.
-void make_noise(const char* level) {
-  if (level != nullptr) setenv("NEURON_RT_LOG_LEVEL", level, 1);
-  setenv("MILLRACE_DEVICE", "null", 1);
-  setenv("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS", "4", 1);
-  EXPECT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
-  EXPECT_EQ(nrt_unload(nullptr), NRT_INVALID_HANDLE);
+// What nrt_init says of a value that it refuses.
+TEST_F(Environment, MessagesSayWhatIsTaken) {
+  const struct {
+    const char* name;
+    const char* value;
+    const char* message;
+  } kCases[] = {
+      {"NEURON_RT_VISIBLE_CORES", "-1",
+       "NEURON_RT_VISIBLE_CORES is \"-1\": it takes a core, a range or a list of them"},
+      {"NEURON_RT_VISIBLE_CORES", "0,2", "NEURON_RT_VISIBLE_CORES is \"0,2\": the cores must be"},
+      {"NEURON_RT_NUM_CORES", "9", "NEURON_RT_NUM_CORES is \"9\", but there are 8 logical cores"},
+      {"MILLRACE_NRT_MEMORY", "lots", "MILLRACE_NRT_MEMORY is \"lots\": it takes bytes, or K, M"},
+      {"MILLRACE_WATCHDOG", "10", "MILLRACE_WATCHDOG: \"10\" is no duration"},
+  };
+  for (const auto& [name, value, message] : kCases) {
+    const LogCapture log;
+    const ScopedEnvironment wrong(name, value);
+    EXPECT_EQ(init(), NRT_INVALID) << value;
+    EXPECT_EQ(log.count(message), 1u) << message << testing::PrintToString(log.lines());
+  }
 }
 
-TEST(LogLevel, IsWarningsOnStandardErrorByDefault) {
-  EXPECT_FRESH(make_noise(nullptr), "implicit asynchronous mode[^~]*nrt_unload");
+TEST_F(Environment, OneCoreIsNotCalledSeveral) {
+  const LogCapture log;
+  const ScopedEnvironment one({{"MILLRACE_NRT_CORES", "1"}, {"NEURON_RT_NUM_CORES", "2"}});
+  EXPECT_EQ(init(), NRT_INVALID);
+  EXPECT_EQ(log.count("there is 1 logical core "), 1u);
 }
 
-TEST(LogLevel, OfErrorsLeavesOutWarnings) {
-  EXPECT_FRESH(make_noise("error"), testing::AllOf(testing::HasSubstr("nrt_unload"),
-                                                   testing::Not(testing::HasSubstr("implicit"))));
-}
-
-TEST(LogLevel, OfTheRuntimeAloneGoesFirst) {
-  EXPECT_FRESH(
-      {
-        setenv("NEURON_RT_LOG_LEVEL_NRT", "ERROR", 1);
-        make_noise("QUIET");
-      },
-      testing::AllOf(testing::HasSubstr("nrt_unload"),
-                     testing::Not(testing::HasSubstr("implicit"))));
-}
-
-TEST(LogLevel, MayBeQuiet) {
-  EXPECT_FRESH(make_noise("QUIET"), testing::Not(testing::HasSubstr("nrt_unload")));
+TEST_F(Environment, SizesAreWrittenAsPeopleWriteThem) {
+  for (const char* size : {"2M", "2m", "2MB", "2mb", "2MiB", "2097152"}) {
+    const ScopedEnvironment memory("MILLRACE_NRT_MEMORY", size);
+    ASSERT_EQ(init(), NRT_SUCCESS) << size;
+    nrt_vnc_memory_stats_t stats{};
+    EXPECT_EQ(nrt_get_vnc_memory_stats(0, &stats, sizeof stats, nullptr), NRT_SUCCESS);
+    EXPECT_EQ(stats.bytes_limit, 2u << 20) << size;
+    nrt_close();
+  }
 }
 
 }  // namespace

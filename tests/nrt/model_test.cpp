@@ -56,7 +56,9 @@ TEST_F(Models, BytesThatAreNoArchiveAreNamed) {
     NRT_STATUS status;
     const char* line;
   } kCases[] = {
-      {bytes_of("nothing of the kind"), NRT_INVALID, "not a Millrace archive"},
+      {bytes_of("nothing of the kind"), NRT_INVALID,
+       "NRT_INVALID: not a Millrace archive; it begins with text, \"nothing of the kind\""},
+      {bytes_of("\x89PNG\r\n\x1a\n...."), NRT_INVALID, "it seems to be a PNG picture"},
       {bytes_of("\x08\x07\x12\x07pytorch"), NRT_INVALID, "an ONNX model: compile it first"},
       {some_neff(), NRT_UNSUPPORTED_NEFF_VERSION, "NEFF version 1.3, name \"resnet\""},
   };
@@ -65,6 +67,7 @@ TEST_F(Models, BytesThatAreNoArchiveAreNamed) {
     EXPECT_EQ(load_status(bytes), status) << line;
     EXPECT_EQ(log.count("nrt_load: "), 1u) << line;
     EXPECT_EQ(log.count(line), 1u) << line;
+    EXPECT_EQ(log.count("(memory)"), 0u) << line;
   }
 }
 

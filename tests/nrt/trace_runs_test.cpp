@@ -49,7 +49,7 @@ TEST_F(TraceRuns, HaveBytesUnitAndId) {
     units[event.at("data").at("sequence_id")] = event.at("data").at("unit");
   }
   for (size_t i = 0; i < ids_.size(); ++i)
-    EXPECT_EQ(units[hex(ids_[i])], i % 2 == 0 ? "core 0 tensor op 0" : "core 0 tensor op 1");
+    EXPECT_EQ(units[hex(ids_[i])], i % 2 == 0 ? "TENSOR_OP queue 0 of core 0" : "TENSOR_OP queue 1 of core 0");
 }
 
 TEST_F(TraceRuns, TellHowLongARequestWaited) {
@@ -117,13 +117,13 @@ TEST_F(TraceRuns, HaveARowForEachUnit) {
   const nrta_seq_t execution = schedule_and_wait();
   ASSERT_EQ(nrt_trace_stop(file_.c_str()), NRT_SUCCESS);
   const auto slices = slices_of_units(parse_file(file_));
-  EXPECT_EQ(slices.count("core 0 tensor op 0"), 2u);
-  EXPECT_EQ(slices.count("core 0 tensor op 1"), 2u);
-  ASSERT_EQ(slices.count("core 0 compute 0"), 1u);
-  const Json& computed = slices.find("core 0 compute 0")->second.at("args");
+  EXPECT_EQ(slices.count("TENSOR_OP queue 0 of core 0"), 2u);
+  EXPECT_EQ(slices.count("TENSOR_OP queue 1 of core 0"), 2u);
+  ASSERT_EQ(slices.count("COMPUTE of core 0"), 1u);
+  const Json& computed = slices.find("COMPUTE of core 0")->second.at("args");
   EXPECT_EQ(computed.at("sequence_id"), hex(execution));
   EXPECT_GE(computed.at("queued_us"), 0);
-  EXPECT_EQ(slices.find("core 0 tensor op 1")->second.at("args").at("bytes"), kTinyInputBytes);
+  EXPECT_EQ(slices.find("TENSOR_OP queue 1 of core 0")->second.at("args").at("bytes"), kTinyInputBytes);
 }
 
 TEST_F(TraceRuns, LeaveOutTheWaitOfARequestFromBefore) {

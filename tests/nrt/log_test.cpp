@@ -1,0 +1,155 @@
+// The log: down to which level, and what it says in a run in which nothing fails.
+#include <gmock/gmock.h>
+
+#include "tests/nrt/fresh_process.h"
+#include "tests/nrt/nrt_fixture.h"
+#include "tests/support/log_capture.h"
+
+namespace millrace::test {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+void init() {
+  EXPECT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
+}
+
+// Something to warn of, and something that is an error, twice.
+void make_noise(const char* level) {
+  if (level != nullptr) setenv("NEURON_RT_LOG_LEVEL", level, 1);
+  setenv("MILLRACE_DEVICE", "null", 1);
+  setenv("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS", "4", 1);
+  for (int round = 0; round < 2; ++round) {
+    init();
+    EXPECT_EQ(nrt_unload(nullptr), NRT_INVALID_HANDLE);
+    nrt_close();
+  }
+}
+
+TEST(LogLevel, IsWarningsOnStandardErrorByDefault) {
+  EXPECT_FRESH(make_noise(nullptr), AllOf(ContainsRegex("implicit asynchronous mode"),
+                                          ContainsRegex("nrt_unload"), Not(HasSubstr("INFO"))));
+}
+
+TEST(LogLevel, OfErrorsLeavesOutWarnings) {
+  EXPECT_FRESH(make_noise("error"), AllOf(HasSubstr("nrt_unload"), Not(HasSubstr("implicit"))));
+}
+
+TEST(LogLevel, OfTheRuntimeAloneGoesFirst) {
+  EXPECT_FRESH(
+      {
+        setenv("NEURON_RT_LOG_LEVEL_NRT", "ERROR", 1);
+        make_noise("QUIET");
+      },
+      AllOf(HasSubstr("nrt_unload"), Not(HasSubstr("implicit"))));
+}
+
+TEST(LogLevel, MayBeQuiet) {
+  for (const char* level : {"QUIET", "off", "None"}) {
+    SCOPED_TRACE(level);
+    EXPECT_FRESH(make_noise(level), Not(HasSubstr("nrt_unload")));
+  }
+}
+
+TEST(LogLevel, HasTheUsualSpellings) {
+  for (const char* level : {"WARN", "warning", "Info", "TRACE"}) {
+    SCOPED_TRACE(level);
+    EXPECT_FRESH(make_noise(level), AllOf(HasSubstr("implicit asynchronous mode"),
+                                          Not(HasSubstr("NEURON_RT_LOG_LEVEL is"))));
+  }
+}
+
+TEST(LogLevel, ThatThereIsNotIsWarnedOfOnceAndMeansWarnings) {
+  const std::string warning = "NEURON_RT_LOG_LEVEL is \"loud\"";
+  EXPECT_FRESH(make_noise("loud"), AllOf(HasSubstr(warning), HasSubstr("implicit"),
+                                         Not(ContainsRegex(warning + "[^~]*" + warning))));
+}
+
+void come_too_early() {
+  setenv("MILLRACE_DEVICE", "null", 1);
+  bool completed = false;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(nrta_is_completed(1, &completed), NRT_UNINITIALIZED);
+}
+
+TEST(LogOfRefusals, SaysOnceThatNothingHasStarted) {
+  EXPECT_FRESH(come_too_early(),
+               AllOf(HasSubstr("nrta_is_completed: NRT_UNINITIALIZED: nrt_init has not been"),
+                     Not(ContainsRegex("UNINITIALIZED[^~]*UNINITIALIZED"))));
+}
+
+TEST(LogOfRefusals, SaysOnceThatTheRuntimeWasClosed) {
+  EXPECT_FRESH(
+      {
+        come_too_early();
+        init();
+        nrt_close();
+        nrta_seq_t sequence = 0;
+        for (int i = 0; i < 3; ++i)
+          EXPECT_EQ(nrta_get_sequence(0, NRTA_XU_COMPUTE, 0, &sequence), NRT_CLOSED);
+      },
+      AllOf(HasSubstr("nrt_init has not been"),
+            HasSubstr("nrta_get_sequence: NRT_CLOSED: nrt_close has ended the runtime"),
+            Not(ContainsRegex("CLOSED[^~]*CLOSED"))));
+}
+
+TEST(LogOfRefusals, IsThereForWhatMayBeAskedWithoutARuntime) {
+  EXPECT_FRESH(
+      {
+        setenv("NEURON_RT_NUM_CORES", "some", 1);
+        uint32_t count = 0;
+        EXPECT_EQ(nrt_get_visible_vnc_count(&count), NRT_INVALID);
+      },
+      "nrt_get_visible_vnc_count: NRT_INVALID: NEURON_RT_NUM_CORES is \"some\"");
+}
+
+// A run on two cores in which nothing fails.
+class LogOfARun : public testing::Test {
+ protected:
+  ~LogOfARun() override { nrt_close(); }
+  const ScopedEnvironment environment_{{{"MILLRACE_NRT_CORES", "4"},
+                                        {"NEURON_RT_VISIBLE_CORES", "2-3"},
+                                        {"MILLRACE_NRT_MEMORY", "3M"},
+                                        {"MILLRACE_DEVICE", "null"},
+                                        {"MILLRACE_FAULTS", "slow=1ns"}}};
+};
+
+TEST_F(LogOfARun, SaysWhatHasStarted) {
+  const LogCapture log(LogLevel::kInfo);
+  init();
+  for (const char* what : {"nrt_init: Millrace ", "device faulty-null, lanes ", "cores 2 to 3 of 4",
+                           "memory of each 3.0 MiB", "MILLRACE_FAULTS=slow=1ns"})
+    EXPECT_EQ(log.count(what), 1u) << what;
+  EXPECT_EQ(log.lines().size(), 1u);
+}
+
+TEST_F(LogOfARun, NamesModelsThatComeAndGo) {
+  init();
+  const LogCapture log(LogLevel::kInfo);
+  const std::vector<std::byte> bytes = tiny_archive();
+  nrt_model_t* model = nullptr;
+  ASSERT_EQ(nrt_load(bytes.data(), bytes.size(), 1, 1, &model), NRT_SUCCESS);
+  ASSERT_EQ(nrt_unload(model), NRT_SUCCESS);
+  EXPECT_EQ(log.count("nrt_load: model \"tiny\" on core 1, weights of "), 1u);
+  EXPECT_EQ(log.count("nrt_unload: model \"tiny\" on core 1"), 1u);
+}
+
+TEST_F(LogOfARun, NamesVariablesWithoutEffect) {
+  const LogCapture log(LogLevel::kInfo);
+  const ScopedEnvironment others({{"NEURON_RT_STOCHASTIC_ROUNDING_EN", "1"},
+                                  {"NEURON_RT_NUM_CORE", "2"},
+                                  {"NEURON_RT_EXEC_TIMEOUT", "5"},
+                                  {"NEURON_RT_INSPECT_ENABLE", "0"},
+                                  {"NEURON_RT_RESET_CORES", ""}});
+  init();
+  EXPECT_EQ(log.count("set, but without effect here: NEURON_RT_NUM_CORE, "
+                      "NEURON_RT_STOCHASTIC_ROUNDING_EN"),
+            1u);
+  EXPECT_EQ(log.count("NEURON_RT_EXEC_TIMEOUT"), 0u);
+  EXPECT_EQ(log.count("NEURON_RT_RESET_CORES"), 0u);
+}
+
+}  // namespace
+}  // namespace millrace::test
