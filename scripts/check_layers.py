@@ -33,7 +33,7 @@ MAY_INCLUDE = {
     "nrt": CORE | {"runtime", "public/nrt"},
     "compiler": BASE | {"tensor", "model", "graph"},
     "io": BASE | {"tensor"},
-    "cli": CORE | {"runtime", "compiler", "io"},
+    "cli": CORE | {"runtime", "compiler", "io", "public/nrt"},
     "public/vart": set(),
     "public/nrt": set(),
     "public/millrace": {WORDS},

@@ -10,6 +10,7 @@
 
 #include "base/topology.h"
 #include "cli/command.h"
+#include "cli/nrt_findings.h"
 #include "device/registry.h"
 #include "memory/bank.h"
 #include "memory/bank_use.h"
@@ -21,6 +22,10 @@ namespace {
 
 void print_row(const char* what, const std::string& finding) {
   fmt::print("{:<18} {}\n", what, finding);
+}
+
+void print_heading(const char* heading) {
+  fmt::print("\n{}\n", heading);
 }
 
 std::string feature_list(const CpuFeatures& features) {
@@ -99,6 +104,15 @@ Status print_columns() {
   return {};
 }
 
+// The library as a program would find it, and whether it starts with this environment.
+Status print_nrt() {
+  const NrtFindings found = look_at_nrt();
+  print_row("libnrt.so.1", found.library);
+  if (!found.started) return {};
+  for (const std::string& line : found.log) print_row("its log", line);
+  return *found.started;
+}
+
 // The variables that are set and may change what programs do.
 void print_variables() {
   std::set<std::string_view> set;
@@ -121,19 +135,24 @@ Status run_doctor() {
   print_row("quota",
             machine.cgroup_cores > 0 ? fmt::format("{:.2f} cores", machine.cgroup_cores) : "none");
   print_row("core budget", fmt::format("{} lanes", machine.core_budget));
-  const Status columns = print_columns();
   print_row("fd sharing", fd_sharing());
   print_row("dma-buf sources", present("/dev/udmabuf") + ", " + present("/dev/dma_heap"));
-  const Status banks = print_banks();
   const Status null_device = print_device("null");
   const Status cpu_device = print_device("cpu");
   const Status faulty_device = print_device("faulty-cpu");
+  print_heading("programs of the VART-ML API");
+  const Status columns = print_columns();
+  const Status banks = print_banks();
+  print_heading("programs of the NRT API");
+  const Status nrt = print_nrt();
+  print_heading("environment");
   print_variables();
   MILLRACE_RETURN_IF_ERROR(columns);
   MILLRACE_RETURN_IF_ERROR(banks);
   MILLRACE_RETURN_IF_ERROR(null_device);
   MILLRACE_RETURN_IF_ERROR(cpu_device);
-  return faulty_device;
+  MILLRACE_RETURN_IF_ERROR(faulty_device);
+  return nrt;
 }
 
 }  // namespace

@@ -43,7 +43,11 @@ std::string problem_of(const CLI::App& app, const CLI::ParseError& error, int ar
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Compile, inspect and run neural networks on the software NPU.", "millrace");
+  CLI::App app(
+      "Compile, inspect and run neural networks on the software NPU. The archives are for "
+      "programs of the VART-ML API (libvart-ml.so), of the NRT API (libnrt.so.1, in the "
+      "place of NEFFs) and of Millrace's own.",
+      "millrace");
   app.set_version_flag("--version", MILLRACE_VERSION);
   app.require_subcommand(1);
   Action action;

@@ -42,6 +42,38 @@ TEST_F(DoctorVariables, NamesFaultsThatMakeNoSense) {
   expect_failure(millrace({"doctor"}), "burn");
 }
 
+TEST_F(DoctorVariables, MakeTheRuntimeOfNrtProgramsStartOrNot) {
+  ::setenv("NEURON_RT_NUM_CORES", "1", 1);
+  const ProgramResult result = millrace({"doctor"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, ContainsRegex("libnrt.so.1 +2[.]34, Millrace .*/libnrt.so.1\n"));
+  EXPECT_THAT(result.out,
+              ContainsRegex("its log +nrt_init: .*logical cores 0 to 0 of .* 64 .COMPUTE."));
+  ::setenv("NEURON_RT_NUM_CORES", "x", 1);
+  const ProgramResult refused = millrace({"doctor"});
+  expect_failure(refused, "NEURON_RT_NUM_CORES is \"x\"");
+  EXPECT_THAT(refused.out, ContainsRegex("its log +nrt_init: NRT_INVALID: NEURON_RT_NUM_CORES is"));
+  EXPECT_THAT(refused.out, HasSubstr("variable")) << "the rest is shown all the same";
+}
+
+TEST_F(CliTest, DoctorSaysWhoseTheColumnsAndBanksAre) {
+  const std::string out = millrace({"doctor"}).out;
+  const size_t vart = out.find("\nprograms of the VART-ML API\n");
+  const size_t nrt = out.find("\nprograms of the NRT API\n");
+  ASSERT_NE(vart, std::string::npos);
+  ASSERT_NE(nrt, std::string::npos);
+  for (const char* row : {"\ncolumns ", "\nbank DDR0"}) {
+    EXPECT_GT(out.find(row), vart) << row;
+    EXPECT_LT(out.find(row), nrt) << row;
+  }
+}
+
+TEST_F(CliTest, HelpNamesTheFaces) {
+  const ProgramResult result = millrace({"--help"});
+  for (const char* library : {"libvart-ml.so", "libnrt.so.1"})
+    EXPECT_THAT(result.out, HasSubstr(library));
+}
+
 class DoctorBanks : public CliTest {
  protected:
   ~DoctorBanks() override { ::unsetenv("MILLRACE_MEMORY_BANKS"); }

@@ -1,0 +1,65 @@
+#include "cli/nrt_findings.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "base/log.h"
+#include "nrt/nrt.h"
+#include "nrt/nrt_version.h"
+
+namespace millrace::cli {
+namespace {
+
+template <class Function>
+Function* call_of(void* library, const char* name) {
+  return reinterpret_cast<Function*>(dlsym(library, name));
+}
+
+std::string path_of(const void* address) {
+  Dl_info info;
+  return dladdr(address, &info) != 0 ? info.dli_fname : "libnrt.so.1";
+}
+
+// Starts the runtime with the environment of this process; `log` gets its lines.
+Status try_start(void* library, std::vector<std::string>& log) {
+  auto* const init = call_of<decltype(nrt_init)>(library, "nrt_init");
+  auto* const close = call_of<decltype(nrt_close)>(library, "nrt_close");
+  if (init == nullptr || close == nullptr) return unsupported("libnrt.so.1 has no nrt_init");
+  set_log_sink([&](LogLevel, std::string_view, std::string_view line) { log.emplace_back(line); },
+               LogLevel::kInfo);
+  const NRT_STATUS status = init(NRT_FRAMEWORK_TYPE_NO_FW, "", "");
+  set_log_sink({});
+  if (status != NRT_SUCCESS)
+    return invalid_argument(log.empty() ? fmt::format("nrt_init: {}", static_cast<int>(status))
+                                        : log.back());
+  close();
+  return {};
+}
+
+}  // namespace
+
+NrtFindings look_at_nrt() {
+  NrtFindings found;
+  void* const library = dlopen("libnrt.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    found.library = fmt::format("not found: {}", dlerror());  // NOLINT(concurrency-mt-unsafe)
+    return found;
+  }
+  auto* const version_of = call_of<decltype(nrt_get_version)>(library, "nrt_get_version");
+  nrt_version_t version{};
+  if (version_of == nullptr || version_of(&version, sizeof version) != NRT_SUCCESS) {
+    found.library = "found, but it does not tell its version";
+    return found;
+  }
+  const std::string_view detail = version.rt_detail;
+  found.library = fmt::format("{}.{}, {}, {}", version.rt_major, version.rt_minor, detail,
+                              path_of(reinterpret_cast<const void*>(version_of)));
+  if (detail.starts_with("Millrace")) found.started = try_start(library, found.log);
+  return found;
+}
+
+}  // namespace millrace::cli
