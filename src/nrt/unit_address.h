@@ -30,7 +30,7 @@ struct UnitAddress {
   uint32_t queue = 0;
 };
 
-// As logs and traces show them: "tensor op", "TENSOR_OP queue 1 of core 0".
+// As logs and traces show them: "TENSOR_OP", "TENSOR_OP queue 1 of core 0".
 const char* name_of(UnitKind kind) noexcept;
 std::string name_of(const UnitAddress& address);
 

@@ -49,7 +49,8 @@ TEST_F(TraceRuns, HaveBytesUnitAndId) {
     units[event.at("data").at("sequence_id")] = event.at("data").at("unit");
   }
   for (size_t i = 0; i < ids_.size(); ++i)
-    EXPECT_EQ(units[hex(ids_[i])], i % 2 == 0 ? "TENSOR_OP queue 0 of core 0" : "TENSOR_OP queue 1 of core 0");
+    EXPECT_EQ(units[hex(ids_[i])],
+              i % 2 == 0 ? "TENSOR_OP queue 0 of core 0" : "TENSOR_OP queue 1 of core 0");
 }
 
 TEST_F(TraceRuns, TellHowLongARequestWaited) {
@@ -123,7 +124,8 @@ TEST_F(TraceRuns, HaveARowForEachUnit) {
   const Json& computed = slices.find("COMPUTE of core 0")->second.at("args");
   EXPECT_EQ(computed.at("sequence_id"), hex(execution));
   EXPECT_GE(computed.at("queued_us"), 0);
-  EXPECT_EQ(slices.find("TENSOR_OP queue 1 of core 0")->second.at("args").at("bytes"), kTinyInputBytes);
+  EXPECT_EQ(slices.find("TENSOR_OP queue 1 of core 0")->second.at("args").at("bytes"),
+            kTinyInputBytes);
 }
 
 TEST_F(TraceRuns, LeaveOutTheWaitOfARequestFromBefore) {

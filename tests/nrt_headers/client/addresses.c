@@ -20,11 +20,11 @@ const function* addresses(void) {
 // The types of those whose names are macros.
 struct table {
 #if NRT_ASYNC_API_VERSION == 228
-  NRT_STATUS (*nrta_tensor_read)
+  NRT_STATUS(*nrta_tensor_read)
   (void*, nrt_tensor_t*, uint64_t, uint64_t, int, nrta_error_tracker_t*, nrta_seq_t*);
   NRT_STATUS (*nrt_tensor_read_batch)(const nrt_tensor_batch_t*, uint64_t, bool);
 #else
-  NRT_STATUS (*nrta_tensor_read)
+  NRT_STATUS(*nrta_tensor_read)
   (void*, nrt_tensor_t*, uint64_t, uint64_t, int, int, NRT_STATUS*, nrta_seq_t*);
   NRT_STATUS (*nrt_tensor_read_batch)(const nrt_tensor_batch_t*, uint64_t);
 #endif

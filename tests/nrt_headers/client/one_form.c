@@ -10,7 +10,7 @@
 #endif
 
 struct runtime {
-  NRT_STATUS (*nrta_execute_schedule)
+  NRT_STATUS(*nrta_execute_schedule)
   (nrt_model_t*, const nrt_tensor_set_t*, nrt_tensor_set_t*, int, NRT_STATUS*, nrta_seq_t*);
 };
 NRT_STATUS submit(const struct runtime* runtime, nrt_model_t* model, void* set, nrta_seq_t* seq);
