@@ -56,7 +56,8 @@ class Buffer {
 
   // A new descriptor for the whole file behind the buffer, close-on-exec, owned by the caller. The
   // file of a shared buffer is sealed: nobody can change its size.
-  // kUnsupported for heap and wrapped memory and for slices.
+  // kUnsupported for heap and wrapped memory, for slices, and for shared memory that goes without
+  // a descriptor (descriptor_claim.h).
   Result<int> export_fd() const;
 
   explicit operator bool() const noexcept { return state_ != nullptr; }

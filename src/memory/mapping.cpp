@@ -39,9 +39,11 @@ struct Mapping::Cache {
   std::map<Key, std::weak_ptr<Mapping>> entries;
 };
 
-// A file about to be mapped.
+// A file about to be mapped. Without a claim its descriptor is not kept: the pages keep the file,
+// and its name in /proc, without one.
 struct Mapping::Source {
   UniqueFd fd;
+  std::optional<DescriptorClaim> claim;
   bool writable = true;
   struct stat info = {};
 
@@ -57,6 +59,7 @@ Mapping::Cache& Mapping::cache() {
 Result<std::shared_ptr<Mapping>> Mapping::create(size_t bytes, const std::string& file_name) {
   Source source;
   source.fd = UniqueFd(::memfd_create(file_name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!source.fd && (errno == EMFILE || errno == ENFILE)) return map_anonymous(bytes);
   if (!source.fd || ::ftruncate(source.fd.get(), static_cast<off_t>(bytes)) != 0)
     return out_of_memory(bytes, std::strerror(errno));
   // Truncated by somebody we gave it to, the file would take the pages away under our feet. Where
@@ -64,6 +67,7 @@ Result<std::shared_ptr<Mapping>> Mapping::create(size_t bytes, const std::string
   (void)::fcntl(source.fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
   if (::fstat(source.fd.get(), &source.info) != 0)
     return out_of_memory(bytes, std::strerror(errno));
+  source.claim = DescriptorClaim::try_make();
   auto mapping = share(std::move(source), bytes);
   if (!mapping.ok()) return out_of_memory(bytes, mapping.status().message());
   return mapping;
@@ -73,6 +77,7 @@ Result<std::shared_ptr<Mapping>> Mapping::open(int fd, size_t bytes) {
   Source source;
   source.fd = UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (!source.fd) return cannot_map(fd, bytes, std::strerror(errno));
+  source.claim.emplace(DescriptorClaim::make());
   if (::fstat(source.fd.get(), &source.info) != 0)
     return cannot_map(fd, bytes, std::strerror(errno));
   if (S_ISDIR(source.info.st_mode)) return cannot_map(fd, bytes, "it is a directory");
@@ -111,12 +116,27 @@ Result<std::shared_ptr<Mapping>> Mapping::map(Source source, size_t bytes) {
   const int protection = source.writable ? PROT_READ | PROT_WRITE : PROT_READ;
   void* data = ::mmap(nullptr, bytes, protection, MAP_SHARED, source.fd.get(), 0);
   if (data == MAP_FAILED) return io_error("mmap", errno);
-  std::shared_ptr<Mapping> mapping(new Mapping);
-  mapping->fd_ = std::move(source.fd);
-  mapping->data_ = static_cast<std::byte*>(data);
-  mapping->bytes_ = bytes;
+  std::shared_ptr<Mapping> mapping = hold(data, bytes);
+  if (source.claim) {
+    mapping->fd_ = std::move(source.fd);
+    mapping->claim_.emplace(*std::move(source.claim));
+  }
   mapping->writable_ = source.writable;
   mapping->may_be_dma_buf_.store(!S_ISREG(source.info.st_mode), std::memory_order_relaxed);
+  return mapping;
+}
+
+// Shared, so that it is as memfds are after fork().
+Result<std::shared_ptr<Mapping>> Mapping::map_anonymous(size_t bytes) {
+  void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED) return out_of_memory(bytes, std::strerror(errno));
+  return hold(data, bytes);
+}
+
+std::shared_ptr<Mapping> Mapping::hold(void* data, size_t bytes) {
+  std::shared_ptr<Mapping> mapping(new Mapping);
+  mapping->data_ = static_cast<std::byte*>(data);
+  mapping->bytes_ = bytes;
   return mapping;
 }
 
@@ -131,6 +151,11 @@ Mapping::~Mapping() {
 }
 
 Result<int> Mapping::duplicate_fd() const {
+  if (!fd_)
+    return unsupported(fmt::format(
+        "the memory was made without a descriptor, of which memory takes half at most: raise the "
+        "limit, {} now (RLIMIT_NOFILE, `ulimit -n`)",
+        DescriptorClaim::limit()));
   const int copy = ::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0);
   if (copy < 0) return io_error("cannot duplicate the descriptor of a buffer", errno);
   return copy;

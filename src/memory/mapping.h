@@ -1,5 +1,8 @@
-// Mapping: the first bytes of a file in this process's memory, with the descriptor that keeps the
-// file alive.
+// Mapping: the first bytes of a file in this process's memory, with the descriptor that gives
+// others the file.
+//
+// A mapping that is made, not opened, goes without a descriptor where the process is short of them
+// (descriptor_claim.h): then nobody else can have the memory, and all else is as ever.
 //
 // One file is mapped once per kind of access: opening it again while a large enough mapping lives
 // returns that mapping. Only regular files (memfds among them) are recognised as one file; a
@@ -21,6 +24,7 @@
 #include "base/status.h"
 #include "base/unique_fd.h"
 #include "memory/bank.h"
+#include "memory/descriptor_claim.h"
 #include "memory/device_side.h"
 
 namespace millrace::memory {
@@ -31,8 +35,8 @@ inline constexpr std::string_view kBankFilePrefix = "millrace:";
 
 class Mapping {
  public:
-  // A new memfd of that size, zero-filled, whose size nobody can change. kOutOfMemory when it
-  // cannot be had.
+  // A new memfd of that size, zero-filled, whose size nobody can change; memory in no file where
+  // the process has no descriptor left at all. kOutOfMemory when it cannot be had.
   static Result<std::shared_ptr<Mapping>> create(size_t bytes,
                                                  const std::string& file_name = kFileName);
   // The first `bytes` bytes of the file behind `fd`, which stays the caller's.
@@ -53,7 +57,8 @@ class Mapping {
     device_side_ = std::move(side);
   }
 
-  // A new close-on-exec descriptor of the file, owned by the caller.
+  // A new close-on-exec descriptor of the file, owned by the caller. kUnsupported, with what to do
+  // about it, where the mapping has none itself.
   Result<int> duplicate_fd() const;
 
   // Ends (towards the device) or begins (towards the host) the processor's access, where the file
@@ -70,11 +75,14 @@ class Mapping {
   static Cache& cache();
   static Result<std::shared_ptr<Mapping>> share(Source source, size_t bytes);
   static Result<std::shared_ptr<Mapping>> map(Source source, size_t bytes);
+  static Result<std::shared_ptr<Mapping>> map_anonymous(size_t bytes);
+  static std::shared_ptr<Mapping> hold(void* data, size_t bytes);
 
-  UniqueFd fd_;
+  UniqueFd fd_;                           // may be none
+  std::optional<DescriptorClaim> claim_;  // on fd_
   std::byte* data_ = nullptr;
   size_t bytes_ = 0;
-  bool writable_ = false;
+  bool writable_ = true;
   bool cached_ = false;
   Key key_;
   mutable std::atomic<bool> may_be_dma_buf_{false};

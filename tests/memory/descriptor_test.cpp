@@ -1,0 +1,101 @@
+// Memory leaves the process descriptors: what happens where RLIMIT_NOFILE is small.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "memory/bank_use.h"
+#include "memory/buffer.h"
+#include "tests/support/descriptor_limit.h"
+
+namespace millrace::memory {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return std::distance(begin(all), end(all));
+}
+
+class Descriptors : public ::testing::Test {
+ protected:
+  static constexpr rlim_t kSoftLimit = 64;
+
+  std::vector<Buffer> allocate(size_t count) {
+    std::vector<Buffer> buffers;
+    for (size_t i = 0; i < count; ++i) {
+      Result<Buffer> made = Buffer::allocate_in(*bank_, 5000);
+      EXPECT_TRUE(made.ok()) << made.status().message();
+      if (made.ok()) buffers.push_back(*std::move(made));
+    }
+    return buffers;
+  }
+  static std::vector<UniqueFd> take_every_descriptor() {
+    std::vector<UniqueFd> taken;
+    while (UniqueFd fd{::open("/dev/null", O_RDONLY | O_CLOEXEC)}) taken.push_back(std::move(fd));
+    return taken;
+  }
+  static bool exports(const Buffer& buffer) {
+    const Result<int> exported = buffer.export_fd();
+    return exported.ok() && ::close(*exported) == 0;
+  }
+
+  const std::shared_ptr<Bank> bank_ = std::make_shared<Bank>("descriptors", kUnlimited);
+  const test::DescriptorLimit limit_{kSoftLimit};
+};
+
+TEST_F(Descriptors, MemoryHoldsHalfOfThemAtMost) {
+  const size_t others = open_descriptors();
+  std::vector<Buffer> buffers = allocate(200);
+  EXPECT_LE(open_descriptors(), others + kSoftLimit / 2);
+  EXPECT_TRUE(exports(buffers.front()));
+  const Status refused = buffers.back().export_fd().status();
+  EXPECT_EQ(refused.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(refused.message(), AllOf(HasSubstr("RLIMIT_NOFILE"), HasSubstr("64")));
+  buffers.erase(buffers.begin());
+  EXPECT_TRUE(exports(allocate(1)[0])) << "one was given back";
+}
+
+TEST_F(Descriptors, MemoryWithoutOneIsLikeAnyOther) {
+  const std::vector<Buffer> buffers = allocate(200);
+  EXPECT_EQ(bank_->used(), 200u * 5000);
+  EXPECT_EQ(bank_use_of_all_processes()["descriptors"], 200u * 8192);
+  for (const Buffer& buffer : buffers) {
+    EXPECT_EQ(buffer.kind(), BufferKind::kShared);
+    EXPECT_EQ(buffer.data()[4999], std::byte{0});
+    std::memset(buffer.data(), 7, buffer.size());
+    EXPECT_TRUE(buffer.sync_for_device().ok());
+    EXPECT_TRUE(buffer.slice(4096, 64).ok());
+  }
+}
+
+TEST_F(Descriptors, MemoryIsThereWhenTheProgramHasTakenThemAll) {
+  const std::vector<UniqueFd> taken = take_every_descriptor();
+  const std::vector<Buffer> buffers = allocate(3);
+  ASSERT_EQ(buffers.size(), 3u);
+  EXPECT_EQ(bank_->used(), 3u * 5000);
+  std::memset(buffers[2].data(), 7, buffers[2].size());
+  EXPECT_THAT(buffers[2].export_fd().status().message(), HasSubstr("RLIMIT_NOFILE"));
+}
+
+TEST_F(Descriptors, ImportsCountAndAreNotRefused) {
+  std::vector<Buffer> imports;
+  for (int i = 0; i < 20; ++i) {
+    const UniqueFd file(::memfd_create("foreign", MFD_CLOEXEC));
+    ASSERT_EQ(::ftruncate(file.get(), 4096), 0);
+    imports.push_back(Buffer::import_fd(file.get(), 4096).value());
+  }
+  const size_t before = open_descriptors();
+  const std::vector<Buffer> buffers = allocate(100);
+  EXPECT_LE(open_descriptors(), before + kSoftLimit / 2 - 20);
+  EXPECT_TRUE(exports(imports.back()));
+}
+
+}  // namespace
+}  // namespace millrace::memory
