@@ -175,8 +175,10 @@ class NpuTensor {
   // is never required by default, and never does harm.
   void sync_buffer() const;
 
-  // A new file descriptor of the memory, the caller's to close, for XRT_BO and DMA_FD tensors; -1
-  // for any other, for sub-tensors, and on failure. Never throws.
+  // A new file descriptor of the memory, the caller's to close, for XRT_BO and DMA_FD tensors; of
+  // the parent's memory for a sub-tensor at its beginning. -1 for any other tensor, for any other
+  // sub-tensor, and on failure: memory of a runner keeps descriptors for half of RLIMIT_NOFILE at
+  // most, and what is allocated beyond cannot be exported; the log says so. Never throws.
   int export_buffer() const;
 
   // Writes the description and the memory type to standard output.

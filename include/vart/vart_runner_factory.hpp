@@ -92,8 +92,8 @@ struct JobHandle {
 //
 // Jobs
 //   max_concurrent_runs      integer, 1 to 65536; 2. Asynchronous jobs accepted and not finished.
-//   async_threadpool_depth   integer, from 1; 10. Jobs of this runner that run at the same time, at
-//       most, synchronous ones too; never more than it has cores.
+//   async_threadpool_depth   integer, 1 to 65536; 10. Jobs of this runner that run at the same time,
+//       at most, synchronous ones too; never more than it has cores.
 //   callback_order           string "submission" or "completion"; "submission". The order in which
 //       callbacks are called.
 //
@@ -109,16 +109,17 @@ struct JobHandle {
 //
 // What is told
 //   name          string; "VAIML-Runner". Stands in front of this runner's lines in the log.
-//   log_level     string "ERROR", "WARNING", "INFO" or "DEBUG"; "INFO", or "DEBUG" where
-//       MILLRACE_LOG=debug. Lines of this runner up to this level go to the log of the process,
-//       whose own level (the environment variable MILLRACE_LOG: error, warning, info or debug;
-//       nothing is printed without it) bounds them again. ERROR: calls and jobs that failed, and
-//       why. WARNING: options that are unknown, types given for tensors that are not there, tensors
-//       that are called otherwise than those in whose place they are passed, and, once, that
-//       max_concurrent_runs was reached. INFO: the runner was made, with what; destroyed, after how
-//       many jobs. DEBUG: every job submitted and completed, with status and microseconds, and what
-//       was ignored in config_json.
-//   debug         bool; false. The same as log_level "DEBUG", whatever that says.
+//   log_level     string "ERROR", "WARNING" (or "WARN"), "INFO" or "DEBUG"; "INFO", or "DEBUG"
+//       where MILLRACE_LOG=debug. Lines of this runner up to this level go to the log of the
+//       process, whose own level (the environment variable MILLRACE_LOG: error, warning, info or
+//       debug) bounds them again. Without that variable they go to standard error where this option
+//       is given, and nowhere where it is not. ERROR: calls and jobs that failed, and why. WARNING:
+//       options that are unknown, types given for tensors that are not there, tensors that are
+//       called or described otherwise than those in whose place they are passed, memory that cannot
+//       be exported, and, once, that max_concurrent_runs was reached. INFO: the runner was made,
+//       with what. DEBUG: every job submitted and completed, with status and microseconds; the
+//       runner was destroyed, after how many; what was ignored in config_json.
+//   debug         bool; false. True: the same as log_level "DEBUG", whatever that says.
 //   ai_analyzer_profiling   bool; false. When the runner is destroyed it writes a JSON file
 //       <model>_profile_<process id>_<n>.json into cache_path, else into the directory that was
 //       current when it was made; the log says where (INFO). It holds model, device, precision,
@@ -165,10 +166,11 @@ class Runner {
 
   // The model's tensors, in the order in which execute takes them. Both views can be asked for
   // whatever the options say; the HW view of a side on which the model has none is empty. The
-  // reference is valid as long as the runner.
+  // reference is valid as long as the runner. A tensor of rank 0 is described as a vector of one.
+  // Throws std::invalid_argument for a direction or type that is none of the enumerators.
   virtual const std::vector<NpuTensorInfo>& get_tensors_info(TensorDirection direction,
                                                              TensorType type) const = 0;
-  // Throws std::runtime_error when there is no such tensor in that view.
+  // Throws std::runtime_error when there is no such tensor in that view, with what there is.
   virtual const NpuTensorInfo& get_tensor_info_by_name(const std::string& name,
                                                        TensorType type) const = 0;
   // One entry per tensor, the same for both views, also for tensors that are not quantised. Throws
@@ -195,6 +197,8 @@ class Runner {
   //
   // INVALID_INPUT, INVALID_OUTPUT: wrong counts, an empty tensor, one smaller than its view, of a
   // view the model does not have, misaligned for its element type, or an output that is read-only.
+  // A tensor's name, data_type and memory_layout are not checked: where they differ from the
+  // model's, and where an input tensor is passed as an output, the log has a warning, once.
   virtual StatusCode execute(const std::vector<std::vector<NpuTensor>>& inputs,
                              std::vector<std::vector<NpuTensor>>& outputs) noexcept = 0;
 
@@ -217,7 +221,8 @@ class Runner {
   // issued or already collected, and results older than the last 65,536 nobody collected.
   virtual StatusCode wait(const JobHandle& job, std::chrono::milliseconds timeout) noexcept = 0;
 
-  // Zero-filled memory for `info`, of either view: XRT_BO, with a host address, exportable. Throws
+  // Zero-filled memory for `info`, of either view: XRT_BO, with a host address, exportable as long
+  // as memory holds less than half of the descriptors that the process may have. Throws
   // std::invalid_argument for an incomplete description, std::runtime_error when there is no such
   // bank, no room in it, or no memory. Without `memory_bank`, in the bank of cma_index.
   virtual NpuTensor allocate_npu_tensor(const NpuTensorInfo& info) const = 0;
@@ -241,8 +246,9 @@ class RunnerFactory {
   // Loads `model_path`: a .rai file, or a directory that contains vaiml_par_0. Throws
   // std::runtime_error for an unknown type, a model that is missing or not valid, or one without
   // the views the options ask for, a config_json that cannot be read (with file and line), a
-  // cache_path that cannot be written, or memory banks that make no sense; std::invalid_argument
-  // for an option with a bad value (with file and line where it stands in a file).
+  // cache_path that cannot be written, memory banks that make no sense, or an option with a bad
+  // payload (with file and line where it stands in a file); std::invalid_argument where that is
+  // text for a view which is neither "HW" nor "CPU".
   static std::shared_ptr<Runner> create_runner(
       RunnerType type, const std::string& model_path,
       const std::unordered_map<std::string, std::any>& options = {});

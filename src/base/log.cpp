@@ -20,40 +20,26 @@ struct SinkState {
   std::mutex mutex;
   LogSink sink;
   std::atomic<int> level{kDropEverything};
-  bool chosen = false;  // by the program, or by MILLRACE_LOG
+  std::atomic<bool> chosen{false};  // by the program, or by MILLRACE_LOG
 };
-
-void write_to_stderr(LogLevel level, std::string_view component, std::string_view line) {
-  const std::string text = fmt::format("[{}] {}: {}\n", to_string(level), component, line);
-  // A log line that cannot be written has nowhere else to go.
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-}
 
 bool same_text(std::string_view a, std::string_view b) {
   return std::ranges::equal(
       a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-std::optional<LogLevel> parse_level(std::string_view text) {
-  for (const LogLevel level :
-       {LogLevel::kError, LogLevel::kWarning, LogLevel::kInfo, LogLevel::kDebug})
-    if (same_text(text, to_string(level))) return level;
-  if (same_text(text, "warn")) return LogLevel::kWarning;
-  return std::nullopt;
-}
-
 void install_sink_from_environment(SinkState& state) {
   const char* const wanted = std::getenv("MILLRACE_LOG");
   if (wanted == nullptr || *wanted == '\0') return;
-  const std::optional<LogLevel> level = parse_level(wanted);
-  state.sink = write_to_stderr;
+  const std::optional<LogLevel> level = parse_log_level(wanted);
+  state.sink = log_to_stderr;
   state.level = static_cast<int>(level.value_or(LogLevel::kWarning));
   state.chosen = true;
   if (level) return;
-  write_to_stderr(LogLevel::kWarning, "log",
-                  fmt::format("MILLRACE_LOG is \"{}\", where error, warning, info or debug is "
-                              "taken: warnings are shown",
-                              wanted));
+  log_to_stderr(LogLevel::kWarning, "log",
+                fmt::format("MILLRACE_LOG is \"{}\", where error, warning, info or debug is "
+                            "taken: warnings are shown",
+                            wanted));
 }
 
 SinkState& sink_state() {
@@ -82,9 +68,27 @@ std::string_view to_string(LogLevel level) noexcept {
   return "UNKNOWN";
 }
 
+std::optional<LogLevel> parse_log_level(std::string_view text) {
+  for (const LogLevel level :
+       {LogLevel::kError, LogLevel::kWarning, LogLevel::kInfo, LogLevel::kDebug})
+    if (same_text(text, to_string(level))) return level;
+  if (same_text(text, "warn")) return LogLevel::kWarning;
+  return std::nullopt;
+}
+
 LogLevel log_level_of_environment(LogLevel otherwise) {
   const char* const wanted = std::getenv("MILLRACE_LOG");
-  return wanted == nullptr ? otherwise : parse_level(wanted).value_or(otherwise);
+  return wanted == nullptr ? otherwise : parse_log_level(wanted).value_or(otherwise);
+}
+
+void log_to_stderr(LogLevel level, std::string_view component, std::string_view line) {
+  const std::string text = fmt::format("[{}] {}: {}\n", to_string(level), component, line);
+  // A log line that cannot be written has nowhere else to go.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+bool log_is_chosen() noexcept {
+  return sink_state().chosen.load(std::memory_order_relaxed);
 }
 
 void set_log_sink(LogSink sink, LogLevel level) {
@@ -100,7 +104,7 @@ void set_default_log_level(std::optional<LogLevel> level) {
   const std::lock_guard lock(state.mutex);
   if (state.chosen) return;
   state.level = level ? static_cast<int>(*level) : kDropEverything;
-  state.sink = level ? LogSink(write_to_stderr) : LogSink();
+  state.sink = level ? LogSink(log_to_stderr) : LogSink();
 }
 
 bool log_enabled(LogLevel level) noexcept {

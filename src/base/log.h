@@ -32,6 +32,14 @@ void set_log_sink(LogSink sink, LogLevel level = LogLevel::kInfo);
 // standard error from now on; none with no level. For faces whose contract is to print.
 void set_default_log_level(std::optional<LogLevel> level);
 
+// Whether a sink was set or MILLRACE_LOG says what is wanted. Where neither is so, who was asked
+// for lines by other means may write them with log_to_stderr().
+bool log_is_chosen() noexcept;
+void log_to_stderr(LogLevel level, std::string_view component, std::string_view line);
+
+// The level of that name, in any case; "warn" is kWarning.
+std::optional<LogLevel> parse_log_level(std::string_view text);
+
 // What MILLRACE_LOG says; `otherwise` when it is not set or says nothing that is known.
 LogLevel log_level_of_environment(LogLevel otherwise);
 

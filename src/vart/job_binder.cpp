@@ -77,8 +77,7 @@ bool JobBinder::bind_tensor(const ModelTensors& model, TensorDirection direction
   if (state == nullptr) return refuse(direction, name, "the tensor is empty");
   const TensorType type = state->info().tensor_type;
   const std::vector<NpuTensorInfo>& view = model.infos(direction, type);
-  if (view.empty())
-    return refuse(direction, name, fmt::format("the model has no {} view", to_string(type)));
+  if (view.empty()) return refuse(direction, name, model.without_hw_view(direction));
   const NpuTensorInfo& expected = view[index];
   if (state->info().size_in_bytes < expected.size_in_bytes)
     return refuse(
@@ -90,14 +89,27 @@ bool JobBinder::bind_tensor(const ModelTensors& model, TensorDirection direction
                   fmt::format("the memory is not aligned for {}", to_string(expected.data_type)));
   if (direction == TensorDirection::OUTPUT && !state->writable())
     return refuse(direction, name, "the memory is read-only");
-  // An output that is passed on as an input has another name on purpose.
-  if (state->info().name != name && state->info().direction == direction)
-    misnamed_.push_back({name, state->info().name});
+  note_oddities(expected, state->info());
   binding.data = state->data();
   binding.view = type == TensorType::HW ? device::View::kHw : device::View::kCpu;
   binding.owner = state;
   if (type == TensorType::HW) binding.device_side = state->device_side();
   return true;
+}
+
+void JobBinder::note_oddities(const NpuTensorInfo& expected, const NpuTensorInfo& given) {
+  const bool passed_on =
+      given.direction == TensorDirection::OUTPUT && expected.direction == TensorDirection::INPUT;
+  const bool overwritten =
+      given.direction == TensorDirection::INPUT && expected.direction == TensorDirection::OUTPUT;
+  if (overwritten)
+    odd_.push_back({Oddity::kOverwritten, &expected, &given});
+  else if (given.name != expected.name && !passed_on)  // which has another name on purpose
+    odd_.push_back({Oddity::kName, &expected, &given});
+  if (given.tensor_type != expected.tensor_type)
+    odd_.push_back({Oddity::kView, &expected, &given});
+  else if (given.data_type != expected.data_type || given.memory_layout != expected.memory_layout)
+    odd_.push_back({Oddity::kDescription, &expected, &given});
 }
 
 bool JobBinder::refuse(TensorDirection direction, const std::string& name, std::string why) {
@@ -108,7 +120,7 @@ bool JobBinder::refuse(TensorDirection direction, const std::string& name, std::
 void JobBinder::clear() noexcept {
   inputs_.clear();
   outputs_.clear();
-  misnamed_.clear();
+  odd_.clear();
   frames_ = 0;
 }
 

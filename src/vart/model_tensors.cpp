@@ -13,6 +13,16 @@ using ::vart::NpuTensorInfo;
 using ::vart::TensorDirection;
 using ::vart::TensorType;
 
+namespace {
+
+constexpr size_t kNamesShown = 8;
+
+const char* side_of(TensorDirection direction) {
+  return direction == TensorDirection::INPUT ? "input" : "output";
+}
+
+}  // namespace
+
 ModelTensors::ModelTensors(const graph::CompiledModel& model) {
   add(model.inputs, TensorDirection::INPUT);
   add(model.outputs, TensorDirection::OUTPUT);
@@ -42,6 +52,7 @@ const std::vector<NpuTensorInfo>& ModelTensors::infos(TensorDirection direction,
 }
 
 const NpuTensorInfo* ModelTensors::find(const std::string& name, TensorType type) const {
+  if (type != TensorType::CPU && type != TensorType::HW) return nullptr;
   for (const TensorDirection direction : {TensorDirection::INPUT, TensorDirection::OUTPUT}) {
     const Infos& list = infos(direction, type);
     const auto found = std::find_if(list.begin(), list.end(),
@@ -49,6 +60,28 @@ const NpuTensorInfo* ModelTensors::find(const std::string& name, TensorType type
     if (found != list.end()) return &*found;
   }
   return nullptr;
+}
+
+std::string ModelTensors::why_not_found(const std::string& name, TensorType type) const {
+  std::vector<std::string> names;
+  for (const TensorDirection direction : {TensorDirection::INPUT, TensorDirection::OUTPUT})
+    for (const NpuTensorInfo& info : infos(direction, TensorType::CPU)) {
+      if (info.name == name && type == TensorType::HW)
+        return fmt::format("tensor \"{}\": {}", name, without_hw_view(direction));
+      if (info.name == name)
+        return fmt::format("tensor \"{}\" has no view {}: CPU is 0, HW is 1", name,
+                           static_cast<int>(type));
+      names.push_back(fmt::format("\"{}\"", info.name));
+    }
+  const size_t shown = std::min(names.size(), kNamesShown), more = names.size() - shown;
+  return fmt::format("the model has no tensor \"{}\": it has {}{}", name,
+                     fmt::join(names.begin(), names.begin() + shown, ", "),
+                     more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+std::string ModelTensors::without_hw_view(TensorDirection direction) const {
+  return fmt::format("there is no HW view of the {0}s, since {0} \"{1}\" lies on a CPU partition",
+                     side_of(direction), without_hw_view_[direction == TensorDirection::OUTPUT]);
 }
 
 const ::vart::QuantParameters* ModelTensors::quantisation(const std::string& name) const {
@@ -64,7 +97,7 @@ void ModelTensors::check(const RunnerOptions& options, const RunnerLog& log) con
 void ModelTensors::check_side(TensorDirection direction, TensorType type,
                               const std::map<std::string, TensorType>& overrides,
                               const RunnerLog& log) const {
-  const char* side = direction == TensorDirection::INPUT ? "input" : "output";
+  const char* side = side_of(direction);
   const Infos& tensors = infos(direction, TensorType::CPU);
   for (const auto& entry : overrides) {
     const std::string& name = entry.first;
@@ -79,10 +112,8 @@ void ModelTensors::check_side(TensorDirection direction, TensorType type,
     const auto override_of = overrides.find(info.name);
     const TensorType wanted = override_of == overrides.end() ? type : override_of->second;
     if (wanted == TensorType::HW && infos(direction, TensorType::HW).empty())
-      throw std::runtime_error(
-          fmt::format("there is no HW view of the {0}s, since {0} \"{1}\" lies on a CPU partition: "
-                      "create the runner with {0}_tensor_type \"CPU\"",
-                      side, without_hw_view_[static_cast<size_t>(direction)]));
+      throw std::runtime_error(fmt::format("{}: create the runner with {}_tensor_type \"CPU\"",
+                                           without_hw_view(direction), side));
   }
 }
 

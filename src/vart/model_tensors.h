@@ -21,9 +21,12 @@ class ModelTensors {
   // In the model's order. The HW list is empty when a tensor of that direction has no HW view.
   const std::vector<::vart::NpuTensorInfo>& infos(::vart::TensorDirection direction,
                                                   ::vart::TensorType type) const noexcept;
-  // Null when there is no such tensor in that view.
+  // Null when there is no such tensor in that view; why_not_found() says why.
   const ::vart::NpuTensorInfo* find(const std::string& name, ::vart::TensorType type) const;
-  // Null when there is no such tensor.
+  std::string why_not_found(const std::string& name, ::vart::TensorType type) const;
+  // Why infos() is empty for the HW view of that side.
+  std::string without_hw_view(::vart::TensorDirection direction) const;
+  // Null when there is no such tensor, in any view.
   const ::vart::QuantParameters* quantisation(const std::string& name) const;
 
   // Throws std::runtime_error when the options ask for an HW view that the model does not have.

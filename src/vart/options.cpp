@@ -20,19 +20,18 @@ namespace {
 
 using ::vart::TensorType;
 
-constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMostUnsigned = std::numeric_limits<uint32_t>::max();
 constexpr const char* kConfigKey = "config_json";
 
+template <class Error = std::runtime_error>
 [[noreturn]] void refuse(std::string_view key, const std::string& takes, const std::any& payload) {
-  throw std::invalid_argument(
-      fmt::format("option \"{}\" takes {}, not {}", key, takes, describe(payload)));
+  throw Error(fmt::format("option \"{}\" takes {}, not {}", key, takes, describe(payload)));
 }
 
 int64_t integer_option(std::string_view key, const std::any& payload, int64_t low, int64_t high) {
   const std::optional<int64_t> number = integer_in(payload);
   if (number && *number >= low && *number <= high) return *number;
-  const std::string to = high == kNoLimit ? "" : fmt::format(" to {}", high);
-  refuse(key, fmt::format("an integer from {}{}", low, to), payload);
+  refuse(key, fmt::format("an integer from {} to {}", low, high), payload);
 }
 
 bool switch_option(std::string_view key, const std::any& payload) {
@@ -48,6 +47,7 @@ std::string string_option(std::string_view key, const std::any& payload) {
 }
 
 // The position of the payload, in any case, among `choices`.
+template <class Error = std::runtime_error>
 size_t choice_option(std::string_view key, const std::any& payload,
                      std::initializer_list<std::string_view> choices) {
   const std::string text = string_option(key, payload);
@@ -58,12 +58,19 @@ size_t choice_option(std::string_view key, const std::any& payload,
     return std::equal(choice.begin(), choice.end(), text.begin(), text.end(), same);
   });
   if (found == choices.end())
-    refuse(key, fmt::format("one of {}", fmt::join(choices, ", ")), payload);
+    refuse<Error>(key, fmt::format("one of {}", fmt::join(choices, ", ")), payload);
   return found - choices.begin();
 }
 
 TensorType tensor_type_option(std::string_view key, const std::any& payload) {
-  return choice_option(key, payload, {"CPU", "HW"}) == 0 ? TensorType::CPU : TensorType::HW;
+  const size_t choice = choice_option<std::invalid_argument>(key, payload, {"CPU", "HW"});
+  return choice == 0 ? TensorType::CPU : TensorType::HW;
+}
+
+LogLevel log_level_option(std::string_view key, const std::any& payload) {
+  const std::optional<LogLevel> level = parse_log_level(string_option(key, payload));
+  if (!level) refuse(key, "one of ERROR, WARNING, INFO, DEBUG", payload);
+  return *level;
 }
 
 // Any column that leaves enough for a model.
@@ -98,10 +105,9 @@ struct KnownOption {
 
 template <auto Field, int64_t Low, int64_t High>
 constexpr KnownOption number_option(std::string_view key) {
+  static_assert(High <= kMostUnsigned);
   return {key, Takes::kNumber, [](auto name, auto& payload, auto& options) {
-            constexpr int64_t kMost = std::numeric_limits<uint32_t>::max();
-            options.*Field =
-                static_cast<uint32_t>(std::min(integer_option(name, payload, Low, High), kMost));
+            options.*Field = static_cast<uint32_t>(integer_option(name, payload, Low, High));
           }};
 }
 
@@ -137,8 +143,9 @@ constexpr std::array kKnownOptions = {
                           ? runtime::CallbackOrder::kSubmission
                           : runtime::CallbackOrder::kCompletion;
                 }},
-    number_option<&RunnerOptions::async_threadpool_depth, 1, kNoLimit>("async_threadpool_depth"),
-    number_option<&RunnerOptions::cma_index, 0, kNoLimit>("cma_index"),
+    number_option<&RunnerOptions::async_threadpool_depth, 1, runtime::kMaxConcurrentRuns>(
+        "async_threadpool_depth"),
+    number_option<&RunnerOptions::cma_index, 0, kMostUnsigned>("cma_index"),
     KnownOption{"start_column", Takes::kNumber,
                 [](auto key, auto& payload, auto& options) {
                   options.start_column = start_column_option(key, payload);
@@ -153,8 +160,8 @@ constexpr std::array kKnownOptions = {
                 [](auto key, auto& payload, auto&) { switch_option(key, payload); }},
     KnownOption{"log_level", Takes::kText,
                 [](auto key, auto& payload, auto& options) {
-                  options.log_level = static_cast<LogLevel>(
-                      choice_option(key, payload, {"ERROR", "WARNING", "INFO", "DEBUG"}));
+                  options.log_level = log_level_option(key, payload);
+                  options.log_level_given = true;
                 }},
     text_option<&RunnerOptions::config_json>(kConfigKey),
     text_option<&RunnerOptions::cache_path>("cache_path"),
@@ -192,6 +199,8 @@ void read_config(const std::string& path, RunnerOptions& options) {
                                      fmt::format("{}: {}", place, unknown(entry.key)));
     } catch (const std::invalid_argument& error) {
       throw std::invalid_argument(fmt::format("{}: {}", place, error.what()));
+    } catch (const std::runtime_error& error) {
+      throw std::runtime_error(fmt::format("{}: {}", place, error.what()));
     }
   }
 }

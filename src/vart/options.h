@@ -33,6 +33,7 @@ struct RunnerOptions {
   bool skip_out_bo_sync = false;
   LogLevel log_level = std::max(LogLevel::kInfo, log_level_of_environment(LogLevel::kInfo));
   bool debug = false;
+  bool log_level_given = false;
   bool ai_analyzer_profiling = false;
   std::string config_json;  // a path; empty: none
   std::string cache_path;   // a directory; empty: none
@@ -43,9 +44,9 @@ struct RunnerOptions {
 };
 
 // The options of the map and, where it names a file with config_json, of that file; the map goes
-// first. Other keys are ignored, with a remark. Throws std::invalid_argument, naming the option and
-// what it takes, for a payload of a type or value that a known option cannot have, and what
-// read_config_file throws.
+// first. Other keys are ignored, with a remark. Throws std::runtime_error, naming the option and
+// what it takes, for a payload of a type or value that a known option cannot have;
+// std::invalid_argument where that is text for a view; and what read_config_file throws.
 RunnerOptions read_options(const OptionMap& map);
 
 }  // namespace millrace::vartml

@@ -14,20 +14,21 @@
 namespace millrace::vartml {
 namespace {
 
-template <class Integer>
-bool read_as(const std::any& payload, std::optional<int64_t>& number) {
-  const Integer* value = std::any_cast<Integer>(&payload);
-  if (value == nullptr) return false;
-  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
-  number = std::in_range<int64_t>(*value) ? static_cast<int64_t>(*value) : kLargest;
-  return true;
+template <class... Integers, class Visit>
+bool visit_any_of(const std::any& payload, Visit&& visit) {
+  const auto visit_one = [&](const auto* value) {
+    if (value != nullptr) visit(+*value);
+    return value != nullptr;
+  };
+  return (visit_one(std::any_cast<Integers>(&payload)) || ...);
 }
 
-template <class... Integers>
-std::optional<int64_t> read_as_any_of(const std::any& payload) {
-  std::optional<int64_t> number;
-  (read_as<Integers>(payload, number) || ...);
-  return number;
+// Calls visit(number), promoted, where the payload is an integer; false where it is not.
+template <class Visit>
+bool visit_integer(const std::any& payload, Visit&& visit) {
+  return visit_any_of<int, unsigned, long, unsigned long, long long, unsigned long long, short,
+                      unsigned short, signed char, unsigned char, char>(payload,
+                                                                        std::forward<Visit>(visit));
 }
 
 std::string readable_name(const std::type_info& type) {
@@ -40,8 +41,12 @@ std::string readable_name(const std::type_info& type) {
 }  // namespace
 
 std::optional<int64_t> integer_in(const std::any& payload) {
-  return read_as_any_of<int, unsigned, long, unsigned long, long long, unsigned long long, short,
-                        unsigned short, signed char, unsigned char>(payload);
+  std::optional<int64_t> number;
+  visit_integer(payload, [&](auto value) {
+    constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+    number = std::in_range<int64_t>(value) ? static_cast<int64_t>(value) : kLargest;
+  });
+  return number;
 }
 
 std::optional<bool> switch_in(const std::any& payload) {
@@ -63,7 +68,8 @@ std::optional<std::string> string_in(const std::any& payload) {
 std::string describe(const std::any& payload) {
   if (!payload.has_value()) return "an empty payload";
   if (const bool* value = std::any_cast<bool>(&payload)) return *value ? "true" : "false";
-  if (const std::optional<int64_t> number = integer_in(payload)) return std::to_string(*number);
+  std::string integer;
+  if (visit_integer(payload, [&](auto value) { integer = std::to_string(value); })) return integer;
   if (const std::optional<std::string> text = string_in(payload))
     return fmt::format("\"{}\"", *text);
   if (const double* number = std::any_cast<double>(&payload)) return fmt::format("{}", *number);

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 namespace millrace::vartml {
@@ -27,22 +29,51 @@ std::vector<size_t> free_bytes_of(const memory::BankList& banks) {
   return free_bytes;
 }
 
+struct Subject {
+  const runtime::LoadedProgram& loaded;
+  const RunnerOptions& options;
+  uint32_t lanes;
+  const memory::BankList& banks;
+
+  const graph::CompiledModel& model() const { return loaded.program->model(); }
+  device::ProgramInfo info() const { return loaded.program->info(); }
+};
+
+struct Property {
+  std::string_view key;
+  std::any (*of)(const Subject& subject);
+};
+
+constexpr std::array kProperties = {
+    Property{"model_name", [](auto& it) -> std::any { return it.model().name; }},
+    Property{"name", [](auto& it) -> std::any { return it.options.name; }},
+    Property{"device", [](auto& it) -> std::any { return it.loaded.device->name(); }},
+    Property{"precision",
+             [](auto& it) -> std::any { return std::string(name_of(it.info().precision)); }},
+    Property{"nb_systems", [](auto&) -> std::any { return size_t{1}; }},
+    Property{"nb_cores_per_system", [](auto& it) -> std::any { return size_t{it.lanes}; }},
+    Property{"batch_size_per_core",
+             [](auto& it) -> std::any { return size_t{it.model().batch_size}; }},
+    Property{"onnx_scratch_bytes",
+             [](auto& it) -> std::any { return static_cast<size_t>(it.info().context_bytes); }},
+    Property{"nb_ddrs", [](auto& it) -> std::any { return static_cast<uint8_t>(it.banks.size()); }},
+    Property{"ddr_free_bytes", [](auto& it) -> std::any { return free_bytes_of(it.banks); }},
+};
+
+std::string every_key() {
+  std::vector<std::string_view> keys;
+  for (const Property& property : kProperties) keys.push_back(property.key);
+  return fmt::format("{}", fmt::join(keys, ", "));
+}
+
 }  // namespace
 
 std::any property_of(const runtime::LoadedProgram& loaded, const RunnerOptions& options,
                      uint32_t lanes, const memory::BankList& banks, const std::string& key) {
-  const graph::CompiledModel& model = loaded.program->model();
-  if (key == "model_name") return model.name;
-  if (key == "name") return options.name;
-  if (key == "device") return loaded.device->name();
-  if (key == "precision") return std::string(name_of(loaded.program->info().precision));
-  if (key == "nb_systems") return size_t{1};
-  if (key == "nb_cores_per_system") return size_t{lanes};
-  if (key == "batch_size_per_core") return size_t{model.batch_size};
-  if (key == "onnx_scratch_bytes") return static_cast<size_t>(loaded.program->info().context_bytes);
-  if (key == "nb_ddrs") return static_cast<uint8_t>(banks.size());
-  if (key == "ddr_free_bytes") return free_bytes_of(banks);
-  throw std::invalid_argument(fmt::format("a runner has no property \"{}\"", key));
+  for (const Property& property : kProperties)
+    if (property.key == key) return property.of({loaded, options, lanes, banks});
+  throw std::invalid_argument(
+      fmt::format("a runner has no property \"{}\": it has {}", key, every_key()));
 }
 
 }  // namespace millrace::vartml

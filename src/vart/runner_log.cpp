@@ -7,7 +7,8 @@
 namespace millrace::vartml {
 
 void RunnerLog::write(LogLevel level, std::string_view line) const {
-  if (enabled(level)) log(level, "vart", fmt::format("{}: {}", name_, line));
+  if (!enabled(level)) return;
+  (prints() ? log_to_stderr : log)(level, "vart", fmt::format("{}: {}", name_, line));
 }
 
 ::vart::StatusCode RunnerLog::report(::vart::StatusCode code, std::string_view reason) const {

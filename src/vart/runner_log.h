@@ -1,5 +1,6 @@
 // RunnerLog: what one runner says on the log sink of the process. Its lines carry its name, and
-// only those up to its own level are passed on; the level of the sink bounds them further.
+// only those up to its own level are passed on; the level of the sink bounds them further. Where
+// nobody has chosen a sink, the lines of a runner that was asked for them go to standard error.
 //
 // Immutable; any thread. Callbacks may outlive the runner, so they share its log.
 #pragma once
@@ -16,11 +17,14 @@ namespace millrace::vartml {
 
 class RunnerLog {
  public:
-  RunnerLog(std::string name, LogLevel level) : name_(std::move(name)), level_(level) {}
+  RunnerLog(std::string name, LogLevel level, bool asked_for)
+      : name_(std::move(name)), level_(level), asked_for_(asked_for) {}
 
   // Whether anybody would see a line of this level: asks before building an expensive one. Of a
   // level that the runner does not pass on it costs one comparison.
-  bool enabled(LogLevel level) const noexcept { return level <= level_ && log_enabled(level); }
+  bool enabled(LogLevel level) const noexcept {
+    return level <= level_ && (log_enabled(level) || prints());
+  }
   void write(LogLevel level, std::string_view line) const;
 
   // What the API says of a call that was refused, or of a job; logs why it failed.
@@ -28,8 +32,11 @@ class RunnerLog {
   ::vart::StatusCode code_of(const Status& job) const;
 
  private:
+  bool prints() const noexcept { return asked_for_ && !log_is_chosen(); }
+
   const std::string name_;
   const LogLevel level_;
+  const bool asked_for_;
 };
 
 }  // namespace millrace::vartml

@@ -21,6 +21,10 @@ namespace millrace::vartml {
   info.size_in_bytes = desc.bytes();
   info.shape = desc.shape;
   info.strides = desc.strides();
+  if (desc.shape.empty()) {
+    info.memory_layout_order = {0};
+    info.shape = info.strides = {1};
+  }
   return info;
 }
 

@@ -8,6 +8,8 @@
 
 namespace millrace::vartml {
 
+// A tensor of rank 0 is described as a vector of one: memory is asked for with descriptions, and
+// one without a shape is incomplete.
 ::vart::NpuTensorInfo make_tensor_info(const tensor::TensorDesc& desc,
                                        ::vart::TensorDirection direction, ::vart::TensorType type);
 

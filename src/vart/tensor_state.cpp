@@ -11,9 +11,11 @@
 namespace vart {
 namespace {
 
+using millrace::LogLevel;
 using millrace::Result;
 using millrace::Status;
 using millrace::memory::Buffer;
+using millrace::vartml::RunnerLog;
 
 Buffer value_or_throw(Result<Buffer> buffer, const NpuTensorInfo& info) {
   if (!buffer.ok())
@@ -71,12 +73,13 @@ TensorState::Pointer TensorState::wrap(const NpuTensorInfo& info, void* buffer, 
   return state;
 }
 
-TensorState::Pointer TensorState::allocate(const NpuTensorInfo& info,
-                                           millrace::memory::Bank& bank) {
+TensorState::Pointer TensorState::allocate(const NpuTensorInfo& info, millrace::memory::Bank& bank,
+                                           std::shared_ptr<const RunnerLog> log) {
   auto state = std::make_shared<TensorState>(info, MemoryType::XRT_BO, false);
   state->adopt(value_or_throw(Buffer::allocate_in(bank, info.size_in_bytes), info));
   state->buffer_object_.emplace(state->buffer_);
   state->allocated_ = true;
+  state->log_ = std::move(log);
   return state;
 }
 
@@ -96,6 +99,8 @@ TensorState::Pointer TensorState::slice(const Pointer& parent, const NpuTensorIn
   state->adopt(value_or_throw(parent->buffer_.slice(offset, info.size_in_bytes), info));
   state->buffer_object_.emplace(state->buffer_);
   state->allocated_ = true;
+  if (offset == 0) state->parent_ = parent->buffer_;
+  state->log_ = parent->log_;
   return state;
 }
 
@@ -140,8 +145,18 @@ void TensorState::sync() const {
 
 int TensorState::export_fd() const noexcept {
   if (!buffer_) return -1;
-  const Result<int> fd = buffer_.export_fd();
-  return fd.ok() ? *fd : -1;
+  const Result<int> fd = (parent_ ? parent_ : buffer_).export_fd();
+  if (fd.ok()) return *fd;
+  // That an inner part has no descriptor is no shortage.
+  const bool inner = buffer_.is_slice() && !parent_;
+  const LogLevel level = inner ? LogLevel::kDebug : LogLevel::kWarning;
+  const std::string line =
+      fmt::format("export_buffer: tensor \"{}\": {}", info_.name, fd.status().message());
+  if (log_ != nullptr)
+    log_->write(level, line);
+  else
+    millrace::log(level, "vart", line);
+  return -1;
 }
 
 }  // namespace vart

@@ -9,6 +9,7 @@
 
 #include "memory/buffer.h"
 #include "vart/buffer_object.h"
+#include "vart/runner_log.h"
 #include "vart/vart_npu_tensor.hpp"
 
 namespace vart {
@@ -20,8 +21,10 @@ class TensorState {
   // Wraps memory as NpuTensor's constructors describe; throws what they throw. `read_only` is for
   // memory that was given as const.
   static Pointer wrap(const NpuTensorInfo& info, void* buffer, MemoryType type, bool read_only);
-  // New memory in `bank` for `info`, which must be complete. Throws std::runtime_error.
-  static Pointer allocate(const NpuTensorInfo& info, millrace::memory::Bank& bank);
+  // New memory in `bank` for `info`, which must be complete. Throws std::runtime_error. The log is
+  // that of the runner.
+  static Pointer allocate(const NpuTensorInfo& info, millrace::memory::Bank& bank,
+                          std::shared_ptr<const millrace::vartml::RunnerLog> log);
   // Part of the memory of `parent`. Throws std::invalid_argument, std::runtime_error.
   static Pointer slice(const Pointer& parent, const NpuTensorInfo& info, size_t offset);
 
@@ -46,6 +49,7 @@ class TensorState {
   // What NpuTensor::get_buffer gives.
   void* handle() const noexcept;
   void sync() const;
+  // -1 where there is none, and the log says why, unless it is a user pointer.
   int export_fd() const noexcept;
 
  private:
@@ -60,6 +64,8 @@ class TensorState {
   void* data_ = nullptr;
   millrace::memory::DeviceSide* device_side_ = nullptr;          // of buffer_
   millrace::memory::Buffer buffer_;                              // XRT_BO and DMA_FD
+  millrace::memory::Buffer parent_;                              // of a slice that begins with it
+  std::shared_ptr<const millrace::vartml::RunnerLog> log_;       // allocated ones
   std::optional<millrace::vartml::BufferObject> buffer_object_;  // allocated ones
   void* wrapped_object_ = nullptr;                               // XRT_BO that was passed in
   mutable std::once_flag fd_once_;

@@ -76,9 +76,16 @@ template <class Start>
   return {status, id};
 }
 
+template <class Enum>
+void check_known(const char* name, Enum value) {
+  if (to_string(value) == "UNKNOWN")
+    throw std::invalid_argument(fmt::format("there is no {} {}", name, static_cast<int>(value)));
+}
+
 std::shared_ptr<const RunnerLog> make_log(const RunnerOptions& options) {
   return std::make_shared<const RunnerLog>(options.name,
-                                           options.debug ? LogLevel::kDebug : options.log_level);
+                                           options.debug ? LogLevel::kDebug : options.log_level,
+                                           options.debug || options.log_level_given);
 }
 
 }  // namespace
@@ -91,7 +98,7 @@ VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options
       loaded_(load(model_path)),
       tensors_(loaded_.program->model()) {
   if (options_.cma_index >= banks_.size())
-    throw std::invalid_argument("option \"cma_index\": " + no_bank(banks_, options_.cma_index));
+    throw std::runtime_error("option \"cma_index\": " + no_bank(banks_, options_.cma_index));
   for (const auto& [level, remark] : options_.remarks) log_->write(level, remark);
   tensors_.check(options_, *log_);
   if (!options_.cache_path.empty()) extract(model_path);
@@ -105,7 +112,7 @@ VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options
 VaimlRunner::~VaimlRunner() {
   session_->close();
   if (profile_ != nullptr) profile_->write(*log_);
-  log_->write(LogLevel::kInfo, fmt::format("destroyed after {} jobs", session_->accepted_jobs()));
+  log_->write(LogLevel::kDebug, fmt::format("destroyed after {} jobs", session_->accepted_jobs()));
 }
 
 void VaimlRunner::extract(const std::string& model_path) const {
@@ -133,20 +140,21 @@ std::string VaimlRunner::summary() const {
 
 const std::vector<::vart::NpuTensorInfo>& VaimlRunner::get_tensors_info(TensorDirection direction,
                                                                         TensorType type) const {
+  check_known("TensorDirection", direction);
+  check_known("TensorType", type);
   return tensors_.infos(direction, type);
 }
 
 const ::vart::NpuTensorInfo& VaimlRunner::get_tensor_info_by_name(const std::string& name,
                                                                   TensorType type) const {
   if (const NpuTensorInfo* info = tensors_.find(name, type)) return *info;
-  throw std::runtime_error(
-      fmt::format("the model has no tensor \"{}\" with a {} view", name, to_string(type)));
+  throw std::runtime_error(tensors_.why_not_found(name, type));
 }
 
 const ::vart::QuantParameters& VaimlRunner::get_quant_parameters(
     const std::string& tensor_name) const {
   if (const ::vart::QuantParameters* found = tensors_.quantisation(tensor_name)) return *found;
-  throw std::runtime_error(fmt::format("the model has no tensor \"{}\"", tensor_name));
+  throw std::runtime_error(tensors_.why_not_found(tensor_name, TensorType::CPU));
 }
 
 size_t VaimlRunner::get_num_input_tensors() const {
@@ -174,7 +182,7 @@ ApiStatus VaimlRunner::execute(const TensorTable& inputs, TensorTable& outputs) 
     BinderOfCall binder;
     const ApiStatus bound = binder->bind(tensors_, get_batch_size(), inputs, outputs);
     if (bound != ApiStatus::SUCCESS) return log->report(bound, binder->reason());
-    if (!binder->misnamed().empty()) misnames_.warn(binder->misnamed(), *log);
+    if (!binder->odd().empty()) places_.warn(binder->odd(), *log);
     if (log->enabled(LogLevel::kDebug)) [[unlikely]]
       return log->code_of(execute_traced(*session, binder->bindings(), *log));
     return log->code_of(session->execute(binder->bindings()));
@@ -186,7 +194,7 @@ ApiStatus VaimlRunner::submit(const TensorTable& inputs, const TensorTable& outp
   BinderOfCall binder;
   const ApiStatus bound = binder->bind(tensors_, get_batch_size(), inputs, outputs);
   if (bound != ApiStatus::SUCCESS) return log_->report(bound, binder->reason());
-  if (!binder->misnamed().empty()) misnames_.warn(binder->misnamed(), *log_);
+  if (!binder->odd().empty()) places_.warn(binder->odd(), *log_);
   const Result<runtime::JobId> job =
       log_->enabled(LogLevel::kDebug)
           ? submit_traced(*session_, binder->bindings(), std::move(callback), log_)
@@ -258,7 +266,7 @@ ApiStatus VaimlRunner::wait(const JobHandle& job, std::chrono::milliseconds time
   if (const char* missing = missing_in(info))
     throw std::invalid_argument(
         fmt::format("tensor \"{}\": the description has no {}", info.name, missing));
-  return TensorState::tensor_of(TensorState::allocate(info, *banks_[memory_bank]));
+  return TensorState::tensor_of(TensorState::allocate(info, *banks_[memory_bank], log_));
 }
 
 ::vart::NpuTensor VaimlRunner::allocate_sub_tensor(const NpuTensor& parent,

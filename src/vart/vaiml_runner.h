@@ -13,9 +13,9 @@
 #include "runtime/loader.h"
 #include "runtime/session.h"
 #include "vart/job_binder.h"
-#include "vart/misname_warnings.h"
 #include "vart/model_tensors.h"
 #include "vart/options.h"
+#include "vart/place_warnings.h"
 #include "vart/profile_file.h"
 #include "vart/runner_log.h"
 #include "vart/vart_runner_factory.hpp"
@@ -71,7 +71,7 @@ class VaimlRunner final : public ::vart::Runner {
   const memory::BankList banks_;
   const runtime::LoadedProgram loaded_;
   const ModelTensors tensors_;
-  MisnameWarnings misnames_;
+  PlaceWarnings places_;
   std::atomic<bool> told_full_{false};    // that max_concurrent_runs was reached
   std::unique_ptr<ProfileFile> profile_;  // null unless asked for
   // Shared with calls that block, which may end after the runner.

@@ -89,7 +89,7 @@ TEST_F(ColumnsTest, ExclusiveRunnersPlacedFreelyTakeTheGroupsThatAreLeft) {
 TEST_F(ColumnsTest, TheNumberOfColumnsSetsTheLastStartColumn) {
   setenv("MILLRACE_COLUMNS", "8", 1);
   EXPECT_EQ(refusal({{"start_column", 4}}), "accepted");
-  EXPECT_THAT(refusal<std::invalid_argument>({{"start_column", 5}}),
+  EXPECT_THAT(refusal<std::runtime_error>({{"start_column", 5}}),
               AllOf(HasSubstr("start_column"), HasSubstr("from 0 to 4, not 5")));
 }
 

@@ -107,14 +107,12 @@ TEST_F(ConfigTest, RefusesWhatIsNotJsonWithTheLine) {
 TEST_F(ConfigTest, CountsLinesOfAFileWithMany) {
   std::string text = "{\n";
   for (int line = 2; line < 20'000; ++line) text += "\"other\": 1,\n";
-  EXPECT_THAT(refusal_of<std::invalid_argument>(file(text + "\"name\": 5}")),
+  EXPECT_THAT(refusal_of<std::runtime_error>(file(text + "\"name\": 5}")),
               HasSubstr("config.json:20000: "));
 }
 
 TEST_F(ConfigTest, RefusesBadValuesWithTheLine) {
-  const auto refusal = [&](const char* text) {
-    return refusal_of<std::invalid_argument>(file(text));
-  };
+  const auto refusal = [&](const char* text) { return refusal_of<std::runtime_error>(file(text)); };
   EXPECT_THAT(refusal("{\n\n  \"max-concurrent-runs\":\n 0}"),
               AllOf(HasSubstr("config.json:3: "), HasSubstr("from 1")));
   EXPECT_THAT(refusal("{\"debug\": \"perhaps\"}"),
@@ -122,6 +120,8 @@ TEST_F(ConfigTest, RefusesBadValuesWithTheLine) {
   EXPECT_THAT(refusal("{\"start-column\": \"4x\"}"), HasSubstr("integer"));
   EXPECT_THAT(refusal("{\"name\": 5}"), HasSubstr("string"));
   EXPECT_THAT(refusal("{\"log-level\": \"LOUD\"}"), HasSubstr("LOUD"));
+  EXPECT_THAT(refusal_of<std::invalid_argument>(file("{\"input-tensor-type\": \"GPU\"}")),
+              AllOf(HasSubstr("config.json:1: "), HasSubstr("GPU")));
 }
 
 }  // namespace

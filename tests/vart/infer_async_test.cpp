@@ -12,6 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -40,7 +41,7 @@ class InferAsync : public RunnerTest {
   }
   void expect_failure(const test::ProgramResult& result, const std::string& reason) {
     EXPECT_EQ(result.exit_code, 1);
-    EXPECT_THAT(result.err, StartsWith("Error: "));
+    EXPECT_THAT(result.err, ContainsRegex("^(\\[INFO\\] [^\n]*\n)?Error: "));
     EXPECT_THAT(result.err, HasSubstr(reason));
     EXPECT_THAT(files(), IsEmpty());
   }

@@ -172,6 +172,7 @@ TEST_F(StrictSyncPattern, AResultMayStayOnTheDevice) {
   // The output is the next job's input; the host never looks at it.
   info.direction = TensorDirection::INPUT;
   info.name = in().get_info().name;
+  info.memory_layout = in().get_info().memory_layout;
   const Tensors chained{{NpuTensor(info, out().get_buffer(), MemoryType::XRT_BO)}};
   Tensors last = outputs(*runner_);
   ASSERT_EQ(runner_->execute(chained, last), StatusCode::SUCCESS);

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "tests/support/descriptor_limit.h"
+#include "tests/support/log_capture.h"
 #include "tests/vart/runner_fixture.h"
 
 namespace millrace::vartml {
@@ -132,7 +134,39 @@ TEST_F(TensorSharing, PhysicalAddressesOfLiveMemoryDoNotMeet) {
               tensors[i].get_physical_address());
 }
 
-TEST_F(TensorSharing, SubTensorsAreUsableEverywhereButCannotBeExported) {
+TEST_F(TensorSharing, ASubTensorAtTheBeginningIsExportedAsItsParent) {
+  NpuTensorInfo whole = in_;
+  whole.size_in_bytes *= 2;
+  NpuTensor parent = runner_->allocate_npu_tensor(whole);
+  const NpuTensor sub = runner_->allocate_sub_tensor(parent, in_, 0);
+  data(parent)[0] = 5;
+  parent = NpuTensor();
+  const int fd = sub.export_buffer();
+  ASSERT_GE(fd, 0);
+  EXPECT_EQ(run(from_fd(in_, fd)), 6);
+  EXPECT_NO_THROW(from_fd(whole, fd));
+  close(fd);
+}
+
+TEST_F(TensorSharing, OneThatCannotBeExportedSaysWhy) {
+  const test::LogCapture log;
+  const std::shared_ptr<Runner> runner = make_runner({{"name", "many"}, {"debug", true}});
+  const test::DescriptorLimit limit(64);
+  std::vector<NpuTensor> tensors;
+  for (int i = 0; i < 100; ++i) tensors.push_back(runner->allocate_npu_tensor(in_));
+  EXPECT_EQ(tensors.back().export_buffer(), -1);
+  EXPECT_EQ(run(tensors.back()), 1) << "it is as good as any other";
+  EXPECT_EQ(log.count("WARNING many: export_buffer: tensor \"data\""), 1u);
+  EXPECT_EQ(log.count("RLIMIT_NOFILE"), 1u);
+
+  NpuTensorInfo whole = in_;
+  whole.size_in_bytes *= 2;
+  const NpuTensor parent = runner->allocate_npu_tensor(whole);
+  EXPECT_EQ(runner->allocate_sub_tensor(parent, in_, in_.size_in_bytes).export_buffer(), -1);
+  EXPECT_EQ(log.count("DEBUG many: export_buffer: tensor \"data\""), 1u);
+}
+
+TEST_F(TensorSharing, SubTensorsAreUsableEverywhereButOnlyTheFirstIsExported) {
   NpuTensorInfo whole = in_;
   whole.size_in_bytes *= 3;
   NpuTensor parent = runner_->allocate_npu_tensor(whole);
@@ -142,7 +176,9 @@ TEST_F(TensorSharing, SubTensorsAreUsableEverywhereButCannotBeExported) {
     NpuTensor& sub = subs.emplace_back(runner_->allocate_sub_tensor(parent, in_, offset));
     EXPECT_EQ(sub.get_physical_address(), parent.get_physical_address() + offset);
     EXPECT_EQ(sub.get_virtual_address(), data(parent) + offset);
-    EXPECT_EQ(sub.export_buffer(), -1);
+    const int fd = sub.export_buffer();
+    EXPECT_EQ(fd >= 0, i == 0);
+    if (fd >= 0) close(fd);
     EXPECT_NO_THROW(sub.sync_buffer());
     data(sub)[0] = static_cast<uint8_t>(i);
   }
