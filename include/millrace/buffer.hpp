@@ -35,8 +35,8 @@ class Buffer {
   static Result<Buffer> import_fd(int fd, size_t bytes);
 
   // A new descriptor for the whole file behind the buffer, close-on-exec, owned by the caller.
-  // kUnsupported for wrapped memory, for slices, and for memory that was made while memory held half
-  // of the descriptors that the process may have (RLIMIT_NOFILE): it has none of its own.
+  // kUnsupported for wrapped memory, for slices, and for memory without a descriptor of its own:
+  // what was made where memory held half of those that RLIMIT_NOFILE allows.
   Result<int> export_fd() const;
   // A view of `bytes` bytes from `offset`, which keeps the memory alive. kInvalidArgument for a
   // range that leaves the buffer, and for a slice of a slice.

@@ -92,8 +92,8 @@ struct JobHandle {
 //
 // Jobs
 //   max_concurrent_runs      integer, 1 to 65536; 2. Asynchronous jobs accepted and not finished.
-//   async_threadpool_depth   integer, 1 to 65536; 10. Jobs of this runner that run at the same time,
-//       at most, synchronous ones too; never more than it has cores.
+//   async_threadpool_depth   integer, 1 to 65536; 10. Jobs of this runner that run at once, at
+//       most, synchronous ones too; never more than it has cores.
 //   callback_order           string "submission" or "completion"; "submission". The order in which
 //       callbacks are called.
 //

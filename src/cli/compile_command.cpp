@@ -18,6 +18,16 @@ struct CompileArguments {
   CompileFlags flags;
 };
 
+// A batch that is fixed in the model stays in its shapes, which nobody expects who gives --batch.
+void note_fixed_batch(const graph::CompiledModel& model) {
+  for (const graph::Boundary& input : model.inputs)
+    if (input.cpu.layout == tensor::Layout::kNchw && input.cpu.shape[0] > 1)
+      fmt::print(
+          "note: the shape of input \"{}\" has N={}: one frame is {}, and --batch counts such "
+          "frames\n",
+          input.cpu.name, input.cpu.shape[0], fmt::join(input.cpu.shape, "x"));
+}
+
 Status run_compile(const CompileArguments& arguments) {
   std::error_code error;  // an output that does not exist yet is no other file
   if (std::filesystem::equivalent(arguments.onnx, arguments.output, error))
@@ -35,6 +45,7 @@ Status run_compile(const CompileArguments& arguments) {
   fmt::print("{}: {} operators, {}{:.2f} MB of weights, {}, batch {}\n", arguments.output,
              model.graph.nodes.size(), partitions, weights * 1e-6, graph::name_of(model.precision),
              model.batch_size);
+  note_fixed_batch(model);
   return {};
 }
 

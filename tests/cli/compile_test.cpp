@@ -15,6 +15,15 @@ TEST_F(CliTest, CompileSaysWhatItMade) {
   EXPECT_TRUE(fs::is_regular_file(file("glyphs.rai")));
 }
 
+TEST_F(CliTest, CompileTellsOfABatchThatTheModelFixes) {
+  const auto out_with = [&](const char* shape) {
+    return millrace({"compile", kGlyphsOnnx, "-o", file("glyphs.rai"), "--input-shape", shape}).out;
+  };
+  EXPECT_NE(out_with("image=2,1,32,32").find("note: the shape of input \"image\" has N=2"),
+            std::string::npos);
+  EXPECT_EQ(out_with("image=1,1,32,32").find("note:"), std::string::npos);
+}
+
 TEST_F(CliTest, CompileIsDeterministic) {
   const auto first = io::read_file(compiled("first.rai"));
   const auto second = io::read_file(compiled("second.rai"));
