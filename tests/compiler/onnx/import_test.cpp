@@ -1,6 +1,7 @@
 // Whole models: boundaries, order, and what is wrong with them.
 #include "compiler/onnx/import.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/compiler/onnx_builder.h"
@@ -99,7 +100,7 @@ TEST(Import, OfManyNodesTheErrorNamesTheFirst) {
   Model model;
   model.input("n0", {1, 2}).output("n20");
   for (int i = 0; i < 20; ++i)
-    model.node("LSTM", {"n" + std::to_string(i)}, {"n" + std::to_string(i + 1)});
+    model.node("LSTM", {fmt::format("n{}", i)}, {fmt::format("n{}", i + 1)});
   EXPECT_THAT(import_failure(model).message(),
               ::testing::EndsWith(", 20 nodes: 'n1_node', 'n2_node', 'n3_node', 'n4_node', "
                                   "'n5_node' and 15 more"));
