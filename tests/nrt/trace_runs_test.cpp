@@ -28,7 +28,8 @@ class TraceRuns : public TraceTest {
       if (event.at("name") == "thread_name") rows[event.at("tid")] = event.at("args").at("name");
     std::multimap<std::string, Json> slices;
     for (const Json& slice : slices_of(trace))
-      if (const std::string& row = rows.at(slice.at("tid")); row.starts_with("core "))
+      if (const std::string& row = rows.at(slice.at("tid"));
+          row.find(" of core ") != std::string::npos)
         slices.emplace(row, slice);
     return slices;
   }
@@ -109,7 +110,7 @@ TEST_F(TraceRuns, ShowCollectives) {
   const std::vector<Json> events = of_type(fetch(), "cc_running");
   ASSERT_EQ(events.size(), 2u);
   EXPECT_EQ(events[1].at("data").at("bytes"), kTinyInputBytes);
-  EXPECT_EQ(events[1].at("data").at("unit"), "core 0 collectives 0");
+  EXPECT_EQ(events[1].at("data").at("unit"), "COLLECTIVES queue 0 of core 0");
 }
 
 TEST_F(TraceRuns, HaveARowForEachUnit) {
