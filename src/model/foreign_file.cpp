@@ -13,7 +13,7 @@ namespace {
 
 // The published header of a NEFF, as far as it matters here: little-endian numbers.
 constexpr size_t kNeffHeaderBytes = 1024;
-constexpr size_t kPackageVersionAt = 0, kHeaderSizeAt = 8, kDataSizeAt = 16, kMajorAt = 24,
+constexpr size_t kPackageVersionAt = 0, kNeffHeaderSizeAt = 8, kDataSizeAt = 16, kMajorAt = 24,
                  kMinorAt = 32, kNameAt = 220, kNameBytes = 256;
 constexpr uint64_t kHighestPackageVersion = 64;  // far above what there is
 
@@ -83,7 +83,8 @@ std::string beginning(std::span<const std::byte> bytes) {
 }  // namespace
 
 bool looks_like_neff(std::span<const std::byte> bytes) noexcept {
-  return bytes.size() >= kNeffHeaderBytes && number_at(bytes, kHeaderSizeAt) == kNeffHeaderBytes &&
+  return bytes.size() >= kNeffHeaderBytes &&
+         number_at(bytes, kNeffHeaderSizeAt) == kNeffHeaderBytes &&
          number_at(bytes, kPackageVersionAt) <= kHighestPackageVersion &&
          number_at(bytes, kDataSizeAt) != 0;
 }

@@ -4,24 +4,20 @@
 #include <sys/mman.h>
 
 #include <cstring>
-#include <filesystem>
 #include <vector>
 
 #include "base/unique_fd.h"
 #include "memory/bank_use.h"
 #include "memory/buffer.h"
 #include "tests/support/descriptor_limit.h"
+#include "tests/support/open_descriptors.h"
 
 namespace millrace::memory {
 namespace {
 
+using test::open_descriptors;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return std::distance(begin(all), end(all));
-}
 
 class Descriptors : public ::testing::Test {
  protected:

@@ -7,24 +7,18 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
 #include <thread>
 #include <vector>
 
 #include "base/unique_fd.h"
 #include "memory/buffer.h"
+#include "tests/support/open_descriptors.h"
 
 namespace millrace::memory {
 namespace {
 
+using test::open_descriptors;
 using testing::HasSubstr;
-
-size_t open_descriptors() {
-  size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
-    ++count;
-  return count;
-}
 
 UniqueFd exported(const Buffer& buffer) {
   const auto fd = buffer.export_fd();

@@ -13,7 +13,7 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-void init() {
+void start_runtime() {
   EXPECT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
 }
 
@@ -23,7 +23,7 @@ void make_noise(const char* level) {
   setenv("MILLRACE_DEVICE", "null", 1);
   setenv("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS", "4", 1);
   for (int round = 0; round < 2; ++round) {
-    init();
+    start_runtime();
     EXPECT_EQ(nrt_unload(nullptr), NRT_INVALID_HANDLE);
     nrt_close();
   }
@@ -84,7 +84,7 @@ TEST(LogOfRefusals, SaysOnceThatTheRuntimeWasClosed) {
   EXPECT_FRESH(
       {
         come_too_early();
-        init();
+        start_runtime();
         nrt_close();
         nrta_seq_t sequence = 0;
         for (int i = 0; i < 3; ++i)
@@ -118,7 +118,7 @@ class LogOfARun : public testing::Test {
 
 TEST_F(LogOfARun, SaysWhatHasStarted) {
   const LogCapture log(LogLevel::kInfo);
-  init();
+  start_runtime();
   for (const char* what : {"nrt_init: Millrace ", "device faulty-null, lanes ", "cores 2 to 3 of 4",
                            "memory of each 3.0 MiB", "MILLRACE_FAULTS=slow=1ns"})
     EXPECT_EQ(log.count(what), 1u) << what;
@@ -126,7 +126,7 @@ TEST_F(LogOfARun, SaysWhatHasStarted) {
 }
 
 TEST_F(LogOfARun, NamesModelsThatComeAndGo) {
-  init();
+  start_runtime();
   const LogCapture log(LogLevel::kInfo);
   const std::vector<std::byte> bytes = tiny_archive();
   nrt_model_t* model = nullptr;
@@ -143,7 +143,7 @@ TEST_F(LogOfARun, NamesVariablesWithoutEffect) {
                                   {"NEURON_RT_EXEC_TIMEOUT", "5"},
                                   {"NEURON_RT_INSPECT_ENABLE", "0"},
                                   {"NEURON_RT_RESET_CORES", ""}});
-  init();
+  start_runtime();
   EXPECT_EQ(log.count("set, but without effect here: NEURON_RT_NUM_CORE, "
                       "NEURON_RT_STOCHASTIC_ROUNDING_EN"),
             1u);

@@ -11,15 +11,13 @@
 
 #include "tests/support/descriptor_limit.h"
 #include "tests/support/log_capture.h"
+#include "tests/support/open_descriptors.h"
 #include "tests/vart/runner_fixture.h"
 
 namespace millrace::vartml {
 namespace {
 
-size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return std::distance(begin(all), end(all));
-}
+using test::open_descriptors;
 
 class TensorSharing : public RunnerTest {
  protected:
