@@ -11,25 +11,14 @@
 #include "graph/archive_codec.h"
 #include "model/archive.h"
 #include "tests/e2e/pipeline.h"
+#include "tests/support/address_checks.h"
 #include "tests/support/archive_mutation.h"
 
 namespace millrace::test {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-#define MILLRACE_CHECKS_ADDRESSES 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define MILLRACE_CHECKS_ADDRESSES 1
-#endif
-#endif
-
 // All of them where every wrong access is found; a sample elsewhere.
-#if defined(MILLRACE_CHECKS_ADDRESSES)
-constexpr uint64_t kMutations = 10'000;
-#else
-constexpr uint64_t kMutations = 1'000;
-#endif
+constexpr uint64_t kMutations = kChecksAddresses ? 10'000 : 1'000;
 constexpr uint64_t kShards = 4;  // so that ctest can run them side by side
 
 // A reason without the particulars: quoted names and numbers.
