@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,13 @@ Function* call_of(void* library, const char* name) {
 std::string path_of(const void* address) {
   Dl_info info;
   return dladdr(address, &info) != 0 ? info.dli_fname : "libnrt.so.1";
+}
+
+// As programs find it, or else the one that lies beside the core.
+void* open_library() {
+  if (void* const found = dlopen("libnrt.so.1", RTLD_NOW | RTLD_LOCAL)) return found;
+  const std::filesystem::path core = path_of(reinterpret_cast<const void*>(&set_log_sink));
+  return dlopen((core.parent_path() / "libnrt.so.1").c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
 // Starts the runtime with the environment of this process; `log` gets its lines.
@@ -44,7 +52,7 @@ Status try_start(void* library, std::vector<std::string>& log) {
 
 NrtFindings look_at_nrt() {
   NrtFindings found;
-  void* const library = dlopen("libnrt.so.1", RTLD_NOW | RTLD_LOCAL);
+  void* const library = open_library();
   if (library == nullptr) {
     found.library = fmt::format("not found: {}", dlerror());  // NOLINT(concurrency-mt-unsafe)
     return found;
