@@ -54,7 +54,8 @@ NrtFindings look_at_nrt() {
   NrtFindings found;
   void* const library = open_library();
   if (library == nullptr) {
-    found.library = fmt::format("not found: {}", dlerror());  // NOLINT(concurrency-mt-unsafe)
+    found.library =
+        fmt::format("not found: {}", dlerror());  // NOLINT(concurrency-mt-unsafe): one thread
     return found;
   }
   auto* const version_of = call_of<decltype(nrt_get_version)>(library, "nrt_get_version");

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
+#include <span>
 
 namespace millrace::nrt {
 namespace {
@@ -20,8 +23,7 @@ std::optional<size_t> find_above(std::span<const std::byte> bytes) {
   return std::nullopt;
 }
 
-}  // namespace
-
+// The first element that is one.
 std::optional<size_t> find_nan(nrt_dtype_t type, std::span<const std::byte> bytes) {
   switch (type) {
     case NRT_DTYPE_FLOAT32:
@@ -34,6 +36,8 @@ std::optional<size_t> find_nan(nrt_dtype_t type, std::span<const std::byte> byte
       return std::nullopt;
   }
 }
+
+}  // namespace
 
 Status check_for_nan(const Binding& binding) {
   const std::vector<ModelTensor>& outputs = binding.model->outputs();

@@ -1,18 +1,43 @@
-// Whether the build finds every wrong access and every leak (AddressSanitizer).
+// Whether the build finds every wrong access and every leak (AddressSanitizer), and a way to except
+// leaks of libraries.
 #pragma once
+
+#if defined(__SANITIZE_ADDRESS__)
+#define MILLRACE_CHECKS_ADDRESSES 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define MILLRACE_CHECKS_ADDRESSES 1
+#endif
+#endif
+
+#ifdef MILLRACE_CHECKS_ADDRESSES
+#include <sanitizer/lsan_interface.h>
+#endif
 
 namespace millrace::test {
 
-#if defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kChecksAddresses = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#ifdef MILLRACE_CHECKS_ADDRESSES
 inline constexpr bool kChecksAddresses = true;
 #else
 inline constexpr bool kChecksAddresses = false;
 #endif
+
+// What this thread allocates while it lives is not reported as leaked.
+class LeaksAllowed {
+ public:
+#ifdef MILLRACE_CHECKS_ADDRESSES
+  LeaksAllowed() {
+    __lsan_disable();
+  }
+  ~LeaksAllowed() {
+    __lsan_enable();
+  }
 #else
-inline constexpr bool kChecksAddresses = false;
+  LeaksAllowed() {}
+  ~LeaksAllowed() {}
 #endif
+  LeaksAllowed(const LeaksAllowed&) = delete;
+  LeaksAllowed& operator=(const LeaksAllowed&) = delete;
+};
 
 }  // namespace millrace::test
