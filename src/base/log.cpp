@@ -81,10 +81,14 @@ LogLevel log_level_of_environment(LogLevel otherwise) {
   return wanted == nullptr ? otherwise : parse_log_level(wanted).value_or(otherwise);
 }
 
-void log_to_stderr(LogLevel level, std::string_view component, std::string_view line) {
+void log_to_fd(int fd, LogLevel level, std::string_view component, std::string_view line) {
   const std::string text = fmt::format("[{}] {}: {}\n", to_string(level), component, line);
   // A log line that cannot be written has nowhere else to go.
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+  [[maybe_unused]] const ssize_t written = ::write(fd, text.data(), text.size());
+}
+
+void log_to_stderr(LogLevel level, std::string_view component, std::string_view line) {
+  log_to_fd(STDERR_FILENO, level, component, line);
 }
 
 bool log_is_chosen() noexcept {
@@ -99,12 +103,12 @@ void set_log_sink(LogSink sink, LogLevel level) {
   state.chosen = true;
 }
 
-void set_default_log_level(std::optional<LogLevel> level) {
+void set_default_log(std::optional<LogLevel> level, LogSink sink) {
   SinkState& state = sink_state();
   const std::lock_guard lock(state.mutex);
   if (state.chosen) return;
   state.level = level ? static_cast<int>(*level) : kDropEverything;
-  state.sink = level ? LogSink(log_to_stderr) : LogSink();
+  state.sink = level ? std::move(sink) : LogSink();
 }
 
 bool log_enabled(LogLevel level) noexcept {

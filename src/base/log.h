@@ -28,14 +28,17 @@ using LogSink =
 // the previous sink is no longer running.
 void set_log_sink(LogSink sink, LogLevel level = LogLevel::kInfo);
 
+// Sinks: one write per line.
+void log_to_fd(int fd, LogLevel level, std::string_view component, std::string_view line);
+void log_to_stderr(LogLevel level, std::string_view component, std::string_view line);
+
 // Where neither a sink was set nor MILLRACE_LOG says what is wanted, lines up to this level go to
-// standard error from now on; none with no level. For faces whose contract is to print.
-void set_default_log_level(std::optional<LogLevel> level);
+// this sink from now on; none with no level. For faces whose contract is to print.
+void set_default_log(std::optional<LogLevel> level, LogSink sink = log_to_stderr);
 
 // Whether a sink was set or MILLRACE_LOG says what is wanted. Where neither is so, who was asked
 // for lines by other means may write them with log_to_stderr().
 bool log_is_chosen() noexcept;
-void log_to_stderr(LogLevel level, std::string_view component, std::string_view line);
 
 // The level of that name, in any case; "warn" is kWarning.
 std::optional<LogLevel> parse_log_level(std::string_view text);

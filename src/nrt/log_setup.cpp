@@ -5,11 +5,13 @@
 
 #include <atomic>
 #include <string>
+#include <utility>
 
 #include "base/log.h"
 #include "device/faulty/faulty_device.h"
 #include "memory/bank.h"
 #include "nrt/environment.h"
+#include "nrt/log_location.h"
 
 namespace millrace::nrt {
 namespace {
@@ -23,6 +25,11 @@ void warn_of_unknown_level(const char* name) {
       fmt::format("{} is \"{}\", where QUIET, ERROR, WARNING, INFO, DEBUG or TRACE is taken: "
                   "warnings are shown",
                   name, variable(name)));
+}
+
+void warn_of_location(const std::string& complaint) {
+  static std::atomic<bool> warned{false};
+  if (!warned.exchange(true)) log(LogLevel::kWarning, "nrt", complaint);
 }
 
 std::string cores_text(const Settings& settings) {
@@ -51,8 +58,10 @@ std::string faults_in_force() {
 
 void set_up_log() {
   const LogLevelChoice choice = log_level();
-  set_default_log_level(choice.level);
+  LogLocation location = log_location();
+  set_default_log(choice.level, std::move(location.sink));
   is_set_up.store(true, std::memory_order_release);
+  if (!location.complaint.empty()) warn_of_location(location.complaint);
   if (choice.wrong_variable != nullptr) warn_of_unknown_level(choice.wrong_variable);
 }
 

@@ -11,6 +11,7 @@
 #include "base/topology.h"
 #include "memory/bank.h"
 #include "nrt/environment.h"
+#include "nrt/log_location.h"
 #include "nrt/status.h"
 #include "runtime/watchdog.h"
 
@@ -29,9 +30,18 @@ constexpr uint64_t kLargestNumber = 1'000'000;  // of a core, far above what the
 constexpr uint32_t kMostRequests = 65'536;
 constexpr uint64_t kLongestTimeout = 365 * 24 * 3600;
 
-// Those of the vendor's runtime that are read here; of the family NEURON_RT_INSPECT_ all are.
-constexpr std::string_view kKnown[] = {kVisibleCores,  kNumCores, kExecTimeout,
-                                       kImplicitAsync, kLogLevel, kLogLevelOfNrt};
+// Those of the vendor's runtime that are read here, or say what is always so; of the family
+// NEURON_RT_INSPECT_ all are.
+constexpr std::string_view kKnown[] = {kVisibleCores,
+                                       kNumCores,
+                                       kExecTimeout,
+                                       kImplicitAsync,
+                                       kLogLevel,
+                                       kLogLevelOfNrt,
+                                       kLogLocation,
+                                       kLogLocationOfNrt,
+                                       "NEURON_RT_VALIDATE_HASH",
+                                       "NEURON_RT_MULTI_INSTANCE_SHARED_WEIGHTS"};
 
 struct NamedLevel {
   std::string_view name;
@@ -94,11 +104,6 @@ Result<uint64_t> core_memory(uint32_t cores) {
   }
   return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
          static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / cores;
-}
-
-bool is_wanted(const char* name) {
-  const std::string_view text = variable(name);
-  return !text.empty() && text != "0";
 }
 
 Result<std::optional<NRT_STATUS>> fault_status() {
@@ -189,9 +194,10 @@ Result<Settings> settings_of_environment() {
                             depth("MILLRACE_NRT_TRANSFER_DEPTH", settings.transfer_depth));
   MILLRACE_ASSIGN_OR_RETURN(settings.core_memory, core_memory(settings.cores.count));
   MILLRACE_ASSIGN_OR_RETURN(settings.fault_status, fault_status());
-  settings.nan_check = is_wanted("MILLRACE_NRT_NAN_CHECK");
+  MILLRACE_ASSIGN_OR_RETURN(settings.nan_check, switch_variable("MILLRACE_NRT_NAN_CHECK", false));
   MILLRACE_ASSIGN_OR_RETURN(settings.inspect_dir, inspect_dir());
-  settings.implicit_async_wanted = is_wanted(kImplicitAsync);
+  const std::string_view implicit = variable(kImplicitAsync);
+  settings.implicit_async_wanted = !implicit.empty() && implicit != "0";
   return settings;
 }
 

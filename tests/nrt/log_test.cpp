@@ -1,9 +1,28 @@
 // The log: down to which level, and what it says in a run in which nothing fails.
 #include <gmock/gmock.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include <cstdarg>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
 
 #include "tests/nrt/fresh_process.h"
 #include "tests/nrt/nrt_fixture.h"
 #include "tests/support/log_capture.h"
+#include "tests/support/temporary_directory.h"
+
+// Instead of the system's: prints what it gets.
+extern "C" void syslog(int priority, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  dprintf(STDERR_FILENO, "syslog %d ", priority);
+  vdprintf(STDERR_FILENO, format, arguments);
+  dprintf(STDERR_FILENO, "\n");
+  va_end(arguments);
+}
 
 namespace millrace::test {
 namespace {
@@ -66,6 +85,58 @@ TEST(LogLevel, ThatThereIsNotIsWarnedOfOnceAndMeansWarnings) {
   const std::string warning = "NEURON_RT_LOG_LEVEL is \"loud\"";
   EXPECT_FRESH(make_noise("loud"), AllOf(HasSubstr(warning), HasSubstr("implicit"),
                                          Not(ContainsRegex(warning + "[^~]*" + warning))));
+}
+
+class LogLocationFile : public testing::Test {
+ protected:
+  std::string lines() const {
+    std::ifstream file(path_);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  const TemporaryDirectory directory_;
+  const std::string path_ = directory_.path() + "/log";
+};
+
+TEST_F(LogLocationFile, GetsTheLinesInsteadOfStandardError) {
+  EXPECT_FRESH(
+      {
+        setenv("NEURON_RT_LOG_LOCATION_NRT", path_.c_str(), 1);
+        make_noise("WARNING");
+      },
+      Not(HasSubstr("nrt_unload")));
+  const std::string line = "\\[ERROR\\] nrt: nrt_unload[^~]*";
+  EXPECT_THAT(lines(), AllOf(ContainsRegex(line + line), HasSubstr("implicit")));
+}
+
+TEST_F(LogLocationFile, ThatCannotBeOpenedIsWarnedOfOnce) {
+  const std::string warning = "NEURON_RT_LOG_LOCATION_NRT: [^~]*No such file";
+  EXPECT_FRESH(
+      {
+        setenv("NEURON_RT_LOG_LOCATION_NRT", (path_ + "/in/none").c_str(), 1);
+        make_noise("WARNING");
+      },
+      AllOf(ContainsRegex(warning), HasSubstr("nrt_unload"),
+            Not(ContainsRegex(warning + "[^~]*" + warning))));
+}
+
+TEST(LogLocation, ThatThereIsNotIsStandardError) {
+  EXPECT_FRESH(
+      {
+        setenv("NEURON_RT_LOG_LOCATION", "printer", 1);
+        make_noise("WARNING");
+      },
+      AllOf(HasSubstr("NEURON_RT_LOG_LOCATION is \"printer\""), HasSubstr("nrt_unload")));
+}
+
+TEST(LogLocation, MayBeTheSystemLog) {
+  EXPECT_FRESH(
+      {
+        setenv("NEURON_RT_LOG_LOCATION", "syslog", 1);
+        make_noise("WARNING");
+      },
+      AllOf(HasSubstr("syslog " + std::to_string(LOG_USER | LOG_ERR) + " nrt: nrt_unload"),
+            ContainsRegex("syslog " + std::to_string(LOG_USER | LOG_WARNING) + " nrt: .*implicit"),
+            Not(HasSubstr("[ERROR]"))));
 }
 
 void come_too_early() {
