@@ -20,6 +20,7 @@ namespace {
 using millrace::samples::Picture;
 using Frames = std::vector<std::vector<vart::NpuTensor>>;  // [batch][tensor], as execute takes them
 
+constexpr size_t kShownPicture = 2;  // a clear one; any other would do
 constexpr size_t kJobsInFlight = 2;  // the runner's default max_concurrent_runs
 constexpr auto kJobTimeout = std::chrono::milliseconds(30000);
 
@@ -62,7 +63,7 @@ struct Slot {
 class Reader {
  public:
   explicit Reader(const std::string& model) {
-    // std::string in so many words: const char* would be stored as a pointer.
+    // Values are std::any: a const char* would be stored as a pointer, not as a string.
     runner_ = vart::RunnerFactory::create_runner(
         vart::RunnerType::VAIML, model,
         {{"input_tensor_type", std::string("CPU")}, {"output_tensor_type", std::string("CPU")}});
@@ -149,7 +150,9 @@ int run(const std::string& model, const std::string& folder, double min_accuracy
   const double async_rate = frames_per_second(
       set.pictures.size(), [&] { asynchronous = reader.read_asynchronously(set.pictures); });
 
-  millrace::samples::show_pictures(set.pictures, set.classes, asynchronous, set.class_names);
+  millrace::samples::show_picture(set.pictures.at(kShownPicture),
+                                  set.class_names[static_cast<size_t>(asynchronous[kShownPicture])],
+                                  set.class_names[static_cast<size_t>(set.classes[kShownPicture])]);
   size_t right = 0;
   for (size_t i = 0; i < set.classes.size(); ++i) right += asynchronous[i] == set.classes[i];
   const double accuracy = static_cast<double>(right) / static_cast<double>(set.classes.size());

@@ -1,4 +1,4 @@
-// Pictures as text on a terminal.
+// A picture as text on a terminal.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,8 @@ struct Picture {
   std::vector<unsigned char> pixels;  // grey, row by row
 };
 
-// Prints a row of pictures, spread over the set, each with what it was read as; a wrong reading
-// also names the right one.
-void show_pictures(const std::vector<Picture>& pictures, const std::vector<int>& right,
-                   const std::vector<int>& read, const std::vector<std::string>& class_names);
+// Prints the picture, and below it the character that the network read; a wrong reading also names
+// the right character.
+void show_picture(const Picture& picture, const std::string& read, const std::string& right);
 
 }  // namespace millrace::samples
