@@ -59,8 +59,8 @@ struct Fixture {
   NRT_STATUS ret = NRT_SUCCESS;
 };
 
-// Times bursts of calls, and shows the median of the bursts beside the mean: on a machine that is
-// busy with other things some bursts are interrupted, and the mean is theirs.
+// Times bursts of calls, and reports their median beside the mean: on a machine that is busy with
+// other work some bursts are interrupted, and they dominate the mean.
 class Bursts {
  public:
   explicit Bursts(benchmark::State& state) : state_(state) {}
@@ -95,7 +95,7 @@ void execute_schedule(benchmark::State& state) {
   while (bursts.go_on()) Fixture::await(bursts.run([&] { return fixture.schedule(); }));
 }
 
-// The lane is at work meanwhile, as in a pipeline.
+// The lane is busy while the calls are timed, as in a pipeline.
 void execute_schedule_behind_another(benchmark::State& state) {
   Fixture fixture(kGatedDevice);
   const auto device = device::open_device("faulty-null");

@@ -15,8 +15,8 @@ namespace millrace::bench {
 // Throws std::runtime_error with the name of the call unless it succeeded.
 void expect_success(NRT_STATUS status, const char* call);
 
-// From nrt_init to nrt_close, with one core and these variables of the environment; with a model of
-// one input and one output.
+// The runtime from nrt_init to nrt_close, with one core and these environment variables, and a
+// loaded model with one input and one output.
 class Face {
  public:
   using Variables = std::vector<std::pair<std::string, std::string>>;
@@ -35,7 +35,7 @@ class Face {
   nrt_tensor_info_array_t* info_ = nullptr;
 };
 
-// The tensors of one execution, in their sets, with buffers of the host.
+// The tensors of one execution, in their sets, with host buffers.
 class Slot {
  public:
   explicit Slot(const Face& face);

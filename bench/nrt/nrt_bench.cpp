@@ -3,7 +3,7 @@
 //   nrt_bench [calls|loops] [--benchmark_...]     both where neither is named
 //
 // The calls run on the null device. The loops write, execute and read, where a write and a read
-// take a third of an execution each; once with durations that the faulty device makes, once with
+// take a third of an execution each; once with delays that the faulty device injects, once with
 // large tensors and a model that really computes. A COMPUTE unit has one request running at a time,
 // so execution is on one core.
 #include <benchmark/benchmark.h>
@@ -48,12 +48,12 @@ void report_loops(const char* title, const Face& face, int items) {
   }
 }
 
-void report_made_durations() {
+void report_injected_delays() {
   const Face face({{"MILLRACE_DEVICE", "null"},
                    {"MILLRACE_FAULTS", "slow=9ms"},
                    {"MILLRACE_TRANSFER_FAULTS", "slow=3ms"}},
                   tanh_model(16, 1));
-  report_loops("durations as ordered", face, 30);
+  report_loops("injected delays", face, 30);
 }
 
 // How many operations take three times as long as a write.
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
     const std::string_view part = argc > 1 ? argv[1] : "";
     if (part != "loops") benchmark::RunSpecifiedBenchmarks();
     if (part == "calls") return 0;
-    millrace::bench::report_made_durations();
+    millrace::bench::report_injected_delays();
     millrace::bench::report_real_work();
     return 0;
   } catch (const std::exception& error) {

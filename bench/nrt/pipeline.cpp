@@ -87,9 +87,9 @@ void run_stage(const Face& face, Slot& slot, int stage, const Events& events) {
   expect_success(ret, "a request");
 }
 
-// Where the item of a slot is.
-struct Place {
-  int stage = kStages;  // none
+// How far the item in a slot is.
+struct ItemState {
+  int stage = kStages;  // kStages: the slot has no item
   nrta_seq_t id = 0;
   NRT_STATUS ret = NRT_SUCCESS;
 };
@@ -127,21 +127,21 @@ double run_one_by_one(const Face& face, Slot& slot, int items) {
 
 double run_overlapped(const Face& face, const Slots& slots, int items) {
   const Events events;
-  std::vector<Place> places(slots.size());
+  std::vector<ItemState> states(slots.size());
   int started = 0, finished = 0;
-  // Takes a slot one stage further, if it can go; whether it could.
+  // Takes the item of a slot one stage further and returns true, or returns false if it must wait.
   const auto advance = [&](size_t at) {
-    Place& place = places[at];
-    if (place.stage == kStages) {
+    ItemState& item = states[at];
+    if (item.stage == kStages) {
       if (started == items) return false;
       ++started;
-      place.stage = kWrite;
+      item.stage = kWrite;
     } else {
-      if (!is_completed(place.id)) return false;
-      expect_success(place.ret, "a request");
-      if (++place.stage == kStages) return ++finished, true;
+      if (!is_completed(item.id)) return false;
+      expect_success(item.ret, "a request");
+      if (++item.stage == kStages) return ++finished, true;
     }
-    place.id = schedule(face, *slots[at], place.stage, &place.ret);
+    item.id = schedule(face, *slots[at], item.stage, &item.ret);
     return true;
   };
   const auto begin = Clock::now();

@@ -59,7 +59,7 @@ void report(const std::string& name, const Round& round) {
   fmt::print("{:<48}{:<38} {}\n", name, shown, !all_ok ? "FAILED" : ours ? "MISS" : "PASS");
 }
 
-// What the callbacks of a round do: they are counted, and can be held up.
+// The callbacks of a round: counts them, and can hold them up.
 class Callbacks {
  public:
   void call() {
@@ -81,9 +81,10 @@ void yield_until(Ready&& ready) {
   while (!ready()) std::this_thread::yield();
 }
 
-// Lets as many callbacks come together as ever will, since what waits for its callback needs
-// memory: one that is held up, and behind it those of a whole round. Twice, and an odd number of
-// turns of the dispatcher apart, because it keeps two lists and takes them in turn.
+// Queues as many callbacks at the same time as there can ever be, since queued callbacks need
+// memory: one is held up, and those of a whole round queue behind it. Does so twice, with an odd
+// number of turns of the dispatcher in between, because the dispatcher alternates between two lists
+// and both must have grown.
 void warm_up_callbacks(Callbacks& callbacks, const Round& round) {
   uint64_t submitted = callbacks.ended();
   for (int i = 0; i < 2; ++i) {
@@ -100,7 +101,7 @@ void warm_up_callbacks(Callbacks& callbacks, const Round& round) {
   }
 }
 
-// Every round awaits its callbacks, about which waiting for the jobs says nothing.
+// Every round also waits for its callbacks, which may run after a wait for the jobs has returned.
 void report_with_callbacks(const std::string& name, Callbacks& callbacks, const Round& round) {
   warm_up_callbacks(callbacks, round);
   uint64_t submitted = callbacks.ended();
@@ -112,7 +113,7 @@ void report_with_callbacks(const std::string& name, Callbacks& callbacks, const 
   });
 }
 
-// Nothing counted must mean that nothing was allocated.
+// A count of zero must mean that nothing was allocated.
 Status check_counting() {
   AllocationTrace::start();
   const auto made = std::make_unique<std::string>(100, 'x');

@@ -30,16 +30,16 @@ struct Segment {
 struct Module {
   Segment code;
   std::array<char, 64> name{};
-  bool passed_over = false;  // asks only on behalf of its callers
+  bool passed_over = false;  // a run-time library: it allocates only on behalf of its callers
   std::atomic<uint64_t> count{0};
   std::atomic<uint64_t> bytes{0};
 };
 
-// One more than there may be, for callers that are in none of them.
+// One more than there may be libraries, for callers in none of them.
 std::array<Module, kMaxModules + 1> modules;
 size_t module_count = 0;
 std::atomic<bool> counting{false};
-// Unwinding may allocate, and is not what is counted.
+// Set while a caller is looked up: unwinding may allocate, which must not be counted.
 thread_local bool inside = false;
 
 bool is_passed_over(std::string_view name) {
@@ -101,10 +101,10 @@ void AllocationTrace::start() {
   module_count = 0;
   dl_iterate_phdr(add_module, nullptr);
   for (Module& module : modules) module.count = module.bytes = 0;
-  // The first call loads what it needs.
+  // The first call of backtrace loads a library, which allocates.
   void* frame = nullptr;
   backtrace(&frame, 1);
-  // Release: threads that see it see the modules.
+  // Release: a thread that sees `counting` set also sees the modules.
   counting.store(true, std::memory_order_release);
 }
 

@@ -49,7 +49,7 @@ void execute_unit_after_submit(benchmark::State& state) {
 
 // The one-node model on a device, ready to run.
 struct LoadedSession {
-  // The session goes before the device whose lanes it uses.
+  // Order of members: the session is destroyed before the device whose lanes it uses.
   std::shared_ptr<device::Device> device;
   std::unique_ptr<BoundJob> job;
   std::unique_ptr<runtime::Session> session;

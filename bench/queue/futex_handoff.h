@@ -1,5 +1,5 @@
 // The least that a parked round trip can cost: two threads, one futex word for each direction,
-// nobody spins. A round trip is
+// no spinning. A round trip is
 //
 //   caller: store `ping`, wake the worker, sleep on `pong`
 //   worker: wakes, stores `pong`, wakes the caller, sleeps on `ping`
@@ -43,7 +43,7 @@ class FutexHandoff {
     for (uint32_t seen = 0; (seen = sleep_while(ping_, seen)) != kEnd;) say(pong_, seen);
   }
 
-  // Release and acquire: what the one wrote before it spoke is what the other may read.
+  // Release and acquire: what one thread wrote before it stored the word is visible to the other.
   static void say(Word& word, uint32_t value) {
     word.store(value, std::memory_order_release);
     syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);

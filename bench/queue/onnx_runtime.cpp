@@ -15,8 +15,8 @@
 namespace millrace::bench {
 namespace {
 
-// Places in the table of functions, OrtApi of onnxruntime_c_api.h.
-enum Place : size_t {
+// Indices in the table of functions, OrtApi of onnxruntime_c_api.h.
+enum Function : size_t {
   kGetErrorMessage = 2,
   kCreateEnv = 3,
   kCreateSessionFromArray = 8,
@@ -32,14 +32,14 @@ enum Place : size_t {
   kReleaseValue = 96,
   kReleaseSessionOptions = 100,
 };
-// Of its enumerations.
+// Values of its enumerations.
 constexpr int kLogWarning = 2, kArenaAllocator = 1, kMemoryDefault = 0, kElementFloat = 1;
 
 struct ApiBase {
   void* const* (*get_api)(uint32_t version);
   const char* (*get_version_string)();
 };
-// Old enough for any library of recent years, new enough to hold every place above.
+// Old enough for any library of recent years, new enough to have every function above.
 constexpr uint32_t kApiVersion = 17;
 
 #if defined(__aarch64__)
@@ -130,14 +130,15 @@ Status OnnxRuntime::check() {
   for (uint32_t i = 0; i < kOneNodeElements; ++i) x_data_[i] = static_cast<float>(i) - 8;
   MILLRACE_RETURN_IF_ERROR(run());
   for (uint32_t i = 0; i < kOneNodeElements; ++i)
-    if (y_data_[i] != std::max(x_data_[i], 0.0f)) return internal_error("Relu is not what came");
+    if (y_data_[i] != std::max(x_data_[i], 0.0f))
+      return internal_error("the result is not Relu of the input");
   return {};
 }
 
 // The arguments must have the very types of the C function's parameters, up to pointers.
 template <class... Arguments>
-Status OnnxRuntime::call(size_t place, Arguments... arguments) {
-  const auto function = reinterpret_cast<void* (*)(Arguments...)>(functions_[place]);
+Status OnnxRuntime::call(size_t index, Arguments... arguments) {
+  const auto function = reinterpret_cast<void* (*)(Arguments...)>(functions_[index]);
   void* failure = function(arguments...);
   if (failure == nullptr) return {};
   const auto message = reinterpret_cast<const char* (*)(void*)>(functions_[kGetErrorMessage]);
@@ -146,8 +147,8 @@ Status OnnxRuntime::call(size_t place, Arguments... arguments) {
   return status;
 }
 
-void OnnxRuntime::release(size_t place, void* object) {
-  if (object != nullptr) reinterpret_cast<void (*)(void*)>(functions_[place])(object);
+void OnnxRuntime::release(size_t index, void* object) {
+  if (object != nullptr) reinterpret_cast<void (*)(void*)>(functions_[index])(object);
 }
 
 Result<double> onnx_runtime_node_seconds() {

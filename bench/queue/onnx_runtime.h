@@ -3,7 +3,7 @@
 // The library comes from the npm package onnxruntime-node, in the folder that the environment
 // variable MILLRACE_PEERS names (`npm install onnxruntime-node@1.30.0 --ignore-scripts` there). The
 // package holds no C header. The table of functions is part of ONNX Runtime's stable interface:
-// entries are only ever added at its end, so the few that are needed are called by their places.
+// entries are only ever added at its end, so the few that are needed are called by their index.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace millrace::bench {
 
 class OnnxRuntime {
  public:
-  // kNotFound, with the reason for people, when MILLRACE_PEERS or the package is not there;
+  // kNotFound, with a human-readable reason, when MILLRACE_PEERS or the package is missing;
   // kInternal when the library does not compute what the model says.
   static Result<std::unique_ptr<OnnxRuntime>> open();
   ~OnnxRuntime();
@@ -33,8 +33,8 @@ class OnnxRuntime {
   Status bind(std::array<float, kOneNodeElements>& data, void*& value);
   Status check();
   template <class... Arguments>
-  Status call(size_t place, Arguments... arguments);
-  void release(size_t place, void* object);
+  Status call(size_t index, Arguments... arguments);
+  void release(size_t index, void* object);
 
   void* const* functions_ = nullptr;
   void *environment_ = nullptr, *options_ = nullptr, *session_ = nullptr, *memory_ = nullptr;
@@ -43,7 +43,8 @@ class OnnxRuntime {
 };
 
 // The same model through the package's own interface in node, whose run() is what a JavaScript
-// program pays: the median time of one run in seconds. Not found as above, or without node.
+// program pays: the median time of one run in seconds. kNotFound as above, and where node is
+// missing.
 Result<double> onnx_runtime_node_seconds();
 
 }  // namespace millrace::bench

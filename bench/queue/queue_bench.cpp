@@ -17,7 +17,7 @@
 #include "bench/queue/report.h"
 
 int main(int argc, char** argv) {
-  // In front of the caller's own: the last of equal flags counts.
+  // Before the caller's own flags, which take precedence: the last of equal flags counts.
   char repetitions[] = "--benchmark_repetitions=5";
   char alternating[] = "--benchmark_enable_random_interleaving=true";
   char minimum[] = "--benchmark_min_time=0.2";

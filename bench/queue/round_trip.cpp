@@ -1,8 +1,8 @@
-// From submit until the waiter goes on, one job at a time.
+// From submit until the waiter resumes, one job at a time.
 //
-//   spinning   lane and waiter look for news without sleeping
+//   spinning   lane and waiter spin and never sleep
 //   parked     neither spins: the submitter wakes the lane, the lane wakes the waiter
-//   spin       two threads that look for each other's word, and no queue (spin_handoff.h)
+//   spin       two threads that spin on each other's word, and no queue (spin_handoff.h)
 //   futex      two threads that wake each other by the kernel, and no queue (futex_handoff.h)
 //   asio       worker and waiter as asio has them: the worker sleeps, the waiter spins
 //   uring_nop  one system call; per request, alone and 32 at a time

@@ -1,6 +1,6 @@
 // The least that a spinning round trip can cost on a machine: two threads, one word for each
-// direction, nobody sleeps. The caller stores `ping`, the worker sees it and stores `pong`, the
-// caller sees that: two cache lines change hands, and no queue.
+// direction, no sleeping. The caller stores `ping`, the worker sees it and stores `pong`, the
+// caller sees that: two cache lines move between the cores, and there is no queue.
 #pragma once
 
 #include <atomic>

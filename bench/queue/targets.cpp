@@ -11,7 +11,7 @@ namespace {
 
 enum class Bound { kAtMost, kAtLeast };
 
-// A median, or where `over` names a second benchmark the ratio of two.
+// A median, or, where `over` names a second benchmark, the ratio of the two medians.
 struct Target {
   const char* promise;
   const char* benchmark;
@@ -19,7 +19,7 @@ struct Target {
   const char* counter;
   Bound bound;
   double limit;
-  double unit;  // what the limit is in, in the counter's own unit
+  double unit;  // the unit of the limit, in units of the counter
   const char* unit_name;
 };
 

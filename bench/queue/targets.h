@@ -1,4 +1,4 @@
-// What the queue promises in numbers, and whether this run kept it.
+// The performance targets of the queue, and whether this run met them.
 #pragma once
 
 namespace millrace::bench {

@@ -1,9 +1,10 @@
 // How long each way of learning of a completion takes, and how that spreads: from just before
-// submit until the waiter goes on (or the callback begins), job after job, each alone. p50, p99 and
+// submit until the waiter resumes (or the callback begins), job after job, each alone. p50, p99 and
 // p99.9 of every run are reported as counters, in nanoseconds.
 //
-// Except in `spinning`, nobody spins: the lane sleeps when the job comes, and so does whoever hears
-// of it, so every sample holds two wake-ups by the kernel. `futex` is those two alone.
+// Except in `spinning`, no thread spins: the lane sleeps when the job arrives, and so does the
+// thread that learns of the completion, so every sample contains two wake-ups by the kernel.
+// `futex` is those two alone.
 #include <benchmark/benchmark.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -68,10 +69,10 @@ class EventFdPath {
   int fd_;
 };
 
-// The time is taken where the callback begins, on the dispatcher's thread; how this thread then
-// learns that it may submit again is not part of it. The dispatcher's thread starts with the first
-// callback, on the core of this thread, which sleeps meanwhile: two wake-ups across cores, as in
-// the other paths.
+// The time ends where the callback begins, on the dispatcher's thread; how this thread then learns
+// that it may submit again is not part of it. The dispatcher's thread starts with the first
+// callback, on the core of this thread, which sleeps meanwhile. So there are two wake-ups across
+// cores, as in the other paths.
 class CallbackPath {
  public:
   int64_t once() {

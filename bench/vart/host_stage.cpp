@@ -67,7 +67,7 @@ void report_host_stage(const std::string& archive) {
     slot.inputs = allocate(*runner, vart::TensorDirection::INPUT);
     slot.outputs = allocate(*runner, vart::TensorDirection::OUTPUT);
   }
-  run_asynchronously(*runner, slots, 4, Milliseconds::zero());  // makes the contexts
+  run_asynchronously(*runner, slots, 4, Milliseconds::zero());  // creates the contexts
 
   constexpr int kSamples = 10;
   const Milliseconds device =
