@@ -1,4 +1,4 @@
-# The two commands of a newcomer are `make demo` and `make test`; the rest is CMake (see
+# A newcomer needs two commands, `make demo` and `make test`; the rest is CMake (see
 # CMakePresets.json). Everything below build/ may be deleted at any time.
 BUILD := build/release
 PREFIX ?= /usr/local
@@ -9,13 +9,13 @@ help:
 	@echo 'make demo     build, compile the shipped network, run it asynchronously'
 	@echo 'make test     build and run all tests'
 	@echo 'make shipped  what demo and install need: libraries and programs, no tests'
-	@echo 'make build    set up and build all of it into $(BUILD)'
+	@echo 'make build    install what is missing and build everything into $(BUILD)'
 	@echo 'make bench    build and run the benchmarks'
 	@echo 'make lint     format, layers, clang-tidy'
 	@echo 'make install  install into PREFIX=$(PREFIX) (DESTDIR is honoured)'
 	@echo 'make install-neuron-prefix  libnrt.so.1 and its headers into PREFIX=/opt/aws/neuron'
-	@echo '                            (FORCE=1 in place of another libnrt.so.1)'
-	@echo 'make package  a Debian package of the same, in build/'
+	@echo '                            (FORCE=1 replaces another libnrt.so.1)'
+	@echo 'make package  make a Debian package in build/'
 
 setup:
 	@scripts/setup.sh

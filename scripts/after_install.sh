@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Says what makes an installation known to the shell, so that compilers and programs find it. Where the
-# loader looks anyway, all it takes is to renew the loader's cache, which root does here.
+# Prints the command that makes an installation known to a shell, so that compilers and programs find it.
+# Below /usr and /usr/local, where the loader looks by itself, only its cache must be renewed: as root, the
+# script does that.
 # usage: scripts/after_install.sh PREFIX
 set -euo pipefail
 prefix=$(realpath -ms "${1:?usage: scripts/after_install.sh PREFIX}")
 PATH=$PATH:/usr/sbin:/sbin
 if [[ -n ${DESTDIR:-} ]]; then
-  exit 0 # the content of a package, which knows where it will lie
+  exit 0 # the files are the content of a package, not yet an installation
 elif [[ $prefix != /usr && $prefix != /usr/local ]]; then
   printf 'Installed. In every shell that uses it:\n\n    eval "$(%q env)"\n' "$prefix/bin/millrace"
 elif [[ $(id -u) -eq 0 ]]; then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes each mistake of tests/vart/entries.txt in a copy of the tree and expects the test of that
-# mistake to turn red; prints a table, and fails when any test does not notice. The copy stays in
-# $TMPDIR with what was built from it, so that the next run builds little.
+# mistake to fail; prints a table, and exits with an error when a test does not notice its mistake. The
+# copy and its build stay in $TMPDIR, so that the next run builds little.
 # usage: scripts/mutate-vart.sh [-j JOBS] [ENTRY...]      entries by number; without any, all
 #        scripts/mutate-vart.sh --check [BUILD_FOLDER]    the table and the patches fit the tree, and
 #                                                         in that build every filter names a test
@@ -40,7 +40,7 @@ check() { # [BUILD_FOLDER]
   done < <(lines)
 }
 
-# Files that differ get a new time, so that whatever was built from them is built again.
+# Files that differ get a new time stamp, so that they are compiled again.
 copy_tree() {
   local file
   while IFS= read -r -d '' file; do
@@ -52,7 +52,7 @@ copy_tree() {
 
 build_target() { cmake --build "$build" -j "$jobs" --target "$1" >"$copy/build.log" 2>&1; }
 
-# What the test says about the copy as it is: green, red, or what is wrong with it.
+# The result of the test for the copy as it is: green, red, or why there is no result.
 verdict() { # TARGET TEST
   if ! build_target "$1"; then
     [[ $2 == compiles ]] && echo red || echo 'DOES NOT COMPILE'

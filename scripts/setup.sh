@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that building, testing and running Millrace needs.
-# Safe to run again: says nothing and does nothing when all of them are there.
+# Safe to run again: prints nothing and does nothing when all of them are installed.
 #
 #   scripts/setup.sh            everything for build, tests and demo
 #   scripts/setup.sh --list     print the package names and do nothing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Soaks a build, which it brings up to date first: random submit, cancel, deadline, fault and reset
-# from eight threads; prints what was counted, and fails when a job was lost.
+# Brings a build up to date and runs the soak test on it: random submit, cancel, deadline, fault and reset
+# from eight threads. Prints the counts, and fails when a job was lost.
 # usage: scripts/soak.sh [BUILD_FOLDER [SECONDS [SEED]]]
 set -euo pipefail
 cd "$(dirname "$0")/.."

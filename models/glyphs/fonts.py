@@ -19,7 +19,7 @@ EXCLUDED = ("thin", "hairline", "extralight", "ultralight", "outline", "math",
             "titling", "style", "heavyitalic")
 
 
-# Where Debian's font packages install; the TeX fonts have a place of their own.
+# Where Debian's font packages install; the TeX fonts have a folder of their own.
 FONT_FOLDERS = ("/usr/share/fonts", "/usr/share/texmf/fonts")
 
 

@@ -51,7 +51,7 @@ class Conv(Layer):
         dy = dy.reshape(-1, weight.shape[3])
         self.gradients["weight"] = (self.columns.T @ dy).reshape(weight.shape)
         if self.input_shape[3] == 1:
-            return None  # the picture itself: nobody asks for its gradient
+            return None  # the picture itself, whose gradient is not needed
         return self.scatter(dy @ weight.reshape(-1, weight.shape[3]).T)
 
     def windows(self, padded):

@@ -84,7 +84,7 @@ def train(network, glyphs, validation, options):
     """Trains in place and leaves the network at its best epoch on `validation`.
 
     The best epoch is the one with the lowest loss: on a nearly solved set, the
-    loss still tells epochs apart when the accuracy moves by single pictures.
+    loss still distinguishes epochs when the accuracy moves by single pictures.
     """
     pictures, labels, _ = validation
     descent = Descent(network)

@@ -30,7 +30,7 @@ Result<std::vector<std::byte>> read_file(const std::string& path) {
   const std::filesystem::file_status found = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(found))
     return invalid_argument(path + " is a directory, expected a file");
-  // A device may have no end.
+  // Reading a device may never end.
   if (std::filesystem::exists(found) && !std::filesystem::is_regular_file(found))
     return invalid_argument(path + " is not a regular file");
   const File file(std::fopen(path.c_str(), "rb"));

@@ -1,4 +1,4 @@
-// Whole files in and out, for the programs: small helpers with one-line errors. Any thread.
+// Reads and writes whole files, for the programs: small helpers with one-line errors. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,12 @@
 
 namespace millrace::io {
 
-// kNotFound or kIoError with path and reason; a directory, and anything else that is no regular
-// file, is kInvalidArgument.
+// kNotFound or kIoError with path and reason; kInvalidArgument for a directory and anything else
+// that is not a regular file.
 Result<std::vector<std::byte>> read_file(const std::string& path);
 
-// Writes to a temporary name in the same directory and renames: nothing half-written is left.
+// Writes under a temporary name in the same directory and renames, so that no incomplete file is
+// left.
 Status write_file(const std::string& path, std::span<const std::byte> bytes);
 
 // The lines of a text file without their line ends (LF or CR LF).

@@ -19,7 +19,7 @@ using tensor::DataType;
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr size_t kFixedPart = 8;  // magic and version
 constexpr uint64_t kMaxElements = uint64_t{1} << 40;
-// NumPy's own limit for headers it reads without being told to trust the file.
+// NumPy's own limit for headers it reads unless it is asked to trust the file.
 constexpr size_t kMaxHeader = 10'000;
 
 Result<DataType> type_of(const std::string& descr) {
@@ -34,25 +34,25 @@ Result<DataType> type_of(const std::string& descr) {
 }
 
 // Where the textual header starts, and how long it is.
-struct HeaderPlace {
+struct HeaderRange {
   size_t offset;
   size_t length;
 };
 
-Result<HeaderPlace> find_header(std::span<const std::byte> bytes) {
+Result<HeaderRange> find_header(std::span<const std::byte> bytes) {
   if (bytes.size() < kFixedPart + 2 || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
     return corrupt_data("not a .npy file (no NumPy magic)");
   const size_t length_bytes = std::to_integer<int>(bytes[kMagic.size()]) == 1 ? 2 : 4;
   uint32_t length = 0;
   if (bytes.size() < kFixedPart + length_bytes) return corrupt_data("the header is cut off");
   std::memcpy(&length, bytes.data() + kFixedPart, length_bytes);
-  const HeaderPlace place{kFixedPart + length_bytes, length};
-  if (place.length > kMaxHeader) return corrupt_data("the header is implausibly long");
-  if (bytes.size() - place.offset < place.length) return corrupt_data("the header is cut off");
-  return place;
+  const HeaderRange range{kFixedPart + length_bytes, length};
+  if (range.length > kMaxHeader) return corrupt_data("the header is implausibly long");
+  if (bytes.size() - range.offset < range.length) return corrupt_data("the header is cut off");
+  return range;
 }
 
-// The dimensions of a tuple: numbers, commas and blanks, as the caller's pattern made sure.
+// The dimensions of a tuple: numbers, commas and blanks, as the caller's pattern ensures.
 Result<std::vector<uint32_t>> parse_shape(const std::string& text) {
   std::vector<uint32_t> shape;
   uint64_t elements = 1;
@@ -87,13 +87,13 @@ Status parse_header(const std::string& header, Array* array) {
 }
 
 Result<Array> parse(std::span<const std::byte> bytes) {
-  MILLRACE_ASSIGN_OR_RETURN(const HeaderPlace place, find_header(bytes));
+  MILLRACE_ASSIGN_OR_RETURN(const HeaderRange range, find_header(bytes));
   const auto* text = reinterpret_cast<const char*>(bytes.data());
   Array array;
-  MILLRACE_RETURN_IF_ERROR(parse_header(std::string(text + place.offset, place.length), &array));
+  MILLRACE_RETURN_IF_ERROR(parse_header(std::string(text + range.offset, range.length), &array));
   uint64_t expected = tensor::size_of(array.type);
   for (const uint32_t dim : array.shape) expected *= dim;
-  const auto data = bytes.subspan(place.offset + place.length);
+  const auto data = bytes.subspan(range.offset + range.length);
   if (data.size() != expected)
     return corrupt_data(fmt::format("{} bytes of data, the shape needs {}", data.size(), expected));
   array.bytes.assign(data.begin(), data.end());

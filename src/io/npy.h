@@ -1,4 +1,4 @@
-// NumPy's .npy files, format versions 1.0 to 3.0: little-endian, C order. Any thread.
+// NumPy's .npy files, format versions 1.0 to 3.0: little-endian, C order. Thread-safe.
 // Source of the format: the public NumPy enhancement proposal 1 and numpy.lib.format.
 #pragma once
 

@@ -87,20 +87,20 @@ cv::Mat decode(const std::vector<std::byte>& bytes, uint32_t channels) {
   return cv::imdecode(encoded, channels == 1 ? cv::IMREAD_GRAYSCALE : cv::IMREAD_COLOR);
 }
 
-// Whether a JPEG stops before its end marker; the decoder would fill the rest with grey. Segments
-// are passed over by their length, since they may hold a thumbnail with an end of its own.
+// Whether a JPEG ends before its end marker; the decoder would fill the rest with grey. Segments
+// are skipped by their length, since they may hold a thumbnail with an end marker of its own.
 bool is_truncated_jpeg(std::span<const std::byte> bytes) {
   const auto at = [&](size_t i) { return std::to_integer<unsigned>(bytes[i]); };
   constexpr unsigned kMark = 0xFF, kStart = 0xD8, kEnd = 0xD9, kTemporary = 0x01, kRestart0 = 0xD0;
   if (bytes.size() < 2 || at(0) != kMark || at(1) != kStart) return false;
   for (size_t i = 2; i + 1 < bytes.size();) {
     const unsigned kind = at(i + 1);
-    if (at(i) != kMark || kind == kMark) {  // compressed data, or a byte that fills up
+    if (at(i) != kMark || kind == kMark) {  // compressed data, or a fill byte
       ++i;
     } else if (kind == kEnd) {
       return false;
     } else if (kind == 0 || kind == kTemporary || (kind >= kRestart0 && kind <= kStart)) {
-      i += 2;  // no length: a byte of data that looks like a mark, or a mark without a segment
+      i += 2;  // no length: data that looks like a marker, or a marker without a segment
     } else {
       if (i + 3 >= bytes.size()) return true;
       i += 2 + (at(i + 2) << 8 | at(i + 3));

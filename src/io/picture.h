@@ -1,4 +1,4 @@
-// Pictures (JPEG, PNG) to the planar float tensors that image networks take. Any thread.
+// Converts pictures (JPEG, PNG) to the planar float tensors that image networks take. Thread-safe.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ struct PictureOptions {
 
 // The picture as [channels, height, width] floats, resized bilinearly (area averaging when
 // shrinking, as image libraries do for anti-aliasing). Transparency is dropped. kNotFound,
-// kIoError, or kCorruptData when the file is no picture.
+// kIoError, or kCorruptData when the file is not a picture.
 Result<std::vector<float>> load_picture(const std::string& path, const PictureOptions& options);
 
 }  // namespace millrace::io

@@ -1,6 +1,6 @@
-// Seeded damage to an archive, with the checksums put right so that it reaches the checks behind
-// them. Whatever still decodes must be a model that decodes to itself; nothing may crash, hang or
-// read outside (the sanitizer builds see to that).
+// Seeded damage to an archive, with the checksums corrected so that it reaches the checks behind
+// them. Whatever still decodes must be a model that encodes and decodes to itself; nothing may
+// crash, hang or read outside (the sanitizer builds see to that).
 #include <gtest/gtest.h>
 
 #include <map>
@@ -46,7 +46,7 @@ TEST(ArchiveFuzz, DamageIsRefusedOrHarmless) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     ++outcomes[try_archive(test::mutate(intact, seed))];
   }
-  // The mutations are of use only while many of them reach each of the checks.
+  // The mutations are useful only as long as many of them reach each of the checks.
   EXPECT_GT(outcomes[Outcome::kRefusedByContainer], kSeeds / 20);
   EXPECT_GT(outcomes[Outcome::kRefusedByCodec], kSeeds / 20);
   EXPECT_GT(outcomes[Outcome::kDecoded], kSeeds / 20);

@@ -78,7 +78,7 @@ std::vector<Lifetime> random_lifetimes(std::mt19937& random) {
   return lifetimes;
 }
 
-// Whether `later` lies in a place it took over from `earlier`, directly or along a chain.
+// Whether `later` uses memory that it took over from `earlier`, directly or along a chain.
 bool took_over(const std::vector<Lifetime>& lifetimes, size_t later, size_t earlier) {
   for (auto from = lifetimes[later].in_place_of; from; from = lifetimes[*from].in_place_of) {
     if (*from == earlier) return lifetimes[later].first >= lifetimes[earlier].last;
@@ -91,9 +91,9 @@ void expect_disjoint(const std::vector<Lifetime>& lifetimes, const MemoryPlan& p
     for (size_t a = 0; a < b; ++a) {
       const Lifetime &x = lifetimes[a], &y = lifetimes[b];
       const bool same_time = x.first <= y.last && y.first <= x.last;
-      const bool same_place = plan.offsets[a] < plan.offsets[b] + y.bytes &&
-                              plan.offsets[b] < plan.offsets[a] + x.bytes;
-      if (!same_time || !same_place) continue;
+      const bool same_memory = plan.offsets[a] < plan.offsets[b] + y.bytes &&
+                               plan.offsets[b] < plan.offsets[a] + x.bytes;
+      if (!same_time || !same_memory) continue;
       EXPECT_TRUE(took_over(lifetimes, b, a)) << a << " and " << b;
     }
   }

@@ -14,7 +14,7 @@ inline Value i64(Dims shape) {
   return {"", tensor::DataType::kInt64, std::move(shape), {}};
 }
 
-// A value without type stands for an absent operand.
+// A value without a type stands for an absent operand.
 inline const Value kAbsent{};
 
 inline Result<ValueType> infer_from(const Operator& op, const std::vector<Value>& inputs) {

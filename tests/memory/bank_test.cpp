@@ -105,7 +105,7 @@ TEST_F(Banks, AFullOneSaysWhatItHasAndWhatIsWanted) {
   EXPECT_EQ(bank(banks).used(), 600u);
 }
 
-TEST_F(Banks, MemoryIsChargedUntilNobodyHasIt) {
+TEST_F(Banks, MemoryIsChargedUntilItsLastUserIsGone) {
   const BankList banks = banks_of("life=4096");
   Buffer slice, imported;
   {
@@ -164,7 +164,7 @@ TEST_F(Banks, UseOfAllProcessesCountsSharedMemoryOnce) {
     const Buffer first = Buffer::allocate_in(bank(banks), 5000).value();
     const Buffer second = Buffer::allocate_in(bank(banks), 1).value();
     EXPECT_EQ(use_of(name), 3 * 4096u) << "in whole pages";
-    // A mapping of its own of the same file.
+    // A second mapping of the same file.
     const UniqueFd fd(first.export_fd().value());
     const std::string path = "/proc/self/fd/" + std::to_string(fd.get());
     const UniqueFd read_only(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -183,15 +183,15 @@ TEST_F(Banks, UseOfAllProcessesSeesOtherProcesses) {
   ASSERT_EQ(::pipe(done), 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    // As another program of this library would: a memfd of that name, mapped.
+    // As another program that uses this library would: a memfd of that name, mapped.
     const int fd = ::memfd_create(file.c_str(), 0);
     const bool made = ::ftruncate(fd, 8192) == 0 &&
                       ::mmap(nullptr, 8192, PROT_READ, MAP_SHARED, fd, 0) != MAP_FAILED;
     char byte = made ? 1 : 0;
-    const bool told = ::write(ready[1], &byte, 1) == 1;
+    const bool announced = ::write(ready[1], &byte, 1) == 1;
     ::close(done[1]);
     const bool waited = ::read(done[0], &byte, 1) == 0;
-    ::_exit(told && waited ? 0 : 1);
+    ::_exit(announced && waited ? 0 : 1);
   }
   char made = 0;
   ASSERT_EQ(::read(ready[0], &made, 1), 1);

@@ -1,4 +1,4 @@
-// Memory leaves the process descriptors: what happens where RLIMIT_NOFILE is small.
+// Memory does not use up the descriptors of the process, even where RLIMIT_NOFILE is small.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/mman.h>

@@ -98,7 +98,7 @@ TEST(Sharing, SliceHasNoDescriptorOfItsOwn) {
   EXPECT_THAT(result.status().message(), HasSubstr("parent"));
 }
 
-TEST(Sharing, NobodyCanTakeTheMemoryAway) {
+TEST(Sharing, TheMemoryCannotBeTakenAway) {
   const Buffer buffer = *Buffer::allocate(8192);
   const UniqueFd fd = exported(buffer);
   EXPECT_NE(::ftruncate(fd.get(), 0), 0);
@@ -168,7 +168,7 @@ TEST(Sharing, AnotherProcessSeesTheSameBytes) {
   buffer.data()[0] = std::byte{11};
   const pid_t child = ::fork();
   if (child == 0) {
-    // A mapping of its own, as another program would make it.
+    // A second mapping, as another program would make it.
     auto* data =
         static_cast<char*>(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0));
     const bool seen = data != MAP_FAILED && data[0] == 11;

@@ -1,4 +1,4 @@
-// Books: what a stress run counts, and what it finds wrong. Any thread.
+// Books: what a stress run counts, and what it finds wrong. Thread-safe.
 #pragma once
 
 #include <array>
@@ -56,7 +56,7 @@ class Books {
         closed.fetch_add(1, std::memory_order_relaxed);
         break;
       default:
-        mistake("a request completed with a status that nothing leads to");
+        mistake("a request completed with a status that it cannot have");
     }
   }
 

@@ -50,8 +50,8 @@ void set_up_environment() {
   setenv("NEURON_RT_LOG_LEVEL", "QUIET", 1);
 }
 
-// Failures that leave their unit in service; and one transfer in the middle of every second life
-// that does not.
+// Failures that do not degrade their unit; and, in the middle of every second life, one transfer
+// that does.
 void set_faults(device::Device& device, uint64_t seed, bool break_one) {
   device::FaultRates rates;
   rates.fail = 0.02;
@@ -74,7 +74,8 @@ World start(Books& books) {
   return world;
 }
 
-// Once everything has completed: the units have counted what was accepted, without gaps.
+// To be called once everything has completed: the units have counted the accepted requests without
+// gaps.
 void compare_sequences(Books& books) {
   for (size_t i = 0; i < kUnits; ++i) {
     const UnitOfRun& unit = kAllUnits[i];

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMostPending = 24;
 constexpr size_t kMostRetired = 64;
-// No statuses that a request ends with: before it has, and after it was seen to.
+// Statuses with which no request ends: before its completion, and after it was checked.
 constexpr NRT_STATUS kPending = NRT_COLL_PENDING, kSeen = NRT_QUEUE_EMPTY;
 
 constexpr size_t kInputBytes = test::kTinyInputChannels * test::kTinySide * test::kTinySide * 4;
@@ -43,7 +43,7 @@ Worker::Worker(const World& world, uint64_t seed)
   for (uint32_t core = 0; core < kCores; ++core) make(core);
 }
 
-// After nrt_close: what the handles stood for is gone.
+// Runs after nrt_close, which has freed what the handles stood for.
 Worker::~Worker() = default;
 
 void Worker::make(uint32_t core) {
@@ -209,12 +209,12 @@ void Worker::settle() {
   pending_.clear();
   for (const std::unique_ptr<Request>& request : retired_)
     world_.books.expect(request->ret == kSeen, "a status was written twice");
-  uint64_t told = 0;
+  uint64_t signalled = 0;
   if (watched_ != 0) {
-    const ssize_t size = ::read(event_.get(), &told, sizeof told);
-    world_.books.expect(size == sizeof told, "an event fd was never told");
+    const ssize_t size = ::read(event_.get(), &signalled, sizeof signalled);
+    world_.books.expect(size == sizeof signalled, "an event fd was never signalled");
   }
-  world_.books.expect(told == watched_, "an event fd was not told of each completion once");
+  world_.books.expect(signalled == watched_, "an event fd was not signalled once per completion");
   world_.books.event_fds.fetch_add(watched_, std::memory_order_relaxed);
 }
 

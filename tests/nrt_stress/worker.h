@@ -1,4 +1,4 @@
-// Worker: one thread of a stress run. Schedules at random, and sees every request end.
+// Worker: one thread of a stress run. Schedules requests at random and checks that each completes.
 #pragma once
 
 #include <array>
@@ -27,16 +27,16 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Schedules so many requests. With `drain`, all have completed when it returns.
+  // Schedules this many requests. With `drain`, all have completed when it returns.
   void run(uint64_t requests, bool drain);
-  // After nrt_close: what was pending has completed, too.
+  // To be called after nrt_close: checks that the pending requests have completed, too.
   void settle();
 
  private:
   static constexpr size_t kBytes = 256;
 
-  // A request, and what it borrows; lives until it has completed and a while longer, so that a
-  // second write would be seen.
+  // A request and the memory that it borrows. Kept for a while after the completion, so that a
+  // second write would be noticed.
   struct Request {
     NRT_STATUS ret;
     nrta_seq_t sequence = 0;

@@ -1,4 +1,4 @@
-// Damages archives on purpose: seeded mutations whose checksums are put right afterwards, so that
+// Damages archives on purpose: seeded mutations whose checksums are corrected afterwards, so that
 // they reach the checks behind the checksums.
 #pragma once
 
@@ -18,7 +18,8 @@
 
 namespace millrace::test {
 
-// Offsets in the header, as docs/rai-format.md gives them; on purpose not shared with the library.
+// Offsets in the header, as docs/rai-format.md gives them; deliberately not shared with the
+// library.
 inline constexpr size_t kHeaderBytes = 64;
 inline constexpr size_t kStructureOffsetAt = 16, kStructureLengthAt = 20, kStructureChecksumAt = 24,
                         kSegmentsOffsetAt = 32, kSegmentsLengthAt = 40, kFileLengthAt = 48,
@@ -36,7 +37,7 @@ void store_at(std::span<std::byte> bytes, size_t offset, T value) {
   std::memcpy(bytes.data() + offset, &value, sizeof value);
 }
 
-// The structure of an archive in file form; empty where the header sends it outside.
+// The structure of an archive in file form; empty where the header points outside the file.
 inline std::span<std::byte> structure_of(std::span<std::byte> archive) {
   const auto offset = load_at<uint32_t>(archive, kStructureOffsetAt);
   const auto length = load_at<uint32_t>(archive, kStructureLengthAt);
@@ -46,7 +47,7 @@ inline std::span<std::byte> structure_of(std::span<std::byte> archive) {
 
 // Writes the checksums of all segments that lie inside the file into the structure, if that still
 // passes the verifier. Reads everything before it writes anything: in a damaged structure a
-// checksum may lie on top of something else.
+// checksum may overlap something else.
 inline void fix_segment_checksums(std::span<std::byte> archive) {
   namespace format = model::format;
   const std::span<std::byte> structure = structure_of(archive);

@@ -1,5 +1,6 @@
-// Counts what operator new hands out. A program that links counting_new.cpp replaces the operators;
-// they have a file of their own because g++ 12, when it inlines them, warns about malloc and free.
+// Counts the bytes that operator new allocates. A program that links counting_new.cpp replaces the
+// operators; they have a file of their own because g++ 12, when it inlines them, warns about malloc
+// and free.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,7 @@
 namespace millrace::test {
 
 size_t allocation_count() noexcept;
-size_t allocated_bytes() noexcept;  // in all, freed or not
+size_t allocated_bytes() noexcept;  // since the start, freed or not
 
 // While it lives, one allocation of this thread fails: the one after the next `count`. At most one
 // at a time.

@@ -1,4 +1,5 @@
-// TaskGate: what a test's task waits at, so that the test decides when it goes on. Any thread.
+// TaskGate: a test's task waits at it, so that the test decides when the task continues.
+// Thread-safe.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +17,7 @@ class TaskGate {
     changed_.notify_all();
     changed_.wait(lock, [this] { return open_; });
   }
-  // Lets everybody pass, now and later.
+  // Lets all threads pass, now and later.
   void open() {
     const std::lock_guard lock(mutex_);
     open_ = true;
@@ -35,7 +36,8 @@ class TaskGate {
   bool open_ = false;
 };
 
-// Meeting: a place that nobody leaves before `size` threads are there; reusable. Any thread.
+// Meeting: a reusable barrier, which no thread leaves before `size` threads have arrived.
+// Thread-safe.
 class Meeting {
  public:
   explicit Meeting(size_t size) : size_(size) {}

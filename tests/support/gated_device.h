@@ -23,8 +23,8 @@ inline GatedDevice make_gated_device(uint32_t lanes = 2) {
   return {device, device->faults()};
 }
 
-// Lets every job of the device go. A frame that a failing test leaves behind would hold a lane, and
-// with it the program.
+// Lets every job of the device continue. A frame that a failing test leaves at the gate would block
+// a lane, and with it the end of the program.
 inline void let_everything_go(device::FaultPlan& faults) {
   faults.heal();
   faults.release();

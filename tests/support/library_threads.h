@@ -11,7 +11,7 @@
 
 namespace millrace::test {
 
-// Those whose name begins so.
+// The threads whose name begins so.
 inline size_t library_threads(std::string_view prefix = "millrace-") {
   size_t count = 0;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {

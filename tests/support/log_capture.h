@@ -1,5 +1,5 @@
-// LogCapture: the lines that the library logs while it exists, in the place of any other sink. Any
-// thread; one at a time.
+// LogCapture: collects the lines that the library logs while it exists, instead of any other sink.
+// Thread-safe; at most one exists at a time.
 #pragma once
 
 #include <algorithm>

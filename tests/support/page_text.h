@@ -1,5 +1,5 @@
-// Text files of the project, and the names in them: for tests that compare pages with what there
-// is.
+// Text files of the project, and the names in them: for tests that compare documents with the
+// code.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -32,7 +32,7 @@ class PatternContext final : public device::Context {
   }
 
  private:
-  // Atomically byte by byte: tests that only count jobs let several of them share one output.
+  // Byte by byte, atomically: tests that only count jobs let several of them share one output.
   static void fill(uint8_t* data, size_t bytes, uint8_t pattern) {
     for (size_t i = 0; i < bytes; ++i)
       std::atomic_ref(data[i]).store(pattern, std::memory_order_relaxed);

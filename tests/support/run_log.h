@@ -1,5 +1,5 @@
 // RunLog: which requests of the process were submitted and started while the log lives, and where
-// they started. Any thread.
+// they started. Thread-safe.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a round of work allocates once all is warm, for programs that link counting_new.cpp.
+// How much a round of work allocates in steady state, for programs that link counting_new.cpp.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,9 +10,9 @@
 
 namespace millrace::test {
 
-// The fewest allocations of several runs of a thousand rounds. A lane makes its working memory with
-// the first job that it runs, and which lane runs a job is not the test's to choose: a run in
-// which a lane is new counts more, but what every round allocates shows in all of them.
+// The fewest allocations of several runs of a thousand rounds. A lane allocates its working memory
+// with the first job that it runs, and a test cannot choose which lane runs a job. So a run in
+// which a lane is new counts more, but what every round allocates shows in all runs.
 template <class Round>
 size_t steady_allocations(Round&& round) {
   constexpr int kRuns = 5, kRounds = 1000;

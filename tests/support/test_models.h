@@ -11,7 +11,7 @@ namespace millrace::test {
 
 // The path of `file` ("models/mnist-8.onnx", "manifest.json") in the folder that the environment
 // variable MILLRACE_TEST_MODELS names, else in ../shared/models beside the project; nothing where
-// it is not there.
+// the file does not exist.
 inline std::optional<std::string> test_model(std::string_view file) {
   const char* folder = std::getenv("MILLRACE_TEST_MODELS");
   const std::filesystem::path root =

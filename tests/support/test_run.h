@@ -1,4 +1,5 @@
-// TestRun: the control of a request that a test runs itself, as a unit would have begun it.
+// TestRun: the run control of a request that a test runs itself, in the state in which a unit would
+// pass it to a task.
 #pragma once
 
 #include "queue/run_control.h"
@@ -8,7 +9,7 @@ namespace millrace::test {
 class TestRun : public queue::RunControl {
  public:
   explicit TestRun(Deadline deadline = kNoDeadline) { begin(kNumber, 0, deadline); }
-  // Asks it to stop. Any thread.
+  // Asks the request to stop. Thread-safe.
   void stop() noexcept { request_stop(kNumber); }
 
  private:

@@ -17,7 +17,7 @@ std::vector<T> to_hw(const TensorDesc& cpu, const TensorDesc& hw, const std::vec
                      const QuantParams& quant = {}) {
   const auto conversion = Conversion::plan(cpu, hw, quant);
   EXPECT_TRUE(conversion.ok()) << conversion.status().to_string();
-  // Not zero before, so that the zeros of the padding are seen to be written.
+  // Filled with something other than zero, so that missing zeros in the padding are noticed.
   std::vector<T> result(hw.elements(), T(85));
   EXPECT_EQ(result.size() * sizeof(T), hw.bytes());
   conversion->to_hw(values.data(), result.data());

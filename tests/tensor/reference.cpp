@@ -32,7 +32,7 @@ float float_of(uint32_t bits) {
   return value;
 }
 
-// Searches the non-negative codes 0 to `infinity`, whose values ascend, for the one to take for
+// Searches the non-negative codes 0 to `infinity`, whose values ascend, for the one that represents
 // `magnitude`; `infinity` counts as `beyond`, the value that would follow the largest finite one.
 uint16_t search(double magnitude, uint16_t infinity, double beyond, bool toward_zero,
                 const std::function<double(uint16_t)>& decode) {

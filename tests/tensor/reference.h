@@ -1,6 +1,6 @@
-// An independent reading of the conversion rules: slow, element by element, by double and long
-// double arithmetic, from the names of the layouts. Shares no code with src/tensor but the
-// declarations of the types.
+// An independent implementation of the conversion rules: slow, element by element, in double and
+// long double arithmetic, derived from the names of the layouts. Shares no code with src/tensor but
+// the declarations of the types.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Sample values that meet the edges of every type.
+// Sample values that cover the limits of every type.
 #pragma once
 
 #include <cstdint>
