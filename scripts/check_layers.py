@@ -11,13 +11,16 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# Folder below src/ or include/ -> the folders its files may include besides themselves.
+# Folder below src/ or include/ -> the folders its files may include besides themselves. A file belongs
+# to the deepest folder of the table that it is in.
 #
 # Two headers of the native API hold words that every floor shares.
 WORDS = "public/millrace words"
 WORD_HEADERS = {"millrace/status.hpp", "millrace/execution.hpp"}
 BASE = {"base", WORDS}
 CORE = BASE | {"tensor", "memory", "model", "graph", "queue", "device"}
+# The rooms of the NRT face, from top to bottom: each may include those below it.
+NRT_ROOMS = ["calls", "process", "recording", "requests", "trace", "objects", "terms"]
 MAY_INCLUDE = {
     "base": {WORDS},
     "tensor": BASE,
@@ -30,7 +33,10 @@ MAY_INCLUDE = {
     "runtime": CORE,
     "api": CORE | {"runtime", "public/millrace"},
     "vart": CORE | {"runtime", "public/vart"},
-    "nrt": CORE | {"runtime", "public/nrt"},
+    **{
+        f"nrt/{room}": CORE | {"runtime", "public/nrt"} | {f"nrt/{low}" for low in NRT_ROOMS[i + 1 :]}
+        for i, room in enumerate(NRT_ROOMS)
+    },
     "compiler": BASE | {"tensor", "model", "graph"},
     "io": BASE | {"tensor"},
     "cli": CORE | {"runtime", "compiler", "io", "public/nrt"},
@@ -45,15 +51,14 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
 def floor_of(path: str) -> str | None:
     """The floor a project path (relative to src/ or include/) belongs to, None for a foreign one."""
     parts = path.split("/")
-    if path.startswith("device/cpu/"):
-        return "device/cpu"
     if path in WORD_HEADERS:
         return WORDS
     if parts[0] in ("millrace", "vart") and path.endswith(".hpp"):
         return "public/" + parts[0]
     if parts[0] in ("nrt", "ndl") and (ROOT / "include" / path).is_file():
         return "public/nrt"
-    return parts[0] if len(parts) > 1 and parts[0] in MAY_INCLUDE else None
+    folders = ("/".join(parts[:depth]) for depth in range(len(parts) - 1, 0, -1))
+    return next((folder for folder in folders if folder in MAY_INCLUDE), None)
 
 
 def violations(root: pathlib.Path, prefix: str):

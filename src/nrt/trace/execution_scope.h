@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "nrt/model.h"
+#include "nrt/objects/model.h"
 #include "nrt/trace/run_scope.h"
 #include "queue/run_control.h"
 

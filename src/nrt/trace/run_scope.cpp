@@ -1,7 +1,7 @@
 #include "nrt/trace/run_scope.h"
 
 #include "base/clock.h"
-#include "nrt/unit_address.h"
+#include "nrt/terms/unit_address.h"
 
 namespace millrace::nrt::trace {
 

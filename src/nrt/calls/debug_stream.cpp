@@ -1,0 +1,42 @@
+// The debug stream of a core.
+#include <fmt/format.h>
+
+#include "nrt/calls/call.h"
+#include "nrt/ndebug_stream.h"
+
+using namespace millrace::nrt;
+
+extern "C" {
+
+NRT_STATUS nrt_debug_client_connect(int logical_nc_idx, int* stream_fd) {
+  constexpr const char* kCall = "nrt_debug_client_connect";
+  return with_runtime(kCall, [&](Runtime& runtime) {
+    if (stream_fd == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
+    if (const millrace::Status core = runtime.check_core(logical_nc_idx); !core.ok())
+      return report(kCall, core);
+    const millrace::Result<int> stream = runtime.debug_streams().connect(logical_nc_idx);
+    if (!stream.ok()) return report(kCall, stream.status());
+    *stream_fd = *stream;
+    return NRT_SUCCESS;
+  });
+}
+
+void nrt_debug_client_connect_close(int stream_fd) {
+  with_runtime("nrt_debug_client_connect_close", [&](Runtime& runtime) {
+    return runtime.debug_streams().disconnect(stream_fd) ? NRT_SUCCESS : NRT_INVALID;
+  });
+}
+
+NRT_STATUS nrt_debug_client_read_one_event(int stream_fd, ndebug_stream_event_header_t* header,
+                                           void** payload) {
+  constexpr const char* kCall = "nrt_debug_client_read_one_event";
+  return with_runtime(kCall, [&](Runtime& runtime) {
+    if (header == nullptr || payload == nullptr)
+      return report(kCall, NRT_INVALID, "a result pointer is null");
+    if (!runtime.debug_streams().is_connected(stream_fd))
+      return report(kCall, NRT_INVALID, fmt::format("{} is no debug stream", stream_fd));
+    return NRT_QUEUE_EMPTY;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,77 @@
+// The device as programs for hardware see it: its numbers, and what only hardware has.
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "nrt/calls/call.h"
+#include "nrt/nrt.h"
+
+namespace millrace::nrt {
+namespace {
+
+// All cores are on it.
+constexpr int kDevice = 0;
+
+// What the software NPU does not have. Programs ask for it and go on without, so this is no error.
+NRT_STATUS decline(const char* call, const char* what) noexcept {
+  return with_runtime(call, [&](Runtime&) {
+    if (log_enabled(LogLevel::kInfo))
+      log(LogLevel::kInfo, "nrt", fmt::format("{}: the software NPU has no {}", call, what));
+    return NRT_INVALID;
+  });
+}
+
+}  // namespace
+}  // namespace millrace::nrt
+
+using namespace millrace::nrt;
+
+extern "C" {
+
+NRT_STATUS nrt_get_device_id(int lnc, int* device_id) {
+  constexpr const char* kCall = "nrt_get_device_id";
+  return with_runtime(kCall, [&](Runtime& runtime) {
+    if (device_id == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
+    if (const millrace::Status core = runtime.check_core(lnc); !core.ok())
+      return report(kCall, core);
+    *device_id = kDevice;
+    return NRT_SUCCESS;
+  });
+}
+
+NRT_STATUS nrt_host_device_id_get(int neuron_dev, uint32_t* host_device_id) {
+  constexpr const char* kCall = "nrt_host_device_id_get";
+  return with_runtime(kCall, [&](Runtime&) {
+    if (host_device_id == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
+    if (neuron_dev != kDevice)
+      return report(kCall, NRT_INVALID, fmt::format("there is no device {}", neuron_dev));
+    *host_device_id = kDevice;
+    return NRT_SUCCESS;
+  });
+}
+
+NRT_STATUS nrt_host_device_id_rid_map_get(uint32_t* count, uint32_t* host_did_to_rid_map) {
+  constexpr const char* kCall = "nrt_host_device_id_rid_map_get";
+  return with_runtime(kCall, [&](Runtime&) {
+    if (count == nullptr || host_did_to_rid_map == nullptr)
+      return report(kCall, NRT_INVALID, "an argument is null");
+    if (*count == 0) return report(kCall, NRT_INVALID, "the table has no room for the one device");
+    *count = 1;
+    host_did_to_rid_map[0] = kDevice;
+    return NRT_SUCCESS;
+  });
+}
+
+NRT_STATUS nrt_get_dmabuf_fd(uint64_t, uint64_t, int*) {
+  return decline("nrt_get_dmabuf_fd", "DMA-BUF");
+}
+NRT_STATUS nrt_get_dmabuf_fd_v2(uint64_t, uint64_t, int*, uint64_t*) {
+  return decline("nrt_get_dmabuf_fd_v2", "DMA-BUF");
+}
+NRT_STATUS nrt_get_hbm_mmap_va(int, int, void**, size_t*) {
+  return decline("nrt_get_hbm_mmap_va", "mapping of a memory bank");
+}
+NRT_STATUS nrt_get_attached_efa_bdf(const void*, char*, size_t*) {
+  return decline("nrt_get_attached_efa_bdf", "network adapter");
+}
+
+}  // extern "C"

@@ -1,0 +1,72 @@
+// Synchronous execution.
+#include "nrt/calls/call.h"
+#include "nrt/calls/execution.h"
+#include "nrt/nrt.h"
+#include "nrt/requests/compute_task.h"
+
+namespace millrace::nrt {
+namespace {
+
+// Takes its place among the asynchronous requests of the core, and waits for one if there is none.
+NRT_STATUS execute(const char* call, Runtime& runtime, const Execution& execution) {
+  std::shared_ptr<const Binding> binding;
+  if (const NRT_STATUS bound = bind_execution(call, runtime, execution, binding);
+      bound != NRT_SUCCESS)
+    return bound;
+  const Result<RequestUnit*> unit =
+      runtime.units().use({execution.model->core(), UnitKind::kCompute, 0});
+  if (!unit.ok()) return report(call, unit.status());
+  trace::note_core(static_cast<int>(execution.model->core()));
+  bool accepted = false;
+  NRT_STATUS outcome = NRT_FAILURE;
+  const Status status = (*unit)->queue().execute([&](queue::Task& task) {
+    static_cast<ComputeTask&>(task).fill(std::move(binding), {&outcome, nullptr});
+    accepted = true;
+  });
+  return accepted ? outcome : report(call, status);
+}
+
+// The inputs of the rounds after the first: an output is what the input of the same name reads.
+TensorSet fed_back(const Execution& execution) {
+  TensorSet inputs = *execution.inputs;
+  for (const ModelTensor& input : execution.model->inputs())
+    if (nrt_tensor* const output = execution.outputs->find(input.name))
+      inputs.add(input.name, output);
+  return inputs;
+}
+
+}  // namespace
+}  // namespace millrace::nrt
+
+using namespace millrace::nrt;
+
+extern "C" {
+
+NRT_STATUS nrt_execute(nrt_model_t* model, const nrt_tensor_set_t* input_set,
+                       nrt_tensor_set_t* output_set) {
+  constexpr const char* kCall = "nrt_execute";
+  return with_runtime(kCall, [&](Runtime& runtime) {
+    Execution execution;
+    const NRT_STATUS found = find_execution(kCall, model, input_set, output_set, execution);
+    return found == NRT_SUCCESS ? execute(kCall, runtime, execution) : found;
+  });
+}
+
+NRT_STATUS nrt_execute_repeat(nrt_model_t* model, const nrt_tensor_set_t* input_set,
+                              nrt_tensor_set_t* output_set, int repeat_count) {
+  constexpr const char* kCall = "nrt_execute_repeat";
+  return with_runtime(kCall, [&](Runtime& runtime) {
+    if (repeat_count < 1) return report(kCall, NRT_INVALID, "repeat_count must be at least 1");
+    Execution execution;
+    NRT_STATUS status = find_execution(kCall, model, input_set, output_set, execution);
+    if (status != NRT_SUCCESS) return status;
+    status = execute(kCall, runtime, execution);
+    const TensorSet inputs = fed_back(execution);
+    execution.inputs = &inputs;
+    for (int round = 1; round < repeat_count && status == NRT_SUCCESS; ++round)
+      status = execute(kCall, runtime, execution);
+    return status;
+  });
+}
+
+}  // extern "C"

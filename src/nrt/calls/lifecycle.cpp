@@ -1,0 +1,107 @@
+// nrt_init, nrt_close, and what may be asked without them.
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "nrt/calls/call.h"
+#include "nrt/calls/copy_out.h"
+#include "nrt/nrt.h"
+#include "nrt/nrt_version.h"
+#include "nrt/process/settings.h"
+
+namespace millrace::nrt {
+namespace {
+
+// The interface that is provided: that of SDK 2.32.
+constexpr uint64_t kMajor = 2, kMinor = 34;
+
+template <size_t N>
+void write_text(char (&target)[N], std::string_view text) {
+  const size_t length = std::min(text.size(), N - 1);
+  std::memcpy(target, text.data(), length);
+}
+
+template <class Count>
+NRT_STATUS count_cores(const char* call, uint32_t* out, Count&& count) {
+  return contained(call, [&] {
+    if (out == nullptr) return report(call, NRT_INVALID, "the result pointer is null");
+    const Result<uint32_t> cores = count();
+    if (!cores.ok()) return report(call, cores.status());
+    *out = *cores;
+    return NRT_SUCCESS;
+  });
+}
+
+// What the running runtime has, or the next one would have.
+Result<uint32_t> visible_count() {
+  const InCall inside;
+  if (const Runtime* const runtime = Runtime::current()) return runtime->settings().cores.count;
+  MILLRACE_ASSIGN_OR_RETURN(const VisibleCores cores, visible_cores());
+  return cores.count;
+}
+
+}  // namespace
+}  // namespace millrace::nrt
+
+using namespace millrace::nrt;
+
+extern "C" {
+
+NRT_STATUS nrt_init(nrt_framework_type_t, const char*, const char*) {
+  trace::CallScope traced("nrt_init");
+  return traced.ended_with(contained("nrt_init", [] {
+    const millrace::Status status = Runtime::start();
+    // NRT_CLOSED would be misleading for a process that was forked.
+    if (status.code() == millrace::StatusCode::kUnavailable)
+      return report("nrt_init", NRT_FAILURE, status.message());
+    return report("nrt_init", status);
+  }));
+}
+
+void nrt_close(void) {
+  const trace::CallScope traced("nrt_close");
+  contained("nrt_close", [] {
+    Runtime::stop();
+    return NRT_SUCCESS;
+  });
+}
+
+NRT_STATUS nrt_get_total_vnc_count(uint32_t* vnc_count) {
+  return count_cores("nrt_get_total_vnc_count", vnc_count, total_cores);
+}
+NRT_STATUS nrt_get_total_nc_count(uint32_t* nc_count) {
+  return count_cores("nrt_get_total_nc_count", nc_count, total_cores);
+}
+NRT_STATUS nrt_get_visible_vnc_count(uint32_t* vnc_count) {
+  return count_cores("nrt_get_visible_vnc_count", vnc_count, visible_count);
+}
+NRT_STATUS nrt_get_visible_nc_count(uint32_t* nc_count) {
+  return count_cores("nrt_get_visible_nc_count", nc_count, visible_count);
+}
+
+const char* nrt_get_status_as_str(NRT_STATUS status) {
+  return name_of(status);
+}
+
+NRT_STATUS nrt_get_version(nrt_version_t* ver, size_t size) {
+  if (ver == nullptr) return NRT_INVALID;
+  nrt_version_t version{};
+  version.rt_major = kMajor;
+  version.rt_minor = kMinor;
+  write_text(version.rt_detail, "Millrace " MILLRACE_VERSION ", a software NPU");
+  copy_out(version, ver, size);
+  return NRT_SUCCESS;
+}
+
+NRT_STATUS nrt_get_instance_info(nrt_instance_info_t* info, size_t instance_info_len) {
+  if (info == nullptr) return NRT_INVALID;
+  nrt_instance_info_t instance{};
+  instance.family = NRT_INSTANCE_UNKNOWN;
+  instance.size = NRT_INSTANCE_SIZE_UNKNOWN;
+  write_text(instance.arch_name, "millrace");
+  write_text(instance.device_revision, "1");
+  copy_out(instance, info, instance_info_len);
+  return NRT_SUCCESS;
+}
+
+}  // extern "C"

@@ -1,0 +1,139 @@
+// Models: loading, and what programs ask about them.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <memory>
+#include <span>
+
+#include "base/log.h"
+#include "nrt/calls/call.h"
+#include "nrt/calls/copy_out.h"
+#include "nrt/calls/tensor_info.h"
+#include "nrt/calls/world.h"
+#include "nrt/nrt.h"
+#include "nrt/nrt_experimental.h"
+#include "nrt/objects/model.h"
+
+namespace millrace::nrt {
+namespace {
+
+constexpr const char* kNoModel = "the model is null or was unloaded";
+
+// Runs `body(model)` for a live model.
+template <class Body>
+NRT_STATUS with_model(const char* call, const nrt_model_t* handle, Body&& body) noexcept {
+  return with_runtime(call, [&](Runtime&) {
+    const std::shared_ptr<Model>& model = ModelHandles::find(handle);
+    if (model == nullptr) return report(call, NRT_INVALID_HANDLE, kNoModel);
+    trace::note_core(static_cast<int>(model->core()));
+    return body(*model);
+  });
+}
+
+void log_model(const char* call, const Model& model) {
+  if (!log_enabled(LogLevel::kInfo)) return;
+  log(LogLevel::kInfo, "nrt",
+      fmt::format("{}: model \"{}\" on core {}, weights of {} bytes", call, model.name(),
+                  model.core(), model.executor()->program().info().weight_bytes));
+}
+
+// A deprecated question with one answer.
+NRT_STATUS one_per_model(const char* call, const nrt_model_t* handle, uint32_t* count) noexcept {
+  return with_model(call, handle, [&](const Model&) {
+    if (count == nullptr) return report(call, NRT_INVALID, "the result pointer is null");
+    *count = 1;
+    return NRT_SUCCESS;
+  });
+}
+
+NRT_STATUS load(const char* call, const void* bytes, size_t size, int32_t core, int32_t core_count,
+                nrt_model_t** model) noexcept {
+  return with_runtime(call, [&](Runtime& runtime) {
+    if (bytes == nullptr || model == nullptr)
+      return report(call, NRT_INVALID, "an argument is null");
+    if (core_count != -1 && core_count != 1)
+      return report(call, NRT_INVALID, "vnc_count must be 1 or -1: a model runs on one core");
+    if (core != kNoCore && !runtime.check_core(core).ok())
+      return report(call, NRT_LOAD_NOT_ENOUGH_NC, runtime.check_core(core).message());
+    Result<std::shared_ptr<Model>> loaded =
+        runtime.load(std::span(static_cast<const std::byte*>(bytes), size), core);
+    if (!loaded.ok()) return report(call, loaded.status());
+    trace::note_core(static_cast<int>((*loaded)->core()));
+    log_model(call, **loaded);
+    *model = ModelHandles::of_process().make(*std::move(loaded));
+    return NRT_SUCCESS;
+  });
+}
+
+}  // namespace
+}  // namespace millrace::nrt
+
+using namespace millrace::nrt;
+
+extern "C" {
+
+NRT_STATUS nrt_load(const void* neff_bytes, size_t size, int32_t vnc, int32_t vnc_count,
+                    nrt_model_t** model) {
+  return load("nrt_load", neff_bytes, size, vnc, vnc_count, model);
+}
+
+NRT_STATUS nrt_load_collectives(const void* neff_bytes, size_t size, int32_t vnc, int32_t vnc_count,
+                                uint32_t ctx_device_id, uint32_t ctx_device_count,
+                                nrt_model_t** model) {
+  constexpr const char* kCall = "nrt_load_collectives";
+  return with_runtime(kCall, [&](Runtime&) {
+    const NRT_STATUS world = check_world(kCall, ctx_device_id, ctx_device_count);
+    return world == NRT_SUCCESS ? load(kCall, neff_bytes, size, vnc, vnc_count, model) : world;
+  });
+}
+
+NRT_STATUS nrt_unload(nrt_model_t* model) {
+  constexpr const char* kCall = "nrt_unload";
+  return with_runtime(kCall, [&](Runtime& runtime) {
+    const std::shared_ptr<Model> unloaded = ModelHandles::of_process().drop(model);
+    if (unloaded == nullptr) return report(kCall, NRT_INVALID_HANDLE, kNoModel);
+    trace::note_core(static_cast<int>(unloaded->core()));
+    runtime.bindings().clear();
+    log_model(kCall, *unloaded);
+    return NRT_SUCCESS;
+  });
+}
+
+NRT_STATUS nrt_get_model_nc_count(const nrt_model_t* model, uint32_t* nc_count) {
+  return one_per_model("nrt_get_model_nc_count", model, nc_count);
+}
+NRT_STATUS nrt_get_model_vnc_count(const nrt_model_t* model, uint32_t* vnc_count) {
+  return one_per_model("nrt_get_model_vnc_count", model, vnc_count);
+}
+NRT_STATUS nrt_get_model_instance_count(nrt_model_t* model, uint32_t* instance_count) {
+  return one_per_model("nrt_get_model_instance_count", model, instance_count);
+}
+
+NRT_STATUS nrt_get_model_info(const nrt_model_t* model, nrt_model_info_t* info, size_t info_size_in,
+                              size_t* info_size_out) {
+  constexpr const char* kCall = "nrt_get_model_info";
+  return with_model(kCall, model, [&](const Model& loaded) {
+    if (info == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
+    const nrt_model_info_t own{loaded.core()};
+    const size_t written = copy_out(own, info, info_size_in);
+    if (info_size_out != nullptr) *info_size_out = written;
+    return NRT_SUCCESS;
+  });
+}
+
+NRT_STATUS nrt_get_model_tensor_info(nrt_model_t* model, nrt_tensor_info_array_t** tensor_info) {
+  constexpr const char* kCall = "nrt_get_model_tensor_info";
+  return with_model(kCall, model, [&](const Model& loaded) {
+    if (tensor_info == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
+    *tensor_info = make_tensor_info(loaded);
+    return NRT_SUCCESS;
+  });
+}
+
+NRT_STATUS nrt_free_model_tensor_info(nrt_tensor_info_array_t* tensor_info) {
+  const trace::CallScope traced("nrt_free_model_tensor_info");
+  free_tensor_info(tensor_info);
+  return NRT_SUCCESS;
+}
+
+}  // extern "C"

@@ -1,0 +1,264 @@
+// Tensors: memory, and the calls that copy on the calling thread.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "nrt/calls/call.h"
+#include "nrt/nrt.h"
+#include "nrt/objects/tensor.h"
+
+namespace millrace::nrt {
+namespace {
+
+std::string name_or_empty(const char* name) {
+  return name == nullptr ? "" : name;
+}
+
+// Runs `body(runtime, tensor)` for a live tensor.
+template <class Body>
+NRT_STATUS with_tensor(const char* call, const nrt_tensor_t* handle, Body&& body) noexcept {
+  return with_runtime(call, [&](Runtime& runtime) {
+    const std::shared_ptr<Tensor>& tensor = TensorHandles::find(handle);
+    if (tensor == nullptr)
+      return report(call, NRT_INVALID_HANDLE, "the tensor is null or was freed");
+    trace::note_core(tensor->core());
+    return body(runtime, *tensor);
+  });
+}
+
+// For calls that have no status to return. Inside a call; after the end of the runtime there is
+// nothing to find, and its handles are being taken away.
+const Tensor* find_running(const nrt_tensor_t* handle) noexcept {
+  return Runtime::current() == nullptr ? nullptr : TensorHandles::find(handle).get();
+}
+
+NRT_STATUS give(std::shared_ptr<Tensor> tensor, nrt_tensor_t** handle) {
+  *handle = TensorHandles::of_process().make(std::move(tensor));
+  return NRT_SUCCESS;
+}
+
+NRT_STATUS check_copy(const char* call, const Tensor& tensor, uint64_t offset, const void* buffer,
+                      uint64_t bytes) {
+  if (const Status range = tensor.check_range(offset, bytes); !range.ok())
+    return report(call, range);
+  if (buffer == nullptr && bytes != 0) return report(call, NRT_INVALID, "the buffer is null");
+  return NRT_SUCCESS;
+}
+
+// Requirement: it was checked.
+void copy(const Tensor& tensor, uint64_t offset, void* buffer, uint64_t bytes, bool to_tensor) {
+  if (bytes == 0) return;
+  if (to_tensor)
+    std::memcpy(tensor.data() + offset, buffer, bytes);
+  else
+    std::memcpy(buffer, tensor.data() + offset, bytes);
+}
+
+// Reads or writes one range on the calling thread.
+NRT_STATUS copy_range(const char* call, const nrt_tensor_t* handle, uint64_t offset, void* buffer,
+                      uint64_t bytes, bool to_tensor) noexcept {
+  return with_tensor(call, handle, [&](Runtime&, const Tensor& tensor) {
+    const NRT_STATUS status = check_copy(call, tensor, offset, buffer, bytes);
+    if (status == NRT_SUCCESS) copy(tensor, offset, buffer, bytes, to_tensor);
+    return status;
+  });
+}
+
+// All ranges are checked before the first is copied.
+NRT_STATUS copy_batches(const char* call, const nrt_tensor_batch_t* batches, uint64_t count,
+                        bool to_tensor) noexcept {
+  const auto for_each_op = [&](auto&& visit) {
+    for (uint64_t i = 0; i < count; ++i) {
+      const std::shared_ptr<Tensor>& tensor = TensorHandles::find(batches[i].tensor);
+      if (tensor == nullptr)
+        return report(call, NRT_INVALID_HANDLE, "a tensor of the batch is null or was freed");
+      if (batches[i].ops == nullptr && batches[i].num_ops != 0)
+        return report(call, NRT_INVALID, "the transfers of a batch are null");
+      for (uint32_t op = 0; op < batches[i].num_ops; ++op) {
+        const NRT_STATUS status = visit(*tensor, batches[i].ops[op]);
+        if (status != NRT_SUCCESS) return status;
+      }
+    }
+    return NRT_SUCCESS;
+  };
+  return with_runtime(call, [&](Runtime&) {
+    if (batches == nullptr && count != 0) return report(call, NRT_INVALID, "the batch is null");
+    const NRT_STATUS status =
+        for_each_op([&](const Tensor& tensor, const nrt_tensor_batch_op_t& op) {
+          return check_copy(call, tensor, op.offset, op.buffer, op.size);
+        });
+    if (status != NRT_SUCCESS) return status;
+    return for_each_op([&](const Tensor& tensor, const nrt_tensor_batch_op_t& op) {
+      copy(tensor, op.offset, op.buffer, op.size, to_tensor);
+      return NRT_SUCCESS;
+    });
+  });
+}
+
+}  // namespace
+}  // namespace millrace::nrt
+
+using namespace millrace::nrt;
+using millrace::Result;
+using millrace::Status;
+
+extern "C" {
+
+NRT_STATUS nrt_tensor_allocate(nrt_tensor_placement_t tensor_placement, int vnc, size_t size,
+                               const char* name, nrt_tensor_t** tensor) {
+  constexpr const char* kCall = "nrt_tensor_allocate";
+  return with_runtime(kCall, [&](Runtime& runtime) {
+    if (tensor == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
+    if (tensor_placement > NRT_TENSOR_PLACEMENT_VIRTUAL)
+      return report(
+          kCall, NRT_INVALID,
+          fmt::format("there is no placement {}", static_cast<unsigned>(tensor_placement)));
+    const bool on_device = tensor_placement == NRT_TENSOR_PLACEMENT_DEVICE;
+    if (const Status status = on_device ? runtime.check_core(vnc) : Status(); !status.ok())
+      return report(kCall, status);
+    const int core = on_device ? vnc : kNoCore;
+    trace::note_core(core);
+    Result<std::shared_ptr<Tensor>> made =
+        Tensor::allocate(runtime.bank(core), core, size, name_or_empty(name));
+    return made.ok() ? give(*std::move(made), tensor) : report(kCall, made.status());
+  });
+}
+
+NRT_STATUS nrt_tensor_allocate_empty(const char* name, nrt_tensor_t** tensor) {
+  constexpr const char* kCall = "nrt_tensor_allocate_empty";
+  return with_runtime(kCall, [&](Runtime&) {
+    if (tensor == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
+    return give(Tensor::empty(name_or_empty(name)), tensor);
+  });
+}
+
+NRT_STATUS nrt_tensor_attach_buffer(nrt_tensor_t* tensor, void* buffer, size_t size) {
+  constexpr const char* kCall = "nrt_tensor_attach_buffer";
+  return with_tensor(kCall, tensor, [&](Runtime& runtime, Tensor& to) {
+    const Status attached = to.attach(buffer, size);
+    runtime.bindings().clear();
+    return report(kCall, attached);
+  });
+}
+
+NRT_STATUS nrt_tensor_allocate_slice(const nrt_tensor_t* tensor_source, size_t offset, size_t size,
+                                     const char* name, nrt_tensor_t** tensor_slice) {
+  constexpr const char* kCall = "nrt_tensor_allocate_slice";
+  return with_tensor(kCall, tensor_source, [&](Runtime&, const Tensor& source) {
+    if (tensor_slice == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
+    Result<std::shared_ptr<Tensor>> slice = source.slice(offset, size, name_or_empty(name));
+    return slice.ok() ? give(*std::move(slice), tensor_slice) : report(kCall, slice.status());
+  });
+}
+
+void nrt_tensor_free(nrt_tensor_t** tensor) {
+  if (tensor == nullptr) return;
+  with_runtime("nrt_tensor_free", [&](Runtime& runtime) {
+    if (const std::shared_ptr<Tensor> freed = TensorHandles::of_process().drop(*tensor)) {
+      trace::note_core(freed->core());
+      runtime.bindings().clear();
+    }
+    return NRT_SUCCESS;
+  });
+  *tensor = nullptr;
+}
+
+NRT_STATUS nrt_tensor_read(const nrt_tensor_t* tensor, void* buf, size_t offset, size_t size) {
+  return copy_range("nrt_tensor_read", tensor, offset, buf, size, false);
+}
+
+NRT_STATUS nrt_tensor_write(nrt_tensor_t* tensor, const void* buf, size_t offset, size_t size) {
+  return copy_range("nrt_tensor_write", tensor, offset, const_cast<void*>(buf), size, true);
+}
+
+NRT_STATUS(nrt_tensor_read_batch)(const nrt_tensor_batch_t* batches, uint64_t num_batches) {
+  return copy_batches("nrt_tensor_read_batch", batches, num_batches, false);
+}
+NRT_STATUS(nrt_tensor_write_batch)(const nrt_tensor_batch_t* batches, uint64_t num_batches) {
+  return copy_batches("nrt_tensor_write_batch", batches, num_batches, true);
+}
+
+NRT_STATUS nrt_tensor_copy(const nrt_tensor_t* src, size_t src_offset, nrt_tensor_t* dst,
+                           size_t dst_offset, size_t size) {
+  constexpr const char* kCall = "nrt_tensor_copy";
+  return with_tensor(kCall, src, [&](Runtime&, const Tensor& from) {
+    return with_tensor(kCall, dst, [&](Runtime&, const Tensor& to) {
+      for (const Status& status : {check_same_core(from, to), from.check_range(src_offset, size),
+                                   to.check_range(dst_offset, size)})
+        if (!status.ok()) return report(kCall, status);
+      std::memmove(to.data() + dst_offset, from.data() + src_offset, size);
+      return NRT_SUCCESS;
+    });
+  });
+}
+
+NRT_STATUS nrt_tensor_memset(nrt_tensor_t* tensor, uint64_t offset, int value, size_t size) {
+  constexpr const char* kCall = "nrt_tensor_memset";
+  return with_tensor(kCall, tensor, [&](Runtime&, const Tensor& to) {
+    if (const Status range = to.check_range(offset, size); !range.ok()) return report(kCall, range);
+    std::memset(to.data() + offset, value, size);
+    return NRT_SUCCESS;
+  });
+}
+
+size_t nrt_tensor_get_size(const nrt_tensor_t* tensor) {
+  const InCall inside;
+  const Tensor* const found = find_running(tensor);
+  return found == nullptr ? 0 : found->size();
+}
+
+void* nrt_tensor_get_va(const nrt_tensor_t* tensor) {
+  const InCall inside;
+  const Tensor* const found = find_running(tensor);
+  return found == nullptr ? nullptr : found->data();
+}
+
+NRT_STATUS nrt_tensor_get_lnc_index(const nrt_tensor_t* tensor, int* lnc_index) {
+  constexpr const char* kCall = "nrt_tensor_get_lnc_index";
+  return with_tensor(kCall, tensor, [&](Runtime&, const Tensor& found) {
+    if (lnc_index == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
+    *lnc_index = found.core();
+    return NRT_SUCCESS;
+  });
+}
+
+NRT_STATUS nrt_tensor_get_device_allocation_info(const nrt_tensor_t* tensor,
+                                                 nrt_tensor_device_allocation_info_t* alloc_info) {
+  constexpr const char* kCall = "nrt_tensor_get_device_allocation_info";
+  return with_tensor(kCall, tensor, [&](Runtime&, const Tensor& found) {
+    if (alloc_info == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
+    constexpr size_t kGranule = 64;  // of the allocator
+    *alloc_info = {found.device_address(), (found.size() + kGranule - 1) / kGranule * kGranule, 0};
+    return NRT_SUCCESS;
+  });
+}
+
+NRT_STATUS nrt_tensor_check_output_completion(const nrt_tensor_t* output_tensor, int64_t timeout_us,
+                                              uint64_t expected_completion_count) {
+  constexpr const char* kCall = "nrt_tensor_check_output_completion";
+  if (output_tensor == nullptr) return NRT_INVALID;
+  return with_tensor(kCall, output_tensor, [&](Runtime&, Tensor& tensor) {
+    std::optional<std::chrono::microseconds> timeout;
+    if (timeout_us >= 0) timeout.emplace(timeout_us);
+    switch (tensor.completions().wait(expected_completion_count, timeout)) {
+      case CompletionCount::Outcome::kReached:
+        return NRT_SUCCESS;
+      case CompletionCount::Outcome::kTimeout:
+        return NRT_TIMEOUT;
+      case CompletionCount::Outcome::kClosed:
+        return NRT_CLOSED;
+    }
+    return NRT_FAILURE;
+  });
+}
+
+NRT_STATUS nrt_tensor_reset_output_completion(nrt_tensor_t* output_tensor) {
+  if (output_tensor == nullptr) return NRT_INVALID;
+  return with_tensor("nrt_tensor_reset_output_completion", output_tensor,
+                     [&](Runtime&, Tensor& tensor) {
+                       tensor.completions().reset();
+                       return NRT_SUCCESS;
+                     });
+}
+
+}  // extern "C"

@@ -1,0 +1,65 @@
+// Model: a program loaded for a logical core, with what programs ask about its tensors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "device/device.h"
+#include "memory/bank.h"
+#include "nrt/nrt.h"
+#include "nrt/objects/handles.h"
+#include "nrt/objects/tensor_set.h"
+#include "runtime/executor.h"
+
+namespace millrace::nrt {
+
+// An input or output as a tensor of a set: the frames of the batch, one after another.
+struct ModelTensor {
+  std::string name;
+  nrt_tensor_usage_t usage = NRT_TENSOR_USAGE_INPUT;
+  nrt_dtype_t type = NRT_DTYPE_UNKNOWN;
+  std::vector<uint32_t> shape;  // of the batch
+  size_t bytes = 0;             // of the batch
+  size_t frame_bytes = 0;
+};
+
+// What the weights of a model take of its core's memory; shared by all loads of it on that core.
+using ModelMemory = std::shared_ptr<const memory::BankCharge>;
+
+class Model : public std::enable_shared_from_this<Model> {
+ public:
+  Model(uint32_t core, std::shared_ptr<runtime::Executor> executor, ModelMemory memory);
+
+  uint32_t core() const noexcept { return core_; }
+  const std::string& name() const noexcept { return executor_->model().name; }
+  uint32_t frames() const noexcept { return executor_->model().batch_size; }
+  const std::vector<ModelTensor>& inputs() const noexcept { return inputs_; }
+  const std::vector<ModelTensor>& outputs() const noexcept { return outputs_; }
+  const std::shared_ptr<runtime::Executor>& executor() const noexcept { return executor_; }
+
+  // A tensor for an output that an execution's set leaves out, for nobody to read: made when first
+  // asked for, which the log tells. kOutOfMemory.
+  Result<std::shared_ptr<Tensor>> discard(size_t output);
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Tensor>> discarded_;  // by output, null until asked for
+
+  const uint32_t core_;
+  const ModelMemory memory_;
+  const std::shared_ptr<runtime::Executor> executor_;
+  std::vector<ModelTensor> inputs_, outputs_;
+};
+
+}  // namespace millrace::nrt
+
+struct nrt_model : millrace::nrt::Handle<millrace::nrt::Model> {};
+
+namespace millrace::nrt {
+using ModelHandles = Handles<nrt_model>;
+}  // namespace millrace::nrt

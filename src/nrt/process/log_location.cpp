@@ -1,0 +1,64 @@
+#include "nrt/process/log_location.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <strings.h>
+#include <syslog.h>
+
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+#include "base/environment.h"
+#include "base/unique_fd.h"
+
+namespace millrace::nrt {
+namespace {
+
+int priority_of(LogLevel level) noexcept {
+  switch (level) {
+    case LogLevel::kError:
+      return LOG_ERR;
+    case LogLevel::kWarning:
+      return LOG_WARNING;
+    case LogLevel::kInfo:
+      return LOG_INFO;
+    case LogLevel::kDebug:
+      break;
+  }
+  return LOG_DEBUG;
+}
+
+// No openlog: it would be the program's, too.
+void log_to_syslog(LogLevel level, std::string_view component, std::string_view line) {
+  syslog(LOG_USER | priority_of(level), "%s", fmt::format("{}: {}", component, line).c_str());
+}
+
+LogLocation file(const char* path) {
+  UniqueFd opened(::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!opened) {
+    const Status why = io_error(path, errno);
+    return {log_to_stderr, fmt::format("{}: {}", kLogLocationOfNrt, why.message())};
+  }
+  // Sinks are copied.
+  return {[log = std::make_shared<UniqueFd>(std::move(opened))](
+              LogLevel level, std::string_view component, std::string_view line) {
+            log_to_fd(log->get(), level, component, line);
+          },
+          {}};
+}
+
+}  // namespace
+
+LogLocation log_location() {
+  const bool own = !environment_variable(kLogLocationOfNrt).empty();
+  const std::string text(environment_variable(own ? kLogLocationOfNrt : kLogLocation));
+  if (text.empty() || strcasecmp(text.c_str(), "console") == 0) return {log_to_stderr, {}};
+  if (strcasecmp(text.c_str(), "syslog") == 0) return {log_to_syslog, {}};
+  if (own) return file(text.c_str());
+  return {log_to_stderr, fmt::format("{} is \"{}\", where console or syslog is taken ({} takes the "
+                                     "name of a file, too): the log is on standard error",
+                                     kLogLocation, text, kLogLocationOfNrt)};
+}
+
+}  // namespace millrace::nrt

@@ -1,0 +1,172 @@
+#include "nrt/process/runtime.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/log.h"
+#include "device/faulty/faulty_device.h"
+#include "device/registry.h"
+#include "nrt/objects/error_tracker.h"
+#include "nrt/objects/tensor_set.h"
+#include "nrt/process/call_gate.h"
+#include "nrt/process/log_setup.h"
+#include "nrt/requests/collective.h"
+#include "runtime/loader.h"
+
+namespace millrace::nrt {
+namespace {
+
+// The life of the runtime in this process. Never destroyed: a program may exit without nrt_close.
+struct Life {
+  std::mutex mutex;
+  std::unique_ptr<Runtime> running;
+  std::atomic<bool> was_started{false};
+  std::atomic<bool> is_forked_child{false};
+};
+
+Life& life() {
+  static auto* const life = new Life;
+  return *life;
+}
+
+void warn_of_implicit_async() {
+  static std::atomic<bool> warned{false};
+  if (warned.exchange(true)) return;
+  log(LogLevel::kWarning, "nrt",
+      "NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS is set, but the implicit asynchronous mode no "
+      "longer exists: nrt_execute waits; use nrta_execute_schedule");
+}
+
+// Wakes those who wait for executions that will not come.
+void close_completion_counts() noexcept {
+  TensorHandles::of_process().for_each([](Tensor& tensor) { tensor.completions().close(); });
+}
+
+// Frees what the handles of the process stand for, once nothing runs any more.
+void end_all_handles() noexcept {
+  TensorHandles::of_process().drop_all();
+  ModelHandles::of_process().drop_all();
+  TensorSetHandles::of_process().drop_all();
+  TrackerHandles::of_process().drop_all();
+  CollectiveHandles::of_process().drop_all();
+}
+
+}  // namespace
+
+std::atomic<Runtime*> Runtime::current_{nullptr};
+
+Status Runtime::start() {
+  Life& now = life();
+  // Before the lock, which another thread may have held when the process was forked.
+  if (now.is_forked_child)
+    return {StatusCode::kUnavailable,
+            "the runtime was started before this process was forked: start it after fork, or exec"};
+  const std::lock_guard lock(now.mutex);
+  if (now.running != nullptr) return {};
+  set_up_log();
+  MILLRACE_ASSIGN_OR_RETURN(const Settings settings, settings_of_environment());
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
+                            device::open_device(device::device_of_environment()));
+  // Something that hung may have kept the device of an earlier life.
+  MILLRACE_RETURN_IF_ERROR(device::apply_faults_of_environment(*device));
+  if (settings.implicit_async_wanted) warn_of_implicit_async();
+  log_start(settings, *device);
+  now.running.reset(new Runtime(settings, std::move(device)));
+  current_.store(now.running.get(), std::memory_order_release);
+  if (!now.was_started.exchange(true)) {
+    pthread_atfork(nullptr, nullptr, [] {
+      life().is_forked_child = true;
+      current_.store(nullptr, std::memory_order_release);
+    });
+  }
+  return {};
+}
+
+void Runtime::stop() {
+  Life& now = life();
+  if (now.is_forked_child) return;
+  const std::lock_guard lock(now.mutex);
+  if (now.running == nullptr) return;
+  current_.store(nullptr, std::memory_order_release);
+  now.running->close();
+  now.running.reset();
+}
+
+Absence Runtime::absence() noexcept {
+  const Life& now = life();
+  if (now.is_forked_child) return Absence::kForked;
+  return now.was_started ? Absence::kClosed : Absence::kNotStarted;
+}
+
+Runtime::Runtime(const Settings& settings, std::shared_ptr<device::Device> device)
+    : settings_(settings),
+      inspection_(settings.inspect_dir),
+      device_(std::move(device)),
+      host_(std::make_shared<memory::Bank>("host", memory::kUnlimited)),
+      units_(settings, device_) {
+  for (uint32_t core = 0; core < settings.cores.count; ++core)
+    core_memory_.push_back(
+        std::make_shared<memory::Bank>(fmt::format("core {}", core), settings.core_memory));
+}
+
+void Runtime::close() noexcept {
+  close_completion_counts();
+  units_.close();
+  await_calls();
+  end_all_handles();
+}
+
+Status Runtime::check_core(int64_t core) const {
+  if (core >= 0 && core < settings_.cores.count) return {};
+  return invalid_argument(
+      fmt::format("there is no core {}: {} are visible", core, settings_.cores.count));
+}
+
+uint32_t Runtime::least_used_core() const {
+  std::vector<uint32_t> models(settings_.cores.count);
+  ModelHandles::of_process().for_each([&](const Model& model) { ++models[model.core()]; });
+  return static_cast<uint32_t>(std::ranges::min_element(models) - models.begin());
+}
+
+Result<std::shared_ptr<Model>> Runtime::load(std::span<const std::byte> bytes, int32_t core) {
+  if (core != kNoCore) MILLRACE_RETURN_IF_ERROR(check_core(core));
+  MILLRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const device::Program> program,
+                            program_of(bytes));
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Executor> executor,
+                            runtime::Executor::of(device_, program));
+  const uint32_t chosen = core == kNoCore ? least_used_core() : static_cast<uint32_t>(core);
+  MILLRACE_ASSIGN_OR_RETURN(ModelMemory memory, memory_of(*program, chosen));
+  return std::make_shared<Model>(chosen, std::move(executor), std::move(memory));
+}
+
+// A program that is gone has no charge left, so that one at its address finds none.
+Result<ModelMemory> Runtime::memory_of(const device::Program& program, uint32_t core) {
+  const std::lock_guard lock(load_mutex_);
+  std::erase_if(model_memory_, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<const memory::BankCharge>& known = model_memory_[{&program, core}];
+  if (ModelMemory memory = known.lock()) return memory;
+  MILLRACE_ASSIGN_OR_RETURN(memory::BankCharge charge,
+                            bank(static_cast<int>(core)).charge(program.info().weight_bytes));
+  auto memory = std::make_shared<const memory::BankCharge>(std::move(charge));
+  known = memory;
+  return memory;
+}
+
+Result<std::shared_ptr<const device::Program>> Runtime::program_of(
+    std::span<const std::byte> bytes) {
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  const std::lock_guard lock(load_mutex_);
+  std::erase_if(programs_, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<const device::Program>& known = programs_[{hash.high64, hash.low64}];
+  if (std::shared_ptr<const device::Program> program = known.lock()) return program;
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
+                            runtime::load_program(bytes, *device_));
+  known = program;
+  return program;
+}
+
+}  // namespace millrace::nrt

@@ -1,0 +1,91 @@
+// Runtime: what exists between nrt_init and nrt_close.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "device/device.h"
+#include "memory/bank.h"
+#include "nrt/objects/model.h"
+#include "nrt/objects/tensor.h"
+#include "nrt/process/debug_streams.h"
+#include "nrt/process/send_recv_cores.h"
+#include "nrt/process/settings.h"
+#include "nrt/process/units.h"
+#include "nrt/recording/life_inspection.h"
+#include "nrt/requests/binding_cache.h"
+
+namespace millrace::nrt {
+
+// Why there is no runtime: too early, too late, or in a child of a process in which there was one.
+enum class Absence { kNotStarted, kClosed, kForked };
+
+class Runtime {
+ public:
+  // Starts it, unless it runs already. The environment is read here. Not after a fork of a process
+  // in which it had been started: the threads of the library are not in the child.
+  static Status start();
+  // Ends it, if it runs: waits for running requests up to the execution timeout, ends the others
+  // with NRT_CLOSED, and ends all handles. Calls that are inside return before it does. Not from
+  // inside a call.
+  static void stop();
+
+  // Null when it does not run.
+  static Runtime* current() noexcept { return current_.load(std::memory_order_acquire); }
+  // Requirement: current() was null.
+  static Absence absence() noexcept;
+
+  const Settings& settings() const noexcept { return settings_; }
+  Units& units() noexcept { return units_; }
+  BindingCache& bindings() noexcept { return bindings_; }
+  device::Device& device() noexcept { return *device_; }
+  DebugStreams& debug_streams() noexcept { return debug_streams_; }
+  SendRecvCores& send_recv_cores() noexcept { return send_recv_cores_; }
+
+  Status check_core(int64_t core) const;
+  // The memory of a core, or of the host for kNoCore, once completed requests have given back
+  // theirs. Requirement: it is a visible core.
+  memory::Bank& bank(int core) noexcept {
+    units_.await_releases();
+    return core == kNoCore ? *host_ : *core_memory_[static_cast<size_t>(core)];
+  }
+
+  // Loads the archive for a core, or where there is least for -1. Bytes that are loaded already are
+  // not loaded again, and take memory of a core once. The bytes are not needed afterwards.
+  Result<std::shared_ptr<Model>> load(std::span<const std::byte> bytes, int32_t core);
+
+ private:
+  using Key = std::pair<uint64_t, uint64_t>;  // XXH3-128 of the bytes
+
+  Runtime(const Settings& settings, std::shared_ptr<device::Device> device);
+  uint32_t least_used_core() const;
+  Result<std::shared_ptr<const device::Program>> program_of(std::span<const std::byte> bytes);
+  Result<ModelMemory> memory_of(const device::Program& program, uint32_t core);
+  void close() noexcept;
+
+  static std::atomic<Runtime*> current_;
+
+  const Settings settings_;
+  const trace::LifeInspection inspection_;  // ends when all else has
+  const std::shared_ptr<device::Device> device_;
+  const std::shared_ptr<memory::Bank> host_;
+  std::vector<std::shared_ptr<memory::Bank>> core_memory_;
+  Units units_;
+  BindingCache bindings_;
+  std::mutex load_mutex_;
+  std::map<Key, std::weak_ptr<const device::Program>> programs_;
+  std::map<std::pair<const device::Program*, uint32_t>, std::weak_ptr<const memory::BankCharge>>
+      model_memory_;  // by core
+  DebugStreams debug_streams_;
+  SendRecvCores send_recv_cores_;
+};
+
+}  // namespace millrace::nrt

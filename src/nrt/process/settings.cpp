@@ -1,0 +1,204 @@
+#include "nrt/process/settings.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/environment.h"
+#include "base/topology.h"
+#include "memory/bank.h"
+#include "nrt/process/log_location.h"
+#include "nrt/terms/status.h"
+#include "runtime/watchdog.h"
+
+namespace millrace::nrt {
+namespace {
+
+constexpr const char* kVisibleCores = "NEURON_RT_VISIBLE_CORES";
+constexpr const char* kNumCores = "NEURON_RT_NUM_CORES";
+constexpr const char* kExecTimeout = "NEURON_RT_EXEC_TIMEOUT";
+constexpr const char* kImplicitAsync = "NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS";
+constexpr const char* kLogLevel = "NEURON_RT_LOG_LEVEL";
+constexpr const char* kLogLevelOfNrt = "NEURON_RT_LOG_LEVEL_NRT";
+constexpr const char* kCoreMemory = "MILLRACE_NRT_MEMORY";
+constexpr const char* kFaultStatus = "MILLRACE_NRT_FAULT_STATUS";
+constexpr uint64_t kLargestNumber = 1'000'000;  // of a core, far above what there is
+constexpr uint32_t kMostRequests = 65'536;
+constexpr uint64_t kLongestTimeout = 365 * 24 * 3600;
+
+// Those of the vendor's runtime that are read here, or say what is always so; of the family
+// NEURON_RT_INSPECT_ all are.
+constexpr std::string_view kKnown[] = {kVisibleCores,
+                                       kNumCores,
+                                       kExecTimeout,
+                                       kImplicitAsync,
+                                       kLogLevel,
+                                       kLogLevelOfNrt,
+                                       kLogLocation,
+                                       kLogLocationOfNrt,
+                                       "NEURON_RT_VALIDATE_HASH",
+                                       "NEURON_RT_MULTI_INSTANCE_SHARED_WEIGHTS"};
+
+struct NamedLevel {
+  std::string_view name;
+  std::optional<LogLevel> level;
+};
+constexpr NamedLevel kLevels[] = {
+    {"QUIET", std::nullopt},      {"OFF", std::nullopt},           {"NONE", std::nullopt},
+    {"FATAL", LogLevel::kError},  {"CRITICAL", LogLevel::kError},  {"ERROR", LogLevel::kError},
+    {"WARN", LogLevel::kWarning}, {"WARNING", LogLevel::kWarning}, {"INFO", LogLevel::kInfo},
+    {"DEBUG", LogLevel::kDebug},  {"TRACE", LogLevel::kDebug},
+};
+
+Status wrong_cores(std::string_view text, std::string_view why) {
+  return invalid_argument(fmt::format("{} is \"{}\": {}", kVisibleCores, text, why));
+}
+
+// "2" or "0-3"; none for anything else.
+std::optional<VisibleCores> parse_range(std::string_view text) {
+  const size_t dash = text.find('-');
+  const Result<uint64_t> first = parse_number(text.substr(0, dash));
+  const Result<uint64_t> last =
+      dash == std::string_view::npos ? first : parse_number(text.substr(dash + 1));
+  if (!first.ok() || !last.ok() || *last < *first || *last > kLargestNumber) return std::nullopt;
+  return VisibleCores{static_cast<uint32_t>(*first), static_cast<uint32_t>(*last - *first + 1)};
+}
+
+// "2", "0-3", "0,1,2" or "0-1,2": what follows must go on where the part before ended.
+Result<VisibleCores> parse_cores(std::string_view text) {
+  VisibleCores cores{0, 0};
+  for (size_t at = 0; at <= text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    const std::optional<VisibleCores> part = parse_range(text.substr(at, comma - at));
+    if (!part)
+      return wrong_cores(text, "it takes a core, a range or a list of them: 2, 0-3 or 0,1,2");
+    if (cores.count == 0)
+      cores.first = part->first;
+    else if (part->first != cores.first + cores.count)
+      return wrong_cores(text, "the cores must be consecutive and ascending");
+    cores.count += part->count;
+    at = comma + 1;
+  }
+  return cores;
+}
+
+Status too_many(const char* name, std::string_view text, uint32_t total) {
+  const std::string there =
+      total == 1 ? "is 1 logical core" : fmt::format("are {} logical cores", total);
+  return invalid_argument(fmt::format(
+      "{} is \"{}\", but there {} (MILLRACE_NRT_CORES changes that)", name, text, there));
+}
+
+Result<uint64_t> core_memory(uint32_t cores) {
+  const std::string_view text = environment_variable(kCoreMemory);
+  if (!text.empty()) {
+    const Result<uint64_t> size = memory::parse_size(text);
+    if (size.ok()) return size;
+    return invalid_argument(fmt::format(
+        "{} is \"{}\": it takes bytes, or K, M, G or T of them, such as 512M, or unlimited",
+        kCoreMemory, text));
+  }
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / cores;
+}
+
+Result<std::optional<NRT_STATUS>> fault_status() {
+  const std::string_view text = environment_variable(kFaultStatus);
+  if (text.empty()) return std::optional<NRT_STATUS>();
+  const std::optional<NRT_STATUS> status = parse_status(text);
+  if (status && *status != NRT_SUCCESS) return status;
+  return invalid_argument(
+      fmt::format("{} is \"{}\": it takes the name or number of an NRT_STATUS that is a failure",
+                  kFaultStatus, text));
+}
+
+Result<uint32_t> depth(const char* name, uint32_t otherwise) {
+  MILLRACE_ASSIGN_OR_RETURN(const uint64_t depth,
+                            number_variable(name, otherwise, 1, kMostRequests));
+  return static_cast<uint32_t>(depth);
+}
+
+// The directory of the system profile, if there is to be one.
+Result<std::string> inspect_dir() {
+  MILLRACE_ASSIGN_OR_RETURN(const bool enabled, switch_variable("NEURON_RT_INSPECT_ENABLE", false));
+  MILLRACE_ASSIGN_OR_RETURN(const bool system,
+                            switch_variable("NEURON_RT_INSPECT_SYSTEM_PROFILE", true));
+  if (!enabled || !system) return std::string();
+  const std::string_view directory = environment_variable("NEURON_RT_INSPECT_OUTPUT_DIR");
+  return std::string(directory.empty() ? "./output" : directory);
+}
+
+}  // namespace
+
+Result<uint32_t> total_cores() {
+  const auto otherwise = static_cast<uint64_t>(std::max(topology().core_budget / 2, 1));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const uint64_t cores,
+      number_variable("MILLRACE_NRT_CORES", std::min<uint64_t>(otherwise, kMostCores), 1,
+                      kMostCores));
+  return static_cast<uint32_t>(cores);
+}
+
+Result<VisibleCores> visible_cores() {
+  MILLRACE_ASSIGN_OR_RETURN(const uint32_t total, total_cores());
+  if (const std::string_view text = environment_variable(kVisibleCores); !text.empty()) {
+    MILLRACE_ASSIGN_OR_RETURN(const VisibleCores cores, parse_cores(text));
+    if (cores.first + cores.count > total) return too_many(kVisibleCores, text, total);
+    return cores;
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const uint64_t wanted, number_variable(kNumCores, 0, 0, kMostCores));
+  if (wanted > total) return too_many(kNumCores, environment_variable(kNumCores), total);
+  return VisibleCores{0, wanted == 0 ? total : static_cast<uint32_t>(wanted)};
+}
+
+LogLevelChoice log_level() {
+  const char* name = kLogLevelOfNrt;
+  if (environment_variable(name).empty()) name = kLogLevel;
+  std::string text(environment_variable(name));
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
+  if (text.empty()) return {};
+  const auto* const found = std::ranges::find(kLevels, text, &NamedLevel::name);
+  return found == std::end(kLevels) ? LogLevelChoice{LogLevel::kWarning, name}
+                                    : LogLevelChoice{found->level};
+}
+
+std::vector<std::string> variables_without_effect() {
+  std::vector<std::string> names = variables_with_prefix("NEURON_RT_");
+  std::erase_if(names, [](const std::string& name) {
+    return name.starts_with("NEURON_RT_INSPECT_") || std::ranges::count(kKnown, name) != 0;
+  });
+  return names;
+}
+
+Result<Settings> settings_of_environment() {
+  Settings settings;
+  MILLRACE_ASSIGN_OR_RETURN(settings.all_cores, total_cores());
+  MILLRACE_ASSIGN_OR_RETURN(settings.cores, visible_cores());
+  MILLRACE_ASSIGN_OR_RETURN(
+      const uint64_t timeout,
+      number_variable(kExecTimeout, settings.exec_timeout.count(), 1, kLongestTimeout));
+  settings.exec_timeout = std::chrono::seconds(timeout);
+  MILLRACE_ASSIGN_OR_RETURN(const std::chrono::nanoseconds watchdog,
+                            runtime::watchdog_of_environment());
+  settings.watchdog = settings.exec_timeout;
+  if (watchdog.count() > 0) settings.watchdog = std::min(settings.watchdog, watchdog);
+  MILLRACE_ASSIGN_OR_RETURN(settings.compute_depth,
+                            depth("MILLRACE_NRT_COMPUTE_DEPTH", settings.compute_depth));
+  MILLRACE_ASSIGN_OR_RETURN(settings.collectives_depth,
+                            depth("MILLRACE_NRT_COLLECTIVES_DEPTH", settings.collectives_depth));
+  MILLRACE_ASSIGN_OR_RETURN(settings.transfer_depth,
+                            depth("MILLRACE_NRT_TRANSFER_DEPTH", settings.transfer_depth));
+  MILLRACE_ASSIGN_OR_RETURN(settings.core_memory, core_memory(settings.cores.count));
+  MILLRACE_ASSIGN_OR_RETURN(settings.fault_status, fault_status());
+  MILLRACE_ASSIGN_OR_RETURN(settings.nan_check, switch_variable("MILLRACE_NRT_NAN_CHECK", false));
+  MILLRACE_ASSIGN_OR_RETURN(settings.inspect_dir, inspect_dir());
+  const std::string_view implicit = environment_variable(kImplicitAsync);
+  settings.implicit_async_wanted = !implicit.empty() && implicit != "0";
+  return settings;
+}
+
+}  // namespace millrace::nrt

@@ -1,0 +1,61 @@
+// Units: the execution units of all visible cores, each made when it is first used.
+//
+//   kind          queues   runs on
+//   compute         1      the lanes of the device
+//   transfers     3 x 2    a thread of its own, so that it delays nothing but itself
+//   collectives     3      likewise
+//
+// Any thread.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/status.h"
+#include "device/device.h"
+#include "nrt/process/settings.h"
+#include "nrt/requests/request_task.h"
+#include "nrt/requests/request_unit.h"
+#include "nrt/terms/unit_address.h"
+
+namespace millrace::nrt {
+
+class Units {
+ public:
+  Units(const Settings& settings, std::shared_ptr<device::Device> device);
+
+  // Whether the address is inside the visible cores and queues; kInvalidArgument says what is not.
+  bool has(const UnitAddress& address) const noexcept {
+    return address.core < settings_.cores.count && address.queue < queues_of(address.kind);
+  }
+  Status check(const UnitAddress& address) const;
+  // The unit at the address, which is valid; made if there is none yet. Its tasks are TransferTask,
+  // ComputeTask or CollectiveTask.
+  Result<RequestUnit*> use(const UnitAddress& address);
+  // Null where nothing was ever submitted or registered.
+  RequestUnit* find(uint16_t number) const noexcept {
+    return number < table_.size() ? table_[number].load(std::memory_order_acquire) : nullptr;
+  }
+
+  // Returns when requests that the caller has seen to complete hold no memory any more.
+  void await_releases() const noexcept;
+
+  // Requests that have not started end with NRT_CLOSED; waits for those that run, up to the
+  // execution timeout. The units stay, and refuse.
+  void close() noexcept;
+
+ private:
+  queue::TaskFactory tasks_of(UnitKind kind, UnitContext unit) const;
+  queue::UnitOptions options_of(const UnitAddress& address) const;
+
+  const Settings settings_;
+  const std::shared_ptr<device::Device> device_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<RequestUnit>> units_;
+  std::vector<std::atomic<RequestUnit*>> table_;  // by number
+};
+
+}  // namespace millrace::nrt

@@ -1,0 +1,100 @@
+#include "nrt/requests/binding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <utility>
+
+namespace millrace::nrt {
+namespace {
+
+using runtime::TensorBinding;
+
+Status check_size(const ModelTensor& wanted, const Tensor& tensor) {
+  if (tensor.data() != nullptr && tensor.size() == wanted.bytes) return {};
+  return invalid_argument(
+      fmt::format("tensor \"{}\" has {} bytes, but {} \"{}\" of the model takes {}", tensor.name(),
+                  tensor.size(), wanted.usage == NRT_TENSOR_USAGE_INPUT ? "input" : "output",
+                  wanted.name, wanted.bytes));
+}
+
+// The tensor that the set has for it: null when there is none of that name.
+Result<std::shared_ptr<Tensor>> find(const TensorSet& set, const ModelTensor& wanted) {
+  nrt_tensor* const handle = set.find(wanted.name);
+  if (handle == nullptr) return std::shared_ptr<Tensor>();
+  const std::shared_ptr<Tensor>& tensor = TensorHandles::find(handle);
+  if (tensor == nullptr)
+    return Status(StatusCode::kNotFound,
+                  fmt::format("the tensor for \"{}\" was freed", wanted.name));
+  MILLRACE_RETURN_IF_ERROR(check_size(wanted, *tensor));
+  return tensor;
+}
+
+void keep(Binding& binding, const Tensor& tensor) {
+  binding.storages.push_back(tensor.storage());
+}
+
+// Frame f of tensor i is binding f * tensors + i.
+void place(std::vector<TensorBinding>& bindings, size_t tensor, size_t tensors, uint32_t frames,
+           std::byte* data, size_t frame_bytes) {
+  for (uint32_t frame = 0; frame < frames; ++frame)
+    bindings[frame * tensors + tensor] = {data + frame * frame_bytes, device::View::kCpu, {}};
+}
+
+bool overlaps_an_output(const Tensor& input, std::span<const std::shared_ptr<Tensor>> outputs) {
+  const std::less<const std::byte*> before;
+  return std::ranges::any_of(outputs, [&](const std::shared_ptr<Tensor>& output) {
+    return before(input.data(), output->data() + output->size()) &&
+           before(output->data(), input.data() + input.size());
+  });
+}
+
+Status bind_outputs(Model& model, const TensorSet& set, Binding& binding) {
+  const std::vector<ModelTensor>& wanted = model.outputs();
+  binding.outputs.resize(model.frames() * wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Tensor> tensor, find(set, wanted[i]));
+    if (tensor == nullptr) {
+      MILLRACE_ASSIGN_OR_RETURN(tensor, model.discard(i));
+    } else {
+      binding.written.push_back(tensor);
+    }
+    keep(binding, *tensor);
+    place(binding.outputs, i, wanted.size(), model.frames(), tensor->data(), wanted[i].frame_bytes);
+  }
+  return {};
+}
+
+Status bind_inputs(const Model& model, const TensorSet& set, Binding& binding) {
+  const std::vector<ModelTensor>& wanted = model.inputs();
+  binding.inputs.resize(model.frames() * wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    MILLRACE_ASSIGN_OR_RETURN(const std::shared_ptr<Tensor> tensor, find(set, wanted[i]));
+    if (tensor == nullptr)
+      return invalid_argument(
+          fmt::format("the input set has no tensor \"{}\", which model \"{}\" reads",
+                      wanted[i].name, model.name()));
+    keep(binding, *tensor);
+    place(binding.inputs, i, wanted.size(), model.frames(), tensor->data(), wanted[i].frame_bytes);
+    if (overlaps_an_output(*tensor, binding.written))
+      binding.shared_inputs.push_back({i, tensor->data(), wanted[i].bytes, wanted[i].frame_bytes});
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Binding>> bind(std::shared_ptr<Model> model, const TensorSet& inputs,
+                                            const TensorSet& outputs) {
+  const auto binding = std::make_shared<Binding>();
+  MILLRACE_RETURN_IF_ERROR(bind_outputs(*model, outputs, *binding));
+  MILLRACE_RETURN_IF_ERROR(bind_inputs(*model, inputs, *binding));
+  MILLRACE_RETURN_IF_ERROR(
+      model->executor()->check({model->frames(), binding->inputs, binding->outputs}));
+  binding->model = std::move(model);
+  return std::shared_ptr<const Binding>(binding);
+}
+
+}  // namespace millrace::nrt

@@ -1,0 +1,39 @@
+// Binding: the tensors of two sets, looked up and checked, as one execution of a model uses them.
+// What the sets say later does not matter any more.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "base/status.h"
+#include "nrt/objects/model.h"
+#include "nrt/objects/tensor_set.h"
+#include "runtime/session.h"
+
+namespace millrace::nrt {
+
+// An input that lies in memory which the execution also writes: it reads a copy, made when it runs.
+struct SharedInput {
+  size_t binding = 0;  // of `inputs`: the first frame
+  const std::byte* data = nullptr;
+  size_t bytes = 0;
+  size_t frame_bytes = 0;
+};
+
+// Never changes once made: all requests with the same model and sets share one.
+struct Binding {
+  std::shared_ptr<Model> model;
+  std::vector<runtime::TensorBinding> inputs, outputs;  // frame after frame
+  std::vector<SharedInput> shared_inputs;
+  std::vector<std::shared_ptr<const Storage>> storages;  // of all tensors
+  std::vector<std::shared_ptr<Tensor>> written;          // the output tensors
+};
+
+// Every input of the model must be in its set with its exact size; an output that is not in its set
+// is thrown away. kInvalidArgument names the tensor; kNotFound for one that was freed. May throw
+// bad_alloc.
+Result<std::shared_ptr<const Binding>> bind(std::shared_ptr<Model> model, const TensorSet& inputs,
+                                            const TensorSet& outputs);
+
+}  // namespace millrace::nrt

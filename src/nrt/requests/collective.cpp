@@ -1,0 +1,140 @@
+#include "nrt/requests/collective.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <span>
+
+#include "nrt/objects/tensor.h"
+
+namespace millrace::nrt {
+namespace {
+
+using Tensors = std::vector<std::shared_ptr<Tensor>>;
+
+// 0 for a type that there is not.
+size_t element_bytes(nrt_dtype_t type) noexcept {
+  switch (type) {
+    case NRT_DTYPE_INT8:
+    case NRT_DTYPE_UINT8:
+    case NRT_DTYPE_FP8_E3:
+    case NRT_DTYPE_FP8_E4:
+    case NRT_DTYPE_FP8_E5:
+      return 1;
+    case NRT_DTYPE_INT16:
+    case NRT_DTYPE_UINT16:
+    case NRT_DTYPE_BFLOAT16:
+    case NRT_DTYPE_FLOAT16:
+      return 2;
+    case NRT_DTYPE_INT32:
+    case NRT_DTYPE_UINT32:
+    case NRT_DTYPE_FLOAT32:
+    case NRT_DTYPE_FP32R:
+      return 4;
+    case NRT_DTYPE_INT64:
+    case NRT_DTYPE_UINT64:
+      return 8;
+    case NRT_DTYPE_UNKNOWN:
+      break;
+  }
+  return 0;
+}
+
+Status check_operation(const Operation& operation) {
+  if (element_bytes(operation.type) == 0)
+    return invalid_argument(
+        fmt::format("{} is no type of elements", static_cast<unsigned>(operation.type)));
+  switch (operation.kind) {
+    case NRT_CC_ALLGATHER:
+      return {};
+    case NRT_CC_ALLREDUCE:
+    case NRT_CC_REDUCESCATTER:
+      if (operation.reduction <= NRT_OP_MIN) return {};
+      return invalid_argument(
+          fmt::format("{} does not reduce", static_cast<unsigned>(operation.reduction)));
+  }
+  return invalid_argument(
+      fmt::format("there is no collective {}", static_cast<unsigned>(operation.kind)));
+}
+
+Result<Tensors> tensors_of(const nrt_tensor_list_t& list, uint32_t core, nrt_dtype_t type) {
+  if (list.tensors == nullptr || list.num_tensors == 0)
+    return invalid_argument("a collective's list of tensors is null or empty");
+  Tensors tensors;
+  for (nrt_tensor* const handle : std::span(list.tensors, list.num_tensors)) {
+    const std::shared_ptr<Tensor>& tensor = TensorHandles::find(handle);
+    if (tensor == nullptr || tensor->data() == nullptr)
+      return invalid_argument(
+          fmt::format("tensor {} of a collective's list has no memory", tensors.size()));
+    if (tensor->core() != kNoCore && tensor->core() != static_cast<int>(core))
+      return invalid_argument(
+          fmt::format("tensor \"{}\" is on core {}, but core {} takes part in the collective",
+                      tensor->name(), tensor->core(), core));
+    if (tensor->size() % element_bytes(type) != 0)
+      return invalid_argument(fmt::format("the {} bytes of tensor \"{}\" are no whole elements",
+                                          tensor->size(), tensor->name()));
+    tensors.push_back(tensor);
+  }
+  return tensors;
+}
+
+// The pieces of one list go to those of the other, one after another; a gathered list may be cut
+// otherwise than what is gathered.
+std::vector<Transfer> copies_between(const Tensors& inputs, const Tensors& outputs) {
+  std::vector<Transfer> copies;
+  size_t in = 0, out = 0, read = 0, written = 0;
+  while (in < inputs.size() && out < outputs.size()) {
+    const Tensor &from = *inputs[in], &to = *outputs[out];
+    const size_t bytes = std::min(from.size() - read, to.size() - written);
+    copies.push_back(
+        {to.data() + written, from.data() + read, bytes, to.storage(), from.storage()});
+    read += bytes;
+    written += bytes;
+    if (read == from.size()) ++in, read = 0;
+    if (written == to.size()) ++out, written = 0;
+  }
+  return copies;
+}
+
+size_t total_bytes(const Tensors& tensors) {
+  return std::transform_reduce(tensors.begin(), tensors.end(), size_t{0}, std::plus<>(),
+                               [](const auto& tensor) { return tensor->size(); });
+}
+
+// One against several is a list that is cut; otherwise each input has its output.
+Status check_sizes(const Tensors& inputs, const Tensors& outputs, nrt_cc_op_type_t kind) {
+  const bool cut = (kind == NRT_CC_ALLGATHER && inputs.size() == 1) ||
+                   (kind == NRT_CC_REDUCESCATTER && outputs.size() == 1);
+  if (!cut && inputs.size() != outputs.size())
+    return invalid_argument(fmt::format("{} inputs and {} outputs do not belong together",
+                                        inputs.size(), outputs.size()));
+  if (cut && total_bytes(inputs) != total_bytes(outputs))
+    return invalid_argument(
+        fmt::format("the inputs of a collective of one rank have {} bytes, the outputs {}",
+                    total_bytes(inputs), total_bytes(outputs)));
+  for (size_t i = 0; !cut && i < inputs.size(); ++i)
+    if (inputs[i]->size() != outputs[i]->size())
+      return invalid_argument(
+          fmt::format("input {} of a collective of one rank has {} bytes, its output {}", i,
+                      inputs[i]->size(), outputs[i]->size()));
+  return {};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Collective>> Collective::prepare(const nrt_cc_comm_t& comm,
+                                                        const nrt_tensor_list_t& inputs,
+                                                        const nrt_tensor_list_t& outputs,
+                                                        const Operation& operation) {
+  MILLRACE_RETURN_IF_ERROR(check_operation(operation));
+  MILLRACE_ASSIGN_OR_RETURN(const Tensors from, tensors_of(inputs, comm.vnc, operation.type));
+  MILLRACE_ASSIGN_OR_RETURN(const Tensors to, tensors_of(outputs, comm.vnc, operation.type));
+  MILLRACE_RETURN_IF_ERROR(check_sizes(from, to, operation.kind));
+  std::shared_ptr<Collective> collective(new Collective(comm.vnc));
+  collective->copies_ = copies_between(from, to);
+  return collective;
+}
+
+}  // namespace millrace::nrt

@@ -1,0 +1,120 @@
+#include "nrt/requests/compute_task.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/align.h"
+#include "memory/heap_block.h"
+#include "nrt/requests/nan_check.h"
+#include "nrt/trace/execution_scope.h"
+
+namespace millrace::nrt {
+namespace {
+
+// Asks the request to stop at the first piece of work that begins too late.
+class TimeLimit final : public queue::ProgressObserver {
+ public:
+  TimeLimit(queue::RunControl& control, std::chrono::nanoseconds limit)
+      : control_(control),
+        end_(std::chrono::steady_clock::now() + limit),
+        next_(control.observe(this)) {}
+  ~TimeLimit() { control_.observe(next_); }
+  TimeLimit(const TimeLimit&) = delete;
+  TimeLimit& operator=(const TimeLimit&) = delete;
+
+  bool passed() const noexcept { return passed_; }
+
+  void on_progress(const queue::RunControl& control) noexcept override {
+    if (next_ != nullptr) next_->on_progress(control);
+    if (passed_ || std::chrono::steady_clock::now() < end_) return;
+    passed_ = true;
+    control_.request_stop(control_.sequence());
+  }
+  void on_steps_done() noexcept override {
+    if (next_ != nullptr) next_->on_steps_done();
+  }
+
+ private:
+  queue::RunControl& control_;
+  const std::chrono::steady_clock::time_point end_;
+  queue::ProgressObserver* const next_;
+  bool passed_ = false;
+};
+
+}  // namespace
+
+void ComputeTask::fill(std::shared_ptr<const Binding> binding, StatusTarget target) noexcept {
+  binding_ = std::move(binding);
+  report_to(std::move(target));
+}
+
+Status ComputeTask::run(queue::RunControl& control) noexcept {
+  trace::ExecutionScope traced(*binding_->model, control, outward(control.sequence()),
+                               scheduled_ns());
+  Status status = run_in_time(control);
+  traced.ended_with(code_of(status));
+  return status;
+}
+
+Status ComputeTask::run_in_time(queue::RunControl& control) noexcept {
+  MILLRACE_RETURN_IF_ERROR(copy_shared_inputs());
+  const Model& model = *binding_->model;
+  job_.fill(model.executor(), {model.frames(), inputs(), binding_->outputs});
+  const TimeLimit limit(control, time_limit_);
+  Status status = job_.run(control);
+  if (!status.ok() && limit.passed())
+    return {StatusCode::kHung,
+            fmt::format("the request ran longer than the execution timeout of {} s",
+                        std::chrono::duration_cast<std::chrono::seconds>(time_limit_).count())};
+  if (status.ok() && nan_check_) return check_for_nan(*binding_);
+  return status;
+}
+
+Status ComputeTask::copy_shared_inputs() noexcept {
+  if (binding_->shared_inputs.empty()) return {};
+  size_t bytes = 0;
+  for (const SharedInput& input : binding_->shared_inputs)
+    bytes += align_up(input.bytes, memory::kHeapAlignment);
+  try {
+    if (scratch_->size() < bytes + memory::kHeapAlignment) {
+      scratch_->clear();  // not to be copied
+      scratch_->resize(bytes + memory::kHeapAlignment);
+    }
+    inputs_ = binding_->inputs;
+  } catch (const std::bad_alloc&) {
+    return {StatusCode::kOutOfMemory, "no memory for the inputs that are also outputs"};
+  }
+  const Model& model = *binding_->model;
+  std::byte* at = scratch_->data() +
+                  (-reinterpret_cast<uintptr_t>(scratch_->data()) & (memory::kHeapAlignment - 1));
+  for (const SharedInput& input : binding_->shared_inputs) {
+    std::memcpy(at, input.data, input.bytes);
+    for (uint32_t frame = 0; frame < model.frames(); ++frame)
+      inputs_[frame * model.inputs().size() + input.binding].data = at + frame * input.frame_bytes;
+    at += align_up(input.bytes, memory::kHeapAlignment);
+  }
+  return {};
+}
+
+std::span<const runtime::TensorBinding> ComputeTask::inputs() const noexcept {
+  return binding_->shared_inputs.empty() ? binding_->inputs : inputs_;
+}
+
+std::string ComputeTask::describe(const queue::RunPosition& position) const {
+  return binding_->model->executor()->describe(position);
+}
+
+void ComputeTask::on_settled(const queue::Completion& completion) noexcept {
+  if (!completion.status.ok()) return;
+  for (const std::shared_ptr<Tensor>& tensor : binding_->written) tensor->completions().add();
+}
+
+void ComputeTask::drop_references() noexcept {
+  job_.release();
+  binding_.reset();
+}
+
+}  // namespace millrace::nrt

@@ -1,0 +1,57 @@
+// ComputeTask: one execution of a model.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nrt/requests/binding.h"
+#include "nrt/requests/request_task.h"
+#include "runtime/job_task.h"
+
+namespace millrace::nrt {
+
+class ComputeTask final : public RequestTask {
+ public:
+  // A request that runs longer than `time_limit` ends with kHung at its next operator; one that
+  // does not come to an operator is the watchdog's business.
+  // With `nan_check`, one whose outputs have a NaN has failed.
+  //
+  // All tasks of a unit have one `scratch`, since one of them runs at a time: it is as large as the
+  // inputs that the largest execution has copied (SharedInput).
+  ComputeTask(UnitContext unit, std::chrono::nanoseconds time_limit, bool nan_check,
+              std::shared_ptr<std::vector<std::byte>> scratch)
+      : RequestTask(std::move(unit)),
+        time_limit_(time_limit),
+        nan_check_(nan_check),
+        scratch_(std::move(scratch)),
+        job_(kUsualTensors) {}
+
+  void fill(std::shared_ptr<const Binding> binding, StatusTarget target) noexcept;
+  Status run(queue::RunControl& control) noexcept override;
+  std::string describe(const queue::RunPosition& position) const override;
+
+ private:
+  static constexpr size_t kUsualTensors = 8;
+
+  void on_settled(const queue::Completion& completion) noexcept override;
+  void drop_references() noexcept override;
+  Status run_in_time(queue::RunControl& control) noexcept;
+  Status copy_shared_inputs() noexcept;
+  std::span<const runtime::TensorBinding> inputs() const noexcept;
+
+  const std::chrono::nanoseconds time_limit_;
+  const bool nan_check_;
+  std::shared_ptr<const Binding> binding_;
+  // Where there are shared inputs: their copies, and all inputs with those instead.
+  const std::shared_ptr<std::vector<std::byte>> scratch_;
+  std::vector<runtime::TensorBinding> inputs_;
+  runtime::JobTask job_;
+};
+
+}  // namespace millrace::nrt

@@ -1,0 +1,54 @@
+#include "nrt/requests/request_task.h"
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "nrt/terms/status.h"
+
+namespace millrace::nrt {
+namespace {
+
+// Whether the failure is this request's own: not that of one before it, nor the end of the runtime.
+bool is_cause(const Status& status) noexcept {
+  return !status.ok() && status.code() != StatusCode::kUnitDegraded &&
+         status.code() != StatusCode::kCancelled;
+}
+
+}  // namespace
+
+void RequestTask::settle(const queue::Completion& completion) noexcept {
+  unit_.releases->begin();
+  const NRT_STATUS code = code_of(completion.status);
+  if (target_.ret != nullptr) *target_.ret = code;
+  if (code != NRT_SUCCESS && target_.tracker != nullptr)
+    target_.tracker->record(outward(completion.sequence), code);
+  if (is_cause(completion.status) && log_enabled(LogLevel::kError))
+    log(LogLevel::kError, "nrt",
+        fmt::format("request {:#x} ({}, request {}) failed with {}: {}",
+                    outward(completion.sequence), name_of(address_with(unit_.number)),
+                    queue::counter_of(completion.sequence), name_of(code),
+                    completion.status.message()));
+  on_settled(completion);
+}
+
+void RequestTask::release() noexcept {
+  target_ = {};
+  drop_references();
+  unit_.releases->end();
+}
+
+NRT_STATUS RequestTask::code_of(const Status& status) const noexcept {
+  switch (status.code()) {
+    case StatusCode::kDeviceFailed:
+    case StatusCode::kInternal:
+      return unit_.fault_status.value_or(to_nrt_status(status.code()));
+    case StatusCode::kInvalidArgument:  // the arguments were checked: an index inside the model
+      return NRT_EXEC_OOB;
+    case StatusCode::kCorruptData:
+      return NRT_EXEC_COMPLETED_WITH_NUM_ERR;
+    default:
+      return to_nrt_status(status.code());
+  }
+}
+
+}  // namespace millrace::nrt

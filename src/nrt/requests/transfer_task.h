@@ -1,0 +1,38 @@
+// TransferTask: a read, a write or a copy, by the device's data mover.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "device/device.h"
+#include "nrt/objects/tensor.h"
+#include "nrt/requests/request_task.h"
+
+namespace millrace::nrt {
+
+// The host's end is borrowed from the caller until the request has completed, and read or written
+// only while it runs; of a tensor, the storage is kept.
+struct Transfer {
+  void* to = nullptr;
+  const void* from = nullptr;
+  size_t bytes = 0;
+  std::shared_ptr<const Storage> target, source;  // null where that end is the host's
+};
+
+class TransferTask final : public RequestTask {
+ public:
+  TransferTask(std::shared_ptr<device::Device> device, UnitContext unit)
+      : RequestTask(std::move(unit)), device_(std::move(device)) {}
+
+  void fill(Transfer transfer, StatusTarget target) noexcept;
+  Status run(queue::RunControl& control) noexcept override;
+  std::string describe(const queue::RunPosition&) const override;
+
+ private:
+  void drop_references() noexcept override { transfer_ = {}; }
+
+  const std::shared_ptr<device::Device> device_;
+  Transfer transfer_;
+};
+
+}  // namespace millrace::nrt
