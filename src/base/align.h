@@ -6,8 +6,8 @@
 
 namespace millrace {
 
-// The smallest multiple of `alignment` (not 0) that is not below `value`; the largest multiple
-// there is where that would not fit.
+// The smallest multiple of `alignment` (not 0) that is not below `value`, or the largest that fits
+// into 64 bits where there is none.
 constexpr uint64_t align_up(uint64_t value, uint64_t alignment) noexcept {
   constexpr uint64_t kLargest = std::numeric_limits<uint64_t>::max();
   const uint64_t padded = value > kLargest - (alignment - 1) ? kLargest : value + alignment - 1;

@@ -1,4 +1,4 @@
-// The one clock of the house: monotonic nanoseconds. Any thread.
+// The clock of the whole library: monotonic nanoseconds. Thread-safe.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,4 @@
-// Durations as people write them in environment variables: a whole number with its unit. Any
-// thread.
+// Durations as environment variables contain them: a whole number with its unit. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -8,9 +7,10 @@
 
 namespace millrace {
 
-// "500us", "2ms", "10s" (units ns, us, ms, s), more than nothing and at most a year. Gives why
-// `text` makes no sense, for example "is no duration", to stand behind it in a message; empty when
-// it does, and only then is `duration` set.
+// Reads "500us", "2ms", "10s" (units ns, us, ms, s), more than zero and at most a year, into
+// `duration` and returns an empty text. Otherwise `duration` is unchanged, and the returned text
+// says what is wrong, in a form that continues a message after the quoted `text` ("is no
+// duration").
 std::string read_duration(std::string_view text, std::chrono::nanoseconds& duration);
 
 }  // namespace millrace

@@ -1,6 +1,7 @@
-// DefaultFloatEnvironment: the floating-point environment that requests run in, on whatever thread:
-// round to nearest, no flushing of denormal numbers, no traps. So results are bit-equal on a lane
-// and on a caller's thread, and the caller's own settings (and exception flags) come back.
+// DefaultFloatEnvironment: while it exists, the calling thread has the floating-point environment
+// in which all requests run: round to nearest, no flushing of denormal numbers, no traps. So
+// results are bit-equal on a lane and on a caller's thread. The destructor restores the caller's
+// own settings and exception flags.
 #pragma once
 
 #include <cfenv>
@@ -11,8 +12,8 @@ namespace millrace {
 class DefaultFloatEnvironment {
  public:
 #if defined(__x86_64__)
-  // fegetenv and fesetenv take longer than a request of the null device, and so does writing the
-  // registers where they hold the right values already.
+  // Not fegetenv and fesetenv, which take longer than a request of the null device. The registers
+  // are written only where their values differ, for the same reason.
   DefaultFloatEnvironment() noexcept : sse_(__builtin_ia32_stmxcsr()) {
     asm volatile("fnstcw %0" : "=m"(x87_));
     if ((sse_ & ~kSseFlags) != kDefaultSse) __builtin_ia32_ldmxcsr(kDefaultSse);

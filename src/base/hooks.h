@@ -1,6 +1,6 @@
-// The table of hooks: the one seam through which observers (timelines, hazard checkers, fault
-// injectors) see what queue, memory and runtime do. The floors call emit(); an observer registers
-// one function. Nothing below the observers knows who listens.
+// The table of hooks, through which observers (such as timelines and hazard checkers) get events of
+// queue, memory and runtime. These layers call emit(); an observer registers one function. The
+// layers do not depend on the observers. Thread-safe.
 //
 // Cost without an observer: one relaxed load and one predictable branch.
 #pragma once
@@ -19,8 +19,8 @@ enum class HookPoint : uint8_t {
   kBufferMapped,  // subject: device address, detail: bytes
   kBufferSynced,  // subject: device address, detail: 0 towards the device, 1 towards the host
   kBufferFreed,   // subject: device address, detail: bytes
-  kInjected,      // subject: sequence id, detail: the injector's own number of the fault
-  kSyncMissing,   // strict sync; subject: device address, detail: as of kBufferSynced
+  kInjected,      // subject: sequence id, detail: the number that the fault injector gave the fault
+  kSyncMissing,   // under strict sync; subject and detail as of kBufferSynced
 };
 
 struct HookEvent {

@@ -10,11 +10,11 @@
 namespace millrace {
 
 // Starts `body` on a new thread. `name` has at most 15 characters (a limit of the kernel).
-// kUnavailable when the system refuses a thread; `body` is then destroyed.
+// kUnavailable when the system refuses a thread; then `body` is destroyed without having run.
 Result<std::thread> start_thread(const char* name, std::function<void()> body);
 
 // Lets the calling thread run on the logical processor `core` only. kUnavailable, with the reason,
-// when the system refuses; the thread then runs wherever it could before.
+// when the system refuses; the thread then runs on the processors that it could run on before.
 Status pin_this_thread(int core);
 
 }  // namespace millrace

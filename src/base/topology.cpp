@@ -17,7 +17,7 @@ CpuFeatures read_features() {
   features.avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                     __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   features.avx512_vnni = features.avx512 && __builtin_cpu_supports("avx512vnni");
-  // Neither g++ 12 nor clang 14 name these two in __builtin_cpu_supports; the kernel's list does.
+  // __builtin_cpu_supports of g++ 12 and clang 14 does not know these two; the kernel's list does.
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
     if (!line.starts_with("flags")) continue;

@@ -1,6 +1,6 @@
 // What this process may use of the machine: processor features, cores and quota.
 //
-// Read once and cached; any thread.
+// Read once and cached. Thread-safe.
 #pragma once
 
 #include <string>
@@ -21,7 +21,8 @@ struct Topology {
   CpuFeatures features;
   std::vector<int> cores;   // logical processors in this process's affinity mask, ascending
   double cgroup_cores = 0;  // processor time the control group allows, in cores; 0 is no limit
-  // Threads worth running at once: the cores, capped by the quota (rounded up), at least 1.
+  // How many threads can usefully run at the same time: the cores, limited by the quota (rounded
+  // up), at least 1.
   int core_budget = 1;
 };
 

@@ -26,7 +26,8 @@ Status no_sense(std::string_view word, std::string_view why) {
   return invalid_argument(fmt::format("\"{}\": {}", word, why));
 }
 
-// "", "M", "m", "MB" and "MiB": powers of two of bytes, all of them. None for what is no unit.
+// The exponent of two that a unit stands for: "", "M", "m", "MB" and "MiB" are all valid. Nothing
+// for any other text.
 std::optional<unsigned> shift_of_unit(std::string_view unit) {
   if (unit.empty()) return 0;
   const std::string_view rest = unit.substr(1);
@@ -98,7 +99,7 @@ Result<BankList> banks_of_environment() {
     std::string text;
     BankList banks;
   };
-  // Never destroyed: memory may be made while the process exits.
+  // Never destroyed: memory may be allocated while the process exits.
   static Known* const known = new Known;
   const char* const variable = std::getenv(kVariable);
   const std::string_view text = variable == nullptr || *variable == '\0' ? kDefault : variable;

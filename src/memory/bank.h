@@ -1,12 +1,12 @@
 // Bank: a named part of the device's memory, with a size of its own.
 //
-// The environment variable MILLRACE_MEMORY_BANKS says which there are, in the order of their
-// numbers: "DDR0=2G,DDR1=512M,DDR2=unlimited". Sizes are bytes, or with K, M, G or T powers of
-// 1,024. Without it there are four without a limit, DDR0 to DDR3.
+// The environment variable MILLRACE_MEMORY_BANKS lists the banks in the order of their numbers:
+// "DDR0=2G,DDR1=512M,DDR2=unlimited". Sizes are in bytes; the suffixes K, M, G and T stand for
+// powers of 1,024. Without the variable there are four banks without a limit, DDR0 to DDR3.
 //
-// Memory is charged to its bank, byte for byte, for as long as it lives. Every process has banks of
-// its own; bank_use.h tells what all of them hold. Banks live in shared pointers; memory keeps its
-// own. Any thread.
+// Memory is charged to its bank, byte for byte, for as long as it lives. Every process has its own
+// banks; bank_use.h sums up what all processes use. Banks are owned by shared pointers, one of
+// which each piece of memory holds. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -34,8 +34,8 @@ class Bank final : public std::enable_shared_from_this<Bank> {
   uint64_t size() const noexcept { return size_; }  // kUnlimited where there is no limit
   uint64_t used() const noexcept { return used_.load(std::memory_order_relaxed); }
 
-  // Takes so many bytes until the charge is destroyed. kOutOfMemory names bank, size, used and
-  // wanted when there is no room.
+  // Reserves this many bytes until the charge is destroyed. kOutOfMemory when the bank has not that
+  // many left; the message names the bank, its size, and the bytes used and wanted.
   Result<BankCharge> charge(uint64_t bytes);
 
  private:
@@ -46,7 +46,7 @@ class Bank final : public std::enable_shared_from_this<Bank> {
   std::atomic<uint64_t> used_{0};
 };
 
-// Bytes taken from a bank, which it keeps alive.
+// Bytes reserved in a bank, which the charge keeps alive.
 class BankCharge {
  public:
   BankCharge(BankCharge&& other) noexcept = default;
@@ -70,11 +70,12 @@ using BankList = std::vector<std::shared_ptr<Bank>>;
 // kInvalidArgument names the text.
 Result<uint64_t> parse_size(std::string_view text);
 
-// New, empty banks from text. kInvalidArgument names the word that makes no sense.
+// New, empty banks from text. kInvalidArgument names the word that is not valid.
 Result<BankList> parse_banks(std::string_view text);
 
-// The banks that the environment asks for: the same ones for as long as it says the same, so that
-// everybody in the process shares them. kInvalidArgument as above, naming the variable.
+// The banks that the environment variable describes. As long as its text does not change, every
+// call returns the same banks, so that the whole process shares them. kInvalidArgument as above,
+// naming the variable.
 Result<BankList> banks_of_environment();
 
 }  // namespace millrace::memory

@@ -17,7 +17,7 @@ namespace {
 
 struct File {
   std::string bank;
-  uint64_t bytes = 0;  // up to the end of what is mapped
+  uint64_t bytes = 0;  // up to the end of the last mapped part
 };
 using Files = std::map<std::pair<std::string, uint64_t>, File>;  // by device and inode
 

@@ -1,4 +1,4 @@
-// What processes hold of the memory banks now.
+// How much of the memory banks all processes use at the moment.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace millrace::memory {
 
-// Bytes by the name of the bank, in whole pages, that processes of this user have mapped; memory
-// that several of them share counts once. Read from /proc: what cannot be read is left out, and
-// what changes meanwhile may be. A bank that nobody uses is not in it.
+// The bytes that processes of this user have mapped, in whole pages, by the name of the bank.
+// Memory that several of them share counts once. Read from /proc: processes that cannot be read are
+// left out, and changes during the call may be missed. Banks that are not in use have no entry.
 std::map<std::string, uint64_t> bank_use_of_all_processes();
 
 }  // namespace millrace::memory

@@ -18,8 +18,8 @@ namespace {
 constexpr uint64_t kPage = 4096;
 constexpr size_t kLargest = std::numeric_limits<ptrdiff_t>::max() - kPage;
 
-// Addresses are never given out twice, with a page between buffers so that an address one past the
-// end belongs to none. 64 bits last for 2^51 buffers of a page.
+// Addresses are never used twice. A page lies between buffers, so that the address one past the end
+// of a buffer belongs to no other. 64 bits last for 2^51 buffers of a page.
 uint64_t new_device_address(size_t bytes) noexcept {
   static std::atomic<uint64_t> next{uint64_t{1} << 32};
   return next.fetch_add(align_up(bytes, kPage) + kPage, std::memory_order_relaxed);

@@ -3,18 +3,18 @@
 // A Buffer is a reference-counted handle; copies share the memory, and the memory lives until the
 // last copy and the last slice are gone, whatever else was destroyed before. Handles may be copied
 // and used from several threads; one handle object must not be assigned while another thread reads
-// it. What the bytes mean, and who may touch them when, is the caller's business.
+// it. The caller decides what the bytes mean and synchronises access to them.
 //
 // Kinds:
 //   heap      64-byte aligned, zero-filled; not exportable
 //   shared    a memfd, page aligned, zero-filled; exportable as a file descriptor
-//   imported  a descriptor somebody else made (memfd, or a dma-buf where the kernel has one). The
-//             descriptor is duplicated, the caller keeps and closes its own. Importing several
-//             descriptors of one file in one process gives mappings of the same pages.
+//   imported  made from a descriptor of other origin (memfd, or a dma-buf where the kernel has
+//             them). The descriptor is duplicated; the caller keeps and closes its own. Importing
+//             several descriptors of one file in one process gives mappings of the same pages.
 //   wrapped   the caller's memory, not owned; the caller keeps it alive
 //
-// Observers (base/hooks.h) see each whole buffer made, or mapped where it was imported, and freed
-// when the memory goes; slices show only in what is synced.
+// Observers (base/hooks.h) get an event when a whole buffer is allocated or imported, and when its
+// memory is freed. Slices cause events only when they are synced.
 #pragma once
 
 #include <cstddef>
@@ -34,30 +34,30 @@ class Buffer {
   // An empty handle: data() is null, size() is 0.
   Buffer() noexcept = default;
 
-  // kInvalidArgument for size 0, kOutOfMemory when the memory cannot be had. `kind` is kHeap or
-  // kShared.
+  // kInvalidArgument for size 0, kOutOfMemory when the memory cannot be allocated. `kind` is kHeap
+  // or kShared.
   static Result<Buffer> allocate(size_t bytes, BufferKind kind = BufferKind::kShared);
-  // A shared buffer in a bank, charged to it for as long as the memory lives: also in imports of
-  // its descriptor in this process. kOutOfMemory as well when the bank has no room.
+  // A shared buffer in a bank, charged to it for as long as the memory lives, which includes
+  // imports of its descriptor in this process. kOutOfMemory also when the bank is full.
   //
-  // Under strict sync (device_side.h; the environment is asked here) the device gets a copy of the
-  // memory of its own.
+  // Under strict sync (device_side.h; this function reads the environment) the device gets its own
+  // copy of the memory.
   static Result<Buffer> allocate_in(Bank& bank, size_t bytes);
   // Requirement: `data` holds `bytes` bytes for as long as any copy or slice lives.
   static Result<Buffer> wrap(void* data, size_t bytes);
   // Maps the first `bytes` bytes of the file behind `fd`, read and write, or read only where the
-  // descriptor was opened so. kInvalidArgument when it is no descriptor, is too short, or cannot
-  // be mapped, with the reason.
+  // descriptor was opened so. kInvalidArgument, with the reason, when it is not a descriptor, is
+  // too short, or cannot be mapped.
   static Result<Buffer> import_fd(int fd, size_t bytes);
 
-  // A view of `bytes` bytes from `offset`; shares the memory. One level only: slicing a slice is
-  // kInvalidArgument, as is a range that leaves the buffer.
+  // A view of `bytes` bytes from `offset`; shares the memory. kInvalidArgument for a slice of a
+  // slice and for a range that leaves the buffer.
   Result<Buffer> slice(size_t offset, size_t bytes) const;
 
   // A new descriptor for the whole file behind the buffer, close-on-exec, owned by the caller. The
-  // file of a shared buffer is sealed: nobody can change its size.
-  // kUnsupported for heap and wrapped memory, for slices, and for shared memory that goes without
-  // a descriptor (descriptor_claim.h).
+  // file of a shared buffer is sealed: its size cannot change.
+  // kUnsupported for heap and wrapped memory, for slices, and for shared memory that was made
+  // without a descriptor (descriptor_claim.h).
   Result<int> export_fd() const;
 
   explicit operator bool() const noexcept { return state_ != nullptr; }
@@ -75,8 +75,8 @@ class Buffer {
   DeviceSide* device_side() const noexcept;
 
   // Makes host writes visible to the device, and device writes visible to the host. On the software
-  // NPU both see one coherent memory, so these only tell the observers; a real dma-buf is synced,
-  // and so is the device's own copy where there is one.
+  // NPU both see one coherent memory, so these only notify the observers, except for a real dma-buf
+  // and for memory of which the device has its own copy: these are synced.
   Status sync_for_device() const;
   Status sync_for_host() const;
 

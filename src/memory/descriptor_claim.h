@@ -1,8 +1,9 @@
-// DescriptorClaim: one of the process's file descriptors, held for as long as memory lives.
+// DescriptorClaim: counts one of the process's file descriptors as used by memory, for as long as
+// the memory lives.
 //
-// Descriptors belong to the program, which needs them for its files and sockets, and there may be
-// as few as 1,024. Memory that the library makes goes without where claims have reached half of
-// what RLIMIT_NOFILE allows. Any thread.
+// A process may have as few as 1,024 descriptors, and the program needs them for its files and
+// sockets. Once the claims have reached half of what RLIMIT_NOFILE allows, memory that the library
+// makes keeps no descriptor. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,9 @@ namespace millrace::memory {
 
 class DescriptorClaim {
  public:
-  // For memory that can do without: none where memory holds its part already.
+  // For memory that can exist without a descriptor: nothing once memory holds half of the limit.
   static std::optional<DescriptorClaim> try_make() noexcept;
-  // For memory that cannot: counted whatever the limit.
+  // For memory that needs its descriptor: always succeeds.
   static DescriptorClaim make() noexcept;
   // The soft limit of the process, as it is now.
   static uint64_t limit() noexcept;

@@ -49,7 +49,7 @@ DeviceSide::Range DeviceSide::range_of(const void* data, size_t bytes) const noe
   return Range{offset, offset + bytes}.within({0, bytes_});
 }
 
-// Calls visit(part of the range) for each line of it that the host has written.
+// Calls visit(line) for each cache line, or part of one, in the range that the host has written.
 template <class Visit>
 void DeviceSide::for_each_written_line(Range range, Visit&& visit) const {
   for (size_t at = range.begin; at < range.end;) {
@@ -79,7 +79,7 @@ void DeviceSide::sync_for_host(const void* data, size_t bytes) {
   forget_unfetched(range);
 }
 
-// Whether the device has something else in a line that the host has written.
+// Whether, in a line that the host has written, the device's copy differs from the host's content.
 bool DeviceSide::host_writes_missing(Range range) const {
   bool missing = false;
   for_each_written_line(range, [&](Range line) {
@@ -114,7 +114,7 @@ void DeviceSide::written(const void* data, size_t bytes, const std::string& labe
   unfetched_.push_back({range, label, false});
 }
 
-// Keeps what each result has outside the range.
+// Removes the range from the unfetched results; keeps their parts outside of it.
 void DeviceSide::forget_unfetched(Range range) {
   if (unfetched_.empty()) return;
   std::vector<Unfetched> kept;

@@ -1,13 +1,14 @@
-// DeviceSide: the device's own copy of memory that host and device otherwise share, kept apart to
-// show what a missing sync does on hardware that is not coherent (strict sync).
+// DeviceSide: the device's own copy of memory that host and device otherwise share. It exists under
+// strict sync only, to show what a missing sync does on hardware that is not coherent.
 //
-// The host's writes cannot be seen, so their traces are: `seen` is the host's content as of the
-// last sync. What differs from it, in lines of a cache, was written since. The device's writes are
-// known: whoever runs a job says so.
+// Writes of the host cannot be observed, so they are found by comparison: `seen` is the host's
+// content as of the last sync, and each cache line that differs from it was written since. Writes
+// of the device are known, because the code that runs a job reports them (written()).
 //
-// Ranges are named by host addresses within the memory. Labels name a tensor and who uses it, for
-// people: each label is reported once, as a warning in the log; HookPoint::kSyncMissing comes every
-// time. Any thread; calls are serialised, the bytes of a range are the business of who uses it.
+// Ranges are given by host addresses within the memory. A label is a human-readable name of a
+// tensor and its user. For each label one warning is logged, while HookPoint::kSyncMissing is
+// emitted every time. Thread-safe: calls are serialised. The caller synchronises access to the
+// bytes themselves.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +29,8 @@ bool strict_sync_requested() noexcept;
 
 class DeviceSide {
  public:
-  // Of the zero-filled memory at `host`, which must outlive it; `device_address` is that of the
-  // first byte. kOutOfMemory.
+  // A copy of the zero-filled memory at `host`, which must outlive it; `device_address` is the
+  // address of the first byte. kOutOfMemory.
   static Result<std::unique_ptr<DeviceSide>> create(std::byte* host, size_t bytes,
                                                     uint64_t device_address);
   DeviceSide(const DeviceSide&) = delete;
@@ -37,25 +38,26 @@ class DeviceSide {
   // Reports results of jobs that never reached the host.
   ~DeviceSide();
 
-  // Where the device has the byte that the host has at `data`.
+  // The address in the device's copy of the byte that the host has at `data`.
   std::byte* device_of(const void* data) const noexcept { return device_.get() + offset_of(data); }
-  // And the other way round.
+  // The reverse.
   std::byte* host_of(const void* device) const noexcept {
     return host_ + (static_cast<const std::byte*>(device) - device_.get());
   }
 
-  // Copies what the host has written since the last sync. A range that it has not written is left
-  // alone, as a cache has nothing to write back.
+  // Copies the lines that the host has written since the last sync. The other lines stay as they
+  // are, like those that a cache has nothing to write back for.
   void sync_for_device(const void* data, size_t bytes);
-  // Copies what jobs have written since the last sync; leaves the rest of the range alone.
+  // Copies what jobs have written since the last sync; the rest of the range stays as it is.
   void sync_for_host(const void* data, size_t bytes);
 
-  // Around a job that reads or writes the range on the device. Before reading without a sync:
-  // reports host writes that the job will not see. Before writing: reports an earlier result that
-  // neither the host nor another job has got.
+  // To be called before a job reads the range on the device without a sync: reports host writes
+  // that the job will not see.
   void before_read(const void* data, size_t bytes, const std::string& label);
+  // To be called before a job writes the range: reports an earlier result in it that neither the
+  // host nor another job has read.
   void before_write(const void* data, size_t bytes);
-  // The job is done: until sync_for_host, the host does not see what it wrote.
+  // To be called when the job is done: until sync_for_host, the host does not see what it wrote.
   void written(const void* data, size_t bytes, const std::string& label);
 
  private:
@@ -64,7 +66,7 @@ class DeviceSide {
     size_t size() const noexcept { return end - begin; }
     Range within(Range other) const noexcept;
   };
-  // What a job wrote and the host has not got.
+  // A result that a job wrote and that the host has not fetched by a sync.
   struct Unfetched {
     Range range;
     std::string label;

@@ -17,7 +17,7 @@ struct FreeDeleter {
 };
 using HeapBlock = std::unique_ptr<std::byte, FreeDeleter>;
 
-// Null when there is no memory. Requirement: `bytes` can be rounded up to the alignment.
+// Null when out of memory. Requirement: `bytes` can be rounded up to the alignment.
 inline HeapBlock make_heap_block(size_t bytes) noexcept {
   const size_t rounded = align_up(bytes, kHeapAlignment);
   HeapBlock block(static_cast<std::byte*>(std::aligned_alloc(kHeapAlignment, rounded)));

@@ -39,8 +39,8 @@ struct Mapping::Cache {
   std::map<Key, std::weak_ptr<Mapping>> entries;
 };
 
-// A file about to be mapped. Without a claim its descriptor is not kept: the pages keep the file,
-// and its name in /proc, without one.
+// A file about to be mapped. Without a claim its descriptor is closed after mapping: the mapped
+// pages keep the file, and its name in /proc, alive.
 struct Mapping::Source {
   UniqueFd fd;
   std::optional<DescriptorClaim> claim;
@@ -62,8 +62,8 @@ Result<std::shared_ptr<Mapping>> Mapping::create(size_t bytes, const std::string
   if (!source.fd && (errno == EMFILE || errno == ENFILE)) return map_anonymous(bytes);
   if (!source.fd || ::ftruncate(source.fd.get(), static_cast<off_t>(bytes)) != 0)
     return out_of_memory(bytes, std::strerror(errno));
-  // Truncated by somebody we gave it to, the file would take the pages away under our feet. Where
-  // the kernel has no seals, that stays possible.
+  // A process that we share the file with must not be able to truncate it: accessing the lost pages
+  // would end this process with SIGBUS. A kernel without seals cannot prevent that.
   (void)::fcntl(source.fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
   if (::fstat(source.fd.get(), &source.info) != 0)
     return out_of_memory(bytes, std::strerror(errno));
@@ -126,7 +126,7 @@ Result<std::shared_ptr<Mapping>> Mapping::map(Source source, size_t bytes) {
   return mapping;
 }
 
-// Shared, so that it is as memfds are after fork().
+// MAP_SHARED, so that after fork() it behaves as memfds do.
 Result<std::shared_ptr<Mapping>> Mapping::map_anonymous(size_t bytes) {
   void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) return out_of_memory(bytes, std::strerror(errno));
@@ -141,11 +141,11 @@ std::shared_ptr<Mapping> Mapping::hold(void* data, size_t bytes) {
 }
 
 Mapping::~Mapping() {
-  device_side_.reset();  // looks at the memory once more
+  device_side_.reset();  // reads the memory once more
   ::munmap(data_, bytes_);
   if (!cached_) return;
   const std::lock_guard lock(cache().mutex);
-  // A larger mapping of the same file may have taken the place.
+  // The entry may already belong to a larger mapping of the same file.
   const auto entry = cache().entries.find(key_);
   if (entry != cache().entries.end() && entry->second.expired()) cache().entries.erase(entry);
 }

@@ -1,14 +1,14 @@
-// Mapping: the first bytes of a file in this process's memory, with the descriptor that gives
-// others the file.
+// Mapping: the first bytes of a file, mapped into this process's memory, with a descriptor through
+// which other processes can map the file, too.
 //
-// A mapping that is made, not opened, goes without a descriptor where the process is short of them
-// (descriptor_claim.h): then nobody else can have the memory, and all else is as ever.
+// A mapping of a new file keeps no descriptor where the process is short of them
+// (descriptor_claim.h). Such memory cannot be shared, and is the same in all other respects.
 //
 // One file is mapped once per kind of access: opening it again while a large enough mapping lives
-// returns that mapping. Only regular files (memfds among them) are recognised as one file; a
-// dma-buf gets a mapping of its own each time, of the same pages.
+// returns that mapping. This works for regular files, memfds among them; a dma-buf gets a new
+// mapping of the same pages each time.
 //
-// All functions may be called from any thread.
+// Thread-safe.
 #pragma once
 
 #include <sys/types.h>
@@ -29,17 +29,18 @@
 
 namespace millrace::memory {
 
-// Memfds are named so, for who looks at /proc: memory that is in no bank, and before a bank's name.
+// The names of memfds, as they appear in /proc: for memory outside of all banks, and the prefix of
+// the name of a bank.
 inline constexpr const char* kFileName = "millrace";
 inline constexpr std::string_view kBankFilePrefix = "millrace:";
 
 class Mapping {
  public:
-  // A new memfd of that size, zero-filled, whose size nobody can change; memory in no file where
-  // the process has no descriptor left at all. kOutOfMemory when it cannot be had.
+  // A new memfd of that size, zero-filled, whose size cannot change; anonymous memory where the
+  // process has no descriptor left at all. kOutOfMemory when it cannot be allocated.
   static Result<std::shared_ptr<Mapping>> create(size_t bytes,
                                                  const std::string& file_name = kFileName);
-  // The first `bytes` bytes of the file behind `fd`, which stays the caller's.
+  // The first `bytes` bytes of the file behind `fd`, which the caller still owns.
   static Result<std::shared_ptr<Mapping>> open(int fd, size_t bytes);
 
   Mapping(const Mapping&) = delete;
@@ -51,14 +52,14 @@ class Mapping {
   // Null where host and device share the memory.
   DeviceSide* device_side() const noexcept { return device_side_.get(); }
 
-  // Of a mapping just made, before anybody else has it: what goes with the memory.
+  // What lives as long as the memory. To be set on a new mapping, before other threads can use it.
   void set_charge(BankCharge charge) noexcept { charge_.emplace(std::move(charge)); }
   void set_device_side(std::unique_ptr<DeviceSide> side) noexcept {
     device_side_ = std::move(side);
   }
 
-  // A new close-on-exec descriptor of the file, owned by the caller. kUnsupported, with what to do
-  // about it, where the mapping has none itself.
+  // A new close-on-exec descriptor of the file, owned by the caller. kUnsupported, with the remedy,
+  // where the mapping has no descriptor itself.
   Result<int> duplicate_fd() const;
 
   // Ends (towards the device) or begins (towards the host) the processor's access, where the file
@@ -66,7 +67,7 @@ class Mapping {
   Status sync(bool towards_host) const;
 
  private:
-  // Which file and how: device, inode, writable.
+  // The file and the kind of access: device, inode, writable.
   using Key = std::tuple<dev_t, ino_t, bool>;
   struct Cache;
   struct Source;
@@ -78,7 +79,7 @@ class Mapping {
   static Result<std::shared_ptr<Mapping>> map_anonymous(size_t bytes);
   static std::shared_ptr<Mapping> hold(void* data, size_t bytes);
 
-  UniqueFd fd_;                           // may be none
+  UniqueFd fd_;                           // may be empty
   std::optional<DescriptorClaim> claim_;  // on fd_
   std::byte* data_ = nullptr;
   size_t bytes_ = 0;

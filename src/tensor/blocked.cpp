@@ -5,7 +5,7 @@
 // shifts, then the words are interleaved on the way to memory. Unpacking goes the other way.
 #include "tensor/kernels.h"
 
-// Rounding there follows the rounding mode of the thread.
+// Without SSSE3: its rounding follows the rounding mode of the thread.
 #define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tensor/blocked.cpp"
@@ -19,7 +19,7 @@ HWY_BEFORE_NAMESPACE();
 namespace millrace::tensor::HWY_NAMESPACE {
 namespace {
 
-#if HWY_TARGET != HWY_SCALAR  // where the strided kernels have to do
+#if HWY_TARGET != HWY_SCALAR  // the scalar target has no vectors: strided kernels are used
 
 using Vector128 = hn::FixedTag<uint32_t, 4>;
 using VectorFull = hn::ScalableTag<uint32_t>;
@@ -52,14 +52,14 @@ struct Pixels {
   size_t channels;
   uint32_t padding;  // the lane of a channel that does not exist
 
-  // The lane of one channel, in the place that it has in its word.
-  template <size_t kPlace>
+  // The lane of one channel, shifted to the position that it has in its word.
+  template <size_t kPosition>
   HWY_INLINE V pack_lane(const float* planes, size_t word) const {
     const D d;
-    const size_t channel = word * kPerWord + kPlace;
-    if (channel >= channels) return hn::ShiftLeft<kPlace * kBits>(hn::Set(d, padding));
+    const size_t channel = word * kPerWord + kPosition;
+    if (channel >= channels) return hn::ShiftLeft<kPosition * kBits>(hn::Set(d, padding));
     const auto values = hn::LoadU(FloatTag<D>(), planes + channel * plane_stride);
-    return hn::ShiftLeft<kPlace * kBits>(codec.encode(d, hn::BitCast(d, values)));
+    return hn::ShiftLeft<kPosition * kBits>(codec.encode(d, hn::BitCast(d, values)));
   }
 
   HWY_INLINE V pack_word(const float* planes, size_t word) const {
@@ -72,12 +72,12 @@ struct Pixels {
     return result;
   }
 
-  template <size_t kPlace>
+  template <size_t kPosition>
   HWY_INLINE void unpack_lane(V lanes, float* planes, size_t word) const {
     const D d;
-    const size_t channel = word * kPerWord + kPlace;
+    const size_t channel = word * kPerWord + kPosition;
     if (channel >= channels) return;
-    V lane = hn::ShiftRight<kPlace * kBits>(lanes);
+    V lane = hn::ShiftRight<kPosition * kBits>(lanes);
     if constexpr (kPerWord > 1) lane = hn::And(lane, hn::Set(d, (1u << (kBits % 32)) - 1));
     hn::StoreU(hn::BitCast(FloatTag<D>(), codec.decode(d, lane)), FloatTag<D>(),
                planes + channel * plane_stride);
@@ -147,8 +147,8 @@ struct Pixels {
   }
 };
 
-// Whole vectors of pixels, then once more the last ones: those that are done already get the same
-// values again.
+// Whole vectors of pixels, and then one vector that ends with the last pixel: pixels that it shares
+// with the one before get the same values again.
 template <class D, class Step>
 HWY_INLINE void for_pixels(D d, size_t pixels, const Step& step) {
   const size_t lanes = hn::Lanes(d);

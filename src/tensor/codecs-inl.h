@@ -60,8 +60,8 @@ struct Bf16Codec {
   }
 };
 
-// Only where the processor converts: its instruction does not follow the rounding mode and keeps
-// subnormals and NaNs as half.h does, which Highway's substitute for it does not.
+// Only where the processor has a conversion instruction: that ignores the rounding mode and keeps
+// subnormals and NaNs as half.h does, while Highway's emulation does not.
 #undef MILLRACE_HAVE_FP16
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(HWY_DISABLE_F16C)
 #define MILLRACE_HAVE_FP16 1
@@ -124,7 +124,8 @@ struct QuantCodec {
 
   static constexpr float kLowest = std::numeric_limits<T>::min();
   static constexpr float kHighest = std::numeric_limits<T>::max();
-  // Of a normal number; then its inverse multiplies to the same bits as dividing gives.
+  // True for normal numbers only: multiplying by the inverse of such a power of two gives the same
+  // bits as dividing by it.
   static bool is_power_of_two(float value) {
     return std::isnormal(value) && (std::bit_cast<uint32_t>(value) & 0x7fffffu) == 0;
   }

@@ -1,10 +1,10 @@
-// Vector kernels over elements that lie side by side.
+// Vector kernels over contiguous elements.
 #include <cstring>
 
 #include "tensor/kernels.h"
 #include "tensor/strided.h"
 
-// Rounding there follows the rounding mode of the thread.
+// Without SSSE3: its rounding follows the rounding mode of the thread.
 #define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tensor/contiguous.cpp"
@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace millrace::tensor::HWY_NAMESPACE {
 namespace {
 
-#if HWY_TARGET != HWY_SCALAR  // where the strided kernels have to do
+#if HWY_TARGET != HWY_SCALAR  // the scalar target has no vectors: strided kernels are used
 
 using Word = hn::ScalableTag<uint32_t>;
 
@@ -41,8 +41,8 @@ HWY_INLINE void decode_vector(const Codec& codec, const Narrow<Codec::kBytes>* f
   hn::StoreU(hn::BitCast(FloatTag<Word>(), codec.decode(d, lanes)), FloatTag<Word>(), to);
 }
 
-// Runs `vector` over all full vectors, then once more over the last elements: those that are done
-// already get the same values again. `few` does less than a vector.
+// Runs `vector` over all full vectors, and then over one that ends with the last element: elements
+// that it shares with the one before get the same values again. `few` converts less than a vector.
 template <class From, class To, class Vector, class Few>
 HWY_INLINE void for_vectors(const From* from, To* to, size_t count, const Vector& vector,
                             const Few& few) {

@@ -14,7 +14,7 @@
 namespace millrace::tensor {
 namespace {
 
-// One direction: how to turn the boxes of a geometry into bytes.
+// One direction: converts the elements of the boxes of a geometry.
 struct Pass {
   size_t from_size;
   size_t to_size;
@@ -46,7 +46,7 @@ Pass make_pass(DataType from, DataType to, const ElementRule& rule, std::vector<
           std::move(boxes)};
 }
 
-// A blocked image whose rows go through the vector kernels, padding included.
+// A blocked image whose rows the vector kernels convert, padding included.
 struct BlockedPass {
   BlockedImage image;
   BlockKernels kernels;
@@ -57,7 +57,7 @@ struct BlockedPass {
   template <class Visit>
   void for_each_row_of_blocks(const Visit& visit) const noexcept {
     const size_t row_bytes = image.pixels * image.block * hw_size;
-    // Rows innermost, so that the planes of a block are walked from end to end.
+    // Rows innermost, so that the planes of a block are read sequentially.
     for (size_t block = 0; block < image.blocks(); ++block)
       for (size_t row = 0; row < image.rows; ++row) {
         const size_t first = block * image.block;
@@ -106,7 +106,7 @@ struct Conversion::Plan {
   Pass pad;
   Pass to_hw;
   Pass to_cpu;
-  std::optional<BlockedPass> blocked;  // does the work of the others where it is present
+  std::optional<BlockedPass> blocked;  // where present, it replaces the three passes
 };
 
 namespace {

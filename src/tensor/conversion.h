@@ -1,8 +1,8 @@
 // Conversion between the CPU view and the HW view of one tensor.
 //
-// Towards the HW view elements are permuted or blocked first, with the value zero in padding lanes,
-// then converted; towards the CPU view padding lanes are ignored. Per element, whichever side the
-// types are on:
+// Towards the HW view, elements are permuted or blocked, padding lanes are filled with the value
+// zero, and then each element is converted. Towards the CPU view, padding lanes are ignored. The
+// rules for one element are the same in both directions:
 //   same type            a copy, bit for bit
 //   float to integer     clamp(round(x / scale) + zero_point), with scale as a float; NaN gives 0
 //   integer to float     (q - zero_point) * scale
@@ -28,7 +28,7 @@ namespace millrace::tensor {
 class Conversion {
  public:
   // kInvalidArgument when the two descriptions cannot be views of the same tensor, naming why; or
-  // when a quantised pair has a scale that is no positive number or a zero point outside its
+  // when a quantised pair has a scale that is not a positive number or a zero point outside its
   // integer type. The CPU view may have any dense layout, the HW view also the HCWNC ones.
   static Result<Conversion> plan(const TensorDesc& cpu, const TensorDesc& hw,
                                  const QuantParams& quant);

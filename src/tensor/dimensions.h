@@ -11,8 +11,8 @@
 namespace millrace::tensor {
 
 // The order of a dense view (position i holds dimension order[i]). kInvalidArgument for blocked and
-// grouped layouts, for a rank that does not fit the layout, and for an order that is no
-// permutation.
+// grouped layouts, for a rank that does not fit the layout, and for an order that is not
+// a permutation.
 Result<std::vector<uint32_t>> order_of(const TensorDesc& view);
 
 // The extents of the dimensions, in dimension order, of a dense view.

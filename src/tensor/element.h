@@ -13,7 +13,7 @@
 
 namespace millrace::tensor {
 
-// What a conversion knows about its elements; the scale is finite and positive.
+// The parameters of a conversion that apply to every element; the scale is finite and positive.
 struct ElementRule {
   float scale = 1.0f;
   int32_t zero_point = 0;

@@ -1,5 +1,5 @@
 // Vector kernels for the pairs of types and layouts that models use most. They give the same bits
-// as the strided kernels. The instruction set is chosen when a kernel is asked for.
+// as the strided kernels. The instruction set is chosen when a kernel is looked up.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace millrace::tensor {
 
-// Converts `count` elements that lie side by side on both sides.
+// Converts `count` elements that are contiguous on both sides.
 using ContiguousKernel = void (*)(const void* from, void* to, size_t count,
                                   const ElementRule& rule) noexcept;
 
-// A null kernel means that the strided kernel has to do.
+// Null where there is no vector kernel: then the strided kernel is used.
 ContiguousKernel contiguous_kernel(DataType from, DataType to) noexcept;
 
-// Between `channels` FLOAT32 planes, `plane_stride` elements apart, and pixels of one block of
-// channels each. `channels` is 1 up to the block; `pixels` is at least kMinPixels.
+// Convert between `channels` FLOAT32 planes, `plane_stride` elements apart, and pixels of one block
+// of channels each. `channels` is 1 up to the block; `pixels` is at least kMinPixels.
 struct BlockKernels {
   static constexpr size_t kMinPixels = 4;
 

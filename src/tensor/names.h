@@ -1,4 +1,4 @@
-// Looks a name up in one of this floor's lists.
+// Looks up the names of data types and layouts.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace millrace::tensor {
 
 // The index of `text` in `names`, of which the first stands for "unknown" and is never found.
-// kInvalidArgument says that it is no `what` and lists the names.
+// kInvalidArgument says that `text` is not a `what` and lists the names.
 inline Result<size_t> find_name(std::string_view text, std::span<const std::string_view> names,
                                 std::string_view what) {
   const auto known = names.subspan(1);

@@ -8,7 +8,7 @@
 
 namespace millrace::tensor {
 
-// Converts `count` elements; strides are in elements. Any alignment will do.
+// Converts `count` elements; strides are in elements. Any alignment is allowed.
 using StridedKernel = void (*)(const void* from, size_t from_stride, void* to, size_t to_stride,
                                size_t count, const ElementRule& rule) noexcept;
 

@@ -19,8 +19,8 @@ size_t tile_of(size_t extent) {
   return 1;
 }
 
-// A transposition whose innermost loop strides through one side touches a cache line per element
-// there. Short rows let the next outer loop come back to those lines while they are cached.
+// A transposition whose innermost loop has a stride on one side uses one cache line per element
+// there. With short rows, the next outer loop returns to those lines while they are still cached.
 void tile_innermost(std::vector<Dim>& dims) {
   const Dim row = dims.back();
   const size_t tile = tile_of(row.extent);

@@ -6,7 +6,8 @@
 
 namespace millrace::tensor {
 
-// One loop: `extent` steps (never 0) that advance source and destination by so many elements.
+// One loop: `extent` steps (never 0), each of which advances source and destination by their
+// strides, in elements.
 struct Dim {
   size_t extent;
   size_t from_stride;
@@ -25,9 +26,10 @@ struct Box {
 // The same elements in the other direction.
 Box reversed(Box box);
 
-// The same elements in fewer loops: dimensions of extent 1 are dropped, those that continue one
-// another on both sides are merged, and the longest runs innermost so that a call of an element
-// kernel covers many elements, in tiles where that is kinder to the caches.
+// The same elements in fewer loops: dimensions of extent 1 are dropped, dimensions that are
+// contiguous with each other on both sides are merged, and the longest one becomes the innermost,
+// so that a call of an element kernel covers many elements. It is split into tiles where that uses
+// the caches better.
 Box simplified(Box box);
 
 // Calls row(from index, to index, innermost dimension) for each innermost loop.
