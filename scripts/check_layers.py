@@ -3,8 +3,9 @@
 
 The floors and what each may include are the table below; docs/design.md explains them. An include of
 the project's own that points up, sideways between faces, or from a public header to a private one is
-an error. Exit status 1 when there is one.
+an error, and so is a circle of includes within a folder of ONE_WAY. Exit status 1 when there is one.
 """
+import graphlib
 import pathlib
 import re
 import sys
@@ -45,6 +46,9 @@ MAY_INCLUDE = {
     "public/millrace": {WORDS},
     WORDS: set(),
 }
+# Folders whose files include each other one way only; a header and the source of the same name count
+# as one file.
+ONE_WAY = ["runtime"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
 
 
@@ -77,8 +81,24 @@ def violations(root: pathlib.Path, prefix: str):
             yield f"{file.relative_to(ROOT)}:{number}: {own} must not include {target}"
 
 
+def circles(folder: str):
+    """A line for a circle of includes among the files of a folder below src/, if there is one."""
+    included = {}
+    for file in (ROOT / "src" / folder).rglob("*.[hc]*"):
+        own = file.relative_to(ROOT / "src").with_suffix("").as_posix()
+        matches = filter(None, map(INCLUDE.match, file.read_text().splitlines()))
+        paths = {pathlib.PurePath(match.group(1)).with_suffix("").as_posix() for match in matches}
+        included.setdefault(own, set()).update(paths - {own})
+    try:
+        graphlib.TopologicalSorter(included).prepare()
+    except graphlib.CycleError as error:
+        yield "src/" + folder + ": a circle of includes: " + " <- ".join(error.args[1])
+
+
 def main() -> int:
     found = list(violations(ROOT / "src", "")) + list(violations(ROOT / "include", ""))
+    for folder in ONE_WAY:
+        found += circles(folder)
     print("\n".join(found) if found else "layers: every include points downwards")
     return 1 if found else 0
 

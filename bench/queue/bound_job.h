@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "graph/compiled_model.h"
-#include "runtime/session.h"
+#include "runtime/job.h"
 
 namespace millrace::bench {
 

@@ -20,6 +20,7 @@
 #include "bench/queue/onnx_runtime.h"
 #include "bench/queue/placement.h"
 #include "device/registry.h"
+#include "runtime/session.h"
 
 namespace millrace::bench {
 namespace {

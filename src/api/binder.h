@@ -10,7 +10,7 @@
 #include "base/status.h"
 #include "device/device.h"
 #include "millrace/unit.hpp"
-#include "runtime/session.h"
+#include "runtime/job.h"
 
 namespace millrace::api {
 

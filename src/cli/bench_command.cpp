@@ -70,7 +70,7 @@ Result<std::vector<double>> measure_latency(runtime::Session& session, const Mod
 Result<double> measure_throughput(runtime::Session& session, const std::vector<ModelTensors>& slots,
                                   uint32_t iterations) {
   constexpr std::chrono::milliseconds kForever{3'600'000};
-  std::deque<runtime::JobId> pending;
+  std::deque<runtime::SessionJobId> pending;
   Progress progress("throughput");
   const int64_t start = now_ns();
   for (uint32_t i = 0; i < iterations; ++i) {
@@ -78,12 +78,13 @@ Result<double> measure_throughput(runtime::Session& session, const std::vector<M
       MILLRACE_RETURN_IF_ERROR(session.wait(pending.front(), kForever));
       pending.pop_front();
     }
-    MILLRACE_ASSIGN_OR_RETURN(const runtime::JobId id,
+    MILLRACE_ASSIGN_OR_RETURN(const runtime::SessionJobId id,
                               session.submit(slots[i % slots.size()].bindings()));
     pending.push_back(id);
     progress.update(fmt::format("{} of {}", i, iterations));
   }
-  for (const runtime::JobId id : pending) MILLRACE_RETURN_IF_ERROR(session.wait(id, kForever));
+  for (const runtime::SessionJobId id : pending)
+    MILLRACE_RETURN_IF_ERROR(session.wait(id, kForever));
   return iterations / (static_cast<double>(now_ns() - start) * 1e-9);
 }
 

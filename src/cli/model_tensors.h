@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "graph/compiled_model.h"
 #include "memory/buffer.h"
-#include "runtime/session.h"
+#include "runtime/job.h"
 
 namespace millrace::cli {
 

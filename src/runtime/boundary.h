@@ -12,7 +12,7 @@
 #include "base/status.h"
 #include "device/device.h"
 #include "memory/buffer.h"
-#include "runtime/session.h"
+#include "runtime/job.h"
 #include "tensor/conversion.h"
 
 namespace millrace::runtime {

@@ -4,7 +4,7 @@
 
 namespace millrace::runtime {
 
-void CallbackSequencer::complete_locked(Ticket ticket, JobId id, const Status& status) {
+void CallbackSequencer::complete_locked(Ticket ticket, SessionJobId id, const Status& status) {
   Pending& completed = pending_[ticket - first_];
   completed.id = id;
   completed.status = status;

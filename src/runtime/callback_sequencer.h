@@ -15,8 +15,9 @@
 #include <utility>
 
 #include "base/status.h"
+#include "millrace/execution.hpp"
 #include "queue/dispatcher.h"
-#include "runtime/session.h"
+#include "runtime/job.h"
 
 namespace millrace::runtime {
 
@@ -56,7 +57,7 @@ class CallbackSequencer {
   // It runs under the sequencer's lock: whoever has seen one job complete before another finds
   // their callbacks in that order. Each ticket exactly once.
   template <class Publish>
-  void complete(Ticket ticket, JobId id, const Status& status, Publish&& publish) {
+  void complete(Ticket ticket, SessionJobId id, const Status& status, Publish&& publish) {
     const std::lock_guard lock(mutex_);
     publish();
     complete_locked(ticket, id, status);
@@ -68,13 +69,13 @@ class CallbackSequencer {
  private:
   struct Pending {
     JobCallback callback{};
-    JobId id = 0;
+    SessionJobId id = 0;
     Status status{};
     bool completed = false;
   };
   static constexpr size_t kFirstCapacity = 16;
 
-  void complete_locked(Ticket ticket, JobId id, const Status& status);
+  void complete_locked(Ticket ticket, SessionJobId id, const Status& status);
   void post(Pending& pending);
   void post_ready();
 

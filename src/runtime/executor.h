@@ -17,7 +17,7 @@
 #include "queue/lanes.h"
 #include "queue/request.h"
 #include "runtime/boundary.h"
-#include "runtime/session.h"
+#include "runtime/job.h"
 
 namespace millrace::runtime {
 

@@ -9,7 +9,7 @@
 
 #include "base/status.h"
 #include "graph/compiled_model.h"
-#include "runtime/session.h"
+#include "runtime/job.h"
 
 namespace millrace::runtime {
 

@@ -27,7 +27,7 @@ const Status& pending_job() {
 
 }  // namespace
 
-JobTable::JobTable(size_t max_uncollected, JobId first_id)
+JobTable::JobTable(size_t max_uncollected, SessionJobId first_id)
     : max_uncollected_(max_uncollected), next_id_(first_id), buckets_(kFirstBuckets, nullptr) {}
 
 Job* JobTable::issue(CallbackSequencer::Ticket ticket) {
@@ -64,7 +64,7 @@ Job* JobTable::take_entry() {
   return job;
 }
 
-void JobTable::note_sequence(JobId id, queue::SequenceId sequence) {
+void JobTable::note_sequence(SessionJobId id, queue::SequenceId sequence) {
   const std::lock_guard lock(mutex_);
   if (Job* job = find(id); job != nullptr) job->completion.sequence = sequence;
 }
@@ -92,7 +92,7 @@ bool JobTable::publish(Job* job, const queue::Completion& completion) {
   return !std::exchange(any_dropped_, true);
 }
 
-Status JobTable::wait(JobId id, std::chrono::nanoseconds timeout) {
+Status JobTable::wait(SessionJobId id, std::chrono::nanoseconds timeout) {
   std::unique_lock lock(mutex_);
   Job* job = find(id);
   if (job == nullptr) return unknown_job();
@@ -141,11 +141,11 @@ Status JobTable::collect(Job* job) {
   return status;
 }
 
-Job** JobTable::bucket_of(JobId id) noexcept {
+Job** JobTable::bucket_of(SessionJobId id) noexcept {
   return &buckets_[id & (buckets_.size() - 1)];
 }
 
-Job* JobTable::find(JobId id) noexcept {
+Job* JobTable::find(SessionJobId id) noexcept {
   Job* job = *bucket_of(id);
   while (job != nullptr && job->id != id) job = job->next;
   return job;

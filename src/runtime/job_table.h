@@ -20,13 +20,13 @@
 #include "queue/request.h"
 #include "queue/spin.h"
 #include "runtime/callback_sequencer.h"
-#include "runtime/session.h"
+#include "runtime/job.h"
 
 namespace millrace::runtime {
 
 // One job. Its owner is the table; the task that runs it keeps a pointer until it completes it.
 struct Job {
-  JobId id = 0;
+  SessionJobId id = 0;
   CallbackSequencer::Ticket ticket = CallbackSequencer::kNoTicket;
 
  private:
@@ -48,7 +48,7 @@ class JobTable {
  public:
   static constexpr size_t kMaxUncollected = 65'536;
 
-  explicit JobTable(size_t max_uncollected = kMaxUncollected, JobId first_id = 1);
+  explicit JobTable(size_t max_uncollected = kMaxUncollected, SessionJobId first_id = 1);
 
   // A new pending job with the next id: one more than the last, from the largest on to 1, leaving
   // out ids still in the table. Throws std::bad_alloc; then nothing has changed.
@@ -58,7 +58,7 @@ class JobTable {
 
   // Says which request of a unit the job is, if it is not collected yet: for observers of a wait in
   // vain, who learn it too late from complete().
-  void note_sequence(JobId id, queue::SequenceId sequence);
+  void note_sequence(SessionJobId id, queue::SequenceId sequence);
 
   // Publishes the job's final status and wakes its waiters. The pointer is void afterwards. Returns
   // whether that has dropped a result, for the first time: then log_dropped() is to be called, with
@@ -71,12 +71,12 @@ class JobTable {
   }
 
   // See Session::wait. At most kLongestWait.
-  Status wait(JobId id, std::chrono::nanoseconds timeout);
+  Status wait(SessionJobId id, std::chrono::nanoseconds timeout);
 
  private:
   Job* take_entry();
-  Job** bucket_of(JobId id) noexcept;
-  Job* find(JobId id) noexcept;
+  Job** bucket_of(SessionJobId id) noexcept;
+  Job* find(SessionJobId id) noexcept;
   void make_room();
   void insert(Job* job) noexcept;
   void erase(Job* job) noexcept;
@@ -92,7 +92,7 @@ class JobTable {
   // takes tens of microseconds on virtual machines.
   queue::AdaptiveSpin spin_{std::chrono::microseconds(20)};
   std::mutex mutex_;
-  JobId next_id_;
+  SessionJobId next_id_;
   std::deque<Job> storage_;    // stable addresses
   Job* unused_ = nullptr;      // entries of storage_ free for reuse, chained through next
   std::vector<Job*> buckets_;  // by id, a power of two; chained through next

@@ -9,9 +9,9 @@
 
 #include "queue/request.h"
 #include "runtime/executor.h"
+#include "runtime/job.h"
 #include "runtime/job_sync.h"
 #include "runtime/profile.h"
-#include "runtime/session.h"
 
 namespace millrace::runtime {
 

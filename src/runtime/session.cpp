@@ -69,9 +69,9 @@ class Session::Impl final : public Seats::Owner {
   uint32_t lane_count() const noexcept { return executor_->lanes().count(); }
   uint64_t accepted_jobs() const noexcept;
 
-  Result<JobId> submit(const JobBindings& bindings, JobCallback callback);
+  Result<SessionJobId> submit(const JobBindings& bindings, JobCallback callback);
   Status execute(const JobBindings& bindings);
-  Status wait(JobId id, std::chrono::nanoseconds timeout) { return jobs_.wait(id, timeout); }
+  Status wait(SessionJobId id, std::chrono::nanoseconds timeout) { return jobs_.wait(id, timeout); }
 
  private:
   void on_job_settled(Seats& seats, Job* job,
@@ -129,7 +129,7 @@ uint64_t Session::Impl::accepted_jobs() const noexcept {
   return jobs;
 }
 
-Result<JobId> Session::Impl::submit(const JobBindings& bindings, JobCallback callback) {
+Result<SessionJobId> Session::Impl::submit(const JobBindings& bindings, JobCallback callback) {
   MILLRACE_RETURN_IF_ERROR(executor_->check(bindings));
   if (callback) MILLRACE_RETURN_IF_ERROR(sequencer_.start());
   if (!admission_.try_enter()) return session_full();
@@ -140,7 +140,7 @@ Result<JobId> Session::Impl::submit(const JobBindings& bindings, JobCallback cal
   }
   // Once it is in the unit, the job belongs to whoever completes it.
   Job* const job = *issued;
-  const JobId id = job->id;
+  const SessionJobId id = job->id;
   Seats& seats = take_seat();
   const Result<queue::SequenceId> sequence = seats.unit().try_submit(
       [&](queue::Task& task) { static_cast<JobTask&>(task).fill(executor_, bindings, job); });
@@ -203,7 +203,7 @@ Result<Job*> Session::Impl::issue_job(JobCallback callback) {
 // submit the next one.
 void Session::Impl::on_job_settled(Seats& seats, Job* job,
                                    const queue::Completion& completion) noexcept {
-  const JobId id = job->id;
+  const SessionJobId id = job->id;
   const CallbackSequencer::Ticket ticket = job->ticket;
   leave(seats);
   bool dropped = false;
@@ -257,11 +257,11 @@ uint64_t Session::accepted_jobs() const noexcept {
   return impl_->accepted_jobs();
 }
 
-Result<JobId> Session::submit(const JobBindings& bindings, JobCallback callback) {
+Result<SessionJobId> Session::submit(const JobBindings& bindings, JobCallback callback) {
   return impl_->submit(bindings, std::move(callback));
 }
 
-Status Session::wait(JobId id, std::chrono::milliseconds timeout) {
+Status Session::wait(SessionJobId id, std::chrono::milliseconds timeout) {
   using std::chrono::milliseconds;
   return impl_->wait(id, std::clamp<milliseconds>(timeout, milliseconds::zero(), kLongestWait));
 }

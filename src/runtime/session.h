@@ -9,40 +9,15 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 
 #include "base/status.h"
 #include "device/device.h"
-#include "memory/device_side.h"
 #include "millrace/execution.hpp"
-#include "queue/dispatcher.h"
 #include "runtime/column_claim.h"
+#include "runtime/job.h"
 
 namespace millrace::runtime {
-
-// One boundary tensor of one frame of a job.
-struct TensorBinding {
-  void* data = nullptr;
-  device::View view = device::View::kHw;
-  std::shared_ptr<const void> owner;  // kept until the job is completed; may be empty
-  // The device's own copy of the memory, if there is one (kept by `owner`): the job works on that.
-  // For the HW view only.
-  memory::DeviceSide* device_side = nullptr;
-};
-
-// The tensors of a job, frame after frame: frames * inputs-per-frame and frames * outputs-per-frame
-// bindings, in the model's order. 1 <= frames <= batch size.
-struct JobBindings {
-  uint32_t frames = 1;
-  std::span<const TensorBinding> inputs;
-  std::span<const TensorBinding> outputs;
-};
-
-using JobId = uint32_t;  // from 1; 0 is never issued
-// Told the JobId and the job's status.
-using JobCallback = queue::Notice;
-using CallbackOrder = millrace::CallbackOrder;
 
 class Profile;
 
@@ -94,12 +69,12 @@ class Session {
   // be started, kOutOfMemory; then nothing has changed. The slot is free again
   // when the job completes, before its callback is called. The bindings are copied; the memory they
   // name must stay valid until completion.
-  Result<JobId> submit(const JobBindings& bindings, JobCallback callback = {});
+  Result<SessionJobId> submit(const JobBindings& bindings, JobCallback callback = {});
 
   // The job's final status, once: collecting an id twice, or one never issued, is kInvalidJobId.
   // kPending when `timeout` passed first (zero or less polls); the job stays collectable. Only the
   // last 65,536 uncollected results are kept; the first time one is dropped, a line is logged.
-  Status wait(JobId id, std::chrono::milliseconds timeout);
+  Status wait(SessionJobId id, std::chrono::milliseconds timeout);
 
   // Runs a job to its end. Takes its place in the same order as asynchronous jobs; waits while
   // max_concurrent_runs jobs are not completed. On the calling thread, in the stead of a lane,

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/session.h"
+#include "runtime/job.h"
 #include "vart/model_tensors.h"
 #include "vart/place_warnings.h"
 #include "vart/vart_runner_factory.hpp"

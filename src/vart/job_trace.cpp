@@ -26,13 +26,13 @@ std::string outcome(const Status& status, int64_t since_ns) {
 
 }  // namespace
 
-Result<runtime::JobId> submit_traced(runtime::Session& session,
-                                     const runtime::JobBindings& bindings,
-                                     runtime::JobCallback callback,
-                                     std::shared_ptr<const RunnerLog> log) {
+Result<runtime::SessionJobId> submit_traced(runtime::Session& session,
+                                            const runtime::JobBindings& bindings,
+                                            runtime::JobCallback callback,
+                                            std::shared_ptr<const RunnerLog> log) {
   const auto start = std::make_shared<JobStart>();
   const std::lock_guard lock(start->mutex);
-  Result<runtime::JobId> id = session.submit(
+  Result<runtime::SessionJobId> id = session.submit(
       bindings, [start, log, callback = std::move(callback)](uint64_t job, const Status& status) {
         {
           const std::lock_guard logged(start->mutex);

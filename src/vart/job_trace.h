@@ -11,10 +11,10 @@ namespace millrace::vartml {
 
 // As the functions of Session. A job without a callback gets one, which logs: its completion is
 // logged before the session is gone, but not always before a wait for it returns.
-Result<runtime::JobId> submit_traced(runtime::Session& session,
-                                     const runtime::JobBindings& bindings,
-                                     runtime::JobCallback callback,
-                                     std::shared_ptr<const RunnerLog> log);
+Result<runtime::SessionJobId> submit_traced(runtime::Session& session,
+                                            const runtime::JobBindings& bindings,
+                                            runtime::JobCallback callback,
+                                            std::shared_ptr<const RunnerLog> log);
 Status execute_traced(runtime::Session& session, const runtime::JobBindings& bindings,
                       const RunnerLog& log);
 

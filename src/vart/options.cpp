@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "runtime/columns.h"
+#include "runtime/session.h"
 #include "vart/config_file.h"
 #include "vart/payload.h"
 
@@ -140,8 +141,8 @@ constexpr std::array kKnownOptions = {
                 [](auto key, auto& payload, auto& options) {
                   options.callback_order =
                       choice_option(key, payload, {"submission", "completion"}) == 0
-                          ? runtime::CallbackOrder::kSubmission
-                          : runtime::CallbackOrder::kCompletion;
+                          ? CallbackOrder::kSubmission
+                          : CallbackOrder::kCompletion;
                 }},
     number_option<&RunnerOptions::async_threadpool_depth, 1, runtime::kMaxConcurrentRuns>(
         "async_threadpool_depth"),

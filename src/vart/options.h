@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "runtime/session.h"
+#include "millrace/execution.hpp"
 #include "vart/vart_npu_tensor.hpp"
 
 namespace millrace::vartml {
@@ -25,7 +25,7 @@ struct RunnerOptions {
   std::map<std::string, ::vart::TensorType> input_types, output_types;  // by tensor name
   uint32_t max_concurrent_runs = 2;
   uint32_t async_threadpool_depth = 10;  // lanes its jobs may hold at the same time
-  runtime::CallbackOrder callback_order = runtime::CallbackOrder::kSubmission;
+  CallbackOrder callback_order = CallbackOrder::kSubmission;
   uint32_t cma_index = 0;                // the memory bank of allocate_npu_tensor
   std::optional<uint32_t> start_column;  // binds to a core; none: placed freely
   bool aie_columns_sharing = true;

@@ -195,7 +195,7 @@ ApiStatus VaimlRunner::submit(const TensorTable& inputs, const TensorTable& outp
   const ApiStatus bound = binder->bind(tensors_, get_batch_size(), inputs, outputs);
   if (bound != ApiStatus::SUCCESS) return log_->report(bound, binder->reason());
   if (!binder->odd().empty()) places_.warn(binder->odd(), *log_);
-  const Result<runtime::JobId> job =
+  const Result<runtime::SessionJobId> job =
       log_->enabled(LogLevel::kDebug)
           ? submit_traced(*session_, binder->bindings(), std::move(callback), log_)
           : session_->submit(binder->bindings(), std::move(callback));

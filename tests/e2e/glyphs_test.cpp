@@ -27,7 +27,7 @@ std::vector<float> frame_of(const io::Array& images, size_t index) {
 std::vector<int> read_all(runtime::Session& session, const io::Array& images) {
   struct Slot {
     std::vector<float> input, scores;
-    runtime::JobId id = 0;
+    runtime::SessionJobId id = 0;
   };
   std::deque<Slot> in_flight;
   std::vector<int> read;

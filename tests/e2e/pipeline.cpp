@@ -41,7 +41,7 @@ Result<FrameBytes> run_async(runtime::Session& session, const FrameBytes& inputs
   for (auto& frame : outputs)
     for (auto& bytes : frame) output_bindings.push_back({bytes.data(), view, nullptr});
   const auto frames = static_cast<uint32_t>(inputs.size());
-  MILLRACE_ASSIGN_OR_RETURN(const runtime::JobId id,
+  MILLRACE_ASSIGN_OR_RETURN(const runtime::SessionJobId id,
                             session.submit({frames, input_bindings, output_bindings}));
   MILLRACE_RETURN_IF_ERROR(session.wait(id, std::chrono::minutes(5)));
   return outputs;

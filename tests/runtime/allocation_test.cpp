@@ -26,8 +26,8 @@ class SessionAllocation : public ::testing::Test {
 
 TEST_F(SessionAllocation, SubmitAndWait) {
   EXPECT_EQ(test::steady_allocations([&] {
-              const Result<JobId> first = session_->submit(memory_.bindings());
-              const Result<JobId> second = session_->submit(memory_.bindings());
+              const Result<SessionJobId> first = session_->submit(memory_.bindings());
+              const Result<SessionJobId> second = session_->submit(memory_.bindings());
               return first.ok() && second.ok() && session_->wait(*first, kForever).ok() &&
                      session_->wait(*second, kForever).ok();
             }),
@@ -38,7 +38,7 @@ TEST_F(SessionAllocation, SubmitWithACallback) {
   std::atomic<int> calls{0};
   int submitted = 0;
   EXPECT_EQ(test::steady_allocations([&] {
-              const Result<JobId> id =
+              const Result<SessionJobId> id =
                   session_->submit(memory_.bindings(), [&](uint64_t, const Status&) { ++calls; });
               ++submitted;
               while (calls.load() < submitted) std::this_thread::yield();

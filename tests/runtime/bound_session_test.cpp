@@ -60,15 +60,15 @@ TEST_F(BoundSession, GroupsOfOneCoreTakeTurns) {
   const std::unique_ptr<Session> other = make_bound(budget() * kColumnsPerGroup);
   JobMemory memory(one->model());
   const test::RunLog log;
-  std::vector<JobId> of_one, of_other;
+  std::vector<SessionJobId> of_one, of_other;
   for (int i = 0; i < 2; ++i) {
     of_one.push_back(one->submit(memory.bindings()).value());
     of_other.push_back(other->submit(memory.bindings()).value());
   }
   faults().await_arrivals(1);
   faults().release();
-  for (const JobId id : of_one) EXPECT_TRUE(one->wait(id, kForever).ok());
-  for (const JobId id : of_other) EXPECT_TRUE(other->wait(id, kForever).ok());
+  for (const SessionJobId id : of_one) EXPECT_TRUE(one->wait(id, kForever).ok());
+  for (const SessionJobId id : of_other) EXPECT_TRUE(other->wait(id, kForever).ok());
   EXPECT_EQ(faults().most_at_once(), 1u);
   EXPECT_EQ(log.started(), log.submitted());
 }
@@ -76,15 +76,15 @@ TEST_F(BoundSession, GroupsOfOneCoreTakeTurns) {
 TEST_F(BoundSession, DoesNotWaitForTheLanesOfTheDevice) {
   const std::unique_ptr<Session> unbound = make_session(), bound = make_bound(0);
   JobMemory memory(bound->model());
-  std::vector<JobId> ids;
+  std::vector<SessionJobId> ids;
   for (uint32_t i = 0; i < kDeviceLanes; ++i)
     ids.push_back(unbound->submit(memory.bindings()).value());
   faults().await_arrivals(kDeviceLanes);
-  const JobId on_core = bound->submit(memory.bindings()).value();
+  const SessionJobId on_core = bound->submit(memory.bindings()).value();
   faults().await_arrivals(kDeviceLanes + 1);
   faults().release();
   EXPECT_TRUE(bound->wait(on_core, kForever).ok());
-  for (const JobId id : ids) EXPECT_TRUE(unbound->wait(id, kForever).ok());
+  for (const SessionJobId id : ids) EXPECT_TRUE(unbound->wait(id, kForever).ok());
 }
 
 TEST_F(BoundSession, SharesItsProgramWithSessionsElsewhere) {
@@ -163,12 +163,12 @@ TEST_P(MaxLanes, IsHowManyJobsRunAtOnce) {
                       {.max_concurrent_runs = kJobs, .max_lanes = GetParam()})
           .value();
   JobMemory memory(session->model());
-  std::vector<JobId> ids;
+  std::vector<SessionJobId> ids;
   for (uint32_t i = 0; i < kJobs; ++i) ids.push_back(session->submit(memory.bindings()).value());
   EXPECT_EQ(session->submit(memory.bindings()).status().code(), StatusCode::kQueueFull);
   gated.faults->await_arrivals(GetParam());
   gated.faults->release();
-  for (const JobId id : ids) EXPECT_TRUE(session->wait(id, kForever).ok());
+  for (const SessionJobId id : ids) EXPECT_TRUE(session->wait(id, kForever).ok());
   EXPECT_EQ(gated.faults->most_at_once(), GetParam());
 }
 

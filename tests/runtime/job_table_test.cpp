@@ -20,7 +20,8 @@ constexpr nanoseconds kForever = std::chrono::minutes(5);
 
 TEST(JobTable, IdsStartAtOneWithoutGaps) {
   JobTable table;
-  for (JobId expected = 1; expected <= 1000; ++expected) EXPECT_EQ(table.issue()->id, expected);
+  for (SessionJobId expected = 1; expected <= 1000; ++expected)
+    EXPECT_EQ(table.issue()->id, expected);
 }
 
 TEST(JobTable, IdsWrapWithoutZero) {
@@ -43,7 +44,7 @@ TEST(JobTable, AfterAWrapIdsStillInUseAreLeftOut) {
 
 TEST(JobTable, KeepsOnlyTheLastUncollectedResults) {
   JobTable table(3);
-  std::vector<JobId> ids;
+  std::vector<SessionJobId> ids;
   for (int i = 0; i < 5; ++i) {
     Job* job = table.issue();
     ids.push_back(job->id);
@@ -68,11 +69,11 @@ TEST(JobTable, SaysOnceThatResultsAreDropped) {
 TEST(JobTable, CollectedResultsMakeRoom) {
   JobTable table(2);
   Job* kept = table.issue();
-  const JobId kept_id = kept->id;
+  const SessionJobId kept_id = kept->id;
   table.complete(kept, {0, internal_error("kept")});
   for (int i = 0; i < 100; ++i) {
     Job* job = table.issue();
-    const JobId id = job->id;
+    const SessionJobId id = job->id;
     table.complete(job, {});
     ASSERT_TRUE(table.wait(id, kPoll).ok());
   }
@@ -82,7 +83,7 @@ TEST(JobTable, CollectedResultsMakeRoom) {
 TEST(JobTable, PendingJobsAreNeverDropped) {
   JobTable table(2);
   Job* pending = table.issue();
-  const JobId id = pending->id;
+  const SessionJobId id = pending->id;
   for (int i = 0; i < 100; ++i) table.complete(table.issue(), {});
   EXPECT_EQ(table.wait(id, kPoll).code(), StatusCode::kPending);
   table.complete(pending, {});
@@ -101,9 +102,9 @@ TEST(JobTable, AWithdrawnJobIsUnknown) {
 
 TEST(JobTable, KeepsTheFullNumberOfResultsByDefault) {
   JobTable table;
-  const JobId first = table.issue()->id;
+  const SessionJobId first = table.issue()->id;
   EXPECT_EQ(table.wait(first, kPoll).code(), StatusCode::kPending);
-  std::vector<JobId> ids;
+  std::vector<SessionJobId> ids;
   for (size_t i = 0; i < JobTable::kMaxUncollected + 1; ++i) {
     Job* job = table.issue();
     ids.push_back(job->id);
@@ -121,7 +122,7 @@ TEST(JobTable, TellsObserversWhoseResultWasCollected) {
   };
   JobTable table;
   Job* job = table.issue();
-  const JobId id = job->id;
+  const SessionJobId id = job->id;
   table.complete(job, {4711, internal_error("no")});
   ASSERT_TRUE(add_hook(record, &seen));
   EXPECT_EQ(table.wait(id, kPoll).code(), StatusCode::kInternal);
@@ -138,7 +139,7 @@ TEST(JobTable, TellsObserversOfAWaitInVain) {
     static_cast<std::vector<HookEvent>*>(observer)->push_back(event);
   };
   JobTable table;
-  const JobId id = table.issue()->id;
+  const SessionJobId id = table.issue()->id;
   table.note_sequence(id, 4711);
   ASSERT_TRUE(add_hook(record, &seen));
   EXPECT_EQ(table.wait(id, kPoll).code(), StatusCode::kPending);
@@ -155,7 +156,7 @@ TEST(JobTable, TellsObserversOfAWaitInVain) {
 TEST(JobTable, WakesAWaiterOfAnotherThread) {
   JobTable table;
   Job* job = table.issue();
-  const JobId id = job->id;
+  const SessionJobId id = job->id;
   std::future<Status> waiter =
       std::async(std::launch::async, [&] { return table.wait(id, kForever); });
   table.complete(job, {0, internal_error("late")});

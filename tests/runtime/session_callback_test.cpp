@@ -17,14 +17,14 @@ using ::testing::ElementsAreArray;
 class Calls {
  public:
   JobCallback callback() {
-    return [this](JobId id, const Status& status) {
+    return [this](SessionJobId id, const Status& status) {
       const std::lock_guard lock(mutex_);
       ids_.push_back(id);
       codes_.push_back(status.code());
       changed_.notify_all();
     };
   }
-  std::vector<JobId> await(size_t count) {
+  std::vector<SessionJobId> await(size_t count) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return ids_.size() >= count; });
     return ids_;
@@ -37,7 +37,7 @@ class Calls {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<JobId> ids_;
+  std::vector<SessionJobId> ids_;
   std::vector<StatusCode> codes_;
 };
 
@@ -45,7 +45,8 @@ class SessionCallback : public GatedSession {
  protected:
   // Runs two jobs of which the second completes before the first, and returns the order of their
   // callbacks: first is the batch of two frames, second that of one.
-  std::vector<JobId> overtake(Session& session, Calls& calls, JobId& first, JobId& second) {
+  std::vector<SessionJobId> overtake(Session& session, Calls& calls, SessionJobId& first,
+                                     SessionJobId& second) {
     JobMemory long_job(session.model(), 2), short_job(session.model(), 1);
     first = session.submit(long_job.bindings(), calls.callback()).value();
     faults().await_arrivals(1);
@@ -68,7 +69,7 @@ TEST_F(SessionCallback, GetsTheIdAndTheFinalStatus) {
   Calls calls;
   faults().fail_all(internal_error("the mill stopped"));
   faults().release();
-  const JobId id = session->submit(memory.bindings(), calls.callback()).value();
+  const SessionJobId id = session->submit(memory.bindings(), calls.callback()).value();
   EXPECT_THAT(calls.await(1), ElementsAre(id));
   EXPECT_THAT(calls.codes(), ElementsAre(StatusCode::kInternal));
   EXPECT_EQ(session->wait(id, kForever).code(), StatusCode::kInternal)
@@ -79,8 +80,8 @@ TEST_F(SessionCallback, SubmissionOrderHoldsWhenLaterJobsFinishFirst) {
   const std::unique_ptr<Session> session =
       make_session({.callback_order = CallbackOrder::kSubmission}, {.batch_size = 2});
   Calls calls;
-  JobId first = 0, second = 0;
-  const std::vector<JobId> order = overtake(*session, calls, first, second);
+  SessionJobId first = 0, second = 0;
+  const std::vector<SessionJobId> order = overtake(*session, calls, first, second);
   EXPECT_THAT(order, ElementsAre(first, second));
 }
 
@@ -88,8 +89,8 @@ TEST_F(SessionCallback, CompletionOrderTellsWhoFinishedFirst) {
   const std::unique_ptr<Session> session =
       make_session({.callback_order = CallbackOrder::kCompletion}, {.batch_size = 2});
   Calls calls;
-  JobId first = 0, second = 0;
-  const std::vector<JobId> order = overtake(*session, calls, first, second);
+  SessionJobId first = 0, second = 0;
+  const std::vector<SessionJobId> order = overtake(*session, calls, first, second);
   EXPECT_THAT(order, ElementsAre(second, first));
 }
 
@@ -97,9 +98,9 @@ TEST_F(SessionCallback, JobsWithoutACallbackHoldNobodyBack) {
   const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 2});
   JobMemory memory(session->model(), 1);
   Calls calls;
-  const JobId silent = session->submit(memory.bindings()).value();
+  const SessionJobId silent = session->submit(memory.bindings()).value();
   faults().await_arrivals(1);
-  const JobId loud = session->submit(memory.bindings(), calls.callback()).value();
+  const SessionJobId loud = session->submit(memory.bindings(), calls.callback()).value();
   faults().await_arrivals(2);
   faults().release();
   EXPECT_THAT(calls.await(1), ElementsAre(loud));
@@ -110,10 +111,10 @@ TEST_F(SessionCallback, ManyJobsCallBackInOrderOfSubmission) {
   const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 8});
   JobMemory memory(session->model());
   Calls calls;
-  std::vector<JobId> submitted;
+  std::vector<SessionJobId> submitted;
   faults().release();
   while (submitted.size() < 2000) {
-    const Result<JobId> id = session->submit(memory.bindings(), calls.callback());
+    const Result<SessionJobId> id = session->submit(memory.bindings(), calls.callback());
     if (id.ok()) submitted.push_back(*id);
   }
   EXPECT_THAT(calls.await(submitted.size()), ElementsAreArray(submitted));
@@ -126,10 +127,10 @@ TEST_F(SessionCallback, MaySubmitTheNextJobBecauseItsOwnSlotIsFree) {
   constexpr int kChain = 200;
   std::atomic<int> left{kChain};
   std::promise<void> finished;
-  std::function<void(JobId, const Status&)> next = [&](JobId, const Status& status) {
+  std::function<void(SessionJobId, const Status&)> next = [&](SessionJobId, const Status& status) {
     ASSERT_TRUE(status.ok());
     if (--left == 0) return finished.set_value();
-    const Result<JobId> id = session->submit(memory.bindings(), next);
+    const Result<SessionJobId> id = session->submit(memory.bindings(), next);
     ASSERT_TRUE(id.ok()) << id.status().to_string();
   };
   ASSERT_TRUE(session->submit(memory.bindings(), next).ok());
@@ -144,7 +145,7 @@ TEST_F(SessionCallback, MayRunAJobToItsEnd) {
   std::promise<Status> executed;
   ASSERT_TRUE(session
                   ->submit(memory.bindings(),
-                           [&](JobId, const Status&) {
+                           [&](SessionJobId, const Status&) {
                              executed.set_value(session->execute(memory.bindings()));
                            })
                   .ok());
@@ -156,11 +157,11 @@ TEST_F(SessionCallback, ThatThrowsHarmsNobody) {
   JobMemory memory(session->model());
   Calls calls;
   faults().release();
-  const JobCallback throwing = [](JobId, const Status&) { throw std::runtime_error("no"); };
+  const JobCallback throwing = [](SessionJobId, const Status&) { throw std::runtime_error("no"); };
   ASSERT_TRUE(session->submit(memory.bindings(), throwing).ok());
-  const JobId id = [&] {
+  const SessionJobId id = [&] {
     for (;;) {
-      const Result<JobId> next = session->submit(memory.bindings(), calls.callback());
+      const Result<SessionJobId> next = session->submit(memory.bindings(), calls.callback());
       if (next.ok()) return *next;
     }
   }();

@@ -19,7 +19,7 @@ TEST_F(SessionDestroy, FinishesRunningJobsCancelsTheOthersAndCallsBack) {
   for (int i = 0; i < 6; ++i) {
     ASSERT_TRUE(session
                     ->submit(memory.bindings(),
-                             [&](JobId, const Status& status) {
+                             [&](SessionJobId, const Status& status) {
                                ++(status.code() == StatusCode::kCancelled ? cancelled : finished);
                              })
                     .ok());
@@ -36,7 +36,7 @@ TEST_F(SessionDestroy, AClosedSessionTakesNoJobsAndKeepsItsResults) {
   const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 1});
   JobMemory memory(session->model());
   faults().release();
-  const Result<JobId> before = session->submit(memory.bindings());
+  const Result<SessionJobId> before = session->submit(memory.bindings());
   ASSERT_TRUE(before.ok());
   ASSERT_TRUE(session->execute(memory.bindings()).ok()) << "its turn comes after the job";
   session->close();
@@ -53,14 +53,15 @@ TEST_F(SessionDestroy, MayHappenInACallback) {
   std::promise<void> closed, second_called;
   ASSERT_TRUE(session
                   ->submit(memory.bindings(),
-                           [&](JobId, const Status&) {
+                           [&](SessionJobId, const Status&) {
                              session.reset();
                              closed.set_value();
                            })
                   .ok());
-  ASSERT_TRUE(
-      session->submit(memory.bindings(), [&](JobId, const Status&) { second_called.set_value(); })
-          .ok());
+  ASSERT_TRUE(session
+                  ->submit(memory.bindings(),
+                           [&](SessionJobId, const Status&) { second_called.set_value(); })
+                  .ok());
   faults().release();
   closed.get_future().get();
   second_called.get_future().get();
@@ -100,7 +101,8 @@ TEST_F(SessionDestroy, HappensAHundredTimesUnderLoad) {
     std::atomic<int> called{0};
     int submitted = 0;
     for (int i = 0; i < 20; ++i)
-      submitted += session->submit(memory.bindings(), [&](JobId, const Status&) { ++called; }).ok();
+      submitted +=
+          session->submit(memory.bindings(), [&](SessionJobId, const Status&) { ++called; }).ok();
     session.reset();
     ASSERT_EQ(called, submitted);
   }
@@ -109,7 +111,7 @@ TEST_F(SessionDestroy, HappensAHundredTimesUnderLoad) {
 TEST_F(SessionDestroy, CloseLetsWaitersReturn) {
   std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 6});
   JobMemory memory(session->model());
-  std::vector<JobId> jobs;
+  std::vector<SessionJobId> jobs;
   for (int i = 0; i < 6; ++i) jobs.push_back(session->submit(memory.bindings()).value());
   faults().await_arrivals(2);
   std::vector<StatusCode> codes(jobs.size());

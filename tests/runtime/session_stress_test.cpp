@@ -98,9 +98,9 @@ class SessionStress : public ::testing::Test {
       EXPECT_EQ(producers_.count(record_.ran_on[i]), 0u) << "a producer ran a job";
   }
 
-  static void expect_all_ids(std::vector<JobId> ids) {
+  static void expect_all_ids(std::vector<SessionJobId> ids) {
     std::sort(ids.begin(), ids.end());
-    std::vector<JobId> expected(kJobs);
+    std::vector<SessionJobId> expected(kJobs);
     std::iota(expected.begin(), expected.end(), 1u);
     EXPECT_TRUE(ids == expected) << "ids are 1 to " << kJobs << ", each once";
   }
@@ -111,9 +111,10 @@ class SessionStress : public ::testing::Test {
 };
 
 // Submits until there is room; a full session is no failure here.
-JobId submit_patiently(Session& session, const JobBindings& bindings, JobCallback callback = {}) {
+SessionJobId submit_patiently(Session& session, const JobBindings& bindings,
+                              JobCallback callback = {}) {
   for (;;) {
-    const Result<JobId> id = session.submit(bindings, callback);
+    const Result<SessionJobId> id = session.submit(bindings, callback);
     if (id.ok()) return *id;
     EXPECT_EQ(id.status().code(), StatusCode::kQueueFull);
     std::this_thread::yield();
@@ -122,10 +123,10 @@ JobId submit_patiently(Session& session, const JobBindings& bindings, JobCallbac
 
 TEST_F(SessionStress, AMillionJobsAreEachCollectedOnce) {
   const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 32});
-  std::vector<JobId> ids(kJobs);
+  std::vector<SessionJobId> ids(kJobs);
   run_producers([&](uint32_t producer) {
     JobMemory memory(session->model());
-    JobId* const mine = &ids[producer * kJobsPerProducer];
+    SessionJobId* const mine = &ids[producer * kJobsPerProducer];
     const auto collect = [&](uint32_t i) {
       const Status status = session->wait(mine[i], kForever);
       ASSERT_TRUE(status.ok()) << status.to_string();
@@ -143,11 +144,11 @@ TEST_F(SessionStress, AMillionJobsAreEachCollectedOnce) {
 
 TEST_F(SessionStress, AMillionCallbacksComeOnceAndInOrder) {
   const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 32});
-  std::vector<JobId> called;
+  std::vector<SessionJobId> called;
   called.reserve(kJobs);
   uint32_t failed = 0;
   std::promise<void> all_called;
-  const JobCallback note = [&](JobId id, const Status& status) {
+  const JobCallback note = [&](SessionJobId id, const Status& status) {
     called.push_back(id);
     failed += !status.ok();
     if (called.size() == kJobs) all_called.set_value();

@@ -23,8 +23,8 @@ class SessionTest : public GatedSession {};
 TEST_F(SessionTest, AcceptsAsManyJobsAsItMayHoldAndRefusesTheNext) {
   const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 2});
   JobMemory first(session->model()), second(session->model()), third(session->model());
-  const JobId first_id = session->submit(first.bindings()).value();
-  const JobId second_id = session->submit(second.bindings()).value();
+  const SessionJobId first_id = session->submit(first.bindings()).value();
+  const SessionJobId second_id = session->submit(second.bindings()).value();
   EXPECT_EQ(session->submit(third.bindings()).status().code(), StatusCode::kQueueFull);
   EXPECT_EQ(session->wait(first_id, kPoll).code(), StatusCode::kPending);
 
@@ -38,7 +38,7 @@ TEST_F(SessionTest, ASlotIsFreeAsSoonAsWaitReturns) {
   JobMemory memory(session->model());
   faults().release();
   for (int round = 0; round < 1000; ++round) {
-    const Result<JobId> id = session->submit(memory.bindings());
+    const Result<SessionJobId> id = session->submit(memory.bindings());
     ASSERT_TRUE(id.ok()) << "round " << round << ": " << id.status().to_string();
     ASSERT_TRUE(session->wait(*id, kForever).ok());
   }
@@ -48,9 +48,9 @@ TEST_F(SessionTest, ASlotIsFreeBeforeTheJobIsCollected) {
   const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 1});
   JobMemory memory(session->model());
   faults().release();
-  const JobId first = session->submit(memory.bindings()).value();
+  const SessionJobId first = session->submit(memory.bindings()).value();
   ASSERT_TRUE(session->execute(memory.bindings()).ok());  // returns only when the first is done
-  const Result<JobId> second = session->submit(memory.bindings());
+  const Result<SessionJobId> second = session->submit(memory.bindings());
   ASSERT_TRUE(second.ok()) << second.status().to_string();
   EXPECT_TRUE(session->wait(first, kForever).ok());
   EXPECT_TRUE(session->wait(*second, kForever).ok());
@@ -59,8 +59,8 @@ TEST_F(SessionTest, ASlotIsFreeBeforeTheJobIsCollected) {
 TEST_F(SessionTest, TwoJobsOfOneProgramRunAtTheSameTime) {
   const std::unique_ptr<Session> session = make_session();
   JobMemory first(session->model()), second(session->model());
-  const JobId first_id = session->submit(first.bindings()).value();
-  const JobId second_id = session->submit(second.bindings()).value();
+  const SessionJobId first_id = session->submit(first.bindings()).value();
+  const SessionJobId second_id = session->submit(second.bindings()).value();
   faults().await_arrivals(2);
   EXPECT_EQ(faults().most_at_once(), 2u);
   faults().release();
@@ -71,7 +71,7 @@ TEST_F(SessionTest, TwoJobsOfOneProgramRunAtTheSameTime) {
 TEST_F(SessionTest, AJobStaysCollectableAfterATimeout) {
   const std::unique_ptr<Session> session = make_session();
   JobMemory memory(session->model());
-  const JobId id = session->submit(memory.bindings()).value();
+  const SessionJobId id = session->submit(memory.bindings()).value();
   EXPECT_EQ(session->wait(id, std::chrono::milliseconds(1)).code(), StatusCode::kPending);
   EXPECT_EQ(session->wait(id, std::chrono::milliseconds(-5)).code(), StatusCode::kPending);
   EXPECT_EQ(session->wait(id, std::chrono::milliseconds::min()).code(), StatusCode::kPending);
@@ -83,7 +83,7 @@ TEST_F(SessionTest, AResultIsCollectedOnce) {
   const std::unique_ptr<Session> session = make_session();
   JobMemory memory(session->model());
   faults().release();
-  const JobId id = session->submit(memory.bindings()).value();
+  const SessionJobId id = session->submit(memory.bindings()).value();
   EXPECT_TRUE(session->wait(id, kForever).ok());
   EXPECT_EQ(session->wait(id, kForever).code(), StatusCode::kInvalidJobId);
 }
@@ -98,8 +98,8 @@ TEST_F(SessionTest, IdsNeverIssuedAreUnknown) {
 TEST_F(SessionTest, ResultsMayBeCollectedOutOfOrderAndByOtherThreads) {
   const std::unique_ptr<Session> session = make_session();
   JobMemory first(session->model()), second(session->model());
-  const JobId first_id = session->submit(first.bindings()).value();
-  const JobId second_id = session->submit(second.bindings()).value();
+  const SessionJobId first_id = session->submit(first.bindings()).value();
+  const SessionJobId second_id = session->submit(second.bindings()).value();
   std::future<Status> other =
       std::async(std::launch::async, [&] { return session->wait(second_id, kForever); });
   faults().release();
@@ -110,7 +110,7 @@ TEST_F(SessionTest, ResultsMayBeCollectedOutOfOrderAndByOtherThreads) {
 TEST_F(SessionTest, OfTwoWaitersForOneJobOneGetsTheResult) {
   const std::unique_ptr<Session> session = make_session();
   JobMemory memory(session->model());
-  const JobId id = session->submit(memory.bindings()).value();
+  const SessionJobId id = session->submit(memory.bindings()).value();
   const auto wait = [&] { return session->wait(id, kForever).code(); };
   std::future<StatusCode> first = std::async(std::launch::async, wait);
   std::future<StatusCode> second = std::async(std::launch::async, wait);
@@ -125,7 +125,7 @@ TEST_F(SessionTest, AJobThatFailsReportsItsStatus) {
   JobMemory memory(session->model());
   faults().fail_all(internal_error("the mill stopped"));
   faults().release();
-  const JobId id = session->submit(memory.bindings()).value();
+  const SessionJobId id = session->submit(memory.bindings()).value();
   const Status status = session->wait(id, kForever);
   EXPECT_EQ(status.code(), StatusCode::kInternal);
   EXPECT_THAT(status.message(), HasSubstr("the mill stopped"));
@@ -136,7 +136,7 @@ TEST_F(SessionTest, AJobThatFailsReportsItsStatus) {
 TEST_F(SessionTest, ExecuteWaitsForRoomAndNeverRefuses) {
   const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 1});
   JobMemory held(session->model()), waiting(session->model());
-  const JobId id = session->submit(held.bindings()).value();
+  const SessionJobId id = session->submit(held.bindings()).value();
   std::future<Status> executed =
       std::async(std::launch::async, [&] { return session->execute(waiting.bindings()); });
   faults().await_arrivals(1);
@@ -188,7 +188,7 @@ TEST_F(SessionTest, APlaceIsFreeAsSoonAsExecuteReturns) {
   faults().release();
   for (int round = 0; round < 1000; ++round) {
     ASSERT_TRUE(session->execute(memory.bindings()).ok());
-    const Result<JobId> id = session->submit(memory.bindings());
+    const Result<SessionJobId> id = session->submit(memory.bindings());
     ASSERT_TRUE(id.ok()) << "round " << round << ": " << id.status().to_string();
     ASSERT_TRUE(session->wait(*id, kForever).ok());
   }
@@ -199,10 +199,10 @@ TEST_F(SessionTest, ADeviceThatFailsOnceSpoilsNoLaterJob) {
   JobMemory memory(session->model());
   faults().fail_nth(1);
   faults().release();
-  const JobId failed = session->submit(memory.bindings()).value();
+  const SessionJobId failed = session->submit(memory.bindings()).value();
   EXPECT_EQ(session->wait(failed, kForever).code(), StatusCode::kDeviceFailed);
   EXPECT_TRUE(session->execute(memory.bindings()).ok());
-  const JobId later = session->submit(memory.bindings()).value();
+  const SessionJobId later = session->submit(memory.bindings()).value();
   EXPECT_TRUE(session->wait(later, kForever).ok());
 }
 
@@ -220,7 +220,7 @@ TEST_F(SessionTest, TellsObserversOfAWaitInVainWhichJobItWasFor) {
   const std::unique_ptr<Session> session = make_session();
   JobMemory memory(session->model());
   ASSERT_TRUE(add_hook(record, &seen));
-  const JobId id = session->submit(memory.bindings()).value();
+  const SessionJobId id = session->submit(memory.bindings()).value();
   EXPECT_EQ(session->wait(id, kPoll).code(), StatusCode::kPending);
   remove_hook(record, &seen);
   faults().release();
@@ -259,7 +259,7 @@ TEST_F(SessionTest, ReferencesToTensorsAreDroppedOnceTheJobIsComplete) {
   std::shared_ptr<const void> memory_owner = memory.inputs()[0].owner;
   memory.inputs()[0].owner =
       std::shared_ptr<const void>(memory_owner.get(), [&](const void*) { dropped.set_value(); });
-  const JobId id = session->submit(memory.bindings()).value();
+  const SessionJobId id = session->submit(memory.bindings()).value();
   memory.inputs()[0].owner.reset();
   faults().await_arrivals(1);
   std::future<void> was_dropped = dropped.get_future();
@@ -285,12 +285,12 @@ TEST_F(SessionTest, HoldsManyMoreJobsThanThereAreLanes) {
   constexpr uint32_t kJobs = 1000;
   const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = kJobs});
   JobMemory memory(session->model());
-  std::set<JobId> ids;
+  std::set<SessionJobId> ids;
   for (uint32_t i = 0; i < kJobs; ++i) ids.insert(session->submit(memory.bindings()).value());
   EXPECT_EQ(session->submit(memory.bindings()).status().code(), StatusCode::kQueueFull);
   EXPECT_EQ(ids.size(), kJobs);
   faults().release();
-  for (const JobId id : ids) EXPECT_TRUE(session->wait(id, kForever).ok());
+  for (const SessionJobId id : ids) EXPECT_TRUE(session->wait(id, kForever).ok());
 }
 
 }  // namespace

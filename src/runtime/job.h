@@ -1,0 +1,41 @@
+// The terms of a job: what it is given, by which id it is known, and how its end is reported.
+// Values only, which everything in runtime and the faces above it share.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "device/device.h"
+#include "memory/device_side.h"
+#include "queue/dispatcher.h"
+
+namespace millrace::runtime {
+
+// One boundary tensor of one frame of a job.
+struct TensorBinding {
+  void* data = nullptr;
+  device::View view = device::View::kHw;
+  std::shared_ptr<const void> owner;  // kept until the job is completed; may be empty
+  // The device's own copy of the memory, if there is one (kept by `owner`): the job works on that.
+  // For the HW view only.
+  memory::DeviceSide* device_side = nullptr;
+};
+
+// The tensors of a job, frame after frame: frames * inputs-per-frame and frames * outputs-per-frame
+// bindings, in the model's order. 1 <= frames <= batch size.
+struct JobBindings {
+  uint32_t frames = 1;
+  std::span<const TensorBinding> inputs;
+  std::span<const TensorBinding> outputs;
+};
+
+// The id of a job within its session, from 1; 0 is never issued. It has 32 bits because the VART
+// face returns it to programs. The ids of the native API, millrace::SessionJobId, are unique in the
+// process: they are the sequence ids of units.
+using SessionJobId = uint32_t;
+
+// Called once with the job's SessionJobId and its final status.
+using JobCallback = queue::Notice;
+
+}  // namespace millrace::runtime
