@@ -12,10 +12,10 @@
 namespace millrace::graph {
 namespace {
 
-// Callers and planners search boundaries one by one; far below where that costs anything.
+// Callers and planners search boundaries linearly; up to this number that costs nothing noticeable.
 constexpr size_t kMaxBoundaries = 4096;
 
-// The shape as descriptions hold it; empty optional where a dimension does not fit.
+// The shape with the 32-bit dimensions of a TensorDesc; nothing where a dimension does not fit.
 std::optional<std::vector<uint32_t>> narrow(const Dims& shape) {
   std::vector<uint32_t> narrowed;
   for (const int64_t dim : shape) {
@@ -33,7 +33,7 @@ Status check_cpu_view(const tensor::TensorDesc& cpu, const Value& value) {
       fmt::format("its CPU view is not that of the graph's value '{}'", value.name));
 }
 
-// A layout gives an HW view that follows from the CPU view; anything else is refused.
+// An HW view must be the one that follows from the CPU view and the layout; any other is refused.
 Status check_hw_view(const tensor::TensorDesc& hw, const tensor::TensorDesc& cpu) {
   const auto expected = tensor::make_hw_desc(cpu, hw.type, hw.layout);
   if (!expected.ok()) return corrupt_data(expected.status().message());

@@ -1,5 +1,5 @@
-// What a CompiledModel must fulfil beyond its graph being valid, so that devices and faces can rely
-// on it without looking again. Private to the archive codec.
+// The requirements of a CompiledModel beyond a valid graph. Devices and faces rely on them without
+// checking again. Private to the archive codec.
 #pragma once
 
 #include "base/status.h"
@@ -15,8 +15,8 @@ Status check_boundaries(const CompiledModel& model);
 // view. Requirement: check_boundaries() and graph::validate() are OK.
 Status check_partitions(const CompiledModel& model);
 
-// Every place lies in the arena, large enough for its value, and no two values share memory while
-// both hold something, except where an operator writes its result over an operand.
+// Every planned range lies in the arena and is large enough for its value, and no two values share
+// memory while both are in use, except where an operator writes its result over an operand.
 // Requirement: the graph is valid.
 Status check_plan(const CompiledModel& model);
 

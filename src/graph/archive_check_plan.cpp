@@ -8,43 +8,44 @@
 namespace millrace::graph {
 namespace {
 
-// No machine that this runs on can give more to one context.
+// More than any machine can give to one context.
 constexpr uint64_t kMaxArenaBytes = uint64_t{1} << 40;
 
-// What the value takes at least, dense. A BF16 program may keep floating values in two bytes.
+// The least number of bytes that the value takes, dense. A BF16 program may keep floating values in
+// two bytes.
 uint64_t least_bytes(const Value& value, Precision precision) {
   const size_t size = tensor::size_of(value.type);
   const bool narrowed = precision == Precision::kBf16 && tensor::is_floating(value.type);
   return value.elements() * (narrowed ? std::min<size_t>(size, 2) : size);
 }
 
-Status check_place(const CompiledModel& model, const PlannedValue& place) {
-  const Value& value = model.graph.values[place.value];
-  if (value.constant) return corrupt_data("a constant has no place in the arena");
-  if (place.offset % kArenaAlignment != 0) {
+Status check_range(const CompiledModel& model, const PlannedValue& range) {
+  const Value& value = model.graph.values[range.value];
+  if (value.constant) return corrupt_data("a constant does not belong in the arena");
+  if (range.offset % kArenaAlignment != 0) {
     return corrupt_data(
-        fmt::format("its offset {} is not a multiple of {}", place.offset, kArenaAlignment));
+        fmt::format("its offset {} is not a multiple of {}", range.offset, kArenaAlignment));
   }
-  if (place.bytes > model.arena_bytes || place.offset > model.arena_bytes - place.bytes) {
-    return corrupt_data(fmt::format("{} bytes at {} lie outside the arena of {}", place.bytes,
-                                    place.offset, model.arena_bytes));
+  if (range.bytes > model.arena_bytes || range.offset > model.arena_bytes - range.bytes) {
+    return corrupt_data(fmt::format("{} bytes at {} lie outside the arena of {}", range.bytes,
+                                    range.offset, model.arena_bytes));
   }
   const uint64_t least = least_bytes(value, model.precision);
-  if (place.bytes < least) {
-    return corrupt_data(fmt::format("{} bytes, but it needs {}", place.bytes, least));
+  if (range.bytes < least) {
+    return corrupt_data(fmt::format("{} bytes, but it needs {}", range.bytes, least));
   }
   return {};
 }
 
-// Follows the values through the steps of the graph and keeps the places that are taken.
+// Follows the values through the steps of the graph and records which ranges are in use.
 class ArenaWalk {
  public:
   explicit ArenaWalk(const CompiledModel& model)
-      : graph_(model.graph), places_(model.graph.values.size()), last_(model.graph.values.size()) {}
+      : graph_(model.graph), ranges_(model.graph.values.size()), last_(model.graph.values.size()) {}
 
-  Status add_place(const PlannedValue& place) {
-    if (places_[place.value] != nullptr) return corrupt_data("it has two places");
-    places_[place.value] = &place;
+  Status add_range(const PlannedValue& range) {
+    if (ranges_[range.value] != nullptr) return corrupt_data("it has two ranges");
+    ranges_[range.value] = &range;
     return {};
   }
 
@@ -83,37 +84,38 @@ class ArenaWalk {
     return {};
   }
 
-  // An operand that ends in this step gives its place to the output where the operator allows it.
+  // An operand that is not needed after this step may give its memory to the output, where the
+  // operator allows it.
   void release_overwritten(const Node& node, size_t step) {
     const auto operand = in_place_operand(graph_, node);
     if (!operand) return;
     const ValueId id = node.input(*operand);
-    const PlannedValue *from = places_[id], *to = places_[node.outputs[0]];
+    const PlannedValue *from = ranges_[id], *to = ranges_[node.outputs[0]];
     if (from != nullptr && to != nullptr && from->offset == to->offset && last_[id] == step) {
       release(id);
     }
   }
 
   Status occupy(ValueId id) {
-    const PlannedValue* place = places_[id];
-    if (place == nullptr || place->bytes == 0) return {};
-    const auto next = taken_.upper_bound(place->offset);
-    if (next != taken_.end() && next->first < place->offset + place->bytes) {
+    const PlannedValue* range = ranges_[id];
+    if (range == nullptr || range->bytes == 0) return {};
+    const auto next = taken_.upper_bound(range->offset);
+    if (next != taken_.end() && next->first < range->offset + range->bytes) {
       return overlap(id, *next->second);
     }
     if (next != taken_.begin()) {
       const PlannedValue& previous = *std::prev(next)->second;
-      if (previous.offset + previous.bytes > place->offset) return overlap(id, previous);
+      if (previous.offset + previous.bytes > range->offset) return overlap(id, previous);
     }
-    taken_.emplace(place->offset, place);
+    taken_.emplace(range->offset, range);
     return {};
   }
 
   void release(ValueId id) {
-    const PlannedValue* place = places_[id];
-    if (place == nullptr) return;
-    const auto it = taken_.find(place->offset);
-    if (it != taken_.end() && it->second == place) taken_.erase(it);
+    const PlannedValue* range = ranges_[id];
+    if (range == nullptr) return;
+    const auto it = taken_.find(range->offset);
+    if (it != taken_.end() && it->second == range) taken_.erase(it);
   }
 
   Status overlap(ValueId id, const PlannedValue& other) const {
@@ -122,7 +124,7 @@ class ArenaWalk {
   }
 
   const Graph& graph_;
-  std::vector<const PlannedValue*> places_;        // by value
+  std::vector<const PlannedValue*> ranges_;        // by value
   std::vector<size_t> last_;                       // by value: the last step that reads it
   std::map<uint64_t, const PlannedValue*> taken_;  // by offset
 };
@@ -135,16 +137,16 @@ Status check_plan(const CompiledModel& model) {
                                     model.arena_bytes, kMaxArenaBytes));
   }
   ArenaWalk walk(model);
-  for (const PlannedValue& place : model.plan) {
-    if (place.value >= model.graph.values.size()) {
+  for (const PlannedValue& range : model.plan) {
+    if (range.value >= model.graph.values.size()) {
       return corrupt_data(
-          fmt::format("memory plan: value id {} of {}", place.value, model.graph.values.size()));
+          fmt::format("memory plan: value id {} of {}", range.value, model.graph.values.size()));
     }
-    Status status = check_place(model, place);
-    if (status.ok()) status = walk.add_place(place);
+    Status status = check_range(model, range);
+    if (status.ok()) status = walk.add_range(range);
     if (!status.ok()) {
       return status.with_context(
-          fmt::format("memory plan: '{}'", model.graph.values[place.value].name));
+          fmt::format("memory plan: '{}'", model.graph.values[range.value].name));
     }
   }
   return walk.run();

@@ -1,4 +1,4 @@
-// Between CompiledModel and archive: encode for the compiler, decode for the runtime.
+// Converts between CompiledModel and archive: encode for the compiler, decode for the runtime.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,8 @@ model::ArchiveContent encode(const CompiledModel& model);
 // shape function), constants (segment lengths against shapes), boundaries (both views against the
 // graph's values), partitions, memory plan (no overlap of live values, nothing beyond the arena).
 // Constants point into the archive and keep it alive. The checksums of all constants are compared,
-// which reads them. kCorruptData says where, without the archive's path. Takes time and memory in
-// proportion to the archive, whatever it holds.
+// which reads them. kCorruptData says where, without the archive's path. Time and memory stay in
+// proportion to the size of the archive, whatever it contains.
 Result<CompiledModel> decode(const std::shared_ptr<const model::Archive>& archive);
 
 }  // namespace millrace::graph

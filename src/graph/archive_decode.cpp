@@ -125,8 +125,8 @@ class Decoder {
 
   Status decode_plan() {
     model_.arena_bytes = root_.arena_bytes();
-    for (const format::PlannedValue& place : reader_.list(*root_.plan())) {
-      model_.plan.push_back({place.value(), place.offset(), place.bytes()});
+    for (const format::PlannedValue& range : reader_.list(*root_.plan())) {
+      model_.plan.push_back({range.value(), range.offset(), range.bytes()});
     }
     return reader_.status();
   }

@@ -1,4 +1,4 @@
-// Operators from tables of the archive schema. Private to the archive codec.
+// Decodes operators from tables of the archive schema. Private to the archive codec.
 #pragma once
 
 #include "graph/archive_enums.h"
@@ -7,7 +7,7 @@
 
 namespace millrace::graph {
 
-// Fails the reader where the node's union holds no operator that this version knows.
+// Calls reader.fail() where the node's union holds no operator that this version knows.
 Operator decode_operator(const format::Node& node, StructureReader& reader);
 
 }  // namespace millrace::graph

@@ -73,8 +73,8 @@ std::vector<format::Partition> encode_partitions(const std::vector<Partition>& p
 std::vector<format::PlannedValue> encode_plan(const std::vector<PlannedValue>& plan) {
   std::vector<format::PlannedValue> encoded;
   encoded.reserve(plan.size());
-  for (const PlannedValue& place : plan) {
-    encoded.emplace_back(place.offset, place.bytes, place.value);
+  for (const PlannedValue& range : plan) {
+    encoded.emplace_back(range.offset, range.bytes, range.value);
   }
   return encoded;
 }
@@ -92,7 +92,8 @@ Offsets<format::Segment> encode_segments(FlatBufferBuilder& builder,
 std::vector<uint8_t> build_structure(const CompiledModel& model,
                                      std::span<const model::SegmentInfo> segment_places) {
   FlatBufferBuilder builder;
-  // A default that the schema changes one day does not change what this archive says.
+  // Written even where it equals the default, so that a later change of a default in the schema
+  // does not change the meaning of this archive.
   builder.ForceDefaults(true);
   const auto values = encode_values(builder, model.graph);
   const auto nodes = encode_nodes(builder, model.graph);

@@ -1,4 +1,4 @@
-// Operators as tables of the archive schema. Private to the archive codec.
+// Encodes operators as tables of the archive schema. Private to the archive codec.
 #pragma once
 
 #include <flatbuffers/flatbuffers.h>

@@ -14,7 +14,7 @@ constexpr bool same_number(A a, B b) {
   return static_cast<int>(a) == static_cast<int>(b);
 }
 
-// An enumerator appended to one side only stops the build here.
+// An enumerator that is appended to one side only fails the build here.
 static_assert(same_number(format::DataType::MAX, tensor::kDataTypeCount - 1));
 static_assert(same_number(format::Layout::MAX, tensor::kLayoutCount - 1));
 static_assert(same_number(format::UnaryKind::MAX, kUnaryKindCount - 1));

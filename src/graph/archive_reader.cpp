@@ -22,7 +22,8 @@ bool within(char c, uint8_t low, uint8_t high) {
   return byte >= low && byte <= high;
 }
 
-// The length of the sequence at the start of `text`, or 0 where there is none.
+// The length of the sequence at the start of `text`; 0 where the text does not start with a valid
+// one.
 size_t sequence_length(std::string_view text) {
   for (const Sequence& sequence : kSequences) {
     if (!within(text[0], sequence.first_low, sequence.first_high)) continue;

@@ -1,14 +1,14 @@
 // StructureReader: turns parts of a verified FlatBuffer into plain data. Private to the archive
 // codec.
 //
-// The verifier has shown that everything lies inside the structure; this also sees to what it
-// leaves open: enumerators in range, text that is UTF-8, vectors aligned for their elements, and a
-// bound on the total. Tables may name one vector many times, so a small structure could unfold to
-// any size; an honest one holds each byte once, and a reader that has taken more bytes than the
-// structure has, refuses.
+// The verifier has shown that everything lies inside the structure. The reader checks what the
+// verifier does not: that enumerators are in range, text is UTF-8 and vectors are aligned for their
+// elements, and how much is read in total. Several tables may refer to the same vector, so a small
+// structure could expand to any size. A valid structure refers to each byte once, so the reader
+// fails when it has read more bytes than the structure has.
 //
-// The first failure sticks: after it everything reads as empty, so that a caller may read a whole
-// table and check status() once.
+// The first failure is kept: after it all reads return empty values, so that a caller may read a
+// whole table and check status() once.
 #pragma once
 
 #include <flatbuffers/flatbuffers.h>
@@ -27,7 +27,7 @@ class StructureReader {
   explicit StructureReader(uint64_t structure_bytes) : budget_(structure_bytes) {}
 
   const Status& status() const noexcept { return status_; }
-  // The first failure counts.
+  // Keeps the first failure; ignores the following ones.
   void fail(std::string reason);
 
   std::string text(const flatbuffers::String& text);
@@ -56,7 +56,7 @@ class StructureReader {
   }
 
  private:
-  // Whether these bytes of the structure may be read.
+  // Checks that these bytes of the structure may be read, and counts them; false on failure.
   bool take(const void* data, uint64_t bytes, size_t alignment);
 
   uint64_t budget_;

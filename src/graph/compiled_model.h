@@ -1,5 +1,5 @@
-// CompiledModel: what an archive says, decoded and checked: the optimised graph with its weights in
-// place, the two views of every boundary tensor, partitions and memory plan.
+// CompiledModel: the content of an archive, decoded and checked: the optimised graph, whose weights
+// stay in the archive's memory, the two views of every boundary tensor, partitions and memory plan.
 #pragma once
 
 #include <optional>
@@ -27,18 +27,18 @@ struct Boundary {
 enum class PartitionKind : uint8_t { kNpu = 0, kCpu = 1 };
 const char* name_of(PartitionKind kind) noexcept;  // "NPU", "CPU"
 
-// So that the number of a partition fits where a running job keeps it (queue::RunPosition).
+// A running job keeps the number of its partition in 16 bits (queue::RunPosition).
 inline constexpr size_t kMaxPartitions = 65535;
 
-// A run of nodes [first, first + count) that all go to one kind of processor. What a CPU partition
-// computes with floating point is computed in FP32, whatever the precision of the model.
+// Consecutive nodes [first, first + count) that run on one kind of processor. A CPU partition
+// computes floating-point operators in FP32, whatever the precision of the model.
 struct Partition {
   PartitionKind kind = PartitionKind::kNpu;
   uint32_t first = 0;
   uint32_t count = 0;
 };
 
-// The place of one value in the arena of a context.
+// The range of one value in the arena of a context.
 struct PlannedValue {
   ValueId value = kNoValue;
   uint64_t offset = 0;
@@ -52,13 +52,14 @@ struct CompiledModel {
   uint32_t batch_size = 1;
   Graph graph;  // of one frame
   std::vector<Boundary> inputs, outputs;
-  // Cover all nodes, in order. An input that a CPU partition reads, and an output that one makes,
-  // has no HW view.
+  // They cover all nodes, in order. An input that a CPU partition reads and an output that a CPU
+  // partition makes have no HW view.
   std::vector<Partition> partitions;
-  // The values that one node makes and another reads, planned as dense in the precision of their
-  // partition with the channels of rank-4 values rounded up to 16. Graph inputs, and outputs that
-  // no node reads, lie in the caller's memory. This is the compiler's estimate, for inspection: the
-  // CPU device plans anew when it loads, from the sizes its kernels really need.
+  // The values that one node makes and another reads. They are planned as dense tensors in the
+  // precision of their partition, with the channels of rank-4 values rounded up to 16. Graph
+  // inputs, and outputs that no node reads, lie in the caller's memory. The plan is the compiler's
+  // estimate and serves inspection only: the CPU device makes its own plan when it loads a model,
+  // from the sizes that its kernels need.
   std::vector<PlannedValue> plan;
   uint64_t arena_bytes = 0;
 };

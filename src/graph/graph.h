@@ -1,7 +1,8 @@
-// Graph: typed operators over values with static shapes. Shared by the compiler, which makes and
-// rewrites graphs, and the runtime, which reads them from an archive; it knows no protobuf.
+// Graph: typed operators over values with static shapes. The compiler makes and rewrites graphs;
+// the runtime reads them from an archive. Independent of ONNX and protobuf.
 //
-// A Graph is plain data: safe to read from many threads, changed by one.
+// A Graph is plain data: many threads may read it at the same time; while one thread changes it, no
+// other may use it.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@ namespace millrace::graph {
 using ValueId = uint32_t;
 inline constexpr ValueId kNoValue = 0xffffffffu;  // an optional operand that is absent
 
-// Immutable bytes with whatever keeps them alive: a heap block, or the mapping of an archive.
+// Immutable bytes, and the owner that keeps them alive: a heap block, or the mapping of an archive.
 struct Constant {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;
@@ -71,11 +72,12 @@ struct Graph {
   ValueId add_constant(std::string name, tensor::DataType type, Dims shape, Constant constant);
 };
 
-// Checks what every reader relies on: ids in range, each value made once and before its use, graph
-// inputs and constants made by nobody, graph outputs each listed once and made by a node (an
-// Identity where a model hands an input or a constant through), sizes within check_shape's limits
-// (so no dimension is 0), constants as long as their shape says, and every output type and shape
-// equal to what the shape function says. kInvalidArgument names the node or value and the reason.
+// Checks what every reader relies on: ids are in range; each value is made once and before its use;
+// no node makes a graph input or a constant; each graph output is listed once and made by a node
+// (an Identity where a model returns an input or a constant unchanged); sizes are within
+// check_shape's limits (so no dimension is 0); constants have the length of their shape; and every
+// output has the type and shape that the shape function gives. kInvalidArgument names the node or
+// value and the reason.
 Status validate(const Graph& graph);
 
 // For each value, the indices of the nodes that read it (once per node); graph outputs not

@@ -14,7 +14,8 @@ size_t saturating_add(size_t a, size_t b) {
   return sum < a ? std::numeric_limits<size_t>::max() : sum;
 }
 
-// A place in the arena: one lifetime, or a chain of them that hand it on.
+// A range of the arena: for one lifetime, or for a chain of them each of which takes over the
+// memory of the one before.
 struct Block {
   size_t bytes = 0;
   uint32_t first = 0, last = 0;
@@ -25,7 +26,7 @@ bool overlap_in_time(const Block& a, const Block& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-// Which block each lifetime lives in, and the blocks.
+// The blocks, and for each lifetime the block that it uses.
 struct Chains {
   std::vector<Block> blocks;
   std::vector<size_t> block_of;
@@ -64,8 +65,8 @@ size_t first_fit(const Block& block, std::span<const Block* const> placed) {
   return offset;
 }
 
-// Places every block and returns the size of the arena.
-size_t place_blocks(std::vector<Block>& blocks) {
+// Gives every block its offset and returns the size of the arena.
+size_t assign_offsets(std::vector<Block>& blocks) {
   std::vector<size_t> by_size(blocks.size());
   std::iota(by_size.begin(), by_size.end(), size_t{0});
   std::stable_sort(by_size.begin(), by_size.end(),
@@ -86,8 +87,8 @@ bool contains(const std::vector<ValueId>& ids, ValueId id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
-// Whether the value lies in the arena, is gone once its readers have run, and has the size of the
-// output.
+// Whether the value lies in the arena, is not needed once its readers have run, and has the size of
+// the output.
 bool can_hold_output(const Graph& graph, const Node& node, size_t index) {
   const ValueId id = node.input(index);
   if (id == kNoValue || contains(graph.inputs, id) || contains(graph.outputs, id)) return false;
@@ -100,7 +101,7 @@ bool can_hold_output(const Graph& graph, const Node& node, size_t index) {
 MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
   Chains chains = join_chains(lifetimes);
   MemoryPlan plan;
-  plan.arena_bytes = place_blocks(chains.blocks);
+  plan.arena_bytes = assign_offsets(chains.blocks);
   plan.offsets.reserve(lifetimes.size());
   for (size_t block : chains.block_of) plan.offsets.push_back(chains.blocks[block].offset);
   return plan;
@@ -109,7 +110,7 @@ MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
 std::optional<size_t> in_place_operand(const Graph& graph, const Node& node) {
   if (std::holds_alternative<Conv>(node.op)) {
     constexpr size_t kResidual = 3;
-    // A source that is read again for every output pixel must not be written over.
+    // An operand that is read again for every output pixel must not be overwritten.
     const bool also_source = node.input(kResidual) == node.input(0);
     if (!also_source && can_hold_output(graph, node, kResidual)) return kResidual;
     return std::nullopt;

@@ -1,6 +1,6 @@
-// The memory planner: where in one arena every temporary value lives.
+// The memory planner: gives every temporary value an offset in one arena.
 //
-// Used by the compiler for the plan an archive carries and by devices for what they add at load.
+// The compiler uses it for the plan that an archive carries, devices for their own plan at load.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ struct Lifetime {
   size_t bytes = 0;
   uint32_t first = 0;
   uint32_t last = 0;
-  // The lifetime (by index, smaller than this one's) whose place this one takes over: for an
-  // operator that writes its result over an operand. Their lifetimes may touch in one step. Ignored
-  // where they overlap in more, or where another lifetime has taken that place already.
+  // The lifetime (by index, smaller than this one's) whose memory this one takes over: for an
+  // operator that writes its result over an operand. The two may overlap in one step. Ignored where
+  // they overlap in more, or where another lifetime has taken over that memory already.
   std::optional<uint32_t> in_place_of;
 };
 
@@ -31,13 +31,13 @@ struct MemoryPlan {
   size_t arena_bytes = 0;       // SIZE_MAX where the sum is beyond any memory
 };
 
-// First fit by descending size. Lifetimes that overlap in time never overlap in space, except along
-// in_place_of.
+// First fit by descending size. Lifetimes that overlap in time never overlap in memory, except
+// along in_place_of.
 MemoryPlan plan_memory(std::span<const Lifetime> lifetimes);
 
-// The input whose memory the node's output may take over when nobody needs that input afterwards
-// (the residual of a Conv, an operand of an elementwise operator of the output's shape). Never a
-// constant, a graph input or a graph output.
+// The input whose memory the node's output may take over, provided that no later node reads that
+// input: the residual of a Conv, or an operand of an elementwise operator that has the output's
+// shape. Never a constant, a graph input or a graph output.
 std::optional<size_t> in_place_operand(const Graph& graph, const Node& node);
 
 }  // namespace millrace::graph

@@ -3,8 +3,8 @@
 // expresses through optional attributes, negative axes or small constant inputs, so that shape
 // functions, passes, archive and devices see one form only.
 //
-// Adding an operator: a struct here and in Operator, its shape function (shape.cpp), its table in
-// the archive schema and serialisation, and a kernel in a device.
+// A new operator needs a struct here and in Operator, a shape function (shape.cpp), a table in the
+// archive schema and its serialisation, and a kernel in a device.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +55,7 @@ inline constexpr int kBinaryKindCount = 8;
 enum class ReduceKind : uint8_t { kSum, kMean, kMax, kMin, kProd };
 inline constexpr int kReduceKindCount = 5;
 
-// What a Conv or MatMul does to its result before storing it. kIdentity is nothing.
+// The function that a Conv or MatMul applies to its result before storing it; kIdentity for none.
 struct Activation {
   UnaryKind kind = UnaryKind::kIdentity;
   float alpha = 0;
@@ -75,8 +75,9 @@ struct Conv {
 };
 
 // Input: x [N, C, spatial...]. kMax ignores padding; kAverage divides by the window's real size, or
-// by its full size when count_include_pad. Windows hanging over the end (ceil mode) are expressed
-// by the importer through pads_end; `ceil_excess` is the part of pads_end that is never counted.
+// by its full size when count_include_pad. Windows that extend beyond the end (ceil mode) are
+// expressed by the importer through pads_end; `ceil_excess` is the part of pads_end that is never
+// counted.
 enum class PoolKind : uint8_t { kMax, kAverage };
 struct Pool {
   PoolKind kind = PoolKind::kMax;

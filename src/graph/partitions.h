@@ -1,5 +1,5 @@
-// What follows from the partitions of a model: which values lie on the CPU, and what the parts of
-// an archive in directory form are called.
+// What follows from the partitions of a model: which values the CPU reads or makes, and the names
+// of the parts of an archive in directory form.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace millrace::graph {
 
-// By value: whether a node of a CPU partition reads it, or makes it.
+// For each value, whether a node of a CPU partition reads it, and whether one makes it.
 struct CpuValues {
   std::vector<bool> read, made;
 };

@@ -1,5 +1,5 @@
-// Shape functions: the type and shape of a node's output from those of its inputs. One operator,
-// one function; compiler and archive reader use the same.
+// Shape functions: the type and shape of a node's output from those of its inputs. Each operator
+// has one function, which the compiler and the archive reader share.
 #pragma once
 
 #include <span>
@@ -20,7 +20,7 @@ struct ValueType {
 };
 
 // Every operator has exactly one output. `inputs` has one entry per operand, null where it is
-// absent. kInvalidArgument says what does not fit, without the node's name (the caller adds it);
+// absent. kInvalidArgument gives the reason, without the node's name (the caller adds it);
 // hostile attributes (zero strides, overflowing sizes, axes out of range) are refused here.
 Result<ValueType> infer_output(const Operator& op, std::span<const Value* const> inputs);
 

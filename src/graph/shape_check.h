@@ -1,5 +1,5 @@
-// What the shape functions share: operands by name, checked sizes, and one overload per operator.
-// Private to this floor.
+// Helpers that the shape functions share: checks of operands, attributes and sizes, and one
+// overload of infer() per operator. Private to src/graph.
 #pragma once
 
 #include <fmt/format.h>
@@ -44,7 +44,7 @@ Status check_numeric(const char* what, const Value& value);
 Status check_shape_is(const char* what, const Value& value, const Dims& expected);
 Status check_axis(int64_t axis, size_t rank);
 Status check_activation(const Activation& activation);
-// Every entry in [low, high], and as many of them as `count`.
+// Exactly `count` entries, each of them in [low, high].
 Status check_attribute(const char* name, const Dims& entries, size_t count, int64_t low,
                        int64_t high);
 
@@ -52,7 +52,7 @@ Status check_attribute(const char* name, const Dims& entries, size_t count, int6
 // cannot overflow.
 inline constexpr int64_t kMaxAttribute = int64_t{1} << 31;
 
-// How a window of `kernel` taps moves over one padded dimension.
+// A window of `kernel` taps that moves over one padded dimension.
 struct Window {
   int64_t input = 1, kernel = 1, stride = 1, dilation = 1, pad_begin = 0, pad_end = 0;
   int64_t extent() const { return (kernel - 1) * dilation + 1; }

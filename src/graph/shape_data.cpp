@@ -38,8 +38,8 @@ Result<int64_t> padded_dimension(PadMode mode, int64_t dim, int64_t begin, int64
   return dim + begin + end;
 }
 
-// Kernels map output positions to input positions by `scale`: one that does not belong to the two
-// sizes would send them outside.
+// Kernels map output positions to input positions by `scale`: a scale that does not match the two
+// sizes would make them read outside.
 Status check_scale(int64_t input, int64_t output, float scale) {
   const double expected = static_cast<double>(output);
   const double scaled = static_cast<double>(input) * static_cast<double>(scale);

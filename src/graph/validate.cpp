@@ -29,7 +29,7 @@ Status check_values(const Graph& graph) {
   return {};
 }
 
-// Walks a graph in order and keeps book of which values hold something.
+// Walks a graph in order and records which values exist so far.
 class OrderChecker {
  public:
   explicit OrderChecker(const Graph& graph) : graph_(graph), ready_(graph.values.size()) {

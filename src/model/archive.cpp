@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Bytes with whatever keeps them alive.
+// Bytes, and the owner that keeps them alive.
 struct OwnedBytes {
   std::span<const std::byte> bytes;
   std::shared_ptr<const void> owner;

@@ -2,17 +2,16 @@
 //
 // One `.rai` file, mapped read-only, or the same content as a directory (DIR/vaiml_par_0/...): a
 // fixed header, a FlatBuffer that holds structure only (schema: archive.fbs), and segments
-// (weights) that are used in place. docs/rai-format.md describes both forms byte by byte.
+// (weights) that are used directly from the mapping. docs/rai-format.md describes both forms byte
+// by byte.
 //
 // Opening verifies the header, the structure's checksum, the FlatBuffer (by its own verifier), and
-// every segment's offset, alignment and length against the file. What the structure means (graph,
-// shapes) is checked by the floor above (graph/archive_codec.h). A file that is truncated, edited
-// or hostile gives kCorruptData with the reason, a newer format version kUnsupported; never a
-// crash.
+// every segment's offset, alignment and length against the file. The meaning of the structure
+// (graph, shapes) is checked by graph/archive_codec.h. A file that is truncated, edited or hostile
+// gives kCorruptData with the reason, a newer format version kUnsupported; never a crash.
 //
-// An Archive is immutable; any thread. Its bytes are those of the file as they are mapped: a file
-// must be replaced by rename (as archive_writer.h does), never changed or shortened while it is
-// open.
+// An Archive is immutable and thread-safe. Its bytes are those of the mapped file: a file must be
+// replaced by rename (as archive_writer.h does), never changed or shortened while it is open.
 #pragma once
 
 #include <cstddef>
@@ -44,15 +43,15 @@ class Archive {
 
   // The structure, verified; valid while the archive lives.
   virtual const format::Archive& root() const = 0;
-  // The size of the structure: nothing in root() can honestly hold more than that.
+  // The size of the structure: a valid root() has no more content than that.
   virtual uint64_t structure_bytes() const = 0;
   virtual uint32_t segment_count() const = 0;
-  // The bytes of a segment, in place, 64-byte aligned; empty when out of range.
+  // The bytes of a segment where they are mapped, 64-byte aligned; empty when out of range.
   virtual std::span<const std::byte> segment(uint32_t index) const = 0;
-  // Compares a segment's bytes with its checksum: reads all of it. Done for every segment a program
-  // uses, when it is loaded. kCorruptData, or kInvalidArgument out of range.
+  // Compares a segment's bytes with its checksum, for which it reads all of them. graph::decode
+  // does so for every segment that a model uses. kCorruptData, or kInvalidArgument out of range.
   virtual Status verify_segment(uint32_t index) const = 0;
-  // Where it came from, for messages; empty for from_memory.
+  // The path that was opened, for messages; empty for from_memory.
   virtual const std::string& path() const = 0;
 };
 

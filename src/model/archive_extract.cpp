@@ -19,7 +19,7 @@ namespace {
 
 using FileBytes = std::span<const std::byte>;
 
-// A file of the directory form: its content, piece after piece.
+// A file of the directory form; its content in consecutive pieces.
 struct FormFile {
   std::string name;
   std::vector<FileBytes> content;
@@ -73,8 +73,8 @@ bool holds(const std::string& directory, const FormFile& file) {
 }
 
 bool holds(const std::string& directory, const Part& part) {
-  const std::string place = fmt::format("{}/{}", directory, part.name);
-  return std::ranges::all_of(part.files, [&](const FormFile& file) { return holds(place, file); });
+  const std::string path = fmt::format("{}/{}", directory, part.name);
+  return std::ranges::all_of(part.files, [&](const FormFile& file) { return holds(path, file); });
 }
 
 Status fill(UniqueFd file, const std::vector<FileBytes>& content) {
@@ -93,9 +93,9 @@ Status write(const std::string& directory, const FormFile& file) {
 }
 
 Status write(const std::string& directory, const Part& part) {
-  const std::string place = fmt::format("{}/{}", directory, part.name);
-  MILLRACE_RETURN_IF_ERROR(check_part_target(place));
-  TemporaryOutput output(place);
+  const std::string path = fmt::format("{}/{}", directory, part.name);
+  MILLRACE_RETURN_IF_ERROR(check_part_target(path));
+  TemporaryOutput output(path);
   MILLRACE_RETURN_IF_ERROR(create_directory(output.name()));
   output.mark_created();
   for (const FormFile& file : part.files) {
@@ -106,7 +106,7 @@ Status write(const std::string& directory, const Part& part) {
   return output.commit_directory();
 }
 
-// True when anything was not there yet.
+// Writes the files that `directory` does not have yet; true when there were any.
 Result<bool> make_hold(const std::string& directory, const DirectoryForm& form) {
   bool written = false;
   const auto make = [&](const auto& piece) {

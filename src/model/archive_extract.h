@@ -1,4 +1,4 @@
-// From the file form of an archive to the directory form, without decoding it.
+// Converts the file form of an archive to the directory form, without decoding it.
 #pragma once
 
 #include <string>
@@ -9,15 +9,16 @@
 
 namespace millrace::model {
 
-// Makes `directory` hold the archive at `file`, with these side files, which the caller takes from
-// its decoded content: makes the directory if there is none, leaves other files in it alone, and
-// does nothing when the same is there already, byte for byte. What another archive has there goes;
-// each part is replaced at one go where the file system can exchange two names, so that several
-// processes may do this at the same time (with different archives, one's side files may then lie
-// beside the other's vaiml_par_0). True when it has written.
+// Makes `directory` contain the archive at `file`, with these side files, which the caller makes
+// from the decoded content. Creates the directory if it does not exist, leaves unrelated files in
+// it unchanged, and does nothing when it has the same content already, byte for byte. Parts of
+// another archive are removed. Each part is replaced atomically where the file system can exchange
+// two names, so that several processes may do this at the same time (with different archives, the
+// side files of one may then lie beside vaiml_par_0 of the other). Returns true when it has written
+// anything.
 //
-// kCorruptData when `file` is no archive in file form; kInvalidArgument when a part is to have the
-// name of something that is none; kNotFound or kIoError when the operating system refuses.
+// kCorruptData when `file` is not an archive in file form; kInvalidArgument when the name of a part
+// belongs to something that is not a part; kNotFound or kIoError when the operating system refuses.
 Result<bool> extract_archive(const std::string& file, const std::string& directory,
                              const std::vector<SideFile>& side_files = {});
 

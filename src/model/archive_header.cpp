@@ -14,9 +14,9 @@ namespace millrace::model {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
-              "archives are little-endian and used in place");
+              "archives are little-endian and used without a copy");
 
-// Where each field lies; docs/rai-format.md has the same table.
+// The offset of each field; docs/rai-format.md has the same table.
 enum Offset : size_t {
   kVersionAt = 8,
   kHeaderSizeAt = 12,
@@ -57,8 +57,8 @@ Status check_magic(std::span<const std::byte> start, uint64_t file_length) {
   return {};
 }
 
-// The checksum tells a newer version from a damaged number. Where a newer version has a longer
-// header it lies beyond `start`, and the version is believed.
+// The checksum distinguishes a newer version from a damaged number. Where a newer version has a
+// longer header it lies beyond `start`, and the version is not checked.
 Status check_version(std::span<const std::byte> start) {
   const auto version = load<uint32_t>(start, kVersionAt);
   const auto header_size = load<uint32_t>(start, kHeaderSizeAt);
@@ -91,7 +91,7 @@ Status check_file_length(const Header& header, uint64_t file_length) {
   return {};
 }
 
-// Bounds of the structure and of the segment area, against each other and the file.
+// Checks that the structure and the segment area lie in the file and do not overlap.
 Status check_areas(const Header& header) {
   if (header.structure_offset != kHeaderSize) {
     return corrupt_data(fmt::format("the structure starts at {}, expected {}",

@@ -1,7 +1,7 @@
 // The fixed header of an archive: 64 little-endian bytes in front of the structure.
 //
 // The first 16 bytes mean the same in every format version, and every header ends with a checksum
-// of the bytes before it, so that a damaged file can be told from a newer one.
+// of the bytes before it, so that a damaged file can be distinguished from a newer one.
 #pragma once
 
 #include <array>
@@ -16,23 +16,24 @@ namespace millrace::model {
 inline constexpr uint32_t kFormatVersion = 1;
 inline constexpr uint32_t kHeaderSize = 64;
 inline constexpr size_t kHeaderChecksumOffset = kHeaderSize - sizeof(uint64_t);
-// A cache line, and enough for every vector type: kernels may use weights where they lie.
+// A cache line, and enough for every vector type, so that kernels can use the mapped weights
+// directly.
 inline constexpr uint64_t kSegmentAlignment = 64;
-// FlatBuffers address with 31 bits, and their verifier wants one byte less.
+// FlatBuffers use 31-bit offsets, and their verifier accepts one byte less than that.
 inline constexpr uint64_t kMaxStructureLength = 0x7ffffffe;
 
 // The directory form: DIR/kPartDirectory/{kStructureFile, kSegmentsFile}.
 inline constexpr const char* kPartDirectory = "vaiml_par_0";
 inline constexpr const char* kStructureFile = "structure.bin";
 inline constexpr const char* kSegmentsFile = "segments.bin";
-// What a model with CPU partitions shows beside that: a file of the first name, and in a directory
-// per partition, whose name is a prefix and a number, one of the second.
+// A model with CPU partitions also has the file kConnectivityFile, and for each partition a
+// directory, named by a prefix and a number, with the file kSubgraphFile.
 inline constexpr const char* kConnectivityFile = "connectivity_metadata.json";
 inline constexpr const char* kSubgraphFile = "subgraph.json";
 inline constexpr const char* kNpuPartPrefix = "vaiml_par_";
 inline constexpr const char* kCpuPartPrefix = "vaiml_cpu_subgraph_";
 
-// The bytes with the high bit and the line ends show a transfer that treats the file as text.
+// A transfer that treats the file as text damages the byte with the high bit or the line ends.
 inline constexpr std::array<uint8_t, 8> kMagic = {0x89, 'R', 'A', 'I', '\r', '\n', 0x1a, '\n'};
 
 struct Header {

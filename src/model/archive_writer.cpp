@@ -23,15 +23,15 @@ struct Plan {
 };
 
 std::vector<SegmentInfo> place_segments(const std::vector<Bytes>& segments) {
-  std::vector<SegmentInfo> places;
-  places.reserve(segments.size());
+  std::vector<SegmentInfo> infos;
+  infos.reserve(segments.size());
   uint64_t end = 0;
   for (const Bytes segment : segments) {
     const uint64_t offset = align_up(end, kSegmentAlignment);
-    places.push_back({offset, segment.size(), checksum_of(segment)});
+    infos.push_back({offset, segment.size(), checksum_of(segment)});
     end = offset + segment.size();
   }
-  return places;
+  return infos;
 }
 
 Result<Plan> plan_archive(const ArchiveContent& content, ArchiveForm form) {
@@ -95,7 +95,7 @@ Status write_file_form(const Plan& plan, const std::vector<Bytes>& segments,
   return output.commit_file();
 }
 
-// Under `directory`, which is there, and so is the directory of the first part.
+// Writes it under `directory`. That and the directory of the first part exist already.
 Status write_side_file(const SideFile& file, std::string directory) {
   if (!file.directory.empty()) {
     directory += "/" + file.directory;
@@ -150,7 +150,7 @@ std::vector<std::byte> archive_bytes(const ArchiveContent& content) {
     bytes.insert(bytes.end(), part.begin(), part.end());
     return Status();
   };
-  // Appending to memory does not fail.
+  // Appending to memory cannot fail.
   static_cast<void>(emit_file(*plan, content.segments, append));
   return bytes;
 }

@@ -1,10 +1,10 @@
 // Writes archives, in both forms. The caller builds the FlatBuffer; this adds header, segments,
 // offsets and checksums. The same content gives the same bytes.
 //
-// Nothing half-written is left behind: everything is made under a temporary name beside the target
-// and renamed when complete; on failure the temporary is removed and what was there before stays.
-// Writing is not synchronised to the disk: a power failure may lose an archive just written, and
-// its checksums tell.
+// No incomplete archive is left behind: it is written under a temporary name beside the target and
+// renamed when complete. On failure the temporary file is removed and the target stays as it was.
+// Writing does not wait for the disk: a power failure may damage an archive just written, which its
+// checksums then reveal.
 #pragma once
 
 #include <cstddef>
@@ -26,16 +26,16 @@ struct SegmentInfo {
 
 enum class ArchiveForm { kFile, kDirectory };
 
-// A text beside the archive proper, for people and tools.
+// A text file beside the archive itself, for human readers and tools.
 struct SideFile {
   std::string directory;  // the name of a part; empty for the directory of the archive itself
   std::string name;
   std::string text;
 };
 
-// What goes into an archive: segments by reference (they must outlive the call), a function that
-// finishes the FlatBuffer once the segments' places are known, and one (it may be empty) that gives
-// the side files of the directory form.
+// The content of an archive: segments by reference (they must outlive the call), a function that
+// completes the FlatBuffer once the offsets of the segments are known, and one (it may be empty)
+// that returns the side files of the directory form.
 struct ArchiveContent {
   std::vector<std::span<const std::byte>> segments;
   std::function<std::vector<uint8_t>(std::span<const SegmentInfo>)> build_structure;

@@ -1,8 +1,8 @@
 // MappedFile: a whole regular file, mapped read-only.
 //
-// The mapping follows the file: a process that writes into it changes what is read here, and one
-// that shortens it makes reads beyond the new end fail with SIGBUS. Replace files by rename, as
-// archive_writer.h does, never in place.
+// The mapping shows every change of the file: a process that writes into the file changes what is
+// read here, and one that shortens it makes reads beyond the new end fail with SIGBUS. Replace
+// files by rename, as archive_writer.h does; never overwrite them.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// New files and directories, for whoever writes archives. The names must not exist yet, unless it
-// says so.
+// Creates the files and directories of archives. Their names must not exist yet, unless a function
+// says otherwise.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,10 @@ using Sink = std::function<Status(std::span<const std::byte>)>;
 // kNotFound or kIoError, without the path.
 Status create_directory(const std::string& path);
 Result<UniqueFd> create_file(const std::string& path);
-// Writes what `emit` gives to its sink, and closes the file.
+// Writes the bytes that `emit` passes to its sink, and closes the file.
 Status fill_file(UniqueFd file, const std::function<Status(const Sink&)>& emit);
-// A whole file, in place of one that has the name: there is never half of it. kIoError.
+// Writes a whole file, or replaces the one that has the name, without ever leaving an incomplete
+// one. kIoError.
 Status write_text_file(const std::string& path, std::string_view text);
 
 }  // namespace millrace::model

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Through symbolic links, and without a slash at the end.
+// The path with symbolic links resolved and without a slash at the end.
 fs::path final_path(const std::string& path) {
   std::error_code error;
   fs::path existing = fs::canonical(path, error);
@@ -30,14 +30,14 @@ fs::path final_path(const std::string& path) {
   return given.has_filename() ? given : given.parent_path();
 }
 
-// A short name of its own, so that a long target name does not become too long.
+// A short name that does not contain the target's, which may be as long as a name can be.
 std::string unused_name_beside(const fs::path& target) {
   static std::atomic<unsigned> counter{0};
   std::error_code error;
   for (;;) {
     const fs::path name =
         target.parent_path() / fmt::format(".millrace-{}-{}.tmp", ::getpid(), counter++);
-    // Anything but a clear "no such file" ends the search too: creating the name will tell why.
+    // Any error but "no such file" ends the search, too: creating the file will report it.
     if (!fs::exists(fs::symlink_status(name, error))) return name.string();
   }
 }
@@ -47,7 +47,7 @@ Status rename_path(const std::string& from, const std::string& to) {
   return io_error(fmt::format("cannot create {}", to), errno);
 }
 
-// Nothing there holds nothing: other processes may just be replacing or removing it.
+// A directory that does not exist counts as empty: another process may be replacing or removing it.
 bool holds_only(const fs::path& directory, std::initializer_list<std::string_view> names) {
   std::error_code error;
   fs::directory_iterator it(directory, error);
@@ -69,7 +69,7 @@ bool is_part_name(const std::string& name) {
   return false;
 }
 
-// True also when there is nothing.
+// True also when nothing has the name.
 bool is_part(const fs::path& path) {
   const std::string name = path.filename().string();
   std::error_code error;
@@ -100,7 +100,7 @@ TemporaryOutput::TemporaryOutput(const std::string& path)
 
 TemporaryOutput::~TemporaryOutput() {
   if (!created_) return;
-  std::error_code ignored;  // Nobody is left to tell.
+  std::error_code ignored;  // a destructor cannot report it
   fs::remove_all(name_, ignored);
 }
 
@@ -110,7 +110,7 @@ Status TemporaryOutput::commit_file() {
 
 Status TemporaryOutput::commit_directory() {
   if (std::rename(name_.c_str(), target_.c_str()) == 0) return {};
-  // Something is there. Exchanged, it is under our name now and goes with it.
+  // The target exists. After the exchange it has our temporary name and is removed with it.
   if (::renameat2(AT_FDCWD, name_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0)
     return {};
   std::error_code error;

@@ -1,4 +1,4 @@
-// Where an archive is written before it takes its final name.
+// The temporary name under which an archive is written before it gets its final one.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace millrace::model {
 
-// A name beside `path` that nothing has yet, for a file or a directory to be made under. What was
-// made under it is removed on destruction, unless commit_file() or commit_directory() gave it its
-// final name.
+// An unused name beside `path`, under which a file or a directory can be created. What was created
+// under it is removed on destruction, unless commit_file() or commit_directory() gave it its final
+// name.
 class TemporaryOutput {
  public:
   // `path` names a file or directory, not necessarily one that exists; not empty.
@@ -20,14 +20,14 @@ class TemporaryOutput {
   ~TemporaryOutput();
 
   const std::string& name() const noexcept { return name_; }
-  // The name is now that of a file or directory of ours.
+  // To be called once a file or directory of ours has the name.
   void mark_created() noexcept { created_ = true; }
 
-  // Gives a finished file its final name, in place of a file that has it.
+  // Gives a finished file its final name; replaces a file that has it.
   Status commit_file();
-  // Gives a finished directory its final name, in place of a directory that has it: at one go where
-  // the file system can exchange two names; elsewhere that one is moved aside first, and moved back
-  // when it fails.
+  // Gives a finished directory its final name; replaces a directory that has it. The replacement is
+  // atomic where the file system can exchange two names. Elsewhere the old directory is moved aside
+  // first, and moved back on failure.
   Status commit_directory();
 
  private:
@@ -46,8 +46,8 @@ Status check_directory_target(const std::string& path);
 // that holds the files of an archive and nothing else.
 Status check_part_target(const std::string& path);
 
-// Removes the parts and the connectivity file of an archive from `directory`, but for the `kept`
-// names. What cannot be removed stays.
+// Removes the parts and the connectivity file of an archive from `directory`, except those named in
+// `kept`. Failures to remove are ignored.
 void remove_parts_except(const std::string& directory, std::span<const std::string> kept);
 
 }  // namespace millrace::model

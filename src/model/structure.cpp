@@ -12,8 +12,8 @@ namespace {
 
 // The limits of the verifier. The schema nests four tables deep.
 constexpr uint32_t kMaxDepth = 8;
-// Every table takes at least 8 bytes (offset of the vtable, offset of the table itself), so an
-// honest structure stays below this; one that names a table again and again does not.
+// Every table takes at least 8 bytes (offset of the vtable, offset of the table itself), so a valid
+// structure stays below this limit; one that refers to the same table many times does not.
 uint32_t max_tables(size_t structure_length) {
   constexpr size_t kSmallestTable = 8;
   return static_cast<uint32_t>(structure_length / kSmallestTable + 1);
@@ -38,7 +38,7 @@ Status check_segment(uint32_t index, const format::Segment& segment, uint64_t ar
   return {};
 }
 
-// Ascending order keeps the cost of checking all checksums at one pass over the file.
+// In ascending order, checking all checksums takes one pass over the file.
 Status check_segments(const format::Archive& root, uint64_t area_length) {
   const auto& segments = *root.segments();
   uint64_t previous_end = 0;

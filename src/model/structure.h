@@ -13,10 +13,10 @@ namespace format {
 struct Archive;
 }
 
-// Compares the checksum, runs the FlatBuffers verifier, then checks the place of every segment
-// in a segment area of `header.segments_length` bytes: aligned, inside, in ascending order and
-// without overlap. The result points into `bytes`, which are exactly the structure, aligned to 8.
-// kCorruptData with the reason.
+// Compares the checksum, runs the FlatBuffers verifier, then checks that every segment lies in the
+// segment area of `header.segments_length` bytes, aligned, in ascending order and without overlap.
+// The result points into `bytes`, which are exactly the structure, aligned to 8. kCorruptData with
+// the reason.
 Result<const format::Archive*> verify_structure(std::span<const std::byte> bytes,
                                                 const Header& header);
 

@@ -178,20 +178,20 @@ std::vector<HostileCase> plan_cases() {
   constexpr uint64_t kHuge = std::numeric_limits<uint64_t>::max();
   return {
       {"ArenaHuge", [](auto& m) { m.arena_bytes = kHuge; }, "arena of"},
-      {"PlaceBeyondArena", [](auto& m) { m.plan[0].offset = m.arena_bytes; }, "outside the arena"},
-      {"PlaceOverflows", [](auto& m) { m.plan[0].offset = kHuge - 63; }, "outside the arena"},
-      {"PlaceBytesHuge", [](auto& m) { m.plan[0].bytes = kHuge; }, "outside the arena"},
-      {"PlaceMisaligned", [](auto& m) { m.plan[0].offset += 4; }, "multiple of 64"},
-      {"PlaceTooSmall", [](auto& m) { m.plan[0].bytes = 4; }, "needs"},
-      {"PlaceOfNothing", [](auto& m) { m.plan[0].value = kNoValue; }, "4294967295"},
-      {"PlaceOfAConstant", [](auto& m) { m.plan[0].value = m.graph.nodes[0].inputs[1]; },
+      {"RangeBeyondArena", [](auto& m) { m.plan[0].offset = m.arena_bytes; }, "outside the arena"},
+      {"RangeOverflows", [](auto& m) { m.plan[0].offset = kHuge - 63; }, "outside the arena"},
+      {"RangeBytesHuge", [](auto& m) { m.plan[0].bytes = kHuge; }, "outside the arena"},
+      {"RangeMisaligned", [](auto& m) { m.plan[0].offset += 4; }, "multiple of 64"},
+      {"RangeTooSmall", [](auto& m) { m.plan[0].bytes = 4; }, "needs"},
+      {"RangeOfNothing", [](auto& m) { m.plan[0].value = kNoValue; }, "4294967295"},
+      {"RangeOfAConstant", [](auto& m) { m.plan[0].value = m.graph.nodes[0].inputs[1]; },
        "constant"},
-      {"TwoPlaces", [](auto& m) { m.plan.push_back(m.plan[0]); }, "two places"},
+      {"TwoRanges", [](auto& m) { m.plan.push_back(m.plan[0]); }, "two ranges"},
       {"Overlap",
        [](auto& m) {
          // An average reads its operand for every element it writes.
-         for (PlannedValue& place : m.plan) {
-           if (place.value == output_of(m, 2)) place.offset = m.plan[1].offset;
+         for (PlannedValue& range : m.plan) {
+           if (range.value == output_of(m, 2)) range.offset = m.plan[1].offset;
          }
        },
        "share memory"},

@@ -163,7 +163,7 @@ TEST(Archive, DamagedSegmentsOpenButDoNotVerify) {
   EXPECT_EQ((*archive)->verify_segment(2).code(), StatusCode::kCorruptData);
 }
 
-// An archive whose structure claims other places for its segments than they have.
+// An archive whose structure claims other offsets for its segments than they have.
 Status status_with_segments(const std::vector<SegmentInfo>& claimed) {
   const SmallArchive small;
   ArchiveContent content = small.content();
