@@ -1,5 +1,5 @@
-# What `make install` and `cmake --install` put where, and how programs find it: by pkg-config (in
-# both trees) and by CMake package (installed). An installation may be moved as a whole.
+# What `make install` and `cmake --install` install, and how programs find it: by pkg-config (in the
+# build tree, too) and by CMake package (installed only). An installation may be moved as a whole.
 include(CMakePackageConfigHelpers)
 
 # A device plugin is found beside the core library.
@@ -8,18 +8,18 @@ set(shipped_programs millrace_cli vart_infer_async ml_vart vart_multi_tenancy va
   nrt_load_run nrt_async_pipeline nrt_error_tracker)
 install(TARGETS ${shipped_libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ${shipped_programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-# All that an installation and the demo need: no tests, no benchmarks.
+# Everything that an installation and the demo need; no tests, no benchmarks.
 add_custom_target(shipped)
 add_dependencies(shipped ${shipped_libraries} ${shipped_programs} glyphs)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/millrace ${PROJECT_SOURCE_DIR}/include/vart
   ${PROJECT_SOURCE_DIR}/include/nrt ${PROJECT_SOURCE_DIR}/include/ndl
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-# What programs find that look in /opt/aws/neuron, whatever is elsewhere: a component that is
-# installed only where it is asked for (`make install-neuron-prefix`), complete in itself. A process
-# that also has libraries of another installation still has one core library, since the loader
-# knows it by its name. It moves as a whole: the libraries find each other beside the path that the
-# loader was given, which a link to one of them is not.
+# The component for programs that look in /opt/aws/neuron. It is complete in itself and installed only
+# on request (`make install-neuron-prefix`). A process that also loads libraries of another
+# installation still has one core library, since the loader identifies it by its name. The component
+# may be moved as a whole, but a link to a single library does not work: the libraries look for each
+# other beside the path that the loader was given.
 install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/NeuronPrefixGuard.cmake
   COMPONENT neuron-prefix EXCLUDE_FROM_ALL)
 install(TARGETS nrt millrace millrace-cpu
@@ -30,8 +30,8 @@ install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/NeuronPrefixUndo.cmake
   COMPONENT neuron-prefix EXCLUDE_FROM_ALL)
 
 # millrace_install_pkg_config(NAME VERSION)
-# Makes NAME.pc of NAME.pc.in twice: for programs built against this build tree (see `millrace env`),
-# and to be installed.
+# Makes NAME.pc from NAME.pc.in twice: for programs that are built against this build tree (see
+# `millrace env`), and for installation.
 function(millrace_install_pkg_config name version)
   set(PC_VERSION ${version})
   set(PC_INCLUDE_DIR ${PROJECT_SOURCE_DIR}/include)
@@ -50,8 +50,8 @@ function(millrace_install_pkg_config name version)
 endfunction()
 
 # millrace_install_cmake_package(NAME VERSION)
-# Makes the package NAME of <name>-config.cmake.in. Written by hand rather than exported: the core library is
-# made of the floors' object libraries, which an export would have to show.
+# Makes the package NAME from <name>-config.cmake.in. It is written by hand rather than exported: the core
+# library consists of one object library per layer, which an export would have to include.
 function(millrace_install_cmake_package name version)
   string(TOLOWER ${name}-config config)
   set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/${name})

@@ -8,8 +8,8 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
-# The libraries that the package depends on, found by dpkg-shlibdeps, and by `file` which of the files
-# need any, where these are installed; its own are not among them.
+# The libraries that the package depends on, without its own: `file` finds which files need any, and
+# dpkg-shlibdeps which they need. Left out where these two programs are not installed.
 find_program(MILLRACE_SHLIBDEPS NAMES dpkg-shlibdeps)
 find_program(MILLRACE_FILE NAMES file)
 if(MILLRACE_SHLIBDEPS AND MILLRACE_FILE)

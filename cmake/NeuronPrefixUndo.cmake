@@ -1,5 +1,5 @@
-# Runs after the component neuron-prefix is installed: says how to be rid of it, and how to have back
-# what it replaced.
+# Runs after the component neuron-prefix is installed: prints how to remove it, and how to restore what
+# it replaced.
 set(folder "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
 set(undo "    cd '${folder}'\n"
   "    rm -r lib/libnrt.so lib/libnrt.so.1 lib/libmillrace* include/nrt include/ndl\n")

@@ -1,6 +1,6 @@
 // Real networks against outputs computed by another runtime: compiled, archived, run
-// asynchronously. The cases are those of the manifest beside the models; skipped where there is no
-// such folder.
+// asynchronously. The cases are those of the manifest beside the models; skipped where that
+// folder does not exist.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -148,7 +148,7 @@ TEST_P(Golden, Fp32) {
   });
 }
 
-// Models that name a class, in the precision that is allowed to blur the scores but not the answer.
+// Classification models in BF16, which may change the scores slightly, but not the class.
 class GoldenClass : public Golden {};
 
 TEST_P(GoldenClass, Bf16KeepsTheAnswer) {

@@ -1,5 +1,4 @@
-// Damaged copies of the demo's archive: refused with a reason, or good enough to run; never a
-// crash.
+// Damaged copies of the demo's archive are refused with a reason, or run; they never crash.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,11 +16,11 @@
 namespace millrace::test {
 namespace {
 
-// All of them where every wrong access is found; a sample elsewhere.
+// All of them under AddressSanitizer, which finds every wrong access; fewer elsewhere.
 constexpr uint64_t kMutations = kChecksAddresses ? 10'000 : 1'000;
 constexpr uint64_t kShards = 4;  // so that ctest can run them side by side
 
-// A reason without the particulars: quoted names and numbers.
+// A reason without its quoted names and numbers, so that equal reasons can be counted.
 std::string reason_of(const Status& status) {
   static const std::regex particulars(R"('[^']*'|\d+|\[[^\]]*\])");
   return std::string(to_string(status.code())) + ": " +

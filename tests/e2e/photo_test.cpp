@@ -1,4 +1,4 @@
-// Photographs through the command line program, as a user meets it.
+// Runs photographs through the command-line program, as a user would.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,4 @@
-// From an ONNX file to results, the whole way a user's job goes: compile, archive, decode, load,
-// asynchronous run.
+// Everything between an ONNX file and results: compile, archive, decode, load, asynchronous run.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +11,7 @@
 
 namespace millrace::test {
 
-// The bytes of the archive that compiling the file gives.
+// Compiles the file and returns the bytes of the archive.
 Result<std::vector<std::byte>> compile_to_archive(const std::string& onnx_path,
                                                   const compiler::CompileOptions& options);
 

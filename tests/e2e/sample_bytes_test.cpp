@@ -1,4 +1,4 @@
-// One set of bytes, whoever computes it: for each view, the sample programs and `millrace run`
+// Every program computes the same bytes: for each view, the sample programs and `millrace run`
 // write the same files, and the CPU view is the converted HW view, on one core and on two.
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -29,7 +29,8 @@ using Bytes = std::vector<std::byte>;
 constexpr auto kFp32 = graph::Precision::kFp32;
 constexpr auto kBf16 = graph::Precision::kBf16;
 
-// Programs started while it lives have so many cores, and so at most as many lanes.
+// While it lives, programs that are started run on this many cores, and so have at most as many
+// lanes.
 class CoreLimit {
  public:
   explicit CoreLimit(int cores) {
@@ -71,7 +72,7 @@ class SampleBytes : public testing::TestWithParam<std::tuple<Network, int>> {
                               : test_model(network().onnx);
     if (!onnx) GTEST_SKIP() << "no test models beside the project";
     if (static_cast<int>(topology().cores.size()) < std::get<1>(GetParam()))
-      GTEST_SKIP() << "not so many cores";
+      GTEST_SKIP() << "the machine has not so many cores";
     const auto compiled =
         compiler::compile(*onnx, {.batch_size = network().batch, .precision = network().precision});
     ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
@@ -187,7 +188,7 @@ class SampleBytes : public testing::TestWithParam<std::tuple<Network, int>> {
     return shape;
   }
 
-  // Of files with all frames, those of the first batch: some programs run no more.
+  // The first batch of files that hold all frames: some programs run only that.
   static std::vector<Bytes> first_batch(std::vector<Bytes> files) {
     const uint32_t frames = std::min(network().batch, network().frames);
     for (Bytes& file : files) file.resize(file.size() / network().frames * frames);

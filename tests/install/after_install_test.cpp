@@ -1,4 +1,4 @@
-// What `make install` says in the end is what makes the installation known.
+// The command that `make install` prints at the end makes the installation known to a shell.
 #include "tests/headers/compilers.h"
 #include "tests/install/client_build.h"
 
@@ -12,7 +12,7 @@ const std::string kScript = MILLRACE_SOURCE_DIR "/scripts/after_install.sh";
 
 TEST(AfterInstall, TheLineToTypeServesCompilersAndPrograms) {
   MILLRACE_NEED_INSTALLATION();
-  if (!std::filesystem::exists(MILLRACE_GCC)) GTEST_SKIP() << "there is no gcc here";
+  if (!std::filesystem::exists(MILLRACE_GCC)) GTEST_SKIP() << "gcc is not installed";
   const ProgramResult said = run_clean({kScript, kPrefix}, "/");
   ASSERT_EQ(said.exit_code, 0) << said.err;
   const std::string line = said.out.substr(said.out.find("    eval"));
@@ -22,7 +22,7 @@ TEST(AfterInstall, TheLineToTypeServesCompilersAndPrograms) {
                        "/model.rai && nrt_load_run " MILLRACE_STAGE "/model.rai"});
 }
 
-// Stand-ins for the two programs that it asks: who is running, and who renews the cache.
+// Replacements for the two programs that the script calls: `id` and `ldconfig`.
 class AfterInstallForAll : public ::testing::Test {
  protected:
   ProgramResult say(const std::string& user, const std::vector<std::string>& more = {}) const {

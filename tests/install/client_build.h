@@ -17,13 +17,13 @@ inline const std::string kPrefix = MILLRACE_STAGE "/prefix";
 inline const std::string kLibraries = kPrefix + "/" MILLRACE_LIBRARY_DIR;
 inline const std::string kPkgConfigPath = "PKG_CONFIG_PATH=" + kLibraries + "/pkgconfig";
 
-// For a test that needs the staged installation: skips where there can be none.
+// For a test that needs the staged installation: skips it in builds that cannot have one.
 #define MILLRACE_NEED_INSTALLATION()                                                        \
   if (*MILLRACE_SANITIZE != '\0')                                                           \
     GTEST_SKIP() << "plain clients cannot link a build with -fsanitize=" MILLRACE_SANITIZE; \
   ASSERT_TRUE(std::filesystem::exists(kPrefix)) << "run ctest, whose fixture installs the build"
 
-// Runs `command` with nothing in the environment that would show it another Millrace; `more` is
+// Runs `command` in an environment that refers to no other installation of Millrace; `more` is
 // added to the environment, as NAME=VALUE.
 inline ProgramResult run_clean(const std::vector<std::string>& command,
                                const std::string& directory,
@@ -40,7 +40,7 @@ inline ProgramResult run_clean(const std::vector<std::string>& command,
 
 class ClientBuild {
  public:
-  // Of the program in tests/install/`client`.
+  // Builds the program in tests/install/`client`.
   explicit ClientBuild(const std::string& client = "client") {
     std::filesystem::copy(MILLRACE_SOURCE_DIR "/tests/install/" + client, directory_.path());
   }

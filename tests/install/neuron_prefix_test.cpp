@@ -1,4 +1,4 @@
-// What programs find that look in /opt/aws/neuron: it does not take the place of the vendor's.
+// The installation for programs that look in /opt/aws/neuron does not replace the vendor's library.
 #include <sstream>
 
 #include "tests/install/client_build.h"
@@ -25,7 +25,7 @@ class NeuronPrefix : public ::testing::Test {
     fs::create_symlink("libnrt.so.2.31", libraries_ / "libnrt.so.1");
     fs::create_symlink("libnrt.so.1", libraries_ / "libnrt.so");
   }
-  // Types the indented lines of what an installation said.
+  // Runs the indented lines of what an installation printed, as a user would type them.
   void undo(const ProgramResult& installed) const {
     std::string commands;
     std::istringstream said(installed.err);
@@ -72,7 +72,7 @@ TEST_F(NeuronPrefix, ReplacesAnotherLibraryByForceAndKeepsIt) {
   EXPECT_EQ(forced.exit_code, 0) << forced.err;
   EXPECT_EQ(target("libnrt.so.1"), "");
   const ProgramResult again = install();
-  EXPECT_EQ(again.exit_code, 0) << "what is there now is ours: " << again.err;
+  EXPECT_EQ(again.exit_code, 0) << "the installed library is ours: " << again.err;
   undo(again);
   EXPECT_EQ(target("libnrt.so.1"), "libnrt.so.2.31");
   EXPECT_EQ(target("libnrt.so"), "libnrt.so.1");

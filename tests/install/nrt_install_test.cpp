@@ -1,5 +1,5 @@
-// Out-of-tree C programs build against the installed NRT API in every way there is, find it at run
-// time, and run on it; so do the samples.
+// Out-of-tree C programs, the samples among them, build against the installed NRT API in every
+// supported way, find it at run time, and run on it.
 #include "tests/headers/compilers.h"
 #include "tests/install/client_build.h"
 

@@ -1,4 +1,4 @@
-// The pages about NRT show programs, commands and what they print: all of it is as it is.
+// The programs and commands in the documents about NRT work and print what the documents show.
 #include <regex>
 #include <sstream>
 
@@ -9,7 +9,7 @@
 namespace millrace::test {
 namespace {
 
-// What the page has between a line of "```" and `kind`, and the next of "```".
+// The blocks of the page that begin with a line of "```" and `kind`, and end with one of "```".
 std::vector<std::string> blocks(const std::string& page, const std::string& kind) {
   std::istringstream lines(content(MILLRACE_SOURCE_DIR "/docs/" + page));
   std::vector<std::string> found;
@@ -23,7 +23,7 @@ std::vector<std::string> blocks(const std::string& page, const std::string& kind
   return found;
 }
 
-// Types the commands of a block into a shell in `folder`, to which the installation is known.
+// Runs the commands of a block in a shell in `folder`, to which the installation is known.
 std::string replay(const std::string& block, const std::string& folder) {
   std::string script = "eval \"$('" + kPrefix + "/bin/millrace' env)\"\n";
   std::istringstream lines(block);
@@ -54,7 +54,7 @@ TEST(NrtPages, ShowAProgramAndWhatItAndTheSamplePrint) {
               without_measurements(session));
 }
 
-// The snippets of the way to explicit requests follow each other, as one function.
+// The snippets of docs/nrt-explicit-async.md are consecutive parts of one function.
 TEST(NrtPages, ShowSnippetsThatCompile) {
   std::string source = R"(#include <nrt/nrt.h>
 #include <nrt/nrt_async.h>

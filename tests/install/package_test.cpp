@@ -7,9 +7,9 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(DebianPackage, HoldsTheInstallation) {
-  if (!std::filesystem::exists(MILLRACE_DPKG_DEB)) GTEST_SKIP() << "there is no dpkg-deb here";
+  if (!std::filesystem::exists(MILLRACE_DPKG_DEB)) GTEST_SKIP() << "dpkg-deb is not installed";
   if (*MILLRACE_SANITIZE != '\0')
-    GTEST_SKIP() << "nobody packages a build with -fsanitize=" MILLRACE_SANITIZE;
+    GTEST_SKIP() << "there is no package of a build with -fsanitize=" MILLRACE_SANITIZE;
   const TemporaryDirectory directory;
   const ProgramResult made =
       run_program({MILLRACE_CPACK, "--config", MILLRACE_BUILD_DIR "/CPackConfig.cmake", "-G", "DEB",

@@ -1,4 +1,4 @@
-// ml_vart --get-model-info: both views of every tensor, whatever the model has.
+// ml_vart --get-model-info: both views of every tensor, for every kind of model.
 #include "tests/samples/sample_fixture.h"
 
 namespace millrace::test {

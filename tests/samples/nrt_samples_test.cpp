@@ -62,7 +62,7 @@ TEST_F(NrtLoadRun, NamesTheArgumentThatIsWrong) {
   }
 }
 
-// The model is not even looked for: nobody waits for executions whose results go nowhere.
+// An unusable output folder is reported before the model is loaded, and not after its execution.
 TEST_F(NrtLoadRun, ChecksTheFolderForOutputsFirst) {
   expect_failure(run({"-o", "gone", "none.rai"}), "cannot write into gone: No such file");
   const std::string file = write("file", "");
@@ -128,7 +128,7 @@ TEST_F(NrtErrorTracker, ComputesAgainWhatFailedAlone) {
   EXPECT_THAT(result.out, HasSubstr("8 of 8 items computed\n"));
 }
 
-// The unit stays in service, so no other process would fare better.
+// The unit is not degraded, so another process would not help.
 TEST_F(NrtErrorTracker, GivesUpAnItemThatFailsThreeTimes) {
   const ProgramResult result = run("fail_every=1,status=INTERNAL");
   EXPECT_EQ(result.exit_code, 65);

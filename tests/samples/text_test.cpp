@@ -1,4 +1,5 @@
-// How the samples spell types, shapes and names: the file names of three programs depend on it.
+// How the samples write types, shapes and names as text: the file names of three programs depend on
+// it.
 #include "common/text.hpp"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,8 @@
 // Books: what a soak run counts, and what it finds wrong.
 //
-// Every job that a unit accepts has a Record, which its callback and whoever collects its result
-// fill in; every unit has a Ledger, which sees its callbacks. Any thread may use all of them.
+// Every job that a unit accepts has a Record, to which its callback and the thread that collects
+// its result write; every unit has a Ledger, which counts its callbacks. All of them are
+// thread-safe.
 #pragma once
 
 #include <array>
@@ -37,7 +38,7 @@ class Books {
  public:
   Counter submitted{0};          // jobs that were accepted and have a callback
   Counter executed{0};           // jobs that execute certainly ran
-  Counter refused_or_failed{0};  // what execute returned without saying whether there was a job
+  Counter refused_or_failed{0};  // failures of execute that do not say whether a job ran
   ByCode completed{};            // callbacks
   ByCode collected{};            // by wait, co_await and execute
   ByCode refused{};
@@ -55,7 +56,7 @@ class Books {
     expect(!status.ok(), "a call was refused with OK");
     count(refused, status.code());
   }
-  // By text, how often.
+  // How often each mistake occurred.
   std::map<std::string, uint64_t> mistakes() const {
     const std::lock_guard lock(mutex_);
     return mistakes_;
@@ -66,7 +67,7 @@ class Books {
   std::map<std::string, uint64_t> mistakes_;
 };
 
-// One job: what its callback was told, and what was collected, must be the same.
+// One job: its callback and the thread that collects its result must get the same status.
 class Record {
  public:
   explicit Record(Books& books) : books_(books) {}
@@ -87,7 +88,7 @@ class Record {
     const int code = static_cast<int>(status.code());
     if (!code_.compare_exchange_strong(none, code) && none != code)
       books_.mistake("a job was " + std::string(to_string(static_cast<StatusCode>(none))) +
-                     " for one face and " + status.to_string() + " for another");
+                     " for one observer and " + status.to_string() + " for another");
   }
 
   Books& books_;
@@ -95,7 +96,7 @@ class Record {
   std::atomic<int> code_{-1};
 };
 
-// The callbacks of one unit: each job's comes once, and in the order that was asked for.
+// The callbacks of one unit: each runs once, and they run in the configured order.
 class Ledger {
  public:
   Ledger(Books& books, CallbackOrder order) : books_(books), order_(order) {}
@@ -104,15 +105,15 @@ class Ledger {
     const std::lock_guard lock(mutex_);
     ++calls_;
     if (order_ == CallbackOrder::kSubmission) {
-      books_.expect(id > last_, "a callback came out of order, or twice");
+      books_.expect(id > last_, "a callback ran out of order, or twice");
       last_ = id;
       return;
     }
     if (last_ == 0) last_ = id & ~kCounterMask;
-    books_.expect(id > last_ && ahead_.insert(id).second, "a callback came twice");
+    books_.expect(id > last_ && ahead_.insert(id).second, "a callback ran twice");
     while (ahead_.erase(last_ + 1) != 0) ++last_;
   }
-  // Whether all of `count` callbacks have come. Requirement: the unit is closed.
+  // Whether all of `count` callbacks have run. Requirement: the unit is closed.
   bool is_complete(uint64_t count) const {
     const std::lock_guard lock(mutex_);
     return calls_ == count && ahead_.empty();

@@ -1,6 +1,6 @@
-// Soak: random submit, cancel, deadline, fault and reset from eight threads, for as long as wanted.
-// Nothing may be lost: every job that was submitted completes exactly once, and all faces agree on
-// how. Prints what it counted; exit code 1 when something does not add up.
+// Soak: random submit, cancel, deadline, fault and reset from eight threads, for a given time.
+// Nothing may be lost: every submitted job completes exactly once, and callback, wait and co_await
+// report the same status. Prints the counts; exit code 1 when they do not add up.
 //
 // usage: soak_test [--seconds N] [--seed S]
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ using std::chrono::steady_clock;
 constexpr const char* kDevice = "faulty-null";
 constexpr uint32_t kLanes = 2;
 constexpr size_t kWorkers = 8;
-// No step of a run waits longer for anything; a run without progress for so long is stuck.
+// No step of a run waits longer than this; a run without progress for this long is stuck.
 constexpr seconds kStuckAfter{60};
 
 struct Options {
@@ -124,7 +124,7 @@ void run_workers(const World& world, device::FaultPlan& faults, std::atomic<bool
   for (std::thread& thread : threads) thread.join();
 }
 
-// Closes the units and holds what they say against the books.
+// Closes the units and compares their counts with the books.
 void settle(Books& books, std::deque<SharedUnit>& units) {
   uint64_t issued = 0;
   for (SharedUnit& shared : units) {

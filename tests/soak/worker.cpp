@@ -16,7 +16,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// How many jobs a worker leaves uncollected at a time.
+// How many uncollected jobs a worker keeps.
 constexpr size_t kMostHeld = 16;
 
 struct Coroutine {
@@ -58,13 +58,13 @@ void Worker::step() {
     wait_for_some();
 }
 
-// In a storm one that gives hung jobs up: not the first.
+// In a storm, any but the first, which does not give up hung jobs.
 SharedUnit& Worker::any_unit() {
   const uint64_t first = in_storm() ? 1 : 0;
   return world_.units[first + below(world_.units.size() - first)];
 }
 
-// A callback that says what it was told, and now and then submits another job.
+// A job whose callback records its status and sometimes submits another job.
 JobArgs Worker::random_job(Ledger& ledger, const std::shared_ptr<Record>& record, Unit* again) {
   JobArgs job = world_.args;
   if (below(5) == 0) job.deadline = steady_clock::now() + up_to(milliseconds(3));
@@ -151,7 +151,7 @@ void Worker::execute() {
   }
 }
 
-// A unit of the worker's own that is closed, or destroyed, with jobs in flight.
+// Creates a unit, and closes or destroys it with jobs in flight.
 void Worker::use_own_unit() {
   const bool auto_reset = below(2) == 0;
   UnitOptions options{.name = "own", .depth = 4, .auto_reset = auto_reset};
@@ -187,7 +187,7 @@ void Worker::reset_one() {
   static_cast<void>(unit.reset());
 }
 
-// What becomes of a job's handle: most ways end with its result.
+// Gets rid of a job's handle in one of several ways, most of which collect its result.
 void Worker::dispose(Held held) {
   switch (below(8)) {
     case 0:
@@ -217,7 +217,7 @@ void Worker::dispose(Held held) {
   if (held_.size() > kMostHeld) wait_for_some();
 }
 
-// What cancel says must fit what becomes of the job.
+// The outcome of cancel must match the status of the job.
 void Worker::cancel(Held& held) {
   const Result<CancelOutcome> outcome = held.job.cancel(up_to(microseconds(200)));
   const Status status = held.job.wait();
@@ -230,7 +230,7 @@ void Worker::cancel(Held& held) {
   world_.books.cancelled[static_cast<size_t>(*outcome)].fetch_add(1);
   const bool cancelled = status.code() == StatusCode::kCancelled;
   world_.books.expect(cancelled == (*outcome != CancelOutcome::kTooLate),
-                      "cancel said something else than the job's status");
+                      "the outcome of cancel does not match the job's status");
 }
 
 void Worker::collect(Held& held) {

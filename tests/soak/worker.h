@@ -1,4 +1,4 @@
-// Worker: one thread of a soak run. Does to the units whatever a program may, at random.
+// Worker: one thread of a soak run. Calls at random everything that a program may call on a unit.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ struct World {
   const Model& model;
   const JobArgs& args;  // without deadline and callback
   std::deque<SharedUnit>& units;
-  SharedUnit& executing;           // the one that execute is used on, too
+  SharedUnit& executing;           // one of them, on which execute is called, too
   const std::atomic<bool>& storm;  // jobs hang so often that only watched units get some
   Books& books;
 };
@@ -38,11 +38,11 @@ class Worker {
  public:
   Worker(World world, uint64_t seed) : world_(world), random_(seed) {}
 
-  // Until `stop`, and then until everything that this worker has begun is done.
+  // Runs until `stop` is true and everything that this worker has begun is done.
   void run(const std::atomic<bool>& stop);
 
  private:
-  // A job that this worker has still to collect.
+  // A job whose result this worker has not collected yet.
   struct Held {
     Job job;
     std::shared_ptr<Record> record;

@@ -1,5 +1,5 @@
 // A client of the installed VART-ML API: loads a model, describes its tensors, runs it once, and
-// says which files of the installation the process has loaded.
+// prints which files of the installation the process has loaded.
 #include <vart/vart_device.hpp>
 #include <vart/vart_memory_types.hpp>
 

@@ -1,4 +1,4 @@
-// Says which files of the installation the process has loaded.
+// Prints which files of the installation the process has loaded.
 #pragma once
 
 #include <stdio.h>
