@@ -7,7 +7,8 @@
 namespace millrace::device {
 namespace {
 
-// Small enough that a stop is honoured at once, large enough that nobody notices the pieces.
+// Small enough that a stop is honoured at once, large enough that splitting costs nothing
+// noticeable.
 constexpr size_t kPieceBytes = size_t{4} << 20;
 
 }  // namespace
@@ -16,7 +17,7 @@ Status Device::transfer(void* to, const void* from, size_t bytes,
                         queue::RunControl& control) noexcept {
   auto* const target = static_cast<std::byte*>(to);
   const auto* const source = static_cast<const std::byte*>(from);
-  // Where the ranges overlap with the target behind, pieces go from the end to the start.
+  // Where the ranges overlap and the target is the higher one, the pieces are copied from the end.
   const bool backwards = target > source && target < source + bytes;
   uint32_t step = 0;
   for (size_t done = 0; done < bytes;) {

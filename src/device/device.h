@@ -1,4 +1,4 @@
-// Device, Program, Context: the interface behind which something computes.
+// Device, Program, Context: the interface of everything that computes.
 //
 //   Device   a backend instance. One per name and process (see registry.h). Owns the lanes.
 //   Program  a model loaded on a device, ready to run; immutable and shared between threads.
@@ -24,8 +24,8 @@ namespace millrace::device {
 enum class View : uint8_t { kCpu = 0, kHw = 1 };
 enum class Direction : uint8_t { kInput = 0, kOutput = 1 };
 
-// One boundary tensor of one frame: at least the view's bytes, aligned to 64 bytes where the caller
-// can (a program must cope with any alignment its element type allows).
+// The memory of one boundary tensor of one frame: at least the bytes of the view, usually aligned
+// to 64 bytes (a program must accept any alignment that its element type allows).
 struct Binding {
   void* data = nullptr;
   View view = View::kHw;
@@ -35,7 +35,7 @@ struct Binding {
 struct StepInfo {
   std::string node;            // name of the graph's node; empty for a step the device added
   std::string operation;       // for example "Conv", "Reorder"
-  std::string implementation;  // the kernel behind it, in the kernel library's words
+  std::string implementation;  // the kernel that runs it, as the kernel library names it
   std::string output;          // the tensor it writes or works towards; empty if it has no name
   uint32_t partition = 0;      // of the model; never smaller than that of the step before
 };
@@ -43,7 +43,7 @@ struct StepInfo {
 struct ProgramInfo {
   std::string device;
   graph::Precision precision;  // what the program computes in
-  std::string note;            // why that is not what the archive asks for; else empty
+  std::string note;            // why that differs from the archive's precision; else empty
   std::vector<StepInfo> steps;
   uint64_t weight_bytes = 0;   // packed weights, shared by all contexts
   uint64_t context_bytes = 0;  // arena and scratch of one context
@@ -56,12 +56,12 @@ class Context {
   // each in a view that the program accepts. Inputs are read only. Outputs are undefined on
   // failure.
   //
-  // Where step i of ProgramInfo::steps is about to begin: returns control.stop_status() when
-  // control.stop_requested(), which is a failure too; else calls control.begin_step(i), by which a
-  // watchdog sees progress and a report names the operator. Before the first step of each partition
-  // it calls control.begin_partition(partition, i), ahead of that look at stop_requested(). Steps
-  // that this frame does not need are passed over. A frame whose last step is done has succeeded,
-  // whatever was asked for meanwhile.
+  // Before step i of ProgramInfo::steps: returns control.stop_status() when
+  // control.stop_requested(), which is a failure, too; otherwise calls control.begin_step(i), by
+  // which a watchdog sees progress and a report names the operator. Before the first step of each
+  // partition it calls control.begin_partition(partition, i), and only then
+  // control.stop_requested(). Steps that this frame does not need are skipped. A frame whose last
+  // step is done has succeeded, even if a stop was requested in the meantime.
   virtual Status run(std::span<const Binding> inputs, std::span<const Binding> outputs,
                      queue::RunControl& control) noexcept = 0;
 };
@@ -70,8 +70,9 @@ class Program {
  public:
   virtual ~Program() = default;
   virtual const graph::CompiledModel& model() const noexcept = 0;
-  // Whether a boundary tensor may be bound in this view as it is. True for the HW view of every
-  // boundary that has one, and for the CPU view of the others; the runtime converts the rest.
+  // Whether a boundary tensor may be bound in this view without conversion. True for the HW view of
+  // every boundary that has one, and for the CPU view of the others; the runtime converts in all
+  // other cases.
   virtual bool accepts(Direction direction, size_t index, View view) const noexcept = 0;
   virtual Result<std::unique_ptr<Context>> create_context() const = 0;
   virtual ProgramInfo info() const = 0;
@@ -85,7 +86,7 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual std::string name() const = 0;  // "cpu", "null"
-  // For people: what computes, in which version.
+  // Human-readable: what computes, in which version.
   virtual std::string description() const { return name(); }
   // Prepares the model: chooses kernels, packs weights. Blocks. kUnsupported names every node this
   // device has no kernel for.
@@ -93,8 +94,8 @@ class Device {
       std::shared_ptr<const graph::CompiledModel> model) = 0;
   virtual queue::Lanes& lanes() noexcept = 0;
   // The data mover: copies between memory of the host and of the device, or within either, on the
-  // calling thread. The ranges may overlap. Between two pieces it reports a step to `control` and
-  // ends with its stop_status() once that is asked for; the bytes behind are then as they were.
+  // calling thread. The ranges may overlap. Between two pieces it reports a step to `control`, and
+  // returns its stop_status() once a stop is requested; then the remaining bytes are unchanged.
   virtual Status transfer(void* to, const void* from, size_t bytes,
                           queue::RunControl& control) noexcept;
 };

@@ -19,8 +19,8 @@ namespace {
 
 constexpr const char* kPluginSymbol = "millrace_device_plugin";
 
-// One lock over lookup and creation, so that two threads that ask for a device at the same time get
-// the same one. Only the faulty device opens another while it is made, under the same lock.
+// One lock for lookup and creation, so that two threads that open a device at the same time get the
+// same one. Only the faulty device opens another device while it is created, under the same lock.
 struct Registry {
   std::mutex mutex;
   std::map<std::string, std::weak_ptr<Device>> devices;

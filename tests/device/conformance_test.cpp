@@ -1,4 +1,4 @@
-// What every device promises through device/device.h, whatever computes behind it.
+// What every device must do that implements device/device.h.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ class DeviceConformance : public ::testing::TestWithParam<std::string> {
     return program.create_context().value()->run(inputs, outputs, control);
   }
 
-  // The same, and what it writes; the input's memory is `shift` bytes off alignment.
+  // The same, and returns what it writes; the input's memory is `shift` bytes off alignment.
   static std::vector<std::byte> run_once(const Program& program, View view, size_t shift = 0) {
     const graph::CompiledModel& model = program.model();
     ViewMemory input(model.inputs[0], view, shift), output(model.outputs[0], view, shift);

@@ -1,4 +1,4 @@
-// A library that is no device plugin.
+// A library that is not a device plugin.
 extern "C" int millrace_test_nothing() {
   return 0;
 }

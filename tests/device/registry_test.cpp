@@ -15,14 +15,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Registry, GivesTheSameDeviceWhileSomebodyKeepsIt) {
+TEST(Registry, GivesTheSameDeviceWhileItIsKept) {
   const std::shared_ptr<Device> first = open_device("null", {.lanes = 3}).value();
   const std::shared_ptr<Device> second = open_device("null", {.lanes = 1}).value();
   EXPECT_EQ(first, second);
   EXPECT_EQ(second->lanes().count(), 3u) << "the options of who came first win";
 }
 
-TEST(Registry, MakesANewDeviceWhenNobodyKeepsTheOldOne) {
+TEST(Registry, MakesANewDeviceOnceTheOldOneIsGone) {
   EXPECT_EQ(open_device("null", {.lanes = 3}).value()->lanes().count(), 3u);
   EXPECT_EQ(open_device("null", {.lanes = 1}).value()->lanes().count(), 1u);
 }

@@ -1,5 +1,5 @@
 // The null device: completes every job at once, on a lane. It computes nothing and leaves the
-// outputs as they are, so what a job costs on it is what the runtime itself costs. It is also the
+// outputs unchanged, so the cost of a job on it is the cost of the runtime itself. It is also the
 // skeleton to copy for a new device.
 #pragma once
 
@@ -12,8 +12,8 @@ namespace millrace::device {
 
 inline constexpr const char* kNullDeviceName = "null";
 
-// Accepts every model and every view, so that the runtime never converts for it. A boundary without
-// an HW view still has none.
+// The device accepts every model and every view, so that the runtime never converts for it. A
+// boundary without an HW view has none here, either.
 Result<std::shared_ptr<Device>> create_null_device(const DeviceOptions& options);
 
 }  // namespace millrace::device
