@@ -13,6 +13,7 @@
 #include "memory/bank.h"
 #include "nrt/process/log_location.h"
 #include "nrt/terms/status.h"
+#include "nrt/terms/unit_address.h"
 #include "runtime/watchdog.h"
 
 namespace millrace::nrt {
