@@ -31,7 +31,7 @@ namespace millrace {
   X(kUnsupported, "UNSUPPORTED", "valid, but not offered here")                             \
   X(kCorruptData, "CORRUPT_DATA", "the bytes are not what they claim to be")                \
   X(kIoError, "IO_ERROR", "the operating system refused")                                   \
-  X(kCancelled, "CANCELLED", "the job was withdrawn before it finished")                    \
+  X(kCancelled, "CANCELLED", "the job was cancelled before it finished")                    \
   X(kDeadlineExceeded, "DEADLINE_EXCEEDED", "the job's deadline passed before it finished") \
   X(kDropped, "DROPPED", "the job gave way to a newer one, as the unit's policy says")      \
   X(kHung, "HUNG", "the job made no progress and was given up")                             \

@@ -4,10 +4,10 @@
 //
 //   submit -> [place taken, id] -> queued -> running on a lane -> completed
 //                                    |                               ^
-//                                    +-- withdrawn: cancelled, ------+
+//                                    +-- removed: cancelled, ------+
 //                                        deadline, dropped
 //
-// A job completes exactly once. Jobs complete in the order of their ids, except that a withdrawn
+// A job completes exactly once. Jobs complete in the order of their ids, except that a removed
 // one completes at once, wherever it stands, and frees its place at that moment.
 //
 // All functions may be called from any thread at the same time, also from callbacks; a handle must
@@ -34,7 +34,7 @@ struct UnitOptions {
   std::string name{};  // for messages and logs
   uint32_t depth = 2;  // jobs accepted and not completed, 1 to 65,536
   WhenFull when_full = WhenFull::kFail;
-  // Differ only where jobs are withdrawn: in the order of submission the callback of a withdrawn
+  // Differ only where jobs are removed: in the order of submission the callback of a removed
   // job waits for those of the jobs before it.
   CallbackOrder callback_order = CallbackOrder::kSubmission;
   // How long wait looks for the completion before it sleeps; adapts downwards while that is in
@@ -84,7 +84,7 @@ class Unit {
   // unit's policy says. Never waits for the device, except with WhenFull::kBlock.
   //   kInvalidArgument    counts, memory or views do not fit the model, or the model is loaded on
   //                       another device
-  //   kQueueFull          no place, or 65,536 withdrawn jobs behind one that does not end
+  //   kQueueFull          no place, or 65,536 removed jobs behind one that does not end
   //   kDeadlineExceeded   the job's deadline passed before there was a place; or, with
   //                       WhenFull::kShedByDeadline, it was not expected to be in time
   //   kUnitDegraded       with the cause
@@ -121,12 +121,12 @@ class Unit {
   // One per unit; a negative fd removes it. The fd is duplicated.
   Status notify_free_fd(uint32_t k, int fd);
   // Adds 1 to the eventfd `fd` at every completion from now on. One per unit; a negative fd removes
-  // it. The fd is duplicated. Completions may be merged, and a withdrawn job may count twice: ask
+  // it. The fd is duplicated. Completions may be merged, and a removed job may count twice: ask
   // again what is completed.
   Status notify_each_fd(int fd);
 
   // The highest id up to which all are completed, and the highest issued; the low 48 bits are 0
-  // while there is none. last_completed passes a withdrawn job when those before it are done.
+  // while there is none. last_completed passes a removed job when those before it are done.
   JobId last_completed() const noexcept;
   JobId last_submitted() const noexcept;
   // Whether the job is completed; false for an id that this unit never issued.

@@ -33,7 +33,7 @@ enum class RoundingMode { UNKNOWN = 0, ROUND_TO_NEAREST_EVEN = 1, ROUND_TOWARD_Z
 
 enum class StatusCode {
   SUCCESS = 0,
-  FAILURE = 1,         // the job was withdrawn before it ran: its runner is being destroyed
+  FAILURE = 1,         // the job was cancelled before it ran: its runner is being destroyed
   INVALID_INPUT = 2,   // the input tensors do not fit the model
   INVALID_OUTPUT = 3,  // the output tensors do not fit the model
   OUT_OF_MEMORY = 4,

@@ -1,4 +1,4 @@
-// DeferredCallbacks: the callbacks of withdrawn requests whose turn, in the order of submission,
+// DeferredCallbacks: the callbacks of removed requests whose turn, in the order of submission,
 // has not come. Any thread.
 #pragma once
 
@@ -26,8 +26,8 @@ class DeferredCallbacks {
     count_.store(entries_.size(), std::memory_order_relaxed);
   }
 
-  // What was added for this request. Relaxed: whoever passes a withdrawn request has seen it
-  // settled, which follows add.
+  // What was added for this request. A relaxed load is enough: the owner passes a removed request
+  // after it has seen its completion, which follows add().
   std::optional<Entry> take(uint64_t counter) {
     if (count_.load(std::memory_order_relaxed) == 0) return std::nullopt;
     const std::lock_guard lock(mutex_);

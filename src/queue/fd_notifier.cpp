@@ -75,7 +75,7 @@ void FdNotifier::completed(uint64_t first, uint64_t last) noexcept {
   update_count();
 }
 
-void FdNotifier::tell_each() noexcept {
+void FdNotifier::notify_each() noexcept {
   const std::lock_guard lock(mutex_);
   if (each_) add_one(each_);
 }

@@ -32,7 +32,7 @@ class FdNotifier {
   template <class HasRoom>
   Status set_free(uint32_t k, int fd, HasRoom&& has_room) {
     MILLRACE_RETURN_IF_ERROR(replace_free(k, fd));
-    tell_free(has_room);
+    notify_free(has_room);
     return {};
   }
 
@@ -42,10 +42,10 @@ class FdNotifier {
 
   // Requests `first` to `last` are completed.
   void completed(uint64_t first, uint64_t last) noexcept;
-  void tell_each() noexcept;
+  void notify_each() noexcept;
   // There may be more room.
   template <class HasRoom>
-  void tell_free(HasRoom&& has_room) noexcept {
+  void notify_free(HasRoom&& has_room) noexcept {
     const std::lock_guard lock(mutex_);
     if (free_ && has_room(wanted_free_)) add_one(free_);
   }

@@ -40,7 +40,7 @@ Lanes::Impl::Impl(const LanesOptions& options)
       thread_name_(options.thread_name),
       live_(options.count),
       sleepers_(options.count + kMaxQuarantined) {
-  for (uint32_t lane = 0; lane < id_limit(); ++lane) places_.emplace_back(options.spin);
+  for (uint32_t lane = 0; lane < id_limit(); ++lane) slots_.emplace_back(options.spin);
 }
 
 Lanes::Impl::~Impl() = default;
@@ -63,9 +63,9 @@ Status Lanes::Impl::start() {
 
 // Starts a thread with the first id that is free. Requirement: threads_mutex_ is held.
 bool Lanes::Impl::start_lane_locked() {
-  const auto place = std::ranges::find(places_, false, &Place::in_use);
-  if (place == places_.end()) return false;
-  const auto lane = static_cast<LaneId>(place - places_.begin());
+  const auto slot = std::ranges::find(slots_, false, &Slot::in_use);
+  if (slot == slots_.end()) return false;
+  const auto lane = static_cast<LaneId>(slot - slots_.begin());
   spin_budget::take();
   sleepers_.begin_search();
   try {
@@ -73,8 +73,8 @@ bool Lanes::Impl::start_lane_locked() {
     Result<std::thread> thread =
         start_thread(thread_name_, [self = shared_from_this(), lane] { self->run_lane(lane); });
     if (thread.ok()) {
-      place->thread = *std::move(thread);
-      place->in_use = true;
+      slot->thread = *std::move(thread);
+      slot->in_use = true;
       return true;
     }
     log(LogLevel::kError, "queue", thread.status().message());
@@ -91,8 +91,8 @@ void Lanes::Impl::stop() {
   {
     const std::lock_guard lock(threads_mutex_);
     stopping_ = true;
-    for (Place& place : places_)
-      if (place.thread.joinable()) serving.push_back(std::move(place.thread));
+    for (Slot& slot : slots_)
+      if (slot.thread.joinable()) serving.push_back(std::move(slot.thread));
   }
   sleepers_.stop();
   for (std::thread& thread : serving) thread.join();
@@ -112,7 +112,7 @@ void Lanes::Impl::schedule(Source& source) noexcept {
 // Puts an owned source into the ready list.
 void Lanes::Impl::continue_elsewhere(Source& source) noexcept {
   ready_.push(source);
-  tell_withdrawer(source);
+  notify_closer(source);
   sleepers_.wake_one();
   // Pairs with replace, which stores `live_` and then looks at the list.
   if (count() == 0) fail_ready();
@@ -141,14 +141,14 @@ bool Lanes::Impl::continue_with_oldest(std::shared_ptr<Source>& held) {
   }
   if (ready_.empty()) return true;
   std::shared_ptr<Source> oldest = ready_.exchange(*held);
-  tell_withdrawer(*held);
+  notify_closer(*held);
   sleepers_.wake_one();
   held = std::move(oldest);
   return true;
 }
 
 bool Lanes::Impl::find_work(LaneId lane, std::shared_ptr<Source>& held) {
-  AdaptiveSpin& spin = places_[lane].spin;
+  AdaptiveSpin& spin = slots_[lane].spin;
   for (;;) {
     if (spin.until([&] { return poll(held); })) break;
     if (held && !let_go(*held)) break;
@@ -168,7 +168,7 @@ bool Lanes::Impl::poll(std::shared_ptr<Source>& held) {
   if (held && held->has_work()) {
     if (!ready_.empty()) {
       std::shared_ptr<Source> oldest = ready_.exchange(*held);
-      tell_withdrawer(*held);
+      notify_closer(*held);
       held = std::move(oldest);
     }
     return true;
@@ -189,12 +189,12 @@ bool Lanes::Impl::poll(std::shared_ptr<Source>& held) {
 //
 // A submitter stores the request and then reads the state (schedule); this stores the state and
 // then reads the request. All four are sequentially consistent, so either the submitter sees the
-// source idle and schedules it, or it is seen here. The same holds for `closing_` and withdraw.
+// source idle and schedules it, or it is seen here. The same holds for `closing_` and reclaim.
 bool Lanes::Impl::let_go(Source& source) noexcept {
   source.state_.store(Source::State::kIdle, std::memory_order_seq_cst);
   if (source.has_work() && source.try_move(Source::State::kIdle, Source::State::kScheduled))
     return false;
-  tell_withdrawer(source);
+  notify_closer(source);
   return true;
 }
 
@@ -215,7 +215,7 @@ void Lanes::Impl::give_back_late(LaneId lane) noexcept {
   {
     const std::lock_guard lock(threads_mutex_);
     --quarantined_;
-    if (places_[lane].retired) return;
+    if (slots_[lane].retired) return;
     live_.fetch_add(1, std::memory_order_seq_cst);
   }
   sleepers_.give_back(lane, [this] { return !ready_.empty(); });
@@ -234,12 +234,12 @@ bool Lanes::Impl::replace(LaneId lane, bool lent) {
   {
     const std::lock_guard lock(threads_mutex_);
     if (!lent) {
-      std::thread& hung = places_[lane].thread;
+      std::thread& hung = slots_[lane].thread;
       if (hung.joinable()) hung.detach();
       spin_budget::give();
     }
     replaced = quarantined_ < kMaxQuarantined && !stopping_ && start_lane_locked();
-    places_[lane].retired = lent && replaced;
+    slots_[lane].retired = lent && replaced;
     ++quarantined_;
     if (!replaced) live_.fetch_sub(1, std::memory_order_seq_cst);
   }
@@ -250,7 +250,7 @@ bool Lanes::Impl::replace(LaneId lane, bool lent) {
 // A thread that was set aside returned from its request: it ends, and its id can be used again.
 void Lanes::Impl::come_back(LaneId lane) {
   const std::lock_guard lock(threads_mutex_);
-  places_[lane].in_use = false;
+  slots_[lane].in_use = false;
   --quarantined_;
   if (stopping_ || live_.load(std::memory_order_relaxed) >= wanted_) return;
   if (start_lane_locked()) live_.fetch_add(1, std::memory_order_seq_cst);
@@ -264,10 +264,10 @@ void Lanes::Impl::fail_ready() noexcept {
   }
 }
 
-bool Lanes::Impl::withdraw(Source& source, Deadline deadline) {
+bool Lanes::Impl::reclaim(Source& source, Deadline deadline) {
   source.closing_.store(true, std::memory_order_seq_cst);
-  std::unique_lock lock(withdraw_mutex_);
-  return handed_over_.wait_until(lock, deadline, [&] {
+  std::unique_lock lock(reclaim_mutex_);
+  return reclaimable_.wait_until(lock, deadline, [&] {
     if (!own(source)) return false;
     source.state_.store(Source::State::kClosed, std::memory_order_seq_cst);
     return true;
@@ -275,10 +275,10 @@ bool Lanes::Impl::withdraw(Source& source, Deadline deadline) {
 }
 
 // Called after the source was left idle or put into the ready list.
-void Lanes::Impl::tell_withdrawer(const Source& source) noexcept {
+void Lanes::Impl::notify_closer(const Source& source) noexcept {
   if (!source.closing()) return;
-  const std::lock_guard lock(withdraw_mutex_);
-  handed_over_.notify_all();
+  const std::lock_guard lock(reclaim_mutex_);
+  reclaimable_.notify_all();
 }
 
 }  // namespace millrace::queue

@@ -68,7 +68,7 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
 
   // Stops new work of `source` and returns true once no lane and no list holds it: the caller owns
   // it. Waits for the request that runs; false when it still did at the deadline.
-  bool withdraw(Source& source, Deadline deadline);
+  bool reclaim(Source& source, Deadline deadline);
 
  private:
   void run_lane(LaneId lane);
@@ -78,7 +78,7 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   bool let_go(Source& source) noexcept;
   void continue_elsewhere(Source& source) noexcept;
   bool continue_with_oldest(std::shared_ptr<Source>& held);
-  void tell_withdrawer(const Source& source) noexcept;
+  void notify_closer(const Source& source) noexcept;
   void fail_ready() noexcept;
   bool start_lane_locked();
   void come_back(LaneId lane);
@@ -91,11 +91,11 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   ReadyList ready_;
   Sleepers sleepers_;
 
-  std::mutex withdraw_mutex_;
-  std::condition_variable handed_over_;
+  std::mutex reclaim_mutex_;
+  std::condition_variable reclaimable_;
 
-  struct Place {
-    explicit Place(std::chrono::nanoseconds limit) noexcept : spin(limit) {}
+  struct Slot {
+    explicit Slot(std::chrono::nanoseconds limit) noexcept : spin(limit) {}
     AdaptiveSpin spin;     // of the lane's own thread
     bool in_use = false;   // serving, or set aside and still hanging
     bool retired = false;  // replaced while it was lent: sleeps to the end
@@ -105,7 +105,7 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   std::atomic<bool> started_{false};
   bool stopping_ = false;
   uint32_t quarantined_ = 0;
-  std::deque<Place> places_;  // by LaneId; the fields but `spin` under threads_mutex_
+  std::deque<Slot> slots_;  // by LaneId; the fields but `spin` under threads_mutex_
 };
 
 }  // namespace millrace::queue

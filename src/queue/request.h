@@ -20,24 +20,25 @@ struct Completion {
 // fills one in, a lane runs it, and release() drops what the request referred to. So nothing is
 // allocated per request.
 //
-//   filled -> run -> settle -> [sequence published] -> settled -> release
+//   filled -> run -> write_status -> [sequence published] -> on_published -> release
 //
-// A request that never starts (cancelled, dropped, its deadline passed, its unit degraded) goes the
-// same way without run. The steps of one request never overlap and each sees the writes of the one
-// before, with one exception: when a request hangs, it is settled on another thread while run() is
-// still inside; release() then follows on the thread that hung, once run() returns.
+// A request that never starts (cancelled, dropped, its deadline passed, its unit degraded) takes
+// the same steps without run(). The steps of one request never overlap, and each sees the writes of
+// the one before, with one exception: when a request hangs, write_status() and on_published() are
+// called on another thread while run() has not returned; release() then follows on the thread that
+// hung, once run() returns.
 class Task {
  public:
   virtual ~Task() = default;
-  // On a lane, or on a thread that stands in for one. Writes the outputs and returns the request's
-  // status. A long task tells `control` what it begins as it goes, and returns
-  // control.stop_status() between two pieces of work once control.stop_requested().
+  // Called on a lane, or on a thread that has borrowed one. Writes the outputs and returns the
+  // request's status. A long task reports to `control` each piece of work that it begins, and
+  // returns control.stop_status() between two of them once control.stop_requested().
   virtual Status run(RunControl& control) noexcept = 0;
-  // Before the sequence is published: writes the status where the caller will look for it.
-  virtual void settle(const Completion&) noexcept {}
-  // After the sequence was published and before anybody is woken.
-  virtual void settled(const Completion&) noexcept {}
-  // Last: drops references, keeps capacity.
+  // Called before the sequence is published: writes the status where the caller will look for it.
+  virtual void write_status(const Completion&) noexcept {}
+  // Called after the sequence was published and before any waiter is woken.
+  virtual void on_published(const Completion&) noexcept {}
+  // Called last: drops references, keeps capacity.
   virtual void release() noexcept = 0;
   // For the report about a request that hung at `position`: partition, operator and buffer by name.
   // Called while run() is inside.

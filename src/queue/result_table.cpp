@@ -23,7 +23,7 @@ void ResultTable::insert(Failure failure) {
     dropped_through_ = failures_.front().counter;
     failures_.pop_front();
   }
-  // Withdrawn requests fail out of order.
+  // Removed requests fail out of order.
   const auto place = std::upper_bound(
       failures_.begin(), failures_.end(), counter,
       [](uint64_t wanted, const Failure& known) { return wanted < known.counter; });

@@ -20,7 +20,7 @@ class ResultTable {
 
   struct Result {
     Status status;
-    bool started = true;  // false: the request was withdrawn
+    bool started = true;  // false: the request was removed
   };
 
   // Keeps a failure. Call before the completion of `counter` is published. Without memory for it,

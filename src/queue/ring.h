@@ -1,23 +1,28 @@
-// Ring: the fixed storage of a unit's requests, from the claim of a place until they are done.
+// Ring: the fixed storage of a unit's requests, from the claim of a place until they are completed.
 //
-//                         +--------- the owner ---------+
-//   claim -> kReady --take--> kTaken --vacate--> kVacant (running, then complete)
-//                         |
-//                         +-- a withdrawer --> kTaken --settle--> kSettled --vacate--> kGone
-//                                                                                (the owner passes)
+//                  owner                owner
+//   claim -> kReady -take-> kTaken -----start----> kVacant           (it runs, then complete)
+//              |
+//              +------take-> kTaken -complete_removed-> kRemoved -vacate-> kGone
+//             another thread                            (the owner passes it)
 //
-// Any number of submitters and withdrawers; one owner at a time (the lane that holds the unit, or
-// its destroyer). Counters run from 1 without gaps; the request with counter c is kept in cell c
-// modulo the number of cells, until it starts or is withdrawn. Requests that start do so in order;
-// the one that runs is no longer in its cell, so a request that never ends does not stop the
-// cells behind it from being used again.
+// Guarantees: every claimed request is completed exactly once, by complete() after it ran or by
+// complete_removed() instead; requests start in the order of their claims and never overlap; at
+// most `depth` of them are claimed and not completed; no function blocks or allocates.
 //
-// A request has a place (one of `depth`) from its claim until complete() or settle(). There are
-// more cells than places, because a cell cannot be skipped: behind a request that waits, the cells
-// of withdrawn ones stay empty until it starts.
+// Any number of threads submit requests and remove waiting ones. The ring has one owner at a time:
+// the lane that holds the unit, or the thread that closes it. Counters run from 1 without gaps; the
+// request with counter c is stored in cell c modulo the number of cells until it starts or is
+// removed. The running request is no longer in its cell, so a request that never ends does not keep
+// the cells behind it from being used again.
 //
-// `Request` is what a cell stores. It belongs to the submitter from claim to publish, and to
-// whoever took it afterwards, until vacate: only then is the cell used again.
+// A request has a place (one of `depth`) from its claim until complete() or complete_removed().
+// There are more cells than places, because cells are used in turn: behind a request that waits,
+// the cells of removed requests stay empty until it starts.
+//
+// `Request` is what a cell stores. It belongs to the submitter from claim to publish, and from then
+// on to the thread whose take() succeeded, until that thread starts it or vacates the cell: only
+// then is the cell used again.
 //
 // `Sync` gives the primitives: see sync.h.
 #pragma once
@@ -41,15 +46,15 @@ class Ring {
   enum class Claim : uint8_t { kOk, kFull, kClosed };
   // What the owner finds at a counter.
   enum class Look : uint8_t {
-    kNothing,  // not published, or somebody is just withdrawing it
+    kNothing,  // not published, or taken by a thread that has not completed its removal
     kReady,    // take it and run it
-    kPassed,   // withdrawn: pass it
+    kPassed,   // removed and completed: pass it
   };
 
-  // How many withdrawn requests there may be behind one that does not end; the results of no more
-  // are kept anyway.
+  // How many removed requests there may be behind one that does not end. The result table keeps no
+  // more results than that.
   static constexpr uint64_t kMaxAhead = 65'536;
-  // A few more than places, for requests withdrawn behind one that waits.
+  // A few more than places, for requests removed behind one that waits.
   static constexpr uint64_t kMinCells = 128;
 
   explicit Ring(uint32_t depth, uint64_t min_cells = kMinCells)
@@ -64,34 +69,40 @@ class Ring {
 
   // --- Submitters.
 
-  // Takes up to `count` places; `counter` is the first of them and `count` how many were had.
+  // Claims up to `count` places; `counter` is the first one and `count` how many were claimed.
   Claim claim(uint64_t& counter, uint32_t& count) noexcept;
-  // Everything in the request before the word. Sequentially consistent for Lanes::let_go.
+  // Makes a claimed request visible to the owner. The store releases what the submitter has written
+  // to the request, for the thread that takes it. It is sequentially consistent because of
+  // Lanes::Impl::let_go: of the submitter and the lane that lets go of the unit, at least one sees
+  // what the other has stored.
   void publish(uint64_t counter) noexcept {
     cell(counter).word.store(word(counter, kReady), std::memory_order_seq_cst);
   }
 
-  // --- Owner and withdrawers.
+  // --- The owner, and threads that remove a waiting request.
 
-  // Makes the request the caller's, if it waits in the queue. Exactly one caller succeeds.
+  // Makes the request the caller's if it waits in the queue. Exactly one caller succeeds. Acquire
+  // pairs with publish(): the caller sees the request as the submitter has written it.
   bool take(uint64_t counter) noexcept {
     uint64_t ready = word(counter, kReady);
     return cell(counter).word.compare_exchange_strong(ready, word(counter, kTaken),
                                                       std::memory_order_acq_rel);
   }
 
-  // --- Withdrawer, having taken the request: its completion, then the end of its use of the cell.
+  // --- The thread that removes a request, after take() has succeeded.
 
-  // The publication point of a withdrawn request. The place is free before anybody can learn of the
-  // completion, and the owner passes the request (takes 1 from `ahead`) only afterwards.
-  void settle(uint64_t counter) noexcept {
+  // The publication point of a removed request. The count comes before the word: the place is free
+  // before a thread can see the completion, and the owner, which passes the request once it sees
+  // the word, never takes 1 from a count of zero.
+  void complete_removed(uint64_t counter) noexcept {
     progress_.fetch_add(1, std::memory_order_seq_cst);
-    cell(counter).word.store(word(counter, kSettled), std::memory_order_seq_cst);
+    cell(counter).word.store(word(counter, kRemoved), std::memory_order_seq_cst);
   }
-  // The next submitter of the cell sees it as the withdrawer left it. Sequentially consistent for
-  // Room.
-  void vacate_settled(uint64_t counter) noexcept {
-    // The owner may have passed it meanwhile, but nobody uses the cell again before this.
+  // Ends the use of the cell of a removed request. The store releases the cell to its next
+  // submitter, whose claim acquires it in is_vacant(). It is sequentially consistent because of
+  // Room: a submitter may be waiting for this cell.
+  void vacate(uint64_t counter) noexcept {
+    // The owner may have passed the request already, but the cell is not claimed before this store.
     cell(counter).word.store(word(counter, kGone), std::memory_order_seq_cst);
   }
 
@@ -106,63 +117,66 @@ class Ring {
     switch (seen & kPhaseMask) {
       case kReady:
         return Look::kReady;
-      case kSettled:
+      case kRemoved:
       case kGone:
         return Look::kPassed;
       default:
         return Look::kNothing;
     }
   }
-  // After take: the request becomes the running one and leaves its cell in exchange for `idle`,
-  // which the cell's next submitter will find.
+  // After take(): the request becomes the running one and leaves its cell in exchange for `idle`,
+  // which the next submitter of the cell will find there.
   void start(uint64_t counter, Request& idle) noexcept {
     using std::swap;
     swap(cell(counter).request, idle);
-    // Before the cell is vacant: see is_completed. Release: with it goes the request, to whoever
-    // gives it up, and the effects of those that ran before.
+    // Stored before the cell becomes vacant, which is_completed() relies on. Release pairs with the
+    // acquire of a thread that gives the request up: it sees the request, and the effects of those
+    // that ran before.
     running_.store(counter << 1 | 1, std::memory_order_release);
-    // Sequentially consistent for Room: a submitter may wait for this cell.
+    // Releases the cell to its next submitter; sequentially consistent as in vacate().
     cell(counter).word.store(word(counter, kVacant), std::memory_order_seq_cst);
   }
-  // The right to complete the running request, which two may want: the thread that ran it, and
-  // whoever gives it up. Exactly one of them succeeds.
+  // Takes the right to complete the running request. Two threads may ask for it, the one that ran
+  // the request and the one that gives it up; exactly one of them succeeds.
   bool finish(uint64_t counter) noexcept {
     uint64_t running = counter << 1 | 1;
     return running_.compare_exchange_strong(running, counter << 1, std::memory_order_acq_rel);
   }
-  // The publication point of a request that ran. Sequentially consistent for WaitList.
+  // The publication point of a request that ran. Releases the request's effects to every thread
+  // that reads the completion; sequentially consistent because of WaitList, where a waiter
+  // announces itself and then looks here.
   void complete() noexcept { progress_.fetch_add(kOneCompleted, std::memory_order_seq_cst); }
-  // Counts the head, which was withdrawn, among the completed.
+  // Counts the head, a removed request, among the completed ones.
   void pass() noexcept { progress_.fetch_add(kOneCompleted - 1, std::memory_order_seq_cst); }
 
-  // --- Everybody.
+  // --- Any thread.
 
-  // The request that runs; 0 when none does.
+  // The counter of the running request; 0 when none runs.
   uint64_t running() const noexcept {
     const uint64_t running = running_.load(std::memory_order_acquire);
     return (running & 1) != 0 ? running >> 1 : 0;
   }
   uint64_t issued() const noexcept { return tail_.load(std::memory_order_acquire) & ~kClosedBit; }
-  // Acquire: pairs with complete() and pass(), so that all of a completed request's effects are
-  // visible.
+  // Acquire pairs with complete() and pass(): all effects of the completed requests are visible.
   uint64_t completed() const noexcept { return completed(progress()); }
-  // Changes with every completion, in order or not: for those who wait for news.
+  // Changes with every completion, in order or not.
   uint64_t progress() const noexcept { return progress_.load(std::memory_order_acquire); }
   static uint64_t completed(uint64_t progress) noexcept { return progress >> kAheadBits; }
 
-  // Sequentially consistent for WaitList::add.
+  // Sequentially consistent because of WaitList::add, which asks after the waiter is announced.
   //
-  // A cell that was used again after `counter` means that the request left it: because it was
-  // withdrawn, or because it started. In the latter case running_ was set before the cell became
-  // vacant, so a different value there means that it is completed.
+  // When the cell was claimed again after `counter`, the request has left it: because it was
+  // removed, or because it started. In the latter case running_ was set before the cell became
+  // vacant, so another value there means that the request is completed.
   bool is_completed(uint64_t counter) const noexcept {
     if (counter <= progress_.load(std::memory_order_seq_cst) >> kAheadBits) return true;
     const uint64_t seen = cell(counter).word.load(std::memory_order_seq_cst);
-    if (counter_of_word(seen) == counter) return (seen & kPhaseMask) >= kSettled;
+    if (counter_of_word(seen) == counter) return (seen & kPhaseMask) >= kRemoved;
     return counter_of_word(seen) > counter &&
            running_.load(std::memory_order_acquire) >> 1 != counter;
   }
-  // Whether `places` claims would succeed, one at least. Sequentially consistent for Room.
+  // Whether `places` claims would succeed, one at least. Sequentially consistent because of Room,
+  // which asks after the waiter is announced.
   bool has_room(uint32_t places = 1) const noexcept {
     const uint64_t tail = tail_.load(std::memory_order_seq_cst);
     const uint64_t progress = progress_.load(std::memory_order_seq_cst);
@@ -170,18 +184,18 @@ class Ring {
     return tail < kLastCounter && tail + places <= freed(progress) + depth_ &&
            (progress & kAheadMask) < kMaxAhead && vacant_cells(tail, cells) == cells;
   }
-  // Whether no request has a place. Sequentially consistent.
+  // Whether no request has a place. Sequentially consistent, see claim().
   bool is_idle() const noexcept {
     return tail_.load(std::memory_order_seq_cst) ==
            freed(progress_.load(std::memory_order_seq_cst));
   }
   // Whether the cell of `counter`, which has just become vacant, is among the next `places` to be
-  // claimed. Sequentially consistent: who found it in use before has seen the same tail.
+  // claimed. Sequentially consistent: a waiter that found the cell in use has seen the same tail.
   bool is_among_next(uint64_t counter, uint32_t places) const noexcept {
     const uint64_t tail = tail_.load(std::memory_order_seq_cst) & ~kClosedBit;
     return counter + cell_count() <= tail + places;
   }
-  // Whether withdrawing one request more could make room: the next cell is vacant, and no more are
+  // Whether removing one request more could make room: the next cell is vacant, and no more are
   // ahead than may be.
   bool may_displace() const noexcept {
     return (progress_.load(std::memory_order_acquire) & kAheadMask) + 1 < kMaxAhead &&
@@ -194,19 +208,20 @@ class Ring {
     return freed_after < issued_before ? static_cast<uint32_t>(issued_before - freed_after) : 0;
   }
 
-  // --- Destroyer. After close() every claim is refused.
+  // --- The thread that closes the unit. After close() every claim is refused.
   void close() noexcept { tail_.fetch_or(kClosedBit, std::memory_order_acq_rel); }
 
  private:
-  enum Phase : uint64_t { kVacant = 0, kReady = 1, kTaken = 2, kSettled = 3, kGone = 4 };
+  enum Phase : uint64_t { kVacant = 0, kReady = 1, kTaken = 2, kRemoved = 3, kGone = 4 };
   static constexpr uint64_t kPhaseMask = 7;
   static constexpr uint64_t kClosedBit = uint64_t{1} << 63;
-  // progress_: the completed without gaps, and how many more completed ahead of them.
-  // Ahead may be as many as kMaxAhead - 1, and then every place's request be withdrawn.
+  // progress_ holds the number of requests completed without gaps, and how many more completed
+  // ahead of them: at most kMaxAhead - 1, and then the request of every place.
   static constexpr int kAheadBits = 17;
   static constexpr uint64_t kAheadMask = (uint64_t{1} << kAheadBits) - 1;
   static constexpr uint64_t kOneCompleted = uint64_t{1} << kAheadBits;
-  // Requests ever issued by one unit: months at the highest rate there is.
+  // The largest number of requests that one unit can issue: it lasts months at the highest rate
+  // that was measured.
   static constexpr uint64_t kLastCounter = (uint64_t{1} << (64 - kAheadBits)) - 1;
 
   struct alignas(64) Cell {
@@ -223,7 +238,7 @@ class Ring {
   }
   // Whether the cell of `counter` can be claimed for it: the request one round before was there and
   // has left. (A cell that is claimed and not published shows the request before that one.)
-  // Acquire: pairs with start and vacate_settled; sequentially consistent for Room.
+  // Acquire pairs with start() and vacate(); sequentially consistent because of Room.
   bool is_vacant(uint64_t counter) const noexcept {
     const uint64_t before = counter > cell_count() ? counter - cell_count() : 0;
     const uint64_t seen = cell(counter).word.load(std::memory_order_seq_cst);
@@ -243,9 +258,9 @@ class Ring {
   alignas(64) Atomic<uint64_t> tail_{0};  // counter issued last, and kClosedBit
   Atomic<uint64_t> freed_seen_{0};        // saves submitters from reading the owner's line
 
-  // Written by the owner and by withdrawers, read by whoever polls.
+  // Written by the owner and by threads that remove requests, read by all that poll.
   alignas(64) Atomic<uint64_t> progress_{0};
-  // Written by the owner alone: apart, so that its stores do not disturb who polls.
+  // Written by the owner alone, on a cache line of its own: its stores do not disturb pollers.
   alignas(64) Atomic<uint64_t> running_{0};  // counter << 1 | whether it still runs
 };
 
@@ -254,28 +269,29 @@ auto Ring<Request, Sync>::claim(uint64_t& counter, uint32_t& count) noexcept -> 
   uint64_t tail = tail_.load(std::memory_order_relaxed);
   for (;;) {
     if (tail >= kLastCounter) return Claim::kClosed;
-    const uint32_t had = vacant_cells(tail, free_places(tail, count));
-    if (had == 0) {
-      // Exact only if `tail` is still the newest.
+    const uint32_t claimable = vacant_cells(tail, free_places(tail, count));
+    if (claimable == 0) {
+      // The answer is exact only if `tail` is still the newest.
       const uint64_t again = tail_.load(std::memory_order_relaxed);
       if (again == tail) return Claim::kFull;
       tail = again;
       continue;
     }
-    // Pairs with the fetch_or in close(), which must see this submitter inside. Sequentially
-    // consistent for whoever decides by is_idle() that nobody needs him any more.
-    if (tail_.compare_exchange_weak(tail, tail + had, std::memory_order_seq_cst,
+    // Of this exchange and the fetch_or in close() one comes first: either the claim is refused, or
+    // the closing thread sees this submitter inside the unit. Sequentially consistent because of
+    // is_idle(), by which the monitor decides that the unit needs no watching any more.
+    if (tail_.compare_exchange_weak(tail, tail + claimable, std::memory_order_seq_cst,
                                     std::memory_order_relaxed)) {
       counter = tail + 1;
-      count = had;
+      count = claimable;
       return Claim::kOk;
     }
   }
 }
 
 // Completions only make room, and a claim after an answer greater than zero succeeds only while
-// `tail` is unchanged. Acquire and release: whoever claims a place has seen the completion that
-// freed it, whether it read the owner's line or another submitter's copy of it.
+// `tail` is unchanged. Acquire and release: the thread that claims a place has seen the completion
+// that freed it, whether it has read progress_ or the copy that another submitter made of it.
 template <class Request, class Sync>
 uint32_t Ring<Request, Sync>::free_places(uint64_t tail, uint32_t wanted) noexcept {
   // A copy newer than `tail` makes the difference negative: there is room, and the claim will fail.

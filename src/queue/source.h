@@ -3,9 +3,9 @@
 //            a submitter, or the lane that looked again
 //        +--------------------------------------------+
 //        |                                            v
-//      idle <---- the lane found nothing more ---- scheduled ---- withdrawn ----> closed
+//      idle <---- the lane found nothing more ---- scheduled ---- reclaimed ----> closed
 //        |                                                                          ^
-//        +-------------------------------- withdrawn ------------------------------+
+//        +-------------------------------- reclaimed ------------------------------+
 //
 // idle       nobody owns it; it has no work that anyone has seen
 // scheduled  owned: by the ready list, or by the one lane that runs it or still holds it

@@ -4,17 +4,18 @@
 //
 //   submit -> [place taken, sequence id] -> queued -> running on a lane -> completed
 //                                             |                               ^
-//                                             +-- withdrawn: cancelled, ------+
+//                                             +-- removed: cancelled, ------+
 //                                                 deadline, dropped
 //
 // Completion is published at one point, in this order: the outputs' bytes; the caller-visible
-// status (Task::settle) and the result table; counters; the sequence (release); then Task::settled,
-// the callback is posted, waiters and event fds are told; then the task's references are dropped.
-// Whoever sees a request as completed sees everything before it. A request completes exactly once.
+// status (Task::write_status) and the result table; counters; the sequence (release); then
+// Task::on_published, the callback is posted, waiters and event fds are told; then the task's
+// references are dropped. Whoever sees a request as completed sees everything before it. A request
+// completes exactly once.
 //
-// Requests complete in the order of their ids, except that a withdrawn one completes at once,
+// Requests complete in the order of their ids, except that a removed one completes at once,
 // wherever it stands; it frees its place at that moment. last_completed() counts without gaps, so
-// it passes a withdrawn request when those before it are done.
+// it passes a removed request when those before it are done.
 //
 // Five ways to learn of completion, all fed by that one point:
 //   wait       the request's status, once it is completed; with a timeout; any number of threads,
@@ -53,8 +54,8 @@ struct UnitOptions {
   uint32_t depth = 2;  // requests accepted and not completed, 1 to 65,536
   TaskFactory make_task;
   WhenFull when_full = WhenFull::kFail;
-  // Differ only where requests are withdrawn: in the order of submission the callback of a
-  // withdrawn request waits for those of the requests before it.
+  // Differ only where requests are removed: in the order of submission the callback of a
+  // removed request waits for those of the requests before it.
   CallbackOrder callback_order = CallbackOrder::kSubmission;
   // How long wait looks for the completion before it sleeps; adapts downwards while that is in
   // vain. Zero sleeps at once. Longer saves the wake-up (tens of microseconds on virtual machines)
@@ -116,7 +117,7 @@ class Unit {
   // taken cannot be given back) with a task on this thread, and makes the request ready. When
   // `depth` requests are not completed, does what the unit's policy says. Never waits for the
   // device, except with WhenFull::kBlock.
-  //   kQueueFull          no place, or 65,536 withdrawn requests behind one that does not end
+  //   kQueueFull          no place, or 65,536 removed requests behind one that does not end
   //   kDeadlineExceeded   the request's deadline passed before there was a place; or, with
   //                       WhenFull::kShedByDeadline, it was not expected to be in time
   //   kUnitDegraded       with the cause
@@ -186,7 +187,7 @@ class Unit {
   // kInvalidArgument for an fd that cannot be duplicated.
   Status notify_fd(SequenceId id, int fd, uint8_t slot = 0);
   // Adds 1 to `fd` at every completion from now on, after the sequence is visible; one slot per
-  // unit, negative removes. Completions may be merged, and a withdrawn request may count twice (it
+  // unit, negative removes. Completions may be merged, and a removed request may count twice (it
   // is passed by last_completed later): ask again what is completed.
   Status notify_each_fd(int fd);
 

@@ -1,4 +1,4 @@
-// How a request ends: it runs and completes, or is withdrawn; and how the unit ends.
+// How a request ends: it runs and completes, or is removed; and how the unit ends.
 #include <algorithm>
 #include <thread>
 
@@ -44,7 +44,7 @@ bool Unit::Impl::run_taken(uint64_t counter, LaneId lane) noexcept {
 }
 
 // The next request to run, which is the caller's then; 0 when there is none. Passes those that were
-// withdrawn.
+// removed.
 uint64_t Unit::Impl::take_head() noexcept {
   bool passed = false;
   uint64_t head = ring_.head();
@@ -60,7 +60,7 @@ uint64_t Unit::Impl::take_head() noexcept {
       break;
     }
   }
-  if (passed) tell(ring_.completed(), ring_.completed());
+  if (passed) notify(ring_.completed(), ring_.completed());
   return head;
 }
 
@@ -108,48 +108,48 @@ void Unit::Impl::complete(uint64_t counter, Request& request, Status status) noe
 // The one publication point. The outputs' bytes are written; see unit.h for the order.
 void Unit::Impl::publish_completion(uint64_t counter, Request& request, Status status) noexcept {
   const Completion completion{sequence(counter), std::move(status)};
-  request.task->settle(completion);
+  request.task->write_status(completion);
   record(completion, true);
   ring_.complete();
   emit(HookPoint::kCompleted, completion.sequence, static_cast<uint64_t>(completion.status.code()));
-  request.task->settled(completion);
+  request.task->on_published(completion);
   post_callback(request, completion);
   while (ring_.look(ring_.head()) == Look::kPassed) pass_head();
-  tell(counter, ring_.completed());
+  notify(counter, ring_.completed());
 }
 
 // Completes a request that was taken from the queue before it started. Any thread.
-void Unit::Impl::withdraw(uint64_t counter, Status status) noexcept {
+void Unit::Impl::remove(uint64_t counter, Status status) noexcept {
   const Visit visit(inside_);
   Request& request = ring_.request(counter);
   const Completion completion{sequence(counter), std::move(status)};
-  request.task->settle(completion);
+  request.task->write_status(completion);
   record(completion, false);
   if (request.callback && options_.callback_order == CallbackOrder::kSubmission) {
     deferred_.add(counter, std::move(request.callback), completion.status);
     request.callback = nullptr;
   }
-  ring_.settle(counter);
+  ring_.complete_removed(counter);
   emit(HookPoint::kCompleted, completion.sequence, static_cast<uint64_t>(completion.status.code()));
-  request.task->settled(completion);
+  request.task->on_published(completion);
   post_callback(request, completion);
   waits_.completed_alone(counter);
-  tell(counter, counter);
+  notify(counter, counter);
   request.task->release();
-  ring_.vacate_settled(counter);
+  ring_.vacate(counter);
   cell_vacated(counter);
-  pass_withdrawn();
+  pass_removed();
 }
 
-// After a request was withdrawn: sees to it that it is passed, and that those behind it run, even
+// After a request was removed: sees to it that it is passed, and that those behind it run, even
 // if nothing else comes and all lanes are busy. When the head is running, or is just being
-// withdrawn by somebody else, that thread does so.
-void Unit::Impl::pass_withdrawn() noexcept {
+// removed by somebody else, that thread does so.
+void Unit::Impl::pass_removed() noexcept {
   if (ring_.look(ring_.head()) == Look::kNothing) return;
   if (!lanes_->own(*this)) return;  // the lane that holds it will see
   const uint64_t before = ring_.completed();
   while (ring_.look(ring_.head()) == Look::kPassed) pass_head();
-  if (ring_.completed() != before) tell(before + 1, ring_.completed());
+  if (ring_.completed() != before) notify(before + 1, ring_.completed());
   lanes_->resume(*this);
 }
 
@@ -164,7 +164,7 @@ void Unit::Impl::post_callback(Request& request, const Completion& completion) n
   request.callback = nullptr;
 }
 
-// Counts the withdrawn head among the completed; its callback has its turn now.
+// Counts the removed head among the completed; its callback has its turn now.
 void Unit::Impl::pass_head() noexcept {
   const uint64_t head = ring_.head();
   ring_.pass();
@@ -173,12 +173,12 @@ void Unit::Impl::pass_head() noexcept {
 }
 
 // Tells those who wait, once requests `first` to `last` are completed.
-void Unit::Impl::tell(uint64_t first, uint64_t last) noexcept {
+void Unit::Impl::notify(uint64_t first, uint64_t last) noexcept {
   waits_.completed_through(ring_.completed());
   if (fds_.any()) {
     fds_.completed(first, last);
-    fds_.tell_each();
-    fds_.tell_free([this](uint32_t places) { return ring_.has_room(places); });
+    fds_.notify_each();
+    fds_.notify_free([this](uint32_t places) { return ring_.has_room(places); });
   }
   room_.changed();
 }
@@ -187,7 +187,7 @@ void Unit::Impl::tell(uint64_t first, uint64_t last) noexcept {
 // cells than places.
 void Unit::Impl::cell_vacated(uint64_t counter) noexcept {
   if (fds_.any())
-    fds_.tell_free([&](uint32_t places) {
+    fds_.notify_free([&](uint32_t places) {
       return ring_.is_among_next(counter, places) && ring_.has_room(places);
     });
   room_.changed();
@@ -200,7 +200,7 @@ void Unit::Impl::close() {
   take_from_lanes();
   submitters_.wait_until_gone();
   cancel_queued();
-  // First who withdraws a request: it may have a callback to post.
+  // First who removes a request: it may have a callback to post.
   inside_.wait_until_gone();
   if (any_callback_.load(std::memory_order_relaxed)) dispatcher_->drain();
   lanes_->detach();
@@ -225,7 +225,7 @@ void Unit::Impl::take_from_lanes() {
       std::min<std::chrono::nanoseconds>(options_.close_patience, std::chrono::milliseconds(50));
   uint64_t marks = 0;
   Deadline since = std::chrono::steady_clock::now();
-  while (!lanes_->withdraw(*this, std::chrono::steady_clock::now() + look_again)) {
+  while (!lanes_->reclaim(*this, std::chrono::steady_clock::now() + look_again)) {
     const std::lock_guard lock(watch_mutex_);
     const Deadline now = std::chrono::steady_clock::now();
     const uint64_t running = ring_.running();
@@ -242,7 +242,7 @@ void Unit::Impl::take_from_lanes() {
 void Unit::Impl::cancel_queued() {
   while (ring_.head() <= ring_.issued()) {
     const uint64_t counter = take_head();
-    if (counter == 0) {  // somebody is just withdrawing it
+    if (counter == 0) {  // somebody is just removing it
       std::this_thread::yield();
       continue;
     }

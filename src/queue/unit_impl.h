@@ -3,7 +3,7 @@
 // the monitor watches deadlines and progress.
 //
 //   unit_submit.cpp    how a request gets in: places, policies, running inline
-//   unit_complete.cpp  how it ends: running, completing, withdrawing, closing
+//   unit_complete.cpp  how it ends: running, completing, removing, closing
 //   unit_watch.cpp     what happens by the clock: deadlines, hung requests, reset
 //   unit_wait.cpp      how callers learn of it
 #pragma once
@@ -119,7 +119,7 @@ class Unit::Impl final : public Source, public Watched {
   struct alignas(64) Running {
     Request request;
     RunControl control;
-    bool in_lanes_stead = false;  // runs on a caller's thread
+    bool on_borrowed_lane = false;  // runs on a caller's thread
   };
 
   // unit_submit.cpp
@@ -146,12 +146,12 @@ class Unit::Impl final : public Source, public Watched {
   void abandon(Running* running) noexcept;
   void complete(uint64_t counter, Request& request, Status status) noexcept;
   void publish_completion(uint64_t counter, Request& request, Status status) noexcept;
-  void withdraw(uint64_t counter, Status status) noexcept;
+  void remove(uint64_t counter, Status status) noexcept;
   void record(const Completion& completion, bool started) noexcept;
   void post_callback(Request& request, const Completion& completion) noexcept;
   void pass_head() noexcept;
-  void pass_withdrawn() noexcept;
-  void tell(uint64_t first, uint64_t last) noexcept;
+  void pass_removed() noexcept;
+  void notify(uint64_t first, uint64_t last) noexcept;
   void cell_vacated(uint64_t counter) noexcept;
   void take_from_lanes();
   void wait_until_closed() noexcept;
@@ -203,10 +203,10 @@ class Unit::Impl final : public Source, public Watched {
   std::atomic<UnitState> state_{UnitState::kHealthy};
   std::atomic<uint32_t> generation_{0};
   std::atomic<bool> watching_{false};  // for progress
-  std::atomic<bool> told_of_old_results_{false};
+  std::atomic<bool> old_results_logged_{false};
   // The earliest time the monitor was asked for.
   std::atomic<Deadline::rep> called_at_{kNoDeadline.time_since_epoch().count()};
-  // Every request before this one has started or was withdrawn: where to begin a search.
+  // Every request before this one has started or was removed: where to begin a search.
   std::atomic<uint64_t> first_waiting_{1};
   // Mean time of a run, for WhenFull::kShedByDeadline. Written by the owner.
   std::atomic<int64_t> mean_run_ns_{0};
@@ -215,7 +215,7 @@ class Unit::Impl final : public Source, public Watched {
   alignas(64) Visitors submitters_;  // between claim and publish
 
   // Written by those who wait.
-  alignas(64) Visitors inside_;  // who may take long, or withdraws a request
+  alignas(64) Visitors inside_;  // who may take long, or removes a request
   AdaptiveSpin spin_;
 
   alignas(64) mutable std::mutex failure_mutex_;

@@ -118,7 +118,7 @@ Status Unit::Impl::displace(Deadline newcomer) {
   return drop_oldest() ? Status() : full_;
 }
 
-// The first request that may be waiting. Skips for good what was withdrawn behind one that runs for
+// The first request that may be waiting. Skips for good what was removed behind one that runs for
 // long, so that looking for the oldest takes no longer each time.
 uint64_t Unit::Impl::first_waiting() noexcept {
   const uint64_t last = ring_.issued();
@@ -133,10 +133,10 @@ bool Unit::Impl::drop_oldest() {
   const uint64_t last = ring_.issued();
   for (uint64_t counter = first_waiting(); counter <= last; ++counter) {
     if (!ring_.take(counter)) continue;
-    withdraw(counter, {StatusCode::kDropped,
-                       fmt::format("dropped before it started: unit '{}' was full and newer work "
-                                   "came",
-                                   options_.name)});
+    remove(counter, {StatusCode::kDropped,
+                     fmt::format("dropped before it started: unit '{}' was full and newer work "
+                                 "came",
+                                 options_.name)});
     return true;
   }
   return false;
@@ -167,8 +167,8 @@ Status Unit::Impl::shed_one(Deadline newcomer) {
             "the unit is full, and this request was not expected to be done by its deadline"};
   if (victim == 0) return full_;
   if (ring_.take(victim))
-    withdraw(victim, {StatusCode::kDeadlineExceeded,
-                      "shed before it started: it was not expected to be done by its deadline"});
+    remove(victim, {StatusCode::kDeadlineExceeded,
+                    "shed before it started: it was not expected to be done by its deadline"});
   return {};
 }
 
@@ -233,9 +233,9 @@ Status Unit::Impl::run_inline(const InlineRun& run) noexcept {
   request.deadline.set(kNoDeadline.time_since_epoch().count());
   request.ticket.set(0);  // its turn is now
   emit(HookPoint::kSubmitted, run.id);
-  running_->in_lanes_stead = true;
+  running_->on_borrowed_lane = true;
   if (run_as_owner(counter, run.lane)) {
-    running_->in_lanes_stead = false;
+    running_->on_borrowed_lane = false;
     lanes_->give_back(*this, run.lane);
   } else {
     lanes_->give_back_late(run.lane);

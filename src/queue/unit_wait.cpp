@@ -30,7 +30,7 @@ Status Unit::Impl::poll(uint64_t counter) {
 bool Unit::Impl::wait_until_completed(uint64_t counter, std::chrono::nanoseconds timeout) {
   const Deadline deadline = deadline_after(timeout);
   spin_budget::take();
-  // Looks at one line of memory only, which changes with every completion. A request withdrawn just
+  // Looks at one line of memory only, which changes with every completion. A request removed just
   // now may be missed by that; the wait list finds it.
   uint64_t known = ring_.progress();
   const auto completed = [&] {
@@ -62,7 +62,7 @@ Status Unit::Impl::forgotten(SequenceId id) {
       StatusCode::kInvalidJobId,
       fmt::format("sequence id {:#x} is older than the {} results that unit {} '{}' keeps", id,
                   ResultTable::kRemembered, id_.value(), options_.name));
-  if (!told_of_old_results_.exchange(true)) log(LogLevel::kWarning, "queue", status.message());
+  if (!old_results_logged_.exchange(true)) log(LogLevel::kWarning, "queue", status.message());
   return status;
 }
 
@@ -98,11 +98,11 @@ Result<CancelOutcome> Unit::Impl::cancel(SequenceId id, std::chrono::nanoseconds
   const uint64_t counter = counter_of(id);
   if (!ring_.is_completed(counter)) {
     if (ring_.take(counter)) {
-      withdraw(counter,
-               {StatusCode::kCancelled, "cancelled before it started: its outputs are untouched"});
+      remove(counter,
+             {StatusCode::kCancelled, "cancelled before it started: its outputs are untouched"});
       return CancelOutcome::kRemoved;
     }
-    // Only the head can have started. Another thread may be about to withdraw the request instead,
+    // Only the head can have started. Another thread may be about to remove the request instead,
     // or its submitter to publish it: a stop asked for too early would hide one for the head.
     const std::lock_guard lock(watch_mutex_);
     if (ring_.head() == counter) running_->control.request_stop(id);

@@ -38,7 +38,7 @@ void Unit::Impl::on_time() noexcept {
   if (next != kNoDeadline) call_at(next);
 }
 
-// Withdraws the queued requests that are late; returns the earliest deadline of the others.
+// Removes the queued requests that are late; returns the earliest deadline of the others.
 Deadline Unit::Impl::check_deadlines(Deadline now) {
   Deadline next = kNoDeadline;
   const uint64_t last = ring_.issued();
@@ -48,7 +48,7 @@ Deadline Unit::Impl::check_deadlines(Deadline now) {
     if (deadline > now)
       next = std::min(next, deadline);
     else if (ring_.take(counter))
-      withdraw(counter, {StatusCode::kDeadlineExceeded, "its deadline passed before it started"});
+      remove(counter, {StatusCode::kDeadlineExceeded, "its deadline passed before it started"});
   }
   return next;
 }
@@ -99,7 +99,7 @@ bool Unit::Impl::give_up(uint64_t counter, std::chrono::nanoseconds patience) {
   const std::string text = report(hung, counter, patience);
   log(LogLevel::kError, "queue", text);
   state_.store(UnitState::kResetting, std::memory_order_seq_cst);
-  const bool replaced = lanes_->replace(hung.control.lane(), hung.in_lanes_stead);
+  const bool replaced = lanes_->replace(hung.control.lane(), hung.on_borrowed_lane);
   if (!options_.auto_reset)
     degrade({StatusCode::kUnitDegraded, "out of service until it is reset: " + text});
   else if (!replaced)

@@ -63,31 +63,32 @@ class WaitList {
     return true;
   }
 
-  // Tells those who wait for a request up to `counter`. Call after its completion was published.
+  // Notifies the waiters of requests up to `counter`. Call after its completion was published.
   void completed_through(uint64_t counter) noexcept {
-    if (first_wanted_.load(std::memory_order_seq_cst) <= counter) tell_through(counter);
+    if (first_wanted_.load(std::memory_order_seq_cst) <= counter) notify_through(counter);
   }
-  // Tells those who wait for this request alone, which was withdrawn. Call after it was settled.
+  // Notifies the waiters of this request alone, which was removed. Call after its completion was
+  // published.
   void completed_alone(uint64_t counter) noexcept {
-    if (first_wanted_.load(std::memory_order_seq_cst) <= counter) tell_alone(counter);
+    if (first_wanted_.load(std::memory_order_seq_cst) <= counter) notify_alone(counter);
   }
 
  private:
   static constexpr uint64_t kNobody = std::numeric_limits<uint64_t>::max();
 
-  void tell_through(uint64_t counter) noexcept {
+  void notify_through(uint64_t counter) noexcept {
     const std::lock_guard lock(mutex_);
-    while (first_ != nullptr && first_->counter_ <= counter) tell(*first_);
+    while (first_ != nullptr && first_->counter_ <= counter) notify(*first_);
   }
-  void tell_alone(uint64_t counter) noexcept {
+  void notify_alone(uint64_t counter) noexcept {
     const std::lock_guard lock(mutex_);
     for (WaitNode* node = first_; node != nullptr && node->counter_ <= counter;) {
       WaitNode* next = node->next_;
-      if (node->counter_ == counter) tell(*node);
+      if (node->counter_ == counter) notify(*node);
       node = next;
     }
   }
-  void tell(WaitNode& node) noexcept {
+  void notify(WaitNode& node) noexcept {
     unlink(node);
     node.on_completed();
   }

@@ -13,11 +13,11 @@ void CallbackSequencer::complete_locked(Ticket ticket, SessionJobId id, const St
   post_ready();
 }
 
-void CallbackSequencer::withdraw(Ticket ticket) {
+void CallbackSequencer::discard(Ticket ticket) {
   const std::lock_guard lock(mutex_);
-  Pending& withdrawn = pending_[ticket - first_];
-  withdrawn.callback = nullptr;
-  withdrawn.completed = true;
+  Pending& discarded = pending_[ticket - first_];
+  discarded.callback = nullptr;
+  discarded.completed = true;
   post_ready();
 }
 

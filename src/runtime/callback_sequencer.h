@@ -50,8 +50,8 @@ class CallbackSequencer {
     }
   }
 
-  // The job with that ticket will never be complete: its callback is dropped.
-  void withdraw(Ticket ticket);
+  // The job with that ticket will never be completed: its callback is dropped.
+  void discard(Ticket ticket);
 
   // The job with that ticket is complete, which `publish()` makes visible to those who wait for it.
   // It runs under the sequencer's lock: whoever has seen one job complete before another finds

@@ -41,7 +41,7 @@ Job* JobTable::issue(CallbackSequencer::Ticket ticket) {
   return job;
 }
 
-void JobTable::withdraw(Job* job) {
+void JobTable::revoke(Job* job) {
   const std::lock_guard lock(mutex_);
   erase(job);
   if (job->waiters == 0) return recycle(job);

@@ -54,7 +54,7 @@ class JobTable {
   // out ids still in the table. Throws std::bad_alloc; then nothing has changed.
   Job* issue(CallbackSequencer::Ticket ticket = CallbackSequencer::kNoTicket);
   // Takes back a pending job that will never be completed: its id becomes unknown.
-  void withdraw(Job* job);
+  void revoke(Job* job);
 
   // Says which request of a unit the job is, if it is not collected yet: for observers of a wait in
   // vain, who learn it too late from complete().

@@ -58,8 +58,8 @@ Status JobTask::run_frames(queue::RunControl& control) noexcept {
   return {};
 }
 
-void JobTask::settled(const queue::Completion& completion) noexcept {
-  if (job_ != nullptr) listener_->on_job_settled(job_, completion);
+void JobTask::on_published(const queue::Completion& completion) noexcept {
+  if (job_ != nullptr) listener_->on_job_completed(job_, completion);
 }
 
 void JobTask::release() noexcept {

@@ -23,7 +23,7 @@ class JobTask final : public queue::Task {
   // outlive the unit of the task.
   class Listener {
    public:
-    virtual void on_job_settled(Job* job, const queue::Completion& completion) noexcept = 0;
+    virtual void on_job_completed(Job* job, const queue::Completion& completion) noexcept = 0;
 
    protected:
     ~Listener() = default;
@@ -42,7 +42,7 @@ class JobTask final : public queue::Task {
 
   // Frame after frame, until one fails or the job is asked to stop.
   Status run(queue::RunControl& control) noexcept override;
-  void settled(const queue::Completion& completion) noexcept override;
+  void on_published(const queue::Completion& completion) noexcept override;
   void release() noexcept override;
   std::string describe(const queue::RunPosition& position) const override;
 

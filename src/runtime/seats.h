@@ -24,8 +24,8 @@ class Seats final : public JobTask::Listener {
   // Told when a job of submit() has completed, as JobTask::Listener is. The place is still taken.
   class Owner {
    public:
-    virtual void on_job_settled(Seats& seats, Job* job,
-                                const queue::Completion& completion) noexcept = 0;
+    virtual void on_job_completed(Seats& seats, Job* job,
+                                  const queue::Completion& completion) noexcept = 0;
 
    protected:
     ~Owner() = default;
@@ -58,8 +58,8 @@ class Seats final : public JobTask::Listener {
   }
   void give_back() noexcept { taken_.fetch_sub(1, std::memory_order_release); }
 
-  void on_job_settled(Job* job, const queue::Completion& completion) noexcept override {
-    owner_.on_job_settled(*this, job, completion);
+  void on_job_completed(Job* job, const queue::Completion& completion) noexcept override {
+    owner_.on_job_completed(*this, job, completion);
   }
 
  private:

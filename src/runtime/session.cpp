@@ -74,12 +74,12 @@ class Session::Impl final : public Seats::Owner {
   Status wait(SessionJobId id, std::chrono::nanoseconds timeout) { return jobs_.wait(id, timeout); }
 
  private:
-  void on_job_settled(Seats& seats, Job* job,
-                      const queue::Completion& completion) noexcept override;
+  void on_job_completed(Seats& seats, Job* job,
+                        const queue::Completion& completion) noexcept override;
   Result<Job*> issue_job(JobCallback callback);
   Seats& take_seat() noexcept;
   void leave(Seats& seats) noexcept;
-  void withdraw(Job* job);
+  void undo_issue(Job* job);
   Status unless_closed(Status status) const;
 
   const ColumnClaimPtr columns_;
@@ -146,7 +146,7 @@ Result<SessionJobId> Session::Impl::submit(const JobBindings& bindings, JobCallb
       [&](queue::Task& task) { static_cast<JobTask&>(task).fill(executor_, bindings, job); });
   if (!sequence.ok()) {
     leave(seats);
-    withdraw(job);
+    undo_issue(job);
     return unless_closed(sequence.status());
   }
   if (observed()) jobs_.note_sequence(id, *sequence);
@@ -182,10 +182,10 @@ void Session::Impl::leave(Seats& seats) noexcept {
 }
 
 // Undoes the issue of a job that no unit took.
-void Session::Impl::withdraw(Job* job) {
+void Session::Impl::undo_issue(Job* job) {
   const CallbackSequencer::Ticket ticket = job->ticket;
-  jobs_.withdraw(job);
-  if (ticket != CallbackSequencer::kNoTicket) sequencer_.withdraw(ticket);
+  jobs_.revoke(job);
+  if (ticket != CallbackSequencer::kNoTicket) sequencer_.discard(ticket);
 }
 
 Result<Job*> Session::Impl::issue_job(JobCallback callback) {
@@ -201,8 +201,8 @@ Result<Job*> Session::Impl::issue_job(JobCallback callback) {
 
 // The place is free before anybody can learn that the job is complete, so that who was told may
 // submit the next one.
-void Session::Impl::on_job_settled(Seats& seats, Job* job,
-                                   const queue::Completion& completion) noexcept {
+void Session::Impl::on_job_completed(Seats& seats, Job* job,
+                                     const queue::Completion& completion) noexcept {
   const SessionJobId id = job->id;
   const CallbackSequencer::Ticket ticket = job->ticket;
   leave(seats);

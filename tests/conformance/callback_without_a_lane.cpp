@@ -1,4 +1,4 @@
-// The callback of a withdrawn job is called when its turn has come, also while all lanes are busy.
+// The callback of a removed job is called when its turn has come, also while all lanes are busy.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/callback_log.h"
 #include "tests/conformance/support/lane_blocker.h"

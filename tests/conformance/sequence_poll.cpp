@@ -10,20 +10,20 @@ MILLRACE_BEHAVIOUR(sequence_poll) {
   Unit unit = make_unit();
   starts.hold(next_id(unit));
   Job running = submit(unit, 0);
-  Job second = submit(unit, 1), withdrawn = submit(unit, 2);
-  EXPECT_EQ(unit.last_submitted(), withdrawn.id());
+  Job second = submit(unit, 1), removed = submit(unit, 2);
+  EXPECT_EQ(unit.last_submitted(), removed.id());
   EXPECT_EQ(unit.last_completed() + 1, running.id());
-  EXPECT_EQ(withdrawn.cancel(kPatience).value(), CancelOutcome::kRemoved);
-  EXPECT_TRUE(withdrawn.is_completed() && unit.is_completed(withdrawn.id()));
+  EXPECT_EQ(removed.cancel(kPatience).value(), CancelOutcome::kRemoved);
+  EXPECT_TRUE(removed.is_completed() && unit.is_completed(removed.id()));
   EXPECT_FALSE(second.is_completed() || unit.is_completed(second.id()));
   EXPECT_EQ(unit.last_completed() + 1, running.id());
-  EXPECT_FALSE(unit.is_completed(withdrawn.id() + 1));
+  EXPECT_FALSE(unit.is_completed(removed.id() + 1));
   starts.release();
-  EXPECT_TRUE(eventually([&] { return unit.last_completed() == withdrawn.id(); }));
+  EXPECT_TRUE(eventually([&] { return unit.last_completed() == removed.id(); }));
   EXPECT_TRUE(running.is_completed() && second.is_completed());
   EXPECT_STATUS(running.wait(kPatience), kOk);
   EXPECT_STATUS(second.wait(kPatience), kOk);
-  EXPECT_STATUS(withdrawn.wait(kPatience), kCancelled);
+  EXPECT_STATUS(removed.wait(kPatience), kCancelled);
 }
 
 }  // namespace

@@ -12,36 +12,36 @@ using RelaxedSync = explore::BasicShimSync<explore::Orders::kRelaxed>;
 TEST(ModelCheckFinds, AWaiterThatParksWithoutLookingAgain) {
   expect_found([] { return lane_and_waiter(1, kNoDeadline, Plant::kParksWithoutRecheck); }, 1,
                kLostWakeUp);
-  expect_found([] { return withdrawer_and_waiter(kNoDeadline, Plant::kParksWithoutRecheck); }, 1,
+  expect_found([] { return canceller_and_waiter(kNoDeadline, Plant::kParksWithoutRecheck); }, 1,
                kLostWakeUp);
 }
 
 TEST(ModelCheckFinds, AWakeUpBeforePublication) {
   expect_found([] { return lane_and_waiter(2, kNoDeadline, Plant::kWakesBeforeComplete); }, 1,
                kLostWakeUp);
-  expect_found([] { return withdrawer_and_waiter(kNoDeadline, Plant::kWakesBeforeSettle); }, 1,
+  expect_found([] { return canceller_and_waiter(kNoDeadline, Plant::kWakesBeforeRemoved); }, 1,
                kLostWakeUp);
 }
 
 TEST(ModelCheckFinds, AResultRecordedAfterPublication) {
   expect_found([] { return lane_and_waiter(1, kNoDeadline, Plant::kRecordsAfterComplete); }, 1);
-  expect_found([] { return withdrawer_and_waiter(kNoDeadline, Plant::kRecordsAfterSettle); }, 1);
+  expect_found([] { return canceller_and_waiter(kNoDeadline, Plant::kRecordsAfterRemoved); }, 1);
 }
 
 TEST(ModelCheckFinds, ASlotReusedBeforeItsReferencesAreDropped) {
-  expect_found([] { return slow_lane_and_withdrawals(Plant::kStartsBeforeRelease); }, 1);
-  expect_found([] { return slow_withdrawer_and_withdrawals(Plant::kVacatesBeforeRelease); }, 1);
+  expect_found([] { return slow_lane_and_removals(Plant::kStartsBeforeRelease); }, 1);
+  expect_found([] { return slow_canceller_and_removals(Plant::kVacatesBeforeRelease); }, 1);
 }
 
 TEST(ModelCheckFinds, ACellThatBecomesVacantSilently) {
   expect_found([] { return lane_and_submitter_without_cell(Plant::kStartsSilently); }, 1,
                kLostWakeUp);
-  expect_found([] { return withdrawer_and_submitter_without_cell(Plant::kVacatesSilently); }, 1,
+  expect_found([] { return canceller_and_submitter_without_cell(Plant::kVacatesSilently); }, 1,
                kLostWakeUp);
 }
 
-TEST(ModelCheckFinds, ARequestPassedBeforeItIsSettled) {
-  expect_found([] { return lane_and_withdrawer(1, Plant::kPassesBeforeSettle); }, 1);
+TEST(ModelCheckFinds, ARequestPassedBeforeItIsRemoved) {
+  expect_found([] { return lane_and_canceller(1, Plant::kPassesBeforeRemoved); }, 1);
 }
 
 TEST(ModelCheckFinds, ARequestCompletedByTheThreadThatLostIt) {

@@ -3,7 +3,7 @@
  * Processes are the threads at a unit; inlines carry the names of the functions of queue/ring.h,
  * queue/wait_list.h and queue/unit_*.cpp whose steps they are. Every access to an atomic is a step
  * of its own. Spin's memory is sequentially consistent, as are the accesses on which the protocols
- * rest (publish, settle, complete, pass, look, is_completed, first_wanted_); what the others
+ * rest (publish, complete_removed, complete, pass, look, is_completed, first_wanted_); what the others
  * publish is checked by the explorer.
  *
  * Left out, because they only wait: the room of a full unit (a submitter here waits for a claim
@@ -19,16 +19,16 @@
 #define REQUESTS 4 /* of all submitters together */
 #endif
 #ifndef CANCELS
-#define CANCELS 2 /* attempts to withdraw a request */
+#define CANCELS 2 /* attempts to remove a request */
 #endif
 #ifndef WAITERS
 #define WAITERS 0 /* or 1 */
 #endif
 #define DEPTH 2
-#define CELLS 3 /* as few as may be: with withdrawn requests there are more numbers than places */
+#define CELLS 3 /* as few as may be: with removed requests there are more numbers than places */
 #define NOBODY 255
 
-mtype = { VACANT, READY, TAKEN, SETTLED, GONE };
+mtype = { VACANT, READY, TAKEN, REMOVED, GONE };
 
 /* Ring. A cell's word is counter and phase, written at once; so is progress_. */
 byte tail;
@@ -48,7 +48,7 @@ byte idle;
 byte used_for[CELLS + 2];
 
 /* By counter. */
-bool started[REQUESTS + 1], withdrawn[REQUESTS + 1], recorded[REQUESTS + 1];
+bool started[REQUESTS + 1], removed[REQUESTS + 1], recorded[REQUESTS + 1];
 byte completions[REQUESTS + 1];
 
 /* WaitList, of one waiter. */
@@ -63,7 +63,7 @@ bool token;
 #define IN_FLIGHT (tail - completed - ahead)
 #define HEAD (completed + 1)
 #define IS_PASSED(c)                                                                             \
-  (word_counter[CELL(c)] > (c) || WORD_IS(c, SETTLED) || WORD_IS(c, GONE))
+  (word_counter[CELL(c)] > (c) || WORD_IS(c, REMOVED) || WORD_IS(c, GONE))
 #define OUT_OF_USE(c) (word_phase[CELL(c)] == VACANT || word_phase[CELL(c)] == GONE)
 #ifdef CLAIM_BY_PHASE_ALONE
 #define IS_VACANT(c) OUT_OF_USE(c)
@@ -108,7 +108,7 @@ inline is_completed(counter, answer) {
   :: else ->
      if
      :: word_counter[CELL(counter)] == counter ->
-        answer = (word_phase[CELL(counter)] == SETTLED || word_phase[CELL(counter)] == GONE)
+        answer = (word_phase[CELL(counter)] == REMOVED || word_phase[CELL(counter)] == GONE)
      :: word_counter[CELL(counter)] < counter -> answer = false
      :: word_counter[CELL(counter)] > counter -> answer = (running_counter != counter)
      fi
@@ -118,7 +118,7 @@ inline is_completed(counter, answer) {
 inline lock() { atomic { !locked -> locked = true } }
 inline unlock() { locked = false }
 
-inline tell() {
+inline notify() {
   d_step { linked = false; first_wanted = NOBODY }
   token = true /* unpark */
 }
@@ -128,7 +128,7 @@ inline completed_through(counter) {
   :: first_wanted <= counter ->
      lock();
      if
-     :: linked && wanted <= counter -> tell()
+     :: linked && wanted <= counter -> notify()
      :: else
      fi;
      unlock()
@@ -141,7 +141,7 @@ inline completed_alone(counter) {
   :: first_wanted <= counter ->
      lock();
      if
-     :: linked && wanted == counter -> tell()
+     :: linked && wanted == counter -> notify()
      :: else
      fi;
      unlock()
@@ -207,44 +207,44 @@ inline take(counter, taken) {
   }
 }
 
-inline settle(counter) {
-#ifdef SETTLE_BEFORE_PLACE
-  SET_WORD(counter, SETTLED);
+inline complete_removed(counter) {
+#ifdef REMOVED_BEFORE_COUNTED
+  SET_WORD(counter, REMOVED);
   d_step { ahead++; count_completion(counter) }
 #else
   d_step { ahead++; count_completion(counter) }
-  SET_WORD(counter, SETTLED)
+  SET_WORD(counter, REMOVED)
 #endif
 }
 
-inline vacate_settled(counter) { word_phase[CELL(counter)] = GONE }
+inline vacate(counter) { word_phase[CELL(counter)] = GONE }
 
 inline release(task) {
   d_step { assert(used_for[task] != 0); used_for[task] = 0 }
 }
 
-inline withdraw(counter) {
-  withdrawn[counter] = true;
-#ifndef RECORD_AFTER_SETTLE
+inline remove(counter) {
+  removed[counter] = true;
+#ifndef RECORD_AFTER_REMOVED
   record(counter);
 #endif
-#ifdef WAKE_BEFORE_SETTLE
+#ifdef WAKE_BEFORE_REMOVED
   completed_alone(counter);
 #endif
-  settle(counter);
-#ifdef RECORD_AFTER_SETTLE
+  complete_removed(counter);
+#ifdef RECORD_AFTER_REMOVED
   record(counter);
 #endif
-#ifndef WAKE_BEFORE_SETTLE
+#ifndef WAKE_BEFORE_REMOVED
   completed_alone(counter);
 #endif
 #ifdef VACATE_BEFORE_RELEASE
   task = request[CELL(counter)];
-  vacate_settled(counter);
+  vacate(counter);
   release(task)
 #else
   release(request[CELL(counter)]);
-  vacate_settled(counter)
+  vacate(counter)
 #endif
 }
 
@@ -264,7 +264,7 @@ proctype canceller() {
      tail >= c;
      take(c, taken);
      if
-     :: taken -> withdraw(c)
+     :: taken -> remove(c)
      :: else
      fi
   :: attempts == CANCELS -> break
@@ -369,7 +369,7 @@ inline run_one() {
   fi
 }
 
-#ifdef PASS_BEFORE_SETTLE
+#ifdef PASS_BEFORE_REMOVED
 #define MAY_PASS(c) (IS_PASSED(c) || WORD_IS(c, TAKEN))
 #else
 #define MAY_PASS(c) IS_PASSED(c)
@@ -450,7 +450,7 @@ init {
   _nr_pr == 1;
   assert(tail == REQUESTS && completed == REQUESTS && ahead == 0 && !running_now);
   for (c : 1 .. REQUESTS) {
-    assert(recorded[c] && completions[c] == 1 && started[c] != withdrawn[c])
+    assert(recorded[c] && completions[c] == 1 && started[c] != removed[c])
   }
   for (c : 0 .. CELLS + 1) {
     assert(used_for[c] == 0)

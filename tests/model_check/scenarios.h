@@ -40,31 +40,31 @@ inline Scenario two_submitters_and_lane(uint32_t depth, uint32_t each) {
           [=] { unit->check_end(); }};
 }
 
-// Submits requests and withdraws them at once, so that the cells are used again and again behind a
+// Submits requests and removes them at once, so that the cells are used again and again behind a
 // request that does not end.
-inline void submit_and_withdraw(SmallUnit<>& unit, uint64_t times) {
+inline void submit_and_cancel(SmallUnit<>& unit, uint64_t times) {
   for (uint64_t i = 0; i < times; ++i)
     if (const uint64_t counter = unit.try_submit()) unit.cancel(counter);
 }
 
 // A submitter stops between claim and publish while the other cells are used.
-inline Scenario slow_submitter_and_withdrawals() {
+inline Scenario slow_submitter_and_removals() {
   auto unit = make_unit(2);
   return {{{"slow submitter", [=] { unit->try_submit(); }},
-           {"submitter and withdrawer", [=] { submit_and_withdraw(*unit, unit->cell_count()); }}},
+           {"submitter and canceller", [=] { submit_and_cancel(*unit, unit->cell_count()); }}},
           [=] {
             unit->run_through(unit->issued());
             unit->check_end();
           }};
 }
 
-// A withdrawer stops anywhere while the other cells are used.
-inline Scenario slow_withdrawer_and_withdrawals(Plant plant = Plant::kNone) {
+// A canceller stops anywhere while the other cells are used.
+inline Scenario slow_canceller_and_removals(Plant plant = Plant::kNone) {
   auto unit = make_unit(2, plant);
   unit->submit(2);
   unit->start_head();
-  return {{{"slow withdrawer", [=] { unit->cancel(2); }},
-           {"submitter and withdrawer", [=] { submit_and_withdraw(*unit, unit->cell_count()); }}},
+  return {{{"slow canceller", [=] { unit->cancel(2); }},
+           {"submitter and canceller", [=] { submit_and_cancel(*unit, unit->cell_count()); }}},
           [=] {
             unit->end_head();
             unit->run_through(unit->issued());
@@ -73,7 +73,7 @@ inline Scenario slow_withdrawer_and_withdrawals(Plant plant = Plant::kNone) {
 }
 
 // A lane stops anywhere between two requests while the other cells are used.
-inline Scenario slow_lane_and_withdrawals(Plant plant = Plant::kNone) {
+inline Scenario slow_lane_and_removals(Plant plant = Plant::kNone) {
   auto unit = make_unit(2, plant);
   unit->submit(2);
   unit->start_head();
@@ -82,7 +82,7 @@ inline Scenario slow_lane_and_withdrawals(Plant plant = Plant::kNone) {
               unit->end_head();
               unit->run_through(2);
             }},
-           {"submitter and withdrawer", [=] { submit_and_withdraw(*unit, unit->cell_count()); }}},
+           {"submitter and canceller", [=] { submit_and_cancel(*unit, unit->cell_count()); }}},
           [=] {
             unit->run_through(unit->issued());
             unit->check_end();
@@ -94,7 +94,7 @@ inline Scenario slow_lane_and_withdrawals(Plant plant = Plant::kNone) {
 inline Scenario lane_and_submitter_without_cell(Plant plant = Plant::kNone) {
   auto unit = make_unit(2, plant);
   unit->submit();
-  submit_and_withdraw(*unit, unit->cell_count() - 1);
+  submit_and_cancel(*unit, unit->cell_count() - 1);
   return {{{"lane", [=] { unit->start_head(); }}, {"submitter", [=] { unit->submit(); }}}, [=] {
             unit->end_head();
             unit->run_through(unit->issued());
@@ -102,43 +102,42 @@ inline Scenario lane_and_submitter_without_cell(Plant plant = Plant::kNone) {
           }};
 }
 
-// The same where the next cell is that of a request which is withdrawn.
-inline Scenario withdrawer_and_submitter_without_cell(Plant plant = Plant::kNone) {
+// The same where the next cell is that of a request which is removed.
+inline Scenario canceller_and_submitter_without_cell(Plant plant = Plant::kNone) {
   auto unit = make_unit(3, plant);
   unit->submit();
   unit->start_head();
   unit->submit();
-  submit_and_withdraw(*unit, unit->cell_count() - 1);
-  return {{{"withdrawer", [=] { unit->cancel(2); }}, {"submitter", [=] { unit->submit(); }}}, [=] {
+  submit_and_cancel(*unit, unit->cell_count() - 1);
+  return {{{"canceller", [=] { unit->cancel(2); }}, {"submitter", [=] { unit->submit(); }}}, [=] {
             unit->end_head();
             unit->run_through(unit->issued());
             unit->check_end();
           }};
 }
 
-// The lane wants the same request as a withdrawer.
-inline Scenario lane_and_withdrawer(uint64_t withdrawn, Plant plant = Plant::kNone) {
+// The lane wants the same request as a canceller.
+inline Scenario lane_and_canceller(uint64_t removed, Plant plant = Plant::kNone) {
   auto unit = make_unit(2, plant);
   unit->submit(2);
-  return {
-      {{"lane", [=] { unit->run_through(2); }}, {"withdrawer", [=] { unit->cancel(withdrawn); }}},
-      [=] { unit->check_end(); }};
-}
-
-inline Scenario lane_and_two_withdrawers(uint64_t one, uint64_t other) {
-  auto unit = make_unit(2);
-  unit->submit(2);
-  return {{{"lane", [=] { unit->run_through(2); }},
-           {"withdrawer", [=] { unit->cancel(one); }},
-           {"other withdrawer", [=] { unit->cancel(other); }}},
+  return {{{"lane", [=] { unit->run_through(2); }}, {"canceller", [=] { unit->cancel(removed); }}},
           [=] { unit->check_end(); }};
 }
 
-inline Scenario lane_and_withdrawer_and_submitter() {
+inline Scenario lane_and_two_cancellers(uint64_t one, uint64_t other) {
+  auto unit = make_unit(2);
+  unit->submit(2);
+  return {{{"lane", [=] { unit->run_through(2); }},
+           {"canceller", [=] { unit->cancel(one); }},
+           {"other canceller", [=] { unit->cancel(other); }}},
+          [=] { unit->check_end(); }};
+}
+
+inline Scenario lane_and_canceller_and_submitter() {
   auto unit = make_unit(2);
   unit->submit(2);
   return {{{"lane", [=] { unit->run_through(4); }},
-           {"withdrawer", [=] { unit->cancel(2); }},
+           {"canceller", [=] { unit->cancel(2); }},
            {"submitter", [=] { unit->submit(2); }}},
           [=] { unit->check_end(); }};
 }
@@ -174,12 +173,12 @@ inline Scenario submitter_and_lane_and_waiter(uint32_t depth) {
           [=] { unit->check_end(); }};
 }
 
-// Somebody waits for a request that is withdrawn behind one that runs.
-inline Scenario withdrawer_and_waiter(Deadline deadline, Plant plant = Plant::kNone) {
+// Somebody waits for a request that is removed behind one that runs.
+inline Scenario canceller_and_waiter(Deadline deadline, Plant plant = Plant::kNone) {
   auto unit = make_unit(2, plant);
   unit->submit(2);
   unit->start_head();
-  return {{{"withdrawer", [=] { unit->cancel(2); }}, {"waiter", [=] { unit->wait(2, deadline); }}},
+  return {{{"canceller", [=] { unit->cancel(2); }}, {"waiter", [=] { unit->wait(2, deadline); }}},
           [=] {
             unit->end_head();
             unit->run_through(2);
@@ -187,11 +186,11 @@ inline Scenario withdrawer_and_waiter(Deadline deadline, Plant plant = Plant::kN
           }};
 }
 
-inline Scenario lane_and_withdrawer_and_waiter(uint64_t waited) {
+inline Scenario lane_and_canceller_and_waiter(uint64_t waited) {
   auto unit = make_unit(2);
   unit->submit(2);
   return {{{"lane", [=] { unit->run_through(2); }},
-           {"withdrawer", [=] { unit->cancel(waited); }},
+           {"canceller", [=] { unit->cancel(waited); }},
            {"waiter", [=] { unit->wait(waited); }}},
           [=] { unit->check_end(); }};
 }
@@ -206,11 +205,11 @@ inline Scenario submitter_and_lane_and_poller(uint32_t depth) {
 }
 
 // The request still runs when its cell is used again; then the next one starts.
-inline Scenario lane_and_withdrawals_and_poller() {
+inline Scenario lane_and_removals_and_poller() {
   auto unit = make_unit(2);
   unit->submit();
   unit->start_head();
-  submit_and_withdraw(*unit, unit->cell_count() - 1);
+  submit_and_cancel(*unit, unit->cell_count() - 1);
   const uint64_t last = unit->cell_count() + 1;
   return {{{"lane",
             [=] {
@@ -222,11 +221,11 @@ inline Scenario lane_and_withdrawals_and_poller() {
           [=] { unit->check_end(); }};
 }
 
-inline Scenario withdrawer_and_poller(Plant plant = Plant::kNone) {
+inline Scenario canceller_and_poller(Plant plant = Plant::kNone) {
   auto unit = make_unit(2, plant);
   unit->submit(2);
   unit->start_head();
-  return {{{"submitter and withdrawer",
+  return {{{"submitter and canceller",
             [=] {
               for (uint64_t counter = 2; counter <= 6; ++counter) {
                 unit->cancel(counter);
@@ -267,7 +266,7 @@ inline Scenario lane_and_watchdog_and_waiter() {
           [=] { unit->check_end(); }};
 }
 
-inline Scenario submitter_and_closer_and_withdrawer() {
+inline Scenario submitter_and_closer_and_canceller() {
   auto unit = make_unit(2);
   unit->submit();
   return {{{"submitter",
@@ -276,7 +275,7 @@ inline Scenario submitter_and_closer_and_withdrawer() {
               unit->try_submit();
             }},
            {"closer", [=] { unit->close(); }},
-           {"withdrawer", [=] { unit->cancel(1); }}},
+           {"canceller", [=] { unit->cancel(1); }}},
           [=] {
             explore::require(unit->try_submit() == 0, "a closed unit accepts a request");
             unit->check_end();

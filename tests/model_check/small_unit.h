@@ -23,17 +23,17 @@ enum class Plant : uint8_t {
   kNone,
   kParksWithoutRecheck,     // a waiter adds itself without asking whether it is too late
   kWakesBeforeComplete,     // waiters are told before the completion is published
-  kWakesBeforeSettle,       // the same for a withdrawn request
+  kWakesBeforeRemoved,      // the same for a removed request
   kRecordsAfterComplete,    // the result is recorded after the completion was published
-  kRecordsAfterSettle,      // the same for a withdrawn request
+  kRecordsAfterRemoved,     // the same for a removed request
   kStartsBeforeRelease,     // a request starts while the one before is still referred to
-  kVacatesBeforeRelease,    // the cell of a withdrawn request is vacated while it is referred to
-  kPassesBeforeSettle,      // the owner passes a request that somebody is just withdrawing
+  kVacatesBeforeRelease,    // the cell of a removed request is vacated while it is referred to
+  kPassesBeforeRemoved,     // the owner passes a request that somebody is just removing
   kCompletesWithoutFinish,  // a thread completes its request without asking whether it was given up
   kReleasesDuringGiveUp,    // a thread drops its references before who gave it up is done with them
   kLeavesWithoutRemove,     // a waiter whose deadline passed leaves without telling the list
   kStartsSilently,          // a cell becomes vacant and nobody who waits for room is told
-  kVacatesSilently,         // the same for the cell of a withdrawn request
+  kVacatesSilently,         // the same for the cell of a removed request
 };
 
 // What a request refers to, and who is at it.
@@ -160,13 +160,13 @@ class SmallUnit {
 
   // --- Everybody.
 
-  // Withdraws a request that waits in the queue; nothing if it does not.
+  // Removes a request that waits in the queue; nothing if it does not.
   void cancel(uint64_t counter) {
-    if (ring_.take(counter)) withdraw(counter);
+    if (ring_.take(counter)) remove(counter);
   }
   // Completes the request that owner 0 runs, in its stead. True: the caller is owner 1 now.
   bool give_up();
-  // Refuses new requests and withdraws the queued ones once no submitter is inside. The caller owns
+  // Refuses new requests and removes the queued ones once no submitter is inside. The caller owns
   // the unit.
   void close();
   // False: the deadline passed first.
@@ -179,14 +179,14 @@ class SmallUnit {
   // How many requests the owners have completed or passed.
   uint64_t done() const { return done_; }
 
-  // All that were issued have run or were withdrawn and are completed, once, and left nothing.
+  // All that were issued have run or were removed and are completed, once, and left nothing.
   void check_end();
 
  private:
   static constexpr int kOwners = 2;
   static constexpr uint64_t kMaxRequests = 16;
   struct Result {
-    int started = 0, withdrawn = 0, recorded = 0, completed = 0;
+    int started = 0, removed = 0, recorded = 0, completed = 0;
     explore::Watched memory;
   };
   using Look = typename queue::Ring<Request, Sync>::Look;
@@ -201,12 +201,12 @@ class SmallUnit {
   bool end(uint64_t counter, int owner);
   void publish_completion(uint64_t counter, Task& task);
   void abandon(Task& task);
-  void withdraw(uint64_t counter);
-  void tell();
+  void remove(uint64_t counter);
+  void notify();
   void take_over(Task& task, uint64_t counter);
   void release(Task& task);
   void release_late(int owner);
-  void settle(Task& task, uint64_t counter);
+  void write_status(Task& task, uint64_t counter);
   void record(uint64_t counter);
   void read_result(uint64_t counter);
   bool has(Plant plant) const { return plant_ == plant; }
@@ -267,7 +267,7 @@ template <class Sync>
 bool SmallUnit<Sync>::has_work() const {
   const uint64_t head = ring_.head();
   return ring_.look(head) != Look::kNothing ||
-         (has(Plant::kPassesBeforeSettle) && ring_.issued() >= head);
+         (has(Plant::kPassesBeforeRemoved) && ring_.issued() >= head);
 }
 
 template <class Sync>
@@ -298,14 +298,14 @@ uint64_t SmallUnit<Sync>::take_head() {
       pass_head();
       passed = true;
     } else if (look == Look::kNothing) {
-      if (has(Plant::kPassesBeforeSettle)) pass_head();
+      if (has(Plant::kPassesBeforeRemoved)) pass_head();
       head = 0;
       break;
     } else if (ring_.take(head)) {
       break;
     }
   }
-  if (passed) tell();
+  if (passed) notify();
   return head;
 }
 
@@ -342,7 +342,7 @@ bool SmallUnit<Sync>::end(uint64_t counter, int owner) {
 
 template <class Sync>
 void SmallUnit<Sync>::publish_completion(uint64_t counter, Task& task) {
-  settle(task, counter);
+  write_status(task, counter);
   if (!has(Plant::kRecordsAfterComplete)) record(counter);
   if (has(Plant::kWakesBeforeComplete)) waits_.completed_through(counter);
   ring_.complete();
@@ -351,7 +351,7 @@ void SmallUnit<Sync>::publish_completion(uint64_t counter, Task& task) {
   ++results_[counter].completed;
   if (has(Plant::kRecordsAfterComplete)) record(counter);
   while (ring_.look(ring_.head()) == Look::kPassed) pass_head();
-  if (!has(Plant::kWakesBeforeComplete)) tell();
+  if (!has(Plant::kWakesBeforeComplete)) notify();
 }
 
 // The request was given up: whoever did that may still be at it.
@@ -364,27 +364,27 @@ void SmallUnit<Sync>::abandon(Task& task) {
 }
 
 template <class Sync>
-void SmallUnit<Sync>::withdraw(uint64_t counter) {
+void SmallUnit<Sync>::remove(uint64_t counter) {
   Task& task = ring_.request(counter).task();
   take_over(task, counter);
-  ++results_[counter].withdrawn;
-  if (!has(Plant::kRecordsAfterSettle)) record(counter);
-  if (has(Plant::kWakesBeforeSettle)) waits_.completed_alone(counter);
-  ring_.settle(counter);
-  explore::note("settled", counter);
+  ++results_[counter].removed;
+  if (!has(Plant::kRecordsAfterRemoved)) record(counter);
+  if (has(Plant::kWakesBeforeRemoved)) waits_.completed_alone(counter);
+  ring_.complete_removed(counter);
+  explore::note("removed", counter);
   ++results_[counter].completed;
-  if (has(Plant::kRecordsAfterSettle)) record(counter);
-  if (!has(Plant::kWakesBeforeSettle)) waits_.completed_alone(counter);
-  tell();
+  if (has(Plant::kRecordsAfterRemoved)) record(counter);
+  if (!has(Plant::kWakesBeforeRemoved)) waits_.completed_alone(counter);
+  notify();
   if (!has(Plant::kVacatesBeforeRelease)) release(task);
-  ring_.vacate_settled(counter);
+  ring_.vacate(counter);
   explore::note("vacated", counter);
   if (has(Plant::kVacatesBeforeRelease)) release(task);
   if (!has(Plant::kVacatesSilently)) room_.changed();
 }
 
 template <class Sync>
-void SmallUnit<Sync>::tell() {
+void SmallUnit<Sync>::notify() {
   waits_.completed_through(ring_.completed());
   room_.changed();
 }
@@ -464,7 +464,7 @@ void SmallUnit<Sync>::release_late(int owner) {
 
 // What the request's result is written to belongs to its task.
 template <class Sync>
-void SmallUnit<Sync>::settle(Task& task, uint64_t counter) {
+void SmallUnit<Sync>::write_status(Task& task, uint64_t counter) {
   explore::require(task.state == Task::State::kTaken && task.counter == counter,
                    "another request is completed than the one that ran");
   task.memory.write();
@@ -490,8 +490,8 @@ void SmallUnit<Sync>::check_end() {
   const uint64_t issued = ring_.issued();
   for (uint64_t counter = 1; counter <= issued; ++counter) {
     const Result& result = results_[counter];
-    explore::require(result.started + result.withdrawn == 1,
-                     "a request was not either run or withdrawn, once");
+    explore::require(result.started + result.removed == 1,
+                     "a request was not either run or removed, once");
     explore::require(result.recorded == 1 && result.completed == 1,
                      "a request was not completed exactly once");
     explore::require(ring_.is_completed(counter), "a completed request is not seen as such");

@@ -18,22 +18,22 @@ TEST(ModelCheck, SubmittersShareThePlaces) {
 }
 
 TEST(ModelCheck, ACellInUseIsNotClaimed) {
-  expect_holds([] { return slow_submitter_and_withdrawals(); }, 3);
-  expect_holds([] { return slow_withdrawer_and_withdrawals(); }, 3);
-  expect_holds([] { return slow_lane_and_withdrawals(); }, 3);
+  expect_holds([] { return slow_submitter_and_removals(); }, 3);
+  expect_holds([] { return slow_canceller_and_removals(); }, 3);
+  expect_holds([] { return slow_lane_and_removals(); }, 3);
 }
 
 TEST(ModelCheck, WhoWaitsForRoomGetsIt) {
   expect_holds([] { return lane_and_submitter_without_cell(); }, 4);
-  expect_holds([] { return withdrawer_and_submitter_without_cell(); }, 4);
+  expect_holds([] { return canceller_and_submitter_without_cell(); }, 4);
 }
 
-TEST(ModelCheck, ARequestIsRunOrWithdrawn) {
-  for (const uint64_t withdrawn : {1, 2})
-    expect_holds([=] { return lane_and_withdrawer(withdrawn); }, 4);
-  expect_holds([] { return lane_and_two_withdrawers(1, 1); }, 2);
-  expect_holds([] { return lane_and_two_withdrawers(1, 2); }, 2);
-  expect_holds([] { return lane_and_withdrawer_and_submitter(); }, 2);
+TEST(ModelCheck, ARequestIsRunOrRemoved) {
+  for (const uint64_t removed : {1, 2})
+    expect_holds([=] { return lane_and_canceller(removed); }, 4);
+  expect_holds([] { return lane_and_two_cancellers(1, 1); }, 2);
+  expect_holds([] { return lane_and_two_cancellers(1, 2); }, 2);
+  expect_holds([] { return lane_and_canceller_and_submitter(); }, 2);
 }
 
 TEST(ModelCheck, AWaiterIsWokenByCompletion) {
@@ -46,18 +46,18 @@ TEST(ModelCheck, AWaiterIsWokenByCompletion) {
   expect_holds([] { return submitter_and_lane_and_waiter(2); }, 2);
 }
 
-TEST(ModelCheck, AWaiterIsWokenByWithdrawal) {
-  expect_holds([] { return withdrawer_and_waiter(kNoDeadline); }, 4);
-  expect_holds([] { return withdrawer_and_waiter(kSoon); }, 4);
+TEST(ModelCheck, AWaiterIsWokenByRemoval) {
+  expect_holds([] { return canceller_and_waiter(kNoDeadline); }, 4);
+  expect_holds([] { return canceller_and_waiter(kSoon); }, 4);
   for (const uint64_t waited : {1, 2})
-    expect_holds([=] { return lane_and_withdrawer_and_waiter(waited); }, 2);
+    expect_holds([=] { return lane_and_canceller_and_waiter(waited); }, 2);
 }
 
 TEST(ModelCheck, CompletedMeansThatTheResultIsThereAndForGood) {
   expect_holds([] { return submitter_and_lane_and_poller(1); }, 2);
   expect_holds([] { return submitter_and_lane_and_poller(2); }, 2);
-  expect_holds([] { return lane_and_withdrawals_and_poller(); }, 2);
-  expect_holds([] { return withdrawer_and_poller(); }, 2);
+  expect_holds([] { return lane_and_removals_and_poller(); }, 2);
+  expect_holds([] { return canceller_and_poller(); }, 2);
 }
 
 TEST(ModelCheck, ARequestThatIsGivenUpCompletesOnce) {
@@ -66,7 +66,7 @@ TEST(ModelCheck, ARequestThatIsGivenUpCompletesOnce) {
 }
 
 TEST(ModelCheck, AClosedUnitEndsWhatItAccepted) {
-  expect_holds([] { return submitter_and_closer_and_withdrawer(); }, 2);
+  expect_holds([] { return submitter_and_closer_and_canceller(); }, 2);
 }
 
 }  // namespace

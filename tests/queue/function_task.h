@@ -21,7 +21,7 @@ class FunctionTask final : public Task {
   explicit FunctionTask(Listener listener = {}) : listener_(std::move(listener)) {}
 
   Status run(RunControl& control) noexcept override { return work(control); }
-  void settled(const Completion& completion) noexcept override {
+  void on_published(const Completion& completion) noexcept override {
     if (listener_) listener_(completion);
   }
   void release() noexcept override { work = nullptr; }

@@ -24,10 +24,10 @@ using namespace std::chrono_literals;
 constexpr int kThreads = 4;
 constexpr int kRounds = 4000;
 
-// How often each request was settled and called back.
+// How often each request completed and was called back.
 class Ledger {
  public:
-  void settled(const Completion& completion) {
+  void completed(const Completion& completion) {
     const std::lock_guard lock(mutex_);
     ++times_[completion.sequence];
     ++by_code_[static_cast<size_t>(completion.status.code())];
@@ -66,7 +66,7 @@ TEST_P(MixedStress, EveryRequestCompletesOnce) {
   {
     Lanes lanes({.count = 2});
     UnitOptions options =
-        function_unit(4, [&](const Completion& completion) { ledger.settled(completion); });
+        function_unit(4, [&](const Completion& completion) { ledger.completed(completion); });
     options.when_full = GetParam().when_full;
     options.callback_order = GetParam().order;
     const auto unit = make_unit(lanes, std::move(options));
@@ -108,7 +108,7 @@ TEST_P(MixedStress, EveryRequestCompletesOnce) {
     std::vector<std::thread> threads;
     for (unsigned seed = 0; seed < kThreads; ++seed) threads.emplace_back(work, seed);
     for (std::thread& thread : threads) thread.join();
-    // Every place comes back, and the sequence passes whatever was withdrawn.
+    // Every place comes back, and the sequence passes whatever was removed.
     EXPECT_TRUE(unit->wait_free(unit->depth(), kForever).ok());
     while (unit->last_completed() != unit->last_submitted()) std::this_thread::yield();
     EXPECT_EQ(unit->in_flight(), 0u);
@@ -133,7 +133,7 @@ TEST(MixedStressRecovery, HungRequestsLoseNothing) {
   {
     Lanes lanes({.count = 1});
     UnitOptions options =
-        function_unit(8, [&](const Completion& completion) { ledger.settled(completion); });
+        function_unit(8, [&](const Completion& completion) { ledger.completed(completion); });
     options.watchdog = 400ms;  // more than a loaded machine keeps a thread waiting
     options.auto_reset = true;
     const auto unit = make_unit(lanes, std::move(options));

@@ -1,5 +1,5 @@
 // Waiting for room in a unit whose next cell is still in use: behind a request that waits, those
-// that were withdrawn keep their cells.
+// that were removed keep their cells.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -90,9 +90,9 @@ TEST(JobTable, PendingJobsAreNeverDropped) {
   EXPECT_TRUE(table.wait(id, kPoll).ok());
 }
 
-TEST(JobTable, AWithdrawnJobIsUnknown) {
+TEST(JobTable, ARevokedJobIsUnknown) {
   JobTable table;
-  table.withdraw(table.issue());
+  table.revoke(table.issue());
   EXPECT_EQ(table.wait(1, kPoll).code(), StatusCode::kInvalidJobId);
   Job* job = table.issue();
   EXPECT_EQ(job->id, 2u);

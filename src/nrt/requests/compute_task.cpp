@@ -107,7 +107,7 @@ std::string ComputeTask::describe(const queue::RunPosition& position) const {
   return binding_->model->executor()->describe(position);
 }
 
-void ComputeTask::on_settled(const queue::Completion& completion) noexcept {
+void ComputeTask::on_status_written(const queue::Completion& completion) noexcept {
   if (!completion.status.ok()) return;
   for (const std::shared_ptr<Tensor>& tensor : binding_->written) tensor->completions().add();
 }

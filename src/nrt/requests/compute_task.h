@@ -39,7 +39,7 @@ class ComputeTask final : public RequestTask {
  private:
   static constexpr size_t kUsualTensors = 8;
 
-  void on_settled(const queue::Completion& completion) noexcept override;
+  void on_status_written(const queue::Completion& completion) noexcept override;
   void drop_references() noexcept override;
   Status run_in_time(queue::RunControl& control) noexcept;
   Status copy_shared_inputs() noexcept;

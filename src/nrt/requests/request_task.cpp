@@ -16,7 +16,7 @@ bool is_cause(const Status& status) noexcept {
 
 }  // namespace
 
-void RequestTask::settle(const queue::Completion& completion) noexcept {
+void RequestTask::write_status(const queue::Completion& completion) noexcept {
   unit_.releases->begin();
   const NRT_STATUS code = code_of(completion.status);
   if (target_.ret != nullptr) *target_.ret = code;
@@ -28,7 +28,7 @@ void RequestTask::settle(const queue::Completion& completion) noexcept {
                     outward(completion.sequence), name_of(address_with(unit_.number)),
                     queue::counter_of(completion.sequence), name_of(code),
                     completion.status.message()));
-  on_settled(completion);
+  on_status_written(completion);
 }
 
 void RequestTask::release() noexcept {

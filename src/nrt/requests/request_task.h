@@ -34,7 +34,7 @@ class RequestTask : public queue::Task {
  public:
   explicit RequestTask(UnitContext unit) noexcept : unit_(std::move(unit)) {}
 
-  void settle(const queue::Completion& completion) noexcept final;
+  void write_status(const queue::Completion& completion) noexcept final;
   void release() noexcept final;
 
  protected:
@@ -50,8 +50,8 @@ class RequestTask : public queue::Task {
   NRT_STATUS code_of(const Status& status) const noexcept;
 
  private:
-  // The request is about to be published, its status has been written.
-  virtual void on_settled(const queue::Completion&) noexcept {}
+  // The status has been written, and the sequence is about to be published.
+  virtual void on_status_written(const queue::Completion&) noexcept {}
   virtual void drop_references() noexcept = 0;
 
   const UnitContext unit_;

@@ -1,4 +1,4 @@
-// WhenFull::kDropOldest where 65,536 jobs were withdrawn behind a running one: the newcomer is
+// WhenFull::kDropOldest where 65,536 jobs were removed behind a running one: the newcomer is
 // refused and nothing is dropped for it.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/hook_gate.h"

@@ -12,12 +12,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class Withdraw : public NativeApi {
+class Removal : public NativeApi {
  protected:
   static Deadline passed() { return std::chrono::steady_clock::now() - std::chrono::seconds(1); }
 };
 
-TEST_F(Withdraw, CancelRemovesAJobThatWaits) {
+TEST_F(Removal, CancelRemovesAJobThatWaits) {
   Unit unit = make_unit();
   Job running = submit_started(unit), waiting = submit(unit);
   EXPECT_EQ(waiting.cancel(kForever).value(), CancelOutcome::kRemoved);
@@ -29,7 +29,7 @@ TEST_F(Withdraw, CancelRemovesAJobThatWaits) {
   EXPECT_EQ(faults().arrivals(), 1u);
 }
 
-TEST_F(Withdraw, CancelStopsAJobThatRuns) {
+TEST_F(Removal, CancelStopsAJobThatRuns) {
   Unit unit = make_unit();
   Job running = submit_started(unit);
   EXPECT_EQ(running.cancel(kForever).value(), CancelOutcome::kStopped);
@@ -38,7 +38,7 @@ TEST_F(Withdraw, CancelStopsAJobThatRuns) {
   EXPECT_THAT(status.message(), HasSubstr("undefined"));
 }
 
-TEST_F(Withdraw, CancelOfACompletedJobIsTooLate) {
+TEST_F(Removal, CancelOfACompletedJobIsTooLate) {
   faults().release();
   Unit unit = make_unit();
   Job job = submit(unit);
@@ -47,7 +47,7 @@ TEST_F(Withdraw, CancelOfACompletedJobIsTooLate) {
   EXPECT_TRUE(job.wait().ok());
 }
 
-TEST_F(Withdraw, CancelOfAJobThatHangsIsPending) {
+TEST_F(Removal, CancelOfAJobThatHangsIsPending) {
   faults().release();
   faults().hang_nth(1);
   Unit unit = make_unit();
@@ -59,7 +59,7 @@ TEST_F(Withdraw, CancelOfAJobThatHangsIsPending) {
   EXPECT_TRUE(code == StatusCode::kOk || code == StatusCode::kCancelled) << to_string(code);
 }
 
-TEST_F(Withdraw, ADeadlineEndsAJobThatWaits) {
+TEST_F(Removal, ADeadlineEndsAJobThatWaits) {
   Unit unit = make_unit();
   Job running = submit_started(unit);
   Job late = unit.submit(model_, memory_.args({}, std::chrono::steady_clock::now() +
@@ -71,7 +71,7 @@ TEST_F(Withdraw, ADeadlineEndsAJobThatWaits) {
   EXPECT_TRUE(running.wait().ok());
 }
 
-TEST_F(Withdraw, ADeadlineEndsAJobBetweenTwoPiecesOfItsWork) {
+TEST_F(Removal, ADeadlineEndsAJobBetweenTwoPiecesOfItsWork) {
   Unit unit = make_unit();
   Job job = unit.submit(model_, memory_.args({}, std::chrono::steady_clock::now() +
                                                      std::chrono::milliseconds(5)))
@@ -79,7 +79,7 @@ TEST_F(Withdraw, ADeadlineEndsAJobBetweenTwoPiecesOfItsWork) {
   EXPECT_EQ(job.wait().code(), StatusCode::kDeadlineExceeded);
 }
 
-TEST_F(Withdraw, ADeadlineThatHasPassedRunsNothing) {
+TEST_F(Removal, ADeadlineThatHasPassedRunsNothing) {
   faults().release();
   Unit unit = make_unit();
   const Status executed = unit.execute(model_, memory_.args({}, passed()));
@@ -87,7 +87,7 @@ TEST_F(Withdraw, ADeadlineThatHasPassedRunsNothing) {
   EXPECT_EQ(faults().arrivals(), 0u);
 }
 
-TEST_F(Withdraw, AFullUnitRefuses) {
+TEST_F(Removal, AFullUnitRefuses) {
   Unit unit = make_unit({.depth = 1});
   Job running = submit_started(unit);
   bool called = false;
@@ -104,7 +104,7 @@ TEST_F(Withdraw, AFullUnitRefuses) {
   EXPECT_FALSE(called);
 }
 
-TEST_F(Withdraw, AFullUnitMayBlock) {
+TEST_F(Removal, AFullUnitMayBlock) {
   Unit unit = make_unit({.depth = 1, .when_full = WhenFull::kBlock});
   Job running = submit_started(unit);
   EXPECT_EQ(unit.submit(model_, memory_.args({}, std::chrono::steady_clock::now() +
@@ -120,7 +120,7 @@ TEST_F(Withdraw, AFullUnitMayBlock) {
   releaser.join();
 }
 
-TEST_F(Withdraw, AFullUnitMayDropTheOldest) {
+TEST_F(Removal, AFullUnitMayDropTheOldest) {
   Unit unit = make_unit({.depth = 2, .when_full = WhenFull::kDropOldest});
   Job running = submit_started(unit), waiting = submit(unit), newest = submit(unit);
   EXPECT_EQ(waiting.wait(kPoll).code(), StatusCode::kDropped);

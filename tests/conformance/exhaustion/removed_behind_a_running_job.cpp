@@ -1,4 +1,4 @@
-// Jobs may be withdrawn behind one that does not end, up to 65,536 of them; then the unit is full
+// Jobs may be removed behind one that does not end, up to 65,536 of them; then the unit is full
 // until it ends.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/hook_gate.h"
@@ -7,7 +7,7 @@
 namespace millrace::conformance {
 namespace {
 
-MILLRACE_BEHAVIOUR(withdrawn_behind_a_running_job) {
+MILLRACE_BEHAVIOUR(removed_behind_a_running_job) {
   constexpr size_t kMost = 65'536;
   HookGate starts;
   Unit unit = make_unit({.depth = 2});
