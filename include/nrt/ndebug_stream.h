@@ -43,12 +43,12 @@ typedef struct ndebug_stream_payload_debug_tensor_read {
 
 #pragma GCC visibility push(default)
 
-// Connects to the events of core `logical_nc_idx`. `*stream_fd` becomes readable when there is one;
-// it belongs to the library. A core has one client: NRT_INVALID for a second.
+// Connects to the events of core `logical_nc_idx`. `*stream_fd` becomes readable when there is an
+// event; the library owns it. A core has one client: NRT_INVALID for a second.
 NRT_STATUS nrt_debug_client_connect(int logical_nc_idx, int* stream_fd);
 void nrt_debug_client_connect_close(int stream_fd);
 
-// Takes one event. The payload is the caller's to free with free(). NRT_QUEUE_EMPTY: there is none.
+// Takes one event. The caller frees the payload with free(). NRT_QUEUE_EMPTY: there is no event.
 NRT_STATUS nrt_debug_client_read_one_event(int stream_fd, ndebug_stream_event_header_t* header,
                                            void** payload);
 

@@ -1,34 +1,35 @@
 // The explicit asynchronous interface: requests are scheduled on the execution units of a core and
 // complete in the background.
 //
-//   schedule call -> id -> queued -> running -> complete: polling, eventfd, error tracker say so
+//   schedule call -> id -> queued -> running -> complete: seen by polling, eventfd, error tracker
 //
 // Order. A unit runs its requests one at a time, in the order of their ids. Units do not wait for
-// each other: who schedules a consumer on another unit first waits for the producer.
+// each other: before it schedules a request on another unit that needs the result of this one, the
+// program waits for this one.
 //
-// Schedule calls never wait for the device. What they can see to be wrong, they return; then
-// nothing was queued, no id is taken, and `ret`, tracker and `*req_sequence` are as they were:
+// Schedule calls never wait for the device. Errors that they can detect they return at once. Then
+// nothing was queued, no id is used, and `ret`, tracker and `*req_sequence` are unchanged:
 //   NRT_INVALID     an argument, such as a queue that the unit does not have, or a range
-//   NRT_QUEUE_FULL  the unit has as many requests as it may: retry after a completion
+//   NRT_QUEUE_FULL  the unit has reached its limit of requests: retry after a completion
 //   NRT_EXEC_UNIT_UNRECOVERABLE  a failure degraded the unit, until nrt_close and nrt_init
 //   NRT_RESOURCE    the system has no memory or no thread left for the request
-// `req_sequence` receives the id; NULL if it is of no interest.
+// `req_sequence` receives the id; it may be NULL.
 //
-// What became of a request is stored, once, before the request counts as complete: in `*ret`, or,
-// when it failed, in the error tracker. Failed requests complete too, and those behind them run.
-// The library does not touch `ret` before or after; NULL drops the result.
+// The result of a request is stored once, before the request counts as complete: in `*ret`, or,
+// when it failed, in the error tracker. Failed requests complete, too, and those behind them run.
+// The library accesses `ret` at no other time; with NULL the result is dropped.
 //
-// Until its request is complete the caller keeps host buffers and `ret`, and leaves buffers of
-// writes unchanged. Tensor sets are copied: they may be destroyed at once. A model may be unloaded,
-// a tensor or tracker freed: the request keeps what it needs.
+// Until a request is complete the caller keeps its host buffers and `ret` allocated, and the buffer
+// of a write unchanged. Tensor sets are copied: they may be destroyed at once. Models may be
+// unloaded and tensors and trackers freed: the request holds references to what it needs.
 //
-// Threads: any call from any thread, except that one thread at a time reads a tracker.
+// Threads. All calls are thread-safe, except that only one thread at a time may read a tracker.
 //
-// Forms. The interface has had several, and NRT_ASYNC_API_VERSION, defined before the include, says
-// which one a program is written for:
-//   0    all of them, side by side: nrt/detail/async_forms.h. So it is when undefined
+// Forms. The interface has had several. NRT_ASYNC_API_VERSION, defined before the include, chooses
+// the one that a program is written for:
+//   0    all of them at the same time: nrt/detail/async_forms.h. The default
 //   229  the declarations below: status pointer, core of the transfer, three kinds of units
-//   228  error trackers in the place of status pointers, five kinds of units: nrt/detail/async_v2.h
+//   228  error trackers instead of status pointers, five kinds of units: nrt/detail/async_v2.h
 #ifndef NRT_NRT_ASYNC_H
 #define NRT_NRT_ASYNC_H
 
@@ -80,8 +81,8 @@ NRT_STATUS nrta_execute_schedule(nrt_model_t* model, const nrt_tensor_set_t* inp
 
 // ---- Collectives: the COLLECTIVES units of the communicator's core, queue 0 ----
 
-// Schedules what nrta_cc_prepare prepared, and takes it over: `*cc_ctx` becomes NULL. When the call
-// fails the context stays the caller's, for another try.
+// Schedules the operation that nrta_cc_prepare prepared, and takes over the context: `*cc_ctx`
+// becomes NULL. When the call fails, the caller keeps the context and may try again.
 NRT_STATUS nrta_cc_schedule(nrt_cc_context_t** cc_ctx, int queue, NRT_STATUS* ret,
                             nrta_seq_t* req_sequence);
 
@@ -96,23 +97,23 @@ NRT_STATUS nrta_cc_prepare(nrt_cc_comm_t* comm, nrt_tensor_list_t* input, nrt_te
 
 // ---- Completion ----
 //
-// Both calls are cheap and may be repeated at any rate. What a request wrote is visible to whoever
-// learned from one of them that it is complete.
+// Both calls are cheap and may be repeated as often as needed. A thread that learns from one of
+// them that a request is complete also sees everything that the request wrote.
 
 // Whether the request is complete, also when it failed. NRT_INVALID, and false: no such id was
-// given out.
+// issued.
 NRT_STATUS nrta_is_completed(nrta_seq_t seq, bool* is_completed);
 
 #if NRT_ASYNC_API_VERSION != 228
 // The last completed id of a unit: every request with that id or a smaller one is complete. Never
-// goes back. A unit without a completion reports place 0. NRT_INVALID: there is no such unit.
+// decreases. A unit without a completion reports number 0. NRT_INVALID: no such unit exists.
 NRT_STATUS nrta_get_sequence(uint32_t lnc, nrta_xu_t xu, int queue, nrta_seq_t* seq);
 
-// Adds 1 to the eventfd `fd` when the request completes; at once if it is complete already. Any
-// flags will do. `fd` stays the caller's and may be closed at any time: the library writes to a
-// duplicate. An id has one registration: the last one counts, and a negative `fd` removes it, which
-// always succeeds. Any other descriptor that is open receives the eight bytes of the 1 as well.
-// NRT_INVALID: no such id was given out, or `fd` is not open.
+// Adds 1 to the eventfd `fd` when the request completes; at once if it is complete already. The
+// eventfd may have any flags. The caller owns `fd` and may close it at any time: the library writes
+// to a duplicate. An id has one registration: a later one replaces it, and a negative `fd` removes
+// it, which always succeeds. A descriptor of another kind also gets the 1 written, as eight bytes.
+// NRT_INVALID: no such id was issued, or `fd` is not open.
 NRT_STATUS nrta_event_register_seq_id_completion(nrta_seq_t seq, int fd);
 
 // Adds 1 to the eventfd `fd` whenever requests of the unit complete, from now on and until a

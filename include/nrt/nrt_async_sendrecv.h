@@ -1,9 +1,9 @@
 // Tensors sent from one process to another.
 //
-// Core numbers are those of the host, whatever is visible to the process. Calls may come from any
-// thread; sends and receives do not block. The software NPU does not connect processes: cores open
-// and close, but connect and accept return NRT_FAILURE, so that there is nothing to send over, and
-// every handle is NRT_INVALID_HANDLE.
+// Core numbers are those of the host, independently of what is visible to the process. Thread-safe;
+// sends and receives do not block. The software NPU does not connect processes: cores can be opened
+// and closed, but connect and accept return NRT_FAILURE. So no connection exists, and calls with a
+// handle return NRT_INVALID_HANDLE.
 #ifndef NRT_NRT_ASYNC_SENDRECV_H
 #define NRT_NRT_ASYNC_SENDRECV_H
 
@@ -31,7 +31,7 @@ NRT_STATUS nrt_async_sendrecv_init(int lnc);
 NRT_STATUS nrt_async_sendrecv_close(int lnc);
 
 // Start a connection between core `lnc` and core `peer_lnc` of the host `peer_ip`: the sender
-// connects, the receiver accepts. NRT_RESOURCE: the core has as many as it may.
+// connects, the receiver accepts. NRT_RESOURCE: the core has reached its limit of connections.
 NRT_STATUS nrt_async_sendrecv_connect(const char* peer_ip, int peer_lnc, int lnc,
                                       nrt_async_sendrecv_comm_t** send_comm);
 NRT_STATUS nrt_async_sendrecv_accept(const char* peer_ip, int peer_lnc, int lnc,
@@ -40,8 +40,8 @@ NRT_STATUS nrt_async_sendrecv_accept(const char* peer_ip, int peer_lnc, int lnc,
 // Whether the connection is complete.
 NRT_STATUS nrt_async_sendrecv_test_comm(nrt_async_sendrecv_comm_t* comm, bool* done);
 
-// Start the transfer of `length` bytes from `offset` on. NRT_RESOURCE: as many are pending as may
-// be.
+// Start the transfer of `length` bytes from `offset` on. NRT_RESOURCE: the limit of pending
+// requests is reached.
 NRT_STATUS nrt_async_sendrecv_send_tensor(nrt_tensor_t* tensor, size_t offset, size_t length,
                                           nrt_async_sendrecv_comm_t* send_comm,
                                           nrt_async_sendrecv_request_t** request);
@@ -54,7 +54,7 @@ NRT_STATUS nrt_async_sendrecv_recv_tensor(nrt_tensor_t* tensor, size_t offset, s
 NRT_STATUS nrt_async_sendrecv_test_request(nrt_async_sendrecv_request_t* request, bool* done,
                                            size_t* size);
 
-// Afterwards the bytes of all receives that tested complete are in the memory of core `lnc`.
+// When it returns, the bytes of all receives that tested complete are in the memory of core `lnc`.
 NRT_STATUS nrt_async_sendrecv_flush(int lnc);
 
 #pragma GCC visibility pop

@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-// Would be called for executions that nrt_execute leaves in the background, of which there are
-// none.
+// Never called: it is meant for executions that nrt_execute leaves in the background, and
+// nrt_execute leaves none.
 typedef void (*NRT_ASYNC_EXEC_STATUS_CALLBACK)(void* params, uint32_t model_id, uint32_t vnc,
                                                uint64_t job_id, NRT_STATUS status);
 
@@ -32,10 +32,10 @@ typedef struct nrt_ucode_info {
 // Accepts a callback, which is never called: nrt_execute always blocks.
 NRT_STATUS nrt_register_async_exec_callback(NRT_ASYNC_EXEC_STATUS_CALLBACK callback, void* params);
 
-// Waits until the COMPUTE unit of core `vnc` has nothing to do.
+// Waits until the COMPUTE unit of core `vnc` is idle.
 NRT_STATUS nrt_async_drain_queued_execs(int32_t vnc);
 
-// How many instances of the model run side by side: 1 or more. For old programs.
+// How many instances of the model run at the same time: 1 or more. For old programs.
 NRT_STATUS nrt_get_model_instance_count(nrt_model_t* model, uint32_t* instance_count);
 
 // Copies `size` bytes to an address in the storage of a tensor (nrt_tensor_get_va).

@@ -1,7 +1,7 @@
 // Profiles of executions, and the inspection sessions of the developer tools.
 //
-// Profiles are files in the JSON form of trace viewers. Calls may come from any thread; one thread
-// at a time uses options or a configuration.
+// Profiles are files in the JSON form of trace viewers. Thread-safe, except that only one thread at
+// a time may use an options object or a configuration.
 #ifndef NRT_NRT_PROFILE_H
 #define NRT_NRT_PROFILE_H
 
@@ -23,8 +23,8 @@ typedef enum { NRT_INSPECT_DEVICE_PROFILE_MODE_SESSION = 1 } nrt_inspect_device_
 #pragma GCC visibility push(default)
 
 // Records the executions of `model` from start to stop, which writes them to the file `filename`.
-// Several may be under way, each for a file of its own; NRT_INVALID: the file has one, or has none
-// to stop.
+// Several recordings may run at the same time, each for a different file. NRT_INVALID: a recording
+// for the file runs already, or none runs that could be stopped.
 NRT_STATUS nrt_profile_start(nrt_model_t* model, const char* filename);
 NRT_STATUS nrt_profile_stop(const char* filename);
 
@@ -73,12 +73,12 @@ NRT_STATUS nrt_inspect_config_set_inspect_device_profile_mode(
     nrt_inspect_config_t* config, nrt_inspect_device_profile_mode_t mode);
 
 // Activities: system_profile, device_profile, host_memory, cpu_util, and all for all of these.
-// NRT_INVALID: there is no such activity.
+// NRT_INVALID: no such activity exists.
 NRT_STATUS nrt_inspect_config_set_activity(nrt_inspect_config_t* config, const char* activity_type,
                                            bool enabled);
 
-// The names of all activities, and of those that are enabled: `count` of them, the caller's to free
-// with nrt_inspect_config_free_activity_types.
+// The names of all activities, and of those that are enabled: `count` of them, which the caller
+// frees with nrt_inspect_config_free_activity_types.
 NRT_STATUS nrt_inspect_config_get_all_activity_types(const char*** activity_types, size_t* count);
 NRT_STATUS nrt_inspect_config_get_enabled_activity_types(nrt_inspect_config_t* config,
                                                          const char*** activity_types,

@@ -1,4 +1,4 @@
-// What a call, or a request that it scheduled, ended with. The numbers are part of the binary
+// The results of calls, and of the requests that they schedule. The numbers are part of the binary
 // interface and never change.
 #ifndef NRT_NRT_STATUS_H
 #define NRT_NRT_STATUS_H
@@ -21,7 +21,7 @@ typedef enum {
   NRT_FAIL_HOST_MEM_ALLOC = 11,       // for old programs; never returned
   NRT_UNINITIALIZED = 13,             // before nrt_init, or in the child of a fork
   NRT_CLOSED = 14,                    // after nrt_close, or given up by it
-  NRT_QUEUE_EMPTY = 15,               // there is nothing to read
+  NRT_QUEUE_EMPTY = 15,               // nothing can be read
   NRT_EXEC_UNIT_UNRECOVERABLE = 101,  // the unit is dead until the runtime is initialized again
   NRT_EXEC_BAD_INPUT = 1002,          // an input was rejected during the execution
   NRT_EXEC_COMPLETED_WITH_NUM_ERR = 1003,    // finished, with a NaN in an output
@@ -43,8 +43,8 @@ typedef enum {
 
 #pragma GCC visibility push(default)
 
-// The name of the enumerator, a fixed text for a number that is none. Never NULL, never to be
-// freed. Callable from any thread at any time, also before nrt_init.
+// The name of the enumerator, or a fixed text for any other number. Never NULL; must not be freed.
+// Thread-safe; works at any time, also before nrt_init.
 const char* nrt_get_status_as_str(NRT_STATUS status);
 
 #pragma GCC visibility pop

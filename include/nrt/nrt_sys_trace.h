@@ -1,7 +1,7 @@
-// What the runtime did when: calls, submissions, executions, as JSON. Before nrt_init and after
-// nrt_close, too.
+// Records what the runtime does and when (calls, submissions, executions) as JSON. Works also
+// before nrt_init and after nrt_close.
 //
-// Calls may come from any thread; one thread at a time uses a configuration or options.
+// Thread-safe, except that only one thread at a time may use a configuration or an options object.
 #ifndef NRT_NRT_SYS_TRACE_H
 #define NRT_NRT_SYS_TRACE_H
 
@@ -23,25 +23,26 @@ typedef struct nrt_sys_trace_fetch_options nrt_sys_trace_fetch_options_t;
 // ---- What to record ----
 //
 // A new configuration records every type of event on every core. The caller frees it; NULL is
-// harmless.
+// accepted there.
 
 NRT_STATUS nrt_sys_trace_config_allocate(nrt_sys_trace_config_t** options);
 void nrt_sys_trace_config_set_defaults(nrt_sys_trace_config_t* options);
 void nrt_sys_trace_config_free(nrt_sys_trace_config_t* options);
 
-// How many events each core keeps until they are fetched; the oldest go first. The start and the
-// stop of something are two events and stay together: an odd number is that number less one.
+// How many events each core keeps until they are fetched; beyond that the oldest are dropped. The
+// start and the stop of something are two events that are kept or dropped together, so an odd
+// number is rounded down.
 void nrt_sys_trace_config_set_max_events_per_nc(nrt_sys_trace_config_t* options,
                                                 uint64_t max_events_per_nc);
 void nrt_sys_trace_config_set_capture_enabled_for_nc(nrt_sys_trace_config_t* options,
                                                      uint32_t nc_idx, bool enabled);
-// NRT_INVALID: there is no such type.
+// NRT_INVALID: no such type exists.
 NRT_STATUS nrt_sys_trace_config_set_capture_enabled_for_event_type(nrt_sys_trace_config_t* options,
                                                                    const char* event_type,
                                                                    bool enabled);
 
-// The names of all types of events, and of those that a configuration records: `count` of them, the
-// caller's to free with nrt_sys_trace_free_event_types.
+// The names of all types of events, and of those that a configuration records: `count` of them,
+// which the caller frees with nrt_sys_trace_free_event_types.
 NRT_STATUS nrt_sys_trace_get_event_types(const char*** event_types, size_t* count);
 NRT_STATUS nrt_sys_trace_config_get_enabled_event_types(const nrt_sys_trace_config_t* options,
                                                         const char*** event_types, size_t* count);
@@ -49,9 +50,9 @@ void nrt_sys_trace_free_event_types(const char** event_types, size_t count);
 
 // ---- Recording ----
 
-// Starts recording; the configuration is copied, NULL means defaults. What was recorded before is
-// forgotten. NRT_INVALID: it is recording already. Stopping keeps what was recorded for
-// nrt_sys_trace_fetch_events. Something is recorded when it ends, if that is while recording.
+// Starts recording; the configuration is copied, NULL means defaults. Events of an earlier
+// recording are dropped. NRT_INVALID: it is recording already. After stopping, the events are kept
+// for nrt_sys_trace_fetch_events. Something is recorded if it ends while recording is on.
 NRT_STATUS nrt_sys_trace_start(nrt_sys_trace_config_t* options);
 NRT_STATUS nrt_sys_trace_stop(void);
 

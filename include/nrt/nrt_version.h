@@ -25,8 +25,8 @@ typedef struct nrt_version {
 
 #pragma GCC visibility push(default)
 
-// Writes the first `size` bytes of the version, at most all of it. Callable from any thread at any
-// time, also before nrt_init. NULL: NRT_INVALID.
+// Writes the first `size` bytes of the version, at most all of it. Thread-safe; works at any time,
+// also before nrt_init. NULL: NRT_INVALID.
 NRT_STATUS nrt_get_version(nrt_version_t* ver, size_t size);
 
 #pragma GCC visibility pop

@@ -1,7 +1,7 @@
 // NRT_ASYNC_API_VERSION 0: the forms of nrt_async.h that other generations of the interface have,
-// under the same names and side by side. Include nrt/nrt_async.h instead.
+// under the same names and at the same time. Include nrt/nrt_async.h instead.
 //
-//   an error tracker in the place of `ret`, in all schedule calls
+//   an error tracker instead of `ret`, in all schedule calls
 //   no `lnc_idx` in transfers: the tensor's core (the destination's for a copy), core 0 for a
 //   tensor of the host
 //   no `queue` in nrta_get_sequence: queue 0
@@ -9,16 +9,16 @@
 // Transfers are on TENSOR_OP units in every form. A tracker may be NULL in C and in C++: NULL, 0
 // and nullptr are taken for a `ret` that drops the result, which is the same.
 //
-// In C and in C++ macros tell calls by their number of arguments and leave those in the form of
-// nrt_async.h as they are, also when commas in literals or template arguments make them look like
-// more. Where the tracker is all the difference, C asks _Generic, and C++ finds a function that
-// belongs to the tracker's type. So the address of each function is that of nrt_async.h, and a C++
-// program may define or wrap functions of these names and form. With overloads that every call
+// In C and in C++ macros distinguish calls by their number of arguments. They leave calls in the
+// form of nrt_async.h unchanged, also when commas in literals or template arguments make these look
+// like more arguments. Where only the tracker differs, C uses _Generic, and C++ finds a function
+// that belongs to the tracker's type. So the address of each function is that of nrt_async.h, and a
+// C++ program may define or wrap functions of these names and form. With overloads that every call
 // sees, decltype(&nrta_tensor_write) or std::bind(nrta_tensor_write, ...) would be ambiguous.
 //
-// What the macros do not see is a call in another form that has such commas: parentheses around the
-// argument help, except that C++ needs none in an unqualified call with a tracker. A C program that
-// has members of the name nrta_execute_schedule or nrta_cc_schedule says 229 (or 228).
+// The macros do not recognise a call in another form that has such commas. Parentheses around the
+// argument help; C++ does not need them in an unqualified call with a tracker. A C program that has
+// members named nrta_execute_schedule or nrta_cc_schedule must choose 229 (or 228).
 #ifndef NRT_DETAIL_ASYNC_FORMS_H
 #define NRT_DETAIL_ASYNC_FORMS_H
 

@@ -6,11 +6,11 @@
 #define NRTA_DETAIL_TENSOR_WRITE nrta_doc_tensor_write
 #define NRTA_DETAIL_TENSOR_COPY nrta_doc_tensor_copy
 
-// Also where the program includes the header inside its own extern "C".
+// Needed where the program includes the header inside its own extern "C".
 extern "C++" {
 
-// A call with a tracker among its arguments finds these functions; nothing else does, so that they
-// do not overload the name for anybody. The library's trackers are objects of another type.
+// Only a call with a tracker among its arguments finds these functions, so that they do not
+// overload the name for other code. The library's trackers are objects of another type.
 struct nrta_error_tracker {
   friend inline NRT_STATUS nrta_doc_tensor_read(void* buf, nrt_tensor_t* tensor, uint64_t offset,
                                                 uint64_t size, int queue,
@@ -35,7 +35,7 @@ struct nrta_error_tracker {
                                     req_sequence);
   }
 
-  // Where commas in the arguments keep the macros from telling the form.
+  // For calls whose form the macros cannot recognise because of commas in the arguments.
   friend inline NRT_STATUS nrta_tensor_read(void* buf, nrt_tensor_t* tensor, uint64_t offset,
                                             uint64_t size, int queue,
                                             nrta_error_tracker* error_tracker,

@@ -10,9 +10,9 @@
 extern "C" {
 #endif
 
-// The id of a request: the unit in the upper 16 bits, its place in that unit in the lower 48. A
-// unit numbers what it accepts from 1 on, one by one, so that ids of one unit compare as integers.
-// Place 0 means "nothing yet" and is no request's.
+// The id of a request: the unit in the upper 16 bits, its number in that unit in the lower 48. A
+// unit numbers the requests that it accepts from 1 on, without gaps, so that ids of one unit
+// compare as integers. Number 0 means "nothing yet" and belongs to no request.
 typedef uint64_t nrta_seq_t;
 typedef uint16_t nrta_xu_id_t;
 
@@ -22,7 +22,7 @@ typedef uint16_t nrta_xu_id_t;
 #define NRTA_SEQ_GET_XU_ID(seq) ((seq) >> 48)
 
 // The kinds of execution units. A core has one COMPUTE unit, three COLLECTIVES units and two units
-// of each other kind, told apart by the queue argument, which counts from 0.
+// of each other kind, distinguished by the queue argument, which counts from 0.
 #if NRT_ASYNC_API_VERSION == 228
 typedef enum {
   NRTA_XU_TENSOR_READ = 0,
@@ -40,7 +40,7 @@ typedef enum {
   NRTA_XU_NUM = 3
 } nrta_xu_t;
 #if NRT_ASYNC_API_VERSION == 0
-// Macros, not enumerators: a switch may have a case for each name of an enumeration.
+// Macros, not enumerators, so that a switch with a case for each enumerator has no duplicates.
 #define NRTA_XU_TENSOR_READ NRTA_XU_TENSOR_OP
 #define NRTA_XU_TENSOR_WRITE NRTA_XU_TENSOR_OP
 #endif
@@ -58,7 +58,7 @@ static_assert(sizeof(nrta_error_t) == 16, "nrta_error_t has a fixed layout");
 _Static_assert(sizeof(nrta_error_t) == 16, "nrta_error_t has a fixed layout");
 #endif
 
-// Collects the errors of the requests it is given to.
+// Collects the errors of the requests that are scheduled with it.
 typedef struct nrta_error_tracker nrta_error_tracker_t;
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
 // their own for reads and for writes. Include nrt/nrt_async.h instead.
 //
 // Each name stands for the library's nrta_v2_ function, also where a program defines it, as tests
-// do that put a double in the library's place.
+// do that replace the library by a test double.
 #ifndef NRT_DETAIL_ASYNC_V2_H
 #define NRT_DETAIL_ASYNC_V2_H
 
@@ -42,7 +42,7 @@ NRT_STATUS nrta_cc_schedule(nrt_cc_context_t** cc_ctx, int queue,
                             nrta_seq_t* req_sequence) __asm__("nrta_v2_cc_schedule");
 
 // The last completed id of a unit: every request with that id or a smaller one is complete. Never
-// goes back. A unit without a completion reports place 0. NRT_INVALID: there is no such unit.
+// decreases. A unit without a completion reports number 0. NRT_INVALID: no such unit exists.
 NRT_STATUS nrta_get_sequence(uint32_t lnc, nrta_xu_t xu, int queue,
                              nrta_seq_t* seq) __asm__("nrta_v2_get_sequence");
 

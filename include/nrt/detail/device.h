@@ -1,4 +1,4 @@
-// What nrt.h tells about the device and its memory. Include nrt/nrt.h instead.
+// The calls of nrt.h about the device and its memory. Include nrt/nrt.h instead.
 #ifndef NRT_DETAIL_DEVICE_H
 #define NRT_DETAIL_DEVICE_H
 
@@ -11,15 +11,15 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-// Host memory of `size` bytes, page-aligned; of ordinary pages where there are no huge ones. NULL:
-// out of memory. Work at any time; freeing NULL is harmless.
+// Host memory of `size` bytes, page-aligned, in huge pages where available. NULL: out of memory.
+// Both work at any time; freeing NULL has no effect.
 void* nrt_pinned_malloc(size_t size, nrt_pinned_alloc_type_t type);
 void nrt_pinned_free(void* ptr);
 
-// The bytes that the tensors and the weights of the models of core `vnc` take, and how many there
-// may be (MILLRACE_NRT_MEMORY). A model that is loaded several times on a core takes them once.
-// Writes the first `stats_size_in` bytes of the statistics, at most all of them, and how many these
-// were to `stats_size_out`.
+// The bytes that the tensors and the weights of the models of core `vnc` take, and their limit
+// (MILLRACE_NRT_MEMORY). A model that is loaded several times on a core takes them once.
+// Writes the first `stats_size_in` bytes of the statistics, at most all of them, and stores their
+// number in `stats_size_out`.
 NRT_STATUS nrt_get_vnc_memory_stats(uint32_t vnc, nrt_vnc_memory_stats_t* stats,
                                     size_t stats_size_in, size_t* stats_size_out);
 
@@ -48,7 +48,7 @@ NRT_STATUS nrt_get_attached_efa_bdf(const void* va, char* efa_bdf, size_t* len);
 NRT_STATUS nrt_dump_device_allocation_info(int lnc, struct neuron_ioctl_mem_chunk_info* data,
                                            uint32_t* num_entries);
 
-// Writes to the log what takes the memory of core `lnc`.
+// Logs what uses the memory of core `lnc`.
 NRT_STATUS nrt_debug_log_oom_report(int lnc);
 
 #pragma GCC visibility pop

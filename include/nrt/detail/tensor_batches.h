@@ -1,5 +1,5 @@
-// Many transfers in one call, in the order given. The ranges of all are checked before any bytes
-// move. Include nrt/nrt.h instead.
+// Many transfers in one call, in the given order. All ranges are checked before any bytes are
+// copied. Include nrt/nrt.h instead.
 //
 // Earlier headers had a third argument, `bool unsafe`, which means nothing here. Programs may pass
 // it or not; NRT_TENSOR_BATCH_UNSAFE_ARG 1 or 0 declares the functions with it or without, and
@@ -40,8 +40,8 @@ NRT_STATUS nrt_tensor_write_batch(const nrt_tensor_batch_t* batches, uint64_t nu
 #endif
 
 #ifndef NRT_TENSOR_BATCH_UNSAFE_ARG
-// Calls of more than two arguments, as the preprocessor counts, come here, where the compiler sees
-// whether there are two or three. C has no default arguments, but initializers may be missing.
+// Calls that have more than two arguments for the preprocessor come here, where the compiler sees
+// whether they have two or three. C has no default arguments, but initializers may be missing.
 #ifdef __cplusplus
 extern "C++" {
 inline NRT_STATUS nrt_detail_read_batch(const nrt_tensor_batch_t* batches, uint64_t num_batches,

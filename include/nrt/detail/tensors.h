@@ -1,9 +1,9 @@
 // The tensors of nrt.h. Include nrt/nrt.h instead.
 //
-// A tensor is a handle to a stretch of storage, which slices and pending requests share: it is
-// freed with the last of them. Offsets and sizes are bytes; a range that goes beyond the tensor is
-// NRT_INVALID and nothing is copied. The copies here block, and do not wait for pending requests:
-// who reads before the request that writes is complete, reads stale bytes.
+// A tensor is a handle to a range of storage, which slices and pending requests share: it is freed
+// with the last of them. Offsets and sizes are in bytes; for a range that goes beyond the tensor
+// the result is NRT_INVALID, and nothing is copied. The copies here block, but do not wait for
+// pending requests: a read before the writing request is complete gets stale bytes.
 #ifndef NRT_DETAIL_TENSORS_H
 #define NRT_DETAIL_TENSORS_H
 
@@ -17,23 +17,24 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 // Allocates `size` bytes of zeros for core `vnc`; -1 is allowed for HOST. Size 0 is NRT_INVALID.
-// The name is copied; NULL for none. NRT_RESOURCE: out of memory; may succeed after other tensors
-// were freed.
+// The name is copied and may be NULL. NRT_RESOURCE: out of memory; may succeed after other tensors
+// have been freed.
 NRT_STATUS nrt_tensor_allocate(nrt_tensor_placement_t tensor_placement, int vnc, size_t size,
                                const char* name, nrt_tensor_t** tensor);
 
 // Makes a tensor without storage: nrt_tensor_attach_buffer gives it some.
 NRT_STATUS nrt_tensor_allocate_empty(const char* name, nrt_tensor_t** tensor);
 
-// Puts the caller's `size` bytes in the place of the storage. The caller keeps them allocated for
-// as long as the tensor is used, and frees them. Nothing is copied, now or later.
+// Replaces the storage by the caller's `size` bytes. The caller keeps them allocated for as long as
+// the tensor is used, and frees them. Nothing is copied, now or later.
 NRT_STATUS nrt_tensor_attach_buffer(nrt_tensor_t* tensor, void* buffer, size_t size);
 
-// Makes a tensor of a part of `tensor_source`. It keeps the storage, also when the source is freed.
+// Makes a tensor of a part of `tensor_source`. It keeps the storage alive, also when the source is
+// freed.
 NRT_STATUS nrt_tensor_allocate_slice(const nrt_tensor_t* tensor_source, size_t offset, size_t size,
                                      const char* name, nrt_tensor_t** tensor_slice);
 
-// Ends the handle and stores NULL. NULL is harmless.
+// Ends the handle and stores NULL. Accepts NULL.
 void nrt_tensor_free(nrt_tensor_t** tensor);
 
 NRT_STATUS nrt_tensor_read(const nrt_tensor_t* tensor, void* buf, size_t offset, size_t size);
@@ -48,14 +49,15 @@ NRT_STATUS nrt_tensor_memset(nrt_tensor_t* tensor, uint64_t offset, int value, s
 
 size_t nrt_tensor_get_size(const nrt_tensor_t* tensor);  // bytes; 0 for NULL
 
-// The first byte of the storage, ordinary memory; NULL for none. Live tensors that are no slices
-// have disjoint stretches.
+// The first byte of the storage, which is ordinary memory; NULL for a tensor without storage. Live
+// tensors that are not slices have disjoint storage.
 void* nrt_tensor_get_va(const nrt_tensor_t* tensor);
 
 // The core of the tensor; -1 for one of the host.
 NRT_STATUS nrt_tensor_get_lnc_index(const nrt_tensor_t* tensor, int* lnc_index);
 
-// Where the storage lies. The address names it, and is of no further use on the software NPU.
+// The device address of the storage. It identifies the storage and has no other use on the software
+// NPU.
 NRT_STATUS nrt_tensor_get_device_allocation_info(const nrt_tensor_t* tensor,
                                                  nrt_tensor_device_allocation_info_t* alloc_info);
 

@@ -1,7 +1,7 @@
 // The types of nrt.h: constants, handles and structures. Include nrt/nrt.h instead.
 //
-// The numbers and layouts are part of the binary interface and never change; structures that come
-// with a size grow at the end only.
+// The numbers and layouts are part of the binary interface and never change; structures that are
+// passed with a size grow at the end only.
 #ifndef NRT_DETAIL_TYPES_H
 #define NRT_DETAIL_TYPES_H
 
@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-// Handles. Each belongs to the library; the comments of the calls say how it ends.
+// Handles of objects that the library owns; the comments of the calls say how each ends.
 typedef struct nrt_model nrt_model_t;
 typedef struct nrt_tensor nrt_tensor_t;
 typedef struct nrt_cc_context nrt_cc_context_t;
@@ -176,7 +176,7 @@ typedef struct nrt_vnc_memory_stats {
 // The ranks that take part in a collective, and which of them this one is.
 typedef struct nrt_cc_comm {
   uint32_t* replica_group;  // `rank_n` global ids, the caller's
-  uint32_t rank;            // this one's place in the group
+  uint32_t rank;            // this one's index in the group
   uint32_t rank_n;
   uint32_t ctx_device_id;  // this one's global id
   uint32_t ctx_device_count;
