@@ -151,7 +151,7 @@ class LifetimeTable {
 
   const Graph& graph_;
   std::vector<uint32_t> last_;                     // by value: the last step that needs it
-  std::vector<std::optional<uint32_t>> index_of_;  // by value: its place in lifetimes_
+  std::vector<std::optional<uint32_t>> index_of_;  // by value: its index in lifetimes_
   std::vector<ValueId> values_;
   std::vector<graph::Lifetime> lifetimes_;
 };

@@ -1,4 +1,4 @@
-// The last step of the compiler: from an optimised graph to what an archive says.
+// The last step of the compiler: turns an optimised graph into the content of an archive.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace millrace::compiler {
 
 // Gives all nodes their partitions (see place_nodes), every boundary tensor its two views (the HW
 // view in the precision of the program, an integer tensor's in its own type; none on a CPU
-// partition), and every value that nodes hand on a place in the arena. Requirement:
+// partition), and every value that one node makes for another a range in the arena. Requirement:
 // graph::validate(graph) is OK. kInvalidArgument when the batch size is 0, options.cpu_operators
 // names no operator of the graph, options.hw_layouts names no boundary tensor (the message lists
 // those there are), one on a CPU partition or a layout that the tensor cannot have, or a boundary

@@ -78,7 +78,7 @@ template <class To, class From>
 To saturating_cast(From x) {
   if constexpr (std::is_same_v<From, float> && std::is_integral_v<To>) {
     if (std::isnan(x)) return To{0};
-    // The limits as double: float cannot tell the largest 64-bit number from the next one.
+    // The limits as double: float cannot distinguish the largest 64-bit number from the next one.
     const double wide = x;
     if (wide <= static_cast<double>(std::numeric_limits<To>::min())) {
       return std::numeric_limits<To>::min();

@@ -190,12 +190,12 @@ Status reduce_elements(const graph::Reduce& op, const Value& input, const Mutabl
   const auto out = output.as<T>();
   std::vector<Accumulator<T>> sums(out.size());
   std::vector<bool> started(out.size(), false);
-  // Reading the reduced array as if broadcast gives for each input element its place in the output.
+  // Reading the reduced array as if broadcast gives for each input element its index in the output.
   for_each_offset(broadcast_offsets(kept, input.shape), [&](size_t position, int64_t offset) {
-    const auto place = static_cast<size_t>(offset);
+    const auto index = static_cast<size_t>(offset);
     const auto x = static_cast<Accumulator<T>>(in[position]);
-    sums[place] = started[place] ? combine(op.kind, sums[place], x) : x;
-    started[place] = true;
+    sums[index] = started[index] ? combine(op.kind, sums[index], x) : x;
+    started[index] = true;
   });
   const auto count = static_cast<Accumulator<T>>(in.size() / out.size());
   for (size_t i = 0; i < out.size(); ++i) {

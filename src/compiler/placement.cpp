@@ -50,7 +50,7 @@ class Grouper {
  public:
   Grouper(const Graph& graph, const std::vector<PartitionKind>& kinds)
       : graph_(graph), kinds_(kinds) {
-    maker_.resize(graph.values.size(), kNobody);
+    maker_.resize(graph.values.size(), kNoNode);
     for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
       for (const graph::ValueId id : graph.nodes[i].outputs) maker_[id] = i;
     }
@@ -71,7 +71,7 @@ class Grouper {
   }
 
  private:
-  static constexpr uint32_t kNobody = 0xffffffffu;
+  static constexpr uint32_t kNoNode = 0xffffffffu;
 
   static PartitionKind other(PartitionKind kind) {
     return kind == PartitionKind::kNpu ? PartitionKind::kCpu : PartitionKind::kNpu;
@@ -88,7 +88,7 @@ class Grouper {
 
   bool is_ready(const Node& node) const {
     for (const graph::ValueId id : node.inputs) {
-      if (id != graph::kNoValue && maker_[id] != kNobody && !done_[maker_[id]]) return false;
+      if (id != graph::kNoValue && maker_[id] != kNoNode && !done_[maker_[id]]) return false;
     }
     return true;
   }

@@ -263,7 +263,7 @@ TEST_P(BoundaryShape, AnOutputThatIsAConstant) {
   EXPECT_EQ(y[1].data, abs_.data);
 }
 
-TEST_P(BoundaryShape, AnInputThatNobodyReads) {
+TEST_P(BoundaryShape, AnInputThatIsNotRead) {
   builder_.input({7});
   builder_.output(abs());
   EXPECT_EQ(run(*load(builder_.build()), {x_, Tensor::zeros({7})})[0].data, abs_.data);

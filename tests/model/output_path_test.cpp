@@ -24,7 +24,7 @@ TEST(TemporaryOutput, RemovesWhatItsOwnerCreated) {
   EXPECT_FALSE(fs::exists(name));
 }
 
-TEST(TemporaryOutput, LeavesWhatSomebodyElseCreatedUnderItsName) {
+TEST(TemporaryOutput, LeavesWhatAnotherProcessCreatedUnderItsName) {
   const test::TemporaryDirectory directory;
   fs::path name;
   {

@@ -1,4 +1,4 @@
-// Operators that have no place in a graph: they are computed here, on constants, or not at all.
+// Operators that a graph cannot contain: they are computed here, on constants, or are unsupported.
 #include <fmt/format.h>
 
 #include <algorithm>

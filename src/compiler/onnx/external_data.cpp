@@ -12,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a tensor says about its place; a negative length means that none is stated.
-struct Place {
+// Where a tensor says that its data is; a negative length means that none is stated.
+struct ExternalRange {
   std::string location;
   int64_t offset = 0;
   int64_t length = -1;
@@ -26,19 +26,19 @@ Status parse_number(const std::string& key, const std::string& text, int64_t* nu
   return corrupt_data(fmt::format("external data: {} '{}' is no size", key, text));
 }
 
-Result<Place> parse_place(const ::onnx::TensorProto& tensor) {
-  Place place;
+Result<ExternalRange> parse_range(const ::onnx::TensorProto& tensor) {
+  ExternalRange range;
   for (const auto& entry : tensor.external_data()) {
-    if (entry.key() == "location") place.location = entry.value();
+    if (entry.key() == "location") range.location = entry.value();
     if (entry.key() == "offset") {
-      MILLRACE_RETURN_IF_ERROR(parse_number(entry.key(), entry.value(), &place.offset));
+      MILLRACE_RETURN_IF_ERROR(parse_number(entry.key(), entry.value(), &range.offset));
     }
     if (entry.key() == "length") {
-      MILLRACE_RETURN_IF_ERROR(parse_number(entry.key(), entry.value(), &place.length));
+      MILLRACE_RETURN_IF_ERROR(parse_number(entry.key(), entry.value(), &range.length));
     }
   }
-  if (place.location.empty()) return corrupt_data("external data without a location");
-  return place;
+  if (range.location.empty()) return corrupt_data("external data without a location");
+  return range;
 }
 
 bool is_inside(const fs::path& path, const fs::path& directory) {
@@ -68,16 +68,16 @@ Result<fs::path> resolve(const std::string& location, const fs::path& directory)
 
 Result<ExternalData> read_external_data(const ::onnx::TensorProto& tensor,
                                         const fs::path& directory, size_t bytes) {
-  MILLRACE_ASSIGN_OR_RETURN(const Place place, parse_place(tensor));
-  MILLRACE_ASSIGN_OR_RETURN(const fs::path path, resolve(place.location, directory));
-  if (place.length >= 0 && static_cast<size_t>(place.length) != bytes) {
+  MILLRACE_ASSIGN_OR_RETURN(const ExternalRange range, parse_range(tensor));
+  MILLRACE_ASSIGN_OR_RETURN(const fs::path path, resolve(range.location, directory));
+  if (range.length >= 0 && static_cast<size_t>(range.length) != bytes) {
     return corrupt_data(fmt::format("external data '{}' has {} bytes where shape and type need {}",
-                                    place.location, place.length, bytes));
+                                    range.location, range.length, bytes));
   }
   std::error_code error;
   const uintmax_t file_bytes = fs::file_size(path, error);
   if (error) return io_error(fmt::format("external data '{}'", path.string()), error.value());
-  const auto offset = static_cast<uintmax_t>(place.offset);
+  const auto offset = static_cast<uintmax_t>(range.offset);
   if (offset > file_bytes || bytes > file_bytes - offset) {
     return corrupt_data(fmt::format("external data '{}' ends before byte {} of the tensor",
                                     path.string(), offset + bytes));
@@ -85,7 +85,7 @@ Result<ExternalData> read_external_data(const ::onnx::TensorProto& tensor,
   MILLRACE_ASSIGN_OR_RETURN(const MutableConstant storage,
                             make_constant(tensor::DataType::kUint8, {static_cast<int64_t>(bytes)}));
   std::ifstream file(path, std::ios::binary);
-  file.seekg(place.offset);
+  file.seekg(range.offset);
   file.read(reinterpret_cast<char*>(storage.data), static_cast<std::streamsize>(bytes));
   if (!file) return Status(StatusCode::kIoError, fmt::format("cannot read '{}'", path.string()));
   return ExternalData{storage.value.constant->bytes, storage.value.constant->owner};

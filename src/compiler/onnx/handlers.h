@@ -81,8 +81,8 @@ Result<ValueId> import_tile(NodeImport& node);
 Result<ValueId> import_upsample(NodeImport& node);
 Result<ValueId> import_resize(NodeImport& node);
 
-// constant_functions.cpp: operators that have a place in a model only where they can be computed
-// while it is imported.
+// constant_functions.cpp: operators that are supported only where they can be computed during the
+// import.
 Result<ValueId> import_constant(NodeImport& node);
 Result<ValueId> import_constant_of_shape(NodeImport& node);
 Result<ValueId> import_shape(NodeImport& node);

@@ -11,8 +11,8 @@
 namespace millrace::compiler {
 
 // The element type in which a graph holds what the model types as `onnx_type`: 16-bit floats are
-// kept as FLOAT32, and so are constants of type double. kUnsupported for types without a place
-// (strings, complex numbers and the like).
+// kept as FLOAT32, and so are constants of type double. kUnsupported for types that a graph does
+// not have (strings, complex numbers and the like).
 Result<tensor::DataType> stored_type(int onnx_type);
 
 // The element type that callers see at a graph input or output; no widening, no doubles.

@@ -14,13 +14,13 @@ Editor::Editor(graph::Graph& graph) : graph_(graph), original_count_(graph.nodes
   grow();
   for (ValueId id : graph_.outputs) is_output_[id] = true;
   for (Index index = 0; index < original_count_; ++index) {
-    places_.push_back({index, std::numeric_limits<uint32_t>::max(), false});
+    positions_.push_back({index, std::numeric_limits<uint32_t>::max(), false});
     makers_[graph_.nodes[index].outputs[0]] = index;
     count_operands(graph_.nodes[index], +1);
   }
 }
 
-// Passes add values at will; the tables follow when they are asked.
+// Passes may add values at any time; the tables grow when they are next used.
 void Editor::grow() {
   makers_.resize(graph_.values.size());
   readers_.resize(graph_.values.size());
@@ -69,7 +69,7 @@ Editor::Index Editor::insert_before(Index index, Node node) {
   const auto inserted = static_cast<Index>(graph_.nodes.size());
   count_operands(node, +1);
   makers_[node.outputs[0]] = inserted;
-  places_.push_back({index, inserted, false});
+  positions_.push_back({index, inserted, false});
   graph_.nodes.push_back(std::move(node));
   return inserted;
 }
@@ -78,7 +78,7 @@ void Editor::erase(Index index) {
   const Node& node = graph_.nodes[index];
   count_operands(node, -1);
   if (makers_[node.outputs[0]] == index) makers_[node.outputs[0]].reset();
-  places_[index].erased = true;
+  positions_[index].erased = true;
 }
 
 void Editor::replace_uses(ValueId from, ValueId to) {
@@ -126,7 +126,7 @@ std::vector<Editor::Index> Editor::order() const {
   std::iota(order.begin(), order.end(), Index{0});
   std::erase_if(order, [&](Index index) { return erased(index); });
   std::ranges::sort(order, {}, [&](Index index) {
-    return std::tuple(places_[index].before, places_[index].sequence);
+    return std::tuple(positions_[index].before, positions_[index].sequence);
   });
   return order;
 }

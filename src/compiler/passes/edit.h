@@ -1,8 +1,9 @@
-// Editor: changes to the nodes of a graph, with the questions a pass asks kept up to date.
+// Editor: changes the nodes of a graph for a pass, and knows at any time which node makes a value
+// and how often it is read.
 //
-// Node indices stay valid while an Editor lives: an erased node keeps its place and an inserted one
-// takes a new index at the end. finish() puts the graph in order again. A pass may add values to
-// the graph at any time and may change a node's operator directly; operands and outputs change
+// Node indices stay valid while an Editor lives: an erased node keeps its index, and an inserted
+// one gets a new index at the end. finish() restores the order of the graph. A pass may add values
+// to the graph at any time and may change a node's operator directly; operands and outputs change
 // through the Editor only.
 #pragma once
 
@@ -25,9 +26,9 @@ class Editor {
   graph::Graph& graph() noexcept { return graph_; }
   const graph::Value& value(graph::ValueId id) const { return graph_.values[id]; }
   graph::Node& node(Index index) { return graph_.nodes[index]; }
-  // The nodes that were there at the start, in order, without those erased since.
+  // The nodes that the graph had at the start, in order, without those erased since.
   std::vector<Index> nodes() const;
-  bool erased(Index index) const { return places_[index].erased; }
+  bool erased(Index index) const { return positions_[index].erased; }
 
   // The node that makes the value; nothing for graph inputs, constants and kNoValue.
   std::optional<Index> maker(graph::ValueId id) const;
@@ -38,32 +39,33 @@ class Editor {
     return index ? std::get_if<Op>(&graph_.nodes[*index].op) : nullptr;
   }
   bool is_graph_output(graph::ValueId id) const;
-  // Whether one operand of one node is all that needs the value.
+  // Whether the value is read by exactly one operand of one node, and is no graph output.
   bool has_single_reader(graph::ValueId id) const;
 
-  // Adds a value of the same type and shape that nobody makes yet.
+  // Adds a value of the same type and shape that no node makes yet.
   graph::ValueId add_value_like(graph::ValueId id, std::string name);
 
   void set_inputs(Index index, std::vector<graph::ValueId> inputs);
-  // A node whose place is directly before `index`, a node that was there at the start.
+  // Inserts a node directly before `index`, which must be a node that the graph had at the start.
   Index insert_before(Index index, graph::Node node);
   void erase(Index index);
   // Every operand that reads `from` reads `to`; graph outputs stay.
   void replace_uses(graph::ValueId from, graph::ValueId to);
 
-  // Removes a node whose output equals its operand `slot`. Where the output belongs to the caller
-  // and the operand cannot take its place, an Identity is left. Returns whether the node is gone.
+  // Removes a node whose output equals its operand `slot`. Where the output is a graph output that
+  // the operand cannot replace, an Identity is left. Returns whether the node was removed.
   bool bypass(Index index, size_t slot = 0);
-  // Puts `fused` in the place of `consumer`, with its output, and removes `producer`, whose output
+  // Replaces `consumer` by `fused`, which has the same output, and removes `producer`, whose output
   // only `consumer` read.
   void fuse(Index producer, Index consumer, graph::Node fused);
 
-  // Removes erased nodes and those that nobody reads any more, which would hide from later passes
-  // that a value has a single reader, and orders the rest. Ends the Editor's use.
+  // Removes erased nodes, and nodes whose output is not read any more (as readers they would hide
+  // from later passes that a value has a single reader), and orders the rest. The last call to an
+  // Editor.
   void finish();
 
  private:
-  struct Place {
+  struct Position {
     Index before = 0;       // the original node that this one is, or precedes
     uint32_t sequence = 0;  // among the nodes of one `before`
     bool erased = false;
@@ -74,7 +76,7 @@ class Editor {
   void grow();
 
   graph::Graph& graph_;
-  std::vector<Place> places_;
+  std::vector<Position> positions_;
   std::vector<std::optional<Index>> makers_;  // by value
   std::vector<int> readers_;                  // by value: operands that read it
   std::vector<bool> is_output_;               // by value

@@ -31,14 +31,14 @@ bool is_fusable(UnaryKind kind) {
   }
 }
 
-// The place of the activation of a Conv or MatMul, or null.
+// The activation of a Conv or MatMul; null for other operators.
 graph::Activation* activation_of(Node& node) {
   if (auto* conv = std::get_if<graph::Conv>(&node.op)) return &conv->activation;
   if (auto* matmul = std::get_if<graph::MatMul>(&node.op)) return &matmul->activation;
   return nullptr;
 }
 
-// The producer of `id` as it may be changed: it has no activation yet, and nobody else reads it.
+// The producer of `id` as it may be changed: it has no activation yet, and no other node reads it.
 std::optional<Editor::Index> open_producer(Editor& editor, ValueId id) {
   const auto index = editor.maker(id);
   if (!index || !editor.has_single_reader(id)) return std::nullopt;

@@ -48,7 +48,7 @@ Status fuse_residual_add(graph::Graph& graph, const PassContext&) {
     const auto slot = choose_conv(editor, add);
     if (!slot) continue;
     const Editor::Index producer = *editor.maker(add.inputs[*slot]);
-    // The Conv moves to the place of the Add, where the residual exists.
+    // The Conv replaces the Add, because only there does the residual exist already.
     Node fused = editor.node(producer);
     fused.inputs.resize(kResidual, kNoValue);
     fused.inputs.push_back(add.inputs[1 - *slot]);

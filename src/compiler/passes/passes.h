@@ -1,6 +1,6 @@
 // The passes, each a file of its name. A pass takes a valid graph (graph::validate) and leaves a
-// valid one that computes the same; values and nodes that nobody needs any more may be left for
-// eliminate_dead_code. A failure says which node cannot be what the model says it is.
+// valid one that computes the same; values and nodes that are not needed any more may be left for
+// eliminate_dead_code. A failure names the node at which the model contradicts itself.
 #pragma once
 
 #include "base/status.h"

@@ -40,7 +40,7 @@ void widen_inner_values(graph::Graph& graph) {
   }
 }
 
-// The FLOAT32 twin of a boundary value, which all nodes use in its place.
+// The FLOAT32 copy of a boundary value, which all nodes use instead of it.
 ValueId add_twin(graph::Graph& graph, ValueId id) {
   graph::Value twin = graph.values[id];
   twin.name += ".fp32";

@@ -60,7 +60,7 @@ TEST(ResizeImport, ModesFromOpset11) {
 }
 
 TEST(ResizeImport, SizesInsteadOfScales) {
-  // Exporters of opset 11 put empty tensors in place of the operands that are not used.
+  // Exporters of opset 11 pass empty tensors for operands that are not used.
   const auto by_sizes = resized(image(11)
                                     .floats("none", {0}, {})
                                     .ints("sizes", {1, 2, 6, 3})

@@ -68,7 +68,7 @@ TEST_F(EditorTest, FusedNodeStandsWhereTheConsumerStood) {
   EXPECT_EQ(editor.node(1).outputs[0], b);
 }
 
-TEST_F(EditorTest, FinishDropsWhatNobodyReads) {
+TEST_F(EditorTest, FinishDropsWhatIsNotRead) {
   const ValueId d = maker.unary(UnaryKind::kTanh, b);
   maker.unary(UnaryKind::kExp, d);
   maker.output(c);

@@ -16,7 +16,7 @@ TEST(EliminateDeadCode, DropsWhatNoOutputNeeds) {
   EXPECT_EQ(after.values.size(), 3u);
 }
 
-TEST(EliminateDeadCode, KeepsInputsThatNobodyReads) {
+TEST(EliminateDeadCode, KeepsInputsThatAreNotRead) {
   GraphMaker maker;
   maker.input({7});
   maker.output(maker.unary(UnaryKind::kRelu, maker.input({2, 3})));
