@@ -15,7 +15,7 @@ namespace {
 
 class Destroy : public NativeApi {};
 
-TEST_F(Destroy, ADeviceWakesEverybody) {
+TEST_F(Destroy, ADeviceWakesAllWaiters) {
   std::optional<Device> device = Device::open(kGatedDevice).value();
   Unit first = device->create_unit({.depth = 2}).value();
   Unit second = device->create_unit({.depth = 2}).value();

@@ -184,7 +184,7 @@ TEST_F(UnitTest, ACallbackMaySubmitWaitAndThrow) {
                 .value();
   EXPECT_TRUE(job.wait().ok());
   EXPECT_TRUE(other.get_future().get().ok());
-  EXPECT_TRUE(unit.execute(model_, memory_.args()).ok()) << "a callback that throws harms nobody";
+  EXPECT_TRUE(unit.execute(model_, memory_.args()).ok()) << "a callback that throws has no effect";
 }
 
 TEST_F(UnitTest, TellsWhenPlacesAreFree) {

@@ -1,4 +1,4 @@
-// Who cancels a job that was cancelled before is told what became of it.
+// Cancelling a job that was cancelled before returns the outcome of the first cancellation.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/hook_gate.h"
 

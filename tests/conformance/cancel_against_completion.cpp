@@ -1,4 +1,5 @@
-// What cancel says is what becomes of the job, also while lanes and cancellers race.
+// The outcome of cancel matches the status of the job, also while lanes and cancelling threads
+// race.
 #include <array>
 
 #include "tests/conformance/support/behaviour.h"

@@ -1,5 +1,4 @@
-// close cancels what has not started, waits for the running job, and leaves results to be asked
-// for.
+// close cancels jobs that have not started, waits for the running one, and keeps their results.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/callback_log.h"
 #include "tests/conformance/support/event_fd.h"

@@ -1,4 +1,5 @@
-// co_await of a completed job goes on at once; of a collected or empty handle it says so.
+// co_await of a completed job continues at once; of a collected or empty handle it returns an
+// error.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/coroutine.h"
 

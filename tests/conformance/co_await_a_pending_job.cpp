@@ -1,4 +1,4 @@
-// co_await goes on where callbacks run once the job is completed, and collects its result.
+// co_await continues on the callback thread once the job is completed, and collects its result.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/callback_log.h"
 #include "tests/conformance/support/coroutine.h"

@@ -1,4 +1,4 @@
-// A job that is done before its deadline has succeeded; what comes later is no concern of it.
+// A job that is done before its deadline has succeeded; the deadline has no effect afterwards.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/hook_gate.h"
 

@@ -14,9 +14,9 @@ MILLRACE_BEHAVIOUR(deadlines_in_any_order) {
   EXPECT_TRUE(starts.await(running.id()));
   const Deadline soon = std::chrono::steady_clock::now() + milliseconds(50);
   std::vector<Job> late;
-  for (const int place : {3, 0, 2, 1}) {
-    JobArgs hurried = args(static_cast<size_t>(1 + place));
-    hurried.deadline = soon + place * milliseconds(40);
+  for (const int position : {3, 0, 2, 1}) {
+    JobArgs hurried = args(static_cast<size_t>(1 + position));
+    hurried.deadline = soon + position * milliseconds(40);
     late.push_back(submit(unit, hurried));
   }
   Job patient = submit(unit, 5);

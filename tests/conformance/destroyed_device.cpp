@@ -1,4 +1,4 @@
-// Destroying a device with jobs in flight wakes everybody; handles still answer.
+// Destroying a device with jobs in flight wakes all waiting threads; handles can still be used.
 #include <deque>
 
 #include "tests/conformance/support/behaviour.h"

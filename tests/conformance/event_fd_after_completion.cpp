@@ -1,4 +1,4 @@
-// An eventfd that is registered after the completion is told at once.
+// An eventfd that is registered after the completion is signalled at once.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/event_fd.h"
 

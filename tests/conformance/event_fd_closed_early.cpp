@@ -1,5 +1,4 @@
-// The caller may close its eventfd at any time; whoever got its number meanwhile is not written
-// to.
+// The caller may close its eventfd at any time; a file that gets its number is not written to.
 #include <fcntl.h>
 
 #include "tests/conformance/support/behaviour.h"
@@ -25,9 +24,9 @@ MILLRACE_BEHAVIOUR(event_fd_closed_early) {
   EXPECT_STATUS(job.wait(kPatience), kOk);
   unit.close();
   EXPECT_EQ(copy.take(), 0u);
-  uint64_t told = 0;
-  EXPECT_EQ(::read(kept, &told, sizeof told), static_cast<ssize_t>(sizeof told));
-  EXPECT_EQ(told, 1u);
+  uint64_t signalled = 0;
+  EXPECT_EQ(::read(kept, &signalled, sizeof signalled), static_cast<ssize_t>(sizeof signalled));
+  EXPECT_EQ(signalled, 1u);
   ::close(kept);
   ::close(number);
 }

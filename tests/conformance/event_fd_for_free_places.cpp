@@ -1,4 +1,4 @@
-// notify_free_fd tells an eventfd when k places are free, at once if they are.
+// notify_free_fd signals an eventfd when k places are free, at once if they are already.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/event_fd.h"
 #include "tests/conformance/support/lane_blocker.h"

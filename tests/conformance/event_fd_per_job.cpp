@@ -1,4 +1,4 @@
-// An eventfd is told once when its job completes, and not before.
+// An eventfd is signalled once when its job completes, and not before.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/event_fd.h"
 #include "tests/conformance/support/lane_blocker.h"

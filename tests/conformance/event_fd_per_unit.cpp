@@ -1,4 +1,5 @@
-// A unit's eventfd is told of every completion, also of removed jobs, until it is removed.
+// A unit's eventfd is signalled at every completion, also of removed jobs, until it is
+// unregistered.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/event_fd.h"
 #include "tests/conformance/support/lane_blocker.h"

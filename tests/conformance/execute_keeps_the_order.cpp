@@ -1,4 +1,4 @@
-// execute takes its place behind the jobs that were submitted before.
+// execute is queued behind the jobs that were submitted before.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/hook_gate.h"
 #include "tests/conformance/support/threads.h"

@@ -1,4 +1,4 @@
-// execute waits for a place where others say QUEUE_FULL.
+// execute waits for a free place where other calls return QUEUE_FULL.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/lane_blocker.h"
 #include "tests/queue/sleeping_thread.h"

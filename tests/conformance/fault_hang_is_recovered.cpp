@@ -1,5 +1,5 @@
-// A job that hangs inside a faulty device is given up and cancelled in vain; its late result is
-// dropped.
+// A job that hangs inside a faulty device is given up, and cannot be cancelled any more; its late
+// result is dropped.
 #include "tests/conformance/support/behaviour.h"
 
 namespace millrace::conformance {

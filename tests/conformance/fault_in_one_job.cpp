@@ -1,4 +1,4 @@
-// A faulty device fails the job it was told to, with the status it was given.
+// A faulty device fails the configured job, with the configured status.
 #include "tests/conformance/support/behaviour.h"
 
 namespace millrace::conformance {

@@ -1,4 +1,4 @@
-// A slow device takes at least as long as it was told, and still computes.
+// A slow device takes at least the configured time longer, and still computes.
 #include "tests/conformance/support/behaviour.h"
 
 namespace millrace::conformance {

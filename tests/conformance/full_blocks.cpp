@@ -1,4 +1,4 @@
-// WhenFull::kBlock: submit waits until there is a place.
+// WhenFull::kBlock: submit waits until a place is free.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/lane_blocker.h"
 #include "tests/queue/sleeping_thread.h"

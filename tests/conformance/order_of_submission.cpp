@@ -1,4 +1,4 @@
-// Jobs start and complete in the order of submission, whoever submits them.
+// Jobs start and complete in the order of submission, from whichever threads they come.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/hook_gate.h"
 

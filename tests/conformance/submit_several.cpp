@@ -1,4 +1,4 @@
-// submit_n submits all jobs in order, waiting for places.
+// submit_n submits all jobs in order and waits for free places.
 #include "tests/conformance/support/behaviour.h"
 
 namespace millrace::conformance {

@@ -1,4 +1,4 @@
-// submit_until waits for a place until its limit, and no longer.
+// submit_until waits for a free place until its limit, and no longer.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/lane_blocker.h"
 #include "tests/conformance/support/threads.h"

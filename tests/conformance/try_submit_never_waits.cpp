@@ -1,4 +1,4 @@
-// try_submit neither waits for a place nor makes one, whatever the unit's policy.
+// try_submit neither waits for a free place nor drops a job to get one, whatever the unit's policy.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/lane_blocker.h"
 

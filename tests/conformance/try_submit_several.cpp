@@ -1,4 +1,4 @@
-// try_submit_n takes as many jobs, from the first, as there are places.
+// try_submit_n accepts as many jobs, from the first on, as there are free places.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/lane_blocker.h"
 

@@ -1,4 +1,4 @@
-// Whoever waits for a unit that degrades wakes, with the cause.
+// Threads that wait for a unit wake when it degrades, with the cause.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/callback_log.h"
 #include "tests/conformance/support/coroutine.h"

@@ -75,7 +75,7 @@ TEST(Completion, ListenerSeesTheSequenceAndRunsBeforeWaitersWake) {
   waiter.await_sleep();
   in_task.open();
   in_listener.await_arrivals(1);
-  // The waiter is parked and nobody has woken it; it would have to run to fail this.
+  // The waiter is parked and was not woken; only by running could it fail this.
   for (int i = 0; i < 1000; ++i) std::this_thread::yield();
   in_listener.open();
   waiter.join();

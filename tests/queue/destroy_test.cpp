@@ -1,4 +1,4 @@
-// Destroying a unit with requests in flight: nobody hangs, nothing is lost, nothing runs late.
+// Destroying a unit with requests in flight: no thread hangs, nothing is lost, nothing runs late.
 #include <gtest/gtest.h>
 
 #include <atomic>

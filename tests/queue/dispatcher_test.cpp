@@ -33,7 +33,7 @@ TEST(Dispatcher, RunsCallsInTheOrderPostedOnOneThread) {
   EXPECT_NE(threads[0], std::this_thread::get_id());
 }
 
-TEST(Dispatcher, InstanceIsSharedWhileSomebodyKeepsIt) {
+TEST(Dispatcher, InstanceIsSharedWhileItIsKept) {
   const auto first = Dispatcher::instance();
   EXPECT_EQ(first, Dispatcher::instance());
 }

@@ -17,7 +17,7 @@ using Listener = std::function<void(const Completion&)>;
 
 class FunctionTask final : public Task {
  public:
-  // The listener is told of every request of the task, after its sequence was published.
+  // The listener is called for every request of the task, after its sequence was published.
   explicit FunctionTask(Listener listener = {}) : listener_(std::move(listener)) {}
 
   Status run(RunControl& control) noexcept override { return work(control); }

@@ -1,4 +1,4 @@
-// Lanes: how many threads there are, who runs what, and that no ready unit is left waiting.
+// Lanes: the number of their threads, which one runs what, and that no ready unit is left waiting.
 #include <gmock/gmock.h>
 
 #include <array>

@@ -1,5 +1,5 @@
 // Everything at once: submits, cancels, deadlines, waits and hung requests from several threads.
-// Every request completes exactly once, and nobody waits in vain.
+// Every request completes exactly once, and every waiting thread is woken.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,5 +1,5 @@
-// Tells when another thread sleeps in the kernel, so that a test can act on a parked thread without
-// guessing how long parking takes.
+// Recognises when another thread sleeps in the kernel, so that a test can act on a parked thread
+// without guessing how long parking takes.
 #pragma once
 
 #include <sys/syscall.h>

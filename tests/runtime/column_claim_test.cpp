@@ -32,7 +32,7 @@ TEST_F(ColumnClaimTest, SharedOnesOverlapAsTheyLike) {
     EXPECT_TRUE(made->ok()) << made->status().to_string();
 }
 
-TEST_F(ColumnClaimTest, NobodyOverlapsAnExclusiveOne) {
+TEST_F(ColumnClaimTest, NoneOverlapsAnExclusiveOne) {
   const auto held = claim(4, kExclusive, "\"A\" (model \"m\")");
   ASSERT_TRUE(held.ok());
   for (const bool exclusive : {kShared, kExclusive})
@@ -46,7 +46,7 @@ TEST_F(ColumnClaimTest, NobodyOverlapsAnExclusiveOne) {
   EXPECT_TRUE(claim(8, kShared).ok());
 }
 
-TEST_F(ColumnClaimTest, AnExclusiveOneOverlapsNobody) {
+TEST_F(ColumnClaimTest, AnExclusiveOneOverlapsNone) {
   const auto held = claim(5, kShared, "A");
   EXPECT_THAT(claim(8, kExclusive).status().message(),
               HasSubstr("columns 8 to 11 cannot be exclusive: A is on columns 5 to 8, shared"));
@@ -60,7 +60,7 @@ TEST_F(ColumnClaimTest, IsFreeAgainOnceItsHolderIsGone) {
   }
 }
 
-TEST_F(ColumnClaimTest, SharedAndPlacedFreelyIsInNobodysWay) {
+TEST_F(ColumnClaimTest, SharedWithoutAColumnClaimsNothing) {
   const auto nowhere = claim({}, kShared);
   ASSERT_TRUE(nowhere.ok());
   EXPECT_EQ(*nowhere, nullptr);

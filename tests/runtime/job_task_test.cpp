@@ -1,4 +1,4 @@
-// What a job tells of its progress, where it stops, and how a report names what it did.
+// What a job reports of its progress, where it stops, and how a report names what it did.
 #include "runtime/job_task.h"
 
 #include <gmock/gmock.h>

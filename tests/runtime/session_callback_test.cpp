@@ -94,7 +94,7 @@ TEST_F(SessionCallback, CompletionOrderTellsWhoFinishedFirst) {
   EXPECT_THAT(order, ElementsAre(second, first));
 }
 
-TEST_F(SessionCallback, JobsWithoutACallbackHoldNobodyBack) {
+TEST_F(SessionCallback, JobsWithoutACallbackDelayNoOther) {
   const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 2});
   JobMemory memory(session->model(), 1);
   Calls calls;
@@ -152,7 +152,7 @@ TEST_F(SessionCallback, MayRunAJobToItsEnd) {
   EXPECT_TRUE(executed.get_future().get().ok());
 }
 
-TEST_F(SessionCallback, ThatThrowsHarmsNobody) {
+TEST_F(SessionCallback, ThatThrowsHasNoEffect) {
   const std::unique_ptr<Session> session = make_session();
   JobMemory memory(session->model());
   Calls calls;

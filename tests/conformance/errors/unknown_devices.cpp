@@ -1,4 +1,4 @@
-// open says that there is no such device.
+// open reports that a device does not exist.
 #include "tests/conformance/support/behaviour.h"
 
 namespace millrace::conformance {

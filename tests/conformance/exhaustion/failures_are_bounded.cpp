@@ -1,4 +1,4 @@
-// Failed results are forgotten like others, and the memory they took is used again.
+// Failed results are dropped like others, and their memory is reused.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/lane_blocker.h"
 

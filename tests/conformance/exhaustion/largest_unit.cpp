@@ -1,4 +1,4 @@
-// A unit of 65,536 places takes as many jobs, and refuses the one that is too many.
+// A unit of 65,536 places accepts as many jobs, and refuses one more.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/lane_blocker.h"
 

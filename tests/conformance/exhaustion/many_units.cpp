@@ -1,4 +1,4 @@
-// Units come and go: places and ids of those that ended are used again.
+// Units may be created and closed without end: the memory and the ids of closed ones are reused.
 #include "tests/conformance/support/behaviour.h"
 
 namespace millrace::conformance {

@@ -1,5 +1,4 @@
-// The last 65,536 results that nobody collects are kept; older ones are forgotten, and one log
-// line says so.
+// The last 65,536 uncollected results are kept; older ones are dropped, and one log line says so.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/support/log_capture.h"
 

@@ -1,4 +1,4 @@
-// What is no descriptor cannot be registered.
+// A number that is not an open descriptor cannot be registered.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/event_fd.h"
 #include "tests/conformance/support/lane_blocker.h"

@@ -1,7 +1,7 @@
 // Behaviours: what the native API promises, each written once and run on every device.
 //
 //   MILLRACE_BEHAVIOUR(cancel_queued) { ... }                   // on every device
-//   MILLRACE_BEHAVIOUR(device_failure, Tag::kInjects) { ... }   // where faults can be ordered
+//   MILLRACE_BEHAVIOUR(device_failure, Tag::kInjects) { ... }   // where faults can be injected
 //
 // Every behaviour has a file of its own, named after it; the file's folder is its suite. It runs as
 // the GoogleTest case <suite>/<behaviour>.<device>; one that needs a tag which the device lacks is
@@ -37,10 +37,10 @@
 
 namespace millrace::conformance {
 
-// What not every device can do.
+// Capabilities that not every device has.
 enum class Tag : uint8_t {
   kComputes,  // jobs write their outputs
-  kInjects,   // faults can be ordered
+  kInjects,   // faults can be injected
 };
 
 std::string_view to_string(Tag tag) noexcept;
@@ -54,7 +54,7 @@ struct Subject {
 };
 const std::vector<Subject>& subjects();
 
-// Longer than anything takes that happens at all; what has not happened by then never will.
+// Longer than anything that is waited for can take: what has not happened by then never will.
 inline constexpr std::chrono::nanoseconds kPatience = std::chrono::seconds(30);
 // The watchdogs' patience. A job that does not hang must not be given up for it where a loaded
 // machine or a sanitizer makes it slow.
@@ -90,7 +90,7 @@ class Behaviour : public ::testing::Test {
   // Of depth 4, unless the options say otherwise.
   Unit make_unit(UnitOptions options = {.depth = 4});
 
-  // The memory of the test's job number `index`; all of them differ. Any thread.
+  // The memory of the test's job number `index`; all of them differ. Thread-safe.
   JobMemory& memory(size_t index, uint32_t frames = 1);
   // Arguments that bind it.
   JobArgs args(size_t index = 0, uint32_t frames = 1) { return memory(index, frames).args(); }

@@ -1,5 +1,5 @@
-// CallbackLog: what callbacks were told, in order. Any thread. Must outlive the units whose jobs
-// have its callbacks.
+// CallbackLog: the arguments of callbacks, in the order of their calls. Thread-safe. Must outlive
+// the units whose jobs have its callbacks.
 #pragma once
 
 #include <condition_variable>

@@ -1,4 +1,4 @@
-// A coroutine that nobody waits for, and what it came to.
+// A coroutine for which no thread waits, and its result.
 #pragma once
 
 #include <condition_variable>
@@ -23,7 +23,7 @@ struct Coroutine {
   };
 };
 
-// The status that a coroutine got, and the thread on which it went on. Any thread.
+// The status that a coroutine got, and the thread on which it continued. Thread-safe.
 class Outcome {
  public:
   void set(Status status) {

@@ -29,7 +29,7 @@ inline std::vector<Collect> collecting_faces() {
       Status status;
       {
         queue::SleepingThread waiter([&] { status = wait(job); });
-        // A job that ends by itself may have done so before anybody sleeps.
+        // A job that ends by itself may have ended before a thread waits.
         if (end) {
           waiter.await_sleep();
           end();
@@ -73,7 +73,7 @@ inline std::vector<Collect> collecting_faces() {
 }
 
 // Expects that a job which ends in this way ends with this code through every face, and that code
-// and message are those that its callback is told.
+// and message are those that its callback gets.
 inline void expect_through_every_face(StatusCode expected, const JobArgs& args,
                                       const Ending& ending) {
   for (const Collect& collect_result : collecting_faces()) {

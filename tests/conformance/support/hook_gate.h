@@ -1,8 +1,8 @@
-// HookGate: sees the jobs of the process pass one point of their way, on which thread, and holds
-// those it was told to hold there. At HookPoint::kStarted that makes a job that runs and makes no
+// HookGate: records which jobs of the process pass one hook point, and on which thread, and holds
+// those that the test chose there. At HookPoint::kStarted that makes a job that runs and makes no
 // progress, on any device; at kCompleted one whose completion is just being published.
 //
-// Any thread, except where stated.
+// Thread-safe, except where stated.
 #pragma once
 
 #include <gtest/gtest.h>

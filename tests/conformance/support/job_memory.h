@@ -54,7 +54,7 @@ class JobMemory {
       all = all && output(frame) == std::vector<float>(kOutputElements, kUntouched);
     return all;
   }
-  // Whether anybody but this object and its arguments still refers to the memory.
+  // Whether anything but this object and its arguments still refers to the memory.
   bool is_held() const {
     return storage_.use_count() > static_cast<long>(1 + inputs_.size() + outputs_.size());
   }

@@ -1,4 +1,4 @@
-// close wakes whoever waits for a place, for a job or for all of them.
+// close wakes all threads that wait for a free place, for a job or for several jobs.
 #include <deque>
 
 #include "tests/conformance/support/behaviour.h"
@@ -9,7 +9,7 @@
 namespace millrace::conformance {
 namespace {
 
-MILLRACE_BEHAVIOUR(close_wakes_everybody) {
+MILLRACE_BEHAVIOUR(close_wakes_all_waiters) {
   Outcome outcome;
   LaneBlocker lanes(device_name());
   Unit unit = make_unit({.depth = 2, .when_full = WhenFull::kBlock});

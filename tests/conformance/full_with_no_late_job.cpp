@@ -5,7 +5,7 @@
 namespace millrace::conformance {
 namespace {
 
-MILLRACE_BEHAVIOUR(full_with_nobody_late) {
+MILLRACE_BEHAVIOUR(full_with_no_late_job) {
   HookGate starts;
   Unit unit = make_unit({.depth = 3, .when_full = WhenFull::kShedByDeadline});
   starts.hold(next_id(unit));
@@ -16,7 +16,7 @@ MILLRACE_BEHAVIOUR(full_with_nobody_late) {
   in_time.deadline = std::chrono::steady_clock::now() + kPatience;
   Job last = submit(unit, in_time);
   EXPECT_STATUS(unit.submit(model(), args(3)).status(), kQueueFull);
-  // One that would be late itself is told so.
+  // A job that would be late itself gets its own error.
   JobArgs late = args(3);
   late.deadline = std::chrono::steady_clock::now();
   EXPECT_STATUS(unit.submit(model(), late).status(), kDeadlineExceeded);
