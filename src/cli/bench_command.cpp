@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <deque>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <vector>
 
 #include "base/clock.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/model_source.h"
 #include "cli/model_tensors.h"
 #include "cli/progress.h"
@@ -17,18 +16,6 @@
 
 namespace millrace::cli {
 namespace {
-
-struct BenchArguments {
-  std::string model;
-  CompileFlags flags;
-  std::string device = "cpu";
-  std::string view = "cpu";
-  uint32_t lanes = 0;
-  uint32_t in_flight = 2;
-  uint32_t warmup = 10;
-  uint32_t iterations = 200;
-  bool json = false;
-};
 
 // Fills the inputs of every frame with normally distributed values: zeros or denormals would make
 // some kernels faster or slower than real data does.
@@ -130,6 +117,8 @@ void print_figures(const BenchArguments& arguments, const LoadedModel& loaded,
              arguments.in_flight);
 }
 
+}  // namespace
+
 Status run_bench(const BenchArguments& arguments) {
   const device::View view = arguments.view == "hw" ? device::View::kHw : device::View::kCpu;
   const int64_t load_start = now_ns();
@@ -154,33 +143,6 @@ Status run_bench(const BenchArguments& arguments) {
 
   print_figures(arguments, loaded, {load_ms, times, jobs_per_second * model.batch_size});
   return {};
-}
-
-}  // namespace
-
-void add_bench_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("bench", "Measure latency and throughput of a model");
-  auto arguments = std::make_shared<BenchArguments>();
-  command->add_option("model", arguments->model, "a .rai file, an archive directory, or .onnx")
-      ->required();
-  command->add_option("-n,--iterations", arguments->iterations, "measured runs")
-      ->check(CLI::Range(1, 100'000'000))
-      ->capture_default_str();
-  command->add_option("--warmup", arguments->warmup, "runs before them")->capture_default_str();
-  command->add_option("--in-flight", arguments->in_flight, "jobs kept submitted for throughput")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  command->add_option("--lanes", arguments->lanes, "lanes of the device; 0: the core budget")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
-  command->add_option("--view", arguments->view, "view of the tensors")
-      ->check(CLI::IsMember({"cpu", "hw"}))
-      ->capture_default_str();
-  command->add_option("--device", arguments->device)->capture_default_str();
-  command->add_flag("--json", arguments->json, "one line of JSON instead of text");
-  add_compile_flags(*command, arguments->flags);
-  command->callback(
-      [arguments, &action] { action = [arguments] { return run_bench(*arguments); }; });
 }
 
 }  // namespace millrace::cli

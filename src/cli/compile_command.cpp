@@ -1,22 +1,14 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <memory>
 
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/model_source.h"
 #include "graph/archive_codec.h"
 #include "model/archive_writer.h"
 
 namespace millrace::cli {
 namespace {
-
-struct CompileArguments {
-  std::string onnx;
-  std::string output;
-  std::string format = "rai";
-  CompileFlags flags;
-};
 
 // A batch that is fixed in the model stays in its shapes, which nobody expects who gives --batch.
 void note_fixed_batch(const graph::CompiledModel& model) {
@@ -27,6 +19,8 @@ void note_fixed_batch(const graph::CompiledModel& model) {
           "frames\n",
           input.cpu.name, input.cpu.shape[0], fmt::join(input.cpu.shape, "x"));
 }
+
+}  // namespace
 
 Status run_compile(const CompileArguments& arguments) {
   std::error_code error;  // an output that does not exist yet is no other file
@@ -47,21 +41,6 @@ Status run_compile(const CompileArguments& arguments) {
              model.batch_size);
   note_fixed_batch(model);
   return {};
-}
-
-}  // namespace
-
-void add_compile_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("compile", "Compile an ONNX model to an archive");
-  auto arguments = std::make_shared<CompileArguments>();
-  command->add_option("model", arguments->onnx, "the .onnx file")->required();
-  command->add_option("-o,--output", arguments->output, "the archive to write")->required();
-  command->add_option("--format", arguments->format, "one .rai file, or a directory")
-      ->check(CLI::IsMember({"rai", "dir"}))
-      ->capture_default_str();
-  add_compile_flags(*command, arguments->flags);
-  command->callback(
-      [arguments, &action] { action = [arguments] { return run_compile(*arguments); }; });
 }
 
 }  // namespace millrace::cli

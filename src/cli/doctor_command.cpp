@@ -2,14 +2,13 @@
 #include <unistd.h>
 
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/topology.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/nrt_findings.h"
 #include "device/registry.h"
 #include "memory/bank.h"
@@ -123,6 +122,8 @@ void print_variables() {
   for (const std::string_view text : set) print_row("variable", std::string(text));
 }
 
+}  // namespace
+
 Status run_doctor() {
   const Topology& machine = topology();
   print_row("millrace", MILLRACE_VERSION);
@@ -153,14 +154,6 @@ Status run_doctor() {
   MILLRACE_RETURN_IF_ERROR(cpu_device);
   MILLRACE_RETURN_IF_ERROR(faulty_device);
   return nrt;
-}
-
-}  // namespace
-
-void add_doctor_command(CLI::App& app, Action& action) {
-  CLI::App* command =
-      app.add_subcommand("doctor", "Show what this machine offers and whether devices open");
-  command->callback([&action] { action = run_doctor; });
 }
 
 }  // namespace millrace::cli

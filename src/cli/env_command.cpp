@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "cli/command.h"
+#include "cli/commands.h"
 
 namespace millrace::cli {
 namespace {
@@ -13,6 +13,8 @@ void print_variable(const char* name, const std::string& directory) {
   const bool more = before != nullptr && *before != '\0';
   fmt::print("export {}='{}{}{}'\n", name, directory, more ? ":" : "", more ? before : "");
 }
+
+}  // namespace
 
 // The libraries lie in ../lib of the program, in a build tree and (mostly) in an installation.
 Status run_env() {
@@ -27,14 +29,6 @@ Status run_env() {
   print_variable("LD_LIBRARY_PATH", directory.string());
   print_variable("PATH", program.parent_path().string());
   return {};
-}
-
-}  // namespace
-
-void add_env_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
-      "env", "Print shell settings for building against this build: eval \"$(millrace env)\"");
-  command->callback([&action] { action = run_env; });
 }
 
 }  // namespace millrace::cli

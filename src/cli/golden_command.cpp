@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/frames.h"
 #include "cli/golden_report.h"
 #include "cli/model_source.h"
@@ -15,21 +14,6 @@ namespace millrace::cli {
 namespace {
 
 using device::View;
-
-constexpr int kDifferent = 1;
-constexpr int kCannotCompare = 2;
-
-struct GoldenArguments {
-  std::string model;
-  std::string directory;
-  std::vector<std::string> inputs;
-  std::string inputs_from;
-  std::string view, input_view;  // empty: as names and sizes tell
-  double tolerance_steps = 0;
-  std::string device = "cpu";
-  bool json = false;
-  CompileFlags flags;
-};
 
 std::optional<View> view_named(const std::string& text) {
   if (text.empty()) return std::nullopt;
@@ -85,7 +69,9 @@ Result<ComparedFile> compare_file(const graph::CompiledModel& model, const Dumpe
   return ComparedFile{file, boundary.cpu.name, compare(boundary, ours, theirs, tolerance_steps)};
 }
 
-Status run_golden(const GoldenArguments& arguments, ExitCodes& exit_codes) {
+}  // namespace
+
+Result<int> run_golden(const GoldenArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded,
                             load_model(arguments.model, arguments.flags, arguments.device));
   const graph::CompiledModel& model = loaded.program->model();
@@ -100,50 +86,17 @@ Status run_golden(const GoldenArguments& arguments, ExitCodes& exit_codes) {
   MILLRACE_ASSIGN_OR_RETURN(const LoadedInputs inputs,
                             load_inputs(model, *input_view, input_files, {}));
   MILLRACE_ASSIGN_OR_RETURN(const auto jobs, compute(loaded, inputs, *input_view));
+  int exit_code = 0;
   std::vector<ComparedFile> compared;
   for (const DumpedFile& file : files) {
     MILLRACE_ASSIGN_OR_RETURN(ComparedFile one, compare_file(model, file, jobs, inputs.frames,
                                                              arguments.tolerance_steps));
-    if (one.comparison.first) exit_codes.success = kDifferent;
+    if (one.comparison.first) exit_code = kGoldenDifferent;
     compared.push_back(std::move(one));
   }
   const auto print = arguments.json ? print_golden_json : print_golden_text;
   print(compared, arguments.tolerance_steps);
-  return {};
-}
-
-}  // namespace
-
-void add_golden_command(CLI::App& app, Action& action, ExitCodes& exit_codes) {
-  CLI::App* command = app.add_subcommand("golden", "Compare output files from a board with ours");
-  command->footer("Exit codes: 0 equal within the tolerance, 1 different, 2 cannot compare.");
-  auto arguments = std::make_shared<GoldenArguments>();
-  command->add_option("model", arguments->model, "a .rai file, an archive directory, or .onnx")
-      ->required();
-  command->add_option("directory", arguments->directory, "where the sample programs wrote")
-      ->required();
-  CLI::Option_group* inputs = command->add_option_group("inputs");
-  inputs->add_option("-i,--input", arguments->inputs,
-                     "NAME=FILE (.npy, otherwise raw bytes); FILE if there is one "
-                     "input");
-  inputs->add_option("--inputs-from", arguments->inputs_from,
-                     "directory with NAME.bin or NAME.npy for every input");
-  inputs->require_option(1);
-  command->add_option("--view", arguments->view, "view of outputs whose files do not tell")
-      ->check(CLI::IsMember({"cpu", "hw"}));
-  command->add_option("--input-view", arguments->input_view, "view of raw inputs")
-      ->check(CLI::IsMember({"cpu", "hw"}));
-  command
-      ->add_option("--tolerance", arguments->tolerance_steps, "steps by which elements may differ")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_option("--device", arguments->device)->capture_default_str();
-  command->add_flag("--json", arguments->json, "machine-readable output");
-  add_compile_flags(*command, arguments->flags);
-  command->callback([arguments, &action, &exit_codes] {
-    exit_codes.failure = kCannotCompare;
-    action = [arguments, &exit_codes] { return run_golden(*arguments, exit_codes); };
-  });
+  return exit_code;
 }
 
 }  // namespace millrace::cli

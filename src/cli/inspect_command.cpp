@@ -2,12 +2,11 @@
 #include <fmt/ranges.h>
 
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 
 #include "cli/colour_format.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/model_source.h"
 
 namespace millrace::cli {
@@ -136,11 +135,7 @@ void print_text(const Json& model) {
              plan["arena_bytes"].get<uint64_t>(), plan["bytes_without_reuse"].get<uint64_t>());
 }
 
-struct InspectArguments {
-  std::string model;
-  bool json = false;
-  CompileFlags flags;
-};
+}  // namespace
 
 Status run_inspect(const InspectArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const auto model, open_model(arguments.model, arguments.flags));
@@ -151,19 +146,6 @@ Status run_inspect(const InspectArguments& arguments) {
   else
     print_text(description);
   return {};
-}
-
-}  // namespace
-
-void add_inspect_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("inspect", "Show what is in a model");
-  auto arguments = std::make_shared<InspectArguments>();
-  command->add_option("model", arguments->model, "a .rai file, an archive directory, or .onnx")
-      ->required();
-  command->add_flag("--json", arguments->json, "machine-readable output");
-  add_compile_flags(*command, arguments->flags);
-  command->callback(
-      [arguments, &action] { action = [arguments] { return run_inspect(*arguments); }; });
 }
 
 }  // namespace millrace::cli

@@ -1,17 +1,13 @@
 // The `millrace` program. Exit codes: 0 success, 1 a failure (a line on standard error), 2 a
 // command line that makes no sense. A command that answers a question has its own: `golden`.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <cctype>
 #include <cstdio>
 #include <exception>
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include "cli/command.h"
+#include "cli/command_line.h"
 
 namespace millrace::cli {
 namespace {
@@ -32,45 +28,15 @@ int fail(const std::string& message, int exit_code) {
   return exit_code;
 }
 
-// What the command line has in the place of a command, which the parser only misses.
-std::string problem_of(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
-  const std::string_view word = argc > 1 ? argv[1] : "";
-  if (!app.get_subcommands().empty() || word.empty() || word.starts_with('-')) return error.what();
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
-  return fmt::format("there is no command \"{}\"; the commands are {}", word,
-                     fmt::join(names, ", "));
-}
-
 int run(int argc, char** argv) {
-  CLI::App app(
-      "Compile, inspect and run neural networks on the software NPU. The archives are for "
-      "programs of the VART-ML API (libvart-ml.so), of the NRT API (libnrt.so.1, in the "
-      "place of NEFFs) and of Millrace's own.",
-      "millrace");
-  app.set_version_flag("--version", MILLRACE_VERSION);
-  app.require_subcommand(1);
-  Action action;
-  ExitCodes exit_codes;
-  add_compile_command(app, action);
-  add_inspect_command(app, action);
-  add_run_command(app, action);
-  add_bench_command(app, action);
-  add_golden_command(app, action, exit_codes);
-  add_doctor_command(app, action);
-  add_env_command(app, action);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // help or version
-    return fail(fmt::format("{} (see millrace --help)", problem_of(app, error, argc, argv)),
-                kUsage);
-  }
-  const Status status = action();
-  if (!status.ok()) return fail(status.message(), exit_codes.failure);
+  const CommandLine line = parse_command_line(argc, argv);
+  if (!line.usage_error.empty()) return fail(line.usage_error, kUsage);
+  if (!line.action) return 0;
+  const Result<int> exit_code = line.action();
+  if (!exit_code.ok()) return fail(exit_code.status().message(), line.failure_code);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    return fail("cannot write to standard output", exit_codes.failure);
-  return exit_codes.success;
+    return fail("cannot write to standard output", line.failure_code);
+  return *exit_code;
 }
 
 }  // namespace

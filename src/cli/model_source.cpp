@@ -47,24 +47,6 @@ Result<compiler::CompileOptions> options_from(const CompileFlags& flags) {
 
 }  // namespace
 
-void add_compile_flags(CLI::App& command, CompileFlags& flags) {
-  flags.options = {
-      command.add_option("--batch", flags.batch, "frames that one job carries")
-          ->check(CLI::Range(1, 4096))
-          ->capture_default_str(),
-      command.add_option("--precision", flags.precision, "what the program computes in")
-          ->check(CLI::IsMember({"fp32", "bf16"}))
-          ->capture_default_str(),
-      command.add_option("--hw-layout", flags.hw_layouts,
-                         "layout of a boundary tensor's HW view, as NAME=LAYOUT"),
-      command.add_option("--input-shape", flags.input_shapes,
-                         "fixes open dimensions of an input, as NAME=1,3,224,224"),
-      command
-          .add_option("--cpu-ops", flags.cpu_operators,
-                      "operators that run on the CPU fallback, as Softmax,Resize")
-          ->delimiter(',')};
-}
-
 Result<graph::CompiledModel> compile_onnx(const std::string& path, const CompileFlags& flags) {
   MILLRACE_ASSIGN_OR_RETURN(compiler::CompileOptions options, options_from(flags));
   Progress progress("compiling " + path);
@@ -78,10 +60,9 @@ Result<std::shared_ptr<const graph::CompiledModel>> open_model(const std::string
     MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model, compile_onnx(path, flags));
     return std::make_shared<const graph::CompiledModel>(std::move(model));
   }
-  for (const CLI::Option* option : flags.options)
-    if (option->count() > 0)
-      return invalid_argument(
-          fmt::format("{} is for .onnx files: {} is compiled already", option->get_name(), path));
+  if (!flags.given.empty())
+    return invalid_argument(
+        fmt::format("{} is for .onnx files: {} is compiled already", flags.given.front(), path));
   MILLRACE_ASSIGN_OR_RETURN(const auto archive, model::Archive::open(path));
   Result<graph::CompiledModel> decoded = graph::decode(archive);
   if (!decoded.ok()) return decoded.status().with_context(path);

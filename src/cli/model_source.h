@@ -2,7 +2,6 @@
 // in memory on the way.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,15 +14,13 @@ namespace millrace::cli {
 
 // The compiler's options as they stand on the command line.
 struct CompileFlags {
-  std::vector<const CLI::Option*> options;  // to see which were given
+  std::vector<std::string> given;  // names of the options that the command line has
   uint32_t batch = 1;
   std::string precision = "fp32";
   std::vector<std::string> hw_layouts;    // NAME=LAYOUT
   std::vector<std::string> input_shapes;  // NAME=1,3,224,224
   std::vector<std::string> cpu_operators;
 };
-
-void add_compile_flags(CLI::App& command, CompileFlags& flags);
 
 // Compiles an ONNX file, with progress on a terminal.
 Result<graph::CompiledModel> compile_onnx(const std::string& path, const CompileFlags& flags);

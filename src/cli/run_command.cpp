@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <memory>
 #include <numeric>
 
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/frames.h"
 #include "cli/model_source.h"
 #include "io/file.h"
@@ -15,21 +14,6 @@
 
 namespace millrace::cli {
 namespace {
-
-struct RunArguments {
-  std::string model;
-  std::vector<std::string> inputs;
-  CompileFlags flags;
-  std::string device = "cpu";
-  std::string view = "cpu";
-  std::string output_dir;
-  std::string labels;
-  uint32_t top = 0;
-  std::vector<float> mean, scale;
-  std::string order = "rgb";
-  std::string resize = "stretch";
-  uint32_t short_side = 0;
-};
 
 // One value for all channels, or one per channel.
 Status set_channels(const char* option, const std::vector<float>& values,
@@ -142,6 +126,8 @@ Status write_outputs(const graph::CompiledModel& model, device::View view,
   return {};
 }
 
+}  // namespace
+
 Status run_model(const RunArguments& arguments) {
   const device::View view = arguments.view == "hw" ? device::View::kHw : device::View::kCpu;
   std::vector<std::string> labels;
@@ -162,47 +148,6 @@ Status run_model(const RunArguments& arguments) {
   }
   if (arguments.output_dir.empty()) return {};
   return write_outputs(model, view, jobs, inputs.frames, arguments.output_dir);
-}
-
-void add_picture_flags(CLI::App& command, RunArguments& arguments) {
-  command.add_option("--mean", arguments.mean, "subtracted from picture values 0..255; 1 or 3")
-      ->delimiter(',');
-  command.add_option("--scale", arguments.scale, "then multiplied; 1 value or 3")->delimiter(',');
-  command.add_option("--order", arguments.order, "channel order the model expects")
-      ->check(CLI::IsMember({"rgb", "bgr"}))
-      ->capture_default_str();
-  command.add_option("--resize", arguments.resize, "how pictures are fitted")
-      ->check(CLI::IsMember({"stretch", "crop", "letterbox"}))
-      ->capture_default_str();
-  command.add_option("--short-side", arguments.short_side,
-                     "with --resize crop: length of the shorter side before cropping");
-}
-
-}  // namespace
-
-void add_run_command(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("run", "Run a model on files");
-  auto arguments = std::make_shared<RunArguments>();
-  command->add_option("model", arguments->model, "a .rai file, an archive directory, or .onnx")
-      ->required();
-  command
-      ->add_option("-i,--input", arguments->inputs,
-                   "NAME=FILE (.npy, .jpg, .png, otherwise raw bytes); FILE if there is one input")
-      ->required();
-  auto* const top =
-      command->add_option("--top", arguments->top, "print the K highest values of every output");
-  command->add_option("--labels", arguments->labels, "with --top: a text file, line number = class")
-      ->needs(top);
-  command->add_option("--output-dir", arguments->output_dir,
-                      "write every output to NAME.bin there");
-  command->add_option("--view", arguments->view, "view of raw inputs and of outputs")
-      ->check(CLI::IsMember({"cpu", "hw"}))
-      ->capture_default_str();
-  command->add_option("--device", arguments->device)->capture_default_str();
-  add_picture_flags(*command, *arguments);
-  add_compile_flags(*command, arguments->flags);
-  command->callback(
-      [arguments, &action] { action = [arguments] { return run_model(*arguments); }; });
 }
 
 }  // namespace millrace::cli

@@ -1,0 +1,232 @@
+// The only source of the program that includes CLI11: its headers define the whole library in every
+// source that includes them, which costs about ten seconds each.
+#include "cli/command_line.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "cli/commands.h"
+
+namespace millrace::cli {
+namespace {
+
+constexpr const char* kModel = "a .rai file, an archive directory, or .onnx";
+
+void add_compile_flags(CLI::App& command, CompileFlags& flags) {
+  std::vector<CLI::Option*> options = {
+      command.add_option("--batch", flags.batch, "frames that one job carries")
+          ->check(CLI::Range(1, 4096))
+          ->capture_default_str(),
+      command.add_option("--precision", flags.precision, "what the program computes in")
+          ->check(CLI::IsMember({"fp32", "bf16"}))
+          ->capture_default_str(),
+      command.add_option("--hw-layout", flags.hw_layouts,
+                         "layout of a boundary tensor's HW view, as NAME=LAYOUT"),
+      command.add_option("--input-shape", flags.input_shapes,
+                         "fixes open dimensions of an input, as NAME=1,3,224,224"),
+      command
+          .add_option("--cpu-ops", flags.cpu_operators,
+                      "operators that run on the CPU fallback, as Softmax,Resize")
+          ->delimiter(',')};
+  command.parse_complete_callback([options = std::move(options), &flags] {
+    for (const CLI::Option* option : options)
+      if (option->count() > 0) flags.given.push_back(option->get_name());
+  });
+}
+
+void add_picture_flags(CLI::App& command, RunArguments& arguments) {
+  command.add_option("--mean", arguments.mean, "subtracted from picture values 0..255; 1 or 3")
+      ->delimiter(',');
+  command.add_option("--scale", arguments.scale, "then multiplied; 1 value or 3")->delimiter(',');
+  command.add_option("--order", arguments.order, "channel order the model expects")
+      ->check(CLI::IsMember({"rgb", "bgr"}))
+      ->capture_default_str();
+  command.add_option("--resize", arguments.resize, "how pictures are fitted")
+      ->check(CLI::IsMember({"stretch", "crop", "letterbox"}))
+      ->capture_default_str();
+  command.add_option("--short-side", arguments.short_side,
+                     "with --resize crop: length of the shorter side before cropping");
+}
+
+// Has `line` run `run` on the arguments, which the parser fills, when `command` is chosen.
+template <typename Arguments>
+void choose(CLI::App& command, std::shared_ptr<Arguments> arguments,
+            Status (*run)(const Arguments&), CommandLine& line) {
+  command.callback([arguments = std::move(arguments), run, &line] {
+    line.action = [arguments, run]() -> Result<int> {
+      MILLRACE_RETURN_IF_ERROR(run(*arguments));
+      return 0;
+    };
+  });
+}
+
+// The same for a command without arguments.
+void choose(CLI::App& command, Status (*run)(), CommandLine& line) {
+  command.callback([run, &line] {
+    line.action = [run]() -> Result<int> {
+      MILLRACE_RETURN_IF_ERROR(run());
+      return 0;
+    };
+  });
+}
+
+void add_compile_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand("compile", "Compile an ONNX model to an archive");
+  auto arguments = std::make_shared<CompileArguments>();
+  command->add_option("model", arguments->onnx, "the .onnx file")->required();
+  command->add_option("-o,--output", arguments->output, "the archive to write")->required();
+  command->add_option("--format", arguments->format, "one .rai file, or a directory")
+      ->check(CLI::IsMember({"rai", "dir"}))
+      ->capture_default_str();
+  add_compile_flags(*command, arguments->flags);
+  choose(*command, std::move(arguments), run_compile, line);
+}
+
+void add_inspect_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand("inspect", "Show what is in a model");
+  auto arguments = std::make_shared<InspectArguments>();
+  command->add_option("model", arguments->model, kModel)->required();
+  command->add_flag("--json", arguments->json, "machine-readable output");
+  add_compile_flags(*command, arguments->flags);
+  choose(*command, std::move(arguments), run_inspect, line);
+}
+
+void add_run_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand("run", "Run a model on files");
+  auto arguments = std::make_shared<RunArguments>();
+  command->add_option("model", arguments->model, kModel)->required();
+  command
+      ->add_option("-i,--input", arguments->inputs,
+                   "NAME=FILE (.npy, .jpg, .png, otherwise raw bytes); FILE if there is one input")
+      ->required();
+  auto* const top =
+      command->add_option("--top", arguments->top, "print the K highest values of every output");
+  command->add_option("--labels", arguments->labels, "with --top: a text file, line number = class")
+      ->needs(top);
+  command->add_option("--output-dir", arguments->output_dir,
+                      "write every output to NAME.bin there");
+  command->add_option("--view", arguments->view, "view of raw inputs and of outputs")
+      ->check(CLI::IsMember({"cpu", "hw"}))
+      ->capture_default_str();
+  command->add_option("--device", arguments->device)->capture_default_str();
+  add_picture_flags(*command, *arguments);
+  add_compile_flags(*command, arguments->flags);
+  choose(*command, std::move(arguments), run_model, line);
+}
+
+void add_bench_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand("bench", "Measure latency and throughput of a model");
+  auto arguments = std::make_shared<BenchArguments>();
+  command->add_option("model", arguments->model, kModel)->required();
+  command->add_option("-n,--iterations", arguments->iterations, "measured runs")
+      ->check(CLI::Range(1, 100'000'000))
+      ->capture_default_str();
+  command->add_option("--warmup", arguments->warmup, "runs before them")->capture_default_str();
+  command->add_option("--in-flight", arguments->in_flight, "jobs kept submitted for throughput")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command->add_option("--lanes", arguments->lanes, "lanes of the device; 0: the core budget")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command->add_option("--view", arguments->view, "view of the tensors")
+      ->check(CLI::IsMember({"cpu", "hw"}))
+      ->capture_default_str();
+  command->add_option("--device", arguments->device)->capture_default_str();
+  command->add_flag("--json", arguments->json, "one line of JSON instead of text");
+  add_compile_flags(*command, arguments->flags);
+  choose(*command, std::move(arguments), run_bench, line);
+}
+
+void add_golden_inputs(CLI::App& command, GoldenArguments& arguments) {
+  CLI::Option_group* inputs = command.add_option_group("inputs");
+  inputs->add_option("-i,--input", arguments.inputs,
+                     "NAME=FILE (.npy, otherwise raw bytes); FILE if there is one input");
+  inputs->add_option("--inputs-from", arguments.inputs_from,
+                     "directory with NAME.bin or NAME.npy for every input");
+  inputs->require_option(1);
+}
+
+void add_golden_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand("golden", "Compare output files from a board with ours");
+  command->footer("Exit codes: 0 equal within the tolerance, 1 different, 2 cannot compare.");
+  auto arguments = std::make_shared<GoldenArguments>();
+  command->add_option("model", arguments->model, kModel)->required();
+  command->add_option("directory", arguments->directory, "where the sample programs wrote")
+      ->required();
+  add_golden_inputs(*command, *arguments);
+  command->add_option("--view", arguments->view, "view of outputs whose file names do not say it")
+      ->check(CLI::IsMember({"cpu", "hw"}));
+  command->add_option("--input-view", arguments->input_view, "view of raw inputs")
+      ->check(CLI::IsMember({"cpu", "hw"}));
+  command
+      ->add_option("--tolerance", arguments->tolerance_steps, "steps by which elements may differ")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--device", arguments->device)->capture_default_str();
+  command->add_flag("--json", arguments->json, "machine-readable output");
+  add_compile_flags(*command, arguments->flags);
+  command->callback([arguments, &line] {
+    line.failure_code = kGoldenCannotCompare;
+    line.action = [arguments] { return run_golden(*arguments); };
+  });
+}
+
+void add_doctor_command(CLI::App& app, CommandLine& line) {
+  choose(*app.add_subcommand("doctor", "Show what this machine offers and whether devices open"),
+         run_doctor, line);
+}
+
+void add_env_command(CLI::App& app, CommandLine& line) {
+  choose(
+      *app.add_subcommand(
+          "env", "Print shell settings for building against this build: eval \"$(millrace env)\""),
+      run_env, line);
+}
+
+// The parser says only that a command is missing; the message names the word that is none.
+std::string problem_of(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  const std::string_view word = argc > 1 ? argv[1] : "";
+  if (!app.get_subcommands().empty() || word.empty() || word.starts_with('-')) return error.what();
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  return fmt::format("there is no command \"{}\"; the commands are {}", word,
+                     fmt::join(names, ", "));
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, char** argv) {
+  CLI::App app(
+      "Compile, inspect and run neural networks on the software NPU. The archives are for "
+      "programs of the VART-ML API (libvart-ml.so), of the NRT API (libnrt.so.1, instead of "
+      "NEFFs) and of Millrace's own.",
+      "millrace");
+  app.set_version_flag("--version", MILLRACE_VERSION);
+  app.require_subcommand(1);
+  CommandLine line;
+  add_compile_command(app, line);
+  add_inspect_command(app, line);
+  add_run_command(app, line);
+  add_bench_command(app, line);
+  add_golden_command(app, line);
+  add_doctor_command(app, line);
+  add_env_command(app, line);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0)
+      app.exit(error);  // prints the help or the version
+    else
+      line.usage_error =
+          fmt::format("{} (see millrace --help)", problem_of(app, error, argc, argv));
+    line.action = nullptr;
+  }
+  return line;
+}
+
+}  // namespace millrace::cli

@@ -1,0 +1,78 @@
+// The commands of `millrace`: what each takes from the command line, and the function that runs it.
+// A command prints its results and returns a Status; main() alone prints errors.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "cli/model_source.h"
+
+namespace millrace::cli {
+
+struct CompileArguments {
+  std::string onnx;
+  std::string output;
+  std::string format = "rai";
+  CompileFlags flags;
+};
+
+struct InspectArguments {
+  std::string model;
+  bool json = false;
+  CompileFlags flags;
+};
+
+struct RunArguments {
+  std::string model;
+  std::vector<std::string> inputs;
+  CompileFlags flags;
+  std::string device = "cpu";
+  std::string view = "cpu";
+  std::string output_dir;
+  std::string labels;
+  uint32_t top = 0;
+  std::vector<float> mean, scale;
+  std::string order = "rgb";
+  std::string resize = "stretch";
+  uint32_t short_side = 0;
+};
+
+struct BenchArguments {
+  std::string model;
+  CompileFlags flags;
+  std::string device = "cpu";
+  std::string view = "cpu";
+  uint32_t lanes = 0;
+  uint32_t in_flight = 2;
+  uint32_t warmup = 10;
+  uint32_t iterations = 200;
+  bool json = false;
+};
+
+struct GoldenArguments {
+  std::string model;
+  std::string directory;
+  std::vector<std::string> inputs;
+  std::string inputs_from;
+  std::string view, input_view;  // empty: what the names and sizes of the files say
+  double tolerance_steps = 0;
+  std::string device = "cpu";
+  bool json = false;
+  CompileFlags flags;
+};
+
+// What `golden` ends with; 0 when all files are equal within the tolerance.
+inline constexpr int kGoldenDifferent = 1;
+inline constexpr int kGoldenCannotCompare = 2;
+
+Status run_compile(const CompileArguments& arguments);
+Status run_inspect(const InspectArguments& arguments);
+Status run_model(const RunArguments& arguments);
+Status run_bench(const BenchArguments& arguments);
+Result<int> run_golden(const GoldenArguments& arguments);  // the exit code
+Status run_doctor();
+Status run_env();
+
+}  // namespace millrace::cli
