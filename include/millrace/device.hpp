@@ -34,7 +34,7 @@ class Device {
   // Closes every unit made through this object (Unit::close): jobs that have not started complete
   // with kCancelled, running ones finish, and whoever waits is woken. Blocks until then, and no
   // longer than a unit's close_patience for a job that hangs: that one completes with kHung.
-  // Afterwards Unit and Job handles still answer; what needs the device says kUnavailable.
+  // Afterwards Unit and Job handles still answer; what needs the device says kClosed.
   //
   // When it returns no job reads or writes the memory it names, with one exception: a job that hung
   // still may, until the device lets go of it. Memory of a Buffer is kept alive for it; memory
@@ -48,9 +48,9 @@ class Device {
   // in the archive, kUnsupported naming every operator this device has no kernel for.
   Result<Model> load(const std::string& path) const;
 
-  // A new unit on the device's lanes. kInvalidArgument for a depth outside 1 to 65,536, kQueueFull
-  // when all 65,535 unit ids of the process are taken, kUnavailable when the device has no lane
-  // left.
+  // A new unit on the device's lanes. kInvalidArgument for a depth outside 1 to 65,536,
+  // kResourceExhausted when all 65,535 unit ids of the process are taken or the system refuses
+  // every thread for the lanes, kNoLane when all lanes were lost to jobs that hang.
   Result<Unit> create_unit(UnitOptions options = {});
 
   const std::string& name() const noexcept;

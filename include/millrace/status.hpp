@@ -1,8 +1,9 @@
 // Status and Result: how every floor reports failure.
 //
-// A Status is one pointer wide. OK is a null pointer, so success costs nothing; a failure carries a
-// code, which says what the caller can do about it, and a message, which says what happened and to
-// what. Objects of these types may be copied and read from several threads.
+// A Status is one shared pointer, two machine words. OK is the null pointer, so success allocates
+// nothing; a failure refers to a code, which says what the caller can do about it, and a message,
+// which says what happened and to what. Copies share both. Objects of these types may be copied and
+// read from several threads.
 //
 // Library code reports failure through these types only: it never prints, exits or aborts, and it
 // throws nowhere but in the vendor faces whose contract asks for exceptions.
@@ -37,7 +38,12 @@ namespace millrace {
   X(kHung, "HUNG", "the job made no progress and was given up")                             \
   X(kDeviceFailed, "DEVICE_FAILED", "the device failed while it ran the job")               \
   X(kUnitDegraded, "UNIT_DEGRADED", "the unit is out of service until it is reset")         \
-  X(kUnavailable, "UNAVAILABLE", "the object is shutting down")                             \
+  X(kNoLane, "NO_LANE", "no lane is left to run jobs on: restart the process")              \
+  X(kClosed, "CLOSED", "the object was closed: make another one")                           \
+  X(kBusy, "BUSY", "others hold what is needed: retry once they release it")                \
+  X(kResourceExhausted, "RESOURCE_EXHAUSTED",                                               \
+    "no thread or id is left: free some, or raise the limit")                               \
+  X(kForked, "FORKED", "usable in the parent process only: fork earlier, or exec")          \
   X(kInternal, "INTERNAL", "a defect of this library or of one below it")
 
 enum class StatusCode : int {

@@ -88,7 +88,8 @@ class Unit {
   //   kDeadlineExceeded   the job's deadline passed before there was a place; or, with
   //                       WhenFull::kShedByDeadline, it was not expected to be in time
   //   kUnitDegraded       with the cause
-  //   kUnavailable        the unit is closed, or the thread for callbacks cannot be started
+  //   kClosed             the unit is closed
+  //   kResourceExhausted  the system refuses the thread for callbacks or for deadlines
   //   kOutOfMemory
   // In all of these cases nothing has changed, and the callback will not be called.
   Result<Job> submit(const Model& model, JobArgs args);
@@ -114,8 +115,8 @@ class Unit {
   Status execute(const Model& model, JobArgs args);
 
   // "k places are free": waits for it; kDeadlineExceeded when `timeout` passed first,
-  // kInvalidArgument when k exceeds the depth, kUnavailable when the unit closes. Another thread
-  // may take the places before the caller does.
+  // kInvalidArgument when k exceeds the depth, kClosed when the unit closes. Another thread may
+  // take the places before the caller does.
   Status wait_free(uint32_t k, std::chrono::nanoseconds timeout);
   // Adds 1 to the eventfd `fd` now if k places are free, and at every completion after which k are.
   // One per unit; a negative fd removes it. The fd is duplicated.
@@ -142,15 +143,15 @@ class Unit {
   Status failure() const;
   // Grows with every reset, automatic or not.
   uint32_t generation() const noexcept;
-  // Puts a degraded unit back into service; nothing otherwise. kUnavailable when the device has no
-  // lane left to run on, or the unit is closed.
+  // Puts a degraded unit back into service; nothing otherwise. kNoLane when the device has no lane
+  // left to run on, kClosed when the unit is closed.
   Status reset();
 
   // Ends the unit; a second call waits for the first (except in a callback: there it returns). Jobs
   // that have not started complete with kCancelled; waits for the running one, giving it up when it
   // makes no progress (UnitOptions); wakes everybody who waits; delivers the remaining callbacks
-  // (in a callback they run afterwards). Results stay known; whatever needs the unit says
-  // kUnavailable. For the memory that jobs name, see ~Device.
+  // (in a callback they run afterwards). Results stay known; whatever needs the unit says kClosed.
+  // For the memory that jobs name, see ~Device.
   void close();
 
  private:

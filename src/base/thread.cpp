@@ -37,7 +37,7 @@ Result<std::thread> start_thread(const char* name, std::function<void()> body) {
       body();
     });
   } catch (const std::system_error& error) {
-    return Status(StatusCode::kUnavailable,
+    return Status(StatusCode::kResourceExhausted,
                   fmt::format("the system refused thread '{}': {}", name, error.what()));
   }
 }
@@ -48,8 +48,7 @@ Status pin_this_thread(int core) {
   CPU_SET(core, &only);
   const int error = pthread_setaffinity_np(pthread_self(), sizeof(only), &only);
   if (error == 0) return {};
-  return {StatusCode::kUnavailable, fmt::format("the system refused to pin a thread to core {}: {}",
-                                                core, std::generic_category().message(error))};
+  return io_error(fmt::format("the system refused to pin a thread to core {}", core), error);
 }
 
 }  // namespace millrace

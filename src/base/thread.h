@@ -10,10 +10,10 @@
 namespace millrace {
 
 // Starts `body` on a new thread. `name` has at most 15 characters (a limit of the kernel).
-// kUnavailable when the system refuses a thread; then `body` is destroyed without having run.
+// kResourceExhausted when the system refuses a thread; then `body` is destroyed without having run.
 Result<std::thread> start_thread(const char* name, std::function<void()> body);
 
-// Lets the calling thread run on the logical processor `core` only. kUnavailable, with the reason,
+// Lets the calling thread run on the logical processor `core` only. kIoError, with the reason,
 // when the system refuses; the thread then runs on the processors that it could run on before.
 Status pin_this_thread(int core);
 

@@ -28,9 +28,9 @@ class Dispatcher {
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
-  // Starts the thread unless it runs: a program without callbacks has none. kUnavailable when the
-  // system refuses one. post does the same, but can only log the refusal; the call is then kept and
-  // runs once a later start succeeds.
+  // Starts the thread unless it runs: a program without callbacks has none.
+  // kResourceExhausted when the system refuses one. post does the same, but can only log the
+  // refusal; the call is then kept and runs once a later start succeeds.
   Status start();
 
   // Calls notice(id, status) on the dispatcher's thread. What it throws is caught and logged. In

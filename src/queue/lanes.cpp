@@ -53,12 +53,19 @@ Status Lanes::Impl::start() {
   while (running < wanted_ && start_lane_locked()) ++running;
   live_.store(running, std::memory_order_seq_cst);
   if (running == 0 && wanted_ != 0)
-    return {StatusCode::kUnavailable, "the system refused every thread for the lanes"};
+    return {StatusCode::kResourceExhausted, "the system refused every thread for the lanes"};
   if (running < wanted_)
     log(LogLevel::kError, "queue",
         fmt::format("only {} of {} lanes could be started", running, wanted_));
   started_.store(true, std::memory_order_release);
   return {};
+}
+
+Status Lanes::Impl::ready() {
+  MILLRACE_RETURN_IF_ERROR(start());
+  if (count() != 0) return {};
+  return {StatusCode::kNoLane,
+          "no lane is left to run on: every one was given up because its request hung"};
 }
 
 // Starts a thread with the first id that is free. Requirement: threads_mutex_ is held.

@@ -27,8 +27,12 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  // Starts the threads; later calls do nothing. kUnavailable when not one could be started.
+  // Starts the threads; later calls do nothing. kResourceExhausted when not one could be
+  // started; a later call tries again.
   Status start();
+  // Whether there is a lane to run on, after a call of start(): kNoLane when every one was given
+  // up, kResourceExhausted as start().
+  Status ready();
   // Ends the threads: joins them, except those that were given up.
   void stop();
 

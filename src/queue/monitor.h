@@ -31,7 +31,7 @@ class Monitor {
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
 
-  // Starts the thread unless it runs. kUnavailable when the system refuses one.
+  // Starts the thread unless it runs. kResourceExhausted when the system refuses one.
   Status start();
 
   // Asks for one call of on_time at `when`, if the object still lives then. Requirement: start()

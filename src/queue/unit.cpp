@@ -22,7 +22,7 @@ Unit::Impl::Impl(std::shared_ptr<Lanes::Impl> lanes, std::unique_ptr<Lanes> own_
             fmt::format("unit {} '{}' is full: {} requests are not completed", id_.value(),
                         options_.name, options_.depth)),
       pending_(StatusCode::kPending, "the request is not completed yet"),
-      closed_status_(StatusCode::kUnavailable,
+      closed_status_(StatusCode::kClosed,
                      fmt::format("unit {} '{}' is closed", id_.value(), options_.name)),
       ring_(options_.depth),
       spin_(options_.wait_spin) {}
@@ -46,12 +46,14 @@ Result<std::unique_ptr<Unit>> Unit::create(Lanes& lanes, UnitOptions options) {
                                         options.depth, kMaxDepth));
   if (!options.make_task)
     return invalid_argument(fmt::format("unit '{}' has no task factory", options.name));
-  if (lanes.count() == 0 && !options.own_thread)
-    return Status(StatusCode::kUnavailable,
-                  fmt::format("unit '{}': its lanes have no thread", options.name));
+  if (!options.own_thread)
+    MILLRACE_RETURN_IF_ERROR(
+        lanes.impl()->ready().with_context(fmt::format("unit '{}'", options.name)));
   UnitId id = UnitId::take();
   if (id.value() == 0)
-    return Status(StatusCode::kQueueFull, "all 65,535 execution units of the process are in use");
+    return Status(
+        StatusCode::kResourceExhausted,
+        "all 65,535 ids of execution units are in use in this process: destroy some units");
   try {
     std::unique_ptr<Lanes> own;
     if (options.own_thread)

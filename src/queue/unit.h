@@ -96,8 +96,9 @@ class Unit {
   static constexpr uint32_t kMaxDepth = 65'536;
 
   // kInvalidArgument for a depth outside its range, no factory, or a factory that gives no task;
-  // kUnavailable when the lanes have no thread; kQueueFull when all 65,535 unit ids of the process
-  // are taken; kOutOfMemory. A unit with a thread of its own does not use `lanes`.
+  // kResourceExhausted when all 65,535 unit ids of the process are taken, or the system refuses
+  // every thread for the lanes; kNoLane when no lane is left; kOutOfMemory. A unit with a thread of
+  // its own does not use `lanes`.
   static Result<std::unique_ptr<Unit>> create(Lanes& lanes, UnitOptions options);
 
   // close(). No thread may be inside another function of the unit, except on its way out of submit
@@ -110,7 +111,7 @@ class Unit {
   // Requests that have not started complete with kCancelled; waits for the running one, giving it
   // up when it makes no progress (UnitOptions); wakes every waiter; delivers the remaining
   // callbacks (from the dispatcher thread they run afterwards). Results stay known; whatever needs
-  // the unit says kUnavailable.
+  // the unit says kClosed.
   void close();
 
   // Takes a place, calls `fill` (must not block; throwing ends the program, since a place that is
@@ -121,7 +122,8 @@ class Unit {
   //   kDeadlineExceeded   the request's deadline passed before there was a place; or, with
   //                       WhenFull::kShedByDeadline, it was not expected to be in time
   //   kUnitDegraded       with the cause
-  //   kUnavailable        the unit is closed, or the thread for callbacks cannot be started
+  //   kClosed             the unit is closed
+  //   kResourceExhausted  the system refuses the thread for callbacks or for deadlines
   // In all of these cases nothing has changed, `fill` was not called and no id was used.
   template <class Fill>
   Result<SequenceId> submit(Fill&& fill, SubmitOptions options = {}) {
@@ -192,8 +194,8 @@ class Unit {
   Status notify_each_fd(int fd);
 
   // "k places are free": waits for it; kDeadlineExceeded when `timeout` passed first,
-  // kInvalidArgument when k exceeds the depth, kUnavailable when the unit closes. Another thread
-  // may take the places before the caller does.
+  // kInvalidArgument when k exceeds the depth, kClosed when the unit closes. Another thread may
+  // take the places before the caller does.
   Status wait_free(uint32_t k, std::chrono::nanoseconds timeout);
   // Adds 1 to `fd` now if k places are free, and at every completion after which k are; one slot
   // per unit, negative removes.
@@ -209,8 +211,8 @@ class Unit {
   Status failure() const;
   // Grows with every reset, automatic or not.
   uint32_t generation() const noexcept;
-  // Puts a degraded unit back into service; nothing otherwise. kUnavailable when the device has no
-  // lane left to run on, or the unit is closed.
+  // Puts a degraded unit back into service; nothing otherwise. kNoLane when the device has no lane
+  // left to run on, kClosed when the unit is closed.
   Status reset();
 
   class Impl;

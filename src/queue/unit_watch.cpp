@@ -150,9 +150,7 @@ Status Unit::Impl::reset() {
   const std::lock_guard lock(failure_mutex_);
   if (closed_.load(std::memory_order_seq_cst)) return closed_status_;
   if (state() != UnitState::kDegraded) return {};
-  if (lanes_->count() == 0)
-    return {StatusCode::kUnavailable,
-            "the device has no lane left: every one was given up because its request hung"};
+  MILLRACE_RETURN_IF_ERROR(lanes_->ready());
   failure_ = Status();
   generation_.fetch_add(1, std::memory_order_relaxed);
   state_.store(UnitState::kHealthy, std::memory_order_seq_cst);

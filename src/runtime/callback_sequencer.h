@@ -30,8 +30,8 @@ class CallbackSequencer {
   explicit CallbackSequencer(CallbackOrder order)
       : order_(order), dispatcher_(queue::Dispatcher::instance()) {}
 
-  // Makes sure that there is a thread for callbacks; kUnavailable when the system refuses one. To
-  // be called before expect().
+  // Makes sure that there is a thread for callbacks; kResourceExhausted when the system refuses
+  // one. To be called before expect().
   Status start() { return dispatcher_->start(); }
 
   // Takes the next place for `callback`. `issue(ticket)` runs under the sequencer's lock and issues

@@ -39,10 +39,9 @@ const ColumnClaim* obstacle(const std::vector<const ColumnClaim*>& all, uint32_t
 }
 
 Status in_the_way(const ColumnClaim& holder, uint32_t start_column, bool exclusive) {
-  return {
-      StatusCode::kUnavailable,
-      fmt::format("{} cannot be {}: {} is on {}, {}", columns_from(start_column), how(exclusive),
-                  holder.holder, columns_from(holder.start_column), how(holder.exclusive))};
+  return {StatusCode::kBusy, fmt::format("{} cannot be {}: {} is on {}, {}",
+                                         columns_from(start_column), how(exclusive), holder.holder,
+                                         columns_from(holder.start_column), how(holder.exclusive))};
 }
 
 Result<uint32_t> first_free_group(const ColumnMap& map,
@@ -50,7 +49,7 @@ Result<uint32_t> first_free_group(const ColumnMap& map,
   for (uint32_t column = 0; column < map.columns(); column += kColumnsPerGroup)
     if (obstacle(all, column, true) == nullptr) return column;
   return Status(
-      StatusCode::kUnavailable,
+      StatusCode::kBusy,
       fmt::format("none of the {} groups of columns is free to be exclusive: {} is on {}",
                   map.groups(), all.front()->holder, columns_from(all.front()->start_column)));
 }

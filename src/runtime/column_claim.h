@@ -36,7 +36,7 @@ using ColumnClaimPtr = std::unique_ptr<const ColumnClaim, ReleaseColumns>;
 
 // Null for a placement that is shared and names no column: it is on none in particular. `holder`
 // is how messages name the session. kInvalidArgument when the start column leaves fewer than four;
-// kUnavailable, naming holder and columns, when the columns overlap those of another claim and
+// kBusy, naming holder and columns, when the columns overlap those of another claim and
 // either is exclusive, or when no group is free.
 Result<ColumnClaimPtr> claim_columns(const ColumnMap& map, const Placement& placement,
                                      std::string holder);

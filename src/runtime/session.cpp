@@ -80,7 +80,7 @@ class Session::Impl final : public Seats::Owner {
   Seats& take_seat() noexcept;
   void leave(Seats& seats) noexcept;
   void undo_issue(Job* job);
-  Status unless_closed(Status status) const;
+  static Status in_own_name(Status status);
 
   const ColumnClaimPtr columns_;
   const std::shared_ptr<Executor> executor_;
@@ -98,10 +98,10 @@ void Session::Impl::close() {
   sequencer_.drain();
 }
 
-// Units say that they are closed, which is none of the caller's business.
-Status Session::Impl::unless_closed(Status status) const {
-  if (status.code() != StatusCode::kUnavailable || !closed_.load()) return status;
-  return {StatusCode::kCancelled, "the session is closed"};
+// The caller knows the session, not the unit that refused.
+Status Session::Impl::in_own_name(Status status) {
+  if (status.code() != StatusCode::kClosed) return status;
+  return {StatusCode::kClosed, "the session is closed"};
 }
 
 // One place per unit, so that no job waits behind another while a lane is free; units only get more
@@ -147,7 +147,7 @@ Result<SessionJobId> Session::Impl::submit(const JobBindings& bindings, JobCallb
   if (!sequence.ok()) {
     leave(seats);
     undo_issue(job);
-    return unless_closed(sequence.status());
+    return in_own_name(sequence.status());
   }
   if (observed()) jobs_.note_sequence(id, *sequence);
   return id;
@@ -162,7 +162,7 @@ Status Session::Impl::execute(const JobBindings& bindings) {
   Status status = seats.unit().execute(
       [&](queue::Task& task) { static_cast<JobTask&>(task).fill(executor_, bindings); });
   leave(seats);
-  return unless_closed(std::move(status));
+  return in_own_name(std::move(status));
 }
 
 // A place for an admitted job, in an idle unit where there is one. There is always a place, since

@@ -41,7 +41,7 @@ struct SessionOptions {
 class Session {
  public:
   // kInvalidArgument for options out of range, and when MILLRACE_COLUMNS makes no sense;
-  // kUnavailable when others are on the columns, or a thread cannot be started; kOutOfMemory.
+  // kBusy when others are on the columns; as queue::Unit::create for its units; kOutOfMemory.
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<device::Device> device,
                                                  std::shared_ptr<const device::Program> program,
                                                  SessionOptions options = {});
@@ -54,7 +54,7 @@ class Session {
   // Jobs that have not started are cancelled, the running ones finish. Returns when the callbacks
   // of all jobs have run, and with them those that other sessions had posted before. May be called
   // from a callback, also of this session; the callbacks that are left run afterwards then. From
-  // here on submit() and execute() are kCancelled; results stay collectable, and whoever is blocked
+  // here on submit() and execute() are kClosed; results stay collectable, and whoever is blocked
   // in wait() or execute() returns soon. A second call returns at once.
   void close();
 
@@ -65,8 +65,8 @@ class Session {
   uint64_t accepted_jobs() const noexcept;
 
   // Returns at once. kQueueFull when max_concurrent_runs jobs are not completed, kInvalidArgument
-  // when counts or pointers do not fit the model, kUnavailable when the thread for callbacks cannot
-  // be started, kOutOfMemory; then nothing has changed. The slot is free again
+  // when counts or pointers do not fit the model, kResourceExhausted when the system refuses the
+  // thread for callbacks, kClosed, kOutOfMemory; then nothing has changed. The slot is free again
   // when the job completes, before its callback is called. The bindings are copied; the memory they
   // name must stay valid until completion.
   Result<SessionJobId> submit(const JobBindings& bindings, JobCallback callback = {});

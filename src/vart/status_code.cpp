@@ -18,6 +18,7 @@ namespace millrace::vartml {
       return ::vart::StatusCode::OUT_OF_MEMORY;
     case StatusCode::kCancelled:
     case StatusCode::kDeadlineExceeded:
+    case StatusCode::kClosed:
       return ::vart::StatusCode::FAILURE;
     case StatusCode::kNotFound:
     case StatusCode::kUnsupported:
@@ -27,7 +28,10 @@ namespace millrace::vartml {
     case StatusCode::kDeviceFailed:
     case StatusCode::kUnitDegraded:
     case StatusCode::kDropped:
-    case StatusCode::kUnavailable:
+    case StatusCode::kNoLane:
+    case StatusCode::kBusy:
+    case StatusCode::kResourceExhausted:
+    case StatusCode::kForked:
     case StatusCode::kInternal:
       break;
   }

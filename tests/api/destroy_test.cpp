@@ -31,17 +31,17 @@ TEST_F(Destroy, ADeviceWakesAllWaiters) {
       std::async(std::launch::async, [&] { return first.wait_free(2, kForever).code(); });
   std::thread closer([&] { device.reset(); });
   // Closing has begun when the unit takes no more.
-  while (first.submit(model_, memory_.args()).status().code() != StatusCode::kUnavailable)
+  while (first.submit(model_, memory_.args()).status().code() != StatusCode::kClosed)
     std::this_thread::yield();
-  EXPECT_EQ(for_room.get(), StatusCode::kUnavailable);
+  EXPECT_EQ(for_room.get(), StatusCode::kClosed);
   faults().release();
   closer.join();
   EXPECT_EQ(waiters[0].get(), StatusCode::kCancelled);
   waiters[1].get();
   for (Job& job : running) EXPECT_TRUE(job.wait(kPoll).ok());
-  EXPECT_EQ(second.submit(model_, memory_.args()).status().code(), StatusCode::kUnavailable);
-  EXPECT_EQ(second.execute(model_, memory_.args()).code(), StatusCode::kUnavailable);
-  EXPECT_EQ(second.wait_free(1, kForever).code(), StatusCode::kUnavailable);
+  EXPECT_EQ(second.submit(model_, memory_.args()).status().code(), StatusCode::kClosed);
+  EXPECT_EQ(second.execute(model_, memory_.args()).code(), StatusCode::kClosed);
+  EXPECT_EQ(second.wait_free(1, kForever).code(), StatusCode::kClosed);
   EXPECT_EQ(second.in_flight(), 0u);
 }
 

@@ -22,8 +22,8 @@ MILLRACE_BEHAVIOUR(close_a_unit) {
   queue::SleepingThread closer([&] { unit.close(); });
   closer.await_sleep();
   EXPECT_FALSE(running.is_completed());
-  EXPECT_STATUS(unit.submit(model(), args(3)).status(), kUnavailable);
-  EXPECT_STATUS(unit.execute(model(), args(3)), kUnavailable);
+  EXPECT_STATUS(unit.submit(model(), args(3)).status(), kClosed);
+  EXPECT_STATUS(unit.execute(model(), args(3)), kClosed);
   starts.release();
   closer.join();
   EXPECT_EQ(log.entries().size(), 1u);

@@ -27,7 +27,7 @@ MILLRACE_BEHAVIOUR(close_in_a_callback) {
   starts.release();
   EXPECT_TRUE(log.await(3));
   EXPECT_EQ(log.ids(), (std::vector<JobId>{first.id(), second.id(), third.id()}));
-  EXPECT_STATUS(unit.submit(model(), args(0)).status(), kUnavailable);
+  EXPECT_STATUS(unit.submit(model(), args(0)).status(), kClosed);
 }
 
 }  // namespace

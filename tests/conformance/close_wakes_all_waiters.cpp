@@ -32,10 +32,10 @@ MILLRACE_BEHAVIOUR(close_wakes_all_waiters) {
   }
   EXPECT_STATUS(of_wait, kCancelled);
   EXPECT_STATUS(of_wait_all, kOk);
-  EXPECT_STATUS(of_submit, kUnavailable);
-  EXPECT_STATUS(of_limit, kUnavailable);
-  EXPECT_STATUS(of_room, kUnavailable);
-  EXPECT_STATUS(of_execute, kUnavailable);
+  EXPECT_STATUS(of_submit, kClosed);
+  EXPECT_STATUS(of_limit, kClosed);
+  EXPECT_STATUS(of_room, kClosed);
+  EXPECT_STATUS(of_execute, kClosed);
   EXPECT_STATUS(outcome.await(), kCancelled);
 }
 

@@ -1,4 +1,4 @@
-// A closed unit says UNAVAILABLE to whatever needs it.
+// A closed unit says CLOSED to whatever needs it.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/event_fd.h"
 
@@ -13,14 +13,14 @@ MILLRACE_BEHAVIOUR(closed_unit) {
   unit.close();
   const std::vector<JobArgs> several(2, args(0));
   std::vector<Job> jobs(2);
-  EXPECT_STATUS(unit.submit(model(), args(0)).status(), kUnavailable);
-  EXPECT_STATUS(unit.try_submit(model(), args(0)).status(), kUnavailable);
-  EXPECT_STATUS(unit.submit_until(kNoDeadline, model(), args(0)).status(), kUnavailable);
-  EXPECT_STATUS(unit.try_submit_n(model(), several, jobs).status(), kUnavailable);
-  EXPECT_STATUS(unit.submit_n(model(), several, jobs), kUnavailable);
-  EXPECT_STATUS(unit.execute(model(), args(0)), kUnavailable);
-  EXPECT_STATUS(unit.wait_free(1, kPatience), kUnavailable);
-  EXPECT_STATUS(unit.reset(), kUnavailable);
+  EXPECT_STATUS(unit.submit(model(), args(0)).status(), kClosed);
+  EXPECT_STATUS(unit.try_submit(model(), args(0)).status(), kClosed);
+  EXPECT_STATUS(unit.submit_until(kNoDeadline, model(), args(0)).status(), kClosed);
+  EXPECT_STATUS(unit.try_submit_n(model(), several, jobs).status(), kClosed);
+  EXPECT_STATUS(unit.submit_n(model(), several, jobs), kClosed);
+  EXPECT_STATUS(unit.execute(model(), args(0)), kClosed);
+  EXPECT_STATUS(unit.wait_free(1, kPatience), kClosed);
+  EXPECT_STATUS(unit.reset(), kClosed);
   EXPECT_EQ(unit.last_submitted(), last);
   EXPECT_EQ(unit.last_completed(), last);
   EXPECT_TRUE(unit.is_completed(last));

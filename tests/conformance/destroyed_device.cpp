@@ -36,8 +36,8 @@ MILLRACE_BEHAVIOUR(destroyed_device) {
   EXPECT_EQ(log.entries().size(), 1u);
   EXPECT_STATUS(running.wait(kPatience), kOk);
   EXPECT_STATUS(done.wait(kPatience), kOk);
-  EXPECT_STATUS(unit.submit(kept, args(4)).status(), kUnavailable);
-  EXPECT_STATUS(other.execute(kept, args(4)), kUnavailable);
+  EXPECT_STATUS(unit.submit(kept, args(4)).status(), kClosed);
+  EXPECT_STATUS(other.execute(kept, args(4)), kClosed);
   EXPECT_EQ(other.in_flight(), 0u);
   // The process's device lives on in the handles; a new one may be opened at any time.
   EXPECT_STATUS(Device::open(device_name()).status(), kOk);

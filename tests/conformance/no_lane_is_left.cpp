@@ -19,8 +19,8 @@ MILLRACE_BEHAVIOUR(no_lane_is_left) {
     EXPECT_STATUS(submit(units.back(), 1 + i).wait(kPatience), kHung);
   }
   EXPECT_EQ(device().lanes(), 0u);
-  EXPECT_STATUS(device().create_unit().status(), kUnavailable);
-  EXPECT_STATUS(units.back().reset(), kUnavailable);
+  EXPECT_STATUS(device().create_unit().status(), kNoLane);
+  EXPECT_STATUS(units.back().reset(), kNoLane);
   Job stranded = submit(bystander, 0);
   EXPECT_STATUS(stranded.wait(kPatience), kUnitDegraded);
   EXPECT_EQ(bystander.state(), UnitState::kDegraded);

@@ -21,7 +21,7 @@ MILLRACE_BEHAVIOUR(reset_by_hand) {
   EXPECT_STATUS(submit(unit, 1).wait(kPatience), kOk);
   starts.release();
   unit.close();
-  EXPECT_STATUS(unit.reset(), kUnavailable);
+  EXPECT_STATUS(unit.reset(), kClosed);
 }
 
 }  // namespace

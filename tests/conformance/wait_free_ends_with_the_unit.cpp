@@ -15,8 +15,8 @@ MILLRACE_BEHAVIOUR(wait_free_ends_with_the_unit) {
   waiter.await_sleep();
   unit.close();
   waiter.join();
-  EXPECT_STATUS(waited, kUnavailable);
-  EXPECT_STATUS(unit.wait_free(1, kPatience), kUnavailable);
+  EXPECT_STATUS(waited, kClosed);
+  EXPECT_STATUS(unit.wait_free(1, kPatience), kClosed);
   EXPECT_STATUS(job.wait(kPatience), kCancelled);
 }
 

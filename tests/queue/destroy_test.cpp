@@ -32,7 +32,7 @@ TEST(Destroy, QueuedRequestsAreCancelledAndTheRunningOneFinishes) {
                   *unit,
                   [&, raw = unit.get()](LaneId) {
                     gate.pass();
-                    while (submit(*raw, nothing).status().code() != StatusCode::kUnavailable)
+                    while (submit(*raw, nothing).status().code() != StatusCode::kClosed)
                       std::this_thread::yield();
                     return Status();
                   },
@@ -67,8 +67,7 @@ TEST(Destroy, WakesEveryParkedWaiter) {
   auto unit = make_unit(lanes, std::move(options));
   const SequenceId running = *submit(*unit, [&, raw = unit.get()](LaneId) {
     gate.pass();
-    while (submit(*raw, nothing).status().code() != StatusCode::kUnavailable)
-      std::this_thread::yield();
+    while (submit(*raw, nothing).status().code() != StatusCode::kClosed) std::this_thread::yield();
     return Status(StatusCode::kIoError, "finished");
   });
   gate.await_arrivals(1);

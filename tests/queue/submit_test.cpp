@@ -126,7 +126,7 @@ TEST(CreateUnit, RefusesWhatItCannotServe) {
   without_task.make_task = [] { return nullptr; };
   EXPECT_EQ(code(std::move(without_task)), StatusCode::kInvalidArgument);
   Lanes none({.count = 0});
-  EXPECT_EQ(Unit::create(none, function_unit(1)).status().code(), StatusCode::kUnavailable);
+  EXPECT_EQ(Unit::create(none, function_unit(1)).status().code(), StatusCode::kNoLane);
   EXPECT_TRUE(Unit::create(lanes, function_unit(Unit::kMaxDepth)).ok());
 }
 

@@ -121,7 +121,7 @@ TEST_F(BoundSession, ExclusiveColumnsAreRefusedToOthersUntilTheSessionIsGone) {
   options.name = "mill";
   std::unique_ptr<Session> session = Session::create(device_, program, options).value();
   const Status refused = Session::create(device_, program, {.placement = {8}}).status();
-  EXPECT_EQ(refused.code(), StatusCode::kUnavailable);
+  EXPECT_EQ(refused.code(), StatusCode::kBusy);
   EXPECT_THAT(refused.message(), HasSubstr("mill (model \"tiny\") is on columns 8 to 11"));
   session.reset();
   EXPECT_TRUE(Session::create(device_, program, options).ok());

@@ -38,7 +38,7 @@ TEST_F(ColumnClaimTest, NoneOverlapsAnExclusiveOne) {
   for (const bool exclusive : {kShared, kExclusive})
     for (const uint32_t start_column : {1u, 4u, 7u}) {
       const Status refused = claim(start_column, exclusive).status();
-      EXPECT_EQ(refused.code(), StatusCode::kUnavailable) << start_column;
+      EXPECT_EQ(refused.code(), StatusCode::kBusy) << start_column;
       EXPECT_THAT(refused.message(),
                   AllOf(HasSubstr("\"A\" (model \"m\")"), HasSubstr("columns 4 to 7, exclusive")));
     }

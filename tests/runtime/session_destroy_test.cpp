@@ -41,8 +41,8 @@ TEST_F(SessionDestroy, AClosedSessionTakesNoJobsAndKeepsItsResults) {
   ASSERT_TRUE(session->execute(memory.bindings()).ok()) << "its turn comes after the job";
   session->close();
   session->close();
-  EXPECT_EQ(session->submit(memory.bindings()).status().code(), StatusCode::kCancelled);
-  EXPECT_EQ(session->execute(memory.bindings()).code(), StatusCode::kCancelled);
+  EXPECT_EQ(session->submit(memory.bindings()).status().code(), StatusCode::kClosed);
+  EXPECT_EQ(session->execute(memory.bindings()).code(), StatusCode::kClosed);
   EXPECT_TRUE(session->wait(*before, kForever).ok());
   EXPECT_EQ(session->accepted_jobs(), 2u);
 }

@@ -22,9 +22,7 @@ NRT_STATUS refuse(std::string_view call, NRT_STATUS status, std::string_view why
 }  // namespace
 
 NRT_STATUS report(std::string_view call, const Status& status) {
-  NRT_STATUS code = to_nrt_status(status.code());
-  // A unit refuses because nrt_close has ended it, or because the system has no thread for it.
-  if (code == NRT_CLOSED && Runtime::current() != nullptr) code = NRT_RESOURCE;
+  const NRT_STATUS code = to_nrt_status(status.code());
   return code == NRT_SUCCESS || code == NRT_QUEUE_FULL ? code
                                                        : report(call, code, status.message());
 }

@@ -49,13 +49,8 @@ extern "C" {
 
 NRT_STATUS nrt_init(nrt_framework_type_t, const char*, const char*) {
   trace::CallScope traced("nrt_init");
-  return traced.ended_with(contained("nrt_init", [] {
-    const millrace::Status status = Runtime::start();
-    // NRT_CLOSED would be misleading for a process that was forked.
-    if (status.code() == millrace::StatusCode::kUnavailable)
-      return report("nrt_init", NRT_FAILURE, status.message());
-    return report("nrt_init", status);
-  }));
+  return traced.ended_with(
+      contained("nrt_init", [] { return report("nrt_init", Runtime::start()); }));
 }
 
 void nrt_close(void) {

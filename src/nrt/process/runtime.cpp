@@ -63,7 +63,7 @@ Status Runtime::start() {
   Life& now = life();
   // Before the lock, which another thread may have held when the process was forked.
   if (now.is_forked_child)
-    return {StatusCode::kUnavailable,
+    return {StatusCode::kForked,
             "the runtime was started before this process was forked: start it after fork, or exec"};
   const std::lock_guard lock(now.mutex);
   if (now.running != nullptr) return {};

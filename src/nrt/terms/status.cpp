@@ -77,7 +77,11 @@ NRT_STATUS to_nrt_status(StatusCode code) noexcept {
     case StatusCode::kQueueFull:
       return NRT_QUEUE_FULL;
     case StatusCode::kOutOfMemory:
+    case StatusCode::kResourceExhausted:
+    case StatusCode::kNoLane:
       return NRT_RESOURCE;
+    case StatusCode::kBusy:
+      return NRT_EXEC_NC_BUSY;
     case StatusCode::kUnsupported:
       return NRT_UNSUPPORTED_NEFF_VERSION;
     case StatusCode::kHung:
@@ -87,14 +91,15 @@ NRT_STATUS to_nrt_status(StatusCode code) noexcept {
       return NRT_HW_ERROR;
     case StatusCode::kUnitDegraded:
       return NRT_EXEC_UNIT_UNRECOVERABLE;
-    case StatusCode::kCancelled:    // by nrt_close, nothing else cancels
-    case StatusCode::kUnavailable:  // a unit that nrt_close has ended
+    case StatusCode::kCancelled:  // by nrt_close, nothing else cancels
+    case StatusCode::kClosed:     // a unit that nrt_close has ended
       return NRT_CLOSED;
     case StatusCode::kInternal:
       return NRT_EXEC_COMPLETED_WITH_ERR;
     case StatusCode::kPending:
     case StatusCode::kIoError:
     case StatusCode::kDropped:
+    case StatusCode::kForked:
       break;
   }
   return NRT_FAILURE;

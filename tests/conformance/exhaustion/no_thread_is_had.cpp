@@ -14,8 +14,8 @@ MILLRACE_BEHAVIOUR(no_thread_is_had) {
   with_deadline.deadline = std::chrono::steady_clock::now() + kPatience;
   {
     const test::ThreadRefusal refusal;
-    EXPECT_STATUS(unit.submit(model(), with_callback).status(), kUnavailable);
-    EXPECT_STATUS(unit.submit(model(), with_deadline).status(), kUnavailable);
+    EXPECT_STATUS(unit.submit(model(), with_callback).status(), kResourceExhausted);
+    EXPECT_STATUS(unit.submit(model(), with_deadline).status(), kResourceExhausted);
     EXPECT_EQ(unit.in_flight(), 0u);
     // Lanes are there.
     EXPECT_STATUS(submit(unit, 0).wait(kPatience), kOk);
