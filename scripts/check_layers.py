@@ -15,9 +15,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Folder below src/ or include/ -> the folders its files may include besides themselves. A file belongs
 # to the deepest folder of the table that it is in.
 #
-# Two headers of the native API hold words that every floor shares.
+# Three headers of the native API hold types that every floor shares.
 WORDS = "public/millrace words"
-WORD_HEADERS = {"millrace/status.hpp", "millrace/execution.hpp"}
+WORD_HEADERS = {"millrace/status.hpp", "millrace/execution.hpp", "millrace/tensor.hpp"}
 BASE = {"base", WORDS}
 CORE = BASE | {"tensor", "memory", "model", "graph", "queue", "device"}
 # The rooms of the NRT face, from top to bottom: each may include those below it.

@@ -1,9 +1,10 @@
-// The words of execution: what an execution unit does when it is full, what state it is in, and
-// what a cancellation came to. Values only; the same words in every layer.
+// The words of execution: how an execution unit is made, what it does when it is full, what state
+// it is in, and what a cancellation came to. Values only; the same words in every layer.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 namespace millrace {
 
@@ -20,14 +21,38 @@ enum class WhenFull : uint8_t {
                     // DEADLINE_EXCEEDED, if none is expected to be late: QUEUE_FULL
 };
 
+// The order in which callbacks are delivered.
+enum class CallbackOrder : uint8_t { kSubmission, kCompletion };
+
+// How an execution unit is made.
+struct UnitOptions {
+  std::string name{};  // for messages and logs
+  uint32_t depth = 2;  // jobs accepted and not completed, 1 to 65,536
+  WhenFull when_full = WhenFull::kFail;
+  // Differ only where jobs are removed: in the order of submission the callback of a removed
+  // job waits for those of the jobs before it.
+  CallbackOrder callback_order = CallbackOrder::kSubmission;
+  // How long wait looks for the completion before it sleeps; adapts downwards while looking does
+  // not pay. Zero sleeps at once. Longer saves the wake-up (tens of microseconds on virtual
+  // machines) at the price of a busy core for that long per wait.
+  std::chrono::nanoseconds wait_spin = std::chrono::microseconds(20);
+  // A job that runs without progress (frames, operators) for this long is given up: it completes
+  // with kHung, and the message names frame, partition, operator and the tensor it was writing.
+  // Zero: never. Time in the queue does not count.
+  std::chrono::nanoseconds watchdog{0};
+  // After a job hung or its device failed. False: the unit is degraded, every job in it and every
+  // later one fails with kUnitDegraded until reset(). True: the unit goes on with the jobs behind
+  // it, which had not started.
+  bool auto_reset = false;
+  // How long close waits for a running job that makes no progress before it is given up.
+  std::chrono::nanoseconds close_patience = std::chrono::seconds(10);
+};
+
 enum class UnitState : uint8_t {
   kHealthy,
   kDegraded,   // out of service: every request fails with UNIT_DEGRADED until reset()
   kResetting,  // a request that hung is being given up; those behind it will run
 };
-
-// The order in which callbacks are delivered.
-enum class CallbackOrder : uint8_t { kSubmission, kCompletion };
 
 // What cancel() came to.
 enum class CancelOutcome : uint8_t {

@@ -4,7 +4,8 @@
 // view, which is the device's native form of the same values. A job may bind either; memory in the
 // HW view is used as it is, the CPU view is converted where the device cannot take it directly.
 //
-// Values only: objects of these types may be read from several threads.
+// Values only: objects of these types may be read from several threads. Every floor of the library
+// uses the types of this header; it is also part of the native API.
 #pragma once
 
 #include <cstddef>
@@ -18,47 +19,72 @@ namespace millrace {
 
 enum class View : uint8_t { kCpu = 0, kHw = 1 };
 
+// X(enumerator, number, text, bytes per element). A BOOLEAN takes one byte, 0 or 1. The numbers are
+// those of the VART-ML API, whose order is BF16, FP16 before INT32; archives store them.
+#define MILLRACE_DATA_TYPES(X)  \
+  X(kUnknown, 0, "UNKNOWN", 0)  \
+  X(kBoolean, 1, "BOOLEAN", 1)  \
+  X(kInt8, 2, "INT8", 1)        \
+  X(kUint8, 3, "UINT8", 1)      \
+  X(kInt16, 4, "INT16", 2)      \
+  X(kUint16, 5, "UINT16", 2)    \
+  X(kBf16, 6, "BF16", 2)        \
+  X(kFp16, 7, "FP16", 2)        \
+  X(kInt32, 8, "INT32", 4)      \
+  X(kUint32, 9, "UINT32", 4)    \
+  X(kFloat32, 10, "FLOAT32", 4) \
+  X(kInt64, 11, "INT64", 8)     \
+  X(kUint64, 12, "UINT64", 8)
+
 enum class DataType : uint8_t {
-  kUnknown = 0,
-  kBoolean = 1,  // one byte, 0 or 1
-  kInt8 = 2,
-  kUint8 = 3,
-  kInt16 = 4,
-  kUint16 = 5,
-  kBf16 = 6,
-  kFp16 = 7,
-  kInt32 = 8,
-  kUint32 = 9,
-  kFloat32 = 10,
-  kInt64 = 11,
-  kUint64 = 12,
+#define MILLRACE_X(enumerator, number, text, bytes) enumerator = number,
+  MILLRACE_DATA_TYPES(MILLRACE_X)
+#undef MILLRACE_X
 };
 
-// Upper-case text, for example "FLOAT32"; "UNKNOWN" for a value outside the list.
+// The text of the list, for example "FLOAT32"; "UNKNOWN" for a value outside it.
 std::string_view to_string(DataType type) noexcept;
-// Bytes per element; 0 for kUnknown.
+// Bytes per element; 0 for kUnknown and for a value outside the list.
 size_t size_of(DataType type) noexcept;
 
-// The plain layouts are dense in C order. HCWNC{B} has the shape [H, ceil(C/B), W, N, B]: channels
-// in blocks of B, the lanes above C written as zero. kGeneric carries an order: position i of the
-// shape holds dimension order[i] of the CPU view. The numbers between are those of the VART-ML API;
-// no tensor of this library has them.
+// The plain layouts are dense in C order. The device's native layout HCWNC{B} (B = 4, 8 or 16
+// channels per block) has the shape [H, ceil(C/B), W, N, B]: element (n, c, h, w) is at index
+//   (((h * Cb + c / B) * W + w) * N + n) * B + c % B        with Cb = ceil(C/B)
+// and the channel lanes at and above C in the last block are padding, written as zero, or as the
+// zero point where the type is quantised. GENERIC carries an order: position i of the shape holds
+// dimension order[i] of the CPU view. The grouped layouts (NHWC4 to NC8HW8, NHW16C4WC to NH2C4HWC)
+// have numbers and names only: no tensor of this library has one.
+//
+// X(enumerator, number, text). The numbers are those of the newer VART-ML API; archives store them.
+#define MILLRACE_LAYOUTS(X)      \
+  X(kUnknown, 0, "UNKNOWN")      \
+  X(kNc, 1, "NC")                \
+  X(kNch, 2, "NCH")              \
+  X(kNhc, 3, "NHC")              \
+  X(kNhw, 4, "NHW")              \
+  X(kNwc, 5, "NWC")              \
+  X(kNhwc, 6, "NHWC")            \
+  X(kNchw, 7, "NCHW")            \
+  X(kNhwc4, 8, "NHWC4")          \
+  X(kNhwc8, 9, "NHWC8")          \
+  X(kNc4hw4, 10, "NC4HW4")       \
+  X(kNc8hw8, 11, "NC8HW8")       \
+  X(kHcwnc4, 12, "HCWNC4")       \
+  X(kHcwnc8, 13, "HCWNC8")       \
+  X(kHcwnc16, 14, "HCWNC16")     \
+  X(kNhw16c4wc, 15, "NHW16C4WC") \
+  X(kNhw16wc4c, 16, "NHW16WC4C") \
+  X(kNh2hwc4c, 17, "NH2HWC4C")   \
+  X(kNh2c4hwc, 18, "NH2C4HWC")   \
+  X(kGeneric, 19, "GENERIC")
+
 enum class Layout : uint8_t {
-  kUnknown = 0,
-  kNc = 1,
-  kNch = 2,
-  kNhc = 3,
-  kNhw = 4,
-  kNwc = 5,
-  kNhwc = 6,
-  kNchw = 7,
-  kHcwnc4 = 12,
-  kHcwnc8 = 13,
-  kHcwnc16 = 14,
-  kGeneric = 19,
+#define MILLRACE_X(enumerator, number, text) enumerator = number,
+  MILLRACE_LAYOUTS(MILLRACE_X)
+#undef MILLRACE_X
 };
 
-// Upper-case text, for example "NCHW"; "UNKNOWN" for a value outside the list.
+// The text of the list, for example "NCHW"; "UNKNOWN" for a value outside it.
 std::string_view to_string(Layout layout) noexcept;
 
 // One view of one frame of a tensor.

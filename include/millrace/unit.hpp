@@ -30,29 +30,6 @@
 
 namespace millrace {
 
-struct UnitOptions {
-  std::string name{};  // for messages and logs
-  uint32_t depth = 2;  // jobs accepted and not completed, 1 to 65,536
-  WhenFull when_full = WhenFull::kFail;
-  // Differ only where jobs are removed: in the order of submission the callback of a removed
-  // job waits for those of the jobs before it.
-  CallbackOrder callback_order = CallbackOrder::kSubmission;
-  // How long wait looks for the completion before it sleeps; adapts downwards while that is in
-  // vain. Zero sleeps at once. Longer saves the wake-up (tens of microseconds on virtual machines)
-  // at the price of a busy core for that long per wait.
-  std::chrono::nanoseconds wait_spin = std::chrono::microseconds(20);
-  // A job that runs without progress (frames, operators) for this long is given up: it completes
-  // with kHung, and the message names frame, partition, operator and the tensor it was writing.
-  // Zero: never. Time in the queue does not count.
-  std::chrono::nanoseconds watchdog{0};
-  // After a job hung or its device failed. False: the unit is degraded, every job in it and every
-  // later one fails with kUnitDegraded until reset(). True: the unit goes on with the jobs behind
-  // it, which had not started.
-  bool auto_reset = false;
-  // How long close waits for a running job that makes no progress before it is given up.
-  std::chrono::nanoseconds close_patience = std::chrono::seconds(10);
-};
-
 // Called once per job that was submitted with it, also for one that failed, on the one thread of
 // the process for callbacks, after the completion. It may submit, and wait for other jobs; what it
 // throws is caught and logged.

@@ -60,8 +60,7 @@ Status Binder::add(const device::Device& device, const Model::Impl* model, const
 }
 
 void Binder::append(std::span<const TensorArg> args) {
-  for (const TensorArg& arg : args)
-    storage_.tensors.push_back({arg.data, static_cast<device::View>(arg.view), arg.owner});
+  for (const TensorArg& arg : args) storage_.tensors.push_back({arg.data, arg.view, arg.owner});
 }
 
 runtime::JobBindings Binder::bindings(size_t index) const noexcept {

@@ -49,17 +49,10 @@ namespace {
 // Tensors of a usual job; those with more allocate once per task.
 constexpr size_t kTensorsOfAJob = 2;
 
-queue::UnitOptions queue_options(const UnitOptions& options) {
+queue::UnitOptions queue_options(UnitOptions options) {
   queue::UnitOptions result;
-  result.name = options.name;
-  result.depth = options.depth;
+  static_cast<UnitOptions&>(result) = std::move(options);
   result.make_task = [] { return std::make_unique<runtime::JobTask>(kTensorsOfAJob); };
-  result.when_full = options.when_full;
-  result.callback_order = options.callback_order;
-  result.wait_spin = options.wait_spin;
-  result.watchdog = options.watchdog;
-  result.auto_reset = options.auto_reset;
-  result.close_patience = options.close_patience;
   return result;
 }
 

@@ -8,8 +8,8 @@ namespace millrace {
 namespace {
 
 ViewInfo view_info(const tensor::TensorDesc& desc) {
-  return {.type = static_cast<DataType>(desc.type),
-          .layout = static_cast<Layout>(desc.layout),
+  return {.type = desc.type,
+          .layout = desc.layout,
           .order = desc.order,
           .shape = desc.shape,
           .elements = desc.elements(),

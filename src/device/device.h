@@ -16,12 +16,13 @@
 
 #include "base/status.h"
 #include "graph/compiled_model.h"
+#include "millrace/tensor.hpp"
 #include "queue/lanes.h"
 #include "queue/run_control.h"
 
 namespace millrace::device {
 
-enum class View : uint8_t { kCpu = 0, kHw = 1 };
+using millrace::View;
 enum class Direction : uint8_t { kInput = 0, kOutput = 1 };
 
 // The memory of one boundary tensor of one frame: at least the bytes of the view, usually aligned

@@ -49,31 +49,13 @@ namespace millrace::queue {
 // Called more often than there are places while the unit is made, and once per request that hung.
 using TaskFactory = std::function<std::unique_ptr<Task>()>;
 
-struct UnitOptions {
-  std::string name;    // for messages and logs
-  uint32_t depth = 2;  // requests accepted and not completed, 1 to 65,536
+// The options of the native API, whose jobs are requests here, and what the library alone decides.
+struct UnitOptions : millrace::UnitOptions {
   TaskFactory make_task;
-  WhenFull when_full = WhenFull::kFail;
-  // Differ only where requests are removed: in the order of submission the callback of a
-  // removed request waits for those of the requests before it.
-  CallbackOrder callback_order = CallbackOrder::kSubmission;
-  // How long wait looks for the completion before it sleeps; adapts downwards while that is in
-  // vain. Zero sleeps at once. Longer saves the wake-up (tens of microseconds on virtual machines)
-  // at the price of a busy core for that long per wait.
-  std::chrono::nanoseconds wait_spin = std::chrono::microseconds(20);
-  // A request that runs without progress (RunControl) for this long is given up. Zero: never.
-  // Time in the queue does not count. Looked at four times per period.
-  std::chrono::nanoseconds watchdog{0};
-  // What happens after a request hung or its device failed. False: the unit is degraded, every
-  // request in it and every later one fails with kUnitDegraded until reset(). True: the unit goes
-  // on with the requests behind it, which had not started.
-  bool auto_reset = false;
   // Requests may block on something else (transfers, other machines): they run on a thread of the
   // unit's own, started on first use, and never take a lane.
   bool own_thread = false;
   const char* thread_name = "millrace-unit";  // its name: static, at most 15 characters
-  // How long ~Unit waits for a running request that makes no progress before it is given up.
-  std::chrono::nanoseconds close_patience = std::chrono::seconds(10);
   // The unit's number in the sequence ids that its users see, for messages. None: its id.
   std::optional<uint16_t> shown_number{};
 };

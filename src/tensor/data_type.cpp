@@ -4,16 +4,16 @@
 
 #include "tensor/names.h"
 
-namespace millrace::tensor {
+namespace millrace {
 namespace {
 
-constexpr std::array<std::string_view, kDataTypeCount> kTexts = {
+constexpr std::array<std::string_view, tensor::kDataTypeCount> kTexts = {
 #define MILLRACE_X(enumerator, number, text, bytes) text,
     MILLRACE_DATA_TYPES(MILLRACE_X)
 #undef MILLRACE_X
 };
 
-constexpr std::array<size_t, kDataTypeCount> kSizes = {
+constexpr std::array<size_t, tensor::kDataTypeCount> kSizes = {
 #define MILLRACE_X(enumerator, number, text, bytes) bytes,
     MILLRACE_DATA_TYPES(MILLRACE_X)
 #undef MILLRACE_X
@@ -35,6 +35,8 @@ std::string_view to_string(DataType type) noexcept {
   return kTexts[index_of(type)];
 }
 
+namespace tensor {
+
 bool is_integer(DataType type) noexcept {
   return size_of(type) != 0 && !is_floating(type) && type != DataType::kBoolean;
 }
@@ -44,4 +46,5 @@ Result<DataType> parse_data_type(std::string_view text) {
   return static_cast<DataType>(index);
 }
 
-}  // namespace millrace::tensor
+}  // namespace tensor
+}  // namespace millrace

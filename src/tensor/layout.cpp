@@ -4,10 +4,10 @@
 
 #include "tensor/names.h"
 
-namespace millrace::tensor {
+namespace millrace {
 namespace {
 
-constexpr std::array<std::string_view, kLayoutCount> kTexts = {
+constexpr std::array<std::string_view, tensor::kLayoutCount> kTexts = {
 #define MILLRACE_X(enumerator, number, text) text,
     MILLRACE_LAYOUTS(MILLRACE_X)
 #undef MILLRACE_X
@@ -23,6 +23,8 @@ std::string_view to_string(Layout layout) noexcept {
   const auto index = static_cast<size_t>(layout);
   return kTexts[index < kTexts.size() ? index : 0];
 }
+
+namespace tensor {
 
 Result<Layout> parse_layout(std::string_view text) {
   MILLRACE_ASSIGN_OR_RETURN(const size_t index, find_name(text, kTexts, "layout"));
@@ -61,4 +63,5 @@ std::span<const uint32_t> plain_order(Layout layout) noexcept {
   }
 }
 
-}  // namespace millrace::tensor
+}  // namespace tensor
+}  // namespace millrace
