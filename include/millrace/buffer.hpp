@@ -3,8 +3,8 @@
 // A Buffer is a reference-counted handle. Copies and slices share the memory, which lives until the
 // last of them is gone and no job names it any more, whatever else was destroyed before. Handles
 // may be copied and used from several threads; one handle object must not be assigned while another
-// thread reads it. Who may touch the bytes when is the caller's business: a job reads its inputs
-// and writes its outputs from submission to completion.
+// thread reads it. Access to the bytes is not synchronised: a job reads its inputs and writes its
+// outputs at any time from submission to completion.
 #pragma once
 
 #include <cstddef>

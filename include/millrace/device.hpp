@@ -1,7 +1,7 @@
 // Device: what computes, and the owner of the units made through it.
 //
-// All functions may be called from any thread; an object must not be moved, assigned or destroyed
-// while another thread uses it. A moved-from device may only be assigned to or destroyed.
+// Thread-safe, except that an object must not be moved, assigned or destroyed while another thread
+// uses it. A moved-from device may only be assigned to or destroyed.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ class Device {
   // The process's device of that name, which all objects opened with it share:
   //   "cpu"    the software NPU
   //   "null"   completes every job at once and leaves the outputs as they are: measures the runtime
-  //   "faulty-cpu", "faulty-null"   the same with faults to order, for tests (docs/devices.md)
+  //   "faulty-cpu", "faulty-null"   the same with injected faults, for tests (docs/devices.md)
   //   any other NAME   the plugin libmillrace-NAME.so
   // kNotFound when there is none, kUnsupported when the plugin does not fit this library.
   static Result<Device> open(std::string_view name = "cpu", DeviceOptions options = {});
 
   // Closes every unit made through this object (Unit::close): jobs that have not started complete
-  // with kCancelled, running ones finish, and whoever waits is woken. Blocks until then, and no
-  // longer than a unit's close_patience for a job that hangs: that one completes with kHung.
+  // with kCancelled, running ones finish, and every waiting thread is woken. Blocks until then, and
+  // no longer than a unit's close_patience for a job that hangs: that one completes with kHung.
   // Afterwards Unit and Job handles still answer; what needs the device says kClosed.
   //
   // When it returns no job reads or writes the memory it names, with one exception: a job that hung
@@ -54,7 +54,7 @@ class Device {
   Result<Unit> create_unit(UnitOptions options = {});
 
   const std::string& name() const noexcept;
-  // For people: what computes, in which version.
+  // What computes, and in which version; human-readable.
   const std::string& description() const noexcept;
   // Threads that run jobs now.
   uint32_t lanes() const noexcept;

@@ -58,7 +58,7 @@ enum class UnitState : uint8_t {
 enum class CancelOutcome : uint8_t {
   kRemoved,  // the request never started: it completed with CANCELLED, its outputs are untouched
   kStopped,  // it had started and completed with CANCELLED: its outputs are undefined
-  kTooLate,  // it completed as if nobody had cancelled it
+  kTooLate,  // it completed as if cancel() had not been called
 };
 
 }  // namespace millrace

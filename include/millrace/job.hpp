@@ -2,16 +2,17 @@
 //
 // A handle is waited for or detached, never leaked: a job's result is collected once, by wait or
 // co_await; a handle that goes away uncollected waits for the end of its job, since the memory the
-// job writes may go away with it. detach() says that nobody will ask.
+// job writes may go away with it. detach() gives the result up.
 //
-// Completion is learned of in five ways, all fed by one publication point: wait, is_completed, the
-// job's callback (JobArgs), an event fd, co_await. Whoever sees a job as completed sees its outputs
-// and everything else before the completion. A wait that returns, or an is_completed that says
-// true, says nothing about the callback of the same job: it may run before, during or after.
+// Completion is reported in five ways, all fed by one publication point: wait, is_completed, the
+// job's callback (JobArgs), an event fd, co_await. A thread that sees a job as completed also sees
+// its outputs and everything else that the job wrote before. A wait that returns, or an
+// is_completed that says true, says nothing about the callback of the same job: it may run before,
+// during or after.
 //
-// All functions may be called from any thread at the same time, also from callbacks; a handle must
-// not be moved, assigned, detached or destroyed while another thread uses it. A job keeps what it
-// needs of its unit and device: it may outlive both handles.
+// Thread-safe, also from callbacks, except that a handle must not be moved, assigned, detached or
+// destroyed while another thread uses it. A job keeps what it needs of its unit and device: it may
+// outlive both handles.
 #pragma once
 
 #include <atomic>
@@ -69,7 +70,7 @@ class Job {
   Status notify_fd(int fd);
 
   // Gives the handle up: the job runs on, its result is dropped, the handle is empty. The memory
-  // that the job names must still stay valid until it is completed, which its callback can tell.
+  // that the job names must still stay valid until it is completed, which its callback reports.
   void detach() noexcept;
 
   // co_await job: its final status, collected as by wait. Goes on at once when the job is
@@ -123,8 +124,8 @@ class Job::Awaiter {
 // collected. The jobs may be of several units and devices.
 Result<size_t> wait_any(std::span<Job* const> jobs, std::chrono::nanoseconds timeout);
 
-// OK when all jobs are completed, whatever their status: wait tells, for each. kPending when some
-// were not when `timeout` had passed; the rest as above.
+// OK when all jobs are completed, whatever their status, which wait returns for each. kPending when
+// some were not when `timeout` had passed; the rest as above.
 Status wait_all(std::span<Job* const> jobs, std::chrono::nanoseconds timeout);
 
 }  // namespace millrace

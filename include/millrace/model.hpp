@@ -25,8 +25,8 @@ class Model {
   // In the order in which jobs bind them. The spans live as long as any copy of the model.
   std::span<const TensorInfo> inputs() const noexcept;
   std::span<const TensorInfo> outputs() const noexcept;
-  // For people: why the device does not compute what the archive asks for, for example FP32 instead
-  // of BF16; else empty.
+  // Why the device does not compute what the archive asks for, for example FP32 instead of BF16;
+  // human-readable, and empty where it does.
   const std::string& note() const noexcept;
 
   explicit operator bool() const noexcept { return impl_ != nullptr; }

@@ -4,15 +4,17 @@
 //
 //   submit -> [place taken, id] -> queued -> running on a lane -> completed
 //                                    |                               ^
-//                                    +-- removed: cancelled, ------+
+//                                    +-- removed: cancelled, --------+
 //                                        deadline, dropped
 //
-// A job completes exactly once. Jobs complete in the order of their ids, except that a removed
-// one completes at once, wherever it stands, and frees its place at that moment.
+// A unit of depth d has d places: a job takes one when it is accepted, and frees it when it
+// completes.
 //
-// All functions may be called from any thread at the same time, also from callbacks; a handle must
-// not be moved, assigned or destroyed while another thread uses it. A moved-from unit may only be
-// assigned to or destroyed.
+// A job completes exactly once. Jobs complete in the order of their ids, except that a removed
+// one completes at once, wherever it is in the queue.
+//
+// Thread-safe, also from callbacks, except that a handle must not be moved, assigned or destroyed
+// while another thread uses it. A moved-from unit may only be assigned to or destroyed.
 #pragma once
 
 #include <chrono>
@@ -85,9 +87,9 @@ class Unit {
   // before the one that failed were submitted: their handles are not empty.
   Status submit_n(const Model& model, std::span<const JobArgs> args, std::span<Job> jobs);
 
-  // Runs a job to its end, in its place of the order; waits for a place while there is none. If the
-  // unit is idle and a lane is free, the job runs on the calling thread in that lane's stead: no
-  // hand-off and no wake-up. Not so with a watchdog, a deadline or a callback. Returns the job's
+  // Runs a job to its end, after those submitted before; waits for a place while there is none. If
+  // the unit is idle and a lane is free, the job runs on the calling thread on behalf of that lane:
+  // no hand-off and no wake-up. Not so with a watchdog, a deadline or a callback. Returns the job's
   // status, or why there was none, as in submit.
   Status execute(const Model& model, JobArgs args);
 
@@ -126,7 +128,7 @@ class Unit {
 
   // Ends the unit; a second call waits for the first (except in a callback: there it returns). Jobs
   // that have not started complete with kCancelled; waits for the running one, giving it up when it
-  // makes no progress (UnitOptions); wakes everybody who waits; delivers the remaining callbacks
+  // makes no progress (UnitOptions); wakes all waiting threads; delivers the remaining callbacks
   // (in a callback they run afterwards). Results stay known; whatever needs the unit says kClosed.
   // For the memory that jobs name, see ~Device.
   void close();

@@ -1,4 +1,4 @@
-// docs/native-api.md shows a program and its output: both are as they are.
+// docs/native-api.md shows a program and its output: both are true.
 #include <gmock/gmock.h>
 
 #include <fstream>

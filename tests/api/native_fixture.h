@@ -1,5 +1,5 @@
 // The native API on the faulty device over "null": tests hold jobs at its gate, make them fail and
-// hang. Nothing is computed; who needs results uses "cpu".
+// hang. Nothing is computed; tests that need results use "cpu".
 #pragma once
 
 #include <gtest/gtest.h>

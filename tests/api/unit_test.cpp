@@ -187,7 +187,7 @@ TEST_F(UnitTest, ACallbackMaySubmitWaitAndThrow) {
   EXPECT_TRUE(unit.execute(model_, memory_.args()).ok()) << "a callback that throws has no effect";
 }
 
-TEST_F(UnitTest, TellsWhenPlacesAreFree) {
+TEST_F(UnitTest, NotifiesWhenPlacesAreFree) {
   Unit unit = make_unit({.depth = 2});
   Job first = submit(unit), second = submit(unit);
   EXPECT_EQ(unit.wait_free(1, std::chrono::milliseconds(1)).code(), StatusCode::kDeadlineExceeded);

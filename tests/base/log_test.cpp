@@ -20,7 +20,7 @@ TEST(Log, SinkReceivesLinesUpToItsLevel) {
   log(LogLevel::kWarning, "unit", "slow");
   log(LogLevel::kInfo, "unit", "not wanted");
   set_log_sink({});
-  log(LogLevel::kError, "unit", "nobody listens");
+  log(LogLevel::kError, "unit", "no sink takes this");
   EXPECT_EQ(lines, std::vector<std::string>{"WARNING|unit|slow"});
   EXPECT_FALSE(log_enabled(LogLevel::kError));
 }

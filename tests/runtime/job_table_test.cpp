@@ -115,7 +115,7 @@ TEST(JobTable, KeepsTheFullNumberOfResultsByDefault) {
   EXPECT_TRUE(table.wait(ids.back(), kPoll).ok());
 }
 
-TEST(JobTable, TellsObserversWhoseResultWasCollected) {
+TEST(JobTable, ReportsWhoseResultWasCollected) {
   std::vector<HookEvent> seen;
   const HookFunction record = [](void* observer, const HookEvent& event) noexcept {
     static_cast<std::vector<HookEvent>*>(observer)->push_back(event);
@@ -133,7 +133,7 @@ TEST(JobTable, TellsObserversWhoseResultWasCollected) {
   EXPECT_EQ(seen[0].detail, static_cast<uint64_t>(StatusCode::kInternal));
 }
 
-TEST(JobTable, TellsObserversOfAWaitInVain) {
+TEST(JobTable, ReportsAnUnsuccessfulWait) {
   std::vector<HookEvent> seen;
   const HookFunction record = [](void* observer, const HookEvent& event) noexcept {
     static_cast<std::vector<HookEvent>*>(observer)->push_back(event);

@@ -206,7 +206,7 @@ TEST_F(SessionTest, ADeviceThatFailsOnceSpoilsNoLaterJob) {
   EXPECT_TRUE(session->wait(later, kForever).ok());
 }
 
-TEST_F(SessionTest, TellsObserversOfAWaitInVainWhichJobItWasFor) {
+TEST_F(SessionTest, ReportsWhichJobAnUnsuccessfulWaitWasFor) {
   struct Seen {
     std::mutex mutex;
     std::vector<HookEvent> events;
@@ -251,7 +251,7 @@ TEST_F(SessionTest, ABatchEndsAtTheFrameThatFails) {
   EXPECT_EQ(faults().arrivals(), 1u);
 }
 
-// They are dropped last, when those who waited may already know.
+// They are dropped last, when a waiting thread may already have returned.
 TEST_F(SessionTest, ReferencesToTensorsAreDroppedOnceTheJobIsComplete) {
   const std::unique_ptr<Session> session = make_session();
   JobMemory memory(session->model());
