@@ -5,7 +5,7 @@
  * spins here for as long as it likes: any number of looks, or one.
  *
  * Without BORROWER a request of source 0 ends only after those of source 1 have, so both lanes must
- * be put to work. With it a third thread runs a request in the stead of a lane (source 2) that ends
+ * be put to work. With it a third thread runs a request on a borrowed lane (source 2) that ends
  * only after all others: the other lane must do the rest.
  *
  * Each other #ifdef is a plant: a mistake that verification must find.

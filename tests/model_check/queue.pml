@@ -25,8 +25,8 @@
 #define WAITERS 0 /* or 1 */
 #endif
 #define DEPTH 2
-#define CELLS 3 /* as few as may be: with removed requests there are more numbers than places */
-#define NOBODY 255
+#define CELLS 3 /* as few as possible: with removed requests there are more numbers than cells */
+#define NONE 255
 
 mtype = { VACANT, READY, TAKEN, REMOVED, GONE };
 
@@ -55,7 +55,7 @@ byte completions[REQUESTS + 1];
 bool locked;
 bool linked;
 byte wanted;
-byte first_wanted = NOBODY;
+byte first_wanted = NONE;
 bool token;
 
 #define CELL(c) (((c) - 1) % CELLS)
@@ -77,7 +77,7 @@ bool token;
 
 /* --- Submitters. */
 
-/* One step: places and vacant cells only grow in number until the next claim, which makes the
+/* One step: free places and vacant cells only grow in number until the next claim, which makes the
  * exchange of the tail fail. The submitter fills the task at once, and owns it until publish. */
 inline claim(counter) {
   d_step {
@@ -119,7 +119,7 @@ inline lock() { atomic { !locked -> locked = true } }
 inline unlock() { locked = false }
 
 inline notify() {
-  d_step { linked = false; first_wanted = NOBODY }
+  d_step { linked = false; first_wanted = NONE }
   token = true /* unpark */
 }
 
@@ -159,7 +159,7 @@ inline add(counter, too_late) {
   is_completed(counter, too_late);
 #endif
   if
-  :: too_late -> d_step { linked = false; first_wanted = NOBODY }
+  :: too_late -> d_step { linked = false; first_wanted = NONE }
   :: else
   fi;
   unlock()
@@ -188,7 +188,7 @@ proctype waiter() {
   assert(recorded[c])
 }
 
-/* --- Whoever completes requests. */
+/* --- Threads that complete requests. */
 
 inline record(counter) { recorded[counter] = true }
 
@@ -333,7 +333,7 @@ inline publish_completion(counter, task) {
 #endif
 }
 
-/* The lane lost its request: whoever gave it up is done with the task before it is released. */
+/* The lane lost its request: the thread that gave it up is done with the task before it is released. */
 inline abandon() {
 #ifdef RELEASE_DURING_GIVE_UP
   skip
@@ -351,7 +351,7 @@ inline run_one() {
      start(c);
 #ifdef REUSE_BEFORE_RELEASE
      if
-     :: unreleased != NOBODY -> release(unreleased)
+     :: unreleased != NONE -> release(unreleased)
      :: else
      fi;
 #endif
@@ -377,7 +377,7 @@ inline run_one() {
 
 /* take_head and run_one, again and again. Without work the lane waits: lanes.pml. */
 proctype lane() {
-  byte c, task, unreleased = NOBODY;
+  byte c, task, unreleased = NONE;
   bool taken, own = true;
   do
   :: atomic { own && completed < REQUESTS && MAY_PASS(HEAD) -> pass() }
@@ -387,7 +387,7 @@ proctype lane() {
   od;
 #ifdef REUSE_BEFORE_RELEASE
   if
-  :: unreleased != NOBODY -> release(unreleased)
+  :: unreleased != NONE -> release(unreleased)
   :: else
   fi
 #endif
@@ -409,7 +409,7 @@ inline give_up(counter) {
 }
 
 proctype watchdog() {
-  byte c, task, unreleased = NOBODY;
+  byte c, task, unreleased = NONE;
   bool taken, own;
   if
   :: atomic { running_now -> c = running_counter }
@@ -446,7 +446,7 @@ init {
 #endif
     c = 0
   }
-  /* Whoever never gets here is an invalid end state: a thread that sleeps for ever. */
+  /* A thread that never gets here, and sleeps for ever, is an invalid end state. */
   _nr_pr == 1;
   assert(tail == REQUESTS && completed == REQUESTS && ahead == 0 && !running_now);
   for (c : 1 .. REQUESTS) {

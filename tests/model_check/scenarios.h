@@ -89,8 +89,8 @@ inline Scenario slow_lane_and_removals(Plant plant = Plant::kNone) {
           }};
 }
 
-// There are places, but the next cell is that of a request which waits: there is room as soon as it
-// starts, however long it runs.
+// Places are free, but the next cell is that of a request which waits: a new request is accepted as
+// soon as that one starts, however long it runs.
 inline Scenario lane_and_submitter_without_cell(Plant plant = Plant::kNone) {
   auto unit = make_unit(2, plant);
   unit->submit();
@@ -142,7 +142,7 @@ inline Scenario lane_and_canceller_and_submitter() {
           [=] { unit->check_end(); }};
 }
 
-// Somebody waits for the first or the second of two requests.
+// A thread waits for the first or the second of two requests.
 template <class Sync = explore::ShimSync>
 Scenario lane_and_waiter(uint64_t waited, Deadline deadline, Plant plant = Plant::kNone) {
   auto unit = make_unit<Sync>(2, plant);
@@ -173,7 +173,7 @@ inline Scenario submitter_and_lane_and_waiter(uint32_t depth) {
           [=] { unit->check_end(); }};
 }
 
-// Somebody waits for a request that is removed behind one that runs.
+// A thread waits for a request that is removed behind one that runs.
 inline Scenario canceller_and_waiter(Deadline deadline, Plant plant = Plant::kNone) {
   auto unit = make_unit(2, plant);
   unit->submit(2);
@@ -195,7 +195,7 @@ inline Scenario lane_and_canceller_and_waiter(uint64_t waited) {
           [=] { unit->check_end(); }};
 }
 
-// Somebody asks about a request that others bring to its end.
+// A thread polls a request that other threads complete.
 inline Scenario submitter_and_lane_and_poller(uint32_t depth) {
   auto unit = make_unit(depth);
   return {{{"submitter", [=] { unit->submit(2); }},

@@ -22,17 +22,17 @@ namespace millrace::model_check {
 enum class Plant : uint8_t {
   kNone,
   kParksWithoutRecheck,     // a waiter adds itself without asking whether it is too late
-  kWakesBeforeComplete,     // waiters are told before the completion is published
+  kWakesBeforeComplete,     // waiters are notified before the completion is published
   kWakesBeforeRemoved,      // the same for a removed request
   kRecordsAfterComplete,    // the result is recorded after the completion was published
   kRecordsAfterRemoved,     // the same for a removed request
   kStartsBeforeRelease,     // a request starts while the one before is still referred to
   kVacatesBeforeRelease,    // the cell of a removed request is vacated while it is referred to
-  kPassesBeforeRemoved,     // the owner passes a request that somebody is just removing
+  kPassesBeforeRemoved,     // the owner passes a request that a thread is just removing
   kCompletesWithoutFinish,  // a thread completes its request without asking whether it was given up
   kReleasesDuringGiveUp,    // a thread drops its references before who gave it up is done with them
-  kLeavesWithoutRemove,     // a waiter whose deadline passed leaves without telling the list
-  kStartsSilently,          // a cell becomes vacant and nobody who waits for room is told
+  kLeavesWithoutRemove,     // a waiter whose deadline passed leaves without removing itself
+  kStartsSilently,          // a cell becomes vacant and no thread that waits for room is notified
   kVacatesSilently,         // the same for the cell of a removed request
 };
 
@@ -76,7 +76,7 @@ class LeavingWaiter final : public queue::WaitNode {
  public:
   using WaitNode::WaitNode;
   void on_completed() noexcept override {
-    explore::require(!gone_, "a waiter is told that has gone");
+    explore::require(!gone_, "a waiter is notified that is gone");
     parker_.unpark();
   }
   template <class IsCompleted>
@@ -146,10 +146,10 @@ class SmallUnit {
     uint32_t count = 0;
   };
   Range try_submit_n(uint32_t count);
-  // All of them, as many at once as there are places, waiting for room in between.
+  // All of them, as many at once as places are free, waiting for room in between.
   void submit(uint32_t count = 1);
 
-  // --- The owner: a lane (0), and whoever takes the unit from it (1).
+  // --- The owner: a lane (0), and the thread that takes the unit from it (1).
 
   // Runs and passes requests until `last` is done. False: the one that ran was given up, and the
   // unit has another owner.
@@ -158,13 +158,13 @@ class SmallUnit {
   void start_head(int owner = 0) { start(take_head(), owner); }
   bool end_head(int owner = 0) { return end(ring_.running(), owner); }
 
-  // --- Everybody.
+  // --- All threads.
 
   // Removes a request that waits in the queue; nothing if it does not.
   void cancel(uint64_t counter) {
     if (ring_.take(counter)) remove(counter);
   }
-  // Completes the request that owner 0 runs, in its stead. True: the caller is owner 1 now.
+  // Completes the request that owner 0 runs, on its behalf. True: the caller is owner 1 now.
   bool give_up();
   // Refuses new requests and removes the queued ones once no submitter is inside. The caller owns
   // the unit.
@@ -354,7 +354,7 @@ void SmallUnit<Sync>::publish_completion(uint64_t counter, Task& task) {
   if (!has(Plant::kWakesBeforeComplete)) notify();
 }
 
-// The request was given up: whoever did that may still be at it.
+// The request was given up: the thread that did so may still use the task.
 template <class Sync>
 void SmallUnit<Sync>::abandon(Task& task) {
   if (!has(Plant::kReleasesDuringGiveUp)) {
@@ -422,7 +422,7 @@ bool SmallUnit<Sync>::wait(uint64_t counter, Deadline deadline) {
     queue::SleepingWaiter<Sync> waiter(counter);
     completed = waiter.wait(waits_, is_completed, deadline);
   }
-  explore::note(completed ? "has waited for" : "has waited in vain for", counter);
+  explore::note(completed ? "has waited for" : "has waited unsuccessfully for", counter);
   if (completed) read_result(counter);
   return completed;
 }
@@ -434,7 +434,7 @@ void SmallUnit<Sync>::poll(uint64_t counter, int times) {
     const bool completed = ring_.is_completed(counter);
     if (completed) read_result(counter);
     explore::require(completed || !before, "a completed request is no longer completed");
-    explore::require(ring_.in_flight() <= ring_.depth(), "more in flight than there are places");
+    explore::require(ring_.in_flight() <= ring_.depth(), "more in flight than the depth allows");
     before = completed;
   }
 }

@@ -49,7 +49,7 @@ class Scheduler::State {
 
   const int threads_;
 
-  // The baton. Everything below it belongs to whoever holds it.
+  // The baton: the thread that holds it may access everything below.
   std::mutex mutex_;
   std::array<std::condition_variable, kMaxThreads + 1> turn_;  // by thread + 1
   int holder_ = kOutside;
@@ -146,7 +146,8 @@ bool Scheduler::State::can_go_on(int thread) const {
   return condition.holds == nullptr || condition.holds(condition.context);
 }
 
-// Who goes on: `self` if it can, or whom the path prefers. kOutside when nobody can.
+// Which thread continues: `self` if it can, or another one that the path prefers. kOutside when
+// none can.
 int Scheduler::State::decide(int self, Switch kind) {
   std::array<int, kMaxThreads> options{};
   int count = 0;
@@ -186,7 +187,7 @@ void Scheduler::State::fail(int self, const std::string& what) {
   if (!failed()) failure_ = what;
   if (self == kOutside) return;
   hand_over(kOutside);
-  // For good: nobody gives this thread the baton again. The state outlives it.
+  // For ever: this thread never gets the baton again. The state outlives it.
   while (true) await_turn(self);
 }
 

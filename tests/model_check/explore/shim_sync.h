@@ -151,7 +151,7 @@ class ShimMutex {
     note("try_lock", 1, this);
     return true;
   }
-  // No point: nobody can tell whether what follows up to the next point came before or after.
+  // Not a switching point: the steps up to the next point give the same result before and after it.
   void unlock() noexcept {
     released_.release();
     held_ = false;
@@ -197,7 +197,7 @@ struct BasicShimSync {
 };
 using ShimSync = BasicShimSync<>;
 
-// Stands for memory that is no atomic: whoever uses it says so.
+// Stands for memory that is not atomic: its users report every access.
 class Watched {
  public:
   void read() const { access(false); }
