@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace millrace {
@@ -44,8 +45,10 @@ struct UnitOptions {
   // later one fails with kUnitDegraded until reset(). True: the unit goes on with the jobs behind
   // it, which had not started.
   bool auto_reset = false;
-  // How long close waits for a running job that makes no progress before it is given up.
-  std::chrono::nanoseconds close_patience = std::chrono::seconds(10);
+  // How long close waits for a running job that makes no progress before it is given up; never
+  // longer than the watchdog does. None: as long as the watchdog, or 10 s without one. A close that
+  // takes long logs what it waits for.
+  std::optional<std::chrono::nanoseconds> close_patience{};
 };
 
 enum class UnitState : uint8_t {

@@ -158,8 +158,9 @@ class Runner {
   // Jobs that have not started end with FAILURE, the running ones finish, and every callback is
   // delivered before this returns (afterwards, where it is called from a callback). Until then
   // callbacks may call the runner, which takes no more jobs: FAILURE. A running job that makes no
-  // progress for ten seconds is given up. Threads that are blocked in execute() or wait() return
-  // with the status of their job; no other call may go on in other threads, and none may begin.
+  // progress for ten seconds, or for MILLRACE_WATCHDOG where that is set, is given up. Threads that
+  // are blocked in execute() or wait() return with the status of their job; no other call may go on
+  // in other threads, and none may begin.
   virtual ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;

@@ -137,10 +137,11 @@ class Ring {
     cell(counter).word.store(word(counter, kVacant), std::memory_order_seq_cst);
   }
   // Takes the right to complete the running request. Two threads may ask for it, the one that ran
-  // the request and the one that gives it up; exactly one of them succeeds.
+  // the request and the one that gives it up; exactly one of them succeeds. Sequentially consistent
+  // because of a closing unit: see Unit::Impl::log_close_waits.
   bool finish(uint64_t counter) noexcept {
     uint64_t running = counter << 1 | 1;
-    return running_.compare_exchange_strong(running, counter << 1, std::memory_order_acq_rel);
+    return running_.compare_exchange_strong(running, counter << 1, std::memory_order_seq_cst);
   }
   // The publication point of a request that ran. Releases the request's effects to every thread
   // that reads the completion; sequentially consistent because of WaitList, where a waiter
@@ -151,9 +152,9 @@ class Ring {
 
   // --- Any thread.
 
-  // The counter of the running request; 0 when none runs.
+  // The counter of the running request; 0 when none runs. Sequentially consistent as finish().
   uint64_t running() const noexcept {
-    const uint64_t running = running_.load(std::memory_order_acquire);
+    const uint64_t running = running_.load(std::memory_order_seq_cst);
     return (running & 1) != 0 ? running >> 1 : 0;
   }
   uint64_t issued() const noexcept { return tail_.load(std::memory_order_acquire) & ~kClosedBit; }

@@ -91,9 +91,9 @@ class Unit {
 
   // Ends the unit; a second call waits for the first (except in a callback: there it returns).
   // Requests that have not started complete with kCancelled; waits for the running one, giving it
-  // up when it makes no progress (UnitOptions); wakes every waiter; delivers the remaining
-  // callbacks (from the dispatcher thread they run afterwards). Results stay known; whatever needs
-  // the unit says kClosed.
+  // up when it makes no progress (UnitOptions), and logs a line when that takes long; wakes every
+  // waiter; delivers the remaining callbacks (from the dispatcher thread they run afterwards).
+  // Results stay known; whatever needs the unit says kClosed.
   void close();
 
   // Takes a place, calls `fill` (must not block; throwing ends the program, since a place that is

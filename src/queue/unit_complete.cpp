@@ -1,6 +1,7 @@
 // How a request ends: it runs and completes, or is removed; and how the unit ends.
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "base/hooks.h"
 #include "queue/unit_impl.h"
@@ -8,6 +9,15 @@
 namespace millrace::queue {
 
 using Look = Ring<Request>::Look;
+
+namespace {
+
+// How long a close waits for a request without progress, unless the options say it.
+constexpr std::chrono::seconds kClosePatience{10};
+// How long it waits at all before it logs what it waits for.
+constexpr std::chrono::seconds kLongClose{1};
+
+}  // namespace
 
 uint64_t Unit::Impl::ticket() const noexcept {
   const uint64_t head = ring_.head();
@@ -35,6 +45,10 @@ bool Unit::Impl::run_taken(uint64_t counter, LaneId lane) noexcept {
   if (!ring_.finish(counter)) {
     abandon(&running);
     return false;
+  }
+  // A closing thread may be describing the request in its log line; see log_close_waits.
+  if (closed_.load(std::memory_order_seq_cst)) {
+    const std::lock_guard not_described(watch_mutex_);
   }
   note_run(taken);
   if (status.code() == StatusCode::kDeviceFailed || status.code() == StatusCode::kHung)
@@ -219,24 +233,38 @@ void Unit::Impl::wait_until_closed() noexcept {
   ended_.wait(false, std::memory_order_acquire);
 }
 
-// Waits for the running request, as long as it makes progress, and becomes the owner.
+// Waits for the running request, as long as it makes progress, and becomes the owner. Once the
+// wait is long, and in any case before the request is given up, a line says so.
 void Unit::Impl::take_from_lanes() {
+  const std::chrono::nanoseconds patience = close_patience();
   const auto look_again =
-      std::min<std::chrono::nanoseconds>(options_.close_patience, std::chrono::milliseconds(50));
+      std::min<std::chrono::nanoseconds>(patience, std::chrono::milliseconds(50));
+  const Deadline begin = std::chrono::steady_clock::now();
+  const Deadline log_at = begin + std::min<std::chrono::nanoseconds>(patience / 2, kLongClose);
+  bool logged = false;
   uint64_t marks = 0;
-  Deadline since = std::chrono::steady_clock::now();
+  Deadline since = begin;
   while (!lanes_->reclaim(*this, std::chrono::steady_clock::now() + look_again)) {
     const std::lock_guard lock(watch_mutex_);
     const Deadline now = std::chrono::steady_clock::now();
     const uint64_t running = ring_.running();
     const uint64_t seen = running_->control.marks();
+    if (running != 0 && now >= log_at && !std::exchange(logged, true))
+      log_close_waits(running, patience);
     if (seen != marks || running == 0) {
       marks = seen;
       since = now;
-    } else if (now - since >= options_.close_patience) {
-      give_up(running, options_.close_patience);
+    } else if (now - since >= patience) {
+      give_up(running, patience);
     }
   }
+}
+
+// How long a close waits for a request without progress.
+std::chrono::nanoseconds Unit::Impl::close_patience() const noexcept {
+  const std::chrono::nanoseconds watchdog = options_.watchdog;
+  if (watchdog.count() <= 0) return options_.close_patience.value_or(kClosePatience);
+  return std::min(options_.close_patience.value_or(watchdog), watchdog);
 }
 
 void Unit::Impl::cancel_queued() {

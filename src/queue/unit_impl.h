@@ -154,6 +154,7 @@ class Unit::Impl final : public Source, public Watched {
   void notify(uint64_t first, uint64_t last) noexcept;
   void cell_vacated(uint64_t counter) noexcept;
   void take_from_lanes();
+  std::chrono::nanoseconds close_patience() const noexcept;
   void wait_until_closed() noexcept;
   void cancel_queued();
   void drop_tasks();
@@ -165,6 +166,9 @@ class Unit::Impl final : public Source, public Watched {
   Deadline check_progress(Deadline now);
   bool give_up(uint64_t counter, std::chrono::nanoseconds patience);
   std::string report(const Running& hung, uint64_t counter, std::chrono::nanoseconds patience);
+  void log_close_waits(uint64_t counter, std::chrono::nanoseconds patience);
+  std::string name_of(uint64_t counter) const;
+  static std::string where(const Running& running);
   void degrade(Status cause);
   void after_device_failure(const Status& status);
 

@@ -115,14 +115,34 @@ bool Unit::Impl::give_up(uint64_t counter, std::chrono::nanoseconds patience) {
 
 std::string Unit::Impl::report(const Running& hung, uint64_t counter,
                                std::chrono::nanoseconds patience) {
-  const RunPosition position = hung.control.position();
-  std::string where = hung.request.task->describe(position);
-  if (where.empty()) where = fmt::format("step {}", position.step);
-  const uint16_t number = options_.shown_number.value_or(id());
   return fmt::format(
-      "unit {} '{}': request {:#x} made no progress for {:.0f} ms in {}; its thread is set aside, "
-      "its outputs are undefined",
-      number, options_.name, sequence_of(number, counter), milliseconds(patience), where);
+      "{} made no progress for {:.0f} ms in {}; its thread is set aside, its outputs are undefined",
+      name_of(counter), milliseconds(patience), where(hung));
+}
+
+// Requirement: watch_mutex_ is held, and the request was seen running after closed_ was set. The
+// thread that runs it first finishes it and then reads closed_. All of this is in one sequentially
+// consistent order, so that thread waits for the mutex before it releases what is described here.
+void Unit::Impl::log_close_waits(uint64_t counter, std::chrono::nanoseconds patience) {
+  if (!log_enabled(LogLevel::kWarning)) return;
+  log(LogLevel::kWarning, "queue",
+      fmt::format("{} is running, in {}; the close of the unit waits for it, and gives it up after "
+                  "{:.0f} ms without progress",
+                  name_of(counter), where(*running_), milliseconds(patience)));
+}
+
+// The unit and the request, as their users know them.
+std::string Unit::Impl::name_of(uint64_t counter) const {
+  const uint16_t number = options_.shown_number.value_or(id());
+  return fmt::format("unit {} '{}': request {:#x}", number, options_.name,
+                     sequence_of(number, counter));
+}
+
+// What the request is doing.
+std::string Unit::Impl::where(const Running& running) {
+  const RunPosition position = running.control.position();
+  std::string text = running.request.task->describe(position);
+  return text.empty() ? fmt::format("step {}", position.step) : text;
 }
 
 void Unit::Impl::degrade(Status cause) {

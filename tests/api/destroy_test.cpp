@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/api/native_fixture.h"
+#include "tests/support/log_capture.h"
 
 namespace millrace::test {
 namespace {
@@ -55,6 +56,22 @@ TEST_F(Destroy, ADeviceGivesUpAJobThatHangs) {
   device.reset();
   EXPECT_EQ(job.wait(kPoll).code(), StatusCode::kHung);
   faults().end_hangs();
+}
+
+TEST_F(Destroy, ACloseThatWaitsSaysForWhat) {
+  faults().release();
+  faults().hang_nth(1);
+  Unit unit = make_unit({.name = "the wheel", .close_patience = std::chrono::milliseconds(20)});
+  Job job = submit(unit);
+  faults().await_hangs(1);
+  const LogCapture log(LogLevel::kWarning);
+  unit.close();
+  EXPECT_EQ(job.wait(kPoll).code(), StatusCode::kHung);
+  EXPECT_EQ(log.count("the close of the unit waits for it"), 1u);
+  EXPECT_EQ(log.count("'the wheel': request 0x"), 2u) << "that it waits, and that it gave it up";
+  for (const char* part : {" is running, in frame 0, partition 0 of model \"tiny\"",
+                           "gives it up after 20 ms without progress"})
+    EXPECT_EQ(log.count(part), 1u) << part;
 }
 
 TEST_F(Destroy, ADeviceLeavesTheUnitsOfOthersAlone) {
