@@ -10,6 +10,7 @@
 #include "api/unit_core.h"
 #include "base/status.h"
 #include "device/registry.h"
+#include "runtime/create_unit.h"
 #include "runtime/job_task.h"
 #include "runtime/loader.h"
 
@@ -96,7 +97,7 @@ Result<Unit> Device::create_unit(UnitOptions options) {
   return api::contained([&]() -> Result<Unit> {
     MILLRACE_ASSIGN_OR_RETURN(
         std::unique_ptr<queue::Unit> unit,
-        queue::Unit::create(impl_->device()->lanes(), queue_options(options)));
+        runtime::create_unit(*impl_->device(), device::Work::kJob, queue_options(options)));
     const auto core =
         std::make_shared<UnitCore>(impl_->device(), std::move(options.name), std::move(unit));
     impl_->add(core);

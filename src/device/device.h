@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "graph/compiled_model.h"
 #include "millrace/tensor.hpp"
+#include "queue/acceptance_order.h"
 #include "queue/lanes.h"
 #include "queue/run_control.h"
 
@@ -24,6 +25,8 @@ namespace millrace::device {
 
 using millrace::View;
 enum class Direction : uint8_t { kInput = 0, kOutput = 1 };
+// What a request asks of a device: to run a program, or to move data.
+enum class Work : uint8_t { kJob = 0, kTransfer = 1 };
 
 // The memory of one boundary tensor of one frame: at least the bytes of the view, usually aligned
 // to 64 bytes (a program must accept any alignment that its element type allows).
@@ -99,6 +102,12 @@ class Device {
   // returns its stop_status() once a stop is requested; then the remaining bytes are unchanged.
   virtual Status transfer(void* to, const void* from, size_t bytes,
                           queue::RunControl& control) noexcept;
+  // For a device that counts what it is asked to do: the order in which requests of that kind are
+  // accepted, which is for all units of such requests (queue::UnitOptions). Null for a device that
+  // does not count.
+  virtual std::shared_ptr<queue::AcceptanceOrder> acceptance_order(Work) noexcept {
+    return nullptr;
+  }
 };
 
 }  // namespace millrace::device

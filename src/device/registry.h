@@ -26,7 +26,7 @@ Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptio
 std::string device_of_environment();
 
 // The one C entry point of a plugin, `millrace_device_plugin`.
-inline constexpr uint32_t kPluginVersion = 3;
+inline constexpr uint32_t kPluginVersion = 4;
 struct PluginEntry {
   uint32_t version;  // kPluginVersion of the header it was built with
   Result<std::shared_ptr<Device>> (*create)(const DeviceOptions& options);

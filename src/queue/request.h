@@ -43,6 +43,14 @@ class Task {
   // For the report about a request that hung at `position`: partition, operator and buffer by name.
   // Called while run() is inside.
   virtual std::string describe(const RunPosition&) const { return {}; }
+
+  // For the unit, which gives the number to the task when it accepts the request: RunControl has it
+  // while the request runs.
+  void set_number(uint64_t number) noexcept { number_ = number; }
+  uint64_t number() const noexcept { return number_; }
+
+ private:
+  uint64_t number_ = 0;  // stays 0 where nothing numbers the requests
 };
 
 // Called once per request that was submitted with it, on the dispatcher thread, after the sequence

@@ -47,6 +47,9 @@ class RunControl {
  public:
   SequenceId sequence() const noexcept { return sequence_; }
   LaneId lane() const noexcept { return lane_; }
+  // The number of the request among those that its device has accepted (AcceptanceOrder), from 1;
+  // 0 where nothing numbers them.
+  uint64_t number() const noexcept { return number_; }
 
   // Call where a piece of work begins: a frame of the job, a partition of the frame (with the
   // number of its first step), a step (an operator) of the partition. Two relaxed stores: a
@@ -83,8 +86,9 @@ class RunControl {
   const Status& stop_status() const { return stopped_status(stop_cause()); }
 
   // For the unit: the running thread before each request.
-  void begin(SequenceId sequence, LaneId lane, Deadline deadline) noexcept {
+  void begin(SequenceId sequence, LaneId lane, Deadline deadline, uint64_t number = 0) noexcept {
     sequence_ = sequence;
+    number_ = number;
     lane_ = lane;
     deadline_ = deadline;
     at({});
@@ -114,6 +118,7 @@ class RunControl {
   static constexpr SequenceId kNone = 0;
 
   SequenceId sequence_ = 1;  // anything but kNone
+  uint64_t number_ = 0;
   LaneId lane_ = 0;
   Deadline deadline_ = kNoDeadline;
   ProgressObserver* observer_ = nullptr;

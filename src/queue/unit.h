@@ -41,6 +41,7 @@
 
 #include "base/status.h"
 #include "millrace/execution.hpp"
+#include "queue/acceptance_order.h"
 #include "queue/lanes.h"
 #include "queue/request.h"
 
@@ -58,6 +59,8 @@ struct UnitOptions : millrace::UnitOptions {
   const char* thread_name = "millrace-unit";  // its name: static, at most 15 characters
   // The unit's number in the sequence ids that its users see, for messages. None: its id.
   std::optional<uint16_t> shown_number{};
+  // Gives every accepted request its number (RunControl::number). None: they have no numbers.
+  std::shared_ptr<AcceptanceOrder> acceptance_order{};
 };
 
 struct SubmitOptions {

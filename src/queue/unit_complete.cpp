@@ -33,7 +33,7 @@ bool Unit::Impl::run_one(LaneId lane) noexcept {
 bool Unit::Impl::run_taken(uint64_t counter, LaneId lane) noexcept {
   Running& running = *running_;
   const Request& waiting = ring_.request(counter);
-  running.control.begin(sequence(counter), lane, deadline_of(waiting));
+  running.control.begin(sequence(counter), lane, deadline_of(waiting), waiting.task->number());
   ring_.start(counter, running.request);
   cell_vacated(counter);
   Status status = refusal(running.request, lane);

@@ -125,6 +125,7 @@ class Unit::Impl final : public Source, public Watched {
   // unit_submit.cpp
   Status prepare(const SubmitOptions& options);
   Result<SequenceId> try_claim(uint32_t& count);
+  Ring<Request>::Claim claim_in_order(uint64_t& counter, uint32_t& count);
   Result<SequenceId> prepare_and_enter(const SubmitOptions& options, uint32_t& count);
   Result<SequenceId> try_enter();
   Result<SequenceId> claim_waiting(Deadline limit, const Status& otherwise);

@@ -63,7 +63,7 @@ Result<SequenceId> Unit::Impl::try_claim(uint32_t& count) {
   if (state() == UnitState::kDegraded)
     if (Status cause = failure(); !cause.ok()) return cause;
   uint64_t counter = 0;
-  switch (ring_.claim(counter, count)) {
+  switch (claim_in_order(counter, count)) {
     case Ring<Request>::Claim::kOk:
       return sequence(counter);
     case Ring<Request>::Claim::kFull:
@@ -72,6 +72,18 @@ Result<SequenceId> Unit::Impl::try_claim(uint32_t& count) {
       break;
   }
   return closed_status_;
+}
+
+// Gives the requests their numbers, where they are to have some. The cells belong to this thread.
+Ring<Request>::Claim Unit::Impl::claim_in_order(uint64_t& counter, uint32_t& count) {
+  if (options_.acceptance_order == nullptr) [[likely]]
+    return ring_.claim(counter, count);
+  AcceptanceOrder& order = *options_.acceptance_order;
+  const AcceptanceOrder::Lock in_order = order.lock();
+  const Ring<Request>::Claim claim = ring_.claim(counter, count);
+  if (claim != Ring<Request>::Claim::kOk) return claim;
+  for (uint32_t i = 0; i < count; ++i) task(counter + i).set_number(order.accept());
+  return claim;
 }
 
 // Takes one place; inside only if there was one.

@@ -2,10 +2,13 @@
 
 #include <utility>
 
+#include "runtime/create_unit.h"
+
 namespace millrace::runtime {
 
-Status Seats::make_unit(queue::Lanes& lanes, std::string name, size_t tensors, JobSync sync,
-                        std::shared_ptr<Profile> profile, std::chrono::nanoseconds watchdog) {
+Status Seats::make_unit(device::Device& device, queue::Lanes& lanes, std::string name,
+                        size_t tensors, JobSync sync, std::shared_ptr<Profile> profile,
+                        std::chrono::nanoseconds watchdog) {
   queue::UnitOptions options;
   options.name = std::move(name);
   options.depth = count_;
@@ -15,7 +18,8 @@ Status Seats::make_unit(queue::Lanes& lanes, std::string name, size_t tensors, J
   // A job that fails spoils no other.
   options.auto_reset = true;
   options.watchdog = watchdog;
-  MILLRACE_ASSIGN_OR_RETURN(unit_, queue::Unit::create(lanes, std::move(options)));
+  MILLRACE_ASSIGN_OR_RETURN(unit_,
+                            create_unit(device, device::Work::kJob, std::move(options), &lanes));
   return {};
 }
 

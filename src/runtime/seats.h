@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "device/device.h"
 #include "queue/unit.h"
 #include "runtime/job_sync.h"
 #include "runtime/job_task.h"
@@ -36,8 +37,9 @@ class Seats final : public JobTask::Listener {
 
   // To be called once, before anything but close(). `tensors` is how many a job has at most,
   // `watchdog` as UnitOptions has it.
-  Status make_unit(queue::Lanes& lanes, std::string name, size_t tensors, JobSync sync,
-                   std::shared_ptr<Profile> profile, std::chrono::nanoseconds watchdog);
+  Status make_unit(device::Device& device, queue::Lanes& lanes, std::string name, size_t tensors,
+                   JobSync sync, std::shared_ptr<Profile> profile,
+                   std::chrono::nanoseconds watchdog);
   queue::Unit& unit() noexcept { return *unit_; }
   // See Unit::close; nothing where there is no unit.
   void close() {

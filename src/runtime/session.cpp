@@ -53,6 +53,7 @@ class Session::Impl final : public Seats::Owner {
   Impl(ColumnClaimPtr columns, std::shared_ptr<Executor> executor, const SessionOptions& options)
       : columns_(std::move(columns)),
         executor_(std::move(executor)),
+        acceptance_order_(executor_->device().acceptance_order(device::Work::kJob)),
         admission_(options.max_concurrent_runs),
         sequencer_(options.callback_order) {}
 
@@ -84,6 +85,7 @@ class Session::Impl final : public Seats::Owner {
 
   const ColumnClaimPtr columns_;
   const std::shared_ptr<Executor> executor_;
+  const std::shared_ptr<queue::AcceptanceOrder> acceptance_order_;  // of the device; may be null
   Admission admission_;
   CallbackSequencer sequencer_;
   JobTable jobs_;
@@ -115,8 +117,9 @@ Status Session::Impl::make_units(const SessionOptions& options) {
   for (uint32_t i = 0; i < count; ++i) {
     Seats& seats = *seats_.emplace_back(
         std::make_unique<Seats>(*this, places / count + (i < places % count ? 1 : 0)));
-    MILLRACE_RETURN_IF_ERROR(seats.make_unit(lanes, fmt::format("{}/{}", model().name, i), tensors,
-                                             sync, options.profile, options.watchdog));
+    MILLRACE_RETURN_IF_ERROR(seats.make_unit(executor_->device(), lanes,
+                                             fmt::format("{}/{}", model().name, i), tensors, sync,
+                                             options.profile, options.watchdog));
   }
   return {};
 }
@@ -133,6 +136,9 @@ Result<SessionJobId> Session::Impl::submit(const JobBindings& bindings, JobCallb
   MILLRACE_RETURN_IF_ERROR(executor_->check(bindings));
   if (callback) MILLRACE_RETURN_IF_ERROR(sequencer_.start());
   if (!admission_.try_enter()) return session_full();
+  // Where the device numbers its jobs, their ids are in the same order.
+  queue::AcceptanceOrder::Lock in_order;
+  if (acceptance_order_ != nullptr) in_order = acceptance_order_->lock();
   Result<Job*> issued = issue_job(std::move(callback));
   if (!issued.ok()) {
     admission_.leave();

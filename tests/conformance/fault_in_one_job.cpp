@@ -15,7 +15,7 @@ MILLRACE_BEHAVIOUR(fault_in_one_job, Tag::kInjects) {
   EXPECT_STATUS(submit(unit, 2).wait(kPatience), kOk);
 
   // The third frame of four: the frames after it do not run.
-  faults().fail_nth(3, {StatusCode::kIoError, "the third frame"});
+  faults().fail_nth(1, {StatusCode::kIoError, "the third frame"}, 2);
   EXPECT_STATUS(submit(unit, args(3, kBatchSize)).wait(kPatience), kIoError);
   EXPECT_EQ(faults().arrivals(), 3u + 3u);
   EXPECT_EQ(memory(3).output(3)[0], JobMemory::kUntouched);

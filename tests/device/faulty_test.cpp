@@ -215,6 +215,53 @@ TEST_F(Faulty, EveryNthFrameFails) {
   EXPECT_THAT(run(5), ElementsAre(kOk, StatusCode::kInternal, kOk, kFailed, kOk));
 }
 
+// Jobs with these numbers arrive in this order, each with one frame: what they end with.
+std::vector<StatusCode> arrive(FaultPlan& plan, const std::vector<uint64_t>& numbers) {
+  std::vector<StatusCode> codes;
+  for (const uint64_t number : numbers) {
+    codes.push_back(plan.enter(test::TestRun(kNoDeadline, number)).code());
+    plan.leave();
+  }
+  return codes;
+}
+
+TEST(FaultNumbers, AreThoseOfAcceptanceWhateverArrivesFirst) {
+  FaultPlan plan;
+  plan.fail_nth(1);
+  EXPECT_THAT(arrive(plan, {2, 1, 3}), ElementsAre(kOk, kFailed, kOk));
+}
+
+TEST(FaultNumbers, OfJobsThatNeverArriveAreUsedUp) {
+  FaultPlan plan;
+  plan.fail_nth(2);
+  plan.fail_every(4, internal_error("the mill stopped"));
+  EXPECT_THAT(arrive(plan, {1, 3, 5, 8}), ElementsAre(kOk, kOk, kOk, StatusCode::kInternal));
+}
+
+TEST(FaultNumbers, CountFromTheNextJobToBeAccepted) {
+  FaultPlan plan;
+  {
+    const queue::AcceptanceOrder::Lock in_order = plan.order()->lock();
+    for (int i = 0; i < 5; ++i) plan.order()->accept();
+  }
+  plan.fail_nth(1);
+  plan.fail_every(2, internal_error("the mill stopped"));
+  EXPECT_THAT(arrive(plan, {3, 7, 6, 5}), ElementsAre(kOk, StatusCode::kInternal, kFailed, kOk));
+}
+
+TEST(FaultNumbers, AFailureMayStrikeALaterFrameOfAJob) {
+  FaultPlan plan;
+  plan.fail_nth(1, injected_failure(), 2);
+  test::TestRun job(kNoDeadline, 1);
+  std::vector<StatusCode> codes;
+  for (uint32_t frame = 0; frame < 4; ++frame) {
+    job.begin_frame(frame);
+    codes.push_back(plan.enter(job).code());
+    plan.leave();
+  }
+  EXPECT_THAT(codes, ElementsAre(kOk, kOk, kFailed, kOk));
+}
+
 TEST_F(Faulty, AllFramesFailUntilHealed) {
   faults_.fail_all();
   faults_.fail_nth(4);
@@ -493,7 +540,7 @@ TEST_F(FaultyByName, FaultsThatMakeNoSenseAreRefused) {
   const Status status = open_device("faulty").status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("MILLRACE_FAULTS"));
-  EXPECT_TRUE(open_device("null").ok()) << "nobody else looks at them";
+  EXPECT_TRUE(open_device("null").ok()) << "no other device looks at them";
 }
 
 TEST_F(FaultyByName, NeedsADeviceBehindIt) {

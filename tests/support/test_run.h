@@ -8,12 +8,15 @@ namespace millrace::test {
 
 class TestRun : public queue::RunControl {
  public:
-  explicit TestRun(Deadline deadline = kNoDeadline) { begin(kNumber, 0, deadline); }
+  // With a `number` other than 0, as the request that its device has given that number.
+  explicit TestRun(Deadline deadline = kNoDeadline, uint64_t number = 0) {
+    begin(kSequence, 0, deadline, number);
+  }
   // Asks the request to stop. Thread-safe.
-  void stop() noexcept { request_stop(kNumber); }
+  void stop() noexcept { request_stop(kSequence); }
 
  private:
-  static constexpr uint64_t kNumber = 1;  // in its unit
+  static constexpr uint64_t kSequence = 1;
 };
 
 }  // namespace millrace::test

@@ -175,11 +175,11 @@ class FaultyFace : public FaceTest {
 };
 
 TEST_P(FaultyFace, AFailureIsARuntimeErrorOfOneCallAndTheRunnerGoesOn) {
-  for (const uint64_t frame : {1u, 2u}) {
-    faults_->fail_nth(frame);
+  for (const uint16_t frame : {0, 1}) {
+    faults_->fail_nth(1, device::injected_failure(), frame);
     EXPECT_EQ(runner_->execute(in_, out_), StatusCode::RUNTIME_ERROR);
     expect_service();
-    faults_->fail_nth(frame);
+    faults_->fail_nth(1, device::injected_failure(), frame);
     const JobHandle job = runner_->execute_async(in_, out_);
     EXPECT_EQ(job.status, StatusCode::SUCCESS) << "accepted: it fails later";
     EXPECT_EQ(runner_->wait(job, kForever), StatusCode::RUNTIME_ERROR);

@@ -52,21 +52,21 @@ void FaultPlan::let_through(uint64_t frames) {
   changed_.notify_all();
 }
 
-void FaultPlan::fail_nth(uint64_t n, Status status) {
+void FaultPlan::fail_nth(uint64_t n, Status status, uint16_t frame) {
   const std::lock_guard lock(mutex_);
-  failures_.insert_or_assign(arrivals_ + n, std::move(status));
+  failures_.insert_or_assign({order_->accepted() + n, frame}, std::move(status));
 }
 
 void FaultPlan::fail_every(uint64_t n, Status status) {
   const std::lock_guard lock(mutex_);
   fail_every_ = n;
-  fail_every_since_ = arrivals_;
+  fail_every_since_ = order_->accepted();
   fail_every_with_ = std::move(status);
 }
 
 void FaultPlan::hang_nth(uint64_t n, nanoseconds how_long) {
   const std::lock_guard lock(mutex_);
-  hangs_.insert_or_assign(arrivals_ + n, how_long);
+  hangs_.insert_or_assign({order_->accepted() + n, 0}, how_long);
 }
 
 void FaultPlan::end_hangs() {
@@ -83,7 +83,7 @@ void FaultPlan::slow(nanoseconds delay) {
 void FaultPlan::randomize(uint64_t seed, const FaultRates& rates) {
   const std::lock_guard lock(mutex_);
   seed_ = seed;
-  random_since_ = arrivals_;
+  random_since_ = order_->accepted();
   rates_ = rates;
 }
 

@@ -5,39 +5,46 @@
 //
 // The gate can stand inside the model instead, where frames begin a partition of it.
 //
-// Frames are what the plan counts: a job of n frames arrives n times. What a frame will suffer is
-// decided when it arrives, so whatever is set applies to the frames that arrive afterwards. A frame
-// that is held or delayed is between two pieces of work: it gives up within a millisecond when a
-// stop is requested. One that hangs does not.
+// A plan counts jobs, in the order in which units and sessions accept them, from 1, over all units
+// and sessions of the device. A job keeps its number whatever becomes of it, so a given plan
+// strikes the same jobs in every run, on any number of lanes; a job that is cancelled before it
+// runs uses its number up. A refused job has none. A frame that comes by no unit counts as a job
+// that is accepted at its arrival.
+//
+// What reaches the device are frames: a job of n frames arrives n times. What a frame suffers is
+// decided when it arrives. A frame that is held or delayed is between two pieces of work: it gives
+// up within a millisecond when a stop is requested. One that hangs does not.
 //
 // Every injected fault is counted and emitted as HookPoint::kInjected, on the thread that runs the
 // job: the subject is the job's sequence id, the detail the number of the fault, 1 for the first of
 // this plan.
 //
-// Any thread may call any function at any time.
+// Thread-safe.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "base/status.h"
+#include "queue/acceptance_order.h"
 #include "queue/run_control.h"
 
 namespace millrace::device {
 
-// How long a hang lasts unless told otherwise: until end_hangs().
+// How long a hang lasts by default: until end_hangs().
 inline constexpr std::chrono::nanoseconds kHangForever = std::chrono::nanoseconds::max();
 
-// What a frame fails with unless told otherwise: kDeviceFailed.
+// What a job fails with by default: kDeviceFailed.
 const Status& injected_failure();
 
-// What random faults come to, each drawn on its own for every frame.
+// Random faults, each drawn on its own for every frame.
 struct FaultRates {
   double fail = 0, hang = 0, slow = 0;  // probabilities, 0 to 1
   Status failure = injected_failure();
@@ -47,15 +54,15 @@ struct FaultRates {
 
 // A plan as text can say it; see FaultPlan::parse.
 struct FaultSettings {
-  uint64_t fail = 0;        // the number of the frame that fails, 1 for the next; 0: none
+  uint64_t fail = 0;        // the number of the job that fails, 1 for the next; 0: none
   uint64_t fail_every = 0;  // 0: none
-  uint64_t hang = 0;        // the number of the frame that hangs; 0: none
+  uint64_t hang = 0;        // the number of the job that hangs; 0: none
   std::chrono::nanoseconds slow{0};
   uint64_t seed = 0;
   FaultRates rates;  // `failure` and `hang_for` apply to the faults above as well
 };
 
-// How often what was injected.
+// How often each kind of fault was injected.
 struct FaultCounts {
   uint64_t holds = 0;  // frames that had to wait at the gate
   uint64_t failures = 0;
@@ -73,10 +80,10 @@ class FaultPlan {
   // Settings from text: "fail=3,hang=7,slow=2ms,seed=42,fail_rate=0.01". Empty text is no faults.
   // docs/devices.md lists the keys. kInvalidArgument names the word that makes no sense.
   static Result<FaultSettings> parse(std::string_view text);
-  // Adds the settings to the plan; its random faults replace those of before.
+  // Adds the settings to the plan; its random faults replace the earlier ones.
   void apply(const FaultSettings& settings);
 
-  // The gate. Nothing that arrives from now on passes, but what let_through() allows.
+  // The gate. No frame that arrives from now on passes, except as let_through() allows.
   void hold();
   // The same, but the gate stands where frames begin that partition of the model, on devices that
   // report it (Context::run); frames that are beyond it have passed.
@@ -87,26 +94,29 @@ class FaultPlan {
   // the next to arrive. Nothing when the gate is not held.
   void let_through(uint64_t frames);
 
-  // Faults. Numbers are at least 1, and 1 is the next frame to arrive. Calls with different numbers
-  // add up; a failure set for one frame wins over fail_every, and that over random ones. A frame
-  // that fails does not run: its outputs stay as they are.
-  void fail_nth(uint64_t n, Status status = injected_failure());
+  // Faults. Numbers are at least 1, and 1 is the next job to be accepted. Calls with different
+  // numbers add up; a failure set for one job takes precedence over fail_every, and that over
+  // random ones. Of a job with several frames the first is struck, or the one with the number
+  // `frame`, from 0. A frame that fails does not run: its outputs stay as they are, and so do those
+  // of the frames behind it.
+  void fail_nth(uint64_t n, Status status = injected_failure(), uint16_t frame = 0);
   void fail_every(uint64_t n, Status status = injected_failure());
   void fail_all(Status status = injected_failure()) { fail_every(1, std::move(status)); }
-  // That frame blocks, whatever is requested, until end_hangs() or for so long; then it runs, late.
+  // That job blocks, whatever is requested, until end_hangs() or for so long; then it runs, late.
   void hang_nth(uint64_t n, std::chrono::nanoseconds how_long = kHangForever);
   // Ends the hang of every frame that has arrived, also of one that has not come to it yet.
   void end_hangs();
   // Every frame takes so much longer; zero ends that.
   void slow(std::chrono::nanoseconds delay);
-  // Random faults: what the n-th frame from now suffers depends on nothing but `seed` and n.
+  // Random faults: what a frame of the n-th job from now suffers depends on nothing but `seed`, n
+  // and the number of the frame in the job.
   void randomize(uint64_t seed, const FaultRates& rates);
   // No fault strikes a frame that arrives from now on. Leaves the gate and hanging frames as they
   // are: heal(), release() and end_hangs() together let everything go.
   void heal();
 
   // What has happened since the plan was made.
-  uint64_t arrivals() const;
+  uint64_t arrivals() const;  // of frames
   // Returns when at least so many frames have arrived.
   void await_arrivals(uint64_t frames);
   // Returns when at least so many frames have had to wait at the gate.
@@ -117,6 +127,8 @@ class FaultPlan {
   uint32_t most_at_once() const;
   FaultCounts counts() const;
 
+  // For the units of the device: numbers the jobs.
+  const std::shared_ptr<queue::AcceptanceOrder>& order() const noexcept { return order_; }
   // For the device: around each frame, on the thread that runs it. Returns what the frame fails
   // with, or OK for one that runs on the inner device. leave() follows in both cases, when the
   // frame is done.
@@ -128,6 +140,7 @@ class FaultPlan {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
+  using FrameOfJob = std::pair<uint64_t, uint16_t>;  // number of the job, number of the frame in it
 
   // What was decided for a frame when it arrived.
   struct Frame {
@@ -136,14 +149,16 @@ class FaultPlan {
     std::chrono::nanoseconds hang_for{0};
     uint64_t hangs_ended = 0;  // of the plan, at the arrival
     Status failure;
-    Frame* next = nullptr;  // in the row of held frames
+    Frame* next = nullptr;  // among the held frames
   };
 
   void close_gate(std::optional<uint32_t> partition);
-  void arrive(Frame& frame);
+  void arrive(const FrameOfJob& which, Frame& frame);
   void come_to_gate(Frame& frame);
-  void decide(Frame& frame);
-  void decide_randomly(Frame& frame);
+  FrameOfJob frame_of(const queue::RunControl& control);
+  bool strikes_every(const FrameOfJob& which) const;
+  void decide(const FrameOfJob& which, Frame& frame);
+  void decide_randomly(const FrameOfJob& which, Frame& frame);
   void hold_back(Frame& frame);
   void let_first_go();
   Status wait_at_gate(Frame& frame, const queue::RunControl& control, Lock& lock);
@@ -152,6 +167,7 @@ class FaultPlan {
   // Counts and emits a fault; the lock is released meanwhile.
   void inject(uint64_t FaultCounts::*kind, const queue::RunControl& control, Lock& lock);
 
+  const std::shared_ptr<queue::AcceptanceOrder> order_ = std::make_shared<queue::AcceptanceOrder>();
   mutable std::mutex mutex_;
   std::condition_variable changed_;
 
@@ -160,8 +176,8 @@ class FaultPlan {
   uint64_t allowed_ = 0;             // frames that may still pass the held gate without waiting
   Frame* first_held_ = nullptr;      // in the order of arrival
 
-  std::map<uint64_t, Status> failures_;  // by arrival
-  std::map<uint64_t, std::chrono::nanoseconds> hangs_;
+  std::map<FrameOfJob, Status> failures_;
+  std::map<FrameOfJob, std::chrono::nanoseconds> hangs_;
   uint64_t fail_every_ = 0, fail_every_since_ = 0;
   Status fail_every_with_;
   std::chrono::nanoseconds slow_{0};

@@ -29,9 +29,10 @@ uint64_t mix(uint64_t x) noexcept {
 enum class Draw : uint64_t { kFail = 1, kHang = 2, kSlow = 3 };
 
 // Whether a frame's draw of that kind comes out, with this probability.
-bool draws(uint64_t seed, uint64_t frame, Draw draw, double probability) noexcept {
+bool draws(uint64_t seed, uint64_t job, uint16_t frame, Draw draw, double probability) noexcept {
   constexpr uint64_t kGolden = 0x9e3779b97f4a7c15u;
-  const uint64_t bits = mix(mix(seed + kGolden * frame) + kGolden * static_cast<uint64_t>(draw));
+  const uint64_t kind = uint64_t{frame} << 8 | static_cast<uint64_t>(draw);
+  const uint64_t bits = mix(mix(seed + kGolden * job) + kGolden * kind);
   return static_cast<double>(bits >> 11) < probability * 0x1p53;
 }
 
@@ -40,7 +41,7 @@ bool draws(uint64_t seed, uint64_t frame, Draw draw, double probability) noexcep
 Status FaultPlan::enter(const queue::RunControl& control) noexcept {
   Lock lock(mutex_);
   Frame frame;
-  arrive(frame);
+  arrive(frame_of(control), frame);
   if (frame.held) MILLRACE_RETURN_IF_ERROR(wait_at_gate(frame, control, lock));
   if (frame.delay > nanoseconds::zero())
     MILLRACE_RETURN_IF_ERROR(wait_out_delay(frame, control, lock));
@@ -59,15 +60,15 @@ void FaultPlan::enter_partition(uint32_t partition, const queue::RunControl& con
   if (gate_at_ != partition) return;
   Frame frame;
   come_to_gate(frame);
-  // Whoever runs the frame looks for itself whether it should stop.
+  // The device that runs the frame looks for itself whether it should stop.
   if (frame.held) static_cast<void>(wait_at_gate(frame, control, lock));
 }
 
-void FaultPlan::arrive(Frame& frame) {
+void FaultPlan::arrive(const FrameOfJob& which, Frame& frame) {
   ++arrivals_;
   most_at_once_ = std::max(most_at_once_, ++inside_);
   frame.hangs_ended = hangs_ended_;
-  decide(frame);
+  decide(which, frame);
   if (!gate_at_) come_to_gate(frame);
   changed_.notify_all();
 }
@@ -79,20 +80,35 @@ void FaultPlan::come_to_gate(Frame& frame) {
     hold_back(frame);
 }
 
-void FaultPlan::decide(Frame& frame) {
-  frame.delay = slow_;
-  decide_randomly(frame);
-  if (fail_every_ > 0 && (arrivals_ - fail_every_since_) % fail_every_ == 0)
-    frame.failure = fail_every_with_;
-  if (const auto failure = failures_.extract(arrivals_)) frame.failure = failure.mapped();
-  if (const auto hang = hangs_.extract(arrivals_)) frame.hang_for = hang.mapped();
+FaultPlan::FrameOfJob FaultPlan::frame_of(const queue::RunControl& control) {
+  if (control.number() != 0) return {control.number(), control.position().frame};
+  const queue::AcceptanceOrder::Lock in_order = order_->lock();
+  return {order_->accept(), 0};
 }
 
-void FaultPlan::decide_randomly(Frame& frame) {
-  const uint64_t number = arrivals_ - random_since_;
-  if (draws(seed_, number, Draw::kFail, rates_.fail)) frame.failure = rates_.failure;
-  if (draws(seed_, number, Draw::kHang, rates_.hang)) frame.hang_for = rates_.hang_for;
-  if (draws(seed_, number, Draw::kSlow, rates_.slow)) frame.delay += rates_.slow_for;
+void FaultPlan::decide(const FrameOfJob& which, Frame& frame) {
+  frame.delay = slow_;
+  decide_randomly(which, frame);
+  if (strikes_every(which)) frame.failure = fail_every_with_;
+  if (const auto failure = failures_.extract(which)) frame.failure = failure.mapped();
+  if (const auto hang = hangs_.extract(which)) frame.hang_for = hang.mapped();
+}
+
+// Jobs that were accepted before fail_every was called are spared.
+bool FaultPlan::strikes_every(const FrameOfJob& which) const {
+  const auto [job, frame] = which;
+  return fail_every_ > 0 && frame == 0 && job > fail_every_since_ &&
+         (job - fail_every_since_) % fail_every_ == 0;
+}
+
+void FaultPlan::decide_randomly(const FrameOfJob& which, Frame& frame) {
+  const uint64_t job = which.first - random_since_;
+  const auto drawn = [&](Draw draw, double probability) {
+    return draws(seed_, job, which.second, draw, probability);
+  };
+  if (drawn(Draw::kFail, rates_.fail)) frame.failure = rates_.failure;
+  if (drawn(Draw::kHang, rates_.hang)) frame.hang_for = rates_.hang_for;
+  if (drawn(Draw::kSlow, rates_.slow)) frame.delay += rates_.slow_for;
 }
 
 void FaultPlan::hold_back(Frame& frame) {

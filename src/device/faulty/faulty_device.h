@@ -2,8 +2,8 @@
 // first (fault_plan.h), then runs on the inner device. It runs on the inner device's lanes, takes
 // what that takes, and computes what that computes.
 //
-// Tests make one over a device of their own; everybody else opens it by name: "faulty-cpu" is a
-// faulty device over "cpu" (registry.h).
+// Tests make one over a device of their own; programs open it by name: "faulty-cpu" is a faulty
+// device over "cpu" (registry.h).
 #pragma once
 
 #include <memory>
@@ -33,9 +33,12 @@ class FaultyDevice final : public Device {
       std::shared_ptr<const graph::CompiledModel> model) override;
   queue::Lanes& lanes() noexcept override { return inner_->lanes(); }
 
-  // A transfer is to the transfers' plan what a frame is to the other.
+  // A transfer passes the plan of the transfers as a frame passes that of the jobs.
   Status transfer(void* to, const void* from, size_t bytes,
                   queue::RunControl& control) noexcept override;
+  std::shared_ptr<queue::AcceptanceOrder> acceptance_order(Work work) noexcept override {
+    return (work == Work::kJob ? faults_ : transfer_faults_)->order();
+  }
 
   const std::shared_ptr<FaultPlan>& faults() const noexcept { return faults_; }
   const std::shared_ptr<FaultPlan>& transfer_faults() const noexcept { return transfer_faults_; }
@@ -46,14 +49,15 @@ class FaultyDevice final : public Device {
   const std::shared_ptr<FaultPlan> transfer_faults_ = std::make_shared<FaultPlan>();
 };
 
-// The plan of a faulty device, null for any other. Any thread.
+// The plan of a faulty device, null for any other. Thread-safe.
 std::shared_ptr<FaultPlan> faults_of(Device& device);
 // The plan of its transfers, likewise.
 std::shared_ptr<FaultPlan> transfer_faults_of(Device& device);
 
 // Makes the plans of a faulty device what MILLRACE_FAULTS and MILLRACE_TRANSFER_FAULTS ask for,
-// from the next frame on, where they are set; nothing for any other device. For whoever starts anew
-// on a device that may have had faults before. kInvalidArgument when a variable makes no sense.
+// counting from the next job or transfer, where they are set; nothing for any other device. For a
+// caller that starts anew on a device that may have had faults before. kInvalidArgument when a
+// variable makes no sense.
 Status apply_faults_of_environment(Device& device);
 
 // A faulty device over `inner` with the faults that the environment variables MILLRACE_FAULTS and

@@ -12,8 +12,16 @@
 #include "nrt/requests/collective_task.h"
 #include "nrt/requests/compute_task.h"
 #include "nrt/requests/transfer_task.h"
+#include "runtime/create_unit.h"
 
 namespace millrace::nrt {
+namespace {
+
+device::Work work_of(UnitKind kind) noexcept {
+  return kind == UnitKind::kCompute ? device::Work::kJob : device::Work::kTransfer;
+}
+
+}  // namespace
 
 Units::Units(const Settings& settings, std::shared_ptr<device::Device> device)
     : settings_(settings),
@@ -40,8 +48,9 @@ Result<RequestUnit*> Units::use(const UnitAddress& address) {
   const UnitContext context{number, settings_.fault_status, std::make_shared<Releases>()};
   queue::UnitOptions options = options_of(address);
   options.make_task = tasks_of(address.kind, context);
-  MILLRACE_ASSIGN_OR_RETURN(std::unique_ptr<queue::Unit> unit,
-                            queue::Unit::create(device_->lanes(), std::move(options)));
+  MILLRACE_ASSIGN_OR_RETURN(
+      std::unique_ptr<queue::Unit> unit,
+      runtime::create_unit(*device_, work_of(address.kind), std::move(options)));
   units_.push_back(std::make_unique<RequestUnit>(number, std::move(unit), context.releases));
   table_[number].store(units_.back().get(), std::memory_order_release);
   if (log_enabled(LogLevel::kDebug))
@@ -78,7 +87,6 @@ queue::UnitOptions Units::options_of(const UnitAddress& address) const {
   options.name = name_of(address);
   options.shown_number = number_of(address);
   options.watchdog = settings_.watchdog;
-  options.close_patience = settings_.watchdog;
   options.own_thread = address.kind != UnitKind::kCompute;
   switch (address.kind) {
     case UnitKind::kCompute:

@@ -1,0 +1,13 @@
+#include "runtime/create_unit.h"
+
+#include <utility>
+
+namespace millrace::runtime {
+
+Result<std::unique_ptr<queue::Unit>> create_unit(device::Device& device, device::Work work,
+                                                 queue::UnitOptions options, queue::Lanes* lanes) {
+  options.acceptance_order = device.acceptance_order(work);
+  return queue::Unit::create(lanes != nullptr ? *lanes : device.lanes(), std::move(options));
+}
+
+}  // namespace millrace::runtime
