@@ -28,7 +28,10 @@ class Device {
   //   "null"   completes every job at once and leaves the outputs as they are: measures the runtime
   //   "faulty-cpu", "faulty-null"   the same with injected faults, for tests (docs/devices.md)
   //   any other NAME   the plugin libmillrace-NAME.so
-  // kNotFound when there is none, kUnsupported when the plugin does not fit this library.
+  // Where the environment variable MILLRACE_FAULTS is set, for example to "fail=3", it is the
+  // device with fault injection in front of it. kNotFound when there is none, kUnsupported when the
+  // plugin does not fit this library, kInvalidArgument when the name or the variable makes no
+  // sense.
   static Result<Device> open(std::string_view name = "cpu", DeviceOptions options = {});
 
   // Closes every unit made through this object (Unit::close): jobs that have not started complete

@@ -39,7 +39,8 @@ struct UnitOptions {
   std::chrono::nanoseconds wait_spin = std::chrono::microseconds(20);
   // A job that runs without progress (frames, operators) for this long is given up: it completes
   // with kHung, and the message names frame, partition, operator and the tensor it was writing.
-  // Zero: never. Time in the queue does not count.
+  // Zero: never. Time in the queue does not count. The environment variable MILLRACE_WATCHDOG, if
+  // it is set, for example to "10s", shortens it.
   std::chrono::nanoseconds watchdog{0};
   // After a job hung or its device failed. False: the unit is degraded, every job in it and every
   // later one fails with kUnitDegraded until reset(). True: the unit goes on with the jobs behind

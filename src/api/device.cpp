@@ -63,7 +63,7 @@ Result<Device> Device::open(std::string_view name, DeviceOptions options) {
   return api::contained([&]() -> Result<Device> {
     MILLRACE_ASSIGN_OR_RETURN(
         std::shared_ptr<device::Device> device,
-        device::open_device(std::string(name), device::DeviceOptions{.lanes = options.lanes}));
+        device::open_device_of_program(std::string(name), {.lanes = options.lanes}));
     return Device(std::make_unique<Impl>(std::move(device)));
   });
 }

@@ -38,6 +38,12 @@ Status fill_inputs(const graph::CompiledModel& model, device::View view,
   return {};
 }
 
+// A failure says in which run it happened; `run` counts from 0.
+Status named(const Status& status, const char* measurement, uint32_t run) {
+  return status.ok() ? status
+                     : status.with_context(fmt::format("{}, run {}", measurement, run + 1));
+}
+
 // Job after job, each alone: the sorted times in milliseconds.
 Result<std::vector<double>> measure_latency(runtime::Session& session, const ModelTensors& tensors,
                                             const BenchArguments& arguments) {
@@ -45,7 +51,7 @@ Result<std::vector<double>> measure_latency(runtime::Session& session, const Mod
   Progress progress("latency");
   for (uint32_t i = 0; i < arguments.warmup + arguments.iterations; ++i) {
     const int64_t start = now_ns();
-    MILLRACE_RETURN_IF_ERROR(session.execute(tensors.bindings()));
+    MILLRACE_RETURN_IF_ERROR(named(session.execute(tensors.bindings()), "latency", i));
     if (i >= arguments.warmup) times.push_back(static_cast<double>(now_ns() - start) * 1e-6);
     progress.update(fmt::format("{} of {}", times.size(), arguments.iterations));
   }
@@ -58,20 +64,24 @@ Result<double> measure_throughput(runtime::Session& session, const std::vector<M
                                   uint32_t iterations) {
   constexpr std::chrono::milliseconds kForever{3'600'000};
   std::deque<runtime::SessionJobId> pending;
+  uint32_t collected = 0;
+  const auto collect = [&] {
+    const Status status = session.wait(pending.front(), kForever);
+    pending.pop_front();
+    return named(status, "throughput", collected++);
+  };
   Progress progress("throughput");
   const int64_t start = now_ns();
   for (uint32_t i = 0; i < iterations; ++i) {
     if (pending.size() == slots.size()) {
-      MILLRACE_RETURN_IF_ERROR(session.wait(pending.front(), kForever));
-      pending.pop_front();
+      MILLRACE_RETURN_IF_ERROR(collect());
     }
     MILLRACE_ASSIGN_OR_RETURN(const runtime::SessionJobId id,
                               session.submit(slots[i % slots.size()].bindings()));
     pending.push_back(id);
     progress.update(fmt::format("{} of {}", i, iterations));
   }
-  for (const runtime::SessionJobId id : pending)
-    MILLRACE_RETURN_IF_ERROR(session.wait(id, kForever));
+  while (!pending.empty()) MILLRACE_RETURN_IF_ERROR(collect());
   return iterations / (static_cast<double>(now_ns() - start) * 1e-9);
 }
 

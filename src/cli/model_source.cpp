@@ -73,7 +73,7 @@ Result<LoadedModel> load_model(const std::string& path, const CompileFlags& flag
                                const std::string& device_name, device::DeviceOptions options) {
   MILLRACE_ASSIGN_OR_RETURN(auto model, open_model(path, flags));
   LoadedModel loaded;
-  MILLRACE_ASSIGN_OR_RETURN(loaded.device, device::open_device(device_name, options));
+  MILLRACE_ASSIGN_OR_RETURN(loaded.device, device::open_device_of_program(device_name, options));
   MILLRACE_ASSIGN_OR_RETURN(loaded.program, loaded.device->load(std::move(model)));
   return loaded;
 }

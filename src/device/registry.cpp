@@ -110,12 +110,6 @@ bool is_set(const char* variable) {
 
 }  // namespace
 
-std::string device_of_environment() {
-  const std::string name = is_set("MILLRACE_DEVICE") ? std::getenv("MILLRACE_DEVICE") : "cpu";
-  const bool faults = is_set(kFaultsVariable) || is_set(kTransferFaultsVariable);
-  return faults && !name.starts_with(kFaultyDeviceName) ? kFaultyPrefix + name : name;
-}
-
 Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptions options) {
   if (!is_device_name(name))
     return invalid_argument(fmt::format(
@@ -123,6 +117,15 @@ Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptio
   Registry& state = registry();
   const std::lock_guard lock(state.mutex);
   return open_locked(state, name, options);
+}
+
+Result<std::shared_ptr<Device>> open_device_of_program(const std::optional<std::string>& name,
+                                                       DeviceOptions options) {
+  const char* const otherwise = is_set("MILLRACE_DEVICE") ? std::getenv("MILLRACE_DEVICE") : "cpu";
+  const std::string wanted = name.value_or(otherwise);
+  const bool faults = is_set(kFaultsVariable) || is_set(kTransferFaultsVariable);
+  const bool in_front = faults && !wanted.starts_with(kFaultyDeviceName);
+  return open_device(in_front ? kFaultyPrefix + wanted : wanted, options);
 }
 
 }  // namespace millrace::device

@@ -4,10 +4,11 @@
 // library that holds this code (or in the directory MILLRACE_PLUGIN_DIR names), loaded on first
 // use: a program that stays on the null device never loads a kernel library.
 //
-// Any thread.
+// Thread-safe.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/status.h"
@@ -16,14 +17,16 @@
 namespace millrace::device {
 
 // The process's device of that name: made with `options` if there is none yet, else the one there
-// is (whose options win), as long as anybody keeps it. A faulty device and the one behind it share
+// is (whose options win), as long as it is in use. A faulty device and the one behind it share
 // lanes and may be open at the same time. kNotFound when there is no such plugin, kUnsupported when
 // it does not fit this library, kInvalidArgument when the name or MILLRACE_FAULTS makes no sense.
 Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptions options = {});
 
-// The name of the device that the environment asks for: MILLRACE_DEVICE, or "cpu"; the faulty
-// device over it where MILLRACE_FAULTS or MILLRACE_TRANSFER_FAULTS is set.
-std::string device_of_environment();
+// How programs open a device, whichever API they use: the device of that name, or without a name
+// the one that the variable MILLRACE_DEVICE names, or "cpu". Where MILLRACE_FAULTS or
+// MILLRACE_TRANSFER_FAULTS is set, it is the faulty device over that one. Fails as open_device.
+Result<std::shared_ptr<Device>> open_device_of_program(
+    const std::optional<std::string>& name = std::nullopt, DeviceOptions options = {});
 
 // The one C entry point of a plugin, `millrace_device_plugin`.
 inline constexpr uint32_t kPluginVersion = 4;

@@ -64,10 +64,11 @@ Result<std::shared_ptr<const device::Program>> load_program(std::span<const std:
   return load_on(device, std::move(model), "");
 }
 
-Result<LoadedProgram> load_program(const std::string& path, const std::string& device_name) {
+Result<LoadedProgram> load_program(const std::string& path,
+                                   const std::optional<std::string>& device_name) {
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, read_model(path));
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
-                            device::open_device(device_name));
+                            device::open_device_of_program(device_name));
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
                             load_on(*device, std::move(model), path));
   return LoadedProgram{std::move(device), std::move(program)};

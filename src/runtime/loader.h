@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -17,12 +18,13 @@ struct LoadedProgram {
 };
 
 // Opens the archive at `path` (a .rai file, or a directory with vaiml_par_0) and loads it on
-// `device`, or on the device of that name.
+// `device`, or on the device that device::open_device_of_program gives for the name.
 Result<std::shared_ptr<const device::Program>> load_program(const std::string& path,
                                                             device::Device& device);
 // The same from an archive in memory (the file form), which is copied.
 Result<std::shared_ptr<const device::Program>> load_program(std::span<const std::byte> archive,
                                                             device::Device& device);
-Result<LoadedProgram> load_program(const std::string& path, const std::string& device_name = "cpu");
+Result<LoadedProgram> load_program(const std::string& path,
+                                   const std::optional<std::string>& device_name = std::nullopt);
 
 }  // namespace millrace::runtime

@@ -34,7 +34,8 @@ struct SessionOptions {
   Placement placement = {};
   std::shared_ptr<Profile> profile = nullptr;  // of the program, told of every job; null for none
   // A job that runs without progress for this long is given up (kHung); its lane is replaced, and
-  // the jobs behind it run. Zero: never. With it, execute() hands over to a lane.
+  // the jobs behind it run. Zero: never. MILLRACE_WATCHDOG, if it is set, shortens it. With it,
+  // execute() hands over to a lane, and close() waits no longer for a job without progress.
   std::chrono::nanoseconds watchdog{0};
 };
 

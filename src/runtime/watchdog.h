@@ -1,4 +1,4 @@
-// The watchdog over jobs and requests of the vendors' faces, whose APIs have no option for it.
+// The watchdog that the environment asks for, over the jobs and requests of every program.
 #pragma once
 
 #include <chrono>
@@ -7,9 +7,10 @@
 
 namespace millrace::runtime {
 
-// What the environment variable MILLRACE_WATCHDOG says, for example "10s": how long a job
-// may run without progress. Zero, for no watchdog, when it is not set or empty; kInvalidArgument
-// when it makes no sense. Any thread that does not race with a change of the environment.
-Result<std::chrono::nanoseconds> watchdog_of_environment();
+// How long a job may run without progress: what the environment variable MILLRACE_WATCHDOG says,
+// for example "10s", or `own`, what the program asks for, whichever is less. Zero is for ever, both
+// for `own` and for a variable that is empty or not set. kInvalidArgument when the variable makes
+// no sense. Thread-safe, unless the environment is being changed.
+Result<std::chrono::nanoseconds> watchdog_in_force(std::chrono::nanoseconds own);
 
 }  // namespace millrace::runtime

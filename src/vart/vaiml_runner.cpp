@@ -8,10 +8,8 @@
 #include <system_error>
 #include <utility>
 
-#include "device/registry.h"
 #include "graph/connectivity.h"
 #include "model/archive_extract.h"
-#include "runtime/watchdog.h"
 #include "vart/job_trace.h"
 #include "vart/properties.h"
 #include "vart/tensor_info.h"
@@ -33,7 +31,7 @@ T value_or_throw(Result<T> result) {
 }
 
 runtime::LoadedProgram load(const std::string& model_path) {
-  return value_or_throw(runtime::load_program(model_path, device::device_of_environment()));
+  return value_or_throw(runtime::load_program(model_path));
 }
 
 std::unique_ptr<runtime::Session> make_session(const runtime::LoadedProgram& loaded,
@@ -48,7 +46,6 @@ std::unique_ptr<runtime::Session> make_session(const runtime::LoadedProgram& loa
   session.name = fmt::format("runner \"{}\"", options.name);
   session.max_lanes = options.async_threadpool_depth;
   session.placement = {options.start_column, !options.aie_columns_sharing};
-  session.watchdog = value_or_throw(runtime::watchdog_of_environment());
   return value_or_throw(runtime::Session::create(loaded.device, loaded.program, session));
 }
 

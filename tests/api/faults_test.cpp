@@ -1,7 +1,8 @@
-// Which jobs injected faults strike.
+// Faults and the watchdog that the environment asks for, and which jobs faults strike.
 #include <gmock/gmock.h>
 
 #include <array>
+#include <cstdlib>
 #include <vector>
 
 #include "tests/api/native_fixture.h"
@@ -10,6 +11,7 @@ namespace millrace::test {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 class Faults : public NativeApi {
  protected:
@@ -75,6 +77,71 @@ TEST_F(Faults, LeaveOutJobsThatAreRefused) {
   faults().release();
   EXPECT_TRUE(running.wait().ok());
   EXPECT_EQ(execute(unit), StatusCode::kInternal);
+}
+
+class FaultsOfTheEnvironment : public ::testing::Test {
+ protected:
+  ~FaultsOfTheEnvironment() override {
+    for (const char* name : {"MILLRACE_FAULTS", "MILLRACE_WATCHDOG"}) ::unsetenv(name);
+  }
+
+  Model load_tiny(Device& device) {
+    const std::string path = directory_.file("tiny.rai");
+    EXPECT_TRUE(write_tiny_model(path).ok());
+    return device.load(path).value();
+  }
+
+ private:
+  const TemporaryDirectory directory_;
+};
+
+TEST_F(FaultsOfTheEnvironment, AreInForceOnAnyDevice) {
+  ::setenv("MILLRACE_FAULTS", "fail=2,status=INTERNAL", 1);
+  Device device = Device::open("null", {.lanes = 2}).value();
+  EXPECT_EQ(device.name(), "faulty-null");
+  const Model model = load_tiny(device);
+  const JobMemory memory(model);
+  Unit unit = device.create_unit().value();
+  EXPECT_TRUE(unit.execute(model, memory.args()).ok());
+  EXPECT_EQ(unit.execute(model, memory.args()).code(), StatusCode::kInternal);
+}
+
+TEST_F(FaultsOfTheEnvironment, ThatMakeNoSenseAreRefused) {
+  ::setenv("MILLRACE_FAULTS", "fail=often", 1);
+  const Status status = Device::open("null").status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("MILLRACE_FAULTS"));
+}
+
+TEST_F(FaultsOfTheEnvironment, AWatchdogThatMakesNoSenseIsRefused) {
+  Device device = Device::open("null").value();
+  ::setenv("MILLRACE_WATCHDOG", "10", 1);
+  EXPECT_THAT(device.create_unit().status().message(), HasSubstr("MILLRACE_WATCHDOG: \"10\""));
+}
+
+class WatchdogOfTheEnvironment : public Faults {
+ protected:
+  WatchdogOfTheEnvironment() {
+    ::setenv("MILLRACE_WATCHDOG", "400ms", 1);
+    faults().hang_nth(1);
+  }
+  ~WatchdogOfTheEnvironment() override { ::unsetenv("MILLRACE_WATCHDOG"); }
+};
+
+TEST_F(WatchdogOfTheEnvironment, GivesUpJobsOfUnitsThatHaveNone) {
+  Unit unit = make_unit({.auto_reset = true});
+  const Status status = submit(unit).wait();
+  EXPECT_EQ(status.code(), StatusCode::kHung);
+  EXPECT_THAT(status.message(), HasSubstr("made no progress for 400 ms"));
+  EXPECT_EQ(execute(unit), kOk);
+}
+
+TEST_F(WatchdogOfTheEnvironment, LimitsHowLongACloseWaits) {
+  Unit unit = make_unit();
+  Job job = submit(unit);
+  faults().await_hangs(1);
+  unit.close();
+  EXPECT_THAT(job.wait(kPoll).message(), HasSubstr("made no progress for 400 ms"));
 }
 
 }  // namespace

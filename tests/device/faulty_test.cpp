@@ -543,6 +543,20 @@ TEST_F(FaultyByName, FaultsThatMakeNoSenseAreRefused) {
   EXPECT_TRUE(open_device("null").ok()) << "no other device looks at them";
 }
 
+TEST_F(FaultyByName, IsWhatProgramsOpenWhereFaultsAreSet) {
+  EXPECT_EQ(open_device_of_program("null").value()->name(), "null");
+  set_faults("fail=2");
+  const auto device = open_device_of_program("null").value();
+  EXPECT_EQ(device->name(), "faulty-null");
+  EXPECT_EQ(open_device_of_program("faulty-null").value(), device);
+  EXPECT_EQ(open_device_of_program("nosuch").status().code(), StatusCode::kNotFound);
+  set_faults("");
+  EXPECT_EQ(open_device_of_program("null").value()->name(), "null");
+  setenv("MILLRACE_TRANSFER_FAULTS", "fail=2", 1);
+  EXPECT_EQ(open_device_of_program("null").value(), device);
+  unsetenv("MILLRACE_TRANSFER_FAULTS");
+}
+
 TEST_F(FaultyByName, NeedsADeviceBehindIt) {
   EXPECT_EQ(open_device("faulty-nosuch").status().code(), StatusCode::kNotFound);
   EXPECT_EQ(open_device("faulty-").status().code(), StatusCode::kNotFound);

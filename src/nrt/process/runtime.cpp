@@ -70,7 +70,7 @@ Status Runtime::start() {
   set_up_log();
   MILLRACE_ASSIGN_OR_RETURN(const Settings settings, settings_of_environment());
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
-                            device::open_device(device::device_of_environment()));
+                            device::open_device_of_program());
   // Something that hung may have kept the device of an earlier life.
   MILLRACE_RETURN_IF_ERROR(device::apply_faults_of_environment(*device));
   if (settings.implicit_async_wanted) warn_of_implicit_async();

@@ -183,10 +183,7 @@ Result<Settings> settings_of_environment() {
       const uint64_t timeout,
       number_variable(kExecTimeout, settings.exec_timeout.count(), 1, kLongestTimeout));
   settings.exec_timeout = std::chrono::seconds(timeout);
-  MILLRACE_ASSIGN_OR_RETURN(const std::chrono::nanoseconds watchdog,
-                            runtime::watchdog_of_environment());
-  settings.watchdog = settings.exec_timeout;
-  if (watchdog.count() > 0) settings.watchdog = std::min(settings.watchdog, watchdog);
+  MILLRACE_ASSIGN_OR_RETURN(settings.watchdog, runtime::watchdog_in_force(settings.exec_timeout));
   MILLRACE_ASSIGN_OR_RETURN(settings.compute_depth,
                             depth("MILLRACE_NRT_COMPUTE_DEPTH", settings.compute_depth));
   MILLRACE_ASSIGN_OR_RETURN(settings.collectives_depth,
