@@ -126,7 +126,7 @@ TEST_P(DeviceConformance, ContextsRunAtTheSameTimeOnDifferentThreads) {
   other.join();
 }
 
-TEST_P(DeviceConformance, TellsHowFarItIs) {
+TEST_P(DeviceConformance, ReportsHowFarItIs) {
   const std::vector<StepInfo> steps = program_->info().steps;
   for (const StepInfo& step : steps) EXPECT_FALSE(step.operation.empty());
   test::TestRun control;

@@ -37,7 +37,7 @@ TEST_F(NullDevice, LeavesOutputsAsTheyAre) {
   EXPECT_EQ(output, std::vector<std::byte>(4096, std::byte{42}));
 }
 
-TEST_F(NullDevice, TellsWhichPartitionItIsInAndStopsBetweenTwo) {
+TEST_F(NullDevice, ReportsWhichPartitionItIsInAndStopsBetweenTwo) {
   const auto model = test::tiny_model({.cpu_partition = true});
   const auto program = device_->load(std::make_shared<graph::CompiledModel>(model)).value();
   test::TestRun control;

@@ -1,6 +1,6 @@
 // Between the caller's tensors and the values of a program: which views a boundary tensor is
 // accepted in, and the reorders that take each of them to the layout the program wants. A view
-// that already lies that way is used in place.
+// that already has that layout is used as it is.
 #pragma once
 
 #include <cstdint>

@@ -23,8 +23,8 @@ struct CallerTensor {
 };
 
 // Where a buffer lies at run time: a constant; else the caller's tensor when that is bound in a
-// view `caller` covers; else the arena, if the buffer has a place there. `offset` counts from the
-// start of whichever it is.
+// view `caller` covers; else the arena, if the buffer is planned there. `offset` counts from the
+// start of the constant, the tensor or the buffer's part of the arena.
 struct BufferPlace {
   const std::byte* constant = nullptr;
   std::optional<CallerTensor> caller;

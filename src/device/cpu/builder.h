@@ -1,12 +1,12 @@
 // Builder: turns a graph into the steps of a program, node by node.
 //
-// Every value has one or more places: a buffer and a layout in it. Kernels ask for their operands
-// in the layout they like best; the builder adds a reorder only where the value has no such place
-// yet. Partitions are lowered one after the other. Those on the CPU compute in FP32, and a value
-// has places of its own for each kind of partition: the first partition of the other kind that
-// reads it brings it over, a CPU partition to plain FP32. Weights are packed while the program is
-// built. Memory is planned here, from the sizes the chosen layouts really take; the plan an archive
-// carries is for dense values and not used.
+// A value is stored in one or more operands: a buffer and a layout in it. Kernels ask for their
+// operands in the layout they like best; the builder adds a reorder only where the value is not
+// stored in that layout yet. Partitions are lowered one after the other. Those on the CPU compute
+// in FP32, and a value is stored apart for each kind of partition: the first partition of the other
+// kind that reads it copies it, a CPU partition to plain FP32. Weights are packed while the program
+// is built. Memory is planned here, from the sizes the chosen layouts really take; the plan an
+// archive carries is for dense values and not used.
 //
 // Functions that reach oneDNN may throw its exceptions: call them inside guarded().
 #pragma once
@@ -87,19 +87,19 @@ class Builder {
 
   // Results.
   Operand new_result(graph::ValueId id, const Desc& desc);
-  // The value lies in memory that there is already.
+  // The value is stored in memory that exists already.
   void set_result(graph::ValueId id, const Operand& place);
   // Memory for this node only.
   Operand new_temporary(const Desc& desc) { return {buffers_.add_arena(desc.get_size()), desc}; }
-  // Whether the node may write its result over `place`, which holds `id`: nobody needs anything in
-  // that memory afterwards, and it belongs to the program.
+  // Whether the node may write its result over `place`, which holds `id`: that memory belongs to
+  // the program, and no step reads it afterwards.
   bool may_overwrite(graph::ValueId id, const Operand& place) const;
   // new_result() in the memory of the operand `id` where that is allowed and lies as `desc`.
   Operand new_result_over(graph::ValueId result, const Desc& desc, graph::ValueId id,
                           const Operand& place);
 
   // Steps, in the order in which they run. They belong to the node that is being lowered and work
-  // towards its result; but with `moved`, to no node: they bring that value somewhere.
+  // towards its result; but with `moved`, to no node: they move that value.
   void add(std::string operation, std::string implementation, std::unique_ptr<const Step> step,
            std::optional<ViewCondition> only_in = std::nullopt,
            graph::ValueId moved = graph::kNoValue);
@@ -120,7 +120,7 @@ class Builder {
                    std::optional<ViewCondition> only_in = std::nullopt);
 
   BufferTable& buffers() noexcept { return buffers_; }
-  // The places of a value so far, for the kind of partition that is being lowered.
+  // Where a value is stored so far, for the kind of partition that is being lowered.
   const std::vector<Operand>& places(graph::ValueId id) const {
     return values_[id].places[kind_index()];
   }

@@ -173,7 +173,7 @@ std::optional<Desc> reshaped(const Desc& desc, const Dims& dims) {
 }
 
 Desc permuted(const Desc& desc, const Dims& permutation) {
-  // oneDNN wants to know where each dimension goes, not where it comes from.
+  // oneDNN takes the new position of each dimension, not the old one.
   std::vector<int> target(permutation.size());
   for (size_t i = 0; i < permutation.size(); ++i)
     target[static_cast<size_t>(permutation[i])] = static_cast<int>(i);

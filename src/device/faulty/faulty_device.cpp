@@ -7,7 +7,7 @@
 namespace millrace::device {
 namespace {
 
-// Tells the plan when a running frame begins a partition, and passes on what it sees.
+// Notifies the plan when a running frame begins a partition, and passes on what it sees.
 class PartitionWatch final : public queue::ProgressObserver {
  public:
   PartitionWatch(queue::RunControl& control, FaultPlan& faults)

@@ -116,7 +116,7 @@ class Lowering {
     return {};
   }
 
-  // Where the result goes: with a residual, over it, for the primitive adds to what is there.
+  // The memory of the result: with a residual, that of the residual, to which the primitive adds.
   Result<Operand> make_result() {
     const Desc desc = primitive_.dst_desc();
     if (residual_ == kNoValue) return builder_.new_result(y_, desc);

@@ -11,7 +11,7 @@ namespace {
 
 using graph::ValueId;
 
-// The part of the memory of `place`, where the layout can be cut there.
+// The part of a layout that the slice selects, where the layout can be cut there.
 std::optional<Desc> cut(const Desc& desc, const graph::Slice& op) {
   if (std::ranges::any_of(op.step, [](int64_t step) { return step != 1; })) return std::nullopt;
   const Desc part = desc.submemory_desc(op.size, op.begin, /*allow_empty=*/true);

@@ -21,7 +21,7 @@ Status lower(Builder& builder, const Node& node, const graph::Reshape&) {
   return {};
 }
 
-// Only the description changes; whoever needs the elements in another order reorders them once.
+// Only the description changes; a node that needs the elements in another order reorders them once.
 Status lower(Builder& builder, const Node& node, const graph::Transpose& op) {
   const graph::ValueId x = node.input(0), y = node.outputs[0];
   if (!builder.is_floating(x))
