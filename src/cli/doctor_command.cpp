@@ -1,13 +1,17 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <map>
-#include <set>
+#include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "base/environment.h"
 #include "base/topology.h"
+#include "base/variables.h"
 #include "cli/commands.h"
 #include "cli/nrt_findings.h"
 #include "device/registry.h"
@@ -112,14 +116,16 @@ Status print_nrt() {
   return *found.started;
 }
 
-// The variables that are set and may change what programs do.
+// The variables that are set and may change what programs do, and those that are misspelt.
 void print_variables() {
-  std::set<std::string_view> set;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
-    if (text.starts_with("MILLRACE_") || text.starts_with("NEURON_RT_")) set.insert(text);
+  const std::vector<std::string> unknown = unknown_variables();
+  for (const char* prefix : {"MILLRACE_", "NEURON_RT_"}) {
+    for (const std::string& name : variables_with_prefix(prefix)) {
+      const bool is_unknown = std::ranges::count(unknown, name) != 0;
+      print_row("variable", fmt::format("{}={}{}", name, std::getenv(name.c_str()),
+                                        is_unknown ? "  (unknown: nothing reads it)" : ""));
+    }
   }
-  for (const std::string_view text : set) print_row("variable", std::string(text));
 }
 
 }  // namespace

@@ -56,6 +56,7 @@ TEST(VartPage, ListsEveryEnvironmentVariable) {
   for (const auto& file : std::filesystem::recursive_directory_iterator(kSource + "/src")) {
     if (file.path().extension() != ".cpp" || file.path().parent_path().filename() == "nrt")
       continue;
+    if (file.path().filename() == "variables.cpp") continue;  // the list of all names
     for (const std::string& name :
          all_of<Names>(content(file.path()), R"re("(MILLRACE_[A-Z0-9_]+))re")) {
       if (name.starts_with("MILLRACE_NRT_")) continue;  // the other face's page has them

@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/environment.h"
 #include "base/topology.h"
+#include "base/variables.h"
 #include "memory/bank.h"
 #include "nrt/process/log_location.h"
 #include "nrt/terms/status.h"
@@ -163,8 +165,8 @@ LogLevelChoice log_level() {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
   if (text.empty()) return {};
   const auto* const found = std::ranges::find(kLevels, text, &NamedLevel::name);
-  return found == std::end(kLevels) ? LogLevelChoice{LogLevel::kWarning, name}
-                                    : LogLevelChoice{found->level};
+  if (found == std::end(kLevels)) return {LogLevel::kWarning, name, true};
+  return {found->level, nullptr, true};
 }
 
 std::vector<std::string> variables_without_effect() {
@@ -172,6 +174,7 @@ std::vector<std::string> variables_without_effect() {
   std::erase_if(names, [](const std::string& name) {
     return name.starts_with("NEURON_RT_INSPECT_") || std::ranges::count(kKnown, name) != 0;
   });
+  std::ranges::move(unknown_variables(), std::back_inserter(names));
   return names;
 }
 

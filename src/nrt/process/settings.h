@@ -50,11 +50,12 @@ Result<VisibleCores> visible_cores();
 struct LogLevelChoice {
   std::optional<LogLevel> level = LogLevel::kWarning;
   const char* wrong_variable = nullptr;
+  bool asked_for = false;  // by one of the variables
 };
 // NEURON_RT_LOG_LEVEL_NRT, or else NEURON_RT_LOG_LEVEL, in any case.
 LogLevelChoice log_level();
 
-// The variables of the vendor's runtime that are set and that nothing here reads, by name.
+// The variables NEURON_RT_... and MILLRACE_... that are set and that nothing here reads.
 std::vector<std::string> variables_without_effect();
 
 }  // namespace millrace::nrt

@@ -1,0 +1,45 @@
+#include "base/variables.h"
+
+#include <algorithm>
+
+#include "base/environment.h"
+
+namespace millrace {
+namespace {
+
+constexpr std::string_view kKnown[] = {
+    "MILLRACE_COLUMNS",
+    "MILLRACE_DEVICE",
+    "MILLRACE_FAULTS",
+    "MILLRACE_LOG",
+    "MILLRACE_MEMORY_BANKS",
+    "MILLRACE_NO_BF16",
+    "MILLRACE_NRT_COLLECTIVES_DEPTH",
+    "MILLRACE_NRT_COMPUTE_DEPTH",
+    "MILLRACE_NRT_CORES",
+    "MILLRACE_NRT_FAULT_STATUS",
+    "MILLRACE_NRT_MEMORY",
+    "MILLRACE_NRT_NAN_CHECK",
+    "MILLRACE_NRT_TRANSFER_DEPTH",
+    "MILLRACE_PEERS",  // benchmarks
+    "MILLRACE_PLUGIN_DIR",
+    "MILLRACE_STRICT_SYNC",
+    "MILLRACE_TEST_MODELS",  // tests
+    "MILLRACE_TRANSFER_FAULTS",
+    "MILLRACE_WATCHDOG",
+};
+
+}  // namespace
+
+std::span<const std::string_view> known_variables() noexcept {
+  return kKnown;
+}
+
+std::vector<std::string> unknown_variables() {
+  std::vector<std::string> names = variables_with_prefix("MILLRACE_");
+  std::erase_if(names,
+                [](const std::string& name) { return std::ranges::count(kKnown, name) != 0; });
+  return names;
+}
+
+}  // namespace millrace
