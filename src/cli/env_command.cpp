@@ -1,17 +1,32 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 #include "cli/commands.h"
 
 namespace millrace::cli {
 namespace {
 
+// The list without this directory, which the variable may have from an earlier call.
+std::string without(std::string_view list, std::string_view directory) {
+  std::string rest;
+  for (size_t at = 0; at < list.size();) {
+    const size_t colon = std::min(list.find(':', at), list.size());
+    const std::string_view entry = list.substr(at, colon - at);
+    if (entry != directory) rest.append(rest.empty() ? "" : ":").append(entry);
+    at = colon + 1;
+  }
+  return rest;
+}
+
 void print_variable(const char* name, const std::string& directory) {
-  const char* before = std::getenv(name);
-  const bool more = before != nullptr && *before != '\0';
-  fmt::print("export {}='{}{}{}'\n", name, directory, more ? ":" : "", more ? before : "");
+  const char* const before = std::getenv(name);
+  const std::string rest = without(before == nullptr ? "" : before, directory);
+  fmt::print("export {}='{}{}{}'\n", name, directory, rest.empty() ? "" : ":", rest);
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <strings.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string_view>
@@ -32,6 +34,31 @@ void* open_library() {
   return dlopen((core.parent_path() / "libnrt.so.1").c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
+// While it exists, nrt_init finds no wish for a system profile, which it would write to a file. Any
+// other value of the variable is left, since nrt_init says what is wrong with it.
+class WithoutSystemProfile {
+ public:
+  WithoutSystemProfile() : value_(value_of_environment()) {
+    if (is_on()) ::setenv(kVariable, "0", 1);
+  }
+  ~WithoutSystemProfile() {
+    if (is_on()) ::setenv(kVariable, value_.c_str(), 1);
+  }
+  WithoutSystemProfile(const WithoutSystemProfile&) = delete;
+  WithoutSystemProfile& operator=(const WithoutSystemProfile&) = delete;
+
+ private:
+  static constexpr const char* kVariable = "NEURON_RT_INSPECT_ENABLE";
+
+  static std::string value_of_environment() {
+    const char* const value = std::getenv(kVariable);
+    return value == nullptr ? "" : value;
+  }
+  bool is_on() const noexcept { return value_ == "1" || ::strcasecmp(value_.c_str(), "true") == 0; }
+
+  const std::string value_;
+};
+
 // Starts the runtime with the environment of this process; `log` gets its lines.
 Status try_start(void* library, std::vector<std::string>& log) {
   auto* const init = call_of<decltype(nrt_init)>(library, "nrt_init");
@@ -39,6 +66,7 @@ Status try_start(void* library, std::vector<std::string>& log) {
   if (init == nullptr || close == nullptr) return unsupported("libnrt.so.1 has no nrt_init");
   set_log_sink([&](LogLevel, std::string_view, std::string_view line) { log.emplace_back(line); },
                LogLevel::kInfo);
+  const WithoutSystemProfile writes_no_file;
   const NRT_STATUS status = init(NRT_FRAMEWORK_TYPE_NO_FW, "", "");
   set_log_sink({});
   if (status != NRT_SUCCESS)
@@ -61,7 +89,7 @@ NrtFindings look_at_nrt() {
   auto* const version_of = call_of<decltype(nrt_get_version)>(library, "nrt_get_version");
   nrt_version_t version{};
   if (version_of == nullptr || version_of(&version, sizeof version) != NRT_SUCCESS) {
-    found.library = "found, but it does not tell its version";
+    found.library = "found, but it does not say its version";
     return found;
   }
   const std::string_view detail = version.rt_detail;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "memory/bank.h"
 #include "memory/buffer.h"
@@ -25,7 +26,9 @@ TEST_F(CliTest, DoctorFindsTheDevices) {
 class DoctorVariables : public CliTest {
  protected:
   ~DoctorVariables() override {
-    for (const char* name : {"MILLRACE_FAULTS", "NEURON_RT_NUM_CORES"}) ::unsetenv(name);
+    for (const char* name : {"MILLRACE_FAULTS", "MILLRACE_WATCHDOGG", "NEURON_RT_INSPECT_ENABLE",
+                             "NEURON_RT_NUM_CORES"})
+      ::unsetenv(name);
   }
 };
 
@@ -35,6 +38,26 @@ TEST_F(DoctorVariables, ShowsThoseThatAreSet) {
   const ProgramResult result = millrace({"doctor"});
   EXPECT_THAT(result.out, ContainsRegex("variable +MILLRACE_FAULTS=fail=3\n"));
   EXPECT_THAT(result.out, ContainsRegex("variable +NEURON_RT_NUM_CORES=2\n"));
+}
+
+TEST_F(DoctorVariables, MarksThoseThatNothingReads) {
+  ::setenv("MILLRACE_WATCHDOGG", "1s", 1);
+  ::setenv("NEURON_RT_NUM_CORES", "1", 1);
+  const ProgramResult result = millrace({"doctor"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, ContainsRegex("variable +MILLRACE_WATCHDOGG=1s +.unknown"));
+  EXPECT_THAT(result.out, ContainsRegex("variable +NEURON_RT_NUM_CORES=1\n"));
+  EXPECT_THAT(result.out, ContainsRegex("its log +set, but without effect.*MILLRACE_WATCHDOGG"));
+}
+
+TEST_F(DoctorVariables, DoNotMakeItWriteFiles) {
+  ::setenv("NEURON_RT_INSPECT_ENABLE", "True", 1);
+  const ProgramResult result = millrace({"doctor"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, ContainsRegex("variable +NEURON_RT_INSPECT_ENABLE=True\n"));
+  EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
+  ::setenv("NEURON_RT_INSPECT_ENABLE", "perhaps", 1);
+  expect_failure(millrace({"doctor"}), "NEURON_RT_INSPECT_ENABLE is \"perhaps\"");
 }
 
 TEST_F(DoctorVariables, NamesFaultsThatMakeNoSense) {

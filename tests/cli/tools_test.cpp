@@ -7,6 +7,7 @@
 namespace millrace::test {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 TEST_F(CliTest, EnvNamesTheLibrariesOfThisBuild) {
@@ -14,6 +15,20 @@ TEST_F(CliTest, EnvNamesTheLibrariesOfThisBuild) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("export LD_LIBRARY_PATH='"));
   EXPECT_THAT(result.out, HasSubstr("/lib/pkgconfig"));
+}
+
+// What `eval "$(millrace env)"` makes of the variables, when it is done so many times.
+std::string paths_after(const std::string& program, int times) {
+  std::string script = "export LD_LIBRARY_PATH=/first:/second PKG_CONFIG_PATH=\n";
+  for (int i = 0; i < times; ++i) script += "eval \"$('" + program + "' env)\"\n";
+  script += "echo $LD_LIBRARY_PATH $PKG_CONFIG_PATH $PATH";
+  return run_program({"/bin/sh", "-c", script}, "/").out;
+}
+
+TEST_F(CliTest, EnvAddsNothingTwice) {
+  const std::string once = paths_after(MILLRACE_PROGRAM, 1);
+  EXPECT_THAT(once, ContainsRegex("^/[^:]+:/first:/second /[^: ]+/pkgconfig /"));
+  EXPECT_EQ(paths_after(MILLRACE_PROGRAM, 3), once);
 }
 
 TEST_F(CliTest, BenchReportsLatencyAndThroughput) {
