@@ -9,6 +9,7 @@
 #include "device/device.h"
 #include "memory/device_side.h"
 #include "queue/dispatcher.h"
+#include "runtime/job_times.h"
 
 namespace millrace::runtime {
 
@@ -28,6 +29,7 @@ struct JobBindings {
   uint32_t frames = 1;
   std::span<const TensorBinding> inputs;
   std::span<const TensorBinding> outputs;
+  std::shared_ptr<JobTimes> times = nullptr;  // written by the job, unless null
 };
 
 // The id of a job within its session, from 1; 0 is never issued. It has 32 bits because the VART

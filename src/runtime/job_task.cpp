@@ -15,6 +15,7 @@ void JobTask::fill(std::shared_ptr<Executor> executor, const JobBindings& bindin
                    Job* job) noexcept {
   executor_ = std::move(executor);
   job_ = job;
+  times_ = bindings.times;
   frames_ = 0;
   inputs_ = bindings.inputs.size();
   try {
@@ -28,6 +29,8 @@ void JobTask::fill(std::shared_ptr<Executor> executor, const JobBindings& bindin
 }
 
 Status JobTask::run(queue::RunControl& control) noexcept {
+  if (times_ != nullptr) [[unlikely]]
+    times_->mark_start();
   if (frames_ == 0) return {StatusCode::kOutOfMemory, "no memory for the tensors of the job"};
   if (profile_ == nullptr) [[likely]]
     return run_synced(control);
@@ -58,12 +61,19 @@ Status JobTask::run_frames(queue::RunControl& control) noexcept {
   return {};
 }
 
+// The first that is known of the end of the job: its callback may have to wait.
+void JobTask::write_status(const queue::Completion&) noexcept {
+  if (times_ != nullptr) [[unlikely]]
+    times_->mark_end();
+}
+
 void JobTask::on_published(const queue::Completion& completion) noexcept {
   if (job_ != nullptr) listener_->on_job_completed(job_, completion);
 }
 
 void JobTask::release() noexcept {
   tensors_.clear();
+  times_.reset();
   executor_.reset();
 }
 

@@ -42,6 +42,7 @@ class JobTask final : public queue::Task {
 
   // Frame after frame, until one fails or the job is asked to stop.
   Status run(queue::RunControl& control) noexcept override;
+  void write_status(const queue::Completion& completion) noexcept override;
   void on_published(const queue::Completion& completion) noexcept override;
   void release() noexcept override;
   std::string describe(const queue::RunPosition& position) const override;
@@ -54,6 +55,8 @@ class JobTask final : public queue::Task {
   const JobSync sync_;
   const std::shared_ptr<Profile> profile_;  // may be null
   Job* job_ = nullptr;
+  // Null unless the caller wants them. Owned for the same reason as the executor.
+  std::shared_ptr<JobTimes> times_;
   // Owned, because a run that hangs outlives the session.
   std::shared_ptr<Executor> executor_;
   uint32_t frames_ = 0;                 // 0 when there was no memory for the bindings

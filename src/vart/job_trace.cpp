@@ -4,6 +4,7 @@
 
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/clock.h"
@@ -12,32 +13,46 @@
 namespace millrace::vartml {
 namespace {
 
-// The start of one job, shared by who submits it and who is told that it is complete.
-struct JobStart {
+int64_t microseconds(int64_t from_ns, int64_t to_ns) {
+  return (to_ns - from_ns) / 1000;
+}
+
+// What becomes of one job: shared by the thread that submits it and the one that runs its callback.
+struct JobLife {
   // Held until the submission is logged, so that the lines of a job come in their order.
   std::mutex mutex;
-  const int64_t time_ns = now_ns();
-};
+  const int64_t submitted_ns = now_ns();
+  runtime::JobTimes times;
 
-std::string outcome(const Status& status, int64_t since_ns) {
-  return fmt::format("{} after {} us", to_string(to_status_code(status.code())),
-                     (now_ns() - since_ns) / 1000);
-}
+  // Requirement: the job is complete, or was refused.
+  std::string outcome(const Status& status) const {
+    const int64_t started = times.started(), ended = times.ended();
+    const std::string_view code = to_string(to_status_code(status.code()));
+    if (ended == 0) return std::string(code);
+    if (started == 0)
+      return fmt::format("{}: {} us in the queue, never started", code,
+                         microseconds(submitted_ns, ended));
+    return fmt::format("{}: {} us in the queue, {} us on the device", code,
+                       microseconds(submitted_ns, started), microseconds(started, ended));
+  }
+};
 
 }  // namespace
 
 Result<runtime::SessionJobId> submit_traced(runtime::Session& session,
-                                            const runtime::JobBindings& bindings,
+                                            runtime::JobBindings bindings,
                                             runtime::JobCallback callback,
                                             std::shared_ptr<const RunnerLog> log) {
-  const auto start = std::make_shared<JobStart>();
-  const std::lock_guard lock(start->mutex);
+  const auto life = std::make_shared<JobLife>();
+  bindings.times = {life, &life->times};
+  const std::lock_guard lock(life->mutex);
   Result<runtime::SessionJobId> id = session.submit(
-      bindings, [start, log, callback = std::move(callback)](uint64_t job, const Status& status) {
+      bindings, [life, log, callback = std::move(callback)](uint64_t job, const Status& status) {
         {
-          const std::lock_guard logged(start->mutex);
-          log->write(LogLevel::kDebug,
-                     fmt::format("job {} completed: {}", job, outcome(status, start->time_ns)));
+          const std::lock_guard logged(life->mutex);
+          log->write(LogLevel::kDebug, fmt::format("job {} completed: {}, {} us until the callback",
+                                                   job, life->outcome(status),
+                                                   microseconds(life->times.ended(), now_ns())));
         }
         if (callback) callback(job, status);
       });
@@ -48,12 +63,13 @@ Result<runtime::SessionJobId> submit_traced(runtime::Session& session,
   return id;
 }
 
-Status execute_traced(runtime::Session& session, const runtime::JobBindings& bindings,
+Status execute_traced(runtime::Session& session, runtime::JobBindings bindings,
                       const RunnerLog& log) {
-  const int64_t start_ns = now_ns();
+  const auto life = std::make_shared<JobLife>();
+  bindings.times = {life, &life->times};
   Status status = session.execute(bindings);
-  log.write(LogLevel::kDebug, fmt::format("execute completed: {}, frames {}",
-                                          outcome(status, start_ns), bindings.frames));
+  log.write(LogLevel::kDebug, fmt::format("execute completed: {}, frames {}", life->outcome(status),
+                                          bindings.frames));
   return status;
 }
 
