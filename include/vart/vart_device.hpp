@@ -27,7 +27,7 @@ class Device {
   ~Device();
 
   // The device with that index, opened on first use. The same index and path give the same device
-  // for as long as somebody holds it. `xclbin_loc` is compared, not read: software needs no
+  // for as long as a pointer to it exists. `xclbin_loc` is compared, not read: software needs no
   // bitstream. Throws std::invalid_argument when the device cannot be opened, or is open with
   // another path.
   static std::shared_ptr<Device> get_device_hdl(const int32_t dev_idx,

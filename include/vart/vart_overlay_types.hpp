@@ -45,7 +45,7 @@ struct OverlayRectParams {
 
 struct OverlayTextParams {
   OverlayCoordinates points;
-  char* disp_text;  // belongs to whoever made the OverlayShapeInfo
+  char* disp_text;  // belongs to the maker of the OverlayShapeInfo
   bool bottom_left_origin;
   bool apply_bg_color;
   OverlayFontData text_font;

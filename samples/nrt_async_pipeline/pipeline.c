@@ -22,19 +22,19 @@ typedef struct {
   nrta_seq_t completed;  // all requests up to here have completed
 } unit;
 
-// What one of the places of the pipeline is doing: the item there, and its request.
+// What one of the slots of the pipeline is doing: the item in it, and its request.
 typedef struct {
   const tensor_group* group;
   stage stage;
   nrta_seq_t last;       // the last request of the stage
   NRT_STATUS* statuses;  // of the stage's requests, one for each tensor; [0] for an execution
   long item;
-} place;
+} slot;
 
 typedef struct {
   const loaded_model* loaded;
   unit units[STAGES];
-  place places[MOST_IN_FLIGHT];
+  slot slots[MOST_IN_FLIGHT];
   int in_flight;
   long items, started, finished;
   unsigned long* hashes;
@@ -63,7 +63,7 @@ static void close_units(pipeline* p) {
   }
 }
 
-static bool schedule_transfers(const pipeline* p, place* at) {
+static bool schedule_transfers(const pipeline* p, slot* at) {
   const nrt_tensor_usage_t usage =
       at->stage == WRITE ? NRT_TENSOR_USAGE_INPUT : NRT_TENSOR_USAGE_OUTPUT;
   const int queue = p->units[at->stage].queue;
@@ -82,7 +82,7 @@ static bool schedule_transfers(const pipeline* p, place* at) {
   return true;
 }
 
-static bool schedule_stage(const pipeline* p, place* at) {
+static bool schedule_stage(const pipeline* p, slot* at) {
   at->last = 0;  // a stage without requests is complete
   if (at->stage != EXECUTE) return schedule_transfers(p, at);
   return succeeded(nrta_execute_schedule(p->loaded->model, at->group->inputs, at->group->outputs,
@@ -91,7 +91,7 @@ static bool schedule_stage(const pipeline* p, place* at) {
 }
 
 // What became of the stage's requests, which have completed.
-static bool check_stage(const place* at) {
+static bool check_stage(const slot* at) {
   static const char* const names[STAGES] = {"a write", "an execution", "a read"};
   const size_t count = at->stage == EXECUTE ? 1 : at->group->count;
   for (size_t i = 0; i < count; ++i)
@@ -99,14 +99,14 @@ static bool check_stage(const place* at) {
   return true;
 }
 
-static void finish_item(pipeline* p, place* at) {
+static void finish_item(pipeline* p, slot* at) {
   p->hashes[at->item] = hash_outputs(at->group);
   ++p->finished;
   at->stage = IDLE;
 }
 
-// Takes the place as far as it goes without waiting.
-static bool advance(pipeline* p, place* at) {
+// Advances the slot as far as is possible without waiting.
+static bool advance(pipeline* p, slot* at) {
   for (;;) {
     if (at->stage == IDLE) {
       if (p->started == p->items) return true;
@@ -146,7 +146,7 @@ static bool wait_for_completions(pipeline* p) {
 
 // A failure leaves requests behind that still use the groups.
 static void drain(pipeline* p) {
-  for (place* at = p->places; at < p->places + p->in_flight; ++at)
+  for (slot* at = p->slots; at < p->slots + p->in_flight; ++at)
     for (bool completed = at->stage == IDLE || at->last == 0; !completed; usleep(100))
       if (nrta_is_completed(at->last, &completed) != NRT_SUCCESS) break;
 }
@@ -154,7 +154,7 @@ static void drain(pipeline* p) {
 static bool run(pipeline* p) {
   if (!open_units(p)) return false;
   for (;;) {
-    for (place* at = p->places; at < p->places + p->in_flight; ++at)
+    for (slot* at = p->slots; at < p->slots + p->in_flight; ++at)
       if (!advance(p, at)) return false;
     if (p->finished == p->items) return true;
     if (!wait_for_completions(p)) return false;
@@ -167,13 +167,13 @@ bool run_pipeline(const loaded_model* loaded, const tensor_group* groups, int in
   for (int i = 0; i < STAGES; ++i) p.units[i].event = -1;
   bool ok = true;
   for (int i = 0; i < in_flight; ++i) {
-    p.places[i] = (place){.group = &groups[i], .stage = IDLE};
-    p.places[i].statuses = calloc(groups[i].count + 1, sizeof *p.places[i].statuses);
-    ok = ok && p.places[i].statuses != NULL;
+    p.slots[i] = (slot){.group = &groups[i], .stage = IDLE};
+    p.slots[i].statuses = calloc(groups[i].count + 1, sizeof *p.slots[i].statuses);
+    ok = ok && p.slots[i].statuses != NULL;
   }
   ok = ok && run(&p);
   if (!ok) drain(&p);
   close_units(&p);
-  for (int i = 0; i < in_flight; ++i) free(p.places[i].statuses);
+  for (int i = 0; i < in_flight; ++i) free(p.slots[i].statuses);
   return ok;
 }

@@ -41,5 +41,5 @@ void free_tensors(tensor_group* group);
 
 // Fills the host buffers of the inputs with numbers that depend on `seed`.
 void fill_inputs(const tensor_group* group, unsigned seed);
-// A number that tells the content of the outputs' host buffers.
+// A number by which the contents of the outputs' host buffers can be compared.
 unsigned long hash_outputs(const tensor_group* group);

@@ -1,7 +1,7 @@
 // nrt_error_tracker: recovers from a device that fails.
 //
 // Requests report their failures to an error tracker, the form of the interface in which several
-// requests share one place for errors. A unit that a failure has degraded stays so until the
+// requests share one tracker for errors. A unit that a failure has degraded stays so until the
 // runtime is started anew. So one process watches and never calls the runtime; the one that works
 // ends when its unit is lost, and another one goes on where it was.
 //

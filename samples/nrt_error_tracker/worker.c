@@ -10,7 +10,7 @@
 
 enum { CORE = 0, QUEUE = 0, IN_FLIGHT = 4, MOST_FAILURES = 3 };
 
-// All items use the same tensors, with zeros as inputs: nobody looks at what is computed here. A
+// All items use the same tensors, with zeros as inputs: the results are not used. A
 // program that does gives each item in flight tensors of its own, like nrt_async_pipeline.
 typedef struct {
   const loaded_model* loaded;
@@ -63,10 +63,10 @@ static bool collect(const job* job, burst* burst, long* computed) {
   *computed = burst->accepted;
   for (size_t i = 0; i < count; ++i) {
     const NRT_STATUS code = (NRT_STATUS)errors[i].error_code;
-    const long place = (long)(errors[i].seq_id - burst->first);
+    const long position = (long)(errors[i].seq_id - burst->first);
     printf("  request %" PRIu64 " failed: %s\n", NRTA_SEQ_GET_SEQ_NUM(errors[i].seq_id),
            nrt_get_status_as_str(code));
-    if (place < *computed) *computed = place;
+    if (position < *computed) *computed = position;
     if (code == NRT_EXEC_UNIT_UNRECOVERABLE || code == NRT_HW_ERROR || code == NRT_TIMEOUT)
       burst->unit_lost = true;
   }

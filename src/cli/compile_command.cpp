@@ -10,7 +10,7 @@
 namespace millrace::cli {
 namespace {
 
-// A batch that is fixed in the model stays in its shapes, which nobody expects who gives --batch.
+// A batch that is fixed in the model stays in its shapes, which is a surprise to users of --batch.
 void note_fixed_batch(const graph::CompiledModel& model) {
   for (const graph::Boundary& input : model.inputs)
     if (input.cpu.layout == tensor::Layout::kNchw && input.cpu.shape[0] > 1)

@@ -1,10 +1,10 @@
 // How far two outputs of one tensor lie apart, counted in steps.
 //
-// A step is what the tensor can tell apart. For a quantised tensor that is its scale, for other
-// integers 1. For a floating tensor it is the distance between neighbouring numbers of its type at
-// the largest magnitude of the reference: one step for the whole tensor, so that noise around zero
-// does not look like millions of units in the last place. Type means the one the program computes
-// in: that of the HW view where there is one.
+// A step is the smallest difference that the tensor can hold. For a quantised tensor that is its
+// scale, for other integers 1. For a floating tensor it is the distance between neighbouring
+// numbers of its type at the largest magnitude of the reference: one step for the whole tensor, so
+// that noise around zero does not look like millions of steps. Type means the one the program
+// computes in: that of the HW view where there is one.
 #pragma once
 
 #include <cstdint>

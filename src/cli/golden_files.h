@@ -6,7 +6,7 @@
 //   vart_multi_tenancy,  ofm_model_<k>/<name>_<AxBxC>_<type>.bin
 //   vart_multimodel_seq
 //
-// Type and shape in a name tell the view. Where there are none, the size does: vart_infer_async
+// Type and shape in a name indicate the view. Where there are none, the size does: vart_infer_async
 // writes one frame or a whole batch.
 #pragma once
 

@@ -22,7 +22,7 @@ struct InputFile {
 Result<std::vector<InputFile>> resolve_inputs(const graph::CompiledModel& model,
                                               const std::vector<std::string>& arguments);
 
-// The view in which raw files hold whole frames, for files of which nobody said it.
+// The view in which raw files hold whole frames, where the user has not said it.
 // kInvalidArgument, naming the first file and the sizes of its frames, when neither view fits all
 // of them, or both do and differ.
 Result<device::View> find_view(const graph::CompiledModel& model,

@@ -55,16 +55,16 @@ Json describe_partitions(const graph::CompiledModel& model) {
 
 Json describe_plan(const graph::CompiledModel& model) {
   uint64_t without_reuse = 0;
-  Json places = Json::array();
+  Json positions = Json::array();
   for (const graph::PlannedValue& planned : model.plan) {
     without_reuse += planned.bytes;
-    places.push_back({{"value", model.graph.values[planned.value].name},
-                      {"offset", planned.offset},
-                      {"bytes", planned.bytes}});
+    positions.push_back({{"value", model.graph.values[planned.value].name},
+                         {"offset", planned.offset},
+                         {"bytes", planned.bytes}});
   }
   return {{"arena_bytes", model.arena_bytes},
           {"bytes_without_reuse", without_reuse},
-          {"values", std::move(places)}};
+          {"values", std::move(positions)}};
 }
 
 Json describe(const graph::CompiledModel& model) {

@@ -15,7 +15,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Shows "task: step" in place of the line before, at most ten times a second.
+  // Shows "task: step" over the line before, at most ten times a second.
   void update(std::string_view step);
 
  private:

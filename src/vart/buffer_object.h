@@ -8,7 +8,7 @@ namespace millrace::vartml {
 
 class BufferObject {
  public:
-  // Known to find() until it is destroyed. Any thread.
+  // Known to find() until it is destroyed. Thread-safe.
   explicit BufferObject(memory::Buffer buffer);
   ~BufferObject();
   BufferObject(const BufferObject&) = delete;

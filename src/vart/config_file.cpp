@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::string_view kOptionsObject = "runner_options";
 
-// Goes through a text and tells somebody outside how far it is.
-class TellingIterator {
+// Goes through a text and writes down, outside of itself, how far it is: the parser copies it.
+class TrackingIterator {
  public:
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
@@ -27,18 +27,18 @@ class TellingIterator {
   using pointer = const char*;
   using reference = const char&;
 
-  TellingIterator(const char* at, const char** told) : at_(at), told_(told) {}
+  TrackingIterator(const char* at, const char** reached) : at_(at), reached_(reached) {}
   const char& operator*() const { return *at_; }
-  TellingIterator& operator++() {
-    *told_ = ++at_;
+  TrackingIterator& operator++() {
+    *reached_ = ++at_;
     return *this;
   }
-  bool operator==(const TellingIterator& other) const { return at_ == other.at_; }
-  bool operator!=(const TellingIterator& other) const { return at_ != other.at_; }
+  bool operator==(const TrackingIterator& other) const { return at_ == other.at_; }
+  bool operator!=(const TrackingIterator& other) const { return at_ != other.at_; }
 
  private:
   const char* at_;
-  const char** told_;
+  const char** reached_;
 };
 
 // The key as an option is called. What follows a dot is the name of a tensor and stays as it is.
@@ -57,7 +57,7 @@ class ConfigReader {
 
   std::vector<ConfigEntry> read() {
     const char* const end = text_.data() + text_.size();
-    Json::sax_parse(TellingIterator(text_.data(), &at_), TellingIterator(end, &at_), this);
+    Json::sax_parse(TrackingIterator(text_.data(), &at_), TrackingIterator(end, &at_), this);
     return std::move(entries_);
   }
 
@@ -91,8 +91,8 @@ class ConfigReader {
   bool parse_error(size_t, const std::string&, const nlohmann::detail::exception& error) {
     // In front come the exception's own name and, up to a colon, its idea of the line.
     const std::string_view text = error.what();
-    const size_t place = text.find(": "), name = text.find("] ");
-    refuse(text.substr((place != text.npos ? place : name) + 2));
+    const size_t position = text.find(": "), name = text.find("] ");
+    refuse(text.substr((position != text.npos ? position : name) + 2));
   }
 
  private:

@@ -8,7 +8,7 @@
 
 #include "runtime/job.h"
 #include "vart/model_tensors.h"
-#include "vart/place_warnings.h"
+#include "vart/tensor_warnings.h"
 #include "vart/vart_runner_factory.hpp"
 
 namespace millrace::vartml {

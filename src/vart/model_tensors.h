@@ -1,5 +1,5 @@
 // ModelTensors: the tensors of a model as the API describes them, in both views, and where each
-// memory bound to them has to fit. Immutable; any thread.
+// memory bound to them has to fit. Immutable and thread-safe.
 #pragma once
 
 #include <array>

@@ -193,15 +193,15 @@ bool read_option(std::string_view key, const std::any& payload, bool quoted,
 
 void read_config(const std::string& path, RunnerOptions& options) {
   for (const ConfigEntry& entry : read_config_file(path)) {
-    const std::string place = fmt::format("config_json: {}:{}", path, entry.line);
+    const std::string where = fmt::format("config_json: {}:{}", path, entry.line);
     try {
       if (!read_option(entry.key, entry.value, true, options))
         options.remarks.emplace_back(LogLevel::kDebug,
-                                     fmt::format("{}: {}", place, unknown(entry.key)));
+                                     fmt::format("{}: {}", where, unknown(entry.key)));
     } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument(fmt::format("{}: {}", place, error.what()));
+      throw std::invalid_argument(fmt::format("{}: {}", where, error.what()));
     } catch (const std::runtime_error& error) {
-      throw std::runtime_error(fmt::format("{}: {}", place, error.what()));
+      throw std::runtime_error(fmt::format("{}: {}", where, error.what()));
     }
   }
 }
@@ -210,7 +210,7 @@ void read_config(const std::string& path, RunnerOptions& options) {
 
 RunnerOptions read_options(const OptionMap& map) {
   RunnerOptions options;
-  // First, because the map goes before the file.
+  // First, because the map takes precedence over the file.
   if (const auto config = map.find(kConfigKey); config != map.end()) {
     const std::string path = string_option(kConfigKey, config->second);
     if (!path.empty()) read_config(path, options);

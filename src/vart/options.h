@@ -43,9 +43,9 @@ struct RunnerOptions {
   std::vector<std::pair<LogLevel, std::string>> remarks;
 };
 
-// The options of the map and, where it names a file with config_json, of that file; the map goes
-// first. Other keys are ignored, with a remark. Throws std::runtime_error, naming the option and
-// what it takes, for a payload of a type or value that a known option cannot have;
+// The options of the map and, where it names a file with config_json, of that file; the
+// map takes precedence. Other keys are ignored, with a remark. Throws std::runtime_error, naming
+// the option and what it takes, for a payload of a type or value that a known option cannot have;
 // std::invalid_argument where that is text for a view; and what read_config_file throws.
 RunnerOptions read_options(const OptionMap& map);
 

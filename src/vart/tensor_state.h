@@ -1,4 +1,4 @@
-// TensorState: what the copies of one NpuTensor share. Immutable once made; any thread.
+// TensorState: what the copies of one NpuTensor share. Immutable once made, and thread-safe.
 #pragma once
 
 #include <cstddef>

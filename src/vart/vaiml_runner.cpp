@@ -53,23 +53,33 @@ std::string no_bank(const memory::BankList& banks, uint32_t wanted) {
   return fmt::format("there is no memory bank {}: banks are 0 to {}", wanted, banks.size() - 1);
 }
 
-// For calls that must not throw: what the core left to the standard library to report.
+// Logging takes memory, too.
+ApiStatus report(const RunnerLog& log, ApiStatus code, std::string_view why) noexcept try {
+  return log.report(code, why);
+} catch (const std::exception&) {
+  return code;
+}
+
+// For calls that must not throw: what the core left to the standard library to report. `log` must
+// live as long as `call`.
 template <class Call>
-ApiStatus contained(Call&& call) noexcept {
+ApiStatus contained(const RunnerLog& log, Call&& call) noexcept {
   try {
     return call();
   } catch (const std::bad_alloc&) {
-    return ApiStatus::OUT_OF_MEMORY;
+    return report(log, ApiStatus::OUT_OF_MEMORY, "no memory for the call");
+  } catch (const std::exception& error) {
+    return report(log, ApiStatus::RUNTIME_ERROR, error.what());
   } catch (...) {
-    return ApiStatus::RUNTIME_ERROR;
+    return report(log, ApiStatus::RUNTIME_ERROR, "an exception of unknown type");
   }
 }
 
 // The same for calls that start a job; `start` fills in the id.
 template <class Start>
-::vart::JobHandle contained_start(Start&& start) noexcept {
+::vart::JobHandle contained_start(const RunnerLog& log, Start&& start) noexcept {
   uint32_t id = 0;
-  const ApiStatus status = contained([&] { return start(id); });
+  const ApiStatus status = contained(log, [&] { return start(id); });
   return {status, id};
 }
 
@@ -105,7 +115,7 @@ VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options
   log_->write(LogLevel::kInfo, fmt::format("created from {}: {}", model_path, summary()));
 }
 
-// Callbacks that are left may call the runner, so nothing goes before they have run.
+// Callbacks that are left may call the runner, so nothing is destroyed before they have run.
 VaimlRunner::~VaimlRunner() {
   session_->close();
   if (profile_ != nullptr) profile_->write(*log_);
@@ -175,11 +185,11 @@ std::any VaimlRunner::get_property(const std::string& key) const {
 }
 
 ApiStatus VaimlRunner::execute(const TensorTable& inputs, TensorTable& outputs) noexcept {
-  return contained([&, log = log_, session = session_] {
+  return contained(*log_, [&, log = log_, session = session_] {
     BinderOfCall binder;
     const ApiStatus bound = binder->bind(tensors_, get_batch_size(), inputs, outputs);
     if (bound != ApiStatus::SUCCESS) return log->report(bound, binder->reason());
-    if (!binder->odd().empty()) places_.warn(binder->odd(), *log);
+    if (!binder->odd().empty()) tensor_warnings_.warn(binder->odd(), *log);
     if (log->enabled(LogLevel::kDebug)) [[unlikely]]
       return log->code_of(execute_traced(*session, binder->bindings(), *log));
     return log->code_of(session->execute(binder->bindings()));
@@ -191,7 +201,7 @@ ApiStatus VaimlRunner::submit(const TensorTable& inputs, const TensorTable& outp
   BinderOfCall binder;
   const ApiStatus bound = binder->bind(tensors_, get_batch_size(), inputs, outputs);
   if (bound != ApiStatus::SUCCESS) return log_->report(bound, binder->reason());
-  if (!binder->odd().empty()) places_.warn(binder->odd(), *log_);
+  if (!binder->odd().empty()) tensor_warnings_.warn(binder->odd(), *log_);
   const Result<runtime::SessionJobId> job =
       log_->enabled(LogLevel::kDebug)
           ? submit_traced(*session_, binder->bindings(), std::move(callback), log_)
@@ -201,10 +211,10 @@ ApiStatus VaimlRunner::submit(const TensorTable& inputs, const TensorTable& outp
   return ApiStatus::SUCCESS;
 }
 
-// Programs that submit until they are refused would fill the log, so that is said once.
+// Programs that submit until they are refused would fill the log, so that is logged once.
 ApiStatus VaimlRunner::refused(const Status& why) {
   if (why.code() != StatusCode::kQueueFull) return log_->code_of(why);
-  if (log_->enabled(LogLevel::kWarning) && !told_full_.exchange(true))
+  if (log_->enabled(LogLevel::kWarning) && !logged_full_.exchange(true))
     log_->write(LogLevel::kWarning,
                 fmt::format("RESOURCE_UNAVAILABLE: {} jobs are not completed, as many as "
                             "max_concurrent_runs allows: retry after one is (said once)",
@@ -214,13 +224,13 @@ ApiStatus VaimlRunner::refused(const Status& why) {
 
 ::vart::JobHandle VaimlRunner::execute_async(const TensorTable& inputs,
                                              TensorTable& outputs) noexcept {
-  return contained_start([&](uint32_t& id) { return submit(inputs, outputs, {}, id); });
+  return contained_start(*log_, [&](uint32_t& id) { return submit(inputs, outputs, {}, id); });
 }
 
 ::vart::JobHandle VaimlRunner::execute_async(const TensorTable& inputs, TensorTable& outputs,
                                              ExecuteAsyncCallback callback) noexcept {
   if (!callback) return execute_async(inputs, outputs);
-  return contained_start([&](uint32_t& id) {
+  return contained_start(*log_, [&](uint32_t& id) {
     return submit(
         inputs, outputs,
         [callback = std::move(callback), log = log_](uint64_t job, const Status& status) {
@@ -234,7 +244,7 @@ ApiStatus VaimlRunner::refused(const Status& why) {
                                              std::function<void(const JobHandle&, void*)> callback,
                                              void* user_data) noexcept {
   if (!callback) return execute_async(inputs, outputs);
-  return contained_start([&](uint32_t& id) {
+  return contained_start(*log_, [&](uint32_t& id) {
     const JobHandle started = execute_async(
         inputs, outputs, [callback = std::move(callback), user_data](const JobHandle& job) {
           callback(job, user_data);
@@ -245,7 +255,7 @@ ApiStatus VaimlRunner::refused(const Status& why) {
 }
 
 ApiStatus VaimlRunner::wait(const JobHandle& job, std::chrono::milliseconds timeout) noexcept {
-  return contained([&, log = log_, session = session_] {
+  return contained(*log_, [&, log = log_, session = session_] {
     const Status status = session->wait(job.job_id, timeout);
     if (status.code() != StatusCode::kInvalidJobId) return log->code_of(status);
     return log->report(ApiStatus::INVALID_JOB_ID,

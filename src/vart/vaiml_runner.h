@@ -15,9 +15,9 @@
 #include "vart/job_binder.h"
 #include "vart/model_tensors.h"
 #include "vart/options.h"
-#include "vart/place_warnings.h"
 #include "vart/profile_file.h"
 #include "vart/runner_log.h"
+#include "vart/tensor_warnings.h"
 #include "vart/vart_runner_factory.hpp"
 
 namespace millrace::vartml {
@@ -71,8 +71,8 @@ class VaimlRunner final : public ::vart::Runner {
   const memory::BankList banks_;
   const runtime::LoadedProgram loaded_;
   const ModelTensors tensors_;
-  PlaceWarnings places_;
-  std::atomic<bool> told_full_{false};    // that max_concurrent_runs was reached
+  TensorWarnings tensor_warnings_;
+  std::atomic<bool> logged_full_{false};  // that max_concurrent_runs was reached
   std::unique_ptr<ProfileFile> profile_;  // null unless asked for
   // Shared with calls that block, which may end after the runner.
   std::shared_ptr<runtime::Session> session_;

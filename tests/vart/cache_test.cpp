@@ -31,7 +31,7 @@ class CacheTest : public RunnerTest {
       names.push_back(entry.path().filename());
     return names;
   }
-  // Everything below, by its place.
+  // Everything below, by its path.
   static std::map<std::string, std::string> files_below(const fs::path& directory) {
     std::map<std::string, std::string> files;
     for (const auto& entry : fs::recursive_directory_iterator(directory)) {

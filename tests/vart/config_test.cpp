@@ -55,7 +55,8 @@ TEST_F(ConfigTest, TakesNumbersAndSwitchesAsStrings) {
   const test::LogCapture log;
   name_with(R"({"debug": "true", "max-concurrent-runs": "3", "aie-columns-sharing": "1",
                 "skip-in-bo-sync": "false", "log-level": "ERROR"})");
-  EXPECT_THAT(log.lines(), Contains(HasSubstr("at most 3 jobs"))) << "debug goes before log_level";
+  EXPECT_THAT(log.lines(), Contains(HasSubstr("at most 3 jobs")))
+      << "debug takes precedence over log_level";
 }
 
 TEST_F(ConfigTest, LooksThroughObjectsForRunnerOptions) {

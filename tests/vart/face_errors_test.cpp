@@ -132,7 +132,7 @@ TEST_P(FaceErrors, DescriptionsThatMakeNoSenseDoNoHarm) {
   const Tensors in = numbered_inputs(*runner, 1);
   Tensors out = untouched_outputs(*runner, 1);
   NpuTensorInfo odd = in[0][0].get_info();
-  odd.name = "somebody else's";
+  odd.name = "another model's";
   odd.direction = TensorDirection::OUTPUT;
   odd.data_type = ::vart::DataType::UINT64;
   odd.memory_layout = static_cast<::vart::MemoryLayout>(1000);
@@ -190,10 +190,10 @@ TEST_P(FaultyFace, AFailureIsARuntimeErrorOfOneCallAndTheRunnerGoesOn) {
 
 TEST_P(FaultyFace, ACallbackIsToldOfTheFailure) {
   faults_->fail_all();
-  std::promise<StatusCode> told;
+  std::promise<StatusCode> called;
   const JobHandle job = runner_->execute_async(
-      in_, out_, [&](const JobHandle& done) { told.set_value(done.status); });
-  EXPECT_EQ(told.get_future().get(), StatusCode::RUNTIME_ERROR);
+      in_, out_, [&](const JobHandle& done) { called.set_value(done.status); });
+  EXPECT_EQ(called.get_future().get(), StatusCode::RUNTIME_ERROR);
   EXPECT_EQ(runner_->wait(job, kForever), StatusCode::RUNTIME_ERROR);
   faults_->heal();
   expect_service();

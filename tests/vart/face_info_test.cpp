@@ -164,7 +164,8 @@ TEST_F(FaceInfo, TheInnerOrderOfExecuteIsThatOfTheDescriptions) {
       EXPECT_EQ(data<float>(out[0][1])[at], std::max(0.0f, data<float>(in[0][1])[at]));
     }
     std::swap(in[0][0], in[0][1]);
-    EXPECT_EQ(runner->execute(in, out), StatusCode::INVALID_INPUT) << "too small for its place";
+    EXPECT_EQ(runner->execute(in, out), StatusCode::INVALID_INPUT)
+        << "too small for the model's tensor";
   }
 }
 

@@ -187,7 +187,7 @@ TEST_F(FaceWait, SynchronousCallsWaitForTheirSlotAndKeepTheLimit) {
   EXPECT_EQ(runner_->wait(job, kForever), StatusCode::SUCCESS);
 }
 
-TEST_F(FaceWait, ResultsThatNobodyCollectsHoldUpNobody) {
+TEST_F(FaceWait, ResultsThatAreNotCollectedDelayNothing) {
   start({{"max_concurrent_runs", 1u}});
   gate_->release();
   for (int i = 0; i < 500; ++i) {

@@ -45,14 +45,14 @@ TEST_F(RunnerWatchdog, GivesUpASynchronousRunThatHangsAndGoesOn) {
   EXPECT_EQ(runner->execute(in, out), StatusCode::SUCCESS);
 }
 
-TEST_F(RunnerWatchdog, GivesUpAJobThatHangsAndTellsWhoeverWaitsOrIsCalled) {
+TEST_F(RunnerWatchdog, GivesUpAJobThatHangsAndEndsItsWaitAndCallsBack) {
   const std::shared_ptr<Runner> runner = watched_runner();
   Tensors in = inputs(*runner), out = outputs(*runner);
-  std::promise<StatusCode> told;
+  std::promise<StatusCode> called;
   const JobHandle hung =
-      runner->execute_async(in, out, [&](const JobHandle& job) { told.set_value(job.status); });
+      runner->execute_async(in, out, [&](const JobHandle& job) { called.set_value(job.status); });
   EXPECT_EQ(runner->wait(hung, kForever), StatusCode::RUNTIME_ERROR);
-  EXPECT_EQ(told.get_future().get(), StatusCode::RUNTIME_ERROR);
+  EXPECT_EQ(called.get_future().get(), StatusCode::RUNTIME_ERROR);
   EXPECT_EQ(runner->wait(runner->execute_async(in, out), kForever), StatusCode::SUCCESS);
 }
 

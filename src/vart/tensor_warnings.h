@@ -1,6 +1,7 @@
-// PlaceWarnings: a tensor is bound by its place in the call, and its memory is taken as the model's
-// tensor there. One that is called or described otherwise may be in the wrong place, or merely come
-// from another model. Each is said once per runner and tensor of the model. Any thread.
+// TensorWarnings: a tensor is bound by its index in the call, and its memory is taken as the
+// model's tensor of that index. One with another name or description may be at the wrong index, or
+// merely come from another model. Each case is logged once per runner and tensor of the model.
+// Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +19,19 @@ enum class Oddity : uint8_t {
   kName,
   kDescription,  // data type or layout
   kView,         // neither CPU nor HW
-  kOverwritten,  // an input in the place of an output
+  kOverwritten,  // an input that is passed as an output
 };
 
 struct OddTensor {
   Oddity oddity;
   const ::vart::NpuTensorInfo* expected;  // the model's tensor
-  const ::vart::NpuTensorInfo* given;     // the tensor in its place
+  const ::vart::NpuTensorInfo* given;     // the tensor that is passed for it
 };
 
-class PlaceWarnings {
+class TensorWarnings {
  public:
-  // One line for each oddity of a tensor of the model that there was none for; nothing when nobody
-  // listens.
+  // Logs each oddity of a tensor of the model that has not been logged; does nothing where the log
+  // does not take warnings.
   void warn(std::span<const OddTensor> tensors, const RunnerLog& log);
 
  private:

@@ -1,5 +1,5 @@
-// Tensors are bound by their places in a call: what runners say of one that does not look like the
-// model's tensor in its place.
+// Tensors are bound by their index in a call: the warnings about one that does not look like the
+// model's tensor of that index.
 #include <gmock/gmock.h>
 
 #include "tests/support/log_capture.h"
@@ -15,9 +15,9 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using Lines = std::vector<std::string>;
 
-// Passes tensors of a given description in the places of the model's, three times each; two places
-// that are not in order are one line each and runner.
-class PlacesTest : public RunnerTest {
+// Passes tensors of a given description for the model's, three times each; each tensor that does
+// not match is one line per runner.
+class TensorWarningsTest : public RunnerTest {
  protected:
   using Change = void (*)(NpuTensorInfo&);
 
@@ -38,7 +38,7 @@ class PlacesTest : public RunnerTest {
   static void nothing(NpuTensorInfo&) {}
 };
 
-TEST_F(PlacesTest, WarnsOfATensorThatIsDescribedOtherwise) {
+TEST_F(TensorWarningsTest, WarnsOfATensorThatIsDescribedOtherwise) {
   const Change type = [](NpuTensorInfo& info) { info.data_type = ::vart::DataType::INT8; };
   const Change layout = [](NpuTensorInfo& info) {
     info.memory_layout = ::vart::MemoryLayout::NHWC4;
@@ -53,13 +53,13 @@ TEST_F(PlacesTest, WarnsOfATensorThatIsDescribedOtherwise) {
   EXPECT_THAT(warnings(nothing, nothing), IsEmpty());
 }
 
-TEST_F(PlacesTest, WarnsOfAViewThatThereIsNot) {
+TEST_F(TensorWarningsTest, WarnsOfAViewThatDoesNotExist) {
   const Change view = [](NpuTensorInfo& info) { info.tensor_type = static_cast<TensorType>(5); };
   EXPECT_THAT(warnings(nothing, view),
               ElementsAre(AllOf(HasSubstr("tensor_type 5"), HasSubstr("\"probs\""))));
 }
 
-TEST_F(PlacesTest, WarnsOfAnInputThatIsOverwrittenNotOfAnOutputThatIsRead) {
+TEST_F(TensorWarningsTest, WarnsOfAnInputThatIsOverwrittenNotOfAnOutputThatIsRead) {
   const Change input = [](NpuTensorInfo& info) {
     info.name = "data";
     info.direction = TensorDirection::INPUT;
@@ -74,7 +74,7 @@ TEST_F(PlacesTest, WarnsOfAnInputThatIsOverwrittenNotOfAnOutputThatIsRead) {
   EXPECT_THAT(warnings(output, nothing), IsEmpty());
 }
 
-TEST_F(PlacesTest, WarnsOfATensorThatIsCalledOtherwiseOncePerRunner) {
+TEST_F(TensorWarningsTest, WarnsOfATensorThatIsCalledOtherwiseOncePerRunner) {
   const test::LogCapture log(LogLevel::kWarning);
   for (int runners = 0; runners < 2; ++runners) {
     const std::shared_ptr<Runner> runner = make_runner();
@@ -83,7 +83,7 @@ TEST_F(PlacesTest, WarnsOfATensorThatIsCalledOtherwiseOncePerRunner) {
     Tensors in = {{runner->allocate_npu_tensor(info)}}, out = outputs(*runner);
     for (int i = 0; i < 3; ++i) EXPECT_EQ(runner->execute(in, out), StatusCode::SUCCESS);
   }
-  EXPECT_EQ(log.count("\"picture\" is passed in the place of \"data\""), 2u);
+  EXPECT_EQ(log.count("\"picture\" is passed where \"data\" is expected"), 2u);
   EXPECT_EQ(log.lines().size(), 2u);
 }
 

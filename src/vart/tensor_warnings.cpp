@@ -1,4 +1,4 @@
-#include "vart/place_warnings.h"
+#include "vart/tensor_warnings.h"
 
 #include <fmt/format.h>
 
@@ -16,29 +16,28 @@ std::string line_about(const OddTensor& tensor) {
   switch (tensor.oddity) {
     case Oddity::kName:
       return fmt::format(
-          "a tensor \"{}\" is passed in the place of \"{}\"; tensors are taken in the order of "
+          "a tensor \"{}\" is passed where \"{}\" is expected; tensors are taken in the order of "
           "get_tensors_info",
           given.name, expected.name);
     case Oddity::kDescription:
       return fmt::format(
-          "a tensor described as {} is passed in the place of \"{}\" and taken as {}",
+          "a tensor described as {} is passed where \"{}\" is expected and taken as {}",
           described(given), expected.name, described(expected));
     case Oddity::kView:
       return fmt::format(
-          "a tensor with tensor_type {}, which is neither CPU nor HW, is passed in the place of "
-          "\"{}\" and taken as {}",
+          "a tensor with tensor_type {}, which is neither CPU nor HW, is passed where "
+          "\"{}\" is expected and taken as {}",
           static_cast<int>(given.tensor_type), expected.name, to_string(expected.tensor_type));
     case Oddity::kOverwritten:
       break;
   }
-  return fmt::format(
-      "the input tensor \"{}\" is passed in the place of output \"{}\" and overwritten", given.name,
-      expected.name);
+  return fmt::format("the input tensor \"{}\" is passed as output \"{}\" and overwritten",
+                     given.name, expected.name);
 }
 
 }  // namespace
 
-void PlaceWarnings::warn(std::span<const OddTensor> tensors, const RunnerLog& log) {
+void TensorWarnings::warn(std::span<const OddTensor> tensors, const RunnerLog& log) {
   if (!log.enabled(LogLevel::kWarning)) return;
   const std::lock_guard lock(mutex_);
   for (const OddTensor& tensor : tensors)
