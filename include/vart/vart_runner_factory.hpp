@@ -1,7 +1,6 @@
 // VART-ML runners: load a compiled model, describe its tensors, run it synchronously or as jobs.
 //
-// Every function of a Runner may be called from any thread at the same time as any other, also from
-// callbacks.
+// Every function of a Runner is thread-safe, and may be called from callbacks.
 //
 // Sources: the published VART-ML documentation and sample programs, release 6.2 and the one after
 // it; this header is a superset of both. It defines no macro and no name outside namespace vart.
@@ -75,80 +74,32 @@ struct JobHandle {
   uint32_t job_id = 0;  // from 1; 0 is no job
 };
 
-// A model, loaded. Options (key, payload, default, effect):
+// A model, loaded. Its options by key, with defaults; docs/vart.md says what each takes and does:
 //
-// Tensors
-//   input_tensor_type, output_tensor_type   string "HW" or "CPU"; "HW". The view of the tensors
-//       that will be passed. HW needs a model with an HW view on that side. A tensor is taken by
-//       its own tensor_type, so both views work whatever this says.
-//       With ".<tensor name>" appended: for that tensor alone.
-//   cma_index         unsigned; 0. The memory bank of allocate_npu_tensor. The environment variable
-//       MILLRACE_MEMORY_BANKS says which there are: "DDR0=2G,DDR1=unlimited"; without it four
-//       without a limit.
-//   skip_in_bo_sync, skip_out_bo_sync   bool; false. The caller syncs the HW tensors that a runner
-//       allocated: inputs after writing, outputs before reading. The memory is coherent, so nothing
-//       comes of forgetting it, unless MILLRACE_STRICT_SYNC=1 is set when the memory is made: then
-//       the job or the caller sees what was there before, and the log has a warning.
+//   input_tensor_type "HW"       the view of the inputs that will be passed; "HW" or "CPU"
+//   output_tensor_type "HW"      that of the outputs; either with ".<tensor name>": of that tensor
+//   cma_index 0                  the memory bank of allocate_npu_tensor
+//   skip_in_bo_sync false        the caller syncs HW inputs after writing
+//   skip_out_bo_sync false       the caller syncs HW outputs before reading
+//   max_concurrent_runs 2        asynchronous jobs accepted and not finished, at most
+//   async_threadpool_depth 10    jobs that run at the same time, at most
+//   callback_order "submission"  of callbacks; or "completion"
+//   start_column none            binds the jobs to the processor core that this column stands for
+//   aie_columns_sharing true     false: no other runner of the process on the same columns
+//   name "VAIML-Runner"          begins this runner's lines in the log
+//   log_level "INFO"             "ERROR", "WARNING", "INFO" or "DEBUG"; given, to standard error
+//   debug false                  true: as log_level "DEBUG"
+//   ai_analyzer_profiling false  true: writes a JSON file with the time of every operator
+//   config_json none             the path of a JSON file with options; this map takes precedence
+//   cache_path none              a directory into which a .rai model is extracted
+//   enable_xrt_run_pool false    accepted, without effect
 //
-// Jobs
-//   max_concurrent_runs      integer, 1 to 65536; 2. Asynchronous jobs accepted and not finished.
-//   async_threadpool_depth   integer, 1 to 65536; 10. Jobs of this runner that run at once, at
-//       most, synchronous ones too; never more than it has cores.
-//   callback_order           string "submission" or "completion"; "submission". The order in which
-//       callbacks are called.
+// Without log_level or debug, errors alone are logged: why a call was refused or a job failed.
 //
-// Placement. The device shows 36 columns (the environment variable MILLRACE_COLUMNS: another
-// number) in groups of four, and each group stands for a processor core, round robin. A model
-// occupies four columns.
-//   start_column          integer, 0 to 32 (four before the end); none. Jobs run on the core of the
-//       group that this column is in. Without it, on any core of the process.
-//   aie_columns_sharing   bool; true. Runners of the process may be on the same columns and take
-//       turns. False: the columns are this runner's alone, those from start_column on, else the
-//       first group that is free; creation fails where another runner is on them or, later, for the
-//       other one. The message names the holder.
-//
-// What is told
-//   name          string; "VAIML-Runner". Stands in front of this runner's lines in the log.
-//   log_level     string "ERROR", "WARNING" (or "WARN"), "INFO" or "DEBUG"; "INFO", or "DEBUG"
-//       where MILLRACE_LOG=debug. Lines of this runner up to this level go to the log of the
-//       process, whose own level (the environment variable MILLRACE_LOG: error, warning, info or
-//       debug) bounds them again. Without that variable they go to standard error where this option
-//       is given, and nowhere where it is not. ERROR: calls and jobs that failed, and why. WARNING:
-//       options that are unknown, types given for tensors that are not there, tensors that are
-//       called or described otherwise than those in whose place they are passed, memory that cannot
-//       be exported, and, once, that max_concurrent_runs was reached. INFO: the runner was made,
-//       with what. DEBUG: every job submitted and completed, with status and microseconds; the
-//       runner was destroyed, after how many; what was ignored in config_json.
-//   debug         bool; false. True: the same as log_level "DEBUG", whatever that says.
-//   ai_analyzer_profiling   bool; false. When the runner is destroyed it writes a JSON file
-//       <model>_profile_<process id>_<n>.json into cache_path, else into the directory that was
-//       current when it was made; the log says where (INFO). It holds model, device, precision,
-//       jobs, frames, execute_us (microseconds that jobs took, from their start on a core) and
-//       entries that add up to it: one "operator" per step of the device, with index, node,
-//       operation, implementation, output and its shape, and around them "inputs" and "outputs",
-//       the conversions at the boundary; each with calls, total_us, min_us and max_us.
-//
-// Files
-//   config_json   string, a path; none. JSON with the configuration of a compiler, in which any of
-//       these options may stand too, at the top or in an object "runner-options": keys with '-' or
-//       '_', numbers and bools also as strings ("4", "false"). The map goes before the file. Other
-//       keys are ignored, with a line at DEBUG.
-//   cache_path    string, a directory; none. A .rai model is extracted there (made if it is not
-//       there) in the directory form, so that it is a model too; one that is there already is
-//       used, another one replaced at one go, also while other processes do the same. Nothing is
-//       extracted when the model is a directory, and nowhere without this option.
-//
-//   enable_xrt_run_pool   bool; false. Accepted; without effect, since there is no driver to pool
-//       for.
-//
-// Payloads: any integer type for numbers, bool or any integer for switches, std::string,
-// const char* or std::string_view for strings. Other keys are ignored, with a line at
-// WARNING.
-//
-// A job that hangs on its device hangs for ever, and so does whoever waits for it without a limit:
-// execute() too. With the environment variable MILLRACE_WATCHDOG ("10s", "500ms") jobs that make no
-// progress for so long end with RUNTIME_ERROR, and those behind them run. After fork() a child must
-// not use what its parent made: its threads are not there.
+// A job that hangs on its device hangs for ever, and so does a call that waits for it without a
+// limit: execute() too. With the environment variable MILLRACE_WATCHDOG ("10s", "500ms") jobs that
+// make no progress for so long end with RUNTIME_ERROR, and those behind them run. After fork() a
+// child must not use what its parent made: its threads are not there.
 class Runner {
  public:
   // Runs on an internal thread, after the job has completed and its slot is free. Callbacks of a
@@ -219,7 +170,7 @@ class Runner {
 
   // The job's final status, once; then its id is no longer known. JOB_PENDING when `timeout` passed
   // first: the job stays collectable. Zero and less polls. INVALID_JOB_ID for id 0, an id never
-  // issued or already collected, and results older than the last 65,536 nobody collected.
+  // issued or already collected, and results older than the last 65,536 that were not collected.
   virtual StatusCode wait(const JobHandle& job, std::chrono::milliseconds timeout) noexcept = 0;
 
   // Zero-filled memory for `info`, of either view: XRT_BO, with a host address, exportable as long
