@@ -10,6 +10,9 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
+
+#include "base/seen_reasons.h"
 
 namespace millrace {
 namespace {
@@ -21,6 +24,9 @@ struct SinkState {
   LogSink sink;
   std::atomic<int> level{kDropEverything};
   std::atomic<bool> chosen{false};  // by the program, or by MILLRACE_LOG
+  bool has_default = false;         // chosen by a face
+  ErrorLines errors = ErrorLines::kAll;
+  SeenReasons reasons;  // of errors, where errors is kOncePerReason
 };
 
 bool same_text(std::string_view a, std::string_view b) {
@@ -31,15 +37,38 @@ bool same_text(std::string_view a, std::string_view b) {
 void install_sink_from_environment(SinkState& state) {
   const char* const wanted = std::getenv("MILLRACE_LOG");
   if (wanted == nullptr || *wanted == '\0') return;
+  if (same_text(wanted, "off")) {
+    state.chosen = true;
+    return;
+  }
   const std::optional<LogLevel> level = parse_log_level(wanted);
   state.sink = log_to_stderr;
   state.level = static_cast<int>(level.value_or(LogLevel::kWarning));
   state.chosen = true;
   if (level) return;
   log_to_stderr(LogLevel::kWarning, "log",
-                fmt::format("MILLRACE_LOG is \"{}\", where error, warning, info or debug is "
-                            "taken: warnings are shown",
+                fmt::format("MILLRACE_LOG is \"{}\", where error, warning, info, debug or "
+                            "off is taken: warnings are shown",
                             wanted));
+}
+
+void set_default_locked(SinkState& state, std::optional<LogLevel> level, LogSink sink,
+                        ErrorLines errors) {
+  if (state.chosen) return;
+  state.has_default = true;
+  state.level = level ? static_cast<int>(*level) : kDropEverything;
+  state.sink = level ? std::move(sink) : LogSink();
+  state.errors = errors;
+}
+
+// Whether this line of an error is wanted. Requirement: state.mutex is held.
+bool is_wanted(SinkState& state, std::string_view component, std::string_view line) {
+  if (state.errors == ErrorLines::kAll) return true;
+  const SeenReasons::Answer answer = state.reasons.note(component, line);
+  if (answer == SeenReasons::Answer::kTooMany)
+    state.sink(LogLevel::kError, "log",
+               "errors for further reasons are not shown; MILLRACE_LOG=error shows all of them");
+  return answer == SeenReasons::Answer::kNew;
 }
 
 SinkState& sink_state() {
@@ -100,15 +129,21 @@ void set_log_sink(LogSink sink, LogLevel level) {
   const std::lock_guard lock(state.mutex);
   state.level = sink ? static_cast<int>(level) : kDropEverything;
   state.sink = std::move(sink);
+  state.errors = ErrorLines::kAll;
   state.chosen = true;
 }
 
-void set_default_log(std::optional<LogLevel> level, LogSink sink) {
+void set_default_log(std::optional<LogLevel> level, LogSink sink, ErrorLines errors) {
   SinkState& state = sink_state();
   const std::lock_guard lock(state.mutex);
-  if (state.chosen) return;
-  state.level = level ? static_cast<int>(*level) : kDropEverything;
-  state.sink = level ? std::move(sink) : LogSink();
+  set_default_locked(state, level, std::move(sink), errors);
+}
+
+void print_errors_by_default() {
+  SinkState& state = sink_state();
+  const std::lock_guard lock(state.mutex);
+  if (!state.has_default)
+    set_default_locked(state, LogLevel::kError, log_to_stderr, ErrorLines::kOncePerReason);
 }
 
 bool log_enabled(LogLevel level) noexcept {
@@ -119,7 +154,9 @@ void log(LogLevel level, std::string_view component, std::string_view line) {
   if (!log_enabled(level)) return;
   SinkState& state = sink_state();
   const std::lock_guard lock(state.mutex);
-  if (state.sink) state.sink(level, component, line);
+  if (!state.sink) return;
+  if (level == LogLevel::kError && !is_wanted(state, component, line)) return;
+  state.sink(level, component, line);
 }
 
 }  // namespace millrace

@@ -1,11 +1,12 @@
-// The log sink: where the library says what is worth knowing but is no failure of a call.
+// The log of the process: what is worth knowing, and why calls and jobs failed.
 //
-// The library itself prints nothing. A program installs a sink; without one, lines are dropped,
-// unless the environment variable MILLRACE_LOG is set to error, warning (or warn), info or debug,
-// in any case: then lines up to that level go to standard error, one write per line. Any other text
-// is taken as warning, and a line says so.
+// Lines go to the sink that the program installs. Without one, the environment variable
+// MILLRACE_LOG decides: set to error, warning (or warn), info or debug, in any case, it sends lines
+// up to that level to standard error, one write per line; "off" drops them all; any other text is
+// taken as warning, and a line says so. Without that, too, a face may choose a default: both faces
+// print errors, once per reason. A program that uses no face gets no line that it did not ask for.
 //
-// All functions may be called from any thread.
+// Thread-safe.
 #pragma once
 
 #include <functional>
@@ -19,7 +20,7 @@ enum class LogLevel { kError, kWarning, kInfo, kDebug };
 // "ERROR", "WARNING", "INFO" or "DEBUG".
 std::string_view to_string(LogLevel level) noexcept;
 
-// Receives each line without a line end. Called from whatever thread logs, one call at a time; must
+// Receives each line without a line end. Called on the thread that logs, one call at a time; must
 // not log itself.
 using LogSink =
     std::function<void(LogLevel level, std::string_view component, std::string_view line)>;
@@ -32,18 +33,30 @@ void set_log_sink(LogSink sink, LogLevel level = LogLevel::kInfo);
 void log_to_fd(int fd, LogLevel level, std::string_view component, std::string_view line);
 void log_to_stderr(LogLevel level, std::string_view component, std::string_view line);
 
-// Where neither a sink was set nor MILLRACE_LOG says what is wanted, lines up to this level go to
-// this sink from now on; none with no level. For faces whose contract is to print.
-void set_default_log(std::optional<LogLevel> level, LogSink sink = log_to_stderr);
+// Which lines of errors a default log gets. A job that fails again and again for one reason would
+// flood a terminal whose user did not ask for a log.
+enum class ErrorLines {
+  kAll,
+  kOncePerReason,  // texts that differ in numbers only have the same reason; at most 256 reasons
+};
 
-// Whether a sink was set or MILLRACE_LOG says what is wanted. Where neither is so, who was asked
-// for lines by other means may write them with log_to_stderr().
+// The default of a face: where neither a sink was set nor MILLRACE_LOG, lines up to this level go
+// to this sink from now on; none with no level.
+void set_default_log(std::optional<LogLevel> level, LogSink sink = log_to_stderr,
+                     ErrorLines errors = ErrorLines::kAll);
+
+// The default of a face that has no settings of its own: errors go to standard error, once per
+// reason. Without effect where another default was set before.
+void print_errors_by_default();
+
+// Whether a sink or MILLRACE_LOG was set. Otherwise a part of the library that was asked for lines
+// by other means may write them with log_to_stderr().
 bool log_is_chosen() noexcept;
 
 // The level of that name, in any case; "warn" is kWarning.
 std::optional<LogLevel> parse_log_level(std::string_view text);
 
-// What MILLRACE_LOG says; `otherwise` when it is not set or says nothing that is known.
+// The level in MILLRACE_LOG; `otherwise` when it is not set or is no level.
 LogLevel log_level_of_environment(LogLevel otherwise);
 
 // True when a line of this level would reach a sink: asks before building an expensive message.

@@ -1,8 +1,9 @@
-// RunnerLog: what one runner says on the log sink of the process. Its lines carry its name, and
-// only those up to its own level are passed on; the level of the sink bounds them further. Where
-// nobody has chosen a sink, the lines of a runner that was asked for them go to standard error.
+// RunnerLog: the lines of one runner in the log of the process. They carry its name, and only those
+// up to its own level are passed on; the level of the sink bounds them further. Where neither a
+// sink nor MILLRACE_LOG was chosen, the lines of a runner with `log_level` or `debug` go to
+// standard error; of the others, errors do, once per reason.
 //
-// Immutable; any thread. Callbacks may outlive the runner, so they share its log.
+// Immutable and thread-safe. Callbacks may outlive the runner, so they share its log.
 #pragma once
 
 #include <string>
@@ -18,16 +19,18 @@ namespace millrace::vartml {
 class RunnerLog {
  public:
   RunnerLog(std::string name, LogLevel level, bool asked_for)
-      : name_(std::move(name)), level_(level), asked_for_(asked_for) {}
+      : name_(std::move(name)), level_(level), asked_for_(asked_for) {
+    print_errors_by_default();
+  }
 
-  // Whether anybody would see a line of this level: asks before building an expensive one. Of a
+  // Whether a line of this level would reach a sink: to ask before building an expensive one. Of a
   // level that the runner does not pass on it costs one comparison.
   bool enabled(LogLevel level) const noexcept {
     return level <= level_ && (log_enabled(level) || prints());
   }
   void write(LogLevel level, std::string_view line) const;
 
-  // What the API says of a call that was refused, or of a job; logs why it failed.
+  // The status that the API returns of a call that was refused, or of a job; logs why it failed.
   ::vart::StatusCode report(::vart::StatusCode code, std::string_view reason) const;
   ::vart::StatusCode code_of(const Status& job) const;
 

@@ -26,6 +26,11 @@ TEST(Log, SinkReceivesLinesUpToItsLevel) {
 }
 
 // What MILLRACE_LOG asks for is read once, so each of these asks in a process of its own.
+class LogDeathTest : public testing::Test {
+ protected:
+  LogDeathTest() { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
+};
+
 void log_at_every_level(const char* variable) {
   setenv("MILLRACE_LOG", variable, 1);
   for (const LogLevel level :
@@ -34,18 +39,59 @@ void log_at_every_level(const char* variable) {
   std::_Exit(0);
 }
 
-TEST(LogDeathTest, TheVariableIsReadInAnyCase) {
-  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+TEST_F(LogDeathTest, TheVariableIsReadInAnyCase) {
   const auto exits = testing::ExitedWithCode(0);
   EXPECT_EXIT(log_at_every_level("DEBUG"), exits, "DEBUG. test: line");
   EXPECT_EXIT(log_at_every_level("Warn"), exits, "^.ERROR. test: line\n.WARNING. test: line\n$");
   EXPECT_EXIT(log_at_every_level(""), exits, "^$");
+  EXPECT_EXIT(log_at_every_level("Off"), exits, "^$");
 }
 
-TEST(LogDeathTest, AVariableThatMakesNoSenseIsNamedAndShowsWarnings) {
-  testing::GTEST_FLAG(death_test_style) = "threadsafe";
+TEST_F(LogDeathTest, AVariableThatMakesNoSenseIsNamedAndShowsWarnings) {
   EXPECT_EXIT(log_at_every_level("verbose"), testing::ExitedWithCode(0),
               "MILLRACE_LOG is \"verbose\".*\n.ERROR. test: line\n.WARNING. test: line\n$");
+}
+
+TEST_F(LogDeathTest, ErrorsOfAFaceArePrintedOncePerReason) {
+  const auto fail_again_and_again = [] {
+    print_errors_by_default();
+    for (int job = 1; job <= 3; ++job) {
+      const std::string number = std::to_string(job);
+      log(LogLevel::kError, "test", "job " + number + " has failed");
+      log(LogLevel::kWarning, "test", "a warning");
+    }
+    log(LogLevel::kError, "other", "job 1 has failed");
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(fail_again_and_again(), testing::ExitedWithCode(0),
+              "^.ERROR. test: job 1 has failed\n.ERROR. other: job 1 has failed\n$");
+}
+
+TEST_F(LogDeathTest, FacesDoNotOverrideWhatWasChosen) {
+  const auto fail_twice = [](const char* variable) {
+    setenv("MILLRACE_LOG", variable, 1);
+    print_errors_by_default();
+    set_default_log(LogLevel::kDebug);
+    for (int i = 0; i < 2; ++i) log(LogLevel::kError, "test", "line");
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(fail_twice("off"), testing::ExitedWithCode(0), "^$");
+  EXPECT_EXIT(fail_twice("error"), testing::ExitedWithCode(0),
+              "^.ERROR. test: line\n.ERROR. test: line\n$");
+}
+
+TEST_F(LogDeathTest, TheFaceWithSettingsTakesPrecedence) {
+  const auto log_of_both = [](bool settings_first) {
+    const auto set = [] { set_default_log(LogLevel::kWarning); };
+    if (settings_first) set();
+    print_errors_by_default();
+    if (!settings_first) set();
+    for (int i = 0; i < 2; ++i) log(LogLevel::kWarning, "test", "line");
+    std::_Exit(0);
+  };
+  for (const bool settings_first : {true, false})
+    EXPECT_EXIT(log_of_both(settings_first), testing::ExitedWithCode(0),
+                "^.WARNING. test: line\n.WARNING. test: line\n$");
 }
 
 }  // namespace

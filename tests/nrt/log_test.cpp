@@ -57,7 +57,39 @@ TEST(LogLevel, OfErrorsLeavesOutWarnings) {
   EXPECT_FRESH(make_noise("error"), AllOf(HasSubstr("nrt_unload"), Not(HasSubstr("implicit"))));
 }
 
-TEST(LogLevel, OfTheRuntimeAloneGoesFirst) {
+// Three calls fail for one reason, another for its own.
+void fail_again() {
+  setenv("MILLRACE_DEVICE", "null", 1);
+  start_runtime();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(nrt_unload(nullptr), NRT_INVALID_HANDLE);
+  EXPECT_EQ(nrt_allocate_tensor_set(nullptr), NRT_INVALID);
+  nrt_close();
+}
+
+TEST(LogOfErrors, IsOncePerReasonWhereNoLevelIsAskedFor) {
+  EXPECT_FRESH(fail_again(), AllOf(HasSubstr("nrt_allocate_tensor_set"), HasSubstr("nrt_unload"),
+                                   Not(ContainsRegex("nrt_unload[^~]*nrt_unload"))));
+}
+
+TEST(LogOfErrors, IsCompleteAtALevelThatIsAskedFor) {
+  EXPECT_FRESH(
+      {
+        setenv("NEURON_RT_LOG_LEVEL", "ERROR", 1);
+        fail_again();
+      },
+      ContainsRegex("nrt_unload[^~]*nrt_unload[^~]*nrt_unload"));
+}
+
+TEST(LogOfErrors, MayBeSilencedAtBothFaces) {
+  EXPECT_FRESH(
+      {
+        setenv("MILLRACE_LOG", "off", 1);
+        make_noise("DEBUG");
+      },
+      Not(ContainsRegex("ERROR|WARNING")));
+}
+
+TEST(LogLevel, OfTheRuntimeAloneTakesPrecedence) {
   EXPECT_FRESH(
       {
         setenv("NEURON_RT_LOG_LEVEL_NRT", "ERROR", 1);
@@ -213,10 +245,11 @@ TEST_F(LogOfARun, NamesVariablesWithoutEffect) {
                                   {"NEURON_RT_NUM_CORE", "2"},
                                   {"NEURON_RT_EXEC_TIMEOUT", "5"},
                                   {"NEURON_RT_INSPECT_ENABLE", "0"},
-                                  {"NEURON_RT_RESET_CORES", ""}});
+                                  {"NEURON_RT_RESET_CORES", ""},
+                                  {"MILLRACE_WATCHDOGG", "1s"}});
   start_runtime();
   EXPECT_EQ(log.count("set, but without effect here: NEURON_RT_NUM_CORE, "
-                      "NEURON_RT_STOCHASTIC_ROUNDING_EN"),
+                      "NEURON_RT_STOCHASTIC_ROUNDING_EN, MILLRACE_WATCHDOGG"),
             1u);
   EXPECT_EQ(log.count("NEURON_RT_EXEC_TIMEOUT"), 0u);
   EXPECT_EQ(log.count("NEURON_RT_RESET_CORES"), 0u);

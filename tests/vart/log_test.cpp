@@ -1,4 +1,4 @@
-// What runners say on the log sink: log_level, debug and name.
+// The lines of runners in the log: log_level, debug and name.
 #include <gmock/gmock.h>
 
 #include <future>
@@ -35,7 +35,7 @@ class RunnerLogTest : public RunnerTest {
   }
 };
 
-TEST_F(RunnerLogTest, InfoIsTheDefaultAndTellsOfTheRunnerNotOfItsJobs) {
+TEST_F(RunnerLogTest, InfoIsTheDefaultAndConcernsTheRunnerNotItsJobs) {
   EXPECT_THAT(lines_of({}),
               ElementsAre(AllOf(StartsWith("INFO VAIML-Runner: created"), HasSubstr("tiny.rai"),
                                 HasSubstr("input view HW"), HasSubstr("at most 2")),
@@ -48,7 +48,7 @@ TEST_F(RunnerLogTest, LinesCarryTheNameOfTheirRunner) {
   EXPECT_THAT(lines, Each(HasSubstr(" left eye: ")));
 }
 
-TEST_F(RunnerLogTest, DebugTellsOfEveryJobInOrder) {
+TEST_F(RunnerLogTest, DebugHasLinesOfEveryJobInOrder) {
   const Options level = {{"log_level", std::string("DEBUG")}};
   const Options both = {{"log_level", std::string("ERROR")}, {"debug", true}};
   for (const Options& options : {level, both}) {
@@ -61,25 +61,27 @@ TEST_F(RunnerLogTest, DebugTellsOfEveryJobInOrder) {
     EXPECT_THAT(
         log.lines(),
         ElementsAre(HasSubstr("created"), MatchesRegex("DEBUG .*: job 1 submitted: frames 1"),
-                    MatchesRegex("DEBUG .*: job 1 completed: SUCCESS after [0-9]+ us"),
+                    MatchesRegex("DEBUG .*: job 1 completed: SUCCESS: [0-9]+ us in the queue, "
+                                 "[0-9]+ us on the device, [0-9]+ us until the callback"),
                     "DEBUG VAIML-Runner: destroyed after 1 jobs"));
   }
 }
 
-TEST_F(RunnerLogTest, DebugTellsOfSynchronousRunsAndKeepsCallbacks) {
+TEST_F(RunnerLogTest, DebugHasLinesOfSynchronousRunsAndKeepsCallbacks) {
   const test::LogCapture log;
-  StatusCode told = StatusCode::JOB_PENDING;
+  StatusCode seen = StatusCode::JOB_PENDING;
   {
     const std::shared_ptr<Runner> runner = make_runner({{"debug", true}}, {.batch_size = 2});
     Tensors in = inputs(*runner, 2), out = outputs(*runner, 2);
     EXPECT_EQ(runner->execute(in, out), StatusCode::SUCCESS);
     const JobHandle started =
-        runner->execute_async(in, out, [&](const JobHandle& job) { told = job.status; });
+        runner->execute_async(in, out, [&](const JobHandle& job) { seen = job.status; });
     EXPECT_EQ(runner->wait(started, kForever), StatusCode::SUCCESS);
   }
-  EXPECT_EQ(told, StatusCode::SUCCESS);
+  EXPECT_EQ(seen, StatusCode::SUCCESS);
   EXPECT_THAT(log.lines(),
-              Contains(MatchesRegex(".*: execute completed: SUCCESS after [0-9]+ us, frames 2")));
+              Contains(MatchesRegex(".*: execute completed: SUCCESS: [0-9]+ us in the queue, "
+                                    "[0-9]+ us on the device, frames 2")));
   EXPECT_THAT(log.lines(), Contains(HasSubstr("job 1 completed")));
 }
 
@@ -102,7 +104,7 @@ TEST_F(RunnerLogTest, FollowsTheVariableOfTheProcessUnlessTheOptionIsGiven) {
   EXPECT_THAT(given, Not(Contains(StartsWith("DEBUG"))));
 }
 
-TEST_F(RunnerLogTest, TellsWhyAWaitWasRefused) {
+TEST_F(RunnerLogTest, SaysWhyAWaitWasRefused) {
   const test::LogCapture log(LogLevel::kError);
   const std::shared_ptr<Runner> runner = make_runner();
   EXPECT_EQ(runner->wait({StatusCode::SUCCESS, 77}, kForever), StatusCode::INVALID_JOB_ID);
@@ -111,7 +113,7 @@ TEST_F(RunnerLogTest, TellsWhyAWaitWasRefused) {
 
 class RunnerLogOfAFullRunner : public GatedRunnerTest {};
 
-TEST_F(RunnerLogOfAFullRunner, TellsOnceThatItIsAndNeverOfPolls) {
+TEST_F(RunnerLogOfAFullRunner, WarnsOnceThatItIsAndNeverOfPolls) {
   const test::LogCapture log(LogLevel::kWarning);
   const std::shared_ptr<Runner> runner = make_runner({{"max_concurrent_runs", 1}});
   Tensors in = inputs(*runner), out = outputs(*runner);
@@ -126,7 +128,7 @@ TEST_F(RunnerLogOfAFullRunner, TellsOnceThatItIsAndNeverOfPolls) {
   gate_->release();
 }
 
-TEST_F(RunnerLogTest, TellsWhyARunnerThatGoesTakesNoJobs) {
+TEST_F(RunnerLogTest, SaysWhyARunnerThatIsDestroyedTakesNoJobs) {
   const test::LogCapture log(LogLevel::kError);
   std::shared_ptr<Runner> owner = make_runner();
   Runner& runner = *owner;
@@ -142,8 +144,8 @@ TEST_F(RunnerLogTest, TellsWhyARunnerThatGoesTakesNoJobs) {
   EXPECT_THAT(log.lines(), ElementsAre(MatchesRegex("ERROR VAIML-Runner: FAILURE: .+")));
 }
 
-// What nobody chose to receive goes nowhere, unless a runner was asked for it. Each in a process of
-// its own, where no sink was ever set.
+// Without a sink, lines go to standard error: those of runners that were asked for them, and errors
+// of all others. Each in a process of its own, where no sink was ever set.
 class RunnerLogDeathTest : public RunnerTest {
  protected:
   RunnerLogDeathTest() { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
@@ -174,12 +176,54 @@ TEST_F(RunnerLogDeathTest, ALevelThatIsAskedForGoesToStandardError) {
   EXPECT_EXIT(refused_call({{"debug", true}}), exits_, "DEBUG. vart: .*execute completed");
 }
 
-TEST_F(RunnerLogDeathTest, WithoutBeingAskedNothingIsPrinted) {
-  EXPECT_EXIT(refused_call({}), exits_, "^$");
-  EXPECT_EXIT(refused_call({{"debug", false}, {"name", "silent"}}), exits_, "^$");
+TEST_F(RunnerLogDeathTest, WithoutBeingAskedErrorsAlonePrint) {
+  EXPECT_EXIT(refused_call({}), exits_, kRefusal);
+  EXPECT_EXIT(refused_call({{"debug", false}, {"max_concurrent_runs", 1}}), exits_, kRefusal);
 }
 
-TEST_F(RunnerLogDeathTest, TheVariableGoesFirst) {
+TEST_F(RunnerLogDeathTest, WithoutBeingAskedEachReasonIsPrintedOnce) {
+  const auto fail_in_two_ways_again_and_again = [this] {
+    {
+      const std::shared_ptr<Runner> runner = make_runner();
+      Tensors none;
+      for (uint32_t i = 0; i < 3; ++i) {
+        runner->execute(none, none);
+        runner->wait({StatusCode::SUCCESS, 77 + i}, kForever);
+      }
+    }
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(fail_in_two_ways_again_and_again(), exits_,
+              "^.ERROR. vart: VAIML-Runner: INVALID_INPUT[^\n]*\n"
+              ".ERROR. vart: VAIML-Runner: INVALID_JOB_ID: job 77[^\n]*\n$");
+}
+
+TEST_F(RunnerLogDeathTest, TheVariableSilencesErrors) {
+  EXPECT_EXIT(refused_call_with("off", {}), exits_, "^$");
+  EXPECT_EXIT(refused_call_with("OFF", {{"debug", true}}), exits_, "^$");
+}
+
+class FullRunnerDeathTest : public GatedRunnerTest {
+ protected:
+  FullRunnerDeathTest() { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
+};
+
+TEST_F(FullRunnerDeathTest, DoesNotPrintBackPressure) {
+  const auto submit_too_many = [this] {
+    {
+      const std::shared_ptr<Runner> runner = make_runner({{"max_concurrent_runs", 1}});
+      Tensors in = inputs(*runner), out = outputs(*runner);
+      runner->execute_async(in, out);
+      const JobHandle second = runner->execute_async(in, out);
+      gate_->release();
+      if (second.status != StatusCode::RESOURCE_UNAVAILABLE) std::_Exit(1);
+    }
+    std::_Exit(0);
+  };
+  EXPECT_EXIT(submit_too_many(), testing::ExitedWithCode(0), "^$");
+}
+
+TEST_F(RunnerLogDeathTest, TheVariableTakesPrecedence) {
   EXPECT_EXIT(refused_call_with("error", {{"log_level", "DEBUG"}}), exits_, kRefusal);
   EXPECT_EXIT(refused_call_with("debug", {{"log_level", "ERROR"}}), exits_, kRefusal);
 }

@@ -38,14 +38,15 @@ LogLocation file(const char* path) {
   UniqueFd opened(::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!opened) {
     const Status why = io_error(path, errno);
-    return {log_to_stderr, fmt::format("{}: {}", kLogLocationOfNrt, why.message())};
+    return {log_to_stderr, fmt::format("{}: {}", kLogLocationOfNrt, why.message()), true};
   }
   // Sinks are copied.
   return {[log = std::make_shared<UniqueFd>(std::move(opened))](
               LogLevel level, std::string_view component, std::string_view line) {
             log_to_fd(log->get(), level, component, line);
           },
-          {}};
+          {},
+          true};
 }
 
 }  // namespace
@@ -53,12 +54,15 @@ LogLocation file(const char* path) {
 LogLocation log_location() {
   const bool own = !environment_variable(kLogLocationOfNrt).empty();
   const std::string text(environment_variable(own ? kLogLocationOfNrt : kLogLocation));
-  if (text.empty() || strcasecmp(text.c_str(), "console") == 0) return {log_to_stderr, {}};
-  if (strcasecmp(text.c_str(), "syslog") == 0) return {log_to_syslog, {}};
+  if (text.empty()) return {log_to_stderr, {}, false};
+  if (strcasecmp(text.c_str(), "console") == 0) return {log_to_stderr, {}, true};
+  if (strcasecmp(text.c_str(), "syslog") == 0) return {log_to_syslog, {}, true};
   if (own) return file(text.c_str());
-  return {log_to_stderr, fmt::format("{} is \"{}\", where console or syslog is taken ({} takes the "
-                                     "name of a file, too): the log is on standard error",
-                                     kLogLocation, text, kLogLocationOfNrt)};
+  return {log_to_stderr,
+          fmt::format("{} is \"{}\", where console or syslog is taken ({} takes the "
+                      "name of a file, too): the log is on standard error",
+                      kLogLocation, text, kLogLocationOfNrt),
+          true};
 }
 
 }  // namespace millrace::nrt

@@ -60,7 +60,9 @@ std::string faults_in_force() {
 void set_up_log() {
   const LogLevelChoice choice = log_level();
   LogLocation location = log_location();
-  set_default_log(choice.level, std::move(location.sink));
+  set_default_log(
+      choice.level, std::move(location.sink),
+      choice.asked_for || location.asked_for ? ErrorLines::kAll : ErrorLines::kOncePerReason);
   is_set_up.store(true, std::memory_order_release);
   if (!location.complaint.empty()) warn_of_location(location.complaint);
   if (choice.wrong_variable != nullptr) warn_of_unknown_level(choice.wrong_variable);
