@@ -1,5 +1,4 @@
-// ProfileFile: the file that ai_analyzer_profiling asks for; include/vart/vart_runner_factory.hpp
-// says what is in it.
+// ProfileFile: the file that ai_analyzer_profiling asks for; docs/vart.md says what is in it.
 #pragma once
 
 #include <memory>
