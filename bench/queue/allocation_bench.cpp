@@ -162,14 +162,15 @@ void report_unit() {
 
 bool submit_all(runtime::Session& session, uint32_t jobs, const runtime::JobBindings& bindings,
                 const runtime::JobCallback& callback) {
-  runtime::JobId ids[kInFlight];
-  for (runtime::JobId& id : std::span(ids, jobs)) {
+  runtime::SessionJobId ids[kInFlight];
+  for (runtime::SessionJobId& id : std::span(ids, jobs)) {
     const auto submitted = session.submit(bindings, callback);
     if (!submitted.ok()) return false;
     id = *submitted;
   }
   bool all_ok = true;
-  for (const runtime::JobId id : std::span(ids, jobs)) all_ok &= session.wait(id, kForever).ok();
+  for (const runtime::SessionJobId id : std::span(ids, jobs))
+    all_ok &= session.wait(id, kForever).ok();
   return all_ok;
 }
 
