@@ -86,7 +86,7 @@ void ModelJob::run() {
 }
 
 void ModelJob::save() {
-  output_place_ =
+  output_location_ =
       arguments_.dry_run ? "(skipped in a dry run)" : write_ofms(config_, outputs_, rows());
 }
 
@@ -106,7 +106,7 @@ void print_summary(const std::vector<std::unique_ptr<ModelJob>>& jobs,
   for (const auto& job : jobs)
     rows.push_back({std::to_string(job->config().index), job->config().path,
                     std::to_string(job->rows()), std::to_string(job->milliseconds().size()),
-                    fixed(((*job).*time)(), 3), job->output_place()});
+                    fixed(((*job).*time)(), 3), job->output_location()});
   print_table(std::cout, "Execution Summary", rows);
 }
 

@@ -34,7 +34,7 @@ class ModelJob {
   double total_ms() const;
   double average_ms() const { return total_ms() / static_cast<double>(milliseconds_.size()); }
   // Where the outputs are, for the summary.
-  const std::string& output_place() const { return output_place_; }
+  const std::string& output_location() const { return output_location_; }
 
  private:
   void fill_from_files();
@@ -45,7 +45,7 @@ class ModelJob {
   std::shared_ptr<vart::Runner> runner_;
   std::size_t rows_ = 0;
   std::vector<double> milliseconds_;
-  std::string output_place_;
+  std::string output_location_;
 };
 
 // What the programs end with, as a table: every job with one of its times, under that heading.

@@ -15,7 +15,7 @@ TEST_F(CliTest, CompileSaysWhatItMade) {
   EXPECT_TRUE(fs::is_regular_file(file("glyphs.rai")));
 }
 
-TEST_F(CliTest, CompileTellsOfABatchThatTheModelFixes) {
+TEST_F(CliTest, CompileNotesABatchThatTheModelFixes) {
   const auto out_with = [&](const char* shape) {
     return millrace({"compile", kGlyphsOnnx, "-o", file("glyphs.rai"), "--input-shape", shape}).out;
   };
@@ -91,7 +91,7 @@ TEST_F(CliTest, CompileNeverWritesOverTheModel) {
   EXPECT_EQ(fs::file_size(file("model.onnx")), size);
 }
 
-TEST_F(CliTest, CompileRefusesAnUnwritablePlace) {
+TEST_F(CliTest, CompileRefusesAnUnwritablePath) {
   expect_failure(millrace({"compile", kGlyphsOnnx, "-o", "/nonexistent/a.rai"}),
                  "/nonexistent/a.rai");
 }

@@ -176,7 +176,7 @@ TEST_F(GoldenTest, TheCosineIsANumberWhateverTheValues) {
   EXPECT_EQ(cosine_with(Limits::quiet_NaN()), 0);
 }
 
-TEST_F(GoldenTest, NamesTellTheViewOfEveryPrecision) {
+TEST_F(GoldenTest, NamesGiveTheViewOfEveryPrecision) {
   make_reference(1, {"--precision", "bf16"});
   write_scores(kMlVartFile);  // BF16 widened to the CPU view
   std::vector<uint16_t> halves;
@@ -191,7 +191,7 @@ TEST_F(GoldenTest, NamesTellTheViewOfEveryPrecision) {
   EXPECT_EQ(json["files"][2]["view"], "hw");
 }
 
-TEST_F(GoldenTest, SizesTellTheViewWhereTheyCan) {
+TEST_F(GoldenTest, SizesGiveTheViewWhereTheyCan) {
   make_reference(1, {"--precision", "bf16"});
   write_scores("output_p1_f9_0.bin");
   EXPECT_EQ(golden_json(0)["files"][0]["view"], "cpu");
@@ -219,7 +219,7 @@ TEST_F(GoldenTest, InputsAreFoundByTheTensorsName) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
-TEST_F(GoldenTest, RawInputsOfEitherViewAreTold) {
+TEST_F(GoldenTest, RawInputsOfEitherViewAreRecognised) {
   make_reference(1, {"--precision", "bf16"});
   write_scores("output_p1_f9_0.bin");
   // 4,096 bytes are a frame of the CPU view, and half a frame of the HW view.

@@ -47,7 +47,7 @@ TEST_F(AfterInstallForAll, RootRenewsTheCache) {
   EXPECT_THAT(say("0").out, HasSubstr("the cache is renewed\nInstalled"));
 }
 
-TEST_F(AfterInstallForAll, OthersAreToldTo) {
+TEST_F(AfterInstallForAll, OthersAreAskedToDoItAsRoot) {
   const ProgramResult result = say("1000");
   EXPECT_THAT(result.out, Not(HasSubstr("the cache is renewed")));
   EXPECT_THAT(result.out, HasSubstr("As root"));

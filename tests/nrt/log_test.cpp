@@ -113,7 +113,7 @@ TEST(LogLevel, HasTheUsualSpellings) {
   }
 }
 
-TEST(LogLevel, ThatThereIsNotIsWarnedOfOnceAndMeansWarnings) {
+TEST(LogLevel, ThatDoesNotExistIsWarnedOfOnceAndMeansWarnings) {
   const std::string warning = "NEURON_RT_LOG_LEVEL is \"loud\"";
   EXPECT_FRESH(make_noise("loud"), AllOf(HasSubstr(warning), HasSubstr("implicit"),
                                          Not(ContainsRegex(warning + "[^~]*" + warning))));
@@ -151,7 +151,7 @@ TEST_F(LogLocationFile, ThatCannotBeOpenedIsWarnedOfOnce) {
             Not(ContainsRegex(warning + "[^~]*" + warning))));
 }
 
-TEST(LogLocation, ThatThereIsNotIsStandardError) {
+TEST(LogLocation, ThatDoesNotExistIsStandardError) {
   EXPECT_FRESH(
       {
         setenv("NEURON_RT_LOG_LOCATION", "printer", 1);

@@ -154,7 +154,7 @@ std::vector<uint32_t> callback_order(Runner& runner, device::FaultPlan& gate, Or
   return called;
 }
 
-TEST_F(AsyncTest, CallbackOrderIsThatOfSubmissionUnlessToldOtherwise) {
+TEST_F(AsyncTest, CallbackOrderIsThatOfSubmissionByDefault) {
   const std::shared_ptr<Runner> runner = make_runner({}, {.batch_size = 2});
   Tensors out = outputs(*runner, 2);
   EXPECT_THAT(callback_order(*runner, *gate_, Order::kSubmission, inputs(*runner, 2),

@@ -49,7 +49,7 @@ TEST_F(ColumnsTest, AStartColumnBindsJobsToTheCoreOfItsGroup) {
   }
 }
 
-TEST_F(ColumnsTest, PropertiesTellOnHowManyCoresARunnerIs) {
+TEST_F(ColumnsTest, PropertiesGiveTheNumberOfCoresOfARunner) {
   const auto cores = [](const Runner& runner) {
     return std::any_cast<size_t>(runner.get_property("nb_cores_per_system"));
   };

@@ -47,7 +47,7 @@ TEST_F(ConfigTest, HoldsOptionsWithEitherSpelling) {
   EXPECT_THROW(make_runner({}, cpu_only), std::runtime_error);
 }
 
-TEST_F(ConfigTest, TheMapGoesBeforeTheFile) {
+TEST_F(ConfigTest, TheMapTakesPrecedenceOverTheFile) {
   EXPECT_EQ(name_with(R"({"name": "filed"})", {{"name", "given"}}), "given");
 }
 

@@ -168,7 +168,7 @@ TEST_F(FaceCallback, AllAreCalledThoughTheRunnerGoes) {
 }
 
 // As programs do that keep the device busy from their callbacks, and hold no pointer of their own.
-TEST_F(FaceCallback, OneThatSubmitsTheNextJobIsToldThatTheRunnerGoes) {
+TEST_F(FaceCallback, OneThatSubmitsTheNextJobIsRefusedWhenTheRunnerIsDestroyed) {
   start();
   gate_->release();
   Runner& runner = *runner_;

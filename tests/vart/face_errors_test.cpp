@@ -188,7 +188,7 @@ TEST_P(FaultyFace, AFailureIsARuntimeErrorOfOneCallAndTheRunnerGoesOn) {
   }
 }
 
-TEST_P(FaultyFace, ACallbackIsToldOfTheFailure) {
+TEST_P(FaultyFace, ACallbackGetsTheFailure) {
   faults_->fail_all();
   std::promise<StatusCode> called;
   const JobHandle job = runner_->execute_async(

@@ -97,7 +97,7 @@ TEST_F(OptionsTest, RefusesBadPayloadsWithTheReason) {
   expect("config_json", 5, "string");
 }
 
-TEST_F(OptionsTest, AViewThatThereIsNotIsAnInvalidArgument) {
+TEST_F(OptionsTest, AViewThatDoesNotExistIsAnInvalidArgument) {
   for (const char* key : {"input_tensor_type", "output_tensor_type", "input_tensor_type.data"})
     EXPECT_THAT(refusal<std::invalid_argument>(Options{{key, std::string("GPU")}}),
                 AllOf(HasSubstr(key), HasSubstr("\"GPU\""), HasSubstr("CPU, HW")));
@@ -146,7 +146,7 @@ TEST_F(OptionsTest, IgnoresTypesOfTensorsThatAreNotThereButSaysSo) {
   EXPECT_THAT(log.lines(), Contains(HasSubstr("output_tensor_type.data")));
 }
 
-TEST_F(OptionsTest, APerTensorTypeGoesBeforeTheCommonOne) {
+TEST_F(OptionsTest, APerTensorTypeTakesPrecedenceOverTheCommonOne) {
   const std::string path = model({.hw_views = false});
   EXPECT_NE(RunnerFactory::create_runner(
                 RunnerType::VAIML, path,

@@ -115,7 +115,7 @@ TEST_F(RunnerInfo, ANameThatIsNotThereIsAnsweredWithThoseThatAre) {
               AllOf(HasSubstr("\"nosuch\""), HasSubstr("model_name"), HasSubstr("ddr_free_bytes")));
 }
 
-TEST_F(RunnerInfo, ADirectionOrViewThatThereIsNotIsRefused) {
+TEST_F(RunnerInfo, ADirectionOrViewThatDoesNotExistIsRefused) {
   const std::shared_ptr<Runner> runner = make_runner();
   EXPECT_THAT(error_of<std::invalid_argument>([&] {
                 runner->get_tensors_info(static_cast<TensorDirection>(7), TensorType::CPU);

@@ -116,7 +116,7 @@ TEST_F(StrictSyncPattern, WithoutTheSyncOfAnOutputTheHostSeesWhatWasThere) {
                                               HasSubstr("sync_buffer"))));
 }
 
-TEST_F(StrictSyncPattern, WhoSyncsEverythingIsToldNothing) {
+TEST_F(StrictSyncPattern, SyncingEverythingLogsNothing) {
   make(kSkipBoth);
   for (const uint8_t value : {1, 2, 2, 3}) {
     data(in())[0] = value;
