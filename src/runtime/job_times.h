@@ -1,4 +1,4 @@
-// JobTimes: when a job began to run and when it was done, for whoever wants to log that.
+// JobTimes: when a job began to run and when it was done, for callers that log that.
 #pragma once
 
 #include <atomic>
