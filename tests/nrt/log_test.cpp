@@ -126,7 +126,7 @@ class LogLocationFile : public testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
   const TemporaryDirectory directory_;
-  const std::string path_ = directory_.path() + "/log";
+  const std::string path_ = directory_.file("log");
 };
 
 TEST_F(LogLocationFile, GetsTheLinesInsteadOfStandardError) {
