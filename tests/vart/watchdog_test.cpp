@@ -59,12 +59,12 @@ TEST_F(RunnerWatchdog, GivesUpAJobThatHangsAndEndsItsWaitAndCallsBack) {
 TEST_F(RunnerWatchdog, LimitsHowLongTheEndOfARunnerWaits) {
   std::shared_ptr<Runner> runner = watched_runner();
   Tensors in = inputs(*runner), out = outputs(*runner);
-  std::promise<StatusCode> told;
-  runner->execute_async(in, out, [&](const JobHandle& job) { told.set_value(job.status); });
+  std::promise<StatusCode> reported;
+  runner->execute_async(in, out, [&](const JobHandle& job) { reported.set_value(job.status); });
   gate_->await_hangs(1);
   const test::LogCapture log;
   runner.reset();
-  EXPECT_EQ(told.get_future().get(), StatusCode::RUNTIME_ERROR);
+  EXPECT_EQ(reported.get_future().get(), StatusCode::RUNTIME_ERROR);
   EXPECT_GE(log.count("made no progress for 400 ms in frame 0"), 1u) << "not for 10 s";
   EXPECT_EQ(log.count("operator 0 (Pattern \"fill\")"), log.count("in frame 0"));
   EXPECT_LE(log.count("the close of the unit waits for it"), 1u);
