@@ -53,12 +53,16 @@ constexpr Signature kSignatures[] = {
     {0, "\x93NUMPY", "a NumPy array"},
     {0, "\x89HDF", "an HDF5 file"},
     {0, "version https://git-lfs", "a Git LFS pointer: fetch the real file with `git lfs pull`"},
-    {0, "<", "an HTML or XML page"},
-    {0, "{", "a JSON file"},
     {0,
      "\x7f"
      "ELF",
      "an ELF program or library"},
+};
+
+// Of files that may begin with blank lines.
+constexpr Signature kTextSignatures[] = {
+    {0, "<", "an HTML or XML page"},
+    {0, "{", "a JSON file"},
 };
 
 bool starts_with(std::span<const std::byte> bytes, std::string_view prefix, size_t at) noexcept {
@@ -66,14 +70,22 @@ bool starts_with(std::span<const std::byte> bytes, std::string_view prefix, size
          std::memcmp(bytes.data() + at, prefix.data(), prefix.size()) == 0;
 }
 
-// As text where all of it is, else as numbers.
+// The bytes from the first that is no blank and no line end on.
+std::span<const std::byte> without_leading_blanks(std::span<const std::byte> bytes) noexcept {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return bytes.subspan(std::min(text.find_first_not_of(" \t\r\n"), bytes.size()));
+}
+
+// As text where the first line that is not blank is text, else as numbers.
 std::string beginning(std::span<const std::byte> bytes) {
   constexpr size_t kCharacters = 24, kNumbers = 8;
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
-                              std::min(bytes.size(), kCharacters));
-  if (std::ranges::all_of(text.substr(0, text.find_first_of("\r\n")),
-                          [](unsigned char c) { return std::isprint(c) != 0 || c == '\t'; }))
-    return fmt::format("text, \"{}\"", text.substr(0, text.find_first_of("\r\n")));
+  const std::span<const std::byte> rest = without_leading_blanks(bytes);
+  if (rest.empty()) return "nothing but blanks";
+  const std::string_view start(reinterpret_cast<const char*>(rest.data()),
+                               std::min(rest.size(), kCharacters));
+  const std::string_view line = start.substr(0, start.find_first_of("\r\n"));
+  if (std::ranges::all_of(line, [](unsigned char c) { return std::isprint(c) != 0 || c == '\t'; }))
+    return fmt::format("text, \"{}\"", line);
   std::string numbers;
   for (const std::byte byte : bytes.first(std::min(bytes.size(), kNumbers)))
     numbers += fmt::format("{}{:02x}", numbers.empty() ? "" : " ", std::to_integer<unsigned>(byte));
@@ -106,6 +118,10 @@ std::string recognise(std::span<const std::byte> bytes) {
   if (looks_like_neff(bytes)) return describe_neff(bytes);
   if (looks_like_onnx(bytes))
     return "an ONNX model: compile it first (millrace compile MODEL.onnx -o MODEL.rai)";
+  const std::span<const std::byte> text = without_leading_blanks(bytes);
+  for (const Signature& signature : kTextSignatures) {
+    if (starts_with(text, signature.bytes, signature.at)) return std::string(signature.meaning);
+  }
   return {};
 }
 

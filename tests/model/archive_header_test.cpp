@@ -129,6 +129,12 @@ TEST(ArchiveHeader, SaysWhatAForeignFileSeemsToBe) {
   EXPECT_THAT(status_of_text("\x89PNG\r\n\x1a\n"s).message(), HasSubstr("a PNG picture"));
   EXPECT_THAT(status_of_text("anything else\nand more"s).message(),
               HasSubstr("it begins with text, \"anything else\""));
+  EXPECT_THAT(status_of_text("\n\r\n  \t<!DOCTYPE html>\n"s).message(),
+              HasSubstr("an HTML or XML page"));
+  EXPECT_THAT(status_of_text("\n\n  { }"s).message(), HasSubstr("a JSON file"));
+  EXPECT_THAT(status_of_text("\n\nsecond thoughts\n"s).message(),
+              HasSubstr("it begins with text, \"second thoughts\""));
+  EXPECT_THAT(status_of_text("\n \n"s).message(), HasSubstr("it begins with nothing but blanks"));
   EXPECT_THAT(status_of_text("\x01\xfe"s + std::string(100, '\0')).message(),
               HasSubstr("it begins with the bytes 01 fe 00 00 00 00 00 00"));
 }
