@@ -61,7 +61,8 @@ Result<ValueType> infer(const Cast& op, Operands inputs) {
 Result<ValueType> infer(const Reduce& op, Operands inputs) {
   MILLRACE_RETURN_IF_ERROR(check_operand_count(inputs, 1, 1));
   if (static_cast<int>(op.kind) >= kReduceKindCount) return invalid_argument("unknown function");
-  MILLRACE_RETURN_IF_ERROR(check_numeric("x", *inputs[0]));
+  const bool extreme = op.kind == ReduceKind::kMax || op.kind == ReduceKind::kMin;
+  if (!extreme) MILLRACE_RETURN_IF_ERROR(check_numeric("x", *inputs[0]));
   const Dims& input = inputs[0]->shape;
   if (op.axes.empty()) return invalid_argument("no axes");
   for (size_t i = 0; i < op.axes.size(); ++i) {

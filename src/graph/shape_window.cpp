@@ -112,6 +112,16 @@ Result<int64_t> pool_positions(const Window& window, CountedPadding counted) {
   return positions;
 }
 
+// Operands of one product are of one type, but floating types may mix: weights are stored narrower
+// than what they are multiplied with.
+Status check_same_kind(const char* what, const Value& value, tensor::DataType type) {
+  MILLRACE_RETURN_IF_ERROR(check_numeric(what, value));
+  const bool floating = tensor::is_floating(value.type) && tensor::is_floating(type);
+  if (floating || value.type == type) return {};
+  return invalid_argument(fmt::format("a is {}, but {} is {}", tensor::to_string(type), what,
+                                      tensor::to_string(value.type)));
+}
+
 Status check_reduction_dims(int64_t a, int64_t b) {
   if (a == b) return {};
   return invalid_argument(fmt::format("inner dimensions {} and {} differ", a, b));
@@ -172,6 +182,7 @@ Result<ValueType> infer(const Pool& op, Operands inputs) {
   MILLRACE_RETURN_IF_ERROR(check_operand_count(inputs, 1, 1));
   const Value& x = *inputs[0];
   MILLRACE_RETURN_IF_ERROR(check_image(x));
+  if (op.kind != PoolKind::kMax) MILLRACE_RETURN_IF_ERROR(check_floating("x", x));
   MILLRACE_RETURN_IF_ERROR(check_pool_attributes(op, x.shape.size() - kSpatialBegin));
   ValueType output{x.type, {x.shape[0], x.shape[1]}};
   for (size_t i = 0; i < op.kernel.size(); ++i) {
@@ -189,6 +200,7 @@ Result<ValueType> infer(const GlobalPool& op, Operands inputs) {
   MILLRACE_RETURN_IF_ERROR(check_operand_count(inputs, 1, 1));
   const Value& x = *inputs[0];
   MILLRACE_RETURN_IF_ERROR(check_image(x));
+  MILLRACE_RETURN_IF_ERROR(check_floating("x", x));
   if (op.kind != PoolKind::kMax && op.kind != PoolKind::kAverage) {
     return invalid_argument("unknown kind of pooling");
   }
@@ -201,11 +213,11 @@ Result<ValueType> infer(const MatMul& op, Operands inputs) {
   MILLRACE_RETURN_IF_ERROR(check_operand_count(inputs, 2, 3));
   MILLRACE_RETURN_IF_ERROR(check_activation(op.activation));
   const Value &a = *inputs[0], &b = *inputs[1];
-  MILLRACE_RETURN_IF_ERROR(check_floating("a", a));
-  MILLRACE_RETURN_IF_ERROR(check_floating("b", b));
+  MILLRACE_RETURN_IF_ERROR(check_numeric("a", a));
+  MILLRACE_RETURN_IF_ERROR(check_same_kind("b", b, a.type));
   MILLRACE_ASSIGN_OR_RETURN(Dims shape, product_shape(op, a.shape, b.shape));
   if (const Value* bias = operand(inputs, 2)) {
-    MILLRACE_RETURN_IF_ERROR(check_floating("bias", *bias));
+    MILLRACE_RETURN_IF_ERROR(check_same_kind("bias", *bias, a.type));
     MILLRACE_ASSIGN_OR_RETURN(const Dims with_bias, broadcast(shape, bias->shape));
     if (with_bias != shape) {
       return invalid_argument(fmt::format("bias {} does not broadcast to {}",

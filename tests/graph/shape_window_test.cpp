@@ -121,6 +121,14 @@ TEST(ShapePool, RefusesHostileAttributes) {
   expect_refused(dilated, x, "larger than the padded input");
 }
 
+TEST(ShapePool, OnlyTheMaximumExistsOfIntegers) {
+  const Value image{"", tensor::DataType::kInt8, {1, 5, 7, 7}, {}};
+  expect_shape(pool2d(PoolKind::kMax, 2, 1), {image}, {1, 5, 6, 6});
+  expect_refused(pool2d(PoolKind::kAverage, 2, 1), {image}, "not of a floating type");
+  for (const PoolKind kind : {PoolKind::kMax, PoolKind::kAverage})
+    expect_refused(GlobalPool{kind}, {image}, "not of a floating type");
+}
+
 TEST(ShapeGlobalPool, LeavesOnes) {
   expect_shape(GlobalPool{}, {f32({2, 5, 7, 7})}, {2, 5, 1, 1});
   expect_shape(GlobalPool{}, {f32({2, 5, 7})}, {2, 5, 1});
@@ -157,6 +165,16 @@ TEST(ShapeBatchNormalization, ChecksChannels) {
   expect_shape(BatchNormalization{}, {f32({1, 3, 4, 4}), c, c, c, c}, {1, 3, 4, 4});
   expect_refused(BatchNormalization{}, {f32({1, 3, 4, 4}), c, c, f32({4}), c}, "mean is [4]");
   expect_refused(BatchNormalization{}, {f32({3}), c, c, c, c}, "expected [N, C, ...]");
+}
+
+TEST(ShapeMatMul, FloatingTypesMixAndIntegersDoNot) {
+  const auto matrix = [](tensor::DataType type) { return Value{"", type, {2, 2}, {}}; };
+  using tensor::DataType;
+  expect_shape(MatMul{}, {matrix(DataType::kFloat32), matrix(DataType::kBf16)}, {2, 2});
+  expect_shape(MatMul{}, {matrix(DataType::kInt32), matrix(DataType::kInt32)}, {2, 2});
+  expect_refused(MatMul{}, {matrix(DataType::kInt32), matrix(DataType::kInt8)}, "b is INT8");
+  expect_refused(MatMul{}, {matrix(DataType::kFloat32), matrix(DataType::kInt8)}, "b is INT8");
+  expect_refused(MatMul{}, {matrix(DataType::kBoolean), matrix(DataType::kBoolean)}, "BOOLEAN");
 }
 
 }  // namespace
