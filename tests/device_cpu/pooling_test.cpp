@@ -1,9 +1,13 @@
 // Pooling against its definition.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "graph/shape.h"
 #include "tests/device_cpu/model_builder.h"
 #include "tests/device_cpu/run_model.h"
 
@@ -66,6 +70,66 @@ INSTANTIATE_TEST_SUITE_P(All, PoolCase,
                            return std::string(cases()[std::get<0>(info.param)].name) +
                                   (std::get<1>(info.param) == Precision::kBf16 ? "Bf16" : "Fp32");
                          });
+
+// Of the first `count` elements of INT8 or UINT8, with both ends of the range among them.
+Tensor bytes(const Dims& dims, float lowest) {
+  Tensor x = Tensor::zeros(dims);
+  for (size_t i = 0; i < x.data.size(); ++i) x.data[i] = lowest + static_cast<float>(i * 37 % 256);
+  return x;
+}
+
+TEST(Pool, TakesTheMaximumOfBytes) {
+  for (const auto& [type, lowest] :
+       {std::pair(tensor::DataType::kInt8, -128.0f), std::pair(tensor::DataType::kUint8, 0.0f)})
+    for (const Case& test : cases()) {
+      if (test.op.kind != PoolKind::kMax) continue;
+      SCOPED_TRACE(test.name);
+      const Tensor x = bytes(test.x, lowest);
+      ModelBuilder builder;
+      const ValueId y = builder.node(test.op, {builder.input(test.x, type)});
+      builder.output(y);
+      const auto model = builder.build();
+      expect_close(run_model(model, {x}), reference_pool(test.op, x, model->graph.values[y].shape),
+                   0);
+    }
+}
+
+// Any window that the shape function accepts, among them those that oneDNN refuses.
+TEST(Pool, TakesEveryWindow) {
+  std::mt19937 random(1);
+  const auto number = [&](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  int accepted = 0, refused_by_library = 0;
+  while (accepted < 150) {
+    const auto rank = static_cast<size_t>(number(1, 3));
+    Pool op{number(0, 1) != 0 ? PoolKind::kMax : PoolKind::kAverage, {}, {}, {}, {}, {}, {}, false};
+    op.count_include_pad = op.kind == PoolKind::kAverage && number(0, 1) != 0;
+    Dims dims = {1, number(1, 20)};
+    for (size_t d = 0; d < rank; ++d) {
+      dims.push_back(number(1, 8));
+      op.kernel.push_back(number(1, 4));
+      op.strides.push_back(number(1, 3));
+      op.dilations.push_back(number(1, 5));
+      op.pads_begin.push_back(number(0, 4));
+      op.pads_end.push_back(number(0, 4));
+      op.ceil_excess.push_back(number(0, op.pads_end.back()));
+    }
+    const graph::Value value{"x", tensor::DataType::kFloat32, dims, {}};
+    const std::array<const graph::Value*, 1> operands = {&value};
+    const auto type = graph::infer_output(op, operands);
+    if (!type.ok()) continue;
+    ++accepted;
+    SCOPED_TRACE(::testing::Message() << "window " << accepted);
+    ModelBuilder builder;
+    builder.output(builder.node(op, {builder.input(dims)}));
+    const Tensor x = Tensor::numbers(dims, 1);
+    const auto program = load(builder.build());
+    expect_close(run(*program, {x}).at(0), reference_pool(op, x, type->shape), 1e-5);
+    refused_by_library += implementations(*program).back() == "Pool millrace:pool" ? 1 : 0;
+  }
+  EXPECT_GT(refused_by_library, 0);
+}
 
 TEST(GlobalPool, LeavesOneElementPerChannel) {
   for (Precision precision : {Precision::kFp32, Precision::kBf16})

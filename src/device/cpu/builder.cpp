@@ -7,6 +7,7 @@
 
 #include "device/cpu/boundary.h"
 #include "device/cpu/kernels/kernels.h"
+#include "graph/capability.h"
 
 namespace millrace::device::cpu {
 
@@ -30,6 +31,8 @@ Builder::Builder(const graph::CompiledModel& model, ElementType type, const dnnl
 }
 
 Result<ProgramParts> Builder::build() {
+  if (const Status status = graph::check_capabilities(model_.graph); !status.ok())
+    return unsupported("the CPU device cannot run " + status.message());
   return guarded([this]() -> Result<ProgramParts> {
     MILLRACE_RETURN_IF_ERROR(lower_partitions());
     parts_.buffers = buffers_.lay_out();
@@ -44,7 +47,7 @@ Status Builder::lower_partitions() {
     MILLRACE_RETURN_IF_ERROR(deliver_outputs());
   }
   if (missing.empty()) return {};
-  return unsupported("the CPU device has no kernel for " + missing);
+  return unsupported("the CPU device cannot run " + missing);
 }
 
 namespace {
@@ -67,7 +70,7 @@ Status Builder::lower_nodes(std::string& missing) {
     if (status.ok()) continue;
     if (status.code() != StatusCode::kUnsupported)
       return status.with_context(fmt::format("node \"{}\"", node.name));
-    missing += fmt::format("{}\"{}\" ({}): {}", missing.empty() ? "" : "; ", node.name,
+    missing += fmt::format("{}node '{}' ({}): {}", missing.empty() ? "" : "; ", node.name,
                            name_of(node.op), status.message());
     // Something for the nodes behind it to start from, so that they are checked too.
     new_result(node.outputs[0], plain_form(node.outputs[0]));

@@ -51,7 +51,8 @@ class Builder {
   // `type` is what NPU partitions compute and store floating point values in.
   Builder(const graph::CompiledModel& model, ElementType type, const dnnl::engine& engine);
 
-  // Lowers the whole model. kUnsupported names every node without a kernel.
+  // Checks that there is a kernel for every node and its types (graph/capability.h), then lowers the
+  // whole model. kUnsupported names every node without a kernel.
   Result<ProgramParts> build();
 
   // Facts.

@@ -165,7 +165,6 @@ Status add_prelu(Builder& builder, const Operand& from, const Operand& slope, co
 
 Status lower(Builder& builder, const Node& node, const graph::Binary& op) {
   const ValueId a = node.input(0), b = node.input(1), y = node.outputs[0];
-  if (!builder.is_floating(a)) return unsupported("arithmetic on integers");
   MILLRACE_ASSIGN_OR_RETURN(const bool done, lower_by_library(builder, node, op.kind));
   if (done) return {};
   MILLRACE_ASSIGN_OR_RETURN(const Operand plain_a, builder.plain(a));

@@ -1,6 +1,5 @@
 // Cast. Floating point types are all the same to the device, which keeps them in the type it
 // computes in.
-#include <limits>
 #include <memory>
 #include <type_traits>
 
@@ -15,19 +14,6 @@ using tensor::DataType;
 struct Boolean {
   uint8_t value;
 };
-
-// Toward zero; what does not fit becomes the nearest value that does, NaN becomes 0.
-template <class To>
-To to_integer(float value) {
-  if (!(value == value)) return 0;
-  // 2^digits, the first value that is too large, is a float; the largest integer may be none.
-  constexpr float kEnd =
-      2.0f * static_cast<float>(uint64_t{1} << (std::numeric_limits<To>::digits - 1));
-  constexpr float kBegin = std::is_signed_v<To> ? -kEnd : 0.0f;
-  if (value >= kEnd) return std::numeric_limits<To>::max();
-  if (value <= kBegin) return std::numeric_limits<To>::min();
-  return static_cast<To>(value);
-}
 
 template <class To, class From>
 To convert(From from) {

@@ -1,7 +1,9 @@
-// Elements of floating point values in memory, for the loops of our own.
+// Elements of values in memory, for the loops of our own.
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "device/cpu/dnnl_adapter.h"
 #include "tensor/half.h"
@@ -28,6 +30,19 @@ inline float from_float<float>(float value) {
 template <>
 inline Bf16 from_float<Bf16>(float value) {
   return {tensor::float_to_bf16(value)};
+}
+
+// Toward zero; what does not fit becomes the nearest value that does, NaN becomes 0.
+template <class To>
+To to_integer(float value) {
+  if (!(value == value)) return 0;
+  // 2^digits, the first value that is too large, is a float; the largest integer may be none.
+  constexpr float kEnd =
+      2.0f * static_cast<float>(uint64_t{1} << (std::numeric_limits<To>::digits - 1));
+  constexpr float kBegin = std::is_signed_v<To> ? -kEnd : 0.0f;
+  if (value >= kEnd) return std::numeric_limits<To>::max();
+  if (value <= kBegin) return std::numeric_limits<To>::min();
+  return static_cast<To>(value);
 }
 
 // Calls `body` with an element of the C++ type that `type` is in memory.

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "device/cpu/kernels/elements.h"
 #include "tensor/half.h"
 
 namespace millrace::device::cpu::kernels {
@@ -120,9 +121,39 @@ class MappedCopyStep final : public Step {
   std::vector<Run> row_;
 };
 
+template <class T>
+uint64_t integer_bits(float value) {
+  return static_cast<uint64_t>(to_integer<T>(value));
+}
+
+// The bits of `value` as an integer of this type, or as a BOOLEAN.
+uint64_t integer_bits_of(tensor::DataType type, float value) {
+  using tensor::DataType;
+  switch (type) {
+    case DataType::kInt8:
+      return integer_bits<int8_t>(value);
+    case DataType::kUint8:
+      return integer_bits<uint8_t>(value);
+    case DataType::kInt16:
+      return integer_bits<int16_t>(value);
+    case DataType::kUint16:
+      return integer_bits<uint16_t>(value);
+    case DataType::kInt32:
+      return integer_bits<int32_t>(value);
+    case DataType::kUint32:
+      return integer_bits<uint32_t>(value);
+    case DataType::kInt64:
+      return integer_bits<int64_t>(value);
+    case DataType::kUint64:
+      return integer_bits<uint64_t>(value);
+    default:
+      return value != 0 ? 1 : 0;
+  }
+}
+
 // The bits of `value` as an element of the value's type on this device.
 uint64_t bits_of(const Builder& builder, graph::ValueId id, float value) {
-  if (!builder.is_floating(id)) return static_cast<uint64_t>(static_cast<int64_t>(value));
+  if (!builder.is_floating(id)) return integer_bits_of(builder.value(id).type, value);
   if (builder.type() == ElementType::bf16) return tensor::float_to_bf16(value);
   return std::bit_cast<uint32_t>(value);
 }

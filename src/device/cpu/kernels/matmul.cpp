@@ -26,7 +26,6 @@ class Lowering {
         y_(node.outputs[0]) {}
 
   Status lower() {
-    if (!builder_.is_floating(a_)) return unsupported("products of integers");
     const bool is_layer =
         builder_.is_constant(b_) && builder_.dims(b_).size() == 2 && !op_.transpose_a;
     MILLRACE_ASSIGN_OR_RETURN(const Operand product, is_layer ? add_layer() : add_product());

@@ -1,4 +1,5 @@
-// Pool and GlobalPool.
+// Pool and GlobalPool: the library's pooling, and for what it does not take the loop of
+// plain_pooling.cpp.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -44,21 +45,25 @@ Result<Operand> add_partly_counting(Builder& builder, const graph::Pool& op, Win
                                     graph::ValueId x, const Dims& dims) {
   const Dims from = builder.dims(x), strides = plain_strides(from);
   CopyMap map;
+  Dims padded_dims;
   for (size_t i = 0; i < from.size(); ++i) {
     map.push_back(index_range(0, from[i], 1, strides[i]));
-    if (i < 2) continue;
-    const auto begin = static_cast<size_t>(op.pads_begin[i - 2]);
-    const auto end = static_cast<size_t>(op.pads_end[i - 2] - op.ceil_excess[i - 2]);
-    map[i].insert(map[i].begin(), begin, kFill);
-    map[i].insert(map[i].end(), end, kFill);
+    if (i >= 2) {
+      const auto begin = static_cast<size_t>(op.pads_begin[i - 2]);
+      const auto end = static_cast<size_t>(op.pads_end[i - 2] - op.ceil_excess[i - 2]);
+      map[i].insert(map[i].begin(), begin, kFill);
+      map[i].insert(map[i].end(), end, kFill);
+    }
+    padded_dims.push_back(static_cast<int64_t>(map[i].size()));
   }
-  MILLRACE_ASSIGN_OR_RETURN(const Operand padded,
-                            add_mapped_copy(builder, "Pad", x, std::move(map)));
   window.pads_begin.assign(window.pads_begin.size(), 0);
   window.pads_end = op.ceil_excess;
   window.algorithm = dnnl::algorithm::pooling_avg_exclude_padding;
-  const auto choice = choose_pooling(builder, window, {padded.desc}, dims);
+  const auto choice =
+      choose_pooling(builder, window, {plain_desc(padded_dims, builder.type())}, dims);
   if (!choice) return unsupported("oneDNN has no pooling of this shape");
+  MILLRACE_ASSIGN_OR_RETURN(const Operand padded,
+                            add_mapped_copy(builder, "Pad", x, std::move(map)));
   return add_chosen(builder, choice->primitive, padded);
 }
 
@@ -85,6 +90,7 @@ Result<Operand> add_global_pooling(Builder& builder, graph::PoolKind kind, graph
 }
 
 Status lower(Builder& builder, const Node& node, const graph::Pool& op) {
+  if (!builder.is_floating(node.input(0))) return add_plain_pooling(builder, node, op);
   const bool counts_padding = op.kind == graph::PoolKind::kAverage && op.count_include_pad &&
                               (any_above_zero(op.pads_begin) || any_above_zero(op.pads_end));
   const bool counts_part = counts_padding && any_above_zero(op.ceil_excess);
@@ -101,10 +107,12 @@ Status lower(Builder& builder, const Node& node, const graph::Pool& op) {
   for (int64_t& dilation : window.dilations) --dilation;
   const graph::ValueId x = node.input(0), y = node.outputs[0];
   const Dims dims = builder.dims(y);
-  MILLRACE_ASSIGN_OR_RETURN(const Operand result,
-                            counts_part ? add_partly_counting(builder, op, window, x, dims)
-                                        : add_pooling(builder, window, x, dims));
-  builder.set_result(y, result);
+  const Result<Operand> result = counts_part ? add_partly_counting(builder, op, window, x, dims)
+                                             : add_pooling(builder, window, x, dims);
+  if (result.status().code() == StatusCode::kUnsupported)
+    return add_plain_pooling(builder, node, op);
+  MILLRACE_RETURN_IF_ERROR(result.status());
+  builder.set_result(y, *result);
   return {};
 }
 

@@ -113,7 +113,6 @@ Status lower_pooling(Builder& builder, const Node& node, const graph::Reduce& op
 
 Status lower(Builder& builder, const Node& node, const graph::Reduce& op) {
   const ValueId x = node.input(0), y = node.outputs[0];
-  if (!builder.is_floating(x)) return unsupported("reductions of integers");
   MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder.current(x));
   if (is_global_pooling(op, now)) return lower_pooling(builder, node, op);
   const Dims dims = builder.dims(x);

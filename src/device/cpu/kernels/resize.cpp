@@ -231,7 +231,6 @@ Status add_linear(Builder& builder, const Node& node, const Resize& op,
 }  // namespace
 
 Status lower(Builder& builder, const Node& node, const Resize& op) {
-  if (!builder.is_floating(node.input(0))) return unsupported("resizing integers");
   const std::vector<Axis> axes = axes_of(builder, node, op);
   if (is_library_resize(op, axes)) {
     MILLRACE_ASSIGN_OR_RETURN(const bool done, add_library_resize(builder, node, op));

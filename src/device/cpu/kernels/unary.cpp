@@ -93,7 +93,6 @@ Status lower(Builder& builder, const Node& node, const graph::Unary& op) {
     builder.set_result(y, from);
     return {};
   }
-  if (!builder.is_floating(x)) return unsupported("elementwise functions of integers");
   if (const auto eltwise = eltwise_of(op.function)) {
     const auto choice = choose(layouts_for(from.desc), [&](const Desc& layout) {
       return make_eltwise(builder, *eltwise, layout);
