@@ -9,6 +9,7 @@
 #include "compiler/assemble.h"
 #include "compiler/onnx/import.h"
 #include "compiler/passes/pass_table.h"
+#include "graph/capability.h"
 
 namespace millrace::compiler {
 namespace {
@@ -28,6 +29,10 @@ Result<graph::CompiledModel> compile_file(const std::string& path, const Compile
   }
   if (Status status = graph::validate(graph); !status.ok()) {
     return internal_error(fmt::format("{}: after all passes: {}", path, status.message()));
+  }
+  // The importer has asked this of every node; it must hold for what the passes made of them, too.
+  if (Status status = graph::check_capabilities(graph); !status.ok()) {
+    return status.with_context(path);
   }
   return assemble(std::move(graph), options, std::filesystem::path(path).stem().string());
 }

@@ -30,7 +30,8 @@ struct CompileOptions {
 
 // kNotFound, kIoError, kCorruptData (not an ONNX protobuf), kInvalidArgument (bad options or an
 // inconsistent model, naming node and reason), kUnsupported (one message that names every
-// type, domain and opset that is not covered, with its first nodes).
+// type, domain and opset that is not covered, with its first nodes; see import_onnx_file()).
+// What compiles loads: every node has a kernel (graph/capability.h).
 Result<graph::CompiledModel> compile(const std::string& onnx_path, const CompileOptions& options);
 
 }  // namespace millrace::compiler

@@ -4,28 +4,24 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
-#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "compiler/onnx/coverage.h"
 #include "compiler/onnx/graph_builder.h"
 #include "compiler/onnx/graph_inputs.h"
+#include "compiler/onnx/model_file.h"
 #include "compiler/onnx/node_order.h"
 #include "compiler/onnx/operator_table.h"
+#include "compiler/onnx/opsets.h"
 #include "compiler/onnx/tensor_reader.h"
-#include "compiler/onnx/unsupported_report.h"
 #include "compiler/passes/passes.h"
-#include "model/foreign_file.h"
+#include "graph/capability.h"
 
 namespace millrace::compiler {
 namespace {
 
 using tensor::DataType;
-
-// Limit of the protobuf encoding.
-constexpr size_t kMaxModelBytes = 0x7fffffff;
 
 class Importer {
  public:
@@ -35,7 +31,6 @@ class Importer {
   Result<graph::Graph> run(const InputShapes& input_shapes);
 
  private:
-  Status read_opsets();
   Status index_initializers();
   Status add_inputs(const InputShapes& input_shapes);
   void find_consumed();
@@ -48,24 +43,24 @@ class Importer {
   Result<std::vector<ValueId>> find_operands(const ::onnx::NodeProto& node);
   void name_outputs(const ::onnx::NodeProto& node, const NodeImport& import, ValueId first,
                     ValueId first_new);
-  void give_up(const ::onnx::NodeProto& node, int opset, const std::string& reason);
-  int opset_of(const std::string& domain) const;
+  std::vector<bool> needed_values() const;
+  void report_missing_kernels();
 
   ::onnx::ModelProto& model_;
   std::filesystem::path directory_;
   GraphBuilder builder_;
-  UnsupportedReport report_;
-  std::unordered_map<std::string, int> opsets_;  // by domain, "" for the default one
+  Opsets opsets_;
+  Coverage coverage_{opsets_};
   std::unordered_map<std::string, ::onnx::TensorProto*> initializers_;
   std::unordered_set<std::string> given_;  // names of initializers and inputs
   std::unordered_map<std::string, ValueId> values_;
-  std::unordered_set<std::string> consumed_;     // names that nodes read or the graph puts out
-  std::unordered_set<std::string> unavailable_;  // outputs of nodes that are not supported
+  std::unordered_set<std::string> consumed_;       // names that nodes read or the graph puts out
+  std::vector<const ::onnx::NodeProto*> origins_;  // by node of the graph; null at the boundary
   std::unordered_set<ValueId> outputs_;
 };
 
 Result<graph::Graph> Importer::run(const InputShapes& input_shapes) {
-  MILLRACE_RETURN_IF_ERROR(read_opsets());
+  MILLRACE_ASSIGN_OR_RETURN(opsets_, Opsets::read(model_));
   MILLRACE_RETURN_IF_ERROR(index_initializers());
   MILLRACE_RETURN_IF_ERROR(add_inputs(input_shapes));
   find_consumed();
@@ -73,26 +68,14 @@ Result<graph::Graph> Importer::run(const InputShapes& input_shapes) {
   for (const int index : order) {
     MILLRACE_RETURN_IF_ERROR(import_node(*model_.mutable_graph()->mutable_node(index)));
   }
-  MILLRACE_RETURN_IF_ERROR(report_.status());
+  report_missing_kernels();
+  MILLRACE_RETURN_IF_ERROR(coverage_.status());
   if (model_.graph().output_size() == 0) return invalid_argument("the model has no outputs");
   for (const auto& output : model_.graph().output()) {
     const Status status = add_output(output);
     if (!status.ok()) return status.with_context(fmt::format("output '{}'", output.name()));
   }
   return builder_.take();
-}
-
-Status Importer::read_opsets() {
-  for (const auto& entry : model_.opset_import()) {
-    const std::string domain = entry.domain() == "ai.onnx" ? "" : entry.domain();
-    opsets_[domain] = static_cast<int>(std::clamp<int64_t>(entry.version(), 0, 1 << 30));
-  }
-  const int opset = opset_of("");
-  if (opset >= kMinOpset && opset <= kMaxOpset) return {};
-  if (opset == 0) return invalid_argument("the model does not state the opset of domain ai.onnx");
-  return unsupported(
-      fmt::format("the model uses opset {} of domain ai.onnx; {} to {} are supported", opset,
-                  kMinOpset, kMaxOpset));
 }
 
 Status Importer::index_initializers() {
@@ -123,6 +106,7 @@ Status Importer::add_inputs(const InputShapes& input_shapes) {
     values_.emplace(std::move(input.name), id);
   }
   if (inputs.empty()) return unsupported("the model has no inputs");
+  origins_.resize(builder_.graph().nodes.size(), nullptr);
   return {};
 }
 
@@ -131,11 +115,6 @@ void Importer::find_consumed() {
     consumed_.insert(node.input().begin(), node.input().end());
   }
   for (const auto& output : model_.graph().output()) consumed_.insert(output.name());
-}
-
-int Importer::opset_of(const std::string& domain) const {
-  const auto entry = opsets_.find(domain == "ai.onnx" ? "" : domain);
-  return entry != opsets_.end() ? entry->second : 0;
 }
 
 // Initializers are read on first use: those that nobody uses cost nothing.
@@ -161,28 +140,54 @@ Result<std::vector<ValueId>> Importer::find_operands(const ::onnx::NodeProto& no
   return operands;
 }
 
-void Importer::give_up(const ::onnx::NodeProto& node, int opset, const std::string& reason) {
-  report_.add(NodeImport::name_of(node), node.op_type(), node.domain(), opset, reason);
-  unavailable_.insert(node.output().begin(), node.output().end());
+// Which values of the graph lead to an output of the model, or to a node that was not imported.
+std::vector<bool> Importer::needed_values() const {
+  const graph::Graph& graph = builder_.graph();
+  std::vector<bool> needed(graph.values.size());
+  for (const auto& [name, id] : values_) {
+    if (coverage_.is_read_by_others(name)) needed[id] = true;
+  }
+  for (const auto& output : model_.graph().output()) {
+    const auto value = values_.find(output.name());
+    if (value != values_.end()) needed[value->second] = true;
+  }
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+    if (!needed[node->outputs[0]]) continue;
+    for (const ValueId id : node->inputs) {
+      if (id != kNoValue) needed[id] = true;
+    }
+  }
+  return needed;
+}
+
+// Types for which no device has a kernel. Nodes that nothing needs, such as those that only a Shape
+// reads, will be dropped and may have any.
+void Importer::report_missing_kernels() {
+  const graph::Graph& graph = builder_.graph();
+  const std::vector<bool> needed = needed_values();
+  const ::onnx::NodeProto* reported = nullptr;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const ::onnx::NodeProto* origin = origins_[i];
+    // An ONNX node may have become several nodes of the graph, one after the other.
+    if (origin == nullptr || origin == reported || !needed[graph.nodes[i].outputs[0]]) continue;
+    const Status status = graph::check_capability(graph, graph.nodes[i]);
+    if (status.ok()) continue;
+    coverage_.add_without_kernel(*origin, status.message());
+    reported = origin;
+  }
 }
 
 Status Importer::import_node(::onnx::NodeProto& node) {
-  const int opset = opset_of(node.domain());
+  const int opset = opsets_.of(node.domain());
   const OperatorEntry* entry = find_operator(node.domain(), node.op_type(), opset);
   if (entry == nullptr) {
-    give_up(node, opset, "");
+    coverage_.leave_out(node, "");
     return {};
   }
-  // What follows an unsupported node has no shape: it is only looked up in the table.
-  const bool follows_unsupported = std::ranges::any_of(
-      node.input(), [this](const std::string& name) { return unavailable_.contains(name); });
-  if (follows_unsupported) {
-    unavailable_.insert(node.output().begin(), node.output().end());
-    return {};
-  }
+  if (coverage_.is_behind_one_left_out(node)) return {};
   const Status status = import_supported(node, *entry, opset);
   if (status.code() == StatusCode::kUnsupported) {
-    give_up(node, opset, status.message());
+    coverage_.leave_out(node, status.message());
     return {};
   }
   return status.with_context(NodeImport::describe(node));
@@ -211,6 +216,7 @@ Status Importer::import_supported(::onnx::NodeProto& node, const OperatorEntry& 
   const auto first_new = static_cast<ValueId>(builder_.graph().values.size());
   NodeImport import(builder_, node, opset, std::move(operands));
   const Result<ValueId> first = entry.handler(import);
+  origins_.resize(builder_.graph().nodes.size(), &node);
   MILLRACE_RETURN_IF_ERROR(import.attribute_status());
   MILLRACE_RETURN_IF_ERROR(first.status());
   for (int i = 1; i < node.output_size(); ++i) {
@@ -271,17 +277,6 @@ Result<ValueId> Importer::boundary_value(const std::string& name, ValueId id, Da
   return builder_.add_node(name, graph::Cast{type}, {id});
 }
 
-Status parse(std::string_view content, ::onnx::ModelProto* model) {
-  if (model->ParsePartialFromArray(content.data(), static_cast<int>(content.size())) &&
-      model->has_graph()) {
-    return {};
-  }
-  const auto bytes = std::as_bytes(std::span(content));
-  if (model::looks_like_onnx(bytes))
-    return corrupt_data("this begins like an ONNX model, but is damaged or has no graph");
-  return corrupt_data("this is not an ONNX model; " + model::describe_foreign(bytes));
-}
-
 Result<graph::Graph> import_parsed(::onnx::ModelProto& model, size_t model_bytes,
                                    const std::filesystem::path& directory,
                                    const InputShapes& input_shapes) {
@@ -292,27 +287,9 @@ Result<graph::Graph> import_parsed(::onnx::ModelProto& model, size_t model_bytes
   return graph;
 }
 
-Status too_large() {
-  return unsupported("the file is larger than 2 GiB; store its weights as external data");
-}
-
-// The content of a file is gone when its model is imported: large weights are in memory once.
-Status parse_file(const std::string& path, size_t bytes, ::onnx::ModelProto* model) {
-  std::string content(bytes, '\0');
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return io_error("open", errno);
-  file.read(content.data(), static_cast<std::streamsize>(bytes));
-  if (!file) return Status(StatusCode::kIoError, "cannot be read");
-  return parse(content, model);
-}
-
 Result<graph::Graph> import_file(const std::string& path, const InputShapes& input_shapes) {
-  std::error_code error;
-  const uintmax_t bytes = std::filesystem::file_size(path, error);
-  if (error) return io_error("open", error.value());
-  if (bytes > kMaxModelBytes) return too_large();
   ::onnx::ModelProto model;
-  MILLRACE_RETURN_IF_ERROR(parse_file(path, bytes, &model));
+  MILLRACE_ASSIGN_OR_RETURN(const size_t bytes, read_model_file(path, &model));
   return import_parsed(model, bytes, std::filesystem::path(path).parent_path(), input_shapes);
 }
 
@@ -320,9 +297,8 @@ Result<graph::Graph> import_file(const std::string& path, const InputShapes& inp
 
 Result<graph::Graph> import_onnx(std::string_view content, const std::filesystem::path& directory,
                                  const InputShapes& input_shapes) {
-  if (content.size() > kMaxModelBytes) return too_large();
   ::onnx::ModelProto model;
-  MILLRACE_RETURN_IF_ERROR(parse(content, &model));
+  MILLRACE_RETURN_IF_ERROR(parse_model(content, &model));
   return import_parsed(model, content.size(), directory, input_shapes);
 }
 

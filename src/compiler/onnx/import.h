@@ -24,8 +24,11 @@ using InputShapes = std::map<std::string, graph::Dims>;
 //
 // kNotFound, kIoError; kCorruptData: no ONNX protobuf, or tensors that contradict themselves;
 // kInvalidArgument: wrong `input_shapes`, open dimensions, or an inconsistent model (the message
-// names the node); kUnsupported: one message that names every node, with type, domain and opset,
-// that is not covered.
+// names the node); kUnsupported: one message with every operator that is not covered, its domain,
+// opset and first nodes, those inside the branches of an If included, and with every operator
+// that has no kernel for the types it meets (graph/capability.h). What reads the result of a node
+// that is not covered has no known types or shapes: it is looked up by the name of its operator,
+// and counted.
 Result<graph::Graph> import_onnx_file(const std::string& path, const InputShapes& input_shapes);
 
 // The same for the content of a file; external tensors are searched in `directory`.

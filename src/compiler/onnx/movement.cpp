@@ -119,6 +119,17 @@ Status read_pads(NodeImport& node, const Dims& pads, const Dims& axes, graph::Pa
   return {};
 }
 
+// The number that fills the padding. The graph holds it as a float, whatever the type of the data.
+Result<float> padding_value(const NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const float value, node.constant_float(2));
+  if (!tensor::is_integer(node.value(2).type)) return value;
+  MILLRACE_ASSIGN_OR_RETURN(const Dims exact, node.constant_ints(2));
+  // 2^24: up to there a float holds every integer.
+  constexpr int64_t kExact = int64_t{1} << 24;
+  if (exact[0] >= -kExact && exact[0] <= kExact) return value;
+  return unsupported(fmt::format("its padding value {} is beyond 2^24", exact[0]));
+}
+
 Result<graph::PadMode> pad_mode(const std::string& mode) {
   if (mode == "constant") return graph::PadMode::kConstant;
   if (mode == "reflect") return graph::PadMode::kReflect;
@@ -199,7 +210,7 @@ Result<ValueId> import_pad(NodeImport& node) {
     if (!node.has(1)) return invalid_argument("it has no pads");
     MILLRACE_ASSIGN_OR_RETURN(pads, node.constant_ints(1));
     if (node.has(2)) {
-      MILLRACE_ASSIGN_OR_RETURN(pad.value, node.constant_float(2));
+      MILLRACE_ASSIGN_OR_RETURN(pad.value, padding_value(node));
     }
     if (node.has(3)) {
       MILLRACE_ASSIGN_OR_RETURN(axes, node.constant_ints(3));

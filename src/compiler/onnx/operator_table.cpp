@@ -102,6 +102,10 @@ constexpr OperatorEntry kOperators[] = {
 
 }  // namespace
 
+std::span<const OperatorEntry> operator_table() {
+  return kOperators;
+}
+
 const OperatorEntry* find_operator(std::string_view domain, std::string_view type, int opset) {
   if (domain == "ai.onnx") domain = "";
   for (const OperatorEntry& entry : kOperators) {

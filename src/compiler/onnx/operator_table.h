@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 
 #include "compiler/onnx/node_import.h"
@@ -23,6 +24,9 @@ struct OperatorEntry {
   size_t allowed;
   Handler handler;
 };
+
+// The whole list.
+std::span<const OperatorEntry> operator_table();
 
 // The entry for an operator; null where there is none for this opset. The domain "ai.onnx" is the
 // default one.

@@ -38,6 +38,20 @@ void UnsupportedReport::add(const std::string& node, const std::string& type,
   nodes_[{type, domain.empty() ? "ai.onnx" : domain, opset, reason}].push_back(quoted(node));
 }
 
+std::string UnsupportedReport::looked_up_by_name() const {
+  if (by_name_.empty()) return {};
+  size_t count = 0;
+  std::vector<std::string> operators;
+  for (const auto& [type, nodes] : by_name_) {
+    count += nodes;
+    operators.push_back(fmt::format("{} ({})", type, nodes));
+  }
+  return fmt::format(
+      "\n{} {} behind or inside these, of unknown types and shapes, could be looked up by name "
+      "only: {}",
+      count, count == 1 ? "node" : "nodes", fmt::join(operators, ", "));
+}
+
 Status UnsupportedReport::status() const {
   if (empty()) return {};
   std::string groups;
@@ -53,9 +67,9 @@ Status UnsupportedReport::status() const {
     quantised = quantised || is_of_quantised_models(type);
   }
   return unsupported(fmt::format(
-      "{} {} not supported{}:{}", count, count == 1 ? "node is" : "nodes are",
-      quantised ? " (quantised models are not supported yet: use the model in floats)" : "",
-      groups));
+      "{} {} not supported{}:{}{}", count, count == 1 ? "node is" : "nodes are",
+      quantised ? " (quantised models are not supported yet: use the model in floats)" : "", groups,
+      looked_up_by_name()));
 }
 
 }  // namespace millrace::compiler

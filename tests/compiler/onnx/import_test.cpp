@@ -90,10 +90,106 @@ TEST(Import, OneErrorNamesAllThatIsNotSupported) {
   model.proto.mutable_graph()->mutable_node(3)->set_domain("com.example");
   const Status status = import_failure(model);
   EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_EQ(
+      status.message(),
+      "3 nodes are not supported:\n"
+      "  Clever (domain com.example, opset 2), 1 node: 'd_node'\n"
+      "  LSTM (domain ai.onnx, opset 13), 2 nodes: 'a_node', 'c_node'\n"
+      "2 nodes behind or inside these, of unknown types and shapes, could be looked up by name "
+      "only: Relu (1), Where (1)");
+}
+
+// A graph with one node, for the branch of an If.
+::onnx::GraphProto branch(const std::string& type, const std::string& output) {
+  Model model;
+  model.node(type, {"x"}, {output}).output(output);
+  return model.proto.graph();
+}
+
+void add_branch(Model& model, const std::string& name, ::onnx::GraphProto graph) {
+  auto* node = model.proto.mutable_graph()->mutable_node(model.proto.graph().node_size() - 1);
+  auto* attribute = node->add_attribute();
+  attribute->set_name(name);
+  attribute->set_type(::onnx::AttributeProto::GRAPH);
+  *attribute->mutable_g() = std::move(graph);
+}
+
+TEST(Import, TheErrorNamesNodesInsideBranches) {
+  Model inner;
+  inner.node("If", {"c"}, {"i"}).output("i");
+  add_branch(inner, "then_branch", branch("GRU", "g"));
+  Model model;
+  model.input("x", {1, 2}).input("c", {1}, TensorProto::BOOL).output("y");
+  model.node("If", {"c"}, {"y"});
+  add_branch(model, "then_branch", branch("LSTM", "a"));
+  add_branch(model, "else_branch", inner.proto.graph());
+  EXPECT_EQ(
+      import_failure(model).message(),
+      "4 nodes are not supported:\n"
+      "  GRU (domain ai.onnx, opset 13), 1 node: 'y_node/else_branch/i_node/then_branch/g_node'\n"
+      "  If (domain ai.onnx, opset 13), 2 nodes: 'y_node', 'y_node/else_branch/i_node'\n"
+      "  LSTM (domain ai.onnx, opset 13), 1 node: 'y_node/then_branch/a_node'");
+}
+
+TEST(Import, ANodeInsideABranchThatIsCoveredIsCounted) {
+  Model model;
+  model.input("x", {1, 2}).input("c", {1}, TensorProto::BOOL).output("y").node("If", {"c"}, {"y"});
+  add_branch(model, "then_branch", branch("Relu", "a"));
+  EXPECT_THAT(
+      import_failure(model).message(),
+      ::testing::EndsWith("1 node behind or inside these, of unknown types and shapes, could "
+                          "be looked up by name only: Relu (1)"));
+}
+
+TEST(Import, TypesWithoutAKernelAreNamedLikeOperatorsThatAreNotSupported) {
+  Model model(14);
+  model.input("x", {1, 2}, TensorProto::INT32).output("y").output("z");
+  model.node("Abs", {"x"}, {"a"}).node("Add", {"a", "x"}, {"b"}).node("Reshape", {"b", "s"}, {"y"});
+  model.ints("s", {2}).node("LSTM", {"b"}, {"z"});
+  const Status status = import_failure(model);
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
   EXPECT_EQ(status.message(),
             "3 nodes are not supported:\n"
-            "  Clever (domain com.example, opset 2), 1 node: 'd_node'\n"
-            "  LSTM (domain ai.onnx, opset 13), 2 nodes: 'a_node', 'c_node'");
+            "  Abs (domain ai.onnx, opset 14: there is no kernel for Abs of INT32, only of BF16, "
+            "FP16, FLOAT32), 1 node: 'a_node'\n"
+            "  Add (domain ai.onnx, opset 14: there is no kernel for Add of INT32, only of BF16, "
+            "FP16, FLOAT32), 1 node: 'b_node'\n"
+            "  LSTM (domain ai.onnx, opset 14), 1 node: 'z_node'");
+}
+
+TEST(Import, ANodeThatBecameSeveralIsNamedOnce) {
+  Model model;
+  model.input("x", {1, 2}, TensorProto::INT32).output("y").node("ReduceL1", {"x"}, {"y"});
+  EXPECT_THAT(import_failure(model).message(), ::testing::StartsWith("1 node is not supported:"));
+}
+
+TEST(Import, TypesOfNodesThatOnlyAShapeReadsDoNotMatter) {
+  Model model;
+  model.input("x", {2, 3}, TensorProto::INT32).input("z", {6}).output("y");
+  model.node("Neg", {"x"}, {"n"}).node("Shape", {"n"}, {"s"}).node("Reshape", {"z", "s"}, {"y"});
+  EXPECT_EQ(operators_of(import_valid(model)), (Operators{graph::Reshape{{2, 3}}}));
+}
+
+TEST(Import, AModelOfOtherDomainsAloneNeedNotStateTheDefaultOne) {
+  Model model;
+  model.proto.clear_opset_import();
+  model.domain("ai.onnx.ml", 3).input("x", {1, 4}).output("y");
+  model.node("Scaler", {"x"}, {"a"}).node("Normalizer", {"a"}, {"y"});
+  for (auto& node : *model.proto.mutable_graph()->mutable_node()) node.set_domain("ai.onnx.ml");
+  const Status status = import_failure(model);
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_EQ(status.message(),
+            "2 nodes are not supported:\n"
+            "  Normalizer (domain ai.onnx.ml, opset 3), 1 node: 'y_node'\n"
+            "  Scaler (domain ai.onnx.ml, opset 3), 1 node: 'a_node'");
+}
+
+TEST(Import, AModelThatUsesTheDefaultDomainStatesItsOpset) {
+  Model model;
+  model.proto.clear_opset_import();
+  model.domain("ai.onnx.ml", 3).input("x", {1, 4}).output("y").node("Relu", {"x"}, {"y"});
+  EXPECT_EQ(import_failure(model).message(),
+            "the model does not state the opset of domain ai.onnx");
 }
 
 TEST(Import, OfManyNodesTheErrorNamesTheFirst) {
