@@ -1,0 +1,202 @@
+// Every operator that the compiler imports, with every element type there is, from the ONNX file to
+// the result. The result is right, or the compiler refuses the model and names the reason: what
+// compiles loads, and nothing crashes.
+//
+// The reference is the same operator on constants of type FLOAT (indices: INT64), which the
+// compiler computes by itself where it can (compiler/evaluate.h) and the device computes in FP32
+// where it cannot.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "compiler/onnx/operator_table.h"
+#include "graph/shape.h"
+#include "tensor/half.h"
+#include "tests/e2e/operator_models.h"
+#include "tests/e2e/pipeline.h"
+#include "tests/support/temporary_directory.h"
+
+namespace millrace::test {
+namespace {
+
+using tensor::DataType;
+using Numbers = std::vector<double>;
+
+template <class T>
+void append(std::vector<std::byte>& bytes, T element) {
+  const auto begin = bytes.size();
+  bytes.resize(begin + sizeof element);
+  std::memcpy(bytes.data() + begin, &element, sizeof element);
+}
+
+// Calls visit(T{}) with the C++ type of the elements; a 16-bit float is a uint16_t of bits.
+template <class Visit>
+void visit_elements(DataType type, Visit&& visit) {
+  switch (type) {
+    case DataType::kInt8:
+      return visit(int8_t{});
+    case DataType::kInt16:
+      return visit(int16_t{});
+    case DataType::kInt32:
+      return visit(int32_t{});
+    case DataType::kInt64:
+      return visit(int64_t{});
+    case DataType::kUint32:
+      return visit(uint32_t{});
+    case DataType::kUint64:
+      return visit(uint64_t{});
+    case DataType::kFloat32:
+      return visit(float{});
+    case DataType::kFp16:
+    case DataType::kBf16:
+    case DataType::kUint16:
+      return visit(uint16_t{});
+    default:
+      return visit(uint8_t{});
+  }
+}
+
+std::vector<std::byte> encode(DataType type, size_t count, bool boolean) {
+  std::vector<std::byte> bytes;
+  visit_elements(type, [&](auto zero) {
+    for (size_t i = 0; i < count; ++i) {
+      const double element = operand_element(i, boolean);
+      if (type == DataType::kFp16) {
+        append(bytes, tensor::float_to_fp16(static_cast<float>(element)));
+      } else if (type == DataType::kBf16) {
+        append(bytes, tensor::float_to_bf16(static_cast<float>(element)));
+      } else {
+        append(bytes, static_cast<decltype(zero)>(element));
+      }
+    }
+  });
+  return bytes;
+}
+
+Numbers decode(DataType type, const std::vector<std::byte>& bytes) {
+  Numbers numbers;
+  visit_elements(type, [&](auto element) {
+    for (size_t i = 0; i < bytes.size(); i += sizeof element) {
+      std::memcpy(&element, bytes.data() + i, sizeof element);
+      if (type == DataType::kFp16) {
+        numbers.push_back(tensor::fp16_to_float(static_cast<uint16_t>(element)));
+      } else if (type == DataType::kBf16) {
+        numbers.push_back(tensor::bf16_to_float(static_cast<uint16_t>(element)));
+      } else {
+        numbers.push_back(static_cast<double>(element));
+      }
+    }
+  });
+  return numbers;
+}
+
+// The first output of the model for one frame.
+Numbers run(runtime::Session& session, bool boolean) {
+  FrameBytes frames(1);
+  for (const graph::Boundary& input : session.model().inputs)
+    frames[0].push_back(
+        encode(input.cpu.type, session.model().graph.values[input.value].elements(), boolean));
+  const auto outputs = run_async(session, frames, device::View::kCpu);
+  EXPECT_TRUE(outputs.ok()) << outputs.status().to_string();
+  if (!outputs.ok()) return {};
+  return decode(session.model().outputs[0].cpu.type, outputs->at(0).at(0));
+}
+
+class OperatorTypes : public ::testing::TestWithParam<size_t> {
+ protected:
+  const OperatorCase& test_case() const { return operator_cases()[GetParam()]; }
+
+  Result<std::vector<std::byte>> compile(int opset, int type, bool as_constants, bool boolean,
+                                         graph::Precision precision = graph::Precision::kFp32) {
+    ModelMaker maker(test_case().op_type, opset, type, as_constants, boolean, shape_);
+    test_case().build(maker);
+    const std::string path = directory_.file("model.onnx");
+    std::ofstream(path, std::ios::binary) << maker.model().bytes();
+    return compile_to_archive(path, {.precision = precision});
+  }
+
+  // What the operator gives for constants.
+  Numbers reference(int opset, bool boolean) {
+    auto archive = compile(opset, test_case().reference_type, true, boolean);
+    EXPECT_TRUE(archive.ok()) << archive.status().to_string();
+    if (!archive.ok()) return {};
+    const auto session = open_session(*std::move(archive), "cpu");
+    EXPECT_TRUE(session.ok()) << session.status().to_string();
+    return session.ok() ? run(**session, boolean) : Numbers();
+  }
+
+  void expect_right_result(int opset, int type, std::vector<std::byte> archive) {
+    const bool boolean = type == TensorProto::BOOL;
+    const auto session = open_session(std::move(archive), "cpu");
+    ASSERT_TRUE(session.ok()) << "it compiles, but does not load: " << session.status().to_string();
+    const Numbers actual = run(**session, boolean), expected = reference(opset, boolean);
+    ASSERT_EQ(actual.size(), expected.size());
+    for (size_t i = 0; i < actual.size(); ++i)
+      ASSERT_NEAR(actual[i], expected[i], 1e-5 * (1 + std::fabs(expected[i]))) << "element " << i;
+  }
+
+  void expect_clean_refusal(const Status& status, bool in_standard) {
+    const bool unsupported = status.code() == StatusCode::kUnsupported;
+    EXPECT_TRUE(unsupported || (!in_standard && status.code() == StatusCode::kInvalidArgument))
+        << status.to_string();
+  }
+
+  void try_type(int opset, int type, bool in_standard) {
+    SCOPED_TRACE(std::string(test_case().op_type) + " of opset " + std::to_string(opset) +
+                 " with " + TensorProto::DataType_Name(static_cast<TensorProto::DataType>(type)));
+    const bool boolean = type == TensorProto::BOOL;
+    auto archive = compile(opset, type, false, boolean);
+    if (!archive.ok()) return expect_clean_refusal(archive.status(), in_standard);
+    expect_right_result(opset, type, *std::move(archive));
+    const auto bf16 = compile(opset, type, false, boolean, graph::Precision::kBf16);
+    ASSERT_TRUE(bf16.ok()) << bf16.status().to_string();
+    const auto session = open_session(*bf16, "cpu");
+    EXPECT_TRUE(session.ok()) << session.status().to_string();
+  }
+
+  TemporaryDirectory directory_;
+  Dims shape_ = kImage;
+};
+
+TEST_P(OperatorTypes, GiveTheRightResultOrACleanRefusal) {
+  for (const int newest : {17, 21}) {
+    const int opset = std::min(newest, test_case().last_opset);
+    if (compiler::find_operator("", test_case().op_type, opset) == nullptr) continue;
+    const auto standard = standard_types(test_case().op_type, opset, test_case().parameter);
+    EXPECT_FALSE(standard.empty());
+    for (int type = TensorProto::FLOAT; type <= TensorProto::BFLOAT16; ++type)
+      try_type(opset, type, standard.contains(type));
+  }
+}
+
+// Of the operators that take any shape; the others build their models of shapes of their own.
+TEST_P(OperatorTypes, TakeEveryRankOrRefuseIt) {
+  const int opset = std::min(21, test_case().last_opset);
+  for (size_t rank = 0; rank <= graph::kMaxRank; ++rank) {
+    SCOPED_TRACE("rank " + std::to_string(rank));
+    shape_ = Dims(rank, 2);
+    auto archive = compile(opset, TensorProto::FLOAT, false, false);
+    if (archive.ok()) expect_right_result(opset, TensorProto::FLOAT, *std::move(archive));
+  }
+}
+
+std::string name_of_case(const ::testing::TestParamInfo<size_t>& info) {
+  return operator_cases()[info.param].op_type + std::to_string(info.param);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OperatorTypes, ::testing::Range(size_t{0}, operator_cases().size()),
+                         name_of_case);
+
+TEST(OperatorCases, CoverEveryOperatorThatIsImported) {
+  for (const compiler::OperatorEntry& entry : compiler::operator_table()) {
+    const bool covered = std::ranges::any_of(
+        operator_cases(), [&](const OperatorCase& test) { return entry.type == test.op_type; });
+    EXPECT_TRUE(covered) << entry.type << " has no model in operator_models.cpp";
+  }
+}
+
+}  // namespace
+}  // namespace millrace::test
