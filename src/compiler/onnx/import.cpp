@@ -117,7 +117,7 @@ void Importer::find_consumed() {
   for (const auto& output : model_.graph().output()) consumed_.insert(output.name());
 }
 
-// Initializers are read on first use: those that nobody uses cost nothing.
+// Initializers are read on first use: unused ones cost nothing.
 Result<ValueId> Importer::find_value(const std::string& name) {
   const auto known = values_.find(name);
   if (known != values_.end()) return known->second;

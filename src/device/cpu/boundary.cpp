@@ -90,10 +90,10 @@ class BoundaryTensor {
     return true;
   }
 
-  // Adds the steps between `place` and every view not covered by `direct`.
-  Status connect(const Operand& place, const CallerTensor& direct) {
+  // Adds the steps between `location` and every view not covered by `direct`.
+  Status connect(const Operand& location, const CallerTensor& direct) {
     for (View view : views_)
-      if (!direct.covers(view)) MILLRACE_RETURN_IF_ERROR(connect(place, view));
+      if (!direct.covers(view)) MILLRACE_RETURN_IF_ERROR(connect(location, view));
     return {};
   }
 
@@ -109,33 +109,33 @@ class BoundaryTensor {
     return builder_.plain_form(boundary_.value);
   }
 
-  Status connect(const Operand& place, View view) {
+  Status connect(const Operand& location, View view) {
     CallerTensor caller{direction_, index_, {}};
     caller.in_view[static_cast<size_t>(view)] = true;
     const ViewCondition condition{direction_, index_, view};
     const TensorDesc& desc = desc_of(boundary_, view);
     const BufferId buffer = builder_.buffers().add_caller(caller, desc.bytes(), false);
     if (const auto in_place = in_place_desc(view)) {
-      add_reorder({buffer, *in_place}, place, condition);
+      add_reorder({buffer, *in_place}, location, condition);
       return {};
     }
     auto conversion = tensor::Conversion::plan(staging_desc(boundary_), desc, boundary_.quant);
     if (!conversion.ok()) return conversion.status();
-    const Operand dense = staging(place);
+    const Operand dense = staging(location);
     auto step =
         std::make_unique<ConversionStep>(*std::move(conversion), direction_, buffer, dense.buffer);
-    const bool copy = dense.buffer != place.buffer;
-    if (copy && direction_ == Direction::kOutput) add_reorder(dense, place, condition);
+    const bool copy = dense.buffer != location.buffer;
+    if (copy && direction_ == Direction::kOutput) add_reorder(dense, location, condition);
     builder_.add("Convert", "millrace:conversion", std::move(step), condition, boundary_.value);
-    if (copy && direction_ == Direction::kInput) add_reorder(dense, place, condition);
+    if (copy && direction_ == Direction::kInput) add_reorder(dense, location, condition);
     return {};
   }
 
-  // `place` itself when it is dense and in the staging type, else memory that is.
-  Operand staging(const Operand& place) const {
-    if (!is_floating()) return place;
+  // `location` itself when it is dense and in the staging type, else memory that is.
+  Operand staging(const Operand& location) const {
+    if (!is_floating()) return location;
     const Desc dense = plain_desc(builder_.dims(boundary_.value), ElementType::f32);
-    return place.desc == dense ? place : builder_.new_temporary(dense);
+    return location.desc == dense ? location : builder_.new_temporary(dense);
   }
 
   void add_reorder(const Operand& outside, const Operand& inside, const ViewCondition& condition) {
@@ -165,22 +165,22 @@ bool accepts_view(const graph::CompiledModel& model, const graph::Boundary& boun
 Result<Operand> bind_input(Builder& builder, uint32_t index, const Desc& wanted) {
   BoundaryTensor tensor(builder, Direction::kInput, index);
   const CallerTensor direct = tensor.views_lying_as(wanted);
-  const Operand place{
+  const Operand location{
       builder.buffers().add_caller(direct, wanted.get_size(), !tensor.covers_all(direct)), wanted};
-  MILLRACE_RETURN_IF_ERROR(tensor.connect(place, direct));
-  return place;
+  MILLRACE_RETURN_IF_ERROR(tensor.connect(location, direct));
+  return location;
 }
 
 Status deliver_output(Builder& builder, uint32_t index) {
   BoundaryTensor tensor(builder, Direction::kOutput, index);
-  MILLRACE_ASSIGN_OR_RETURN(const Operand place, builder.current(tensor.boundary().value));
+  MILLRACE_ASSIGN_OR_RETURN(const Operand location, builder.current(tensor.boundary().value));
   BufferTable& buffers = builder.buffers();
-  CallerTensor direct = tensor.views_lying_as(place.desc);
-  if (buffers.is_own(place.buffer) && buffers.bytes(place.buffer) == place.desc.get_size())
-    buffers.give_to_caller(place.buffer, direct, !tensor.covers_all(direct));
+  CallerTensor direct = tensor.views_lying_as(location.desc);
+  if (buffers.is_own(location.buffer) && buffers.bytes(location.buffer) == location.desc.get_size())
+    buffers.give_to_caller(location.buffer, direct, !tensor.covers_all(direct));
   else
     direct.in_view = {};
-  return tensor.connect(place, direct);
+  return tensor.connect(location, direct);
 }
 
 }  // namespace millrace::device::cpu

@@ -93,9 +93,9 @@ BufferLayout BufferTable::lay_out() const {
     for (; buffers_[whole].parent; whole = *buffers_[whole].parent)
       offset += buffers_[whole].offset;
     const Buffer& buffer = buffers_[whole];
-    BufferPlace place{buffer.constant, buffer.caller, std::nullopt, offset};
-    if (buffer.arena && buffer.touched) place.arena = plan.offsets[lifetime_of[whole]];
-    layout.places.push_back(place);
+    BufferLocation location{buffer.constant, buffer.caller, std::nullopt, offset};
+    if (buffer.arena && buffer.touched) location.arena = plan.offsets[lifetime_of[whole]];
+    layout.locations.push_back(location);
   }
   return layout;
 }

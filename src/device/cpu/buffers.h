@@ -23,9 +23,9 @@ struct CallerTensor {
 };
 
 // Where a buffer lies at run time: a constant; else the caller's tensor when that is bound in a
-// view `caller` covers; else the arena, if the buffer is planned there. `offset` counts from the
-// start of the constant, the tensor or the buffer's part of the arena.
-struct BufferPlace {
+// view `caller` covers; else the arena, if the buffer has an offset there. `offset` counts from the
+// start of that memory.
+struct BufferLocation {
   const std::byte* constant = nullptr;
   std::optional<CallerTensor> caller;
   std::optional<size_t> arena;
@@ -33,7 +33,7 @@ struct BufferPlace {
 };
 
 struct BufferLayout {
-  std::vector<BufferPlace> places;  // by BufferId
+  std::vector<BufferLocation> locations;  // by BufferId
   size_t arena_bytes = 0;
 };
 

@@ -101,30 +101,30 @@ size_t Builder::element_size(ValueId id) const {
   return is_floating(id) ? dnnl::memory::data_type_size(type()) : tensor::size_of(value(id).type);
 }
 
-Status Builder::ensure_place(ValueId id, const Desc& preferred) {
-  if (!places(id).empty()) return {};
+Status Builder::ensure_location(ValueId id, const Desc& preferred) {
+  if (!locations(id).empty()) return {};
   if (is_constant(id)) {
     const graph::Constant& constant = *value(id).constant;
     if (is_floating(id))
-      places(id).push_back(pack(id, plain_form(id), {}));
+      locations(id).push_back(pack(id, plain_form(id), {}));
     else
-      places(id).push_back({refer_to(constant.bytes), plain_form(id)});
+      locations(id).push_back({refer_to(constant.bytes), plain_form(id)});
     return {};
   }
   const Desc wanted = on_cpu() ? plain_form(id) : preferred;
   if (!values_[id].input) return bring_over(id, wanted);
-  MILLRACE_ASSIGN_OR_RETURN(Operand place, bind_input(*this, *values_[id].input, wanted));
-  set_result(id, place);
+  MILLRACE_ASSIGN_OR_RETURN(Operand location, bind_input(*this, *values_[id].input, wanted));
+  set_result(id, location);
   return {};
 }
 
 // From the other kind of partition.
 Status Builder::bring_over(ValueId id, const Desc& wanted) {
-  const std::vector<Operand>& there = values_[id].places[1 - kind_index()];
+  const std::vector<Operand>& there = values_[id].locations[1 - kind_index()];
   if (there.empty()) return internal_error("a value is used before it is made");
-  for (const Operand& place : there) {
-    if (!(place.desc == wanted)) continue;
-    places(id).push_back(place);
+  for (const Operand& location : there) {
+    if (!(location.desc == wanted)) continue;
+    locations(id).push_back(location);
     return {};
   }
   const Operand copy = new_temporary(wanted);
@@ -134,17 +134,17 @@ Status Builder::bring_over(ValueId id, const Desc& wanted) {
 }
 
 Result<Operand> Builder::current(ValueId id) {
-  MILLRACE_RETURN_IF_ERROR(ensure_place(id, plain_form(id)));
-  return places(id).front();
+  MILLRACE_RETURN_IF_ERROR(ensure_location(id, plain_form(id)));
+  return locations(id).front();
 }
 
 Result<Operand> Builder::in_layout(ValueId id, const Desc& wanted) {
   if (is_constant(id) && is_floating(id)) return packed(id, wanted);
-  MILLRACE_RETURN_IF_ERROR(ensure_place(id, wanted));
-  for (const Operand& place : places(id))
-    if (place.desc == wanted) return place;
+  MILLRACE_RETURN_IF_ERROR(ensure_location(id, wanted));
+  for (const Operand& location : locations(id))
+    if (location.desc == wanted) return location;
   const Operand copy = new_temporary(wanted);
-  add_reorder(id, places(id).front(), copy);
+  add_reorder(id, locations(id).front(), copy);
   set_result(id, copy);
   return copy;
 }
@@ -155,24 +155,24 @@ Operand Builder::new_result(ValueId id, const Desc& desc) {
   return result;
 }
 
-void Builder::set_result(ValueId id, const Operand& place) {
-  places(id).push_back(place);
-  buffers_.add_value(place.buffer, id);
+void Builder::set_result(ValueId id, const Operand& location) {
+  locations(id).push_back(location);
+  buffers_.add_value(location.buffer, id);
 }
 
-bool Builder::may_overwrite(ValueId id, const Operand& place) const {
-  if (!buffers_.is_own(place.buffer) || place.desc.data.offset0 != 0) return false;
+bool Builder::may_overwrite(ValueId id, const Operand& location) const {
+  if (!buffers_.is_own(location.buffer) || location.desc.data.offset0 != 0) return false;
   if (std::ranges::count(model_.graph.nodes[node_].inputs, id) != 1) return false;
-  return std::ranges::all_of(buffers_.values_with(place.buffer), [&](ValueId other) {
+  return std::ranges::all_of(buffers_.values_with(location.buffer), [&](ValueId other) {
     return values_[other].last_use < node_ || (other == id && values_[other].last_use == node_);
   });
 }
 
 Operand Builder::new_result_over(ValueId result, const Desc& desc, ValueId id,
-                                 const Operand& place) {
-  if (!(place.desc == desc) || !may_overwrite(id, place)) return new_result(result, desc);
-  set_result(result, place);
-  return place;
+                                 const Operand& location) {
+  if (!(location.desc == desc) || !may_overwrite(id, location)) return new_result(result, desc);
+  set_result(result, location);
+  return location;
 }
 
 void Builder::add(std::string operation, std::string implementation,

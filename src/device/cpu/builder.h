@@ -1,12 +1,12 @@
 // Builder: turns a graph into the steps of a program, node by node.
 //
-// A value is stored in one or more operands: a buffer and a layout in it. Kernels ask for their
-// operands in the layout they like best; the builder adds a reorder only where the value is not
-// stored in that layout yet. Partitions are lowered one after the other. Those on the CPU compute
-// in FP32, and a value is stored apart for each kind of partition: the first partition of the other
-// kind that reads it copies it, a CPU partition to plain FP32. Weights are packed while the program
-// is built. Memory is planned here, from the sizes the chosen layouts really take; the plan an
-// archive carries is for dense values and not used.
+// Every value has one or more locations: a buffer and a layout in it. Kernels ask for their
+// operands in the layout they like best; the builder adds a reorder only where the value has no
+// such location yet. Partitions are lowered one after the other. Those on the CPU compute in FP32,
+// and a value has locations of its own for each kind of partition: the first partition of the other
+// kind that reads it brings it over, a CPU partition to plain FP32. Weights are packed while the
+// program is built. Memory is planned here, from the sizes the chosen layouts really take; the plan
+// an archive carries is for dense values and not used.
 //
 // Functions that reach oneDNN may throw its exceptions: call them inside guarded().
 #pragma once
@@ -51,8 +51,8 @@ class Builder {
   // `type` is what NPU partitions compute and store floating point values in.
   Builder(const graph::CompiledModel& model, ElementType type, const dnnl::engine& engine);
 
-  // Checks that there is a kernel for every node and its types (graph/capability.h), then lowers the
-  // whole model. kUnsupported names every node without a kernel.
+  // Checks that there is a kernel for every node and its types (graph/capability.h), then lowers
+  // the whole model. kUnsupported names every node without a kernel.
   Result<ProgramParts> build();
 
   // Facts.
@@ -88,19 +88,19 @@ class Builder {
 
   // Results.
   Operand new_result(graph::ValueId id, const Desc& desc);
-  // The value is stored in memory that exists already.
-  void set_result(graph::ValueId id, const Operand& place);
+  // The value lies in memory that there is already.
+  void set_result(graph::ValueId id, const Operand& location);
   // Memory for this node only.
   Operand new_temporary(const Desc& desc) { return {buffers_.add_arena(desc.get_size()), desc}; }
-  // Whether the node may write its result over `place`, which holds `id`: that memory belongs to
-  // the program, and no step reads it afterwards.
-  bool may_overwrite(graph::ValueId id, const Operand& place) const;
+  // Whether the node may write its result over `location`, which holds `id`: nothing in that memory
+  // is needed afterwards, and it belongs to the program.
+  bool may_overwrite(graph::ValueId id, const Operand& location) const;
   // new_result() in the memory of the operand `id` where that is allowed and lies as `desc`.
   Operand new_result_over(graph::ValueId result, const Desc& desc, graph::ValueId id,
-                          const Operand& place);
+                          const Operand& location);
 
   // Steps, in the order in which they run. They belong to the node that is being lowered and work
-  // towards its result; but with `moved`, to no node: they move that value.
+  // towards its result; but with `moved`, to no node: they bring that value somewhere.
   void add(std::string operation, std::string implementation, std::unique_ptr<const Step> step,
            std::optional<ViewCondition> only_in = std::nullopt,
            graph::ValueId moved = graph::kNoValue);
@@ -121,18 +121,18 @@ class Builder {
                    std::optional<ViewCondition> only_in = std::nullopt);
 
   BufferTable& buffers() noexcept { return buffers_; }
-  // Where a value is stored so far, for the kind of partition that is being lowered.
-  const std::vector<Operand>& places(graph::ValueId id) const {
-    return values_[id].places[kind_index()];
+  // The locations of a value so far, for the kind of partition that is being lowered.
+  const std::vector<Operand>& locations(graph::ValueId id) const {
+    return values_[id].locations[kind_index()];
   }
 
  private:
   struct PackedConstant {
-    Operand place;
+    Operand location;
     std::vector<uint32_t> stored;  // the order it was packed from
   };
   struct ValueState {
-    std::array<std::vector<Operand>, 2> places;  // by PartitionKind
+    std::array<std::vector<Operand>, 2> locations;  // by PartitionKind
     std::vector<PackedConstant> packed;
     std::optional<uint32_t> input;  // index of a graph input
     uint32_t maker = 0;             // the node that makes it, if one does
@@ -143,12 +143,12 @@ class Builder {
   bool on_cpu() const noexcept { return partition().kind == graph::PartitionKind::kCpu; }
   const graph::Partition& partition() const noexcept { return model_.partitions[partition_]; }
   size_t kind_index() const noexcept { return static_cast<size_t>(partition().kind); }
-  std::vector<Operand>& places(graph::ValueId id) { return values_[id].places[kind_index()]; }
+  std::vector<Operand>& locations(graph::ValueId id) { return values_[id].locations[kind_index()]; }
 
   Status lower_partitions();
   Status lower_nodes(std::string& missing);
   Status deliver_outputs();
-  Status ensure_place(graph::ValueId id, const Desc& preferred);
+  Status ensure_location(graph::ValueId id, const Desc& preferred);
   Status bring_over(graph::ValueId id, const Desc& wanted);
   Operand pack(graph::ValueId id, const Desc& wanted, std::span<const uint32_t> stored);
   Operand pack(const void* elements, const Desc& from, const Desc& wanted);

@@ -28,10 +28,10 @@ Result<Operand> Builder::packed(ValueId id, const Desc& wanted, std::span<const 
   }
   std::vector<PackedConstant>& packed = values_[id].packed;
   for (const PackedConstant& constant : packed)
-    if (constant.place.desc == wanted && std::ranges::equal(constant.stored, stored))
-      return constant.place;
+    if (constant.location.desc == wanted && std::ranges::equal(constant.stored, stored))
+      return constant.location;
   packed.push_back({pack(id, wanted, stored), {stored.begin(), stored.end()}});
-  return packed.back().place;
+  return packed.back().location;
 }
 
 Operand Builder::pack(ValueId id, const Desc& wanted, std::span<const uint32_t> stored) {

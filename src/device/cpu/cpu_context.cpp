@@ -34,13 +34,13 @@ void CpuContext::place_buffers() {
   const BufferLayout& layout = program_->parts().buffers;
   arena_.reset(static_cast<std::byte*>(::operator new(layout.arena_bytes, kArenaAlignment)));
   std::fill_n(arena_.get(), layout.arena_bytes, std::byte{0});
-  for (const BufferPlace& place : layout.places) {
+  for (const BufferLocation& location : layout.locations) {
     std::byte* data = nullptr;
-    if (place.constant != nullptr)
-      data = const_cast<std::byte*>(place.constant) + place.offset;
-    else if (place.arena)
-      data = arena_.get() + *place.arena + place.offset;
-    if (place.caller) movable_.push_back({static_cast<BufferId>(buffers_.size()), {}});
+    if (location.constant != nullptr)
+      data = const_cast<std::byte*>(location.constant) + location.offset;
+    else if (location.arena)
+      data = arena_.get() + *location.arena + location.offset;
+    if (location.caller) movable_.push_back({static_cast<BufferId>(buffers_.size()), {}});
     buffers_.push_back(data);
   }
 }
@@ -82,13 +82,14 @@ Status CpuContext::check(Direction direction, std::span<const Binding> bindings)
 void CpuContext::bind(std::span<const Binding> inputs, std::span<const Binding> outputs) noexcept {
   const BufferLayout& layout = program_->parts().buffers;
   for (const Movable& entry : movable_) {
-    const BufferPlace& place = layout.places[entry.buffer];
-    const Binding& binding = side(place.caller->direction, inputs, outputs)[place.caller->index];
+    const BufferLocation& location = layout.locations[entry.buffer];
+    const Binding& binding =
+        side(location.caller->direction, inputs, outputs)[location.caller->index];
     std::byte* data = nullptr;
-    if (place.caller->covers(binding.view))
-      data = static_cast<std::byte*>(binding.data) + place.offset;
-    else if (place.arena)
-      data = arena_.get() + *place.arena + place.offset;
+    if (location.caller->covers(binding.view))
+      data = static_cast<std::byte*>(binding.data) + location.offset;
+    else if (location.arena)
+      data = arena_.get() + *location.arena + location.offset;
     if (data == buffers_[entry.buffer]) continue;
     buffers_[entry.buffer] = data;
     for (const dnnl::memory& memory : entry.memories) set_handle(memory, data);

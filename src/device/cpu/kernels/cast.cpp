@@ -95,8 +95,8 @@ Status lower(Builder& builder, const Node& node, const graph::Cast& op) {
   const DataType from = builder.value(x).type;
   const bool same_here = from == op.to || (tensor::is_floating(from) && tensor::is_floating(op.to));
   if (same_here) {
-    MILLRACE_ASSIGN_OR_RETURN(const Operand place, builder.current(x));
-    builder.set_result(y, place);
+    MILLRACE_ASSIGN_OR_RETURN(const Operand location, builder.current(x));
+    builder.set_result(y, location);
     return {};
   }
   MILLRACE_ASSIGN_OR_RETURN(const Operand source, builder.plain(x));

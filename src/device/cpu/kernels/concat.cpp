@@ -31,16 +31,16 @@ class FloatingConcat {
 
   Status lower() {
     for (ValueId id : inputs_) {
-      MILLRACE_ASSIGN_OR_RETURN(Operand place, builder_.current(id));
-      places_.push_back(std::move(place));
+      MILLRACE_ASSIGN_OR_RETURN(Operand location, builder_.current(id));
+      locations_.push_back(std::move(location));
     }
     const Operand y = builder_.new_result(y_, choose_layout());
     Dims offset(builder_.dims(y_).size(), 0);
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const Dims dims = builder_.dims(inputs_[i]);
       const Desc part = y.desc.submemory_desc(dims, offset);
-      if (!produce_in_place(places_[i], y.buffer, part))
-        builder_.add_reorder(y_, places_[i], {y.buffer, part});
+      if (!produce_in_place(locations_[i], y.buffer, part))
+        builder_.add_reorder(y_, locations_[i], {y.buffer, part});
       offset[axis_] += dims[axis_];
     }
     return {};
@@ -50,8 +50,8 @@ class FloatingConcat {
   // The layout of an input, where that can be cut where the inputs meet; else plain.
   Desc choose_layout() const {
     const Dims dims = builder_.dims(y_);
-    for (const Operand& place : places_)
-      if (const Desc layout = dense_like(place.desc, dims); can_be_cut(layout)) return layout;
+    for (const Operand& location : locations_)
+      if (const Desc layout = dense_like(location.desc, dims); can_be_cut(layout)) return layout;
     return plain_desc(dims, builder_.type());
   }
 
@@ -79,7 +79,7 @@ class FloatingConcat {
   const std::vector<ValueId>& inputs_;
   const ValueId y_;
   const size_t axis_;
-  std::vector<Operand> places_;
+  std::vector<Operand> locations_;
 };
 
 // Concat of integers: plain pieces, copied row by row.
@@ -118,8 +118,8 @@ Status lower_plain(Builder& builder, const Node& node, size_t axis) {
   for (size_t i = 0; i < axis; ++i) rows *= static_cast<size_t>(builder.dims(y)[i]);
   std::vector<PlainConcatStep::Piece> pieces;
   for (ValueId id : node.inputs) {
-    MILLRACE_ASSIGN_OR_RETURN(const Operand place, builder.plain(id));
-    pieces.push_back({place.buffer, builder.value(id).bytes() / rows});
+    MILLRACE_ASSIGN_OR_RETURN(const Operand location, builder.plain(id));
+    pieces.push_back({location.buffer, builder.value(id).bytes() / rows});
   }
   const Operand to = builder.new_result(y, builder.plain_form(y));
   builder.add("Concat", "millrace:concat",

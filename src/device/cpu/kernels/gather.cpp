@@ -94,7 +94,7 @@ std::optional<int64_t> constant_index(const Builder& builder, ValueId indices) {
   return std::nullopt;
 }
 
-// The part of a layout that a constant index selects, where the layout can be cut there.
+// What a constant index selects, in the memory of `location`, where the layout can be cut there.
 std::optional<Desc> selected(const Desc& desc, size_t axis, int64_t index, const Dims& result) {
   Dims dims = desc.dims(), offset(dims.size(), 0);
   offset[axis] = index < 0 ? index + dims[axis] : index;
@@ -110,10 +110,10 @@ std::optional<Desc> selected(const Desc& desc, size_t axis, int64_t index, const
 Status lower(Builder& builder, const Node& node, const graph::Gather& op) {
   const ValueId x = node.input(0), indices = node.input(1), y = node.outputs[0];
   if (const auto index = constant_index(builder, indices); index && builder.is_floating(x)) {
-    MILLRACE_ASSIGN_OR_RETURN(const Operand place, builder.current(x));
+    MILLRACE_ASSIGN_OR_RETURN(const Operand location, builder.current(x));
     if (const auto part =
-            selected(place.desc, static_cast<size_t>(op.axis), *index, builder.dims(y))) {
-      builder.set_result(y, {place.buffer, *part});
+            selected(location.desc, static_cast<size_t>(op.axis), *index, builder.dims(y))) {
+      builder.set_result(y, {location.buffer, *part});
       return {};
     }
   }

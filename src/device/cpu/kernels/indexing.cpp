@@ -11,7 +11,7 @@ namespace {
 
 using graph::ValueId;
 
-// The part of a layout that the slice selects, where the layout can be cut there.
+// The part of the memory of `location`, where the layout can be cut there.
 std::optional<Desc> cut(const Desc& desc, const graph::Slice& op) {
   if (std::ranges::any_of(op.step, [](int64_t step) { return step != 1; })) return std::nullopt;
   const Desc part = desc.submemory_desc(op.size, op.begin, /*allow_empty=*/true);
@@ -45,9 +45,9 @@ Status lower(Builder& builder, const Node& node, const graph::Slice& op) {
   const ValueId x = node.input(0), y = node.outputs[0];
   const Dims dims = builder.dims(x);
   if (builder.is_floating(x)) {
-    MILLRACE_ASSIGN_OR_RETURN(const Operand place, builder.current(x));
-    if (const auto part = cut(place.desc, op)) {
-      builder.set_result(y, {place.buffer, *part});
+    MILLRACE_ASSIGN_OR_RETURN(const Operand location, builder.current(x));
+    if (const auto part = cut(location.desc, op)) {
+      builder.set_result(y, {location.buffer, *part});
       return {};
     }
   }

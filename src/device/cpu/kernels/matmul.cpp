@@ -110,13 +110,13 @@ class Lowering {
 
   // The operand in one of its layouts.
   Result<Operand> fetch(const Factor& factor, const Desc& layout) {
-    MILLRACE_ASSIGN_OR_RETURN(Operand place, builder_.current(factor.id));
+    MILLRACE_ASSIGN_OR_RETURN(Operand location, builder_.current(factor.id));
     const bool as_it_lies = layout == factor.layouts.front() && factor.layouts.size() > 1;
     if (!as_it_lies) {
-      MILLRACE_ASSIGN_OR_RETURN(place, builder_.plain(factor.id));
+      MILLRACE_ASSIGN_OR_RETURN(location, builder_.plain(factor.id));
     }
-    place.desc = layout;
-    return place;
+    location.desc = layout;
+    return location;
   }
 
   Result<Operand> add_product() {

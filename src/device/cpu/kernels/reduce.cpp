@@ -85,10 +85,10 @@ void with_function(ReduceKind kind, Body&& body) {
 }
 
 // Over all spatial dimensions of an image whose channels are innermost anyway.
-bool is_global_pooling(const graph::Reduce& op, const Operand& place) {
-  const auto rank = static_cast<int64_t>(place.desc.dims().size());
+bool is_global_pooling(const graph::Reduce& op, const Operand& location) {
+  const auto rank = static_cast<int64_t>(location.desc.dims().size());
   if (op.kind != ReduceKind::kMean && op.kind != ReduceKind::kMax) return false;
-  if (rank < 3 || is_plain(place.desc)) return false;
+  if (rank < 3 || is_plain(location.desc)) return false;
   Dims spatial(static_cast<size_t>(rank - 2));
   std::iota(spatial.begin(), spatial.end(), 2);
   return op.axes == spatial;

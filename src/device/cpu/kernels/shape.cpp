@@ -7,27 +7,28 @@ namespace millrace::device::cpu::kernels {
 
 Status lower(Builder& builder, const Node& node, const graph::Reshape&) {
   const graph::ValueId x = node.input(0), y = node.outputs[0];
-  MILLRACE_ASSIGN_OR_RETURN(Operand place, builder.current(x));
+  MILLRACE_ASSIGN_OR_RETURN(Operand location, builder.current(x));
   if (!builder.is_floating(x)) {
-    builder.set_result(y, place);
+    builder.set_result(y, location);
     return {};
   }
-  auto seen = reshaped(place.desc, builder.dims(y));
+  auto seen = reshaped(location.desc, builder.dims(y));
   if (!seen) {
-    MILLRACE_ASSIGN_OR_RETURN(place, builder.plain(x));
+    MILLRACE_ASSIGN_OR_RETURN(location, builder.plain(x));
     seen = builder.plain_form(y);
   }
-  builder.set_result(y, {place.buffer, *seen});
+  builder.set_result(y, {location.buffer, *seen});
   return {};
 }
 
-// Only the description changes; a node that needs the elements in another order reorders them once.
+// Only the description changes; a kernel that needs the elements in another order reorders them
+// once.
 Status lower(Builder& builder, const Node& node, const graph::Transpose& op) {
   const graph::ValueId x = node.input(0), y = node.outputs[0];
   if (!builder.is_floating(x))
     return add_mapped_copy(builder, "Transpose", x, y, transposed(builder.dims(x), op.permutation));
-  MILLRACE_ASSIGN_OR_RETURN(const Operand place, builder.current(x));
-  builder.set_result(y, {place.buffer, permuted(place.desc, op.permutation)});
+  MILLRACE_ASSIGN_OR_RETURN(const Operand location, builder.current(x));
+  builder.set_result(y, {location.buffer, permuted(location.desc, op.permutation)});
   return {};
 }
 
