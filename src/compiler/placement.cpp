@@ -35,7 +35,7 @@ Status check_names(const Graph& graph, const CpuOperators& cpu_operators) {
   }
   if (missing.empty()) return {};
   return invalid_argument(
-      fmt::format("the model has no operator {} to place on the CPU; after optimisation its "
+      fmt::format("the model has no operator {} to put on the CPU; after optimisation its "
                   "operators are: {}",
                   fmt::join(missing, ", "), fmt::join(there, ", ")));
 }

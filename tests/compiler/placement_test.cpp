@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 class PlaceNodes : public ::testing::Test {
  protected:
   // Partitions as "NPU2 CPU1": kind and number of nodes.
-  std::string place(const CpuOperators& cpu_operators) {
+  std::string partitions_with(const CpuOperators& cpu_operators) {
     const auto partitions = place_nodes(maker.graph, cpu_operators);
     EXPECT_TRUE(partitions.ok()) << partitions.status().to_string();
     EXPECT_TRUE(graph::validate(maker.graph).ok()) << "values are used before they are made";
@@ -44,19 +44,19 @@ class PlaceNodes : public ::testing::Test {
 
 TEST_F(PlaceNodes, AllNodesAreOneNpuPartitionUnlessToldOtherwise) {
   maker.output(softmax(maker.conv(maker.input({1, 3, 4, 4}), 4)));
-  EXPECT_EQ(place({}), "NPU2 ");
+  EXPECT_EQ(partitions_with({}), "NPU2 ");
 }
 
 TEST_F(PlaceNodes, AChainIsCutWhereTheKindChanges) {
   maker.output(maker.conv(softmax(maker.conv(maker.input({1, 3, 4, 4}), 4)), 4));
-  EXPECT_EQ(place({"Softmax"}), "NPU1 CPU1 NPU1 ");
+  EXPECT_EQ(partitions_with({"Softmax"}), "NPU1 CPU1 NPU1 ");
 }
 
 TEST_F(PlaceNodes, BranchesShareTheirPartitions) {
   const ValueId x = maker.input({1, 3, 4, 4});
   maker.output(softmax(maker.conv(x, 4)));  // n0, n1
   maker.output(softmax(maker.conv(x, 4)));  // n2, n3
-  EXPECT_EQ(place({"Softmax"}), "NPU2 CPU2 ");
+  EXPECT_EQ(partitions_with({"Softmax"}), "NPU2 CPU2 ");
   EXPECT_THAT(nodes(), ElementsAre("n0", "n2", "n1", "n3"));
 }
 
@@ -64,15 +64,15 @@ TEST_F(PlaceNodes, TheCpuGoesFirstWhereThatSavesAPartition) {
   const ValueId image = maker.conv(maker.input({1, 3, 4, 4}), 3);  // n0, may wait
   const ValueId other = softmax(maker.input({1, 3, 4, 4}));        // n1
   maker.output(maker.binary(BinaryKind::kAdd, image, other));      // n2
-  EXPECT_EQ(place({"Softmax"}), "CPU1 NPU2 ");
+  EXPECT_EQ(partitions_with({"Softmax"}), "CPU1 NPU2 ");
   EXPECT_THAT(nodes(), ElementsAre("n1", "n0", "n2"));
 }
 
 TEST_F(PlaceNodes, AnElementwiseOperatorIsNamedByWhatItComputes) {
   const ValueId x = maker.input({1, 3, 4, 4});
   maker.output(maker.unary(UnaryKind::kExp, maker.unary(UnaryKind::kTanh, x)));
-  EXPECT_EQ(place({"Exp"}), "NPU1 CPU1 ");
-  EXPECT_EQ(place({"Unary"}), "CPU2 ");
+  EXPECT_EQ(partitions_with({"Exp"}), "NPU1 CPU1 ");
+  EXPECT_EQ(partitions_with({"Unary"}), "CPU2 ");
 }
 
 TEST_F(PlaceNodes, ANameThatMatchesNothingIsRefusedWithThoseThatDo) {

@@ -170,8 +170,8 @@ TEST(ArchiveWriter, ReportsAMissingDirectory) {
 class OrdinaryUser {
  public:
   OrdinaryUser() : before_(::geteuid()) {
-    constexpr uid_t kNobody = 65534;
-    if (before_ == 0) ordinary_ = ::seteuid(kNobody) == 0;
+    constexpr uid_t kOtherUser = 65534;
+    if (before_ == 0) ordinary_ = ::seteuid(kOtherUser) == 0;
   }
   ~OrdinaryUser() {
     if (before_ == 0 && ordinary_) {
