@@ -15,7 +15,7 @@ void Coverage::leave_out(const ::onnx::NodeProto& node, const std::string& reaso
   look_inside(node, name);
 }
 
-bool Coverage::is_behind_one_left_out(const ::onnx::NodeProto& node) {
+bool Coverage::pass_over_dependent(const ::onnx::NodeProto& node) {
   const bool behind = std::ranges::any_of(
       node.input(), [this](const std::string& name) { return unavailable_.contains(name); });
   if (!behind) return false;

@@ -21,9 +21,9 @@ class Coverage {
   // type.
   void leave_out(const ::onnx::NodeProto& node, const std::string& reason);
 
-  // Whether the node reads, directly or not, what a node left out would have made. It is counted as
-  // one that could be looked up by name only, and has no known type or shape either.
-  bool is_behind_one_left_out(const ::onnx::NodeProto& node);
+  // Passes over a node that reads, directly or not, what a node left out would have made: it has no
+  // known types or shapes either, and is counted as looked up by name only. Returns whether it did.
+  bool pass_over_dependent(const ::onnx::NodeProto& node);
 
   // The node stays in the graph, but no device has a kernel for its types.
   void add_without_kernel(const ::onnx::NodeProto& node, const std::string& reason);

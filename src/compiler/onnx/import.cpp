@@ -184,7 +184,7 @@ Status Importer::import_node(::onnx::NodeProto& node) {
     coverage_.leave_out(node, "");
     return {};
   }
-  if (coverage_.is_behind_one_left_out(node)) return {};
+  if (coverage_.pass_over_dependent(node)) return {};
   const Status status = import_supported(node, *entry, opset);
   if (status.code() == StatusCode::kUnsupported) {
     coverage_.leave_out(node, status.message());
