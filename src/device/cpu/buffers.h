@@ -23,8 +23,8 @@ struct CallerTensor {
 };
 
 // Where a buffer lies at run time: a constant; else the caller's tensor when that is bound in a
-// view `caller` covers; else the arena, if the buffer has an offset there. `offset` counts from the
-// start of that memory.
+// view `caller` covers; else the arena, if the buffer is planned there. `offset` counts from the
+// start of the constant, the tensor or the buffer's part of the arena.
 struct BufferLocation {
   const std::byte* constant = nullptr;
   std::optional<CallerTensor> caller;

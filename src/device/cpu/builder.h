@@ -88,7 +88,7 @@ class Builder {
 
   // Results.
   Operand new_result(graph::ValueId id, const Desc& desc);
-  // The value lies in memory that there is already.
+  // The value is stored in memory that exists already.
   void set_result(graph::ValueId id, const Operand& location);
   // Memory for this node only.
   Operand new_temporary(const Desc& desc) { return {buffers_.add_arena(desc.get_size()), desc}; }
@@ -100,7 +100,7 @@ class Builder {
                           const Operand& location);
 
   // Steps, in the order in which they run. They belong to the node that is being lowered and work
-  // towards its result; but with `moved`, to no node: they bring that value somewhere.
+  // towards its result; but with `moved`, to no node: they move that value.
   void add(std::string operation, std::string implementation, std::unique_ptr<const Step> step,
            std::optional<ViewCondition> only_in = std::nullopt,
            graph::ValueId moved = graph::kNoValue);

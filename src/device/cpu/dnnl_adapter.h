@@ -1,4 +1,4 @@
-// The only file that knows what is particular to oneDNN 2.x: its exceptions, the fields of its
+// The only code that knows what is particular to oneDNN 2.x: its exceptions, the fields of its
 // memory descriptors, and which ways of calling it allocate. 3.x changed all of these.
 //
 // oneDNN reports failure by exceptions while primitives are made; everything that makes one runs
