@@ -21,4 +21,14 @@ const Status& stopped_status(StopCause cause) {
   return *none;
 }
 
+void RunControl::notify_progress(ProgressObserver* observer) noexcept {
+  if (observer->outer_ != nullptr) notify_progress(observer->outer_);
+  observer->on_progress(*this);
+}
+
+void RunControl::notify_steps_done(ProgressObserver* observer) noexcept {
+  if (observer->outer_ != nullptr) notify_steps_done(observer->outer_);
+  observer->on_steps_done(*this);
+}
+
 }  // namespace millrace::queue

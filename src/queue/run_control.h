@@ -1,14 +1,13 @@
-// RunControl: how a running request and those who watch it talk. The request reports how far it is
-// and asks, between two pieces of work, whether to go on; a watchdog reads the progress; cancel and
-// deadlines ask the request to stop.
+// RunControl: what a running request and its observers know of each other. The request reports its
+// progress and asks, between two pieces of work, whether to go on; a watchdog reads the progress;
+// cancellations and deadlines request a stop.
 //
-// Written by the thread that runs the request, except for the wish to stop; read by any.
+// Written by the thread that runs the request, except for the request to stop; read by any thread.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <utility>
 
 #include "base/status.h"
 #include "millrace/execution.hpp"
@@ -16,8 +15,8 @@
 
 namespace millrace::queue {
 
-// A point of a request's work, in the words of whoever runs it: a frame, a partition of the model,
-// an operator of the partition.
+// A point of a request's work: a frame of the job, a partition of the model, an operator (step) of
+// the partition.
 struct RunPosition {
   uint16_t frame = 0;
   uint16_t partition = 0;
@@ -35,12 +34,21 @@ class RunControl;
 // as it returns when control.stop_requested().
 class ProgressObserver {
  public:
+  ProgressObserver() = default;
+  ProgressObserver(const ProgressObserver&) = delete;
+  ProgressObserver& operator=(const ProgressObserver&) = delete;
+
   virtual void on_progress(const RunControl& control) noexcept = 0;
-  // The steps of a frame are done: what follows is no step's.
-  virtual void on_steps_done() noexcept {}
+  // The steps of a frame are done: the work that follows belongs to no step.
+  virtual void on_steps_done(const RunControl&) noexcept {}
 
  protected:
   ~ProgressObserver() = default;
+
+ private:
+  friend class ObserverScope;
+  friend class RunControl;
+  ProgressObserver* outer_ = nullptr;  // the observer of the enclosing scope
 };
 
 class RunControl {
@@ -65,17 +73,17 @@ class RunControl {
   // Grows with every piece of work begun.
   uint64_t marks() const noexcept { return marks_.load(std::memory_order_relaxed); }
 
-  // For the running thread. Returns the observer so far; null for none.
-  ProgressObserver* observe(ProgressObserver* observer) noexcept {
-    return std::exchange(observer_, observer);
-  }
+  // Whether there is an observer, for the running thread.
+  bool is_observed() const noexcept { return innermost_ != nullptr; }
+  // Call where the steps of a frame are done, on the running thread.
   void end_steps() noexcept {
-    if (observer_ != nullptr) observer_->on_steps_done();
+    if (innermost_ != nullptr) [[unlikely]]
+      notify_steps_done(innermost_);
   }
 
   // Whether the request should end at the next boundary between two pieces of work, with
-  // stop_status(): somebody has cancelled it, or its deadline has passed. One relaxed load, and a
-  // look at the clock where there is a deadline. For the running thread.
+  // stop_status(): it was cancelled, or its deadline has passed. One relaxed load, and a look at
+  // the clock where there is a deadline. For the running thread.
   bool stop_requested() const noexcept { return stop_cause() != StopCause::kNone; }
   StopCause stop_cause() const noexcept {
     if (stop_.load(std::memory_order_relaxed) == sequence_) return StopCause::kCancelled;
@@ -93,7 +101,7 @@ class RunControl {
     deadline_ = deadline;
     at({});
   }
-  // For the unit: any thread. Asks this request, and none that runs later, to stop.
+  // For the unit. Thread-safe. Asks this request, and none that runs later, to stop.
   void request_stop(SequenceId sequence) noexcept {
     uint64_t before = stop_.load(std::memory_order_relaxed);
     while (before < sequence &&
@@ -102,11 +110,16 @@ class RunControl {
   }
 
  private:
+  friend class ObserverScope;
+
   void at(RunPosition position) noexcept {
     position_.store(pack(position), std::memory_order_relaxed);
     marks_.store(marks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    if (observer_ != nullptr) observer_->on_progress(*this);
+    if (innermost_ != nullptr) [[unlikely]]
+      notify_progress(innermost_);
   }
+  void notify_progress(ProgressObserver* observer) noexcept;
+  void notify_steps_done(ProgressObserver* observer) noexcept;
   static constexpr uint64_t pack(RunPosition p) noexcept {
     return uint64_t{p.frame} << 48 | uint64_t{p.partition} << 32 | p.step;
   }
@@ -121,10 +134,27 @@ class RunControl {
   uint64_t number_ = 0;
   LaneId lane_ = 0;
   Deadline deadline_ = kNoDeadline;
-  ProgressObserver* observer_ = nullptr;
+  ProgressObserver* innermost_ = nullptr;  // of the observers; see ObserverScope
   std::atomic<uint64_t> position_{0};
   std::atomic<uint64_t> marks_{0};
   std::atomic<SequenceId> stop_{kNone};  // the last request that was asked to stop
+};
+
+// Lets `observer` see the progress of a request for as long as this object lives, on the thread
+// that runs the request. Scopes nest: every observer is called, that of the outermost scope first.
+// An observer is in one scope at a time.
+class ObserverScope {
+ public:
+  ObserverScope(RunControl& control, ProgressObserver& observer) noexcept : control_(control) {
+    observer.outer_ = control.innermost_;
+    control.innermost_ = &observer;
+  }
+  ~ObserverScope() { control_.innermost_ = control_.innermost_->outer_; }
+  ObserverScope(const ObserverScope&) = delete;
+  ObserverScope& operator=(const ObserverScope&) = delete;
+
+ private:
+  RunControl& control_;
 };
 
 }  // namespace millrace::queue

@@ -33,7 +33,7 @@ struct JobBindings {
 };
 
 // The id of a job within its session, from 1; 0 is never issued. It has 32 bits because the VART
-// face returns it to programs. The ids of the native API, millrace::SessionJobId, are unique in the
+// face returns it to programs. The ids of the native API, millrace::JobId, are unique in the
 // process: they are the sequence ids of units.
 using SessionJobId = uint32_t;
 

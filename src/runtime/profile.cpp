@@ -38,7 +38,7 @@ class Profile::Recorder final : public queue::ProgressObserver {
       go_on_with(job_.steps[position.step]);
     }
   }
-  void on_steps_done() noexcept override { go_on_with(job_.outputs); }
+  void on_steps_done(const queue::RunControl&) noexcept override { go_on_with(job_.outputs); }
 
   void end() noexcept { account(); }
 
@@ -108,16 +108,16 @@ void Profile::give_back(std::unique_ptr<Recorder> recorder) noexcept {
 }
 
 Profile::Run::Run(Profile& profile, queue::RunControl& control) noexcept
-    : profile_(profile), control_(control), recorder_(profile.take_recorder()) {
+    : profile_(profile), recorder_(profile.take_recorder()) {
   if (recorder_ == nullptr) return;
-  previous_ = control.observe(recorder_.get());
+  observed_.emplace(control, *recorder_);
   recorder_->begin();
 }
 
 Profile::Run::~Run() {
   if (recorder_ == nullptr) return;
   recorder_->end();
-  control_.observe(previous_);
+  observed_.reset();
   profile_.give_back(std::move(recorder_));
 }
 

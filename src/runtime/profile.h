@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "device/device.h"
@@ -55,9 +56,8 @@ class Profile {
 
    private:
     Profile& profile_;
-    queue::RunControl& control_;
     std::unique_ptr<Recorder> recorder_;
-    queue::ProgressObserver* previous_ = nullptr;
+    std::optional<queue::ObserverScope> observed_;
   };
 
  private:

@@ -133,7 +133,7 @@ TEST(CpuPartition, RunsTellWhichPartitionTheyBegin) {
   const Binding outputs[] = {{small.data(), View::kHw}, {large.data(), View::kHw}};
   test::TestRun control;
   Begun begun;
-  control.observe(&begun);
+  const queue::ObserverScope observed(control, begun);
   ASSERT_TRUE(program->create_context().value()->run(inputs, outputs, control).ok());
   ASSERT_EQ(begun.positions.size(), 3u);
   const auto steps = program->info().steps;

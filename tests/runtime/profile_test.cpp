@@ -81,7 +81,7 @@ TEST_F(ProfileTest, SeesOnlyTheJobsItIsToldOf) {
   { const Profile::Run run(profile_, control_); }
   run_frame(0);
   EXPECT_EQ(profile_.totals().frames, 0u);
-  EXPECT_EQ(control_.observe(nullptr), nullptr);
+  EXPECT_FALSE(control_.is_observed());
 }
 
 TEST(TimeShare, KeepsTheExtremes) {

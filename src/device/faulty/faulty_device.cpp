@@ -7,17 +7,12 @@
 namespace millrace::device {
 namespace {
 
-// Notifies the plan when a running frame begins a partition, and passes on what it sees.
+// Reports to the plan when a running frame begins a partition.
 class PartitionWatch final : public queue::ProgressObserver {
  public:
-  PartitionWatch(queue::RunControl& control, FaultPlan& faults)
-      : control_(control), faults_(faults), next_(control.observe(this)) {}
-  ~PartitionWatch() { control_.observe(next_); }
-  PartitionWatch(const PartitionWatch&) = delete;
-  PartitionWatch& operator=(const PartitionWatch&) = delete;
+  explicit PartitionWatch(FaultPlan& faults) : faults_(faults) {}
 
   void on_progress(const queue::RunControl& control) noexcept override {
-    if (next_ != nullptr) next_->on_progress(control);
     const uint16_t partition = control.position().partition;
     if (partition == partition_) return;
     partition_ = partition;
@@ -25,9 +20,7 @@ class PartitionWatch final : public queue::ProgressObserver {
   }
 
  private:
-  queue::RunControl& control_;
   FaultPlan& faults_;
-  queue::ProgressObserver* const next_;
   std::optional<uint16_t> partition_;  // the last that has begun
 };
 
@@ -40,7 +33,8 @@ class FaultyContext final : public Context {
              queue::RunControl& control) noexcept override {
     Status status = faults_->enter(control);
     if (status.ok()) {
-      const PartitionWatch watch(control, *faults_);
+      PartitionWatch watch(*faults_);
+      const queue::ObserverScope observed(control, watch);
       status = inner_->run(inputs, outputs, control);
     }
     faults_->leave();

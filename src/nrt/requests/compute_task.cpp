@@ -20,28 +20,21 @@ class TimeLimit final : public queue::ProgressObserver {
   TimeLimit(queue::RunControl& control, std::chrono::nanoseconds limit)
       : control_(control),
         end_(std::chrono::steady_clock::now() + limit),
-        next_(control.observe(this)) {}
-  ~TimeLimit() { control_.observe(next_); }
-  TimeLimit(const TimeLimit&) = delete;
-  TimeLimit& operator=(const TimeLimit&) = delete;
+        observed_(control, *this) {}
 
   bool passed() const noexcept { return passed_; }
 
-  void on_progress(const queue::RunControl& control) noexcept override {
-    if (next_ != nullptr) next_->on_progress(control);
+  void on_progress(const queue::RunControl&) noexcept override {
     if (passed_ || std::chrono::steady_clock::now() < end_) return;
     passed_ = true;
     control_.request_stop(control_.sequence());
-  }
-  void on_steps_done() noexcept override {
-    if (next_ != nullptr) next_->on_steps_done();
   }
 
  private:
   queue::RunControl& control_;
   const std::chrono::steady_clock::time_point end_;
-  queue::ProgressObserver* const next_;
   bool passed_ = false;
+  const queue::ObserverScope observed_;
 };
 
 }  // namespace

@@ -21,8 +21,7 @@ void ExecutionScope::observe(size_t steps, uint32_t frames, int64_t begin_ns) no
   }
   steps_ = steps;
   marks_.push_back({begin_ns, StepMark::kInputs, 0});
-  previous_ = control_.observe(this);
-  observed_ = true;
+  observed_.emplace(control_, static_cast<queue::ProgressObserver&>(*this));
 }
 
 void ExecutionScope::on_progress(const queue::RunControl& control) noexcept {
@@ -41,7 +40,7 @@ void ExecutionScope::go_on_with(uint32_t step) noexcept {
 }
 
 void ExecutionScope::end(Span& span) noexcept {
-  if (observed_) control_.observe(previous_);
+  observed_.reset();
   span.steps = marks_;
 }
 

@@ -34,12 +34,11 @@ class ExecutionScope final : private queue::ProgressObserver {
   void observe(size_t steps, uint32_t frames, int64_t begin_ns) noexcept;
   void go_on_with(uint32_t step) noexcept;
   void on_progress(const queue::RunControl& control) noexcept override;
-  void on_steps_done() noexcept override { go_on_with(StepMark::kOutputs); }
+  void on_steps_done(const queue::RunControl&) noexcept override { go_on_with(StepMark::kOutputs); }
 
   queue::RunControl& control_;
   // Of the steps, while they are observed.
-  bool observed_ = false;
-  queue::ProgressObserver* previous_ = nullptr;
+  std::optional<queue::ObserverScope> observed_;
   size_t steps_ = 0;
   std::optional<uint16_t> frame_;
   std::vector<StepMark> marks_;  // room for all, so that none is allocated between two steps
