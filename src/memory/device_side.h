@@ -40,10 +40,6 @@ class DeviceSide {
 
   // The address in the device's copy of the byte that the host has at `data`.
   std::byte* device_of(const void* data) const noexcept { return device_.get() + offset_of(data); }
-  // The reverse.
-  std::byte* host_of(const void* device) const noexcept {
-    return host_ + (static_cast<const std::byte*>(device) - device_.get());
-  }
 
   // Copies the lines that the host has written since the last sync. The other lines stay as they
   // are, like those that a cache has nothing to write back for.

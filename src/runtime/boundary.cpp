@@ -18,6 +18,12 @@ size_t index_of(View view) {
   return static_cast<size_t>(view);
 }
 
+// Where the program reads or writes the tensor: in the device's own copy, if there is one.
+void* memory_of(const TensorBinding& binding) noexcept {
+  return binding.device_side == nullptr ? binding.data
+                                        : binding.device_side->device_of(binding.data);
+}
+
 }  // namespace
 
 Result<Boundary> Boundary::plan(const device::Program& program, Direction direction, size_t index) {
@@ -75,19 +81,20 @@ Status Boundary::make_staging(View view, memory::Buffer& staging) const {
 
 Result<device::Binding> Boundary::stage_input(const TensorBinding& binding,
                                               memory::Buffer& staging) const {
-  if (direct(binding.view)) return device::Binding{binding.data, binding.view};
+  void* const data = memory_of(binding);
+  if (direct(binding.view)) return device::Binding{data, binding.view};
   const View taken = other_view(binding.view);
   MILLRACE_RETURN_IF_ERROR(make_staging(taken, staging));
   if (taken == View::kHw)
-    conversion_->to_hw(binding.data, staging.data());
+    conversion_->to_hw(data, staging.data());
   else
-    conversion_->to_cpu(binding.data, staging.data());
+    conversion_->to_cpu(data, staging.data());
   return device::Binding{staging.data(), taken};
 }
 
 Result<device::Binding> Boundary::stage_output(const TensorBinding& binding,
                                                memory::Buffer& staging) const {
-  if (direct(binding.view)) return device::Binding{binding.data, binding.view};
+  if (direct(binding.view)) return device::Binding{memory_of(binding), binding.view};
   const View taken = other_view(binding.view);
   MILLRACE_RETURN_IF_ERROR(make_staging(taken, staging));
   return device::Binding{staging.data(), taken};
@@ -97,9 +104,9 @@ void Boundary::finish_output(const TensorBinding& binding,
                              const memory::Buffer& staging) const noexcept {
   if (direct(binding.view)) return;
   if (binding.view == View::kHw)
-    conversion_->to_hw(staging.data(), binding.data);
+    conversion_->to_hw(staging.data(), memory_of(binding));
   else
-    conversion_->to_cpu(staging.data(), binding.data);
+    conversion_->to_cpu(staging.data(), memory_of(binding));
 }
 
 }  // namespace millrace::runtime

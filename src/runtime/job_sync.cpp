@@ -14,8 +14,9 @@ namespace {
 using Boundaries = std::vector<graph::Boundary>;
 
 // Calls visit(binding, its boundary, bytes) where the device has a copy of its own.
-template <class Binding, class Visit>
-void for_each_apart(std::span<Binding> bindings, const Boundaries& boundaries, Visit&& visit) {
+template <class Visit>
+void for_each_apart(std::span<const TensorBinding> bindings, const Boundaries& boundaries,
+                    Visit&& visit) {
   for (size_t i = 0; i < bindings.size(); ++i) {
     if (bindings[i].device_side == nullptr) continue;
     const graph::Boundary& boundary = boundaries[i % boundaries.size()];
@@ -35,27 +36,29 @@ Status contained(Work&& work) noexcept {
 
 }  // namespace
 
-bool JobSync::concerns(std::span<const TensorBinding> tensors) noexcept {
-  return std::any_of(tensors.begin(), tensors.end(),
-                     [](const TensorBinding& binding) { return binding.device_side != nullptr; });
+bool JobSync::concerns(const JobBindings& bindings) noexcept {
+  const auto apart = [](const TensorBinding& binding) { return binding.device_side != nullptr; };
+  return std::ranges::any_of(bindings.inputs, apart) ||
+         std::ranges::any_of(bindings.outputs, apart);
 }
 
 std::string JobSync::label(const char* what, const graph::Boundary& boundary) const {
   return fmt::format("{} \"{}\" of {}", what, boundary.cpu.name, user_);
 }
 
-Status JobSync::begin(const graph::CompiledModel& model, std::span<TensorBinding> inputs,
-                      std::span<TensorBinding> outputs) const noexcept {
+Status JobSync::begin(const graph::CompiledModel& model,
+                      const JobBindings& bindings) const noexcept {
   return contained([&] {
-    for_each_apart(inputs, model.inputs, [&](TensorBinding& binding, auto& boundary, size_t bytes) {
-      if (inputs_) binding.device_side->sync_for_device(binding.data, bytes);
-      binding.device_side->before_read(binding.data, bytes, label("input", boundary));
-      binding.data = binding.device_side->device_of(binding.data);
-    });
-    for_each_apart(outputs, model.outputs, [](TensorBinding& binding, auto&, size_t bytes) {
-      binding.device_side->before_write(binding.data, bytes);
-      binding.data = binding.device_side->device_of(binding.data);
-    });
+    for_each_apart(bindings.inputs, model.inputs,
+                   [&](const TensorBinding& binding, auto& boundary, size_t bytes) {
+                     if (inputs_) binding.device_side->sync_for_device(binding.data, bytes);
+                     binding.device_side->before_read(binding.data, bytes,
+                                                      label("input", boundary));
+                   });
+    for_each_apart(bindings.outputs, model.outputs,
+                   [](const TensorBinding& binding, auto&, size_t bytes) {
+                     binding.device_side->before_write(binding.data, bytes);
+                   });
   });
 }
 
@@ -64,9 +67,8 @@ Status JobSync::end(const graph::CompiledModel& model,
   return contained([&] {
     for_each_apart(outputs, model.outputs,
                    [&](const TensorBinding& binding, auto& boundary, size_t bytes) {
-                     const std::byte* host = binding.device_side->host_of(binding.data);
-                     binding.device_side->written(host, bytes, label("output", boundary));
-                     if (outputs_) binding.device_side->sync_for_host(host, bytes);
+                     binding.device_side->written(binding.data, bytes, label("output", boundary));
+                     if (outputs_) binding.device_side->sync_for_host(binding.data, bytes);
                    });
   });
 }

@@ -22,13 +22,12 @@ class JobSync {
   JobSync(bool inputs, bool outputs, std::string user)
       : inputs_(inputs), outputs_(outputs), user_(std::move(user)) {}
 
-  static bool concerns(std::span<const TensorBinding> tensors) noexcept;
+  // Whether the device has a copy of its own of any of the tensors.
+  static bool concerns(const JobBindings& bindings) noexcept;
 
-  // Before the first frame: brings the inputs to the device and points the bindings at its copies.
-  Status begin(const graph::CompiledModel& model, std::span<TensorBinding> inputs,
-               std::span<TensorBinding> outputs) const noexcept;
-  // After the last frame of a job that succeeded, with the same bindings: brings the outputs to the
-  // host.
+  // Before the first frame: brings the inputs to the device.
+  Status begin(const graph::CompiledModel& model, const JobBindings& bindings) const noexcept;
+  // After the last frame of a job that succeeded: brings the outputs to the host.
   Status end(const graph::CompiledModel& model,
              std::span<const TensorBinding> outputs) const noexcept;
 

@@ -4,6 +4,8 @@
 #include <span>
 #include <utility>
 
+#include "runtime/run_job.h"
+
 namespace millrace::runtime {
 
 JobTask::JobTask(size_t tensors, Listener* listener, JobSync sync, std::shared_ptr<Profile> profile)
@@ -32,33 +34,12 @@ Status JobTask::run(queue::RunControl& control) noexcept {
   if (times_ != nullptr) [[unlikely]]
     times_->mark_start();
   if (frames_ == 0) return {StatusCode::kOutOfMemory, "no memory for the tensors of the job"};
-  if (profile_ == nullptr) [[likely]]
-    return run_synced(control);
-  const Profile::Run profiled(*profile_, control);
-  return run_synced(control);
-}
-
-Status JobTask::run_synced(queue::RunControl& control) noexcept {
-  if (!JobSync::concerns(tensors_)) return run_frames(control);
-  const std::span<TensorBinding> tensors(tensors_);
-  const std::span<TensorBinding> outputs = tensors.subspan(inputs_);
-  MILLRACE_RETURN_IF_ERROR(sync_.begin(executor_->model(), tensors.first(inputs_), outputs));
-  MILLRACE_RETURN_IF_ERROR(run_frames(control));
-  return sync_.end(executor_->model(), outputs);
-}
-
-Status JobTask::run_frames(queue::RunControl& control) noexcept {
   const std::span<const TensorBinding> tensors(tensors_);
-  const size_t inputs = executor_->input_count();
-  const size_t outputs = executor_->output_count();
-  for (uint32_t frame = 0; frame < frames_; ++frame) {
-    if (control.stop_requested()) return control.stop_status();
-    control.begin_frame(frame);
-    MILLRACE_RETURN_IF_ERROR(
-        executor_->run_frame(tensors.subspan(frame * inputs, inputs),
-                             tensors.subspan(inputs_ + frame * outputs, outputs), control));
-  }
-  return {};
+  const JobBindings bindings{frames_, tensors.first(inputs_), tensors.subspan(inputs_)};
+  if (profile_ == nullptr) [[likely]]
+    return run_job(*executor_, bindings, sync_, control);
+  const Profile::Run profiled(*profile_, control);
+  return run_job(*executor_, bindings, sync_, control);
 }
 
 // The first that is known of the end of the job: its callback may have to wait.

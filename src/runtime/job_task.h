@@ -48,9 +48,6 @@ class JobTask final : public queue::Task {
   std::string describe(const queue::RunPosition& position) const override;
 
  private:
-  Status run_synced(queue::RunControl& control) noexcept;
-  Status run_frames(queue::RunControl& control) noexcept;
-
   Listener* const listener_;
   const JobSync sync_;
   const std::shared_ptr<Profile> profile_;  // may be null

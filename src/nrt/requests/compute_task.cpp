@@ -10,6 +10,7 @@
 #include "memory/heap_block.h"
 #include "nrt/requests/nan_check.h"
 #include "nrt/trace/execution_scope.h"
+#include "runtime/run_job.h"
 
 namespace millrace::nrt {
 namespace {
@@ -55,9 +56,9 @@ Status ComputeTask::run(queue::RunControl& control) noexcept {
 Status ComputeTask::run_in_time(queue::RunControl& control) noexcept {
   MILLRACE_RETURN_IF_ERROR(copy_shared_inputs());
   const Model& model = *binding_->model;
-  job_.fill(model.executor(), {model.frames(), inputs(), binding_->outputs});
-  const TimeLimit limit(control, time_limit_);
-  Status status = job_.run(control);
+  TimeLimit limit(control, time_limit_);
+  Status status = runtime::run_job(*model.executor(), {model.frames(), inputs(), binding_->outputs},
+                                   sync_, control);
   if (!status.ok() && limit.passed())
     return {StatusCode::kHung,
             fmt::format("the request ran longer than the execution timeout of {} s",
@@ -106,7 +107,6 @@ void ComputeTask::on_status_written(const queue::Completion& completion) noexcep
 }
 
 void ComputeTask::drop_references() noexcept {
-  job_.release();
   binding_.reset();
 }
 

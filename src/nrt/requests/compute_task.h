@@ -12,7 +12,7 @@
 
 #include "nrt/requests/binding.h"
 #include "nrt/requests/request_task.h"
-#include "runtime/job_task.h"
+#include "runtime/job_sync.h"
 
 namespace millrace::nrt {
 
@@ -29,16 +29,13 @@ class ComputeTask final : public RequestTask {
       : RequestTask(std::move(unit)),
         time_limit_(time_limit),
         nan_check_(nan_check),
-        scratch_(std::move(scratch)),
-        job_(kUsualTensors) {}
+        scratch_(std::move(scratch)) {}
 
   void fill(std::shared_ptr<const Binding> binding, StatusTarget target) noexcept;
   Status run(queue::RunControl& control) noexcept override;
   std::string describe(const queue::RunPosition& position) const override;
 
  private:
-  static constexpr size_t kUsualTensors = 8;
-
   void on_status_written(const queue::Completion& completion) noexcept override;
   void drop_references() noexcept override;
   Status run_in_time(queue::RunControl& control) noexcept;
@@ -51,7 +48,7 @@ class ComputeTask final : public RequestTask {
   // Where there are shared inputs: their copies, and all inputs with those instead.
   const std::shared_ptr<std::vector<std::byte>> scratch_;
   std::vector<runtime::TensorBinding> inputs_;
-  runtime::JobTask job_;
+  const runtime::JobSync sync_;
 };
 
 }  // namespace millrace::nrt

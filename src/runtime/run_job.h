@@ -1,0 +1,19 @@
+// run_job: the work of one job, frame after frame, on the thread of the lane that runs it.
+#pragma once
+
+#include "base/status.h"
+#include "queue/run_control.h"
+#include "runtime/executor.h"
+#include "runtime/job_sync.h"
+
+namespace millrace::runtime {
+
+// Runs the job on the calling thread, which must be the lane that `control` names or have borrowed
+// it, until a frame fails or the job is asked to stop. `sync` applies to tensors of which the
+// device has a copy of its own. Requirement: the bindings fit the executor's model
+// (Executor::check). They are only read, so several jobs may run with the same ones; the memory
+// that they name must stay valid until this returns.
+Status run_job(Executor& executor, const JobBindings& bindings, const JobSync& sync,
+               queue::RunControl& control) noexcept;
+
+}  // namespace millrace::runtime
