@@ -1,6 +1,5 @@
 #include "runtime/job_table.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/hooks.h"
@@ -8,8 +7,6 @@
 
 namespace millrace::runtime {
 namespace {
-
-constexpr size_t kFirstBuckets = 64;
 
 // Made once, so that polling allocates nothing; never destroyed, since threads may wait while the
 // process exits.
@@ -28,7 +25,10 @@ const Status& pending_job() {
 }  // namespace
 
 JobTable::JobTable(size_t max_uncollected, SessionJobId first_id)
-    : max_uncollected_(max_uncollected), next_id_(first_id), buckets_(kFirstBuckets, nullptr) {}
+    : max_uncollected_(max_uncollected),
+      next_id_(first_id),
+      buckets_(std::make_unique<ById::bucket_type[]>(bucket_count_)),
+      by_id_(ById::bucket_traits(buckets_.get(), bucket_count_)) {}
 
 Job* JobTable::issue(CallbackSequencer::Ticket ticket) {
   const std::lock_guard lock(mutex_);
@@ -37,15 +37,15 @@ Job* JobTable::issue(CallbackSequencer::Ticket ticket) {
   while (next_id_ == 0 || find(next_id_) != nullptr) ++next_id_;
   job->id = next_id_++;
   job->ticket = ticket;
-  insert(job);
+  by_id_.insert(*job);
   return job;
 }
 
 void JobTable::revoke(Job* job) {
   const std::lock_guard lock(mutex_);
-  erase(job);
+  by_id_.erase(by_id_.iterator_to(*job));
   if (job->waiters == 0) return recycle(job);
-  // Somebody waits who guessed the id.
+  // A thread waits for the id without having received it.
   job->collected = true;
   job->done.store(true, std::memory_order_release);
   job->finished.notify_all();
@@ -53,11 +53,11 @@ void JobTable::revoke(Job* job) {
 
 Job* JobTable::take_entry() {
   Job* job = nullptr;
-  if (unused_ == nullptr) {
+  if (unused_.empty()) {
     job = &storage_.emplace_back();
   } else {
-    job = unused_;
-    unused_ = job->next;
+    job = &unused_.front();
+    unused_.pop_front();
   }
   job->done.store(false, std::memory_order_relaxed);
   job->collected = false;
@@ -77,18 +77,18 @@ void JobTable::log_dropped() {
 bool JobTable::publish(Job* job, const queue::Completion& completion) {
   const std::lock_guard lock(mutex_);
   job->completion = completion;
-  // Pairs with the acquire of a spinning waiter; everybody else looks under the lock.
+  // Release pairs with the acquire of a spinning waiter; all others look under the lock.
   job->done.store(true, std::memory_order_release);
   if (job->waiters != 0) {
     job->finished.notify_all();
     return false;
   }
-  append_uncollected(job);
-  if (uncollected_ <= max_uncollected_) return false;
-  Job* dropped = oldest_;
-  remove_uncollected(dropped);
-  erase(dropped);
-  recycle(dropped);
+  uncollected_.push_back(*job);
+  if (uncollected_.size() <= max_uncollected_) return false;
+  Job& dropped = uncollected_.front();
+  uncollected_.pop_front();
+  by_id_.erase(by_id_.iterator_to(dropped));
+  recycle(&dropped);
   return !std::exchange(any_dropped_, true);
 }
 
@@ -97,7 +97,7 @@ Status JobTable::wait(SessionJobId id, std::chrono::nanoseconds timeout) {
   Job* job = find(id);
   if (job == nullptr) return unknown_job();
   if (job->done.load(std::memory_order_relaxed)) {
-    if (job->waiters == 0) remove_uncollected(job);
+    if (job->waiters == 0) uncollected_.erase(uncollected_.iterator_to(*job));
   } else {
     if (timeout.count() <= 0) return still_pending(job);
     ++job->waiters;
@@ -106,7 +106,7 @@ Status JobTable::wait(SessionJobId id, std::chrono::nanoseconds timeout) {
   return collect(job);
 }
 
-// What a wait in vain returns. The lock is held.
+// What a wait returns that ends before the job. The lock is held.
 Status JobTable::still_pending(const Job* job) {
   emit(HookPoint::kWaited, job->completion.sequence, static_cast<uint64_t>(StatusCode::kPending));
   return pending_job();
@@ -135,69 +135,30 @@ Status JobTable::collect(Job* job) {
     status = job->completion.status;
     emit(HookPoint::kWaited, job->completion.sequence, static_cast<uint64_t>(status.code()));
     job->collected = true;
-    erase(job);
+    by_id_.erase(by_id_.iterator_to(*job));
   }
   if (job->waiters == 0) recycle(job);
   return status;
 }
 
-Job** JobTable::bucket_of(SessionJobId id) noexcept {
-  return &buckets_[id & (buckets_.size() - 1)];
-}
-
 Job* JobTable::find(SessionJobId id) noexcept {
-  Job* job = *bucket_of(id);
-  while (job != nullptr && job->id != id) job = job->next;
-  return job;
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : &*found;
 }
 
-// Room for one more job in the buckets.
+// Makes sure that one more job keeps the buckets short.
 void JobTable::make_room() {
-  if (known_ < buckets_.size()) return;
-  std::vector<Job*> previous(buckets_.size() * 2, nullptr);
-  previous.swap(buckets_);
-  known_ = 0;
-  for (Job* chain : previous) {
-    while (chain != nullptr) {
-      Job* moved = chain;
-      chain = chain->next;
-      insert(moved);
-    }
-  }
-}
-
-void JobTable::insert(Job* job) noexcept {
-  Job** bucket = bucket_of(job->id);
-  job->next = *bucket;
-  *bucket = job;
-  ++known_;
-}
-
-void JobTable::erase(Job* job) noexcept {
-  Job** link = bucket_of(job->id);
-  while (*link != job) link = &(*link)->next;
-  *link = job->next;
-  --known_;
+  if (by_id_.size() < bucket_count_) return;
+  const size_t count = bucket_count_ * 2;
+  Buckets more = std::make_unique<ById::bucket_type[]>(count);
+  by_id_.rehash(ById::bucket_traits(more.get(), count));
+  buckets_ = std::move(more);
+  bucket_count_ = count;
 }
 
 void JobTable::recycle(Job* job) noexcept {
   job->completion = {};
-  job->next = unused_;
-  unused_ = job;
-}
-
-void JobTable::append_uncollected(Job* job) noexcept {
-  job->older = newest_;
-  job->newer = nullptr;
-  (newest_ != nullptr ? newest_->newer : oldest_) = job;
-  newest_ = job;
-  ++uncollected_;
-}
-
-void JobTable::remove_uncollected(Job* job) noexcept {
-  (job->older != nullptr ? job->older->newer : oldest_) = job->newer;
-  (job->newer != nullptr ? job->newer->older : newest_) = job->older;
-  --uncollected_;
+  unused_.push_front(*job);
 }
 
 }  // namespace millrace::runtime

@@ -2,19 +2,22 @@
 //
 //   issue -> pending -> complete -> [collected | dropped as the oldest of too many]
 //
-// Completed results that nobody collects are kept up to a limit; beyond it the oldest is dropped,
-// and a line is logged the first time.
-// Entries are made as needed and reused, so that a session in steady state allocates nothing here.
-// Any thread.
+// Completed results that no thread collects are kept up to a limit; beyond it the oldest is
+// dropped, and a line is logged the first time.
+// Entries are made as needed and reused, so that a session in steady state allocates nothing here:
+// the containers link the entries themselves (Boost.Intrusive). Thread-safe.
 #pragma once
 
 #include <atomic>
+#include <boost/intrusive/list.hpp>
+#include <boost/intrusive/slist.hpp>
+#include <boost/intrusive/unordered_set.hpp>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
-#include <vector>
 
 #include "base/status.h"
 #include "queue/request.h"
@@ -31,14 +34,16 @@ struct Job {
 
  private:
   friend class JobTable;
+  using Link = boost::intrusive::link_mode<boost::intrusive::normal_link>;
+
   std::atomic<bool> done{false};
   bool collected = false;
   uint32_t waiters = 0;  // threads blocked in wait(); they keep the entry
   queue::Completion completion;
   std::condition_variable finished;
-  Job* next = nullptr;   // in its bucket, or among the unused
-  Job* older = nullptr;  // neighbours in the list of results that nobody waits for
-  Job* newer = nullptr;
+  boost::intrusive::unordered_set_member_hook<Link> by_id;
+  boost::intrusive::list_member_hook<Link> by_age;
+  boost::intrusive::slist_member_hook<Link> unused;
 };
 
 // Stands for every longer time, which the clock may be unable to express.
@@ -56,13 +61,13 @@ class JobTable {
   // Takes back a pending job that will never be completed: its id becomes unknown.
   void revoke(Job* job);
 
-  // Says which request of a unit the job is, if it is not collected yet: for observers of a wait in
-  // vain, who learn it too late from complete().
+  // Says which request of a unit the job is, if it is not collected yet: for observers of a wait
+  // that ends too early, for which complete() comes too late.
   void note_sequence(SessionJobId id, queue::SequenceId sequence);
 
-  // Publishes the job's final status and wakes its waiters. The pointer is void afterwards. Returns
-  // whether that has dropped a result, for the first time: then log_dropped() is to be called, with
-  // no lock held.
+  // Publishes the job's final status and wakes its waiters. The pointer is invalid afterwards.
+  // Returns whether that has dropped a result, for the first time: then log_dropped() is to be
+  // called, with no lock held.
   bool publish(Job* job, const queue::Completion& completion);
   static void log_dropped();
   // Both in one.
@@ -74,15 +79,29 @@ class JobTable {
   Status wait(SessionJobId id, std::chrono::nanoseconds timeout);
 
  private:
+  struct IdOf {
+    using type = SessionJobId;
+    type operator()(const Job& job) const noexcept { return job.id; }
+  };
+  // Ids are issued in ascending order, so their low bits spread them evenly.
+  struct IdentityHash {
+    size_t operator()(SessionJobId id) const noexcept { return id; }
+  };
+  using ById = boost::intrusive::unordered_set<
+      Job, boost::intrusive::member_hook<Job, decltype(Job::by_id), &Job::by_id>,
+      boost::intrusive::key_of_value<IdOf>, boost::intrusive::hash<IdentityHash>,
+      boost::intrusive::power_2_buckets<true>>;
+  using ByAge = boost::intrusive::list<
+      Job, boost::intrusive::member_hook<Job, decltype(Job::by_age), &Job::by_age>>;
+  using Unused = boost::intrusive::slist<
+      Job, boost::intrusive::member_hook<Job, decltype(Job::unused), &Job::unused>>;
+  using Buckets = std::unique_ptr<ById::bucket_type[]>;
+  static constexpr size_t kFirstBuckets = 64;
+
   Job* take_entry();
-  Job** bucket_of(SessionJobId id) noexcept;
   Job* find(SessionJobId id) noexcept;
   void make_room();
-  void insert(Job* job) noexcept;
-  void erase(Job* job) noexcept;
   void recycle(Job* job) noexcept;
-  void append_uncollected(Job* job) noexcept;
-  void remove_uncollected(Job* job) noexcept;
   Status still_pending(const Job* job);
   Status collect(Job* job);
   bool await(std::unique_lock<std::mutex>& lock, Job* job, std::chrono::nanoseconds timeout);
@@ -93,13 +112,12 @@ class JobTable {
   queue::AdaptiveSpin spin_{std::chrono::microseconds(20)};
   std::mutex mutex_;
   SessionJobId next_id_;
-  std::deque<Job> storage_;    // stable addresses
-  Job* unused_ = nullptr;      // entries of storage_ free for reuse, chained through next
-  std::vector<Job*> buckets_;  // by id, a power of two; chained through next
-  size_t known_ = 0;           // jobs in the buckets
-  Job* oldest_ = nullptr;      // completed, uncollected, not waited for
-  Job* newest_ = nullptr;
-  size_t uncollected_ = 0;
+  std::deque<Job> storage_;  // stable addresses
+  size_t bucket_count_ = kFirstBuckets;
+  Buckets buckets_;    // outlive by_id_, which is in them
+  ById by_id_;         // pending, or not collected
+  ByAge uncollected_;  // completed and not waited for, oldest first
+  Unused unused_;      // entries of storage_ that are free for reuse
   bool any_dropped_ = false;
 };
 
