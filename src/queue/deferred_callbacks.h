@@ -1,5 +1,5 @@
 // DeferredCallbacks: the callbacks of removed requests whose turn, in the order of submission,
-// has not come. Any thread.
+// has not come. Thread-safe.
 #pragma once
 
 #include <atomic>

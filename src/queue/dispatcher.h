@@ -1,7 +1,7 @@
 // Dispatcher: the one thread of the process on which users' callbacks run, in the order posted.
 // Callbacks therefore never delay a lane, and a slow callback delays only other callbacks.
 //
-// All functions may be called from any thread, also from callbacks.
+// Thread-safe; all functions may be called from callbacks, too.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace millrace::queue {
 
-// What a callback is told: the id of a request or job, and its status.
+// A callback of the dispatcher. It receives the id of a request or job, and its status.
 using Notice = std::function<void(uint64_t id, const Status& status)>;
 
 class Dispatcher {

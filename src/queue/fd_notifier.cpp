@@ -26,10 +26,10 @@ Result<UniqueFd> duplicate(int fd) {
 
 void FdNotifier::add_one(const UniqueFd& fd) noexcept {
   pollfd ready{fd.get(), POLLOUT, 0};
-  // A pipe that nobody reads shows an error as well; writing to it would be a signal.
+  // A pipe without a reader shows an error as well; writing to it would raise a signal.
   if (::poll(&ready, 1, 0) != 1 || ready.revents != POLLOUT) return;
   const uint64_t one = 1;
-  // Fails only where somebody else wrote in between; then it is readable.
+  // Fails only where another writer came in between; then the descriptor is readable.
   [[maybe_unused]] const ssize_t written = ::write(fd.get(), &one, sizeof one);
 }
 

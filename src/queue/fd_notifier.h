@@ -1,8 +1,8 @@
-// FdNotifier: the event fds that are told of a unit's completions. Any thread.
+// FdNotifier: the event fds that a unit's completions write to. Thread-safe.
 //
-// Descriptors are duplicated when they are registered, so the caller may close his own at any time.
+// Descriptors are duplicated when they are registered, so the caller may close its own at any time.
 // A descriptor that cannot take the 8 bytes at once (a full pipe, an eventfd at its largest value)
-// is skipped: whoever reads it finds it readable anyway, and completion never blocks.
+// is skipped: its reader finds it readable anyway, and completion never blocks.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@ namespace millrace::queue {
 class FdNotifier {
  public:
   // Registers `fd` for one request; `is_completed(counter)` is asked once more after the
-  // registration is visible, and then the fd is told at once. A negative fd removes. A request has
-  // one registration per slot.
+  // registration is visible, and the fd is then written to at once. A negative fd removes. A
+  // request has one registration per slot.
   template <class IsCompleted>
   Status set(uint64_t counter, uint8_t slot, int fd, IsCompleted&& is_completed) {
     MILLRACE_RETURN_IF_ERROR(replace({counter, slot}, fd));

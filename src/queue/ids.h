@@ -1,4 +1,4 @@
-// The names of requests and of the places where they run.
+// The ids of requests and of the lanes that run them.
 #pragma once
 
 #include <cstdint>

@@ -111,7 +111,7 @@ uint32_t Lanes::Impl::quarantined() {
 }
 
 void Lanes::Impl::schedule(Source& source) noexcept {
-  // Pairs with let_go: see there.
+  // Reads the state after the request was stored; see let_go for the other side.
   if (!source.try_move(Source::State::kIdle, Source::State::kScheduled)) return;
   continue_elsewhere(source);
 }
@@ -121,7 +121,8 @@ void Lanes::Impl::continue_elsewhere(Source& source) noexcept {
   ready_.push(source);
   notify_closer(source);
   sleepers_.wake_one();
-  // Pairs with replace, which stores `live_` and then looks at the list.
+  // The source was pushed before `live_` is read; replace() stores `live_` and then looks at the
+  // list. So at least one of the two threads fails what no lane will run.
   if (count() == 0) fail_ready();
 }
 
@@ -139,8 +140,8 @@ void Lanes::Impl::run_lane(LaneId lane) {
   spin_budget::give();
 }
 
-// After a request: goes on with the held source if nobody else has work, which needs no lock. False
-// when the held source has no more work; it stays held, in the hope of more.
+// After a request: goes on with the held source if no other source has work, which needs no lock.
+// False when the held source has no more work; it stays held, since more may follow soon.
 bool Lanes::Impl::continue_with_oldest(std::shared_ptr<Source>& held) {
   if (!held->has_work()) {
     sleepers_.begin_search();
@@ -169,8 +170,8 @@ bool Lanes::Impl::find_work(LaneId lane, std::shared_ptr<Source>& held) {
 
 // Looks once for work, in the held source and in the ready list. True: `held` is what to run.
 //
-// The source that ran last stays held while its lane searches, so that a submitter who keeps it
-// busy touches nothing but the ring. The lane lets go of it as soon as another one has work.
+// The source that ran last stays held while its lane searches, so that a thread that submits to it
+// touches nothing but the ring. The lane lets go of it as soon as another source has work.
 bool Lanes::Impl::poll(std::shared_ptr<Source>& held) {
   if (held && held->has_work()) {
     if (!ready_.empty()) {
@@ -191,12 +192,13 @@ bool Lanes::Impl::poll(std::shared_ptr<Source>& held) {
   return held != nullptr;
 }
 
-// Gives up a source that seems to have no work. False when work came meanwhile and this thread owns
-// the source again.
+// Ends the ownership of a source that seems to have no work. False when work came in between and
+// this thread owns the source again.
 //
-// A submitter stores the request and then reads the state (schedule); this stores the state and
-// then reads the request. All four are sequentially consistent, so either the submitter sees the
-// source idle and schedules it, or it is seen here. The same holds for `closing_` and reclaim.
+// A submitter stores the request and then reads the state (schedule); this function stores the
+// state and then reads the request. All four accesses are sequentially consistent, so either the
+// submitter sees the source idle and schedules it, or its request is seen here. The same holds for
+// `closing_` and the state in reclaim().
 bool Lanes::Impl::let_go(Source& source) noexcept {
   source.state_.store(Source::State::kIdle, std::memory_order_seq_cst);
   if (source.has_work() && source.try_move(Source::State::kIdle, Source::State::kScheduled))
@@ -254,7 +256,7 @@ bool Lanes::Impl::replace(LaneId lane, bool lent) {
   return replaced;
 }
 
-// A thread that was set aside returned from its request: it ends, and its id can be used again.
+// A thread that was set aside has returned from its request: it ends, and its id is free again.
 void Lanes::Impl::come_back(LaneId lane) {
   const std::lock_guard lock(threads_mutex_);
   slots_[lane].in_use = false;
@@ -263,7 +265,7 @@ void Lanes::Impl::come_back(LaneId lane) {
   if (start_lane_locked()) live_.fetch_add(1, std::memory_order_seq_cst);
 }
 
-// Without lanes, whoever adds work makes it fail.
+// Without lanes, the thread that adds work makes it fail.
 void Lanes::Impl::fail_ready() noexcept {
   while (const std::shared_ptr<Source> source = ready_.pop()) {
     while (source->has_work()) source->run_one(kNoLane);

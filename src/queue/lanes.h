@@ -16,15 +16,15 @@ namespace millrace::queue {
 
 struct LanesOptions {
   uint32_t count = 1;
-  // How long an idle lane looks for work before it parks; adapts downwards while that is in vain.
-  // Zero parks at once. Longer saves the
-  // wake-up (tens of microseconds on virtual machines) at the price of a busy core.
+  // How long an idle lane looks for work before it parks; adapts downwards while no work comes.
+  // Zero parks at once. A longer time saves the wake-up (tens of microseconds on virtual machines)
+  // at the price of a busy core.
   std::chrono::microseconds spin{20};
   // Start the threads on first use.
   bool lazy = false;
   // The core to which all threads are pinned; where the system refuses that, a line is logged and
-  // they run anywhere. Requests run on these threads only: the thread of a caller, who is
-  // elsewhere, never takes the place of one (Unit::execute).
+  // they run anywhere. Requests run on these threads only: a calling thread, which runs on another
+  // core, does not borrow such a lane (Unit::execute).
   std::optional<int> core = {};
   const char* thread_name = "millrace-lane";  // static, at most 15 characters
 };
@@ -43,10 +43,10 @@ class Lanes {
   // Lanes that run requests now: those that were started, less those that were given up and could
   // not be replaced.
   uint32_t count() const noexcept;
-  // LaneIds are smaller than this: the lanes, and the places of those given up.
+  // All LaneIds are smaller than this. It counts the lanes and those that may have been given up.
   uint32_t id_limit() const noexcept;
-  // Threads set aside because their request hung, and not come back yet. A new lane takes the place
-  // of each, as long as there are no more than kMaxQuarantined.
+  // The number of threads that are set aside because their request hangs. Each is replaced by a new
+  // lane, as long as there are no more than kMaxQuarantined.
   uint32_t quarantined() const noexcept;
   static constexpr uint32_t kMaxQuarantined = 4;
 

@@ -43,9 +43,9 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   void attach() { ready_.attach(); }
   void detach() { ready_.detach(); }
 
-  // The next place in the order of submission over all units; from 1.
+  // The next position in the order of submission over all units; from 1.
   uint64_t next_ticket() noexcept {
-    // Relaxed: the ticket reaches a lane together with the request it belongs to.
+    // Relaxed: publishing the request makes its ticket visible to the lane.
     return 1 + last_ticket_.fetch_add(1, std::memory_order_relaxed);
   }
 
@@ -66,7 +66,7 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   // Returns an owned source to the lanes.
   void resume(Source& source) noexcept;
   // Sets the thread of `lane`, which hangs, aside (or, where the lane is `lent`, the thread that
-  // borrowed it), and starts another one in its place. False when too many are set aside already,
+  // borrowed it), and starts another one instead. False when too many are set aside already,
   // or the system refuses a thread: there is a lane less then.
   bool replace(LaneId lane, bool lent);
 

@@ -1,7 +1,5 @@
 // Monitor: the one thread of the process that looks at the clock, for deadlines and watchdogs. It
-// exists only while somebody has asked for a time.
-//
-// All functions may be called from any thread.
+// is started when a call is first asked for. Thread-safe.
 #pragma once
 
 #include <memory>
@@ -15,8 +13,8 @@ namespace millrace::queue {
 class Watched {
  public:
   virtual ~Watched() = default;
-  // On the monitor's thread, at or after a time that was asked for. Must not block for long: all
-  // others wait.
+  // On the monitor's thread, at or after a time that was asked for. Must not block for long: the
+  // calls for all other units wait.
   virtual void on_time() noexcept = 0;
 };
 

@@ -15,8 +15,9 @@ class Parker {
   bool park_until(Deadline deadline) noexcept;
   void park() noexcept { park_until(kNoDeadline); }
 
-  // Whoever is woken may destroy the parker at once: nothing of it is read after the exchange, and
-  // a wake-up of an address that nobody sleeps on any more does no harm.
+  // The woken thread may destroy the parker at once: nothing of it is read after the exchange, and
+  // waking an address on which no thread sleeps any more does no harm. The exchange releases what
+  // the caller did before to the thread in park_until, which acquires it.
   void unpark() noexcept {
     if (state_.exchange(kToken, std::memory_order_acq_rel) == kAsleep) wake(&state_);
   }

@@ -1,5 +1,5 @@
-// The one object of its kind in the process: made when first wanted, alive as long as anybody keeps
-// the pointer. Any thread, also while the process exits.
+// The one object of its kind in the process: made when first asked for, alive as long as a pointer
+// to it is kept. Thread-safe, also while the process exits.
 #pragma once
 
 #include <memory>

@@ -31,8 +31,8 @@ class ReadyList {
   // Takes `source` out; false when it is not in the list.
   bool remove(Source& source);
 
-  // Sequentially consistent with push: a thread that announces itself (as asleep, or as no longer
-  // searching) and then finds the list empty is seen by whoever pushes afterwards.
+  // Sequentially consistent with push: a lane that announces itself (as asleep, or as no longer
+  // searching) and then finds the list empty is seen by the thread that pushes afterwards.
   bool empty() const noexcept { return size_.load(std::memory_order_seq_cst) == 0; }
 
  private:

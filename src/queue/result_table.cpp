@@ -24,10 +24,10 @@ void ResultTable::insert(Failure failure) {
     failures_.pop_front();
   }
   // Removed requests fail out of order.
-  const auto place = std::upper_bound(
+  const auto position = std::upper_bound(
       failures_.begin(), failures_.end(), counter,
       [](uint64_t wanted, const Failure& known) { return wanted < known.counter; });
-  failures_.insert(place, std::move(failure));
+  failures_.insert(position, std::move(failure));
 }
 
 std::optional<ResultTable::Result> ResultTable::find(uint64_t counter) const {

@@ -1,6 +1,6 @@
 // The results of a unit's last requests. Success is the common case and takes no space: only
-// failures are kept, in the order of their counters, so a healthy unit's table is empty. Any
-// thread.
+// failures are kept, in the order of their counters, so a healthy unit's table is empty.
+// Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,8 @@ class ResultTable {
 
   void insert(Failure failure);
 
-  // Relaxed: who looks up a counter has seen its completion, which follows its record_failure.
+  // A relaxed load is enough: a thread that looks up a counter has seen its completion, which
+  // follows record_failure().
   std::atomic<bool> any_failure_{false};
   mutable std::mutex mutex_;
   std::deque<Failure> failures_;

@@ -1,4 +1,4 @@
-// Room: the threads that wait until places of a unit are free. Any thread.
+// Room: the threads that wait until places of a unit are free. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,8 @@ namespace millrace::queue {
 class Room {
  public:
   // Sleeps until `has_room()` (true) or the deadline (false). `has_room` must read with sequential
-  // consistency: it is asked after this thread has announced itself.
+  // consistency: this thread adds itself to `waiting_` and then asks, a completing thread frees the
+  // place and then reads `waiting_`. At least one of the two sees the other.
   template <class HasRoom>
   bool wait_until(Deadline deadline, HasRoom&& has_room) {
     std::unique_lock lock(mutex_);
@@ -24,7 +25,7 @@ class Room {
   }
 
   // Call after a place became free, or after anything else that `has_room` looks at has changed, by
-  // a sequentially consistent write. One load when nobody waits.
+  // a sequentially consistent write. One load when no thread waits.
   void changed() noexcept {
     if (waiting_.load(std::memory_order_seq_cst) == 0) return;
     { const std::lock_guard lock(mutex_); }

@@ -1,19 +1,19 @@
 // Which lanes look for work, which sleep, and which are lent; who wakes whom.
 //
-//   running --nothing to do--> searching --spun in vain--> parked --borrowed--> lent
-//      ^                         |  ^                        |  ^                |
-//      +------found work---------+  +-----------woken--------+  +---given back---+
+//   running --no work left--> searching --nothing found--> parked --borrowed--> lent
+//      ^                        |  ^                         |  ^                |
+//      +------found work--------+  +------------woken--------+  +---given back---+
 //
-// Rule: while a source is ready and a lane is parked, at least one lane is searching or has been
-// told to wake up (which counts as searching from that moment). Four places keep it: whoever adds
-// to the ready list calls wake_one; a lane that stops searching because it found work calls
-// wake_one when more is left; a lane looks once more before it sleeps; whoever gives a lane back
-// looks, too.
+// Invariant: while a source is ready and a lane is parked, at least one lane is searching; a lane
+// counts as searching from the moment at which another thread decides to wake it. Four steps keep
+// the invariant: the thread that adds to the ready list calls wake_one; a lane that stops searching
+// because it found work calls wake_one when more work is left; a lane looks at the list once more
+// before it sleeps; and so does the thread that gives a borrowed lane back.
 //
 // `searching_`, the parked bits and the size of the ready list are accessed with sequential
-// consistency throughout: an adder writes the size and then reads `searching_` and the bits, a lane
-// writes its bit and `searching_` and then reads the size. In the single order of all of them, at
-// least one of the two sees the other's write.
+// consistency throughout. A thread that adds work writes the size and then reads `searching_` and
+// the bits; a lane writes its bit and `searching_` and then reads the size. In the single order of
+// all these accesses, at least one of the two threads sees what the other has written.
 #pragma once
 
 #include <atomic>
@@ -46,7 +46,8 @@ class Sleepers {
   // all. The lane is searching again when this returns; false once stop() was called.
   template <class HasWork>
   bool park(LaneId lane, HasWork&& has_work) {
-    // Parked before no longer searching, so that an adder never sees neither.
+    // The lane is parked before it stops searching, so that a thread that adds work sees it in at
+    // least one of the two states.
     set_parked(lane);
     searching_.fetch_sub(1, std::memory_order_seq_cst);
     if (has_work() || stopped()) {
@@ -54,17 +55,18 @@ class Sleepers {
         searching_.fetch_add(1, std::memory_order_seq_cst);
         return !stopped();
       }
-      // Somebody has woken this lane, or borrowed it: then another one has to look.
+      // Another thread has woken this lane, or borrowed it. In case it is borrowed, another lane
+      // has to run the work that was seen.
       wake_one();
     }
     sleep(lane);
     return !stopped();
   }
 
-  // Takes a parked lane's place, for a thread that will run a request in its stead; the lane sleeps
-  // on. Nothing when no lane is parked.
+  // Takes the id of a parked lane, for a thread that will run a request instead of that lane, which
+  // goes on sleeping. Nothing when no lane is parked.
   std::optional<LaneId> borrow() noexcept { return take_parked(); }
-  // Gives the place back. `has_work` as in park.
+  // Gives the lane back. `has_work` as in park.
   template <class HasWork>
   void give_back(LaneId lane, HasWork&& has_work) noexcept {
     set_parked(lane);
@@ -79,7 +81,7 @@ class Sleepers {
   void set_parked(LaneId lane) noexcept {
     parked_[lane / 64].fetch_or(bit(lane), std::memory_order_seq_cst);
   }
-  // True: the lane was parked. False: somebody has woken or borrowed it.
+  // True: the lane was parked. False: another thread has woken or borrowed it.
   bool clear_parked(LaneId lane) noexcept {
     return (parked_[lane / 64].fetch_and(~bit(lane), std::memory_order_seq_cst) & bit(lane)) != 0;
   }

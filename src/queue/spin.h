@@ -1,8 +1,8 @@
-// Bounded spinning: how a thread that expects news within microseconds waits without sleeping.
+// Bounded spinning: how a thread that expects an event within microseconds waits without sleeping.
 //
 // Sleeping costs tens of microseconds to undo, spinning costs a core. So every spin here is bounded
 // in time, and threads spin only while lanes at work and spinning threads together fit the cores
-// this process may use. Any thread.
+// this process may use. Thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace millrace::queue {
 
-// Tells the processor that this is a spin loop.
+// The processor's hint for spin loops.
 inline void cpu_relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -23,7 +23,7 @@ inline void cpu_relax() noexcept {
 #endif
 }
 
-// Counts the threads that hold a core on our account: lanes that are awake and waiters that spin.
+// Counts the threads of this library that hold a core: lanes that are awake and waiters that spin.
 namespace spin_budget {
 void take() noexcept;
 void give() noexcept;
@@ -44,9 +44,9 @@ bool spin_until(Done&& done, std::chrono::nanoseconds limit) {
   return false;
 }
 
-// How long one kind of wait spins before it sleeps: up to `limit`, less and less while that is in
-// vain (down to a sixteenth), and the whole limit again as soon as it succeeds. Every sixteenth
-// wait tries the whole limit, so that shorter waits are noticed. Any thread.
+// How long one kind of wait spins before it sleeps: up to `limit`, less and less while spinning
+// does not succeed (down to a sixteenth), and the whole limit again as soon as it does. Every
+// sixteenth wait tries the whole limit, so that shorter waits are noticed. Thread-safe.
 class AdaptiveSpin {
  public:
   explicit AdaptiveSpin(std::chrono::nanoseconds limit) noexcept

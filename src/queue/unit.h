@@ -2,16 +2,16 @@
 // the lanes it is attached to (or on a thread of its own, for requests that may block on something
 // else).
 //
-//   submit -> [place taken, sequence id] -> queued -> running on a lane -> completed
-//                                             |                               ^
-//                                             +-- removed: cancelled, ------+
-//                                                 deadline, dropped
+//   submit -> [place claimed, sequence id] -> queued -> running on a lane -> completed
+//                                               |                             ^
+//                                               +-- removed: cancelled, ------+
+//                                                   deadline, dropped
 //
 // Completion is published at one point, in this order: the outputs' bytes; the caller-visible
 // status (Task::write_status) and the result table; counters; the sequence (release); then
-// Task::on_published, the callback is posted, waiters and event fds are told; then the task's
-// references are dropped. Whoever sees a request as completed sees everything before it. A request
-// completes exactly once.
+// Task::on_published, the callback is posted, waiters and event fds are notified; then the task's
+// references are dropped. A thread that sees a request as completed sees everything before it. A
+// request completes exactly once.
 //
 // Requests complete in the order of their ids, except that a removed one completes at once,
 // wherever it stands; it frees its place at that moment. last_completed() counts without gaps, so
@@ -28,7 +28,7 @@
 // A wait that returns, or a poll that says completed, says nothing about the callback of the same
 // request: it may run before, during or after.
 //
-// All functions may be called from any thread, also from callbacks, except where stated.
+// Thread-safe; all functions may be called from callbacks, too, except where stated.
 #pragma once
 
 #include <chrono>
@@ -99,10 +99,10 @@ class Unit {
   // Results stay known; whatever needs the unit says kClosed.
   void close();
 
-  // Takes a place, calls `fill` (must not block; throwing ends the program, since a place that is
-  // taken cannot be given back) with a task on this thread, and makes the request ready. When
-  // `depth` requests are not completed, does what the unit's policy says. Never waits for the
-  // device, except with WhenFull::kBlock.
+  // Claims a place, calls `fill` (must not block; throwing ends the program, since a claimed place
+  // cannot be returned) with a task on this thread, and makes the request ready. When `depth`
+  // requests are not completed, does what the unit's policy says. Never waits for the device,
+  // except with WhenFull::kBlock.
   //   kQueueFull          no place, or 65,536 removed requests behind one that does not end
   //   kDeadlineExceeded   the request's deadline passed before there was a place; or, with
   //                       WhenFull::kShedByDeadline, it was not expected to be in time
@@ -168,7 +168,7 @@ class Unit {
   Result<CancelOutcome> cancel(SequenceId id, std::chrono::nanoseconds timeout);
 
   // Adds 1 to the eventfd `fd` once when the request completes; at once if it has. A request has
-  // slots, for those who register without knowing of each other; in each, a later registration
+  // slots, for parts of a program that register independently; in each, a later registration
   // replaces an earlier one, and a negative fd removes it (no error when there is none). The fd is
   // duplicated: the caller may close its own at any time. kInvalidJobId for an id never issued,
   // kInvalidArgument for an fd that cannot be duplicated.

@@ -90,7 +90,7 @@ Status Unit::Impl::refusal(const Request& request, LaneId lane) {
   return {};
 }
 
-// Measures only where somebody needs to know.
+// Measures the time only where the policy needs it.
 Status Unit::Impl::run_timed(Running& running, std::chrono::nanoseconds& taken) noexcept {
   if (options_.when_full != WhenFull::kShedByDeadline)
     return running.request.task->run(running.control);
@@ -107,9 +107,9 @@ void Unit::Impl::note_run(std::chrono::nanoseconds taken) noexcept {
                      std::memory_order_relaxed);
 }
 
-// The thread that hung is back: what it kept alive goes now.
+// The thread that hung has returned from the request: what it kept alive is released now.
 void Unit::Impl::abandon(Running* running) noexcept {
-  { const std::lock_guard lock(watch_mutex_); }  // give_up is done with it
+  { const std::lock_guard lock(watch_mutex_); }  // waits until give_up no longer uses it
   running->request.task->release();
   delete running;
 }
@@ -132,7 +132,7 @@ void Unit::Impl::publish_completion(uint64_t counter, Request& request, Status s
   notify(counter, ring_.completed());
 }
 
-// Completes a request that was taken from the queue before it started. Any thread.
+// Completes a request that the calling thread took from the queue before it started. Thread-safe.
 void Unit::Impl::remove(uint64_t counter, Status status) noexcept {
   const Visit visit(inside_);
   Request& request = ring_.request(counter);
@@ -155,7 +155,7 @@ void Unit::Impl::remove(uint64_t counter, Status status) noexcept {
   pass_removed();
 }
 
-// After a request was removed: sees to it that it is passed, and that those behind it run, even
+// After a request was removed: makes sure that it is passed and that those behind it run, even
 // if nothing else comes and all lanes are busy. When the head is running, or is just being
 // removed by somebody else, that thread does so.
 void Unit::Impl::pass_removed() noexcept {
@@ -186,7 +186,7 @@ void Unit::Impl::pass_head() noexcept {
     dispatcher_->post(std::move(entry->callback), sequence(head), std::move(entry->status));
 }
 
-// Tells those who wait, once requests `first` to `last` are completed.
+// Notifies all that wait, once requests `first` to `last` are completed.
 void Unit::Impl::notify(uint64_t first, uint64_t last) noexcept {
   waits_.completed_through(ring_.completed());
   if (fds_.any()) {
@@ -197,8 +197,8 @@ void Unit::Impl::notify(uint64_t first, uint64_t last) noexcept {
   room_.changed();
 }
 
-// For those who wait for room, and had places enough but not the cell. Hardly ever: there are more
-// cells than places.
+// Notifies the threads that wait for room and found places enough, but not this cell. That hardly
+// ever happens, since there are more cells than places.
 void Unit::Impl::cell_vacated(uint64_t counter) noexcept {
   if (fds_.any())
     fds_.notify_free([&](uint32_t places) {
@@ -214,7 +214,7 @@ void Unit::Impl::close() {
   take_from_lanes();
   submitters_.wait_until_gone();
   cancel_queued();
-  // First who removes a request: it may have a callback to post.
+  // Threads that remove a request may still have a callback to post, so they leave first.
   inside_.wait_until_gone();
   if (any_callback_.load(std::memory_order_relaxed)) dispatcher_->drain();
   lanes_->detach();
@@ -224,7 +224,8 @@ void Unit::Impl::close() {
   ended_.notify_all();
 }
 
-// For a second caller of close. Not in a callback, for which the first may be waiting.
+// For a second caller of close. It must not wait in a callback, for which the first caller may be
+// waiting.
 void Unit::Impl::wait_until_closed() noexcept {
   {
     const std::lock_guard lock(watch_mutex_);
@@ -270,7 +271,7 @@ std::chrono::nanoseconds Unit::Impl::close_patience() const noexcept {
 void Unit::Impl::cancel_queued() {
   while (ring_.head() <= ring_.issued()) {
     const uint64_t counter = take_head();
-    if (counter == 0) {  // somebody is just removing it
+    if (counter == 0) {  // another thread is removing it
       std::this_thread::yield();
       continue;
     }
@@ -281,8 +282,8 @@ void Unit::Impl::cancel_queued() {
   }
 }
 
-// A lane or the monitor may keep this object a moment longer, and others ask it for results; what
-// belongs to the caller ends here.
+// A lane or the monitor may keep this object a moment longer, and other threads ask it for results;
+// what belongs to the caller ends here.
 void Unit::Impl::drop_tasks() {
   const std::lock_guard lock(watch_mutex_);
   for (uint64_t index = 0; index < ring_.cell_count(); ++index) ring_.request(index).task.reset();

@@ -1,5 +1,5 @@
 // The ids of execution units: unique in the process among living units, 1 to 65,535. An id is used
-// again as late as possible. Any thread.
+// again as late as possible. Thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // The inside of Unit: puts the parts together. Ring keeps order and storage; Source and lanes give
-// it a thread; ResultTable remembers; WaitList, FdNotifier, Room and the dispatcher tell the news;
-// the monitor watches deadlines and progress.
+// it a thread; ResultTable remembers failures; WaitList, FdNotifier, Room and the dispatcher notify
+// callers; the monitor watches deadlines and progress.
 //
-//   unit_submit.cpp    how a request gets in: places, policies, running inline
+//   unit_submit.cpp    how a request is accepted: places, policies, running inline
 //   unit_complete.cpp  how it ends: running, completing, removing, closing
 //   unit_watch.cpp     what happens by the clock: deadlines, hung requests, reset
 //   unit_wait.cpp      how callers learn of it
@@ -39,7 +39,7 @@ namespace millrace::queue {
 struct Request {
   std::unique_ptr<Task> task;
   Callback callback;
-  // Others look at these before they own the request.
+  // Other threads read these before they own the request.
   Relaxed<uint64_t> ticket;
   Relaxed<Deadline::rep> deadline;
 
@@ -61,8 +61,8 @@ class Unit::Impl final : public Source, public Watched {
        UnitId id);
 
   Status make_tasks();
-  // See Unit::close. Afterwards only lanes and the monitor may still hold this object, and those
-  // who kept a pointer to ask for results.
+  // See Unit::close. Afterwards this object is held only by lanes and the monitor, for a moment,
+  // and by handles that ask for results.
   void close();
 
   // Submitting. A claimed place must be published.
@@ -86,7 +86,7 @@ class Unit::Impl final : public Source, public Watched {
     return waits_.add(node, [this](uint64_t counter) { return is_completed(counter); });
   }
   bool remove_waiter(WaitNode& node) { return waits_.remove(node); }
-  // For those who want their news on the dispatcher thread; null once the unit is closed.
+  // For waiters that go on on the dispatcher thread; null once the unit is closed.
   std::shared_ptr<Dispatcher> dispatcher_for_callbacks();
 
   Result<CancelOutcome> cancel(SequenceId id, std::chrono::nanoseconds timeout);
@@ -181,13 +181,13 @@ class Unit::Impl final : public Source, public Watched {
 
   const UnitId id_;
   const UnitOptions options_;
-  std::unique_ptr<Lanes> own_lanes_;  // gone once closed
+  std::unique_ptr<Lanes> own_lanes_;  // null once closed
   const bool has_own_lanes_;
   const std::shared_ptr<Lanes::Impl> lanes_;
   std::shared_ptr<Dispatcher> dispatcher_;  // null once closed, as the monitor
   std::shared_ptr<Monitor> monitor_;
-  // Without callbacks close() need not wait for those of other units. Relaxed: read after the last
-  // submitter has left.
+  // Without callbacks close() need not wait for those of other units. A relaxed store is enough:
+  // close() reads it after the last submitter has left, which orders the two.
   std::atomic<bool> any_callback_{false};
   // Made once, so that refusing a request and polling one cost no allocation.
   const Status full_;
@@ -209,9 +209,9 @@ class Unit::Impl final : public Source, public Watched {
   std::atomic<uint32_t> generation_{0};
   std::atomic<bool> watching_{false};  // for progress
   std::atomic<bool> old_results_logged_{false};
-  // The earliest time the monitor was asked for.
+  // The earliest time at which the monitor was asked to call.
   std::atomic<Deadline::rep> called_at_{kNoDeadline.time_since_epoch().count()};
-  // Every request before this one has started or was removed: where to begin a search.
+  // Every request before this one has started or was removed: a search begins here.
   std::atomic<uint64_t> first_waiting_{1};
   // Mean time of a run, for WhenFull::kShedByDeadline. Written by the owner.
   std::atomic<int64_t> mean_run_ns_{0};
@@ -220,12 +220,12 @@ class Unit::Impl final : public Source, public Watched {
   alignas(64) Visitors submitters_;  // between claim and publish
 
   // Written by those who wait.
-  alignas(64) Visitors inside_;  // who may take long, or removes a request
+  alignas(64) Visitors inside_;  // threads that may take long, or remove a request
   AdaptiveSpin spin_;
 
   alignas(64) mutable std::mutex failure_mutex_;
   Status failure_;
-  std::mutex watch_mutex_;  // giving up, and whoever looks at running_ without owning it
+  std::mutex watch_mutex_;  // for giving up, and for looks at running_ without owning the unit
   struct {
     uint64_t counter = 0;
     uint64_t marks = 0;

@@ -1,4 +1,4 @@
-// How a request gets into a unit.
+// How a unit accepts a request.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ Result<SequenceId> Unit::Impl::claim_n(uint32_t& count, Deadline deadline) {
   return prepare_and_enter({.callback = {}, .deadline = deadline}, count);
 }
 
-// Stays inside if there is a place: publish leaves.
+// Enters `submitters_` and stays there if a place was claimed: publish() leaves.
 Result<SequenceId> Unit::Impl::prepare_and_enter(const SubmitOptions& options, uint32_t& count) {
   Visit visit(submitters_);
   MILLRACE_RETURN_IF_ERROR(prepare(options));
@@ -59,7 +59,7 @@ Status Unit::Impl::prepare(const SubmitOptions& options) {
 }
 
 Result<SequenceId> Unit::Impl::try_claim(uint32_t& count) {
-  // The unit may be reset between the look and the question.
+  // The unit may be reset between the two reads.
   if (state() == UnitState::kDegraded)
     if (Status cause = failure(); !cause.ok()) return cause;
   uint64_t counter = 0;
@@ -86,7 +86,7 @@ Ring<Request>::Claim Unit::Impl::claim_in_order(uint64_t& counter, uint32_t& cou
   return claim;
 }
 
-// Takes one place; inside only if there was one.
+// Claims one place; stays in `submitters_` only if there was one.
 Result<SequenceId> Unit::Impl::try_enter() {
   Visit visit(submitters_);
   uint32_t count = 1;
@@ -107,7 +107,8 @@ Result<SequenceId> Unit::Impl::claim_waiting(Deadline limit, const Status& other
   }
 }
 
-// Others may take the place that was made, so again until there is nothing left to displace.
+// Other threads may claim the place that was made, so this repeats until there is nothing left to
+// displace.
 Result<SequenceId> Unit::Impl::claim_displacing(const SubmitOptions& options) {
   const Visit visit(inside_);
   for (;;) {
@@ -122,7 +123,7 @@ Result<SequenceId> Unit::Impl::claim_displacing(const SubmitOptions& options) {
 Status Unit::Impl::displace(Deadline newcomer) {
   if (ring_.in_flight() < ring_.depth()) {
     if (ring_.has_room()) return {};
-    // A place, but its cell is in use: displacing would be in vain.
+    // There is a place, but its cell is in use: displacing a request would not help.
     if (ring_.in_flight() < ring_.depth()) return full_;
   }
   if (!ring_.may_displace()) return full_;
@@ -155,26 +156,26 @@ bool Unit::Impl::drop_oldest() {
 }
 
 // Sheds the queued request that is expected to be latest, by the mean time of a run and the number
-// of requests before it; the newcomer stands last in line. OK when there may be room now.
+// of requests before it; the newcomer would be the last. OK when there may be room now.
 Status Unit::Impl::shed_one(Deadline newcomer) {
   const int64_t mean = mean_run_ns_.load(std::memory_order_relaxed);
   const Deadline now = std::chrono::steady_clock::now();
-  const auto lateness = [&](int64_t place, Deadline deadline) {
+  const auto lateness = [&](int64_t position, Deadline deadline) {
     return deadline == kNoDeadline ? Deadline::duration::min()
-                                   : now + std::chrono::nanoseconds(place * mean) - deadline;
+                                   : now + std::chrono::nanoseconds(position * mean) - deadline;
   };
   uint64_t victim = 0;
   Deadline::duration latest = Deadline::duration::zero();
   const uint64_t last = ring_.issued();
-  int64_t place = ring_.running() != 0 ? 2 : 1;
+  int64_t position = ring_.running() != 0 ? 2 : 1;
   for (uint64_t counter = first_waiting(); counter <= last; ++counter) {
     if (ring_.look(counter) != Ring<Request>::Look::kReady) continue;
-    const auto late = lateness(place++, deadline_of(ring_.request(counter)));
+    const auto late = lateness(position++, deadline_of(ring_.request(counter)));
     if (late <= latest) continue;
     latest = late;
     victim = counter;
   }
-  if (lateness(place, newcomer) > latest)
+  if (lateness(position, newcomer) > latest)
     return {StatusCode::kDeadlineExceeded,
             "the unit is full, and this request was not expected to be done by its deadline"};
   if (victim == 0) return full_;
@@ -218,7 +219,7 @@ void Unit::Impl::publish_n(uint64_t first, uint32_t count, Deadline deadline) no
 void Unit::Impl::watch(Deadline deadline) noexcept {
   if (deadline != kNoDeadline) call_at(deadline);
   if (options_.watchdog.count() <= 0) return;
-  // Looked at first, since an exchange takes the cache line from all who read it.
+  // Read before the exchange, which would take the cache line from all threads that read it.
   if (!watching_.load(std::memory_order_seq_cst) &&
       !watching_.exchange(true, std::memory_order_seq_cst))
     call_at(std::chrono::steady_clock::now() + options_.watchdog / 4);

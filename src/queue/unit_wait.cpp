@@ -20,7 +20,7 @@ Status Unit::Impl::wait(SequenceId id, std::chrono::nanoseconds timeout) {
   return wait_until_completed(counter, timeout) ? result(counter) : pending_;
 }
 
-// Successes are not kept, so that they are too old is seen by their counter.
+// Successes are not kept; whether one is too old shows in its counter.
 Status Unit::Impl::poll(uint64_t counter) {
   if (!ring_.is_completed(counter)) return pending_;
   const bool old = ring_.completed() >= counter + ResultTable::kRemembered;
@@ -30,8 +30,8 @@ Status Unit::Impl::poll(uint64_t counter) {
 bool Unit::Impl::wait_until_completed(uint64_t counter, std::chrono::nanoseconds timeout) {
   const Deadline deadline = deadline_after(timeout);
   spin_budget::take();
-  // Looks at one line of memory only, which changes with every completion. A request removed just
-  // now may be missed by that; the wait list finds it.
+  // Looks at one cache line only, which changes with every completion. This may miss a request that
+  // is removed at the same time; the wait list finds it.
   uint64_t known = ring_.progress();
   const auto completed = [&] {
     const uint64_t progress = ring_.progress();

@@ -30,9 +30,10 @@ void Unit::Impl::on_time() noexcept {
   const Visit visit(inside_);
   if (closed_.load(std::memory_order_seq_cst)) return;
   const Deadline now = std::chrono::steady_clock::now();
-  // A call that was asked for before an earlier one came: the one that counts is still to come.
+  // This call was asked for before an earlier one, which has replaced it: another call will come.
   if (called_at_.load(std::memory_order_seq_cst) > now.time_since_epoch().count()) return;
-  // Before the look: who publishes a request afterwards asks for its own call.
+  // Stored before the queue is looked at: a thread that publishes a request afterwards asks for a
+  // call of its own.
   called_at_.store(kNoDeadline.time_since_epoch().count(), std::memory_order_seq_cst);
   const Deadline next = std::min(check_deadlines(now), check_progress(now));
   if (next != kNoDeadline) call_at(next);
@@ -59,7 +60,8 @@ Deadline Unit::Impl::check_progress(Deadline now) {
   if (options_.watchdog.count() <= 0) return kNoDeadline;
   if (ring_.in_flight() == 0) {
     watching_.store(false, std::memory_order_seq_cst);
-    // Pairs with the look in watch, which follows the claim of a request.
+    // Pairs with the load in watch(), which follows the claim of a request: either the submitter
+    // sees that the unit is not watched and asks for a call, or the claim is seen here.
     if (ring_.is_idle() || watching_.exchange(true, std::memory_order_seq_cst)) return kNoDeadline;
   }
   const std::lock_guard lock(watch_mutex_);
@@ -93,7 +95,8 @@ bool Unit::Impl::give_up(uint64_t counter, std::chrono::nanoseconds patience) {
   if (!next || !ring_.finish(counter)) return false;
   Running& hung = *running_.release();  // abandon() deletes it
   running_ = std::move(next);
-  // Comes back between two pieces of work at best: whoever submitted may free what it writes to.
+  // If the thread ever reaches the next piece of work it stops there: the submitter may have freed
+  // the memory that it would write to.
   hung.control.request_stop(sequence(counter));
 
   const std::string text = report(hung, counter, patience);

@@ -12,9 +12,10 @@ namespace millrace::queue {
 class Visitors {
  public:
   // Sequentially consistent: a visitor enters and then asks whether the object is closed; the
-  // destroyer closes it and then looks for visitors.
+  // closing thread closes it and then looks for visitors. At least one of the two sees the other.
   void enter() noexcept { inside_.fetch_add(1, std::memory_order_seq_cst); }
-  // Release: pairs with wait_until_gone. Nothing of the object is touched after it.
+  // Release pairs with the load in wait_until_gone: all that the visitor did to the object happens
+  // before its destruction. The visitor touches nothing of the object afterwards.
   void leave() noexcept { inside_.fetch_sub(1, std::memory_order_release); }
   void wait_until_gone() const noexcept {
     while (inside_.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
@@ -33,7 +34,7 @@ class Visit {
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
 
-  // Goes on without this object: somebody calls Visitors::leave.
+  // The visit outlasts this object: Visitors::leave is called by other code.
   void stay() noexcept { visitors_ = nullptr; }
 
  private:

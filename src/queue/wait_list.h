@@ -1,9 +1,10 @@
-// WaitList: who waits for which request of one unit. The completing side pays one load when nobody
-// waits for what it completed.
+// WaitList: the waiters for requests of one unit. A completion costs one load when no thread waits
+// for it.
 //
 // No wake-up is lost: the completing thread publishes the completion and then reads `first_wanted_`
-// (completed_through), a waiter stores `first_wanted_` and then reads the completion (add), all
-// with sequential consistency; so the one sees the waiter, or the other sees the completion.
+// (completed_through); a waiter stores `first_wanted_` and then reads the completion (add). All
+// four accesses are sequentially consistent, so the completing thread sees the waiter, or the
+// waiter sees the completion.
 //
 // `Sync` gives the primitives: see sync.h.
 #pragma once
@@ -16,8 +17,8 @@
 
 namespace millrace::queue {
 
-// One who waits for one request; on his stack, in his coroutine's frame, or wherever it lives until
-// it was told or removed.
+// A waiter for one request. It may be on a stack or in a coroutine's frame, and must stay there
+// until it was notified or removed.
 class WaitNode {
  public:
   explicit WaitNode(uint64_t counter) noexcept : counter_(counter) {}
@@ -25,8 +26,8 @@ class WaitNode {
   WaitNode& operator=(const WaitNode&) = delete;
 
   // The request is completed. Called once, by the completing thread, under the list's lock: must be
-  // quick and must not call the list. The node is no longer in the list, and may be gone as soon as
-  // its owner has learned of this call by whatever this call does.
+  // quick and must not call the list. The node is no longer in the list; its owner may destroy it
+  // as soon as it learns of the completion by what this call does.
   virtual void on_completed() noexcept = 0;
 
  protected:
@@ -55,7 +56,8 @@ class WaitList {
     return false;
   }
 
-  // Takes `node` out. False: it was told, and on_completed has returned. Requirement: it was added.
+  // Takes `node` out. False: it was notified, and on_completed has returned. Requirement: it was
+  // added.
   bool remove(WaitNode& node) {
     const std::lock_guard lock(mutex_);
     if (!node.linked_) return false;

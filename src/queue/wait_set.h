@@ -1,4 +1,4 @@
-// Waiting for several requests, also of several units, at once. Any thread.
+// Waiting for several requests, also of several units, at once. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ struct UnitRequest {
 // kInvalidJobId for an id that its unit never issued.
 Result<size_t> wait_any(std::span<const UnitRequest> requests, std::chrono::nanoseconds timeout);
 
-// OK when all requests are completed, whatever their status (Unit::wait tells); kPending when some
+// OK when all requests are completed, whatever their status (ask Unit::wait); kPending when some
 // were not when `timeout` had passed; kInvalidJobId as above.
 Status wait_all(std::span<const UnitRequest> requests, std::chrono::nanoseconds timeout);
 

@@ -9,7 +9,7 @@
 namespace millrace::runtime {
 
 // The one lane of the process that is pinned to the logical processor `core`: its thread is started
-// if nobody has it yet, and ends when nobody keeps it. Any thread. Throws std::bad_alloc.
+// on first use, and ends with the last pointer. Thread-safe. Throws std::bad_alloc.
 std::shared_ptr<queue::Lanes> lane_bound_to(int core);
 
 }  // namespace millrace::runtime

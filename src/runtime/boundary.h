@@ -1,8 +1,9 @@
 // Boundary: one input or output of a program, between the view a caller binds and the view the
 // program takes.
 //
-// Planned once per program and then only read: any thread. The staging memory of a conversion
-// belongs to the lane that runs the job (see executor.h), so that nothing is shared while running.
+// Planned once per program and then only read, and so thread-safe. The staging memory of a
+// conversion belongs to the lane that runs the job (see executor.h), so that nothing is shared
+// while running.
 #pragma once
 
 #include <cstddef>

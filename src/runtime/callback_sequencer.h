@@ -4,7 +4,7 @@
 // The units of a session finish independently; in submission order a finished job's callback waits
 // here until those of all jobs submitted before it have been handed over. Jobs without a callback
 // take no part. Memory is kept for as many as ever waited, so that in steady state nothing is
-// allocated. Any thread.
+// allocated. Thread-safe.
 #pragma once
 
 #include <boost/circular_buffer.hpp>
@@ -23,7 +23,7 @@ namespace millrace::runtime {
 
 class CallbackSequencer {
  public:
-  // The place of a callback in the order of submission, from 1.
+  // The position of a callback in the order of submission, from 1.
   using Ticket = uint64_t;
   static constexpr Ticket kNoTicket = 0;
 
@@ -34,9 +34,9 @@ class CallbackSequencer {
   // one. To be called before expect().
   Status start() { return dispatcher_->start(); }
 
-  // Takes the next place for `callback`. `issue(ticket)` runs under the sequencer's lock and issues
-  // the job's id, so that ids and places have the same order. When it throws, or memory runs out,
-  // no place is taken.
+  // Issues the next ticket, for `callback`. `issue(ticket)` runs under the sequencer's lock and
+  // issues the job's id, so that ids and tickets have the same order. When it throws, or memory
+  // runs out, nothing has changed.
   template <class Issue>
   auto expect(JobCallback callback, Issue&& issue) {
     const std::lock_guard lock(mutex_);
@@ -54,8 +54,8 @@ class CallbackSequencer {
   void discard(Ticket ticket);
 
   // The job with that ticket is complete, which `publish()` makes visible to those who wait for it.
-  // It runs under the sequencer's lock: whoever has seen one job complete before another finds
-  // their callbacks in that order. Each ticket exactly once.
+  // It runs under the sequencer's lock: a thread that has seen one job complete before another
+  // finds their callbacks in that order. Each ticket exactly once.
   template <class Publish>
   void complete(Ticket ticket, SessionJobId id, const Status& status, Publish&& publish) {
     const std::lock_guard lock(mutex_);

@@ -1,7 +1,7 @@
 // Column claims: which sessions of this process are on which columns, so that an exclusive one can
 // be sure of its own. Bookkeeping only: groups that stand for the same core still share its time.
 //
-// Any thread.
+// Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Placement {
   // Bound: its jobs run on the core of this column's group only. None: on every lane of the device.
   std::optional<uint32_t> start_column = {};
   // Shares its columns with no other session of the process. Without a start column it gets the
-  // first group that nobody is on.
+  // first group that is free.
   bool exclusive = false;
 };
 

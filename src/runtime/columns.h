@@ -26,7 +26,7 @@ class ColumnMap {
  public:
   // The map of this process: as many columns as the environment variable MILLRACE_COLUMNS says, 36
   // when it is not set, over the cores of the budget. kInvalidArgument when it is not a multiple of
-  // four from 4 to 1024. Any thread.
+  // four from 4 to 1024. Thread-safe.
   static Result<ColumnMap> of_process();
 
   // Requirement: `columns` is a multiple of four, and there is a core.

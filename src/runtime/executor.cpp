@@ -56,7 +56,7 @@ Executor::~Executor() {
   Executors& all = executors();
   const std::lock_guard lock(all.mutex);
   const auto it = all.known.find({program_.get(), lanes_.get()});
-  // Another executor in this one's place may have been made since the last pointer to this went.
+  // Another executor with the same key may have been made since the last pointer to this one ended.
   if (it != all.known.end() && it->second.expired()) all.known.erase(it);
 }
 

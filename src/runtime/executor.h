@@ -24,8 +24,8 @@ namespace millrace::runtime {
 class Executor {
  public:
   // The executor of `program`, which must be loaded on `device`, on `lanes`: those of the device
-  // when null. Made on first use and alive as long as anybody keeps it; it keeps the lanes. Any
-  // thread.
+  // when null. Made on first use, and destroyed with the last pointer to it; it keeps the lanes.
+  // Thread-safe.
   static Result<std::shared_ptr<Executor>> of(std::shared_ptr<device::Device> device,
                                               std::shared_ptr<const device::Program> program,
                                               std::shared_ptr<queue::Lanes> lanes = nullptr);
@@ -42,16 +42,16 @@ class Executor {
   size_t input_count() const noexcept { return inputs_.size(); }
   size_t output_count() const noexcept { return outputs_.size(); }
 
-  // Whether the bindings fit the model; kInvalidArgument says what does not. Any thread.
+  // Whether the bindings fit the model; kInvalidArgument says what does not. Thread-safe.
   Status check(const JobBindings& bindings) const;
 
-  // Runs one frame on the calling thread, which must be the lane that `control` names, or stand in
-  // for it. Tells `control` what it begins, and ends with its stop_status() between two operators
-  // once it asks for that.
+  // Runs one frame on the calling thread, which must be the lane that `control` names or have
+  // borrowed it. Reports to `control` each piece of work that begins, and ends with its
+  // stop_status() between two operators once a stop is requested.
   Status run_frame(std::span<const TensorBinding> inputs, std::span<const TensorBinding> outputs,
                    queue::RunControl& control) noexcept;
 
-  // For people: what a job that is at `position` was doing. Any thread.
+  // What a job at `position` is doing, in human-readable form. Thread-safe.
   std::string describe(const queue::RunPosition& position) const;
 
  private:

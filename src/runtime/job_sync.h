@@ -1,6 +1,6 @@
 // JobSync: keeps the host's memory and the device's own copy of it in step around a job, for the
 // tensors whose memory has such a copy (strict sync, memory/device_side.h). The job then works on
-// the device's copy alone. Immutable; any thread.
+// the device's copy alone. Immutable, and so thread-safe.
 #pragma once
 
 #include <span>

@@ -41,7 +41,7 @@ class Profile {
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
 
-  // Of the jobs that have ended, one way or another. Any thread.
+  // The sums over all jobs that have ended, with or without success. Thread-safe.
   ProfileTotals totals() const;
 
   // The time of one job, from here to the end of the block, on the thread that runs it. A job for

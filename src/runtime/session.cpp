@@ -35,13 +35,13 @@ const Status& session_full() {
   return *made;
 }
 
-// Null: those of the device.
+// Null stands for the lanes of the device.
 std::shared_ptr<queue::Lanes> lanes_for(const ColumnMap& map, const Placement& placement) {
   if (!placement.start_column) return nullptr;
   return lane_bound_to(map.core_of(ColumnMap::group_of(*placement.start_column)));
 }
 
-// Whether anybody looks at the events of base/hooks.h.
+// Whether an observer is registered for the events of base/hooks.h.
 bool observed() noexcept {
   return hooks_internal::observer_count.load(std::memory_order_relaxed) != 0;
 }
