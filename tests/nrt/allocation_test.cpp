@@ -1,4 +1,4 @@
-// Once all is warm, a request allocates nothing, whatever tells of its completion.
+// After the first requests, a request allocates nothing, however its completion is learned of.
 #include <sys/eventfd.h>
 
 #include "base/unique_fd.h"
@@ -74,7 +74,7 @@ TEST_F(NrtAllocations, NoneForThePerUnitEventFd) {
   EXPECT_EQ(steady_allocations([&] { return executes_well(); }), 0u);
 }
 
-// The requests of a unit run one after the other, so one copy of an input serves them all.
+// The requests of a unit run one after another, so one copy of an input serves all of them.
 TEST_F(NrtAllocations, OneCopyForExecutionsInPlace) {
   constexpr uint32_t kFrames = 1000;
   nrt_model_t* const model = load(0, {.batch_size = kFrames});

@@ -21,7 +21,7 @@ class BothFaces : public testing::Test {
   }
   ~BothFaces() override { nrt_close(); }
 
-  // What the tiny model makes of the numbers, asked of either face.
+  // What the tiny model computes from the numbers, at either face.
   static std::vector<float> through_nrt(const std::vector<float>& numbers) {
     const std::vector<std::byte> bytes = tiny_archive();
     nrt_model_t* model = nullptr;

@@ -1,4 +1,4 @@
-// nrt_close with work under way and threads inside.
+// nrt_close while requests run and threads are inside calls.
 #include <array>
 #include <atomic>
 

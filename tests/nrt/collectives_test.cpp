@@ -18,7 +18,7 @@ class Collectives : public NrtTest {
     nrt_tensor_list_t from{inputs.data(), inputs.size()}, to{outputs.data(), outputs.size()};
     return nrta_cc_prepare(&comm_, &from, &to, type, reduction, kind, &context_);
   }
-  // Schedules what was prepared, and waits for it.
+  // Schedules the prepared collective, and waits for it.
   void run() {
     NRT_STATUS ret = NRT_FAILURE;
     nrta_seq_t sequence = 0;

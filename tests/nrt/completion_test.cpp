@@ -96,7 +96,7 @@ TEST_F(Completion, NeedsNoSetsOnceScheduled) {
     ASSERT_EQ(nrta_execute_schedule(model_, inputs.get(), outputs.get(), 0, &ret, &sequence),
               NRT_SUCCESS);
   }
-  // In the place of the destroyed ones.
+  // Instead of the destroyed ones.
   const ScopedSet others(kTinyInput, output_.get()), more(kTinyOutput, input_.get());
   executions().release();
   await(sequence);

@@ -1,4 +1,4 @@
-// Units that a failure of the device, or a request that takes too long, put out of service.
+// Units that are degraded by a failure of the device, or by a request that takes too long.
 #include <array>
 
 #include "tests/nrt/event_fd.h"
@@ -14,7 +14,7 @@ class Degraded : public NrtModelTest {
  protected:
   using NrtModelTest::NrtModelTest;
 
-  // What becomes of three requests, of which the first meets the fault that was set.
+  // The statuses of three requests, of which the first meets the injected fault.
   Rets run_three() {
     Rets rets{kUntouched, kUntouched, kUntouched};
     executions().hold();
@@ -41,7 +41,7 @@ TEST_F(Degraded, ByTheFailureOfARequestWhichKeepsItsOwnCode) {
   expect_out_of_service();
 }
 
-// As the CPU device says it of an index that a model computes.
+// The status of the CPU device for an index that a model computes.
 TEST_F(Degraded, ByNoIndexThatIsOutOfBounds) {
   executions().fail_nth(1, invalid_argument("index 9 is outside a dimension of 3"));
   EXPECT_EQ(run_three(), (Rets{NRT_EXEC_OOB, NRT_SUCCESS, NRT_SUCCESS}));
@@ -142,7 +142,7 @@ TEST_F(TimedOut, IsARequestThatHangs) {
 }
 
 TEST_F(TimedOut, IsARequestThatGoesOnForTooLong) {
-  // No frame takes as long as the limit, all together do.
+  // Each frame takes less than the limit, all frames together take more.
   executions().slow(std::chrono::milliseconds(400));
   TinyModelOptions options;
   options.batch_size = 5;
@@ -177,14 +177,14 @@ TEST_F(TimedOut, IsATransferWhichTouchesItsBufferNoMore) {
   EXPECT_EQ(*ret, NRT_TIMEOUT);
   buffer->fill(std::byte{7});
   const std::array<std::byte, kTinyInputBytes> before = *buffer;
-  // Its thread comes back, and ends.
+  // Its thread continues, and ends.
   transfers().end_hangs();
   nrt_close();
   await_library_threads(kLanes);
   EXPECT_EQ(*buffer, before);
 }
 
-// What the environment says of faults, to a program that knows of no faulty device.
+// Faults that the environment injects into a program that does not open the faulty device itself.
 class Injected : public testing::Test {
  protected:
   static NRT_STATUS status_of_first_execution(ScopedEnvironment::Variables variables) {
@@ -209,7 +209,7 @@ TEST_F(Injected, FaultsNeedNoOtherDevice) {
   EXPECT_EQ(second_, NRT_EXEC_UNIT_UNRECOVERABLE);
 }
 
-// What hung keeps the device of its life.
+// A request that hung keeps its device alive after nrt_close.
 TEST_F(Injected, FaultsAreThoseOfEveryNewLife) {
   for (const auto& [faults, status] :
        {std::pair("hang=1", NRT_TIMEOUT), std::pair("hang=1", NRT_TIMEOUT),

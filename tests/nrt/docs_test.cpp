@@ -1,4 +1,4 @@
-// docs/nrt.md lists what there is: calls and environment variables.
+// docs/nrt.md lists all calls and environment variables that exist.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using Names = std::set<std::string>;
 
 const std::string kSource = MILLRACE_SOURCE_DIR;
 
-// What the first cells of the tables in a section of the page name.
+// The names in the first cells of the tables in a section of the page.
 Names listed(const std::string& title) {
   const std::string page = content(kSource + "/docs/nrt.md");
   const size_t from = page.find("\n## " + title + "\n");

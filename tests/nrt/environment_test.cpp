@@ -13,7 +13,7 @@ class Environment : public testing::Test {
   ~Environment() override { nrt_close(); }
 
   static NRT_STATUS init() { return nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""); }
-  // The visible cores; 0 when that is an error, which nrt_init must share.
+  // The number of visible cores; 0 for an error, which nrt_init must return as well.
   static uint32_t visible(ScopedEnvironment::Variables variables) {
     const ScopedEnvironment environment(std::move(variables));
     uint32_t before = 0, after = 0;
@@ -95,7 +95,7 @@ TEST_F(Environment, ImplicitAsynchronySetToZeroIsFine) {
   EXPECT_EQ(log.count("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS"), 0u);
 }
 
-// What nrt_init says of a value that it refuses.
+// The message of nrt_init for a value that it refuses.
 TEST_F(Environment, MessagesSayWhatIsTaken) {
   const struct {
     const char* name;

@@ -35,7 +35,7 @@ class EventFd {
     uint64_t count = 0;
     return is_readable(get()) && ::read(get(), &count, sizeof count) == sizeof count ? count : 0;
   }
-  // Waits for the first completion, and takes all there are.
+  // Waits for the first completion, and takes all that have happened.
   uint64_t await() {
     await_readable(get());
     return take();

@@ -1,4 +1,4 @@
-// Transfers whose completion event fds tell of.
+// Transfers whose completion is signalled by event fds.
 #pragma once
 
 #include "tests/nrt/event_fd.h"

@@ -139,7 +139,7 @@ TEST_F(EventFdOfRequest, MayBeAPipe) {
   EXPECT_EQ(::read(reading.get(), &one, sizeof one), ssize_t{sizeof one});
   EXPECT_EQ(one, 1u);
   reading = UniqueFd();
-  // Nobody reads any more: no signal.
+  // The reading end is closed: the write raises no signal.
   EXPECT_EQ(notify(sequence, writing.get()), NRT_SUCCESS);
 }
 

@@ -1,4 +1,4 @@
-// Event fds that are told of every completion of a unit.
+// Event fds that every completion of a unit signals.
 #include <sys/epoll.h>
 
 #include "tests/nrt/eventfd_fixture.h"

@@ -1,4 +1,4 @@
-// What executions read and write: the tensors of their sets, in all the ways that programs use.
+// Executions read and write the tensors of their sets, in all the ways that programs use.
 #include <algorithm>
 
 #include "tests/nrt/nrt_fixture.h"

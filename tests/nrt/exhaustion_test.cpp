@@ -1,4 +1,4 @@
-// What calls return when the system has nothing left to give.
+// What calls return when the system refuses to start another thread.
 #include "tests/nrt/nrt_fixture.h"
 #include "tests/support/thread_refusal.h"
 

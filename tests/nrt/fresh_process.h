@@ -1,4 +1,4 @@
-// Tests of what a process sees that has never called the library: they run in one of their own.
+// Tests for processes that have never called the library: each runs in a process of its own.
 //
 //   EXPECT_FRESH({ EXPECT_EQ(nrt_load(...), NRT_UNINITIALIZED); }, "text on standard error")
 #pragma once

@@ -1,4 +1,4 @@
-// Calls about what only hardware has: they fail as programs expect it, or do nothing.
+// Calls around features that only hardware has: they fail as programs expect, or do nothing.
 #include <poll.h>
 
 #include <array>
@@ -96,7 +96,7 @@ TEST_F(HardwareOnly, SendReceiveOpensAndClosesCores) {
   }
 }
 
-TEST_F(HardwareOnly, SendReceiveConnectsNobody) {
+TEST_F(HardwareOnly, SendReceiveDoesNotConnect) {
   ASSERT_EQ(nrt_async_sendrecv_init(0), NRT_SUCCESS);
   nrt_async_sendrecv_comm_t* comm = nullptr;
   for (auto* const begin : {nrt_async_sendrecv_connect, nrt_async_sendrecv_accept}) {

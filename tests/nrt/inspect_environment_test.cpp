@@ -1,4 +1,4 @@
-// NEURON_RT_INSPECT_*: a system profile of a program that asks for none itself.
+// NEURON_RT_INSPECT_*: a system profile of a program that does not call nrt_inspect_* itself.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -15,7 +15,8 @@ class InspectEnvironment : public TraceTest {
  protected:
   InspectEnvironment() { nrt_close(); }
 
-  // A program from nrt_init to nrt_close, with these variables besides those that tell where.
+  // A program from nrt_init to nrt_close, with these variables besides the one that names the
+  // directory.
   NRT_STATUS run_program(ScopedEnvironment::Variables variables) {
     variables.emplace_back("NEURON_RT_INSPECT_OUTPUT_DIR", output_);
     const ScopedEnvironment environment(std::move(variables));
@@ -24,7 +25,7 @@ class InspectEnvironment : public TraceTest {
     nrt_close();
     return status;
   }
-  // What is in the directory, once the program is over.
+  // The files in the directory after the program.
   std::vector<std::string> profiles() const {
     std::vector<std::string> files;
     if (!std::filesystem::is_directory(output_)) return files;

@@ -1,4 +1,4 @@
-// nrt_init and nrt_close, and what lives between them.
+// nrt_init and nrt_close, and the runtime between them.
 #include <sys/wait.h>
 
 #include <atomic>
@@ -163,7 +163,7 @@ TEST_F(LifeCycle, AForkedChildIsUninitializedAndTheParentGoesOn) {
 }
 
 TEST_F(LifeCycle, AForkedChildMayFreeWhatItHas) {
-  // At any moment one of these threads, which the child has not, is changing the table of tensors.
+  // At any moment one of these threads is changing the table of tensors; none exists in the child.
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i)

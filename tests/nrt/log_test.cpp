@@ -1,4 +1,4 @@
-// The log: down to which level, and what it says in a run in which nothing fails.
+// The log: its level, its destination, and its lines in a run in which nothing fails.
 #include <gmock/gmock.h>
 #include <syslog.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 #include "tests/support/log_capture.h"
 #include "tests/support/temporary_directory.h"
 
-// Instead of the system's: prints what it gets.
+// Replaces the function of the system, and prints its arguments.
 extern "C" void syslog(int priority, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -36,7 +36,7 @@ void start_runtime() {
   EXPECT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
 }
 
-// Something to warn of, and something that is an error, twice.
+// One warning, and the same error twice.
 void make_noise(const char* level) {
   if (level != nullptr) setenv("NEURON_RT_LOG_LEVEL", level, 1);
   setenv("MILLRACE_DEVICE", "null", 1);

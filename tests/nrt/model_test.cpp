@@ -38,7 +38,7 @@ class Models : public NrtTest {
  protected:
   static nrt_model_t* untouched() { return reinterpret_cast<nrt_model_t*>(0x1234); }
 
-  // What nrt_load says; a failure leaves the pointer as it was.
+  // The status of nrt_load; a failure must leave the pointer as it was.
   static NRT_STATUS load_status(const Bytes& bytes, int32_t core = 0, int32_t core_count = 1) {
     nrt_model_t* model = untouched();
     const NRT_STATUS status = nrt_load(bytes.data(), bytes.size(), core, core_count, &model);

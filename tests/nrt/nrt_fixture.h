@@ -84,7 +84,7 @@ class ScopedSet {
   nrt_tensor_set_t* set_ = nullptr;
 };
 
-// Lanes of the device: what threads of the library there are when nothing runs.
+// The lanes of the device are the only threads of the library while nothing runs.
 inline constexpr int kLanes = 2;
 
 // Runs between nrt_init and nrt_close, on two cores, with the device that `device` names.
@@ -146,7 +146,7 @@ class NrtTest : public testing::Test {
 class NrtModelTest : public NrtTest {
  protected:
   using NrtTest::NrtTest;
-  // Before the memory that requests may still use goes.
+  // Before the memory is freed that requests may still use.
   ~NrtModelTest() override {
     let_everything_go();
     nrt_close();

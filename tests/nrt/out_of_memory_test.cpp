@@ -1,5 +1,5 @@
-// Calls that run out of memory say so, whichever of their allocations it is that fails; and what
-// they were about works once there is memory.
+// Calls that run out of memory return so, whichever of their allocations fails, and succeed once
+// there is memory.
 #include "base/unique_fd.h"
 #include "nrt/nrt_sys_trace.h"
 #include "tests/nrt/event_fd.h"
@@ -17,7 +17,7 @@ class OutOfMemory : public NrtModelTest {
       : NrtModelTest("faulty-cpu",
                      {{"MILLRACE_NRT_COMPUTE_DEPTH", "2"}, {"MILLRACE_NRT_TRANSFER_DEPTH", "2"}}) {}
 
-  // Repeats the call until it needs no more memory than it gets.
+  // Repeats the call with one more allocation allowed each time, until none fails.
   template <class Call>
   static void expect_resource(Call&& call) {
     for (size_t count = 0;; ++count) {
@@ -27,7 +27,7 @@ class OutOfMemory : public NrtModelTest {
         EXPECT_EQ(status, NRT_SUCCESS);
         return;
       }
-      // Some do without what they did not get.
+      // Some calls succeed without the memory.
       EXPECT_TRUE(status == NRT_RESOURCE || status == NRT_SUCCESS) << status << " at " << count;
     }
   }

@@ -185,22 +185,22 @@ TEST_F(Tensors, AttachingGivesTheMemoryBack) {
 
 TEST_F(Tensors, AddressesOfLiveTensorsAreDisjoint) {
   std::vector<std::unique_ptr<ScopedTensor>> tensors;
-  std::vector<std::pair<char*, uint64_t>> places;
+  std::vector<std::pair<char*, uint64_t>> ranges;
   for (const size_t bytes : {1u, 64u, 100u, 5000u, 1u})
     tensors.push_back(std::make_unique<ScopedTensor>(bytes));
   std::vector<uint64_t> device_addresses;
   for (const auto& tensor : tensors) {
     auto* const address = static_cast<char*>(nrt_tensor_get_va(tensor->get()));
-    places.emplace_back(address, nrt_tensor_get_size(tensor->get()));
+    ranges.emplace_back(address, nrt_tensor_get_size(tensor->get()));
     nrt_tensor_device_allocation_info_t info{0, 0, 9};
     ASSERT_EQ(nrt_tensor_get_device_allocation_info(tensor->get(), &info), NRT_SUCCESS);
     EXPECT_GE(info.size, nrt_tensor_get_size(tensor->get()));
     EXPECT_EQ(info.hbm_index, 0);
     device_addresses.push_back(info.physical_address / 4096);
   }
-  std::ranges::sort(places);
-  for (size_t i = 1; i < places.size(); ++i)
-    EXPECT_LE(places[i - 1].first + places[i - 1].second, places[i].first);
+  std::ranges::sort(ranges);
+  for (size_t i = 1; i < ranges.size(); ++i)
+    EXPECT_LE(ranges[i - 1].first + ranges[i - 1].second, ranges[i].first);
   std::ranges::sort(device_addresses);
   EXPECT_EQ(std::ranges::adjacent_find(device_addresses), device_addresses.end());
   EXPECT_NE(device_addresses.front(), 0u);

@@ -1,4 +1,4 @@
-// Which calls traces show: all that do something, and none that programs poll with.
+// Which calls traces show: all that do something, but none of those that programs poll with.
 #include <gmock/gmock.h>
 
 #include <set>

@@ -32,7 +32,7 @@ TEST_F(Watched, GivesUpATransferThatHangs) {
 }
 
 TEST_F(Watched, IsNotWaitedForByCloseForLonger) {
-  // What hung in an earlier test may have kept the device, with what it has counted.
+  // A request that hung in an earlier test may have kept the device, with its counts of jobs.
   const uint64_t hangs_before = executions().counts().hangs;
   executions().hang_nth(1);
   NRT_STATUS ret = kUntouched;

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* What the programs pass: addresses that are told apart and never looked into. */
+/* What the programs pass: addresses that are only compared, and never accessed. */
 extern char the_ret[4];
 extern char the_tracker[8];
 extern char the_object[8];

@@ -1,4 +1,4 @@
-// Each form of a call reaches its own function of the library, with its arguments in their places.
+// Each form of a call reaches its own function of the library, with its arguments in their order.
 #include <gmock/gmock.h>
 
 #include "tests/nrt_headers/call_log.h"

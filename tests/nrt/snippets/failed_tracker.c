@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
       nrta_execute_schedule(program.model, program.inputs, program.outputs, 0, tracker, &again));
   while (completed < again) SUCCEEDS(nrta_get_sequence(0, NRTA_XU_COMPUTE, &completed));
   SUCCEEDS(nrta_error_tracker_get_list(tracker, &list, &count));
-  REQUIRE(count == 0); /* the error of before was told once */
+  REQUIRE(count == 0); /* the earlier error is reported once */
   nrta_error_tracker_destroy(tracker);
 
   SUCCEEDS(nrt_tensor_read(program.output, program.y.data, 0, program.y.size));

@@ -1,4 +1,4 @@
-/* Submits faster than the unit runs: a call that finds no place is repeated until it does, and the
+/* Submits faster than the unit runs: a call that is refused is repeated until it succeeds, and the
    accepted ones have consecutive ids. */
 #include "tests/nrt/snippets/snippet.h"
 

@@ -1,4 +1,4 @@
-// A test suite that puts doubles in the library's place, in the form with error trackers.
+// A test suite that replaces the library by doubles, in the form with error trackers.
 #define NRT_ASYNC_API_VERSION 228
 #include <nrt/nrt_async.h>
 

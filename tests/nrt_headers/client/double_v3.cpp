@@ -1,4 +1,4 @@
-// A C++ test suite that puts doubles in the library's place while it sees all forms.
+// A C++ test suite that replaces the library by doubles, with all forms in sight.
 #include <nrt/nrt_async.h>
 
 struct Runtime {
