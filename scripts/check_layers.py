@@ -20,8 +20,8 @@ WORDS = "public/millrace words"
 WORD_HEADERS = {"millrace/status.hpp", "millrace/execution.hpp", "millrace/tensor.hpp"}
 BASE = {"base", WORDS}
 CORE = BASE | {"tensor", "memory", "model", "graph", "queue", "device"}
-# The rooms of the NRT face, from top to bottom: each may include those below it.
-NRT_ROOMS = ["calls", "process", "recording", "requests", "trace", "objects", "terms"]
+# The folders of the NRT face, from top to bottom: each may include those below it.
+NRT_FOLDERS = ["calls", "process", "recording", "requests", "trace", "objects", "terms"]
 MAY_INCLUDE = {
     "base": {WORDS},
     "tensor": BASE,
@@ -35,8 +35,8 @@ MAY_INCLUDE = {
     "api": CORE | {"runtime", "public/millrace"},
     "vart": CORE | {"runtime", "public/vart"},
     **{
-        f"nrt/{room}": CORE | {"runtime", "public/nrt"} | {f"nrt/{low}" for low in NRT_ROOMS[i + 1 :]}
-        for i, room in enumerate(NRT_ROOMS)
+        f"nrt/{folder}": CORE | {"runtime", "public/nrt"} | {f"nrt/{low}" for low in NRT_FOLDERS[i:]}
+        for i, folder in enumerate(NRT_FOLDERS)
     },
     "compiler": BASE | {"tensor", "model", "graph"},
     "io": BASE | {"tensor"},
@@ -48,7 +48,7 @@ MAY_INCLUDE = {
 }
 # Folders whose files include each other one way only; a header and the source of the same name count
 # as one file.
-ONE_WAY = ["runtime"]
+ONE_WAY = ["nrt", "runtime"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
 
 

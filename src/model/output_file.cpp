@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "model/output_path.h"
@@ -41,6 +43,12 @@ Status fill_file(UniqueFd file, const std::function<Status(const Sink&)>& emit) 
 Status create_directory(const std::string& path) {
   if (::mkdir(path.c_str(), 0777) == 0) return {};
   return io_error("cannot create a temporary directory", errno);
+}
+
+Status create_directory_of(const std::string& file) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(file).parent_path(), error);
+  return error ? io_error("cannot create the directory", error.value()) : Status();
 }
 
 Status write_text_file(const std::string& path, std::string_view text) {

@@ -17,6 +17,9 @@ using Sink = std::function<Status(std::span<const std::byte>)>;
 
 // kNotFound or kIoError, without the path.
 Status create_directory(const std::string& path);
+// Makes the directory that the file is to be in, and those above it, where they are missing.
+// kIoError.
+Status create_directory_of(const std::string& file);
 Result<UniqueFd> create_file(const std::string& path);
 // Writes the bytes that `emit` passes to its sink, and closes the file.
 Status fill_file(UniqueFd file, const std::function<Status(const Sink&)>& emit);

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <utility>
 
 #include "model/output_file.h"
@@ -97,9 +96,7 @@ std::string ProfileFile::text() const {
 }
 
 Status ProfileFile::write_file() const {
-  std::error_code error;
-  fs::create_directories(fs::path(path_).parent_path(), error);
-  if (error) return io_error("cannot create the directory", error.value());
+  MILLRACE_RETURN_IF_ERROR(model::create_directory_of(path_));
   return model::write_text_file(path_, text());
 }
 

@@ -1,4 +1,4 @@
-// VaimlRunner: vart::Runner over a Session of the core. Translation only.
+// VaimlRunner: vart::Runner over a Session of the core.
 //
 // The model runs on the device that the environment variable MILLRACE_DEVICE names when the runner
 // is made: "cpu" (the software NPU) when it is not set, "null" to measure everything but the

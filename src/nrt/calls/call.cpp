@@ -13,8 +13,8 @@ namespace millrace::nrt {
 namespace {
 
 NRT_STATUS refuse(std::string_view call, NRT_STATUS status, std::string_view why,
-                  std::atomic<bool>& told) noexcept {
-  if (told.load(std::memory_order_relaxed) || told.exchange(true)) return status;
+                  std::atomic<bool>& reported) noexcept {
+  if (reported.load(std::memory_order_relaxed) || reported.exchange(true)) return status;
   return contained(
       call, [&] { return report(call, status, fmt::format("{} (this is said once)", why)); });
 }
@@ -34,7 +34,7 @@ NRT_STATUS report(std::string_view call, NRT_STATUS status, std::string_view why
   return status;
 }
 
-// To say why takes memory, too.
+// Logging the reason may fail as well, for want of memory.
 NRT_STATUS status_of_exception(std::string_view call) noexcept try {
   throw;
 } catch (const std::bad_alloc&) {
@@ -48,16 +48,27 @@ NRT_STATUS status_of_exception(std::string_view call) noexcept try {
 }
 
 NRT_STATUS refuse_without_runtime(std::string_view call) noexcept {
-  static std::atomic<bool> told_early{false}, told_late{false};
+  static std::atomic<bool> reported_early{false}, reported_late{false};
   switch (Runtime::absence()) {
     case Absence::kNotStarted:
-      return refuse(call, NRT_UNINITIALIZED, "nrt_init has not been called", told_early);
+      return refuse(call, NRT_UNINITIALIZED, "nrt_init has not been called", reported_early);
     case Absence::kClosed:
-      return refuse(call, NRT_CLOSED, "nrt_close has ended the runtime", told_late);
-    case Absence::kForked:  // whose log may be locked by a thread that is not in this process
+      return refuse(call, NRT_CLOSED, "nrt_close has ended the runtime", reported_late);
+    case Absence::kForked:  // the log may be locked by a thread that does not exist in this process
       break;
   }
   return NRT_UNINITIALIZED;
+}
+
+NRT_STATUS check_rank(std::string_view call, uint32_t rank, uint32_t ranks) noexcept {
+  return contained(call, [&] {
+    if (ranks > 1)
+      return report(call, NRT_FAILURE,
+                    fmt::format("{} ranks: this process can be the only one", ranks));
+    if (rank != 0 || ranks == 0)
+      return report(call, NRT_INVALID, fmt::format("there is no rank {} of {}", rank, ranks));
+    return NRT_SUCCESS;
+  });
 }
 
 }  // namespace millrace::nrt

@@ -1,7 +1,8 @@
-// What every call of the C API has around it: it stays out of the way of nrt_close, needs the
-// runtime, and lets no exception out.
+// What every call of the C API has around it: nrt_close waits for the calls that are inside, most
+// calls need the runtime, and no exception leaves a call.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "base/status.h"
@@ -12,16 +13,16 @@
 
 namespace millrace::nrt {
 
-// The status as the caller gets it; a failure is also a line of the log, in which `call` says
-// whose. A full queue is none.
+// The status as the caller gets it. A failure is also logged, as one of `call`; a full queue is not
+// logged, since a caller may simply try again.
 NRT_STATUS report(std::string_view call, const Status& status);
-// A failure that the core has no code for.
+// The same for a failure that the core has no code for.
 NRT_STATUS report(std::string_view call, NRT_STATUS status, std::string_view why);
 
-// What the caller gets for the exception that is being handled.
+// The status to return for the exception that is being handled.
 NRT_STATUS status_of_exception(std::string_view call) noexcept;
-// What a call gets where there is no runtime: it comes too early or too late. The log says so once
-// per reason, since programs poll.
+// The status to return when there is no runtime, because the call comes before nrt_init or after
+// nrt_close. Each of the two reasons is logged once only, since programs poll.
 [[gnu::cold]] NRT_STATUS refuse_without_runtime(std::string_view call) noexcept;
 
 // Runs `body`, which returns an NRT_STATUS.
@@ -34,8 +35,7 @@ NRT_STATUS contained(std::string_view call, Body&& body) noexcept {
   }
 }
 
-// Runs `body(runtime)`, which whoever traces the calls sees; without a runtime, says why there is
-// none.
+// Runs `body(runtime)` as a call that traces show; refuses when there is no runtime.
 template <class Body>
 NRT_STATUS with_runtime(std::string_view call, Body&& body) noexcept {
   const InCall inside;
@@ -45,5 +45,18 @@ NRT_STATUS with_runtime(std::string_view call, Body&& body) noexcept {
   trace::CallScope traced(call);
   return traced.ended_with(contained(call, [&] { return body(*runtime); }));
 }
+
+// The same, for a visible core only.
+template <class Body>
+NRT_STATUS with_core(std::string_view call, int64_t core, Body&& body) noexcept {
+  return with_runtime(call, [&](Runtime& runtime) {
+    if (const Status status = runtime.check_core(core); !status.ok()) return report(call, status);
+    return body(runtime);
+  });
+}
+
+// Collective jobs have ranks, and this process is the only one. NRT_INVALID for a rank that is not
+// among `ranks`; NRT_FAILURE for more than one rank. Both are logged.
+NRT_STATUS check_rank(std::string_view call, uint32_t rank, uint32_t ranks) noexcept;
 
 }  // namespace millrace::nrt

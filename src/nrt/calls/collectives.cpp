@@ -1,10 +1,9 @@
-// Collectives that block, and what makes ranks known to each other. There is one rank.
+// Blocking collectives, and the calls that introduce ranks to each other. There is one rank.
 #include <fmt/format.h>
 
 #include <cstring>
 
 #include "nrt/calls/call.h"
-#include "nrt/calls/world.h"
 #include "nrt/nrt.h"
 #include "nrt/nrt_experimental.h"
 #include "nrt/terms/unit_address.h"
@@ -12,14 +11,13 @@
 namespace millrace::nrt {
 namespace {
 
-// Runs `body()` for a core of this process that is a rank of the world.
+// Runs `body()` for a core of this process and the one rank.
 template <class Body>
 NRT_STATUS with_rank(const char* call, int64_t core, uint32_t rank, uint32_t ranks,
                      Body&& body) noexcept {
-  return with_runtime(call, [&](Runtime& runtime) {
-    if (const Status status = runtime.check_core(core); !status.ok()) return report(call, status);
-    const NRT_STATUS world = check_world(call, rank, ranks);
-    return world == NRT_SUCCESS ? body() : world;
+  return with_core(call, core, [&](Runtime&) {
+    const NRT_STATUS status = check_rank(call, rank, ranks);
+    return status == NRT_SUCCESS ? body() : status;
   });
 }
 

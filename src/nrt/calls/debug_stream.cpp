@@ -10,10 +10,8 @@ extern "C" {
 
 NRT_STATUS nrt_debug_client_connect(int logical_nc_idx, int* stream_fd) {
   constexpr const char* kCall = "nrt_debug_client_connect";
-  return with_runtime(kCall, [&](Runtime& runtime) {
+  return with_core(kCall, logical_nc_idx, [&](Runtime& runtime) {
     if (stream_fd == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
-    if (const millrace::Status core = runtime.check_core(logical_nc_idx); !core.ok())
-      return report(kCall, core);
     const millrace::Result<int> stream = runtime.debug_streams().connect(logical_nc_idx);
     if (!stream.ok()) return report(kCall, stream.status());
     *stream_fd = *stream;

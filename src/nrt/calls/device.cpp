@@ -1,9 +1,13 @@
-// The device as programs for hardware see it: its numbers, and what only hardware has.
+// The device as programs for hardware see it: its numbers, and calls around features that the
+// software NPU does not have.
 #include <fmt/format.h>
+
+#include <string_view>
 
 #include "base/log.h"
 #include "nrt/calls/call.h"
 #include "nrt/nrt.h"
+#include "nrt/nrt_experimental.h"
 
 namespace millrace::nrt {
 namespace {
@@ -11,7 +15,8 @@ namespace {
 // All cores are on it.
 constexpr int kDevice = 0;
 
-// What the software NPU does not have. Programs ask for it and go on without, so this is no error.
+// For a feature that the software NPU does not have. Programs go on without it, so this is logged
+// as information and not as an error.
 NRT_STATUS decline(const char* call, const char* what) noexcept {
   return with_runtime(call, [&](Runtime&) {
     if (log_enabled(LogLevel::kInfo))
@@ -29,10 +34,8 @@ extern "C" {
 
 NRT_STATUS nrt_get_device_id(int lnc, int* device_id) {
   constexpr const char* kCall = "nrt_get_device_id";
-  return with_runtime(kCall, [&](Runtime& runtime) {
+  return with_core(kCall, lnc, [&](Runtime&) {
     if (device_id == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
-    if (const millrace::Status core = runtime.check_core(lnc); !core.ok())
-      return report(kCall, core);
     *device_id = kDevice;
     return NRT_SUCCESS;
   });
@@ -72,6 +75,18 @@ NRT_STATUS nrt_get_hbm_mmap_va(int, int, void**, size_t*) {
 }
 NRT_STATUS nrt_get_attached_efa_bdf(const void*, char*, size_t*) {
   return decline("nrt_get_attached_efa_bdf", "network adapter");
+}
+
+void* nrt_get_libnccl_net(int* err, char* err_msg, size_t err_msg_size) {
+  constexpr std::string_view kReason = "the software NPU has no network plugin for collectives";
+  if (err != nullptr) *err = NRT_FAILURE;
+  if (err_msg != nullptr && err_msg_size > 0)
+    err_msg[kReason.copy(err_msg, err_msg_size - 1)] = '\0';
+  return nullptr;
+}
+
+NRT_STATUS nrt_set_pool_eng_ucode(const nrt_ucode_info* ucode_info) {
+  return ucode_info == nullptr ? NRT_INVALID : NRT_SUCCESS;
 }
 
 }  // extern "C"

@@ -1,13 +1,16 @@
-// Synchronous execution.
+// Synchronous execution, and what is left of the mode in which it did not wait.
+#include <chrono>
+
 #include "nrt/calls/call.h"
 #include "nrt/calls/execution.h"
 #include "nrt/nrt.h"
+#include "nrt/nrt_experimental.h"
 #include "nrt/requests/compute_task.h"
 
 namespace millrace::nrt {
 namespace {
 
-// Takes its place among the asynchronous requests of the core, and waits for one if there is none.
+// Queues behind the asynchronous requests of the core; waits while the unit is full.
 NRT_STATUS execute(const char* call, Runtime& runtime, const Execution& execution) {
   std::shared_ptr<const Binding> binding;
   if (const NRT_STATUS bound = bind_execution(call, runtime, execution, binding);
@@ -19,14 +22,14 @@ NRT_STATUS execute(const char* call, Runtime& runtime, const Execution& executio
   trace::note_core(static_cast<int>(execution.model->core()));
   bool accepted = false;
   NRT_STATUS outcome = NRT_FAILURE;
-  const Status status = (*unit)->queue().execute([&](queue::Task& task) {
+  const Status status = (*unit)->queue_unit().execute([&](queue::Task& task) {
     static_cast<ComputeTask&>(task).fill(std::move(binding), {&outcome, nullptr});
     accepted = true;
   });
   return accepted ? outcome : report(call, status);
 }
 
-// The inputs of the rounds after the first: an output is what the input of the same name reads.
+// The inputs of the rounds after the first: an input reads the output of the same name.
 TensorSet fed_back(const Execution& execution) {
   TensorSet inputs = *execution.inputs;
   for (const ModelTensor& input : execution.model->inputs())
@@ -66,6 +69,23 @@ NRT_STATUS nrt_execute_repeat(nrt_model_t* model, const nrt_tensor_set_t* input_
     for (int round = 1; round < repeat_count && status == NRT_SUCCESS; ++round)
       status = execute(kCall, runtime, execution);
     return status;
+  });
+}
+
+// The callback of the mode that no longer exists; it is never called.
+NRT_STATUS nrt_register_async_exec_callback(NRT_ASYNC_EXEC_STATUS_CALLBACK, void*) {
+  return with_runtime("nrt_register_async_exec_callback", [](Runtime&) { return NRT_SUCCESS; });
+}
+
+NRT_STATUS nrt_async_drain_queued_execs(int32_t vnc) {
+  constexpr const char* kCall = "nrt_async_drain_queued_execs";
+  return with_core(kCall, vnc, [&](Runtime& runtime) {
+    trace::note_core(vnc);
+    RequestUnit* const unit =
+        runtime.units().find(number_of({static_cast<uint32_t>(vnc), UnitKind::kCompute, 0}));
+    if (unit == nullptr) return NRT_SUCCESS;
+    auto& queued = unit->queue_unit();
+    return report(kCall, queued.wait_free(queued.depth(), std::chrono::nanoseconds::max()));
   });
 }
 

@@ -1,4 +1,4 @@
-// From handles to a binding, for synchronous and asynchronous executions alike.
+// From the handles of an execution to its binding, for synchronous and asynchronous executions.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace millrace::nrt {
 
-// What the handles of an execution stand for, as long as the program does not end them.
+// The objects of an execution's handles; valid as long as the program does not end the handles.
 struct Execution {
   Model* model = nullptr;
   const TensorSet* inputs = nullptr;
@@ -21,7 +21,7 @@ struct Execution {
 NRT_STATUS find_execution(const char* call, nrt_model_t* model, const nrt_tensor_set_t* inputs,
                           const nrt_tensor_set_t* outputs, Execution& execution);
 // NRT_INVALID when the sets do not fit the model, NRT_INVALID_HANDLE for tensors that were freed;
-// the log has the reason.
+// the reason is logged.
 NRT_STATUS bind_execution(const char* call, Runtime& runtime, const Execution& execution,
                           std::shared_ptr<const Binding>& binding);
 

@@ -1,10 +1,10 @@
-// nrt_init, nrt_close, and what may be asked without them.
+// nrt_init, nrt_close, and the questions that need neither.
 #include <algorithm>
 #include <cstring>
 #include <string_view>
 
 #include "nrt/calls/call.h"
-#include "nrt/calls/copy_out.h"
+#include "nrt/calls/out_values.h"
 #include "nrt/nrt.h"
 #include "nrt/nrt_version.h"
 #include "nrt/process/settings.h"
@@ -12,7 +12,7 @@
 namespace millrace::nrt {
 namespace {
 
-// The interface that is provided: that of SDK 2.32.
+// The version of the interface that is provided: that of SDK 2.32.
 constexpr uint64_t kMajor = 2, kMinor = 34;
 
 template <size_t N>
@@ -32,7 +32,7 @@ NRT_STATUS count_cores(const char* call, uint32_t* out, Count&& count) {
   });
 }
 
-// What the running runtime has, or the next one would have.
+// The cores of the running runtime, or those that nrt_init would make visible now.
 Result<uint32_t> visible_count() {
   const InCall inside;
   if (const Runtime* const runtime = Runtime::current()) return runtime->settings().cores.count;

@@ -2,27 +2,42 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <functional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "base/log.h"
 #include "nrt/calls/call.h"
-#include "nrt/calls/copy_out.h"
-#include "nrt/calls/core_memory.h"
+#include "nrt/calls/out_values.h"
 #include "nrt/nrt.h"
 #include "nrt/nrt_experimental.h"
+#include "nrt/objects/tensor.h"
 #include "nrt/process/pinned_memory.h"
 
 namespace millrace::nrt {
 namespace {
 
-// Runs `body(runtime)` for a visible core.
-template <class Body>
-NRT_STATUS with_core(const char* call, int64_t core, Body&& body) noexcept {
-  return with_runtime(call, [&](Runtime& runtime) {
-    if (const Status status = runtime.check_core(core); !status.ok()) return report(call, status);
-    return body(runtime);
+struct Allocation {
+  uint64_t device_address = 0;
+  uint64_t bytes = 0;
+  std::string name;  // of a tensor that it belongs to
+};
+
+// The memory of the live tensors of a core, largest first. A slice is part of its tensor's.
+std::vector<Allocation> allocations_on(int core) {
+  std::vector<Allocation> allocations;
+  std::set<const Storage*> seen;
+  TensorHandles::of_process().for_each([&](const Tensor& tensor) {
+    const Storage* const storage = tensor.storage().get();
+    if (tensor.core() != core || storage == nullptr || !seen.insert(storage).second) return;
+    allocations.push_back(
+        {storage->memory.device_address(), storage->memory.size(), tensor.name()});
   });
+  std::ranges::stable_sort(allocations, std::greater<>(), &Allocation::bytes);
+  return allocations;
 }
 
 }  // namespace
@@ -51,9 +66,10 @@ NRT_STATUS nrt_dump_device_allocation_info(int lnc, struct neuron_ioctl_mem_chun
   return with_core(kCall, lnc, [&](Runtime&) {
     if (data == nullptr || num_entries == nullptr)
       return report(kCall, NRT_INVALID, "an argument is null");
-    const std::vector<MemoryPiece> pieces = memory_pieces(lnc);
-    const size_t written = std::min<size_t>(pieces.size(), *num_entries);
-    for (size_t i = 0; i < written; ++i) data[i] = {pieces[i].device_address, pieces[i].bytes, 0};
+    const std::vector<Allocation> allocations = allocations_on(lnc);
+    const size_t written = std::min<size_t>(allocations.size(), *num_entries);
+    for (size_t i = 0; i < written; ++i)
+      data[i] = {allocations[i].device_address, allocations[i].bytes, 0};
     *num_entries = static_cast<uint32_t>(written);
     return NRT_SUCCESS;
   });
@@ -63,14 +79,16 @@ NRT_STATUS nrt_debug_log_oom_report(int lnc) {
   return with_core("nrt_debug_log_oom_report", lnc, [&](Runtime& runtime) {
     constexpr size_t kMostLines = 20;
     const millrace::memory::Bank& bank = runtime.bank(lnc);
-    const std::vector<MemoryPiece> pieces = memory_pieces(lnc);
-    const auto say = [](std::string_view line) { log(millrace::LogLevel::kWarning, "nrt", line); };
-    say(fmt::format("memory of core {}: {} of {} bytes are used; {} tensors", lnc, bank.used(),
-                    bank.size(), pieces.size()));
-    for (size_t i = 0; i < std::min(pieces.size(), kMostLines); ++i)
-      say(fmt::format("  tensor \"{}\": {} bytes", pieces[i].name, pieces[i].bytes));
-    if (pieces.size() > kMostLines)
-      say(fmt::format("  and {} smaller tensors", pieces.size() - kMostLines));
+    const std::vector<Allocation> allocations = allocations_on(lnc);
+    const auto print = [](std::string_view line) {
+      log(millrace::LogLevel::kWarning, "nrt", line);
+    };
+    print(fmt::format("memory of core {}: {} of {} bytes are used; {} tensors", lnc, bank.used(),
+                      bank.size(), allocations.size()));
+    for (size_t i = 0; i < std::min(allocations.size(), kMostLines); ++i)
+      print(fmt::format("  tensor \"{}\": {} bytes", allocations[i].name, allocations[i].bytes));
+    if (allocations.size() > kMostLines)
+      print(fmt::format("  and {} smaller tensors", allocations.size() - kMostLines));
     return NRT_SUCCESS;
   });
 }

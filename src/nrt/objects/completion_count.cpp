@@ -7,9 +7,9 @@
 namespace millrace::nrt {
 namespace {
 
-// How long a wait without a timeout goes on before it says that it does.
+// How long a wait without a timeout lasts before it is logged.
 constexpr std::chrono::seconds kPatience{30};
-// Far away, and small enough for the clock's arithmetic.
+// The longest timeout: the arithmetic of the clock cannot overflow with it.
 constexpr std::chrono::hours kLongest{24 * 365};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// CompletionCount: counts executions, and lets others wait for a number of them.
+// CompletionCount: counts executions, and lets threads wait for a number of them. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -15,9 +15,9 @@ class CompletionCount {
   void reset() noexcept;
 
   enum class Outcome { kReached, kTimeout, kClosed };
-  // Waits until `expected` have been counted; without a timeout, for ever.
+  // Waits until `expected` executions have been counted; without a timeout, for ever.
   Outcome wait(uint64_t expected, std::optional<std::chrono::microseconds> timeout);
-  // Wakes all who wait, now and later.
+  // Ends every wait with kClosed, those that have begun and later ones.
   void close() noexcept;
 
  private:

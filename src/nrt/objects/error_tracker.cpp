@@ -16,7 +16,8 @@ void ErrorTracker::record(nrta_seq_t sequence, NRT_STATUS status) noexcept {
     kept = false;
   }
   if (!kept && !std::exchange(dropping_, true))
-    log(LogLevel::kWarning, "nrt", "an error tracker is full: nobody fetches its errors");
+    log(LogLevel::kWarning, "nrt",
+        "an error tracker is full and drops errors, because the program does not fetch them");
 }
 
 std::span<const nrta_error_t> ErrorTracker::take() {

@@ -1,5 +1,5 @@
-// ErrorTracker: the failed requests that it was given for, until they are fetched (the 2.28 way to
-// learn of failures).
+// ErrorTracker: keeps the failures of the requests that were scheduled with it until the program
+// fetches them. Programs of SDK 2.28 learn of failures this way.
 //
 // Requests record from the threads that complete them; one thread at a time fetches.
 #pragma once
@@ -16,7 +16,8 @@ namespace millrace::nrt {
 
 class ErrorTracker {
  public:
-  // Errors kept for somebody to fetch; later ones are dropped, and the log says so once.
+  // How many errors are kept until they are fetched; later ones are dropped, and the first of those
+  // is logged.
   static constexpr size_t kMost = 1'000'000;
 
   void record(nrta_seq_t sequence, NRT_STATUS status) noexcept;
@@ -27,10 +28,11 @@ class ErrorTracker {
   std::mutex mutex_;
   std::vector<nrta_error_t> recorded_;
   bool dropping_ = false;
-  std::vector<nrta_error_t> taken_;  // of the one who fetches
+  std::vector<nrta_error_t> taken_;  // what the last take() has returned
 };
 
-// What the published pointer points to; the header gives its type a meaning of its own in C++.
+// What the published pointer points to: the public header gives the type that it names another
+// meaning in C++.
 struct TrackerHandle : Handle<ErrorTracker> {};
 using TrackerHandles = Handles<TrackerHandle>;
 inline TrackerHandle* to_handle(nrta_error_tracker_t* tracker) noexcept {

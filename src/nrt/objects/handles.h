@@ -1,9 +1,8 @@
-// Handles: what C programs hold of an object. A handle's memory is never given back, so that one
-// which was freed, or died with nrt_close, is told from a live one instead of being a dangling
-// pointer. It is used again for a later object, after all others that are free.
+// Handles: what C programs hold of an object. The memory of a handle is never given back, so a
+// handle that was freed, or that nrt_close has ended, is recognised and is no dangling pointer. It
+// is used again for a later object, after all other free handles.
 //
-// Freeing a handle while another thread uses it is the program's mistake. Everything else: any
-// thread.
+// Thread-safe, except that a program must not free a handle while another thread uses it.
 #pragma once
 
 #include <atomic>
@@ -26,7 +25,7 @@ class Handle {
  private:
   template <class H>
   friend class Handles;
-  static constexpr uint64_t kLive = 0x6c69766568616e64;  // no value that other memory has by chance
+  static constexpr uint64_t kLive = 0x6c69766568616e64;  // unlikely in memory that is no handle
 
   std::atomic<uint64_t> live_{0};
   std::shared_ptr<Object> object_;
@@ -62,7 +61,8 @@ class Handles {
     return handle != nullptr && handle->live() ? handle->object() : none;
   }
 
-  // Ends a live handle; null when it is none. The object lives as long as somebody else keeps it.
+  // Ends a live handle and returns its object, which other references may keep alive; null when the
+  // handle is not live.
   std::shared_ptr<Object> drop(H* handle) noexcept {
     if (handle == nullptr) return nullptr;
     const std::lock_guard lock(mutex_);
@@ -101,7 +101,8 @@ class Handles {
 
   mutable std::mutex mutex_;
   std::deque<H> all_;
-  // In the order in which they were freed, linked by next_free_: to free one takes no memory.
+  // The free handles in the order in which they were freed, linked by next_free_, so that freeing
+  // one needs no memory.
   Base* first_free_ = nullptr;
   Base* last_free_ = nullptr;
 };

@@ -42,8 +42,8 @@ nrt_dtype_t to_nrt_type(tensor::DataType type) noexcept {
   return NRT_DTYPE_UNKNOWN;
 }
 
-// The frames of a batch lie behind each other, as the first dimension of the model says where it
-// has one for that.
+// The frames of a batch lie one after another: the first dimension of the model counts them where
+// it is 1, otherwise the batch gets a dimension of its own.
 ModelTensor describe(const graph::Boundary& boundary, nrt_tensor_usage_t usage, uint32_t frames) {
   ModelTensor described;
   described.name = boundary.cpu.name;
@@ -69,12 +69,12 @@ Model::Model(uint32_t core, std::shared_ptr<runtime::Executor> executor, ModelMe
     inputs_.push_back(describe(input, NRT_TENSOR_USAGE_INPUT, model.batch_size));
   for (const graph::Boundary& output : model.outputs)
     outputs_.push_back(describe(output, NRT_TENSOR_USAGE_OUTPUT, model.batch_size));
-  discarded_.resize(outputs_.size());
+  discard_tensors_.resize(outputs_.size());
 }
 
-Result<std::shared_ptr<Tensor>> Model::discard(size_t output) {
+Result<std::shared_ptr<Tensor>> Model::discard_tensor(size_t output) {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<Tensor>& tensor = discarded_[output];
+  std::shared_ptr<Tensor>& tensor = discard_tensors_[output];
   if (tensor == nullptr) {
     const ModelTensor& wanted = outputs_[output];
     log(LogLevel::kWarning, "nrt",

@@ -18,7 +18,8 @@
 
 namespace millrace::nrt {
 
-// An input or output as a tensor of a set: the frames of the batch, one after another.
+// An input or output as the tensor of a set that holds it: the frames of the batch, one after
+// another.
 struct ModelTensor {
   std::string name;
   nrt_tensor_usage_t usage = NRT_TENSOR_USAGE_INPUT;
@@ -28,7 +29,8 @@ struct ModelTensor {
   size_t frame_bytes = 0;
 };
 
-// What the weights of a model take of its core's memory; shared by all loads of it on that core.
+// The part of a core's memory that the weights of a model use; shared by all loads of it on that
+// core.
 using ModelMemory = std::shared_ptr<const memory::BankCharge>;
 
 class Model : public std::enable_shared_from_this<Model> {
@@ -42,13 +44,13 @@ class Model : public std::enable_shared_from_this<Model> {
   const std::vector<ModelTensor>& outputs() const noexcept { return outputs_; }
   const std::shared_ptr<runtime::Executor>& executor() const noexcept { return executor_; }
 
-  // A tensor for an output that an execution's set leaves out, for nobody to read: made when first
-  // asked for, which the log tells. kOutOfMemory.
-  Result<std::shared_ptr<Tensor>> discard(size_t output);
+  // The tensor that receives an output which the output set of an execution leaves out; it is never
+  // read. Made and logged at the first use. kOutOfMemory.
+  Result<std::shared_ptr<Tensor>> discard_tensor(size_t output);
 
  private:
   std::mutex mutex_;
-  std::vector<std::shared_ptr<Tensor>> discarded_;  // by output, null until asked for
+  std::vector<std::shared_ptr<Tensor>> discard_tensors_;  // by output; null until the first use
 
   const uint32_t core_;
   const ModelMemory memory_;

@@ -18,7 +18,7 @@ Result<std::shared_ptr<Tensor>> Tensor::allocate(memory::Bank& bank, int core, s
   return tensor;
 }
 
-std::shared_ptr<Tensor> Tensor::empty(std::string name) {
+std::shared_ptr<Tensor> Tensor::without_memory(std::string name) {
   return std::shared_ptr<Tensor>(new Tensor(std::move(name), kNoCore));
 }
 

@@ -16,7 +16,7 @@
 
 namespace millrace::nrt {
 
-// Of a tensor in the host's memory.
+// The core of a tensor in the host's memory.
 inline constexpr int kNoCore = -1;
 
 // The memory behind tensors: slices share it, requests keep it until they have completed.
@@ -30,12 +30,13 @@ class Tensor {
   // Zero-filled, charged to `bank`; kOutOfMemory when it has no room.
   static Result<std::shared_ptr<Tensor>> allocate(memory::Bank& bank, int core, size_t bytes,
                                                   std::string name);
-  // Without memory, until some is attached.
-  static std::shared_ptr<Tensor> empty(std::string name);
-  // Shares the memory from `offset` on; also of a slice. kInvalidArgument for a range outside.
+  // A tensor without memory, until some is attached.
+  static std::shared_ptr<Tensor> without_memory(std::string name);
+  // A tensor that shares the memory from `offset` on; a slice may be sliced again. kInvalidArgument
+  // for a range outside.
   Result<std::shared_ptr<Tensor>> slice(size_t offset, size_t bytes, std::string name) const;
 
-  // The caller's memory instead of what there was. Requests that are under way keep the old one.
+  // Replaces the memory by the caller's. Requests that are under way keep the old one.
   Status attach(void* data, size_t bytes);
 
   // kInvalidArgument, naming tensor and range, when the range leaves the tensor.
@@ -62,7 +63,7 @@ class Tensor {
   CompletionCount completions_;
 };
 
-// kInvalidArgument for tensors on different cores; the host's go with any.
+// kInvalidArgument for tensors on different cores; those of the host go with any core.
 Status check_same_core(const Tensor& one, const Tensor& other);
 
 }  // namespace millrace::nrt

@@ -1,4 +1,4 @@
-// TensorSet: tensors by name, borrowed. Reading from several threads is fine while nobody adds.
+// TensorSet: tensors by name, borrowed. Several threads may read while no thread adds.
 #pragma once
 
 #include <atomic>
@@ -19,13 +19,13 @@ class TensorSet {
     tensors_.insert_or_assign(std::move(name), tensor);
     version_ = next_version();
   }
-  // Null when there is none of that name. The tensor may have been freed since.
+  // Null when no tensor has the name. The tensor may have been freed since it was added.
   nrt_tensor* find(std::string_view name) const {
     const auto found = tensors_.find(name);
     return found == tensors_.end() ? nullptr : found->second;
   }
-  // Sets of one version have the same tensors under the same names: one set that has not changed,
-  // or its copy.
+  // Sets of one version, such as a set and its unchanged copy, have the same tensors under the same
+  // names.
   uint64_t version() const noexcept { return version_; }
 
  private:

@@ -35,7 +35,7 @@ bool use_membarrier() noexcept {
   return available;
 }
 
-// Entered in the list while the thread lives.
+// The counter of a thread, in the list of all counters while the thread lives.
 class OwnDepth {
  public:
   OwnDepth() {
@@ -76,7 +76,8 @@ void await_calls() noexcept {
     std::atomic_thread_fence(std::memory_order_seq_cst);
   Threads& all = threads();
   const std::lock_guard lock(all.mutex);
-  // One after the other: a call that begins meanwhile sees what has changed.
+  // One thread after another: a call that begins meanwhile already sees what the caller has
+  // changed.
   for (const Depth* const depth : all.depths)
     while (depth->load(std::memory_order_acquire) != 0) std::this_thread::yield();
 }

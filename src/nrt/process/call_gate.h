@@ -1,8 +1,8 @@
-// InCall: a call that is inside the library. Whoever takes something away from under the calls
-// waits until those that may have seen it have left.
+// InCall marks a call that is inside the library. nrt_close, which takes away what calls use, waits
+// with await_calls() until every call that may still use it has left.
 //
-// A call enters and leaves with two plain stores on its own thread; the cost of ordering them is on
-// the side of the one who waits (membarrier(2); where the system has none, calls pay for a fence).
+// A call enters and leaves with two plain stores to a counter of its own thread. await_calls()
+// orders them with membarrier(2); on a system without membarrier, each call executes a fence.
 #pragma once
 
 #include <atomic>
@@ -12,13 +12,14 @@ namespace millrace::nrt {
 
 namespace call_gate_internal {
 
-// How many calls a thread is inside of: they may be nested.
+// The number of calls that a thread is inside of: calls may be nested.
 using Depth = std::atomic<uint32_t>;
 
-// Null until the thread's first call. In the thread's own block, so that reaching it is no call.
+// Null until the thread's first call. The initial-exec model makes access a plain load: the dynamic
+// model calls a function of the loader.
 extern constinit thread_local Depth* own_depth [[gnu::tls_model("initial-exec")]];
 extern std::atomic<bool> fence_in_calls;
-// Makes the calling thread's.
+// Makes and registers the counter of the calling thread.
 Depth* enroll();
 
 }  // namespace call_gate_internal
@@ -43,7 +44,7 @@ class InCall {
   InCall& operator=(const InCall&) = delete;
 };
 
-// Returns when every call that had begun before has left, whatever it saw. Not inside a call.
+// Returns once every call that had begun before has left. Must not be called inside a call.
 void await_calls() noexcept;
 
 }  // namespace millrace::nrt

@@ -1,5 +1,5 @@
-// DebugStreams: the connections of debuggers to cores, one per core. Nothing on the software NPU
-// sends events, so the streams stay empty. Any thread.
+// DebugStreams: the connections of debuggers to cores, one per core. The software NPU sends no
+// events, so the streams stay empty. Thread-safe.
 #pragma once
 
 #include <map>
@@ -12,10 +12,10 @@ namespace millrace::nrt {
 
 class DebugStreams {
  public:
-  // A descriptor to poll, ours until disconnect. kInvalidArgument when the core has a client;
-  // kIoError when the system has no descriptor left.
+  // A descriptor to poll, which stays owned by this object until disconnect. kInvalidArgument when
+  // the core has a client; kIoError when the process has no descriptor left.
   Result<int> connect(int core);
-  // False for a descriptor that is no stream.
+  // Closes the stream; false for a descriptor that is no stream.
   bool disconnect(int stream);
   bool is_connected(int stream);
 

@@ -29,7 +29,7 @@ int priority_of(LogLevel level) noexcept {
   return LOG_DEBUG;
 }
 
-// No openlog: it would be the program's, too.
+// Without openlog, which would change the settings of the whole program.
 void log_to_syslog(LogLevel level, std::string_view component, std::string_view line) {
   syslog(LOG_USER | priority_of(level), "%s", fmt::format("{}: {}", component, line).c_str());
 }

@@ -1,4 +1,4 @@
-// Where the lines of the log go that the NRT face prints by itself: NEURON_RT_LOG_LOCATION.
+// The destination of the log lines that the NRT face prints by itself: NEURON_RT_LOG_LOCATION.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Host memory for programs that ask for pinned pages. Any thread.
+// Host memory for programs that ask for pinned pages. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ class PinnedMemory {
   // The one of the process; never destroyed, since programs free while they exit.
   static PinnedMemory& of_process();
 
-  // Zeros, page-aligned; of huge pages where the system has as many to spare. Null without memory,
-  // for size 0, and for a type that there is not.
+  // Zero-filled and page-aligned; in huge pages if the system has enough of them free. Null when
+  // there is no memory, for size 0, and for a type that does not exist.
   void* allocate(size_t bytes, nrt_pinned_alloc_type_t type);
   // False for an address that allocate did not return, or that was freed.
   bool free(void* address);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <memory>
@@ -15,7 +14,6 @@
 #include "nrt/process/call_gate.h"
 #include "nrt/process/log_setup.h"
 #include "nrt/requests/collective.h"
-#include "runtime/loader.h"
 
 namespace millrace::nrt {
 namespace {
@@ -41,12 +39,12 @@ void warn_of_implicit_async() {
       "longer exists: nrt_execute waits; use nrta_execute_schedule");
 }
 
-// Wakes those who wait for executions that will not come.
+// Ends the waits for executions that will never happen.
 void close_completion_counts() noexcept {
   TensorHandles::of_process().for_each([](Tensor& tensor) { tensor.completions().close(); });
 }
 
-// Frees what the handles of the process stand for, once nothing runs any more.
+// Releases the objects of all handles of the process, once no request runs any more.
 void end_all_handles() noexcept {
   TensorHandles::of_process().drop_all();
   ModelHandles::of_process().drop_all();
@@ -71,7 +69,7 @@ Status Runtime::start() {
   MILLRACE_ASSIGN_OR_RETURN(const Settings settings, settings_of_environment());
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
                             device::open_device_of_program());
-  // Something that hung may have kept the device of an earlier life.
+  // A request that hung may have kept the device of an earlier nrt_init alive.
   MILLRACE_RETURN_IF_ERROR(device::apply_faults_of_environment(*device));
   if (settings.implicit_async_wanted) warn_of_implicit_async();
   log_start(settings, *device);
@@ -107,7 +105,8 @@ Runtime::Runtime(const Settings& settings, std::shared_ptr<device::Device> devic
       inspection_(settings.inspect_dir),
       device_(std::move(device)),
       host_(std::make_shared<memory::Bank>("host", memory::kUnlimited)),
-      units_(settings, device_) {
+      units_(settings, device_),
+      programs_(*device_) {
   for (uint32_t core = 0; core < settings.cores.count; ++core)
     core_memory_.push_back(
         std::make_shared<memory::Bank>(fmt::format("core {}", core), settings.core_memory));
@@ -135,7 +134,7 @@ uint32_t Runtime::least_used_core() const {
 Result<std::shared_ptr<Model>> Runtime::load(std::span<const std::byte> bytes, int32_t core) {
   if (core != kNoCore) MILLRACE_RETURN_IF_ERROR(check_core(core));
   MILLRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const device::Program> program,
-                            program_of(bytes));
+                            programs_.load(bytes));
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Executor> executor,
                             runtime::Executor::of(device_, program));
   const uint32_t chosen = core == kNoCore ? least_used_core() : static_cast<uint32_t>(core);
@@ -143,9 +142,10 @@ Result<std::shared_ptr<Model>> Runtime::load(std::span<const std::byte> bytes, i
   return std::make_shared<Model>(chosen, std::move(executor), std::move(memory));
 }
 
-// A program that is gone has no charge left, so that one at its address finds none.
+// A charge lives no longer than its program, so a new program at the same address finds no old
+// charge.
 Result<ModelMemory> Runtime::memory_of(const device::Program& program, uint32_t core) {
-  const std::lock_guard lock(load_mutex_);
+  const std::lock_guard lock(model_memory_mutex_);
   std::erase_if(model_memory_, [](const auto& entry) { return entry.second.expired(); });
   std::weak_ptr<const memory::BankCharge>& known = model_memory_[{&program, core}];
   if (ModelMemory memory = known.lock()) return memory;
@@ -154,19 +154,6 @@ Result<ModelMemory> Runtime::memory_of(const device::Program& program, uint32_t 
   auto memory = std::make_shared<const memory::BankCharge>(std::move(charge));
   known = memory;
   return memory;
-}
-
-Result<std::shared_ptr<const device::Program>> Runtime::program_of(
-    std::span<const std::byte> bytes) {
-  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  const std::lock_guard lock(load_mutex_);
-  std::erase_if(programs_, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<const device::Program>& known = programs_[{hash.high64, hash.low64}];
-  if (std::shared_ptr<const device::Program> program = known.lock()) return program;
-  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
-                            runtime::load_program(bytes, *device_));
-  known = program;
-  return program;
 }
 
 }  // namespace millrace::nrt

@@ -20,25 +20,28 @@
 #include "nrt/process/send_recv_cores.h"
 #include "nrt/process/settings.h"
 #include "nrt/process/units.h"
-#include "nrt/recording/life_inspection.h"
+#include "nrt/recording/environment_inspection.h"
 #include "nrt/requests/binding_cache.h"
+#include "runtime/program_cache.h"
 
 namespace millrace::nrt {
 
-// Why there is no runtime: too early, too late, or in a child of a process in which there was one.
+// Why there is no runtime: before nrt_init, after nrt_close, or in a forked child of a process that
+// had one.
 enum class Absence { kNotStarted, kClosed, kForked };
 
 class Runtime {
  public:
-  // Starts it, unless it runs already. The environment is read here. Not after a fork of a process
-  // in which it had been started: the threads of the library are not in the child.
+  // Starts the runtime, unless it runs already. The environment is read here. Fails in a forked
+  // child of a process in which it had been started: the threads of the library do not exist in the
+  // child.
   static Status start();
-  // Ends it, if it runs: waits for running requests up to the execution timeout, ends the others
-  // with NRT_CLOSED, and ends all handles. Calls that are inside return before it does. Not from
-  // inside a call.
+  // Ends the runtime, if it runs: waits for running requests up to the execution timeout, ends the
+  // other requests with NRT_CLOSED, and ends all handles. Returns after all calls that were inside
+  // have returned. Must not be called inside a call.
   static void stop();
 
-  // Null when it does not run.
+  // Null while the runtime does not run.
   static Runtime* current() noexcept { return current_.load(std::memory_order_acquire); }
   // Requirement: current() was null.
   static Absence absence() noexcept;
@@ -51,37 +54,35 @@ class Runtime {
   SendRecvCores& send_recv_cores() noexcept { return send_recv_cores_; }
 
   Status check_core(int64_t core) const;
-  // The memory of a core, or of the host for kNoCore, once completed requests have given back
-  // theirs. Requirement: it is a visible core.
+  // The memory of a visible core, or of the host for kNoCore. Waits until completed requests have
+  // released theirs.
   memory::Bank& bank(int core) noexcept {
     units_.await_releases();
     return core == kNoCore ? *host_ : *core_memory_[static_cast<size_t>(core)];
   }
 
-  // Loads the archive for a core, or where there is least for -1. Bytes that are loaded already are
-  // not loaded again, and take memory of a core once. The bytes are not needed afterwards.
+  // Loads the archive for a core, or for -1 for the core with the fewest models. Bytes that are
+  // loaded already are not loaded again, and use memory of a core once. They are not needed
+  // afterwards.
   Result<std::shared_ptr<Model>> load(std::span<const std::byte> bytes, int32_t core);
 
  private:
-  using Key = std::pair<uint64_t, uint64_t>;  // XXH3-128 of the bytes
-
   Runtime(const Settings& settings, std::shared_ptr<device::Device> device);
   uint32_t least_used_core() const;
-  Result<std::shared_ptr<const device::Program>> program_of(std::span<const std::byte> bytes);
   Result<ModelMemory> memory_of(const device::Program& program, uint32_t core);
   void close() noexcept;
 
   static std::atomic<Runtime*> current_;
 
   const Settings settings_;
-  const trace::LifeInspection inspection_;  // ends when all else has
+  const trace::EnvironmentInspection inspection_;  // first, so that it ends after all other members
   const std::shared_ptr<device::Device> device_;
   const std::shared_ptr<memory::Bank> host_;
   std::vector<std::shared_ptr<memory::Bank>> core_memory_;
   Units units_;
   BindingCache bindings_;
-  std::mutex load_mutex_;
-  std::map<Key, std::weak_ptr<const device::Program>> programs_;
+  runtime::ProgramCache programs_;
+  std::mutex model_memory_mutex_;
   std::map<std::pair<const device::Program*, uint32_t>, std::weak_ptr<const memory::BankCharge>>
       model_memory_;  // by core
   DebugStreams debug_streams_;

@@ -1,4 +1,4 @@
-// SendRecvCores: the cores of the host that are open for sends and receives. Any thread.
+// SendRecvCores: the cores of the host that are open for sends and receives. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@ namespace millrace::nrt {
 
 class SendRecvCores {
  public:
-  // kInvalidArgument for a core that the host has not, for one that is open, or one that is not.
+  // kInvalidArgument for a core that the host does not have, or that is open already.
   Status open(int core);
+  // kInvalidArgument for a core that is not open.
   Status close(int core);
   Status check_open(int core);
 

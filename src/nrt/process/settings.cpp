@@ -33,8 +33,8 @@ constexpr uint64_t kLargestNumber = 1'000'000;  // of a core, far above what the
 constexpr uint32_t kMostRequests = 65'536;
 constexpr uint64_t kLongestTimeout = 365 * 24 * 3600;
 
-// Those of the vendor's runtime that are read here, or say what is always so; of the family
-// NEURON_RT_INSPECT_ all are.
+// The variables of the vendor's runtime that are read here, or that ask for what is always the
+// case. All variables that begin with NEURON_RT_INSPECT_ count as such, too.
 constexpr std::string_view kKnown[] = {kVisibleCores,
                                        kNumCores,
                                        kExecTimeout,
@@ -71,7 +71,7 @@ std::optional<VisibleCores> parse_range(std::string_view text) {
   return VisibleCores{static_cast<uint32_t>(*first), static_cast<uint32_t>(*last - *first + 1)};
 }
 
-// "2", "0-3", "0,1,2" or "0-1,2": what follows must go on where the part before ended.
+// "2", "0-3", "0,1,2" or "0-1,2": each part must begin with the core after the part before it.
 Result<VisibleCores> parse_cores(std::string_view text) {
   VisibleCores cores{0, 0};
   for (size_t at = 0; at <= text.size();) {

@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "base/thread.h"
-#include "nrt/requests/collective_task.h"
+#include "nrt/requests/collective.h"
 #include "nrt/requests/compute_task.h"
 #include "nrt/requests/transfer_task.h"
 #include "runtime/create_unit.h"
@@ -63,22 +63,23 @@ void Units::await_releases() const noexcept {
     if (RequestUnit* const unit = entry.load(std::memory_order_acquire)) unit->await_releases();
 }
 
-// All at the same time, if there is memory for that: each may have to wait for what it runs.
+// Closes all units at the same time, if there is memory for the threads, since each may have to
+// wait for the request that it runs.
 void Units::close() noexcept {
   const std::lock_guard lock(mutex_);
   std::vector<std::thread> closing;
   try {
     closing.reserve(units_.size());
     for (const std::unique_ptr<RequestUnit>& unit : units_) {
-      if (unit->queue().in_flight() == 0) continue;
+      if (unit->queue_unit().in_flight() == 0) continue;
       Result<std::thread> thread =
-          start_thread("millrace-close", [&unit] { unit->queue().close(); });
+          start_thread("millrace-close", [&unit] { unit->queue_unit().close(); });
       if (thread.ok()) closing.push_back(*std::move(thread));
     }
   } catch (const std::bad_alloc&) {
-    // Those that are left end one after the other.
+    // The remaining units are closed one after another.
   }
-  for (const std::unique_ptr<RequestUnit>& unit : units_) unit->queue().close();
+  for (const std::unique_ptr<RequestUnit>& unit : units_) unit->queue_unit().close();
   for (std::thread& thread : closing) thread.join();
 }
 

@@ -2,10 +2,10 @@
 //
 //   kind          queues   runs on
 //   compute         1      the lanes of the device
-//   transfers     3 x 2    a thread of its own, so that it delays nothing but itself
+//   transfers     3 x 2    a thread of its own, so that one that hangs delays no other unit
 //   collectives     3      likewise
 //
-// Any thread.
+// Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -27,24 +27,25 @@ class Units {
  public:
   Units(const Settings& settings, std::shared_ptr<device::Device> device);
 
-  // Whether the address is inside the visible cores and queues; kInvalidArgument says what is not.
+  // Whether the address is one of a visible core and an existing queue.
   bool has(const UnitAddress& address) const noexcept {
     return address.core < settings_.cores.count && address.queue < queues_of(address.kind);
   }
+  // kInvalidArgument, naming the core or the queue, for an address that has() refuses.
   Status check(const UnitAddress& address) const;
-  // The unit at the address, which is valid; made if there is none yet. Its tasks are TransferTask,
-  // ComputeTask or CollectiveTask.
+  // The unit at the address, made at the first use. Its tasks are TransferTask, ComputeTask or
+  // CollectiveTask. Requirement: has(address).
   Result<RequestUnit*> use(const UnitAddress& address);
-  // Null where nothing was ever submitted or registered.
+  // The unit with that number; null before its first use.
   RequestUnit* find(uint16_t number) const noexcept {
     return number < table_.size() ? table_[number].load(std::memory_order_acquire) : nullptr;
   }
 
-  // Returns when requests that the caller has seen to complete hold no memory any more.
+  // Returns once the requests that the caller has seen complete hold no memory any more.
   void await_releases() const noexcept;
 
   // Requests that have not started end with NRT_CLOSED; waits for those that run, up to the
-  // execution timeout. The units stay, and refuse.
+  // execution timeout. The units continue to exist and refuse requests.
   void close() noexcept;
 
  private:

@@ -24,7 +24,7 @@ class ChromeTrace {
   Json events_ = Json::array();
 };
 
-// "status", and as far as there are any, "sequence_id", "queued_us" and "bytes".
+// "status", and those of "sequence_id", "queued_us" and "bytes" that the span has.
 ChromeTrace::Json arguments_of(const Span& span);
 
 // A track for each unit, and one for each thread that made calls.

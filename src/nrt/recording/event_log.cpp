@@ -44,7 +44,7 @@ void EventLog::on_span(const Span& span) noexcept {
     if (log.events.size() >= pairs(capture_.max_events)) log.events.pop_front();
     log.events.push_back(std::move(event));
   } catch (const std::bad_alloc&) {
-    // An event less is better than a request less.
+    // Losing an event is better than failing a request.
   }
 }
 

@@ -1,4 +1,4 @@
-// EventLog: what happened lately, core by core, until somebody takes it out.
+// EventLog: the latest events of each core, until they are taken out.
 #pragma once
 
 #include <array>
@@ -19,11 +19,11 @@ namespace millrace::nrt::trace {
 
 using Cores = std::bitset<kMostCores>;
 
-// What to keep.
+// Which events a log keeps.
 struct Capture {
   static constexpr uint64_t kUsualEvents = 1 << 20;
 
-  // Per core, the begin and the end of something counted as two; at least one pair is kept.
+  // Per core. The begin and the end of something count as two; at least one pair is kept.
   uint64_t max_events = kUsualEvents;
   EventTypes types = EventTypes().set();
   Cores cores = Cores().set();  // events that belong to no core are kept whatever this says
@@ -44,23 +44,23 @@ class EventLog final : public Listener {
 
   void on_span(const Span& span) noexcept override;
 
-  // The oldest of each core, as many as max_events allows, or those of one core; in the order in
-  // which they began.
+  // The oldest events of each core, or of one core, at most max_events of a core; sorted by their
+  // begin.
   std::vector<Event> look(uint64_t max_events, std::optional<uint32_t> core);
-  // Removes what look() returned, and of each core what is older.
+  // Removes the events that look() returned, and older ones of the same cores.
   void forget(std::span<const Event> seen);
 
  private:
   struct OfCore {
     std::mutex mutex;
-    std::deque<Event> events;  // in the order in which they ended, which is that of their ids
+    std::deque<Event> events;  // in the order of their ends, which is that of their ids
   };
   OfCore& of(const Span& span) noexcept {
     return cores_[span.core >= 0 ? static_cast<size_t>(span.core) : kMostCores];
   }
 
   const Capture capture_;
-  std::array<OfCore, kMostCores + 1> cores_;  // the last one for what belongs to no core
+  std::array<OfCore, kMostCores + 1> cores_;  // the last one for events that belong to no core
 };
 
 }  // namespace millrace::nrt::trace

@@ -21,7 +21,7 @@ Inspection& Inspection::of_process() {
 
 Status Inspection::begin(const std::string& file, const Capture& capture) {
   const std::lock_guard lock(mutex_);
-  MILLRACE_RETURN_IF_ERROR(make_place_for(file));
+  MILLRACE_RETURN_IF_ERROR(prepare_file(file));
   MILLRACE_RETURN_IF_ERROR(finish());
   recording_.start(capture);
   file_ = file;
@@ -45,7 +45,7 @@ Status Inspection::end_for_good(const std::string& file) {
 // Its directory may be gone by now.
 Status Inspection::finish() {
   const std::optional<Status> finished = recording_.finish([this](std::span<const Event> events) {
-    MILLRACE_RETURN_IF_ERROR(make_place_for(file_));
+    MILLRACE_RETURN_IF_ERROR(prepare_file(file_));
     return write_file(file_, to_json(events));
   });
   if (!finished) return {};

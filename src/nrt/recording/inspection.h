@@ -10,22 +10,23 @@
 
 namespace millrace::nrt::trace {
 
-// The file of a session in its directory.
+// The path of the file of a session, in its directory.
 std::string system_profile_in(const std::string& directory, std::string_view session);
 
-// Any thread.
+// Thread-safe.
 class Inspection {
  public:
-  // There is one session at a time. Never destroyed: a program may exit while it records.
+  // The one session of the process. Never destroyed, since a program may exit while it records.
   static Inspection& of_process();
 
-  // Ends the session before, and begins one that is to go to the file. kIoError, and nothing has
-  // changed, when one of the two cannot be written; directories are made.
+  // Ends the running session, and begins one that will be written to `file`, whose directory is
+  // made. kIoError, and nothing has changed, when either file cannot be written.
   Status begin(const std::string& file, const Capture& capture);
-  // Writes what was recorded, if anything was to be. When it cannot be written, it goes on.
-  Status end();
-  // Ends a session that goes to the file; without one of it, does nothing. Ends it also when it
+  // Writes the file of the running session, if there is one. The session goes on when the file
   // cannot be written.
+  Status end();
+  // Ends the session of that file even when the file cannot be written; does nothing when another
+  // session, or none, runs.
   Status end_for_good(const std::string& file);
 
  private:

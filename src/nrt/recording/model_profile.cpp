@@ -38,7 +38,7 @@ void ModelProfile::on_span(const Span& span) noexcept {
       executions_.pop_front();
     }
   } catch (const std::bad_alloc&) {
-    // An execution less is better than a request less.
+    // Losing an event is better than failing a request.
   }
 }
 

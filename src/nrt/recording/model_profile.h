@@ -1,4 +1,4 @@
-// ModelProfile: the executions of one model, with their operators, and the file they come to.
+// ModelProfile: records the executions of one model, with their operators, as a Chrome trace.
 #pragma once
 
 #include <deque>
@@ -23,7 +23,7 @@ class ModelProfile final : public Listener {
   std::string text() const;
 
  private:
-  // The oldest executions go when there are more marks in all.
+  // When there are more marks in all, the oldest executions are dropped.
   static constexpr size_t kMostMarks = 1 << 20;
 
   struct Execution {
@@ -33,7 +33,7 @@ class ModelProfile final : public Listener {
   bool is_of(const Model& model) const noexcept { return &model == address_; }
   std::string name_of_step(uint32_t step) const;
 
-  // Does not keep the model, but its address from being another's.
+  // Does not keep the model, but keeps its address from being used for another one.
   const std::weak_ptr<const Model> model_;
   const Model* const address_;
   const std::string name_;

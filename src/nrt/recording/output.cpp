@@ -39,10 +39,8 @@ Status check_file(const std::string& path) {
   return named(path, try_beside(path));
 }
 
-Status make_place_for(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(fs::path(path).parent_path(), error);
-  if (error) return named(path, io_error("cannot create the directory", error.value()));
+Status prepare_file(const std::string& path) {
+  MILLRACE_RETURN_IF_ERROR(named(path, model::create_directory_of(path)));
   return check_file(path);
 }
 

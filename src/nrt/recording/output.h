@@ -7,11 +7,11 @@
 
 namespace millrace::nrt::trace {
 
-// A whole file, in place of one that has the name. kIoError names the file.
+// Writes a whole file and replaces one that has the name. kIoError names the file.
 Status write_file(const std::string& path, const std::string& text);
-// Whether there could be such a file now; leaves nothing there. kIoError names the file.
+// Whether write_file could write such a file now; leaves nothing behind. kIoError names the file.
 Status check_file(const std::string& path);
-// Makes the directory of a file that check_file then finds possible. kIoError names the file.
-Status make_place_for(const std::string& path);
+// Makes the directory of the file, then as check_file. kIoError names the file.
+Status prepare_file(const std::string& path);
 
 }  // namespace millrace::nrt::trace

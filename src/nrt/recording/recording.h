@@ -1,4 +1,4 @@
-// Recording: an event log that listens for as long as it is on.
+// Recording: an event log that listens while the recording is on. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,25 @@
 
 namespace millrace::nrt::trace {
 
-// Any thread.
 class Recording {
  public:
-  // Writes events somewhere. Meanwhile others may record, but not start, stop, save or take.
+  // Writes the events to a file. Meanwhile events are still recorded, but start, stop, save, finish
+  // and take wait.
   using Save = std::function<Status(std::span<const Event>)>;
 
-  // Begins with an empty log; false, and nothing has changed, when it is on already.
+  // Begins with an empty log. False, and nothing has changed, when the recording is on already.
   bool start(const Capture& capture);
-  // False when it was not on. What was recorded stays.
+  // False when the recording was not on. The recorded events stay.
   bool stop();
 
-  // What EventLog::take returns; nothing before the first start.
+  // Removes and returns events, as EventLog::look; none before the first start.
   std::vector<Event> take(uint64_t max_events = UINT64_MAX,
                           std::optional<uint32_t> core = std::nullopt);
-  // Saves what was recorded of a core, and forgets it; none, and nothing is saved, when it is not
-  // on. What cannot be saved stays.
+  // Saves the events of a core and forgets them; they stay when they cannot be saved. None, and
+  // nothing is saved, when the recording is not on.
   std::optional<Status> save(uint32_t core, const Save& save);
-  // Saves everything and ends, likewise. When it cannot be saved, it goes on.
+  // Saves all events and ends the recording, which goes on when they cannot be saved. None as
+  // above.
   std::optional<Status> finish(const Save& save);
 
  private:

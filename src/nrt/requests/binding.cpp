@@ -20,7 +20,7 @@ Status check_size(const ModelTensor& wanted, const Tensor& tensor) {
                   wanted.name, wanted.bytes));
 }
 
-// The tensor that the set has for it: null when there is none of that name.
+// The tensor of that name in the set; null when there is none.
 Result<std::shared_ptr<Tensor>> find(const TensorSet& set, const ModelTensor& wanted) {
   nrt_tensor* const handle = set.find(wanted.name);
   if (handle == nullptr) return std::shared_ptr<Tensor>();
@@ -37,8 +37,8 @@ void keep(Binding& binding, const Tensor& tensor) {
 }
 
 // Frame f of tensor i is binding f * tensors + i.
-void place(std::vector<TensorBinding>& bindings, size_t tensor, size_t tensors, uint32_t frames,
-           std::byte* data, size_t frame_bytes) {
+void bind_frames(std::vector<TensorBinding>& bindings, size_t tensor, size_t tensors,
+                 uint32_t frames, std::byte* data, size_t frame_bytes) {
   for (uint32_t frame = 0; frame < frames; ++frame)
     bindings[frame * tensors + tensor] = {data + frame * frame_bytes, device::View::kCpu, {}};
 }
@@ -57,12 +57,13 @@ Status bind_outputs(Model& model, const TensorSet& set, Binding& binding) {
   for (size_t i = 0; i < wanted.size(); ++i) {
     MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Tensor> tensor, find(set, wanted[i]));
     if (tensor == nullptr) {
-      MILLRACE_ASSIGN_OR_RETURN(tensor, model.discard(i));
+      MILLRACE_ASSIGN_OR_RETURN(tensor, model.discard_tensor(i));
     } else {
       binding.written.push_back(tensor);
     }
     keep(binding, *tensor);
-    place(binding.outputs, i, wanted.size(), model.frames(), tensor->data(), wanted[i].frame_bytes);
+    bind_frames(binding.outputs, i, wanted.size(), model.frames(), tensor->data(),
+                wanted[i].frame_bytes);
   }
   return {};
 }
@@ -77,7 +78,8 @@ Status bind_inputs(const Model& model, const TensorSet& set, Binding& binding) {
           fmt::format("the input set has no tensor \"{}\", which model \"{}\" reads",
                       wanted[i].name, model.name()));
     keep(binding, *tensor);
-    place(binding.inputs, i, wanted.size(), model.frames(), tensor->data(), wanted[i].frame_bytes);
+    bind_frames(binding.inputs, i, wanted.size(), model.frames(), tensor->data(),
+                wanted[i].frame_bytes);
     if (overlaps_an_output(*tensor, binding.written))
       binding.shared_inputs.push_back({i, tensor->data(), wanted[i].bytes, wanted[i].frame_bytes});
   }

@@ -1,5 +1,5 @@
 // Binding: the tensors of two sets, looked up and checked, as one execution of a model uses them.
-// What the sets say later does not matter any more.
+// Later changes of the sets do not change it.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@
 
 namespace millrace::nrt {
 
-// An input that lies in memory which the execution also writes: it reads a copy, made when it runs.
+// An input in memory that the execution also writes. The execution reads a copy, made when it runs.
 struct SharedInput {
-  size_t binding = 0;  // of `inputs`: the first frame
+  size_t binding = 0;  // the index of its first frame in Binding::inputs
   const std::byte* data = nullptr;
   size_t bytes = 0;
   size_t frame_bytes = 0;
 };
 
-// Never changes once made: all requests with the same model and sets share one.
+// Immutable. All requests with the same model and unchanged sets share one.
 struct Binding {
   std::shared_ptr<Model> model;
   std::vector<runtime::TensorBinding> inputs, outputs;  // frame after frame
@@ -31,8 +31,8 @@ struct Binding {
 };
 
 // Every input of the model must be in its set with its exact size; an output that is not in its set
-// is thrown away. kInvalidArgument names the tensor; kNotFound for one that was freed. May throw
-// bad_alloc.
+// is discarded. kInvalidArgument names a tensor that does not fit; kNotFound one that was freed.
+// May throw bad_alloc.
 Result<std::shared_ptr<const Binding>> bind(std::shared_ptr<Model> model, const TensorSet& inputs,
                                             const TensorSet& outputs);
 

@@ -15,7 +15,7 @@ Result<std::shared_ptr<const Binding>> BindingCache::get(Model& model, const Ten
   }
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const Binding> binding,
                             bind(model.shared_from_this(), inputs, outputs));
-  Bindings forgotten;  // ends after the lock: it may be the last to hold a model
+  Bindings forgotten;  // destroyed after the lock: it may hold the last reference to a model
   const std::lock_guard lock(shard.mutex);
   if (shard.bindings.size() >= kMost) forgotten.swap(shard.bindings);
   shard.bindings.emplace(key, binding);

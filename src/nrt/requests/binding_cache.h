@@ -1,10 +1,11 @@
-// BindingCache: the bindings that executions have used, so that the next one with the same model
-// and unchanged sets is a look into a table, and takes one reference instead of one for each
+// BindingCache: the bindings that executions have used. The next execution with the same model and
+// unchanged sets finds its binding in a table, and takes one reference instead of one for each
 // tensor.
 //
-// A cached binding keeps the memory of its tensors: whoever ends or replaces memory calls clear().
+// A cached binding keeps the memory of its tensors: a call that frees or replaces memory must call
+// clear().
 //
-// Any thread.
+// Thread-safe.
 #pragma once
 
 #include <array>
@@ -24,11 +25,11 @@ class BindingCache {
   // As bind().
   Result<std::shared_ptr<const Binding>> get(Model& model, const TensorSet& inputs,
                                              const TensorSet& outputs);
-  // Forgets all bindings. Requests that have not completed keep theirs.
+  // Removes all bindings. Requests that have not completed keep theirs.
   void clear() noexcept;
 
  private:
-  // The model is kept by the binding, so that no other one gets its address; versions are unique.
+  // The binding keeps its model, so that no other model gets the address; versions are unique.
   struct Key {
     const Model* model;
     uint64_t inputs, outputs;  // versions
@@ -39,13 +40,14 @@ class BindingCache {
   };
   using Bindings = std::unordered_map<Key, std::shared_ptr<const Binding>, Hash>;
 
-  // Threads with sets of their own hardly ever meet.
+  // Threads that use different sets rarely need the same mutex.
   struct alignas(64) Shard {
     std::mutex mutex;
     Bindings bindings;
   };
   static constexpr size_t kShards = 16;
-  // Of a shard: programs that change a set with every execution leave bindings that are no use.
+  // Per shard; then the shard is emptied. Programs that change a set before every execution leave
+  // bindings that are never used again.
   static constexpr size_t kMost = 64;
 
   std::array<Shard, kShards> shards_;

@@ -14,7 +14,7 @@ namespace {
 
 using Tensors = std::vector<std::shared_ptr<Tensor>>;
 
-// 0 for a type that there is not.
+// 0 for a value that is no type.
 size_t element_bytes(nrt_dtype_t type) noexcept {
   switch (type) {
     case NRT_DTYPE_INT8:
@@ -80,8 +80,8 @@ Result<Tensors> tensors_of(const nrt_tensor_list_t& list, uint32_t core, nrt_dty
   return tensors;
 }
 
-// The pieces of one list go to those of the other, one after another; a gathered list may be cut
-// otherwise than what is gathered.
+// Copies the inputs, one after another, to the outputs, one after another. The two lists may be
+// divided into tensors differently.
 std::vector<Transfer> copies_between(const Tensors& inputs, const Tensors& outputs) {
   std::vector<Transfer> copies;
   size_t in = 0, out = 0, read = 0, written = 0;
@@ -103,7 +103,7 @@ size_t total_bytes(const Tensors& tensors) {
                                [](const auto& tensor) { return tensor->size(); });
 }
 
-// One against several is a list that is cut; otherwise each input has its output.
+// Where one side is a single tensor, the other may divide it; otherwise each input has its output.
 Status check_sizes(const Tensors& inputs, const Tensors& outputs, nrt_cc_op_type_t kind) {
   const bool cut = (kind == NRT_CC_ALLGATHER && inputs.size() == 1) ||
                    (kind == NRT_CC_REDUCESCATTER && outputs.size() == 1);
@@ -135,6 +135,21 @@ Result<std::shared_ptr<Collective>> Collective::prepare(const nrt_cc_comm_t& com
   std::shared_ptr<Collective> collective(new Collective(comm.vnc));
   collective->copies_ = copies_between(from, to);
   return collective;
+}
+
+Status CollectiveTask::run(queue::RunControl& control) noexcept {
+  trace::RunScope traced(trace::kCollectiveRunning, outward(control.sequence()), scheduled_ns());
+  Status status = copy_all(control, traced);
+  traced.ended_with(code_of(status));
+  return status;
+}
+
+Status CollectiveTask::copy_all(queue::RunControl& control, trace::RunScope& traced) noexcept {
+  for (const Transfer& copy : collective_->copies()) {
+    traced.add_bytes(copy.bytes);
+    MILLRACE_RETURN_IF_ERROR(device_->transfer(copy.to, copy.from, copy.bytes, control));
+  }
+  return {};
 }
 
 }  // namespace millrace::nrt

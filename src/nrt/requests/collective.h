@@ -1,27 +1,30 @@
-// Collective: an operation between ranks, prepared and not yet scheduled. There is one rank, so
-// that each of the operations is a copy of its inputs to its outputs.
+// Collective: an operation between ranks, prepared once and scheduled later; CollectiveTask runs
+// it. There is one rank, so each operation is a copy of its inputs to its outputs.
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
+#include "device/device.h"
 #include "nrt/nrt_async.h"
 #include "nrt/objects/handles.h"
+#include "nrt/requests/request_task.h"
 #include "nrt/requests/transfer_task.h"
+#include "nrt/trace/run_scope.h"
 
 namespace millrace::nrt {
 
-// What is computed.
 struct Operation {
   nrt_cc_op_type_t kind = NRT_CC_ALLGATHER;
-  nrt_op_type_t reduction = NRT_OP_INVALID;  // of the kinds that reduce
+  nrt_op_type_t reduction = NRT_OP_INVALID;  // only for kinds that reduce
   nrt_dtype_t type = NRT_DTYPE_UNKNOWN;
 };
 
 class Collective {
  public:
-  // Checks communicator, tensors and types. kInvalidArgument names what is wrong.
+  // Checks tensors and types. kInvalidArgument says what is wrong.
   static Result<std::shared_ptr<Collective>> prepare(const nrt_cc_comm_t& comm,
                                                      const nrt_tensor_list_t& inputs,
                                                      const nrt_tensor_list_t& outputs,
@@ -35,6 +38,25 @@ class Collective {
 
   const uint32_t core_;
   std::vector<Transfer> copies_;
+};
+
+class CollectiveTask final : public RequestTask {
+ public:
+  CollectiveTask(std::shared_ptr<device::Device> device, UnitContext unit)
+      : RequestTask(std::move(unit)), device_(std::move(device)) {}
+
+  void fill(std::shared_ptr<Collective> collective, StatusTarget target) noexcept {
+    collective_ = std::move(collective);
+    report_to(std::move(target));
+  }
+  Status run(queue::RunControl& control) noexcept override;
+
+ private:
+  Status copy_all(queue::RunControl& control, trace::RunScope& traced) noexcept;
+  void drop_references() noexcept override { collective_.reset(); }
+
+  const std::shared_ptr<device::Device> device_;
+  std::shared_ptr<Collective> collective_;
 };
 
 }  // namespace millrace::nrt

@@ -1,4 +1,4 @@
-// Whether an execution has produced a NaN, for programs under test (MILLRACE_NRT_NAN_CHECK).
+// The check for a NaN in the outputs of an execution (MILLRACE_NRT_NAN_CHECK).
 #pragma once
 
 #include "base/status.h"
@@ -6,8 +6,7 @@
 
 namespace millrace::nrt {
 
-// kCorruptData names the output and the element of the first NaN in what was written; OK for types
-// that have none.
+// kCorruptData names the output and the element of the first NaN. Integers have none.
 Status check_for_nan(const Binding& binding);
 
 }  // namespace millrace::nrt

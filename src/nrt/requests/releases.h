@@ -1,6 +1,6 @@
-// Releases: how many completed requests of a unit still hold what they worked on. A request is seen
-// to be complete before it lets go, so memory that the program frees then may be in use for a
-// moment longer.
+// Releases: counts the completed requests of a unit that still hold references to what they worked
+// on. A completion is published before the request drops its references, so memory that the program
+// frees after a completion may be in use for a moment longer.
 #pragma once
 
 #include <atomic>
@@ -10,11 +10,12 @@ namespace millrace::nrt {
 
 class Releases {
  public:
-  // Before the completion is published, and when nothing is held any more.
+  // begin() before the completion is published, end() once the references are dropped.
   void begin() noexcept { pending_.fetch_add(1, std::memory_order_relaxed); }
   void end() noexcept { pending_.fetch_sub(1, std::memory_order_release); }
 
-  // Whoever has seen a completion, and then this, finds its memory given back.
+  // A thread that has seen a completion, and then sees true here, finds the memory of the request
+  // released: the acquire pairs with the release in end().
   bool none_pending() const noexcept { return pending_.load(std::memory_order_acquire) == 0; }
 
  private:

@@ -8,7 +8,8 @@
 namespace millrace::nrt {
 namespace {
 
-// Whether the failure is this request's own: not that of one before it, nor the end of the runtime.
+// Whether the failure is the request's own, and not a consequence of an earlier failure on its unit
+// or of nrt_close.
 bool is_cause(const Status& status) noexcept {
   return !status.ok() && status.code() != StatusCode::kUnitDegraded &&
          status.code() != StatusCode::kCancelled;

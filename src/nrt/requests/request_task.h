@@ -1,4 +1,4 @@
-// RequestTask: what all requests of the face have in common: where their status goes.
+// RequestTask: the base of all requests of the face. It delivers their status.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@
 
 namespace millrace::nrt {
 
-// Where the status of a request goes when it completes: to a variable of the caller's, which holds
-// it until then, or to a tracker, which gets failures only; or nowhere.
+// The receiver of a request's status: a variable of the caller's, which must exist until the
+// request completes, or a tracker, which gets failures only, or neither.
 struct StatusTarget {
   NRT_STATUS* ret = nullptr;
   std::shared_ptr<ErrorTracker> tracker;
@@ -25,8 +25,7 @@ struct StatusTarget {
 // What the requests of a unit share.
 struct UnitContext {
   uint16_t number = 0;
-  std::optional<NRT_STATUS> fault_status;  // what a failure of the device is called, if not
-                                           // NRT_HW_ERROR
+  std::optional<NRT_STATUS> fault_status;  // for a failure of the device, instead of NRT_HW_ERROR
   std::shared_ptr<Releases> releases;
 };
 
@@ -38,15 +37,15 @@ class RequestTask : public queue::Task {
   void release() noexcept final;
 
  protected:
-  // Called where the request is scheduled, with where its status is to go.
+  // For `fill` of a subclass, when the request is scheduled.
   void report_to(StatusTarget target) noexcept {
     target_ = std::move(target);
     scheduled_ns_ = trace::listening() ? now_ns() : 0;
   }
   nrta_seq_t outward(queue::SequenceId id) const noexcept { return outward_id(unit_.number, id); }
-  // As of trace::Span.
+  // As trace::Span::scheduled_ns.
   int64_t scheduled_ns() const noexcept { return scheduled_ns_; }
-  // What the caller gets for it.
+  // The status that the caller gets.
   NRT_STATUS code_of(const Status& status) const noexcept;
 
  private:

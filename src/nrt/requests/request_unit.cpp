@@ -19,8 +19,8 @@ void RequestUnit::await_releases() const noexcept {
     std::this_thread::yield();
 }
 
-// All handles of a request are duplicates of one event fd, which nobody reads. The registration is
-// not the one that programs have for event fds of their own.
+// All handles of a request are duplicates of one event fd, which is never read. It is registered in
+// a slot of its own, so that the program may still register an event fd for the same request.
 Result<int> RequestUnit::completion_handle(nrta_seq_t sequence) {
   const std::lock_guard lock(mutex_);
   forget_completed();

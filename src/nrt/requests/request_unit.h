@@ -1,4 +1,5 @@
-// RequestUnit: an execution unit of the core as this face shows it.
+// RequestUnit: a unit of the queue with the sequence ids and event fds that this face gives out for
+// it.
 #pragma once
 
 #include <map>
@@ -14,17 +15,16 @@
 
 namespace millrace::nrt {
 
-// A unit and its number in the ids that programs see.
 class RequestUnit {
  public:
   RequestUnit(uint16_t number, std::unique_ptr<queue::Unit> unit,
               std::shared_ptr<const Releases> releases) noexcept
       : number_(number), unit_(std::move(unit)), releases_(std::move(releases)) {}
 
-  queue::Unit& queue() noexcept { return *unit_; }
+  queue::Unit& queue_unit() noexcept { return *unit_; }
   nrta_seq_t outward(queue::SequenceId id) const noexcept { return outward_id(number_, id); }
   queue::SequenceId inward(nrta_seq_t sequence) const noexcept {
-    return outward_id(unit_->id(), sequence);
+    return queue::sequence_of(unit_->id(), queue::counter_of(sequence));
   }
   nrta_seq_t last_completed() const noexcept { return outward(unit_->last_completed()); }
   // Whether a request with that id was accepted.
@@ -33,17 +33,17 @@ class RequestUnit {
     return counter != 0 && counter <= queue::counter_of(unit_->last_submitted());
   }
 
-  // As Units. Does not wait for a request that hung, which keeps what it has.
+  // As Units::await_releases. Does not wait for a request that hung, which keeps its references.
   void await_releases() const noexcept;
 
-  // A new descriptor that is readable once the request has completed, for 2.28; the caller closes
-  // it. kIoError when the system has none left.
+  // A new descriptor that is readable once the request has completed, for programs of SDK 2.28; the
+  // caller closes it. kIoError when the process has no descriptor left.
   Result<int> completion_handle(nrta_seq_t sequence);
 
  private:
   void forget_completed();
 
-  const uint16_t number_;
+  const uint16_t number_;  // in the ids that programs see
   const std::unique_ptr<queue::Unit> unit_;
   const std::shared_ptr<const Releases> releases_;
   std::mutex mutex_;

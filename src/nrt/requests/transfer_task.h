@@ -10,13 +10,13 @@
 
 namespace millrace::nrt {
 
-// The host's end is borrowed from the caller until the request has completed, and read or written
-// only while it runs; of a tensor, the storage is kept.
+// A buffer of the host is borrowed from the caller until the request has completed, and is read or
+// written only while it runs. The storage of a tensor is kept.
 struct Transfer {
   void* to = nullptr;
   const void* from = nullptr;
   size_t bytes = 0;
-  std::shared_ptr<const Storage> target, source;  // null where that end is the host's
+  std::shared_ptr<const Storage> target, source;  // null for a buffer of the host
 };
 
 class TransferTask final : public RequestTask {

@@ -1,4 +1,4 @@
-// NRT_STATUS: names, and what the core's status codes are at this face.
+// NRT_STATUS: its names, and the translation from the core's status codes.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace millrace::nrt {
 
 // The enumerator's name, static; "NRT_STATUS_UNKNOWN" for a value that has none.
 const char* name_of(NRT_STATUS status) noexcept;
-// From its name or its number; none when there is no such status.
+// The status with that name or number; none when it does not exist.
 std::optional<NRT_STATUS> parse_status(std::string_view text);
 
 NRT_STATUS to_nrt_status(StatusCode code) noexcept;

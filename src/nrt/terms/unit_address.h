@@ -33,10 +33,6 @@ struct UnitAddress {
   uint32_t queue = 0;
 };
 
-// As logs and traces show them: "TENSOR_OP", "TENSOR_OP queue 1 of core 0".
-const char* name_of(UnitKind kind) noexcept;
-std::string name_of(const UnitAddress& address);
-
 // The unit's number in sequence ids: sixteen per core, three per kind.
 inline constexpr uint32_t kUnitsPerCore = 16;
 constexpr uint16_t number_of(const UnitAddress& address) noexcept {
@@ -52,13 +48,14 @@ constexpr int core_of(uint16_t unit_number) noexcept {
   return static_cast<int>(unit_number / kUnitsPerCore);
 }
 
-// As the calls have it: "TENSOR_OP", and for messages "TENSOR_OP queue 1 of core 0", without the
-// number of the queue where there is one only.
+// The name as the calls have it: "TENSOR_OP".
 const char* name_of(UnitKind kind) noexcept;
+// For logs and traces: "TENSOR_OP queue 1 of core 0", without the queue for a kind that has one
+// only.
 std::string name_of(const UnitAddress& address);
 
-// Programs see the number of the unit where the core has its own id of the unit, so that the ids of
-// a run do not depend on what else the process does.
+// The sequence id that programs see for an id of the core: it has the unit's number where the
+// core's has the unit's id, so that the ids of a run do not depend on what else the process does.
 constexpr nrta_seq_t outward_id(uint16_t unit_number, queue::SequenceId id) noexcept {
   return queue::sequence_of(unit_number, queue::counter_of(id));
 }

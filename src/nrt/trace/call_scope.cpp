@@ -25,7 +25,7 @@ void CallScope::begin(std::string_view call) noexcept {
 void CallScope::end() noexcept {
   open_call = nullptr;
   span_->end_ns = now_ns();
-  tell(*span_);
+  publish(*span_);
 }
 
 void CallNotes::core(int core) noexcept {

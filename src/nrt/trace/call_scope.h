@@ -1,5 +1,5 @@
-// CallScope: a call of the API as an event, from its begin to its end. A call that is made by
-// another call is part of that one.
+// CallScope: a call of the API as an event, from its begin to its end. A call that the library
+// makes inside another call belongs to the outer one and is no event of its own.
 #pragma once
 
 #include <optional>
@@ -35,7 +35,8 @@ class CallScope {
   std::optional<Span> span_;
 };
 
-// What the calling thread's call learns on its way. Without a call that is recorded: nothing.
+// Adds to the call that the calling thread is in what is known only later: its core, its request.
+// Does nothing when that call is not recorded.
 struct CallNotes {
   static void core(int core) noexcept;
   static void request(nrta_seq_t sequence) noexcept;

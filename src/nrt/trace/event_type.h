@@ -10,7 +10,7 @@
 
 namespace millrace::nrt::trace {
 
-// The place of its name in event_type_names().
+// The index of its name in event_type_names().
 using EventType = uint8_t;
 // What units run, as opposed to the calls that programs make.
 inline constexpr EventType kExecRunning = 0;  // "nc_exec_running": a core computes

@@ -1,4 +1,5 @@
-// ExecutionScope: an execution on a core as an event, with its operators where somebody wants them.
+// ExecutionScope: an execution on a core as an event, with its operators when a listener wants
+// them.
 #pragma once
 
 #include <optional>
@@ -10,7 +11,7 @@
 
 namespace millrace::nrt::trace {
 
-// On the thread that runs the request, around all that it does.
+// Lives on the thread that runs the request, around the whole run.
 class ExecutionScope final : private queue::ProgressObserver {
  public:
   ExecutionScope(const Model& model, queue::RunControl& control, nrta_seq_t sequence,

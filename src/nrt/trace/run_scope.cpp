@@ -17,7 +17,7 @@ void RunScope::begin(EventType type, nrta_seq_t sequence, int64_t scheduled_ns) 
 
 void RunScope::end() noexcept {
   span_->end_ns = now_ns();
-  tell(*span_);
+  publish(*span_);
 }
 
 }  // namespace millrace::nrt::trace

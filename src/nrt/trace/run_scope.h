@@ -1,4 +1,4 @@
-// RunScope: what a unit does for one request as an event, from its begin to its end.
+// RunScope: the run of one request on a unit as an event, from its begin to its end.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace millrace::nrt::trace {
 
-// On the thread that runs the request, around all that it does.
+// Lives on the thread that runs the request, around the whole run.
 class RunScope {
  public:
-  // `scheduled_ns` as of Span.
+  // `scheduled_ns`: as Span::scheduled_ns.
   RunScope(EventType type, nrta_seq_t sequence, int64_t scheduled_ns) noexcept {
     if (listening()) [[unlikely]]
       begin(type, sequence, scheduled_ns);
@@ -23,7 +23,7 @@ class RunScope {
   RunScope(const RunScope&) = delete;
   RunScope& operator=(const RunScope&) = delete;
 
-  // Null when nobody listens.
+  // Null when there was no listener at the begin.
   Span* span() noexcept { return span_ ? &*span_ : nullptr; }
   void add_bytes(size_t bytes) noexcept {
     if (span_) [[unlikely]]

@@ -49,7 +49,7 @@ size_t wanted_steps(const Model& model) noexcept {
   return steps;
 }
 
-void tell(const Span& span) noexcept {
+void publish(const Span& span) noexcept {
   Listeners& known = listeners();
   const std::shared_lock lock(known.mutex);
   for (const std::shared_ptr<Listener>& listener : known.all) listener->on_span(span);

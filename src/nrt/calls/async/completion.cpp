@@ -26,7 +26,6 @@ NRT_STATUS never_issued(const char* call, nrta_seq_t sequence) {
 
 using namespace millrace::nrt;
 using millrace::Result;
-using millrace::Status;
 
 extern "C" {
 
@@ -34,7 +33,7 @@ NRT_STATUS nrta_is_completed(nrta_seq_t seq, bool* is_completed) {
   return with_runtime("nrta_is_completed", [&](Runtime& runtime) {
     if (is_completed == nullptr) return NRT_INVALID;
     RequestUnit* const unit = unit_of(runtime, seq);
-    *is_completed = unit != nullptr && unit->queue().is_completed(unit->inward(seq));
+    *is_completed = unit != nullptr && unit->queue_unit().is_completed(unit->inward(seq));
     return unit != nullptr ? NRT_SUCCESS : NRT_INVALID;
   });
 }
@@ -49,7 +48,7 @@ NRT_STATUS nrta_event_register_seq_id_completion(nrta_seq_t seq, int fd) {
     RequestUnit* const unit = unit_of(runtime, seq);
     if (unit == nullptr) return never_issued(kCall, seq);
     trace::note_request(seq);
-    return report(kCall, unit->queue().notify_fd(unit->inward(seq), fd));
+    return report(kCall, unit->queue_unit().notify_fd(unit->inward(seq), fd));
   });
 }
 
@@ -62,7 +61,7 @@ NRT_STATUS nrta_event_register_xu_completion(int lnc, nrta_xu_t xu, int queue, i
     trace::note_core(lnc);
     const Result<RequestUnit*> unit = runtime.units().use(*address);
     if (!unit.ok()) return report(kCall, unit.status());
-    return report(kCall, (*unit)->queue().notify_each_fd(fd));
+    return report(kCall, (*unit)->queue_unit().notify_each_fd(fd));
   });
 }
 
@@ -82,9 +81,8 @@ NRT_STATUS nrta_get_completion_handle(nrta_seq_t seq, int* fd) {
 
 NRT_STATUS nrta_error_tracker_create(uint32_t lnc_idx, nrta_error_tracker_t** error_tracker) {
   constexpr const char* kCall = "nrta_error_tracker_create";
-  return with_runtime(kCall, [&](Runtime& runtime) {
+  return with_core(kCall, lnc_idx, [&](Runtime&) {
     if (error_tracker == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
-    if (const Status core = runtime.check_core(lnc_idx); !core.ok()) return report(kCall, core);
     trace::note_core(static_cast<int>(lnc_idx));
     *error_tracker = reinterpret_cast<nrta_error_tracker_t*>(
         TrackerHandles::of_process().make(std::make_shared<ErrorTracker>()));

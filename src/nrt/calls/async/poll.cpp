@@ -27,7 +27,7 @@ Result<UnitAddress> address_of(Runtime& runtime, std::span<const UnitKind> kinds
   return address;
 }
 
-// Polled in loops: nothing here but checks and loads, and no event for whoever traces.
+// Programs call this in loops, so it only checks and loads, and is no event for traces.
 NRT_STATUS last_completed(std::span<const UnitKind> kinds, uint32_t core, uint32_t kind, int queue,
                           nrta_seq_t* sequence) noexcept {
   const InCall inside;

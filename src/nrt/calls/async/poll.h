@@ -1,4 +1,4 @@
-// How far a unit is, by the numbers that programs have for units.
+// The progress of units, by the numbers that programs use for units.
 #pragma once
 
 #include <array>
@@ -11,15 +11,16 @@
 
 namespace millrace::nrt {
 
-// 2.28 counted five kinds of units, later clients count three.
+// What `kind` counts: SDK 2.28 knew five kinds of units, later clients know three.
 inline constexpr std::array kKindsOf228 = {UnitKind::kRead, UnitKind::kWrite, UnitKind::kOp,
                                            UnitKind::kCompute, UnitKind::kCollectives};
 inline constexpr std::array kKinds = {UnitKind::kOp, UnitKind::kCompute, UnitKind::kCollectives};
 
-// kInvalidArgument for a unit that there is not.
+// kInvalidArgument for a unit that does not exist.
 Result<UnitAddress> address_of(Runtime& runtime, std::span<const UnitKind> kinds, uint32_t core,
                                uint32_t kind, int queue);
 
+// nrta_get_sequence.
 NRT_STATUS last_completed(std::span<const UnitKind> kinds, uint32_t core, uint32_t kind, int queue,
                           nrta_seq_t* sequence) noexcept;
 

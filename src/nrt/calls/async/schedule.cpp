@@ -8,14 +8,14 @@
 #include "nrt/calls/execution.h"
 #include "nrt/process/runtime.h"
 #include "nrt/requests/binding.h"
-#include "nrt/requests/collective_task.h"
+#include "nrt/requests/collective.h"
 #include "nrt/requests/compute_task.h"
 #include "nrt/requests/transfer_task.h"
 
 namespace millrace::nrt {
 namespace {
 
-// A route with its core, and a reply with its tracker, both checked.
+// The unit of a route and the target of a reply, once both are checked.
 struct Destination {
   RequestUnit* unit = nullptr;
   StatusTarget target;
@@ -30,7 +30,7 @@ NRT_STATUS find_destination(Runtime& runtime, const Route& route, int core_of_ob
       return report(route.call, NRT_INVALID_HANDLE, "the error tracker was destroyed");
   }
   const int core = route.core.value_or(core_of_object == kNoCore ? 0 : core_of_object);
-  // Negative numbers become large ones, which are refused.
+  // A negative number becomes a large one, which Units refuses.
   const UnitAddress address{static_cast<uint32_t>(core), route.kind,
                             static_cast<uint32_t>(route.queue)};
   if (Status status = runtime.units().check(address); !status.ok())
@@ -41,11 +41,11 @@ NRT_STATUS find_destination(Runtime& runtime, const Route& route, int core_of_ob
   return NRT_SUCCESS;
 }
 
-// `fill(task, target)` fills in a task of the kind that the unit has.
+// Submits a task of the class that the unit has; `fill(task, target)` fills it in.
 template <class Task, class Fill>
 NRT_STATUS submit(const Route& route, Destination& destination, Fill&& fill) {
   RequestUnit& unit = *destination.unit;
-  const Result<queue::SequenceId> id = unit.queue().try_submit(
+  const Result<queue::SequenceId> id = unit.queue_unit().try_submit(
       [&](queue::Task& task) { fill(static_cast<Task&>(task), std::move(destination.target)); });
   if (!id.ok()) return report(route.call, id.status());
   const nrta_seq_t sequence = unit.outward(*id);
@@ -64,7 +64,7 @@ NRT_STATUS submit_transfer(Runtime& runtime, const Route& route, int core_of_ten
   });
 }
 
-// Null, and `status` the reason, when the handle is dead or the range leaves the tensor.
+// Null, with the reason in `status`, when the handle is not live or the range leaves the tensor.
 const Tensor* tensor_with(const Route& route, nrt_tensor* handle, uint64_t offset, uint64_t bytes,
                           NRT_STATUS& status) {
   const std::shared_ptr<Tensor>& tensor = TensorHandles::find(handle);

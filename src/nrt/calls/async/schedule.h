@@ -1,4 +1,4 @@
-// How requests come to the units: what the forms of a call have in common.
+// Scheduling of requests: the implementation that all published forms of a call share.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,20 @@
 
 namespace millrace::nrt {
 
-// Instead of a core: that of the tensor, the model or the communicator; 0 for tensors of the host.
+// For Route::core: the core of the tensor, the model or the communicator; 0 for tensors of the
+// host.
 inline constexpr std::nullopt_t kCoreOfObject = std::nullopt;
 
-// Where a request goes, and where its id does.
+// The call, the unit that runs the request, and the variable that receives the request's id.
 struct Route {
   const char* call;  // for messages
   UnitKind kind;
-  std::optional<int> core;  // the caller's, not checked
+  std::optional<int> core;  // as the caller gave it; checked when the request is scheduled
   int queue;
   nrta_seq_t* sequence;  // may be null
 };
 
-// Where its status goes; one of the two may be set.
+// The receiver of the request's status; one of the two may be set.
 struct Reply {
   NRT_STATUS* ret = nullptr;
   nrta_error_tracker* tracker = nullptr;
@@ -46,7 +47,7 @@ NRT_STATUS schedule_copy(const Route& route, nrt_tensor* source, uint64_t source
                          Reply reply) noexcept;
 NRT_STATUS schedule_execution(const Route& route, nrt_model* model, const nrt_tensor_set_t* inputs,
                               nrt_tensor_set_t* outputs, Reply reply) noexcept;
-// Takes the context over, and sets the caller's pointer to null.
+// Takes over the context, and sets the caller's pointer to null.
 NRT_STATUS schedule_collective(const Route& route, nrt_cc_context** context, Reply reply) noexcept;
 
 }  // namespace millrace::nrt

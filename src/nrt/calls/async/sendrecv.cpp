@@ -1,5 +1,5 @@
-// Sends and receives between processes. Cores open and close, but nothing connects them: there are
-// no communicators and no requests, so that every handle to one is invalid.
+// Sends and receives between processes. Cores can be opened and closed, but not connected:
+// communicators and requests never exist, so every handle to one is invalid.
 #include <fmt/format.h>
 
 #include "nrt/calls/call.h"
@@ -8,7 +8,7 @@
 namespace millrace::nrt {
 namespace {
 
-// Room that programs may reckon with.
+// The limits that programs are given.
 constexpr int kMostCommunicators = 64;
 constexpr int kMostPendingRequests = 1024;
 
@@ -20,7 +20,7 @@ NRT_STATUS give_limit(const char* call, int limit, int* out) noexcept {
   });
 }
 
-// Begins a connection, which fails once the arguments are known to make sense.
+// Checks the arguments of a connection, which then fails.
 NRT_STATUS begin_connection(const char* call, const char* peer_ip, int peer_core, int core,
                             nrt_async_sendrecv_comm_t** comm) noexcept {
   return with_runtime(call, [&](Runtime& runtime) {

@@ -1,5 +1,5 @@
-// nrt_inspect_*: the inspection sessions of developer tools. Of what they may ask for, the system
-// profile exists here: the JSON of nrt_sys_trace_fetch_events, in a file.
+// nrt_inspect_*: the inspection sessions of developer tools. Of the profiles that they may ask for,
+// only the system profile exists here: the JSON of nrt_sys_trace_fetch_events, in a file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "nrt/calls/call.h"
-#include "nrt/calls/profiling/name_list.h"
+#include "nrt/calls/out_values.h"
 #include "nrt/nrt_profile.h"
 #include "nrt/recording/inspection.h"
 
 namespace millrace::nrt {
 namespace {
 
-// "all" stands for those before it.
+// "all" means all those before it.
 constexpr std::array kActivities = {"system_profile", "device_profile", "host_memory", "cpu_util",
                                     "all"};
 constexpr size_t kSystemProfile = 0, kAll = 4;

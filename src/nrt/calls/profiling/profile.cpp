@@ -33,7 +33,7 @@ struct Profiles {
   std::map<std::string, std::shared_ptr<trace::ModelProfile>> by_file;
 };
 
-// All of these are never destroyed: a program may exit while they are at work.
+// None of these is ever destroyed, since a program may exit while it profiles.
 Profiles& profiles() {
   static auto* const profiles = new Profiles;
   return *profiles;
@@ -53,7 +53,8 @@ NRT_STATUS begin_profile(const char* call, const std::shared_ptr<Model>& model,
   const std::lock_guard lock(known.mutex);
   if (known.by_file.contains(filename))
     return report(call, NRT_INVALID, fmt::format("the profile {} has begun already", filename));
-  if (const Status place = trace::check_file(filename); !place.ok()) return report(call, place);
+  if (const Status writable = trace::check_file(filename); !writable.ok())
+    return report(call, writable);
   const auto profile = std::make_shared<trace::ModelProfile>(model);
   const auto entry = known.by_file.emplace(filename, profile).first;
   try {
@@ -65,7 +66,7 @@ NRT_STATUS begin_profile(const char* call, const std::shared_ptr<Model>& model,
   return NRT_SUCCESS;
 }
 
-// One that cannot be written goes on.
+// A profile that cannot be written goes on.
 NRT_STATUS end_profile(const char* call, const char* filename) {
   Profiles& known = profiles();
   const std::lock_guard lock(known.mutex);
@@ -94,7 +95,7 @@ trace::Recording::Save to_file(std::string path) {
   };
 }
 
-// What became of a recording that was to be saved.
+// The status of saving a recording; `otherwise` says why there was none to save.
 NRT_STATUS outcome_of(const char* call, const std::optional<Status>& saved, const char* otherwise) {
   return saved ? report(call, *saved) : report(call, NRT_INVALID, otherwise);
 }
@@ -165,9 +166,7 @@ NRT_STATUS nrt_profile_continuous_start(void) {
 
 NRT_STATUS nrt_profile_continuous_save(uint32_t vnc, nrt_profile_continuous_options_t* options) {
   constexpr const char* kCall = "nrt_profile_continuous_save";
-  return with_runtime(kCall, [&](Runtime& runtime) {
-    if (const millrace::Status status = runtime.check_core(vnc); !status.ok())
-      return report(kCall, status);
+  return with_core(kCall, vnc, [&](Runtime&) {
     const nrt_profile_continuous_options chosen =
         options == nullptr ? nrt_profile_continuous_options() : *options;
     const auto path =

@@ -1,5 +1,5 @@
-// nrt_sys_trace_*: what the runtime did when. Works without the runtime, so that its begin and its
-// end can be recorded, and fetched afterwards.
+// nrt_sys_trace_*: a record of what the runtime did and when. These calls work without the runtime,
+// so that nrt_init and nrt_close can be recorded, and the events fetched afterwards.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "nrt/calls/call.h"
-#include "nrt/calls/profiling/name_list.h"
+#include "nrt/calls/out_values.h"
 #include "nrt/nrt_sys_trace.h"
 #include "nrt/recording/event_json.h"
 #include "nrt/recording/recording.h"

@@ -1,4 +1,4 @@
-// Tensors: memory, and the calls that copy on the calling thread.
+// Tensors: their memory, and the copies that the calling thread makes.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -26,8 +26,8 @@ NRT_STATUS with_tensor(const char* call, const nrt_tensor_t* handle, Body&& body
   });
 }
 
-// For calls that have no status to return. Inside a call; after the end of the runtime there is
-// nothing to find, and its handles are being taken away.
+// For calls that cannot return a status. Requirement: the thread is inside a call. Null without a
+// runtime, since nrt_close ends the handles.
 const Tensor* find_running(const nrt_tensor_t* handle) noexcept {
   return Runtime::current() == nullptr ? nullptr : TensorHandles::find(handle).get();
 }
@@ -45,7 +45,7 @@ NRT_STATUS check_copy(const char* call, const Tensor& tensor, uint64_t offset, c
   return NRT_SUCCESS;
 }
 
-// Requirement: it was checked.
+// Requirement: check_copy has accepted the arguments.
 void copy(const Tensor& tensor, uint64_t offset, void* buffer, uint64_t bytes, bool to_tensor) {
   if (bytes == 0) return;
   if (to_tensor)
@@ -128,7 +128,7 @@ NRT_STATUS nrt_tensor_allocate_empty(const char* name, nrt_tensor_t** tensor) {
   constexpr const char* kCall = "nrt_tensor_allocate_empty";
   return with_runtime(kCall, [&](Runtime&) {
     if (tensor == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
-    return give(Tensor::empty(name_or_empty(name)), tensor);
+    return give(Tensor::without_memory(name_or_empty(name)), tensor);
   });
 }
 

@@ -1,8 +1,8 @@
 // The asynchronous calls as programs built against SDK 2.28 find them: with error trackers, on the
 // core of the tensor, and with units of their own for reads and for writes.
 //
-// Such programs ask for the names with the version node NRT_2.0.0; sources that are built now get
-// here by the names with "v2".
+// Such programs look up the names with the version node NRT_2.0.0; sources that are built now use
+// the names with "v2".
 #include "nrt/calls/async/poll.h"
 #include "nrt/calls/async/schedule.h"
 #include "nrt/calls/call.h"
@@ -59,7 +59,7 @@ NRT_STATUS nrta_v2_get_sequence(uint32_t lnc, int xu, int queue, nrta_seq_t* seq
 }
 MILLRACE_AS_OF_228(nrta_v2_get_sequence, nrta_get_sequence);
 
-// Unchanged, under both nodes.
+// The same calls under both version nodes.
 
 NRT_STATUS nrta_v2_is_completed(nrta_seq_t seq, bool* is_completed) {
   return nrta_is_completed(seq, is_completed);

@@ -1,15 +1,16 @@
 // Models: loading, and what programs ask about them.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <span>
 
 #include "base/log.h"
 #include "nrt/calls/call.h"
-#include "nrt/calls/copy_out.h"
-#include "nrt/calls/tensor_info.h"
-#include "nrt/calls/world.h"
+#include "nrt/calls/out_values.h"
 #include "nrt/nrt.h"
 #include "nrt/nrt_experimental.h"
 #include "nrt/objects/model.h"
@@ -65,6 +66,37 @@ NRT_STATUS load(const char* call, const void* bytes, size_t size, int32_t core, 
   });
 }
 
+// Copies one tensor's description, and its shape to `shapes`, which moves behind it.
+void write(const ModelTensor& tensor, nrt_tensor_info_t& info, uint32_t*& shapes) {
+  const size_t length = std::min<size_t>(tensor.name.size(), NRT_TENSOR_NAME_MAX - 1);
+  std::memcpy(info.name, tensor.name.data(), length);
+  info.usage = tensor.usage;
+  info.size = tensor.bytes;
+  info.dtype = tensor.type;
+  info.shape = shapes;
+  info.ndim = static_cast<uint32_t>(tensor.shape.size());
+  shapes = std::copy(tensor.shape.begin(), tensor.shape.end(), shapes);
+}
+
+// One block of memory with the descriptions of all tensors, inputs first, and their shapes. Names
+// that are too long are cut. For std::free. Throws bad_alloc.
+nrt_tensor_info_array_t* make_tensor_info(const Model& model) {
+  size_t tensors = 0, extents = 0;
+  for (const auto* side : {&model.inputs(), &model.outputs()}) {
+    tensors += side->size();
+    for (const ModelTensor& tensor : *side) extents += tensor.shape.size();
+  }
+  const size_t shapes_at = sizeof(nrt_tensor_info_array_t) + tensors * sizeof(nrt_tensor_info_t);
+  void* const block = std::calloc(1, shapes_at + extents * sizeof(uint32_t));
+  if (block == nullptr) throw std::bad_alloc();
+  auto* const array = static_cast<nrt_tensor_info_array_t*>(block);
+  auto* shapes = reinterpret_cast<uint32_t*>(static_cast<std::byte*>(block) + shapes_at);
+  for (const auto* side : {&model.inputs(), &model.outputs()})
+    for (const ModelTensor& tensor : *side)
+      write(tensor, array->tensor_array[array->tensor_count++], shapes);
+  return array;
+}
+
 }  // namespace
 }  // namespace millrace::nrt
 
@@ -82,8 +114,8 @@ NRT_STATUS nrt_load_collectives(const void* neff_bytes, size_t size, int32_t vnc
                                 nrt_model_t** model) {
   constexpr const char* kCall = "nrt_load_collectives";
   return with_runtime(kCall, [&](Runtime&) {
-    const NRT_STATUS world = check_world(kCall, ctx_device_id, ctx_device_count);
-    return world == NRT_SUCCESS ? load(kCall, neff_bytes, size, vnc, vnc_count, model) : world;
+    const NRT_STATUS rank = check_rank(kCall, ctx_device_id, ctx_device_count);
+    return rank == NRT_SUCCESS ? load(kCall, neff_bytes, size, vnc, vnc_count, model) : rank;
   });
 }
 
@@ -132,7 +164,7 @@ NRT_STATUS nrt_get_model_tensor_info(nrt_model_t* model, nrt_tensor_info_array_t
 
 NRT_STATUS nrt_free_model_tensor_info(nrt_tensor_info_array_t* tensor_info) {
   const trace::CallScope traced("nrt_free_model_tensor_info");
-  free_tensor_info(tensor_info);
+  std::free(tensor_info);
   return NRT_SUCCESS;
 }
 

@@ -3,7 +3,6 @@
 
 #include "nrt/calls/async/schedule.h"
 #include "nrt/calls/call.h"
-#include "nrt/calls/world.h"
 #include "nrt/nrt_async.h"
 
 using namespace millrace::nrt;
@@ -106,10 +105,10 @@ NRT_STATUS nrta_cc_prepare(nrt_cc_comm_t* comm, nrt_tensor_list_t* input, nrt_te
   return with_runtime(kCall, [&](Runtime& runtime) {
     if (comm == nullptr || input == nullptr || output == nullptr || cc_ctx == nullptr)
       return report(kCall, NRT_INVALID, "an argument is null");
-    if (const millrace::Status status = runtime.check_core(comm->vnc); !status.ok())
-      return report(kCall, status);
-    if (const NRT_STATUS world = check_world(kCall, comm->rank, comm->rank_n); world != NRT_SUCCESS)
-      return world;
+    if (const millrace::Status core = runtime.check_core(comm->vnc); !core.ok())
+      return report(kCall, core);
+    if (const NRT_STATUS rank = check_rank(kCall, comm->rank, comm->rank_n); rank != NRT_SUCCESS)
+      return rank;
     millrace::Result<std::shared_ptr<Collective>> made =
         Collective::prepare(*comm, *input, *output, {cc_op, op, dtype});
     if (!made.ok()) return report(kCall, made.status());

@@ -1,4 +1,4 @@
-#include "nrt/recording/life_inspection.h"
+#include "nrt/recording/environment_inspection.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -19,13 +19,14 @@ void warn(const std::string& what) {
   log(LogLevel::kWarning, "nrt", what);
 }
 
-// A process may start the runtime again, and programs may change their directory meanwhile.
+// Absolute, since the program may change its directory until nrt_close, and with a count, since it
+// may start the runtime again.
 std::string next_file_in(const std::string& directory) {
-  static std::atomic<unsigned> lives{0};
+  static std::atomic<unsigned> count{0};
   std::error_code ignored;  // then the path stays as it is
   const std::filesystem::path whole = std::filesystem::absolute(directory, ignored);
   return system_profile_in(ignored ? directory : whole.string(),
-                           fmt::format("{}_{}", ::getpid(), ++lives));
+                           fmt::format("{}_{}", ::getpid(), ++count));
 }
 
 void warn_of_other_profiles() {
@@ -37,7 +38,7 @@ void warn_of_other_profiles() {
 
 }  // namespace
 
-LifeInspection::LifeInspection(const std::string& directory) noexcept {
+EnvironmentInspection::EnvironmentInspection(const std::string& directory) noexcept {
   try {
     warn_of_other_profiles();
     if (directory.empty()) return;
@@ -48,17 +49,17 @@ LifeInspection::LifeInspection(const std::string& directory) noexcept {
     else
       warn(fmt::format("NEURON_RT_INSPECT_ENABLE: nothing is recorded: {}", begun.message()));
   } catch (const std::exception&) {
-    // Without memory for it the program goes on, as it does without a place.
+    // The program goes on without the profile, as it does when the file cannot be written.
   }
 }
 
-LifeInspection::~LifeInspection() {
+EnvironmentInspection::~EnvironmentInspection() {
   if (file_.empty()) return;
   try {
     if (const Status written = Inspection::of_process().end_for_good(file_); !written.ok())
       warn(fmt::format("NEURON_RT_INSPECT_ENABLE: the profile is lost: {}", written.message()));
   } catch (const std::exception&) {
-    // The runtime ends all the same.
+    // Ending the runtime matters more than the warning.
   }
 }
 
