@@ -19,7 +19,8 @@ double spacing(tensor::DataType type, double magnitude) {
 
 double step_of(const graph::Boundary& boundary, std::span<const float> theirs) {
   const tensor::DataType type = boundary.hw ? boundary.hw->type : boundary.cpu.type;
-  if (!is_floating(type)) return is_floating(boundary.cpu.type) ? boundary.quant.scale : 1.0;
+  if (!tensor::is_floating(type))
+    return tensor::is_floating(boundary.cpu.type) ? boundary.quant.scale : 1.0;
   double largest = 0;
   for (const float value : theirs)
     if (std::isfinite(value)) largest = std::max(largest, std::abs(double{value}));

@@ -7,7 +7,7 @@ namespace {
 
 MILLRACE_BEHAVIOUR(no_thread_for_lanes) {
   drop_device();
-  Result<Device> opened = [] {
+  Result<Device> opened = [this] {
     const test::ThreadRefusal refusal;
     Result<Device> without_lanes = Device::open(device_name(), {.lanes = kLanes});
     EXPECT_STATUS(without_lanes.status(), kOk);
