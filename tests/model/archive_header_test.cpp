@@ -135,7 +135,9 @@ TEST(ArchiveHeader, SaysWhatAForeignFileSeemsToBe) {
   EXPECT_THAT(status_of_text("\n\nsecond thoughts\n"s).message(),
               HasSubstr("it begins with text, \"second thoughts\""));
   EXPECT_THAT(status_of_text("\n \n"s).message(), HasSubstr("it begins with nothing but blanks"));
-  EXPECT_THAT(status_of_text("\x01\xfe"s + std::string(100, '\0')).message(),
+  std::string bytes(102, '\0');
+  bytes.replace(0, 2, "\x01\xfe");
+  EXPECT_THAT(status_of_text(bytes).message(),
               HasSubstr("it begins with the bytes 01 fe 00 00 00 00 00 00"));
 }
 

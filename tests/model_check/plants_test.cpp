@@ -54,7 +54,7 @@ TEST(ModelCheckFinds, ARequestReleasedWhileItIsGivenUp) {
 
 TEST(ModelCheckFinds, AWaiterThatLeavesTheListWithoutSaying) {
   expect_found([] { return lane_and_waiter(1, kSoon, Plant::kLeavesWithoutRemove); }, 1,
-               "that has gone");
+               "that is gone");
 }
 
 TEST(ModelCheckFinds, OrdersThatAreTooWeak) {

@@ -5,8 +5,10 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 
 #include "tests/nrt/fresh_process.h"
@@ -119,14 +121,28 @@ TEST(LogLevel, ThatDoesNotExistIsWarnedOfOnceAndMeansWarnings) {
                                          Not(ContainsRegex(warning + "[^~]*" + warning))));
 }
 
+// A new process runs its test from the beginning: it finds the file of the test that started it in
+// the environment.
+constexpr const char* kPathVariable = "LOG_TEST_PATH";
+
 class LogLocationFile : public testing::Test {
  protected:
+  LogLocationFile() {
+    if (const char* inherited = std::getenv(kPathVariable)) {
+      path_ = inherited;
+      return;
+    }
+    directory_.emplace();
+    path_ = directory_->file("log");
+    setenv(kPathVariable, path_.c_str(), 1);
+  }
+  ~LogLocationFile() override { unsetenv(kPathVariable); }
   std::string lines() const {
     std::ifstream file(path_);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  const TemporaryDirectory directory_;
-  const std::string path_ = directory_.file("log");
+  std::optional<TemporaryDirectory> directory_;
+  std::string path_;
 };
 
 TEST_F(LogLocationFile, GetsTheLinesInsteadOfStandardError) {

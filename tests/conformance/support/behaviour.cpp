@@ -37,7 +37,7 @@ std::string_view to_string(Tag tag) noexcept {
 
 std::string_view reason(Tag tag) noexcept {
   return tag == Tag::kComputes ? "the device leaves outputs as they are"
-                               : "the device takes no orders for faults";
+                               : "the device injects no faults";
 }
 
 const std::vector<Subject>& subjects() {
