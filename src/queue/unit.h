@@ -137,9 +137,9 @@ class Unit {
     return range;
   }
 
-  // submit (waiting for a place) and wait in one. If the unit is idle and a lane is free, the
-  // request runs on the calling thread in that lane's stead, in its place of the order: no hand-off
-  // and no wake-up. Not so with a watchdog or a thread of the unit's own.
+  // submit (waiting for a place) and wait in one call. If the unit is idle and a lane is free, the
+  // calling thread borrows that lane and runs the request itself, in the order of the unit: there
+  // is no hand-off and no wake-up. A unit with a watchdog or a thread of its own never does that.
   template <class Fill>
   Status execute(Fill&& fill) {
     if (std::optional<InlineRun> run = begin_inline()) {

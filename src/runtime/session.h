@@ -28,7 +28,7 @@ struct SessionOptions {
   CallbackOrder callback_order = CallbackOrder::kSubmission;
   // Whether jobs sync tensors with a device's own copy themselves, or the caller does.
   bool sync_inputs = true, sync_outputs = true;
-  std::string name = "a session";  // for people
+  std::string name = "a session";  // for messages and logs
   // Lanes that its jobs, synchronous ones too, may hold at the same time; at least 1.
   uint32_t max_lanes = kMaxConcurrentRuns;
   Placement placement = {};
@@ -77,9 +77,9 @@ class Session {
   // last 65,536 uncollected results are kept; the first time one is dropped, a line is logged.
   Status wait(SessionJobId id, std::chrono::milliseconds timeout);
 
-  // Runs a job to its end. Takes its place in the same order as asynchronous jobs; waits while
-  // max_concurrent_runs jobs are not completed. On the calling thread, in the stead of a lane,
-  // where one is free (no hand-off and no wake-up), unless the session is bound to a core.
+  // Runs a job to its end, in the same order as asynchronous jobs; waits while max_concurrent_runs
+  // jobs are not completed. If a lane is free, the calling thread borrows it and runs the job
+  // itself (no hand-off and no wake-up), unless the session is bound to a core.
   Status execute(const JobBindings& bindings);
 
  private:
