@@ -2,7 +2,8 @@
 // progress and asks, between two pieces of work, whether to go on; a watchdog reads the progress;
 // cancellations and deadlines request a stop.
 //
-// Written by the thread that runs the request, except for the request to stop; read by any thread.
+// Only the thread that runs the request writes it, except for the request to stop. Reading is
+// thread-safe.
 #pragma once
 
 #include <atomic>

@@ -157,7 +157,7 @@ void Unit::Impl::remove(uint64_t counter, Status status) noexcept {
 
 // After a request was removed: makes sure that it is passed and that those behind it run, even
 // if nothing else comes and all lanes are busy. When the head is running, or is just being
-// removed by somebody else, that thread does so.
+// removed by another thread, that thread does so.
 void Unit::Impl::pass_removed() noexcept {
   if (ring_.look(ring_.head()) == Look::kNothing) return;
   if (!lanes_->own(*this)) return;  // the lane that holds it will see

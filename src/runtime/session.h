@@ -47,7 +47,7 @@ class Session {
                                                  std::shared_ptr<const device::Program> program,
                                                  SessionOptions options = {});
   // close(). Requirement: no thread but that of callbacks is inside another function of this
-  // session; whoever is blocked in wait() or execute() must have returned before.
+  // session; threads that were blocked in wait() or execute() must have returned before.
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -55,8 +55,8 @@ class Session {
   // Jobs that have not started are cancelled, the running ones finish. Returns when the callbacks
   // of all jobs have run, and with them those that other sessions had posted before. May be called
   // from a callback, also of this session; the callbacks that are left run afterwards then. From
-  // here on submit() and execute() are kClosed; results stay collectable, and whoever is blocked
-  // in wait() or execute() returns soon. A second call returns at once.
+  // here on submit() and execute() are kClosed; results stay collectable, and threads that are
+  // blocked in wait() or execute() return soon. A second call returns at once.
   void close();
 
   const graph::CompiledModel& model() const noexcept;

@@ -72,7 +72,7 @@ class SampleBytes : public testing::TestWithParam<std::tuple<Network, int>> {
                               : test_model(network().onnx);
     if (!onnx) GTEST_SKIP() << "no test models beside the project";
     if (static_cast<int>(topology().cores.size()) < std::get<1>(GetParam()))
-      GTEST_SKIP() << "the machine has not so many cores";
+      GTEST_SKIP() << "the machine has too few cores";
     const auto compiled =
         compiler::compile(*onnx, {.batch_size = network().batch, .precision = network().precision});
     ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
