@@ -179,11 +179,15 @@ class Ring {
   // Whether `places` claims would succeed, one at least. Sequentially consistent because of Room,
   // which asks after the waiter is announced.
   bool has_room(uint32_t places = 1) const noexcept {
-    const uint64_t tail = tail_.load(std::memory_order_seq_cst);
-    const uint64_t progress = progress_.load(std::memory_order_seq_cst);
-    const uint32_t cells = std::max(places, uint32_t{1});
-    return tail < kLastCounter && tail + places <= freed(progress) + depth_ &&
-           (progress & kAheadMask) < kMaxAhead && vacant_cells(tail, cells) == cells;
+    uint64_t tail = tail_.load(std::memory_order_seq_cst);
+    for (;;) {
+      if (has_room_after(tail, places)) return true;
+      // As in claim(): the answer is exact only if `tail` is still the newest. Otherwise another
+      // submitter has taken the cells that were looked at.
+      const uint64_t again = tail_.load(std::memory_order_seq_cst);
+      if (again == tail) return false;
+      tail = again;
+    }
   }
   // Whether no request has a place. Sequentially consistent, see claim().
   bool is_idle() const noexcept {
@@ -248,6 +252,12 @@ class Ring {
   Cell& cell(uint64_t counter) noexcept { return cells_[counter & mask_]; }
   const Cell& cell(uint64_t counter) const noexcept { return cells_[counter & mask_]; }
 
+  bool has_room_after(uint64_t tail, uint32_t places) const noexcept {
+    const uint64_t progress = progress_.load(std::memory_order_seq_cst);
+    const uint32_t cells = std::max(places, uint32_t{1});
+    return tail < kLastCounter && tail + places <= freed(progress) + depth_ &&
+           (progress & kAheadMask) < kMaxAhead && vacant_cells(tail, cells) == cells;
+  }
   uint32_t free_places(uint64_t tail, uint32_t wanted) noexcept;
   uint32_t vacant_cells(uint64_t tail, uint32_t wanted) const noexcept;
 
@@ -279,7 +289,8 @@ auto Ring<Request, Sync>::claim(uint64_t& counter, uint32_t& count) noexcept -> 
       continue;
     }
     // Of this exchange and the fetch_or in close() one comes first: either the claim is refused, or
-    // the closing thread sees this submitter inside the unit. Sequentially consistent because of
+    // the closing thread sees this submitter inside the unit, or waits for it because it owns the
+    // unit (Unit::Impl::begin_inline). Sequentially consistent because of
     // is_idle(), by which the monitor decides that the unit needs no watching any more.
     if (tail_.compare_exchange_weak(tail, tail + claimable, std::memory_order_seq_cst,
                                     std::memory_order_relaxed)) {

@@ -1,4 +1,4 @@
-// Room: the threads that wait until places of a unit are free. Thread-safe.
+// Room: the threads that wait until places of a unit, or of several, are free. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -30,6 +30,14 @@ class Room {
     if (waiting_.load(std::memory_order_seq_cst) == 0) return;
     { const std::lock_guard lock(mutex_); }
     changed_.notify_all();
+  }
+  // The same after one place became free, where every waiter asks for one: wakes one of them. If a
+  // thread that was not waiting takes the place first, the completion of its request calls this
+  // again. A woken thread that takes no place after all must call it, too.
+  void one_place_freed() noexcept {
+    if (waiting_.load(std::memory_order_seq_cst) == 0) return;
+    { const std::lock_guard lock(mutex_); }
+    changed_.notify_one();
   }
 
  private:

@@ -77,6 +77,10 @@ void Unit::close() {
   impl_->close();
 }
 
+void Unit::begin_close() noexcept {
+  impl_->begin_close();
+}
+
 Result<SequenceId> Unit::claim(const SubmitOptions& options, Patience patience, Deadline limit) {
   return impl_->claim(options, patience, limit);
 }
@@ -147,6 +151,10 @@ Status Unit::notify_free_fd(uint32_t k, int fd) {
 
 uint32_t Unit::in_flight() const noexcept {
   return impl_->ring().in_flight();
+}
+
+bool Unit::has_room() const noexcept {
+  return impl_->ring().has_room();
 }
 
 uint32_t Unit::depth() const noexcept {

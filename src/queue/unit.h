@@ -98,9 +98,14 @@ class Unit {
   // waiter; delivers the remaining callbacks (from the dispatcher thread they run afterwards).
   // Results stay known; whatever needs the unit says kClosed.
   void close();
+  // The first step of close(), which has to follow: from here on requests are refused with kClosed,
+  // and none starts. Returns at once. Owners of several units call it for all of them first, so
+  // that the running requests of all have the same time to end.
+  void begin_close() noexcept;
 
-  // Claims a place, calls `fill` (must not block; throwing ends the program, since a claimed place
-  // cannot be returned) with a task on this thread, and makes the request ready. When `depth`
+  // Claims a place, calls `fill` (must not wait for a request; throwing ends the program, since a
+  // claimed place cannot be returned) with a task on this thread, and makes the request ready. When
+  // `depth`
   // requests are not completed, does what the unit's policy says. Never waits for the device,
   // except with WhenFull::kBlock.
   //   kQueueFull          no place, or 65,536 removed requests behind one that does not end
@@ -142,12 +147,12 @@ class Unit {
   // is no hand-off and no wake-up. A unit with a watchdog or a thread of its own never does that.
   template <class Fill>
   Status execute(Fill&& fill) {
-    if (std::optional<InlineRun> run = begin_inline()) {
-      [&]() noexcept { fill(task(run->id)); }();
-      return run_inline(*run);
-    }
-    Result<SequenceId> id = submit_until(kNoDeadline, std::forward<Fill>(fill));
-    return id.ok() ? wait(*id, std::chrono::nanoseconds::max()) : id.status();
+    return execute_claiming(Patience::kUntilLimit, fill);
+  }
+  // The same, but never waits for a place: kQueueFull.
+  template <class Fill>
+  Status try_execute(Fill&& fill) {
+    return execute_claiming(Patience::kNone, fill);
   }
 
   // The request's status once completed; kPending when `timeout` passed first (zero polls, negative
@@ -188,6 +193,10 @@ class Unit {
 
   // Requests accepted and not completed.
   uint32_t in_flight() const noexcept;
+  // Whether a request would find a place. Sequentially consistent: of a thread that announces that
+  // it waits and then asks here, and one that completes a request and then looks for those that
+  // wait, at least one sees the other.
+  bool has_room() const noexcept;
   uint32_t depth() const noexcept;
   uint16_t id() const noexcept;
 
@@ -217,6 +226,17 @@ class Unit {
     [&]() noexcept { fill(task(*id)); }();
     publish(*id, options);
     return id;
+  }
+  template <class Fill>
+  Status execute_claiming(Patience patience, Fill& fill) {
+    if (std::optional<InlineRun> run = begin_inline()) {
+      [&]() noexcept { fill(task(run->id)); }();
+      return run_inline(*run);
+    }
+    SubmitOptions options;
+    const Result<SequenceId> id =
+        submit_claimed(claim(options, patience, kNoDeadline), fill, options);
+    return id.ok() ? wait(*id, std::chrono::nanoseconds::max()) : id.status();
   }
   Result<SequenceId> claim(const SubmitOptions& options, Patience patience, Deadline limit);
   Result<SubmittedRange> claim_n(uint32_t count, Deadline deadline);

@@ -25,6 +25,7 @@ uint64_t Unit::Impl::ticket() const noexcept {
 }
 
 bool Unit::Impl::run_one(LaneId lane) noexcept {
+  if (closed_.load(std::memory_order_seq_cst)) return true;  // close() cancels what is left
   const uint64_t counter = take_head();
   return counter == 0 || run_taken(counter, lane);
 }
@@ -207,10 +208,18 @@ void Unit::Impl::cell_vacated(uint64_t counter) noexcept {
   room_.changed();
 }
 
-void Unit::Impl::close() {
-  if (closed_.exchange(true, std::memory_order_seq_cst)) return wait_until_closed();
+void Unit::Impl::begin_close() noexcept {
+  const std::lock_guard lock(watch_mutex_);
+  if (closed_.exchange(true, std::memory_order_seq_cst)) return;
+  closed_at_ = std::chrono::steady_clock::now();
+  stuck_request(closed_at_, std::chrono::nanoseconds::max());  // progress counts from here
   ring_.close();
   room_.changed();
+}
+
+void Unit::Impl::close() {
+  if (closing_.exchange(true, std::memory_order_seq_cst)) return wait_until_closed();
+  begin_close();
   take_from_lanes();
   submitters_.wait_until_gone();
   cancel_queued();
@@ -240,24 +249,15 @@ void Unit::Impl::take_from_lanes() {
   const std::chrono::nanoseconds patience = close_patience();
   const auto look_again =
       std::min<std::chrono::nanoseconds>(patience, std::chrono::milliseconds(50));
-  const Deadline begin = std::chrono::steady_clock::now();
-  const Deadline log_at = begin + std::min<std::chrono::nanoseconds>(patience / 2, kLongClose);
+  const auto long_wait = std::min<std::chrono::nanoseconds>(patience / 2, kLongClose);
   bool logged = false;
-  uint64_t marks = 0;
-  Deadline since = begin;
   while (!lanes_->reclaim(*this, std::chrono::steady_clock::now() + look_again)) {
     const std::lock_guard lock(watch_mutex_);
     const Deadline now = std::chrono::steady_clock::now();
     const uint64_t running = ring_.running();
-    const uint64_t seen = running_->control.marks();
-    if (running != 0 && now >= log_at && !std::exchange(logged, true))
+    if (running != 0 && now - closed_at_ >= long_wait && !std::exchange(logged, true))
       log_close_waits(running, patience);
-    if (seen != marks || running == 0) {
-      marks = seen;
-      since = now;
-    } else if (now - since >= patience) {
-      give_up(running, patience);
-    }
+    if (const uint64_t stuck = stuck_request(now, patience); stuck != 0) give_up(stuck, patience);
   }
 }
 

@@ -64,6 +64,7 @@ class Unit::Impl final : public Source, public Watched {
   // See Unit::close. Afterwards this object is held only by lanes and the monitor, for a moment,
   // and by handles that ask for results.
   void close();
+  void begin_close() noexcept;
 
   // Submitting. A claimed place must be published.
   Result<SequenceId> claim(const SubmitOptions& options, Patience patience, Deadline limit);
@@ -165,6 +166,7 @@ class Unit::Impl final : public Source, public Watched {
   void call_at(Deadline when) noexcept;
   Deadline check_deadlines(Deadline now);
   Deadline check_progress(Deadline now);
+  uint64_t stuck_request(Deadline now, std::chrono::nanoseconds patience);
   bool give_up(uint64_t counter, std::chrono::nanoseconds patience);
   std::string report(const Running& hung, uint64_t counter, std::chrono::nanoseconds patience);
   void log_close_waits(uint64_t counter, std::chrono::nanoseconds patience);
@@ -203,8 +205,9 @@ class Unit::Impl final : public Source, public Watched {
   Room room_;
 
   // Read with every request, written hardly ever.
-  std::atomic<bool> closed_{false};  // close has begun
-  std::atomic<bool> ended_{false};   // close has returned
+  std::atomic<bool> closed_{false};   // begin_close was called: nothing is accepted or started
+  std::atomic<bool> closing_{false};  // close has begun
+  std::atomic<bool> ended_{false};    // close has returned
   std::atomic<UnitState> state_{UnitState::kHealthy};
   std::atomic<uint32_t> generation_{0};
   std::atomic<bool> watching_{false};  // for progress
@@ -217,7 +220,7 @@ class Unit::Impl final : public Source, public Watched {
   std::atomic<int64_t> mean_run_ns_{0};
 
   // Written by submitters.
-  alignas(64) Visitors submitters_;  // between claim and publish
+  alignas(64) Visitors submitters_;  // between claim and publish, unless they own the unit
 
   // Written by those who wait.
   alignas(64) Visitors inside_;  // threads that may take long, or remove a request
@@ -226,11 +229,13 @@ class Unit::Impl final : public Source, public Watched {
   alignas(64) mutable std::mutex failure_mutex_;
   Status failure_;
   std::mutex watch_mutex_;  // for giving up, and for looks at running_ without owning the unit
+  // The running request as it was last seen to make progress. Under watch_mutex_.
   struct {
     uint64_t counter = 0;
     uint64_t marks = 0;
     Deadline since;
-  } seen_;  // the monitor's
+  } seen_;
+  Deadline closed_at_;  // under watch_mutex_
 };
 
 }  // namespace millrace::queue

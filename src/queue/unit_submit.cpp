@@ -225,18 +225,17 @@ void Unit::Impl::watch(Deadline deadline) noexcept {
     call_at(std::chrono::steady_clock::now() + options_.watchdog / 4);
 }
 
+// This thread claims the place as the owner of the unit, and stays the owner until the request is
+// published or has run. A closing thread waits until it is the owner, so this one need not enter
+// `submitters_`.
 std::optional<Unit::InlineRun> Unit::Impl::begin_inline() {
   if (has_own_lanes_ || options_.watchdog.count() > 0) return std::nullopt;
-  submitters_.enter();
-  std::optional<LaneId> lane;
-  if (!closed_.load(std::memory_order_seq_cst) && ring_.in_flight() == 0)
-    lane = lanes_->borrow(*this);
-  if (lane) {
-    uint32_t count = 1;
-    if (const Result<SequenceId> id = try_claim(count); id.ok()) return InlineRun{*id, *lane};
-    lanes_->give_back(*this, *lane);
-  }
-  submitters_.leave();
+  if (closed_.load(std::memory_order_seq_cst) || ring_.in_flight() != 0) return std::nullopt;
+  const std::optional<LaneId> lane = lanes_->borrow(*this);
+  if (!lane) return std::nullopt;
+  uint32_t count = 1;
+  if (const Result<SequenceId> id = try_claim(count); id.ok()) return InlineRun{*id, *lane};
+  lanes_->give_back(*this, *lane);
   return std::nullopt;
 }
 
@@ -261,13 +260,10 @@ Status Unit::Impl::run_inline(const InlineRun& run) noexcept {
 bool Unit::Impl::run_as_owner(uint64_t counter, LaneId lane) noexcept {
   const DefaultFloatEnvironment floats;
   // Usually first in line: then nobody else ever sees it waiting.
-  if (ring_.head() == counter && !closed_.load(std::memory_order_seq_cst)) {
-    submitters_.leave();
+  if (ring_.head() == counter && !closed_.load(std::memory_order_seq_cst))
     return run_taken(counter, lane);
-  }
   // Others have submitted meanwhile, and come first.
   ring_.publish(counter);
-  submitters_.leave();
   while (has_work() && ring_.completed() < counter)
     if (!run_one(lane)) return false;
   return true;

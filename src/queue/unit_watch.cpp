@@ -65,14 +65,20 @@ Deadline Unit::Impl::check_progress(Deadline now) {
     if (ring_.is_idle() || watching_.exchange(true, std::memory_order_seq_cst)) return kNoDeadline;
   }
   const std::lock_guard lock(watch_mutex_);
+  if (const uint64_t stuck = stuck_request(now, options_.watchdog); stuck != 0)
+    give_up(stuck, options_.watchdog);
+  return now + options_.watchdog / 4;
+}
+
+// The running request, when it was seen to make no progress for that long; else 0. Requirement:
+// watch_mutex_ is held.
+uint64_t Unit::Impl::stuck_request(Deadline now, std::chrono::nanoseconds patience) {
   const uint64_t running = ring_.running();
   const uint64_t marks = running_->control.marks();
-  if (running == 0 || running != seen_.counter || marks != seen_.marks) {
-    seen_ = {running, marks, now};
-  } else if (now - seen_.since >= options_.watchdog) {
-    give_up(running, options_.watchdog);
-  }
-  return now + options_.watchdog / 4;
+  if (running != 0 && running == seen_.counter && marks == seen_.marks)
+    return now - seen_.since >= patience ? running : 0;
+  seen_ = {running, marks, now};
+  return 0;
 }
 
 // Null when there is no memory.

@@ -13,19 +13,23 @@ void CallbackSequencer::complete_locked(Ticket ticket, SessionJobId id, const St
   post_ready();
 }
 
-void CallbackSequencer::discard(Ticket ticket) {
+void CallbackSequencer::reserve() {
   const std::lock_guard lock(mutex_);
-  Pending& discarded = pending_[ticket - first_];
-  discarded.callback = nullptr;
-  discarded.completed = true;
-  post_ready();
+  if (pending_.size() + reserved_ == pending_.capacity())
+    pending_.set_capacity(pending_.capacity() * 2);
+  ++reserved_;
+}
+
+void CallbackSequencer::release() noexcept {
+  const std::lock_guard lock(mutex_);
+  --reserved_;
 }
 
 // Lets go of the completed front, whose callbacks are due in the order of submission.
 void CallbackSequencer::post_ready() {
   while (!pending_.empty() && pending_.front().completed) {
     Pending& front = pending_.front();
-    if (order_ == CallbackOrder::kSubmission && front.callback) post(front);
+    if (order_ == CallbackOrder::kSubmission) post(front);
     pending_.pop_front();
     ++first_;
   }

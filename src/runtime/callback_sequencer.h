@@ -31,27 +31,23 @@ class CallbackSequencer {
       : order_(order), dispatcher_(queue::Dispatcher::instance()) {}
 
   // Makes sure that there is a thread for callbacks; kResourceExhausted when the system refuses
-  // one. To be called before expect().
+  // one. To be called before reserve().
   Status start() { return dispatcher_->start(); }
 
-  // Issues the next ticket, for `callback`. `issue(ticket)` runs under the sequencer's lock and
-  // issues the job's id, so that ids and tickets have the same order. When it throws, or memory
-  // runs out, nothing has changed.
+  // Sets memory aside for one callback, so that expect() cannot fail. Throws std::bad_alloc; then
+  // nothing has changed.
+  void reserve();
+  // Takes back a reservation that is not needed.
+  void release() noexcept;
+  // Uses a reservation: issues the next ticket, for `callback`. `issue(ticket)` runs under the
+  // sequencer's lock and issues the job's id, so that ids and tickets have the same order.
   template <class Issue>
-  auto expect(JobCallback callback, Issue&& issue) {
+  void expect(JobCallback callback, Issue&& issue) noexcept {
     const std::lock_guard lock(mutex_);
-    if (pending_.full()) pending_.set_capacity(pending_.capacity() * 2);
+    --reserved_;
     pending_.push_back({.callback = std::move(callback)});
-    try {
-      return issue(first_ + pending_.size() - 1);
-    } catch (...) {
-      pending_.pop_back();
-      throw;
-    }
+    issue(first_ + pending_.size() - 1);
   }
-
-  // The job with that ticket will never be completed: its callback is dropped.
-  void discard(Ticket ticket);
 
   // The job with that ticket is complete, which `publish()` makes visible to those who wait for it.
   // It runs under the sequencer's lock: a thread that has seen one job complete before another
@@ -63,8 +59,9 @@ class CallbackSequencer {
     complete_locked(ticket, id, status);
   }
 
-  // Returns when every callback handed over so far has run; at once on the dispatcher's thread.
+  // Returns when every callback handed over so far has run; at once on the thread of callbacks.
   void drain();
+  bool on_callback_thread() const noexcept { return dispatcher_->on_this_thread(); }
 
  private:
   struct Pending {
@@ -84,6 +81,7 @@ class CallbackSequencer {
   std::mutex mutex_;
   Ticket first_ = 1;  // the ticket of pending_.front()
   boost::circular_buffer<Pending> pending_{kFirstCapacity};
+  size_t reserved_ = 0;  // callbacks that pending_ has room for besides those in it
 };
 
 }  // namespace millrace::runtime

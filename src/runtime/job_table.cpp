@@ -30,38 +30,28 @@ JobTable::JobTable(size_t max_uncollected, SessionJobId first_id)
       buckets_(std::make_unique<ById::bucket_type[]>(bucket_count_)),
       by_id_(ById::bucket_traits(buckets_.get(), bucket_count_)) {}
 
-Job* JobTable::issue(CallbackSequencer::Ticket ticket) {
+Job* JobTable::reserve() {
   const std::lock_guard lock(mutex_);
   make_room();
-  Job* job = take_entry();
-  while (next_id_ == 0 || find(next_id_) != nullptr) ++next_id_;
-  job->id = next_id_++;
-  job->ticket = ticket;
-  by_id_.insert(*job);
+  if (unused_.empty()) return &storage_.emplace_back();
+  Job* job = &unused_.front();
+  unused_.pop_front();
   return job;
 }
 
-void JobTable::revoke(Job* job) {
+void JobTable::release(Job* reserved) noexcept {
   const std::lock_guard lock(mutex_);
-  by_id_.erase(by_id_.iterator_to(*job));
-  if (job->waiters == 0) return recycle(job);
-  // A thread waits for the id without having received it.
-  job->collected = true;
-  job->done.store(true, std::memory_order_release);
-  job->finished.notify_all();
+  recycle(reserved);
 }
 
-Job* JobTable::take_entry() {
-  Job* job = nullptr;
-  if (unused_.empty()) {
-    job = &storage_.emplace_back();
-  } else {
-    job = &unused_.front();
-    unused_.pop_front();
-  }
-  job->done.store(false, std::memory_order_relaxed);
-  job->collected = false;
-  return job;
+void JobTable::issue(Job* reserved, CallbackSequencer::Ticket ticket) noexcept {
+  const std::lock_guard lock(mutex_);
+  while (next_id_ == 0 || find(next_id_) != nullptr) ++next_id_;
+  reserved->id = next_id_++;
+  reserved->ticket = ticket;
+  reserved->done.store(false, std::memory_order_relaxed);
+  reserved->collected = false;
+  by_id_.insert(*reserved);
 }
 
 void JobTable::note_sequence(SessionJobId id, queue::SequenceId sequence) {

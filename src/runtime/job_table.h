@@ -1,6 +1,7 @@
 // JobTable: the jobs of a session from submission until their result is collected.
 //
-//   issue -> pending -> complete -> [collected | dropped as the oldest of too many]
+//   unused --reserve--> reserved --issue--> pending --publish--> completed --wait--> collected
+//                                                                          or dropped as the oldest
 //
 // Completed results that no thread collects are kept up to a limit; beyond it the oldest is
 // dropped, and a line is logged the first time.
@@ -55,14 +56,18 @@ class JobTable {
 
   explicit JobTable(size_t max_uncollected = kMaxUncollected, SessionJobId first_id = 1);
 
-  // A new pending job with the next id: one more than the last, from the largest on to 1, leaving
-  // out ids still in the table. Throws std::bad_alloc; then nothing has changed.
-  Job* issue(CallbackSequencer::Ticket ticket = CallbackSequencer::kNoTicket);
-  // Takes back a pending job that will never be completed: its id becomes unknown.
-  void revoke(Job* job);
+  // Sets an entry aside, so that issuing a job cannot fail. Throws std::bad_alloc; then nothing has
+  // changed.
+  Job* reserve();
+  // Takes back a reserved entry that is not needed.
+  void release(Job* reserved) noexcept;
+  // Makes a job of a reserved entry. It is pending under the next id: one more than the last, from
+  // the largest on to 1, leaving out ids still in the table.
+  void issue(Job* reserved,
+             CallbackSequencer::Ticket ticket = CallbackSequencer::kNoTicket) noexcept;
 
   // Says which request of a unit the job is, if it is not collected yet: for observers of a wait
-  // that ends too early, for which complete() comes too late.
+  // that ends too early, for which publish() comes too late.
   void note_sequence(SessionJobId id, queue::SequenceId sequence);
 
   // Publishes the job's final status and wakes its waiters. The pointer is invalid afterwards.
@@ -70,10 +75,6 @@ class JobTable {
   // called, with no lock held.
   bool publish(Job* job, const queue::Completion& completion);
   static void log_dropped();
-  // Both in one.
-  void complete(Job* job, const queue::Completion& completion) {
-    if (publish(job, completion)) log_dropped();
-  }
 
   // See Session::wait. At most kLongestWait.
   Status wait(SessionJobId id, std::chrono::nanoseconds timeout);
@@ -98,7 +99,6 @@ class JobTable {
   using Buckets = std::unique_ptr<ById::bucket_type[]>;
   static constexpr size_t kFirstBuckets = 64;
 
-  Job* take_entry();
   Job* find(SessionJobId id) noexcept;
   void make_room();
   void recycle(Job* job) noexcept;

@@ -49,7 +49,7 @@ void JobTask::write_status(const queue::Completion&) noexcept {
 }
 
 void JobTask::on_published(const queue::Completion& completion) noexcept {
-  if (job_ != nullptr) listener_->on_job_completed(job_, completion);
+  if (listener_ != nullptr) listener_->on_job_completed(job_, completion);
 }
 
 void JobTask::release() noexcept {

@@ -19,8 +19,8 @@ struct Job;
 
 class JobTask final : public queue::Task {
  public:
-  // Told when a job has completed: after its sequence was published, before anybody is woken. Must
-  // outlive the unit of the task.
+  // Notified when a job has completed: after its sequence was published, so its place is free, and
+  // before any thread is woken. `job` is what fill() was given. Must outlive the unit of the task.
   class Listener {
    public:
     virtual void on_job_completed(Job* job, const queue::Completion& completion) noexcept = 0;
@@ -34,9 +34,9 @@ class JobTask final : public queue::Task {
   explicit JobTask(size_t tensors, Listener* listener = nullptr, JobSync sync = {},
                    std::shared_ptr<Profile> profile = {});
 
-  // Copies the bindings. Requirement: they fit the executor's model (Executor::check). The listener
-  // is told about `job`, unless that is null. When memory runs out the job fails, not the call,
-  // since a place that is taken cannot be given back.
+  // Copies the bindings. Requirement: they fit the executor's model (Executor::check). `job` is for
+  // the listener. When memory runs out the job fails, not the call, since a place that is taken
+  // cannot be given back.
   void fill(std::shared_ptr<Executor> executor, const JobBindings& bindings,
             Job* job = nullptr) noexcept;
 

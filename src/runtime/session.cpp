@@ -5,27 +5,28 @@
 #include <algorithm>
 #include <atomic>
 #include <new>
+#include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/hooks.h"
+#include "queue/room.h"
 #include "queue/unit.h"
-#include "runtime/admission.h"
 #include "runtime/bound_lanes.h"
 #include "runtime/callback_sequencer.h"
+#include "runtime/create_unit.h"
 #include "runtime/executor.h"
 #include "runtime/job_sync.h"
 #include "runtime/job_table.h"
 #include "runtime/job_task.h"
-#include "runtime/seats.h"
 
 namespace millrace::runtime {
 namespace {
 
-// More units would be looked through for nothing: there are never as many lanes.
-constexpr uint32_t kMaxUnits = 64;
+// A session has no more units than this, or than there are lanes: more would only be looked
+// through.
+constexpr uint32_t kMinUnitLimit = 64;
 
 // Made once, so that a refusal allocates nothing; never destroyed, since threads may submit while
 // the process exits.
@@ -33,6 +34,10 @@ const Status& session_full() {
   static const Status* const made = new Status(
       StatusCode::kQueueFull, "max_concurrent_runs jobs are not completed: retry after one is");
   return *made;
+}
+
+Status session_closed() {
+  return {StatusCode::kClosed, "the session is closed"};
 }
 
 // Null stands for the lanes of the device.
@@ -48,22 +53,22 @@ bool observed() noexcept {
 
 }  // namespace
 
-class Session::Impl final : public Seats::Owner {
+class Session::Impl final : public JobTask::Listener {
  public:
   Impl(ColumnClaimPtr columns, std::shared_ptr<Executor> executor, const SessionOptions& options)
       : columns_(std::move(columns)),
         executor_(std::move(executor)),
         acceptance_order_(executor_->device().acceptance_order(device::Work::kJob)),
-        admission_(options.max_concurrent_runs),
         sequencer_(options.callback_order) {}
 
   // Units refer to the other members, so they go first.
   ~Impl() {
-    close();
-    seats_.clear();
+    if (!close()) wait_until_closed();
+    units_.clear();
   }
 
-  void close();
+  // False: it was called before.
+  bool close();
   Status make_units(const SessionOptions& options);
 
   const graph::CompiledModel& model() const noexcept { return executor_->model(); }
@@ -74,52 +79,94 @@ class Session::Impl final : public Seats::Owner {
   Status execute(const JobBindings& bindings);
   Status wait(SessionJobId id, std::chrono::nanoseconds timeout) { return jobs_.wait(id, timeout); }
 
+  void on_job_completed(Job* job, const queue::Completion& completion) noexcept override;
+
  private:
-  void on_job_completed(Seats& seats, Job* job,
-                        const queue::Completion& completion) noexcept override;
-  Result<Job*> issue_job(JobCallback callback);
-  Seats& take_seat() noexcept;
-  void leave(Seats& seats) noexcept;
-  void undo_issue(Job* job);
-  static Status in_own_name(Status status);
+  // What the session needs for one more job, set aside before a unit is asked for a place: a place
+  // that is taken cannot be given back for want of memory. Takes it back unless the job is issued.
+  class Reservation {
+   public:
+    // Throws std::bad_alloc.
+    Reservation(Impl& session, JobCallback callback);
+    ~Reservation();
+    Reservation(const Reservation&) = delete;
+    Reservation& operator=(const Reservation&) = delete;
+
+    Job* issue() noexcept;
+
+   private:
+    Impl& session_;
+    JobCallback callback_;
+    const bool with_callback_;
+    Job* entry_;  // null once it is issued
+  };
+
+  Result<SessionJobId> submit_checked(const JobBindings& bindings, JobCallback callback);
+  queue::Unit* least_busy_unit() const noexcept;
+  bool has_room() const noexcept;
+  bool is_full() const noexcept;
+  uint64_t completed_jobs() const noexcept;
+  void wait_until_closed() noexcept;
+  static Status as_session_status(Status status);
 
   const ColumnClaimPtr columns_;
   const std::shared_ptr<Executor> executor_;
   const std::shared_ptr<queue::AcceptanceOrder> acceptance_order_;  // of the device; may be null
-  Admission admission_;
   CallbackSequencer sequencer_;
   JobTable jobs_;
-  std::atomic<bool> closed_{false};
-  std::vector<std::unique_ptr<Seats>> seats_;
+  queue::Room room_;                 // where execute() waits
+  std::atomic<bool> closed_{false};  // close has begun
+  std::atomic<bool> ended_{false};   // close has returned
+  // Together they have max_concurrent_runs places: what is in flight is counted there alone.
+  std::vector<std::unique_ptr<queue::Unit>> units_;
 };
 
 // While the callbacks are drained everything is still there for those that call the session.
-void Session::Impl::close() {
-  if (closed_.exchange(true)) return;
-  for (const std::unique_ptr<Seats>& seats : seats_) seats->close();
+bool Session::Impl::close() {
+  if (closed_.exchange(true)) return false;
+  for (const std::unique_ptr<queue::Unit>& unit : units_) unit->begin_close();
+  room_.changed();
+  for (const std::unique_ptr<queue::Unit>& unit : units_) unit->close();
+  sequencer_.drain();
+  ended_.store(true);
+  ended_.notify_all();
+  return true;
+}
+
+// For the destructor, when close() was called before. A callback may still be inside it; and when
+// it was called in a callback, it has not waited for those that were left.
+void Session::Impl::wait_until_closed() noexcept {
+  if (sequencer_.on_callback_thread()) return;
+  ended_.wait(false);
   sequencer_.drain();
 }
 
 // The caller knows the session, not the unit that refused.
-Status Session::Impl::in_own_name(Status status) {
-  if (status.code() != StatusCode::kClosed) return status;
-  return {StatusCode::kClosed, "the session is closed"};
+Status Session::Impl::as_session_status(Status status) {
+  return status.code() == StatusCode::kClosed ? session_closed() : status;
 }
 
 // One place per unit, so that no job waits behind another while a lane is free; units only get more
 // places when there are very many, or more than lanes to hold: a unit holds one lane at a time.
 Status Session::Impl::make_units(const SessionOptions& options) {
-  queue::Lanes& lanes = executor_->lanes();
   const size_t tensors = (model().inputs.size() + model().outputs.size()) * model().batch_size;
   const JobSync sync(options.sync_inputs, options.sync_outputs, options.name);
   const uint32_t places = options.max_concurrent_runs;
-  const uint32_t count = std::min({places, options.max_lanes, kMaxUnits});
+  const uint32_t count =
+      std::min({places, options.max_lanes, std::max(kMinUnitLimit, lane_count())});
+  units_.reserve(count);
   for (uint32_t i = 0; i < count; ++i) {
-    Seats& seats = *seats_.emplace_back(
-        std::make_unique<Seats>(*this, places / count + (i < places % count ? 1 : 0)));
-    MILLRACE_RETURN_IF_ERROR(seats.make_unit(executor_->device(), lanes,
-                                             fmt::format("{}/{}", model().name, i), tensors, sync,
-                                             options.profile, options.watchdog));
+    queue::UnitOptions unit;
+    unit.name = fmt::format("{}/{}", model().name, i);
+    unit.depth = places / count + (i < places % count ? 1 : 0);
+    unit.make_task = [this, tensors, sync, profile = options.profile] {
+      return std::make_unique<JobTask>(tensors, this, sync, profile);
+    };
+    unit.auto_reset = true;  // a job that fails spoils no other
+    unit.watchdog = options.watchdog;
+    MILLRACE_ASSIGN_OR_RETURN(
+        units_.emplace_back(),
+        create_unit(executor_->device(), device::Work::kJob, std::move(unit), &executor_->lanes()));
   }
   return {};
 }
@@ -127,91 +174,144 @@ Status Session::Impl::make_units(const SessionOptions& options) {
 // The ids of a unit count without gaps.
 uint64_t Session::Impl::accepted_jobs() const noexcept {
   uint64_t jobs = 0;
-  for (const std::unique_ptr<Seats>& seats : seats_)
-    jobs += queue::counter_of(seats->unit().last_submitted());
+  for (const std::unique_ptr<queue::Unit>& unit : units_)
+    jobs += queue::counter_of(unit->last_submitted());
   return jobs;
+}
+
+uint64_t Session::Impl::completed_jobs() const noexcept {
+  uint64_t jobs = 0;
+  for (const std::unique_ptr<queue::Unit>& unit : units_)
+    jobs += queue::counter_of(unit->last_completed());
+  return jobs;
+}
+
+// An idle unit where there is one, so that no job waits while a lane is free (two threads may
+// choose the same, which matters only to units with several places); null when none has a place.
+queue::Unit* Session::Impl::least_busy_unit() const noexcept {
+  queue::Unit* least_busy = nullptr;
+  uint32_t fewest = kMaxConcurrentRuns;
+  for (const std::unique_ptr<queue::Unit>& unit : units_) {
+    const uint32_t jobs = unit->in_flight();
+    if (jobs == 0) return unit.get();
+    if (jobs >= unit->depth() || jobs >= fewest) continue;
+    fewest = jobs;
+    least_busy = unit.get();
+  }
+  return least_busy;
+}
+
+bool Session::Impl::has_room() const noexcept {
+  return std::ranges::any_of(
+      units_, [](const std::unique_ptr<queue::Unit>& unit) { return unit->has_room(); });
+}
+
+// Whether all units were full at one moment: between two looks at each nothing was completed, so
+// that a unit that was full stayed so.
+bool Session::Impl::is_full() const noexcept {
+  const uint64_t before = completed_jobs();
+  return !has_room() && completed_jobs() == before;
 }
 
 Result<SessionJobId> Session::Impl::submit(const JobBindings& bindings, JobCallback callback) {
   MILLRACE_RETURN_IF_ERROR(executor_->check(bindings));
   if (callback) MILLRACE_RETURN_IF_ERROR(sequencer_.start());
-  if (!admission_.try_enter()) return session_full();
-  // Where the device numbers its jobs, their ids are in the same order.
-  queue::AcceptanceOrder::Lock in_order;
-  if (acceptance_order_ != nullptr) in_order = acceptance_order_->lock();
-  Result<Job*> issued = issue_job(std::move(callback));
-  if (!issued.ok()) {
-    admission_.leave();
-    return issued.status();
-  }
-  // Once it is in the unit, the job belongs to whoever completes it.
-  Job* const job = *issued;
-  const SessionJobId id = job->id;
-  Seats& seats = take_seat();
-  const Result<queue::SequenceId> sequence = seats.unit().try_submit(
-      [&](queue::Task& task) { static_cast<JobTask&>(task).fill(executor_, bindings, job); });
-  if (!sequence.ok()) {
-    leave(seats);
-    undo_issue(job);
-    return in_own_name(sequence.status());
-  }
-  if (observed()) jobs_.note_sequence(id, *sequence);
-  return id;
-}
-
-// The status comes back directly, so the job takes no part in the table. Its place is given back
-// here: the caller may see the completion before the task is told.
-Status Session::Impl::execute(const JobBindings& bindings) {
-  MILLRACE_RETURN_IF_ERROR(executor_->check(bindings));
-  admission_.enter();
-  Seats& seats = take_seat();
-  Status status = seats.unit().execute(
-      [&](queue::Task& task) { static_cast<JobTask&>(task).fill(executor_, bindings); });
-  leave(seats);
-  return in_own_name(std::move(status));
-}
-
-// A place for an admitted job, in an idle unit where there is one. There is always a place, since
-// units give theirs back before the admission counter does, but others may take it between the look
-// at one unit and the next.
-Seats& Session::Impl::take_seat() noexcept {
-  for (uint32_t occupied = 0;; occupied = (occupied + 1) % seats_.front()->count()) {
-    for (const std::unique_ptr<Seats>& seats : seats_)
-      if (occupied < seats->count() && seats->try_take(occupied)) return *seats;
-    if (occupied + 1 == seats_.front()->count()) std::this_thread::yield();
-  }
-}
-
-void Session::Impl::leave(Seats& seats) noexcept {
-  seats.give_back();
-  admission_.leave();
-}
-
-// Undoes the issue of a job that no unit took.
-void Session::Impl::undo_issue(Job* job) {
-  const CallbackSequencer::Ticket ticket = job->ticket;
-  jobs_.revoke(job);
-  if (ticket != CallbackSequencer::kNoTicket) sequencer_.discard(ticket);
-}
-
-Result<Job*> Session::Impl::issue_job(JobCallback callback) {
   try {
-    if (!callback) return jobs_.issue();
-    return sequencer_.expect(std::move(callback), [this](CallbackSequencer::Ticket ticket) {
-      return jobs_.issue(ticket);
-    });
+    return submit_checked(bindings, std::move(callback));
   } catch (const std::bad_alloc&) {
     return Status(StatusCode::kOutOfMemory, "no memory for another job");
   }
 }
 
-// The place is free before anybody can learn that the job is complete, so that who was told may
-// submit the next one.
-void Session::Impl::on_job_completed(Seats& seats, Job* job,
-                                     const queue::Completion& completion) noexcept {
+// The job's id is issued once it has a place, so that a refusal leaves no gap. From then on the job
+// belongs to whoever completes it.
+Result<SessionJobId> Session::Impl::submit_checked(const JobBindings& bindings,
+                                                   JobCallback callback) {
+  std::optional<Reservation> reservation;
+  SessionJobId id = 0;
+  const auto fill = [&](queue::Task& task) {
+    Job* const job = reservation->issue();
+    id = job->id;
+    static_cast<JobTask&>(task).fill(executor_, bindings, job);
+  };
+  // Where the device numbers its jobs, their ids are in the same order.
+  queue::AcceptanceOrder::Lock in_order;
+  if (acceptance_order_ != nullptr) in_order = acceptance_order_->lock();
+  for (;;) {
+    if (closed_.load()) return session_closed();
+    queue::Unit* const unit = least_busy_unit();
+    if (unit == nullptr && is_full()) return session_full();
+    if (unit == nullptr) continue;
+    if (!reservation) reservation.emplace(*this, std::move(callback));
+    const Result<queue::SequenceId> sequence = unit->try_submit(fill);
+    if (sequence.ok()) {
+      if (observed()) jobs_.note_sequence(id, *sequence);
+      return id;
+    }
+    // Another thread may have taken the place.
+    if (sequence.status().code() != StatusCode::kQueueFull)
+      return as_session_status(sequence.status());
+  }
+}
+
+// The status comes back directly, so the job takes no part in the table.
+Status Session::Impl::execute(const JobBindings& bindings) {
+  MILLRACE_RETURN_IF_ERROR(executor_->check(bindings));
+  bool accepted = false;
+  const auto fill = [&](queue::Task& task) {
+    accepted = true;
+    static_cast<JobTask&>(task).fill(executor_, bindings);
+  };
+  for (;;) {
+    if (closed_.load()) return session_closed();
+    queue::Unit* const unit = least_busy_unit();
+    if (unit == nullptr) {
+      room_.wait_until(kNoDeadline, [this] { return has_room() || closed_.load(); });
+      continue;
+    }
+    Status status = unit->try_execute(fill);
+    if (!accepted && status.code() == StatusCode::kQueueFull) continue;
+    if (!accepted) room_.one_place_freed();  // that this thread was woken for, perhaps
+    return as_session_status(std::move(status));
+  }
+}
+
+Session::Impl::Reservation::Reservation(Impl& session, JobCallback callback)
+    : session_(session), callback_(std::move(callback)), with_callback_(callback_ != nullptr) {
+  entry_ = session_.jobs_.reserve();
+  if (!with_callback_) return;
+  try {
+    session_.sequencer_.reserve();
+  } catch (...) {
+    session_.jobs_.release(entry_);
+    throw;
+  }
+}
+
+Session::Impl::Reservation::~Reservation() {
+  if (entry_ == nullptr) return;
+  session_.jobs_.release(entry_);
+  if (with_callback_) session_.sequencer_.release();
+}
+
+Job* Session::Impl::Reservation::issue() noexcept {
+  Job* const job = std::exchange(entry_, nullptr);
+  const auto issue_as = [&](CallbackSequencer::Ticket ticket) {
+    session_.jobs_.issue(job, ticket);
+  };
+  if (with_callback_)
+    session_.sequencer_.expect(std::move(callback_), issue_as);
+  else
+    issue_as(CallbackSequencer::kNoTicket);
+  return job;
+}
+
+// The job's place is free already, so that a thread that was notified may submit the next one.
+void Session::Impl::on_job_completed(Job* job, const queue::Completion& completion) noexcept {
+  room_.one_place_freed();
+  if (job == nullptr) return;  // a job of execute() has no entry in the table
   const SessionJobId id = job->id;
   const CallbackSequencer::Ticket ticket = job->ticket;
-  leave(seats);
   bool dropped = false;
   const auto publish = [&] { dropped = jobs_.publish(job, completion); };
   if (ticket == CallbackSequencer::kNoTicket)

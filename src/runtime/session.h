@@ -1,6 +1,6 @@
-// Session: jobs on one program. The core behind every face: it owns a few execution units behind
-// one admission counter, gives a job to the first free one, converts at the boundary where the
-// bound view is not one the program accepts, and keeps the results until they are collected.
+// Session: jobs on one program. The core behind every face: it owns a few execution units, gives
+// each job to the unit with the fewest jobs in flight, converts at the boundary where the bound
+// view is not one the program accepts, and keeps the results until they are collected.
 //
 // Jobs may finish out of order (each unit is in order); callbacks come in the order of submission
 // or of completion. All functions may be called from any thread, also from callbacks.
@@ -32,7 +32,8 @@ struct SessionOptions {
   // Lanes that its jobs, synchronous ones too, may hold at the same time; at least 1.
   uint32_t max_lanes = kMaxConcurrentRuns;
   Placement placement = {};
-  std::shared_ptr<Profile> profile = nullptr;  // of the program, told of every job; null for none
+  std::shared_ptr<Profile> profile =
+      nullptr;  // of the program, notified of every job; null for none
   // A job that runs without progress for this long is given up (kHung); its lane is replaced, and
   // the jobs behind it run. Zero: never. MILLRACE_WATCHDOG, if it is set, shortens it. With it,
   // execute() hands over to a lane, and close() waits no longer for a job without progress.
@@ -56,7 +57,8 @@ class Session {
   // of all jobs have run, and with them those that other sessions had posted before. May be called
   // from a callback, also of this session; the callbacks that are left run afterwards then. From
   // here on submit() and execute() are kClosed; results stay collectable, and threads that are
-  // blocked in wait() or execute() return soon. A second call returns at once.
+  // blocked in wait() or execute() return soon. A second call returns at once; the destructor waits
+  // for the first.
   void close();
 
   const graph::CompiledModel& model() const noexcept;
@@ -67,9 +69,9 @@ class Session {
 
   // Returns at once. kQueueFull when max_concurrent_runs jobs are not completed, kInvalidArgument
   // when counts or pointers do not fit the model, kResourceExhausted when the system refuses the
-  // thread for callbacks, kClosed, kOutOfMemory; then nothing has changed. The slot is free again
-  // when the job completes, before its callback is called. The bindings are copied; the memory they
-  // name must stay valid until completion.
+  // thread for callbacks, kUnitDegraded when too many jobs hang, kClosed, kOutOfMemory; then
+  // nothing has changed. Its place is free again when the job completes, before its callback is
+  // called. The bindings are copied; the memory they name must stay valid until completion.
   Result<SessionJobId> submit(const JobBindings& bindings, JobCallback callback = {});
 
   // The job's final status, once: collecting an id twice, or one never issued, is kInvalidJobId.
@@ -79,7 +81,8 @@ class Session {
 
   // Runs a job to its end, in the same order as asynchronous jobs; waits while max_concurrent_runs
   // jobs are not completed. If a lane is free, the calling thread borrows it and runs the job
-  // itself (no hand-off and no wake-up), unless the session is bound to a core.
+  // itself (no hand-off and no wake-up), unless the session is bound to a core. Returns the job's
+  // final status, as wait() does. kInvalidArgument and kClosed as submit(): the job has not run.
   Status execute(const JobBindings& bindings);
 
  private:

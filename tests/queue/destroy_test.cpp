@@ -59,6 +59,32 @@ TEST(Destroy, QueuedRequestsAreCancelledAndTheRunningOneFinishes) {
   EXPECT_FALSE(second_ran);
 }
 
+TEST(Destroy, AfterBeginCloseNothingIsAcceptedOrStarted) {
+  Lanes lanes({.count = 1});
+  test::TaskGate gate;
+  auto unit = make_unit(lanes, 2);
+  bool second_ran = false;
+  const SequenceId running = *submit(*unit, [&](LaneId) {
+    gate.pass();
+    return Status();
+  });
+  const SequenceId waiting = *submit(*unit, [&](LaneId) {
+    second_ran = true;
+    return Status();
+  });
+  gate.await_arrivals(1);
+  unit->begin_close();
+  EXPECT_EQ(submit(*unit, nothing).status().code(), StatusCode::kClosed);
+  EXPECT_EQ(unit->execute([](Task&) { ADD_FAILURE() << "the unit is closed"; }).code(),
+            StatusCode::kClosed);
+  gate.open();
+  EXPECT_TRUE(unit->wait(running, std::chrono::minutes(5)).ok());
+  EXPECT_FALSE(unit->is_completed(waiting)) << "close() cancels it";
+  unit->close();
+  EXPECT_EQ(unit->wait(waiting, {}).code(), StatusCode::kCancelled);
+  EXPECT_FALSE(second_ran);
+}
+
 TEST(Destroy, WakesEveryParkedWaiter) {
   Lanes lanes({.count = 1});
   test::TaskGate gate;

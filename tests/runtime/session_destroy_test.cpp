@@ -2,10 +2,12 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <thread>
 
 #include "tests/runtime/session_fixture.h"
+#include "tests/support/log_capture.h"
 
 namespace millrace::runtime {
 namespace {
@@ -30,6 +32,23 @@ TEST_F(SessionDestroy, FinishesRunningJobsCancelsTheOthersAndCallsBack) {
   closer.join();
   EXPECT_GE(finished, 2) << "both lanes had started a job";
   EXPECT_EQ(finished + cancelled, 6) << "every callback is delivered before the destructor returns";
+}
+
+// Three units on two lanes: the last job waits for a lane, not for the unit that closes first.
+TEST_F(SessionDestroy, NoJobStartsWhileTheCloseWaitsForAnother) {
+  const test::LogCapture log(LogLevel::kWarning);
+  const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 3});
+  JobMemory memory(session->model());
+  SessionJobId id = 0;
+  for (int i = 0; i < 3; ++i) id = session->submit(memory.bindings()).value();
+  faults().await_holds(2);
+  std::thread closer([&] { session->close(); });
+  while (log.count("the close of the unit waits") == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(session->execute(memory.bindings()).code(), StatusCode::kClosed);
+  faults().release();
+  EXPECT_EQ(session->wait(id, kForever).code(), StatusCode::kCancelled);
+  closer.join();
 }
 
 TEST_F(SessionDestroy, AClosedSessionTakesNoJobsAndKeepsItsResults) {

@@ -165,5 +165,66 @@ TEST_F(SessionStress, AMillionCallbacksComeOnceAndInOrder) {
   expect_work_done_by_lanes();
 }
 
+// Sessions of five units with one place each, of two units, and of one with five places.
+class SessionPlaces : public SessionStress, public ::testing::WithParamInterface<uint32_t> {
+ protected:
+  static constexpr uint32_t kPlaces = 5;
+  static constexpr uint32_t kRounds = 5'000;
+
+  std::unique_ptr<Session> make_session() {
+    return SessionStress::make_session({.max_concurrent_runs = kPlaces,
+                                        .callback_order = CallbackOrder::kCompletion,
+                                        .max_lanes = GetParam()});
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Units, SessionPlaces, ::testing::Values(5u, 2u, 1u));
+
+// Threads that share as many tokens as the session has places are never refused: a place is free
+// before the callback of its job runs, whichever unit it is in.
+TEST_P(SessionPlaces, AThreadForWhichAPlaceIsFreeIsNeverRefused) {
+  const std::unique_ptr<Session> session = make_session();
+  std::atomic<uint32_t> tokens{kPlaces}, refused{0};
+  const auto take_token = [&] {
+    for (uint32_t free = tokens;;) {
+      if (free != 0 && tokens.compare_exchange_weak(free, free - 1)) return;
+      std::this_thread::yield();
+      free = tokens;
+    }
+  };
+  run_producers([&](uint32_t producer) {
+    JobMemory memory(session->model());
+    for (uint32_t round = 0; round < kRounds; ++round) {
+      take_token();
+      if (producer == 0) {  // jobs of execute() take places, too
+        EXPECT_TRUE(session->execute(memory.bindings()).ok());
+        ++tokens;
+        continue;
+      }
+      const Result<SessionJobId> id =
+          session->submit(memory.bindings(), [&](SessionJobId, const Status&) { ++tokens; });
+      if (id.ok()) continue;
+      ++refused;
+      ++tokens;
+    }
+  });
+  session->close();
+  EXPECT_EQ(refused, 0u);
+  EXPECT_EQ(tokens, kPlaces) << "every job has completed";
+}
+
+// There are more threads than places, and each of them gets its turn.
+TEST_P(SessionPlaces, ExecuteMissesNoPlaceThatBecameFree) {
+  const std::unique_ptr<Session> session = make_session();
+  std::atomic<uint32_t> failed{0};
+  run_producers([&](uint32_t) {
+    JobMemory memory(session->model());
+    for (uint32_t round = 0; round < kRounds; ++round)
+      if (!session->execute(memory.bindings()).ok()) ++failed;
+  });
+  EXPECT_EQ(failed, 0u);
+  EXPECT_EQ(record_.runs, kProducers * kRounds);
+}
+
 }  // namespace
 }  // namespace millrace::runtime

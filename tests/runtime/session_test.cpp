@@ -33,6 +33,31 @@ TEST_F(SessionTest, AcceptsAsManyJobsAsItMayHoldAndRefusesTheNext) {
   EXPECT_TRUE(session->wait(second_id, kForever).ok());
 }
 
+TEST_F(SessionTest, ARefusedJobUsesNoId) {
+  const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 1});
+  JobMemory memory(session->model());
+  const SessionJobId first = session->submit(memory.bindings()).value();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(session->submit(memory.bindings()).status().code(), StatusCode::kQueueFull);
+    EXPECT_EQ(
+        session
+            ->submit(memory.bindings(),
+                     [](SessionJobId, const Status&) { ADD_FAILURE() << "the job was refused"; })
+            .status()
+            .code(),
+        StatusCode::kQueueFull);
+  }
+  faults().release();
+  EXPECT_TRUE(session->wait(first, kForever).ok());
+  std::promise<SessionJobId> called;
+  const SessionJobId second =
+      session
+          ->submit(memory.bindings(), [&](SessionJobId id, const Status&) { called.set_value(id); })
+          .value();
+  EXPECT_EQ(second, first + 1);
+  EXPECT_EQ(called.get_future().get(), second);
+}
+
 TEST_F(SessionTest, ASlotIsFreeAsSoonAsWaitReturns) {
   const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 1});
   JobMemory memory(session->model());
