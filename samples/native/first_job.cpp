@@ -11,7 +11,8 @@ T take(millrace::Result<T> result) {  // failures are values; this program ends 
   return *std::move(result);
 }
 
-int main(int, char** argv) {  // first_job glyphs.rai heldback_images.npy
+int main(int argc, char** argv) try {
+  if (argc != 3) throw std::invalid_argument("usage: first_job glyphs.rai heldback_images.npy");
   millrace::Device device = take(millrace::Device::open("cpu"));
   const millrace::Model model = take(device.load(argv[1]));
   millrace::Unit unit = take(device.create_unit({.depth = 2}));
@@ -37,4 +38,8 @@ int main(int, char** argv) {  // first_job glyphs.rai heldback_images.npy
     const millrace::TensorArg input(slot.picture), output(slot.scores);
     slot.job = take(unit.submit(model, {.inputs = {&input, 1}, .outputs = {&output, 1}}));
   }
-}  // the last two jobs are waited for by their handles
+  // The last two jobs are waited for by their handles.
+} catch (const std::exception& error) {
+  std::cerr << error.what() << '\n';
+  return 1;
+}
