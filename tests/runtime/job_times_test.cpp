@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <memory>
 #include <thread>
 
 #include "tests/runtime/session_fixture.h"
+#include "tests/support/log_capture.h"
 
 namespace millrace::runtime {
 namespace {
@@ -58,15 +60,19 @@ TEST_F(JobTimesTest, TheEndDoesNotWaitForTheCallback) {
 }
 
 TEST_F(JobTimesTest, AJobThatNeverRanHasAnEndOnly) {
+  const test::LogCapture log(LogLevel::kWarning);
   const std::unique_ptr<Session> session = one_lane();
   submit(*session, first_).value();
   const SessionJobId last = submit(*session, second_).value();
   faults().await_holds(1);
   std::thread closing([&] { session->close(); });
+  // From this line on it is certain that the lane starts nothing more.
+  while (log.count("the close of the unit waits") == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  faults().release();
   EXPECT_EQ(session->wait(last, kForever).code(), StatusCode::kCancelled);
   EXPECT_EQ(second_->started(), 0);
   EXPECT_NE(second_->ended(), 0);
-  faults().release();
   closing.join();
 }
 
