@@ -12,4 +12,9 @@ inline int64_t now_ns() noexcept {
       .count();
 }
 
+// For people and trace viewers.
+constexpr double to_microseconds(int64_t ns) noexcept {
+  return static_cast<double>(ns) / 1000.0;
+}
+
 }  // namespace millrace

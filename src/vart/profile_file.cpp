@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/clock.h"
 #include "model/output_file.h"
 
 namespace millrace::vartml {
@@ -35,16 +36,12 @@ std::string path_of_profile(const std::string& directory, const std::string& mod
   return (fs::absolute(directory.empty() ? "." : directory) / name).lexically_normal();
 }
 
-double microseconds(int64_t ns) {
-  return static_cast<double>(ns) / 1000.0;
-}
-
 Json entry(const char* kind, const runtime::TimeShare& share) {
   return {{"kind", kind},
           {"calls", share.calls},
-          {"total_us", microseconds(share.total_ns)},
-          {"min_us", microseconds(share.min_ns)},
-          {"max_us", microseconds(share.max_ns)}};
+          {"total_us", to_microseconds(share.total_ns)},
+          {"min_us", to_microseconds(share.min_ns)},
+          {"max_us", to_microseconds(share.max_ns)}};
 }
 
 std::map<std::string, graph::Dims> shapes_in(const graph::Graph& graph) {
@@ -89,7 +86,7 @@ std::string ProfileFile::text() const {
                      {"precision", name_of(info.precision)},
                      {"jobs", totals.jobs},
                      {"frames", totals.frames},
-                     {"execute_us", microseconds(totals.execute_ns)},
+                     {"execute_us", to_microseconds(totals.execute_ns)},
                      {"entries", entries(totals, info, model.graph)}};
   // What is no UTF-8 in a name is replaced rather than refused.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -109,7 +106,7 @@ void ProfileFile::write(const RunnerLog& log) const noexcept {
       log.write(LogLevel::kError,
                 fmt::format("cannot write the profile {}: {}", path_, status.message()));
   } catch (const std::exception&) {
-    // Without memory, a profile is the least that is missing.
+    // Out of memory: the profile is not written.
   }
 }
 

@@ -19,6 +19,10 @@ NRT_STATUS report(std::string_view call, const Status& status);
 // The same for a failure that the core has no code for.
 NRT_STATUS report(std::string_view call, NRT_STATUS status, std::string_view why);
 
+// Reasons that several calls give.
+inline constexpr std::string_view kNoModel = "the model is null or was unloaded";
+inline constexpr std::string_view kNoTensor = "the tensor is null or was freed";
+
 // The status to return for the exception that is being handled.
 NRT_STATUS status_of_exception(std::string_view call) noexcept;
 // The status to return when there is no runtime, because the call comes before nrt_init or after

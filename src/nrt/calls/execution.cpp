@@ -1,21 +1,14 @@
 #include "nrt/calls/execution.h"
 
 #include "nrt/calls/call.h"
+#include "nrt/objects/tensor_set.h"
 
 namespace millrace::nrt {
-namespace {
-
-const TensorSet* find_set(const nrt_tensor_set_t* handle) noexcept {
-  return TensorSetHandles::find(static_cast<const TensorSetHandle*>(handle)).get();
-}
-
-}  // namespace
 
 NRT_STATUS find_execution(const char* call, nrt_model_t* model, const nrt_tensor_set_t* inputs,
                           const nrt_tensor_set_t* outputs, Execution& execution) {
   execution = {ModelHandles::find(model).get(), find_set(inputs), find_set(outputs)};
-  if (execution.model == nullptr)
-    return report(call, NRT_INVALID_HANDLE, "the model is null or was unloaded");
+  if (execution.model == nullptr) return report(call, NRT_INVALID_HANDLE, kNoModel);
   if (execution.inputs == nullptr)
     return report(call, NRT_INVALID_HANDLE, "the input set is null or was destroyed");
   if (execution.outputs == nullptr)

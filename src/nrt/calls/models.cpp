@@ -18,8 +18,6 @@
 namespace millrace::nrt {
 namespace {
 
-constexpr const char* kNoModel = "the model is null or was unloaded";
-
 // Runs `body(model)` for a live model.
 template <class Body>
 NRT_STATUS with_model(const char* call, const nrt_model_t* handle, Body&& body) noexcept {
@@ -54,8 +52,8 @@ NRT_STATUS load(const char* call, const void* bytes, size_t size, int32_t core, 
       return report(call, NRT_INVALID, "an argument is null");
     if (core_count != -1 && core_count != 1)
       return report(call, NRT_INVALID, "vnc_count must be 1 or -1: a model runs on one core");
-    if (core != kNoCore && !runtime.check_core(core).ok())
-      return report(call, NRT_LOAD_NOT_ENOUGH_NC, runtime.check_core(core).message());
+    if (const Status known = core == kNoCore ? Status() : runtime.check_core(core); !known.ok())
+      return report(call, NRT_LOAD_NOT_ENOUGH_NC, known.message());
     Result<std::shared_ptr<Model>> loaded =
         runtime.load(std::span(static_cast<const std::byte*>(bytes), size), core);
     if (!loaded.ok()) return report(call, loaded.status());

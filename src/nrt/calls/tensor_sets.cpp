@@ -5,16 +5,6 @@
 #include "nrt/nrt.h"
 #include "nrt/objects/tensor_set.h"
 
-namespace millrace::nrt {
-namespace {
-
-TensorSet* find_set(nrt_tensor_set_t* handle) noexcept {
-  return TensorSetHandles::find(static_cast<TensorSetHandle*>(handle)).get();
-}
-
-}  // namespace
-}  // namespace millrace::nrt
-
 using namespace millrace::nrt;
 
 extern "C" {
@@ -44,8 +34,7 @@ NRT_STATUS nrt_add_tensor_to_tensor_set(nrt_tensor_set_t* tensor_set, const char
     TensorSet* const set = find_set(tensor_set);
     if (set == nullptr)
       return report(kCall, NRT_INVALID_HANDLE, "the tensor set is null or was destroyed");
-    if (TensorHandles::find(tensor) == nullptr)
-      return report(kCall, NRT_INVALID_HANDLE, "the tensor is null or was freed");
+    if (TensorHandles::find(tensor) == nullptr) return report(kCall, NRT_INVALID_HANDLE, kNoTensor);
     if (tensor_name == nullptr || strnlen(tensor_name, NRT_TENSOR_NAME_MAX) >= NRT_TENSOR_NAME_MAX)
       return report(kCall, NRT_INVALID, "the name is null or longer than 255 characters");
     set->add(tensor_name, tensor);

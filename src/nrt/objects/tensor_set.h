@@ -48,4 +48,9 @@ class TensorSet {
 struct TensorSetHandle : Handle<TensorSet> {};
 using TensorSetHandles = Handles<TensorSetHandle>;
 
+// The set of a live handle; null for any other, and for null.
+inline TensorSet* find_set(const nrt_tensor_set_t* handle) noexcept {
+  return TensorSetHandles::find(static_cast<const TensorSetHandle*>(handle)).get();
+}
+
 }  // namespace millrace::nrt

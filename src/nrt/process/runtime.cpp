@@ -132,7 +132,6 @@ uint32_t Runtime::least_used_core() const {
 }
 
 Result<std::shared_ptr<Model>> Runtime::load(std::span<const std::byte> bytes, int32_t core) {
-  if (core != kNoCore) MILLRACE_RETURN_IF_ERROR(check_core(core));
   MILLRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const device::Program> program,
                             programs_.load(bytes));
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Executor> executor,

@@ -49,7 +49,6 @@ class Runtime {
   const Settings& settings() const noexcept { return settings_; }
   Units& units() noexcept { return units_; }
   BindingCache& bindings() noexcept { return bindings_; }
-  device::Device& device() noexcept { return *device_; }
   DebugStreams& debug_streams() noexcept { return debug_streams_; }
   SendRecvCores& send_recv_cores() noexcept { return send_recv_cores_; }
 
@@ -61,8 +60,8 @@ class Runtime {
     return core == kNoCore ? *host_ : *core_memory_[static_cast<size_t>(core)];
   }
 
-  // Loads the archive for a core, or for -1 for the core with the fewest models. Bytes that are
-  // loaded already are not loaded again, and use memory of a core once. They are not needed
+  // Loads the archive for a visible core, or for -1 for the core with the fewest models. Bytes that
+  // are loaded already are not loaded again, and use memory of a core once. They are not needed
   // afterwards.
   Result<std::shared_ptr<Model>> load(std::span<const std::byte> bytes, int32_t core);
 

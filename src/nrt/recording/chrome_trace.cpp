@@ -6,18 +6,11 @@
 #include <set>
 #include <utility>
 
+#include "base/clock.h"
 #include "nrt/terms/status.h"
 #include "nrt/terms/unit_address.h"
 
 namespace millrace::nrt::trace {
-namespace {
-
-// The unit of the format.
-double microseconds(int64_t ns) {
-  return static_cast<double>(ns) / 1000.0;
-}
-
-}  // namespace
 
 void ChromeTrace::name_track(Track track, const std::string& name) {
   events_.push_back({{"ph", "M"},
@@ -27,14 +20,15 @@ void ChromeTrace::name_track(Track track, const std::string& name) {
                      {"args", {{"name", name}}}});
 }
 
+// The unit of time of the format is the microsecond.
 void ChromeTrace::add_slice(Track track, const std::string& name, int64_t begin_ns, int64_t end_ns,
                             Json arguments) {
   events_.push_back({{"ph", "X"},
                      {"name", name},
                      {"pid", ::getpid()},
                      {"tid", track},
-                     {"ts", microseconds(begin_ns)},
-                     {"dur", microseconds(end_ns - begin_ns)},
+                     {"ts", to_microseconds(begin_ns)},
+                     {"dur", to_microseconds(end_ns - begin_ns)},
                      {"args", std::move(arguments)}});
 }
 
@@ -49,7 +43,7 @@ ChromeTrace::Json arguments_of(const Span& span) {
   // Viewers keep numbers in less than 64 bits.
   if (span.sequence != 0) arguments["sequence_id"] = fmt::format("{:#x}", span.sequence);
   if (span.scheduled_ns != 0)
-    arguments["queued_us"] = microseconds(span.begin_ns - span.scheduled_ns);
+    arguments["queued_us"] = to_microseconds(span.begin_ns - span.scheduled_ns);
   if (is_run(span.type) && span.type != kExecRunning) arguments["bytes"] = span.bytes;
   return arguments;
 }

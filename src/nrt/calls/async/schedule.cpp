@@ -69,7 +69,7 @@ const Tensor* tensor_with(const Route& route, nrt_tensor* handle, uint64_t offse
                           NRT_STATUS& status) {
   const std::shared_ptr<Tensor>& tensor = TensorHandles::find(handle);
   if (tensor == nullptr) {
-    status = report(route.call, NRT_INVALID_HANDLE, "the tensor is null or was freed");
+    status = report(route.call, NRT_INVALID_HANDLE, kNoTensor);
     return nullptr;
   }
   if (const Status range = tensor->check_range(offset, bytes); !range.ok()) {

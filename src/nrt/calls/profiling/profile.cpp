@@ -115,8 +115,7 @@ NRT_STATUS nrt_profile_start(nrt_model_t* model, const char* filename) {
   constexpr const char* kCall = "nrt_profile_start";
   return with_runtime(kCall, [&](Runtime&) {
     const std::shared_ptr<Model>& profiled = ModelHandles::find(model);
-    if (profiled == nullptr)
-      return report(kCall, NRT_INVALID_HANDLE, "the model is null or was unloaded");
+    if (profiled == nullptr) return report(kCall, NRT_INVALID_HANDLE, kNoModel);
     if (is_empty(filename)) return report(kCall, NRT_INVALID, "the file name is null or empty");
     return begin_profile(kCall, profiled, filename);
   });
