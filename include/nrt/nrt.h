@@ -10,7 +10,9 @@
 // Errors. Calls return NRT_UNINITIALIZED before nrt_init and NRT_CLOSED after nrt_close, unless
 // their comment says that they work at any time; NRT_INVALID for a NULL where a pointer is needed,
 // and NRT_INVALID_HANDLE where that pointer is a handle. A call that fails changes nothing, its
-// out-parameters included. The reason is also logged (NEURON_RT_LOG_LEVEL).
+// out-parameters included. The reason is also logged (NEURON_RT_LOG_LEVEL), except where
+// programs poll or ask: in nrta_is_completed, and for NRT_QUEUE_FULL, NRT_QUEUE_EMPTY, a timeout of
+// nrt_tensor_check_output_completion and a name that a tensor set does not have.
 #ifndef NRT_NRT_H
 #define NRT_NRT_H
 
@@ -25,10 +27,12 @@ extern "C" {
 
 // ---- Life cycle ----
 
-// Reads the environment and claims the visible cores. `framework` and the two texts, which may be
-// empty or NULL, only label the program. While initialized, a further call succeeds and changes
-// nothing; after nrt_close it starts a fresh runtime and reads the environment again. NRT_INVALID:
-// an environment variable, which the log names, has an invalid value.
+// Reads the environment and starts the runtime on the visible cores; it does not reserve them.
+// `framework` and the two texts, which may be empty or NULL, only label the program. While
+// initialized, a further call succeeds and changes nothing; after nrt_close it starts a fresh
+// runtime and reads the environment again.
+//   NRT_INVALID  an environment variable, which the log names, has an invalid value
+//   NRT_FAILURE  in a forked child of a process that had started it
 NRT_STATUS nrt_init(nrt_framework_type_t framework, const char* fw_version,
                     const char* fal_version);
 
@@ -108,7 +112,7 @@ NRT_STATUS nrt_get_tensor_from_tensor_set(nrt_tensor_set_t* tensor_set, const ch
 
 // Runs the model and blocks until the outputs are written. Queued on the core's COMPUTE unit,
 // behind the requests that are pending there. Every input of the model must be in `input_set` with
-// its exact size; outputs missing in `output_set` are dropped; names that the model does not have
+// its exact size; outputs missing in `output_set` are discarded; names that the model does not have
 // are ignored. A tensor may be input and output at once.
 //   NRT_INVALID       a tensor is missing or has another size
 //   NRT_TIMEOUT       ran longer than NEURON_RT_EXEC_TIMEOUT seconds; the unit is degraded

@@ -51,7 +51,7 @@ NRT_STATUS nrt_all_gather(int32_t vnc, uint32_t g_device_id, uint32_t g_device_c
 
 // Begin and end a trace of calls and executions, which goes to a file in the JSON form of trace
 // viewers; `trace_mem`: with the calls that allocate and free tensors. NRT_INVALID: begun already,
-// or not begun; NRT_FAILURE: the file cannot be written.
+// or not begun; NRT_FAILURE: the file cannot be written. Both work at any time.
 NRT_STATUS nrt_trace_start(bool trace_mem);
 NRT_STATUS nrt_trace_stop(const char* filename);
 

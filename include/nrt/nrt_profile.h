@@ -1,7 +1,8 @@
 // Profiles of executions, and the inspection sessions of the developer tools.
 //
 // Profiles are files in the JSON form of trace viewers. Thread-safe, except that only one thread at
-// a time may use an options object or a configuration.
+// a time may use an options object or a configuration. All calls but nrt_profile_start,
+// nrt_profile_continuous_start and nrt_profile_continuous_save work at any time.
 #ifndef NRT_NRT_PROFILE_H
 #define NRT_NRT_PROFILE_H
 
@@ -24,7 +25,7 @@ typedef enum { NRT_INSPECT_DEVICE_PROFILE_MODE_SESSION = 1 } nrt_inspect_device_
 
 // Records the executions of `model` from start to stop, which writes them to the file `filename`.
 // Several recordings may run at the same time, each for a different file. NRT_INVALID: a recording
-// for the file runs already, or none runs that could be stopped.
+// for the file runs already, or none runs that could be stopped. Stopping works at any time.
 NRT_STATUS nrt_profile_start(nrt_model_t* model, const char* filename);
 NRT_STATUS nrt_profile_stop(const char* filename);
 
@@ -32,7 +33,8 @@ NRT_STATUS nrt_profile_stop(const char* filename);
 //
 // Saving writes those of core `vnc` since the last time to profile_vnc_N.json in the directory of
 // the options, which is the current one for NULL and for new options; it creates no directory. The
-// caller frees options.
+// caller frees options. All but nrt_profile_continuous_start and nrt_profile_continuous_save work
+// at any time.
 
 NRT_STATUS nrt_profile_continuous_options_allocate(nrt_profile_continuous_options_t** options);
 NRT_STATUS nrt_profile_continuous_options_free(nrt_profile_continuous_options_t* options);
@@ -47,7 +49,7 @@ NRT_STATUS nrt_profile_continuous_stop(void);
 // With an output directory and the activity system_profile, the end of the session writes what
 // nrt_sys_trace_fetch_events gives to system_profile_N.json there, N being the session's id, and
 // creates the directory. Everything else is accepted and records nothing. A session that begins
-// ends the one before.
+// ends the one before. All of these work at any time.
 
 NRT_STATUS nrt_inspect_begin(void);
 NRT_STATUS nrt_inspect_begin_with_options(nrt_inspect_config_t* config);

@@ -43,9 +43,12 @@ TEST_F(CompletionCounters, WakeWhenTheRuntimeCloses) {
   waiting.join();
 }
 
-TEST_F(CompletionCounters, NullIsInvalid) {
+TEST_F(CompletionCounters, NullIsInvalidWhileTheRuntimeRuns) {
   EXPECT_EQ(nrt_tensor_check_output_completion(nullptr, 0, 0), NRT_INVALID);
   EXPECT_EQ(nrt_tensor_reset_output_completion(nullptr), NRT_INVALID);
+  nrt_close();
+  EXPECT_EQ(nrt_tensor_check_output_completion(nullptr, 0, 0), NRT_CLOSED);
+  EXPECT_EQ(nrt_tensor_reset_output_completion(nullptr), NRT_CLOSED);
 }
 
 TEST_F(CompletionCounters, RepeatedExecutionsCountEach) {

@@ -11,6 +11,9 @@
 #include <optional>
 #include <string>
 
+#include "nrt/nrt_experimental.h"
+#include "nrt/nrt_sys_trace.h"
+#include "nrt/nrt_version.h"
 #include "tests/nrt/fresh_process.h"
 #include "tests/nrt/nrt_fixture.h"
 #include "tests/support/log_capture.h"
@@ -71,6 +74,21 @@ void fail_again() {
 TEST(LogOfErrors, IsOncePerReasonWhereNoLevelIsAskedFor) {
   EXPECT_FRESH(fail_again(), AllOf(HasSubstr("nrt_allocate_tensor_set"), HasSubstr("nrt_unload"),
                                    Not(ContainsRegex("nrt_unload[^~]*nrt_unload"))));
+}
+
+// These work without the runtime.
+void pass_null_at_any_time() {
+  EXPECT_EQ(nrt_get_version(nullptr, 8), NRT_INVALID);
+  EXPECT_EQ(nrt_get_instance_info(nullptr, 8), NRT_INVALID);
+  EXPECT_EQ(nrt_set_pool_eng_ucode(nullptr), NRT_INVALID);
+  EXPECT_EQ(nrt_sys_trace_fetch_options_set_nc_idx(nullptr, 0), NRT_INVALID);
+}
+
+TEST(LogOfErrors, IncludesCallsThatWorkAtAnyTime) {
+  EXPECT_FRESH(pass_null_at_any_time(),
+               AllOf(HasSubstr("nrt_get_version"), HasSubstr("nrt_get_instance_info"),
+                     HasSubstr("nrt_set_pool_eng_ucode"),
+                     HasSubstr("nrt_sys_trace_fetch_options_set_nc_idx")));
 }
 
 TEST(LogOfErrors, IsCompleteAtALevelThatIsAskedFor) {

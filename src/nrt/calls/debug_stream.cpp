@@ -4,6 +4,16 @@
 #include "nrt/calls/call.h"
 #include "nrt/ndebug_stream.h"
 
+namespace millrace::nrt {
+namespace {
+
+NRT_STATUS no_such_stream(const char* call, int fd) {
+  return report(call, NRT_INVALID, fmt::format("{} is no debug stream", fd));
+}
+
+}  // namespace
+}  // namespace millrace::nrt
+
 using namespace millrace::nrt;
 
 extern "C" {
@@ -20,8 +30,10 @@ NRT_STATUS nrt_debug_client_connect(int logical_nc_idx, int* stream_fd) {
 }
 
 void nrt_debug_client_connect_close(int stream_fd) {
-  with_runtime("nrt_debug_client_connect_close", [&](Runtime& runtime) {
-    return runtime.debug_streams().disconnect(stream_fd) ? NRT_SUCCESS : NRT_INVALID;
+  constexpr const char* kCall = "nrt_debug_client_connect_close";
+  with_runtime(kCall, [&](Runtime& runtime) {
+    return runtime.debug_streams().disconnect(stream_fd) ? NRT_SUCCESS
+                                                         : no_such_stream(kCall, stream_fd);
   });
 }
 
@@ -31,8 +43,7 @@ NRT_STATUS nrt_debug_client_read_one_event(int stream_fd, ndebug_stream_event_he
   return with_runtime(kCall, [&](Runtime& runtime) {
     if (header == nullptr || payload == nullptr)
       return report(kCall, NRT_INVALID, "a result pointer is null");
-    if (!runtime.debug_streams().is_connected(stream_fd))
-      return report(kCall, NRT_INVALID, fmt::format("{} is no debug stream", stream_fd));
+    if (!runtime.debug_streams().is_connected(stream_fd)) return no_such_stream(kCall, stream_fd);
     return NRT_QUEUE_EMPTY;
   });
 }

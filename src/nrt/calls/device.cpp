@@ -86,7 +86,11 @@ void* nrt_get_libnccl_net(int* err, char* err_msg, size_t err_msg_size) {
 }
 
 NRT_STATUS nrt_set_pool_eng_ucode(const nrt_ucode_info* ucode_info) {
-  return ucode_info == nullptr ? NRT_INVALID : NRT_SUCCESS;
+  constexpr const char* kCall = "nrt_set_pool_eng_ucode";
+  return contained(kCall, [&] {
+    return ucode_info == nullptr ? report(kCall, NRT_INVALID, "the description is null")
+                                 : NRT_SUCCESS;
+  });
 }
 
 }  // extern "C"

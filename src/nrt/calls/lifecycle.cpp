@@ -21,6 +21,15 @@ void write_text(char (&target)[N], std::string_view text) {
   std::memcpy(target, text.data(), length);
 }
 
+template <class Description>
+NRT_STATUS give(const char* call, const Description& description, Description* out, size_t room) {
+  return contained(call, [&] {
+    if (out == nullptr) return report(call, NRT_INVALID, "the result pointer is null");
+    copy_out(description, out, room);
+    return NRT_SUCCESS;
+  });
+}
+
 template <class Count>
 NRT_STATUS count_cores(const char* call, uint32_t* out, Count&& count) {
   return contained(call, [&] {
@@ -79,24 +88,20 @@ const char* nrt_get_status_as_str(NRT_STATUS status) {
 }
 
 NRT_STATUS nrt_get_version(nrt_version_t* ver, size_t size) {
-  if (ver == nullptr) return NRT_INVALID;
   nrt_version_t version{};
   version.rt_major = kMajor;
   version.rt_minor = kMinor;
   write_text(version.rt_detail, "Millrace " MILLRACE_VERSION ", a software NPU");
-  copy_out(version, ver, size);
-  return NRT_SUCCESS;
+  return give("nrt_get_version", version, ver, size);
 }
 
 NRT_STATUS nrt_get_instance_info(nrt_instance_info_t* info, size_t instance_info_len) {
-  if (info == nullptr) return NRT_INVALID;
   nrt_instance_info_t instance{};
   instance.family = NRT_INSTANCE_UNKNOWN;
   instance.size = NRT_INSTANCE_SIZE_UNKNOWN;
   write_text(instance.arch_name, "millrace");
   write_text(instance.device_revision, "1");
-  copy_out(instance, info, instance_info_len);
-  return NRT_SUCCESS;
+  return give("nrt_get_instance_info", instance, info, instance_info_len);
 }
 
 }  // extern "C"

@@ -19,10 +19,19 @@ template <class Body>
 NRT_STATUS with_tensor(const char* call, const nrt_tensor_t* handle, Body&& body) noexcept {
   return with_runtime(call, [&](Runtime& runtime) {
     const std::shared_ptr<Tensor>& tensor = TensorHandles::find(handle);
-    if (tensor == nullptr)
-      return report(call, NRT_INVALID_HANDLE, "the tensor is null or was freed");
+    if (tensor == nullptr) return report(call, NRT_INVALID_HANDLE, kNoTensor);
     trace::note_core(tensor->core());
     return body(runtime, *tensor);
+  });
+}
+
+// The same as `body(tensor)` for the calls whose interface takes NULL for an invalid argument and
+// not for an invalid handle.
+template <class Body>
+NRT_STATUS with_output(const char* call, const nrt_tensor_t* handle, Body&& body) noexcept {
+  return with_runtime(call, [&](Runtime&) {
+    if (handle == nullptr) return report(call, NRT_INVALID, "the tensor is null");
+    return with_tensor(call, handle, [&](Runtime&, Tensor& tensor) { return body(tensor); });
   });
 }
 
@@ -236,8 +245,7 @@ NRT_STATUS nrt_tensor_get_device_allocation_info(const nrt_tensor_t* tensor,
 NRT_STATUS nrt_tensor_check_output_completion(const nrt_tensor_t* output_tensor, int64_t timeout_us,
                                               uint64_t expected_completion_count) {
   constexpr const char* kCall = "nrt_tensor_check_output_completion";
-  if (output_tensor == nullptr) return NRT_INVALID;
-  return with_tensor(kCall, output_tensor, [&](Runtime&, Tensor& tensor) {
+  return with_output(kCall, output_tensor, [&](Tensor& tensor) {
     std::optional<std::chrono::microseconds> timeout;
     if (timeout_us >= 0) timeout.emplace(timeout_us);
     switch (tensor.completions().wait(expected_completion_count, timeout)) {
@@ -253,12 +261,10 @@ NRT_STATUS nrt_tensor_check_output_completion(const nrt_tensor_t* output_tensor,
 }
 
 NRT_STATUS nrt_tensor_reset_output_completion(nrt_tensor_t* output_tensor) {
-  if (output_tensor == nullptr) return NRT_INVALID;
-  return with_tensor("nrt_tensor_reset_output_completion", output_tensor,
-                     [&](Runtime&, Tensor& tensor) {
-                       tensor.completions().reset();
-                       return NRT_SUCCESS;
-                     });
+  return with_output("nrt_tensor_reset_output_completion", output_tensor, [](Tensor& tensor) {
+    tensor.completions().reset();
+    return NRT_SUCCESS;
+  });
 }
 
 }  // extern "C"

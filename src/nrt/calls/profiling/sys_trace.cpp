@@ -43,6 +43,13 @@ NRT_STATUS allocate(const char* call, Object** object) {
   });
 }
 
+// Runs `body(options)`, which returns an NRT_STATUS.
+template <class Body>
+NRT_STATUS with_options(const char* call, nrt_sys_trace_fetch_options* options,
+                        Body&& body) noexcept {
+  return contained(call, [&] { return options == nullptr ? is_null(call) : body(*options); });
+}
+
 NRT_STATUS give_types(const char* call, const trace::EventTypes& types, const char*** names,
                       size_t* count) {
   if (names == nullptr || count == nullptr) return is_null(call);
@@ -126,9 +133,11 @@ NRT_STATUS nrt_sys_trace_fetch_options_allocate(nrt_sys_trace_fetch_options_t** 
   return allocate("nrt_sys_trace_fetch_options_allocate", options);
 }
 NRT_STATUS nrt_sys_trace_fetch_options_set_defaults(nrt_sys_trace_fetch_options_t* options) {
-  if (options == nullptr) return NRT_INVALID;
-  *options = {};
-  return NRT_SUCCESS;
+  return with_options("nrt_sys_trace_fetch_options_set_defaults", options,
+                      [](nrt_sys_trace_fetch_options& changed) {
+                        changed = {};
+                        return NRT_SUCCESS;
+                      });
 }
 NRT_STATUS nrt_sys_trace_fetch_options_free(nrt_sys_trace_fetch_options_t* options) {
   delete options;
@@ -136,15 +145,21 @@ NRT_STATUS nrt_sys_trace_fetch_options_free(nrt_sys_trace_fetch_options_t* optio
 }
 NRT_STATUS nrt_sys_trace_fetch_options_set_max_events_per_nc(nrt_sys_trace_fetch_options_t* options,
                                                              uint64_t max_events_per_nc) {
-  if (options == nullptr) return NRT_INVALID;
-  options->max_events = max_events_per_nc;
-  return NRT_SUCCESS;
+  return with_options("nrt_sys_trace_fetch_options_set_max_events_per_nc", options,
+                      [&](nrt_sys_trace_fetch_options& changed) {
+                        changed.max_events = max_events_per_nc;
+                        return NRT_SUCCESS;
+                      });
 }
 NRT_STATUS nrt_sys_trace_fetch_options_set_nc_idx(nrt_sys_trace_fetch_options_t* options,
                                                   uint64_t nc_idx) {
-  if (options == nullptr || nc_idx >= kMostCores) return NRT_INVALID;
-  options->core = static_cast<uint32_t>(nc_idx);
-  return NRT_SUCCESS;
+  constexpr const char* kCall = "nrt_sys_trace_fetch_options_set_nc_idx";
+  return with_options(kCall, options, [&](nrt_sys_trace_fetch_options& changed) {
+    if (nc_idx >= kMostCores)
+      return report(kCall, NRT_INVALID, fmt::format("there is no core {}", nc_idx));
+    changed.core = static_cast<uint32_t>(nc_idx);
+    return NRT_SUCCESS;
+  });
 }
 
 NRT_STATUS nrt_sys_trace_fetch_events(char** buffer, size_t* written_size,
