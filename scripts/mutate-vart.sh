@@ -32,7 +32,7 @@ check() { # [BUILD_FOLDER]
     lines | grep -q "^$(basename "$patch" .patch) " || problem "$patch is not in the table"
   done
   while read -r mistake target test; do
-    [[ $target == waits ]] && continue
+    [[ $target == not-implemented ]] && continue
     git apply --check "$patches/$mistake.patch" || problem "$mistake does not apply"
     program=${1:-}/tests/$target
     [[ -x $program && $test != compiles ]] || continue
@@ -105,8 +105,8 @@ cmake -G Ninja -S "$copy" -B "$build" -DCMAKE_BUILD_TYPE=Release -DMILLRACE_BUIL
 printf '%-30s %-20s %-40s %s\n' mistake 'built with it' test verdict
 while read -r mistake target test; do
   selected "$mistake" "$@" || continue
-  if [[ $target == waits ]]; then
-    printf '%-30s %s\n' "$mistake" "waits: $test"
+  if [[ $target == not-implemented ]]; then
+    printf '%-30s %s\n' "$mistake" "not implemented: $test"
   else
     mutate "$mistake" "$target" "$test" </dev/null
   fi

@@ -37,9 +37,9 @@ enum class StatusCode {
   INVALID_OUTPUT = 3,  // the output tensors do not fit the model
   OUT_OF_MEMORY = 4,
   RUNTIME_ERROR = 5,         // the device failed, or a watchdog gave the job up
-  JOB_PENDING = 6,           // not finished yet: wait again
+  JOB_PENDING = 6,           // not complete yet: wait again
   INVALID_JOB_ID = 7,        // never issued, already collected, or too old
-  RESOURCE_UNAVAILABLE = 8,  // max_concurrent_runs jobs are not finished: retry after one is
+  RESOURCE_UNAVAILABLE = 8,  // max_concurrent_runs jobs are not complete: retry after a completion
   UNSUPPORTED = 9            // declared for completeness; never returned here
 };
 
@@ -81,7 +81,7 @@ struct JobHandle {
 //   cma_index 0                  the memory bank of allocate_npu_tensor
 //   skip_in_bo_sync false        the caller syncs HW inputs after writing
 //   skip_out_bo_sync false       the caller syncs HW outputs before reading
-//   max_concurrent_runs 2        asynchronous jobs accepted and not finished, at most
+//   max_concurrent_runs 2        asynchronous jobs accepted and not complete, at most
 //   async_threadpool_depth 10    jobs that run at the same time, at most
 //   callback_order "submission"  of callbacks; or "completion"
 //   start_column none            binds the jobs to the processor core that this column stands for
@@ -102,7 +102,7 @@ struct JobHandle {
 // child must not use what its parent made: its threads are not there.
 class Runner {
  public:
-  // Runs on an internal thread, after the job has completed and its slot is free. Callbacks of a
+  // Runs on an internal thread, after the job has completed and its place is free. Callbacks of a
   // runner run one at a time. They may call the runner, and may drop the last pointer to it.
   using ExecuteAsyncCallback = std::function<void(const JobHandle&)>;
 
@@ -145,7 +145,7 @@ class Runner {
   // Runs one batch to its end. `inputs` and `outputs` hold one vector per frame, of one tensor per
   // tensor of the model. 1 to get_batch_size() frames are run: as many as there are inputs; outputs
   // beyond are left alone. Results are visible to the host on return. Waits while
-  // max_concurrent_runs jobs are not finished.
+  // max_concurrent_runs jobs are not complete.
   //
   // INVALID_INPUT, INVALID_OUTPUT: wrong counts, an empty tensor, one smaller than its view, of a
   // view the model does not have, misaligned for its element type, or an output that is read-only.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tensor/data_type.h"
+#include "vart/tensor_info.h"
 #include "vart/tensor_state.h"
 
 namespace millrace::vartml {
@@ -61,7 +62,7 @@ bool JobBinder::bind_side(const ModelTensors& model, TensorDirection direction,
     const std::vector<NpuTensor>& tensors = table[frame];
     if (tensors.size() != expected) {
       reason_ = fmt::format("frame {} has {} {} tensors, the model {}", frame, tensors.size(),
-                            to_string(direction), expected);
+                            name_of_side(direction), expected);
       return false;
     }
     for (size_t i = 0; i < expected; ++i)
@@ -89,7 +90,7 @@ bool JobBinder::bind_tensor(const ModelTensors& model, TensorDirection direction
                   fmt::format("the memory is not aligned for {}", to_string(expected.data_type)));
   if (direction == TensorDirection::OUTPUT && !state->writable())
     return refuse(direction, name, "the memory is read-only");
-  note_oddities(expected, state->info());
+  note_mismatches(expected, state->info());
   binding.data = state->data();
   binding.view = type == TensorType::HW ? device::View::kHw : device::View::kCpu;
   binding.owner = state;
@@ -97,30 +98,30 @@ bool JobBinder::bind_tensor(const ModelTensors& model, TensorDirection direction
   return true;
 }
 
-void JobBinder::note_oddities(const NpuTensorInfo& expected, const NpuTensorInfo& given) {
+void JobBinder::note_mismatches(const NpuTensorInfo& expected, const NpuTensorInfo& given) {
   const bool passed_on =
       given.direction == TensorDirection::OUTPUT && expected.direction == TensorDirection::INPUT;
   const bool overwritten =
       given.direction == TensorDirection::INPUT && expected.direction == TensorDirection::OUTPUT;
   if (overwritten)
-    odd_.push_back({Oddity::kOverwritten, &expected, &given});
+    mismatches_.push_back({Mismatch::kOverwritten, &expected, &given});
   else if (given.name != expected.name && !passed_on)  // which has another name on purpose
-    odd_.push_back({Oddity::kName, &expected, &given});
+    mismatches_.push_back({Mismatch::kName, &expected, &given});
   if (given.tensor_type != expected.tensor_type)
-    odd_.push_back({Oddity::kView, &expected, &given});
+    mismatches_.push_back({Mismatch::kView, &expected, &given});
   else if (given.data_type != expected.data_type || given.memory_layout != expected.memory_layout)
-    odd_.push_back({Oddity::kDescription, &expected, &given});
+    mismatches_.push_back({Mismatch::kDescription, &expected, &given});
 }
 
 bool JobBinder::refuse(TensorDirection direction, const std::string& name, std::string why) {
-  reason_ = fmt::format("{} \"{}\": {}", to_string(direction), name, why);
+  reason_ = fmt::format("{} \"{}\": {}", name_of_side(direction), name, why);
   return false;
 }
 
 void JobBinder::clear() noexcept {
   inputs_.clear();
   outputs_.clear();
-  odd_.clear();
+  mismatches_.clear();
   frames_ = 0;
 }
 

@@ -27,9 +27,9 @@ class JobBinder {
                           const TensorTable& outputs);
   runtime::JobBindings bindings() const noexcept { return {frames_, inputs_, outputs_}; }
   const std::string& reason() const noexcept { return reason_; }
-  // The tensors of the call that do not look like what they are bound to. Valid as long as the
-  // model and the tensors of the call.
-  std::span<const OddTensor> odd() const noexcept { return odd_; }
+  // Where tensors of the call differ from those of the model that they are bound to. Valid as long
+  // as the model and the tensors of the call.
+  std::span<const TensorMismatch> mismatches() const noexcept { return mismatches_; }
 
   // Drops the references to tensors, keeps the capacity.
   void clear() noexcept;
@@ -39,12 +39,12 @@ class JobBinder {
                  const TensorTable& table, std::vector<runtime::TensorBinding>& bindings);
   bool bind_tensor(const ModelTensors& model, ::vart::TensorDirection direction, size_t index,
                    const ::vart::NpuTensor& tensor, runtime::TensorBinding& binding);
-  void note_oddities(const ::vart::NpuTensorInfo& expected, const ::vart::NpuTensorInfo& given);
+  void note_mismatches(const ::vart::NpuTensorInfo& expected, const ::vart::NpuTensorInfo& given);
   bool refuse(::vart::TensorDirection direction, const std::string& name, std::string why);
 
   uint32_t frames_ = 0;
   std::vector<runtime::TensorBinding> inputs_, outputs_;
-  std::vector<OddTensor> odd_;
+  std::vector<TensorMismatch> mismatches_;
   std::string reason_;
 };
 

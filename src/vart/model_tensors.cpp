@@ -17,10 +17,6 @@ namespace {
 
 constexpr size_t kNamesShown = 8;
 
-const char* side_of(TensorDirection direction) {
-  return direction == TensorDirection::INPUT ? "input" : "output";
-}
-
 }  // namespace
 
 ModelTensors::ModelTensors(const graph::CompiledModel& model) {
@@ -81,7 +77,8 @@ std::string ModelTensors::why_not_found(const std::string& name, TensorType type
 
 std::string ModelTensors::without_hw_view(TensorDirection direction) const {
   return fmt::format("there is no HW view of the {0}s, since {0} \"{1}\" lies on a CPU partition",
-                     side_of(direction), without_hw_view_[direction == TensorDirection::OUTPUT]);
+                     name_of_side(direction),
+                     without_hw_view_[direction == TensorDirection::OUTPUT]);
 }
 
 const ::vart::QuantParameters* ModelTensors::quantisation(const std::string& name) const {
@@ -97,7 +94,7 @@ void ModelTensors::check(const RunnerOptions& options, const RunnerLog& log) con
 void ModelTensors::check_side(TensorDirection direction, TensorType type,
                               const std::map<std::string, TensorType>& overrides,
                               const RunnerLog& log) const {
-  const char* side = side_of(direction);
+  const char* side = name_of_side(direction);
   const Infos& tensors = infos(direction, TensorType::CPU);
   for (const auto& entry : overrides) {
     const std::string& name = entry.first;

@@ -28,6 +28,10 @@ namespace millrace::vartml {
   return info;
 }
 
+const char* name_of_side(::vart::TensorDirection direction) noexcept {
+  return direction == ::vart::TensorDirection::INPUT ? "input" : "output";
+}
+
 const char* missing_in(const ::vart::NpuTensorInfo& info) noexcept {
   if (info.name.empty()) return "name";
   if (info.data_type == ::vart::DataType::UNKNOWN) return "data_type";

@@ -13,6 +13,9 @@ namespace millrace::vartml {
 ::vart::NpuTensorInfo make_tensor_info(const tensor::TensorDesc& desc,
                                        ::vart::TensorDirection direction, ::vart::TensorType type);
 
+// "input" or "output", for messages.
+const char* name_of_side(::vart::TensorDirection direction) noexcept;
+
 // What is missing for a tensor to be made from `info`; null when nothing is.
 const char* missing_in(const ::vart::NpuTensorInfo& info) noexcept;
 

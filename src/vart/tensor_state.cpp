@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "vart/tensor_info.h"
+#include "vart/value_or_throw.h"
 
 namespace vart {
 namespace {
@@ -16,13 +17,7 @@ using millrace::Result;
 using millrace::Status;
 using millrace::memory::Buffer;
 using millrace::vartml::RunnerLog;
-
-Buffer value_or_throw(Result<Buffer> buffer, const NpuTensorInfo& info) {
-  if (!buffer.ok())
-    throw std::runtime_error(
-        fmt::format("tensor \"{}\": {}", info.name, buffer.status().message()));
-  return *std::move(buffer);
-}
+using millrace::vartml::value_or_throw;
 
 void check_wrap(const NpuTensorInfo& info, const void* buffer, MemoryType type) {
   const auto refuse = [&](std::string_view why) {

@@ -14,6 +14,7 @@
 #include "vart/properties.h"
 #include "vart/tensor_info.h"
 #include "vart/tensor_state.h"
+#include "vart/value_or_throw.h"
 
 namespace millrace::vartml {
 
@@ -23,12 +24,6 @@ using ::vart::TensorType;
 using ApiStatus = ::vart::StatusCode;
 
 namespace {
-
-template <class T>
-T value_or_throw(Result<T> result) {
-  if (!result.ok()) throw std::runtime_error(result.status().message());
-  return *std::move(result);
-}
 
 runtime::LoadedProgram load(const std::string& model_path) {
   return value_or_throw(runtime::load_program(model_path));
@@ -140,7 +135,7 @@ std::string VaimlRunner::summary() const {
   const graph::CompiledModel& model = loaded_.program->model();
   return fmt::format(
       "model \"{}\", input view {}, output view {}, device {}, batch size {}, at most {} jobs "
-      "unfinished",
+      "not complete",
       model.name, to_string(options_.input_type), to_string(options_.output_type),
       loaded_.device->name(), model.batch_size, options_.max_concurrent_runs);
 }
@@ -189,7 +184,7 @@ ApiStatus VaimlRunner::execute(const TensorTable& inputs, TensorTable& outputs) 
     BinderOfCall binder;
     const ApiStatus bound = binder->bind(tensors_, get_batch_size(), inputs, outputs);
     if (bound != ApiStatus::SUCCESS) return log->report(bound, binder->reason());
-    if (!binder->odd().empty()) tensor_warnings_.warn(binder->odd(), *log);
+    if (!binder->mismatches().empty()) tensor_warnings_.warn(binder->mismatches(), *log);
     if (log->enabled(LogLevel::kDebug)) [[unlikely]]
       return log->code_of(execute_traced(*session, binder->bindings(), *log));
     return log->code_of(session->execute(binder->bindings()));
@@ -201,7 +196,7 @@ ApiStatus VaimlRunner::submit(const TensorTable& inputs, const TensorTable& outp
   BinderOfCall binder;
   const ApiStatus bound = binder->bind(tensors_, get_batch_size(), inputs, outputs);
   if (bound != ApiStatus::SUCCESS) return log_->report(bound, binder->reason());
-  if (!binder->odd().empty()) tensor_warnings_.warn(binder->odd(), *log_);
+  if (!binder->mismatches().empty()) tensor_warnings_.warn(binder->mismatches(), *log_);
   const Result<runtime::SessionJobId> job =
       log_->enabled(LogLevel::kDebug)
           ? submit_traced(*session_, binder->bindings(), std::move(callback), log_)
@@ -216,8 +211,8 @@ ApiStatus VaimlRunner::refused(const Status& why) {
   if (why.code() != StatusCode::kQueueFull) return log_->code_of(why);
   if (log_->enabled(LogLevel::kWarning) && !logged_full_.exchange(true))
     log_->write(LogLevel::kWarning,
-                fmt::format("RESOURCE_UNAVAILABLE: {} jobs are not completed, as many as "
-                            "max_concurrent_runs allows: retry after one is (said once)",
+                fmt::format("RESOURCE_UNAVAILABLE: {} jobs are not complete, which is the limit "
+                            "max_concurrent_runs; retry after a completion (logged once)",
                             options_.max_concurrent_runs));
   return ApiStatus::RESOURCE_UNAVAILABLE;
 }

@@ -124,7 +124,7 @@ TEST_F(RunnerLogOfAFullRunner, WarnsOnceThatItIsAndNeverOfPolls) {
   }
   EXPECT_THAT(log.lines(),
               ElementsAre(AllOf(HasSubstr("WARNING VAIML-Runner: RESOURCE_UNAVAILABLE"),
-                                HasSubstr("1 jobs are not completed"))));
+                                HasSubstr("1 jobs are not complete"))));
   gate_->release();
 }
 

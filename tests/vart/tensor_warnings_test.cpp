@@ -45,7 +45,7 @@ TEST_F(TensorWarningsTest, WarnsOfATensorThatIsDescribedOtherwise) {
   };
   EXPECT_THAT(warnings(type, nothing),
               ElementsAre(AllOf(HasSubstr("\"data\""), HasSubstr("INT8 HCWNC4"),
-                                HasSubstr("FLOAT32 HCWNC4"), HasSubstr("said once"))));
+                                HasSubstr("FLOAT32 HCWNC4"), HasSubstr("logged once"))));
   EXPECT_THAT(warnings(nothing, layout),
               ElementsAre(AllOf(HasSubstr("\"probs\""), HasSubstr("FLOAT32 NHWC4"),
                                 HasSubstr("FLOAT32 HCWNC8"))));

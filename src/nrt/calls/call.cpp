@@ -15,8 +15,8 @@ namespace {
 NRT_STATUS refuse(std::string_view call, NRT_STATUS status, std::string_view why,
                   std::atomic<bool>& reported) noexcept {
   if (reported.load(std::memory_order_relaxed) || reported.exchange(true)) return status;
-  return contained(
-      call, [&] { return report(call, status, fmt::format("{} (this is said once)", why)); });
+  return contained(call,
+                   [&] { return report(call, status, fmt::format("{} (logged once)", why)); });
 }
 
 }  // namespace
