@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "cli/boundary_tensor.h"
 #include "cli/commands.h"
+#include "cli/job_buffers.h"
 #include "cli/model_source.h"
-#include "cli/model_tensors.h"
 #include "cli/progress.h"
 #include "runtime/session.h"
 #include "tensor/conversion.h"
@@ -20,10 +21,10 @@ namespace {
 // Fills the inputs of every frame with normally distributed values: zeros or denormals would make
 // some kernels faster or slower than real data does.
 Status fill_inputs(const graph::CompiledModel& model, device::View view,
-                   const ModelTensors& tensors) {
+                   const JobBuffers& buffers) {
   std::mt19937 generator(1);
   std::normal_distribution<float> normal;
-  for (uint32_t frame = 0; frame < tensors.bindings().frames; ++frame) {
+  for (uint32_t frame = 0; frame < buffers.bindings().frames; ++frame) {
     for (size_t i = 0; i < model.inputs.size(); ++i) {
       const tensor::TensorDesc& desc = desc_in(model.inputs[i], view);
       std::vector<float> values(desc.elements());
@@ -32,7 +33,7 @@ Status fill_inputs(const graph::CompiledModel& model, device::View view,
                                                             {static_cast<uint32_t>(values.size())});
       MILLRACE_ASSIGN_OR_RETURN(const auto typed, tensor::make_hw_desc(flat, desc.type));
       MILLRACE_ASSIGN_OR_RETURN(const auto conversion, tensor::Conversion::plan(flat, typed, {}));
-      conversion.to_hw(values.data(), tensors.input(frame, i));
+      conversion.to_hw(values.data(), buffers.input(frame, i));
     }
   }
   return {};
@@ -45,13 +46,13 @@ Status named(const Status& status, const char* measurement, uint32_t run) {
 }
 
 // Job after job, each alone: the sorted times in milliseconds.
-Result<std::vector<double>> measure_latency(runtime::Session& session, const ModelTensors& tensors,
+Result<std::vector<double>> measure_latency(runtime::Session& session, const JobBuffers& buffers,
                                             const BenchArguments& arguments) {
   std::vector<double> times;
   Progress progress("latency");
   for (uint32_t i = 0; i < arguments.warmup + arguments.iterations; ++i) {
     const int64_t start = now_ns();
-    MILLRACE_RETURN_IF_ERROR(named(session.execute(tensors.bindings()), "latency", i));
+    MILLRACE_RETURN_IF_ERROR(named(session.execute(buffers.bindings()), "latency", i));
     if (i >= arguments.warmup) times.push_back(static_cast<double>(now_ns() - start) * 1e-6);
     progress.update(fmt::format("{} of {}", times.size(), arguments.iterations));
   }
@@ -60,7 +61,7 @@ Result<std::vector<double>> measure_latency(runtime::Session& session, const Mod
 }
 
 // Keeps `in_flight` jobs submitted; returns jobs per second.
-Result<double> measure_throughput(runtime::Session& session, const std::vector<ModelTensors>& slots,
+Result<double> measure_throughput(runtime::Session& session, const std::vector<JobBuffers>& slots,
                                   uint32_t iterations) {
   constexpr std::chrono::milliseconds kForever{3'600'000};
   std::deque<runtime::SessionJobId> pending;
@@ -140,12 +141,12 @@ Status run_bench(const BenchArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const auto session,
                             runtime::Session::create(loaded.device, loaded.program,
                                                      {.max_concurrent_runs = arguments.in_flight}));
-  std::vector<ModelTensors> slots;
+  std::vector<JobBuffers> slots;
   for (uint32_t i = 0; i < arguments.in_flight; ++i) {
-    MILLRACE_ASSIGN_OR_RETURN(ModelTensors tensors,
-                              ModelTensors::allocate(model, model.batch_size, view, view));
-    MILLRACE_RETURN_IF_ERROR(fill_inputs(model, view, tensors));
-    slots.push_back(std::move(tensors));
+    MILLRACE_ASSIGN_OR_RETURN(JobBuffers buffers,
+                              JobBuffers::allocate(model, model.batch_size, view, view));
+    MILLRACE_RETURN_IF_ERROR(fill_inputs(model, view, buffers));
+    slots.push_back(std::move(buffers));
   }
   MILLRACE_ASSIGN_OR_RETURN(const auto times, measure_latency(*session, slots[0], arguments));
   MILLRACE_ASSIGN_OR_RETURN(const double jobs_per_second,

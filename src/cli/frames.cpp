@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cli/boundary_tensor.h"
 #include "tensor/conversion.h"
 
 namespace millrace::cli {
@@ -27,23 +28,23 @@ Result<LoadedInputs> load_inputs(const graph::CompiledModel& model, device::View
   return loaded;
 }
 
-Result<std::vector<ModelTensors>> run_frames(runtime::Session& session, const LoadedInputs& loaded,
-                                             device::View input_view, device::View output_view) {
+Result<std::vector<JobBuffers>> run_frames(runtime::Session& session, const LoadedInputs& loaded,
+                                           device::View input_view, device::View output_view) {
   const graph::CompiledModel& model = session.model();
-  std::vector<ModelTensors> jobs;
+  std::vector<JobBuffers> jobs;
   for (uint32_t first = 0; first < loaded.frames; first += model.batch_size) {
     const uint32_t frames = std::min(model.batch_size, loaded.frames - first);
-    MILLRACE_ASSIGN_OR_RETURN(ModelTensors tensors,
-                              ModelTensors::allocate(model, frames, input_view, output_view));
+    MILLRACE_ASSIGN_OR_RETURN(JobBuffers buffers,
+                              JobBuffers::allocate(model, frames, input_view, output_view));
     for (uint32_t frame = 0; frame < frames; ++frame) {
       for (size_t i = 0; i < model.inputs.size(); ++i) {
         const size_t bytes = desc_in(model.inputs[i], input_view).bytes();
-        std::memcpy(tensors.input(frame, i), loaded.bytes[i].data() + (first + frame) * bytes,
+        std::memcpy(buffers.input(frame, i), loaded.bytes[i].data() + (first + frame) * bytes,
                     bytes);
       }
     }
-    MILLRACE_RETURN_IF_ERROR(session.execute(tensors.bindings()));
-    jobs.push_back(std::move(tensors));
+    MILLRACE_RETURN_IF_ERROR(session.execute(buffers.bindings()));
+    jobs.push_back(std::move(buffers));
   }
   return jobs;
 }

@@ -1,5 +1,5 @@
-// Any number of frames through a session, and what came out as numbers: what the commands that run
-// a model on files have in common.
+// Runs any number of frames through a session and returns the outputs as numbers, for `run` and
+// `golden`.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 #include "cli/input_files.h"
-#include "cli/model_tensors.h"
+#include "cli/job_buffers.h"
 #include "runtime/session.h"
 
 namespace millrace::cli {
@@ -23,8 +23,8 @@ Result<LoadedInputs> load_inputs(const graph::CompiledModel& model, device::View
                                  const io::PictureOptions& picture);
 
 // Runs all frames, a job per batch; the outputs of frame f are those of [f / batch].
-Result<std::vector<ModelTensors>> run_frames(runtime::Session& session, const LoadedInputs& loaded,
-                                             device::View input_view, device::View output_view);
+Result<std::vector<JobBuffers>> run_frames(runtime::Session& session, const LoadedInputs& loaded,
+                                           device::View input_view, device::View output_view);
 
 // The values of one frame of a boundary tensor as floats, in CPU order, whatever the view.
 Result<std::vector<float>> values_of(const graph::Boundary& boundary, device::View view,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/boundary_tensor.h"
 #include "cli/commands.h"
 #include "cli/frames.h"
 #include "cli/golden_report.h"
@@ -35,8 +36,8 @@ std::vector<std::string> input_arguments(const graph::CompiledModel& model,
 }
 
 // All outputs in the CPU view, which is the converted HW view bit for bit.
-Result<std::vector<ModelTensors>> compute(const LoadedModel& loaded, const LoadedInputs& inputs,
-                                          View input_view) {
+Result<std::vector<JobBuffers>> compute(const LoadedModel& loaded, const LoadedInputs& inputs,
+                                        View input_view) {
   MILLRACE_ASSIGN_OR_RETURN(const auto session,
                             runtime::Session::create(loaded.device, loaded.program));
   return run_frames(*session, inputs, input_view, View::kCpu);
@@ -50,7 +51,7 @@ Status append_values(const graph::Boundary& boundary, View view, const std::byte
 }
 
 Result<ComparedFile> compare_file(const graph::CompiledModel& model, const DumpedFile& file,
-                                  const std::vector<ModelTensors>& jobs, uint32_t our_frames,
+                                  const std::vector<JobBuffers>& jobs, uint32_t our_frames,
                                   double tolerance_steps) {
   const graph::Boundary& boundary = model.outputs[file.output];
   MILLRACE_ASSIGN_OR_RETURN(const auto bytes, io::read_file(file.path));
@@ -60,7 +61,7 @@ Result<ComparedFile> compare_file(const graph::CompiledModel& model, const Dumpe
     return invalid_argument(fmt::format("{} shrank while it was read", file.path));
   std::vector<float> ours, theirs;
   for (uint32_t frame = 0; frame < frames; ++frame) {
-    const ModelTensors& job = jobs[frame / model.batch_size];
+    const JobBuffers& job = jobs[frame / model.batch_size];
     const std::byte* computed = job.output(frame % model.batch_size, file.output);
     MILLRACE_RETURN_IF_ERROR(append_values(boundary, View::kCpu, computed, &ours));
     MILLRACE_RETURN_IF_ERROR(

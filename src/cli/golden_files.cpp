@@ -9,7 +9,7 @@
 #include <map>
 #include <regex>
 
-#include "cli/model_tensors.h"
+#include "cli/boundary_tensor.h"
 
 namespace millrace::cli {
 namespace {
@@ -134,8 +134,8 @@ class Finder {
              desc(file.first, View::kHw) != desc(file.first, View::kCpu);
     });
     if (!view_ && fitting.size() == 2 && differ)
-      problems_.push_back(
-          fmt::format("{} fits either view: say --view", group.begin()->second.string()));
+      problems_.push_back(fmt::format("{} fits either view: pass --view cpu or --view hw",
+                                      group.begin()->second.string()));
     const View view = view_ ? *view_ : fitting.empty() ? View::kHw : fitting.front();
     for (const auto& [output, path] : group) {
       if (output >= model_.outputs.size())

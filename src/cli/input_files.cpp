@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "cli/model_tensors.h"
+#include "cli/boundary_tensor.h"
 #include "io/file.h"
 #include "io/npy.h"
 #include "tensor/conversion.h"

@@ -34,8 +34,8 @@ void* open_library() {
   return dlopen((core.parent_path() / "libnrt.so.1").c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-// While it exists, nrt_init finds no wish for a system profile, which it would write to a file. Any
-// other value of the variable is left, since nrt_init says what is wrong with it.
+// While it exists, nrt_init does not see the request for a system profile, which it would write to
+// a file. Any other value of the variable is left, since nrt_init says what is wrong with it.
 class WithoutSystemProfile {
  public:
   WithoutSystemProfile() : value_(value_of_environment()) {

@@ -1,4 +1,4 @@
-// What a program of the NRT API meets on this machine.
+// Checks whether libnrt.so.1 can be found and started on this machine, for `millrace doctor`.
 #pragma once
 
 #include <optional>

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <numeric>
 
+#include "cli/boundary_tensor.h"
 #include "cli/commands.h"
 #include "cli/frames.h"
 #include "cli/model_source.h"
@@ -80,11 +81,11 @@ void print_top(const std::vector<float>& values, const std::vector<std::string>&
 }
 
 Status print_outputs(const graph::CompiledModel& model, device::View view,
-                     const ModelTensors& tensors, uint32_t frame,
+                     const JobBuffers& buffers, uint32_t frame,
                      const std::vector<std::string>& labels, uint32_t top) {
   for (size_t i = 0; i < model.outputs.size(); ++i) {
     MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> values,
-                              values_of(model.outputs[i], view, tensors.output(frame, i)));
+                              values_of(model.outputs[i], view, buffers.output(frame, i)));
     print_summary(model.outputs[i], view, values);
     if (top > 0) print_top(values, labels, top);
   }
@@ -106,7 +107,7 @@ std::vector<std::string> output_file_names(const graph::CompiledModel& model) {
 
 // One file per output: its frames one after another, in the bytes of the view.
 Status write_outputs(const graph::CompiledModel& model, device::View view,
-                     const std::vector<ModelTensors>& jobs, uint32_t frames,
+                     const std::vector<JobBuffers>& jobs, uint32_t frames,
                      const std::string& directory) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);

@@ -1,0 +1,18 @@
+// Boundary tensors as the commands need them: their description in a view, and their name as part
+// of a file name.
+#pragma once
+
+#include <string>
+
+#include "device/device.h"
+#include "graph/compiled_model.h"
+
+namespace millrace::cli {
+
+// The description of a boundary tensor in `view`; the CPU view where there is no other.
+const tensor::TensorDesc& desc_in(const graph::Boundary& boundary, device::View view);
+
+// A tensor's name as part of a file name: '/' becomes '-', and a leading one is dropped.
+std::string file_name_part(std::string tensor_name);
+
+}  // namespace millrace::cli
