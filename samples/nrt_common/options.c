@@ -16,7 +16,7 @@ bool parse_model(int argc, char** argv, const char** model) {
     return true;
   }
   if (optind == argc)
-    fprintf(stderr, "Error: which MODEL.rai?\n");
+    fprintf(stderr, "Error: MODEL.rai is missing\n");
   else
     fprintf(stderr, "Error: more than one model: \"%s\"\n", argv[optind + 1]);
   return false;

@@ -22,7 +22,7 @@ typedef struct {
 typedef struct {
   nrta_seq_t first;
   long accepted;
-  bool unit_lost;  // says a refused call, or a request that failed
+  bool unit_degraded;  // says a refused call, or a request that failed
 } burst;
 
 static bool schedule(const job* job, long wanted, burst* burst) {
@@ -33,7 +33,7 @@ static bool schedule(const job* job, long wanted, burst* burst) {
                                                     job->group->outputs, QUEUE, job->tracker, &id);
     if (status == NRT_QUEUE_FULL && burst->accepted > 0) break;  // the rest goes with the next one
     if (status == NRT_EXEC_UNIT_UNRECOVERABLE) {
-      burst->unit_lost = true;
+      burst->unit_degraded = true;
       break;
     }
     if (!succeeded(status, "nrta_execute_schedule")) return false;
@@ -68,7 +68,7 @@ static bool collect(const job* job, burst* burst, long* computed) {
            nrt_get_status_as_str(code));
     if (position < *computed) *computed = position;
     if (code == NRT_EXEC_UNIT_UNRECOVERABLE || code == NRT_HW_ERROR || code == NRT_TIMEOUT)
-      burst->unit_lost = true;
+      burst->unit_degraded = true;
   }
   return true;
 }
@@ -89,9 +89,9 @@ static outcome work_on(const job* job, long items, volatile long* done) {
     burst burst;
     long computed = 0;
     const long wanted = items - *done < IN_FLIGHT ? items - *done : IN_FLIGHT;
-    if (!run_burst(job, wanted, &computed, &burst)) return NO_USE;
+    if (!run_burst(job, wanted, &computed, &burst)) return CALL_FAILED;
     *done += computed;
-    if (burst.unit_lost) return UNIT_LOST;
+    if (burst.unit_degraded) return UNIT_DEGRADED;
     if (computed > 0) failures = 0;
     if (computed < burst.accepted && ++failures == MOST_FAILURES) {
       fprintf(stderr, "Error: item %ld failed %d times\n", *done + 1, MOST_FAILURES);
@@ -102,11 +102,11 @@ static outcome work_on(const job* job, long items, volatile long* done) {
 }
 
 outcome work(const char* model, long items, volatile long* done) {
-  if (!succeeded(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), "nrt_init")) return NO_USE;
+  if (!succeeded(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), "nrt_init")) return CALL_FAILED;
   loaded_model loaded = {0};
   tensor_group group = {0};
   job job = {&loaded, &group, NULL};
-  outcome result = NO_USE;
+  outcome result = CALL_FAILED;
   if (load_model(model, CORE, &loaded) && allocate_tensors(&loaded, CORE, &group) &&
       succeeded(nrta_error_tracker_create(CORE, &job.tracker), "nrta_error_tracker_create"))
     result = work_on(&job, items, done);

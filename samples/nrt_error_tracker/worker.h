@@ -1,13 +1,13 @@
 // One attempt: works on items from `*done` on until all are done, one fails again and again, or the
-// execution unit is lost.
+// execution unit is degraded.
 #pragma once
 
 // Exit codes, too: those of sysexits.h, where it has one that fits.
 typedef enum {
   ALL_DONE = 0,
-  NO_USE = 1,        // a call was refused; standard error says which
-  ITEM_FAILED = 65,  // EX_DATAERR: the unit works, so another process would fare no better
-  UNIT_LOST = 75     // EX_TEMPFAIL: another process may go on
+  CALL_FAILED = 1,    // of the runtime or the system; standard error says which
+  ITEM_FAILED = 65,   // EX_DATAERR: the unit works, so another process would fail as well
+  UNIT_DEGRADED = 75  // EX_TEMPFAIL: another process may go on
 } outcome;
 
 // Counts in `*done` the items that have been computed, in their order; another process may look at

@@ -49,7 +49,7 @@ TEST_F(NrtLoadRun, SaysWhatIsWrong) {
 
 TEST_F(NrtLoadRun, NamesTheArgumentThatIsWrong) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> wrong = {
-      {{}, "which MODEL.rai?"},
+      {{}, "MODEL.rai is missing"},
       {{"a.rai", "b.rai"}, "more than one model: \"b.rai\""},
       {{"-n", "0", "a.rai"}, "-n is \"0\""},
       {{"-i", "data", "a.rai"}, "-i is \"data\": it takes NAME=FILE"},
