@@ -1,14 +1,12 @@
-// Books: what a stress run counts, and what it finds wrong. Thread-safe.
+// RunStatistics: the counters of a stress run, and the checks that failed in it. Thread-safe.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
-#include <set>
-#include <string>
 
 #include "nrt/nrt_async.h"
+#include "tests/support/violations.h"
 
 namespace millrace::stress {
 
@@ -28,7 +26,7 @@ inline constexpr std::array<UnitOfRun, kUnits> kAllUnits = {{{0, NRTA_XU_COMPUTE
                                                              {1, NRTA_XU_TENSOR_OP, 0},
                                                              {1, NRTA_XU_TENSOR_OP, 1}}};
 
-class Books {
+class RunStatistics : public test::Violations {
  public:
   std::atomic<uint64_t> accepted{0}, completed{0};
   std::atomic<uint64_t> succeeded{0}, failed{0}, unrecoverable{0}, closed{0};  // of those
@@ -36,7 +34,7 @@ class Books {
   std::atomic<uint64_t> full{0}, refused{0}, executed{0};
   std::atomic<uint64_t> event_fds{0}, event_fds_closed_early{0};
 
-  // Of the current life of the runtime.
+  // Since the last nrt_init.
   std::array<std::atomic<uint64_t>, kUnits> accepted_by_unit{};
 
   void count(NRT_STATUS status) {
@@ -56,25 +54,9 @@ class Books {
         closed.fetch_add(1, std::memory_order_relaxed);
         break;
       default:
-        mistake("a request completed with a status that it cannot have");
+        add_violation("a request completed with a status that it cannot have");
     }
   }
-
-  void expect(bool right, const char* otherwise) {
-    if (!right) mistake(otherwise);
-  }
-  void mistake(const char* what) {
-    const std::lock_guard lock(mutex_);
-    mistakes_.insert(what);
-  }
-  std::set<std::string> mistakes() const {
-    const std::lock_guard lock(mutex_);
-    return mistakes_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::set<std::string> mistakes_;
 };
 
 }  // namespace millrace::stress

@@ -76,21 +76,21 @@ void Worker::schedule_one() {
   request->tracked = random(4) == 0;
   NRT_STATUS status = schedule(*request, unit);
   for (; status == NRT_QUEUE_FULL; status = schedule(*request, unit)) {
-    world_.books.full.fetch_add(1, std::memory_order_relaxed);
-    world_.books.expect(request->sequence == 0 && request->ret == kPending,
-                        "a full queue has written a status or an id");
+    world_.statistics.full.fetch_add(1, std::memory_order_relaxed);
+    world_.statistics.expect(request->sequence == 0 && request->ret == kPending,
+                             "a full queue has written a status or an id");
     if (pending_.empty())
       std::this_thread::yield();
     else
       retire_oldest();
   }
   if (status != NRT_SUCCESS) {
-    world_.books.expect(status == NRT_EXEC_UNIT_UNRECOVERABLE, "a schedule call failed");
-    world_.books.refused.fetch_add(1, std::memory_order_relaxed);
+    world_.statistics.expect(status == NRT_EXEC_UNIT_UNRECOVERABLE, "a schedule call failed");
+    world_.statistics.refused.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  world_.books.accepted.fetch_add(1, std::memory_order_relaxed);
-  world_.books.accepted_by_unit[index_of(unit)].fetch_add(1, std::memory_order_relaxed);
+  world_.statistics.accepted.fetch_add(1, std::memory_order_relaxed);
+  world_.statistics.accepted_by_unit[index_of(unit)].fetch_add(1, std::memory_order_relaxed);
   if (request->tracked) tracked_.insert(request->sequence);
   if (random(4) == 0) watch(*request);
   pending_.push_back(std::move(request));
@@ -145,10 +145,10 @@ void Worker::execute() {
   const uint32_t core = static_cast<uint32_t>(random(kCores));
   const NRT_STATUS status =
       nrt_execute(world_.models[core], cores_[core].inputs, cores_[core].outputs);
-  world_.books.expect(status == NRT_SUCCESS || status == NRT_EXEC_COMPLETED_WITH_ERR,
-                      "nrt_execute failed");
-  world_.books.executed.fetch_add(1, std::memory_order_relaxed);
-  world_.books.accepted_by_unit[size_t{core} * 3].fetch_add(1, std::memory_order_relaxed);
+  world_.statistics.expect(status == NRT_SUCCESS || status == NRT_EXEC_COMPLETED_WITH_ERR,
+                           "nrt_execute failed");
+  world_.statistics.executed.fetch_add(1, std::memory_order_relaxed);
+  world_.statistics.accepted_by_unit[size_t{core} * 3].fetch_add(1, std::memory_order_relaxed);
 }
 
 // By an event fd that is counted at the end, or by one that is closed early.
@@ -156,13 +156,13 @@ void Worker::watch(const Request& request) {
   if (random(2) == 0) {
     const UniqueFd early(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     const NRT_STATUS status = nrta_event_register_seq_id_completion(request.sequence, early.get());
-    world_.books.expect(status == NRT_SUCCESS, "an event fd was not registered");
-    world_.books.event_fds_closed_early.fetch_add(1, std::memory_order_relaxed);
+    world_.statistics.expect(status == NRT_SUCCESS, "an event fd was not registered");
+    world_.statistics.event_fds_closed_early.fetch_add(1, std::memory_order_relaxed);
     return;
   }
   ++watched_;
   const NRT_STATUS status = nrta_event_register_seq_id_completion(request.sequence, event_.get());
-  world_.books.expect(status == NRT_SUCCESS, "an event fd was not registered");
+  world_.statistics.expect(status == NRT_SUCCESS, "an event fd was not registered");
 }
 
 void Worker::retire_oldest() {
@@ -171,22 +171,22 @@ void Worker::retire_oldest() {
   bool completed = false;
   while (nrta_is_completed(request->sequence, &completed) == NRT_SUCCESS && !completed)
     std::this_thread::yield();
-  world_.books.expect(completed, "an id that was given out is not known");
+  world_.statistics.expect(completed, "an id that was given out is not known");
   forget(std::move(request));
 }
 
 void Worker::forget(std::unique_ptr<Request> request) {
   if (request->tracked) {
-    world_.books.expect(request->ret == kPending, "a tracked request wrote a status");
-    world_.books.completed.fetch_add(1, std::memory_order_relaxed);
-    world_.books.tracked.fetch_add(1, std::memory_order_relaxed);
+    world_.statistics.expect(request->ret == kPending, "a tracked request wrote a status");
+    world_.statistics.completed.fetch_add(1, std::memory_order_relaxed);
+    world_.statistics.tracked.fetch_add(1, std::memory_order_relaxed);
   } else {
-    world_.books.count(request->ret);
+    world_.statistics.count(request->ret);
   }
   request->ret = kSeen;
   retired_.push_back(std::move(request));
   if (retired_.size() <= kMostRetired) return;
-  world_.books.expect(retired_.front()->ret == kSeen, "a status was written twice");
+  world_.statistics.expect(retired_.front()->ret == kSeen, "a status was written twice");
   retired_.pop_front();
 }
 
@@ -196,11 +196,11 @@ void Worker::fetch_errors() {
     size_t count = 0;
     nrta_error_tracker_get_list(core.tracker, &errors, &count);
     for (size_t i = 0; i < count; ++i) {
-      world_.books.expect(tracked_.erase(errors[i].seq_id) == 1,
-                          "a tracker reported a request twice, or one that is not its own");
-      world_.books.expect(errors[i].error_code != NRT_SUCCESS, "a tracker reported a success");
+      world_.statistics.expect(tracked_.erase(errors[i].seq_id) == 1,
+                               "a tracker reported a request twice, or one that is not its own");
+      world_.statistics.expect(errors[i].error_code != NRT_SUCCESS, "a tracker reported a success");
     }
-    world_.books.tracked_errors.fetch_add(count, std::memory_order_relaxed);
+    world_.statistics.tracked_errors.fetch_add(count, std::memory_order_relaxed);
   }
 }
 
@@ -208,14 +208,15 @@ void Worker::settle() {
   for (std::unique_ptr<Request>& request : pending_) forget(std::move(request));
   pending_.clear();
   for (const std::unique_ptr<Request>& request : retired_)
-    world_.books.expect(request->ret == kSeen, "a status was written twice");
+    world_.statistics.expect(request->ret == kSeen, "a status was written twice");
   uint64_t signalled = 0;
   if (watched_ != 0) {
     const ssize_t size = ::read(event_.get(), &signalled, sizeof signalled);
-    world_.books.expect(size == sizeof signalled, "an event fd was never signalled");
+    world_.statistics.expect(size == sizeof signalled, "an event fd was never signalled");
   }
-  world_.books.expect(signalled == watched_, "an event fd was not signalled once per completion");
-  world_.books.event_fds.fetch_add(watched_, std::memory_order_relaxed);
+  world_.statistics.expect(signalled == watched_,
+                           "an event fd was not signalled once per completion");
+  world_.statistics.event_fds.fetch_add(watched_, std::memory_order_relaxed);
 }
 
 }  // namespace millrace::stress

@@ -10,13 +10,13 @@
 
 #include "base/unique_fd.h"
 #include "nrt/nrt_async.h"
-#include "tests/nrt_stress/books.h"
+#include "tests/nrt_stress/run_statistics.h"
 
 namespace millrace::stress {
 
-// What the workers of one life of the runtime share.
+// What the workers of one round share.
 struct World {
-  Books& books;
+  RunStatistics& statistics;
   std::array<nrt_model_t*, kCores> models;
 };
 

@@ -80,12 +80,12 @@ TEST(Lanes, LaneNumbersStayBelowTheCount) {
   Lanes lanes({.count = 2});
   const auto a = make_unit(lanes, 1);
   const auto b = make_unit(lanes, 1);
-  test::Meeting meeting(2);
+  test::ReusableBarrier barrier(2);
   std::array<LaneId, 2> lane{};
   const auto meet = [&](LaneId& mine) {
     return [&](LaneId number) {
       mine = number;
-      meeting.arrive_and_wait();
+      barrier.arrive_and_wait();
       return Status();
     };
   };
@@ -102,7 +102,7 @@ class ConcurrentUnits : public ::testing::TestWithParam<std::tuple<uint32_t, mic
 TEST_P(ConcurrentUnits, RunAtTheSameTime) {
   const auto [count, spin] = GetParam();
   Lanes lanes({.count = count, .spin = spin});
-  test::Meeting meeting(count);
+  test::ReusableBarrier barrier(count);
   std::vector<std::unique_ptr<Unit>> units;
   for (uint32_t i = 0; i < count; ++i) {
     UnitOptions options = function_unit(2);
@@ -112,7 +112,7 @@ TEST_P(ConcurrentUnits, RunAtTheSameTime) {
   for (int round = 0; round < 300; ++round) {
     for (const auto& unit : units)
       ASSERT_TRUE(submit(*unit, [&](LaneId) {
-                    meeting.arrive_and_wait();
+                    barrier.arrive_and_wait();
                     return Status();
                   }).ok());
     for (const auto& unit : units) ASSERT_TRUE(unit->wait(unit->last_submitted(), kForever).ok());

@@ -25,7 +25,7 @@ constexpr int kThreads = 4;
 constexpr int kRounds = 4000;
 
 // How often each request completed and was called back.
-class Ledger {
+class CompletionCounts {
  public:
   void completed(const Completion& completion) {
     const std::lock_guard lock(mutex_);
@@ -61,12 +61,12 @@ struct Policy {
 class MixedStress : public ::testing::TestWithParam<Policy> {};
 
 TEST_P(MixedStress, EveryRequestCompletesOnce) {
-  Ledger ledger;
+  CompletionCounts counts;
   std::atomic<size_t> submitted{0}, with_callback{0};
   {
     Lanes lanes({.count = 2});
     UnitOptions options =
-        function_unit(4, [&](const Completion& completion) { ledger.completed(completion); });
+        function_unit(4, [&](const Completion& completion) { counts.completed(completion); });
     options.when_full = GetParam().when_full;
     options.callback_order = GetParam().order;
     const auto unit = make_unit(lanes, std::move(options));
@@ -76,7 +76,7 @@ TEST_P(MixedStress, EveryRequestCompletesOnce) {
       const auto one_in = [&](unsigned n) { return random() % n == 0; };
       for (int round = 0; round < kRounds; ++round) {
         Callback callback;
-        if (one_in(3)) callback = [&](SequenceId id, const Status&) { ledger.called(id); };
+        if (one_in(3)) callback = [&](SequenceId id, const Status&) { counts.called(id); };
         const bool calls = static_cast<bool>(callback);
         Deadline deadline = kNoDeadline;
         if (one_in(4)) deadline = std::chrono::steady_clock::now() + random() % 50 * 1us;
@@ -113,8 +113,8 @@ TEST_P(MixedStress, EveryRequestCompletesOnce) {
     while (unit->last_completed() != unit->last_submitted()) std::this_thread::yield();
     EXPECT_EQ(unit->in_flight(), 0u);
   }
-  ledger.expect_each_once(submitted, with_callback);
-  EXPECT_GT(ledger.count(StatusCode::kOk), 0u);
+  counts.expect_each_once(submitted, with_callback);
+  EXPECT_GT(counts.count(StatusCode::kOk), 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -126,14 +126,14 @@ INSTANTIATE_TEST_SUITE_P(
 
 // Requests hang now and then, and come back late; the unit resets itself each time.
 TEST(MixedStressRecovery, HungRequestsLoseNothing) {
-  Ledger ledger;
+  CompletionCounts counts;
   size_t submitted = 0;
   std::vector<SequenceId> hung;
   test::TaskGate gate;
   {
     Lanes lanes({.count = 1});
     UnitOptions options =
-        function_unit(8, [&](const Completion& completion) { ledger.completed(completion); });
+        function_unit(8, [&](const Completion& completion) { counts.completed(completion); });
     options.watchdog = 400ms;  // more than a loaded machine keeps a thread waiting
     options.auto_reset = true;
     const auto unit = make_unit(lanes, std::move(options));
@@ -157,8 +157,8 @@ TEST(MixedStressRecovery, HungRequestsLoseNothing) {
     gate.open();
     while (lanes.quarantined() != 0) std::this_thread::yield();
   }
-  ledger.expect_each_once(submitted, 0);
-  EXPECT_EQ(ledger.count(StatusCode::kOk), submitted - hung.size());
+  counts.expect_each_once(submitted, 0);
+  EXPECT_EQ(counts.count(StatusCode::kOk), submitted - hung.size());
 }
 
 }  // namespace

@@ -1,19 +1,19 @@
-// Books: what a soak run counts, and what it finds wrong.
+// RunStatistics: the counters of a soak run, and the checks that failed in it.
 //
 // Every job that a unit accepts has a Record, to which its callback and the thread that collects
-// its result write; every unit has a Ledger, which counts its callbacks. All of them are
+// its result write; every unit has a CallbackCheck, which counts its callbacks. All of them are
 // thread-safe.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <set>
 #include <string>
 
 #include "millrace/millrace.hpp"
+#include "tests/support/violations.h"
 
 namespace millrace::soak {
 
@@ -34,7 +34,7 @@ inline uint64_t sum(const ByCode& counters) {
   return all;
 }
 
-class Books {
+class RunStatistics : public test::Violations {
  public:
   Counter submitted{0};          // jobs that were accepted and have a callback
   Counter executed{0};           // jobs that execute certainly ran
@@ -45,40 +45,24 @@ class Books {
   std::array<Counter, 3> cancelled{};  // by CancelOutcome
   Counter cancel_pending{0}, resets{0}, coroutines{0}, units_closed{0}, event_fds{0};
 
-  void mistake(const std::string& text) {
-    const std::lock_guard lock(mutex_);
-    ++mistakes_[text];
-  }
-  void expect(bool condition, const char* text) {
-    if (!condition) mistake(text);
-  }
   void was_refused(const Status& status) {
     expect(!status.ok(), "a call was refused with OK");
     count(refused, status.code());
   }
-  // How often each mistake occurred.
-  std::map<std::string, uint64_t> mistakes() const {
-    const std::lock_guard lock(mutex_);
-    return mistakes_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::map<std::string, uint64_t> mistakes_;
 };
 
 // One job: its callback and the thread that collects its result must get the same status.
 class Record {
  public:
-  explicit Record(Books& books) : books_(books) {}
+  explicit Record(RunStatistics& statistics) : statistics_(statistics) {}
 
   void called(const Status& status) {
-    books_.expect(!called_.exchange(true), "a callback was called twice");
-    count(books_.completed, status.code());
+    statistics_.expect(!called_.exchange(true), "a callback was called twice");
+    count(statistics_.completed, status.code());
     compare(status);
   }
   void collected(const Status& status) {
-    count(books_.collected, status.code());
+    count(statistics_.collected, status.code());
     compare(status);
   }
 
@@ -87,30 +71,32 @@ class Record {
     int none = -1;
     const int code = static_cast<int>(status.code());
     if (!code_.compare_exchange_strong(none, code) && none != code)
-      books_.mistake("a job was " + std::string(to_string(static_cast<StatusCode>(none))) +
-                     " for one observer and " + status.to_string() + " for another");
+      statistics_.add_violation("a job was " +
+                                std::string(to_string(static_cast<StatusCode>(none))) +
+                                " for one observer and " + status.to_string() + " for another");
   }
 
-  Books& books_;
+  RunStatistics& statistics_;
   std::atomic<bool> called_{false};
   std::atomic<int> code_{-1};
 };
 
 // The callbacks of one unit: each runs once, and they run in the configured order.
-class Ledger {
+class CallbackCheck {
  public:
-  Ledger(Books& books, CallbackOrder order) : books_(books), order_(order) {}
+  CallbackCheck(RunStatistics& statistics, CallbackOrder order)
+      : statistics_(statistics), order_(order) {}
 
   void called(JobId id) {
     const std::lock_guard lock(mutex_);
     ++calls_;
     if (order_ == CallbackOrder::kSubmission) {
-      books_.expect(id > last_, "a callback ran out of order, or twice");
+      statistics_.expect(id > last_, "a callback ran out of order, or twice");
       last_ = id;
       return;
     }
     if (last_ == 0) last_ = id & ~kCounterMask;
-    books_.expect(id > last_ && ahead_.insert(id).second, "a callback ran twice");
+    statistics_.expect(id > last_ && ahead_.insert(id).second, "a callback ran twice");
     while (ahead_.erase(last_ + 1) != 0) ++last_;
   }
   // Whether all of `count` callbacks have run. Requirement: the unit is closed.
@@ -124,7 +110,7 @@ class Ledger {
  private:
   static constexpr JobId kCounterMask = (JobId{1} << 48) - 1;
 
-  Books& books_;
+  RunStatistics& statistics_;
   const CallbackOrder order_;
   Counter accepted_{0};
   mutable std::mutex mutex_;

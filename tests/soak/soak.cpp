@@ -1,6 +1,6 @@
 // Soak: random submit, cancel, deadline, fault and reset from eight threads, for a given time.
 // Nothing may be lost: every submitted job completes exactly once, and callback, wait and co_await
-// report the same status. Prints the counts; exit code 1 when they do not add up.
+// report the same status. Prints the counts; exit code 1 when a check fails.
 //
 // usage: soak_test [--seconds N] [--seed S]
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 #include "device/faulty/faulty_device.h"
 #include "device/registry.h"
 #include "millrace/millrace.hpp"
-#include "tests/soak/books.h"
+#include "tests/soak/run_statistics.h"
 #include "tests/soak/worker.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tiny_model.h"
@@ -49,29 +49,29 @@ bool parse(int count, char** words, Options& options) {
   return true;
 }
 
-void make_units(Device& device, Books& books, std::deque<SharedUnit>& units) {
+void make_units(Device& device, RunStatistics& statistics, std::deque<SharedUnit>& units) {
   constexpr milliseconds kWatchdog{10};
-  units.emplace_back(device, books,
+  units.emplace_back(device, statistics,
                      UnitOptions{.name = "executing", .depth = 4, .auto_reset = true});
-  units.emplace_back(device, books,
+  units.emplace_back(device, statistics,
                      UnitOptions{.name = "failing", .depth = 2, .watchdog = kWatchdog});
   units.emplace_back(
-      device, books,
+      device, statistics,
       UnitOptions{
           .name = "blocking", .depth = 3, .when_full = WhenFull::kBlock, .watchdog = kWatchdog});
-  units.emplace_back(device, books,
+  units.emplace_back(device, statistics,
                      UnitOptions{.name = "dropping",
                                  .depth = 4,
                                  .when_full = WhenFull::kDropOldest,
                                  .watchdog = kWatchdog,
                                  .auto_reset = true});
-  units.emplace_back(device, books,
+  units.emplace_back(device, statistics,
                      UnitOptions{.name = "shedding",
                                  .depth = 8,
                                  .when_full = WhenFull::kShedByDeadline,
                                  .callback_order = CallbackOrder::kCompletion,
                                  .auto_reset = true});
-  units.emplace_back(device, books,
+  units.emplace_back(device, statistics,
                      UnitOptions{.name = "deep",
                                  .depth = 64,
                                  .callback_order = CallbackOrder::kCompletion,
@@ -91,7 +91,7 @@ device::FaultRates fault_rates(bool storm) {
 
 // Sleeps for the length of the run, with a storm every two seconds; ends the program when no job
 // completes for long.
-void watch(const Books& books, device::FaultPlan& faults, std::atomic<bool>& storm,
+void watch(const RunStatistics& statistics, device::FaultPlan& faults, std::atomic<bool>& storm,
            const Options& options) {
   const auto end = steady_clock::now() + seconds(options.seconds);
   auto progress_at = steady_clock::now();
@@ -100,7 +100,7 @@ void watch(const Books& books, device::FaultPlan& faults, std::atomic<bool>& sto
     storm.store(tick % 20 >= 17);
     faults.randomize(options.seed + tick, fault_rates(storm.load()));
     std::this_thread::sleep_for(milliseconds(100));
-    const uint64_t completed = sum(books.completed);
+    const uint64_t completed = sum(statistics.completed);
     if (completed != seen) progress_at = steady_clock::now();
     seen = completed;
     if (steady_clock::now() - progress_at < kStuckAfter) continue;
@@ -119,32 +119,32 @@ void run_workers(const World& world, device::FaultPlan& faults, std::atomic<bool
       worker.run(stop);
     });
   }
-  watch(world.books, faults, storm, options);
+  watch(world.statistics, faults, storm, options);
   stop.store(true);
   for (std::thread& thread : threads) thread.join();
 }
 
-// Closes the units and compares their counts with the books.
-void settle(Books& books, std::deque<SharedUnit>& units) {
+// Closes the units and compares their counts with the statistics.
+void settle(RunStatistics& statistics, std::deque<SharedUnit>& units) {
   uint64_t issued = 0;
   for (SharedUnit& shared : units) {
     shared.unit.close();
     issued += shared.unit.last_submitted() & ((JobId{1} << 48) - 1);
-    books.expect(shared.unit.last_completed() == shared.unit.last_submitted(),
-                 "a closed unit has jobs that are not completed");
-    books.expect(shared.unit.in_flight() == 0, "a closed unit has jobs in flight");
-    books.expect(shared.ledger.is_complete(shared.ledger.accepted_count()),
-                 "callbacks are missing, or too many");
+    statistics.expect(shared.unit.last_completed() == shared.unit.last_submitted(),
+                      "a closed unit has jobs that are not complete");
+    statistics.expect(shared.unit.in_flight() == 0, "a closed unit has jobs in flight");
+    statistics.expect(shared.callbacks.is_complete(shared.callbacks.accepted_count()),
+                      "callbacks are missing, or too many");
   }
   uint64_t accepted = 0;
-  for (const SharedUnit& shared : units) accepted += shared.ledger.accepted_count();
-  const uint64_t executed = books.executed.load();
-  books.expect(issued >= accepted + executed &&
-                   issued <= accepted + executed + books.refused_or_failed.load(),
-               "units have issued other numbers of jobs than were submitted");
-  books.expect(sum(books.completed) == books.submitted.load(),
-               "not every job that was submitted has completed once");
-  books.expect(books.coroutines.load() == 0, "coroutines did not go on");
+  for (const SharedUnit& shared : units) accepted += shared.callbacks.accepted_count();
+  const uint64_t executed = statistics.executed.load();
+  statistics.expect(issued >= accepted + executed &&
+                        issued <= accepted + executed + statistics.refused_or_failed.load(),
+                    "units have issued other numbers of jobs than were submitted");
+  statistics.expect(sum(statistics.completed) == statistics.submitted.load(),
+                    "not every job that was submitted has completed once");
+  statistics.expect(statistics.coroutines.load() == 0, "coroutines did not go on");
 }
 
 std::string by_code(const ByCode& counters) {
@@ -155,28 +155,31 @@ std::string by_code(const ByCode& counters) {
   return text;
 }
 
-void print(const Books& books, const device::FaultCounts& faults, uint64_t generations) {
+void print(const RunStatistics& statistics, const device::FaultCounts& faults,
+           uint64_t generations) {
   std::string text;
-  text += fmt::format("submitted    {}\n", books.submitted.load());
-  text += fmt::format("completed    {}:{}\n", sum(books.completed), by_code(books.completed));
-  text += fmt::format("collected    {}:{}\n", sum(books.collected), by_code(books.collected));
-  text += fmt::format("refused      {}:{}\n", sum(books.refused), by_code(books.refused));
-  text += fmt::format("executed     {}, refused or failed {}\n", books.executed.load(),
-                      books.refused_or_failed.load());
+  text += fmt::format("submitted    {}\n", statistics.submitted.load());
+  text +=
+      fmt::format("completed    {}:{}\n", sum(statistics.completed), by_code(statistics.completed));
+  text +=
+      fmt::format("collected    {}:{}\n", sum(statistics.collected), by_code(statistics.collected));
+  text += fmt::format("refused      {}:{}\n", sum(statistics.refused), by_code(statistics.refused));
+  text += fmt::format("executed     {}, refused or failed {}\n", statistics.executed.load(),
+                      statistics.refused_or_failed.load());
   text += fmt::format("cancelled    removed {}, stopped {}, too late {}, pending {}\n",
-                      books.cancelled[0].load(), books.cancelled[1].load(),
-                      books.cancelled[2].load(), books.cancel_pending.load());
-  text += fmt::format("resets       asked for {}, of the shared units {}\n", books.resets.load(),
-                      generations);
-  text += fmt::format("units closed {}, event fds {}\n", books.units_closed.load(),
-                      books.event_fds.load());
+                      statistics.cancelled[0].load(), statistics.cancelled[1].load(),
+                      statistics.cancelled[2].load(), statistics.cancel_pending.load());
+  text += fmt::format("resets       asked for {}, of the shared units {}\n",
+                      statistics.resets.load(), generations);
+  text += fmt::format("units closed {}, event fds {}\n", statistics.units_closed.load(),
+                      statistics.event_fds.load());
   text += fmt::format("injected     failures {}, hangs {}, slow {}\n", faults.failures,
                       faults.hangs, faults.slows);
   text += fmt::format("threads set aside because of hangs {}\n",
-                      books.completed[static_cast<size_t>(StatusCode::kHung)].load());
-  text += fmt::format("mistakes     {}\n", books.mistakes().size());
-  for (const auto& [mistake, times] : books.mistakes())
-    text += fmt::format("  {} ({} times)\n", mistake, times);
+                      statistics.completed[static_cast<size_t>(StatusCode::kHung)].load());
+  text += fmt::format("violations   {}\n", statistics.violations().size());
+  for (const auto& [violation, times] : statistics.violations())
+    text += fmt::format("  {} ({} times)\n", violation, times);
   std::fputs(text.c_str(), stdout);
 }
 
@@ -195,21 +198,22 @@ int run(const Options& options) {
   std::vector<std::byte> input(model.inputs()[0].cpu.bytes), output(model.outputs()[0].cpu.bytes);
   const TensorArg inputs[] = {std::span(input)}, outputs[] = {std::span(output)};
   const JobArgs args{.inputs = inputs, .outputs = outputs};
-  Books books;
+  RunStatistics statistics;
   std::atomic<bool> storm{false};
   std::deque<SharedUnit> units;
-  make_units(device, books, units);
-  run_workers({device, model, args, units, units.front(), storm, books}, *faults, storm, options);
+  make_units(device, statistics, units);
+  run_workers({device, model, args, units, units.front(), storm, statistics}, *faults, storm,
+              options);
   faults->heal();
   faults->end_hangs();
-  settle(books, units);
+  settle(statistics, units);
 
   uint64_t generations = 0;
   for (const SharedUnit& shared : units) generations += shared.unit.generation();
   fmt::print("soak of {} s, seed {}, {} threads, {} units on {}\n", options.seconds, options.seed,
              kWorkers, units.size(), kDevice);
-  print(books, faults->counts(), generations);
-  return books.mistakes().empty() ? 0 : 1;
+  print(statistics, faults->counts(), generations);
+  return statistics.violations().empty() ? 0 : 1;
 }
 
 }  // namespace

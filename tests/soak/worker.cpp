@@ -29,9 +29,9 @@ struct Coroutine {
   };
 };
 
-Coroutine collect_later(Job job, std::shared_ptr<Record> record, Books& books) {
+Coroutine collect_later(Job job, std::shared_ptr<Record> record, RunStatistics& statistics) {
   record->collected(co_await job);
-  books.coroutines.fetch_sub(1);
+  statistics.coroutines.fetch_sub(1);
 }
 
 }  // namespace
@@ -65,46 +65,47 @@ SharedUnit& Worker::any_unit() {
 }
 
 // A job whose callback records its status and sometimes submits another job.
-JobArgs Worker::random_job(Ledger& ledger, const std::shared_ptr<Record>& record, Unit* again) {
+JobArgs Worker::random_job(CallbackCheck& callbacks, const std::shared_ptr<Record>& record,
+                           Unit* again) {
   JobArgs job = world_.args;
   if (below(5) == 0) job.deadline = steady_clock::now() + up_to(milliseconds(3));
   if (below(10) != 0) again = nullptr;
-  job.callback = [world = world_, &ledger, record, again](JobId id, const Status& status) {
-    ledger.called(id);
+  job.callback = [world = world_, &callbacks, record, again](JobId id, const Status& status) {
+    callbacks.called(id);
     record->called(status);
     if (again == nullptr) return;
     JobArgs next = world.args;
-    const auto next_record = std::make_shared<Record>(world.books);
-    next.callback = [&ledger, next_record](JobId next_id, const Status& next_status) {
-      ledger.called(next_id);
+    const auto next_record = std::make_shared<Record>(world.statistics);
+    next.callback = [&callbacks, next_record](JobId next_id, const Status& next_status) {
+      callbacks.called(next_id);
       next_record->called(next_status);
     };
     Result<Job> submitted = again->try_submit(world.model, next);
-    if (!submitted.ok()) return world.books.was_refused(submitted.status());
-    world.books.submitted.fetch_add(1);
-    ledger.accepted();
+    if (!submitted.ok()) return world.statistics.was_refused(submitted.status());
+    world.statistics.submitted.fetch_add(1);
+    callbacks.accepted();
     submitted->detach();
   };
   return job;
 }
 
-void Worker::accepted(Ledger& ledger) {
-  world_.books.submitted.fetch_add(1);
-  ledger.accepted();
+void Worker::accepted(CallbackCheck& callbacks) {
+  world_.statistics.submitted.fetch_add(1);
+  callbacks.accepted();
 }
 
 void Worker::refused(Unit& unit, const Status& status) {
-  world_.books.was_refused(status);
+  world_.statistics.was_refused(status);
   if (status.code() == StatusCode::kUnitDegraded && below(4) == 0) {
-    world_.books.resets.fetch_add(1);
+    world_.statistics.resets.fetch_add(1);
     static_cast<void>(unit.reset());
   }
 }
 
 void Worker::submit_one() {
   SharedUnit& shared = any_unit();
-  const auto record = std::make_shared<Record>(world_.books);
-  const JobArgs args = random_job(shared.ledger, record, &shared.unit);
+  const auto record = std::make_shared<Record>(world_.statistics);
+  const JobArgs args = random_job(shared.callbacks, record, &shared.unit);
   const auto submit = [&] {
     switch (below(3)) {
       case 0:
@@ -118,7 +119,7 @@ void Worker::submit_one() {
   };
   Result<Job> job = submit();
   if (!job.ok()) return refused(shared.unit, job.status());
-  accepted(shared.ledger);
+  accepted(shared.callbacks);
   dispose({*std::move(job), record});
 }
 
@@ -127,14 +128,14 @@ void Worker::submit_several() {
   std::vector<std::shared_ptr<Record>> records;
   std::vector<JobArgs> args;
   for (uint64_t left = 1 + below(4); left > 0; --left) {
-    records.push_back(std::make_shared<Record>(world_.books));
-    args.push_back(random_job(shared.ledger, records.back(), nullptr));
+    records.push_back(std::make_shared<Record>(world_.statistics));
+    args.push_back(random_job(shared.callbacks, records.back(), nullptr));
   }
   std::vector<Job> jobs(args.size());
   const Result<size_t> taken = shared.unit.try_submit_n(world_.model, args, jobs);
   if (!taken.ok()) return refused(shared.unit, taken.status());
   for (size_t i = 0; i < *taken; ++i) {
-    accepted(shared.ledger);
+    accepted(shared.callbacks);
     dispose({std::move(jobs[i]), records[i]});
   }
 }
@@ -143,11 +144,11 @@ void Worker::execute() {
   const Status status = world_.executing.unit.execute(world_.model, world_.args);
   switch (status.code()) {
     case StatusCode::kUnitDegraded:
-      world_.books.refused_or_failed.fetch_add(1);
+      world_.statistics.refused_or_failed.fetch_add(1);
       return refused(world_.executing.unit, status);
     default:
-      world_.books.executed.fetch_add(1);
-      count(world_.books.collected, status.code());
+      world_.statistics.executed.fetch_add(1);
+      count(world_.statistics.collected, status.code());
   }
 }
 
@@ -157,33 +158,33 @@ void Worker::use_own_unit() {
   UnitOptions options{.name = "own", .depth = 4, .auto_reset = auto_reset};
   if (below(2) == 0) options.watchdog = milliseconds(10);
   if (below(2) == 0) options.close_patience = milliseconds(5);
-  Ledger ledger(world_.books, options.callback_order);
+  CallbackCheck callbacks(world_.statistics, options.callback_order);
   std::vector<Held> own;
   {
     Result<Unit> unit = world_.device.create_unit(options);
-    if (!unit.ok()) return world_.books.was_refused(unit.status());
+    if (!unit.ok()) return world_.statistics.was_refused(unit.status());
     for (uint64_t left = below(8); left > 0; --left) {
-      const auto record = std::make_shared<Record>(world_.books);
-      Result<Job> job = unit->submit(world_.model, random_job(ledger, record, nullptr));
+      const auto record = std::make_shared<Record>(world_.statistics);
+      Result<Job> job = unit->submit(world_.model, random_job(callbacks, record, nullptr));
       if (!job.ok()) {
         refused(*unit, job.status());
         continue;
       }
-      accepted(ledger);
+      accepted(callbacks);
       own.push_back({*std::move(job), record});
     }
     if (below(2) == 0) unit->close();
-    world_.books.units_closed.fetch_add(1);
+    world_.statistics.units_closed.fetch_add(1);
   }
-  world_.books.expect(ledger.is_complete(ledger.accepted_count()),
-                      "a closed unit has not called every callback");
+  world_.statistics.expect(callbacks.is_complete(callbacks.accepted_count()),
+                           "a closed unit has not called every callback");
   for (Held& held : own) collect(held);
 }
 
 void Worker::reset_one() {
   Unit& unit = any_unit().unit;
   if (unit.state() != UnitState::kDegraded) return;
-  world_.books.resets.fetch_add(1);
+  world_.statistics.resets.fetch_add(1);
   static_cast<void>(unit.reset());
 }
 
@@ -195,14 +196,14 @@ void Worker::dispose(Held held) {
     case 1:
       return;  // the handle waits
     case 2:
-      world_.books.coroutines.fetch_add(1);
-      collect_later(std::move(held.job), held.record, world_.books);
+      world_.statistics.coroutines.fetch_add(1);
+      collect_later(std::move(held.job), held.record, world_.statistics);
       return;
     case 3:
       return cancel(held);
     case 4: {
       const UniqueFd fd(::eventfd(0, EFD_CLOEXEC));
-      if (fd && held.job.notify_fd(fd.get()).ok()) world_.books.event_fds.fetch_add(1);
+      if (fd && held.job.notify_fd(fd.get()).ok()) world_.statistics.event_fds.fetch_add(1);
       break;
     }
     case 5:
@@ -223,14 +224,14 @@ void Worker::cancel(Held& held) {
   const Status status = held.job.wait();
   held.record->collected(status);
   if (!outcome.ok()) {
-    world_.books.expect(outcome.status().code() == StatusCode::kPending, "cancel failed");
-    world_.books.cancel_pending.fetch_add(1);
+    world_.statistics.expect(outcome.status().code() == StatusCode::kPending, "cancel failed");
+    world_.statistics.cancel_pending.fetch_add(1);
     return;
   }
-  world_.books.cancelled[static_cast<size_t>(*outcome)].fetch_add(1);
+  world_.statistics.cancelled[static_cast<size_t>(*outcome)].fetch_add(1);
   const bool cancelled = status.code() == StatusCode::kCancelled;
-  world_.books.expect(cancelled == (*outcome != CancelOutcome::kTooLate),
-                      "the outcome of cancel does not match the job's status");
+  world_.statistics.expect(cancelled == (*outcome != CancelOutcome::kTooLate),
+                           "the outcome of cancel does not match the job's status");
 }
 
 void Worker::collect(Held& held) {
@@ -243,9 +244,11 @@ void Worker::wait_for_some() {
   std::vector<Job*> jobs;
   for (Held& held : held_) jobs.push_back(&held.job);
   if (below(8) == 0) {
-    world_.books.expect(wait_all(jobs, std::chrono::nanoseconds::max()).ok(), "wait_all failed");
+    world_.statistics.expect(wait_all(jobs, std::chrono::nanoseconds::max()).ok(),
+                             "wait_all failed");
   } else {
-    world_.books.expect(wait_any(jobs, std::chrono::nanoseconds::max()).ok(), "wait_any failed");
+    world_.statistics.expect(wait_any(jobs, std::chrono::nanoseconds::max()).ok(),
+                             "wait_any failed");
   }
   std::erase_if(held_, [this](Held& held) {
     if (!held.job.is_completed()) return false;

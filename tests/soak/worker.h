@@ -10,17 +10,17 @@
 #include <vector>
 
 #include "millrace/millrace.hpp"
-#include "tests/soak/books.h"
+#include "tests/soak/run_statistics.h"
 
 namespace millrace::soak {
 
-// A unit that all workers share, and its books.
+// A unit that all workers share, and the check of its callbacks.
 struct SharedUnit {
-  SharedUnit(Device& device, Books& books, UnitOptions options)
-      : unit(device.create_unit(options).value()), ledger(books, options.callback_order) {}
+  SharedUnit(Device& device, RunStatistics& statistics, UnitOptions options)
+      : unit(device.create_unit(options).value()), callbacks(statistics, options.callback_order) {}
 
   Unit unit;
-  Ledger ledger;
+  CallbackCheck callbacks;
 };
 
 // What all workers share.
@@ -31,7 +31,7 @@ struct World {
   std::deque<SharedUnit>& units;
   SharedUnit& executing;           // one of them, on which execute is called, too
   const std::atomic<bool>& storm;  // jobs hang so often that only watched units get some
-  Books& books;
+  RunStatistics& statistics;
 };
 
 class Worker {
@@ -56,8 +56,8 @@ class Worker {
   SharedUnit& any_unit();
   void step();
 
-  JobArgs random_job(Ledger& ledger, const std::shared_ptr<Record>& record, Unit* again);
-  void accepted(Ledger& ledger);
+  JobArgs random_job(CallbackCheck& callbacks, const std::shared_ptr<Record>& record, Unit* again);
+  void accepted(CallbackCheck& callbacks);
   void refused(Unit& unit, const Status& status);
 
   void submit_one();

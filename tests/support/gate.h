@@ -36,11 +36,10 @@ class TaskGate {
   bool open_ = false;
 };
 
-// Meeting: a reusable barrier, which no thread leaves before `size` threads have arrived.
-// Thread-safe.
-class Meeting {
+// ReusableBarrier: no thread leaves it before `size` threads have arrived. Thread-safe.
+class ReusableBarrier {
  public:
-  explicit Meeting(size_t size) : size_(size) {}
+  explicit ReusableBarrier(size_t size) : size_(size) {}
 
   void arrive_and_wait() {
     std::unique_lock lock(mutex_);

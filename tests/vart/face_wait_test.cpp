@@ -65,15 +65,15 @@ TEST_F(FaceWait, OfManyThreadsThatWaitForOneJobOneCollectsIt) {
   constexpr size_t kThreads = 6;
   start({});
   const JobHandle job = submit();
-  test::Meeting meeting(kThreads + 1);
+  test::ReusableBarrier barrier(kThreads + 1);
   std::vector<StatusCode> results(kThreads, StatusCode::FAILURE);
   std::vector<std::thread> threads;
   for (size_t i = 0; i < kThreads; ++i)
     threads.emplace_back([&, i] {
-      meeting.arrive_and_wait();
+      barrier.arrive_and_wait();
       results[i] = runner_->wait(job, kForever);
     });
-  meeting.arrive_and_wait();
+  barrier.arrive_and_wait();
   gate_->release();
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(std::count(results.begin(), results.end(), StatusCode::SUCCESS), 1);

@@ -1,4 +1,4 @@
-// A device that bears witness of where a job works: in its first output it leaves the addresses of
+// A device that records on which memory a job works: in its first output it leaves the addresses of
 // its first input and of that output. It takes HW views, as the pattern device does.
 #include <cstring>
 
