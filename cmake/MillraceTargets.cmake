@@ -1,4 +1,4 @@
-# Helpers that keep the folder of every floor down to a list of its sources.
+# Helpers that keep the folder of every layer down to a list of its sources.
 
 # Compile and link settings shared by every target of the project.
 add_library(millrace_settings INTERFACE)
@@ -20,11 +20,11 @@ add_library(millrace_hot_settings INTERFACE)
 target_compile_options(millrace_hot_settings INTERFACE
   "$<$<CONFIG:Release>:-O3;-fno-semantic-interposition>")
 
-# millrace_add_floor(NAME SOURCES ... [USES floor ...] [LIBS library ...] [HOT])
-# One folder of src/ as an object library `millrace_NAME`. USES names the floors below it; the
+# millrace_add_layer(NAME SOURCES ... [USES layer ...] [LIBS library ...] [HOT])
+# One folder of src/ as an object library `millrace_NAME`. USES names the layers below it; the
 # build passes their include paths on, and scripts/check_layers.py checks that no include points up.
 # HOT: its code runs per job or per element.
-function(millrace_add_floor name)
+function(millrace_add_layer name)
   cmake_parse_arguments(ARG "HOT" "" "SOURCES;USES;LIBS" ${ARGN})
   set(target millrace_${name})
   add_library(${target} OBJECT ${ARG_SOURCES})

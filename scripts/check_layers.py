@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checks that every #include of the project points downwards.
 
-The floors and what each may include are the table below; docs/design.md explains them. An include of
+The layers and what each may include are the table below; docs/design.md explains them. An include of
 the project's own that points up, sideways between faces, or from a public header to a private one is
-an error, and so is a circle of includes within a folder of ONE_WAY. Exit status 1 when there is one.
+an error, and so is a cycle of includes within a folder of ONE_WAY. Exit status 1 when there is one.
 """
 import graphlib
 import pathlib
@@ -15,15 +15,15 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Folder below src/ or include/ -> the folders its files may include besides themselves. A file belongs
 # to the deepest folder of the table that it is in.
 #
-# Three headers of the native API hold types that every floor shares.
-WORDS = "public/millrace words"
-WORD_HEADERS = {"millrace/status.hpp", "millrace/execution.hpp", "millrace/tensor.hpp"}
-BASE = {"base", WORDS}
+# Three headers of the native API hold types that every layer shares.
+SHARED_TYPES = "public/millrace shared types"
+SHARED_TYPE_HEADERS = {"millrace/status.hpp", "millrace/execution.hpp", "millrace/tensor.hpp"}
+BASE = {"base", SHARED_TYPES}
 CORE = BASE | {"tensor", "memory", "model", "graph", "queue", "device"}
 # The folders of the NRT face, from top to bottom: each may include those below it.
 NRT_FOLDERS = ["calls", "process", "recording", "requests", "trace", "objects", "terms"]
 MAY_INCLUDE = {
-    "base": {WORDS},
+    "base": {SHARED_TYPES},
     "tensor": BASE,
     "memory": BASE,
     "model": BASE,
@@ -43,8 +43,8 @@ MAY_INCLUDE = {
     "cli": CORE | {"runtime", "compiler", "io", "public/nrt"},
     "public/vart": set(),
     "public/nrt": set(),
-    "public/millrace": {WORDS},
-    WORDS: set(),
+    "public/millrace": {SHARED_TYPES},
+    SHARED_TYPES: set(),
 }
 # Folders whose files include each other one way only; a header and the source of the same name count
 # as one file.
@@ -52,11 +52,11 @@ ONE_WAY = ["nrt", "runtime"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
 
 
-def floor_of(path: str) -> str | None:
-    """The floor a project path (relative to src/ or include/) belongs to, None for a foreign one."""
+def layer_of(path: str) -> str | None:
+    """The layer a project path (relative to src/ or include/) belongs to, None for a foreign one."""
     parts = path.split("/")
-    if path in WORD_HEADERS:
-        return WORDS
+    if path in SHARED_TYPE_HEADERS:
+        return SHARED_TYPES
     if parts[0] in ("millrace", "vart") and path.endswith(".hpp"):
         return "public/" + parts[0]
     if parts[0] in ("nrt", "ndl") and (ROOT / "include" / path).is_file():
@@ -69,20 +69,20 @@ def violations(root: pathlib.Path, prefix: str):
     for file in sorted(root.rglob("*")):
         if file.suffix not in {".h", ".hpp", ".cpp"}:
             continue
-        own = floor_of(prefix + file.relative_to(root).as_posix())
+        own = layer_of(prefix + file.relative_to(root).as_posix())
         if own is None:
-            yield f"{file}: belongs to no floor of scripts/check_layers.py"
+            yield f"{file}: belongs to no layer of scripts/check_layers.py"
             continue
         for number, line in enumerate(file.read_text().splitlines(), 1):
             match = INCLUDE.match(line)
-            target = floor_of(match.group(1)) if match else None
+            target = layer_of(match.group(1)) if match else None
             if target is None or target == own or target in MAY_INCLUDE[own]:
                 continue
             yield f"{file.relative_to(ROOT)}:{number}: {own} must not include {target}"
 
 
-def circles(folder: str):
-    """A line for a circle of includes among the files of a folder below src/, if there is one."""
+def cycles(folder: str):
+    """A line for a cycle of includes among the files of a folder below src/, if there is one."""
     included = {}
     for file in (ROOT / "src" / folder).rglob("*.[hc]*"):
         own = file.relative_to(ROOT / "src").with_suffix("").as_posix()
@@ -92,13 +92,13 @@ def circles(folder: str):
     try:
         graphlib.TopologicalSorter(included).prepare()
     except graphlib.CycleError as error:
-        yield "src/" + folder + ": a circle of includes: " + " <- ".join(error.args[1])
+        yield "src/" + folder + ": a cycle of includes: " + " <- ".join(error.args[1])
 
 
 def main() -> int:
     found = list(violations(ROOT / "src", "")) + list(violations(ROOT / "include", ""))
     for folder in ONE_WAY:
-        found += circles(folder)
+        found += cycles(folder)
     print("\n".join(found) if found else "layers: every include points downwards")
     return 1 if found else 0
 

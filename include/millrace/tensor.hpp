@@ -4,7 +4,7 @@
 // view, which is the device's native form of the same values. A job may bind either; memory in the
 // HW view is used as it is, the CPU view is converted where the device cannot take it directly.
 //
-// Values only: objects of these types may be read from several threads. Every floor of the library
+// Values only: objects of these types may be read from several threads. Every layer of the library
 // uses the types of this header; it is also part of the native API.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Status and Result, which are part of the native API, and the macros by which the floors hand
+// Status and Result, which are part of the native API, and the macros by which the layers hand
 // failures on.
 #pragma once
 

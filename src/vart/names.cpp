@@ -17,7 +17,7 @@ std::string_view pick(const std::array<std::string_view, count>& names, int valu
   return value >= 0 && static_cast<size_t>(value) < count ? names[value] : kUnknown;
 }
 
-// The two lists of the tensor floor have the same names and numbers.
+// The two lists of the tensor layer have the same names and numbers.
 template <class Core, class Enum>
 std::string_view core_name(Enum value) noexcept {
   const int number = static_cast<int>(value);

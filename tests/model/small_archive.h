@@ -1,4 +1,4 @@
-// A small archive whose structure passes the checks of the model floor; it describes no graph.
+// A small archive whose structure passes the checks of the model layer; it describes no graph.
 #pragma once
 
 #include <cstddef>
