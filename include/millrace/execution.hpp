@@ -54,7 +54,7 @@ struct UnitOptions {
 
 enum class UnitState : uint8_t {
   kHealthy,
-  kDegraded,   // out of service: every request fails with UNIT_DEGRADED until reset()
+  kDegraded,   // a failure of the device or a hang: every request fails until reset()
   kResetting,  // a request that hung is being given up; those behind it will run
 };
 

@@ -1,4 +1,4 @@
-// Status and Result: how every floor reports failure.
+// Status and Result: how every layer reports failure.
 //
 // A Status is one shared pointer, two machine words. OK is the null pointer, so success allocates
 // nothing; a failure refers to a code, which says what the caller can do about it, and a message,
@@ -8,7 +8,7 @@
 // Library code reports failure through these types only: it never prints, exits or aborts, and it
 // throws nowhere but in the vendor faces whose contract asks for exceptions.
 //
-// Every floor of the library uses this header; it is also part of the native API.
+// Every layer of the library uses this header; it is also part of the native API.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,7 @@ namespace millrace {
   X(kDropped, "DROPPED", "the job gave way to a newer one, as the unit's policy says")      \
   X(kHung, "HUNG", "the job made no progress and was given up")                             \
   X(kDeviceFailed, "DEVICE_FAILED", "the device failed while it ran the job")               \
-  X(kUnitDegraded, "UNIT_DEGRADED", "the unit is out of service until it is reset")         \
+  X(kUnitDegraded, "UNIT_DEGRADED", "the unit is degraded until it is reset")               \
   X(kNoLane, "NO_LANE", "no lane is left to run jobs on: restart the process")              \
   X(kClosed, "CLOSED", "the object was closed: make another one")                           \
   X(kBusy, "BUSY", "others hold what is needed: retry once they release it")                \

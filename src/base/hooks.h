@@ -1,6 +1,6 @@
 // The table of hooks, through which observers (such as timelines and hazard checkers) get events of
-// queue, memory and runtime. These layers call emit(); an observer registers one function. The
-// layers do not depend on the observers. Thread-safe.
+// queue, memory, runtime and the faulty device. These call emit(); an observer registers one
+// function, and nothing depends on it. So far only tests register. Thread-safe.
 //
 // Cost without an observer: one relaxed load and one predictable branch.
 #pragma once

@@ -1,5 +1,5 @@
 // AcceptanceOrder: numbers the requests of several units in the order in which they are accepted,
-// from 1. Fault injection counts by these numbers, so that which request a fault strikes does not
+// from 1. Fault injection counts by these numbers, so that which request a fault affects does not
 // depend on which lane comes to it first.
 //
 // Thread-safe. The lock makes accepting a request and giving it its number one step. It is taken

@@ -238,17 +238,17 @@ bool Lanes::Impl::own(Source& source) {
   return source.try_move(Source::State::kIdle, Source::State::kScheduled) || ready_.remove(source);
 }
 
-bool Lanes::Impl::replace(LaneId lane, bool lent) {
+bool Lanes::Impl::replace(LaneId lane, bool borrowed) {
   bool replaced = false;
   {
     const std::lock_guard lock(threads_mutex_);
-    if (!lent) {
+    if (!borrowed) {
       std::thread& hung = slots_[lane].thread;
       if (hung.joinable()) hung.detach();
       spin_budget::give();
     }
     replaced = quarantined_ < kMaxQuarantined && !stopping_ && start_lane_locked();
-    slots_[lane].retired = lent && replaced;
+    slots_[lane].retired = borrowed && replaced;
     ++quarantined_;
     if (!replaced) live_.fetch_sub(1, std::memory_order_seq_cst);
   }

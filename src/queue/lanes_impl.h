@@ -65,10 +65,10 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   bool own(Source& source);
   // Returns an owned source to the lanes.
   void resume(Source& source) noexcept;
-  // Sets the thread of `lane`, which hangs, aside (or, where the lane is `lent`, the thread that
-  // borrowed it), and starts another one instead. False when too many are set aside already,
+  // Sets the thread of `lane`, which hangs, aside (or, where the lane is `borrowed`, the thread
+  // that borrowed it), and starts another one instead. False when too many are set aside already,
   // or the system refuses a thread: there is a lane less then.
-  bool replace(LaneId lane, bool lent);
+  bool replace(LaneId lane, bool borrowed);
 
   // Stops new work of `source` and returns true once no lane and no list holds it: the caller owns
   // it. Waits for the request that runs; false when it still did at the deadline.
@@ -102,7 +102,7 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
     explicit Slot(std::chrono::nanoseconds limit) noexcept : spin(limit) {}
     AdaptiveSpin spin;     // of the lane's own thread
     bool in_use = false;   // serving, or set aside and still hanging
-    bool retired = false;  // replaced while it was lent: sleeps to the end
+    bool retired = false;  // replaced while it was borrowed: sleeps to the end
     std::thread thread;
   };
   std::mutex threads_mutex_;

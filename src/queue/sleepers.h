@@ -1,8 +1,8 @@
-// Which lanes look for work, which sleep, and which are lent; who wakes whom.
+// Which lanes look for work, which sleep, and which are borrowed; who wakes whom.
 //
-//   running --no work left--> searching --nothing found--> parked --borrowed--> lent
-//      ^                        |  ^                         |  ^                |
-//      +------found work--------+  +------------woken--------+  +---given back---+
+//   running --no work left--> searching --nothing found--> parked --borrow()--> borrowed
+//      ^                        |  ^                         |  ^                  |
+//      +------found work--------+  +------------woken--------+  +---give_back()----+
 //
 // Invariant: while a source is ready and a lane is parked, at least one lane is searching; a lane
 // counts as searching from the moment at which another thread decides to wake it. Four steps keep

@@ -110,9 +110,9 @@ bool Unit::Impl::give_up(uint64_t counter, std::chrono::nanoseconds patience) {
   state_.store(UnitState::kResetting, std::memory_order_seq_cst);
   const bool replaced = lanes_->replace(hung.control.lane(), hung.on_borrowed_lane);
   if (!options_.auto_reset)
-    degrade({StatusCode::kUnitDegraded, "out of service until it is reset: " + text});
+    degrade({StatusCode::kUnitDegraded, "degraded until it is reset: " + text});
   else if (!replaced)
-    degrade({StatusCode::kUnitDegraded, "out of service, too many requests hang: " + text});
+    degrade({StatusCode::kUnitDegraded, "degraded, too many requests hang: " + text});
   publish_completion(counter, hung.request, {StatusCode::kHung, text});
   if (state() == UnitState::kResetting) {
     generation_.fetch_add(1, std::memory_order_relaxed);
@@ -167,7 +167,7 @@ void Unit::Impl::after_device_failure(const Status& status) {
     generation_.fetch_add(1, std::memory_order_relaxed);
   else
     degrade({StatusCode::kUnitDegraded,
-             fmt::format("out of service until it is reset: {}", status.message())});
+             fmt::format("degraded until it is reset: {}", status.message())});
 }
 
 Status Unit::Impl::failure() const {

@@ -1,4 +1,4 @@
-// Without auto_reset a device failure puts the unit out of service, with the cause.
+// Without auto_reset a device failure degrades the unit, with the cause.
 #include "tests/conformance/support/behaviour.h"
 
 namespace millrace::conformance {

@@ -1,5 +1,5 @@
-// Without auto_reset a hung job puts its unit out of service: every job in it, and every later
-// one, fails with the cause.
+// Without auto_reset a hung job degrades its unit: every job in it, and every later one, fails with
+// the cause.
 #include "tests/conformance/support/behaviour.h"
 #include "tests/conformance/support/callback_log.h"
 #include "tests/conformance/support/hook_gate.h"

@@ -1,5 +1,5 @@
-/* The device fails under a request. Its unit is dead until the runtime starts again, which is what
-   the program does. With status pointers. */
+/* The device fails under a request. Its unit is degraded until the runtime starts again, which is
+   what the program does. With status pointers. */
 #include "tests/nrt/snippets/snippet.h"
 
 static void execute(struct program* program, NRT_STATUS* ret) {
