@@ -29,7 +29,7 @@ double median(std::vector<double> values) {
 
 void report_loops(const char* title, const Face& face, int items) {
   const Slots slots = make_slots(face, 8);
-  run_one_by_one(face, *slots[0], 2);  // makes contexts and units
+  run_one_in_flight(face, *slots[0], 2);  // makes contexts and units
   const StageTimes stages = measure_stages(face, *slots[0]);
   fmt::print("\n{}: write {:.2f} ms, execute {:.2f} ms, read {:.2f} ms\n", title, stages.write,
              stages.execute, stages.read);
@@ -37,12 +37,12 @@ void report_loops(const char* title, const Face& face, int items) {
     const Slots some = make_slots(face, depth);
     std::vector<double> ratios, utilisation;
     for (int round = 0; round < kRounds; ++round) {
-      const double one_by_one = run_one_by_one(face, *some[0], items);
+      const double one_in_flight = run_one_in_flight(face, *some[0], items);
       const double overlapped = run_overlapped(face, some, items);
-      ratios.push_back(one_by_one / overlapped);
+      ratios.push_back(one_in_flight / overlapped);
       utilisation.push_back(items * stages.execute / overlapped);
     }
-    fmt::print("  {} in flight: {:.2f} times the synchronous loop{}, COMPUTE busy {:.0f} %\n",
+    fmt::print("  {} in flight: {:.2f} times as fast as one in flight{}, COMPUTE busy {:.0f} %\n",
                depth, median(ratios), depth == 3 ? " (target 1.45)" : "",
                std::min(1.0, median(utilisation)) * 100);
   }
@@ -61,7 +61,7 @@ int balanced_operations(uint32_t elements) {
   constexpr int kSample = 4;
   const Face face({}, tanh_model(elements, kSample));
   Slot slot(face);
-  run_one_by_one(face, slot, 2);
+  run_one_in_flight(face, slot, 2);
   const StageTimes stages = measure_stages(face, slot);
   const double transfer = (stages.write + stages.read) / 2;
   return std::max(1, static_cast<int>(std::lround(3 * transfer * kSample / stages.execute)));

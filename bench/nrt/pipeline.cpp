@@ -117,7 +117,7 @@ StageTimes measure_stages(const Face& face, Slot& slot) {
   return {times[kWrite][kRounds / 2], times[kExecute][kRounds / 2], times[kRead][kRounds / 2]};
 }
 
-double run_one_by_one(const Face& face, Slot& slot, int items) {
+double run_one_in_flight(const Face& face, Slot& slot, int items) {
   const Events events;
   const auto begin = Clock::now();
   for (int item = 0; item < items; ++item)

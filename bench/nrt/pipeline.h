@@ -18,7 +18,7 @@ struct StageTimes {
 StageTimes measure_stages(const Face& face, Slot& slot);
 
 // Milliseconds for `items` items, each stage of which ends before the next begins.
-double run_one_by_one(const Face& face, Slot& slot, int items);
+double run_one_in_flight(const Face& face, Slot& slot, int items);
 // The same with an item in every slot at a time.
 double run_overlapped(const Face& face, const Slots& slots, int items);
 

@@ -21,7 +21,7 @@ class UringNop {
   // Why there is no ring; empty when there is one.
   std::string unavailable() const {
     if (error_ == 0) return {};
-    return std::string("io_uring is not to be had here: ") + std::strerror(error_);
+    return std::string("io_uring is not available: ") + std::strerror(error_);
   }
 
   // Submits `count` requests, at most `entries`, with one system call and collects their
