@@ -1,4 +1,4 @@
-// Faults and the watchdog that the environment asks for, and which jobs faults strike.
+// Faults and the watchdog that the environment asks for, and which jobs faults affect.
 #include <gmock/gmock.h>
 
 #include <array>

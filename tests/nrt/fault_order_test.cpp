@@ -1,4 +1,4 @@
-// Injected faults strike requests by their number in the order in which they are accepted, over all
+// Injected faults affect requests by their number in the order in which they are accepted, over all
 // units.
 #include "tests/nrt/nrt_fixture.h"
 

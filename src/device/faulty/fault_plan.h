@@ -1,5 +1,5 @@
-// FaultPlan: what goes wrong on a faulty device, and when. The one seam through which tests, soak
-// runs and host programs under test get held, failing, hanging and slow jobs.
+// FaultPlan: what goes wrong on a faulty device, and when. The only way in which tests, soak runs
+// and host programs under test get held, failing, hanging and slow jobs.
 //
 //   arrives -> [held at the gate] -> [delayed] -> [hangs] -> [fails] or runs on the inner device
 //
@@ -7,13 +7,13 @@
 //
 // A plan counts jobs, in the order in which units and sessions accept them, from 1, over all units
 // and sessions of the device. A job keeps its number whatever becomes of it, so a given plan
-// strikes the same jobs in every run, on any number of lanes; a job that is cancelled before it
+// affects the same jobs in every run, on any number of lanes; a job that is cancelled before it
 // runs uses its number up. A refused job has none. A frame that comes by no unit counts as a job
 // that is accepted at its arrival.
 //
-// What reaches the device are frames: a job of n frames arrives n times. What a frame suffers is
-// decided when it arrives. A frame that is held or delayed is between two pieces of work: it gives
-// up within a millisecond when a stop is requested. One that hangs does not.
+// What reaches the device are frames: a job of n frames arrives n times. Which faults a frame has
+// is decided when it arrives. A frame that is held or delayed is between two pieces of work: it
+// gives up within a millisecond when a stop is requested. One that hangs does not.
 //
 // Every injected fault is counted and emitted as HookPoint::kInjected, on the thread that runs the
 // job: the subject is the job's sequence id, the detail the number of the fault, 1 for the first of
@@ -96,7 +96,7 @@ class FaultPlan {
 
   // Faults. Numbers are at least 1, and 1 is the next job to be accepted. Calls with different
   // numbers add up; a failure set for one job takes precedence over fail_every, and that over
-  // random ones. Of a job with several frames the first is struck, or the one with the number
+  // random ones. Of a job with several frames the first is affected, or the one with the number
   // `frame`, from 0. A frame that fails does not run: its outputs stay as they are, and so do those
   // of the frames behind it.
   void fail_nth(uint64_t n, Status status = injected_failure(), uint16_t frame = 0);
@@ -108,10 +108,10 @@ class FaultPlan {
   void end_hangs();
   // Every frame takes so much longer; zero ends that.
   void slow(std::chrono::nanoseconds delay);
-  // Random faults: what a frame of the n-th job from now suffers depends on nothing but `seed`, n
+  // Random faults: which ones a frame of the n-th job from now has depends on nothing but `seed`, n
   // and the number of the frame in the job.
   void randomize(uint64_t seed, const FaultRates& rates);
-  // No fault strikes a frame that arrives from now on. Leaves the gate and hanging frames as they
+  // No fault affects a frame that arrives from now on. Leaves the gate and hanging frames as they
   // are: heal(), release() and end_hangs() together let everything go.
   void heal();
 
@@ -156,7 +156,7 @@ class FaultPlan {
   void arrive(const FrameOfJob& which, Frame& frame);
   void come_to_gate(Frame& frame);
   FrameOfJob frame_of(const queue::RunControl& control);
-  bool strikes_every(const FrameOfJob& which) const;
+  bool is_every_nth(const FrameOfJob& which) const;
   void decide(const FrameOfJob& which, Frame& frame);
   void decide_randomly(const FrameOfJob& which, Frame& frame);
   void hold_back(Frame& frame);

@@ -89,13 +89,13 @@ FaultPlan::FrameOfJob FaultPlan::frame_of(const queue::RunControl& control) {
 void FaultPlan::decide(const FrameOfJob& which, Frame& frame) {
   frame.delay = slow_;
   decide_randomly(which, frame);
-  if (strikes_every(which)) frame.failure = fail_every_with_;
+  if (is_every_nth(which)) frame.failure = fail_every_with_;
   if (const auto failure = failures_.extract(which)) frame.failure = failure.mapped();
   if (const auto hang = hangs_.extract(which)) frame.hang_for = hang.mapped();
 }
 
 // Jobs that were accepted before fail_every was called are spared.
-bool FaultPlan::strikes_every(const FrameOfJob& which) const {
+bool FaultPlan::is_every_nth(const FrameOfJob& which) const {
   const auto [job, frame] = which;
   return fail_every_ > 0 && frame == 0 && job > fail_every_since_ &&
          (job - fail_every_since_) % fail_every_ == 0;
