@@ -54,7 +54,7 @@ struct UnitOptions {
 
 enum class UnitState : uint8_t {
   kHealthy,
-  kDegraded,   // a failure of the device or a hang: every request fails until reset()
+  kDegraded,   // every request fails with UNIT_DEGRADED until reset()
   kResetting,  // a request that hung is being given up; those behind it will run
 };
 

@@ -17,7 +17,7 @@
 //
 // The result of a request is stored once, before the request counts as complete: in `*ret`, or,
 // when it failed, in the error tracker. Failed requests complete, too, and those behind them run.
-// The library accesses `ret` at no other time; with NULL the result is dropped.
+// The library accesses `ret` at no other time; with NULL the result is discarded.
 //
 // Until a request is complete the caller keeps its host buffers and `ret` allocated, and the buffer
 // of a write unchanged. Tensor sets are copied: they may be destroyed at once. Models may be

@@ -32,8 +32,7 @@ struct SessionOptions {
   // Lanes that its jobs, synchronous ones too, may hold at the same time; at least 1.
   uint32_t max_lanes = kMaxConcurrentRuns;
   Placement placement = {};
-  std::shared_ptr<Profile> profile =
-      nullptr;  // of the program, notified of every job; null for none
+  std::shared_ptr<Profile> profile = nullptr;  // of the program, notified of every job; may be null
   // A job that runs without progress for this long is given up (kHung); its lane is replaced, and
   // the jobs behind it run. Zero: never. MILLRACE_WATCHDOG, if it is set, shortens it. With it,
   // execute() hands over to a lane, and close() waits no longer for a job without progress.

@@ -1,6 +1,6 @@
-// Handles: what C programs hold of an object. The memory of a handle is never given back, so a
-// handle that was freed, or that nrt_close has ended, is recognised and is no dangling pointer. It
-// is used again for a later object, after all other free handles.
+// Handles: the opaque pointers through which C programs refer to objects. The memory of a handle is
+// never given back, so a handle that was freed, or that nrt_close has ended, is recognised and is
+// no dangling pointer. It is used again for a later object, after all other free handles.
 //
 // Thread-safe, except that a program must not free a handle while another thread uses it.
 #pragma once

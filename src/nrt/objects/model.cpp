@@ -78,7 +78,7 @@ Result<std::shared_ptr<Tensor>> Model::discard_tensor(size_t output) {
   if (tensor == nullptr) {
     const ModelTensor& wanted = outputs_[output];
     log(LogLevel::kWarning, "nrt",
-        fmt::format("output \"{}\" of model \"{}\" is in no output set: its results are dropped",
+        fmt::format("output \"{}\" of model \"{}\" is in no output set: its results are discarded",
                     wanted.name, name()));
     const auto host = std::make_shared<memory::Bank>("host", memory::kUnlimited);
     MILLRACE_ASSIGN_OR_RETURN(tensor, Tensor::allocate(*host, kNoCore, wanted.bytes, wanted.name));

@@ -19,7 +19,7 @@ namespace millrace::nrt {
 class ComputeTask final : public RequestTask {
  public:
   // A request that runs longer than `time_limit` ends with kHung at its next operator; one that
-  // does not come to an operator is the watchdog's business.
+  // does not come to an operator is given up by the watchdog.
   // With `nan_check`, one whose outputs have a NaN has failed.
   //
   // All tasks of a unit have one `scratch`, since one of them runs at a time: it is as large as the

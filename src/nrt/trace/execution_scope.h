@@ -43,7 +43,7 @@ class ExecutionScope final : private queue::ProgressObserver {
   size_t steps_ = 0;
   std::optional<uint16_t> frame_;
   std::vector<StepMark> marks_;  // room for all, so that none is allocated between two steps
-  RunScope run_;                 // tells of them at its end, while they are there
+  RunScope run_;                 // destroyed first, so its span still refers to `marks_`
 };
 
 }  // namespace millrace::nrt::trace
