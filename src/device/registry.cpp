@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <string_view>
 #include <utility>
 
+#include "base/environment.h"
 #include "device/faulty/faulty_device.h"
 #include "device/null/null_device.h"
 
@@ -47,9 +47,8 @@ std::filesystem::path own_directory() {
 }
 
 std::filesystem::path plugin_path(const std::string& name) {
-  const char* directory = std::getenv("MILLRACE_PLUGIN_DIR");
-  const std::filesystem::path base =
-      directory != nullptr && *directory != '\0' ? directory : own_directory();
+  const std::string_view directory = environment_variable("MILLRACE_PLUGIN_DIR");
+  const std::filesystem::path base = directory.empty() ? own_directory() : directory;
   return base / fmt::format("libmillrace-{}.so", name);
 }
 
@@ -104,8 +103,7 @@ Result<std::shared_ptr<Device>> open_locked(Registry& state, const std::string& 
 }
 
 bool is_set(const char* variable) {
-  const char* const text = std::getenv(variable);
-  return text != nullptr && *text != '\0';
+  return !environment_variable(variable).empty();
 }
 
 }  // namespace
@@ -121,8 +119,8 @@ Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptio
 
 Result<std::shared_ptr<Device>> open_device_of_program(const std::optional<std::string>& name,
                                                        DeviceOptions options) {
-  const char* const otherwise = is_set("MILLRACE_DEVICE") ? std::getenv("MILLRACE_DEVICE") : "cpu";
-  const std::string wanted = name.value_or(otherwise);
+  const std::string_view device = environment_variable("MILLRACE_DEVICE");
+  const std::string wanted = name.value_or(std::string(device.empty() ? "cpu" : device));
   const bool faults = is_set(kFaultsVariable) || is_set(kTransferFaultsVariable);
   const bool in_front = faults && !wanted.starts_with(kFaultyDeviceName);
   return open_device(in_front ? kFaultyPrefix + wanted : wanted, options);

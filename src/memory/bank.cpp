@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <utility>
+
+#include "base/environment.h"
 
 namespace millrace::memory {
 namespace {
@@ -101,8 +102,8 @@ Result<BankList> banks_of_environment() {
   };
   // Never destroyed: memory may be allocated while the process exits.
   static Known* const known = new Known;
-  const char* const variable = std::getenv(kVariable);
-  const std::string_view text = variable == nullptr || *variable == '\0' ? kDefault : variable;
+  const std::string_view variable = environment_variable(kVariable);
+  const std::string_view text = variable.empty() ? kDefault : variable;
   const std::lock_guard lock(known->mutex);
   if (known->banks.empty() || known->text != text) {
     Result<BankList> banks = parse_banks(text);

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/hooks.h"
 #include "base/log.h"
 
@@ -20,8 +19,8 @@ constexpr uint64_t kTowardsDevice = 0, kTowardsHost = 1;
 }  // namespace
 
 bool strict_sync_requested() noexcept {
-  const char* const variable = std::getenv("MILLRACE_STRICT_SYNC");
-  return variable != nullptr && *variable != '\0' && std::string_view(variable) != "0";
+  const Result<bool> wanted = switch_variable("MILLRACE_STRICT_SYNC", false);
+  return !wanted.ok() || *wanted;
 }
 
 Result<std::unique_ptr<DeviceSide>> DeviceSide::create(std::byte* host, size_t bytes,

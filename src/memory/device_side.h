@@ -24,7 +24,8 @@
 
 namespace millrace::memory {
 
-// Whether the environment asks for strict sync: MILLRACE_STRICT_SYNC is set, and not "0".
+// Whether the environment asks for strict sync: MILLRACE_STRICT_SYNC is set, and neither
+// 0 nor false.
 bool strict_sync_requested() noexcept;
 
 class DeviceSide {

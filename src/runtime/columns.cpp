@@ -2,25 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cstdlib>
 #include <string_view>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/topology.h"
 
 namespace millrace::runtime {
 namespace {
 
 Result<uint32_t> columns_of_process() {
-  const char* set = std::getenv("MILLRACE_COLUMNS");
-  if (set == nullptr || *set == '\0') return kDefaultColumns;
-  const std::string_view text(set);
-  uint32_t columns = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
-  if (error == std::errc() && end == text.data() + text.size() && columns >= kColumnsPerGroup &&
-      columns <= kMostColumns && columns % kColumnsPerGroup == 0)
-    return columns;
+  const std::string_view text = environment_variable("MILLRACE_COLUMNS");
+  if (text.empty()) return kDefaultColumns;
+  const Result<uint64_t> columns = parse_number(text);
+  if (columns.ok() && *columns >= kColumnsPerGroup && *columns <= kMostColumns &&
+      *columns % kColumnsPerGroup == 0)
+    return static_cast<uint32_t>(*columns);
   return invalid_argument(
       fmt::format("MILLRACE_COLUMNS is \"{}\": it takes a multiple of {} from {} to {}", text,
                   kColumnsPerGroup, kColumnsPerGroup, kMostColumns));

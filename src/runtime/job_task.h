@@ -1,4 +1,4 @@
-// JobTask: the storage and the work of one job, kept by a slot of a unit and reused. Nothing in it
+// JobTask: the storage and the work of one job, kept in a cell of a unit and reused. Nothing in it
 // belongs to one program: every job brings its executor along.
 #pragma once
 

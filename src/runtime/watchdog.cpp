@@ -3,17 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "base/duration.h"
+#include "base/environment.h"
 
 namespace millrace::runtime {
 
 Result<std::chrono::nanoseconds> watchdog_in_force(std::chrono::nanoseconds own) {
   constexpr const char* kVariable = "MILLRACE_WATCHDOG";
-  const char* const text = std::getenv(kVariable);
-  if (text == nullptr || *text == '\0') return own;
+  const std::string_view text = environment_variable(kVariable);
+  if (text.empty()) return own;
   std::chrono::nanoseconds patience{0};
   const std::string complaint = read_duration(text, patience);
   if (!complaint.empty())

@@ -1,8 +1,8 @@
 #include "device/cpu/cpu_device.h"
 
-#include <cstdlib>
 #include <utility>
 
+#include "base/environment.h"
 #include "base/topology.h"
 #include "device/cpu/cpu_program.h"
 
@@ -16,9 +16,8 @@ uint32_t lane_count(const DeviceOptions& options) {
 // Without the instructions oneDNN emulates BF16, which is slower than FP32, or cannot make the
 // primitives at all. MILLRACE_NO_BF16 lets tests see what such a processor does.
 bool computes_bf16() {
-  const char* refused = std::getenv("MILLRACE_NO_BF16");
-  if (refused != nullptr && *refused != '\0' && *refused != '0') return false;
-  return topology().features.avx512_bf16;
+  const Result<bool> refused = switch_variable("MILLRACE_NO_BF16", false);
+  return refused.ok() && !*refused && topology().features.avx512_bf16;
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "device/faulty/faulty_device.h"
 
-#include <cstdlib>
 #include <optional>
+#include <string_view>
 #include <utility>
+
+#include "base/environment.h"
 
 namespace millrace::device {
 namespace {
@@ -74,8 +76,8 @@ class FaultyProgram final : public Program {
 };
 
 Status apply_variable(const char* name, FaultPlan& plan) {
-  const char* const text = std::getenv(name);
-  if (text == nullptr || *text == '\0') return {};
+  const std::string_view text = environment_variable(name);
+  if (text.empty()) return {};
   const Result<FaultSettings> settings = FaultPlan::parse(text);
   if (!settings.ok()) return settings.status().with_context(name);
   plan.heal();
