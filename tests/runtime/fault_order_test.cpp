@@ -1,4 +1,4 @@
-// Which jobs a fault plan strikes: always the same ones, by their number in the order of
+// Which jobs a fault plan affects: always the same ones, by their number in the order of
 // acceptance, on any number of lanes and with any number of threads that submit.
 #include <gtest/gtest.h>
 
