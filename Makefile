@@ -9,7 +9,7 @@ help:
 	@echo 'make demo     build, compile the shipped network, run it asynchronously'
 	@echo 'make test     build and run all tests'
 	@echo 'make shipped  what demo and install need: libraries and programs, no tests'
-	@echo 'make build    install what is missing and build everything into $(BUILD)'
+	@echo 'make build    install what is missing and build everything, benchmarks too, into $(BUILD)'
 	@echo 'make bench    build and run the benchmarks'
 	@echo 'make lint     format, layers, clang-tidy'
 	@echo 'make install  install into PREFIX=$(PREFIX) (DESTDIR is honoured)'
@@ -37,7 +37,8 @@ shipped: configure
 demo: shipped
 	@scripts/demo.sh $(BUILD)
 
-test: build
+test: configure
+	@cmake --build --preset release --target shipped test_programs
 	@ctest --preset release
 
 bench: build
