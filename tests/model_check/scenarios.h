@@ -40,6 +40,20 @@ inline Scenario two_submitters_and_lane(uint32_t depth, uint32_t each) {
           [=] { unit->check_end(); }};
 }
 
+// A thread asks whether there is room while another one takes one of two places.
+inline Scenario submitter_and_asker() {
+  auto unit = make_unit(2);
+  return {{{"submitter", [=] { unit->try_submit(); }},
+           {"asker",
+            [=] {
+              explore::require(unit->has_room(), "a place is free, and there seems to be no room");
+            }}},
+          [=] {
+            unit->run_through(unit->issued());
+            unit->check_end();
+          }};
+}
+
 // Submits requests and removes them at once, so that the cells are used again and again behind a
 // request that does not end.
 inline void submit_and_cancel(SmallUnit<>& unit, uint64_t times) {

@@ -135,6 +135,7 @@ class SmallUnit {
   }
 
   uint64_t cell_count() const { return ring_.cell_count(); }
+  bool has_room() const { return ring_.has_room(); }
 
   // --- Submitters.
 

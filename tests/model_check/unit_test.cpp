@@ -17,6 +17,10 @@ TEST(ModelCheck, SubmittersShareThePlaces) {
   expect_holds([] { return two_submitters_and_lane(2, 2); }, 2);
 }
 
+TEST(ModelCheck, RoomIsFoundWhileAnotherPlaceIsTaken) {
+  expect_holds([] { return submitter_and_asker(); }, 4);
+}
+
 TEST(ModelCheck, ACellInUseIsNotClaimed) {
   expect_holds([] { return slow_submitter_and_removals(); }, 3);
   expect_holds([] { return slow_canceller_and_removals(); }, 3);
