@@ -108,6 +108,7 @@ class Session::Impl final : public JobTask::Listener {
   uint64_t completed_jobs() const noexcept;
   void wait_until_closed() noexcept;
   static Status as_session_status(Status status);
+  static bool may_ask_again(queue::Unit& unit, const Status& refusal);
 
   const ColumnClaimPtr columns_;
   const std::shared_ptr<Executor> executor_;
@@ -223,6 +224,13 @@ Result<SessionJobId> Session::Impl::submit(const JobBindings& bindings, JobCallb
   }
 }
 
+// Whether a refusal is not final: another thread has taken the place, or the unit was degraded and
+// goes on. A session has no reset of its own, so it goes on as soon as there is a lane again.
+bool Session::Impl::may_ask_again(queue::Unit& unit, const Status& refusal) {
+  if (refusal.code() == StatusCode::kQueueFull) return true;
+  return refusal.code() == StatusCode::kUnitDegraded && unit.reset().ok();
+}
+
 // The job's id is issued once it has a place, so that a refusal leaves no gap. From then on the job
 // belongs to whoever completes it.
 Result<SessionJobId> Session::Impl::submit_checked(const JobBindings& bindings,
@@ -248,9 +256,7 @@ Result<SessionJobId> Session::Impl::submit_checked(const JobBindings& bindings,
       if (observed()) jobs_.note_sequence(id, *sequence);
       return id;
     }
-    // Another thread may have taken the place.
-    if (sequence.status().code() != StatusCode::kQueueFull)
-      return as_session_status(sequence.status());
+    if (!may_ask_again(*unit, sequence.status())) return as_session_status(sequence.status());
   }
 }
 
@@ -270,7 +276,7 @@ Status Session::Impl::execute(const JobBindings& bindings) {
       continue;
     }
     Status status = unit->try_execute(fill);
-    if (!accepted && status.code() == StatusCode::kQueueFull) continue;
+    if (!accepted && may_ask_again(*unit, status)) continue;
     if (!accepted) room_.one_place_freed();  // that this thread was woken for, perhaps
     return as_session_status(std::move(status));
   }

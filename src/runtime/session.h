@@ -68,7 +68,7 @@ class Session {
 
   // Returns at once. kQueueFull when max_concurrent_runs jobs are not completed, kInvalidArgument
   // when counts or pointers do not fit the model, kResourceExhausted when the system refuses the
-  // thread for callbacks, kUnitDegraded when too many jobs hang, kClosed, kOutOfMemory; then
+  // thread for callbacks, kUnitDegraded while every lane hangs, kClosed, kOutOfMemory; then
   // nothing has changed. Its place is free again when the job completes, before its callback is
   // called. The bindings are copied; the memory they name must stay valid until completion.
   Result<SessionJobId> submit(const JobBindings& bindings, JobCallback callback = {});

@@ -231,6 +231,29 @@ TEST_F(SessionTest, ADeviceThatFailsOnceSpoilsNoLaterJob) {
   EXPECT_TRUE(session->wait(later, kForever).ok());
 }
 
+// Two lanes and the four threads that replace hung ones are lost.
+TEST_F(SessionTest, GoesOnWhenLanesComeBackThatHadAllHung) {
+  const std::unique_ptr<Session> session =
+      make_session({.watchdog = std::chrono::milliseconds(20)});
+  JobMemory memory(session->model());
+  faults().release();
+  faults().apply({.rates = {.hang = 1}});
+  for (int i = 0; i < 6; ++i) {
+    const Result<SessionJobId> id = session->submit(memory.bindings());
+    ASSERT_TRUE(id.ok()) << id.status().to_string();
+    EXPECT_EQ(session->wait(*id, kForever).code(), StatusCode::kHung);
+  }
+  EXPECT_EQ(session->execute(memory.bindings()).code(), StatusCode::kUnitDegraded);
+  faults().heal();
+  faults().end_hangs();
+  Status status;
+  do {
+    std::this_thread::yield();
+    status = session->execute(memory.bindings());
+  } while (status.code() == StatusCode::kUnitDegraded);
+  EXPECT_TRUE(status.ok()) << status.to_string();
+}
+
 TEST_F(SessionTest, ReportsWhichJobAnUnsuccessfulWaitWasFor) {
   struct Seen {
     std::mutex mutex;
