@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <new>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,19 +85,21 @@ class Session::Impl final : public JobTask::Listener {
   // that is taken cannot be given back for want of memory. Takes it back unless the job is issued.
   class Reservation {
    public:
-    // Throws std::bad_alloc.
-    Reservation(Impl& session, JobCallback callback);
+    Reservation(Impl& session, JobCallback callback) noexcept
+        : session_(session), callback_(std::move(callback)), with_callback_(callback_ != nullptr) {}
     ~Reservation();
     Reservation(const Reservation&) = delete;
     Reservation& operator=(const Reservation&) = delete;
 
+    // Throws std::bad_alloc. Does nothing when it was called before.
+    void make();
     Job* issue() noexcept;
 
    private:
     Impl& session_;
     JobCallback callback_;
     const bool with_callback_;
-    Job* entry_;  // null once it is issued
+    Job* entry_ = nullptr;  // from make() to issue()
   };
 
   Result<SessionJobId> submit_checked(const JobBindings& bindings, JobCallback callback);
@@ -107,7 +108,7 @@ class Session::Impl final : public JobTask::Listener {
   bool is_full() const noexcept;
   uint64_t completed_jobs() const noexcept;
   void wait_until_closed() noexcept;
-  static Status as_session_status(Status status);
+  static Status as_session_status(const Status& status);
   static bool may_ask_again(queue::Unit& unit, const Status& refusal);
 
   const ColumnClaimPtr columns_;
@@ -143,7 +144,7 @@ void Session::Impl::wait_until_closed() noexcept {
 }
 
 // The caller knows the session, not the unit that refused.
-Status Session::Impl::as_session_status(Status status) {
+Status Session::Impl::as_session_status(const Status& status) {
   return status.code() == StatusCode::kClosed ? session_closed() : status;
 }
 
@@ -235,10 +236,10 @@ bool Session::Impl::may_ask_again(queue::Unit& unit, const Status& refusal) {
 // belongs to whoever completes it.
 Result<SessionJobId> Session::Impl::submit_checked(const JobBindings& bindings,
                                                    JobCallback callback) {
-  std::optional<Reservation> reservation;
+  Reservation reservation(*this, std::move(callback));
   SessionJobId id = 0;
   const auto fill = [&](queue::Task& task) {
-    Job* const job = reservation->issue();
+    Job* const job = reservation.issue();
     id = job->id;
     static_cast<JobTask&>(task).fill(executor_, bindings, job);
   };
@@ -250,7 +251,7 @@ Result<SessionJobId> Session::Impl::submit_checked(const JobBindings& bindings,
     queue::Unit* const unit = least_busy_unit();
     if (unit == nullptr && is_full()) return session_full();
     if (unit == nullptr) continue;
-    if (!reservation) reservation.emplace(*this, std::move(callback));
+    reservation.make();
     const Result<queue::SequenceId> sequence = unit->try_submit(fill);
     if (sequence.ok()) {
       if (observed()) jobs_.note_sequence(id, *sequence);
@@ -275,23 +276,23 @@ Status Session::Impl::execute(const JobBindings& bindings) {
       room_.wait_until(kNoDeadline, [this] { return has_room() || closed_.load(); });
       continue;
     }
-    Status status = unit->try_execute(fill);
+    const Status status = unit->try_execute(fill);
     if (!accepted && may_ask_again(*unit, status)) continue;
     if (!accepted) room_.one_place_freed();  // that this thread was woken for, perhaps
-    return as_session_status(std::move(status));
+    return as_session_status(status);
   }
 }
 
-Session::Impl::Reservation::Reservation(Impl& session, JobCallback callback)
-    : session_(session), callback_(std::move(callback)), with_callback_(callback_ != nullptr) {
-  entry_ = session_.jobs_.reserve();
-  if (!with_callback_) return;
+void Session::Impl::Reservation::make() {
+  if (entry_ != nullptr) return;
+  Job* const entry = session_.jobs_.reserve();
   try {
-    session_.sequencer_.reserve();
+    if (with_callback_) session_.sequencer_.reserve();
   } catch (...) {
-    session_.jobs_.release(entry_);
+    session_.jobs_.release(entry);
     throw;
   }
+  entry_ = entry;
 }
 
 Session::Impl::Reservation::~Reservation() {
