@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <new>
-#include <utility>
 
 namespace millrace::api {
 namespace {
@@ -25,47 +24,45 @@ Status check_memory(std::span<const TensorArg> args, const std::vector<TensorInf
   return {};
 }
 
-}  // namespace
-
-Binder::Storage& Binder::spare() noexcept {
-  static thread_local Storage storage;
-  return storage;
+Status no_memory() {
+  return {StatusCode::kOutOfMemory, "no memory for another job"};
 }
 
-Binder::Binder() noexcept : storage_(std::move(spare())) {}
+}  // namespace
 
 Binder::~Binder() {
-  storage_.tensors.clear();
-  storage_.jobs.clear();
-  spare() = std::move(storage_);
+  if (!storage_) return;
+  storage_->tensors.clear();
+  storage_->jobs.clear();
 }
 
 Status Binder::add(const device::Device& device, const Model::Impl* model, const JobArgs& args) {
   if (model == nullptr) return invalid_argument("the model is an empty handle");
+  if (!storage_) return no_memory();
   runtime::Executor& executor = *model->executor();
   if (&executor.device() != &device)
     return invalid_argument(fmt::format(
         "model \"{}\" is loaded on another device than the unit is for", executor.model().name));
   try {
-    storage_.jobs.push_back(
-        {args.frames, storage_.tensors.size(), args.inputs.size(), args.outputs.size()});
+    storage_->jobs.push_back(
+        {args.frames, storage_->tensors.size(), args.inputs.size(), args.outputs.size()});
     append(args.inputs);
     append(args.outputs);
   } catch (const std::bad_alloc&) {
-    return {StatusCode::kOutOfMemory, "no memory for another job"};
+    return no_memory();
   }
-  MILLRACE_RETURN_IF_ERROR(executor.check(bindings(storage_.jobs.size() - 1)));
+  MILLRACE_RETURN_IF_ERROR(executor.check(bindings(storage_->jobs.size() - 1)));
   MILLRACE_RETURN_IF_ERROR(check_memory(args.inputs, model->inputs(), "input", false));
   return check_memory(args.outputs, model->outputs(), "output", true);
 }
 
 void Binder::append(std::span<const TensorArg> args) {
-  for (const TensorArg& arg : args) storage_.tensors.push_back({arg.data, arg.view, arg.owner});
+  for (const TensorArg& arg : args) storage_->tensors.push_back({arg.data, arg.view, arg.owner});
 }
 
 runtime::JobBindings Binder::bindings(size_t index) const noexcept {
-  const Bound& job = storage_.jobs[index];
-  const std::span<const runtime::TensorBinding> tensors(storage_.tensors);
+  const Bound& job = storage_->jobs[index];
+  const std::span<const runtime::TensorBinding> tensors(storage_->tensors);
   return {job.frames, tensors.subspan(job.first, job.inputs),
           tensors.subspan(job.first + job.inputs, job.outputs)};
 }

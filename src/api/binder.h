@@ -8,6 +8,7 @@
 
 #include "api/model_impl.h"
 #include "base/status.h"
+#include "base/thread_spare.h"
 #include "device/device.h"
 #include "millrace/unit.hpp"
 #include "runtime/job.h"
@@ -15,10 +16,10 @@
 namespace millrace::api {
 
 // One call's jobs. Takes its memory from the calling thread and gives it back at the end, so that
-// binding allocates nothing in steady state, also where one call happens within another.
+// binding allocates nothing in steady state.
 class Binder {
  public:
-  Binder() noexcept;
+  Binder() noexcept = default;
   ~Binder();
   Binder(const Binder&) = delete;
   Binder& operator=(const Binder&) = delete;
@@ -41,10 +42,9 @@ class Binder {
     std::vector<runtime::TensorBinding> tensors;
     std::vector<Bound> jobs;
   };
-  static Storage& spare() noexcept;
   void append(std::span<const TensorArg> args);
 
-  Storage storage_;
+  const ThreadSpare<Storage> storage_;
 };
 
 }  // namespace millrace::api

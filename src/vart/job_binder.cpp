@@ -26,11 +26,6 @@ bool is_aligned(const void* data, ::vart::DataType type) {
 
 }  // namespace
 
-JobBinder& JobBinder::of_this_thread() {
-  static thread_local JobBinder binder;
-  return binder;
-}
-
 ApiStatus JobBinder::bind(const ModelTensors& model, size_t batch_size, const TensorTable& inputs,
                           const TensorTable& outputs) {
   clear();

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/thread_spare.h"
 #include "runtime/job.h"
 #include "vart/model_tensors.h"
 #include "vart/tensor_warnings.h"
@@ -18,9 +20,6 @@ using TensorTable = std::vector<std::vector<::vart::NpuTensor>>;
 // The bindings of one call. Reused from call to call, so that binding allocates nothing.
 class JobBinder {
  public:
-  // Of the calling thread.
-  static JobBinder& of_this_thread();
-
   // Checks and binds as many frames as there are inputs; further outputs are left alone. Otherwise
   // INVALID_INPUT or INVALID_OUTPUT, and reason() says why.
   ::vart::StatusCode bind(const ModelTensors& model, size_t batch_size, const TensorTable& inputs,
@@ -52,15 +51,18 @@ class JobBinder {
 // referred to afterwards.
 class BinderOfCall {
  public:
-  BinderOfCall() : binder_(JobBinder::of_this_thread()) {}
-  ~BinderOfCall() { binder_.clear(); }
+  // Throws std::bad_alloc.
+  BinderOfCall() {
+    if (!binder_) throw std::bad_alloc();
+  }
+  ~BinderOfCall() { binder_->clear(); }
   BinderOfCall(const BinderOfCall&) = delete;
   BinderOfCall& operator=(const BinderOfCall&) = delete;
 
-  JobBinder* operator->() noexcept { return &binder_; }
+  JobBinder* operator->() const noexcept { return &*binder_; }
 
  private:
-  JobBinder& binder_;
+  const ThreadSpare<JobBinder> binder_;
 };
 
 }  // namespace millrace::vartml

@@ -13,6 +13,7 @@
 
 #include "tests/api/event_fd.h"
 #include "tests/api/native_fixture.h"
+#include "tests/support/late_calls.h"
 
 namespace millrace::test {
 namespace {
@@ -36,6 +37,17 @@ TEST_F(UnitTest, RunsJobsInOrderOneAtATime) {
   EXPECT_TRUE(third.wait().ok());
   EXPECT_TRUE(second.is_completed());
   EXPECT_EQ(faults().most_at_once(), 1u);
+}
+
+TEST_F(UnitTest, TakesJobsInDestructorsAtTheEndOfAThread) {
+  faults().release();
+  Unit unit = make_unit();
+  int succeeded = 0;
+  call_until_thread_ends([&] {
+    succeeded += submit(unit).wait().ok();
+    succeeded += unit.execute(model_, memory_.args()).ok();
+  });
+  EXPECT_EQ(succeeded, 6);
 }
 
 TEST_F(UnitTest, IsSharedByModels) {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/support/late_calls.h"
 #include "tests/vart/runner_fixture.h"
 #include "vart/tensor_state.h"
 
@@ -40,6 +41,15 @@ TEST_F(ExecuteTest, TakesAnyNumberOfFramesUpToTheBatchSize) {
   EXPECT_EQ(execute(*runner, inputs(*runner, 2), outputs(*runner, 1)), StatusCode::INVALID_OUTPUT);
   EXPECT_EQ(execute(*runner, inputs(*runner, 2), {}), StatusCode::INVALID_OUTPUT);
   EXPECT_EQ(execute(*runner, inputs(*runner, 2), outputs(*runner, 4)), StatusCode::INVALID_OUTPUT);
+}
+
+TEST_F(ExecuteTest, WorksInDestructorsAtTheEndOfAThread) {
+  const std::shared_ptr<Runner> runner = make_runner();
+  const Tensors in = inputs(*runner), out = outputs(*runner);
+  int succeeded = 0;
+  test::call_until_thread_ends(
+      [&] { succeeded += execute(*runner, in, out) == StatusCode::SUCCESS; });
+  EXPECT_EQ(succeeded, 3);
 }
 
 TEST_F(ExecuteTest, FramesBeyondTheInputsAreNotLookedAt) {
