@@ -7,11 +7,14 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <string_view>
+
+#include "base/log.h"
 
 namespace millrace::memory {
 namespace {
@@ -24,6 +27,19 @@ Status cannot_map(int fd, size_t bytes, const std::string& why) {
 Status out_of_memory(size_t bytes, std::string_view why) {
   return {StatusCode::kOutOfMemory,
           fmt::format("cannot have {} bytes of shared memory: {}", bytes, why)};
+}
+
+// Whether the system forbids files in memory altogether, as some seccomp filters do.
+bool is_forbidden(int error) noexcept {
+  return error == EPERM || error == EACCES || error == ENOSYS;
+}
+
+void log_forbidden_once(int error) {
+  static std::atomic_flag logged;
+  if (logged.test_and_set() || !log_enabled(LogLevel::kWarning)) return;
+  log(LogLevel::kWarning, "memory",
+      fmt::format("memory cannot be exported: the system forbids memfd_create or ftruncate ({})",
+                  std::strerror(error)));
 }
 
 // The size of the file, or -1. A dma-buf reports no size but knows its end.
@@ -59,9 +75,14 @@ Mapping::Cache& Mapping::cache() {
 Result<std::shared_ptr<Mapping>> Mapping::create(size_t bytes, const std::string& file_name) {
   Source source;
   source.fd = UniqueFd(::memfd_create(file_name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!source.fd && (errno == EMFILE || errno == ENFILE)) return map_anonymous(bytes);
-  if (!source.fd || ::ftruncate(source.fd.get(), static_cast<off_t>(bytes)) != 0)
-    return out_of_memory(bytes, std::strerror(errno));
+  if (!source.fd && (errno == EMFILE || errno == ENFILE))
+    return map_anonymous(bytes, NoFile::kNoDescriptor);
+  if (!source.fd || ::ftruncate(source.fd.get(), static_cast<off_t>(bytes)) != 0) {
+    const int error = errno;
+    if (!is_forbidden(error)) return out_of_memory(bytes, std::strerror(error));
+    log_forbidden_once(error);
+    return map_anonymous(bytes, NoFile::kForbidden);
+  }
   // A process that we share the file with must not be able to truncate it: accessing the lost pages
   // would end this process with SIGBUS. A kernel without seals cannot prevent that.
   (void)::fcntl(source.fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
@@ -88,6 +109,7 @@ Result<std::shared_ptr<Mapping>> Mapping::open(int fd, size_t bytes) {
   const int flags = ::fcntl(source.fd.get(), F_GETFL);
   source.writable = (flags & O_ACCMODE) == O_RDWR;
   auto mapping = share(std::move(source), bytes);
+  if (mapping.status().code() == StatusCode::kOutOfMemory) return mapping;
   if (!mapping.ok()) return cannot_map(fd, bytes, mapping.status().message());
   return mapping;
 }
@@ -115,6 +137,7 @@ Result<std::shared_ptr<Mapping>> Mapping::share(Source source, size_t bytes) {
 Result<std::shared_ptr<Mapping>> Mapping::map(Source source, size_t bytes) {
   const int protection = source.writable ? PROT_READ | PROT_WRITE : PROT_READ;
   void* data = ::mmap(nullptr, bytes, protection, MAP_SHARED, source.fd.get(), 0);
+  if (data == MAP_FAILED && errno == ENOMEM) return out_of_memory(bytes, std::strerror(errno));
   if (data == MAP_FAILED) return io_error("mmap", errno);
   std::shared_ptr<Mapping> mapping = hold(data, bytes);
   if (source.claim) {
@@ -127,10 +150,12 @@ Result<std::shared_ptr<Mapping>> Mapping::map(Source source, size_t bytes) {
 }
 
 // MAP_SHARED, so that after fork() it behaves as memfds do.
-Result<std::shared_ptr<Mapping>> Mapping::map_anonymous(size_t bytes) {
+Result<std::shared_ptr<Mapping>> Mapping::map_anonymous(size_t bytes, NoFile why) {
   void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) return out_of_memory(bytes, std::strerror(errno));
-  return hold(data, bytes);
+  std::shared_ptr<Mapping> mapping = hold(data, bytes);
+  mapping->why_no_file_ = why;
+  return mapping;
 }
 
 std::shared_ptr<Mapping> Mapping::hold(void* data, size_t bytes) {
@@ -151,6 +176,10 @@ Mapping::~Mapping() {
 }
 
 Result<int> Mapping::duplicate_fd() const {
+  if (!fd_ && why_no_file_ == NoFile::kForbidden)
+    return unsupported(
+        "the memory was made without a descriptor, because the system forbids memfd_create or "
+        "ftruncate, by a seccomp filter perhaps");
   if (!fd_)
     return unsupported(fmt::format(
         "the memory was made without a descriptor, of which memory takes half at most: raise the "

@@ -2,7 +2,8 @@
 // which other processes can map the file, too.
 //
 // A mapping of a new file keeps no descriptor where the process is short of them
-// (descriptor_claim.h). Such memory cannot be shared, and is the same in all other respects.
+// (descriptor_claim.h), and has no file where the system forbids it. Such memory cannot be shared,
+// and is the same in all other respects.
 //
 // One file is mapped once per kind of access: opening it again while a large enough mapping lives
 // returns that mapping. This works for regular files, memfds among them; a dma-buf gets a new
@@ -15,6 +16,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,10 +39,12 @@ inline constexpr std::string_view kBankFilePrefix = "millrace:";
 class Mapping {
  public:
   // A new memfd of that size, zero-filled, whose size cannot change; anonymous memory where the
-  // process has no descriptor left at all. kOutOfMemory when it cannot be allocated.
+  // process has no descriptor left at all, or the system forbids memfds (which is logged once).
+  // kOutOfMemory when it cannot be allocated.
   static Result<std::shared_ptr<Mapping>> create(size_t bytes,
                                                  const std::string& file_name = kFileName);
-  // The first `bytes` bytes of the file behind `fd`, which the caller still owns.
+  // The first `bytes` bytes of the file behind `fd`, which the caller still owns. kOutOfMemory when
+  // the process may not have more memory.
   static Result<std::shared_ptr<Mapping>> open(int fd, size_t bytes);
 
   Mapping(const Mapping&) = delete;
@@ -76,10 +80,12 @@ class Mapping {
   static Cache& cache();
   static Result<std::shared_ptr<Mapping>> share(Source source, size_t bytes);
   static Result<std::shared_ptr<Mapping>> map(Source source, size_t bytes);
-  static Result<std::shared_ptr<Mapping>> map_anonymous(size_t bytes);
+  enum class NoFile : uint8_t { kNoDescriptor, kForbidden };
+  static Result<std::shared_ptr<Mapping>> map_anonymous(size_t bytes, NoFile why);
   static std::shared_ptr<Mapping> hold(void* data, size_t bytes);
 
-  UniqueFd fd_;                           // may be empty
+  UniqueFd fd_;  // may be empty
+  NoFile why_no_file_ = NoFile::kNoDescriptor;
   std::optional<DescriptorClaim> claim_;  // on fd_
   std::byte* data_ = nullptr;
   size_t bytes_ = 0;

@@ -22,9 +22,9 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
   const auto length = static_cast<size_t>(info.st_size);
   if (length == 0) return MappedFile({});
   void* address = ::mmap(nullptr, length, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (address == MAP_FAILED) {
-    return io_error(fmt::format("cannot map {} bytes", length), errno);
-  }
+  if (address == MAP_FAILED && errno == ENOMEM)
+    return Status(StatusCode::kOutOfMemory, fmt::format("cannot map {} bytes", length));
+  if (address == MAP_FAILED) return io_error(fmt::format("cannot map {} bytes", length), errno);
   return MappedFile({static_cast<const std::byte*>(address), length});
 }
 
