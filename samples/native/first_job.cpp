@@ -4,6 +4,7 @@
 #include <iostream>
 #include <millrace/millrace.hpp>
 #include <stdexcept>
+#include <string>
 
 template <class T>
 T take(millrace::Result<T> result) {  // failures are values; this program ends with the first
@@ -25,11 +26,13 @@ int main(int argc, char** argv) try {
     slot.scores = take(millrace::Buffer::allocate(model.outputs()[0].cpu.bytes));
   }
   std::ifstream pictures(argv[2], std::ios::binary);
+  if (!pictures) throw std::runtime_error(std::string("cannot open ") + argv[2]);
   pictures.seekg(128);  // behind the header: one byte per pixel
   for (int i = 0; i < 42; ++i) {
     Slot& slot = slots[i % 2];
     if (i >= 2) {  // what was submitted two rounds ago; the last round's job goes on meanwhile
-      if (!slot.job.wait().ok()) return 1;
+      if (const auto status = slot.job.wait(); !status.ok())
+        throw std::runtime_error(status.to_string());
       const auto scores = slot.scores.span<float>();
       const auto best = std::ranges::max_element(scores) - scores.begin();
       std::cout << "0123456789ABCDEFGHJKLMNPRSTUVWXYZ&?#%+@$"[best] << std::flush;

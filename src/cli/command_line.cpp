@@ -113,7 +113,7 @@ void add_run_command(CLI::App& app, CommandLine& line) {
   command->add_option("--view", arguments->view, "view of raw inputs and of outputs")
       ->check(CLI::IsMember({"cpu", "hw"}))
       ->capture_default_str();
-  command->add_option("--device", arguments->device)->capture_default_str();
+  command->add_option("--device", arguments->device, "where the model runs")->capture_default_str();
   add_picture_flags(*command, *arguments);
   add_compile_flags(*command, arguments->flags);
   choose(*command, std::move(arguments), run_model, line);
@@ -136,7 +136,7 @@ void add_bench_command(CLI::App& app, CommandLine& line) {
   command->add_option("--view", arguments->view, "view of the tensors")
       ->check(CLI::IsMember({"cpu", "hw"}))
       ->capture_default_str();
-  command->add_option("--device", arguments->device)->capture_default_str();
+  command->add_option("--device", arguments->device, "where the model runs")->capture_default_str();
   command->add_flag("--json", arguments->json, "one line of JSON instead of text");
   add_compile_flags(*command, arguments->flags);
   choose(*command, std::move(arguments), run_bench, line);
@@ -167,7 +167,7 @@ void add_golden_command(CLI::App& app, CommandLine& line) {
       ->add_option("--tolerance", arguments->tolerance_steps, "steps by which elements may differ")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--device", arguments->device)->capture_default_str();
+  command->add_option("--device", arguments->device, "where the model runs")->capture_default_str();
   command->add_flag("--json", arguments->json, "machine-readable output");
   add_compile_flags(*command, arguments->flags);
   command->callback([arguments, &line] {

@@ -22,7 +22,7 @@ class Coverage {
   void leave_out(const ::onnx::NodeProto& node, const std::string& reason);
 
   // Passes over a node that reads, directly or not, what a node left out would have made: it has no
-  // known types or shapes either, and is counted as looked up by name only. Returns whether it did.
+  // known types or shapes either, and is counted as checked by name only. Returns whether it did.
   bool pass_over_dependent(const ::onnx::NodeProto& node);
 
   // The node stays in the graph, but no device has a kernel for its types.

@@ -47,9 +47,10 @@ std::string UnsupportedReport::looked_up_by_name() const {
     operators.push_back(fmt::format("{} ({})", type, nodes));
   }
   return fmt::format(
-      "\n{} {} behind or inside these, of unknown types and shapes, could be looked up by name "
-      "only: {}",
-      count, count == 1 ? "node" : "nodes", fmt::join(operators, ", "));
+      "\n  {} more {} behind or inside these, of unknown types and shapes: only the {} could be "
+      "checked: {}",
+      count, count == 1 ? "node" : "nodes", count == 1 ? "name" : "names",
+      fmt::join(operators, ", "));
 }
 
 Status UnsupportedReport::status() const {

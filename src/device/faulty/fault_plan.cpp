@@ -9,7 +9,8 @@ using std::chrono::nanoseconds;
 const Status& injected_failure() {
   // Never destroyed: a frame may be in a lane while the process exits.
   static const Status* const failure =
-      new Status(StatusCode::kDeviceFailed, "injected by the plan of a faulty device");
+      new Status(StatusCode::kDeviceFailed,
+                 "an injected fault, of MILLRACE_FAULTS or of the program's own fault plan");
   return *failure;
 }
 

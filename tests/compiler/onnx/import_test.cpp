@@ -95,8 +95,8 @@ TEST(Import, OneErrorNamesAllThatIsNotSupported) {
       "3 nodes are not supported:\n"
       "  Clever (domain com.example, opset 2), 1 node: 'd_node'\n"
       "  LSTM (domain ai.onnx, opset 13), 2 nodes: 'a_node', 'c_node'\n"
-      "2 nodes behind or inside these, of unknown types and shapes, could be looked up by name "
-      "only: Relu (1), Where (1)");
+      "  2 more nodes behind or inside these, of unknown types and shapes: only the names could be "
+      "checked: Relu (1), Where (1)");
 }
 
 // A graph with one node, for the branch of an If.
@@ -137,8 +137,8 @@ TEST(Import, ANodeInsideABranchThatIsCoveredIsCounted) {
   add_branch(model, "then_branch", branch("Relu", "a"));
   EXPECT_THAT(
       import_failure(model).message(),
-      ::testing::EndsWith("1 node behind or inside these, of unknown types and shapes, could "
-                          "be looked up by name only: Relu (1)"));
+      ::testing::EndsWith("\n  1 more node behind or inside these, of unknown types and shapes: "
+                          "only the name could be checked: Relu (1)"));
 }
 
 TEST(Import, TypesWithoutAKernelAreNamedLikeOperatorsThatAreNotSupported) {
