@@ -64,10 +64,11 @@ function(millrace_add_c_sample name)
 endfunction()
 
 # millrace_add_test(NAME SOURCES ... [LIBS library ...] [LABELS label ...] [TIMEOUT seconds]
-#                   [FIXTURE name])
+#                   [FIXTURE name] [OPTIMISED])
 # A GoogleTest program whose cases ctest lists one by one. FIXTURE names a ctest fixture of theirs.
+# OPTIMISED: it computes so much itself that optimising it pays.
 function(millrace_add_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT;FIXTURE" "SOURCES;LIBS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMISED" "TIMEOUT;FIXTURE" "SOURCES;LIBS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
@@ -76,7 +77,12 @@ function(millrace_add_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE MILLRACE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE millrace ${ARG_LIBS} millrace_test_settings)
-  target_precompile_headers(${name} REUSE_FROM millrace_test_precompiled)
+  # Tests assert what the library does, not how fast their own code is. Without optimisation they
+  # take a sixth less time to compile, and less than half under AddressSanitizer.
+  if(NOT ARG_OPTIMISED)
+    target_compile_options(${name} PRIVATE -O0)
+    target_precompile_headers(${name} REUSE_FROM millrace_test_precompiled)
+  endif()
   set(properties TIMEOUT ${ARG_TIMEOUT})
   if(ARG_FIXTURE)
     list(APPEND properties FIXTURES_REQUIRED ${ARG_FIXTURE})
