@@ -20,7 +20,8 @@ struct Job;
 class JobTask final : public queue::Task {
  public:
   // Notified when a job has completed: after its sequence was published, so its place is free, and
-  // before any thread is woken. `job` is what fill() was given. Must outlive the unit of the task.
+  // before the threads that wait for it are notified. `job` is the one that was passed to fill().
+  // The listener must outlive the unit of the task.
   class Listener {
    public:
     virtual void on_job_completed(Job* job, const queue::Completion& completion) noexcept = 0;

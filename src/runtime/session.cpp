@@ -99,7 +99,9 @@ class Session::Impl final : public JobTask::Listener {
     Impl& session_;
     JobCallback callback_;
     const bool with_callback_;
-    Job* entry_ = nullptr;  // from make() to issue()
+    // What was made and not issued.
+    Job* entry_ = nullptr;
+    bool callback_reserved_ = false;
   };
 
   Result<SessionJobId> submit_checked(const JobBindings& bindings, JobCallback callback);
@@ -233,7 +235,7 @@ bool Session::Impl::may_ask_again(queue::Unit& unit, const Status& refusal) {
 }
 
 // The job's id is issued once it has a place, so that a refusal leaves no gap. From then on the job
-// belongs to whoever completes it.
+// belongs to the thread that completes it.
 Result<SessionJobId> Session::Impl::submit_checked(const JobBindings& bindings,
                                                    JobCallback callback) {
   Reservation reservation(*this, std::move(callback));
@@ -284,21 +286,15 @@ Status Session::Impl::execute(const JobBindings& bindings) {
 }
 
 void Session::Impl::Reservation::make() {
-  if (entry_ != nullptr) return;
-  Job* const entry = session_.jobs_.reserve();
-  try {
-    if (with_callback_) session_.sequencer_.reserve();
-  } catch (...) {
-    session_.jobs_.release(entry);
-    throw;
-  }
-  entry_ = entry;
+  if (entry_ == nullptr) entry_ = session_.jobs_.reserve();
+  if (!with_callback_ || callback_reserved_) return;
+  session_.sequencer_.reserve();
+  callback_reserved_ = true;
 }
 
 Session::Impl::Reservation::~Reservation() {
-  if (entry_ == nullptr) return;
-  session_.jobs_.release(entry_);
-  if (with_callback_) session_.sequencer_.release();
+  if (entry_ != nullptr) session_.jobs_.release(entry_);
+  if (callback_reserved_) session_.sequencer_.release();
 }
 
 Job* Session::Impl::Reservation::issue() noexcept {
@@ -306,7 +302,7 @@ Job* Session::Impl::Reservation::issue() noexcept {
   const auto issue_as = [&](CallbackSequencer::Ticket ticket) {
     session_.jobs_.issue(job, ticket);
   };
-  if (with_callback_)
+  if (std::exchange(callback_reserved_, false))
     session_.sequencer_.expect(std::move(callback_), issue_as);
   else
     issue_as(CallbackSequencer::kNoTicket);
