@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <future>
 #include <memory>
 #include <thread>
@@ -67,8 +66,7 @@ TEST_F(JobTimesTest, AJobThatNeverRanHasAnEndOnly) {
   faults().await_holds(1);
   std::thread closing([&] { session->close(); });
   // From this line on it is certain that the lane starts nothing more.
-  while (log.count("the close of the unit waits") == 0)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  log.await("the close of the unit waits");
   faults().release();
   EXPECT_EQ(session->wait(last, kForever).code(), StatusCode::kCancelled);
   EXPECT_EQ(second_->started(), 0);

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
-#include <chrono>
 #include <future>
 #include <thread>
 
@@ -43,8 +42,7 @@ TEST_F(SessionDestroy, NoJobStartsWhileTheCloseWaitsForAnother) {
   for (int i = 0; i < 3; ++i) id = session->submit(memory.bindings()).value();
   faults().await_holds(2);
   std::thread closer([&] { session->close(); });
-  while (log.count("the close of the unit waits") == 0)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  log.await("the close of the unit waits");
   EXPECT_EQ(session->execute(memory.bindings()).code(), StatusCode::kClosed);
   faults().release();
   EXPECT_EQ(session->wait(id, kForever).code(), StatusCode::kCancelled);

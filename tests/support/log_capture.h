@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <condition_variable>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@ class LogCapture {
         [this](LogLevel line_level, std::string_view, std::string_view line) {
           const std::lock_guard lock(mutex_);
           lines_.emplace_back(std::string(to_string(line_level)) + " " + std::string(line));
+          logged_.notify_all();
         },
         level);
   }
@@ -34,12 +36,22 @@ class LogCapture {
   // How many lines contain the text.
   size_t count(std::string_view text) const {
     const std::lock_guard lock(mutex_);
+    return count_locked(text);
+  }
+  // Returns when a line contains the text.
+  void await(std::string_view text) const {
+    std::unique_lock lock(mutex_);
+    logged_.wait(lock, [&] { return count_locked(text) != 0; });
+  }
+
+ private:
+  size_t count_locked(std::string_view text) const {
     return static_cast<size_t>(std::ranges::count_if(
         lines_, [&](const std::string& line) { return line.find(text) != std::string::npos; }));
   }
 
- private:
   mutable std::mutex mutex_;
+  mutable std::condition_variable logged_;
   std::vector<std::string> lines_;
 };
 
