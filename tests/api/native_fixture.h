@@ -28,20 +28,9 @@ inline constexpr const char* kGatedDevice = "faulty-null";
 // Memory for the tensors of one job, in the CPU view.
 class JobMemory {
  public:
-  explicit JobMemory(const Model& model, uint32_t frames = 1) : frames_(frames) {
-    for (uint32_t frame = 0; frame < frames; ++frame) {
-      inputs_.emplace_back(Buffer::allocate(model.inputs()[0].cpu.bytes).value());
-      outputs_.emplace_back(Buffer::allocate(model.outputs()[0].cpu.bytes).value());
-    }
-  }
+  explicit JobMemory(const Model& model, uint32_t frames = 1);
 
-  JobArgs args(JobCallback callback = {}, Deadline deadline = kNoDeadline) const {
-    return {.inputs = inputs_,
-            .outputs = outputs_,
-            .frames = frames_,
-            .deadline = deadline,
-            .callback = std::move(callback)};
-  }
+  JobArgs args(JobCallback callback = {}, Deadline deadline = kNoDeadline) const;
   std::vector<TensorArg>& inputs() { return inputs_; }
   std::vector<TensorArg>& outputs() { return outputs_; }
 
@@ -52,42 +41,27 @@ class JobMemory {
 
 class NativeApi : public ::testing::Test {
  protected:
-  NativeApi() { faults_->hold(); }
-  ~NativeApi() override {
-    let_everything_go(*faults_);
-    // A thread that hung keeps the device, which the next test is to find new.
-    while (behind_->lanes().quarantined() != 0) std::this_thread::yield();
-  }
+  NativeApi();
+  ~NativeApi() override;
 
   device::FaultPlan& faults() { return *faults_; }
 
-  Model load_tiny(Device& device, const TinyModelOptions& options = {}) {
-    const std::string path = directory_.file("tiny.rai");
-    EXPECT_TRUE(write_tiny_model(path, options).ok());
-    return device.load(path).value();
-  }
-  Unit make_unit(UnitOptions options = {}) {
-    return device_.create_unit(std::move(options)).value();
-  }
-  Job submit(Unit& unit) { return unit.submit(model_, memory_.args()).value(); }
+  Model load_tiny(Device& device, const TinyModelOptions& options = {});
+  Unit make_unit(UnitOptions options = {});
+  Job submit(Unit& unit);
   // A job that has started: it waits at the gate. `started` is how many have, with this one.
-  Job submit_started(Unit& unit, uint64_t started = 1) {
-    Job job = submit(unit);
-    faults().await_arrivals(started);
-    return job;
-  }
+  Job submit_started(Unit& unit, uint64_t started = 1);
 
  private:
   const TemporaryDirectory directory_;
   // The same device as the one below.
-  const std::shared_ptr<device::Device> behind_ =
-      device::open_device(kGatedDevice, {.lanes = 2}).value();
-  const std::shared_ptr<device::FaultPlan> faults_ = device::faults_of(*behind_);
+  const std::shared_ptr<device::Device> behind_;
+  const std::shared_ptr<device::FaultPlan> faults_;
 
  protected:
-  Device device_ = Device::open(kGatedDevice).value();
-  const Model model_ = load_tiny(device_);
-  const JobMemory memory_{model_};
+  Device device_;
+  const Model model_;
+  const JobMemory memory_;
 };
 
 }  // namespace millrace::test

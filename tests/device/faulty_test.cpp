@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "base/hooks.h"
+#include "device/faulty/faulty_device.h"
 #include "device/null/null_device.h"
 #include "device/registry.h"
 #include "tests/support/gated_device.h"
+#include "tests/support/pattern_device.h"
 #include "tests/support/test_run.h"
 #include "tests/support/tiny_model.h"
 

@@ -1,6 +1,7 @@
 // Units that are degraded by a failure of the device, or by a request that takes too long.
 #include <array>
 
+#include "device/registry.h"
 #include "tests/nrt/event_fd.h"
 #include "tests/nrt/nrt_fixture.h"
 #include "tests/support/library_threads.h"

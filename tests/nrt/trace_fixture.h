@@ -1,9 +1,7 @@
 // The NRT face while it is traced.
 #pragma once
 
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -15,73 +13,29 @@ namespace millrace::test {
 
 using Json = nlohmann::json;
 
-inline Json parse_file(const std::string& path) {
-  std::ifstream file(path);
-  EXPECT_TRUE(file.is_open()) << path;
-  return Json::parse(file);
-}
+Json parse_file(const std::string& path);
 
-inline std::vector<std::string> names_of(const char** names, size_t count) {
-  return {names, names + count};
-}
+std::vector<std::string> names_of(const char** names, size_t count);
 
 // Those of one type, of the "events" of a trace.
-inline std::vector<Json> of_type(const Json& trace, const std::string& type) {
-  std::vector<Json> found;
-  for (const Json& event : trace.at("events"))
-    if (event.at("event_type") == type) found.push_back(event);
-  return found;
-}
-
+std::vector<Json> of_type(const Json& trace, const std::string& type);
 // The complete slices of a Chrome trace.
-inline std::vector<Json> slices_of(const Json& trace) {
-  std::vector<Json> slices;
-  for (const Json& event : trace.at("traceEvents"))
-    if (event.at("ph") == "X") slices.push_back(event);
-  return slices;
-}
+std::vector<Json> slices_of(const Json& trace);
 
 // As traces write ids, which viewers and scripts would lose digits of as numbers.
-inline std::string hex(nrta_seq_t sequence) {
-  std::ostringstream text;
-  text << "0x" << std::hex << sequence;
-  return text.str();
-}
+std::string hex(nrta_seq_t sequence);
 
 class TraceTest : public NrtModelTest {
  protected:
-  TraceTest() {
-    EXPECT_EQ(nrt_sys_trace_config_allocate(&trace_config_), NRT_SUCCESS);
-    EXPECT_EQ(nrt_sys_trace_fetch_options_allocate(&fetch_options_), NRT_SUCCESS);
-  }
-  ~TraceTest() override {
-    nrt_sys_trace_stop();
-    nrt_sys_trace_config_free(trace_config_);
-    nrt_sys_trace_fetch_options_free(fetch_options_);
-  }
+  TraceTest();
+  ~TraceTest() override;
 
-  void start() { ASSERT_EQ(nrt_sys_trace_start(trace_config_), NRT_SUCCESS); }
+  void start();
 
-  static Json fetch(const nrt_sys_trace_fetch_options_t* options = nullptr) {
-    char* buffer = nullptr;
-    size_t size = 0;
-    EXPECT_EQ(nrt_sys_trace_fetch_events(&buffer, &size, options), NRT_SUCCESS);
-    EXPECT_EQ(std::char_traits<char>::length(buffer), size);
-    Json json = Json::parse(buffer);
-    nrt_sys_trace_buffer_free(buffer);
-    return json;
-  }
-  static size_t fetched_count(const nrt_sys_trace_fetch_options_t* options = nullptr) {
-    return fetch(options).at("events").size();
-  }
+  static Json fetch(const nrt_sys_trace_fetch_options_t* options = nullptr);
+  static size_t fetched_count(const nrt_sys_trace_fetch_options_t* options = nullptr);
 
-  nrta_seq_t schedule_and_wait() {
-    NRT_STATUS ret = NRT_FAILURE;
-    nrta_seq_t sequence = 0;
-    EXPECT_EQ(schedule(&ret, &sequence), NRT_SUCCESS);
-    await(sequence);
-    return sequence;
-  }
+  nrta_seq_t schedule_and_wait();
 
   nrt_sys_trace_config_t* trace_config_ = nullptr;
   nrt_sys_trace_fetch_options_t* fetch_options_ = nullptr;

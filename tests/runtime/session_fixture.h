@@ -21,13 +21,7 @@ inline constexpr std::chrono::milliseconds kPoll{0};
 class JobMemory {
  public:
   explicit JobMemory(const graph::CompiledModel& model, uint32_t frames = 1,
-                     device::View view = device::View::kHw)
-      : frames_(frames) {
-    for (uint32_t frame = 0; frame < frames; ++frame) {
-      inputs_.push_back(bind(model.inputs[0], view));
-      outputs_.push_back(bind(model.outputs[0], view));
-    }
-  }
+                     device::View view = device::View::kHw);
 
   JobBindings bindings() const { return {frames_, inputs_, outputs_}; }
   std::vector<TensorBinding>& inputs() { return inputs_; }
@@ -42,29 +36,18 @@ class JobMemory {
   }
 
  private:
-  static TensorBinding bind(const graph::Boundary& boundary, device::View view) {
-    const size_t bytes =
-        (view == device::View::kHw && boundary.hw ? *boundary.hw : boundary.cpu).bytes();
-    auto memory = std::make_shared<std::vector<uint8_t>>(bytes);
-    return {memory->data(), view, memory};
-  }
-
   uint32_t frames_;
   std::vector<TensorBinding> inputs_, outputs_;
 };
 
 class GatedSession : public ::testing::Test {
  protected:
-  ~GatedSession() override { test::let_everything_go(faults()); }
+  ~GatedSession() override;
 
   device::FaultPlan& faults() { return *gated_.faults; }
 
   std::unique_ptr<Session> make_session(SessionOptions options = {},
-                                        test::TinyModelOptions model = {}) {
-    const std::shared_ptr<const device::Program> program =
-        device_->load(std::make_shared<graph::CompiledModel>(test::tiny_model(model))).value();
-    return Session::create(device_, program, options).value();
-  }
+                                        test::TinyModelOptions model = {});
 
   test::GatedDevice gated_ = test::make_gated_device(2);
   const std::shared_ptr<device::Device>& device_ = gated_.device;

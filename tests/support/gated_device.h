@@ -7,8 +7,7 @@
 #include <memory>
 
 #include "device/device.h"
-#include "device/faulty/faulty_device.h"
-#include "tests/support/pattern_device.h"
+#include "device/faulty/fault_plan.h"
 
 namespace millrace::test {
 
@@ -17,18 +16,10 @@ struct GatedDevice {
   std::shared_ptr<device::FaultPlan> faults;  // of that device; held at first
 };
 
-inline GatedDevice make_gated_device(uint32_t lanes = 2) {
-  auto device = std::make_shared<device::FaultyDevice>(std::make_shared<PatternDevice>(lanes));
-  device->faults()->hold();
-  return {device, device->faults()};
-}
+GatedDevice make_gated_device(uint32_t lanes = 2);
 
 // Lets every job of the device continue. A frame that a failing test leaves at the gate would block
 // a lane, and with it the end of the program.
-inline void let_everything_go(device::FaultPlan& faults) {
-  faults.heal();
-  faults.release();
-  faults.end_hangs();
-}
+void let_everything_go(device::FaultPlan& faults);
 
 }  // namespace millrace::test

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/unique_fd.h"
+#include "device/faulty/faulty_device.h"
 #include "tests/vart/face_fixture.h"
 
 namespace millrace::vartml {

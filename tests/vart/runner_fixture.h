@@ -36,41 +36,21 @@ inline constexpr std::chrono::milliseconds kForever = std::chrono::minutes(5);
 
 class RunnerTest : public ::testing::Test {
  protected:
-  RunnerTest() { use_device("null"); }
-  ~RunnerTest() override {
-    unsetenv("MILLRACE_DEVICE");
-    unsetenv("MILLRACE_PLUGIN_DIR");
-  }
+  RunnerTest();
+  ~RunnerTest() override;
 
-  static void use_device(const std::string& name) { setenv("MILLRACE_DEVICE", name.c_str(), 1); }
+  static void use_device(const std::string& name);
 
   // The path of a compiled tiny model.
-  std::string model(const test::TinyModelOptions& options = {}) {
-    const std::string path = directory_.file("tiny.rai");
-    EXPECT_TRUE(test::write_tiny_model(path, options).ok());
-    return path;
-  }
+  std::string model(const test::TinyModelOptions& options = {});
 
   std::shared_ptr<Runner> make_runner(const Options& options = {},
-                                      const test::TinyModelOptions& model_options = {}) {
-    return RunnerFactory::create_runner(RunnerType::VAIML, model(model_options), options);
-  }
+                                      const test::TinyModelOptions& model_options = {});
 
   static Tensors allocate(const Runner& runner, TensorDirection direction,
-                          TensorType type = TensorType::HW, size_t frames = 1) {
-    Tensors tensors(frames);
-    for (std::vector<NpuTensor>& frame : tensors)
-      for (const NpuTensorInfo& info : runner.get_tensors_info(direction, type))
-        frame.push_back(runner.allocate_npu_tensor(info));
-    return tensors;
-  }
-  static Tensors inputs(const Runner& runner, size_t frames = 1, TensorType type = TensorType::HW) {
-    return allocate(runner, TensorDirection::INPUT, type, frames);
-  }
-  static Tensors outputs(const Runner& runner, size_t frames = 1,
-                         TensorType type = TensorType::HW) {
-    return allocate(runner, TensorDirection::OUTPUT, type, frames);
-  }
+                          TensorType type = TensorType::HW, size_t frames = 1);
+  static Tensors inputs(const Runner& runner, size_t frames = 1, TensorType type = TensorType::HW);
+  static Tensors outputs(const Runner& runner, size_t frames = 1, TensorType type = TensorType::HW);
 
   template <class T = uint8_t>
   static T* data(NpuTensor& tensor) {
@@ -83,14 +63,8 @@ class RunnerTest : public ::testing::Test {
 // Jobs wait at `gate_`, on a device with two lanes, until the test lets them pass.
 class GatedRunnerTest : public RunnerTest {
  protected:
-  GatedRunnerTest() {
-    setenv("MILLRACE_PLUGIN_DIR", MILLRACE_TEST_PLUGIN_DIR, 1);
-    use_device("faulty-pattern");
-    device_ = device::open_device("faulty-pattern", {.lanes = 2}).value();
-    gate_ = device::faults_of(*device_);
-    gate_->hold();
-  }
-  ~GatedRunnerTest() override { test::let_everything_go(*gate_); }
+  GatedRunnerTest();
+  ~GatedRunnerTest() override;
 
   std::shared_ptr<device::Device> device_;  // kept, so that runners get the same one
   std::shared_ptr<device::FaultPlan> gate_;

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "device/faulty/faulty_device.h"
 #include "tests/support/log_capture.h"
 #include "tests/vart/runner_fixture.h"
 
