@@ -6,6 +6,8 @@
 #include <cmath>
 #include <fstream>
 
+#include "base/cgroup.h"
+
 namespace millrace {
 namespace {
 
@@ -50,38 +52,12 @@ std::vector<int> read_affinity() {
   return cores;
 }
 
-// The directory of this process's control group below /sys/fs/cgroup (version 2), "" for the root.
-std::string cgroup_path() {
-  std::ifstream file("/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("0::")) return line.substr(3);
-  return {};
-}
-
-// The tightest cpu.max on the way from this process's control group to the root, in cores.
-double read_cgroup_cores() {
-  double tightest = 0;
-  std::string path = cgroup_path();
-  while (true) {
-    std::ifstream file("/sys/fs/cgroup" + path + "/cpu.max");
-    std::string quota;
-    double period = 0;
-    if (file >> quota >> period && quota != "max" && period > 0) {
-      const double cores = std::stod(quota) / period;
-      tightest = tightest == 0 ? cores : std::min(tightest, cores);
-    }
-    const size_t slash = path.rfind('/');
-    if (slash == std::string::npos) return tightest;
-    path.resize(slash);
-  }
-}
-
 Topology read_topology() {
   Topology result;
   result.cpu_model = read_cpu_model();
   result.features = read_features();
   result.cores = read_affinity();
-  result.cgroup_cores = read_cgroup_cores();
+  result.cgroup_cores = cgroup_cores();
   int budget = static_cast<int>(result.cores.size());
   if (result.cgroup_cores > 0)
     budget = std::min(budget, static_cast<int>(std::ceil(result.cgroup_cores)));
