@@ -58,7 +58,9 @@ std::string_view to_string(StatusCode code) noexcept;
 class [[nodiscard]] Status {
  public:
   Status() noexcept = default;  // OK
-  Status(StatusCode code, std::string message);
+  // Without memory for its message a status has the meaning of its code, above, instead.
+  Status(StatusCode code, std::string message) noexcept;
+  Status(StatusCode code, const char* message) noexcept;
 
   bool ok() const noexcept { return rep_ == nullptr; }
   StatusCode code() const noexcept { return rep_ ? rep_->code : StatusCode::kOk; }
@@ -67,13 +69,16 @@ class [[nodiscard]] Status {
   // "OK", or "CODE: message".
   std::string to_string() const;
   // The same code with "context: " in front of the message; an OK status stays OK.
-  Status with_context(std::string_view context) const;
+  Status with_context(std::string_view context) const noexcept;
 
  private:
   struct Rep {
     StatusCode code;
     std::string message;
   };
+  struct Meanings;
+  template <class Message>
+  static std::shared_ptr<const Rep> make_rep(StatusCode code, Message&& message) noexcept;
   std::shared_ptr<const Rep> rep_;
 };
 
@@ -90,7 +95,7 @@ inline Status internal_error(std::string message) {
   return {StatusCode::kInternal, std::move(message)};
 }
 // kIoError, or kNotFound for ENOENT, with the operating system's text for `error_number`.
-Status io_error(std::string_view what, int error_number);
+Status io_error(std::string_view what, int error_number) noexcept;
 
 // A value, or the reason why there is none.
 template <class T>

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "api/contained.h"
+#include "base/contained.h"
 #include "base/status.h"
 #include "memory/buffer.h"
 
@@ -21,7 +21,7 @@ Buffer::Buffer(std::shared_ptr<const State> state) noexcept
 // Gives the memory that `make` makes a handle.
 template <class Make>
 Result<Buffer> Buffer::make(Make&& make) {
-  return api::contained([&]() -> Result<Buffer> {
+  return contained([&]() -> Result<Buffer> {
     MILLRACE_ASSIGN_OR_RETURN(memory::Buffer memory, make());
     return Buffer(std::make_shared<const State>(State{std::move(memory)}));
   });

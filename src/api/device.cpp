@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "api/contained.h"
 #include "api/model_impl.h"
 #include "api/unit_core.h"
+#include "base/contained.h"
 #include "base/status.h"
 #include "device/registry.h"
 #include "runtime/create_unit.h"
@@ -60,7 +60,7 @@ queue::UnitOptions queue_options(UnitOptions options) {
 }  // namespace
 
 Result<Device> Device::open(std::string_view name, DeviceOptions options) {
-  return api::contained([&]() -> Result<Device> {
+  return contained([&]() -> Result<Device> {
     MILLRACE_ASSIGN_OR_RETURN(
         std::shared_ptr<device::Device> device,
         device::open_device_of_program(std::string(name), {.lanes = options.lanes}));
@@ -83,7 +83,7 @@ Device::~Device() {
 }
 
 Result<Model> Device::load(const std::string& path) const {
-  return api::contained([&]() -> Result<Model> {
+  return contained([&]() -> Result<Model> {
     MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
                               runtime::load_program(path, *impl_->device()));
     std::string note = program->info().note;
@@ -94,7 +94,7 @@ Result<Model> Device::load(const std::string& path) const {
 }
 
 Result<Unit> Device::create_unit(UnitOptions options) {
-  return api::contained([&]() -> Result<Unit> {
+  return contained([&]() -> Result<Unit> {
     MILLRACE_ASSIGN_OR_RETURN(
         std::unique_ptr<queue::Unit> unit,
         runtime::create_unit(*impl_->device(), device::Work::kJob, queue_options(options)));

@@ -4,8 +4,8 @@
 #include <new>
 #include <utility>
 
-#include "api/contained.h"
 #include "api/unit_core.h"
+#include "base/contained.h"
 #include "base/status.h"
 #include "queue/awaitable.h"
 #include "queue/wait_set.h"
@@ -134,7 +134,7 @@ Status Job::requests_of(std::span<Job* const> jobs, RequestList& list) {
 }
 
 Result<size_t> wait_any(std::span<Job* const> jobs, nanoseconds timeout) {
-  return api::contained([&]() -> Result<size_t> {
+  return contained([&]() -> Result<size_t> {
     Job::RequestList list;
     MILLRACE_RETURN_IF_ERROR(Job::requests_of(jobs, list));
     return queue::wait_any({list.requests.data(), list.requests.size()}, timeout);
@@ -142,7 +142,7 @@ Result<size_t> wait_any(std::span<Job* const> jobs, nanoseconds timeout) {
 }
 
 Status wait_all(std::span<Job* const> jobs, nanoseconds timeout) {
-  return api::contained([&]() -> Status {
+  return contained([&]() -> Status {
     Job::RequestList list;
     MILLRACE_RETURN_IF_ERROR(Job::requests_of(jobs, list));
     return queue::wait_all({list.requests.data(), list.requests.size()}, timeout);

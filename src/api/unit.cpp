@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "api/binder.h"
-#include "api/contained.h"
 #include "api/model_impl.h"
 #include "api/unit_core.h"
+#include "base/contained.h"
 #include "base/status.h"
 #include "runtime/job_task.h"
 
@@ -132,7 +132,7 @@ Result<size_t> Unit::submit_each(const Model& model, std::span<const JobArgs> ar
 
 // Copying a callback may need memory.
 Result<Job> Unit::try_submit_copy(const Model& model, const JobArgs& args) {
-  return api::contained([&] { return try_submit(model, args); });
+  return contained([&] { return try_submit(model, args); });
 }
 
 Status Unit::submit_n(const Model& model, std::span<const JobArgs> args, std::span<Job> jobs) {

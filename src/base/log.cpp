@@ -7,19 +7,26 @@
 #include <atomic>
 #include <cctype>
 #include <cstdlib>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "base/never_destroyed.h"
 #include "base/seen_reasons.h"
 
 namespace millrace {
 namespace {
 
 constexpr int kDropEverything = -1;
+// Of a setting, in a message that needs no memory.
+constexpr size_t kLongestQuote = 100;
 
 struct SinkState {
+  // Installs what MILLRACE_LOG asks for.
+  SinkState() noexcept;
+
   std::mutex mutex;
   LogSink sink;
   std::atomic<int> level{kDropEverything};
@@ -34,22 +41,21 @@ bool same_text(std::string_view a, std::string_view b) {
       a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-void install_sink_from_environment(SinkState& state) {
+SinkState::SinkState() noexcept {
   const char* const wanted = std::getenv("MILLRACE_LOG");
   if (wanted == nullptr || *wanted == '\0') return;
-  if (same_text(wanted, "off")) {
-    state.chosen = true;
-    return;
-  }
-  const std::optional<LogLevel> level = parse_log_level(wanted);
-  state.sink = log_to_stderr;
-  state.level = static_cast<int>(level.value_or(LogLevel::kWarning));
-  state.chosen = true;
-  if (level) return;
-  log_to_stderr(LogLevel::kWarning, "log",
-                fmt::format("MILLRACE_LOG is \"{}\", where error, warning, info, debug or "
-                            "off is taken: warnings are shown",
-                            wanted));
+  chosen = true;
+  if (same_text(wanted, "off")) return;
+  const std::optional<LogLevel> known = parse_log_level(wanted);
+  sink = log_to_stderr;
+  level = static_cast<int>(known.value_or(LogLevel::kWarning));
+  if (known) return;
+  fmt::memory_buffer line;
+  fmt::format_to(std::back_inserter(line),
+                 "MILLRACE_LOG is \"{}\", where error, warning, info, debug or off is taken: "
+                 "warnings are shown",
+                 std::string_view(wanted).substr(0, kLongestQuote));
+  log_to_stderr(LogLevel::kWarning, "log", {line.data(), line.size()});
 }
 
 void set_default_locked(SinkState& state, std::optional<LogLevel> level, LogSink sink,
@@ -72,13 +78,8 @@ bool is_wanted(SinkState& state, std::string_view component, std::string_view li
 }
 
 SinkState& sink_state() {
-  // Never destroyed: threads may log while the process exits.
-  static SinkState* state = [] {
-    auto* made = new SinkState;
-    install_sink_from_environment(*made);
-    return made;
-  }();
-  return *state;
+  static NeverDestroyed<SinkState> state;
+  return state.get();
 }
 
 }  // namespace
@@ -111,7 +112,8 @@ LogLevel log_level_of_environment(LogLevel otherwise) {
 }
 
 void log_to_fd(int fd, LogLevel level, std::string_view component, std::string_view line) {
-  const std::string text = fmt::format("[{}] {}: {}\n", to_string(level), component, line);
+  fmt::memory_buffer text;
+  fmt::format_to(std::back_inserter(text), "[{}] {}: {}\n", to_string(level), component, line);
   // A log line that cannot be written has nowhere else to go.
   [[maybe_unused]] const ssize_t written = ::write(fd, text.data(), text.size());
 }
@@ -150,13 +152,18 @@ bool log_enabled(LogLevel level) noexcept {
   return static_cast<int>(level) <= sink_state().level.load(std::memory_order_relaxed);
 }
 
-void log(LogLevel level, std::string_view component, std::string_view line) {
+void log(LogLevel level, std::string_view component, std::string_view line) noexcept {
   if (!log_enabled(level)) return;
   SinkState& state = sink_state();
-  const std::lock_guard lock(state.mutex);
-  if (!state.sink) return;
-  if (level == LogLevel::kError && !is_wanted(state, component, line)) return;
-  state.sink(level, component, line);
+  try {
+    const std::lock_guard lock(state.mutex);
+    if (!state.sink) return;
+    if (level == LogLevel::kError && !is_wanted(state, component, line)) return;
+    state.sink(level, component, line);
+  } catch (...) {
+    // A line that is lost must not end the program.
+    return;
+  }
 }
 
 }  // namespace millrace

@@ -9,9 +9,14 @@
 // Thread-safe.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <exception>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace millrace {
 
@@ -62,6 +67,21 @@ LogLevel log_level_of_environment(LogLevel otherwise);
 // True when a line of this level would reach a sink: asks before building an expensive message.
 bool log_enabled(LogLevel level) noexcept;
 
-void log(LogLevel level, std::string_view component, std::string_view line);
+// A line that the sink throws at, or for which there is no memory, is lost.
+void log(LogLevel level, std::string_view component, std::string_view line) noexcept;
+
+// The same with a line that is formatted, if it would reach a sink.
+template <class... Args>
+void log_format(LogLevel level, std::string_view component, fmt::format_string<Args...> format,
+                Args&&... args) noexcept {
+  if (!log_enabled(level)) return;
+  try {
+    fmt::memory_buffer line;
+    fmt::format_to(std::back_inserter(line), format, std::forward<Args>(args)...);
+    log(level, component, {line.data(), line.size()});
+  } catch (const std::exception&) {
+    log(level, component, "a line could not be formatted: there is no memory");
+  }
+}
 
 }  // namespace millrace

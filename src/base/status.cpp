@@ -1,9 +1,9 @@
-#include "base/status.h"
-
-#include <fmt/format.h>
+#include "base/format_status.h"
 
 #include <cerrno>
-#include <system_error>
+#include <cstring>
+#include <new>
+#include <utility>
 
 namespace millrace {
 
@@ -18,9 +18,30 @@ std::string_view to_string(StatusCode code) noexcept {
   return "UNKNOWN";
 }
 
-Status::Status(StatusCode code, std::string message) {
-  if (code != StatusCode::kOk) rep_ = std::make_shared<const Rep>(Rep{code, std::move(message)});
+// Made when the library is loaded, since there is no memory when they are needed; never destroyed.
+struct Status::Meanings {
+  static inline const Rep* const of_codes = new Rep[]{
+#define MILLRACE_X(enumerator, text, meaning) {StatusCode::enumerator, meaning},
+      MILLRACE_STATUS_CODES(MILLRACE_X)
+#undef MILLRACE_X
+  };
+};
+
+template <class Message>
+std::shared_ptr<const Status::Rep> Status::make_rep(StatusCode code, Message&& message) noexcept {
+  if (code == StatusCode::kOk) return nullptr;
+  try {
+    return std::make_shared<const Rep>(Rep{code, std::forward<Message>(message)});
+  } catch (const std::bad_alloc&) {
+    // A pointer that owns nothing needs no memory.
+    return {std::shared_ptr<const Rep>(), &Meanings::of_codes[static_cast<size_t>(code)]};
+  }
 }
+
+Status::Status(StatusCode code, std::string message) noexcept
+    : rep_(make_rep(code, std::move(message))) {}
+
+Status::Status(StatusCode code, const char* message) noexcept : rep_(make_rep(code, message)) {}
 
 const std::string& Status::message() const noexcept {
   static const std::string empty;
@@ -32,14 +53,15 @@ std::string Status::to_string() const {
   return fmt::format("{}: {}", millrace::to_string(rep_->code), rep_->message);
 }
 
-Status Status::with_context(std::string_view context) const {
+Status Status::with_context(std::string_view context) const noexcept {
   if (ok()) return {};
-  return {rep_->code, fmt::format("{}: {}", context, rep_->message)};
+  return format_status(rep_->code, "{}: {}", context, rep_->message);
 }
 
-Status io_error(std::string_view what, int error_number) {
+Status io_error(std::string_view what, int error_number) noexcept {
   const StatusCode code = error_number == ENOENT ? StatusCode::kNotFound : StatusCode::kIoError;
-  return {code, fmt::format("{}: {}", what, std::generic_category().message(error_number))};
+  // In the C library's own memory.
+  return format_status(code, "{}: {}", what, strerrordesc_np(error_number));
 }
 
 }  // namespace millrace

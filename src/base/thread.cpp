@@ -1,12 +1,15 @@
 #include "base/thread.h"
 
-#include <fmt/format.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 
+#include <cstring>
+#include <new>
 #include <system_error>
 #include <utility>
+
+#include "base/format_status.h"
 
 namespace millrace {
 namespace {
@@ -37,8 +40,10 @@ Result<std::thread> start_thread(const char* name, std::function<void()> body) {
       body();
     });
   } catch (const std::system_error& error) {
-    return Status(StatusCode::kResourceExhausted,
-                  fmt::format("the system refused thread '{}': {}", name, error.what()));
+    return format_status(StatusCode::kResourceExhausted, "the system refused thread '{}': {}", name,
+                         error.what());
+  } catch (const std::bad_alloc&) {
+    return Status(StatusCode::kOutOfMemory, "no memory for a thread");
   }
 }
 
@@ -48,7 +53,8 @@ Status pin_this_thread(int core) {
   CPU_SET(core, &only);
   const int error = pthread_setaffinity_np(pthread_self(), sizeof(only), &only);
   if (error == 0) return {};
-  return io_error(fmt::format("the system refused to pin a thread to core {}", core), error);
+  return format_status(StatusCode::kIoError, "the system refused to pin a thread to core {}: {}",
+                       core, strerrordesc_np(error));
 }
 
 }  // namespace millrace

@@ -10,7 +10,8 @@
 namespace millrace {
 
 // Starts `body` on a new thread. `name` has at most 15 characters (a limit of the kernel).
-// kResourceExhausted when the system refuses a thread; then `body` is destroyed without having run.
+// kResourceExhausted when the system refuses a thread, kOutOfMemory; then `body` is destroyed
+// without having run.
 Result<std::thread> start_thread(const char* name, std::function<void()> body);
 
 // Lets the calling thread run on the logical processor `core` only. kIoError, with the reason,

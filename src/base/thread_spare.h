@@ -6,6 +6,8 @@
 // not: there it may have been destroyed before.
 #pragma once
 
+#include <pthread.h>
+
 #include <memory>
 #include <new>
 #include <utility>
@@ -30,22 +32,38 @@ class ThreadSpare {
   T* operator->() const noexcept { return object_.get(); }
 
  private:
-  // Frees the spare with the other objects of the thread. What comes later frees itself.
-  struct Owner {
-    ~Owner() {
-      ended = true;
-      delete std::exchange(spare, nullptr);
+  // The end of the thread. A destructor of a thread_local object would do, too, but registering one
+  // ends the program when there is no memory.
+  static void free_spare(void*) noexcept {
+    ended = true;
+    delete std::exchange(spare, nullptr);
+  }
+  // Made on first use; deleted when the library is unloaded, so that no thread calls into it later.
+  class Key {
+   public:
+    Key() noexcept : made_(pthread_key_create(&key_, free_spare) == 0) {}
+    ~Key() {
+      if (made_) pthread_key_delete(key_);
     }
+    Key(const Key&) = delete;
+    Key& operator=(const Key&) = delete;
+    // Has free_spare called at the end of this thread.
+    bool set() const noexcept { return made_ && pthread_setspecific(key_, this) == 0; }
+
+   private:
+    pthread_key_t key_{};
+    const bool made_;
   };
   static void keep(std::unique_ptr<T> object) noexcept {
     if (ended || spare != nullptr) return;
-    static thread_local const Owner owner;
-    static_cast<void>(owner);
-    spare = object.release();
+    static const Key key;
+    if (!is_freed_at_end) is_freed_at_end = key.set();
+    if (is_freed_at_end) spare = object.release();
   }
 
   // Without constructor and destructor, so they are there for as long as the thread's memory is.
   static inline constinit thread_local T* spare = nullptr;
+  static inline constinit thread_local bool is_freed_at_end = false;
   static inline constinit thread_local bool ended = false;
 
   std::unique_ptr<T> object_;

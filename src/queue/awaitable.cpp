@@ -1,5 +1,6 @@
 #include "queue/awaitable.h"
 
+#include <new>
 #include <utility>
 
 #include "queue/dispatcher.h"
@@ -12,17 +13,20 @@ bool CompletionAwaiter::await_ready() const noexcept {
 }
 
 bool CompletionAwaiter::await_suspend(std::coroutine_handle<> coroutine) {
-  coroutine_ = coroutine;
   dispatcher_ = unit_.impl().dispatcher_for_callbacks();
-  // Without a dispatcher await_resume waits.
-  return dispatcher_ && unit_.impl().add_waiter(*this);
+  if (!dispatcher_) return false;  // await_resume waits
+  try {
+    resume_ = PreparedCall([coroutine](uint64_t, const Status&) { coroutine.resume(); });
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return unit_.impl().add_waiter(*this);
 }
 
 void CompletionAwaiter::on_completed() noexcept {
   // The coroutine may be gone as soon as it was handed over.
   const std::shared_ptr<Dispatcher> dispatcher = std::move(dispatcher_);
-  dispatcher->post([coroutine = coroutine_](uint64_t, const Status&) { coroutine.resume(); }, 0,
-                   {});
+  dispatcher->post(std::move(resume_));
 }
 
 Status CompletionAwaiter::await_resume() {

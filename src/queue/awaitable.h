@@ -1,7 +1,7 @@
 // co_await a request. The coroutine goes on at once when the request is completed, and otherwise on
 // the dispatcher thread, like a callback: it may submit and wait for other requests, and should not
-// block for long. Where there is no dispatcher (the unit is closed, or the system refuses the
-// thread) co_await waits.
+// block for long. Where there is no dispatcher (the unit is closed, the system refuses the thread,
+// or there is no memory) co_await waits.
 #pragma once
 
 #include <coroutine>
@@ -32,8 +32,8 @@ class CompletionAwaiter final : public WaitNode {
 
   Unit& unit_;
   const SequenceId id_;
-  std::coroutine_handle<> coroutine_;
   std::shared_ptr<Dispatcher> dispatcher_;
+  PreparedCall resume_;
 };
 
 inline CompletionAwaiter completion_of(Unit& unit, SequenceId id) noexcept {

@@ -3,46 +3,39 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
-#include <map>
+#include <cstddef>
 #include <mutex>
-#include <optional>
 #include <utility>
 
-#include "queue/request.h"
+#include "queue/ids.h"
+#include "queue/prepared_call.h"
 
 namespace millrace::queue {
 
 class DeferredCallbacks {
  public:
-  struct Entry {
-    Callback callback;
-    Status status;
-  };
-
-  void add(uint64_t counter, Callback callback, Status status) {
+  // Its result is set; its id is that of a request of the unit.
+  void add(PreparedCall callback) noexcept {
     const std::lock_guard lock(mutex_);
-    entries_.emplace(counter, Entry{std::move(callback), std::move(status)});
-    count_.store(entries_.size(), std::memory_order_relaxed);
+    calls_.insert_by_id(std::move(callback));
+    count_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // What was added for this request. A relaxed load is enough: the owner passes a removed request
-  // after it has seen its completion, which follows add().
-  std::optional<Entry> take(uint64_t counter) {
-    if (count_.load(std::memory_order_relaxed) == 0) return std::nullopt;
+  // What was added for this request; empty when nothing was. To be asked for in ascending order. A
+  // relaxed load is enough: the owner passes a removed request after it has seen its completion,
+  // which follows add().
+  PreparedCall take(SequenceId id) noexcept {
+    if (count_.load(std::memory_order_relaxed) == 0) return {};
     const std::lock_guard lock(mutex_);
-    const auto found = entries_.find(counter);
-    if (found == entries_.end()) return std::nullopt;
-    Entry entry = std::move(found->second);
-    entries_.erase(found);
-    count_.store(entries_.size(), std::memory_order_relaxed);
-    return entry;
+    if (calls_.empty() || calls_.first_id() != id) return {};
+    count_.fetch_sub(1, std::memory_order_relaxed);
+    return calls_.pop();
   }
 
  private:
   std::atomic<size_t> count_{0};
   std::mutex mutex_;
-  std::map<uint64_t, Entry> entries_;
+  CallQueue calls_;
 };
 
 }  // namespace millrace::queue

@@ -1,14 +1,12 @@
 #include "queue/dispatcher.h"
 
-#include <fmt/format.h>
-
 #include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <thread>
-#include <vector>
 
+#include "base/contained.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "queue/process_wide.h"
@@ -16,19 +14,13 @@
 namespace millrace::queue {
 class Dispatcher::Impl {
  public:
-  struct Call {
-    Notice notice;
-    uint64_t id;
-    Status status;
-  };
-
   void run();
-  static void run_contained(const Call& call) noexcept;
+  static void run_contained(const PreparedCall& call) noexcept;
 
   std::mutex mutex;
   std::condition_variable work;      // calls or stopping changed
   std::condition_variable finished;  // done changed
-  std::vector<Call> calls;
+  CallQueue calls;
   uint64_t posted = 0;
   uint64_t done = 0;
   bool stopping = false;
@@ -40,30 +32,29 @@ class Dispatcher::Impl {
 
 void Dispatcher::Impl::run() {
   thread_id.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  std::vector<Call> batch;
+  CallQueue batch;
   std::unique_lock lock(mutex);
   for (;;) {
     work.wait(lock, [this] { return !calls.empty() || stopping; });
     if (calls.empty()) return;
     batch.swap(calls);
     lock.unlock();
-    for (Call& call : batch) {
-      run_contained(call);
-      call.notice = nullptr;  // What it captured ends on this thread, before drain returns.
+    while (!batch.empty()) {
+      // What it captured ends on this thread, before drain returns.
+      run_contained(batch.pop());
       const std::lock_guard counting(mutex);
       ++done;
       finished.notify_all();
     }
-    batch.clear();
     lock.lock();
   }
 }
 
-void Dispatcher::Impl::run_contained(const Call& call) noexcept {
+void Dispatcher::Impl::run_contained(const PreparedCall& call) noexcept {
   try {
-    call.notice(call.id, call.status);
+    call();
   } catch (const std::exception& error) {
-    log(LogLevel::kError, "queue", fmt::format("a completion callback threw: {}", error.what()));
+    log_format(LogLevel::kError, "queue", "a completion callback threw: {}", error.what());
   } catch (...) {
     log(LogLevel::kError, "queue", "a completion callback threw something unknown");
   }
@@ -88,22 +79,22 @@ Dispatcher::~Dispatcher() {
     impl_->thread.join();
 }
 
-Status Dispatcher::start() {
+Status Dispatcher::start() noexcept {
   if (impl_->started.load(std::memory_order_acquire)) return {};
   const std::lock_guard lock(impl_->mutex);
   if (impl_->started.load(std::memory_order_relaxed)) return {};
-  MILLRACE_ASSIGN_OR_RETURN(impl_->thread,
-                            start_thread("millrace-calls", [impl = impl_] { impl->run(); }));
-  impl_->started.store(true, std::memory_order_release);
-  return {};
+  return contained([this]() -> Status {
+    MILLRACE_ASSIGN_OR_RETURN(impl_->thread,
+                              start_thread("millrace-calls", [impl = impl_] { impl->run(); }));
+    impl_->started.store(true, std::memory_order_release);
+    return {};
+  });
 }
 
-void Dispatcher::post(Notice notice, uint64_t id, Status status) {
-  if (const Status started = start(); !started.ok())
-    log(LogLevel::kError, "queue", started.message());
+void Dispatcher::post(PreparedCall call) noexcept {
   {
     const std::lock_guard lock(impl_->mutex);
-    impl_->calls.push_back({std::move(notice), id, std::move(status)});
+    impl_->calls.push(std::move(call));
     ++impl_->posted;
   }
   impl_->work.notify_one();

@@ -5,15 +5,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
+#include <utility>
 
 #include "base/status.h"
+#include "queue/prepared_call.h"
 
 namespace millrace::queue {
-
-// A callback of the dispatcher. It receives the id of a request or job, and its status.
-using Notice = std::function<void(uint64_t id, const Status& status)>;
 
 class Dispatcher {
  public:
@@ -28,14 +26,13 @@ class Dispatcher {
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
-  // Starts the thread unless it runs: a program without callbacks has none.
-  // kResourceExhausted when the system refuses one. post does the same, but can only log the
-  // refusal; the call is then kept and runs once a later start succeeds.
-  Status start();
+  // Starts the thread unless it runs: a program without callbacks has none. To be called before
+  // the first call is posted. kResourceExhausted when the system refuses a thread, kOutOfMemory.
+  Status start() noexcept;
 
-  // Calls notice(id, status) on the dispatcher's thread. What it throws is caught and logged. In
-  // steady state nothing is allocated here.
-  void post(Notice notice, uint64_t id, Status status);
+  // Runs the call on the dispatcher's thread, with the result that it has. What it throws is caught
+  // and logged. Allocates nothing.
+  void post(PreparedCall call) noexcept;
   // Returns when everything posted before has run. At once on the dispatcher's own thread.
   void drain();
   bool on_this_thread() const noexcept;

@@ -8,6 +8,7 @@
 #include "base/float_environment.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "base/topology.h"
 #include "queue/lanes_impl.h"
 
 namespace millrace::queue {
@@ -40,6 +41,7 @@ Lanes::Impl::Impl(const LanesOptions& options)
       thread_name_(options.thread_name),
       live_(options.count),
       sleepers_(options.count + kMaxQuarantined) {
+  topology();  // which the lanes ask, and have no caller to tell when there is no memory for it
   for (uint32_t lane = 0; lane < id_limit(); ++lane) slots_.emplace_back(options.spin);
 }
 
@@ -55,8 +57,7 @@ Status Lanes::Impl::start() {
   if (running == 0 && wanted_ != 0)
     return {StatusCode::kResourceExhausted, "the system refused every thread for the lanes"};
   if (running < wanted_)
-    log(LogLevel::kError, "queue",
-        fmt::format("only {} of {} lanes could be started", running, wanted_));
+    log_format(LogLevel::kError, "queue", "only {} of {} lanes could be started", running, wanted_);
   started_.store(true, std::memory_order_release);
   return {};
 }
@@ -94,15 +95,19 @@ bool Lanes::Impl::start_lane_locked() {
 }
 
 void Lanes::Impl::stop() {
-  std::vector<std::thread> serving;
   {
     const std::lock_guard lock(threads_mutex_);
-    stopping_ = true;
-    for (Slot& slot : slots_)
-      if (slot.thread.joinable()) serving.push_back(std::move(slot.thread));
+    stopping_ = true;  // from here on no thread is started
   }
   sleepers_.stop();
-  for (std::thread& thread : serving) thread.join();
+  for (Slot& slot : slots_) {
+    std::thread serving;
+    {
+      const std::lock_guard lock(threads_mutex_);
+      serving.swap(slot.thread);
+    }
+    if (serving.joinable()) serving.join();
+  }
 }
 
 uint32_t Lanes::Impl::quarantined() {

@@ -1,13 +1,11 @@
 #include "queue/monitor.h"
 
-#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
-#include <utility>
-#include <vector>
 
+#include "base/contained.h"
 #include "base/thread.h"
 #include "queue/process_wide.h"
 
@@ -15,17 +13,15 @@ namespace millrace::queue {
 
 class Monitor::Impl {
  public:
-  struct Call {
-    Deadline when;
-    std::weak_ptr<Watched> watched;
+  struct Earlier {
+    bool operator()(const Watched& a, const Watched& b) const noexcept { return a.due_ < b.due_; }
   };
-  static bool later(const Call& a, const Call& b) noexcept { return a.when > b.when; }
 
   void run();
 
   std::mutex mutex;
   std::condition_variable changed;
-  std::vector<Call> calls;  // a heap, earliest first
+  boost::intrusive::multiset<Watched, boost::intrusive::compare<Earlier>> calls;  // earliest first
   bool stopping = false;
   std::thread thread;
   std::atomic<bool> started{false};
@@ -38,15 +34,14 @@ void Monitor::Impl::run() {
       changed.wait(lock);
       continue;
     }
-    if (const Deadline next = calls.front().when; next > std::chrono::steady_clock::now()) {
+    if (const Deadline next = calls.begin()->due_; next > std::chrono::steady_clock::now()) {
       changed.wait_until(lock, next);
       continue;
     }
-    std::pop_heap(calls.begin(), calls.end(), later);
-    const std::weak_ptr<Watched> due = std::move(calls.back().watched);
-    calls.pop_back();
+    const std::shared_ptr<Watched> due = calls.begin()->self_.lock();
+    calls.erase(calls.begin());
     lock.unlock();
-    if (const std::shared_ptr<Watched> watched = due.lock()) watched->on_time();
+    if (due) due->on_time();
     lock.lock();
   }
 }
@@ -71,23 +66,35 @@ Monitor::~Monitor() {
     impl_->thread.join();
 }
 
-Status Monitor::start() {
+Status Monitor::start() noexcept {
   if (impl_->started.load(std::memory_order_acquire)) return {};
   const std::lock_guard lock(impl_->mutex);
   if (impl_->started.load(std::memory_order_relaxed)) return {};
-  MILLRACE_ASSIGN_OR_RETURN(impl_->thread,
-                            start_thread("millrace-clock", [impl = impl_] { impl->run(); }));
-  impl_->started.store(true, std::memory_order_release);
-  return {};
+  return contained([this]() -> Status {
+    MILLRACE_ASSIGN_OR_RETURN(impl_->thread,
+                              start_thread("millrace-clock", [impl = impl_] { impl->run(); }));
+    impl_->started.store(true, std::memory_order_release);
+    return {};
+  });
 }
 
-void Monitor::call_at(Deadline when, std::weak_ptr<Watched> watched) {
+void Monitor::call_at(Deadline when, const std::shared_ptr<Watched>& watched) noexcept {
   {
     const std::lock_guard lock(impl_->mutex);
-    impl_->calls.push_back({when, std::move(watched)});
-    std::push_heap(impl_->calls.begin(), impl_->calls.end(), Impl::later);
+    if (watched->is_linked()) {
+      if (watched->due_ <= when) return;
+      impl_->calls.erase(impl_->calls.iterator_to(*watched));
+    }
+    watched->due_ = when;
+    watched->self_ = watched;
+    impl_->calls.insert(*watched);
   }
   impl_->changed.notify_one();
+}
+
+void Monitor::forget(Watched& watched) noexcept {
+  const std::lock_guard lock(impl_->mutex);
+  if (watched.is_linked()) impl_->calls.erase(impl_->calls.iterator_to(watched));
 }
 
 }  // namespace millrace::queue

@@ -2,6 +2,7 @@
 // is started when a call is first asked for. Thread-safe.
 #pragma once
 
+#include <boost/intrusive/set.hpp>
 #include <memory>
 
 #include "base/status.h"
@@ -9,13 +10,23 @@
 
 namespace millrace::queue {
 
-// What the monitor watches over.
-class Watched {
+// What the monitor watches over. Holds its own place in the monitor's list, so that asking for a
+// call needs no memory.
+class Watched : public boost::intrusive::set_base_hook<> {
  public:
+  Watched() = default;
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
   virtual ~Watched() = default;
-  // On the monitor's thread, at or after a time that was asked for. Must not block for long: the
+  // On the monitor's thread, at or after the time that was asked for. Must not block for long: the
   // calls for all other units wait.
   virtual void on_time() noexcept = 0;
+
+ private:
+  friend class Monitor;
+  // Under the monitor's lock; meaningful while this object is in its list.
+  Deadline due_;
+  std::weak_ptr<Watched> self_;
 };
 
 class Monitor {
@@ -29,13 +40,14 @@ class Monitor {
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
 
-  // Starts the thread unless it runs. kResourceExhausted when the system refuses one.
-  Status start();
+  // Starts the thread unless it runs. kResourceExhausted when the system refuses one, kOutOfMemory.
+  Status start() noexcept;
 
-  // Asks for one call of on_time at `when`, if the object still lives then. Requirement: start()
-  // has succeeded. Ask only for times earlier than all that were asked for, so that the list stays
-  // short.
-  void call_at(Deadline when, std::weak_ptr<Watched> watched);
+  // Asks for one call of on_time at `when`, or earlier where an earlier one was asked for.
+  // Requirement: start() has succeeded.
+  void call_at(Deadline when, const std::shared_ptr<Watched>& watched) noexcept;
+  // To be called before the object ends, if it ever asked for a call: none begins any more.
+  void forget(Watched& watched) noexcept;
 
  private:
   class Impl;

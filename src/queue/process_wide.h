@@ -5,18 +5,23 @@
 #include <memory>
 #include <mutex>
 
+#include "base/never_destroyed.h"
+
 namespace millrace::queue {
 
 template <class T>
 std::shared_ptr<T> process_wide() {
-  // Never destroyed: units may be made and end while the process exits.
-  static auto* mutex = new std::mutex;
-  static auto* current = new std::weak_ptr<T>;
-  const std::lock_guard lock(*mutex);
-  std::shared_ptr<T> object = current->lock();
+  struct Current {
+    std::mutex mutex;
+    std::weak_ptr<T> object;
+  };
+  static NeverDestroyed<Current> made;
+  Current& current = made.get();
+  const std::lock_guard lock(current.mutex);
+  std::shared_ptr<T> object = current.object.lock();
   if (!object) {
     object = std::make_shared<T>();
-    *current = object;
+    current.object = object;
   }
   return object;
 }

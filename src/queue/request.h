@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 
 #include "base/status.h"
 #include "queue/ids.h"
+#include "queue/prepared_call.h"
 #include "queue/run_control.h"
 
 namespace millrace::queue {
@@ -56,6 +56,6 @@ class Task {
 // Called once per request that was submitted with it, on the dispatcher thread, after the sequence
 // was published. It may submit, and may wait for other requests; what it throws is caught and
 // logged.
-using Callback = std::function<void(SequenceId id, const Status& status)>;
+using Callback = Notice;
 
 }  // namespace millrace::queue

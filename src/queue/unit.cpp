@@ -4,6 +4,7 @@
 
 #include <new>
 
+#include "base/contained.h"
 #include "base/hooks.h"
 #include "queue/unit_impl.h"
 
@@ -38,23 +39,33 @@ Status Unit::Impl::make_tasks() {
   return {};
 }
 
-Unit::Unit(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+void Unit::Impl::attach() {
+  lanes_->attach();
+  attached_ = true;
+}
 
-Result<std::unique_ptr<Unit>> Unit::create(Lanes& lanes, UnitOptions options) {
+Status Unit::check(const UnitOptions& options) {
   if (options.depth == 0 || options.depth > kMaxDepth)
     return invalid_argument(fmt::format("unit '{}': depth {} is outside 1 to {}", options.name,
                                         options.depth, kMaxDepth));
   if (!options.make_task)
     return invalid_argument(fmt::format("unit '{}' has no task factory", options.name));
-  if (!options.own_thread)
-    MILLRACE_RETURN_IF_ERROR(
-        lanes.impl()->ready().with_context(fmt::format("unit '{}'", options.name)));
-  UnitId id = UnitId::take();
-  if (id.value() == 0)
-    return Status(
-        StatusCode::kResourceExhausted,
-        "all 65,535 ids of execution units are in use in this process: destroy some units");
-  try {
+  return {};
+}
+
+Unit::Unit(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+
+Result<std::unique_ptr<Unit>> Unit::create(Lanes& lanes, UnitOptions options) {
+  const auto make = [&]() -> Result<std::unique_ptr<Unit>> {
+    MILLRACE_RETURN_IF_ERROR(check(options));
+    if (!options.own_thread)
+      MILLRACE_RETURN_IF_ERROR(
+          lanes.impl()->ready().with_context(fmt::format("unit '{}'", options.name)));
+    UnitId id = UnitId::take();
+    if (id.value() == 0)
+      return Status(
+          StatusCode::kResourceExhausted,
+          "all 65,535 ids of execution units are in use in this process: destroy some units");
     std::unique_ptr<Lanes> own;
     if (options.own_thread)
       own = std::make_unique<Lanes>(
@@ -62,11 +73,11 @@ Result<std::unique_ptr<Unit>> Unit::create(Lanes& lanes, UnitOptions options) {
     const std::shared_ptr<Lanes::Impl> used = own ? own->impl() : lanes.impl();
     auto impl = std::make_shared<Impl>(used, std::move(own), std::move(options), std::move(id));
     MILLRACE_RETURN_IF_ERROR(impl->make_tasks());
-    used->attach();
-    return std::unique_ptr<Unit>(new Unit(std::move(impl)));
-  } catch (const std::bad_alloc&) {
-    return Status(StatusCode::kOutOfMemory, "no memory for the ring of an execution unit");
-  }
+    std::unique_ptr<Unit> unit(new Unit(std::move(impl)));
+    unit->impl_->attach();
+    return unit;
+  };
+  return contained(make, "no memory for the ring of an execution unit");
 }
 
 Unit::~Unit() {
@@ -81,8 +92,9 @@ void Unit::begin_close() noexcept {
   impl_->begin_close();
 }
 
-Result<SequenceId> Unit::claim(const SubmitOptions& options, Patience patience, Deadline limit) {
-  return impl_->claim(options, patience, limit);
+Result<SequenceId> Unit::claim(SubmitOptions& options, PreparedCall& callback, Patience patience,
+                               Deadline limit) {
+  return impl_->claim(options, callback, patience, limit);
 }
 
 Result<SubmittedRange> Unit::claim_n(uint32_t count, Deadline deadline) {
@@ -95,8 +107,8 @@ Task& Unit::task(SequenceId id) noexcept {
   return impl_->task(counter_of(id));
 }
 
-void Unit::publish(SequenceId id, SubmitOptions& options) noexcept {
-  impl_->publish(counter_of(id), options);
+void Unit::publish(SequenceId id, PreparedCall callback, Deadline deadline) noexcept {
+  impl_->publish(counter_of(id), std::move(callback), deadline);
 }
 
 void Unit::publish_n(const SubmittedRange& range, Deadline deadline) noexcept {

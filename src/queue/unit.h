@@ -114,20 +114,21 @@ class Unit {
   //   kUnitDegraded       with the cause
   //   kClosed             the unit is closed
   //   kResourceExhausted  the system refuses the thread for callbacks or for deadlines
+  //   kOutOfMemory        no memory for the callback or for one of these threads
   // In all of these cases nothing has changed, `fill` was not called and no id was used.
   template <class Fill>
   Result<SequenceId> submit(Fill&& fill, SubmitOptions options = {}) {
-    return submit_claimed(claim(options, Patience::kPolicy, kNoDeadline), fill, options);
+    return submit_with(Patience::kPolicy, kNoDeadline, fill, options);
   }
   // The same, but never waits for a place and never makes one: kQueueFull.
   template <class Fill>
   Result<SequenceId> try_submit(Fill&& fill, SubmitOptions options = {}) {
-    return submit_claimed(claim(options, Patience::kNone, kNoDeadline), fill, options);
+    return submit_with(Patience::kNone, kNoDeadline, fill, options);
   }
   // The same, waiting for a place until `limit`: then kQueueFull.
   template <class Fill>
   Result<SequenceId> submit_until(Deadline limit, Fill&& fill, SubmitOptions options = {}) {
-    return submit_claimed(claim(options, Patience::kUntilLimit, limit), fill, options);
+    return submit_with(Patience::kUntilLimit, limit, fill, options);
   }
   // Submits up to `count` requests at once, as many as there are places; `fill(task, index)` for
   // each. kQueueFull when there is none. One wake-up for all of them; no callbacks.
@@ -220,11 +221,15 @@ class Unit {
   };
 
   explicit Unit(std::shared_ptr<Impl> impl) noexcept;
+  static Status check(const UnitOptions& options);
   template <class Fill>
-  Result<SequenceId> submit_claimed(Result<SequenceId> id, Fill& fill, SubmitOptions& options) {
+  Result<SequenceId> submit_with(Patience patience, Deadline limit, Fill& fill,
+                                 SubmitOptions& options) {
+    PreparedCall callback;
+    const Result<SequenceId> id = claim(options, callback, patience, limit);
     if (!id.ok()) return id;
     [&]() noexcept { fill(task(*id)); }();
-    publish(*id, options);
+    publish(*id, std::move(callback), options.deadline);
     return id;
   }
   template <class Fill>
@@ -234,14 +239,15 @@ class Unit {
       return run_inline(*run);
     }
     SubmitOptions options;
-    const Result<SequenceId> id =
-        submit_claimed(claim(options, patience, kNoDeadline), fill, options);
+    const Result<SequenceId> id = submit_with(patience, kNoDeadline, fill, options);
     return id.ok() ? wait(*id, std::chrono::nanoseconds::max()) : id.status();
   }
-  Result<SequenceId> claim(const SubmitOptions& options, Patience patience, Deadline limit);
+  // Makes `callback` of that in the options.
+  Result<SequenceId> claim(SubmitOptions& options, PreparedCall& callback, Patience patience,
+                           Deadline limit);
   Result<SubmittedRange> claim_n(uint32_t count, Deadline deadline);
   Task& task(SequenceId id) noexcept;
-  void publish(SequenceId id, SubmitOptions& options) noexcept;
+  void publish(SequenceId id, PreparedCall callback, Deadline deadline) noexcept;
   void publish_n(const SubmittedRange& range, Deadline deadline) noexcept;
   std::optional<InlineRun> begin_inline();
   Status run_inline(const InlineRun& run) noexcept;

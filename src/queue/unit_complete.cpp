@@ -141,8 +141,8 @@ void Unit::Impl::remove(uint64_t counter, Status status) noexcept {
   request.task->write_status(completion);
   record(completion, false);
   if (request.callback && options_.callback_order == CallbackOrder::kSubmission) {
-    deferred_.add(counter, std::move(request.callback), completion.status);
-    request.callback = nullptr;
+    request.callback.set_result(completion.sequence, completion.status);
+    deferred_.add(std::move(request.callback));
   }
   ring_.complete_removed(counter);
   emit(HookPoint::kCompleted, completion.sequence, static_cast<uint64_t>(completion.status.code()));
@@ -175,16 +175,16 @@ void Unit::Impl::record(const Completion& completion, bool started) noexcept {
 
 void Unit::Impl::post_callback(Request& request, const Completion& completion) noexcept {
   if (!request.callback) return;
-  dispatcher_->post(std::move(request.callback), completion.sequence, completion.status);
-  request.callback = nullptr;
+  request.callback.set_result(completion.sequence, completion.status);
+  dispatcher_->post(std::move(request.callback));
 }
 
 // Counts the removed head among the completed; its callback has its turn now.
 void Unit::Impl::pass_head() noexcept {
   const uint64_t head = ring_.head();
   ring_.pass();
-  if (std::optional<DeferredCallbacks::Entry> entry = deferred_.take(head))
-    dispatcher_->post(std::move(entry->callback), sequence(head), std::move(entry->status));
+  if (PreparedCall callback = deferred_.take(sequence(head)))
+    dispatcher_->post(std::move(callback));
 }
 
 // Notifies all that wait, once requests `first` to `last` are completed.
@@ -226,7 +226,7 @@ void Unit::Impl::close() {
   // Threads that remove a request may still have a callback to post, so they leave first.
   inside_.wait_until_gone();
   if (any_callback_.load(std::memory_order_relaxed)) dispatcher_->drain();
-  lanes_->detach();
+  if (std::exchange(attached_, false)) lanes_->detach();
   own_lanes_.reset();
   drop_tasks();
   ended_.store(true, std::memory_order_release);
@@ -289,6 +289,7 @@ void Unit::Impl::drop_tasks() {
   for (uint64_t index = 0; index < ring_.cell_count(); ++index) ring_.request(index).task.reset();
   running_->request.task.reset();
   dispatcher_.reset();
+  monitor_->forget(*this);
   monitor_.reset();
 }
 

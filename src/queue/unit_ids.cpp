@@ -3,6 +3,8 @@
 #include <bitset>
 #include <mutex>
 
+#include "base/never_destroyed.h"
+
 namespace millrace::queue {
 namespace {
 
@@ -15,9 +17,8 @@ struct Ids {
 };
 
 Ids& ids() {
-  // Never destroyed: units may end while the process exits.
-  static Ids* made = new Ids;
-  return *made;
+  static NeverDestroyed<Ids> made;
+  return made.get();
 }
 
 }  // namespace

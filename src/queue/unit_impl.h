@@ -38,14 +38,14 @@ namespace millrace::queue {
 // What a cell of the ring stores.
 struct Request {
   std::unique_ptr<Task> task;
-  Callback callback;
+  PreparedCall callback;
   // Other threads read these before they own the request.
   Relaxed<uint64_t> ticket;
   Relaxed<Deadline::rep> deadline;
 
   friend void swap(Request& a, Request& b) noexcept {
     a.task.swap(b.task);
-    if (a.callback || b.callback) a.callback.swap(b.callback);
+    std::swap(a.callback, b.callback);
     std::swap(a.ticket, b.ticket);
     std::swap(a.deadline, b.deadline);
   }
@@ -61,16 +61,19 @@ class Unit::Impl final : public Source, public Watched {
        UnitId id);
 
   Status make_tasks();
+  // Makes room for the unit in the lists of its lanes, until close(). Throws std::bad_alloc.
+  void attach();
   // See Unit::close. Afterwards this object is held only by lanes and the monitor, for a moment,
   // and by handles that ask for results.
   void close();
   void begin_close() noexcept;
 
   // Submitting. A claimed place must be published.
-  Result<SequenceId> claim(const SubmitOptions& options, Patience patience, Deadline limit);
+  Result<SequenceId> claim(SubmitOptions& options, PreparedCall& callback, Patience patience,
+                           Deadline limit);
   Result<SequenceId> claim_n(uint32_t& count, Deadline deadline);
   Task& task(uint64_t counter) noexcept { return *ring_.request(counter).task; }
-  void publish(uint64_t counter, SubmitOptions& options) noexcept;
+  void publish(uint64_t counter, PreparedCall callback, Deadline deadline) noexcept;
   void publish_n(uint64_t first, uint32_t count, Deadline deadline) noexcept;
   std::optional<InlineRun> begin_inline();
   Status run_inline(const InlineRun& run) noexcept;
@@ -124,10 +127,11 @@ class Unit::Impl final : public Source, public Watched {
   };
 
   // unit_submit.cpp
-  Status prepare(const SubmitOptions& options);
+  Status prepare(SubmitOptions& options, PreparedCall& callback);
   Result<SequenceId> try_claim(uint32_t& count);
   Ring<Request>::Claim claim_in_order(uint64_t& counter, uint32_t& count);
-  Result<SequenceId> prepare_and_enter(const SubmitOptions& options, uint32_t& count);
+  Result<SequenceId> prepare_and_enter(SubmitOptions& options, PreparedCall& callback,
+                                       uint32_t& count);
   Result<SequenceId> try_enter();
   Result<SequenceId> claim_waiting(Deadline limit, const Status& otherwise);
   Result<SequenceId> claim_displacing(const SubmitOptions& options);
@@ -168,8 +172,8 @@ class Unit::Impl final : public Source, public Watched {
   Deadline check_progress(Deadline now);
   uint64_t stuck_request(Deadline now, std::chrono::nanoseconds patience);
   bool give_up(uint64_t counter, std::chrono::nanoseconds patience);
-  std::string report(const Running& hung, uint64_t counter, std::chrono::nanoseconds patience);
-  void log_close_waits(uint64_t counter, std::chrono::nanoseconds patience);
+  Status report(const Running& hung, uint64_t counter, std::chrono::nanoseconds patience) noexcept;
+  void log_close_waits(uint64_t counter, std::chrono::nanoseconds patience) noexcept;
   std::string name_of(uint64_t counter) const;
   static std::string where(const Running& running);
   void degrade(Status cause);
@@ -185,6 +189,7 @@ class Unit::Impl final : public Source, public Watched {
   const UnitOptions options_;
   std::unique_ptr<Lanes> own_lanes_;  // null once closed
   const bool has_own_lanes_;
+  bool attached_ = false;
   const std::shared_ptr<Lanes::Impl> lanes_;
   std::shared_ptr<Dispatcher> dispatcher_;  // null once closed, as the monitor
   std::shared_ptr<Monitor> monitor_;

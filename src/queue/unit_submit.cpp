@@ -1,9 +1,10 @@
 // How a unit accepts a request.
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <utility>
 
+#include "base/contained.h"
 #include "base/float_environment.h"
+#include "base/format_status.h"
 #include "base/hooks.h"
 #include "queue/unit_impl.h"
 
@@ -16,10 +17,10 @@ Status late_status() {
 
 }  // namespace
 
-Result<SequenceId> Unit::Impl::claim(const SubmitOptions& options, Patience patience,
-                                     Deadline limit) {
+Result<SequenceId> Unit::Impl::claim(SubmitOptions& options, PreparedCall& callback,
+                                     Patience patience, Deadline limit) {
   uint32_t count = 1;
-  Result<SequenceId> id = prepare_and_enter(options, count);
+  Result<SequenceId> id = prepare_and_enter(options, callback, count);
   if (id.ok()) return id;
   if (id.status().code() != StatusCode::kQueueFull || patience == Patience::kNone) return id;
   if (patience == Patience::kUntilLimit) return claim_waiting(limit, full_);
@@ -36,22 +37,31 @@ Result<SequenceId> Unit::Impl::claim(const SubmitOptions& options, Patience pati
 }
 
 Result<SequenceId> Unit::Impl::claim_n(uint32_t& count, Deadline deadline) {
-  return prepare_and_enter({.callback = {}, .deadline = deadline}, count);
+  SubmitOptions options{.callback = {}, .deadline = deadline};
+  PreparedCall none;
+  return prepare_and_enter(options, none, count);
 }
 
 // Enters `submitters_` and stays there if a place was claimed: publish() leaves.
-Result<SequenceId> Unit::Impl::prepare_and_enter(const SubmitOptions& options, uint32_t& count) {
+Result<SequenceId> Unit::Impl::prepare_and_enter(SubmitOptions& options, PreparedCall& callback,
+                                                 uint32_t& count) {
   Visit visit(submitters_);
-  MILLRACE_RETURN_IF_ERROR(prepare(options));
+  MILLRACE_RETURN_IF_ERROR(prepare(options, callback));
   Result<SequenceId> first = try_claim(count);
   if (first.ok()) visit.stay();
   return first;
 }
 
-// Makes sure of the threads that the request will need.
-Status Unit::Impl::prepare(const SubmitOptions& options) {
+// Makes sure of the threads that the request will need, and of the memory to call back.
+Status Unit::Impl::prepare(SubmitOptions& options, PreparedCall& callback) {
   if (closed_.load(std::memory_order_seq_cst)) return closed_status_;
-  if (options.callback) MILLRACE_RETURN_IF_ERROR(dispatcher_->start());
+  if (options.callback) {
+    MILLRACE_RETURN_IF_ERROR(dispatcher_->start());
+    MILLRACE_RETURN_IF_ERROR(contained([&] {
+      callback = PreparedCall(std::move(options.callback));
+      return Status();
+    }));
+  }
   if (options.deadline != kNoDeadline || options_.watchdog.count() > 0)
     MILLRACE_RETURN_IF_ERROR(monitor_->start());
   if (has_own_lanes_) MILLRACE_RETURN_IF_ERROR(lanes_->start());
@@ -146,10 +156,10 @@ bool Unit::Impl::drop_oldest() {
   const uint64_t last = ring_.issued();
   for (uint64_t counter = first_waiting(); counter <= last; ++counter) {
     if (!ring_.take(counter)) continue;
-    remove(counter, {StatusCode::kDropped,
-                     fmt::format("dropped before it started: unit '{}' was full and newer work "
-                                 "came",
-                                 options_.name)});
+    remove(counter,
+           format_status(StatusCode::kDropped,
+                         "dropped before it started: unit '{}' was full and newer work came",
+                         options_.name));
     return true;
   }
   return false;
@@ -190,16 +200,16 @@ void Unit::Impl::fill_in(Request& request, Deadline deadline) noexcept {
   request.deadline.set(deadline.time_since_epoch().count());
 }
 
-void Unit::Impl::publish(uint64_t counter, SubmitOptions& options) noexcept {
+void Unit::Impl::publish(uint64_t counter, PreparedCall callback, Deadline deadline) noexcept {
   Request& request = ring_.request(counter);
-  fill_in(request, options.deadline);
-  if (options.callback) {
-    request.callback = std::move(options.callback);
+  fill_in(request, deadline);
+  if (callback) {
+    request.callback = std::move(callback);
     any_callback_.store(true, std::memory_order_relaxed);
   }
   emit(HookPoint::kSubmitted, sequence(counter));
   ring_.publish(counter);
-  watch(options.deadline);
+  watch(deadline);
   lanes_->schedule(*this);
   submitters_.leave();
 }

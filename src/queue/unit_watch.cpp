@@ -1,8 +1,10 @@
 // What happens by the clock: deadlines of queued requests, and requests that make no progress.
 #include <fmt/format.h>
 
+#include <exception>
 #include <new>
 
+#include "base/format_status.h"
 #include "base/log.h"
 #include "queue/unit_impl.h"
 
@@ -105,15 +107,17 @@ bool Unit::Impl::give_up(uint64_t counter, std::chrono::nanoseconds patience) {
   // the memory that it would write to.
   hung.control.request_stop(sequence(counter));
 
-  const std::string text = report(hung, counter, patience);
-  log(LogLevel::kError, "queue", text);
+  Status status = report(hung, counter, patience);
+  log(LogLevel::kError, "queue", status.message());
   state_.store(UnitState::kResetting, std::memory_order_seq_cst);
   const bool replaced = lanes_->replace(hung.control.lane(), hung.on_borrowed_lane);
   if (!options_.auto_reset)
-    degrade({StatusCode::kUnitDegraded, "degraded until it is reset: " + text});
+    degrade(format_status(StatusCode::kUnitDegraded, "degraded until it is reset: {}",
+                          status.message()));
   else if (!replaced)
-    degrade({StatusCode::kUnitDegraded, "degraded, too many requests hang: " + text});
-  publish_completion(counter, hung.request, {StatusCode::kHung, text});
+    degrade(format_status(StatusCode::kUnitDegraded, "degraded, too many requests hang: {}",
+                          status.message()));
+  publish_completion(counter, hung.request, std::move(status));
   if (state() == UnitState::kResetting) {
     generation_.fetch_add(1, std::memory_order_relaxed);
     state_.store(UnitState::kHealthy, std::memory_order_seq_cst);
@@ -122,22 +126,31 @@ bool Unit::Impl::give_up(uint64_t counter, std::chrono::nanoseconds patience) {
   return true;
 }
 
-std::string Unit::Impl::report(const Running& hung, uint64_t counter,
-                               std::chrono::nanoseconds patience) {
-  return fmt::format(
-      "{} made no progress for {:.0f} ms in {}; its thread is set aside, its outputs are undefined",
-      name_of(counter), milliseconds(patience), where(hung));
+Status Unit::Impl::report(const Running& hung, uint64_t counter,
+                          std::chrono::nanoseconds patience) noexcept {
+  try {
+    return {StatusCode::kHung,
+            fmt::format("{} made no progress for {:.0f} ms in {}; its thread is set aside, its "
+                        "outputs are undefined",
+                        name_of(counter), milliseconds(patience), where(hung))};
+  } catch (const std::exception&) {
+    return {StatusCode::kHung, "it made no progress; there is no memory to say where"};
+  }
 }
 
 // Requirement: watch_mutex_ is held, and the request was seen running after closed_ was set. The
 // thread that runs it first finishes it and then reads closed_. All of this is in one sequentially
 // consistent order, so that thread waits for the mutex before it releases what is described here.
-void Unit::Impl::log_close_waits(uint64_t counter, std::chrono::nanoseconds patience) {
+void Unit::Impl::log_close_waits(uint64_t counter, std::chrono::nanoseconds patience) noexcept {
   if (!log_enabled(LogLevel::kWarning)) return;
-  log(LogLevel::kWarning, "queue",
-      fmt::format("{} is running, in {}; the close of the unit waits for it, and gives it up after "
-                  "{:.0f} ms without progress",
-                  name_of(counter), where(*running_), milliseconds(patience)));
+  try {
+    log_format(LogLevel::kWarning, "queue",
+               "{} is running, in {}; the close of the unit waits for it, and gives it up after "
+               "{:.0f} ms without progress",
+               name_of(counter), where(*running_), milliseconds(patience));
+  } catch (const std::exception&) {
+    log(LogLevel::kWarning, "queue", "the close of a unit waits for a running request");
+  }
 }
 
 // The unit and the request, as their users know them.
@@ -166,8 +179,8 @@ void Unit::Impl::after_device_failure(const Status& status) {
   if (options_.auto_reset)
     generation_.fetch_add(1, std::memory_order_relaxed);
   else
-    degrade({StatusCode::kUnitDegraded,
-             fmt::format("degraded until it is reset: {}", status.message())});
+    degrade(format_status(StatusCode::kUnitDegraded, "degraded until it is reset: {}",
+                          status.message()));
 }
 
 Status Unit::Impl::failure() const {

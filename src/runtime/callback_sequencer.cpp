@@ -6,18 +6,19 @@ namespace millrace::runtime {
 
 void CallbackSequencer::complete_locked(Ticket ticket, SessionJobId id, const Status& status) {
   Pending& completed = pending_[ticket - first_];
-  completed.id = id;
-  completed.status = status;
+  completed.callback.set_result(id, status);
   completed.completed = true;
-  if (order_ == CallbackOrder::kCompletion) post(completed);
+  if (order_ == CallbackOrder::kCompletion) dispatcher_->post(std::move(completed.callback));
   post_ready();
 }
 
-void CallbackSequencer::reserve() {
+queue::PreparedCall CallbackSequencer::reserve(JobCallback callback) {
+  queue::PreparedCall prepared(std::move(callback));
   const std::lock_guard lock(mutex_);
   if (pending_.size() + reserved_ == pending_.capacity())
     pending_.set_capacity(pending_.capacity() * 2);
   ++reserved_;
+  return prepared;
 }
 
 void CallbackSequencer::release() noexcept {
@@ -29,14 +30,10 @@ void CallbackSequencer::release() noexcept {
 void CallbackSequencer::post_ready() {
   while (!pending_.empty() && pending_.front().completed) {
     Pending& front = pending_.front();
-    if (order_ == CallbackOrder::kSubmission) post(front);
+    if (order_ == CallbackOrder::kSubmission) dispatcher_->post(std::move(front.callback));
     pending_.pop_front();
     ++first_;
   }
-}
-
-void CallbackSequencer::post(Pending& pending) {
-  dispatcher_->post(std::move(pending.callback), pending.id, std::move(pending.status));
 }
 
 void CallbackSequencer::drain() {

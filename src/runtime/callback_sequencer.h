@@ -34,15 +34,16 @@ class CallbackSequencer {
   // one. To be called before reserve().
   Status start() { return dispatcher_->start(); }
 
-  // Sets memory aside for one callback, so that expect() cannot fail. Throws std::bad_alloc; then
-  // nothing has changed.
-  void reserve();
+  // Sets memory aside for the callback, so that neither expect() nor its completion can fail.
+  // Throws std::bad_alloc; then nothing has changed.
+  queue::PreparedCall reserve(JobCallback callback);
   // Takes back a reservation that is not needed.
   void release() noexcept;
-  // Uses a reservation: issues the next ticket, for `callback`. `issue(ticket)` runs under the
-  // sequencer's lock and issues the job's id, so that ids and tickets have the same order.
+  // Uses a reservation: issues the next ticket, for the callback that reserve() gave.
+  // `issue(ticket)` runs under the sequencer's lock and issues the job's id, so that ids and
+  // tickets have the same order.
   template <class Issue>
-  void expect(JobCallback callback, Issue&& issue) noexcept {
+  void expect(queue::PreparedCall callback, Issue&& issue) noexcept {
     const std::lock_guard lock(mutex_);
     --reserved_;
     pending_.push_back({.callback = std::move(callback)});
@@ -65,15 +66,12 @@ class CallbackSequencer {
 
  private:
   struct Pending {
-    JobCallback callback{};
-    SessionJobId id = 0;
-    Status status{};
+    queue::PreparedCall callback{};
     bool completed = false;
   };
   static constexpr size_t kFirstCapacity = 16;
 
   void complete_locked(Ticket ticket, SessionJobId id, const Status& status);
-  void post(Pending& pending);
   void post_ready();
 
   const CallbackOrder order_;

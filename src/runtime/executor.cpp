@@ -6,6 +6,9 @@
 #include <mutex>
 #include <utility>
 
+#include "base/contained.h"
+#include "base/never_destroyed.h"
+
 namespace millrace::runtime {
 namespace {
 
@@ -19,9 +22,8 @@ struct Executors {
 };
 
 Executors& executors() {
-  // Never destroyed: sessions may be closed while the process exits.
-  static Executors* made = new Executors;
-  return *made;
+  static NeverDestroyed<Executors> made;
+  return made.get();
 }
 
 }  // namespace
@@ -105,11 +107,9 @@ Status Executor::prepare(LaneState& state) const {
   return {};
 }
 
-Status Executor::run_frame(std::span<const TensorBinding> inputs,
-                           std::span<const TensorBinding> outputs,
-                           queue::RunControl& control) noexcept {
-  LaneState& state = states_[control.lane()];
-  MILLRACE_RETURN_IF_ERROR(prepare(state));
+// Binds every tensor in a view that the program accepts.
+Status Executor::stage(LaneState& state, std::span<const TensorBinding> inputs,
+                       std::span<const TensorBinding> outputs) const {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     MILLRACE_ASSIGN_OR_RETURN(state.inputs[i],
                               inputs_[i].stage_input(inputs[i], state.input_staging[i]));
@@ -118,6 +118,17 @@ Status Executor::run_frame(std::span<const TensorBinding> inputs,
     MILLRACE_ASSIGN_OR_RETURN(state.outputs[i],
                               outputs_[i].stage_output(outputs[i], state.output_staging[i]));
   }
+  return {};
+}
+
+Status Executor::run_frame(std::span<const TensorBinding> inputs,
+                           std::span<const TensorBinding> outputs,
+                           queue::RunControl& control) noexcept {
+  LaneState& state = states_[control.lane()];
+  MILLRACE_RETURN_IF_ERROR(contained([&]() -> Status {
+    MILLRACE_RETURN_IF_ERROR(prepare(state));
+    return stage(state, inputs, outputs);
+  }));
   MILLRACE_RETURN_IF_ERROR(state.context->run(state.inputs, state.outputs, control));
   control.end_steps();
   for (size_t i = 0; i < outputs_.size(); ++i)

@@ -68,6 +68,8 @@ class Executor {
   Status check_side(std::span<const TensorBinding> bindings, size_t frames, const char* what,
                     const std::vector<Boundary>& boundaries) const;
   Status prepare(LaneState& state) const;
+  Status stage(LaneState& state, std::span<const TensorBinding> inputs,
+               std::span<const TensorBinding> outputs) const;
 
   std::shared_ptr<device::Device> device_;
   std::shared_ptr<const device::Program> program_;

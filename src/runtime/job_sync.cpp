@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <new>
 #include <vector>
 
+#include "base/contained.h"
 #include "memory/device_side.h"
 
 namespace millrace::runtime {
@@ -24,15 +24,7 @@ void for_each_apart(std::span<const TensorBinding> bindings, const Boundaries& b
   }
 }
 
-template <class Work>
-Status contained(Work&& work) noexcept {
-  try {
-    work();
-  } catch (const std::bad_alloc&) {
-    return {StatusCode::kOutOfMemory, "no memory for the sync of a job's tensors"};
-  }
-  return {};
-}
+constexpr const char* kNoMemory = "no memory for the sync of a job's tensors";
 
 }  // namespace
 
@@ -48,7 +40,7 @@ std::string JobSync::label(const char* what, const graph::Boundary& boundary) co
 
 Status JobSync::begin(const graph::CompiledModel& model,
                       const JobBindings& bindings) const noexcept {
-  return contained([&] {
+  const auto sync = [&] {
     for_each_apart(bindings.inputs, model.inputs,
                    [&](const TensorBinding& binding, auto& boundary, size_t bytes) {
                      if (inputs_) binding.device_side->sync_for_device(binding.data, bytes);
@@ -59,18 +51,22 @@ Status JobSync::begin(const graph::CompiledModel& model,
                    [](const TensorBinding& binding, auto&, size_t bytes) {
                      binding.device_side->before_write(binding.data, bytes);
                    });
-  });
+    return Status();
+  };
+  return contained(sync, kNoMemory);
 }
 
 Status JobSync::end(const graph::CompiledModel& model,
                     std::span<const TensorBinding> outputs) const noexcept {
-  return contained([&] {
+  const auto sync = [&] {
     for_each_apart(outputs, model.outputs,
                    [&](const TensorBinding& binding, auto& boundary, size_t bytes) {
                      binding.device_side->written(binding.data, bytes, label("output", boundary));
                      if (outputs_) binding.device_side->sync_for_host(binding.data, bytes);
                    });
-  });
+    return Status();
+  };
+  return contained(sync, kNoMemory);
 }
 
 }  // namespace millrace::runtime

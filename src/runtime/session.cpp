@@ -86,7 +86,7 @@ class Session::Impl final : public JobTask::Listener {
   class Reservation {
    public:
     Reservation(Impl& session, JobCallback callback) noexcept
-        : session_(session), callback_(std::move(callback)), with_callback_(callback_ != nullptr) {}
+        : session_(session), callback_(std::move(callback)) {}
     ~Reservation();
     Reservation(const Reservation&) = delete;
     Reservation& operator=(const Reservation&) = delete;
@@ -98,10 +98,9 @@ class Session::Impl final : public JobTask::Listener {
    private:
     Impl& session_;
     JobCallback callback_;
-    const bool with_callback_;
     // What was made and not issued.
     Job* entry_ = nullptr;
-    bool callback_reserved_ = false;
+    queue::PreparedCall prepared_;
   };
 
   Result<SessionJobId> submit_checked(const JobBindings& bindings, JobCallback callback);
@@ -287,14 +286,12 @@ Status Session::Impl::execute(const JobBindings& bindings) {
 
 void Session::Impl::Reservation::make() {
   if (entry_ == nullptr) entry_ = session_.jobs_.reserve();
-  if (!with_callback_ || callback_reserved_) return;
-  session_.sequencer_.reserve();
-  callback_reserved_ = true;
+  if (callback_) prepared_ = session_.sequencer_.reserve(std::exchange(callback_, nullptr));
 }
 
 Session::Impl::Reservation::~Reservation() {
   if (entry_ != nullptr) session_.jobs_.release(entry_);
-  if (callback_reserved_) session_.sequencer_.release();
+  if (prepared_) session_.sequencer_.release();
 }
 
 Job* Session::Impl::Reservation::issue() noexcept {
@@ -302,8 +299,8 @@ Job* Session::Impl::Reservation::issue() noexcept {
   const auto issue_as = [&](CallbackSequencer::Ticket ticket) {
     session_.jobs_.issue(job, ticket);
   };
-  if (std::exchange(callback_reserved_, false))
-    session_.sequencer_.expect(std::move(callback_), issue_as);
+  if (prepared_)
+    session_.sequencer_.expect(std::move(prepared_), issue_as);
   else
     issue_as(CallbackSequencer::kNoTicket);
   return job;

@@ -1,37 +1,32 @@
 #include "vart/runner_log.h"
 
-#include <fmt/format.h>
-
+#include <exception>
 #include <iterator>
 
 #include "vart/status_code.h"
 
 namespace millrace::vartml {
 
-namespace {
-
-std::string_view view(const fmt::memory_buffer& text) noexcept {
-  return {text.data(), text.size()};
-}
-
-}  // namespace
-
 // Jobs that fail again and again come here each time: lines of usual length take no memory.
-void RunnerLog::write(LogLevel level, std::string_view line) const {
-  if (!enabled(level)) return;
-  fmt::memory_buffer named;
-  fmt::format_to(std::back_inserter(named), "{}: {}", name_, line);
-  (prints() ? log_to_stderr : log)(level, "vart", view(named));
+void RunnerLog::write_line(LogLevel level, fmt::string_view format,
+                           fmt::format_args args) const noexcept {
+  try {
+    fmt::memory_buffer line;
+    fmt::format_to(std::back_inserter(line), "{}: ", name_);
+    fmt::vformat_to(std::back_inserter(line), format, args);
+    (prints() ? log_to_stderr : log)(level, "vart", {line.data(), line.size()});
+  } catch (const std::exception&) {
+    log(level, "vart", "a line could not be formatted: there is no memory");
+  }
 }
 
-::vart::StatusCode RunnerLog::report(::vart::StatusCode code, std::string_view reason) const {
-  fmt::memory_buffer line;
-  fmt::format_to(std::back_inserter(line), "{}: {}", to_string(code), reason);
-  write(LogLevel::kError, view(line));
+::vart::StatusCode RunnerLog::report(::vart::StatusCode code,
+                                     std::string_view reason) const noexcept {
+  write_format(LogLevel::kError, "{}: {}", to_string(code), reason);
   return code;
 }
 
-::vart::StatusCode RunnerLog::code_of(const Status& job) const {
+::vart::StatusCode RunnerLog::code_of(const Status& job) const noexcept {
   const ::vart::StatusCode code = to_status_code(job.code());
   const bool failed =
       code != ::vart::StatusCode::SUCCESS && code != ::vart::StatusCode::JOB_PENDING;

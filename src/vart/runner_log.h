@@ -6,6 +6,8 @@
 // Immutable and thread-safe. Callbacks may outlive the runner, so they share its log.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,14 +30,23 @@ class RunnerLog {
   bool enabled(LogLevel level) const noexcept {
     return level <= level_ && (log_enabled(level) || prints());
   }
-  void write(LogLevel level, std::string_view line) const;
+  // A line for which there is no memory is lost.
+  void write(LogLevel level, std::string_view line) const noexcept {
+    write_format(level, "{}", line);
+  }
+  template <class... Args>
+  void write_format(LogLevel level, fmt::format_string<Args...> format,
+                    Args&&... args) const noexcept {
+    if (enabled(level)) write_line(level, format, fmt::make_format_args(args...));
+  }
 
   // The status that the API returns of a call that was refused, or of a job; logs why it failed.
-  ::vart::StatusCode report(::vart::StatusCode code, std::string_view reason) const;
-  ::vart::StatusCode code_of(const Status& job) const;
+  ::vart::StatusCode report(::vart::StatusCode code, std::string_view reason) const noexcept;
+  ::vart::StatusCode code_of(const Status& job) const noexcept;
 
  private:
   bool prints() const noexcept { return asked_for_ && !log_is_chosen(); }
+  void write_line(LogLevel level, fmt::string_view format, fmt::format_args args) const noexcept;
 
   const std::string name_;
   const LogLevel level_;

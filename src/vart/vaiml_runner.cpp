@@ -114,7 +114,7 @@ VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options
 VaimlRunner::~VaimlRunner() {
   session_->close();
   if (profile_ != nullptr) profile_->write(*log_);
-  log_->write(LogLevel::kDebug, fmt::format("destroyed after {} jobs", session_->accepted_jobs()));
+  log_->write_format(LogLevel::kDebug, "destroyed after {} jobs", session_->accepted_jobs());
 }
 
 void VaimlRunner::extract(const std::string& model_path) const {

@@ -35,8 +35,8 @@ TEST(Callback, RunsOnTheDispatcherNotOnLaneOrSubmitter) {
   EXPECT_NE(callback, lane);
   EXPECT_NE(callback, std::this_thread::get_id());
   std::promise<std::thread::id> dispatcher;
-  Dispatcher::instance()->post(
-      [&](uint64_t, const Status&) { dispatcher.set_value(std::this_thread::get_id()); }, 0, {});
+  Dispatcher::instance()->post(PreparedCall(
+      [&](uint64_t, const Status&) { dispatcher.set_value(std::this_thread::get_id()); }));
   EXPECT_EQ(callback, dispatcher.get_future().get());
 }
 

@@ -12,7 +12,8 @@ namespace {
 
 void post(Dispatcher& dispatcher, std::function<void()> call) {
   auto kept = std::make_shared<std::function<void()>>(std::move(call));
-  dispatcher.post([kept](uint64_t, const Status&) { (*kept)(); }, 0, {});
+  ASSERT_TRUE(dispatcher.start().ok());
+  dispatcher.post(PreparedCall([kept](uint64_t, const Status&) { (*kept)(); }));
 }
 
 TEST(Dispatcher, RunsCallsInTheOrderPostedOnOneThread) {

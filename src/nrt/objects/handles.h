@@ -7,10 +7,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
+#include <forward_list>
 #include <memory>
 #include <mutex>
 #include <utility>
+
+#include "base/never_destroyed.h"
 
 namespace millrace::nrt {
 
@@ -40,14 +42,14 @@ class Handles {
 
   // The one table of that type in the process; never destroyed.
   static Handles& of_process() {
-    static auto* const handles = new Handles;
-    return *handles;
+    static NeverDestroyed<Handles> handles;
+    return handles.get();
   }
 
   // May throw bad_alloc; nothing has changed then.
   H* make(std::shared_ptr<Object> object) {
     const std::lock_guard lock(mutex_);
-    if (first_free_ == nullptr) append_free(all_.emplace_back());
+    if (first_free_ == nullptr) append_free(all_.emplace_front());
     Base* const handle = first_free_;
     first_free_ = handle->next_free_;
     handle->object_ = std::move(object);
@@ -100,7 +102,7 @@ class Handles {
   }
 
   mutable std::mutex mutex_;
-  std::deque<H> all_;
+  std::forward_list<H> all_;  // needs no memory while there is none
   // The free handles in the order in which they were freed, linked by next_free_, so that freeing
   // one needs no memory.
   Base* first_free_ = nullptr;

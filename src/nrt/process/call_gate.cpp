@@ -1,6 +1,7 @@
 #include "nrt/process/call_gate.h"
 
 #include <linux/membarrier.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -8,22 +9,24 @@
 #include <cstdint>
 #include <mutex>
 #include <thread>
-#include <vector>
+
+#include "base/never_destroyed.h"
 
 namespace millrace::nrt {
 namespace {
 
-using call_gate_internal::Depth;
+using namespace call_gate_internal;
 
-// Never destroyed: threads end while the process exits.
+// The counters of all threads.
 struct Threads {
   std::mutex mutex;
-  std::vector<Depth*> depths;
+  OwnDepth* first = nullptr;
 };
 
-Threads& threads() {
-  static auto* const threads = new Threads;
-  return *threads;
+// Threads end while the process exits.
+Threads& threads() noexcept {
+  static NeverDestroyed<Threads> made;
+  return made.get();
 }
 
 long membarrier(int command) noexcept {
@@ -35,36 +38,50 @@ bool use_membarrier() noexcept {
   return available;
 }
 
-// The counter of a thread, in the list of all counters while the thread lives.
-class OwnDepth {
- public:
-  OwnDepth() {
-    Threads& all = threads();
-    const std::lock_guard lock(all.mutex);
-    all.depths.push_back(&depth_);
-  }
-  ~OwnDepth() {
-    Threads& all = threads();
-    const std::lock_guard lock(all.mutex);
-    std::erase(all.depths, &depth_);
-  }
-  Depth& get() noexcept { return depth_; }
+// At the end of a thread. What it calls later, in destructors of its own, is not waited for.
+void leave_list(void* entry) noexcept {
+  auto* const own = static_cast<OwnDepth*>(entry);
+  Threads& all = threads();
+  const std::lock_guard lock(all.mutex);
+  (own->previous != nullptr ? own->previous->next : all.first) = own->next;
+  if (own->next != nullptr) own->next->previous = own->previous;
+}
 
- private:
-  Depth depth_{0};
-};
+void enter_list(OwnDepth& own) noexcept {
+  Threads& all = threads();
+  const std::lock_guard lock(all.mutex);
+  own.next = all.first;
+  if (own.next != nullptr) own.next->previous = &own;
+  all.first = &own;
+}
+
+// A destructor of a thread_local object would do, too, but registering one ends the program when
+// there is no memory. The library is never unloaded, so the key lives as long as the threads.
+bool calls_at_thread_end(OwnDepth& own) noexcept {
+  static const struct Key {
+    Key() noexcept : made(pthread_key_create(&value, leave_list) == 0) {}
+    pthread_key_t value{};
+    const bool made;
+  } key;
+  return key.made && pthread_setspecific(key.value, &own) == 0;
+}
 
 }  // namespace
 
 namespace call_gate_internal {
 
-constinit thread_local Depth* own_depth = nullptr;
+constinit thread_local OwnDepth own_depth;
+constinit Depth depth_of_others{0};
 constinit std::atomic<bool> fence_in_calls{true};
 
-Depth* enroll() {
-  thread_local OwnDepth own;
+void enroll() noexcept {
   if (use_membarrier()) fence_in_calls.store(false, std::memory_order_relaxed);
-  return &own.get();
+  if (calls_at_thread_end(own_depth)) {
+    enter_list(own_depth);
+    own_depth.state = OwnDepth::State::kEnrolled;
+  } else {
+    own_depth.state = OwnDepth::State::kRefused;
+  }
 }
 
 }  // namespace call_gate_internal
@@ -78,8 +95,9 @@ void await_calls() noexcept {
   const std::lock_guard lock(all.mutex);
   // One thread after another: a call that begins meanwhile already sees what the caller has
   // changed.
-  for (const Depth* const depth : all.depths)
-    while (depth->load(std::memory_order_acquire) != 0) std::this_thread::yield();
+  for (const OwnDepth* own = all.first; own != nullptr; own = own->next)
+    while (own->depth.load(std::memory_order_acquire) != 0) std::this_thread::yield();
+  while (depth_of_others.load(std::memory_order_acquire) != 0) std::this_thread::yield();
 }
 
 }  // namespace millrace::nrt

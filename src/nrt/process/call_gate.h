@@ -15,12 +15,24 @@ namespace call_gate_internal {
 // The number of calls that a thread is inside of: calls may be nested.
 using Depth = std::atomic<uint32_t>;
 
-// Null until the thread's first call. The initial-exec model makes access a plain load: the dynamic
-// model calls a function of the loader.
-extern constinit thread_local Depth* own_depth [[gnu::tls_model("initial-exec")]];
-extern std::atomic<bool> fence_in_calls;
-// Makes and registers the counter of the calling thread.
-Depth* enroll();
+// The counter of a thread. It is in the list of all counters from the thread's first call to its
+// end.
+struct OwnDepth {
+  Depth depth{0};
+  enum class State : uint8_t { kNew, kEnrolled, kRefused } state = State::kNew;
+  OwnDepth* previous = nullptr;
+  OwnDepth* next = nullptr;
+};
+
+// The initial-exec model makes access a plain load: the dynamic model calls a function of the
+// loader, which may need memory.
+extern constinit thread_local OwnDepth own_depth [[gnu::tls_model("initial-exec")]];
+// Of the threads for which the system could not be asked to call at their end: the calls of all of
+// them.
+extern constinit Depth depth_of_others;
+extern constinit std::atomic<bool> fence_in_calls;
+// Puts the counter of the calling thread in the list.
+void enroll() noexcept;
 
 }  // namespace call_gate_internal
 
@@ -28,17 +40,23 @@ class InCall {
  public:
   InCall() noexcept {
     using namespace call_gate_internal;
-    if (own_depth == nullptr) [[unlikely]]
-      own_depth = enroll();
-    own_depth->store(own_depth->load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    OwnDepth& own = own_depth;
+    if (own.state == OwnDepth::State::kNew) [[unlikely]]
+      enroll();
+    if (own.state == OwnDepth::State::kRefused) [[unlikely]]
+      depth_of_others.fetch_add(1, std::memory_order_relaxed);
+    own.depth.store(own.depth.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     if (fence_in_calls.load(std::memory_order_relaxed)) [[unlikely]]
       std::atomic_thread_fence(std::memory_order_seq_cst);
     else
       std::atomic_signal_fence(std::memory_order_seq_cst);
   }
   ~InCall() {
-    call_gate_internal::Depth& depth = *call_gate_internal::own_depth;
-    depth.store(depth.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+    using namespace call_gate_internal;
+    OwnDepth& own = own_depth;
+    own.depth.store(own.depth.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+    if (own.state == OwnDepth::State::kRefused) [[unlikely]]
+      depth_of_others.fetch_sub(1, std::memory_order_release);
   }
   InCall(const InCall&) = delete;
   InCall& operator=(const InCall&) = delete;

@@ -1,0 +1,23 @@
+// Statuses whose message is formatted.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <utility>
+
+#include "base/status.h"
+
+namespace millrace {
+
+// For functions that must not throw: without memory for the message, a status without it.
+template <class... Args>
+Status format_status(StatusCode code, fmt::format_string<Args...> format, Args&&... args) noexcept {
+  try {
+    return {code, fmt::format(format, std::forward<Args>(args)...)};
+  } catch (const std::exception&) {
+    return {code, "no memory for the reason"};
+  }
+}
+
+}  // namespace millrace

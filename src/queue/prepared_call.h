@@ -1,0 +1,75 @@
+// PreparedCall: a callback with all that it needs to be called: it is made when a request is
+// accepted, so that its completion needs no memory. CallQueue: some of them, in order.
+//
+// Not thread-safe, except that calls may be made and destroyed on any threads.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "base/status.h"
+
+namespace millrace::queue {
+
+// A callback of the dispatcher. It receives the id of a request or job, and its status.
+using Notice = std::function<void(uint64_t id, const Status& status)>;
+
+class PreparedCall {
+ public:
+  PreparedCall() noexcept = default;  // empty
+  // Throws std::bad_alloc; not in steady state, where the memory of calls that are done is used
+  // again. An empty notice makes an empty call.
+  explicit PreparedCall(Notice notice);
+  PreparedCall(PreparedCall&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  PreparedCall& operator=(PreparedCall&& other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~PreparedCall() {
+    if (node_ != nullptr) recycle();
+  }
+
+  explicit operator bool() const noexcept { return node_ != nullptr; }
+  // Requirement for all of these: it is not empty.
+  void set_result(uint64_t id, Status status) noexcept;
+  uint64_t id() const noexcept;
+  void operator()() const;
+
+ private:
+  friend class CallQueue;
+  struct Node;
+  friend struct Nodes;
+  explicit PreparedCall(Node* node) noexcept : node_(node) {}
+  void recycle() noexcept;
+
+  Node* node_ = nullptr;
+};
+
+class CallQueue {
+ public:
+  CallQueue() noexcept = default;
+  CallQueue(const CallQueue&) = delete;
+  CallQueue& operator=(const CallQueue&) = delete;
+  ~CallQueue() {
+    while (!empty()) pop();
+  }
+
+  bool empty() const noexcept { return first_ == nullptr; }
+  void push(PreparedCall call) noexcept;
+  // In front of the first call with a larger id; looks at all that have a smaller one.
+  void insert_by_id(PreparedCall call) noexcept;
+  // Requirement for these: it is not empty.
+  uint64_t first_id() const noexcept;
+  PreparedCall pop() noexcept;
+  void swap(CallQueue& other) noexcept {
+    std::swap(first_, other.first_);
+    std::swap(last_, other.last_);
+  }
+
+ private:
+  PreparedCall::Node* first_ = nullptr;
+  PreparedCall::Node* last_ = nullptr;
+};
+
+}  // namespace millrace::queue
