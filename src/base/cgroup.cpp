@@ -1,5 +1,7 @@
 #include "base/cgroup.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 #include <optional>
@@ -54,7 +56,7 @@ std::optional<Group> group_of_this_process(const std::string& root) {
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string path = line.substr(second + 1);
     if (names_cpu(controllers))
-      return Group{root + "/sys/fs/cgroup/" + controllers, path, quota_v1};
+      return Group{fmt::format("{}/sys/fs/cgroup/{}", root, controllers), path, quota_v1};
     if (line.starts_with("0::")) group = Group{root + "/sys/fs/cgroup", path, quota_v2};
   }
   return group;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cctype>
 #include <cstdlib>
+#include <exception>
 #include <iterator>
 #include <mutex>
 #include <optional>
@@ -20,8 +21,6 @@ namespace millrace {
 namespace {
 
 constexpr int kDropEverything = -1;
-// Of a setting, in a message that needs no memory.
-constexpr size_t kLongestQuote = 100;
 
 struct SinkState {
   // Installs what MILLRACE_LOG asks for.
@@ -41,6 +40,17 @@ bool same_text(std::string_view a, std::string_view b) {
       a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
+void warn_of_level(const char* wanted) noexcept {
+  try {
+    log_to_stderr(LogLevel::kWarning, "log",
+                  fmt::format("MILLRACE_LOG is \"{}\", where error, warning, info, debug or off is "
+                              "taken: warnings are shown",
+                              wanted));
+  } catch (const std::exception&) {
+    return;  // no memory for the line
+  }
+}
+
 SinkState::SinkState() noexcept {
   const char* const wanted = std::getenv("MILLRACE_LOG");
   if (wanted == nullptr || *wanted == '\0') return;
@@ -49,13 +59,7 @@ SinkState::SinkState() noexcept {
   const std::optional<LogLevel> known = parse_log_level(wanted);
   sink = log_to_stderr;
   level = static_cast<int>(known.value_or(LogLevel::kWarning));
-  if (known) return;
-  fmt::memory_buffer line;
-  fmt::format_to(std::back_inserter(line),
-                 "MILLRACE_LOG is \"{}\", where error, warning, info, debug or off is taken: "
-                 "warnings are shown",
-                 std::string_view(wanted).substr(0, kLongestQuote));
-  log_to_stderr(LogLevel::kWarning, "log", {line.data(), line.size()});
+  if (!known) warn_of_level(wanted);
 }
 
 void set_default_locked(SinkState& state, std::optional<LogLevel> level, LogSink sink,

@@ -226,7 +226,7 @@ class Unit {
   Result<SequenceId> submit_with(Patience patience, Deadline limit, Fill& fill,
                                  SubmitOptions& options) {
     PreparedCall callback;
-    const Result<SequenceId> id = claim(options, callback, patience, limit);
+    Result<SequenceId> id = claim(options, callback, patience, limit);
     if (!id.ok()) return id;
     [&]() noexcept { fill(task(*id)); }();
     publish(*id, std::move(callback), options.deadline);
