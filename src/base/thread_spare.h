@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <utility>
@@ -20,7 +21,7 @@ template <class T>
 class ThreadSpare {
  public:
   // Empty when there is no memory.
-  ThreadSpare() noexcept : object_(std::exchange(spare, nullptr)) {
+  ThreadSpare() noexcept : object_(std::exchange(mine.spare, nullptr)) {
     if (object_ == nullptr) object_.reset(new (std::nothrow) T());
   }
   ~ThreadSpare() { keep(std::move(object_)); }
@@ -32,11 +33,13 @@ class ThreadSpare {
   T* operator->() const noexcept { return object_.get(); }
 
  private:
+  enum class State : uint8_t { kNew, kRegistered, kEnded };
+
   // The end of the thread. A destructor of a thread_local object would do, too, but registering one
   // ends the program when there is no memory.
   static void free_spare(void*) noexcept {
-    ended = true;
-    delete std::exchange(spare, nullptr);
+    mine.state = State::kEnded;
+    delete std::exchange(mine.spare, nullptr);
   }
   // Made on first use; deleted when the library is unloaded, so that no thread calls into it later.
   class Key {
@@ -54,17 +57,24 @@ class ThreadSpare {
     pthread_key_t key_{};
     const bool made_;
   };
-  static void keep(std::unique_ptr<T> object) noexcept {
-    if (ended || spare != nullptr) return;
+  static bool register_end() noexcept {
     static const Key key;
-    if (!is_freed_at_end) is_freed_at_end = key.set();
-    if (is_freed_at_end) spare = object.release();
+    return key.set();
+  }
+  static void keep(std::unique_ptr<T> object) noexcept {
+    OfThread& own = mine;
+    if (own.spare != nullptr) return;
+    if (own.state == State::kNew && register_end()) own.state = State::kRegistered;
+    if (own.state == State::kRegistered) own.spare = object.release();
   }
 
   // Without constructor and destructor, so they are there for as long as the thread's memory is.
-  static inline constinit thread_local T* spare = nullptr;
-  static inline constinit thread_local bool is_freed_at_end = false;
-  static inline constinit thread_local bool ended = false;
+  // One object, since each access to one costs a call of the loader.
+  struct OfThread {
+    T* spare = nullptr;
+    State state = State::kNew;
+  };
+  static inline constinit thread_local OfThread mine;
 
   std::unique_ptr<T> object_;
 };

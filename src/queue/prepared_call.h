@@ -30,6 +30,8 @@ class PreparedCall {
     if (node_ != nullptr) recycle();
   }
 
+  friend void swap(PreparedCall& a, PreparedCall& b) noexcept { std::swap(a.node_, b.node_); }
+
   explicit operator bool() const noexcept { return node_ != nullptr; }
   // Requirement for all of these: it is not empty.
   void set_result(uint64_t id, Status status) noexcept;

@@ -45,7 +45,7 @@ struct Request {
 
   friend void swap(Request& a, Request& b) noexcept {
     a.task.swap(b.task);
-    std::swap(a.callback, b.callback);
+    swap(a.callback, b.callback);
     std::swap(a.ticket, b.ticket);
     std::swap(a.deadline, b.deadline);
   }
