@@ -11,8 +11,7 @@ void ResultTable::record_failure(uint64_t counter, const Status& status, bool st
   try {
     insert({counter, {status, started}});
   } catch (const std::bad_alloc&) {
-    failures_.clear();
-    dropped_through_ = std::max(dropped_through_, counter);
+    insert_without_memory({counter, status.code(), started});
   }
   any_failure_.store(true, std::memory_order_relaxed);
 }
@@ -30,6 +29,20 @@ void ResultTable::insert(Failure failure) {
   failures_.insert(position, std::move(failure));
 }
 
+void ResultTable::insert_without_memory(const FailureWithoutMemory& failure) noexcept {
+  if (without_memory_.size() == without_memory_.capacity()) {
+    dropped_through_ = std::max(dropped_through_, without_memory_.front().counter);
+    without_memory_.erase(without_memory_.begin());
+  }
+  without_memory_.push_back(failure);
+}
+
+std::optional<ResultTable::Result> ResultTable::find_without_memory(uint64_t counter) const {
+  const auto found = std::ranges::find(without_memory_, counter, &FailureWithoutMemory::counter);
+  if (found == without_memory_.end()) return std::nullopt;
+  return Result{Status(found->code, "no memory for the reason"), found->started};
+}
+
 std::optional<ResultTable::Result> ResultTable::find(uint64_t counter) const {
   if (!any_failure_.load(std::memory_order_relaxed)) return Result();
   const std::lock_guard lock(mutex_);
@@ -37,7 +50,8 @@ std::optional<ResultTable::Result> ResultTable::find(uint64_t counter) const {
   const auto found = std::lower_bound(
       failures_.begin(), failures_.end(), counter,
       [](const Failure& failure, uint64_t wanted) { return failure.counter < wanted; });
-  return found != failures_.end() && found->counter == counter ? found->result : Result();
+  if (found != failures_.end() && found->counter == counter) return found->result;
+  return find_without_memory(counter).value_or(Result());
 }
 
 }  // namespace millrace::queue

@@ -26,6 +26,7 @@ Unit::Impl::Impl(std::shared_ptr<Lanes::Impl> lanes, std::unique_ptr<Lanes> own_
       closed_status_(StatusCode::kClosed,
                      fmt::format("unit {} '{}' is closed", id_.value(), options_.name)),
       ring_(options_.depth),
+      results_(options_.depth),
       spin_(options_.wait_spin) {}
 
 Status Unit::Impl::make_tasks() {

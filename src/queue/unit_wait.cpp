@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/format_status.h"
 #include "base/hooks.h"
 #include "base/log.h"
 #include "queue/deadline.h"
@@ -52,16 +53,15 @@ Status Unit::Impl::result(uint64_t counter) {
 }
 
 Status Unit::Impl::unknown(SequenceId id) const {
-  return {StatusCode::kInvalidJobId,
-          fmt::format("sequence id {:#x} was not issued by unit {}", id, id_.value())};
+  return format_status(StatusCode::kInvalidJobId, "sequence id {:#x} was not issued by unit {}", id,
+                       id_.value());
 }
 
 // Says so in the log, too, once.
 Status Unit::Impl::forgotten(SequenceId id) {
-  Status status(
-      StatusCode::kInvalidJobId,
-      fmt::format("sequence id {:#x} is older than the {} results that unit {} '{}' keeps", id,
-                  ResultTable::kRemembered, id_.value(), options_.name));
+  Status status = format_status(
+      StatusCode::kInvalidJobId, "sequence id {:#x} is older than the {} results that unit {} '{}' keeps",
+      id, ResultTable::kRemembered, id_.value(), options_.name);
   if (!old_results_logged_.exchange(true)) log(LogLevel::kWarning, "queue", status.message());
   return status;
 }

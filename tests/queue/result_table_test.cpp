@@ -10,7 +10,7 @@ Status failure(uint64_t counter) {
 }
 
 TEST(ResultTable, WhatDidNotFailIsOk) {
-  ResultTable table;
+  ResultTable table(4);
   EXPECT_TRUE(table.find(1)->status.ok());
   table.record_failure(3, failure(3), true);
   EXPECT_TRUE(table.find(2)->status.ok());
@@ -19,7 +19,7 @@ TEST(ResultTable, WhatDidNotFailIsOk) {
 }
 
 TEST(ResultTable, KeepsFailuresOfTheLastRequestsAndSaysWhenItForgot) {
-  ResultTable table;
+  ResultTable table(4);
   table.record_failure(1, failure(1), true);
   table.record_failure(2, failure(2), true);
   table.record_failure(1 + ResultTable::kRemembered, failure(0), true);
@@ -30,7 +30,7 @@ TEST(ResultTable, KeepsFailuresOfTheLastRequestsAndSaysWhenItForgot) {
 }
 
 TEST(ResultTable, KnowsWhatNeverStarted) {
-  ResultTable table;
+  ResultTable table(4);
   table.record_failure(1, failure(1), true);
   table.record_failure(2, failure(2), false);
   EXPECT_TRUE(table.find(1)->started);

@@ -1,12 +1,11 @@
 #include "nrt/requests/compute_task.h"
 
-#include <fmt/format.h>
-
 #include <cstring>
 #include <new>
 #include <utility>
 
 #include "base/align.h"
+#include "base/format_status.h"
 #include "memory/heap_block.h"
 #include "nrt/requests/nan_check.h"
 #include "nrt/trace/execution_scope.h"
@@ -60,9 +59,9 @@ Status ComputeTask::run_in_time(queue::RunControl& control) noexcept {
   Status status = runtime::run_job(*model.executor(), {model.frames(), inputs(), binding_->outputs},
                                    sync_, control);
   if (!status.ok() && limit.passed())
-    return {StatusCode::kHung,
-            fmt::format("the request ran longer than the execution timeout of {} s",
-                        std::chrono::duration_cast<std::chrono::seconds>(time_limit_).count())};
+    return format_status(StatusCode::kHung,
+                         "the request ran longer than the execution timeout of {} s",
+                         std::chrono::duration_cast<std::chrono::seconds>(time_limit_).count());
   if (status.ok() && nan_check_) return check_for_nan(*binding_);
   return status;
 }

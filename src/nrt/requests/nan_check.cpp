@@ -1,11 +1,10 @@
 #include "nrt/requests/nan_check.h"
 
-#include <fmt/format.h>
-
 #include <cstddef>
 #include <optional>
 #include <span>
 
+#include "base/format_status.h"
 #include "tensor/nan.h"
 
 namespace millrace::nrt {
@@ -17,9 +16,9 @@ Status check_for_nan(const Binding& binding) {
     const std::span elements(static_cast<const std::byte*>(binding.outputs[i].data),
                              output.bytes());
     if (const std::optional<size_t> element = tensor::find_nan(output.type, elements))
-      return {StatusCode::kCorruptData,
-              fmt::format("element {} of output \"{}\", frame {}, is a NaN", *element, output.name,
-                          i / outputs.size())};
+      return format_status(StatusCode::kCorruptData,
+                           "element {} of output \"{}\", frame {}, is a NaN", *element,
+                           output.name, i / outputs.size());
   }
   return {};
 }

@@ -1,6 +1,6 @@
 #include "nrt/requests/request_task.h"
 
-#include <fmt/format.h>
+#include <exception>
 
 #include "base/log.h"
 #include "nrt/terms/status.h"
@@ -23,13 +23,20 @@ void RequestTask::write_status(const queue::Completion& completion) noexcept {
   if (target_.ret != nullptr) *target_.ret = code;
   if (code != NRT_SUCCESS && target_.tracker != nullptr)
     target_.tracker->record(outward(completion.sequence), code);
-  if (is_cause(completion.status) && log_enabled(LogLevel::kError))
-    log(LogLevel::kError, "nrt",
-        fmt::format("request {:#x} ({}, request {}) failed with {}: {}",
-                    outward(completion.sequence), name_of(address_with(unit_.number)),
-                    queue::counter_of(completion.sequence), name_of(code),
-                    completion.status.message()));
+  if (is_cause(completion.status)) log_failure(completion, code);
   on_status_written(completion);
+}
+
+void RequestTask::log_failure(const queue::Completion& completion,
+                              NRT_STATUS code) const noexcept {
+  if (!log_enabled(LogLevel::kError)) return;
+  try {
+    log_format(LogLevel::kError, "nrt", "request {:#x} ({}, request {}) failed with {}: {}",
+               outward(completion.sequence), name_of(address_with(unit_.number)),
+               queue::counter_of(completion.sequence), name_of(code), completion.status.message());
+  } catch (const std::exception&) {
+    log(LogLevel::kError, "nrt", completion.status.message());
+  }
 }
 
 void RequestTask::release() noexcept {

@@ -52,6 +52,7 @@ class RequestTask : public queue::Task {
   // The status has been written, and the sequence is about to be published.
   virtual void on_status_written(const queue::Completion&) noexcept {}
   virtual void drop_references() noexcept = 0;
+  void log_failure(const queue::Completion& completion, NRT_STATUS code) const noexcept;
 
   const UnitContext unit_;
   StatusTarget target_;
