@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Lets every allocation, mapping, file in memory, thread and event fd of a program fail once, at each
-# face, and prints what became of it: see docs/reliability.md.
+# face, then every allocation from the N-th on, and prints what became of it: see docs/reliability.md.
 # usage: scripts/sweep-resources.sh [DEVICE [BUILD_FOLDER]]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,9 +11,10 @@ cmake --build "$build" --target failing_resources_sweep >/dev/null
 build=$(realpath "$build")
 failed=0
 for face in native vart nrt; do
-  for resource in memory mapping file thread event; do
+  for resource in memory mapping file thread event 'memory --every 1'; do
+    # shellcheck disable=SC2086  # a resource, perhaps with an option
     LD_PRELOAD=$build/tests/plugins/libmillrace_failing.so \
-      "$build/tests/failing_resources_sweep" "$face" "$resource" --device "$device" || failed=1
+      "$build/tests/failing_resources_sweep" "$face" $resource --device "$device" || failed=1
   done
 done
 exit $failed

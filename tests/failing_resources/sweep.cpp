@@ -4,16 +4,21 @@
 // hung, when a job was lost, or when the second cycle failed.
 //
 // usage: LD_PRELOAD=libmillrace_failing.so failing_resources_sweep FACE RESOURCE
-//          [--device NAME] [--from N] [--to N] [--step N] [--verbose]
+//          [--device NAME] [--from N] [--to N] [--step N] [--every N] [--verbose]
+// With --every N, every N-th call after the one of that number fails, too, until the cycle ends.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
+extern "C" {
+#include <sys/pidfd.h>  // not meant for C++ in Debian 12
+}
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,7 +26,6 @@
 #include <new>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "tests/failing_resources/cycle.h"
@@ -36,7 +40,7 @@ struct Options {
   std::string face;
   std::string device = "cpu";
   uint32_t resource = 0;
-  uint64_t from = 1, to = UINT64_MAX, step = 1;
+  uint64_t from = 1, to = UINT64_MAX, step = 1, every = 0;
   bool verbose = false;
 };
 
@@ -91,7 +95,7 @@ CycleResult run_contained(Cycle cycle, const CycleInput& input) {
                             const CycleInput& input, uint64_t nth, Finding& finding) {
   if (!options.verbose) dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
   const Cycle cycle = cycle_of(options.face);
-  library.start(options.resource, nth, 0);
+  library.start(options.resource, nth, options.every);
   finding.first = run_contained(cycle, input);
   library.stop();
   finding.reached = library.failed() != 0;
@@ -101,18 +105,15 @@ CycleResult run_contained(Cycle cycle, const CycleInput& input) {
 
 // -1 when it had to be killed.
 int await_child(pid_t child) {
-  constexpr std::chrono::seconds kPatience{60};
-  const auto limit = std::chrono::steady_clock::now() + kPatience;
+  constexpr int kPatienceMs = 60'000;
+  const int ended = pidfd_open(child, 0);
+  pollfd event{ended, POLLIN, 0};
+  const bool in_time = poll(&event, 1, kPatienceMs) == 1;
+  close(ended);
+  if (!in_time) kill(child, SIGKILL);
   int state = 0;
-  while (waitpid(child, &state, WNOHANG) == 0) {
-    if (std::chrono::steady_clock::now() > limit) {
-      kill(child, SIGKILL);
-      waitpid(child, &state, 0);
-      return -1;
-    }
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
-  }
-  return state;
+  waitpid(child, &state, 0);
+  return in_time ? state : -1;
 }
 
 std::string describe(int state, const Finding& finding, bool& good) {
@@ -203,10 +204,11 @@ bool parse(int count, char** words, Options& options) {
       options.device = words[++i];
       continue;
     }
-    uint64_t* const number = name == "--from"   ? &options.from
-                             : name == "--to"   ? &options.to
-                             : name == "--step" ? &options.step
-                                                : nullptr;
+    uint64_t* const number = name == "--from"    ? &options.from
+                             : name == "--to"    ? &options.to
+                             : name == "--step"  ? &options.step
+                             : name == "--every" ? &options.every
+                                                 : nullptr;
     if (number == nullptr || ++i == count) return false;
     *number = std::strtoull(words[i], nullptr, 10);
   }
@@ -222,7 +224,7 @@ int main(int count, char** words) {
     fmt::print(stderr,
                "usage: LD_PRELOAD=libmillrace_failing.so {} native|vart|nrt "
                "memory|mapping|file|thread|event [--device NAME] [--from N] [--to N] [--step N] "
-               "[--verbose]\n",
+               "[--every N] [--verbose]\n",
                words[0]);
     return 2;
   }

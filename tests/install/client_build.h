@@ -60,7 +60,8 @@ class ClientBuild {
     EXPECT_THAT(result.out, ::testing::HasSubstr("INPUT "));
     EXPECT_THAT(result.out, ::testing::HasSubstr("OUTPUT "));
     EXPECT_THAT(result.out, ::testing::HasSubstr("\nSUCCESS\n"));
-    for (const char* library : {"libvart-ml.so.0", "libmillrace.so.0", "libmillrace-cpu.so"})
+    for (const char* library :
+         {"libvart-ml.so.0", "libmillrace.so.0", "libmillrace-cpu.so", "libmillrace-reserve.so"})
       EXPECT_THAT(result.out, ::testing::HasSubstr("loaded " + kLibraries + "/" + library));
   }
 

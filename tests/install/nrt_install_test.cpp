@@ -19,7 +19,8 @@ std::string library_path(const std::string& folder) {
 }
 
 void expect_loaded_from(const std::string& folder, const ProgramResult& result) {
-  for (const char* library : {"libnrt.so.1", "libmillrace.so.0", "libmillrace-cpu.so"})
+  for (const char* library :
+       {"libnrt.so.1", "libmillrace.so.0", "libmillrace-cpu.so", "libmillrace-reserve.so"})
     EXPECT_THAT(result.out, HasSubstr("loaded " + folder + "/" + library));
 }
 

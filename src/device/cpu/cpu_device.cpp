@@ -23,7 +23,10 @@ bool computes_bf16() {
 }  // namespace
 
 CpuDevice::CpuDevice(const DeviceOptions& options)
-    : engine_(dnnl::engine::kind::cpu, 0), lanes_({.count = lane_count(options)}) {}
+    : engine_(dnnl::engine::kind::cpu, 0), lanes_({.count = lane_count(options)}) {
+  // Names generated code for profilers, in strings whose allocation must not fail.
+  dnnl_set_jit_profiling_flags(DNNL_JIT_PROFILE_NONE);
+}
 
 Result<std::shared_ptr<const Program>> CpuDevice::load(
     std::shared_ptr<const graph::CompiledModel> model) {

@@ -186,6 +186,7 @@ bool is_reference(const std::string& implementation) {
 
 Status execute(const dnnl::primitive& primitive, const dnnl::stream& stream,
                std::span<const dnnl_exec_arg_t> arguments) noexcept {
+  if (reserve::bytes_free() < reserve::kForRunning) return out_of_memory();
   const dnnl_status_t status = dnnl_primitive_execute(
       primitive.get(true), stream.get(true), static_cast<int>(arguments.size()), arguments.data());
   if (status == dnnl_success) return {};

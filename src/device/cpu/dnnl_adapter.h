@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "base/status.h"
+#include "device/cpu/reserve/reserve.h"
 #include "graph/operators.h"
 
 namespace millrace::device::cpu {
@@ -26,9 +27,11 @@ using ElementType = dnnl::memory::data_type;
 Status to_status(const dnnl::error& error);
 Status out_of_memory();
 
-// Calls `make`, which returns a Status or a Result, and turns what it throws into a Status.
+// Calls `make`, which returns a Status or a Result and makes primitives or memory, unless the
+// reserve could not save oneDNN from a failed allocation. Turns what it throws into a Status.
 template <class F>
 std::invoke_result_t<F> guarded(F&& make) noexcept {
+  if (reserve::bytes_free() < reserve::kForMaking) return out_of_memory();
   try {
     return make();
   } catch (const dnnl::error& error) {

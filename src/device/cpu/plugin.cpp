@@ -1,4 +1,6 @@
+#include "base/log.h"
 #include "device/cpu/cpu_device.h"
+#include "device/cpu/reserve/reserve.h"
 #include "device/registry.h"
 
 namespace {
@@ -6,6 +8,10 @@ namespace {
 millrace::Result<std::shared_ptr<millrace::device::Device>> create(
     const millrace::device::DeviceOptions& options) {
   using millrace::device::Device;
+  if (millrace::device::cpu::reserve::replace_calls() == 0)
+    millrace::log(
+        millrace::LogLevel::kWarning, "cpu",
+        "the kernel libraries cannot be kept from ending the process when memory runs out");
   return millrace::device::cpu::guarded([&]() -> millrace::Result<std::shared_ptr<Device>> {
     return std::shared_ptr<Device>(std::make_shared<millrace::device::cpu::CpuDevice>(options));
   });

@@ -1,0 +1,111 @@
+#include "device/cpu/reserve/imports.h"
+
+#include <elf.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+
+namespace millrace::device::cpu::reserve {
+namespace {
+
+#if defined(__x86_64__)
+constexpr uint32_t kFunctionEntry = R_X86_64_JUMP_SLOT, kAddressEntry = R_X86_64_GLOB_DAT;
+#elif defined(__aarch64__)
+constexpr uint32_t kFunctionEntry = R_AARCH64_JUMP_SLOT, kAddressEntry = R_AARCH64_GLOB_DAT;
+#else
+#error "The relocation types of this processor are missing here."
+#endif
+
+// A table of relocations of a loaded library, with what its entries refer to.
+struct Imports {
+  ElfW(Addr) base = 0;
+  const ElfW(Sym) * symbols = nullptr;
+  const char* names = nullptr;
+  std::span<const ElfW(Rela)> tables[2];
+};
+
+// The addresses in the dynamic section are absolute: the loader has relocated them.
+template <class T>
+const T* at(ElfW(Addr) address) {
+  return reinterpret_cast<const T*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
+Imports imports_of(const dl_phdr_info& library) {
+  Imports found;
+  found.base = library.dlpi_addr;
+  const ElfW(Rela) * starts[2] = {};
+  size_t bytes[2] = {};
+  for (const ElfW(Phdr) & header : std::span(library.dlpi_phdr, library.dlpi_phnum)) {
+    if (header.p_type != PT_DYNAMIC) continue;
+    for (auto* entry = at<ElfW(Dyn)>(found.base + header.p_vaddr); entry->d_tag != DT_NULL;
+         ++entry) {
+      const ElfW(Addr) value = entry->d_un.d_ptr;
+      if (entry->d_tag == DT_SYMTAB) found.symbols = at<ElfW(Sym)>(value);
+      if (entry->d_tag == DT_STRTAB) found.names = at<char>(value);
+      if (entry->d_tag == DT_JMPREL) starts[0] = at<ElfW(Rela)>(value);
+      if (entry->d_tag == DT_PLTRELSZ) bytes[0] = value;
+      if (entry->d_tag == DT_RELA) starts[1] = at<ElfW(Rela)>(value);
+      if (entry->d_tag == DT_RELASZ) bytes[1] = value;
+    }
+  }
+  for (size_t i = 0; i < 2; ++i) found.tables[i] = {starts[i], bytes[i] / sizeof(ElfW(Rela))};
+  return found;
+}
+
+// The loader makes the tables of most libraries read-only once it has filled them in.
+bool write_entry(ElfW(Addr) address, void* function) {
+  const auto page = static_cast<ElfW(Addr)>(sysconf(_SC_PAGESIZE));
+  void* const start = const_cast<char*>(at<char>(address & ~(page - 1)));
+  if (mprotect(start, page, PROT_READ | PROT_WRITE) != 0) return false;
+  std::memcpy(const_cast<char*>(at<char>(address)), &function, sizeof function);
+  return true;
+}
+
+struct Search {
+  std::string_view name;
+  std::optional<dl_phdr_info> found;
+};
+
+int visit(dl_phdr_info* library, size_t, void* argument) {
+  auto& search = *static_cast<Search*>(argument);
+  std::string_view path = library->dlpi_name;
+  path.remove_prefix(path.rfind('/') + 1);  // npos + 1 is 0
+  if (!path.starts_with(search.name)) return 0;
+  search.found = *library;
+  return 1;
+}
+
+// The function that is to be called for `symbol`; null for those that stay as they are.
+void* replacement_of(const char* symbol, std::span<const Replacement> replacements) {
+  for (const Replacement& replacement : replacements)
+    if (std::strcmp(symbol, replacement.symbol) == 0) return replacement.function;
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<dl_phdr_info> find_library(std::string_view name) noexcept {
+  Search search{name, std::nullopt};
+  dl_iterate_phdr(visit, &search);
+  return search.found;
+}
+
+int replace_imports(const dl_phdr_info& library,
+                    std::span<const Replacement> replacements) noexcept {
+  const Imports imports = imports_of(library);
+  int replaced = 0;
+  for (const auto& table : imports.tables) {
+    for (const ElfW(Rela) & entry : table) {
+      const auto type = ELF64_R_TYPE(entry.r_info);
+      if (type != kFunctionEntry && type != kAddressEntry) continue;
+      const uint32_t symbol = imports.symbols[ELF64_R_SYM(entry.r_info)].st_name;
+      void* const function = replacement_of(imports.names + symbol, replacements);
+      if (function != nullptr) replaced += write_entry(imports.base + entry.r_offset, function);
+    }
+  }
+  return replaced;
+}
+
+}  // namespace millrace::device::cpu::reserve
