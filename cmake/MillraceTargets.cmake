@@ -14,12 +14,16 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND MILLRACE_SANITIZE)
 endif()
 
 # For what runs per job or per element. The rest is compiled with -O2, which takes a sixth less time,
-# and with -O0 under AddressSanitizer, which takes half.
+# and with -O0 under the sanitizers, which takes half.
 add_library(millrace_hot_settings INTERFACE)
 # A function of the library is never replaced by one of the same name in the program, so g++ may
 # inline it into its callers in the same source.
-target_compile_options(millrace_hot_settings INTERFACE
-  "$<IF:$<CONFIG:Release>,-O3;-fno-semantic-interposition,-O1>")
+if(MILLRACE_SANITIZE)
+  target_compile_options(millrace_hot_settings INTERFACE -O1)
+else()
+  target_compile_options(millrace_hot_settings INTERFACE
+    "$<$<CONFIG:Release>:-O3;-fno-semantic-interposition>")
+endif()
 
 # millrace_add_layer(NAME SOURCES ... [USES layer ...] [LIBS library ...] [HOT])
 # One folder of src/ as an object library `millrace_NAME`. USES names the layers below it; the
@@ -93,9 +97,9 @@ function(millrace_add_test name)
     millrace_test_support millrace ${ARG_LIBS} millrace_test_settings)
   # Tests assert what the library does, not how fast their own code is. Without optimisation they
   # take a sixth less time to compile, and less than half under AddressSanitizer.
-  if(ARG_OPTIMISED)
-    target_compile_options(${name} PRIVATE $<$<NOT:$<CONFIG:Release>>:-O1>)
-  else()
+  if(ARG_OPTIMISED AND MILLRACE_SANITIZE)
+    target_compile_options(${name} PRIVATE -O1)
+  elseif(NOT ARG_OPTIMISED)
     target_compile_options(${name} PRIVATE -O0)
     target_precompile_headers(${name} REUSE_FROM millrace_test_precompiled)
   endif()
