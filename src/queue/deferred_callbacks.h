@@ -17,25 +17,24 @@ class DeferredCallbacks {
   // Its result is set; its id is that of a request of the unit.
   void add(PreparedCall callback) noexcept {
     const std::lock_guard lock(mutex_);
-    calls_.insert_by_id(std::move(callback));
+    calls_.add(std::move(callback));
     count_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // What was added for this request; empty when nothing was. To be asked for in ascending order. A
-  // relaxed load is enough: the owner passes a removed request after it has seen its completion,
-  // which follows add().
+  // What was added for this request; empty when nothing was. A relaxed load is enough: the owner
+  // passes a removed request after it has seen its completion, which follows add().
   PreparedCall take(SequenceId id) noexcept {
     if (count_.load(std::memory_order_relaxed) == 0) return {};
     const std::lock_guard lock(mutex_);
-    if (calls_.empty() || calls_.first_id() != id) return {};
-    count_.fetch_sub(1, std::memory_order_relaxed);
-    return calls_.pop();
+    PreparedCall callback = calls_.take(id);
+    if (callback) count_.fetch_sub(1, std::memory_order_relaxed);
+    return callback;
   }
 
  private:
   std::atomic<size_t> count_{0};
   std::mutex mutex_;
-  CallQueue calls_;
+  CallsById calls_;
 };
 
 }  // namespace millrace::queue

@@ -6,13 +6,6 @@
 
 namespace millrace::queue {
 
-struct PreparedCall::Node {
-  Notice notice;
-  uint64_t id = 0;
-  Status status;
-  Node* next = nullptr;
-};
-
 // Nodes that are not in use: as many as ever were at one time, at most.
 struct Nodes {
   using Node = PreparedCall::Node;
@@ -69,24 +62,23 @@ void CallQueue::push(PreparedCall call) noexcept {
   last_ = node;
 }
 
-void CallQueue::insert_by_id(PreparedCall call) noexcept {
-  PreparedCall::Node** place = &first_;
-  while (*place != nullptr && (*place)->id < call.id()) place = &(*place)->next;
-  if (*place == nullptr) return push(std::move(call));
-  PreparedCall::Node* const node = std::exchange(call.node_, nullptr);
-  node->next = *place;
-  *place = node;
-}
-
-uint64_t CallQueue::first_id() const noexcept {
-  return first_->id;
-}
-
 PreparedCall CallQueue::pop() noexcept {
   PreparedCall::Node* const node = first_;
   first_ = std::exchange(node->next, nullptr);
   if (first_ == nullptr) last_ = nullptr;
   return PreparedCall(node);
+}
+
+PreparedCall CallsById::take(uint64_t id) noexcept {
+  const auto found = nodes_.find(id);
+  if (found == nodes_.end()) return {};
+  PreparedCall::Node& node = *found;
+  nodes_.erase(found);
+  return PreparedCall(&node);
+}
+
+PreparedCall CallsById::take_first() noexcept {
+  return take(nodes_.begin()->id);
 }
 
 }  // namespace millrace::queue

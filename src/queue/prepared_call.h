@@ -1,8 +1,11 @@
 // PreparedCall: a callback with all that it needs to be called: it is made when a request is
-// accepted, so that its completion needs no memory. CallQueue: some of them, in order.
+// accepted, so that its completion needs no memory. CallQueue: some of them, in the order in which
+// they were added. CallsById: some of them, in the order of their ids.
 //
 // Not thread-safe, except that calls may be made and destroyed on any threads.
 #pragma once
+
+#include <boost/intrusive/set.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -40,8 +43,15 @@ class PreparedCall {
 
  private:
   friend class CallQueue;
-  struct Node;
+  friend class CallsById;
   friend struct Nodes;
+  struct Node : boost::intrusive::set_base_hook<
+                    boost::intrusive::link_mode<boost::intrusive::normal_link>> {
+    Notice notice;
+    uint64_t id = 0;
+    Status status;
+    Node* next = nullptr;
+  };
   explicit PreparedCall(Node* node) noexcept : node_(node) {}
   void recycle() noexcept;
 
@@ -59,11 +69,7 @@ class CallQueue {
 
   bool empty() const noexcept { return first_ == nullptr; }
   void push(PreparedCall call) noexcept;
-  // In front of the first call with a larger id; looks at all that have a smaller one.
-  void insert_by_id(PreparedCall call) noexcept;
-  // Requirement for these: it is not empty.
-  uint64_t first_id() const noexcept;
-  PreparedCall pop() noexcept;
+  PreparedCall pop() noexcept;  // requirement: it is not empty
   void swap(CallQueue& other) noexcept {
     std::swap(first_, other.first_);
     std::swap(last_, other.last_);
@@ -72,6 +78,32 @@ class CallQueue {
  private:
   PreparedCall::Node* first_ = nullptr;
   PreparedCall::Node* last_ = nullptr;
+};
+
+class CallsById {
+ public:
+  CallsById() noexcept = default;
+  CallsById(const CallsById&) = delete;
+  CallsById& operator=(const CallsById&) = delete;
+  ~CallsById() {
+    while (!nodes_.empty()) take_first();
+  }
+
+  // Requirement: there is none with this id.
+  void add(PreparedCall call) noexcept { nodes_.insert(*std::exchange(call.node_, nullptr)); }
+  // The call with this id; empty when there is none.
+  PreparedCall take(uint64_t id) noexcept;
+
+ private:
+  struct IdOf {
+    using type = uint64_t;
+    type operator()(const PreparedCall::Node& node) const noexcept { return node.id; }
+  };
+  PreparedCall take_first() noexcept;
+
+  boost::intrusive::set<PreparedCall::Node, boost::intrusive::key_of_value<IdOf>,
+                        boost::intrusive::constant_time_size<false>>
+      nodes_;
 };
 
 }  // namespace millrace::queue
