@@ -20,4 +20,7 @@ Status format_status(StatusCode code, fmt::format_string<Args...> format, Args&&
   }
 }
 
+// What the C library says of an errno, in its own memory; "unknown error" where it says nothing.
+const char* error_text(int error_number) noexcept;
+
 }  // namespace millrace

@@ -58,10 +58,14 @@ Status Status::with_context(std::string_view context) const noexcept {
   return format_status(rep_->code, "{}: {}", context, rep_->message);
 }
 
+const char* error_text(int error_number) noexcept {
+  const char* const text = strerrordesc_np(error_number);
+  return text != nullptr ? text : "unknown error";
+}
+
 Status io_error(std::string_view what, int error_number) noexcept {
   const StatusCode code = error_number == ENOENT ? StatusCode::kNotFound : StatusCode::kIoError;
-  // In the C library's own memory.
-  return format_status(code, "{}: {}", what, strerrordesc_np(error_number));
+  return format_status(code, "{}: {}", what, error_text(error_number));
 }
 
 }  // namespace millrace

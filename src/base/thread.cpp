@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <signal.h>
 
-#include <cstring>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -54,7 +53,7 @@ Status pin_this_thread(int core) {
   const int error = pthread_setaffinity_np(pthread_self(), sizeof(only), &only);
   if (error == 0) return {};
   return format_status(StatusCode::kIoError, "the system refused to pin a thread to core {}: {}",
-                       core, strerrordesc_np(error));
+                       core, error_text(error));
 }
 
 }  // namespace millrace
