@@ -74,14 +74,16 @@ constinit thread_local OwnDepth own_depth;
 constinit Depth depth_of_others{0};
 constinit std::atomic<bool> fence_in_calls{true};
 
-void enroll() noexcept {
-  if (use_membarrier()) fence_in_calls.store(false, std::memory_order_relaxed);
-  if (calls_at_thread_end(own_depth)) {
-    enter_list(own_depth);
-    own_depth.state = OwnDepth::State::kEnrolled;
-  } else {
-    own_depth.state = OwnDepth::State::kRefused;
+void enter_unenrolled() noexcept {
+  OwnDepth& own = own_depth;
+  if (own.state == OwnDepth::State::kNew) {
+    if (use_membarrier()) fence_in_calls.store(false, std::memory_order_relaxed);
+    const bool enrolled = calls_at_thread_end(own);
+    if (enrolled) enter_list(own);
+    own.state = enrolled ? OwnDepth::State::kEnrolled : OwnDepth::State::kRefused;
   }
+  if (own.state == OwnDepth::State::kRefused)
+    depth_of_others.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace call_gate_internal

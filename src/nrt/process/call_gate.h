@@ -31,8 +31,9 @@ extern constinit thread_local OwnDepth own_depth [[gnu::tls_model("initial-exec"
 // them.
 extern constinit Depth depth_of_others;
 extern constinit std::atomic<bool> fence_in_calls;
-// Puts the counter of the calling thread in the list.
-void enroll() noexcept;
+// Puts the counter of the calling thread in the list, or else counts the call among those of
+// others.
+void enter_unenrolled() noexcept;
 
 }  // namespace call_gate_internal
 
@@ -41,10 +42,8 @@ class InCall {
   InCall() noexcept {
     using namespace call_gate_internal;
     OwnDepth& own = own_depth;
-    if (own.state == OwnDepth::State::kNew) [[unlikely]]
-      enroll();
-    if (own.state == OwnDepth::State::kRefused) [[unlikely]]
-      depth_of_others.fetch_add(1, std::memory_order_relaxed);
+    if (own.state != OwnDepth::State::kEnrolled) [[unlikely]]
+      enter_unenrolled();
     own.depth.store(own.depth.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     if (fence_in_calls.load(std::memory_order_relaxed)) [[unlikely]]
       std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -55,7 +54,7 @@ class InCall {
     using namespace call_gate_internal;
     OwnDepth& own = own_depth;
     own.depth.store(own.depth.load(std::memory_order_relaxed) - 1, std::memory_order_release);
-    if (own.state == OwnDepth::State::kRefused) [[unlikely]]
+    if (own.state != OwnDepth::State::kEnrolled) [[unlikely]]
       depth_of_others.fetch_sub(1, std::memory_order_release);
   }
   InCall(const InCall&) = delete;
