@@ -113,7 +113,9 @@ TEST_F(OutOfMemory, AtCollectives) {
   expect_resource(prepare);
   expect_resource([&] {
     // After a call that succeeded although an allocation failed.
-    if (context == nullptr && prepare() != NRT_SUCCESS) return NRT_RESOURCE;
+    if (context == nullptr) {
+      if (const NRT_STATUS prepared = prepare(); prepared != NRT_SUCCESS) return prepared;
+    }
     const NRT_STATUS status =
         nrta_cc_schedule(&context, 0, static_cast<NRT_STATUS*>(nullptr), &sequence);
     EXPECT_EQ(context == nullptr, status == NRT_SUCCESS);

@@ -28,7 +28,8 @@ TEST(OutOfMemory, AStatusWithoutMemoryForItsMessageKeepsItsCode) {
   EXPECT_EQ(in_context.code(), StatusCode::kDropped);
 }
 
-// Records one failure, then others until `wanted` of them had no memory; returns the counters of those.
+// Records one failure, then others until `wanted` of them had no memory; returns the counters of
+// those.
 std::vector<uint64_t> record_without_memory(ResultTable& table, size_t wanted) {
   const Status status(StatusCode::kIoError, "the reason");
   std::vector<uint64_t> refused;
