@@ -6,6 +6,7 @@
 
 #include "api/unit_core.h"
 #include "base/contained.h"
+#include "base/never_destroyed.h"
 #include "base/status.h"
 #include "queue/awaitable.h"
 #include "queue/wait_set.h"
@@ -22,9 +23,9 @@ constexpr size_t kUsualJobs = 16;
 // Made once, so that asking allocates nothing; never destroyed, since threads may ask while the
 // process exits.
 const Status& no_job() {
-  static const Status* const made =
-      new Status(StatusCode::kInvalidJobId, "no such job: the handle is empty or was collected");
-  return *made;
+  static NeverDestroyed<Status> made(StatusCode::kInvalidJobId,
+                                     "no such job: the handle is empty or was collected");
+  return made.get();
 }
 
 queue::CompletionAwaiter& waiter_in(std::byte* storage) noexcept {

@@ -2,45 +2,32 @@
 
 #include <algorithm>
 #include <new>
-#include <utility>
 
 namespace millrace::queue {
 
 void ResultTable::record_failure(uint64_t counter, const Status& status, bool started) noexcept {
   const std::lock_guard lock(mutex_);
-  try {
-    insert({counter, {status, started}});
-  } catch (const std::bad_alloc&) {
-    insert_without_memory({counter, status.code(), started});
-  }
-  any_failure_.store(true, std::memory_order_relaxed);
-}
-
-void ResultTable::insert(Failure failure) {
-  const uint64_t counter = failure.counter;
-  while (!failures_.empty() && failures_.front().counter + kRemembered < counter) {
-    dropped_through_ = failures_.front().counter;
-    failures_.pop_front();
-  }
+  while (!failures_.empty() && failures_.front().counter + kRemembered < counter) drop_oldest();
+  if (failures_.full()) make_room();
   // Removed requests fail out of order.
   const auto position = std::upper_bound(
       failures_.begin(), failures_.end(), counter,
       [](uint64_t wanted, const Failure& known) { return wanted < known.counter; });
-  failures_.insert(position, std::move(failure));
+  failures_.insert(position, {counter, {status, started}});
+  any_failure_.store(true, std::memory_order_relaxed);
 }
 
-void ResultTable::insert_without_memory(const FailureWithoutMemory& failure) noexcept {
-  if (without_memory_.size() == without_memory_.capacity()) {
-    dropped_through_ = std::max(dropped_through_, without_memory_.front().counter);
-    without_memory_.erase(without_memory_.begin());
+void ResultTable::drop_oldest() noexcept {
+  dropped_through_ = std::max(dropped_through_, failures_.front().counter);
+  failures_.pop_front();
+}
+
+void ResultTable::make_room() noexcept {
+  try {
+    failures_.set_capacity(2 * failures_.capacity());
+  } catch (const std::bad_alloc&) {
+    drop_oldest();
   }
-  without_memory_.push_back(failure);
-}
-
-std::optional<ResultTable::Result> ResultTable::find_without_memory(uint64_t counter) const {
-  const auto found = std::ranges::find(without_memory_, counter, &FailureWithoutMemory::counter);
-  if (found == without_memory_.end()) return std::nullopt;
-  return Result{Status(found->code, "no memory for the reason"), found->started};
 }
 
 std::optional<ResultTable::Result> ResultTable::find(uint64_t counter) const {
@@ -50,8 +37,7 @@ std::optional<ResultTable::Result> ResultTable::find(uint64_t counter) const {
   const auto found = std::lower_bound(
       failures_.begin(), failures_.end(), counter,
       [](const Failure& failure, uint64_t wanted) { return failure.counter < wanted; });
-  if (found != failures_.end() && found->counter == counter) return found->result;
-  return find_without_memory(counter).value_or(Result());
+  return found != failures_.end() && found->counter == counter ? found->result : Result();
 }
 
 }  // namespace millrace::queue

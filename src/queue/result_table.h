@@ -1,14 +1,14 @@
 // The results of a unit's last requests. Success is the common case and takes no space: only
-// failures are kept, in the order of their counters, so a healthy unit's table is empty.
+// failures are kept, in the order of their counters, so a healthy unit's table is empty. Room for
+// some is set aside from the beginning; without memory for more, the oldest are forgotten early.
 // Thread-safe.
 #pragma once
 
 #include <atomic>
+#include <boost/circular_buffer.hpp>
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include "base/status.h"
 
@@ -24,11 +24,12 @@ class ResultTable {
     bool started = true;  // false: the request was removed
   };
 
-  // `depth` failures are kept even if there is no memory for them, without their messages. May throw
-  // std::bad_alloc.
-  explicit ResultTable(uint32_t depth) { without_memory_.reserve(depth); }
+  // `reserved` failures, at least one, are known even if there is no memory: as many as requests are
+  // in flight at one time. Throws std::bad_alloc.
+  explicit ResultTable(size_t reserved) : failures_(reserved) {}
 
-  // Keeps a failure. Call before the completion of `counter` is published.
+  // Keeps a failure. Call before the completion of `counter` is published. What is forgotten for
+  // want of memory is found as dropped, so that a failure never looks like a success.
   void record_failure(uint64_t counter, const Status& status, bool started) noexcept;
 
   // The result of a completed request; empty when failures as old as this one were dropped.
@@ -40,22 +41,14 @@ class ResultTable {
     Result result;
   };
 
-  struct FailureWithoutMemory {
-    uint64_t counter;
-    StatusCode code;
-    bool started;
-  };
-
-  void insert(Failure failure);
-  void insert_without_memory(const FailureWithoutMemory& failure) noexcept;
-  std::optional<Result> find_without_memory(uint64_t counter) const;
+  void drop_oldest() noexcept;
+  void make_room() noexcept;
 
   // A relaxed load is enough: a thread that looks up a counter has seen its completion, which
   // follows record_failure().
   std::atomic<bool> any_failure_{false};
   mutable std::mutex mutex_;
-  std::deque<Failure> failures_;
-  std::vector<FailureWithoutMemory> without_memory_;  // never grows beyond its capacity
+  boost::circular_buffer<Failure> failures_;
   uint64_t dropped_through_ = 0;
 };
 

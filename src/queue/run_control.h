@@ -26,8 +26,10 @@ struct RunPosition {
 
 enum class StopCause : uint8_t { kNone, kCancelled, kDeadline };
 
-// The status of a request that stopped for this cause after it had started.
+// The status of a request that stopped for this cause after it had started, and of one that was
+// removed before. Each is made once, since a unit keeps the statuses of many requests.
 const Status& stopped_status(StopCause cause);
+const Status& removed_status(StopCause cause);
 
 class RunControl;
 

@@ -87,7 +87,7 @@ Status Unit::Impl::refusal(const Request& request, LaneId lane) {
   if (state() == UnitState::kDegraded) return failure();
   const Deadline deadline = deadline_of(request);
   if (deadline != kNoDeadline && std::chrono::steady_clock::now() >= deadline)
-    return {StatusCode::kDeadlineExceeded, "its deadline passed before it started"};
+    return removed_status(StopCause::kDeadline);
   return {};
 }
 

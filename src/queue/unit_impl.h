@@ -196,9 +196,12 @@ class Unit::Impl final : public Source, public Watched {
   // Without callbacks close() need not wait for those of other units. A relaxed store is enough:
   // close() reads it after the last submitter has left, which orders the two.
   std::atomic<bool> any_callback_{false};
-  // Made once, so that refusing a request and polling one cost no allocation.
+  // Made once, so that refusing a request and polling one cost no allocation, and what was removed
+  // costs no more memory than its place in the results.
   const Status full_;
   const Status pending_;
+  const Status dropped_;
+  const Status shed_;
   const Status closed_status_;
 
   Ring<Request> ring_;

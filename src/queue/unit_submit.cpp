@@ -4,7 +4,6 @@
 
 #include "base/contained.h"
 #include "base/float_environment.h"
-#include "base/format_status.h"
 #include "base/hooks.h"
 #include "queue/unit_impl.h"
 
@@ -156,10 +155,7 @@ bool Unit::Impl::drop_oldest() {
   const uint64_t last = ring_.issued();
   for (uint64_t counter = first_waiting(); counter <= last; ++counter) {
     if (!ring_.take(counter)) continue;
-    remove(counter,
-           format_status(StatusCode::kDropped,
-                         "dropped before it started: unit '{}' was full and newer work came",
-                         options_.name));
+    remove(counter, dropped_);
     return true;
   }
   return false;
@@ -189,9 +185,7 @@ Status Unit::Impl::shed_one(Deadline newcomer) {
     return {StatusCode::kDeadlineExceeded,
             "the unit is full, and this request was not expected to be done by its deadline"};
   if (victim == 0) return full_;
-  if (ring_.take(victim))
-    remove(victim, {StatusCode::kDeadlineExceeded,
-                    "shed before it started: it was not expected to be done by its deadline"});
+  if (ring_.take(victim)) remove(victim, shed_);
   return {};
 }
 

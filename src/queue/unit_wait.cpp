@@ -98,8 +98,7 @@ Result<CancelOutcome> Unit::Impl::cancel(SequenceId id, std::chrono::nanoseconds
   const uint64_t counter = counter_of(id);
   if (!ring_.is_completed(counter)) {
     if (ring_.take(counter)) {
-      remove(counter,
-             {StatusCode::kCancelled, "cancelled before it started: its outputs are untouched"});
+      remove(counter, removed_status(StopCause::kCancelled));
       return CancelOutcome::kRemoved;
     }
     // Only the head can have started. Another thread may be about to remove the request instead,

@@ -51,7 +51,7 @@ Deadline Unit::Impl::check_deadlines(Deadline now) {
     if (deadline > now)
       next = std::min(next, deadline);
     else if (ring_.take(counter))
-      remove(counter, {StatusCode::kDeadlineExceeded, "its deadline passed before it started"});
+      remove(counter, removed_status(StopCause::kDeadline));
   }
   return next;
 }

@@ -28,41 +28,17 @@ TEST(OutOfMemory, AStatusWithoutMemoryForItsMessageKeepsItsCode) {
   EXPECT_EQ(in_context.code(), StatusCode::kDropped);
 }
 
-// Records one failure, then others until `wanted` of them had no memory; returns the counters of
-// those.
-std::vector<uint64_t> record_without_memory(ResultTable& table, size_t wanted) {
+TEST(OutOfMemory, WithoutMemoryForMoreFailuresTheOldestAreForgotten) {
   const Status status(StatusCode::kIoError, "the reason");
-  std::vector<uint64_t> refused;
-  table.record_failure(1, status, false);
-  for (uint64_t counter = 2; refused.size() < wanted; ++counter) {
-    bool happened = false;
-    {
-      const FailingAllocation failing(0);
-      table.record_failure(counter, status, false);
-      happened = failing.happened();
-    }
-    if (happened) refused.push_back(counter);
+  ResultTable table(4);
+  for (uint64_t counter = 1; counter <= 5; ++counter) {
+    const FailingAllocation failing(0);
+    table.record_failure(counter, status, false);
+    EXPECT_EQ(failing.happened(), counter == 5);
   }
-  return refused;
-}
-
-TEST(OutOfMemory, AFailureThatCannotBeRecordedKeepsItsCode) {
-  ResultTable table(2);
-  for (const uint64_t counter : record_without_memory(table, 2)) {
-    const auto known = table.find(counter);
-    ASSERT_TRUE(known.has_value());
-    EXPECT_EQ(known->status.code(), StatusCode::kIoError);
-    EXPECT_FALSE(known->started);
-  }
-  EXPECT_EQ(table.find(1)->status.message(), "the reason");
-}
-
-TEST(OutOfMemory, AFailureForWhichThereIsNoRoomLooksLikeNoSuccess) {
-  ResultTable table(2);
-  const std::vector<uint64_t> refused = record_without_memory(table, 3);
-  EXPECT_FALSE(table.find(refused[0]).has_value());
-  EXPECT_EQ(table.find(refused[1])->status.code(), StatusCode::kIoError);
-  EXPECT_EQ(table.find(refused[2])->status.code(), StatusCode::kIoError);
+  EXPECT_FALSE(table.find(1).has_value());
+  for (uint64_t counter = 2; counter <= 5; ++counter)
+    EXPECT_EQ(table.find(counter)->status.message(), "the reason");
 }
 
 // Whichever allocation of the submit fails, until none does.

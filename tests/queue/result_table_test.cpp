@@ -29,6 +29,15 @@ TEST(ResultTable, KeepsFailuresOfTheLastRequestsAndSaysWhenItForgot) {
   EXPECT_EQ(table.find(2)->status.message(), "2");
 }
 
+TEST(ResultTable, KeepsMoreThanItHasReserved) {
+  ResultTable table(4);
+  constexpr uint64_t kFailures = 1'000;
+  for (uint64_t counter = 1; counter <= kFailures; ++counter)
+    table.record_failure(counter, failure(counter), true);
+  for (uint64_t counter = 1; counter <= kFailures; ++counter)
+    ASSERT_EQ(table.find(counter)->status.message(), std::to_string(counter));
+}
+
 TEST(ResultTable, KnowsWhatNeverStarted) {
   ResultTable table(4);
   table.record_failure(1, failure(1), true);
