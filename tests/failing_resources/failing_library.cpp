@@ -33,18 +33,19 @@ constexpr uint32_t kNone = UINT32_MAX;
 std::atomic<uint32_t> failing{kNone};
 std::atomic<uint64_t> first{0}, period{0}, calls{0}, failed{0};
 std::atomic<bool> shows_stack{false};
-constinit thread_local bool showing = false;
+constinit thread_local bool spared = false;
 
 void show_stack() {
-  if (!shows_stack.load(std::memory_order_relaxed) || showing) return;
-  showing = true;
+  if (!shows_stack.load(std::memory_order_relaxed)) return;
+  spared = true;
   void* frames[40];
   backtrace_symbols_fd(frames, backtrace(frames, 40), STDERR_FILENO);
-  showing = false;
+  spared = false;
 }
 
 bool fails(Resource resource) {
-  if (failing.load(std::memory_order_relaxed) != static_cast<uint32_t>(resource)) return false;
+  if (spared || failing.load(std::memory_order_relaxed) != static_cast<uint32_t>(resource))
+    return false;
   const uint64_t call = calls.fetch_add(1, std::memory_order_relaxed) + 1;
   const uint64_t start = first.load(std::memory_order_relaxed);
   const uint64_t every = period.load(std::memory_order_relaxed);
@@ -56,7 +57,7 @@ bool fails(Resource resource) {
 }
 
 bool fails_allocation() {
-  if (showing || !fails(Resource::kMemory)) return false;
+  if (!fails(Resource::kMemory)) return false;
   errno = ENOMEM;
   return true;
 }
@@ -108,6 +109,10 @@ uint64_t millrace_failing_stop() {
 
 uint64_t millrace_failing_failed() {
   return failed;
+}
+
+void millrace_failing_spare(bool spared_now) {
+  spared = spared_now;
 }
 
 void* malloc(size_t bytes) {

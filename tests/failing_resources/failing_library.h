@@ -34,4 +34,6 @@ void millrace_failing_start(uint32_t resource, uint64_t nth, uint64_t every);
 uint64_t millrace_failing_stop();
 // How many calls were made to fail since the last start.
 uint64_t millrace_failing_failed();
+// From now on the calls of this thread succeed and are not counted, or no longer do so.
+void millrace_failing_spare(bool spared);
 }

@@ -6,7 +6,6 @@
 // usage: LD_PRELOAD=libmillrace_failing.so failing_resources_sweep FACE RESOURCE
 //          [--device NAME] [--from N] [--to N] [--step N] [--every N] [--verbose]
 // With --every N, every N-th call after the one of that number fails, too, until the cycle ends.
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -29,7 +28,7 @@ extern "C" {
 #include <vector>
 
 #include "tests/failing_resources/cycle.h"
-#include "tests/failing_resources/failing_library.h"
+#include "tests/failing_resources/failing_control.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tiny_model.h"
 
@@ -42,19 +41,6 @@ struct Options {
   uint32_t resource = 0;
   uint64_t from = 1, to = UINT64_MAX, step = 1, every = 0;
   bool verbose = false;
-};
-
-// The functions of the preloaded library.
-struct FailingLibrary {
-  decltype(&millrace_failing_start) start = find<decltype(start)>("millrace_failing_start");
-  decltype(&millrace_failing_stop) stop = find<decltype(stop)>("millrace_failing_stop");
-  decltype(&millrace_failing_failed) failed = find<decltype(failed)>("millrace_failing_failed");
-
- private:
-  template <class Function>
-  static Function find(const char* name) {
-    return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
-  }
 };
 
 // What a child found, in memory that it shares with its parent.
@@ -91,7 +77,7 @@ CycleResult run_contained(Cycle cycle, const CycleInput& input) {
   }
 }
 
-[[noreturn]] void run_child(const Options& options, const FailingLibrary& library,
+[[noreturn]] void run_child(const Options& options, const FailingControl& library,
                             const CycleInput& input, uint64_t nth, Finding& finding) {
   if (!options.verbose) dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
   const Cycle cycle = cycle_of(options.face);
@@ -153,8 +139,8 @@ int print(const Options& options, const std::map<std::string, Line>& lines) {
 }
 
 int sweep(const Options& options) {
-  const FailingLibrary library;
-  if (library.start == nullptr) {
+  const FailingControl library;
+  if (!library.is_loaded()) {
     fmt::print(stderr, "libmillrace_failing.so is not loaded: set LD_PRELOAD\n");
     return 2;
   }

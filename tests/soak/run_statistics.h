@@ -42,6 +42,7 @@ class RunStatistics : public test::Violations {
   ByCode completed{};            // callbacks
   ByCode collected{};            // by wait, co_await and execute
   ByCode refused{};
+  Counter own_failures{0};             // allocations of the workers' own that failed
   std::array<Counter, 3> cancelled{};  // by CancelOutcome
   Counter cancel_pending{0}, resets{0}, coroutines{0}, units_closed{0}, event_fds{0};
 

@@ -1,8 +1,12 @@
 // Soak: random submit, cancel, deadline, fault and reset from eight threads, for a given time.
 // Nothing may be lost: every submitted job completes exactly once, and callback, wait and co_await
-// report the same status. Prints the counts; exit code 1 when a check fails.
+// report the same status, and a long run stops to grow (process_sample.h). Prints the counts; exit
+// code 1 when a check fails.
 //
-// usage: soak_test [--seconds N] [--seed S]
+// With --fail-every N, every N-th allocation of the library fails; that needs the preloaded
+// libmillrace_failing.so (tests/failing_resources).
+//
+// usage: soak_test [--seconds N] [--seed S] [--fail-every N]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +21,8 @@
 #include "device/faulty/faulty_device.h"
 #include "device/registry.h"
 #include "millrace/millrace.hpp"
+#include "tests/failing_resources/failing_control.h"
+#include "tests/soak/process_sample.h"
 #include "tests/soak/run_statistics.h"
 #include "tests/soak/worker.h"
 #include "tests/support/temporary_directory.h"
@@ -34,17 +40,23 @@ constexpr uint32_t kLanes = 2;
 constexpr size_t kWorkers = 8;
 // No step of a run waits longer than this; a run without progress for this long is stuck.
 constexpr seconds kStuckAfter{60};
+constexpr seconds kSampleEvery{5};
 
 struct Options {
   uint64_t seconds = 5;
   uint64_t seed = 1;
+  uint64_t fail_every = 0;  // 0: no allocation fails
 };
 
 bool parse(int count, char** words, Options& options) {
   for (int i = 1; i < count; i += 2) {
     const std::string_view name = words[i];
-    if (i + 1 == count || (name != "--seconds" && name != "--seed")) return false;
-    (name == "--seed" ? options.seed : options.seconds) = std::strtoull(words[i + 1], nullptr, 10);
+    uint64_t* const number = name == "--seconds"      ? &options.seconds
+                             : name == "--seed"       ? &options.seed
+                             : name == "--fail-every" ? &options.fail_every
+                                                      : nullptr;
+    if (number == nullptr || i + 1 == count) return false;
+    *number = std::strtoull(words[i + 1], nullptr, 10);
   }
   return true;
 }
@@ -89,14 +101,37 @@ device::FaultRates fault_rates(bool storm) {
           .slow_for = milliseconds(1)};
 }
 
+// The samples of the process, each printed at once.
+class Sampler {
+ public:
+  void tick() {
+    const auto now = steady_clock::now();
+    if (now < next_) return;
+    next_ += kSampleEvery;
+    const ProcessSample sample =
+        sample_process(std::chrono::duration<double>(now - start_).count());
+    growth_.add(sample);
+    fmt::print("{}\n", describe(sample));
+    std::fflush(stdout);
+  }
+  const Growth& growth() const noexcept { return growth_; }
+
+ private:
+  const steady_clock::time_point start_ = steady_clock::now();
+  steady_clock::time_point next_ = start_;
+  Growth growth_;
+};
+
 // Sleeps for the length of the run, with a storm every two seconds; ends the program when no job
 // completes for long.
-void watch(const RunStatistics& statistics, device::FaultPlan& faults, std::atomic<bool>& storm,
+void watch(RunStatistics& statistics, device::FaultPlan& faults, std::atomic<bool>& storm,
            const Options& options) {
   const auto end = steady_clock::now() + seconds(options.seconds);
   auto progress_at = steady_clock::now();
   uint64_t seen = 0;
+  Sampler sampler;
   for (uint64_t tick = 1; steady_clock::now() < end; ++tick) {
+    sampler.tick();
     storm.store(tick % 20 >= 17);
     faults.randomize(options.seed + tick, fault_rates(storm.load()));
     std::this_thread::sleep_for(milliseconds(100));
@@ -107,6 +142,7 @@ void watch(const RunStatistics& statistics, device::FaultPlan& faults, std::atom
     std::fputs("soak: stuck, nothing completes any more\n", stderr);
     std::_Exit(1);
   }
+  sampler.growth().check(statistics);
 }
 
 void run_workers(const World& world, device::FaultPlan& faults, std::atomic<bool>& storm,
@@ -155,8 +191,8 @@ std::string by_code(const ByCode& counters) {
   return text;
 }
 
-void print(const RunStatistics& statistics, const device::FaultCounts& faults,
-           uint64_t generations) {
+void print(const RunStatistics& statistics, const device::FaultCounts& faults, uint64_t generations,
+           uint64_t failed_allocations) {
   std::string text;
   text += fmt::format("submitted    {}\n", statistics.submitted.load());
   text +=
@@ -177,6 +213,8 @@ void print(const RunStatistics& statistics, const device::FaultCounts& faults,
                       faults.hangs, faults.slows);
   text += fmt::format("threads set aside because of hangs {}\n",
                       statistics.completed[static_cast<size_t>(StatusCode::kHung)].load());
+  text += fmt::format("allocations that were made to fail {}, of them {} of the workers' own\n",
+                      failed_allocations, statistics.own_failures.load());
   text += fmt::format("violations   {}\n", statistics.violations().size());
   for (const auto& [violation, times] : statistics.violations())
     text += fmt::format("  {} ({} times)\n", violation, times);
@@ -202,8 +240,18 @@ int run(const Options& options) {
   std::atomic<bool> storm{false};
   std::deque<SharedUnit> units;
   make_units(device, statistics, units);
-  run_workers({device, model, args, units, units.front(), storm, statistics}, *faults, storm,
-              options);
+  const test::FailingControl failing;
+  if (options.fail_every != 0 && !failing.is_loaded()) {
+    std::fputs("soak: --fail-every needs libmillrace_failing.so: set LD_PRELOAD\n", stderr);
+    return 2;
+  }
+  const test::Spared own(failing);
+  if (options.fail_every != 0)
+    failing.start(static_cast<uint32_t>(test::Resource::kMemory), options.fail_every,
+                  options.fail_every);
+  run_workers({device, model, args, units, units.front(), storm, statistics, failing}, *faults,
+              storm, options);
+  if (options.fail_every != 0) failing.stop();
   faults->heal();
   faults->end_hangs();
   settle(statistics, units);
@@ -212,7 +260,7 @@ int run(const Options& options) {
   for (const SharedUnit& shared : units) generations += shared.unit.generation();
   fmt::print("soak of {} s, seed {}, {} threads, {} units on {}\n", options.seconds, options.seed,
              kWorkers, units.size(), kDevice);
-  print(statistics, faults->counts(), generations);
+  print(statistics, faults->counts(), generations, options.fail_every != 0 ? failing.failed() : 0);
   return statistics.violations().empty() ? 0 : 1;
 }
 
@@ -222,7 +270,7 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   millrace::soak::Options options;
   if (!millrace::soak::parse(argc, argv, options)) {
-    std::fputs("usage: soak_test [--seconds N] [--seed S]\n", stderr);
+    std::fputs("usage: soak_test [--seconds N] [--seed S] [--fail-every N]\n", stderr);
     return 2;
   }
   return millrace::soak::run(options);

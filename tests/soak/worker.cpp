@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <coroutine>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "base/unique_fd.h"
@@ -30,14 +31,42 @@ struct Coroutine {
 };
 
 Coroutine collect_later(Job job, std::shared_ptr<Record> record, RunStatistics& statistics) {
+  statistics.coroutines.fetch_add(1);
   record->collected(co_await job);
   statistics.coroutines.fetch_sub(1);
+}
+
+JobCallback recording_callback(const World& world, CallbackCheck& callbacks,
+                               std::shared_ptr<Record> record) {
+  return [&failing = world.failing, &callbacks, record = std::move(record)](JobId id,
+                                                                            const Status& status) {
+    const test::Spared own(failing);
+    callbacks.called(id);
+    record->called(status);
+  };
+}
+
+// In the callback of another job.
+void submit_next(const World& world, CallbackCheck& callbacks, Unit& unit) {
+  JobArgs next = world.args;
+  next.callback = recording_callback(world, callbacks, std::make_shared<Record>(world.statistics));
+  Result<Job> submitted = unit.try_submit(world.model, next);
+  if (!submitted.ok()) return world.statistics.was_refused(submitted.status());
+  world.statistics.submitted.fetch_add(1);
+  callbacks.accepted();
+  submitted->detach();
 }
 
 }  // namespace
 
 void Worker::run(const std::atomic<bool>& stop) {
-  while (!stop.load(std::memory_order_relaxed)) step();
+  while (!stop.load(std::memory_order_relaxed)) {
+    try {
+      step();
+    } catch (const std::bad_alloc&) {  // where allocations are made to fail
+      world_.statistics.own_failures.fetch_add(1);
+    }
+  }
   for (Held& held : held_) collect(held);
   held_.clear();
 }
@@ -69,22 +98,12 @@ JobArgs Worker::random_job(CallbackCheck& callbacks, const std::shared_ptr<Recor
                            Unit* again) {
   JobArgs job = world_.args;
   if (below(5) == 0) job.deadline = steady_clock::now() + up_to(milliseconds(3));
-  if (below(10) != 0) again = nullptr;
-  job.callback = [world = world_, &callbacks, record, again](JobId id, const Status& status) {
-    callbacks.called(id);
-    record->called(status);
-    if (again == nullptr) return;
-    JobArgs next = world.args;
-    const auto next_record = std::make_shared<Record>(world.statistics);
-    next.callback = [&callbacks, next_record](JobId next_id, const Status& next_status) {
-      callbacks.called(next_id);
-      next_record->called(next_status);
-    };
-    Result<Job> submitted = again->try_submit(world.model, next);
-    if (!submitted.ok()) return world.statistics.was_refused(submitted.status());
-    world.statistics.submitted.fetch_add(1);
-    callbacks.accepted();
-    submitted->detach();
+  job.callback = recording_callback(world_, callbacks, record);
+  if (again == nullptr || below(10) != 0) return job;
+  job.callback = [first = std::move(job.callback), world = world_, &callbacks, again](
+                     JobId id, const Status& status) {
+    first(id, status);
+    submit_next(world, callbacks, *again);
   };
   return job;
 }
@@ -134,16 +153,15 @@ void Worker::submit_several() {
   std::vector<Job> jobs(args.size());
   const Result<size_t> taken = shared.unit.try_submit_n(world_.model, args, jobs);
   if (!taken.ok()) return refused(shared.unit, taken.status());
-  for (size_t i = 0; i < *taken; ++i) {
-    accepted(shared.callbacks);
-    dispose({std::move(jobs[i]), records[i]});
-  }
+  for (size_t i = 0; i < *taken; ++i) accepted(shared.callbacks);
+  for (size_t i = 0; i < *taken; ++i) dispose({std::move(jobs[i]), records[i]});
 }
 
 void Worker::execute() {
   const Status status = world_.executing.unit.execute(world_.model, world_.args);
   switch (status.code()) {
     case StatusCode::kUnitDegraded:
+    case StatusCode::kOutOfMemory:
       world_.statistics.refused_or_failed.fetch_add(1);
       return refused(world_.executing.unit, status);
     default:
@@ -196,7 +214,6 @@ void Worker::dispose(Held held) {
     case 1:
       return;  // the handle waits
     case 2:
-      world_.statistics.coroutines.fetch_add(1);
       collect_later(std::move(held.job), held.record, world_.statistics);
       return;
     case 3:
@@ -243,13 +260,10 @@ void Worker::wait_for_some() {
   if (held_.empty()) return;
   std::vector<Job*> jobs;
   for (Held& held : held_) jobs.push_back(&held.job);
-  if (below(8) == 0) {
-    world_.statistics.expect(wait_all(jobs, std::chrono::nanoseconds::max()).ok(),
-                             "wait_all failed");
-  } else {
-    world_.statistics.expect(wait_any(jobs, std::chrono::nanoseconds::max()).ok(),
-                             "wait_any failed");
-  }
+  const Status waited = below(8) == 0 ? wait_all(jobs, std::chrono::nanoseconds::max())
+                                      : wait_any(jobs, std::chrono::nanoseconds::max()).status();
+  world_.statistics.expect(waited.ok() || waited.code() == StatusCode::kOutOfMemory,
+                           "wait_all or wait_any failed");
   std::erase_if(held_, [this](Held& held) {
     if (!held.job.is_completed()) return false;
     collect(held);

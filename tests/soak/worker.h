@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "millrace/millrace.hpp"
+#include "tests/failing_resources/failing_control.h"
 #include "tests/soak/run_statistics.h"
 
 namespace millrace::soak {
@@ -32,6 +33,7 @@ struct World {
   SharedUnit& executing;           // one of them, on which execute is called, too
   const std::atomic<bool>& storm;  // jobs hang so often that only watched units get some
   RunStatistics& statistics;
+  const test::FailingControl& failing;
 };
 
 class Worker {
