@@ -23,6 +23,10 @@ Lanes::~Lanes() {
   impl_->stop();
 }
 
+Status Lanes::fill_up() {
+  return impl_->fill_up();
+}
+
 uint32_t Lanes::count() const noexcept {
   return impl_->count();
 }
@@ -51,22 +55,45 @@ Status Lanes::Impl::start() {
   if (started_.load(std::memory_order_acquire)) return {};
   const std::lock_guard lock(threads_mutex_);
   if (started_.load(std::memory_order_relaxed)) return {};
-  uint32_t running = 0;
-  while (running < wanted_ && start_lane_locked()) ++running;
-  live_.store(running, std::memory_order_seq_cst);
-  if (running == 0 && wanted_ != 0)
+  live_.store(0, std::memory_order_seq_cst);
+  start_missing_locked();
+  if (count() == 0 && wanted_ != 0)
     return {StatusCode::kResourceExhausted, "the system refused every thread for the lanes"};
-  if (running < wanted_)
-    log_format(LogLevel::kError, "queue", "only {} of {} lanes could be started", running, wanted_);
   started_.store(true, std::memory_order_release);
   return {};
 }
 
-Status Lanes::Impl::ready() {
+Status Lanes::Impl::fill_up() {
   MILLRACE_RETURN_IF_ERROR(start());
+  if (count() < wanted_) {
+    const std::lock_guard lock(threads_mutex_);
+    start_missing_locked();
+  }
   if (count() != 0) return {};
   return {StatusCode::kNoLane,
-          "no lane is left to run on: every one was given up because its request hung"};
+          "no lane is left to run on: every one was given up because its request hung, and no "
+          "thread could be started instead"};
+}
+
+// Requirement: threads_mutex_ is held.
+void Lanes::Impl::start_missing_locked() {
+  const uint32_t before = count();
+  while (!stopping_ && count() < wanted_ && start_lane_locked())
+    live_.fetch_add(1, std::memory_order_seq_cst);
+  if (count() < wanted_ && count() != before)
+    log_format(LogLevel::kError, "queue", "only {} of {} lanes could be started", count(), wanted_);
+}
+
+// On a lane that is about to sleep.
+void Lanes::Impl::start_missing_when_idle() {
+  constexpr std::chrono::seconds kEvery{1};
+  if (count() >= wanted_) [[likely]]
+    return;
+  const std::lock_guard lock(threads_mutex_);
+  const Deadline now = std::chrono::steady_clock::now();
+  if (now < try_again_at_) return;
+  try_again_at_ = now + kEvery;
+  start_missing_locked();
 }
 
 // Starts a thread with the first id that is free. Requirement: threads_mutex_ is held.
@@ -166,6 +193,7 @@ bool Lanes::Impl::find_work(LaneId lane, std::shared_ptr<Source>& held) {
     if (spin.until([&] { return poll(held); })) break;
     if (held && !let_go(*held)) break;
     held.reset();
+    start_missing_when_idle();
     if (!sleepers_.park(lane, [this] { return !ready_.empty(); })) return false;
   }
   sleepers_.end_search();
@@ -229,6 +257,8 @@ void Lanes::Impl::give_back_late(LaneId lane) noexcept {
   {
     const std::lock_guard lock(threads_mutex_);
     --quarantined_;
+    // Its place may have been filled meanwhile.
+    slots_[lane].retired |= count() >= wanted_;
     if (slots_[lane].retired) return;
     live_.fetch_add(1, std::memory_order_seq_cst);
   }
@@ -266,8 +296,7 @@ void Lanes::Impl::come_back(LaneId lane) {
   const std::lock_guard lock(threads_mutex_);
   slots_[lane].in_use = false;
   --quarantined_;
-  if (stopping_ || live_.load(std::memory_order_relaxed) >= wanted_) return;
-  if (start_lane_locked()) live_.fetch_add(1, std::memory_order_seq_cst);
+  start_missing_locked();
 }
 
 // Without lanes, the thread that adds work makes it fail.

@@ -12,6 +12,8 @@
 #include <memory>
 #include <optional>
 
+#include "base/status.h"
+
 namespace millrace::queue {
 
 struct LanesOptions {
@@ -32,13 +34,19 @@ struct LanesOptions {
 class Lanes {
  public:
   // Starts the threads. When the system refuses some of them the others serve: count() is what was
-  // started, and a line is logged.
+  // started, and a line is logged. What is missing is tried again by fill_up(), when a unit is made
+  // or reset, and at most once a second when a lane has nothing to do.
   explicit Lanes(LanesOptions options);
   // Ends the threads and joins them. A thread whose request hung and was given up (see Unit) is
   // left alone: it ends by itself if the request ever does.
   ~Lanes();
   Lanes(const Lanes&) = delete;
   Lanes& operator=(const Lanes&) = delete;
+
+  // Starts the lanes that are missing, as far as the system lets it. OK when there is at least one
+  // lane; kResourceExhausted when the system has refused every thread so far, kNoLane when all that
+  // were started have been given up. Thread-safe.
+  Status fill_up();
 
   // Lanes that run requests now: those that were started, less those that were given up and could
   // not be replaced.

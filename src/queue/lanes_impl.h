@@ -30,9 +30,8 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   // Starts the threads; later calls do nothing. kResourceExhausted when not one could be
   // started; a later call tries again.
   Status start();
-  // Whether there is a lane to run on, after a call of start(): kNoLane when every one was given
-  // up, kResourceExhausted as start().
-  Status ready();
+  // See Lanes::fill_up.
+  Status fill_up();
   // Ends the threads: joins them, except those that were given up.
   void stop();
 
@@ -85,6 +84,8 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   void notify_closer(const Source& source) noexcept;
   void fail_ready() noexcept;
   bool start_lane_locked();
+  void start_missing_locked();
+  void start_missing_when_idle();
   void come_back(LaneId lane);
 
   const uint32_t wanted_;
@@ -109,7 +110,8 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   std::atomic<bool> started_{false};
   bool stopping_ = false;
   uint32_t quarantined_ = 0;
-  std::deque<Slot> slots_;  // by LaneId; the fields but `spin` under threads_mutex_
+  Deadline try_again_at_{};  // when an idle lane may next start those that are missing
+  std::deque<Slot> slots_;   // by LaneId; the fields but `spin` under threads_mutex_
 };
 
 }  // namespace millrace::queue

@@ -66,7 +66,7 @@ Result<std::unique_ptr<Unit>> Unit::create(Lanes& lanes, UnitOptions options) {
     MILLRACE_RETURN_IF_ERROR(check(options));
     if (!options.own_thread)
       MILLRACE_RETURN_IF_ERROR(
-          lanes.impl()->ready().with_context(fmt::format("unit '{}'", options.name)));
+          lanes.fill_up().with_context(fmt::format("unit '{}'", options.name)));
     UnitId id = UnitId::take();
     if (id.value() == 0)
       return Status(

@@ -192,7 +192,7 @@ Status Unit::Impl::reset() {
   const std::lock_guard lock(failure_mutex_);
   if (closed_.load(std::memory_order_seq_cst)) return closed_status_;
   if (state() != UnitState::kDegraded) return {};
-  MILLRACE_RETURN_IF_ERROR(lanes_->ready());
+  MILLRACE_RETURN_IF_ERROR(lanes_->fill_up());
   failure_ = Status();
   generation_.fetch_add(1, std::memory_order_relaxed);
   state_.store(UnitState::kHealthy, std::memory_order_seq_cst);

@@ -338,6 +338,8 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<device::Device>
   MILLRACE_ASSIGN_OR_RETURN(
       std::shared_ptr<Executor> executor,
       Executor::of(std::move(device), std::move(program), lanes_for(map, options.placement)));
+  // The number of lanes limits what the session uses, for good.
+  MILLRACE_RETURN_IF_ERROR(executor->lanes().fill_up());
   auto impl = std::make_unique<Impl>(std::move(columns), std::move(executor), options);
   MILLRACE_RETURN_IF_ERROR(impl->make_units(options));
   return std::unique_ptr<Session>(new Session(std::move(impl)));

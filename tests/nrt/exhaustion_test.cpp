@@ -1,4 +1,5 @@
 // What calls return when the system refuses to start another thread.
+#include "tests/nrt/fresh_process.h"
 #include "tests/nrt/nrt_fixture.h"
 #include "tests/support/thread_refusal.h"
 
@@ -20,6 +21,25 @@ TEST_F(Exhaustion, OfThreadsIsNoResourceUntilThereIsOne) {
   EXPECT_EQ(NRTA_SEQ_GET_SEQ_NUM(sequence), 1u);
   await(sequence);
   EXPECT_EQ(ret, NRT_SUCCESS);
+}
+
+// Of a device that computes nothing, which needs no thread but the lanes.
+class ExhaustionAtTheStart : public testing::Test {
+ protected:
+  const ScopedEnvironment device_{"MILLRACE_DEVICE", "null"};
+};
+
+TEST_F(ExhaustionAtTheStart, IsNoResourceOfInitAndSaysWhatIsMissing) {
+  const auto start = [] {
+    {
+      const ThreadRefusal refusal;
+      EXPECT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_RESOURCE);
+      EXPECT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_RESOURCE);
+    }
+    EXPECT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
+    nrt_close();
+  };
+  EXPECT_FRESH(start(), "nrt_init: NRT_RESOURCE: the system refused every thread for the lanes");
 }
 
 }  // namespace

@@ -71,6 +71,7 @@ Status Runtime::start() {
                             device::open_device_of_program());
   // A request that hung may have kept the device of an earlier nrt_init alive.
   MILLRACE_RETURN_IF_ERROR(device::apply_faults_of_environment(*device));
+  MILLRACE_RETURN_IF_ERROR(device->lanes().fill_up());
   if (settings.implicit_async_wanted) warn_of_implicit_async();
   log_start(settings, *device);
   now.running.reset(new Runtime(settings, std::move(device)));
@@ -132,6 +133,7 @@ uint32_t Runtime::least_used_core() const {
 }
 
 Result<std::shared_ptr<Model>> Runtime::load(std::span<const std::byte> bytes, int32_t core) {
+  MILLRACE_RETURN_IF_ERROR(device_->lanes().fill_up());
   MILLRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const device::Program> program,
                             programs_.load(bytes));
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Executor> executor,
