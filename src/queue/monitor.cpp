@@ -1,5 +1,6 @@
 #include "queue/monitor.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -10,6 +11,15 @@
 #include "queue/process_wide.h"
 
 namespace millrace::queue {
+namespace {
+
+// The longest sleep while there are calls to make: so much of a stop of the process may go
+// unnoticed.
+constexpr std::chrono::milliseconds kLongestSleep{100};
+
+constinit LateWakes late_wakes_of_process;
+
+}  // namespace
 
 class Monitor::Impl {
  public:
@@ -34,8 +44,12 @@ void Monitor::Impl::run() {
       changed.wait(lock);
       continue;
     }
-    if (const Deadline next = calls.begin()->due_; next > std::chrono::steady_clock::now()) {
-      changed.wait_until(lock, next);
+    const Deadline now = std::chrono::steady_clock::now();
+    if (const Deadline next = calls.begin()->due_; next > now) {
+      const Deadline wake = std::min<Deadline>(next, now + kLongestSleep);
+      late_wakes_of_process.sleeps_until(wake);
+      changed.wait_until(lock, wake);
+      late_wakes_of_process.woke(std::chrono::steady_clock::now());
       continue;
     }
     const std::shared_ptr<Watched> due = calls.begin()->self_.lock();
@@ -48,6 +62,10 @@ void Monitor::Impl::run() {
 
 std::shared_ptr<Monitor> Monitor::instance() {
   return process_wide<Monitor>();
+}
+
+const LateWakes& Monitor::late_wakes() noexcept {
+  return late_wakes_of_process;
 }
 
 Monitor::Monitor() : impl_(std::make_shared<Impl>()) {}

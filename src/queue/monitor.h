@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "millrace/execution.hpp"
+#include "queue/late_wakes.h"
 
 namespace millrace::queue {
 
@@ -39,6 +40,9 @@ class Monitor {
   ~Monitor();
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
+
+  // How late the monitors of this process have woken: they wake often while a request is watched.
+  static const LateWakes& late_wakes() noexcept;
 
   // Starts the thread unless it runs. kResourceExhausted when the system refuses one, kOutOfMemory.
   Status start() noexcept;

@@ -212,7 +212,8 @@ void Unit::Impl::begin_close() noexcept {
   const std::lock_guard lock(watch_mutex_);
   if (closed_.exchange(true, std::memory_order_seq_cst)) return;
   closed_at_ = std::chrono::steady_clock::now();
-  stuck_request(closed_at_, std::chrono::nanoseconds::max());  // progress counts from here
+  // Progress counts from here.
+  stuck_request(closed_at_ - Monitor::late_wakes().noticed(), std::chrono::nanoseconds::max());
   ring_.close();
   room_.changed();
 }
@@ -251,13 +252,21 @@ void Unit::Impl::take_from_lanes() {
       std::min<std::chrono::nanoseconds>(patience, std::chrono::milliseconds(50));
   const auto long_wait = std::min<std::chrono::nanoseconds>(patience / 2, kLongClose);
   bool logged = false;
-  while (!lanes_->reclaim(*this, std::chrono::steady_clock::now() + look_again)) {
+  const std::chrono::nanoseconds stopped_before = Monitor::late_wakes().noticed();
+  LateWakes own;  // the monitor need not be watching
+  for (;;) {
+    const Deadline wake = std::chrono::steady_clock::now() + look_again;
+    own.sleeps_until(wake);
+    if (lanes_->reclaim(*this, wake)) return;
     const std::lock_guard lock(watch_mutex_);
     const Deadline now = std::chrono::steady_clock::now();
+    own.woke(now);
     const uint64_t running = ring_.running();
     if (running != 0 && now - closed_at_ >= long_wait && !std::exchange(logged, true))
       log_close_waits(running, patience);
-    if (const uint64_t stuck = stuck_request(now, patience); stuck != 0) give_up(stuck, patience);
+    const Deadline without_stops = now - stopped_before - own.noticed();
+    if (const uint64_t stuck = stuck_request(without_stops, patience); stuck != 0)
+      give_up(stuck, patience);
   }
 }
 

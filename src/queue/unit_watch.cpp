@@ -67,13 +67,14 @@ Deadline Unit::Impl::check_progress(Deadline now) {
     if (ring_.is_idle() || watching_.exchange(true, std::memory_order_seq_cst)) return kNoDeadline;
   }
   const std::lock_guard lock(watch_mutex_);
-  if (const uint64_t stuck = stuck_request(now, options_.watchdog); stuck != 0)
+  const Deadline without_stops = now - Monitor::late_wakes().total(now);
+  if (const uint64_t stuck = stuck_request(without_stops, options_.watchdog); stuck != 0)
     give_up(stuck, options_.watchdog);
   return now + options_.watchdog / 4;
 }
 
-// The running request, when it was seen to make no progress for that long; else 0. Requirement:
-// watch_mutex_ is held.
+// The running request, when it was seen to make no progress for that long; else 0. `now` leaves out
+// the time in which the process was stopped. Requirement: watch_mutex_ is held.
 uint64_t Unit::Impl::stuck_request(Deadline now, std::chrono::nanoseconds patience) {
   const uint64_t running = ring_.running();
   const uint64_t marks = running_->control.marks();

@@ -4,6 +4,7 @@
 
 #include "tests/nrt/nrt_fixture.h"
 #include "tests/support/log_capture.h"
+#include "tests/support/stop_process.h"
 
 namespace millrace::test {
 namespace {
@@ -40,6 +41,25 @@ TEST_F(Watched, IsNotWaitedForByCloseForLonger) {
   executions().await_hangs(hangs_before + 1);
   nrt_close();
   EXPECT_EQ(ret, NRT_TIMEOUT);
+}
+
+class StoppedProcess : public NrtModelTest {
+ protected:
+  StoppedProcess() : NrtModelTest("faulty-cpu", {{"NEURON_RT_EXEC_TIMEOUT", "2"}}) {}
+};
+
+TEST_F(StoppedProcess, IsNoTimeOfAnExecution) {
+  // Another test may have used the device.
+  const uint64_t holds_before = executions().counts().holds;
+  executions().hold();
+  NRT_STATUS ret = kUntouched;
+  nrta_seq_t sequence = 0;
+  ASSERT_EQ(schedule(&ret, &sequence), NRT_SUCCESS);
+  executions().await_holds(holds_before + 1);
+  stop_this_process_for(std::chrono::milliseconds(2500));
+  executions().release();
+  await(sequence);
+  EXPECT_EQ(ret, NRT_SUCCESS);
 }
 
 class WatchedForLonger : public Watched {

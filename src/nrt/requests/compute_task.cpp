@@ -9,6 +9,7 @@
 #include "memory/heap_block.h"
 #include "nrt/requests/nan_check.h"
 #include "nrt/trace/execution_scope.h"
+#include "queue/monitor.h"
 #include "runtime/run_job.h"
 
 namespace millrace::nrt {
@@ -20,19 +21,24 @@ class TimeLimit final : public queue::ProgressObserver {
   TimeLimit(queue::RunControl& control, std::chrono::nanoseconds limit)
       : control_(control),
         end_(std::chrono::steady_clock::now() + limit),
+        stopped_before_(queue::Monitor::late_wakes().noticed()),
         observed_(control, *this) {}
 
   bool passed() const noexcept { return passed_; }
 
   void on_progress(const queue::RunControl&) noexcept override {
-    if (passed_ || std::chrono::steady_clock::now() < end_) return;
+    const Deadline now = std::chrono::steady_clock::now();
+    if (passed_ || now < end_) return;
+    // The time in which the process was stopped does not count.
+    if (now - (queue::Monitor::late_wakes().total(now) - stopped_before_) < end_) return;
     passed_ = true;
     control_.request_stop(control_.sequence());
   }
 
  private:
   queue::RunControl& control_;
-  const std::chrono::steady_clock::time_point end_;
+  const Deadline end_;
+  const std::chrono::nanoseconds stopped_before_;
   bool passed_ = false;
   const queue::ObserverScope observed_;
 };
