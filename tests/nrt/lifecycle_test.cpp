@@ -2,10 +2,13 @@
 #include <sys/wait.h>
 
 #include <atomic>
+#include <fstream>
 
 #include "tests/nrt/event_fd.h"
 #include "tests/nrt/fresh_process.h"
 #include "tests/nrt/nrt_fixture.h"
+#include "tests/support/log_capture.h"
+#include "tests/support/temporary_directory.h"
 
 namespace millrace::test {
 namespace {
@@ -133,6 +136,25 @@ TEST_F(LifeCycle, AFailedInitMayBeTriedAgain) {
     expect_refused(NRT_CLOSED);
   }
   EXPECT_EQ(init(), NRT_SUCCESS);
+}
+
+TEST_F(LifeCycle, ADevicePluginThatCannotBeLoadedIsInvalidAndNamed) {
+  nrt_close();
+  const TemporaryDirectory directory;
+  std::ofstream(directory.file("libmillrace-broken.so")) << "no library";
+  const ScopedEnvironment device(
+      {{"MILLRACE_PLUGIN_DIR", directory.path().string()}, {"MILLRACE_DEVICE", "broken"}});
+  const LogCapture log(LogLevel::kError);
+  EXPECT_EQ(init(), NRT_INVALID);
+  EXPECT_EQ(log.count("the plugin of device \"broken\" cannot be loaded"), 1u);
+}
+
+TEST_F(LifeCycle, ADeviceWithoutAPluginIsInvalidAndNamed) {
+  nrt_close();
+  const ScopedEnvironment device("MILLRACE_DEVICE", "nosuch");
+  const LogCapture log(LogLevel::kError);
+  EXPECT_EQ(init(), NRT_INVALID);
+  EXPECT_EQ(log.count("libmillrace-nosuch.so"), 1u);
 }
 
 TEST_F(LifeCycle, AForkedChildIsUninitializedAndTheParentGoesOn) {

@@ -56,6 +56,8 @@ NRT_STATUS load(const char* call, const void* bytes, size_t size, int32_t core, 
       return report(call, NRT_LOAD_NOT_ENOUGH_NC, known.message());
     Result<std::shared_ptr<Model>> loaded =
         runtime.load(std::span(static_cast<const std::byte*>(bytes), size), core);
+    if (loaded.status().code() == StatusCode::kUnsupported)
+      return report(call, NRT_UNSUPPORTED_NEFF_VERSION, loaded.status().message());
     if (!loaded.ok()) return report(call, loaded.status());
     trace::note_core(static_cast<int>((*loaded)->core()));
     log_model(call, **loaded);

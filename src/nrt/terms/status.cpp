@@ -73,6 +73,7 @@ NRT_STATUS to_nrt_status(StatusCode code) noexcept {
     case StatusCode::kNotFound:
     case StatusCode::kInvalidJobId:
     case StatusCode::kCorruptData:
+    case StatusCode::kUnsupported:  // of a model, nrt_load gives NRT_UNSUPPORTED_NEFF_VERSION
       return NRT_INVALID;
     case StatusCode::kQueueFull:
       return NRT_QUEUE_FULL;
@@ -82,8 +83,6 @@ NRT_STATUS to_nrt_status(StatusCode code) noexcept {
       return NRT_RESOURCE;
     case StatusCode::kBusy:
       return NRT_EXEC_NC_BUSY;
-    case StatusCode::kUnsupported:
-      return NRT_UNSUPPORTED_NEFF_VERSION;
     case StatusCode::kHung:
     case StatusCode::kDeadlineExceeded:
       return NRT_TIMEOUT;
