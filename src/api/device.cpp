@@ -8,6 +8,7 @@
 #include "api/model_impl.h"
 #include "api/unit_core.h"
 #include "base/contained.h"
+#include "base/forked_child.h"
 #include "base/status.h"
 #include "device/registry.h"
 #include "runtime/create_unit.h"
@@ -34,6 +35,7 @@ class Device::Impl {
   }
 
   void close_units() {
+    if (is_forked_child()) return;
     for (const std::weak_ptr<UnitCore>& known : units_)
       if (const std::shared_ptr<UnitCore> unit = known.lock()) unit->unit().close();
   }
@@ -83,6 +85,7 @@ Device::~Device() {
 }
 
 Result<Model> Device::load(const std::string& path) const {
+  if (is_forked_child()) return forked_status();
   return contained([&]() -> Result<Model> {
     MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
                               runtime::load_program(path, *impl_->device()));
@@ -94,6 +97,7 @@ Result<Model> Device::load(const std::string& path) const {
 }
 
 Result<Unit> Device::create_unit(UnitOptions options) {
+  if (is_forked_child()) return forked_status();
   return contained([&]() -> Result<Unit> {
     MILLRACE_ASSIGN_OR_RETURN(
         std::unique_ptr<queue::Unit> unit,

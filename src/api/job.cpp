@@ -67,7 +67,9 @@ Status Job::collect(const Status& status) noexcept {
 Status Job::wait(nanoseconds timeout) {
   if (!to_collect()) return no_job();
   const Status status = unit_->unit().wait(id_, timeout);
-  return status.code() == StatusCode::kPending ? status : collect(status);
+  const bool is_final =
+      status.code() != StatusCode::kPending && status.code() != StatusCode::kForked;
+  return is_final ? collect(status) : status;
 }
 
 Status Job::wait() {

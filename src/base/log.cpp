@@ -14,6 +14,8 @@
 #include <string>
 #include <utility>
 
+#include "base/cancellation.h"
+#include "base/forked_child.h"
 #include "base/never_destroyed.h"
 #include "base/seen_reasons.h"
 
@@ -118,6 +120,7 @@ LogLevel log_level_of_environment(LogLevel otherwise) {
 void log_to_fd(int fd, LogLevel level, std::string_view component, std::string_view line) {
   fmt::memory_buffer text;
   fmt::format_to(std::back_inserter(text), "[{}] {}: {}\n", to_string(level), component, line);
+  const CancellationOff whole;
   // A log line that cannot be written has nowhere else to go.
   [[maybe_unused]] const ssize_t written = ::write(fd, text.data(), text.size());
 }
@@ -159,8 +162,14 @@ bool log_enabled(LogLevel level) noexcept {
 void log(LogLevel level, std::string_view component, std::string_view line) noexcept {
   if (!log_enabled(level)) return;
   SinkState& state = sink_state();
+  const CancellationOff whole;
   try {
-    const std::lock_guard lock(state.mutex);
+    std::unique_lock lock(state.mutex, std::defer_lock);
+    // In a forked child a thread that does not exist there may hold it: then the line is lost.
+    if (!is_forked_child())
+      lock.lock();
+    else if (!lock.try_lock())
+      return;
     if (!state.sink) return;
     if (level == LogLevel::kError && !is_wanted(state, component, line)) return;
     state.sink(level, component, line);

@@ -67,7 +67,8 @@ LogLevel log_level_of_environment(LogLevel otherwise);
 // True when a line of this level would reach a sink: asks before building an expensive message.
 bool log_enabled(LogLevel level) noexcept;
 
-// A line that the sink throws at, or for which there is no memory, is lost.
+// A line that the sink throws at, or for which there is no memory, is lost. A sink must not end its
+// thread.
 void log(LogLevel level, std::string_view component, std::string_view line) noexcept;
 
 // The same with a line that is formatted, if it would reach a sink.

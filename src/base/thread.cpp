@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/forked_child.h"
 #include "base/format_status.h"
 
 namespace millrace {
@@ -32,10 +33,13 @@ class AllSignalsBlocked {
 }  // namespace
 
 Result<std::thread> start_thread(const char* name, std::function<void()> body) {
+  if (is_forked_child()) return forked_status();
+  MILLRACE_RETURN_IF_ERROR(watch_for_forks());
   const AllSignalsBlocked blocked;
   try {
     return std::thread([name, body = std::move(body)] {
       pthread_setname_np(pthread_self(), name);
+      pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
       body();
     });
   } catch (const std::system_error& error) {

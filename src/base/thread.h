@@ -1,5 +1,5 @@
-// Threads of the library: named, and with all signals blocked, so that the program's handlers run
-// on the program's own threads.
+// Threads of the library: named; with all signals blocked, so that the program's handlers run on
+// the program's own threads; and not to be cancelled, which would lose what they are to do.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 namespace millrace {
 
 // Starts `body` on a new thread. `name` has at most 15 characters (a limit of the kernel).
-// kResourceExhausted when the system refuses a thread, kOutOfMemory; then `body` is destroyed
-// without having run.
+// kResourceExhausted when the system refuses a thread, kOutOfMemory, kForked; then `body` is
+// destroyed without having run.
 Result<std::thread> start_thread(const char* name, std::function<void()> body);
 
 // Lets the calling thread run on the logical processor `core` only. kIoError, with the reason,

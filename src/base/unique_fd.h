@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "base/cancellation.h"
+
 namespace millrace {
 
 class UniqueFd {
@@ -18,7 +20,9 @@ class UniqueFd {
     return *this;
   }
   ~UniqueFd() {
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ < 0) return;
+    const CancellationOff whole;
+    ::close(fd_);
   }
 
   int get() const noexcept { return fd_; }

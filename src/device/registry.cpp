@@ -10,7 +10,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/cancellation.h"
 #include "base/environment.h"
+#include "base/forked_child.h"
 #include "device/faulty/faulty_device.h"
 #include "device/null/null_device.h"
 
@@ -112,6 +114,8 @@ Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptio
   if (!is_device_name(name))
     return invalid_argument(fmt::format(
         "\"{}\" is no device name: lower-case letters, digits, '-' and '_' only", name));
+  if (is_forked_child()) return forked_status();
+  const CancellationOff whole;
   Registry& state = registry();
   const std::lock_guard lock(state.mutex);
   return open_locked(state, name, options);

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/forked_child.h"
 #include "base/log.h"
 
 namespace millrace::memory {
@@ -73,6 +74,7 @@ Mapping::Cache& Mapping::cache() {
 }
 
 Result<std::shared_ptr<Mapping>> Mapping::create(size_t bytes, const std::string& file_name) {
+  if (is_forked_child()) return forked_status();
   Source source;
   source.fd = UniqueFd(::memfd_create(file_name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!source.fd && (errno == EMFILE || errno == ENFILE))
@@ -95,6 +97,7 @@ Result<std::shared_ptr<Mapping>> Mapping::create(size_t bytes, const std::string
 }
 
 Result<std::shared_ptr<Mapping>> Mapping::open(int fd, size_t bytes) {
+  if (is_forked_child()) return forked_status();
   Source source;
   source.fd = UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (!source.fd) return cannot_map(fd, bytes, std::strerror(errno));
@@ -166,9 +169,12 @@ std::shared_ptr<Mapping> Mapping::hold(void* data, size_t bytes) {
 }
 
 Mapping::~Mapping() {
-  device_side_.reset();  // reads the memory once more
+  if (is_forked_child())
+    static_cast<void>(device_side_.release());
+  else
+    device_side_.reset();  // reads the memory once more
   ::munmap(data_, bytes_);
-  if (!cached_) return;
+  if (!cached_ || is_forked_child()) return;
   const std::lock_guard lock(cache().mutex);
   // The entry may already belong to a larger mapping of the same file.
   const auto entry = cache().entries.find(key_);

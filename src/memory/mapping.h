@@ -9,7 +9,7 @@
 // returns that mapping. This works for regular files, memfds among them; a dma-buf gets a new
 // mapping of the same pages each time.
 //
-// Thread-safe.
+// Thread-safe. A forked child gets no further mapping (kForked), and may unmap those it has.
 #pragma once
 
 #include <sys/types.h>

@@ -3,7 +3,7 @@
 #include <new>
 #include <utility>
 
-#include "queue/dispatcher.h"
+#include "base/forked_child.h"
 #include "queue/unit_impl.h"
 
 namespace millrace::queue {

@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/cancellation.h"
+
 namespace millrace::queue {
 namespace {
 
@@ -25,6 +27,7 @@ Result<UniqueFd> duplicate(int fd) {
 }  // namespace
 
 void FdNotifier::add_one(const UniqueFd& fd) noexcept {
+  const CancellationOff whole;
   pollfd ready{fd.get(), POLLOUT, 0};
   // A pipe without a reader shows an error as well; writing to it would raise a signal.
   if (::poll(&ready, 1, 0) != 1 || ready.revents != POLLOUT) return;

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <new>
 
+#include "base/cancellation.h"
 #include "base/float_environment.h"
+#include "base/forked_child.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "base/topology.h"
@@ -20,6 +22,11 @@ Lanes::Lanes(LanesOptions options) : impl_(std::make_shared<Impl>(options)) {
 }
 
 Lanes::~Lanes() {
+  if (is_forked_child()) {
+    never_destroy(impl_);
+    return;
+  }
+  const CancellationOff whole;
   impl_->stop();
 }
 

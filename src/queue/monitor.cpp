@@ -6,7 +6,9 @@
 #include <mutex>
 #include <thread>
 
+#include "base/cancellation.h"
 #include "base/contained.h"
+#include "base/forked_child.h"
 #include "base/thread.h"
 #include "queue/process_wide.h"
 
@@ -71,6 +73,11 @@ const LateWakes& Monitor::late_wakes() noexcept {
 Monitor::Monitor() : impl_(std::make_shared<Impl>()) {}
 
 Monitor::~Monitor() {
+  if (is_forked_child()) {
+    never_destroy(impl_);
+    return;
+  }
+  const CancellationOff whole;
   {
     const std::lock_guard lock(impl_->mutex);
     impl_->stopping = true;

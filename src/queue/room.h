@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "base/cancellation.h"
 #include "millrace/execution.hpp"
 
 namespace millrace::queue {
@@ -17,6 +18,7 @@ class Room {
   // place and then reads `waiting_`. At least one of the two sees the other.
   template <class HasRoom>
   bool wait_until(Deadline deadline, HasRoom&& has_room) {
+    const CancellationOff whole;
     std::unique_lock lock(mutex_);
     waiting_.fetch_add(1, std::memory_order_seq_cst);
     const bool had = changed_.wait_until(lock, deadline, has_room);

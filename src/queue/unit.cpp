@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/contained.h"
+#include "base/forked_child.h"
 #include "base/hooks.h"
 #include "queue/unit_impl.h"
 
@@ -87,23 +88,28 @@ Result<std::unique_ptr<Unit>> Unit::create(Lanes& lanes, UnitOptions options) {
 }
 
 Unit::~Unit() {
-  impl_->close();
+  if (is_forked_child())
+    never_destroy(impl_);
+  else
+    impl_->close();
 }
 
 void Unit::close() {
-  impl_->close();
+  if (!is_forked_child()) impl_->close();
 }
 
 void Unit::begin_close() noexcept {
-  impl_->begin_close();
+  if (!is_forked_child()) impl_->begin_close();
 }
 
 Result<SequenceId> Unit::claim(SubmitOptions& options, PreparedCall& callback, Patience patience,
                                Deadline limit) {
+  if (is_forked_child()) return forked_status();
   return impl_->claim(options, callback, patience, limit);
 }
 
 Result<SubmittedRange> Unit::claim_n(uint32_t count, Deadline deadline) {
+  if (is_forked_child()) return forked_status();
   const Result<SequenceId> first = impl_->claim_n(count, deadline);
   if (!first.ok()) return first.status();
   return SubmittedRange{*first, count};
@@ -122,6 +128,7 @@ void Unit::publish_n(const SubmittedRange& range, Deadline deadline) noexcept {
 }
 
 std::optional<Unit::InlineRun> Unit::begin_inline() {
+  if (is_forked_child()) return std::nullopt;  // claim() says why
   return impl_->begin_inline();
 }
 
@@ -130,6 +137,7 @@ Status Unit::run_inline(const InlineRun& run) noexcept {
 }
 
 Status Unit::wait(SequenceId id, std::chrono::nanoseconds timeout) {
+  if (is_forked_child()) return forked_status();
   Status status = impl_->wait(id, timeout);
   emit(HookPoint::kWaited, id, static_cast<uint64_t>(status.code()));
   return status;
@@ -148,22 +156,27 @@ SequenceId Unit::last_submitted() const noexcept {
 }
 
 Result<CancelOutcome> Unit::cancel(SequenceId id, std::chrono::nanoseconds timeout) {
+  if (is_forked_child()) return forked_status();
   return impl_->cancel(id, timeout);
 }
 
 Status Unit::notify_fd(SequenceId id, int fd, uint8_t slot) {
+  if (is_forked_child()) return forked_status();
   return impl_->notify_fd(id, fd, slot);
 }
 
 Status Unit::notify_each_fd(int fd) {
+  if (is_forked_child()) return forked_status();
   return impl_->notify_each_fd(fd);
 }
 
 Status Unit::wait_free(uint32_t k, std::chrono::nanoseconds timeout) {
+  if (is_forked_child()) return forked_status();
   return impl_->wait_free(k, timeout);
 }
 
 Status Unit::notify_free_fd(uint32_t k, int fd) {
+  if (is_forked_child()) return forked_status();
   return impl_->notify_free_fd(k, fd);
 }
 
@@ -188,6 +201,7 @@ UnitState Unit::state() const noexcept {
 }
 
 Status Unit::failure() const {
+  if (is_forked_child()) return forked_status();
   return impl_->failure();
 }
 
@@ -196,6 +210,7 @@ uint32_t Unit::generation() const noexcept {
 }
 
 Status Unit::reset() {
+  if (is_forked_child()) return forked_status();
   return impl_->reset();
 }
 

@@ -28,7 +28,9 @@
 // A wait that returns, or a poll that says completed, says nothing about the callback of the same
 // request: it may run before, during or after.
 //
-// Thread-safe; all functions may be called from callbacks, too, except where stated.
+// Thread-safe; all functions may be called from callbacks, too, except where stated. None is a
+// cancellation point. In a forked child (base/forked_child.h) those that may wait or that change
+// the unit return kForked, and destroying it does nothing.
 #pragma once
 
 #include <chrono>

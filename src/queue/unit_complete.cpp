@@ -3,6 +3,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/cancellation.h"
 #include "base/hooks.h"
 #include "queue/unit_impl.h"
 
@@ -219,6 +220,7 @@ void Unit::Impl::begin_close() noexcept {
 }
 
 void Unit::Impl::close() {
+  const CancellationOff whole;
   if (closing_.exchange(true, std::memory_order_seq_cst)) return wait_until_closed();
   begin_close();
   take_from_lanes();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/forked_child.h"
 #include "queue/deadline.h"
 #include "queue/parker.h"
 #include "queue/unit_impl.h"
@@ -40,6 +41,7 @@ class WaitSetNode final : public WaitNode {
 };
 
 Status check(std::span<const UnitRequest> requests) {
+  if (is_forked_child()) return forked_status();
   if (requests.empty()) return invalid_argument("there is no request to wait for");
   for (const UnitRequest& request : requests)
     if (!request.unit->impl().issued(request.id)) return request.unit->impl().unknown(request.id);

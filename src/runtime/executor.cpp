@@ -6,7 +6,9 @@
 #include <mutex>
 #include <utility>
 
+#include "base/cancellation.h"
 #include "base/contained.h"
+#include "base/forked_child.h"
 #include "base/never_destroyed.h"
 
 namespace millrace::runtime {
@@ -55,6 +57,7 @@ Executor::Executor(std::shared_ptr<device::Device> device,
       states_(lanes_->id_limit()) {}
 
 Executor::~Executor() {
+  if (is_forked_child()) return;
   Executors& all = executors();
   const std::lock_guard lock(all.mutex);
   const auto it = all.known.find({program_.get(), lanes_.get()});
@@ -99,6 +102,7 @@ Status Executor::check_side(std::span<const TensorBinding> bindings, size_t fram
 
 Status Executor::prepare(LaneState& state) const {
   if (state.context != nullptr) return {};
+  const CancellationOff whole;  // on a thread of the program, perhaps
   state.input_staging.resize(inputs_.size());
   state.output_staging.resize(outputs_.size());
   state.inputs.resize(inputs_.size());

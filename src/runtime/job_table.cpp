@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/cancellation.h"
 #include "base/hooks.h"
 #include "base/log.h"
 
@@ -112,6 +113,7 @@ bool JobTable::await(std::unique_lock<std::mutex>& lock, Job* job,
   spin_.until([&] { return job->done.load(std::memory_order_acquire); }, timeout);
   queue::spin_budget::give();
   lock.lock();
+  const CancellationOff whole;
   job->finished.wait_until(lock, deadline,
                            [&] { return job->done.load(std::memory_order_relaxed); });
   --job->waiters;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/cancellation.h"
 #include "device/registry.h"
 #include "graph/archive_codec.h"
 #include "memory/buffer.h"
@@ -54,18 +55,21 @@ Result<std::shared_ptr<const device::Program>> load_on(
 
 Result<std::shared_ptr<const device::Program>> load_program(const std::string& path,
                                                             device::Device& device) {
+  const CancellationOff whole;
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, read_model(path));
   return load_on(device, std::move(model), path);
 }
 
 Result<std::shared_ptr<const device::Program>> load_program(std::span<const std::byte> archive,
                                                             device::Device& device) {
+  const CancellationOff whole;
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, copy_model(archive));
   return load_on(device, std::move(model), "");
 }
 
 Result<LoadedProgram> load_program(const std::string& path,
                                    const std::optional<std::string>& device_name) {
+  const CancellationOff whole;
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, read_model(path));
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
                             device::open_device_of_program(device_name));

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/forked_child.h"
 #include "base/hooks.h"
 #include "queue/room.h"
 #include "queue/unit.h"
@@ -347,10 +348,12 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<device::Device>
 
 Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-Session::~Session() = default;
+Session::~Session() {
+  if (is_forked_child()) static_cast<void>(impl_.release());
+}
 
 void Session::close() {
-  impl_->close();
+  if (!is_forked_child()) impl_->close();
 }
 
 const graph::CompiledModel& Session::model() const noexcept {
@@ -366,15 +369,18 @@ uint64_t Session::accepted_jobs() const noexcept {
 }
 
 Result<SessionJobId> Session::submit(const JobBindings& bindings, JobCallback callback) {
+  if (is_forked_child()) return forked_status();
   return impl_->submit(bindings, std::move(callback));
 }
 
 Status Session::wait(SessionJobId id, std::chrono::milliseconds timeout) {
   using std::chrono::milliseconds;
+  if (is_forked_child()) return forked_status();
   return impl_->wait(id, std::clamp<milliseconds>(timeout, milliseconds::zero(), kLongestWait));
 }
 
 Status Session::execute(const JobBindings& bindings) {
+  if (is_forked_child()) return forked_status();
   return impl_->execute(bindings);
 }
 

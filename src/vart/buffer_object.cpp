@@ -4,6 +4,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/forked_child.h"
+
 namespace millrace::vartml {
 namespace {
 
@@ -27,6 +29,7 @@ BufferObject::BufferObject(memory::Buffer buffer) : buffer_(std::move(buffer)) {
 }
 
 BufferObject::~BufferObject() {
+  if (is_forked_child()) return;
   LiveObjects& live = live_objects();
   const std::lock_guard lock(live.mutex);
   live.pointers.erase(this);

@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "base/cancellation.h"
+#include "base/forked_child.h"
 #include "vart/vaiml_runner.h"
 #include "vart/vart_runner_factory.hpp"
 
@@ -17,6 +19,8 @@ std::shared_ptr<Runner> RunnerFactory::create_runner(
   if (type != RunnerType::VAIML)
     throw std::runtime_error(
         fmt::format("there is no runner of type {}: VAIML is 0", static_cast<int>(type)));
+  if (millrace::is_forked_child()) throw std::runtime_error(millrace::forked_status().message());
+  const millrace::CancellationOff whole;
   return std::make_shared<millrace::vartml::VaimlRunner>(model_path, options);
 }
 

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/cancellation.h"
+#include "base/forked_child.h"
 #include "vart/tensor_info.h"
 #include "vart/value_or_throw.h"
 
@@ -18,6 +20,11 @@ using millrace::Status;
 using millrace::memory::Buffer;
 using millrace::vartml::RunnerLog;
 using millrace::vartml::value_or_throw;
+
+// A lock that tensors share may be held by a thread of the parent.
+void check_not_forked() {
+  if (millrace::is_forked_child()) throw std::runtime_error(millrace::forked_status().message());
+}
 
 void check_wrap(const NpuTensorInfo& info, const void* buffer, MemoryType type) {
   const auto refuse = [&](std::string_view why) {
@@ -49,11 +56,13 @@ TensorState::TensorState(const NpuTensorInfo& info, MemoryType type, bool read_o
     : info_(info), type_(type), read_only_(read_only), writable_(!read_only) {}
 
 TensorState::~TensorState() {
+  const millrace::CancellationOff whole;
   if (fd_ >= 0) ::close(fd_);
 }
 
 TensorState::Pointer TensorState::wrap(const NpuTensorInfo& info, void* buffer, MemoryType type,
                                        bool read_only) {
+  check_not_forked();
   check_wrap(info, buffer, type);
   auto state = std::make_shared<TensorState>(info, type, read_only);
   if (type == MemoryType::XRT_BO) {
@@ -70,6 +79,7 @@ TensorState::Pointer TensorState::wrap(const NpuTensorInfo& info, void* buffer, 
 
 TensorState::Pointer TensorState::allocate(const NpuTensorInfo& info, millrace::memory::Bank& bank,
                                            std::shared_ptr<const RunnerLog> log) {
+  check_not_forked();
   auto state = std::make_shared<TensorState>(info, MemoryType::XRT_BO, false);
   state->adopt(value_or_throw(Buffer::allocate_in(bank, info.size_in_bytes), info));
   state->buffer_object_.emplace(state->buffer_);
@@ -83,6 +93,7 @@ TensorState::Pointer TensorState::slice(const Pointer& parent, const NpuTensorIn
   const auto refuse = [&](std::string_view why) {
     throw std::invalid_argument(fmt::format("sub-tensor \"{}\": {}", info.name, why));
   };
+  check_not_forked();
   if (parent == nullptr || !parent->allocated_) refuse("the parent was not allocated by a runner");
   if (parent->buffer_.is_slice()) refuse("the parent is a sub-tensor itself");
   if (const char* missing = millrace::vartml::missing_in(info))

@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/cancellation.h"
+#include "base/forked_child.h"
 #include "graph/connectivity.h"
 #include "model/archive_extract.h"
 #include "vart/job_trace.h"
@@ -60,6 +62,8 @@ ApiStatus report(const RunnerLog& log, ApiStatus code, std::string_view why) noe
 template <class Call>
 ApiStatus contained(const RunnerLog& log, Call&& call) noexcept {
   try {
+    if (is_forked_child()) [[unlikely]]
+      return log.code_of(forked_status());
     return call();
   } catch (const std::bad_alloc&) {
     return report(log, ApiStatus::OUT_OF_MEMORY, "no memory for the call");
@@ -112,6 +116,8 @@ VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options
 
 // Callbacks that are left may call the runner, so nothing is destroyed before they have run.
 VaimlRunner::~VaimlRunner() {
+  if (is_forked_child()) return;
+  const CancellationOff whole;
   session_->close();
   if (profile_ != nullptr) profile_->write(*log_);
   log_->write_format(LogLevel::kDebug, "destroyed after {} jobs", session_->accepted_jobs());

@@ -9,6 +9,7 @@
 #include "tests/nrt/nrt_fixture.h"
 #include "tests/support/log_capture.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/support/run_in_child.h"
 
 namespace millrace::test {
 namespace {
@@ -210,6 +211,16 @@ TEST_F(LifeCycle, AForkedChildMayFreeWhatItHas) {
   stop = true;
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(execute(), NRT_SUCCESS);
+}
+
+TEST_F(LifeCycle, AForkedChildMayReturnFromMain) {
+  executions().hold();
+  nrta_seq_t sequence = 0;
+  ASSERT_EQ(schedule(nullptr, &sequence), NRT_SUCCESS);
+  executions().await_arrivals(1);
+  EXPECT_EQ(run_in_child([] { return 7; }), 7);
+  executions().release();
+  await(sequence);
 }
 
 // With requests that run, that wait and that hang.

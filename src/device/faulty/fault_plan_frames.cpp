@@ -1,6 +1,7 @@
 // What a frame goes through on a faulty device.
 #include <algorithm>
 
+#include "base/cancellation.h"
 #include "base/hooks.h"
 #include "device/faulty/fault_plan.h"
 
@@ -39,6 +40,7 @@ bool draws(uint64_t seed, uint64_t job, uint16_t frame, Draw draw, double probab
 }  // namespace
 
 Status FaultPlan::enter(const queue::RunControl& control) noexcept {
+  const CancellationOff whole;
   Lock lock(mutex_);
   Frame frame;
   arrive(frame_of(control), frame);
@@ -56,6 +58,7 @@ void FaultPlan::leave() noexcept {
 }
 
 void FaultPlan::enter_partition(uint32_t partition, const queue::RunControl& control) noexcept {
+  const CancellationOff whole;
   Lock lock(mutex_);
   if (gate_at_ != partition) return;
   Frame frame;

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/cancellation.h"
 #include "nrt/calls/call.h"
 #include "nrt/calls/out_values.h"
 #include "nrt/nrt.h"
@@ -57,12 +58,14 @@ using namespace millrace::nrt;
 extern "C" {
 
 NRT_STATUS nrt_init(nrt_framework_type_t, const char*, const char*) {
+  const millrace::CancellationOff whole;
   trace::CallScope traced("nrt_init");
   return traced.ended_with(
       contained("nrt_init", [] { return report("nrt_init", Runtime::start()); }));
 }
 
 void nrt_close(void) {
+  const millrace::CancellationOff whole;
   const trace::CallScope traced("nrt_close");
   contained("nrt_close", [] {
     Runtime::stop();

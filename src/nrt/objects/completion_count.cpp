@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/cancellation.h"
 #include "base/log.h"
 
 namespace millrace::nrt {
@@ -27,6 +28,7 @@ void CompletionCount::reset() noexcept {
 
 CompletionCount::Outcome CompletionCount::wait(uint64_t expected,
                                                std::optional<std::chrono::microseconds> timeout) {
+  const CancellationOff whole;
   std::unique_lock lock(mutex_);
   const auto over = [&] { return closed_ || count_ >= expected; };
   if (timeout) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/forked_child.h"
 #include "base/log.h"
 #include "device/faulty/faulty_device.h"
 #include "device/registry.h"
@@ -23,7 +24,6 @@ struct Life {
   std::mutex mutex;
   std::unique_ptr<Runtime> running;
   std::atomic<bool> was_started{false};
-  std::atomic<bool> is_forked_child{false};
 };
 
 Life& life() {
@@ -60,11 +60,10 @@ std::atomic<Runtime*> Runtime::current_{nullptr};
 Status Runtime::start() {
   Life& now = life();
   // Before the lock, which another thread may have held when the process was forked.
-  if (now.is_forked_child)
-    return {StatusCode::kForked,
-            "the runtime was started before this process was forked: start it after fork, or exec"};
+  if (is_forked_child()) return forked_status();
   const std::lock_guard lock(now.mutex);
   if (now.running != nullptr) return {};
+  MILLRACE_RETURN_IF_ERROR(watch_for_forks());
   set_up_log();
   MILLRACE_ASSIGN_OR_RETURN(const Settings settings, settings_of_environment());
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
@@ -77,17 +76,14 @@ Status Runtime::start() {
   now.running.reset(new Runtime(settings, std::move(device)));
   current_.store(now.running.get(), std::memory_order_release);
   if (!now.was_started.exchange(true)) {
-    pthread_atfork(nullptr, nullptr, [] {
-      life().is_forked_child = true;
-      current_.store(nullptr, std::memory_order_release);
-    });
+    pthread_atfork(nullptr, nullptr, [] { current_.store(nullptr, std::memory_order_release); });
   }
   return {};
 }
 
 void Runtime::stop() {
   Life& now = life();
-  if (now.is_forked_child) return;
+  if (is_forked_child()) return;
   const std::lock_guard lock(now.mutex);
   if (now.running == nullptr) return;
   current_.store(nullptr, std::memory_order_release);
@@ -97,7 +93,7 @@ void Runtime::stop() {
 
 Absence Runtime::absence() noexcept {
   const Life& now = life();
-  if (now.is_forked_child) return Absence::kForked;
+  if (is_forked_child()) return Absence::kForked;
   return now.was_started ? Absence::kClosed : Absence::kNotStarted;
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/cancellation.h"
 #include "model/output_file.h"
 #include "model/output_path.h"
 
@@ -32,10 +33,12 @@ Status try_beside(const std::string& path) {
 }  // namespace
 
 Status write_file(const std::string& path, const std::string& text) {
+  const CancellationOff whole;
   return named(path, model::write_text_file(path, text));
 }
 
 Status check_file(const std::string& path) {
+  const CancellationOff whole;
   return named(path, try_beside(path));
 }
 
