@@ -32,9 +32,9 @@
 
 namespace millrace {
 
-// Called once per job that was submitted with it, also for one that failed, on the one thread of
-// the process for callbacks, after the completion. It may submit, and wait for other jobs; what it
-// throws is caught and logged.
+// Called once per job that was submitted with it, also for one that failed, on a thread for
+// callbacks, after the completion; the callbacks of a unit come one at a time. It may submit, and
+// wait for other jobs; what it throws is caught and logged.
 using JobCallback = std::function<void(JobId id, const Status& status)>;
 
 // One job. The tensors frame after frame: frames * inputs-per-frame and frames * outputs-per-frame,

@@ -13,8 +13,9 @@ bool CompletionAwaiter::await_ready() const noexcept {
 }
 
 bool CompletionAwaiter::await_suspend(std::coroutine_handle<> coroutine) {
-  dispatcher_ = unit_.impl().dispatcher_for_callbacks();
-  if (!dispatcher_) return false;  // await_resume waits
+  if (is_forked_child()) return false;  // await_resume says so
+  strand_ = unit_.impl().strand_for_waiters();
+  if (!strand_) return false;  // await_resume waits
   try {
     resume_ = PreparedCall([coroutine](uint64_t, const Status&) { coroutine.resume(); });
   } catch (const std::bad_alloc&) {
@@ -25,8 +26,8 @@ bool CompletionAwaiter::await_suspend(std::coroutine_handle<> coroutine) {
 
 void CompletionAwaiter::on_completed() noexcept {
   // The coroutine may be gone as soon as it was handed over.
-  const std::shared_ptr<Dispatcher> dispatcher = std::move(dispatcher_);
-  dispatcher->post(std::move(resume_));
+  const std::shared_ptr<Strand> strand = std::move(strand_);
+  strand->post(std::move(resume_));
 }
 
 Status CompletionAwaiter::await_resume() {

@@ -1,14 +1,14 @@
 // co_await a request. The coroutine goes on at once when the request is completed, and otherwise on
-// the dispatcher thread, like a callback: it may submit and wait for other requests, and should not
-// block for long. Where there is no dispatcher (the unit is closed, the system refuses the thread,
-// or there is no memory) co_await waits.
+// the dispatcher thread, like a callback of the unit: it may submit and wait for other requests,
+// and should not block for long. Where there is no thread for it (the unit is closed, the system
+// refuses one, or there is no memory) co_await waits.
 #pragma once
 
 #include <coroutine>
 #include <memory>
 
 #include "base/status.h"
-#include "queue/dispatcher.h"
+#include "queue/strand.h"
 #include "queue/unit.h"
 #include "queue/wait_list.h"
 
@@ -32,7 +32,7 @@ class CompletionAwaiter final : public WaitNode {
 
   Unit& unit_;
   const SequenceId id_;
-  std::shared_ptr<Dispatcher> dispatcher_;
+  std::shared_ptr<Strand> strand_;
   PreparedCall resume_;
 };
 

@@ -1,114 +1,140 @@
 #include "queue/dispatcher.h"
 
-#include <atomic>
-#include <condition_variable>
-#include <exception>
-#include <mutex>
-#include <thread>
+#include <algorithm>
+#include <chrono>
+#include <utility>
 
-#include "base/contained.h"
+#include "base/cancellation.h"
+#include "base/forked_child.h"
 #include "base/log.h"
-#include "base/thread.h"
+#include "base/process_exit.h"
+#include "queue/dispatcher_impl.h"
 #include "queue/process_wide.h"
 
 namespace millrace::queue {
-class Dispatcher::Impl {
- public:
-  void run();
-  static void run_contained(const PreparedCall& call) noexcept;
-
-  std::mutex mutex;
-  std::condition_variable work;      // calls or stopping changed
-  std::condition_variable finished;  // done changed
-  CallQueue calls;
-  uint64_t posted = 0;
-  uint64_t done = 0;
-  bool stopping = false;
-  std::thread thread;
-  // Read without the lock by start() and on_this_thread().
-  std::atomic<bool> started{false};
-  std::atomic<std::thread::id> thread_id{};
-};
-
-void Dispatcher::Impl::run() {
-  thread_id.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  CallQueue batch;
-  std::unique_lock lock(mutex);
-  for (;;) {
-    work.wait(lock, [this] { return !calls.empty() || stopping; });
-    if (calls.empty()) return;
-    batch.swap(calls);
-    lock.unlock();
-    while (!batch.empty()) {
-      // What it captured ends on this thread, before drain returns.
-      run_contained(batch.pop());
-      const std::lock_guard counting(mutex);
-      ++done;
-      finished.notify_all();
-    }
-    lock.lock();
-  }
-}
-
-void Dispatcher::Impl::run_contained(const PreparedCall& call) noexcept {
-  try {
-    call();
-  } catch (const std::exception& error) {
-    log_format(LogLevel::kError, "queue", "a completion callback threw: {}", error.what());
-  } catch (...) {
-    log(LogLevel::kError, "queue", "a completion callback threw something unknown");
-  }
-}
 
 std::shared_ptr<Dispatcher> Dispatcher::instance() {
   return process_wide<Dispatcher>();
 }
 
-Dispatcher::Dispatcher() : impl_(std::make_shared<Impl>()) {}
+Dispatcher::Dispatcher(std::chrono::nanoseconds patience)
+    : impl_(std::make_shared<Impl>(patience)) {}
 
 Dispatcher::~Dispatcher() {
-  {
-    const std::lock_guard lock(impl_->mutex);
-    impl_->stopping = true;
-  }
-  impl_->work.notify_all();
-  if (!impl_->thread.joinable()) return;
-  if (on_this_thread())
-    impl_->thread.detach();
+  if (is_forked_child())
+    never_destroy(impl_);
   else
-    impl_->thread.join();
+    impl_->stop();
 }
 
-Status Dispatcher::start() noexcept {
-  if (impl_->started.load(std::memory_order_acquire)) return {};
-  const std::lock_guard lock(impl_->mutex);
-  if (impl_->started.load(std::memory_order_relaxed)) return {};
-  return contained([this]() -> Status {
-    MILLRACE_ASSIGN_OR_RETURN(impl_->thread,
-                              start_thread("millrace-calls", [impl = impl_] { impl->run(); }));
-    impl_->started.store(true, std::memory_order_release);
+Status Dispatcher::Impl::start(Strand::State& strand) noexcept {
+  if (strand.started.load(std::memory_order_acquire) &&
+      threads_.load(std::memory_order_relaxed) != 0) [[likely]]
     return {};
-  });
-}
-
-void Dispatcher::post(PreparedCall call) noexcept {
-  {
-    const std::lock_guard lock(impl_->mutex);
-    impl_->calls.push(std::move(call));
-    ++impl_->posted;
+  const std::lock_guard lock(mutex_);
+  if (threads_.load(std::memory_order_relaxed) == 0)
+    MILLRACE_RETURN_IF_ERROR(start_thread_locked());
+  if (strand.started.load(std::memory_order_relaxed)) return {};
+  if (strands_ > 0 || is_busy()) {  // one strand alone cannot hold up others
+    MILLRACE_RETURN_IF_ERROR(monitor_->start());
+    may_watch_ = true;
   }
-  impl_->work.notify_one();
+  ++strands_;
+  strand.started.store(true, std::memory_order_release);
+  return {};
 }
 
-void Dispatcher::drain() {
-  if (on_this_thread()) return;
-  std::unique_lock lock(impl_->mutex);
-  if (!impl_->started.load(std::memory_order_relaxed)) return;
-  impl_->finished.wait(lock, [this, last = impl_->posted] { return impl_->done >= last; });
+void Dispatcher::Impl::forget(Strand::State& strand) noexcept {
+  if (!strand.started.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(mutex_);
+  --strands_;
 }
 
-bool Dispatcher::on_this_thread() const noexcept {
-  return impl_->thread_id.load(std::memory_order_relaxed) == std::this_thread::get_id();
+void Dispatcher::Impl::post(const StrandPointer& strand, PreparedCall call) noexcept {
+  Lock lock(mutex_);
+  strand->calls.push(std::move(call));
+  ++strand->posted;
+  if (strand->scheduled) return;
+  schedule(strand);
+  if (threads_.load(std::memory_order_relaxed) == 0) try_start_thread_locked();
+  const bool wakes = idle_ > 0;
+  const std::shared_ptr<Monitor> monitor = wakes ? nullptr : begin_watch();
+  lock.unlock();
+  if (wakes) work_.notify_one();
+  if (monitor) ask(*monitor);
+}
+
+// Requirement: mutex_ is held, and the strand has calls and is idle.
+void Dispatcher::Impl::schedule(StrandPointer strand) noexcept {
+  Strand::State* const last = strand.get();
+  last->scheduled = true;
+  (last_ready_ != nullptr ? last_ready_->next : first_ready_) = last;
+  last_ready_ = last;
+  last->self = std::move(strand);
+}
+
+// Where strands are ready and every thread is busy, the monitor has to look whether they have their
+// turn: it is returned, to be asked without the lock. Requirement: mutex_ is held.
+std::shared_ptr<Monitor> Dispatcher::Impl::begin_watch() noexcept {
+  if (first_ready_ == nullptr || watching_ || stopping_ || !may_watch_) return nullptr;
+  watching_ = true;
+  seen_taken_ = taken_;
+  return monitor_;
+}
+
+void Dispatcher::Impl::ask(Monitor& monitor) noexcept {
+  monitor.call_at(std::chrono::steady_clock::now() + patience_, shared_from_this());
+}
+
+bool Dispatcher::Impl::is_busy() const noexcept {
+  return first_ready_ != nullptr ||
+         std::ranges::any_of(slots_, [](const Slot& slot) { return slot.strand != nullptr; });
+}
+
+void Dispatcher::Impl::drain(Strand::State& strand) {
+  const CancellationOff whole;
+  Lock lock(mutex_);
+  uint64_t last = strand.posted;
+  if (on_this_thread()) {
+    const bool elsewhere =
+        strand.runs_on != std::thread::id() && strand.runs_on != std::this_thread::get_id();
+    last = elsewhere ? std::min(last, strand.done + 1) : strand.done;
+  }
+  bool logged = false;
+  const auto is_drained = [&] { return strand.done >= last; };
+  while (!is_drained()) {
+    // Where a callback has ended the only thread, and the system refused another one.
+    if (threads_.load(std::memory_order_relaxed) == 0) try_start_thread_locked();
+    if (!strand.finished.wait_for(lock, patience_, is_drained) &&
+        !must_go_on_waiting(strand, logged, lock))
+      return;
+  }
+}
+
+bool Dispatcher::Impl::must_go_on_waiting(const Strand::State& strand, bool& logged, Lock& lock) {
+  lock.unlock();
+  const bool exiting = is_inside_exit();
+  if (!std::exchange(logged, true))
+    log_format(exiting ? LogLevel::kError : LogLevel::kWarning, "queue",
+               "a callback of {} has not returned for {:g} s: {}", strand.name, seconds(patience_),
+               exiting ? "the process exits without it" : "the close waits for it");
+  lock.lock();
+  return !exiting;
+}
+
+void Dispatcher::Impl::stop() {
+  const CancellationOff whole;
+  std::shared_ptr<Monitor> monitor;
+  {
+    Lock lock(mutex_);
+    stopping_ = true;
+    work_.notify_all();
+    monitor.swap(monitor_);
+    if (!on_this_thread()) end_threads(lock);
+    for (Slot& slot : slots_)
+      if (slot.thread.joinable()) slot.thread.detach();
+  }
+  monitor->forget(*this);
 }
 
 }  // namespace millrace::queue

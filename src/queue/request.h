@@ -53,7 +53,7 @@ class Task {
   uint64_t number_ = 0;  // stays 0 where nothing numbers the requests
 };
 
-// Called once per request that was submitted with it, on the dispatcher thread, after the sequence
+// Called once per request that was submitted with it, on a dispatcher thread, after the sequence
 // was published. It may submit, and may wait for other requests; what it throws is caught and
 // logged.
 using Callback = Notice;

@@ -18,7 +18,7 @@ Unit::Impl::Impl(std::shared_ptr<Lanes::Impl> lanes, std::unique_ptr<Lanes> own_
       own_lanes_(std::move(own_lanes)),
       has_own_lanes_(own_lanes_ != nullptr),
       lanes_(std::move(lanes)),
-      dispatcher_(Dispatcher::instance()),
+      strand_(std::make_shared<Strand>(fmt::format("unit {} '{}'", id_.value(), options_.name))),
       monitor_(Monitor::instance()),
       full_(StatusCode::kQueueFull,
             fmt::format("unit {} '{}' is full: {} requests are not completed", id_.value(),

@@ -22,9 +22,10 @@
 //              any number of times, as long as the result is kept (the last 65,536 requests).
 //              wait_any and wait_all (wait_set.h) take requests of several units.
 //   poll       is_completed and last_completed: two atomic loads.
-//   callback   once, on the dispatcher thread, also for a request that failed.
+//   callback   once, on a dispatcher thread, also for a request that failed; those of a unit one at
+//              a time.
 //   event fd   notify_fd for one request, notify_each_fd for every one of a unit.
-//   awaitable  co_await completion_of(unit, id) (awaitable.h): continues on the dispatcher thread.
+//   awaitable  co_await completion_of(unit, id) (awaitable.h): continues there, too.
 // A wait that returns, or a poll that says completed, says nothing about the callback of the same
 // request: it may run before, during or after.
 //
@@ -97,7 +98,7 @@ class Unit {
   // Ends the unit; a second call waits for the first (except in a callback: there it returns).
   // Requests that have not started complete with kCancelled; waits for the running one, giving it
   // up when it makes no progress (UnitOptions), and logs a line when that takes long; wakes every
-  // waiter; delivers the remaining callbacks (from the dispatcher thread they run afterwards).
+  // waiter; delivers the remaining callbacks (from a dispatcher thread they run afterwards).
   // Results stay known; whatever needs the unit says kClosed.
   void close();
   // The first step of close(), which has to follow: from here on requests are refused with kClosed,

@@ -177,15 +177,14 @@ void Unit::Impl::record(const Completion& completion, bool started) noexcept {
 void Unit::Impl::post_callback(Request& request, const Completion& completion) noexcept {
   if (!request.callback) return;
   request.callback.set_result(completion.sequence, completion.status);
-  dispatcher_->post(std::move(request.callback));
+  strand_->post(std::move(request.callback));
 }
 
 // Counts the removed head among the completed; its callback has its turn now.
 void Unit::Impl::pass_head() noexcept {
   const uint64_t head = ring_.head();
   ring_.pass();
-  if (PreparedCall callback = deferred_.take(sequence(head)))
-    dispatcher_->post(std::move(callback));
+  if (PreparedCall callback = deferred_.take(sequence(head))) strand_->post(std::move(callback));
 }
 
 // Notifies all that wait, once requests `first` to `last` are completed.
@@ -220,15 +219,15 @@ void Unit::Impl::begin_close() noexcept {
 }
 
 void Unit::Impl::close() {
-  const CancellationOff whole;
   if (closing_.exchange(true, std::memory_order_seq_cst)) return wait_until_closed();
+  const CancellationOff whole;
   begin_close();
   take_from_lanes();
   submitters_.wait_until_gone();
   cancel_queued();
   // Threads that remove a request may still have a callback to post, so they leave first.
   inside_.wait_until_gone();
-  if (any_callback_.load(std::memory_order_relaxed)) dispatcher_->drain();
+  strand_->drain();
   if (std::exchange(attached_, false)) lanes_->detach();
   own_lanes_.reset();
   drop_tasks();
@@ -241,7 +240,7 @@ void Unit::Impl::close() {
 void Unit::Impl::wait_until_closed() noexcept {
   {
     const std::lock_guard lock(watch_mutex_);
-    if (dispatcher_ && dispatcher_->on_this_thread()) return;
+    if (strand_ && strand_->on_dispatcher_thread()) return;
   }
   ended_.wait(false, std::memory_order_acquire);
 }
@@ -299,7 +298,7 @@ void Unit::Impl::drop_tasks() {
   const std::lock_guard lock(watch_mutex_);
   for (uint64_t index = 0; index < ring_.cell_count(); ++index) ring_.request(index).task.reset();
   running_->request.task.reset();
-  dispatcher_.reset();
+  strand_.reset();
   monitor_->forget(*this);
   monitor_.reset();
 }

@@ -1,6 +1,6 @@
 // The inside of Unit: puts the parts together. Ring keeps order and storage; Source and lanes give
-// it a thread; ResultTable remembers failures; WaitList, FdNotifier, Room and the dispatcher notify
-// callers; the monitor watches deadlines and progress.
+// it a thread; ResultTable remembers failures; WaitList, FdNotifier, Room and the strand of
+// callbacks notify callers; the monitor watches deadlines and progress.
 //
 //   unit_submit.cpp    how a request is accepted: places, policies, running inline
 //   unit_complete.cpp  how it ends: running, completing, removing, closing
@@ -18,7 +18,6 @@
 #include <utility>
 
 #include "queue/deferred_callbacks.h"
-#include "queue/dispatcher.h"
 #include "queue/fd_notifier.h"
 #include "queue/lanes_impl.h"
 #include "queue/monitor.h"
@@ -28,6 +27,7 @@
 #include "queue/room.h"
 #include "queue/source.h"
 #include "queue/spin.h"
+#include "queue/strand.h"
 #include "queue/unit.h"
 #include "queue/unit_ids.h"
 #include "queue/visitors.h"
@@ -90,8 +90,8 @@ class Unit::Impl final : public Source, public Watched {
     return waits_.add(node, [this](uint64_t counter) { return is_completed(counter); });
   }
   bool remove_waiter(WaitNode& node) { return waits_.remove(node); }
-  // For waiters that go on on the dispatcher thread; null once the unit is closed.
-  std::shared_ptr<Dispatcher> dispatcher_for_callbacks();
+  // For waiters that go on where callbacks run; null once the unit is closed.
+  std::shared_ptr<Strand> strand_for_waiters();
 
   Result<CancelOutcome> cancel(SequenceId id, std::chrono::nanoseconds timeout);
 
@@ -191,11 +191,8 @@ class Unit::Impl final : public Source, public Watched {
   const bool has_own_lanes_;
   bool attached_ = false;
   const std::shared_ptr<Lanes::Impl> lanes_;
-  std::shared_ptr<Dispatcher> dispatcher_;  // null once closed, as the monitor
+  std::shared_ptr<Strand> strand_;  // of its callbacks; null once closed, as the monitor
   std::shared_ptr<Monitor> monitor_;
-  // Without callbacks close() need not wait for those of other units. A relaxed store is enough:
-  // close() reads it after the last submitter has left, which orders the two.
-  std::atomic<bool> any_callback_{false};
   // Made once, so that refusing a request and polling one cost no allocation, and what was removed
   // costs no more memory than its place in the results.
   const Status full_;

@@ -55,7 +55,7 @@ Result<SequenceId> Unit::Impl::prepare_and_enter(SubmitOptions& options, Prepare
 Status Unit::Impl::prepare(SubmitOptions& options, PreparedCall& callback) {
   if (closed_.load(std::memory_order_seq_cst)) return closed_status_;
   if (options.callback) {
-    MILLRACE_RETURN_IF_ERROR(dispatcher_->start());
+    MILLRACE_RETURN_IF_ERROR(strand_->start());
     MILLRACE_RETURN_IF_ERROR(contained([&] {
       callback = PreparedCall(std::move(options.callback));
       return Status();
@@ -197,10 +197,7 @@ void Unit::Impl::fill_in(Request& request, Deadline deadline) noexcept {
 void Unit::Impl::publish(uint64_t counter, PreparedCall callback, Deadline deadline) noexcept {
   Request& request = ring_.request(counter);
   fill_in(request, deadline);
-  if (callback) {
-    request.callback = std::move(callback);
-    any_callback_.store(true, std::memory_order_relaxed);
-  }
+  if (callback) request.callback = std::move(callback);
   emit(HookPoint::kSubmitted, sequence(counter));
   ring_.publish(counter);
   watch(deadline);

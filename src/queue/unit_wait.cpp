@@ -115,11 +115,9 @@ Result<CancelOutcome> Unit::Impl::cancel(SequenceId id, std::chrono::nanoseconds
   return known->started ? CancelOutcome::kStopped : CancelOutcome::kRemoved;
 }
 
-std::shared_ptr<Dispatcher> Unit::Impl::dispatcher_for_callbacks() {
+std::shared_ptr<Strand> Unit::Impl::strand_for_waiters() {
   const std::lock_guard lock(watch_mutex_);
-  if (!dispatcher_ || !dispatcher_->start().ok()) return nullptr;
-  any_callback_.store(true, std::memory_order_relaxed);
-  return dispatcher_;
+  return strand_ && strand_->start().ok() ? strand_ : nullptr;
 }
 
 }  // namespace millrace::queue

@@ -8,7 +8,7 @@ void CallbackSequencer::complete_locked(Ticket ticket, SessionJobId id, const St
   Pending& completed = pending_[ticket - first_];
   completed.callback.set_result(id, status);
   completed.completed = true;
-  if (order_ == CallbackOrder::kCompletion) dispatcher_->post(std::move(completed.callback));
+  if (order_ == CallbackOrder::kCompletion) strand_.post(std::move(completed.callback));
   post_ready();
 }
 
@@ -30,18 +30,10 @@ void CallbackSequencer::release() noexcept {
 void CallbackSequencer::post_ready() {
   while (!pending_.empty() && pending_.front().completed) {
     Pending& front = pending_.front();
-    if (order_ == CallbackOrder::kSubmission) dispatcher_->post(std::move(front.callback));
+    if (order_ == CallbackOrder::kSubmission) strand_.post(std::move(front.callback));
     pending_.pop_front();
     ++first_;
   }
-}
-
-void CallbackSequencer::drain() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (first_ == 1) return;  // nothing was posted, so those of others are not waited for
-  }
-  dispatcher_->drain();
 }
 
 }  // namespace millrace::runtime

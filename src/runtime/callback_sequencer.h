@@ -1,4 +1,4 @@
-// CallbackSequencer: hands the callbacks of a session to the dispatcher, in the order of submission
+// CallbackSequencer: hands the callbacks of a session to their strand, in the order of submission
 // or of completion.
 //
 // The units of a session finish independently; in submission order a finished job's callback waits
@@ -10,13 +10,13 @@
 #include <boost/circular_buffer.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "base/status.h"
 #include "millrace/execution.hpp"
-#include "queue/dispatcher.h"
+#include "queue/strand.h"
 #include "runtime/job.h"
 
 namespace millrace::runtime {
@@ -27,12 +27,12 @@ class CallbackSequencer {
   using Ticket = uint64_t;
   static constexpr Ticket kNoTicket = 0;
 
-  explicit CallbackSequencer(CallbackOrder order)
-      : order_(order), dispatcher_(queue::Dispatcher::instance()) {}
+  // `name` is the session's, for the log.
+  CallbackSequencer(CallbackOrder order, const std::string& name) : order_(order), strand_(name) {}
 
   // Makes sure that there is a thread for callbacks; kResourceExhausted when the system refuses
   // one. To be called before reserve().
-  Status start() { return dispatcher_->start(); }
+  Status start() { return strand_.start(); }
 
   // Sets memory aside for the callback, so that neither expect() nor its completion can fail.
   // Throws std::bad_alloc; then nothing has changed.
@@ -60,9 +60,9 @@ class CallbackSequencer {
     complete_locked(ticket, id, status);
   }
 
-  // Returns when every callback handed over so far has run; at once on the thread of callbacks.
-  void drain();
-  bool on_callback_thread() const noexcept { return dispatcher_->on_this_thread(); }
+  // Returns when every callback handed over so far has run; see queue::Strand::drain.
+  void drain() { strand_.drain(); }
+  bool on_callback_thread() const noexcept { return strand_.on_dispatcher_thread(); }
 
  private:
   struct Pending {
@@ -75,7 +75,7 @@ class CallbackSequencer {
   void post_ready();
 
   const CallbackOrder order_;
-  const std::shared_ptr<queue::Dispatcher> dispatcher_;
+  queue::Strand strand_;
   std::mutex mutex_;
   Ticket first_ = 1;  // the ticket of pending_.front()
   boost::circular_buffer<Pending> pending_{kFirstCapacity};

@@ -8,7 +8,7 @@
 
 #include "device/device.h"
 #include "memory/device_side.h"
-#include "queue/dispatcher.h"
+#include "queue/prepared_call.h"
 #include "runtime/job_times.h"
 
 namespace millrace::runtime {

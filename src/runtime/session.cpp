@@ -59,7 +59,7 @@ class Session::Impl final : public JobTask::Listener {
       : columns_(std::move(columns)),
         executor_(std::move(executor)),
         acceptance_order_(executor_->device().acceptance_order(device::Work::kJob)),
-        sequencer_(options.callback_order) {}
+        sequencer_(options.callback_order, options.name) {}
 
   // Units refer to the other members, so they go first.
   ~Impl() {

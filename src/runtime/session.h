@@ -55,9 +55,9 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   // Jobs that have not started are cancelled, the running ones finish. Returns when the callbacks
-  // of all jobs have run, and with them those that other sessions had posted before. May be called
-  // from a callback, also of this session; the callbacks that are left run afterwards then. From
-  // here on submit() and execute() are kClosed; results stay collectable, and threads that are
+  // of all jobs have run (while the process exits: or have taken longer than a second). May be
+  // called from a callback, also of this session; the callbacks that are left run afterwards then.
+  // From here on submit() and execute() are kClosed; results stay collectable, and threads that are
   // blocked in wait() or execute() return soon. A second call returns at once; the destructor waits
   // for the first.
   void close();

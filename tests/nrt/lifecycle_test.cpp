@@ -8,8 +8,8 @@
 #include "tests/nrt/fresh_process.h"
 #include "tests/nrt/nrt_fixture.h"
 #include "tests/support/log_capture.h"
-#include "tests/support/temporary_directory.h"
 #include "tests/support/run_in_child.h"
+#include "tests/support/temporary_directory.h"
 
 namespace millrace::test {
 namespace {

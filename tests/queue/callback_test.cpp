@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "queue/dispatcher.h"
+#include "queue/strand.h"
 #include "queue/unit.h"
 #include "tests/queue/function_task.h"
 #include "tests/support/gate.h"
@@ -35,7 +35,9 @@ TEST(Callback, RunsOnTheDispatcherNotOnLaneOrSubmitter) {
   EXPECT_NE(callback, lane);
   EXPECT_NE(callback, std::this_thread::get_id());
   std::promise<std::thread::id> dispatcher;
-  Dispatcher::instance()->post(PreparedCall(
+  Strand strand("another");
+  ASSERT_TRUE(strand.start().ok());
+  strand.post(PreparedCall(
       [&](uint64_t, const Status&) { dispatcher.set_value(std::this_thread::get_id()); }));
   EXPECT_EQ(callback, dispatcher.get_future().get());
 }

@@ -34,7 +34,7 @@ TEST(OwnThread, BlockedRequestTakesNoLane) {
   EXPECT_TRUE(blocking->wait(held, kForever).ok());
 }
 
-TEST(OwnThread, ThreadsAreLanesAndBlockingUnitsInUseAndOneDispatcher) {
+TEST(OwnThread, ThreadsAreLanesBlockingUnitsInUseDispatcherAndMonitor) {
   test::await_library_threads(0);
   Lanes lanes({.count = 2});
   std::vector<std::unique_ptr<Unit>> units;
@@ -47,7 +47,7 @@ TEST(OwnThread, ThreadsAreLanesAndBlockingUnitsInUseAndOneDispatcher) {
   const auto callback = [](SequenceId, const Status&) {};
   for (const auto& unit : units)
     EXPECT_TRUE(unit->wait(*submit(*unit, nothing, callback), kForever).ok());
-  test::await_library_threads(4);
+  test::await_library_threads(5);
 }
 
 TEST(OwnThread, EndsWithItsUnit) {

@@ -1,7 +1,10 @@
 // Callbacks: which are called, in which order, and what they may do.
 #include <gmock/gmock.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <future>
 #include <stdexcept>
 #include <thread>
@@ -165,6 +168,63 @@ TEST_F(FaceCallback, AllAreCalledThoughTheRunnerGoes) {
   closer.join();
   EXPECT_EQ(called, 6);
   EXPECT_GE(succeeded, 2) << "those that ran";
+}
+
+TEST_F(FaceCallback, OneThatDoesNotReturnHoldsNoOtherRunner) {
+  start();
+  gate_->release();
+  std::promise<void> called, go_on;
+  submit([&called, proceed = go_on.get_future().share()](const JobHandle&) {
+    called.set_value();
+    proceed.get();
+  });
+  called.get_future().get();
+  std::shared_ptr<Runner> other = make_runner();
+  std::vector<int> order;
+  for (int i = 0; i < 2; ++i) {
+    const JobHandle job =
+        other->execute_async(in_, out_, [&, i](const JobHandle&) { order.push_back(i); });
+    EXPECT_EQ(other->wait(job, kForever), StatusCode::SUCCESS);
+  }
+  other.reset();
+  EXPECT_THAT(order, ElementsAre(0, 1));
+  go_on.set_value();
+}
+
+TEST_F(FaceCallback, OneThatNeverReturnsDoesNotHoldExit) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto leave_one_behind = [this] {
+    static std::shared_ptr<Runner> runner;
+    gate_->release();
+    runner = make_runner({{"name", std::string("stuck")}});
+    in_ = inputs(*runner);
+    out_ = outputs(*runner);
+    static std::promise<void> called;
+    runner->execute_async(in_, out_, [](const JobHandle&) {
+      called.set_value();
+      for (;;) pause();
+    });
+    called.get_future().get();
+    std::exit(3);
+  };
+  EXPECT_EXIT(leave_one_behind(), testing::ExitedWithCode(3),
+              "a callback of runner \"stuck\" has not returned");
+}
+
+TEST_F(FaceCallback, OneMayEndItsThread) {
+  start({{"max_concurrent_runs", 4u}});
+  std::vector<int> order;
+  std::promise<void> all;
+  for (int i = 0; i < 4; ++i)
+    submit([&, i](const JobHandle&) {
+      order.push_back(i);
+      if (i == 3) all.set_value();
+      pthread_exit(nullptr);
+    });
+  gate_->release();
+  all.get_future().get();
+  EXPECT_THAT(order, ElementsAre(0, 1, 2, 3));
+  runner_.reset();
 }
 
 // As programs do that keep the device busy from their callbacks, and hold no pointer of their own.

@@ -1,0 +1,36 @@
+#include "queue/strand.h"
+
+#include <utility>
+
+#include "base/forked_child.h"
+#include "queue/dispatcher_impl.h"
+
+namespace millrace::queue {
+
+Strand::Strand(std::string name, std::shared_ptr<Dispatcher> dispatcher)
+    : dispatcher_(std::move(dispatcher)), state_(std::make_shared<State>(std::move(name))) {}
+
+Strand::~Strand() {
+  if (is_forked_child())
+    never_destroy(state_);
+  else
+    dispatcher_->impl()->forget(*state_);
+}
+
+Status Strand::start() noexcept {
+  return dispatcher_->impl()->start(*state_);
+}
+
+void Strand::post(PreparedCall call) noexcept {
+  dispatcher_->impl()->post(state_, std::move(call));
+}
+
+void Strand::drain() {
+  dispatcher_->impl()->drain(*state_);
+}
+
+bool Strand::on_dispatcher_thread() const noexcept {
+  return dispatcher_->impl()->on_this_thread();
+}
+
+}  // namespace millrace::queue
