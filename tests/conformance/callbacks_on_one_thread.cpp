@@ -1,4 +1,5 @@
-// All callbacks of the process run on one thread, which is neither a lane nor the caller's.
+// The callbacks of all units run on one thread, as long as they return soon. It is neither a lane
+// nor the caller's.
 #include <set>
 
 #include "tests/conformance/support/behaviour.h"
