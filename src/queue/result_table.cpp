@@ -1,28 +1,40 @@
 #include "queue/result_table.h"
 
 #include <algorithm>
+#include <exception>
 #include <new>
+#include <utility>
 
 namespace millrace::queue {
 
 void ResultTable::record_failure(uint64_t counter, const Status& status, bool started) noexcept {
   const std::lock_guard lock(mutex_);
+  try {
+    insert({counter, {status, started}});
+  } catch (const std::exception&) {
+    failures_.clear();
+    dropped_through_ = std::max(dropped_through_, counter);
+  }
+  any_failure_.store(true, std::memory_order_relaxed);
+}
+
+void ResultTable::insert(Failure failure) {
+  const uint64_t counter = failure.counter;
   while (!failures_.empty() && failures_.front().counter + kRemembered < counter) drop_oldest();
   if (failures_.full()) make_room();
   // Removed requests fail out of order.
   const auto position = std::upper_bound(
       failures_.begin(), failures_.end(), counter,
       [](uint64_t wanted, const Failure& known) { return wanted < known.counter; });
-  failures_.insert(position, {counter, {status, started}});
-  any_failure_.store(true, std::memory_order_relaxed);
+  failures_.insert(position, std::move(failure));
 }
 
-void ResultTable::drop_oldest() noexcept {
+void ResultTable::drop_oldest() {
   dropped_through_ = std::max(dropped_through_, failures_.front().counter);
   failures_.pop_front();
 }
 
-void ResultTable::make_room() noexcept {
+void ResultTable::make_room() {
   try {
     failures_.set_capacity(2 * failures_.capacity());
   } catch (const std::bad_alloc&) {

@@ -41,8 +41,9 @@ class ResultTable {
     Result result;
   };
 
-  void drop_oldest() noexcept;
-  void make_room() noexcept;
+  void insert(Failure failure);
+  void drop_oldest();
+  void make_room();
 
   // A relaxed load is enough: a thread that looks up a counter has seen its completion, which
   // follows record_failure().

@@ -64,7 +64,7 @@ TEST(MissingLanes, AreReplacedWhenTheUnitIsReset) {
 
 TEST(MissingLanes, AreStartedByALaneThatHasNothingToDo) {
   test::TaskGate gate;
-  Lanes lanes({.count = 2});
+  Lanes lanes({.count = 2, .spin = std::chrono::microseconds(0)});
   const auto unit = make_unit(lanes, watched_unit());
   const auto other = make_unit(lanes, 1);
   ASSERT_TRUE(unit->wait(*submit(*unit, nothing), kForever).ok());
