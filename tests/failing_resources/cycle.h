@@ -22,6 +22,8 @@ struct CycleInput {
   std::string device;
   // Whether the device computes: otherwise results are not looked at.
   bool computes() const { return device == "cpu"; }
+  // The same with fault injection in front, on which the cycles run.
+  std::string faulty_device() const { return "faulty-" + device; }
 };
 
 // Each returns when every job that it began has completed. The faces take the device from the
@@ -39,6 +41,12 @@ CycleResult run_nrt_cycle(const CycleInput& input);
 #define MILLRACE_CYCLE_EXPECT(condition)                                \
   do {                                                                  \
     if (!(condition)) return CycleResult{Outcome::kBroken, #condition}; \
+  } while (false)
+
+// Returns what a part of the cycle does, unless it succeeds.
+#define MILLRACE_CYCLE_STEP(part)                                                             \
+  do {                                                                                        \
+    if (const CycleResult ended = (part); ended.outcome != Outcome::kSucceeded) return ended; \
   } while (false)
 
 }  // namespace millrace::test

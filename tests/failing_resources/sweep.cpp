@@ -62,8 +62,8 @@ Cycle cycle_of(std::string_view face) {
 }
 
 // Units of few requests, which are made of few allocations.
-void set_up_environment(const Options& options) {
-  setenv("MILLRACE_DEVICE", options.device.c_str(), 1);
+void set_up_environment(const CycleInput& input) {
+  setenv("MILLRACE_DEVICE", input.faulty_device().c_str(), 1);
   setenv("MILLRACE_NRT_CORES", "2", 1);
   setenv("MILLRACE_NRT_COMPUTE_DEPTH", "2", 1);
   setenv("MILLRACE_NRT_TRANSFER_DEPTH", "2", 1);
@@ -147,7 +147,7 @@ int sweep(const Options& options) {
   const TemporaryDirectory directory;
   const CycleInput input{directory.file("tiny.rai"), options.device};
   if (!write_tiny_model(input.archive).ok()) return 2;
-  set_up_environment(options);
+  set_up_environment(input);
   auto* const finding = static_cast<Finding*>(
       mmap(nullptr, sizeof(Finding), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   std::map<std::string, Line> lines;

@@ -4,7 +4,7 @@
 #include <exception>
 #include <vector>
 
-#include "tests/failing_resources/cycle.h"
+#include "tests/failing_resources/cycle_faults.h"
 #include "tests/support/tiny_model.h"
 #include "vart/vart_runner_factory.hpp"
 
@@ -70,7 +70,28 @@ CycleResult run_jobs(Runner& runner, std::vector<Frame>& frames, std::atomic<int
   return refused == nullptr ? CycleResult{} : CycleResult{Outcome::kRefused, refused};
 }
 
+// A job that fails, and several that the end of the runner finds unfinished.
+CycleResult run_failing_jobs(Runner& runner, std::vector<Frame>& frames, const CycleFaults& faults,
+                             std::atomic<int>& callbacks, int& accepted) {
+  faults->fail_nth(1);
+  const auto submit = [&](Frame& frame) {
+    const JobHandle job =
+        runner.execute_async(frame.inputs, frame.outputs, [&](const JobHandle&) { ++callbacks; });
+    if (job.status == StatusCode::SUCCESS) ++accepted;
+    return job;
+  };
+  const JobHandle failing = submit(frames[0]);
+  MILLRACE_CYCLE_TRY(failing.status == StatusCode::SUCCESS);
+  const StatusCode status = runner.wait(failing, kPatience);
+  MILLRACE_CYCLE_EXPECT(status != StatusCode::JOB_PENDING && status != StatusCode::SUCCESS &&
+                        status != StatusCode::INVALID_JOB_ID);
+  faults->slow(std::chrono::milliseconds(1));
+  for (Frame& frame : frames) MILLRACE_CYCLE_TRY(submit(frame).status == StatusCode::SUCCESS);
+  return {};
+}
+
 CycleResult run_runner(const CycleInput& input, std::atomic<int>& callbacks, int& accepted) {
+  std::vector<Frame> frames;  // outlive the runner, whose jobs use them
   const std::shared_ptr<Runner> runner =
       RunnerFactory::create_runner(RunnerType::VAIML, input.archive,
                                    {{"input_tensor_type", std::string("CPU")},
@@ -80,11 +101,13 @@ CycleResult run_runner(const CycleInput& input, std::atomic<int>& callbacks, int
       tiny_numbers(size_t{kTinyInputChannels} * kTinySide * kTinySide, 1);
   const std::vector<float> expected =
       input.computes() ? tiny_reference(numbers) : std::vector<float>();
-  std::vector<Frame> frames;
   for (size_t i = 0; i < kJobs; ++i) frames.emplace_back(*runner, numbers);
   MILLRACE_CYCLE_TRY(runner->execute(frames[0].inputs, frames[0].outputs) == StatusCode::SUCCESS);
   MILLRACE_CYCLE_EXPECT(frames[0].holds(expected));
-  return run_jobs(*runner, frames, callbacks, accepted, expected);
+  MILLRACE_CYCLE_STEP(run_jobs(*runner, frames, callbacks, accepted, expected));
+  const CycleFaults faults(input);
+  MILLRACE_CYCLE_TRY(faults);
+  return run_failing_jobs(*runner, frames, faults, callbacks, accepted);
 }
 
 }  // namespace
