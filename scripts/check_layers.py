@@ -39,7 +39,7 @@ MAY_INCLUDE = {
         for i, folder in enumerate(NRT_FOLDERS)
     },
     "compiler": BASE | {"tensor", "model", "graph"},
-    "io": BASE | {"tensor"},
+    "io": BASE | {"tensor", "model"},
     "cli": CORE | {"runtime", "compiler", "io", "public/nrt"},
     "public/vart": set(),
     "public/nrt": set(),

@@ -17,7 +17,7 @@ packages=(
   # Libraries of the compiler and of the programs.
   libonnx-dev libprotobuf-dev libcli11-dev nlohmann-json3-dev
   libopencv-imgcodecs-dev libopencv-imgproc-dev libboost-program-options-dev
-  libboost-dev
+  libboost-dev libseccomp-dev
   # Tests and benchmarks.
   libgtest-dev libgmock-dev libbenchmark-dev spin liburing-dev
 )

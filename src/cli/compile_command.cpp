@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "cli/commands.h"
+#include "cli/interruption.h"
 #include "cli/model_source.h"
 #include "graph/archive_codec.h"
 #include "model/archive_writer.h"
@@ -30,6 +31,8 @@ Status run_compile(const CompileArguments& arguments) {
                             compile_onnx(arguments.onnx, arguments.flags));
   const auto form =
       arguments.format == "dir" ? model::ArchiveForm::kDirectory : model::ArchiveForm::kFile;
+  CleanInterruption interruption;
+  MILLRACE_RETURN_IF_ERROR(interruption.start());
   MILLRACE_RETURN_IF_ERROR(model::write_archive(graph::encode(model), arguments.output, form));
   uint64_t weights = 0;
   for (const graph::Value& value : model.graph.values)
@@ -37,8 +40,8 @@ Status run_compile(const CompileArguments& arguments) {
   const std::string partitions =
       model.partitions.size() > 1 ? fmt::format("{} partitions, ", model.partitions.size()) : "";
   fmt::print("{}: {} operators, {}{:.2f} MB of weights, {}, batch {}\n", arguments.output,
-             model.graph.nodes.size(), partitions, weights * 1e-6, graph::name_of(model.precision),
-             model.batch_size);
+             model.graph.nodes.size(), partitions, static_cast<double>(weights) * 1e-6,
+             graph::name_of(model.precision), model.batch_size);
   note_fixed_batch(model);
   return {};
 }

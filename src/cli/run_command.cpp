@@ -9,6 +9,7 @@
 #include "cli/boundary_tensor.h"
 #include "cli/commands.h"
 #include "cli/frames.h"
+#include "cli/interruption.h"
 #include "cli/model_source.h"
 #include "io/file.h"
 #include "runtime/session.h"
@@ -113,6 +114,8 @@ Status write_outputs(const graph::CompiledModel& model, device::View view,
   std::filesystem::create_directories(directory, error);
   if (error) return io_error("create " + directory, error.value());
   const std::vector<std::string> names = output_file_names(model);
+  CleanInterruption interruption;
+  MILLRACE_RETURN_IF_ERROR(interruption.start());
   for (size_t i = 0; i < model.outputs.size(); ++i) {
     const tensor::TensorDesc& desc = desc_in(model.outputs[i], view);
     std::vector<std::byte> bytes;

@@ -1,12 +1,11 @@
 #include "io/file.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+
+#include "model/temporary_output.h"
 
 namespace millrace::io {
 namespace {
@@ -15,13 +14,6 @@ struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
-
-Status write_and_close(File file, const std::string& path, std::span<const std::byte> bytes) {
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size())
-    return io_error("write " + path, errno);
-  if (std::fclose(file.release()) != 0) return io_error("write " + path, errno);
-  return {};
-}
 
 }  // namespace
 
@@ -49,14 +41,7 @@ Result<std::vector<std::byte>> read_file(const std::string& path) {
 }
 
 Status write_file(const std::string& path, std::span<const std::byte> bytes) {
-  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
-  File file(std::fopen(temporary.c_str(), "wb"));
-  if (!file) return io_error("create " + path, errno);
-  Status status = write_and_close(std::move(file), path, bytes);
-  if (status.ok() && std::rename(temporary.c_str(), path.c_str()) != 0)
-    status = io_error("create " + path, errno);
-  if (!status.ok()) std::remove(temporary.c_str());
-  return status;
+  return model::write_whole_file(path, bytes).with_context("write " + path);
 }
 
 Result<std::vector<std::string>> read_lines(const std::string& path) {

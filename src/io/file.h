@@ -14,8 +14,7 @@ namespace millrace::io {
 // that is not a regular file.
 Result<std::vector<std::byte>> read_file(const std::string& path);
 
-// Writes under a temporary name in the same directory and renames, so that no incomplete file is
-// left.
+// Writes or replaces the whole file; leaves no incomplete one.
 Status write_file(const std::string& path, std::span<const std::byte> bytes);
 
 // The lines of a text file without their line ends (LF or CR LF).

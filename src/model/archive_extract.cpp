@@ -13,6 +13,7 @@
 #include "model/mapped_file.h"
 #include "model/output_file.h"
 #include "model/output_path.h"
+#include "model/temporary_output.h"
 
 namespace millrace::model {
 namespace {
@@ -77,33 +78,29 @@ bool holds(const std::string& directory, const Part& part) {
   return std::ranges::all_of(part.files, [&](const FormFile& file) { return holds(path, file); });
 }
 
-Status fill(UniqueFd file, const std::vector<FileBytes>& content) {
-  return fill_file(std::move(file), [&](const Sink& sink) {
-    for (const FileBytes bytes : content) MILLRACE_RETURN_IF_ERROR(sink(bytes));
-    return Status();
-  });
+Status emit(const std::vector<FileBytes>& content, const Sink& sink) {
+  for (const FileBytes bytes : content) MILLRACE_RETURN_IF_ERROR(sink(bytes));
+  return {};
 }
 
 Status write(const std::string& directory, const FormFile& file) {
-  TemporaryOutput output(fmt::format("{}/{}", directory, file.name));
-  MILLRACE_ASSIGN_OR_RETURN(UniqueFd fd, create_file(output.name()));
-  output.mark_created();
-  MILLRACE_RETURN_IF_ERROR(fill(std::move(fd), file.content));
-  return output.commit_file();
+  MILLRACE_ASSIGN_OR_RETURN(TemporaryFile output,
+                            TemporaryFile::create(fmt::format("{}/{}", directory, file.name)));
+  MILLRACE_RETURN_IF_ERROR(output.fill([&](const Sink& sink) { return emit(file.content, sink); }));
+  return output.commit();
 }
 
 Status write(const std::string& directory, const Part& part) {
   const std::string path = fmt::format("{}/{}", directory, part.name);
   MILLRACE_RETURN_IF_ERROR(check_part_target(path));
-  TemporaryOutput output(path);
-  MILLRACE_RETURN_IF_ERROR(create_directory(output.name()));
-  output.mark_created();
+  MILLRACE_ASSIGN_OR_RETURN(TemporaryDirectory output, TemporaryDirectory::create(path));
   for (const FormFile& file : part.files) {
     MILLRACE_ASSIGN_OR_RETURN(UniqueFd fd,
                               create_file(fmt::format("{}/{}", output.name(), file.name)));
-    MILLRACE_RETURN_IF_ERROR(fill(std::move(fd), file.content));
+    MILLRACE_RETURN_IF_ERROR(
+        fill_file(std::move(fd), [&](const Sink& sink) { return emit(file.content, sink); }));
   }
-  return output.commit_directory();
+  return output.commit();
 }
 
 // Writes the files that `directory` does not have yet; true when there were any.

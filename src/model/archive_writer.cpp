@@ -10,6 +10,7 @@
 #include "model/checksum.h"
 #include "model/output_file.h"
 #include "model/output_path.h"
+#include "model/temporary_output.h"
 
 namespace millrace::model {
 namespace {
@@ -87,12 +88,10 @@ Status emit_file(const Plan& plan, const std::vector<Bytes>& segments, const Sin
 
 Status write_file_form(const Plan& plan, const std::vector<Bytes>& segments,
                        const std::string& path) {
-  TemporaryOutput output(path);
-  MILLRACE_ASSIGN_OR_RETURN(UniqueFd file, create_file(output.name()));
-  output.mark_created();
-  MILLRACE_RETURN_IF_ERROR(fill_file(
-      std::move(file), [&](const Sink& sink) { return emit_file(plan, segments, sink); }));
-  return output.commit_file();
+  MILLRACE_ASSIGN_OR_RETURN(TemporaryFile output, TemporaryFile::create(path));
+  MILLRACE_RETURN_IF_ERROR(
+      output.fill([&](const Sink& sink) { return emit_file(plan, segments, sink); }));
+  return output.commit();
 }
 
 // Writes it under `directory`. That and the directory of the first part exist already.
@@ -108,10 +107,8 @@ Status write_side_file(const SideFile& file, std::string directory) {
 
 Status write_directory_form(const Plan& plan, const ArchiveContent& content,
                             const std::string& path) {
-  TemporaryOutput output(path);
+  MILLRACE_ASSIGN_OR_RETURN(TemporaryDirectory output, TemporaryDirectory::create(path));
   const std::string part = fmt::format("{}/{}", output.name(), kPartDirectory);
-  MILLRACE_RETURN_IF_ERROR(create_directory(output.name()));
-  output.mark_created();
   MILLRACE_RETURN_IF_ERROR(create_directory(part));
   MILLRACE_ASSIGN_OR_RETURN(UniqueFd structure,
                             create_file(fmt::format("{}/{}", part, kStructureFile)));
@@ -127,7 +124,7 @@ Status write_directory_form(const Plan& plan, const ArchiveContent& content,
       MILLRACE_RETURN_IF_ERROR(write_side_file(file, output.name()));
     }
   }
-  return output.commit_directory();
+  return output.commit();
 }
 
 }  // namespace

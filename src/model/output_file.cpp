@@ -7,9 +7,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
-#include <utility>
-
-#include "model/output_path.h"
 
 namespace millrace::model {
 namespace {
@@ -49,15 +46,6 @@ Status create_directory_of(const std::string& file) {
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(file).parent_path(), error);
   return error ? io_error("cannot create the directory", error.value()) : Status();
-}
-
-Status write_text_file(const std::string& path, std::string_view text) {
-  TemporaryOutput output(path);
-  MILLRACE_ASSIGN_OR_RETURN(UniqueFd file, create_file(output.name()));
-  output.mark_created();
-  MILLRACE_RETURN_IF_ERROR(fill_file(
-      std::move(file), [&](const Sink& sink) { return sink(std::as_bytes(std::span(text))); }));
-  return output.commit_file();
 }
 
 }  // namespace millrace::model

@@ -6,7 +6,6 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "base/status.h"
 #include "base/unique_fd.h"
@@ -23,8 +22,5 @@ Status create_directory_of(const std::string& file);
 Result<UniqueFd> create_file(const std::string& path);
 // Writes the bytes that `emit` passes to its sink, and closes the file.
 Status fill_file(UniqueFd file, const std::function<Status(const Sink&)>& emit);
-// Writes a whole file, or replaces the one that has the name, without ever leaving an incomplete
-// one. kIoError.
-Status write_text_file(const std::string& path, std::string_view text);
 
 }  // namespace millrace::model

@@ -1,13 +1,8 @@
 #include "model/output_path.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <initializer_list>
 #include <string_view>
@@ -20,32 +15,6 @@ namespace millrace::model {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The path with symbolic links resolved and without a slash at the end.
-fs::path final_path(const std::string& path) {
-  std::error_code error;
-  fs::path existing = fs::canonical(path, error);
-  if (!error) return existing;
-  fs::path given(path);
-  return given.has_filename() ? given : given.parent_path();
-}
-
-// A short name that does not contain the target's, which may be as long as a name can be.
-std::string unused_name_beside(const fs::path& target) {
-  static std::atomic<unsigned> counter{0};
-  std::error_code error;
-  for (;;) {
-    const fs::path name =
-        target.parent_path() / fmt::format(".millrace-{}-{}.tmp", ::getpid(), counter++);
-    // Any error but "no such file" ends the search, too: creating the file will report it.
-    if (!fs::exists(fs::symlink_status(name, error))) return name.string();
-  }
-}
-
-Status rename_path(const std::string& from, const std::string& to) {
-  if (std::rename(from.c_str(), to.c_str()) == 0) return {};
-  return io_error(fmt::format("cannot create {}", to), errno);
-}
 
 // A directory that does not exist counts as empty: another process may be replacing or removing it.
 bool holds_only(const fs::path& directory, std::initializer_list<std::string_view> names) {
@@ -94,36 +63,6 @@ bool is_replaceable_directory(const fs::path& directory) {
 }
 
 }  // namespace
-
-TemporaryOutput::TemporaryOutput(const std::string& path)
-    : target_(final_path(path).string()), name_(unused_name_beside(target_)) {}
-
-TemporaryOutput::~TemporaryOutput() {
-  if (!created_) return;
-  std::error_code ignored;  // a destructor cannot report it
-  fs::remove_all(name_, ignored);
-}
-
-Status TemporaryOutput::commit_file() {
-  return rename_path(name_, target_);
-}
-
-Status TemporaryOutput::commit_directory() {
-  if (std::rename(name_.c_str(), target_.c_str()) == 0) return {};
-  // The target exists. After the exchange it has our temporary name and is removed with it.
-  if (::renameat2(AT_FDCWD, name_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0)
-    return {};
-  std::error_code error;
-  if (!fs::exists(target_, error)) return rename_path(name_, target_);
-  const std::string aside = unused_name_beside(target_);
-  MILLRACE_RETURN_IF_ERROR(rename_path(target_, aside));
-  if (Status status = rename_path(name_, target_); !status.ok()) {
-    fs::rename(aside, target_, error);
-    return status;
-  }
-  fs::remove_all(aside, error);
-  return {};
-}
 
 Status check_file_target(const std::string& path) {
   if (path.empty()) return invalid_argument("cannot write an archive: the path is empty");

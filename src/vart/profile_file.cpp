@@ -10,10 +10,12 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <utility>
 
 #include "base/clock.h"
 #include "model/output_file.h"
+#include "model/temporary_output.h"
 
 namespace millrace::vartml {
 namespace {
@@ -94,7 +96,8 @@ std::string ProfileFile::text() const {
 
 Status ProfileFile::write_file() const {
   MILLRACE_RETURN_IF_ERROR(model::create_directory_of(path_));
-  return model::write_text_file(path_, text());
+  const std::string profile = text();
+  return model::write_whole_file(path_, std::as_bytes(std::span(profile)));
 }
 
 void ProfileFile::write(const RunnerLog& log) const noexcept {

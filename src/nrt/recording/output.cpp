@@ -4,11 +4,12 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <span>
 #include <system_error>
 
 #include "base/cancellation.h"
 #include "model/output_file.h"
-#include "model/output_path.h"
+#include "model/temporary_output.h"
 
 namespace millrace::nrt::trace {
 namespace {
@@ -20,21 +21,18 @@ Status named(const std::string& path, const Status& status) {
   return {StatusCode::kIoError, fmt::format("cannot write {}: {}", path, status.message())};
 }
 
-// Makes a file beside it, and removes that.
+// Makes a file for it, and drops that.
 Status try_beside(const std::string& path) {
   std::error_code ignored;  // what cannot be looked at is found out by the attempt
   if (fs::is_directory(path, ignored)) return io_error("it is a directory", EISDIR);
-  model::TemporaryOutput attempt(path);
-  MILLRACE_RETURN_IF_ERROR(model::create_file(attempt.name()).status());
-  attempt.mark_created();
-  return {};
+  return model::TemporaryFile::create(path).status();
 }
 
 }  // namespace
 
 Status write_file(const std::string& path, const std::string& text) {
   const CancellationOff whole;
-  return named(path, model::write_text_file(path, text));
+  return named(path, model::write_whole_file(path, std::as_bytes(std::span(text))));
 }
 
 Status check_file(const std::string& path) {
