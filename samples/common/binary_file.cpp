@@ -26,17 +26,13 @@ std::vector<char> read_rows(const std::string& path, const vart::NpuTensorInfo& 
   return bytes;
 }
 
-void write_rows(const std::string& path, const std::vector<std::vector<vart::NpuTensor>>& batch,
-                std::size_t tensor, std::size_t rows, WriteMode mode) {
-  std::ofstream file(
-      path, std::ios::binary | (mode == WriteMode::kAppend ? std::ios::app : std::ios::trunc));
+void write_rows(OutputFile& file, const std::vector<std::vector<vart::NpuTensor>>& batch,
+                std::size_t tensor, std::size_t rows) {
   for (std::size_t row = 0; row < rows; ++row) {
     const vart::NpuTensor& output = batch[row][tensor];
-    file.write(static_cast<const char*>(output.get_virtual_address()),
-               static_cast<std::streamsize>(output.get_info().size_in_bytes));
+    file.stream().write(static_cast<const char*>(output.get_virtual_address()),
+                        static_cast<std::streamsize>(output.get_info().size_in_bytes));
   }
-  file.close();
-  if (!file) throw std::runtime_error("cannot write " + path);
 }
 
 }  // namespace samples

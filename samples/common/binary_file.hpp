@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/output_file.hpp"
 #include "vart/vart_npu_tensor.hpp"
 
 namespace samples {
@@ -14,10 +15,8 @@ std::vector<char> read_file(const std::string& path);
 // multiple of its size_in_bytes.
 std::vector<char> read_rows(const std::string& path, const vart::NpuTensorInfo& info);
 
-enum class WriteMode { kReplace, kAppend };
-
 // Writes one tensor of each of the first `rows` frames, one after another.
-void write_rows(const std::string& path, const std::vector<std::vector<vart::NpuTensor>>& batch,
-                std::size_t tensor, std::size_t rows, WriteMode mode);
+void write_rows(OutputFile& file, const std::vector<std::vector<vart::NpuTensor>>& batch,
+                std::size_t tensor, std::size_t rows);
 
 }  // namespace samples

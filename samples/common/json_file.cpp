@@ -4,7 +4,10 @@
 #define BOOST_BIND_GLOBAL_PLACEHOLDERS
 #include <boost/property_tree/json_parser.hpp>
 #include <charconv>
+#include <sstream>
 #include <stdexcept>
+
+#include "common/output_file.hpp"
 
 namespace samples {
 namespace {
@@ -27,7 +30,11 @@ Json read_json(const std::string& path) {
 }
 
 void write_json(const std::string& path, const Json& json) {
-  boost::property_tree::write_json(path, json);
+  std::ostringstream text;
+  boost::property_tree::write_json(text, json);
+  OutputFile file(path);
+  file.stream() << text.str();
+  file.commit();
 }
 
 std::optional<std::string> text_value(const Json& object, const std::string& key) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <stdexcept>
 
@@ -40,8 +39,9 @@ std::vector<TableRow> rows_of(const ModelConfig& config) {
 [[noreturn]] void report_mismatch(const ModelConfig& config, const TensorInfos& inputs) {
   print_table(std::cout, "IFM nodes of " + config.path, rows_of(inputs));
   print_table(std::cout, "ifm_node_file_map", rows_of(config));
-  std::ofstream file(kNodeFile);
-  print_table(file, "IFM nodes of " + config.path, rows_of(inputs));
+  OutputFile file(kNodeFile);
+  print_table(file.stream(), "IFM nodes of " + config.path, rows_of(inputs));
+  file.commit();
   throw std::runtime_error("model " + std::to_string(config.index) +
                            ": the names in ifm_node_file_map are not the model's IFM nodes (see " +
                            kNodeFile + ")");
@@ -65,7 +65,9 @@ std::string write_ofms(const ModelConfig& config, const Batch& outputs, std::siz
     const vart::NpuTensorInfo& info = outputs.front()[i].get_info();
     const std::string name = file_name_part(info.name) + "_" + shape_text(info.shape) + "_" +
                              dtype_name(info.data_type, FloatNames::kLong) + ".bin";
-    write_rows((directory / name).string(), outputs, i, rows, WriteMode::kReplace);
+    OutputFile file((directory / name).string());
+    write_rows(file, outputs, i, rows);
+    file.commit();
   }
   return directory.lexically_normal().string();
 }

@@ -139,7 +139,13 @@ double frames_per_second(size_t frames, Pass pass) {
   return static_cast<double>(frames) / seconds.count();
 }
 
-int run(const std::string& model, const std::string& folder, double min_accuracy) {
+// What was printed may still wait in a buffer.
+void check_printed() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw std::runtime_error("cannot write to standard output");
+}
+
+int read_pictures(const std::string& model, const std::string& folder, double min_accuracy) {
   const HeldBackSet set = load_set(folder);
   Reader reader(model);
   std::vector<int> synchronous;
@@ -162,13 +168,12 @@ int run(const std::string& model, const std::string& folder, double min_accuracy
   std::printf("asynchronous  %.0f frames/s, %zu jobs in flight\n", async_rate, kJobsInFlight);
   if (synchronous != asynchronous)
     throw std::runtime_error("synchronous and asynchronous results differ");
+  check_printed();
   if (accuracy < min_accuracy) throw std::runtime_error("the accuracy is below --min-accuracy");
   return 0;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app("Reads pictures of characters through the VART-ML API.", "glyphs");
   std::string model;
   std::string folder;
@@ -180,10 +185,18 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    if (app.exit(error) != 0) return 2;
+    check_printed();
+    return 0;
   }
+  return read_pictures(model, folder, min_accuracy);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
   try {
-    return run(model, folder, min_accuracy);
+    return run(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "glyphs: %s\n", error.what());
     return 1;

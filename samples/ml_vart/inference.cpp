@@ -87,6 +87,8 @@ class Inference {
       execute();
       if (writes_files()) write_outputs(run, first, rows);
     }
+    for (const auto& file : files_) file->commit();
+    files_.clear();
   }
 
   // The last batch, too, is passed as a whole: what its further frames give is not looked at.
@@ -109,11 +111,10 @@ class Inference {
   }
 
   void write_outputs(int run, std::size_t first, std::size_t rows) {
-    // The first batch of a run replaces what an earlier start of the program left.
-    const auto mode = first == 0 ? samples::WriteMode::kReplace : samples::WriteMode::kAppend;
     for (std::size_t tensor = 0; tensor < output_infos_->size(); ++tensor) {
       const std::string path = output_path(run, tensor);
-      samples::write_rows(path, outputs_, tensor, rows, mode);
+      if (first == 0) files_.push_back(std::make_unique<samples::OutputFile>(path));
+      samples::write_rows(*files_[tensor], outputs_, tensor, rows);
       std::cout << "Wrote tensor " << tensor << " data for frames " << first << "-"
                 << first + rows - 1 << " to file: \"" << path << "\"\n";
     }
@@ -125,7 +126,8 @@ class Inference {
   std::shared_ptr<vart::Runner> runner_;
   const TensorInfos* input_infos_ = nullptr;
   const TensorInfos* output_infos_ = nullptr;
-  std::vector<std::vector<char>> ifms_;  // by input; empty in a dry run
+  std::vector<std::vector<char>> ifms_;                      // by input; empty in a dry run
+  std::vector<std::unique_ptr<samples::OutputFile>> files_;  // of this run, by output
   std::size_t frames_ = 0;
   double milliseconds_ = 0;  // inside execute, over all runs
 };

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "arguments.hpp"
+#include "common/output_file.hpp"
 #include "config.hpp"
 #include "inference.hpp"
 #include "model_info.hpp"
@@ -25,6 +26,7 @@ int main(int argc, char** argv) {
       show_model_info(arguments->model_info);
     else
       run_inference(read_config(arguments->app_config), *arguments);
+    samples::finish_standard_output();
     return 0;
   } catch (const AllocationFailure& error) {
     std::cerr << "Error: " << error.what() << "\n";

@@ -41,6 +41,7 @@ int main(int argc, char** argv) try {
     const millrace::TensorArg input(slot.picture), output(slot.scores);
     slot.job = take(unit.submit(model, {.inputs = {&input, 1}, .outputs = {&output, 1}}));
   }
+  if (!std::cout.flush()) throw std::runtime_error("cannot write to standard output");
   // The last two jobs are waited for by their handles.
 } catch (const std::exception& error) {
   std::cerr << error.what() << '\n';

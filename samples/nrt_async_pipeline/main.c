@@ -98,5 +98,5 @@ int main(int argc, char** argv) {
   if (!succeeded(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), "nrt_init")) return 1;
   const bool ok = run(model, items);
   nrt_close();
-  return ok ? 0 : 1;
+  return finish_output(ok ? 0 : 1);
 }

@@ -37,12 +37,31 @@ void* read_file(const char* path, size_t* size) {
   return bytes;
 }
 
-int write_file(const char* path, const void* bytes, size_t size) {
-  FILE* file = fopen(path, "wb");
-  if (file == NULL) return complain("create", path);
+// Closes the file.
+static bool fill(FILE* file, const void* bytes, size_t size) {
   const size_t written = fwrite(bytes, 1, size, file);
-  if (fclose(file) != 0 || written != size) return complain("write", path);
-  return 0;
+  return fclose(file) == 0 && written == size;
+}
+
+// A short name in the same folder, since that of the file may be as long as a name can be.
+static bool name_temporary(const char* path, char* name, size_t capacity) {
+  const char* const slash = strrchr(path, '/');
+  const int folder = slash == NULL ? 0 : (int)(slash + 1 - path);
+  const int length =
+      snprintf(name, capacity, "%.*s.unfinished-%ld", folder, path, (long)getpid());
+  errno = ENAMETOOLONG;
+  return length > 0 && (size_t)length < capacity;
+}
+
+int write_file(const char* path, const void* bytes, size_t size) {
+  char temporary[4096];
+  if (!name_temporary(path, temporary, sizeof temporary)) return complain("create", path);
+  FILE* file = fopen(temporary, "wb");
+  if (file == NULL) return complain("create", path);
+  if (fill(file, bytes, size) && rename(temporary, path) == 0) return 0;
+  complain("write", path);
+  remove(temporary);
+  return -1;
 }
 
 bool is_writable_folder(const char* path) {

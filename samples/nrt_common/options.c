@@ -33,7 +33,13 @@ bool parse_count(const char* text, char option, long* count) {
 int end_with_usage(const char* usage, int option) {
   const bool asked_for = option == 'h';
   fputs(usage, asked_for ? stdout : stderr);
-  return asked_for ? 0 : 2;
+  return finish_output(asked_for ? 0 : 2);
+}
+
+int finish_output(int exit_code) {
+  if (fflush(stdout) == 0 && !ferror(stdout)) return exit_code;
+  fprintf(stderr, "Error: cannot write to standard output\n");
+  return exit_code == 0 ? 1 : exit_code;
 }
 
 double milliseconds_now(void) {

@@ -28,9 +28,7 @@ static outcome attempt(const char* model, long items, volatile long* done) {
   fflush(stdout);
   const pid_t worker = fork();
   if (worker == 0) {
-    const outcome result = work(model, items, done);
-    fflush(stdout);
-    _exit((int)result);
+    _exit(finish_output((int)work(model, items, done)));
   }
   int status = 0;
   if (worker < 0) {
@@ -75,5 +73,5 @@ int main(int argc, char** argv) {
   }
   const outcome result = supervise(model, items, done);
   printf("%ld of %ld items computed\n", *done, items);
-  return (int)result;
+  return finish_output((int)result);
 }

@@ -180,5 +180,5 @@ int main(int argc, char** argv) {
   free_tensors(&group);
   unload_model(&loaded);
   nrt_close();
-  return ok ? 0 : 1;
+  return finish_output(ok ? 0 : 1);
 }

@@ -21,6 +21,7 @@
 #include <thread>
 
 #include "arguments.hpp"
+#include "common/output_file.hpp"
 #include "slots.hpp"
 #include "vart/vart_runner_factory.hpp"
 
@@ -157,6 +158,7 @@ void run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   try {
     if (const std::optional<Arguments> arguments = parse_arguments(argc, argv)) run(*arguments);
+    samples::finish_standard_output();
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "Error: " << error.what() << "\n";

@@ -62,7 +62,9 @@ void write_outputs(const Slot& slot, int iteration, std::size_t rows) {
     const vart::NpuTensorInfo& info = slot.outputs.front()[index].get_info();
     const std::string path =
         "output_p1_f" + std::to_string(iteration) + "_" + std::to_string(index) + ".bin";
-    samples::write_rows(path, slot.outputs, index, rows, samples::WriteMode::kReplace);
+    samples::OutputFile file(path);
+    samples::write_rows(file, slot.outputs, index, rows);
+    file.commit();
     std::cout << "Wrote " << path << " (" << rows * info.size_in_bytes << " bytes, " << rows
               << " batch rows) name=" << info.name << " dtype=" << vart::to_string(info.data_type)
               << " frame=" << iteration << " tensor=" << index << "\n";

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/model_job.hpp"
+#include "common/output_file.hpp"
 
 namespace {
 
@@ -79,6 +80,7 @@ void run(const MultiModelArguments& arguments) {
 int main(int argc, char** argv) {
   try {
     if (const auto arguments = samples::parse_multi_model_arguments(argc, argv)) run(*arguments);
+    samples::finish_standard_output();
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "Error: " << error.what() << "\n";

@@ -28,12 +28,21 @@ int fail(const std::string& message, int exit_code) {
   return exit_code;
 }
 
+// An exception is a failure of the command, too: golden's other codes are answers.
+Result<int> perform(const CommandLine& line) {
+  try {
+    return line.action ? line.action() : 0;
+  } catch (const std::exception& error) {
+    return internal_error(error.what());
+  }
+}
+
 int run(int argc, char** argv) {
   const CommandLine line = parse_command_line(argc, argv);
   if (!line.usage_error.empty()) return fail(line.usage_error, kUsage);
-  if (!line.action) return 0;
-  const Result<int> exit_code = line.action();
+  const Result<int> exit_code = perform(line);
   if (!exit_code.ok()) return fail(exit_code.status().message(), line.failure_code);
+  // The help is printed by a stream, which has no buffer of its own.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
     return fail("cannot write to standard output", line.failure_code);
   return *exit_code;

@@ -1,0 +1,32 @@
+// What a program writes is complete, or the program says that it is not. All functions throw
+// std::runtime_error that names the file.
+#pragma once
+
+#include <fstream>
+#include <string>
+
+namespace samples {
+
+// A file that gets its name when it is complete. Without commit() nothing is left of it, and a file
+// that has the name stays as it is.
+class OutputFile {
+ public:
+  explicit OutputFile(std::string path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  // What fails here is reported by commit().
+  std::ostream& stream() { return stream_; }
+  void commit();
+
+ private:
+  std::string path_;
+  std::string temporary_;  // empty when nothing has that name
+  std::ofstream stream_;
+};
+
+// To be called last: what was printed may still wait in a buffer.
+void finish_standard_output();
+
+}  // namespace samples
