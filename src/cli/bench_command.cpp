@@ -128,9 +128,7 @@ void print_figures(const BenchArguments& arguments, const LoadedModel& loaded,
              arguments.in_flight);
 }
 
-}  // namespace
-
-Status run_bench(const BenchArguments& arguments) {
+Status load_and_measure(const BenchArguments& arguments) {
   const device::View view = arguments.view == "hw" ? device::View::kHw : device::View::kCpu;
   const int64_t load_start = now_ns();
   MILLRACE_ASSIGN_OR_RETURN(
@@ -154,6 +152,13 @@ Status run_bench(const BenchArguments& arguments) {
 
   print_figures(arguments, loaded, {load_ms, times, jobs_per_second * model.batch_size});
   return {};
+}
+
+}  // namespace
+
+Status run_bench(const BenchArguments& arguments) {
+  return run_within(arguments.limits,
+                    [&](const OutputSink&) { return load_and_measure(arguments); }, {});
 }
 
 }  // namespace millrace::cli

@@ -39,6 +39,12 @@ void add_compile_flags(CLI::App& command, CompileFlags& flags) {
   });
 }
 
+void add_limit_flags(CLI::App& command, LimitFlags& limits) {
+  command.add_option("--time-limit", limits.time, "for everything, loading included, as 30s");
+  command.add_flag("--sandbox", limits.sandbox,
+                   "load and run in a child process that can only read, compute and report");
+}
+
 void add_picture_flags(CLI::App& command, RunArguments& arguments) {
   command.add_option("--mean", arguments.mean, "subtracted from picture values 0..255; 1 or 3")
       ->delimiter(',');
@@ -115,6 +121,7 @@ void add_run_command(CLI::App& app, CommandLine& line) {
       ->capture_default_str();
   command->add_option("--device", arguments->device, "where the model runs")->capture_default_str();
   add_picture_flags(*command, *arguments);
+  add_limit_flags(*command, arguments->limits);
   add_compile_flags(*command, arguments->flags);
   choose(*command, std::move(arguments), run_model, line);
 }
@@ -138,6 +145,7 @@ void add_bench_command(CLI::App& app, CommandLine& line) {
       ->capture_default_str();
   command->add_option("--device", arguments->device, "where the model runs")->capture_default_str();
   command->add_flag("--json", arguments->json, "one line of JSON instead of text");
+  add_limit_flags(*command, arguments->limits);
   add_compile_flags(*command, arguments->flags);
   choose(*command, std::move(arguments), run_bench, line);
 }

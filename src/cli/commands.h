@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "cli/limits.h"
 #include "cli/model_source.h"
 
 namespace millrace::cli {
@@ -37,6 +38,7 @@ struct RunArguments {
   std::string order = "rgb";
   std::string resize = "stretch";
   uint32_t short_side = 0;
+  LimitFlags limits;
 };
 
 struct BenchArguments {
@@ -49,6 +51,7 @@ struct BenchArguments {
   uint32_t warmup = 10;
   uint32_t iterations = 200;
   bool json = false;
+  LimitFlags limits;
 };
 
 struct GoldenArguments {

@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <numeric>
 
 #include "cli/boundary_tensor.h"
 #include "cli/commands.h"
 #include "cli/frames.h"
-#include "cli/interruption.h"
 #include "cli/model_source.h"
+#include "cli/output_sink.h"
 #include "io/file.h"
 #include "runtime/session.h"
 
@@ -109,13 +108,8 @@ std::vector<std::string> output_file_names(const graph::CompiledModel& model) {
 // One file per output: its frames one after another, in the bytes of the view.
 Status write_outputs(const graph::CompiledModel& model, device::View view,
                      const std::vector<JobBuffers>& jobs, uint32_t frames,
-                     const std::string& directory) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error) return io_error("create " + directory, error.value());
+                     const OutputSink& outputs) {
   const std::vector<std::string> names = output_file_names(model);
-  CleanInterruption interruption;
-  MILLRACE_RETURN_IF_ERROR(interruption.start());
   for (size_t i = 0; i < model.outputs.size(); ++i) {
     const tensor::TensorDesc& desc = desc_in(model.outputs[i], view);
     std::vector<std::byte> bytes;
@@ -123,16 +117,12 @@ Status write_outputs(const graph::CompiledModel& model, device::View view,
       const std::byte* data = jobs[frame / model.batch_size].output(frame % model.batch_size, i);
       bytes.insert(bytes.end(), data, data + desc.bytes());
     }
-    const auto path = std::filesystem::path(directory) / names[i];
-    MILLRACE_RETURN_IF_ERROR(io::write_file(path.string(), bytes));
-    fmt::print("wrote {} ({} bytes)\n", path.string(), bytes.size());
+    MILLRACE_RETURN_IF_ERROR(outputs(names[i], bytes));
   }
   return {};
 }
 
-}  // namespace
-
-Status run_model(const RunArguments& arguments) {
+Status load_and_run(const RunArguments& arguments, const OutputSink& outputs) {
   const device::View view = arguments.view == "hw" ? device::View::kHw : device::View::kCpu;
   std::vector<std::string> labels;
   if (!arguments.labels.empty()) {
@@ -151,7 +141,15 @@ Status run_model(const RunArguments& arguments) {
                                            frame % model.batch_size, labels, arguments.top));
   }
   if (arguments.output_dir.empty()) return {};
-  return write_outputs(model, view, jobs, inputs.frames, arguments.output_dir);
+  return write_outputs(model, view, jobs, inputs.frames, outputs);
+}
+
+}  // namespace
+
+Status run_model(const RunArguments& arguments) {
+  return run_within(
+      arguments.limits, [&](const OutputSink& outputs) { return load_and_run(arguments, outputs); },
+      files_in(arguments.output_dir));
 }
 
 }  // namespace millrace::cli

@@ -1,0 +1,26 @@
+// What a supervised child tells its parent through a pipe: output files, and at its end a status.
+// The parent believes none of it: names are checked, and lengths are what arrives.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/status.h"
+#include "base/unique_fd.h"
+#include "cli/output_sink.h"
+
+namespace millrace::cli {
+
+// The child's end. kIoError when the parent is gone.
+Status send_output(int channel, const std::string& name, std::span<const std::byte> bytes);
+Status send_status(int channel, const Status& status);
+
+// The parent's end: passes outputs on until the child has sent a status, which is returned, or has
+// closed the channel without one: nothing. The failure is that of `outputs`, kCorruptData when the
+// child sends what makes no sense, and kDeadlineExceeded when `deadline_ns` of the clock is past;
+// 0 is never.
+Result<std::optional<Status>> receive(int channel, const OutputSink& outputs, int64_t deadline_ns);
+
+}  // namespace millrace::cli

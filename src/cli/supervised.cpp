@@ -1,0 +1,180 @@
+#include "cli/supervised.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <thread>
+
+#include "base/clock.h"
+#include "cli/child_channel.h"
+#include "cli/sandbox_filter.h"
+
+namespace millrace::cli {
+namespace {
+
+// In memory that both processes share: the call by which the child broke the rules, -1 for none. A
+// signal handler may write to it.
+class ForbiddenCall {
+ public:
+  ForbiddenCall()
+      : number_(static_cast<int*>(::mmap(nullptr, sizeof(int), PROT_READ | PROT_WRITE,
+                                         MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {
+    if (valid()) *number_ = -1;
+  }
+  ForbiddenCall(const ForbiddenCall&) = delete;
+  ForbiddenCall& operator=(const ForbiddenCall&) = delete;
+  ~ForbiddenCall() {
+    if (valid()) ::munmap(number_, sizeof(int));
+  }
+
+  bool valid() const noexcept { return number_ != MAP_FAILED; }
+  int number() const noexcept { return *const_cast<const volatile int*>(number_); }
+
+  // Has it recorded, and ends the process, when the system reports such a call.
+  void watch() const {
+    shared_ = number_;
+    struct sigaction action {};
+    action.sa_sigaction = [](int, siginfo_t* info, void*) {
+      *const_cast<volatile int*>(shared_) = info->si_syscall;
+      ::_exit(1);
+    };
+    action.sa_flags = SA_SIGINFO;
+    ::sigaction(SIGSYS, &action, nullptr);
+  }
+
+ private:
+  static inline int* shared_ = nullptr;
+  int* number_;
+};
+
+void set_limit(__rlimit_resource resource, uint64_t value) {
+  rlimit limit{};
+  ::getrlimit(resource, &limit);
+  limit.rlim_cur = std::min<rlim_t>(value, limit.rlim_max);
+  limit.rlim_max = limit.rlim_cur;
+  ::setrlimit(resource, &limit);
+}
+
+// A second line behind the checks of what a model declares. The address space holds code, stacks
+// and the heaps of threads, too, most of which is never used.
+void limit_resources(const Supervision& supervision) {
+  constexpr uint64_t kAddressSpaceOfAProgram = uint64_t{2} << 30;
+  const uint64_t cores = std::max(1U, std::thread::hardware_concurrency());
+  if (supervision.memory_limit != 0)
+    set_limit(RLIMIT_AS, supervision.memory_limit + kAddressSpaceOfAProgram);
+  if (supervision.time_limit.count() != 0) {
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(supervision.time_limit).count();
+    set_limit(RLIMIT_CPU, static_cast<uint64_t>(seconds + 1) * cores);
+  }
+  set_limit(RLIMIT_CORE, 0);
+}
+
+Status flush_output() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return {};
+  return {StatusCode::kIoError, "cannot write to standard output"};
+}
+
+Status work_in_child(int channel, const std::function<Status(const OutputSink&)>& work) {
+  // So that what was printed before a file comes before what the parent prints about it.
+  const OutputSink sink = [channel](const std::string& name, std::span<const std::byte> bytes) {
+    MILLRACE_RETURN_IF_ERROR(flush_output());
+    return send_output(channel, name, bytes);
+  };
+  try {
+    MILLRACE_RETURN_IF_ERROR(work(sink));
+    return flush_output();
+  } catch (const std::exception& error) {
+    return internal_error(error.what());
+  }
+}
+
+[[noreturn]] void be_child(const Supervision& supervision, int channel, const ForbiddenCall& call,
+                           const std::function<Status(const OutputSink&)>& work) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  Status status;
+  if (supervision.sandbox) {
+    limit_resources(supervision);
+    call.watch();
+    status = restrict_process();
+  }
+  if (status.ok()) status = work_in_child(channel, work);
+  // A parent that is gone needs no answer.
+  static_cast<void>(send_status(channel, status));
+  ::_exit(0);
+}
+
+Status time_is_up(const Supervision& supervision) {
+  return {StatusCode::kDeadlineExceeded,
+          fmt::format("the time limit of {} s has passed",
+                      std::chrono::duration<double>(supervision.time_limit).count())};
+}
+
+// Of a child that did not say how its work ended.
+Status describe_end(const Supervision& supervision, int state, const ForbiddenCall& call) {
+  if (call.number() >= 0)
+    return unsupported(
+        fmt::format("the system call {} is forbidden in the sandbox: the model, or a "
+                    "library on this machine, asked for it",
+                    system_call_name(call.number())));
+  if (WIFEXITED(state)) return internal_error("the child process ended without a result");
+  const int signal = WTERMSIG(state);
+  if (signal == SIGXCPU) return time_is_up(supervision);
+  return {StatusCode::kDeviceFailed,
+          fmt::format("the child process was ended by the signal {} ({})", sigabbrev_np(signal),
+                      sigdescr_np(signal))};
+}
+
+// Ends a child that is not needed any more, and one that hides its end; it changes nothing
+// for one that has ended.
+int reap(pid_t child) {
+  int state = 0;
+  ::kill(child, SIGKILL);
+  while (::waitpid(child, &state, 0) < 0 && errno == EINTR) {
+  }
+  return state;
+}
+
+Status supervise(pid_t child, int channel, const Supervision& supervision,
+                 const ForbiddenCall& call, const OutputSink& outputs, int64_t deadline_ns) {
+  const Result<std::optional<Status>> received = receive(channel, outputs, deadline_ns);
+  const int state = reap(child);
+  if (!received.ok())
+    return received.status().code() == StatusCode::kDeadlineExceeded ? time_is_up(supervision)
+                                                                     : received.status();
+  return received->has_value() ? **received : describe_end(supervision, state, call);
+}
+
+}  // namespace
+
+Status run_supervised(const Supervision& supervision,
+                      const std::function<Status(const OutputSink&)>& work,
+                      const OutputSink& outputs) {
+  const int64_t time_limit = supervision.time_limit.count();
+  const int64_t deadline_ns = time_limit == 0 ? 0 : now_ns() + time_limit;
+  const ForbiddenCall call;
+  if (!call.valid()) return {StatusCode::kOutOfMemory, "no memory to share with a child process"};
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return io_error("cannot make a pipe", errno);
+  const UniqueFd reading(ends[0]);
+  UniqueFd writing(ends[1]);
+  std::fflush(stdout);
+  const pid_t child = ::fork();
+  if (child < 0)
+    return {StatusCode::kResourceExhausted,
+            fmt::format("cannot make a child process: {}", strerrordesc_np(errno))};
+  if (child == 0) be_child(supervision, writing.get(), call, work);
+  writing = UniqueFd();
+  return supervise(child, reading.get(), supervision, call, outputs, deadline_ns);
+}
+
+}  // namespace millrace::cli

@@ -1,0 +1,150 @@
+// Commands in a sandbox, and within limits.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <thread>
+
+#include "cli/sandbox_filter.h"
+#include "io/file.h"
+#include "tests/cli/cli_fixture.h"
+
+namespace millrace::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int kNotRestricted = 99;
+
+// How a restricted process ends that does `act`: 128 + signal when a signal ended it.
+int end_of_restricted(void (*act)()) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (!cli::restrict_process().ok()) ::_exit(kNotRestricted);
+    act();
+    ::_exit(0);
+  }
+  int state = 0;
+  EXPECT_EQ(::waitpid(child, &state, 0), child);
+  return WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
+}
+
+struct Act {
+  const char* name;
+  void (*act)();
+};
+
+TEST(Sandbox, RefusesWhatComputingDoesNotNeed) {
+  static char* const no_arguments[] = {nullptr};
+  const Act refused[] = {
+      {"open to write", [] { ::open("/dev/null", O_WRONLY); }},
+      {"open to read and write", [] { ::open("/dev/null", O_RDWR); }},
+      {"make a file", [] { ::open("made", O_RDONLY | O_CREAT, 0600); }},
+      {"empty a file", [] { ::open("/dev/null", O_RDONLY | O_TRUNC); }},
+      {"a socket", [] { ::socket(AF_INET, SOCK_STREAM, 0); }},
+      {"a local socket", [] { ::socket(AF_UNIX, SOCK_DGRAM, 0); }},
+      {"another program", [] { ::execve("/bin/true", no_arguments, no_arguments); }},
+      {"another process", [] { ::fork(); }},
+      {"trace", [] { ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr); }},
+      {"signal the parent", [] { ::kill(::getppid(), 0); }},
+      {"remove", [] { ::unlink("none"); }},
+      {"rename", [] { ::rename("none", "other"); }},
+      {"make a folder", [] { ::mkdir("none", 0700); }},
+      {"change rights", [] { ::chmod("none", 0700); }},
+      {"raise a limit", [] {
+         const rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+         ::setrlimit(RLIMIT_CPU, &limit);
+       }}};
+  for (const Act& act : refused) EXPECT_EQ(end_of_restricted(act.act), 128 + SIGSYS) << act.name;
+}
+
+TEST(Sandbox, LetsAProcessReadComputeAndPrint) {
+  EXPECT_EQ(end_of_restricted([] {
+              const int file = ::open("/proc/self/maps", O_RDONLY);
+              char byte = 0;
+              if (file < 0 || ::read(file, &byte, 1) != 1) ::_exit(1);
+              std::thread([] { std::fprintf(stderr, "%s", ""); }).join();
+            }),
+            0);
+}
+
+TEST(Sandbox, NamesSystemCalls) {
+  EXPECT_EQ(cli::system_call_name(SYS_socket), "socket");
+  EXPECT_EQ(cli::system_call_name(-1234), "-1234");
+}
+
+class SandboxTest : public CliTest {
+ protected:
+  SandboxTest() {
+    std::vector<float> picture(32 * 32);
+    for (size_t i = 0; i < picture.size(); ++i) picture[i] = static_cast<float>(i % 97) / 97;
+    EXPECT_TRUE(io::write_file(input_, std::as_bytes(std::span(picture))).ok());
+  }
+
+  ProgramResult run_with(const std::vector<std::string>& flags) const {
+    std::vector<std::string> arguments = {"run", model_, "--input", input_};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    return millrace(arguments);
+  }
+
+  const std::string input_ = file("picture.bin");
+  const std::string model_ = compiled("glyphs.rai");
+};
+
+TEST_F(SandboxTest, RunsAsWithoutIt) {
+  const ProgramResult plain = run_with({"--output-dir", "out", "--top", "3"});
+  const auto expected = io::read_file(file("out/scores.bin"));
+  ASSERT_TRUE(expected.ok());
+  for (const std::vector<std::string>& limits : {std::vector<std::string>{"--sandbox"},
+                                                 {"--time-limit", "300s"},
+                                                 {"--sandbox", "--time-limit", "300s"}}) {
+    ASSERT_EQ(std::remove(file("out/scores.bin").c_str()), 0);
+    std::vector<std::string> flags = {"--output-dir", "out", "--top", "3"};
+    flags.insert(flags.end(), limits.begin(), limits.end());
+    const ProgramResult limited = run_with(flags);
+    EXPECT_EQ(limited.exit_code, 0) << limited.err;
+    EXPECT_EQ(limited.out, plain.out);
+    const auto bytes = io::read_file(file("out/scores.bin"));
+    ASSERT_TRUE(bytes.ok());
+    EXPECT_EQ(*bytes, *expected);
+  }
+}
+
+TEST_F(SandboxTest, ReportsTheFailuresOfTheChildAsItsOwn) {
+  expect_failure(millrace({"run", "none.rai", "--sandbox", "--input", input_}), "none.rai");
+  expect_failure(run_with({"--sandbox", "--labels", "none", "--top", "1"}), "none");
+  EXPECT_EQ(run_with({"--sandbox", "--device", "none"}).exit_code, 1);
+}
+
+TEST_F(SandboxTest, SaysWhichCallEndedTheChild) {
+  ::setenv("MILLRACE_PLUGIN_DIR", MILLRACE_HOSTILE_PLUGINS, 1);
+  const ProgramResult call = run_with({"--sandbox", "--device", "socket"});
+  const ProgramResult crash = run_with({"--sandbox", "--device", "crash"});
+  const ProgramResult crash_alone = run_with({"--time-limit", "300s", "--device", "crash"});
+  ::unsetenv("MILLRACE_PLUGIN_DIR");
+  expect_failure(call, "the system call socket is forbidden");
+  expect_failure(crash, "the signal ABRT");
+  expect_failure(crash_alone, "the signal ABRT");
+}
+
+TEST_F(SandboxTest, EndsAtItsTimeLimit) {
+  for (const char* sandbox : {"--json", "--sandbox"})
+    expect_failure(millrace({"bench", model_, "-n", "100000000", "--time-limit", "100ms", sandbox}),
+                   "the time limit of 0.1 s has passed");
+}
+
+TEST_F(SandboxTest, RefusesLimitsThatMakeNoSense) {
+  expect_failure(run_with({"--time-limit", "soon"}), "--time-limit: \"soon\"");
+  expect_failure(run_with({"--time-limit", "0s"}), "--time-limit: \"0s\"");
+}
+
+}  // namespace
+}  // namespace millrace::test
