@@ -21,6 +21,12 @@ struct DeviceOptions {
   uint32_t lanes = 0;
 };
 
+struct LoadOptions {
+  // Bytes that the model may take: its weights, working memory for each lane, and the tensors of
+  // one job. 0: any number. MILLRACE_MEMORY_LIMIT, if it is set, makes it less.
+  uint64_t memory_limit = 0;
+};
+
 class Device {
  public:
   // The process's device of that name, which all objects opened with it share:
@@ -48,8 +54,11 @@ class Device {
 
   // Loads the archive at `path` (a .rai file, or a directory of the same content). Blocks while
   // kernels are chosen and weights are packed. kNotFound, kIoError, kCorruptData with what is wrong
-  // in the archive, kUnsupported naming every operator this device has no kernel for.
-  Result<Model> load(const std::string& path) const;
+  // in the archive, kUnsupported naming every operator this device has no kernel for, kOutOfMemory
+  // when the model needs more than memory_limit. That is looked at twice: what the archive declares
+  // before anything is allocated for it, and what the device plans before a lane has working
+  // memory.
+  Result<Model> load(const std::string& path, LoadOptions options = {}) const;
 
   // A new unit on the device's lanes. kInvalidArgument for a depth outside 1 to 65,536,
   // kResourceExhausted when all 65,535 unit ids of the process are taken or the system refuses

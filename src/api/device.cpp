@@ -84,11 +84,11 @@ Device::~Device() {
   if (impl_ != nullptr) impl_->close_units();
 }
 
-Result<Model> Device::load(const std::string& path) const {
+Result<Model> Device::load(const std::string& path, LoadOptions options) const {
   if (is_forked_child()) return forked_status();
   return contained([&]() -> Result<Model> {
     MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
-                              runtime::load_program(path, *impl_->device()));
+                              runtime::load_program(path, *impl_->device(), options.memory_limit));
     std::string note = program->info().note;
     MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Executor> executor,
                               runtime::Executor::of(impl_->device(), std::move(program)));

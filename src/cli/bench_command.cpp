@@ -130,10 +130,12 @@ void print_figures(const BenchArguments& arguments, const LoadedModel& loaded,
 
 Status load_and_measure(const BenchArguments& arguments) {
   const device::View view = arguments.view == "hw" ? device::View::kHw : device::View::kCpu;
+  MILLRACE_ASSIGN_OR_RETURN(const uint64_t memory_limit,
+                            parse_memory_limit(arguments.limits.memory));
   const int64_t load_start = now_ns();
-  MILLRACE_ASSIGN_OR_RETURN(
-      const LoadedModel loaded,
-      load_model(arguments.model, arguments.flags, arguments.device, {.lanes = arguments.lanes}));
+  MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded,
+                            load_model(arguments.model, arguments.flags, arguments.device,
+                                       memory_limit, {.lanes = arguments.lanes}));
   const double load_ms = static_cast<double>(now_ns() - load_start) * 1e-6;
   const graph::CompiledModel& model = loaded.program->model();
   MILLRACE_ASSIGN_OR_RETURN(const auto session,

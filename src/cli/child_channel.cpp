@@ -87,18 +87,18 @@ class Receiver {
   int64_t deadline_ns_;
 };
 
-bool is_file_name(const std::string& name) {
-  return !name.empty() && name != "." && name != ".." &&
-         name.find_first_of(std::string("/\0", 2)) == std::string::npos;
+// Of an output, so that no other file can be replaced.
+bool is_output_name(const std::string& name) {
+  return name.ends_with(".bin") && name.find_first_of(std::string("/\0", 2)) == std::string::npos;
 }
 
 std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-bool makes_sense(const Head& head) {
+bool makes_sense(const Head& head, uint64_t most_bytes) {
   constexpr uint64_t kMostText = 1 << 20;
-  if (!head.is_status) return head.name_bytes <= NAME_MAX;
+  if (!head.is_status) return head.name_bytes <= NAME_MAX && head.body_bytes <= most_bytes;
   return head.name_bytes == 0 && head.body_bytes <= kMostText && head.code >= 0 &&
          head.code <= static_cast<int>(StatusCode::kInternal);
 }
@@ -118,15 +118,17 @@ Status send_status(int channel, const Status& status) {
       "", std::as_bytes(std::span(text)));
 }
 
-Result<std::optional<Status>> receive(int channel, const OutputSink& outputs, int64_t deadline_ns) {
-  Receiver receiver(channel, deadline_ns);
+Result<std::optional<Status>> receive(int channel, const OutputSink& outputs,
+                                      const ReceiveLimits& limits) {
+  Receiver receiver(channel, limits.deadline_ns);
   for (;;) {
     std::array<std::byte, sizeof(Head)> raw{};
     MILLRACE_ASSIGN_OR_RETURN(const bool goes_on, receiver.read(raw));
     if (!goes_on) return std::optional<Status>();
     Head head;
     std::memcpy(static_cast<void*>(&head), raw.data(), sizeof head);
-    if (!makes_sense(head)) return corrupt_data("the child process sends nonsense");
+    if (!makes_sense(head, limits.most_bytes))
+      return corrupt_data("the child process sends nonsense");
     std::vector<std::byte> name, body;
     MILLRACE_ASSIGN_OR_RETURN(const bool has_name, receiver.read(head.name_bytes, name));
     MILLRACE_ASSIGN_OR_RETURN(const bool has_body, receiver.read(head.body_bytes, body));
@@ -137,7 +139,7 @@ Result<std::optional<Status>> receive(int channel, const OutputSink& outputs, in
       return std::optional(Status(code, text_of(body)));
     }
     const std::string file = text_of(name);
-    if (!is_file_name(file)) return corrupt_data("the child process sends nonsense for a name");
+    if (!is_output_name(file)) return corrupt_data("the child process sends nonsense for a name");
     MILLRACE_RETURN_IF_ERROR(outputs(file, body));
   }
 }

@@ -17,10 +17,15 @@ namespace millrace::cli {
 Status send_output(int channel, const std::string& name, std::span<const std::byte> bytes);
 Status send_status(int channel, const Status& status);
 
+struct ReceiveLimits {
+  int64_t deadline_ns = 0;           // of the clock; 0: never
+  uint64_t most_bytes = UINT64_MAX;  // of one file
+};
+
 // The parent's end: passes outputs on until the child has sent a status, which is returned, or has
 // closed the channel without one: nothing. The failure is that of `outputs`, kCorruptData when the
-// child sends what makes no sense, and kDeadlineExceeded when `deadline_ns` of the clock is past;
-// 0 is never.
-Result<std::optional<Status>> receive(int channel, const OutputSink& outputs, int64_t deadline_ns);
+// child sends what makes no sense, and kDeadlineExceeded when the deadline is past.
+Result<std::optional<Status>> receive(int channel, const OutputSink& outputs,
+                                      const ReceiveLimits& limits);
 
 }  // namespace millrace::cli

@@ -40,6 +40,7 @@ void add_compile_flags(CLI::App& command, CompileFlags& flags) {
 }
 
 void add_limit_flags(CLI::App& command, LimitFlags& limits) {
+  command.add_option("--memory-limit", limits.memory, "what the model may take, as 2GiB");
   command.add_option("--time-limit", limits.time, "for everything, loading included, as 30s");
   command.add_flag("--sandbox", limits.sandbox,
                    "load and run in a child process that can only read, compute and report");

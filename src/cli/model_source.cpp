@@ -9,6 +9,7 @@
 #include "device/registry.h"
 #include "graph/archive_codec.h"
 #include "model/archive.h"
+#include "runtime/memory_limit.h"
 
 namespace millrace::cli {
 namespace {
@@ -70,11 +71,13 @@ Result<std::shared_ptr<const graph::CompiledModel>> open_model(const std::string
 }
 
 Result<LoadedModel> load_model(const std::string& path, const CompileFlags& flags,
-                               const std::string& device_name, device::DeviceOptions options) {
+                               const std::string& device_name, uint64_t memory_limit,
+                               device::DeviceOptions options) {
   MILLRACE_ASSIGN_OR_RETURN(auto model, open_model(path, flags));
   LoadedModel loaded;
   MILLRACE_ASSIGN_OR_RETURN(loaded.device, device::open_device_of_program(device_name, options));
-  MILLRACE_ASSIGN_OR_RETURN(loaded.program, loaded.device->load(std::move(model)));
+  MILLRACE_ASSIGN_OR_RETURN(loaded.program,
+                            runtime::load_within(memory_limit, *loaded.device, std::move(model)));
   return loaded;
 }
 

@@ -34,8 +34,9 @@ struct LoadedModel {
   std::shared_ptr<const device::Program> program;
 };
 
-// The same, loaded on a device.
+// The same, loaded on a device; it may take so many bytes there, 0 for any number.
 Result<LoadedModel> load_model(const std::string& path, const CompileFlags& flags,
-                               const std::string& device_name, device::DeviceOptions options = {});
+                               const std::string& device_name, uint64_t memory_limit = 0,
+                               device::DeviceOptions options = {});
 
 }  // namespace millrace::cli

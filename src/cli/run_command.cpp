@@ -128,8 +128,10 @@ Status load_and_run(const RunArguments& arguments, const OutputSink& outputs) {
   if (!arguments.labels.empty()) {
     MILLRACE_ASSIGN_OR_RETURN(labels, io::read_lines(arguments.labels));
   }
-  MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded,
-                            load_model(arguments.model, arguments.flags, arguments.device));
+  MILLRACE_ASSIGN_OR_RETURN(const uint64_t memory_limit,
+                            parse_memory_limit(arguments.limits.memory));
+  MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded, load_model(arguments.model, arguments.flags,
+                                                                 arguments.device, memory_limit));
   const graph::CompiledModel& model = loaded.program->model();
   MILLRACE_ASSIGN_OR_RETURN(const LoadedInputs inputs, load_from(model, view, arguments));
   MILLRACE_ASSIGN_OR_RETURN(const auto session,

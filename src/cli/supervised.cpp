@@ -145,8 +145,9 @@ int reap(pid_t child) {
 }
 
 Status supervise(pid_t child, int channel, const Supervision& supervision,
-                 const ForbiddenCall& call, const OutputSink& outputs, int64_t deadline_ns) {
-  const Result<std::optional<Status>> received = receive(channel, outputs, deadline_ns);
+                 const ForbiddenCall& call, const OutputSink& outputs,
+                 const ReceiveLimits& limits) {
+  const Result<std::optional<Status>> received = receive(channel, outputs, limits);
   const int state = reap(child);
   if (!received.ok())
     return received.status().code() == StatusCode::kDeadlineExceeded ? time_is_up(supervision)
@@ -159,8 +160,10 @@ Status supervise(pid_t child, int channel, const Supervision& supervision,
 Status run_supervised(const Supervision& supervision,
                       const std::function<Status(const OutputSink&)>& work,
                       const OutputSink& outputs) {
-  const int64_t time_limit = supervision.time_limit.count();
-  const int64_t deadline_ns = time_limit == 0 ? 0 : now_ns() + time_limit;
+  ReceiveLimits limits;
+  if (supervision.time_limit.count() != 0)
+    limits.deadline_ns = now_ns() + supervision.time_limit.count();
+  if (supervision.memory_limit != 0) limits.most_bytes = supervision.memory_limit;
   const ForbiddenCall call;
   if (!call.valid()) return {StatusCode::kOutOfMemory, "no memory to share with a child process"};
   int ends[2];
@@ -174,7 +177,7 @@ Status run_supervised(const Supervision& supervision,
             fmt::format("cannot make a child process: {}", strerrordesc_np(errno))};
   if (child == 0) be_child(supervision, writing.get(), call, work);
   writing = UniqueFd();
-  return supervise(child, reading.get(), supervision, call, outputs, deadline_ns);
+  return supervise(child, reading.get(), supervision, call, outputs, limits);
 }
 
 }  // namespace millrace::cli

@@ -10,6 +10,7 @@
 #include "graph/archive_codec.h"
 #include "memory/buffer.h"
 #include "model/archive.h"
+#include "runtime/memory_limit.h"
 
 namespace millrace::runtime {
 
@@ -45,8 +46,9 @@ Result<std::shared_ptr<const graph::CompiledModel>> copy_model(std::span<const s
 
 Result<std::shared_ptr<const device::Program>> load_on(
     device::Device& device, std::shared_ptr<const graph::CompiledModel> model,
-    const std::string& path) {
-  Result<std::shared_ptr<const device::Program>> program = device.load(std::move(model));
+    const std::string& path, uint64_t limit = 0) {
+  Result<std::shared_ptr<const device::Program>> program =
+      load_within(limit, device, std::move(model));
   if (!program.ok()) return named(program.status(), path);
   return program;
 }
@@ -54,10 +56,11 @@ Result<std::shared_ptr<const device::Program>> load_on(
 }  // namespace
 
 Result<std::shared_ptr<const device::Program>> load_program(const std::string& path,
-                                                            device::Device& device) {
+                                                            device::Device& device,
+                                                            uint64_t memory_limit) {
   const CancellationOff whole;
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, read_model(path));
-  return load_on(device, std::move(model), path);
+  return load_on(device, std::move(model), path, memory_limit);
 }
 
 Result<std::shared_ptr<const device::Program>> load_program(std::span<const std::byte> archive,

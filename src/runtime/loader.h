@@ -18,9 +18,11 @@ struct LoadedProgram {
 };
 
 // Opens the archive at `path` (a .rai file, or a directory with vaiml_par_0) and loads it on
-// `device`, or on the device that device::open_device_of_program gives for the name.
+// `device`, or on the device that device::open_device_of_program gives for the name. The model may
+// take `memory_limit` bytes (load_within), where 0 leaves it to MILLRACE_MEMORY_LIMIT.
 Result<std::shared_ptr<const device::Program>> load_program(const std::string& path,
-                                                            device::Device& device);
+                                                            device::Device& device,
+                                                            uint64_t memory_limit = 0);
 // The same from an archive in memory (the file form), which is copied.
 Result<std::shared_ptr<const device::Program>> load_program(std::span<const std::byte> archive,
                                                             device::Device& device);

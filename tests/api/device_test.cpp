@@ -40,6 +40,16 @@ TEST_F(DeviceTest, SaysWhatIsWrongWithAnArchive) {
   EXPECT_THAT(missing.message(), HasSubstr("none.rai"));
 }
 
+TEST_F(DeviceTest, RefusesAModelBeyondTheMemoryLimit) {
+  for (const char* name : {"null", "cpu"}) {
+    const Device device = Device::open(name).value();
+    const Status refused = device.load(tiny(), {.memory_limit = 1000}).status();
+    EXPECT_EQ(refused.code(), StatusCode::kOutOfMemory);
+    EXPECT_THAT(refused.message(), HasSubstr("the memory limit is 1000"));
+    EXPECT_TRUE(device.load(tiny(), {.memory_limit = 1 << 20}).ok()) << name;
+  }
+}
+
 TEST_F(DeviceTest, DescribesAModelInBothViews) {
   Device device = Device::open("null").value();
   const Model model = device.load(tiny({.batch_size = 3})).value();

@@ -141,7 +141,18 @@ TEST_F(SandboxTest, EndsAtItsTimeLimit) {
                    "the time limit of 0.1 s has passed");
 }
 
+// The device's own plan is what counts, so this is about the CPU device, in a sandbox and without.
+TEST_F(SandboxTest, RefusesModelsBeyondTheMemoryLimit) {
+  for (const char* sandbox : {"--view=cpu", "--sandbox"}) {
+    expect_failure(run_with({"--memory-limit", "100K", sandbox}), "the memory limit is 102400");
+    EXPECT_EQ(run_with({"--memory-limit", "1GiB", sandbox}).exit_code, 0);
+  }
+  expect_failure(millrace({"bench", model_, "-n", "1", "--memory-limit", "100K"}),
+                 "the memory limit is 102400");
+}
+
 TEST_F(SandboxTest, RefusesLimitsThatMakeNoSense) {
+  expect_failure(run_with({"--memory-limit", "much"}), "--memory-limit");
   expect_failure(run_with({"--time-limit", "soon"}), "--time-limit: \"soon\"");
   expect_failure(run_with({"--time-limit", "0s"}), "--time-limit: \"0s\"");
 }
