@@ -6,7 +6,8 @@
 #include <charconv>
 #include <cstring>
 #include <map>
-#include <regex>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "io/file.h"
@@ -21,8 +22,10 @@ constexpr size_t kFixedPart = 8;  // magic and version
 constexpr uint64_t kMaxElements = uint64_t{1} << 40;
 // NumPy's own limit for headers it reads unless it is asked to trust the file.
 constexpr size_t kMaxHeader = 10'000;
+constexpr std::string_view kBlanks = " \t\n\v\f\r";
+constexpr std::string_view kShapeCharacters = "0123456789, \t\n\v\f\r";
 
-Result<DataType> type_of(const std::string& descr) {
+Result<DataType> type_of(std::string_view descr) {
   static const std::map<std::string_view, DataType> types = {
       {"|b1", DataType::kBoolean}, {"|i1", DataType::kInt8},   {"|u1", DataType::kUint8},
       {"<i2", DataType::kInt16},   {"<u2", DataType::kUint16}, {"<f2", DataType::kFp16},
@@ -52,8 +55,8 @@ Result<HeaderRange> find_header(std::span<const std::byte> bytes) {
   return range;
 }
 
-// The dimensions of a tuple: numbers, commas and blanks, as the caller's pattern ensures.
-Result<std::vector<uint32_t>> parse_shape(const std::string& text) {
+// The dimensions of a tuple: numbers, commas and blanks, as the caller ensures.
+Result<std::vector<uint32_t>> parse_shape(std::string_view text) {
   std::vector<uint32_t> shape;
   uint64_t elements = 1;
   const char* at = text.data();
@@ -70,19 +73,41 @@ Result<std::vector<uint32_t>> parse_shape(const std::string& text) {
   return shape;
 }
 
+std::string_view without_blanks_in_front(std::string_view text) {
+  return text.substr(std::min(text.find_first_not_of(kBlanks), text.size()));
+}
+
+// What follows "'key':" in the header, blanks skipped; empty where there is no such key.
+std::string_view behind_key(std::string_view header, std::string_view key) {
+  const std::string quoted = fmt::format("'{}'", key);
+  for (size_t at = header.find(quoted); at != header.npos; at = header.find(quoted, at + 1)) {
+    const std::string_view rest = without_blanks_in_front(header.substr(at + quoted.size()));
+    if (rest.starts_with(':')) return without_blanks_in_front(rest.substr(1));
+  }
+  return {};
+}
+
+// What stands between `open`, which begins the text, and the first `close`; none without both.
+std::optional<std::string_view> enclosed(std::string_view text, char open, char close) {
+  if (!text.starts_with(open)) return std::nullopt;
+  const size_t end = text.find(close, 1);
+  if (end == text.npos) return std::nullopt;
+  return text.substr(1, end - 1);
+}
+
 // The header is a Python dictionary literal with exactly three keys; NumPy writes it in this form.
-Status parse_header(const std::string& header, Array* array) {
-  static const std::regex descr(R"('descr'\s*:\s*'([^']*)')");
-  static const std::regex order(R"('fortran_order'\s*:\s*(True|False))");
-  static const std::regex shape(R"('shape'\s*:\s*\(([\d,\s]*)\))");
-  std::smatch match;
-  if (!std::regex_search(header, match, descr))
-    return unsupported("structured or missing 'descr' in the header");
-  MILLRACE_ASSIGN_OR_RETURN(array->type, type_of(match[1]));
-  if (!std::regex_search(header, match, order)) return corrupt_data("no 'fortran_order'");
-  if (match[1] == "True") return unsupported("Fortran order; save it with order='C'");
-  if (!std::regex_search(header, match, shape)) return corrupt_data("no 'shape'");
-  MILLRACE_ASSIGN_OR_RETURN(array->shape, parse_shape(match[1]));
+Status parse_header(std::string_view header, Array* array) {
+  const auto descr = enclosed(behind_key(header, "descr"), '\'', '\'');
+  if (!descr) return unsupported("structured or missing 'descr' in the header");
+  MILLRACE_ASSIGN_OR_RETURN(array->type, type_of(*descr));
+  const std::string_view fortran_order = behind_key(header, "fortran_order");
+  if (fortran_order.starts_with("True"))
+    return unsupported("Fortran order; save it with order='C'");
+  if (!fortran_order.starts_with("False")) return corrupt_data("no 'fortran_order'");
+  const auto shape = enclosed(behind_key(header, "shape"), '(', ')');
+  if (!shape || shape->find_first_not_of(kShapeCharacters) != shape->npos)
+    return corrupt_data("no 'shape'");
+  MILLRACE_ASSIGN_OR_RETURN(array->shape, parse_shape(*shape));
   return {};
 }
 
@@ -90,7 +115,7 @@ Result<Array> parse(std::span<const std::byte> bytes) {
   MILLRACE_ASSIGN_OR_RETURN(const HeaderRange range, find_header(bytes));
   const auto* text = reinterpret_cast<const char*>(bytes.data());
   Array array;
-  MILLRACE_RETURN_IF_ERROR(parse_header(std::string(text + range.offset, range.length), &array));
+  MILLRACE_RETURN_IF_ERROR(parse_header({text + range.offset, range.length}, &array));
   uint64_t expected = tensor::size_of(array.type);
   for (const uint32_t dim : array.shape) expected *= dim;
   const auto data = bytes.subspan(range.offset + range.length);

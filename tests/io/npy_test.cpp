@@ -23,6 +23,13 @@ std::string npy(const std::string& dictionary, const std::string& data) {
   return file + dictionary + data;
 }
 
+// Of format version 2, whose headers may be long.
+std::string long_npy(const std::string& dictionary, const std::string& data) {
+  const auto length = static_cast<uint32_t>(dictionary.size());
+  return std::string("\x93NUMPY\x02\x00", 8) +
+         std::string(reinterpret_cast<const char*>(&length), sizeof length) + dictionary + data;
+}
+
 Result<Array> parse(const std::string& content) {
   const test::TemporaryDirectory directory;
   const auto bytes = std::as_bytes(std::span(content));
@@ -70,12 +77,44 @@ TEST(Npy, ImplausibleHeadersAreRefused) {
         << shape;
 }
 
+// A header as long as NumPy takes it; its length must not become the depth of a recursion.
+TEST(Npy, LongHeadersAreRead) {
+  std::string many = "{'descr': '|u1', 'fortran_order': False, 'shape': (";
+  for (int i = 0; i < 3'000; ++i) many += "1, ";
+  const auto array = parse(long_npy(many + "), }\n", "a"));
+  ASSERT_TRUE(array.ok()) << array.status().to_string();
+  EXPECT_EQ(array->shape.size(), 3'000u);
+  const std::string type(9'900, 'x');
+  EXPECT_EQ(parse(long_npy("{'descr': '" + type + "', 'shape': (1,)}", "a")).status().code(),
+            StatusCode::kUnsupported);
+}
+
+TEST(Npy, KeysStandInAnyOrderAndForm) {
+  const auto array =
+      parse(npy("{ 'shape'\n:\t( 2 ,), 'fortran_order':False, 'descr':'<i2'}", "abcd"));
+  ASSERT_TRUE(array.ok()) << array.status().to_string();
+  EXPECT_EQ(array->type, tensor::DataType::kInt16);
+  EXPECT_THAT(array->shape, ElementsAre(2));
+}
+
 TEST(Npy, RefusalsSayWhy) {
   EXPECT_THAT(parse("PNG").status().message(), HasSubstr("not a .npy file"));
   EXPECT_THAT(parse(npy("{'descr': '>f4', 'fortran_order': False, 'shape': (0,), }", ""))
                   .status()
                   .message(),
               HasSubstr("'>f4'"));
+  EXPECT_THAT(parse(npy("{'descr': [('a', '<f4')], 'shape': (1,)}", "abcd")).status().message(),
+              HasSubstr("structured"));
+  EXPECT_THAT(
+      parse(npy("{'descr': '|u1', 'fortran_order': 0, 'shape': (1,)}", "a")).status().message(),
+      HasSubstr("no 'fortran_order'"));
+  for (const char* shape : {"1", "(1", "(-1,)", "(x,)"})
+    EXPECT_THAT(
+        parse(npy("{'descr': '|u1', 'fortran_order': False, 'shape': " + std::string(shape), "a"))
+            .status()
+            .message(),
+        HasSubstr("no 'shape'"))
+        << shape;
   EXPECT_THAT(parse(npy("{'descr': '|u1', 'fortran_order': True, 'shape': (1,), }", "a"))
                   .status()
                   .message(),
