@@ -7,6 +7,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <span>
+#include <string_view>
 
 #include "io/file.h"
 
@@ -22,6 +23,9 @@ cv::Mat resized(const cv::Mat& picture, int width, int height) {
   return result;
 }
 
+// More than any camera takes. A long and narrow picture grows beyond it before it is cropped.
+constexpr double kMostPixels = 1 << 28;
+
 int scaled(int side, double factor) {
   return std::max(1, static_cast<int>(std::lround(side * factor)));
 }
@@ -33,6 +37,8 @@ cv::Mat cropped(const cv::Mat& picture, const PictureOptions& options) {
   const double cover = std::max(static_cast<double>(width) / picture.cols,
                                 static_cast<double>(height) / picture.rows);
   const double factor = std::max(cover, options.short_side / shortest);
+  if (factor * factor * picture.cols * picture.rows > kMostPixels)
+    CV_Error(cv::Error::StsOutOfRange, "the picture is too long and narrow to be cropped");
   const cv::Mat large = resized(picture, std::max(width, scaled(picture.cols, factor)),
                                 std::max(height, scaled(picture.rows, factor)));
   return large(cv::Rect((large.cols - width) / 2, (large.rows - height) / 2, width, height));
@@ -81,7 +87,18 @@ std::vector<float> normalised_planes(const cv::Mat& picture, const PictureOption
   return planes;
 }
 
+// Whether this begins like a JPEG, PNG, WebP, BMP or PNM. OpenCV knows more formats, some by
+// libraries that are rarely used, and each of them would read whatever bytes a user has.
+bool is_known_format(std::string_view bytes) {
+  using namespace std::string_view_literals;
+  if (bytes.starts_with("RIFF")) return bytes.size() > 12 && bytes.substr(8, 4) == "WEBP";
+  if (bytes.size() > 2 && bytes[0] == 'P') return bytes[1] >= '1' && bytes[1] <= '6';
+  constexpr std::string_view kStarts[] = {"\xFF\xD8\xFF"sv, "\x89PNG\r\n\x1A\n"sv, "BM"sv};
+  return std::ranges::any_of(kStarts, [&](auto start) { return bytes.starts_with(start); });
+}
+
 cv::Mat decode(const std::vector<std::byte>& bytes, uint32_t channels) {
+  if (!is_known_format({reinterpret_cast<const char*>(bytes.data()), bytes.size()})) return {};
   const cv::Mat encoded(1, static_cast<int>(bytes.size()), CV_8U,
                         const_cast<std::byte*>(bytes.data()));
   return cv::imdecode(encoded, channels == 1 ? cv::IMREAD_GRAYSCALE : cv::IMREAD_COLOR);
@@ -118,8 +135,10 @@ Result<std::vector<float>> load_picture(const std::string& path, const PictureOp
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, read_file(path));
   if (is_truncated_jpeg(bytes)) return corrupt_data(path + " ends in the middle of its picture");
   try {
-    const cv::Mat picture = bytes.empty() ? cv::Mat() : decode(bytes, options.channels);
-    if (picture.empty()) return corrupt_data(path + " is not a picture that can be decoded");
+    const cv::Mat picture = decode(bytes, options.channels);
+    if (picture.empty())
+      return corrupt_data(path +
+                          " is not a picture that can be decoded (JPEG, PNG, WebP, BMP, PNM)");
     return normalised_planes(fitted(picture, options), options);
   } catch (const cv::Exception& error) {
     return corrupt_data(fmt::format("{}: {}", path, error.err));

@@ -1,4 +1,5 @@
-// Converts pictures (JPEG, PNG) to the planar float tensors that image networks take. Thread-safe.
+// Converts pictures (JPEG, PNG, WebP, BMP, PNM) to the planar float tensors that image networks
+// take. Thread-safe.
 #pragma once
 
 #include <array>
@@ -32,7 +33,8 @@ struct PictureOptions {
 
 // The picture as [channels, height, width] floats, resized bilinearly (area averaging when
 // shrinking, as image libraries do for anti-aliasing). Transparency is dropped. kNotFound,
-// kIoError, or kCorruptData when the file is not a picture.
+// kIoError, or kCorruptData when the file is not a picture, or one so long and narrow that cropping
+// it would take gigabytes.
 Result<std::vector<float>> load_picture(const std::string& path, const PictureOptions& options);
 
 }  // namespace millrace::io

@@ -14,6 +14,7 @@ namespace millrace::io {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // A binary PPM is the one picture format that a test can write by hand. `rgb` has width * height
 // pixels of three bytes.
@@ -62,11 +63,32 @@ TEST(Picture, CropKeepsTheCentreAndLetterboxTheWhole) {
   EXPECT_THAT(*whole, ElementsAre(0, 0, 0, 0, 10, 20, 30, 40, 0, 0, 0, 0, 0, 0, 0, 0));
 }
 
+// Grown until it covers the target, this one would take gigabytes.
+TEST(Picture, ALongLineIsRefusedInsteadOfGrown) {
+  const auto line = load(ppm(1, 60'000, std::string(180'000, 'a')),
+                         {.height = 224, .width = 224, .fit = Fit::kCrop});
+  EXPECT_EQ(line.status().code(), StatusCode::kCorruptData);
+  EXPECT_THAT(line.status().message(), HasSubstr("too long and narrow"));
+}
+
 TEST(Picture, WhatIsNoPictureIsRefused) {
   const PictureOptions options{.height = 1, .width = 1};
   EXPECT_EQ(load("not a picture", options).status().code(), StatusCode::kCorruptData);
   EXPECT_EQ(load("", options).status().code(), StatusCode::kCorruptData);
   EXPECT_EQ(load_picture("/nonexistent.png", options).status().code(), StatusCode::kNotFound);
+}
+
+// What OpenCV could decode, but nobody asked for.
+TEST(Picture, OtherFormatsAreRefused) {
+  std::vector<uint8_t> bytes;
+  ASSERT_TRUE(cv::imencode(".tiff", cv::Mat(2, 2, CV_8U, cv::Scalar(128)), bytes));
+  const auto tiff = load(std::string(bytes.begin(), bytes.end()), {.height = 2, .width = 2});
+  EXPECT_EQ(tiff.status().code(), StatusCode::kCorruptData);
+  for (const char* format : {".png", ".jpg", ".webp", ".bmp", ".ppm"}) {
+    ASSERT_TRUE(cv::imencode(format, cv::Mat(2, 2, CV_8UC3, cv::Scalar(128)), bytes)) << format;
+    const auto picture = load(std::string(bytes.begin(), bytes.end()), {.height = 2, .width = 2});
+    EXPECT_TRUE(picture.ok()) << format << ": " << picture.status().to_string();
+  }
 }
 
 // A grey JPEG; the second has a segment in front that holds an end mark, as a thumbnail does.
