@@ -28,7 +28,7 @@ Result<std::vector<std::byte>> read_file(const std::string& path) {
   const File file(std::fopen(path.c_str(), "rb"));
   if (!file) return io_error("open " + path, errno);
   std::vector<std::byte> bytes;
-  constexpr size_t kStep = 1 << 20;
+  constexpr size_t kStep = 1 << 16;
   while (true) {
     const size_t before = bytes.size();
     bytes.resize(before + kStep);
