@@ -13,6 +13,17 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND MILLRACE_SANITIZE)
   target_compile_options(millrace_settings INTERFACE -Wno-maybe-uninitialized -Wno-tsan)
 endif()
 
+# For libraries that read what comes from outside. The fuzz targets of tests/fuzz link them and learn
+# from counters in their code which inputs reach something new; tests are compiled without.
+add_library(millrace_fuzzed_settings INTERFACE)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND MILLRACE_SANITIZE MATCHES "address")
+  set(MILLRACE_FUZZ ON)
+  # What -fsanitize=fuzzer-no-link stands for; under that name a source refuses precompiled headers
+  # that were made without.
+  target_compile_options(millrace_fuzzed_settings INTERFACE
+    -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table)
+endif()
+
 # For what runs per job or per element. The rest is compiled with -O2, which takes a sixth less time,
 # and with -O0 under the sanitizers, which takes half.
 add_library(millrace_hot_settings INTERFACE)
@@ -41,6 +52,7 @@ function(millrace_add_layer name)
     target_link_libraries(${target} PRIVATE millrace_hot_settings)
     millrace_precompile(${target} HOT)
   else()
+    target_link_libraries(${target} PRIVATE millrace_fuzzed_settings)
     millrace_precompile(${target})
   endif()
 endfunction()

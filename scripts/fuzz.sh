@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Runs the fuzz targets: programs that give random bytes to everything that reads what comes from
+# outside. Ends with 1 when one of them crashed, hung, leaked, or took too much memory.
+#
+#   scripts/fuzz.sh [SECONDS [TARGET...]]   each target for so long (default 60), or some of them
+#   scripts/fuzz.sh --list                  the names of the targets
+#
+# Starts from tests/fuzz/corpus and keeps what it finds: inputs that reach new code in
+# build/fuzz/corpus/TARGET, from where the next run goes on, and inputs that fail in
+# build/fuzz/findings. A finding is run again with build/asan-ubsan/fuzz/fuzz_TARGET FILE.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=build/asan-ubsan
+scratch=build/fuzz
+
+mapfile -t all < <(sed -n 's/^millrace_add_fuzz(\([a-z_]*\).*/\1/p' tests/fuzz/CMakeLists.txt)
+if [[ ${1:-} == --list ]]; then
+  printf '%s\n' "${all[@]}"
+  exit 0
+fi
+seconds=${1:-60}
+if [[ ! $seconds =~ ^[0-9]+$ ]]; then
+  echo 'usage: scripts/fuzz.sh [SECONDS [TARGET...]] | --list' >&2
+  exit 2
+fi
+targets=("${@:2}")
+[[ ${#targets[@]} -gt 0 ]] || targets=("${all[@]}")
+
+[[ -f $build/build.ninja ]] || cmake --preset asan-ubsan >/dev/null
+cmake --build $build --target "${targets[@]/#/fuzz_}" >/dev/null
+mkdir -p $scratch/findings $scratch/log
+
+export ASAN_OPTIONS=detect_leaks=1:intercept_tls_get_addr=0:allocator_may_return_null=1
+export UBSAN_OPTIONS=print_stacktrace=1
+# Less than the limit of the picture library, a billion, so that memory stays within its own.
+export OPENCV_IO_MAX_IMAGE_PIXELS=4194304
+
+# run TARGET: from the seeds and what earlier runs found; one line about it.
+run() {
+  local target=$1 log=$scratch/log/$1.txt options=() result=clean
+  local corpus=$scratch/corpus/$1 seeds=tests/fuzz/corpus/$1
+  mkdir -p "$corpus"
+  [[ -f tests/fuzz/$target.dict ]] && options+=(-dict="tests/fuzz/$target.dict")
+  $build/fuzz/fuzz_"$target" -seed=1 -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
+    -use_value_profile=1 -print_final_stats=1 -artifact_prefix="$scratch/findings/$target-" \
+    "${options[@]}" "$corpus" "$seeds" >"$log" 2>&1 || result="FAILED, see $log"
+  awk -v target="$target" -v result="$result" '
+    / cov: / { for (i = 1; i < NF; ++i) if ($i == "cov:") coverage = $(i + 1) }
+    /number_of_executed_units/ { runs = $2 }
+    /peak_rss_mb/ { memory = $2 }
+    END { printf "%-12s %10d runs %6d edges %5d MB  %s\n", target, runs, coverage, memory, result }
+  ' "$log"
+  [[ $result == clean ]]
+}
+
+# As many at a time as there are cores.
+failed=0
+for target in "${targets[@]}"; do
+  while [[ $(jobs -rp | wc -l) -ge $(nproc) ]]; do wait -n || failed=1; done
+  run "$target" &
+done
+while [[ -n $(jobs -p) ]]; do wait -n || failed=1; done
+exit $failed

@@ -1,0 +1,20 @@
+// A picture is refused with a reason, or fills the planes that were asked for, however it has to be
+// fitted.
+#include "io/picture.h"
+#include "tests/fuzz/target.h"
+
+namespace millrace::fuzz {
+
+void fuzz_one(Input input) {
+  const InputFile file(input);
+  for (const io::Fit fit : {io::Fit::kStretch, io::Fit::kCrop, io::Fit::kLetterbox}) {
+    const uint32_t channels = fit == io::Fit::kCrop ? 1 : 3;
+    const auto planes =
+        io::load_picture(file.path(), {.height = 6, .width = 9, .channels = channels, .fit = fit});
+    if (!planes.ok())
+      return expect_refusal(planes.status(), {StatusCode::kCorruptData, StatusCode::kUnsupported});
+    expect(planes->size() == size_t{6} * 9 * channels, "all planes");
+  }
+}
+
+}  // namespace millrace::fuzz
