@@ -38,12 +38,15 @@ export OPENCV_IO_MAX_IMAGE_PIXELS=4194304
 # run TARGET: from the seeds and what earlier runs found; one line about it.
 run() {
   local target=$1 log=$scratch/log/$1.txt options=() result=clean
-  local corpus=$scratch/corpus/$1 seeds=tests/fuzz/corpus/$1
-  mkdir -p "$corpus"
+  local folders=("$scratch/corpus/$1") seeds
+  mkdir -p "${folders[0]}"
+  for seeds in "tests/fuzz/corpus/$target" "$build/fuzz/seeds/$target"; do
+    [[ -d $seeds ]] && folders+=("$seeds")
+  done
   [[ -f tests/fuzz/$target.dict ]] && options+=(-dict="tests/fuzz/$target.dict")
   $build/fuzz/fuzz_"$target" -seed=1 -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 \
     -use_value_profile=1 -print_final_stats=1 -artifact_prefix="$scratch/findings/$target-" \
-    "${options[@]}" "$corpus" "$seeds" >"$log" 2>&1 || result="FAILED, see $log"
+    "${options[@]}" "${folders[@]}" >"$log" 2>&1 || result="FAILED, see $log"
   awk -v target="$target" -v result="$result" '
     / cov: / { for (i = 1; i < NF; ++i) if ($i == "cov:") coverage = $(i + 1) }
     /number_of_executed_units/ { runs = $2 }

@@ -9,6 +9,7 @@
 #include "compiler/placement.h"
 #include "graph/memory_plan.h"
 #include "graph/partitions.h"
+#include "graph/utf8.h"
 
 namespace millrace::compiler {
 namespace {
@@ -165,6 +166,24 @@ void add_memory_plan(CompiledModel& model) {
   }
 }
 
+// What a loader asks of names. Protobuf takes any bytes for them, and file systems do, too.
+Status check_name(const std::string& name, std::string_view what) {
+  if (graph::is_utf8(name)) return {};
+  return invalid_argument(fmt::format("the name of {} is not valid UTF-8", what));
+}
+
+Status check_names(const CompiledModel& model) {
+  MILLRACE_RETURN_IF_ERROR(check_name(model.name, "the model"));
+  for (const Value& value : model.graph.values)
+    MILLRACE_RETURN_IF_ERROR(check_name(value.name, "a tensor"));
+  for (const graph::Node& node : model.graph.nodes)
+    MILLRACE_RETURN_IF_ERROR(check_name(node.name, "a node"));
+  for (const auto* side : {&model.inputs, &model.outputs})
+    for (const Boundary& boundary : *side)
+      if (boundary.cpu.name.empty()) return invalid_argument("an input or output has no name");
+  return {};
+}
+
 }  // namespace
 
 Result<CompiledModel> assemble(Graph graph, const CompileOptions& options, std::string name) {
@@ -182,6 +201,7 @@ Result<CompiledModel> assemble(Graph graph, const CompileOptions& options, std::
   MILLRACE_ASSIGN_OR_RETURN(model.outputs,
                             make_boundaries(graph, graph.outputs, on_cpu.made, options));
   model.graph = std::move(graph);
+  MILLRACE_RETURN_IF_ERROR(check_names(model));
   add_memory_plan(model);
   return model;
 }

@@ -14,8 +14,8 @@ namespace millrace::compiler {
 // partition), and every value that one node makes for another a range in the arena. Requirement:
 // graph::validate(graph) is OK. kInvalidArgument when the batch size is 0, options.cpu_operators
 // names no operator of the graph, options.hw_layouts names no boundary tensor (the message lists
-// those there are), one on a CPU partition or a layout that the tensor cannot have, or a boundary
-// dimension does not fit into 32 bits.
+// those there are), one on a CPU partition or a layout that the tensor cannot have, a boundary
+// dimension does not fit into 32 bits, or a name is none that an archive can hold.
 Result<graph::CompiledModel> assemble(graph::Graph graph, const CompileOptions& options,
                                       std::string name);
 

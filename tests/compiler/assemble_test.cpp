@@ -94,6 +94,21 @@ TEST_F(AssembleTest, NoFramesAreRefused) {
   EXPECT_EQ(failure().code(), StatusCode::kInvalidArgument);
 }
 
+// A loader would refuse the archive.
+TEST_F(AssembleTest, NamesThatNoArchiveHoldsAreRefused) {
+  EXPECT_THAT(assemble(maker.graph, options, "caf\xe9").status().message(),
+              HasSubstr("the name of the model is not valid UTF-8"));
+  maker.graph.nodes[0].name = std::string("a\0b", 3);
+  EXPECT_THAT(failure().message(), HasSubstr("the name of a node is not valid UTF-8"));
+  maker.graph.nodes[0].name.clear();
+  maker.graph.values[first].name = "\xff";
+  EXPECT_THAT(failure().message(), HasSubstr("the name of a tensor is not valid UTF-8"));
+  maker.graph.values[first].name.clear();
+  EXPECT_TRUE(failure().ok());
+  maker.graph.values[maker.graph.outputs[0]].name.clear();
+  EXPECT_THAT(failure().message(), HasSubstr("an input or output has no name"));
+}
+
 TEST_F(AssembleTest, OnePartitionCoversAllNodes) {
   options.batch_size = 4;
   const CompiledModel model = assembled();

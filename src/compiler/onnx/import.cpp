@@ -71,8 +71,11 @@ Result<graph::Graph> Importer::run(const InputShapes& input_shapes) {
   report_missing_kernels();
   MILLRACE_RETURN_IF_ERROR(coverage_.status());
   if (model_.graph().output_size() == 0) return invalid_argument("the model has no outputs");
+  std::unordered_set<std::string_view> names;
   for (const auto& output : model_.graph().output()) {
-    const Status status = add_output(output);
+    const Status status = names.insert(output.name()).second
+                              ? add_output(output)
+                              : invalid_argument("the model lists it twice");
     if (!status.ok()) return status.with_context(fmt::format("output '{}'", output.name()));
   }
   return builder_.take();

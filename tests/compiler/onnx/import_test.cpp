@@ -270,6 +270,8 @@ TEST(Import, InconsistentBoundaries) {
             StatusCode::kInvalidArgument);
   EXPECT_NE(import_failure(relu().input("x", {1}).output("y")).message().find("two inputs 'x'"),
             std::string::npos);
+  EXPECT_EQ(import_failure(relu().output("y").output("y")).message(),
+            "output 'y': the model lists it twice");
   Model twice = relu().output("y");
   twice.floats("w", {1}, {1}).floats("w", {1}, {2});
   EXPECT_NE(import_failure(twice).message().find("two initializers 'w'"), std::string::npos);
