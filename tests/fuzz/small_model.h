@@ -1,0 +1,11 @@
+// Which models a fuzz target runs: a valid archive may ask for hours of work and any memory.
+#pragma once
+
+#include "graph/compiled_model.h"
+
+namespace millrace::fuzz {
+
+// A few milliseconds and megabytes, whatever its operators are.
+bool is_small(const graph::CompiledModel& model);
+
+}  // namespace millrace::fuzz
