@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "compiler/placement.h"
+#include "graph/archive_codec.h"
 #include "graph/memory_plan.h"
 #include "graph/partitions.h"
 #include "graph/utf8.h"
@@ -157,13 +158,18 @@ class LifetimeTable {
   std::vector<graph::Lifetime> lifetimes_;
 };
 
-void add_memory_plan(CompiledModel& model) {
+Status add_memory_plan(CompiledModel& model) {
   const LifetimeTable table(model);
   const graph::MemoryPlan plan = graph::plan_memory(table.lifetimes());
+  if (plan.arena_bytes > graph::kMaxArenaBytes) {
+    return unsupported(fmt::format("its values take {} bytes at a time; at most {} are possible",
+                                   plan.arena_bytes, graph::kMaxArenaBytes));
+  }
   model.arena_bytes = plan.arena_bytes;
   for (size_t i = 0; i < plan.offsets.size(); ++i) {
     model.plan.push_back({table.values()[i], plan.offsets[i], table.lifetimes()[i].bytes});
   }
+  return {};
 }
 
 // What a loader asks of names. Protobuf takes any bytes for them, and file systems do, too.
@@ -202,7 +208,7 @@ Result<CompiledModel> assemble(Graph graph, const CompileOptions& options, std::
                             make_boundaries(graph, graph.outputs, on_cpu.made, options));
   model.graph = std::move(graph);
   MILLRACE_RETURN_IF_ERROR(check_names(model));
-  add_memory_plan(model);
+  MILLRACE_RETURN_IF_ERROR(add_memory_plan(model));
   return model;
 }
 

@@ -15,7 +15,8 @@ namespace millrace::compiler {
 // graph::validate(graph) is OK. kInvalidArgument when the batch size is 0, options.cpu_operators
 // names no operator of the graph, options.hw_layouts names no boundary tensor (the message lists
 // those there are), one on a CPU partition or a layout that the tensor cannot have, a boundary
-// dimension does not fit into 32 bits, or a name is none that an archive can hold.
+// dimension does not fit into 32 bits, or a name is none that an archive can hold; kUnsupported
+// when the values take more memory than an archive can ask for.
 Result<graph::CompiledModel> assemble(graph::Graph graph, const CompileOptions& options,
                                       std::string name);
 

@@ -4,12 +4,10 @@
 #include <map>
 
 #include "graph/archive_check.h"
+#include "graph/archive_codec.h"
 
 namespace millrace::graph {
 namespace {
-
-// More than any machine can give to one context.
-constexpr uint64_t kMaxArenaBytes = uint64_t{1} << 40;
 
 // The least number of bytes that the value takes, dense. A BF16 program may keep floating values in
 // two bytes.

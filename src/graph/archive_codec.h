@@ -1,6 +1,7 @@
 // Converts between CompiledModel and archive: encode for the compiler, decode for the runtime.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "base/status.h"
@@ -9,6 +10,9 @@
 #include "model/archive_writer.h"
 
 namespace millrace::graph {
+
+// Of the memory plan: more than any machine can give to one context.
+inline constexpr uint64_t kMaxArenaBytes = uint64_t{1} << 40;
 
 // The model's constants become segments, referenced, not copied: `model` must outlive the result.
 // Requirements: `model.inputs` and `model.outputs` list the graph's inputs and outputs in order

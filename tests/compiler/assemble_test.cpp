@@ -109,6 +109,16 @@ TEST_F(AssembleTest, NamesThatNoArchiveHoldsAreRefused) {
   EXPECT_THAT(failure().message(), HasSubstr("an input or output has no name"));
 }
 
+TEST_F(AssembleTest, MoreMemoryThanALoaderAcceptsIsRefused) {
+  GraphMaker large;
+  const int64_t side = int64_t{1} << 20;
+  large.output(
+      large.unary(UnaryKind::kTanh, large.unary(UnaryKind::kTanh, large.input({side, side}))));
+  const Status status = assemble(large.graph, options, "large").status();
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported) << status.to_string();
+  EXPECT_THAT(status.message(), HasSubstr("at most 1099511627776"));
+}
+
 TEST_F(AssembleTest, OnePartitionCoversAllNodes) {
   options.batch_size = 4;
   const CompiledModel model = assembled();
