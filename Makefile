@@ -2,12 +2,14 @@
 # CMakePresets.json). Everything below build/ may be deleted at any time.
 BUILD := build/release
 PREFIX ?= /usr/local
+SECONDS ?= 60
 
-.PHONY: help setup configure build shipped demo test bench lint install install-neuron-prefix \
+.PHONY: help setup configure build shipped demo test fuzz bench lint install install-neuron-prefix \
   package clean
 help:
 	@echo 'make demo     build, compile the shipped network, run it asynchronously'
 	@echo 'make test     build and run all tests'
+	@echo 'make fuzz     run each fuzz target for SECONDS=$(SECONDS)'
 	@echo 'make shipped  what demo and install need: libraries and programs, no tests'
 	@echo 'make build    install what is missing and build everything, benchmarks too, into $(BUILD)'
 	@echo 'make bench    build and run the benchmarks'
@@ -40,6 +42,9 @@ demo: shipped
 test: configure
 	@cmake --build --preset release --target shipped test_programs
 	@ctest --preset release
+
+fuzz: setup
+	@scripts/fuzz.sh $(SECONDS)
 
 bench: build
 	@scripts/bench.sh $(BUILD)
