@@ -42,8 +42,8 @@ class SiteList {
     add_table(*schema().root_table(), *flatbuffers::GetAnyRoot(structure.data()));
   }
   const std::vector<Site>& sites() const { return sites_; }
-  // Whether the schema has all members of unions; the verifier lets those of a newer one pass, on
-  // which changes of size would fail.
+  // Whether the schema has all members of unions; the verifier lets those of a newer one pass,
+  // whose parts cannot be copied.
   bool known() const { return known_; }
 
  private:
@@ -122,6 +122,16 @@ class SiteList {
 bool holds(const std::vector<uint8_t>& structure) {
   flatbuffers::Verifier verifier(structure.data(), structure.size());
   return format::VerifyArchiveBuffer(verifier);
+}
+
+// The same content in a structure that refers to each part once: FlatBuffers can change the size of
+// parts of no other. Requirement: the schema has all members of unions.
+std::vector<uint8_t> as_tree(const std::vector<uint8_t>& structure) {
+  flatbuffers::FlatBufferBuilder builder(2 * structure.size());
+  const auto root = flatbuffers::CopyTable(builder, schema(), *schema().root_table(),
+                                           *flatbuffers::GetAnyRoot(structure.data()));
+  builder.Finish(root, format::ArchiveIdentifier());
+  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
 size_t below(Random& random, size_t bound) {
@@ -257,12 +267,13 @@ std::vector<std::byte> change_archive(std::span<const std::byte> archive, Random
   std::vector<uint8_t> structure(bytes.size());
   if (!bytes.empty()) std::memcpy(structure.data(), bytes.data(), bytes.size());
   if (area > copy.size() || structure.empty() || !holds(structure)) return copy;
+  if (!SiteList(structure).known()) return copy;
+  structure = as_tree(structure);
   for (size_t changes = 1 + below(random, 3); changes > 0; --changes) {
     const std::vector<uint8_t> before = structure;
     const SiteList list(structure);
-    if (!list.known()) break;
     change(structure, list.sites()[below(random, list.sites().size())], random);
-    if (!holds(structure)) structure = before;
+    structure = holds(structure) ? as_tree(structure) : before;
   }
   return archive_of(structure, std::span(copy).subspan(area));
 }
