@@ -81,7 +81,8 @@ std::vector<float> normalised_planes(const cv::Mat& picture, const PictureOption
     for (int y = 0; y < picture.rows; ++y) {
       const uint8_t* row = picture.ptr<uint8_t>(y);
       for (int x = 0; x < picture.cols; ++x)
-        *out++ = (row[x * channels + source] - options.mean[channel]) * options.scale[channel];
+        *out++ = (static_cast<float>(row[x * channels + source]) - options.mean[channel]) *
+                 options.scale[channel];
     }
   }
   return planes;
