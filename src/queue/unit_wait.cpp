@@ -59,9 +59,10 @@ Status Unit::Impl::unknown(SequenceId id) const {
 
 // Says so in the log, too, once.
 Status Unit::Impl::forgotten(SequenceId id) {
-  Status status = format_status(
-      StatusCode::kInvalidJobId, "sequence id {:#x} is older than the {} results that unit {} '{}' keeps",
-      id, ResultTable::kRemembered, id_.value(), options_.name);
+  Status status =
+      format_status(StatusCode::kInvalidJobId,
+                    "sequence id {:#x} is older than the {} results that unit {} '{}' keeps", id,
+                    ResultTable::kRemembered, id_.value(), options_.name);
   if (!old_results_logged_.exchange(true)) log(LogLevel::kWarning, "queue", status.message());
   return status;
 }
