@@ -42,20 +42,21 @@ class Monitor::Impl {
 void Monitor::Impl::run() {
   std::unique_lock lock(mutex);
   while (!stopping) {
+    const Deadline now = std::chrono::steady_clock::now();
+    late_wakes_of_process.woke(now);
     if (calls.empty()) {
       changed.wait(lock);
       continue;
     }
-    const Deadline now = std::chrono::steady_clock::now();
     if (const Deadline next = calls.begin()->due_; next > now) {
       const Deadline wake = std::min<Deadline>(next, now + kLongestSleep);
       late_wakes_of_process.sleeps_until(wake);
       changed.wait_until(lock, wake);
-      late_wakes_of_process.woke(std::chrono::steady_clock::now());
       continue;
     }
     const std::shared_ptr<Watched> due = calls.begin()->self_.lock();
     calls.erase(calls.begin());
+    late_wakes_of_process.sleeps_until(now + kLongestSleep);
     lock.unlock();
     if (due) due->on_time();
     lock.lock();
@@ -110,6 +111,9 @@ void Monitor::call_at(Deadline when, const std::shared_ptr<Watched>& watched) no
       if (watched->due_ <= when) return;
       impl_->calls.erase(impl_->calls.iterator_to(*watched));
     }
+    // From here on a stop of the process shows, even if it begins before the thread has woken.
+    if (impl_->calls.empty())
+      late_wakes_of_process.sleeps_until(std::chrono::steady_clock::now() + kLongestSleep);
     watched->due_ = when;
     watched->self_ = watched;
     impl_->calls.insert(*watched);
