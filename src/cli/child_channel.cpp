@@ -22,7 +22,7 @@ struct Head {
   uint64_t body_bytes = 0;
   uint32_t name_bytes = 0;
   int32_t code = 0;  // of the status
-  bool is_status = false;
+  uint32_t is_status = 0;
 };
 
 Status write_all(int channel, std::span<const std::byte> bytes) {
@@ -98,7 +98,7 @@ std::string text_of(std::span<const std::byte> bytes) {
 
 bool makes_sense(const Head& head, uint64_t most_bytes) {
   constexpr uint64_t kMostText = 1 << 20;
-  if (!head.is_status) return head.name_bytes <= NAME_MAX && head.body_bytes <= most_bytes;
+  if (head.is_status == 0) return head.name_bytes <= NAME_MAX && head.body_bytes <= most_bytes;
   return head.name_bytes == 0 && head.body_bytes <= kMostText && head.code >= 0 &&
          head.code <= static_cast<int>(StatusCode::kInternal);
 }
@@ -114,8 +114,8 @@ Status send_status(int channel, const Status& status) {
   const std::string text(status.ok() ? std::string_view() : status.message());
   return send(
       channel,
-      {.body_bytes = text.size(), .code = static_cast<int32_t>(status.code()), .is_status = true},
-      "", std::as_bytes(std::span(text)));
+      {.body_bytes = text.size(), .code = static_cast<int32_t>(status.code()), .is_status = 1}, "",
+      std::as_bytes(std::span(text)));
 }
 
 Result<std::optional<Status>> receive(int channel, const OutputSink& outputs,
@@ -133,7 +133,7 @@ Result<std::optional<Status>> receive(int channel, const OutputSink& outputs,
     MILLRACE_ASSIGN_OR_RETURN(const bool has_name, receiver.read(head.name_bytes, name));
     MILLRACE_ASSIGN_OR_RETURN(const bool has_body, receiver.read(head.body_bytes, body));
     if (!has_name || !has_body) return std::optional<Status>();
-    if (head.is_status) {
+    if (head.is_status != 0) {
       const auto code = static_cast<StatusCode>(head.code);
       if (code == StatusCode::kOk) return std::optional(Status());
       return std::optional(Status(code, text_of(body)));
