@@ -110,6 +110,7 @@ bool Lanes::Impl::start_lane_locked() {
   const auto lane = static_cast<LaneId>(slot - slots_.begin());
   spin_budget::take();
   sleepers_.begin_search();
+  Status refused;
   try {
     // The thread keeps this object: a thread that hangs may outlive the lanes.
     Result<std::thread> thread =
@@ -119,12 +120,15 @@ bool Lanes::Impl::start_lane_locked() {
       slot->in_use = true;
       return true;
     }
-    log(LogLevel::kError, "queue", thread.status().message());
+    refused = thread.status();
   } catch (const std::bad_alloc&) {
     // Without memory there is no thread either.
   }
   sleepers_.end_search();
+  // Who added work in the meantime took this lane for one that searches.
+  if (!ready_.empty()) sleepers_.wake_one();
   spin_budget::give();
+  if (!refused.ok()) log(LogLevel::kError, "queue", refused.message());
   return false;
 }
 
