@@ -13,6 +13,7 @@ void ResultTable::record_failure(uint64_t counter, const Status& status, bool st
     insert({counter, {status, started}});
   } catch (const std::exception&) {
     failures_.clear();
+    dropped_from_ = 0;
     dropped_through_ = std::max(dropped_through_, counter);
   }
   any_failure_.store(true, std::memory_order_relaxed);
@@ -30,7 +31,9 @@ void ResultTable::insert(Failure failure) {
 }
 
 void ResultTable::drop_oldest() {
-  dropped_through_ = std::max(dropped_through_, failures_.front().counter);
+  const uint64_t oldest = failures_.front().counter;
+  dropped_from_ = std::min(dropped_from_, oldest);
+  dropped_through_ = std::max(dropped_through_, oldest);
   failures_.pop_front();
 }
 
@@ -45,11 +48,12 @@ void ResultTable::make_room() {
 std::optional<ResultTable::Result> ResultTable::find(uint64_t counter) const {
   if (!any_failure_.load(std::memory_order_relaxed)) return Result();
   const std::lock_guard lock(mutex_);
-  if (counter <= dropped_through_) return std::nullopt;
   const auto found = std::lower_bound(
       failures_.begin(), failures_.end(), counter,
       [](const Failure& failure, uint64_t wanted) { return failure.counter < wanted; });
-  return found != failures_.end() && found->counter == counter ? found->result : Result();
+  if (found != failures_.end() && found->counter == counter) return found->result;
+  if (counter >= dropped_from_ && counter <= dropped_through_) return std::nullopt;
+  return Result();
 }
 
 }  // namespace millrace::queue

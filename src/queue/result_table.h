@@ -24,8 +24,8 @@ class ResultTable {
     bool started = true;  // false: the request was removed
   };
 
-  // `reserved` failures, at least one, are known even if there is no memory: as many as requests are
-  // in flight at one time. Throws std::bad_alloc.
+  // `reserved` failures, at least one, are known even if there is no memory: as many as requests
+  // are in flight at one time. Throws std::bad_alloc.
   explicit ResultTable(size_t reserved) : failures_(reserved) {}
 
   // Keeps a failure. Call before the completion of `counter` is published. What is forgotten for
@@ -50,6 +50,8 @@ class ResultTable {
   std::atomic<bool> any_failure_{false};
   mutable std::mutex mutex_;
   boost::circular_buffer<Failure> failures_;
+  // The failures that were dropped lie between these two.
+  uint64_t dropped_from_ = UINT64_MAX;
   uint64_t dropped_through_ = 0;
 };
 

@@ -31,13 +31,14 @@ TEST(OutOfMemory, AStatusWithoutMemoryForItsMessageKeepsItsCode) {
 TEST(OutOfMemory, WithoutMemoryForMoreFailuresTheOldestAreForgotten) {
   const Status status(StatusCode::kIoError, "the reason");
   ResultTable table(4);
-  for (uint64_t counter = 1; counter <= 5; ++counter) {
+  for (uint64_t counter = 2; counter <= 6; ++counter) {
     const FailingAllocation failing(0);
     table.record_failure(counter, status, false);
-    EXPECT_EQ(failing.happened(), counter == 5);
+    EXPECT_EQ(failing.happened(), counter == 6);
   }
-  EXPECT_FALSE(table.find(1).has_value());
-  for (uint64_t counter = 2; counter <= 5; ++counter)
+  EXPECT_TRUE(table.find(1)->status.ok()) << "older, and no failure";
+  EXPECT_FALSE(table.find(2).has_value());
+  for (uint64_t counter = 3; counter <= 6; ++counter)
     EXPECT_EQ(table.find(counter)->status.message(), "the reason");
 }
 
