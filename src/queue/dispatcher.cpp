@@ -56,12 +56,14 @@ void Dispatcher::Impl::post(const StrandPointer& strand, PreparedCall call) noex
   ++strand->posted;
   if (strand->scheduled) return;
   schedule(strand);
-  if (threads_.load(std::memory_order_relaxed) == 0) try_start_thread_locked();
+  const Status started =
+      threads_.load(std::memory_order_relaxed) == 0 ? start_thread_locked() : Status();
   const bool wakes = idle_ > 0;
   const std::shared_ptr<Monitor> monitor = wakes ? nullptr : begin_watch();
   lock.unlock();
   if (wakes) work_.notify_one();
   if (monitor) ask(*monitor);
+  log_refusal(started);
 }
 
 // Requirement: mutex_ is held, and the strand has calls and is idle.
@@ -91,24 +93,38 @@ bool Dispatcher::Impl::is_busy() const noexcept {
          std::ranges::any_of(slots_, [](const Slot& slot) { return slot.strand != nullptr; });
 }
 
+// Where callbacks close each other's units, one of them must not wait. Requirement: mutex_ is held.
+bool Dispatcher::Impl::would_wait_for_itself(const Strand::State& strand) noexcept {
+  for (const Strand::State* next = &strand; next != nullptr; next = next->waits_for)
+    if (next == running_) return true;
+  return false;
+}
+
 void Dispatcher::Impl::drain(Strand::State& strand) {
   const CancellationOff whole;
   Lock lock(mutex_);
   uint64_t last = strand.posted;
   if (on_this_thread()) {
-    const bool elsewhere =
-        strand.runs_on != std::thread::id() && strand.runs_on != std::this_thread::get_id();
-    last = elsewhere ? std::min(last, strand.done + 1) : strand.done;
+    const bool waits = strand.runs_on != std::thread::id() && !would_wait_for_itself(strand);
+    last = waits ? std::min(last, strand.done + 1) : strand.done;
   }
   bool logged = false;
+  Strand::State* const waiting = running_;
+  if (waiting != nullptr) waiting->waits_for = &strand;
   const auto is_drained = [&] { return strand.done >= last; };
   while (!is_drained()) {
     // Where a callback has ended the only thread, and the system refused another one.
-    if (threads_.load(std::memory_order_relaxed) == 0) try_start_thread_locked();
+    if (threads_.load(std::memory_order_relaxed) == 0)
+      if (const Status started = start_thread_locked(); !started.ok()) {
+        lock.unlock();
+        log_refusal(started);
+        lock.lock();
+      }
     if (!strand.finished.wait_for(lock, patience_, is_drained) &&
         !must_go_on_waiting(strand, logged, lock))
-      return;
+      break;
   }
+  if (waiting != nullptr) waiting->waits_for = nullptr;
 }
 
 bool Dispatcher::Impl::must_go_on_waiting(const Strand::State& strand, bool& logged, Lock& lock) {

@@ -34,6 +34,7 @@ struct Strand::State {
   std::condition_variable finished;  // done changed
   bool scheduled = false;            // ready or running
   std::thread::id runs_on;           // while a call runs
+  const State* waits_for = nullptr;  // the strand for which its running call waits
   State* next = nullptr;             // in the list of those that are ready
   std::shared_ptr<State> self;       // while it is in that list
 };
@@ -44,12 +45,20 @@ class Dispatcher::Impl final : public Watched, public std::enable_shared_from_th
   using StrandPointer = std::shared_ptr<Strand::State>;
 
   explicit Impl(std::chrono::nanoseconds patience) : patience_(patience) {}
+  // Of threads that were started after stop(), for calls that were left.
+  ~Impl() override {
+    for (Slot& slot : slots_)
+      if (slot.thread.joinable()) slot.thread.detach();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   Status start(Strand::State& strand) noexcept;
   void forget(Strand::State& strand) noexcept;
   void post(const StrandPointer& strand, PreparedCall call) noexcept;
   void drain(Strand::State& strand);
-  bool on_this_thread() const noexcept { return serving_ == this; }
+  // Whether the calling thread runs a call of that strand.
+  static bool runs_here(const Strand::State& strand) noexcept { return running_ == &strand; }
   // Ends the threads, as ~Dispatcher says.
   void stop();
 
@@ -72,15 +81,19 @@ class Dispatcher::Impl final : public Watched, public std::enable_shared_from_th
   std::shared_ptr<Monitor> begin_watch() noexcept;
   void ask(Monitor& monitor) noexcept;
   Status start_thread_locked() noexcept;
-  void try_start_thread_locked() noexcept;
+  static void log_refusal(const Status& started) noexcept;
   bool is_busy() const noexcept;
   bool must_go_on_waiting(const Strand::State& strand, bool& logged, Lock& lock);
   void end_threads(Lock& lock);
-  std::string names_of_busy_strands() const;
-  void log_held_up(const Status& started) noexcept;
+  std::string names_of_busy_strands() const noexcept;
+  void log_held_up(const std::string& names, const Status& started) const noexcept;
+  bool on_this_thread() const noexcept { return serving_ == this; }
+  static bool would_wait_for_itself(const Strand::State& strand) noexcept;
 
   // The dispatcher to which this thread belongs.
   static inline constinit thread_local const Impl* serving_ = nullptr;
+  // The strand of which this thread runs a call.
+  static inline constinit thread_local Strand::State* running_ = nullptr;
 
   static double seconds(std::chrono::nanoseconds time) noexcept {
     return std::chrono::duration<double>(time).count();

@@ -21,17 +21,22 @@ class Dispatcher::Impl::Service {
   }
   ~Service() {
     serving_ = nullptr;
-    const std::lock_guard lock(dispatcher_.mutex_);
-    slot_.in_use = false;
-    dispatcher_.threads_.fetch_sub(1, std::memory_order_relaxed);
-    const bool wanted = dispatcher_.first_ready_ != nullptr || !dispatcher_.stopping_;
-    if (wanted && dispatcher_.idle_ == 0) dispatcher_.try_start_thread_locked();
-    dispatcher_.ended_.notify_all();
+    log_refusal(leave());
   }
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
  private:
+  // Of the thread that takes its place, where one is needed.
+  Status leave() noexcept {
+    const std::lock_guard lock(dispatcher_.mutex_);
+    slot_.in_use = false;
+    dispatcher_.threads_.fetch_sub(1, std::memory_order_relaxed);
+    dispatcher_.ended_.notify_all();
+    const bool wanted = dispatcher_.first_ready_ != nullptr || !dispatcher_.stopping_;
+    return wanted && dispatcher_.idle_ == 0 ? dispatcher_.start_thread_locked() : Status();
+  }
+
   Impl& dispatcher_;
   Slot& slot_;
 };
@@ -45,12 +50,14 @@ class Dispatcher::Impl::Turn {
     calls_.swap(strand_->calls);
     slot_.strand = strand_.get();
     strand_->runs_on = std::this_thread::get_id();
+    running_ = strand_.get();
     dispatcher_.mutex_.unlock();
   }
   ~Turn() {
     const std::lock_guard lock(dispatcher_.mutex_);
     if (calls_begun_ != calls_counted_) count_locked();
     slot_.strand = nullptr;
+    running_ = nullptr;
     strand_->runs_on = {};
     while (!strand_->calls.empty()) calls_.push(strand_->calls.pop());
     strand_->calls.swap(calls_);
@@ -104,11 +111,12 @@ void Dispatcher::Impl::serve(size_t index) {
 // The lock is not held while the calls run.
 void Dispatcher::Impl::run_next(Slot& slot, Lock& lock) {
   StrandPointer strand = take_ready();
-  const std::shared_ptr<Monitor> monitor = begin_watch();
+  std::shared_ptr<Monitor> monitor = begin_watch();
   lock.release();
   {
     Turn turn(*this, slot, std::move(strand));
-    if (monitor) ask(*monitor);
+    // Not kept: the last pointer to the monitor must not end under the lock.
+    if (const auto asked = std::move(monitor)) ask(*asked);
     turn.run();
   }
   lock = Lock(mutex_);
@@ -151,10 +159,10 @@ Status Dispatcher::Impl::start_thread_locked() noexcept {
   });
 }
 
-// Where there is nobody to tell that the system refuses a thread; later calls try again.
-void Dispatcher::Impl::try_start_thread_locked() noexcept {
-  if (const Status started = start_thread_locked(); !started.ok())
-    log(LogLevel::kError, "queue", started.message());
+// Where there is nobody to tell that the system refuses a thread; later calls try again. Not under
+// the lock, as the log may call the program.
+void Dispatcher::Impl::log_refusal(const Status& started) noexcept {
+  if (!started.ok()) log(LogLevel::kError, "queue", started.message());
 }
 
 // Starts another thread when no strand has had its turn since the last look.
@@ -163,51 +171,55 @@ void Dispatcher::Impl::on_time() noexcept {
   watching_ = false;
   if (first_ready_ == nullptr || stopping_) return;
   const bool stuck = seen_taken_ == taken_;
+  std::string names;
+  Status started;
   if (stuck) {
+    names = names_of_busy_strands();
     const bool full = threads_.load(std::memory_order_relaxed) == kMaxThreads;
-    const Status started =
+    started =
         full ? Status(StatusCode::kResourceExhausted, "there are no more threads for callbacks")
              : start_thread_locked();
-    log_held_up(started);
   }
   const std::shared_ptr<Monitor> monitor = begin_watch();
-  if (stuck) ++seen_taken_;  // the new thread takes one
+  if (stuck && started.ok()) ++seen_taken_;  // the new thread takes one
   lock.unlock();
+  if (stuck) log_held_up(names, started);
   if (monitor) ask(*monitor);
 }
 
-// Requirement: mutex_ is held.
-std::string Dispatcher::Impl::names_of_busy_strands() const {
+// As many as there is memory for. Requirement: mutex_ is held.
+std::string Dispatcher::Impl::names_of_busy_strands() const noexcept {
   std::string names;
-  for (const Slot& slot : slots_)
-    if (slot.strand != nullptr) names += (names.empty() ? "" : ", ") + slot.strand->name;
+  try {
+    for (const Slot& slot : slots_)
+      if (slot.strand != nullptr) names += (names.empty() ? "" : ", ") + slot.strand->name;
+  } catch (const std::bad_alloc&) {
+    return names;
+  }
   return names;
 }
 
-// Requirement: mutex_ is held.
-void Dispatcher::Impl::log_held_up(const Status& started) noexcept {
-  try {
-    const std::string names = names_of_busy_strands();
-    if (started.ok())
-      log_format(LogLevel::kWarning, "queue",
-                 "callbacks of {} take long: after {:g} s those of others go on on another thread",
-                 names, seconds(patience_));
-    else
-      log_format(LogLevel::kError, "queue",
-                 "callbacks of {} take long: after {:g} s those of others still wait: {}", names,
-                 seconds(patience_), started.message());
-  } catch (const std::bad_alloc&) {
-    log(LogLevel::kWarning, "queue", "callbacks take long, and those of others wait");
-  }
+void Dispatcher::Impl::log_held_up(const std::string& names, const Status& started) const noexcept {
+  if (started.ok())
+    log_format(LogLevel::kWarning, "queue",
+               "callbacks of {} take long: after {:g} s those of others go on on another thread",
+               names, seconds(patience_));
+  else
+    log_format(LogLevel::kError, "queue",
+               "callbacks of {} take long: after {:g} s those of others still wait: {}", names,
+               seconds(patience_), started.message());
 }
 
 // Joins the threads that end in time.
 void Dispatcher::Impl::end_threads(Lock& lock) {
   if (!ended_.wait_for(lock, patience_,
-                       [this] { return threads_.load(std::memory_order_relaxed) == 0; }))
+                       [this] { return threads_.load(std::memory_order_relaxed) == 0; })) {
+    lock.unlock();
     log_format(LogLevel::kWarning, "queue",
                "callbacks have not returned for {:g} s: their threads are left to run",
                seconds(patience_));
+    lock.lock();
+  }
   for (Slot& slot : slots_)
     if (!slot.in_use && slot.thread.joinable()) slot.thread.join();
 }

@@ -29,8 +29,8 @@ void Strand::drain() {
   dispatcher_->impl()->drain(*state_);
 }
 
-bool Strand::on_dispatcher_thread() const noexcept {
-  return dispatcher_->impl()->on_this_thread();
+bool Strand::runs_on_this_thread() const noexcept {
+  return Dispatcher::Impl::runs_here(*state_);
 }
 
 }  // namespace millrace::queue

@@ -38,8 +38,8 @@ class Strand {
   // are left run afterwards. While the process exits it waits no longer than the
   // dispatcher's patience for a call, whose thread goes on until the process ends.
   void drain();
-  // Whether the calling thread belongs to the dispatcher.
-  bool on_dispatcher_thread() const noexcept;
+  // Whether the calling thread runs a call of this strand.
+  bool runs_on_this_thread() const noexcept;
 
   struct State;  // for Dispatcher
 

@@ -240,7 +240,7 @@ void Unit::Impl::close() {
 void Unit::Impl::wait_until_closed() noexcept {
   {
     const std::lock_guard lock(watch_mutex_);
-    if (strand_ && strand_->on_dispatcher_thread()) return;
+    if (strand_ && strand_->runs_on_this_thread()) return;
   }
   ended_.wait(false, std::memory_order_acquire);
 }

@@ -62,7 +62,8 @@ class CallbackSequencer {
 
   // Returns when every callback handed over so far has run; see queue::Strand::drain.
   void drain() { strand_.drain(); }
-  bool on_callback_thread() const noexcept { return strand_.on_dispatcher_thread(); }
+  // Whether the calling thread runs one of its callbacks.
+  bool runs_on_this_thread() const noexcept { return strand_.runs_on_this_thread(); }
 
  private:
   struct Pending {

@@ -140,7 +140,7 @@ bool Session::Impl::close() {
 // For the destructor, when close() was called before. A callback may still be inside it; and when
 // it was called in a callback, it has not waited for those that were left.
 void Session::Impl::wait_until_closed() noexcept {
-  if (sequencer_.on_callback_thread()) return;
+  if (sequencer_.runs_on_this_thread()) return;
   ended_.wait(false);
   sequencer_.drain();
 }

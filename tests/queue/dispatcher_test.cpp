@@ -95,13 +95,13 @@ TEST_F(DispatcherTest, DrainOnItsOwnThreadReturnsAtOnce) {
   test::TaskGate gate;
   post(*strand_, [&] {
     post(*other, [] {});
-    own_thread = strand_->on_dispatcher_thread();
+    own_thread = strand_->runs_on_this_thread();
     strand_->drain();
     other->drain();
   });
   strand_->drain();
   EXPECT_TRUE(own_thread);
-  EXPECT_FALSE(strand_->on_dispatcher_thread());
+  EXPECT_FALSE(strand_->runs_on_this_thread());
 }
 
 TEST_F(DispatcherTest, DestructorWaitsForPostedCalls) {
@@ -283,6 +283,38 @@ TEST_F(DispatcherTest, ACallMayEndItsThread) {
   other->post(PreparedCall([&](uint64_t, const Status&) { called.push_back(6); }));
   other->drain();
   EXPECT_EQ(called.back(), 6);
+}
+
+// As callbacks do that close each other's units.
+TEST_F(ImpatientDispatcher, CallsThatWaitForEachOthersStrandsEnd) {
+  const auto other = make_strand();
+  test::TaskGate both;
+  const auto wait_for = [&both](Strand& strand) {
+    both.pass();
+    strand.drain();
+  };
+  post(*strand_, [&] { wait_for(*other); });
+  post(*other, [&] { wait_for(*strand_); });
+  both.await_arrivals(2);
+  both.open();
+  strand_->drain();
+  other->drain();
+}
+
+TEST_F(DispatcherTest, ACallMayDestroyTheDispatcherAndEndItsThread) {
+  test::TaskGate gate;
+  std::atomic<bool> called{false};
+  post(*strand_, [&] {
+    gate.pass();
+    strand_.reset();
+    dispatcher_.reset();
+    pthread_exit(nullptr);
+  });
+  post(*strand_, [&] { called = true; });
+  gate.await_arrivals(1);
+  gate.open();
+  test::await_library_threads(0, kThreads);
+  EXPECT_TRUE(called);
 }
 
 TEST_F(DispatcherTest, ACancelledThreadOfTheDispatcherGoesOn) {
