@@ -156,11 +156,17 @@ Status load_and_measure(const BenchArguments& arguments) {
   return {};
 }
 
+// It has none.
+Status refuse_output(const std::string& name, std::span<const std::byte>) {
+  return corrupt_data(fmt::format("the child process sends an output, \"{}\"", name));
+}
+
 }  // namespace
 
 Status run_bench(const BenchArguments& arguments) {
-  return run_within(arguments.limits,
-                    [&](const OutputSink&) { return load_and_measure(arguments); }, {});
+  return run_within(
+      arguments.limits, [&](const OutputSink&) { return load_and_measure(arguments); },
+      refuse_output);
 }
 
 }  // namespace millrace::cli

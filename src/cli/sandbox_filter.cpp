@@ -43,6 +43,10 @@ constexpr const char* kAllowed[] = {
 // Their arguments are in memory, where a filter cannot look. The C library then uses older calls.
 constexpr const char* kMissing[] = {"clone3", "openat2"};
 
+// TCGETS2, which C libraries from 2025 on ask instead of TCGETS; its header does not go together
+// with theirs.
+constexpr uint64_t kTcgets2 = 0x802C542A;
+
 class Filter {
  public:
   Filter() : context_(seccomp_init(SCMP_ACT_TRAP)) {
@@ -89,10 +93,11 @@ void allow_reading(Filter& filter) {
   filter.add(SCMP_ACT_ALLOW, "open", {has_bits(1, kWriting, O_RDONLY)});
   filter.add(SCMP_ACT_ALLOW, "openat", {has_bits(2, kWriting, O_RDONLY)});
   for (const int command :
-       {F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD, F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS})
+       {F_GETFD, F_SETFD, F_GETFL, F_DUPFD, F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS})
     filter.add(SCMP_ACT_ALLOW, "fcntl", {equals(1, static_cast<uint64_t>(command))});
   // Whether a descriptor is a terminal; other requests could put input into it.
   filter.add(SCMP_ACT_ALLOW, "ioctl", {equals(1, TCGETS)});
+  filter.add(SCMP_ACT_ALLOW, "ioctl", {equals(1, kTcgets2)});
 }
 
 void allow_threads(Filter& filter) {

@@ -57,12 +57,21 @@ class ForbiddenCall {
   int* number_;
 };
 
-void set_limit(__rlimit_resource resource, uint64_t value) {
+void set_limit(__rlimit_resource resource, uint64_t value, uint64_t hard) {
   rlimit limit{};
   ::getrlimit(resource, &limit);
+  limit.rlim_max = std::min<rlim_t>(hard, limit.rlim_max);
   limit.rlim_cur = std::min<rlim_t>(value, limit.rlim_max);
-  limit.rlim_max = limit.rlim_cur;
   ::setrlimit(resource, &limit);
+}
+
+// What the stack of a thread, and the heap that the C library keeps for it, take of the address
+// space.
+uint64_t address_space_of_a_thread() {
+  constexpr uint64_t kHeap = uint64_t{128} << 20, kUnlimitedStack = uint64_t{8} << 20;
+  rlimit stack{};
+  ::getrlimit(RLIMIT_STACK, &stack);
+  return kHeap + (stack.rlim_cur == RLIM_INFINITY ? kUnlimitedStack : stack.rlim_cur);
 }
 
 // A second line behind the checks of what a model declares. The address space holds code, stacks
@@ -70,13 +79,17 @@ void set_limit(__rlimit_resource resource, uint64_t value) {
 void limit_resources(const Supervision& supervision) {
   constexpr uint64_t kAddressSpaceOfAProgram = uint64_t{2} << 30;
   const uint64_t cores = std::max(1U, std::thread::hardware_concurrency());
-  if (supervision.memory_limit != 0)
-    set_limit(RLIMIT_AS, supervision.memory_limit + kAddressSpaceOfAProgram);
+  const uint64_t of_program = kAddressSpaceOfAProgram + cores * address_space_of_a_thread();
+  if (supervision.memory_limit != 0 && supervision.memory_limit <= UINT64_MAX - of_program) {
+    const uint64_t bytes = supervision.memory_limit + of_program;
+    set_limit(RLIMIT_AS, bytes, bytes);
+  }
   if (supervision.time_limit.count() != 0) {
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(supervision.time_limit).count();
-    set_limit(RLIMIT_CPU, static_cast<uint64_t>(seconds + 1) * cores);
+    const uint64_t all = static_cast<uint64_t>(seconds + 1) * cores;
+    set_limit(RLIMIT_CPU, all, all + 1);  // SIGXCPU comes first, then SIGKILL
   }
-  set_limit(RLIMIT_CORE, 0);
+  set_limit(RLIMIT_CORE, 0, 0);
 }
 
 Status flush_output() {
@@ -98,9 +111,11 @@ Status work_in_child(int channel, const std::function<Status(const OutputSink&)>
   }
 }
 
-[[noreturn]] void be_child(const Supervision& supervision, int channel, const ForbiddenCall& call,
+[[noreturn]] void be_child(const Supervision& supervision, pid_t parent, int channel,
+                           const ForbiddenCall& call,
                            const std::function<Status(const OutputSink&)>& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);  // it ended before that
   Status status;
   if (supervision.sandbox) {
     limit_resources(supervision);
@@ -129,6 +144,7 @@ Status describe_end(const Supervision& supervision, int state, const ForbiddenCa
   if (WIFEXITED(state)) return internal_error("the child process ended without a result");
   const int signal = WTERMSIG(state);
   if (signal == SIGXCPU) return time_is_up(supervision);
+  if (signal == SIGSYS) return unsupported("a system call is forbidden in the sandbox");
   return {StatusCode::kDeviceFailed,
           fmt::format("the child process was ended by the signal {} ({})", sigabbrev_np(signal),
                       sigdescr_np(signal))};
@@ -168,14 +184,19 @@ Status run_supervised(const Supervision& supervision,
   if (!call.valid()) return {StatusCode::kOutOfMemory, "no memory to share with a child process"};
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return io_error("cannot make a pipe", errno);
-  const UniqueFd reading(ends[0]);
+  UniqueFd reading(ends[0]);
   UniqueFd writing(ends[1]);
   std::fflush(stdout);
+  ::signal(SIGCHLD, SIG_DFL);  // where it is ignored, nothing tells how a child ended
+  const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0)
     return {StatusCode::kResourceExhausted,
             fmt::format("cannot make a child process: {}", strerrordesc_np(errno))};
-  if (child == 0) be_child(supervision, writing.get(), call, work);
+  if (child == 0) {
+    reading = UniqueFd();
+    be_child(supervision, parent, writing.get(), call, work);
+  }
   writing = UniqueFd();
   return supervise(child, reading.get(), supervision, call, outputs, limits);
 }
