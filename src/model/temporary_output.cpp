@@ -66,7 +66,8 @@ bool open_new_directory(const std::string& name, UniqueFd& directory) {
   if (::mkdir(name.c_str(), 0777) != 0) return false;
   directory = UniqueFd(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (directory) return true;
-  const int reason = errno;
+  // Without the entry, another process has taken it for one that was left: another name is tried.
+  const int reason = errno == ENOENT ? EEXIST : errno;
   ::rmdir(name.c_str());
   errno = reason;
   return false;
