@@ -92,6 +92,18 @@ std::optional<dl_phdr_info> find_library(std::string_view name) noexcept {
   return search.found;
 }
 
+void bind_to_itself(const dl_phdr_info& library) noexcept {
+  const Imports imports = imports_of(library);
+  for (const ElfW(Rela) & entry : imports.tables[0]) {
+    if (ELF64_R_TYPE(entry.r_info) != kFunctionEntry) continue;
+    const ElfW(Sym)& symbol = imports.symbols[ELF64_R_SYM(entry.r_info)];
+    if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
+    const ElfW(Addr) own = imports.base + symbol.st_value;
+    if (*at<ElfW(Addr)>(imports.base + entry.r_offset) == own) continue;
+    static_cast<void>(write_entry(imports.base + entry.r_offset, const_cast<char*>(at<char>(own))));
+  }
+}
+
 int replace_imports(const dl_phdr_info& library,
                     std::span<const Replacement> replacements) noexcept {
   const Imports imports = imports_of(library);

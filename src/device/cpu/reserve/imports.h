@@ -25,4 +25,8 @@ std::optional<dl_phdr_info> find_library(std::string_view name) noexcept;
 int replace_imports(const dl_phdr_info& library,
                     std::span<const Replacement> replacements) noexcept;
 
+// Lets the library call its own functions where the loader has found others of the same name first:
+// instances of templates that the program has, too, call the memory functions of the program.
+void bind_to_itself(const dl_phdr_info& library) noexcept;
+
 }  // namespace millrace::device::cpu::reserve

@@ -84,6 +84,10 @@ void reserved_delete(void* memory) noexcept {
   owns(memory) ? release(memory) : ::operator delete(memory);
 }
 
+void reserved_sized_delete(void* memory, size_t) noexcept {
+  reserved_delete(memory);
+}
+
 // Generated code.
 void* reserved_mmap(void* address, size_t bytes, int protection, int flags, int file,
                     off_t offset) noexcept {
@@ -157,27 +161,34 @@ int replace_memory_calls(const dl_phdr_info& library) {
       Replacement{"_Znwm", address_of(reserved_new)},
       Replacement{"_ZnwmRKSt9nothrow_t", address_of(reserved_new_nothrow)},
       Replacement{"_ZdlPv", address_of(reserved_delete)},
+      Replacement{"_ZdlPvm", address_of(reserved_sized_delete)},
       Replacement{"mmap", address_of(reserved_mmap)},
       Replacement{"munmap", address_of(reserved_munmap)},
   };
   return replace_imports(library, replacements);
 }
 
+constexpr const char* kDnnl = "libdnnl.so.2";
 constinit std::optional<int> in_gomp, in_dnnl;
 
 // Runs before the constructors of the kernel libraries, which allocate: the linker marks this
 // library as the one to be initialised first.
 __attribute__((constructor)) void replace_early() {
   replace_calls();
+  // Nobody has used the thread-local variables yet.
+  if (const auto dnnl = find_library(kDnnl)) *in_dnnl += replace_thread_data(*dnnl);
 }
 
 }  // namespace
 
 int replace_calls() noexcept {
-  const auto gomp = find_library("libgomp.so");
+  const auto gomp = find_library("libgomp.so.1");
   if (gomp && !in_gomp) in_gomp = replace_memory_calls(*gomp);
-  const auto dnnl = find_library("libdnnl.so");
-  if (dnnl && !in_dnnl) in_dnnl = replace_memory_calls(*dnnl) + replace_thread_data(*dnnl);
+  const auto dnnl = find_library(kDnnl);
+  if (dnnl && !in_dnnl) {
+    in_dnnl = replace_memory_calls(*dnnl);
+    bind_to_itself(*dnnl);
+  }
   return in_gomp.value_or(0) + in_dnnl.value_or(0);
 }
 
