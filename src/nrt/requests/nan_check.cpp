@@ -17,8 +17,8 @@ Status check_for_nan(const Binding& binding) {
                              output.bytes());
     if (const std::optional<size_t> element = tensor::find_nan(output.type, elements))
       return format_status(StatusCode::kCorruptData,
-                           "element {} of output \"{}\", frame {}, is a NaN", *element,
-                           output.name, i / outputs.size());
+                           "element {} of output \"{}\", frame {}, is a NaN", *element, output.name,
+                           i / outputs.size());
   }
   return {};
 }

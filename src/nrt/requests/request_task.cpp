@@ -27,8 +27,7 @@ void RequestTask::write_status(const queue::Completion& completion) noexcept {
   on_status_written(completion);
 }
 
-void RequestTask::log_failure(const queue::Completion& completion,
-                              NRT_STATUS code) const noexcept {
+void RequestTask::log_failure(const queue::Completion& completion, NRT_STATUS code) const noexcept {
   if (!log_enabled(LogLevel::kError)) return;
   try {
     log_format(LogLevel::kError, "nrt", "request {:#x} ({}, request {}) failed with {}: {}",
