@@ -63,14 +63,10 @@ run() {
   ' "$log"
   [[ $result == clean ]] && return
   tail -n 60 "$log" >&2
-  echo "$target" >>$scratch/failed
+  return 1
 }
 
-# As many at a time as there are cores.
-rm -f $scratch/failed
-for target in "${targets[@]}"; do
-  while [[ $(jobs -rp | wc -l) -ge $(nproc) ]]; do wait -n || true; done
-  run "$target" &
-done
-wait
-[[ ! -e $scratch/failed ]]
+# As many at a time as there are cores; xargs fails when one of them did.
+export -f run
+export build scratch seconds
+printf '%s\n' "${targets[@]}" | xargs -P "$(nproc)" -I{} bash -c 'run {}'
