@@ -40,17 +40,23 @@ TEST(LateWakes, CountASleepThatShouldHaveEnded) {
   EXPECT_EQ(wakes.noticed(), 0s);
 }
 
+// A request that runs until the gate opens.
+SequenceId submit_gated(Unit& unit, test::TaskGate& gate) {
+  const SequenceId id = *submit(unit, [&gate] {
+    gate.pass();
+    return Status();
+  });
+  gate.await_arrivals(1);
+  return id;
+}
+
 TEST(StoppedProcess, IsNoHang) {
   test::TaskGate gate;
   Lanes lanes({.count = 1});
   UnitOptions options = function_unit(1);
   options.watchdog = 1s;
   const auto unit = make_unit(lanes, options);
-  const SequenceId id = *submit(*unit, [&] {
-    gate.pass();
-    return Status();
-  });
-  gate.await_arrivals(1);
+  const SequenceId id = submit_gated(*unit, gate);
   test::stop_this_process_for(1500ms);
   gate.open();
   EXPECT_TRUE(unit->wait(id, kForever).ok());
@@ -62,11 +68,7 @@ TEST(StoppedProcess, IsNoHangForACloseEither) {
   UnitOptions options = function_unit(1);
   options.close_patience = 1s;
   const auto unit = make_unit(lanes, options);
-  const SequenceId id = *submit(*unit, [&] {
-    gate.pass();
-    return Status();
-  });
-  gate.await_arrivals(1);
+  const SequenceId id = submit_gated(*unit, gate);
   std::thread closing([&] { unit->close(); });
   while (submit(*unit, nothing).status().code() != StatusCode::kClosed) std::this_thread::yield();
   test::stop_this_process_for(1500ms);

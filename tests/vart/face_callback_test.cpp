@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "tests/support/gate.h"
 #include "tests/vart/runner_fixture.h"
 
 namespace millrace::vartml {
@@ -29,6 +30,14 @@ class FaceCallback : public GatedRunnerTest {
     const JobHandle job = runner_->execute_async(in_, out_, std::move(callback));
     EXPECT_EQ(job.status, StatusCode::SUCCESS);
     return job;
+  }
+  // A job whose callback has been called and returns once the gate is open. Both own the gate,
+  // since the callback may return after the test.
+  std::shared_ptr<test::TaskGate> submit_with_waiting_callback() {
+    const auto gate = std::make_shared<test::TaskGate>();
+    submit([gate](const JobHandle&) { gate->pass(); });
+    gate->await_arrivals(1);
+    return gate;
   }
 
   std::shared_ptr<Runner> runner_;
@@ -80,16 +89,11 @@ TEST_F(FaceCallback, WhatItThrowsStopsNothing) {
 TEST_F(FaceCallback, OneThatBlocksHoldsUpNoJob) {
   start();
   gate_->release();
-  std::promise<void> called, go_on;
-  submit([&called, proceed = go_on.get_future().share()](const JobHandle&) {
-    called.set_value();
-    proceed.get();
-  });
-  called.get_future().get();
+  const std::shared_ptr<test::TaskGate> callback = submit_with_waiting_callback();
   EXPECT_EQ(runner_->execute(in_, out_), StatusCode::SUCCESS);
   const JobHandle job = submit([](const JobHandle&) {});
   EXPECT_EQ(runner_->wait(job, kForever), StatusCode::SUCCESS) << "waits for the job only";
-  go_on.set_value();
+  callback->open();
 }
 
 TEST_F(FaceCallback, OneOfARefusedJobIsNeverCalledAndNotKept) {
@@ -173,12 +177,7 @@ TEST_F(FaceCallback, AllAreCalledThoughTheRunnerGoes) {
 TEST_F(FaceCallback, OneThatDoesNotReturnHoldsNoOtherRunner) {
   start();
   gate_->release();
-  std::promise<void> called, go_on;
-  submit([&called, proceed = go_on.get_future().share()](const JobHandle&) {
-    called.set_value();
-    proceed.get();
-  });
-  called.get_future().get();
+  const std::shared_ptr<test::TaskGate> callback = submit_with_waiting_callback();
   std::shared_ptr<Runner> other = make_runner();
   std::vector<int> order;
   for (int i = 0; i < 2; ++i) {
@@ -188,7 +187,7 @@ TEST_F(FaceCallback, OneThatDoesNotReturnHoldsNoOtherRunner) {
   }
   other.reset();
   EXPECT_THAT(order, ElementsAre(0, 1));
-  go_on.set_value();
+  callback->open();
 }
 
 TEST_F(FaceCallback, OneThatNeverReturnsDoesNotHoldExit) {
