@@ -4,7 +4,8 @@
 // processor: no request could make progress, and neither watchdogs nor execution timeouts count
 // that time. What a stop takes of the sleep in which it begins does not show.
 //
-// One thread sleeps, any thread may ask.
+// The caller serialises sleeps_until() and woke(), as the monitor does with its mutex. The other
+// functions are thread-safe.
 #pragma once
 
 #include <atomic>

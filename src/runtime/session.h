@@ -3,7 +3,7 @@
 // view is not one the program accepts, and keeps the results until they are collected.
 //
 // Jobs may finish out of order (each unit is in order); callbacks come in the order of submission
-// or of completion. All functions may be called from any thread, also from callbacks; none is a
+// or of completion. Thread-safe; all functions may be called from callbacks, too, and none is a
 // cancellation point. In a forked child (base/forked_child.h) jobs are refused with kForked, and
 // destroying the session does nothing.
 #pragma once

@@ -26,7 +26,8 @@ struct Imports {
   std::span<const ElfW(Rela)> tables[2];
 };
 
-// The addresses in the dynamic section are absolute: the loader has relocated them.
+// The addresses in the dynamic section are absolute: the loader has relocated them. They are
+// integers there, which is why the conversion cannot be avoided.
 template <class T>
 const T* at(ElfW(Addr) address) {
   return reinterpret_cast<const T*>(address);  // NOLINT(performance-no-int-to-ptr)
