@@ -68,11 +68,15 @@ void* reserved_memalign(size_t alignment, size_t bytes) noexcept {
                                                                                           : nullptr;
 }
 
+// Running a primitive comes here four times: the nothrow form would be one more call each time.
 void* reserved_new(size_t bytes) {
-  void* memory = ::operator new(bytes, std::nothrow);
-  if (memory == nullptr) memory = from_reserve(bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
+  try {
+    return ::operator new(bytes);
+  } catch (const std::bad_alloc&) {
+    void* const memory = from_reserve(bytes);
+    if (memory == nullptr) throw;
+    return memory;
+  }
 }
 
 void* reserved_new_nothrow(size_t bytes, const std::nothrow_t&) noexcept {
