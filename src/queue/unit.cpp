@@ -119,7 +119,7 @@ Task& Unit::task(SequenceId id) noexcept {
   return impl_->task(counter_of(id));
 }
 
-void Unit::publish(SequenceId id, PreparedCall callback, Deadline deadline) noexcept {
+void Unit::publish(SequenceId id, PreparedCall&& callback, Deadline deadline) noexcept {
   impl_->publish(counter_of(id), std::move(callback), deadline);
 }
 

@@ -250,7 +250,7 @@ class Unit {
                            Deadline limit);
   Result<SubmittedRange> claim_n(uint32_t count, Deadline deadline);
   Task& task(SequenceId id) noexcept;
-  void publish(SequenceId id, PreparedCall callback, Deadline deadline) noexcept;
+  void publish(SequenceId id, PreparedCall&& callback, Deadline deadline) noexcept;
   void publish_n(const SubmittedRange& range, Deadline deadline) noexcept;
   std::optional<InlineRun> begin_inline();
   Status run_inline(const InlineRun& run) noexcept;

@@ -73,7 +73,7 @@ class Unit::Impl final : public Source, public Watched {
                            Deadline limit);
   Result<SequenceId> claim_n(uint32_t& count, Deadline deadline);
   Task& task(uint64_t counter) noexcept { return *ring_.request(counter).task; }
-  void publish(uint64_t counter, PreparedCall callback, Deadline deadline) noexcept;
+  void publish(uint64_t counter, PreparedCall&& callback, Deadline deadline) noexcept;
   void publish_n(uint64_t first, uint32_t count, Deadline deadline) noexcept;
   std::optional<InlineRun> begin_inline();
   Status run_inline(const InlineRun& run) noexcept;

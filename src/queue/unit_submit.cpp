@@ -194,7 +194,7 @@ void Unit::Impl::fill_in(Request& request, Deadline deadline) noexcept {
   request.deadline.set(deadline.time_since_epoch().count());
 }
 
-void Unit::Impl::publish(uint64_t counter, PreparedCall callback, Deadline deadline) noexcept {
+void Unit::Impl::publish(uint64_t counter, PreparedCall&& callback, Deadline deadline) noexcept {
   Request& request = ring_.request(counter);
   fill_in(request, deadline);
   if (callback) request.callback = std::move(callback);
