@@ -222,6 +222,13 @@ void resize_vector(std::vector<uint8_t>& structure, const Site& site, Random& ra
         last, flatbuffers::ReadScalar<uint32_t>(last) - static_cast<uint32_t>(last - first));
 }
 
+// For text that is not longer: flatbuffers::SetString may write before the string then.
+void overwrite_string(std::vector<uint8_t>& structure, const Site& site, const std::string& text) {
+  uint8_t* const length = structure.data() + site.at;
+  flatbuffers::WriteScalar(length, static_cast<uint32_t>(text.size()));
+  std::copy_n(text.c_str(), text.size() + 1, length + sizeof(uint32_t));
+}
+
 void change_string(std::vector<uint8_t>& structure, const Site& site, Random& random) {
   const auto* text = reinterpret_cast<const flatbuffers::String*>(structure.data() + site.at);
   std::string changed = text->str();
@@ -230,7 +237,10 @@ void change_string(std::vector<uint8_t>& structure, const Site& site, Random& ra
   changed.resize(
       LLVMFuzzerMutate(reinterpret_cast<uint8_t*>(changed.data()), size, changed.size()));
   if (below(random, 8) == 0) changed.clear();
-  flatbuffers::SetString(schema(), changed, text, &structure);
+  if (changed.size() > size)
+    flatbuffers::SetString(schema(), changed, text, &structure);
+  else
+    overwrite_string(structure, site, changed);
 }
 
 void change(std::vector<uint8_t>& structure, const Site& site, Random& random) {
