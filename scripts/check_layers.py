@@ -34,6 +34,7 @@ MAY_INCLUDE = {
     "runtime": CORE,
     "api": CORE | {"runtime", "public/millrace"},
     "vart": CORE | {"runtime", "public/vart"},
+    "vartx": BASE | {"memory", "public/vart"},
     **{
         f"nrt/{folder}": CORE | {"runtime", "public/nrt"} | {f"nrt/{low}" for low in NRT_FOLDERS[i:]}
         for i, folder in enumerate(NRT_FOLDERS)

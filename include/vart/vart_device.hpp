@@ -1,7 +1,5 @@
 // VART-X devices: the board (here: its software) that frames, memories and functions belong to.
 //
-// Declared, not implemented yet: programs compile against this header and do not link.
-//
 // Sources: the published VART-X documentation and sample programs, release 6.2 and the one after
 // it. Defines no macro and no name outside namespace vart. C++17 and later.
 #ifndef VART_VART_DEVICE_HPP
@@ -11,11 +9,13 @@
 #include <memory>
 #include <string>
 
+namespace vart {
+class DeviceImplBase;  // the library's own, and not among what it exports
+}
+
 #pragma GCC visibility push(default)
 
 namespace vart {
-
-class DeviceImplBase;
 
 // One opened device. Nothing here depends on which shared_ptr owns it: programs make further ones,
 // with deleters that do nothing, from the plain pointer.

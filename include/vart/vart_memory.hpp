@@ -1,7 +1,5 @@
 // VART-X memories: plain bytes that functions and tensors share.
 //
-// Declared, not implemented yet: programs compile against this header and do not link.
-//
 // Sources: the published VART-X documentation and sample programs, release 6.2 and the one after
 // it. Defines no macro and no name outside namespace vart. C++17 and later.
 #ifndef VART_VART_MEMORY_HPP
@@ -14,11 +12,13 @@
 #include "vart/vart_device.hpp"
 #include "vart/vart_memory_types.hpp"
 
+namespace vart {
+class MemoryImplBase;  // the library's own, and not among what it exports
+}
+
 #pragma GCC visibility push(default)
 
 namespace vart {
-
-class MemoryImplBase;
 
 // A handle to `size` bytes; copies share them. May move between threads; not to be used by two at
 // the same time. Constructors throw exceptions derived from std::exception.

@@ -1,7 +1,5 @@
 // VART-X frames: pictures in memory of the device or the host.
 //
-// Declared, not implemented yet: programs compile against this header and do not link.
-//
 // Sources: the published VART-X documentation and sample programs, release 6.2 and the one after
 // it. Defines no macro of its own and, besides the class names of XRT that the API mentions, no
 // name outside namespace vart. C++17 and later.
@@ -21,11 +19,13 @@ namespace xrt {
 class bo;
 }  // namespace xrt
 
+namespace vart {
+class VideoFrameImplBase;  // the library's own, and not among what it exports
+}
+
 #pragma GCC visibility push(default)
 
 namespace vart {
-
-class VideoFrameImplBase;
 
 // A handle to a picture; copies share it. Rows and planes lie without padding: the size in bytes is
 // exactly what width, height and format need. May move between threads; not to be used by two at

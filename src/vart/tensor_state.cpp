@@ -39,7 +39,7 @@ void check_wrap(const NpuTensorInfo& info, const void* buffer, MemoryType type) 
 }
 
 Buffer find_buffer_object(const NpuTensorInfo& info, const void* object) {
-  Buffer found = millrace::vartml::BufferObject::find(object);
+  Buffer found = millrace::memory::BufferHandle::find(object);
   if (!found)
     throw std::runtime_error(fmt::format(
         "tensor \"{}\": the XRT_BO pointer is no buffer object of this library", info.name));

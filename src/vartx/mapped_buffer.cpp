@@ -1,0 +1,42 @@
+#include "vartx/mapped_buffer.h"
+
+#include <stdexcept>
+
+#include "base/log.h"
+#include "vartx/value_or_throw.h"
+
+namespace millrace::vartx {
+namespace {
+
+using ::vart::DataMapFlags;
+
+// Programs combine flags by casting their sum.
+bool has(DataMapFlags flags, DataMapFlags flag) {
+  return (static_cast<unsigned>(flags) & static_cast<unsigned>(flag)) != 0;
+}
+
+}  // namespace
+
+void MappedBuffer::map(DataMapFlags flags) {
+  if (has(flags, DataMapFlags::WRITE)) {
+    if (!buffer_.writable())
+      throw std::runtime_error("map: the descriptor of this memory allows reading only");
+    mapped_for_writing_ = true;
+  }
+  if (has(flags, DataMapFlags::READ)) check_or_throw(buffer_.sync_for_host(), "map");
+}
+
+void MappedBuffer::unmap() {
+  if (!std::exchange(mapped_for_writing_, false)) return;
+  const Status synced = buffer_.sync_for_device();
+  if (!synced.ok()) log_format(LogLevel::kWarning, "vartx", "unmap: {}", synced.message());
+}
+
+int MappedBuffer::export_fd() const {
+  const Result<int> fd = buffer_.export_fd();
+  if (fd.ok()) return *fd;
+  log_format(LogLevel::kWarning, "vartx", "export_buffer: {}", fd.status().message());
+  return -1;
+}
+
+}  // namespace millrace::vartx

@@ -1,0 +1,87 @@
+#include "vart/vart_memory.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+#include "vartx/mapped_buffer.h"
+#include "vartx/value_or_throw.h"
+
+namespace vart {
+
+using millrace::memory::Buffer;
+using millrace::memory::BufferKind;
+using millrace::vartx::value_or_throw;
+
+class MemoryImplBase {
+ public:
+  MemoryImplBase(MemoryImplType type, Buffer buffer, std::shared_ptr<Device> device)
+      : type(type), memory(std::move(buffer)), device(std::move(device)) {}
+
+  const MemoryImplType type;
+  millrace::vartx::MappedBuffer memory;
+  const std::shared_ptr<Device> device;
+};
+
+namespace {
+
+BufferKind kind_of(MemoryImplType type) {
+  switch (type) {
+    case MemoryImplType::XRT:
+      return BufferKind::kShared;
+    case MemoryImplType::NON_CMA:
+      return BufferKind::kHeap;
+  }
+  throw std::invalid_argument("Memory: the type is neither XRT nor NON_CMA");
+}
+
+Buffer allocate(MemoryImplType type, size_t size) {
+  return value_or_throw(Buffer::allocate(size, kind_of(type)), "Memory");
+}
+
+}  // namespace
+
+Memory::Memory(MemoryImplType type, size_t size, uint8_t, std::shared_ptr<Device> device)
+    : impl_(std::make_shared<MemoryImplBase>(type, allocate(type, size), std::move(device))) {}
+
+Memory::Memory(MemoryImplType type, uint8_t* data, size_t size, std::shared_ptr<Device> device)
+    : impl_(std::make_shared<MemoryImplBase>(
+          type, value_or_throw(Buffer::wrap(data, size), "Memory"), std::move(device))) {}
+
+Memory::Memory(MemoryImplType type, int fd, size_t size, std::shared_ptr<Device> device)
+    : impl_(std::make_shared<MemoryImplBase>(
+          type, value_or_throw(Buffer::import_fd(fd, size), "Memory"), std::move(device))) {}
+
+Memory::Memory(std::shared_ptr<MemoryImplBase> impl) : impl_(std::move(impl)) {
+  if (impl_ == nullptr) throw std::invalid_argument("Memory: the handle is null");
+}
+
+const uint8_t* Memory::map(DataMapFlags flags) {
+  impl_->memory.map(flags);
+  return reinterpret_cast<const uint8_t*>(impl_->memory.buffer().data());
+}
+
+void Memory::unmap() {
+  impl_->memory.unmap();
+}
+
+size_t Memory::get_size() {
+  return impl_->memory.buffer().size();
+}
+
+uint64_t Memory::get_physical_addr() {
+  return impl_->type == MemoryImplType::XRT ? impl_->memory.buffer().device_address() : 0;
+}
+
+int Memory::export_buffer() const {
+  return impl_->memory.export_fd();
+}
+
+std::shared_ptr<Device> Memory::get_device_handle() const {
+  return impl_->device;
+}
+
+const std::shared_ptr<MemoryImplBase>& Memory::get_pimpl_handle() const {
+  return impl_;
+}
+
+}  // namespace vart

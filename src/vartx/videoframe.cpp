@@ -1,0 +1,183 @@
+#include "vart/vart_videoframe.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "memory/buffer_handle.h"
+#include "vartx/frame_layout.h"
+#include "vartx/mapped_buffer.h"
+#include "vartx/value_or_throw.h"
+
+namespace vart {
+
+using millrace::memory::Buffer;
+using millrace::memory::BufferHandle;
+using millrace::memory::BufferKind;
+using millrace::vartx::FrameLayout;
+using millrace::vartx::MappedBuffer;
+using millrace::vartx::value_or_throw;
+
+// A picture in one buffer, or in one per plane.
+class VideoFrameImplBase {
+ public:
+  VideoFrameImplBase(VideoFrameImplType type, const VideoInfo& info, const FrameLayout& layout,
+                     std::vector<Buffer> buffers, std::shared_ptr<Device> device);
+
+  const VideoInfo info;
+  const std::shared_ptr<Device> device;
+  std::vector<MappedBuffer> buffers;
+  VideoFrameMapInfo mapped{};
+};
+
+namespace {
+
+constexpr const char* kWhat = "VideoFrame";
+
+BufferKind kind_of(VideoFrameImplType type) {
+  switch (type) {
+    case VideoFrameImplType::XRT:
+      return BufferKind::kShared;
+    case VideoFrameImplType::NON_CMA:
+      return BufferKind::kHeap;
+  }
+  throw std::invalid_argument("VideoFrame: the type is neither XRT nor NON_CMA");
+}
+
+// Of `given`, which the program may have left unset but for these three fields.
+FrameLayout layout_of(const VideoInfo& given) {
+  return value_or_throw(millrace::vartx::frame_layout(given.fmt, given.width, given.height), kWhat);
+}
+
+VideoInfo tight_info(const VideoInfo& given) {
+  return value_or_throw(millrace::vartx::tight_video_info(given.fmt, given.width, given.height),
+                        kWhat);
+}
+
+VideoPlaneInfo plane_info(const millrace::vartx::PlaneLayout& layout, const Buffer& buffer,
+                          size_t offset, bool has_address) {
+  VideoPlaneInfo plane{};
+  plane.data = reinterpret_cast<uint8_t*>(buffer.data()) + offset;
+  plane.phy_addr = has_address ? buffer.device_address() + offset : 0;
+  plane.size = layout.bytes();
+  plane.stride = static_cast<int32_t>(layout.stride);
+  plane.elevation = static_cast<int32_t>(layout.rows);
+  return plane;
+}
+
+std::shared_ptr<VideoFrameImplBase> make(VideoFrameImplType type, const VideoInfo& given,
+                                         std::vector<Buffer> buffers,
+                                         std::shared_ptr<Device> device) {
+  return std::make_shared<VideoFrameImplBase>(type, tight_info(given), layout_of(given),
+                                              std::move(buffers), std::move(device));
+}
+
+std::shared_ptr<VideoFrameImplBase> allocate(VideoFrameImplType type, size_t size,
+                                             const VideoInfo& given,
+                                             std::shared_ptr<Device> device) {
+  const size_t needed = layout_of(given).bytes;
+  if (size < needed)
+    throw std::invalid_argument(
+        fmt::format("VideoFrame: {} x {} pixels of format {} need {} bytes, and the frame has {}",
+                    given.width, given.height, static_cast<int>(given.fmt), needed, size));
+  return make(type, given, {value_or_throw(Buffer::allocate(size, kind_of(type)), kWhat)},
+              std::move(device));
+}
+
+void check_count(const char* what, size_t given, size_t planes) {
+  if (given >= planes) return;
+  throw std::invalid_argument(
+      fmt::format("VideoFrame: {} {} for a picture of {} planes", given, what, planes));
+}
+
+std::vector<Buffer> wrap(const std::vector<uint8_t*>& pointers, const FrameLayout& layout) {
+  check_count("pointers", pointers.size(), layout.planes);
+  std::vector<Buffer> buffers;
+  for (size_t i = 0; i < layout.planes; ++i)
+    buffers.push_back(value_or_throw(Buffer::wrap(pointers[i], layout.plane[i].bytes()), kWhat));
+  return buffers;
+}
+
+Buffer find(const xrt::bo* object, size_t bytes) {
+  Buffer found = BufferHandle::find(object);
+  if (!found) throw std::invalid_argument("VideoFrame: a pointer leads to no live buffer object");
+  if (found.size() < bytes)
+    throw std::invalid_argument(fmt::format(
+        "VideoFrame: a buffer object of {} bytes where {} are needed", found.size(), bytes));
+  return found;
+}
+
+std::vector<Buffer> find(const std::vector<xrt::bo*>& objects, const FrameLayout& layout) {
+  if (objects.size() == 1) return {find(objects[0], layout.bytes)};
+  check_count("buffer objects", objects.size(), layout.planes);
+  std::vector<Buffer> buffers;
+  for (size_t i = 0; i < layout.planes; ++i)
+    buffers.push_back(find(objects[i], layout.plane[i].bytes()));
+  return buffers;
+}
+
+}  // namespace
+
+VideoFrameImplBase::VideoFrameImplBase(VideoFrameImplType type, const VideoInfo& info,
+                                       const FrameLayout& layout, std::vector<Buffer> memory,
+                                       std::shared_ptr<Device> device)
+    : info(info), device(std::move(device)) {
+  mapped.nplanes = static_cast<uint8_t>(layout.planes);
+  mapped.size = layout.bytes;
+  mapped.width = info.width;
+  mapped.height = info.height;
+  mapped.fmt = info.fmt;
+  mapped.alignment = info.alignment;
+  const bool whole = memory.size() == 1;
+  for (size_t i = 0; i < layout.planes; ++i) {
+    const size_t offset = whole ? layout.plane[i].offset : 0;
+    mapped.planes[i] =
+        plane_info(layout.plane[i], memory[whole ? 0 : i], offset, type == VideoFrameImplType::XRT);
+  }
+  for (Buffer& each : memory) buffers.emplace_back(std::move(each));
+}
+
+VideoFrame::VideoFrame(VideoFrameImplType type, size_t size, uint8_t, VideoInfo& vinfo,
+                       std::shared_ptr<Device> device)
+    : impl_(allocate(type, size, vinfo, std::move(device))) {}
+
+VideoFrame::VideoFrame(VideoFrameImplType type, std::vector<uint8_t*>& data_vec, VideoInfo& vinfo,
+                       std::shared_ptr<Device> device)
+    : impl_(make(type, vinfo, wrap(data_vec, layout_of(vinfo)), std::move(device))) {}
+
+VideoFrame::VideoFrame(VideoFrameImplType type, uint8_t, std::vector<xrt::bo*>& bo_vec,
+                       VideoInfo& vinfo, std::shared_ptr<Device> device)
+    : impl_(make(type, vinfo, find(bo_vec, layout_of(vinfo)), std::move(device))) {}
+
+VideoFrame::VideoFrame(std::shared_ptr<VideoFrameImplBase> impl) : impl_(std::move(impl)) {
+  if (impl_ == nullptr) throw std::invalid_argument("VideoFrame: the handle is null");
+}
+
+const VideoFrameMapInfo& VideoFrame::map(DataMapFlags flags) {
+  for (MappedBuffer& buffer : impl_->buffers) buffer.map(flags);
+  return impl_->mapped;
+}
+
+void VideoFrame::unmap() {
+  for (MappedBuffer& buffer : impl_->buffers) buffer.unmap();
+}
+
+const VideoInfo& VideoFrame::get_video_info() const {
+  return impl_->info;
+}
+
+int VideoFrame::export_buffer() const {
+  // Planes that lie in buffers of their own have no descriptor in common.
+  return impl_->buffers.size() == 1 ? impl_->buffers.front().export_fd() : -1;
+}
+
+std::shared_ptr<Device> VideoFrame::get_device_handle() const {
+  return impl_->device;
+}
+
+const std::shared_ptr<VideoFrameImplBase>& VideoFrame::get_pimpl_handle() const {
+  return impl_;
+}
+
+}  // namespace vart
