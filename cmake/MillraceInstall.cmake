@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 # A device plugin is found beside the core library.
-set(shipped_libraries millrace vart-ml nrt millrace-cpu millrace-reserve)
+set(shipped_libraries millrace vart-ml vart-x nrt millrace-cpu millrace-reserve)
 set(shipped_programs millrace_cli vart_infer_async ml_vart vart_multi_tenancy vart_multimodel_seq
   nrt_load_run nrt_async_pipeline nrt_error_tracker)
 install(TARGETS ${shipped_libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -65,9 +65,9 @@ function(millrace_install_cmake_package name version)
   install(FILES ${made}/${config}.cmake ${version_file} DESTINATION ${folder})
 endfunction()
 
-# Makefiles of programs for the board ask for at least 0.1 of the two, and for at least 2.6 of the
-# board's runtime.
-set(vart_version 0.3.0)
+# Makefiles of programs for the board ask for at least 0.1 of the two in release 6.2, and for at least
+# 0.4.0 or 0.5.0 in the one after it; and for at least 2.6 of the board's runtime.
+set(vart_version 0.5.0)
 # What nrt_get_version reports.
 set(nrt_version 2.34.0)
 millrace_install_pkg_config(millrace ${PROJECT_VERSION})
@@ -77,4 +77,5 @@ millrace_install_pkg_config(xrt 2.19.0)
 millrace_install_pkg_config(nrt ${nrt_version})
 millrace_install_cmake_package(Millrace ${PROJECT_VERSION})
 millrace_install_cmake_package(vart-ml ${vart_version})
+millrace_install_cmake_package(vart-x ${vart_version})
 millrace_install_cmake_package(nrt ${nrt_version})

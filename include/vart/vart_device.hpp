@@ -9,6 +9,8 @@
 #include <memory>
 #include <string>
 
+#include "vart/vart_standard_headers.hpp"
+
 namespace vart {
 class DeviceImplBase;  // the library's own, and not among what it exports
 }

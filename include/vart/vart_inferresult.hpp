@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "vart/vart_inferresult_types.hpp"
+#include "vart/vart_standard_headers.hpp"
 
 #pragma GCC visibility push(default)
 

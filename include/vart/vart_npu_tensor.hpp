@@ -18,6 +18,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "vart/vart_standard_headers.hpp"
+
 namespace vart {
 class TensorState;  // the library's own, and not among what it exports
 }

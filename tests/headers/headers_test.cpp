@@ -37,6 +37,16 @@ INSTANTIATE_TEST_SUITE_P(Headers, Clients,
                                            std::get<1>(info.param) + "_" + std::get<2>(info.param));
                          });
 
+// Programs take standard headers from those of either face.
+TEST(StandardHeaders, ComeWithEitherFace) {
+  const std::string source = MILLRACE_SOURCE_DIR "/tests/headers/client/standard_headers.cpp";
+  for (const Compiler& compiler : compilers()) {
+    if (!compiler.found()) continue;
+    EXPECT_EQ(complaints(compiler, "c++17", source), "");
+    EXPECT_EQ(complaints(compiler, "c++17", source, {"-DONLY_VART_X"}), "");
+  }
+}
+
 class Alone : public ::testing::TestWithParam<std::tuple<Compiler, std::string>> {};
 
 TEST_P(Alone, EveryHeaderIsEnough) {

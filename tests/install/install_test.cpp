@@ -40,6 +40,34 @@ TEST_P(Installation, ServesPlainFlags) {
   client.runs("program", {kLibraryPath});
 }
 
+class VartXInstallation : public Installation {
+ protected:
+  void runs(const ClientBuild& client, const std::string& name,
+            const std::vector<std::string>& environment = {}) {
+    const ProgramResult result = run_clean({client.path() + "/" + name}, "/", environment);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("bound image\n"));
+    EXPECT_THAT(result.out, HasSubstr("loaded " + kLibraries + "/libvart-x.so.0"));
+  }
+};
+
+TEST_P(VartXInstallation, ServesAMakefileThatAsksForTheNextGeneration) {
+  ClientBuild client("x_client");
+  client.build({"make", "CXX=" + GetParam().path}, {kPkgConfigPath});
+  runs(client, "program", {kLibraryPath});
+}
+
+TEST_P(VartXInstallation, ServesCMakePackages) {
+  ClientBuild client("x_client");
+  client.build({MILLRACE_CMAKE, "-S", ".", "-B", "build", "-DCMAKE_PREFIX_PATH=" + kPrefix,
+                "-DCMAKE_CXX_COMPILER=" + GetParam().path});
+  client.build({MILLRACE_CMAKE, "--build", "build"});
+  runs(client, "build/program");
+}
+
+INSTANTIATE_TEST_SUITE_P(Install, VartXInstallation, ::testing::ValuesIn(compilers()),
+                         [](const auto& info) { return info.param.name; });
+
 INSTANTIATE_TEST_SUITE_P(Install, Installation, ::testing::ValuesIn(compilers()),
                          [](const auto& info) { return info.param.name; });
 
@@ -56,9 +84,11 @@ TEST(InstalledPkgConfig, PointsIntoTheInstallation) {
 
 TEST(InstalledLibrary, HasAStableName) {
   MILLRACE_NEED_INSTALLATION();
-  const ProgramResult dynamic =
-      run_program({MILLRACE_READELF, "-d", kLibraries + "/libvart-ml.so"}, "/");
-  EXPECT_THAT(dynamic.out, HasSubstr("soname: [libvart-ml.so.0]"));
+  for (const std::string name : {"libvart-ml.so", "libvart-x.so"}) {
+    const ProgramResult dynamic =
+        run_program({MILLRACE_READELF, "-d", kLibraries + "/" + name}, "/");
+    EXPECT_THAT(dynamic.out, HasSubstr("soname: [" + name + ".0]"));
+  }
 }
 
 // `millrace env` of the build tree shows every package that the Makefiles of programs ask for.
@@ -70,6 +100,7 @@ TEST(BuildTree, ShowsItsPackages) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("-I" MILLRACE_SOURCE_DIR "/include"));
   EXPECT_THAT(result.out, HasSubstr("-lvart-ml"));
+  EXPECT_THAT(result.out, HasSubstr("-lvart-x"));
 }
 
 }  // namespace

@@ -30,9 +30,10 @@ TEST(DebianPackage, HoldsTheInstallation) {
         "/usr/include/ndl/neuron_driver_shared_tensor_batch_op.h", "/usr/bin/millrace"})
     EXPECT_THAT(content.out, HasSubstr(std::string(".") + path + "\n"));
   for (const char* file :
-       {"libvart-ml.so.0", "libmillrace.so.0", "libmillrace-cpu.so", "pkgconfig/vart-ml.pc",
-        "pkgconfig/vart-x.pc", "pkgconfig/xrt.pc", "pkgconfig/millrace.pc", "libnrt.so.1",
-        "pkgconfig/nrt.pc", "cmake/nrt/nrt-config.cmake", "cmake/vart-ml/vart-ml-config.cmake",
+       {"libvart-ml.so.0", "libvart-x.so.0", "libmillrace.so.0", "libmillrace-cpu.so",
+        "pkgconfig/vart-ml.pc", "pkgconfig/vart-x.pc", "pkgconfig/xrt.pc", "pkgconfig/millrace.pc",
+        "libnrt.so.1", "pkgconfig/nrt.pc", "cmake/nrt/nrt-config.cmake",
+        "cmake/vart-ml/vart-ml-config.cmake", "cmake/vart-x/vart-x-config.cmake",
         "cmake/Millrace/millrace-config.cmake"})
     EXPECT_THAT(content.out, HasSubstr("." + libraries + "/" + file));
 

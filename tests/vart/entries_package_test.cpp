@@ -31,5 +31,14 @@ TEST(EasilyWrongPackages, Entry19_ThereIsAPackageOfTheBoardsRuntime) {
   EXPECT_EQ(pkg_config("--exists", "xrt >= 2.6").exit_code, 0);
 }
 
+// What Makefiles of release 6.2 and of the one after it ask before they build anything.
+TEST(EasilyWrongPackages, Entry19_TheVersionsPassTheGatesOfBothGenerations) {
+  for (const char* version : {"0.1", "0.4.0", "0.5.0"})
+    for (const char* package : {"vart-ml", "vart-x"})
+      EXPECT_EQ(pkg_config(std::string("--atleast-version=") + version, package).exit_code, 0)
+          << package << " " << version;
+  EXPECT_EQ(pkg_config("--exists", "vart-ml >= 0.1 vart-x >= 0.1").exit_code, 0);
+}
+
 }  // namespace
 }  // namespace millrace::vartml
