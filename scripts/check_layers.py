@@ -18,6 +18,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Three headers of the native API hold types that every layer shares.
 SHARED_TYPES = "public/millrace shared types"
 SHARED_TYPE_HEADERS = {"millrace/status.hpp", "millrace/execution.hpp", "millrace/tensor.hpp"}
+# The C header by which libraries offer software kernels.
+KERNEL_LIBRARIES = "public/millrace kernels"
+KERNEL_LIBRARY_HEADER = "millrace/pl_kernel.h"
 BASE = {"base", SHARED_TYPES}
 CORE = BASE | {"tensor", "memory", "model", "graph", "queue", "device"}
 # The folders of the NRT face, from top to bottom: each may include those below it.
@@ -26,6 +29,7 @@ MAY_INCLUDE = {
     "base": {SHARED_TYPES},
     "tensor": BASE,
     "memory": BASE,
+    "pl": BASE | {"memory", KERNEL_LIBRARIES},
     "model": BASE,
     "graph": BASE | {"tensor", "model"},
     "queue": BASE,
@@ -34,7 +38,7 @@ MAY_INCLUDE = {
     "runtime": CORE,
     "api": CORE | {"runtime", "public/millrace"},
     "vart": CORE | {"runtime", "public/vart"},
-    "vartx": BASE | {"memory", "public/vart"},
+    "vartx": BASE | {"memory", "pl", KERNEL_LIBRARIES, "public/vart"},
     **{
         f"nrt/{folder}": CORE | {"runtime", "public/nrt"} | {f"nrt/{low}" for low in NRT_FOLDERS[i:]}
         for i, folder in enumerate(NRT_FOLDERS)
@@ -46,6 +50,7 @@ MAY_INCLUDE = {
     "public/nrt": set(),
     "public/millrace": {SHARED_TYPES},
     SHARED_TYPES: set(),
+    KERNEL_LIBRARIES: set(),
 }
 # Folders whose files include each other one way only; a header and the source of the same name count
 # as one file.
@@ -58,6 +63,8 @@ def layer_of(path: str) -> str | None:
     parts = path.split("/")
     if path in SHARED_TYPE_HEADERS:
         return SHARED_TYPES
+    if path == KERNEL_LIBRARY_HEADER:
+        return KERNEL_LIBRARIES
     if parts[0] in ("millrace", "vart") and path.endswith(".hpp"):
         return "public/" + parts[0]
     if parts[0] in ("nrt", "ndl") and (ROOT / "include" / path).is_file():

@@ -24,6 +24,7 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_NRT_TRANSFER_DEPTH",
     "MILLRACE_PEERS",  // benchmarks
     "MILLRACE_PLUGIN_DIR",
+    "MILLRACE_PL_KERNELS",
     "MILLRACE_STRICT_SYNC",
     "MILLRACE_TEST_MODELS",  // tests
     "MILLRACE_TRANSFER_FAULTS",

@@ -1,6 +1,7 @@
 #include "vartx/mapped_buffer.h"
 
 #include <stdexcept>
+#include <utility>
 
 #include "base/log.h"
 #include "vartx/value_or_throw.h"
@@ -16,6 +17,14 @@ bool has(DataMapFlags flags, DataMapFlags flag) {
 }
 
 }  // namespace
+
+MappedBuffer::MappedBuffer(memory::Buffer buffer, Side side) : buffer_(std::move(buffer)) {
+  if (side == Side::kDevice) address_ = std::make_unique<memory::AddressEntry>(buffer_);
+}
+
+uint64_t MappedBuffer::device_address() const noexcept {
+  return address_ ? buffer_.device_address() : 0;
+}
 
 void MappedBuffer::map(DataMapFlags flags) {
   if (has(flags, DataMapFlags::WRITE)) {

@@ -1,8 +1,11 @@
-// MappedBuffer: a buffer that programs map and unmap, in any order and number.
+// MappedBuffer: a buffer that programs map and unmap, in any order and number, and whose device
+// address they may pass to kernels.
 #pragma once
 
-#include <utility>
+#include <cstdint>
+#include <memory>
 
+#include "memory/address_entry.h"
 #include "memory/buffer.h"
 #include "vart/vart_memory_types.hpp"
 
@@ -10,10 +13,13 @@ namespace millrace::vartx {
 
 class MappedBuffer {
  public:
-  MappedBuffer() noexcept = default;
-  explicit MappedBuffer(memory::Buffer buffer) : buffer_(std::move(buffer)) {}
+  // Host memory has no device address.
+  enum class Side : uint8_t { kHost, kDevice };
+  MappedBuffer(memory::Buffer buffer, Side side);
 
   const memory::Buffer& buffer() const noexcept { return buffer_; }
+  // Of the first byte; 0 for host memory.
+  uint64_t device_address() const noexcept;
 
   // Makes what the device wrote visible to the host, for READ. Throws std::runtime_error where
   // WRITE is asked for and the memory can only be read.
@@ -27,6 +33,7 @@ class MappedBuffer {
 
  private:
   memory::Buffer buffer_;
+  std::unique_ptr<memory::AddressEntry> address_;  // null for host memory
   bool mapped_for_writing_ = false;
 };
 

@@ -10,15 +10,17 @@ namespace vart {
 
 using millrace::memory::Buffer;
 using millrace::memory::BufferKind;
+using millrace::vartx::MappedBuffer;
 using millrace::vartx::value_or_throw;
 
 class MemoryImplBase {
  public:
   MemoryImplBase(MemoryImplType type, Buffer buffer, std::shared_ptr<Device> device)
-      : type(type), memory(std::move(buffer)), device(std::move(device)) {}
+      : memory(std::move(buffer), type == MemoryImplType::XRT ? MappedBuffer::Side::kDevice
+                                                              : MappedBuffer::Side::kHost),
+        device(std::move(device)) {}
 
-  const MemoryImplType type;
-  millrace::vartx::MappedBuffer memory;
+  MappedBuffer memory;
   const std::shared_ptr<Device> device;
 };
 
@@ -69,7 +71,7 @@ size_t Memory::get_size() {
 }
 
 uint64_t Memory::get_physical_addr() {
-  return impl_->type == MemoryImplType::XRT ? impl_->memory.buffer().device_address() : 0;
+  return impl_->memory.device_address();
 }
 
 int Memory::export_buffer() const {

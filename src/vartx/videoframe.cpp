@@ -55,11 +55,12 @@ VideoInfo tight_info(const VideoInfo& given) {
                         kWhat);
 }
 
-VideoPlaneInfo plane_info(const millrace::vartx::PlaneLayout& layout, const Buffer& buffer,
-                          size_t offset, bool has_address) {
+VideoPlaneInfo plane_info(const millrace::vartx::PlaneLayout& layout, const MappedBuffer& memory,
+                          size_t offset) {
   VideoPlaneInfo plane{};
-  plane.data = reinterpret_cast<uint8_t*>(buffer.data()) + offset;
-  plane.phy_addr = has_address ? buffer.device_address() + offset : 0;
+  plane.data = reinterpret_cast<uint8_t*>(memory.buffer().data()) + offset;
+  const uint64_t address = memory.device_address();
+  plane.phy_addr = address == 0 ? 0 : address + offset;
   plane.size = layout.bytes();
   plane.stride = static_cast<int32_t>(layout.stride);
   plane.elevation = static_cast<int32_t>(layout.rows);
@@ -129,13 +130,13 @@ VideoFrameImplBase::VideoFrameImplBase(VideoFrameImplType type, const VideoInfo&
   mapped.height = info.height;
   mapped.fmt = info.fmt;
   mapped.alignment = info.alignment;
-  const bool whole = memory.size() == 1;
-  for (size_t i = 0; i < layout.planes; ++i) {
-    const size_t offset = whole ? layout.plane[i].offset : 0;
+  const auto side =
+      type == VideoFrameImplType::XRT ? MappedBuffer::Side::kDevice : MappedBuffer::Side::kHost;
+  for (Buffer& each : memory) buffers.emplace_back(std::move(each), side);
+  const bool whole = buffers.size() == 1;
+  for (size_t i = 0; i < layout.planes; ++i)
     mapped.planes[i] =
-        plane_info(layout.plane[i], memory[whole ? 0 : i], offset, type == VideoFrameImplType::XRT);
-  }
-  for (Buffer& each : memory) buffers.emplace_back(std::move(each));
+        plane_info(layout.plane[i], buffers[whole ? 0 : i], whole ? layout.plane[i].offset : 0);
 }
 
 VideoFrame::VideoFrame(VideoFrameImplType type, size_t size, uint8_t, VideoInfo& vinfo,

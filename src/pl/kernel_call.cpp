@@ -1,0 +1,58 @@
+#include "pl/kernel_call.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "memory/address_entry.h"
+
+namespace millrace::pl {
+namespace {
+
+uint64_t low_bytes(uint64_t value, size_t bytes) {
+  return bytes >= sizeof value ? value : value & ((uint64_t{1} << (8 * bytes)) - 1);
+}
+
+}  // namespace
+
+Result<KernelCall> KernelCall::make(const millrace_pl_kernel& kernel,
+                                    std::span<const uint64_t> values) {
+  if (values.size() != kernel.argument_count)
+    return invalid_argument(fmt::format("kernel {} takes {} arguments, and got {}", kernel.name,
+                                        kernel.argument_count, values.size()));
+  KernelCall call(kernel);
+  for (size_t i = 0; i < values.size(); ++i)
+    MILLRACE_RETURN_IF_ERROR(call.add(kernel.arguments[i], values[i]));
+  return call;
+}
+
+Status KernelCall::add(const millrace_pl_argument_info& info, uint64_t value) {
+  if (info.kind == MILLRACE_PL_SCALAR) {
+    arguments_.push_back({nullptr, 0, low_bytes(value, info.size)});
+    return {};
+  }
+  memory::Buffer buffer = memory::AddressEntry::find(value);
+  const auto wrong = [&](std::string_view what) {
+    return invalid_argument(
+        fmt::format("kernel {}: argument \"{}\": {}", kernel_->name, info.name, what));
+  };
+  if (!buffer) return wrong(fmt::format("the device address {:#x} lies in no live memory", value));
+  if (info.kind == MILLRACE_PL_OUTPUT_BUFFER && !buffer.writable())
+    return wrong("the memory can only be read");
+  const size_t offset = value - buffer.device_address();
+  arguments_.push_back({buffer.data() + offset, buffer.size() - offset, value});
+  memory_.push_back(std::move(buffer));
+  return {};
+}
+
+Status KernelCall::run() const {
+  std::array<char, 256> reason{};
+  if (kernel_->run(arguments_.data(), reason.data(), reason.size()) == 0) return {};
+  reason.back() = '\0';
+  return {StatusCode::kDeviceFailed,
+          fmt::format("kernel {} failed: {}", kernel_->name,
+                      reason.front() == '\0' ? "no reason" : reason.data())};
+}
+
+}  // namespace millrace::pl

@@ -1,0 +1,47 @@
+#include "pl/kernel_run.h"
+
+#include <utility>
+
+#include "base/cancellation.h"
+#include "base/forked_child.h"
+#include "base/thread.h"
+
+namespace millrace::pl {
+
+Result<std::shared_ptr<KernelRun>> KernelRun::start(KernelCall call) {
+  const std::shared_ptr<KernelRun> made(new KernelRun(std::move(call)));
+  MILLRACE_ASSIGN_OR_RETURN(made->thread_,
+                            start_thread("millrace-pl", [run = made.get()] { run->run(); }));
+  return made;
+}
+
+KernelRun::~KernelRun() {
+  if (!thread_.joinable()) return;
+  const CancellationOff whole;
+  // The thread is in the parent only.
+  if (is_forked_child())
+    thread_.detach();
+  else
+    thread_.join();
+}
+
+void KernelRun::run() {
+  Status status = call_.run();
+  const std::lock_guard lock(mutex_);
+  result_ = std::move(status);
+  ended_.notify_all();
+}
+
+std::optional<Status> KernelRun::wait(std::optional<std::chrono::milliseconds> timeout) {
+  if (is_forked_child()) return forked_status();
+  const CancellationOff whole;
+  std::unique_lock lock(mutex_);
+  const auto has_ended = [this] { return result_.has_value(); };
+  if (timeout)
+    ended_.wait_for(lock, *timeout, has_ended);
+  else
+    ended_.wait(lock, has_ended);
+  return result_;
+}
+
+}  // namespace millrace::pl
