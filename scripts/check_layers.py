@@ -43,6 +43,7 @@ MAY_INCLUDE = {
         f"nrt/{folder}": CORE | {"runtime", "public/nrt"} | {f"nrt/{low}" for low in NRT_FOLDERS[i:]}
         for i, folder in enumerate(NRT_FOLDERS)
     },
+    "vision/preprocess": BASE | {"tensor"},
     "compiler": BASE | {"tensor", "model", "graph"},
     "io": BASE | {"tensor", "model"},
     "cli": CORE | {"runtime", "compiler", "io", "public/nrt"},

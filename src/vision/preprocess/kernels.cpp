@@ -1,0 +1,182 @@
+// The row kernels. Compiled so that no product and sum become one operation (see CMakeLists.txt).
+#include "vision/preprocess/kernels.h"
+
+// Without SSSE3: its rounding follows the rounding mode of the thread.
+#define HWY_DISABLED_TARGETS HWY_SSSE3
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "vision/preprocess/kernels.cpp"
+#include <hwy/foreach_target.h>
+// clang-format off: after foreach_target.h
+#include <hwy/highway.h>
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace millrace::vision::HWY_NAMESPACE {
+namespace {
+
+#if HWY_TARGET != HWY_SCALAR  // the scalar target has no vectors
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::ScalableTag<float>;
+using Ints = hn::Rebind<int32_t, Floats>;
+using Bytes = hn::Rebind<uint8_t, Floats>;
+using AllBytes = hn::Repartition<uint8_t, Floats>;
+using Pixel = hn::FixedTag<float, kLanes>;
+using V = hn::Vec<Floats>;
+
+HWY_INLINE V load_bytes(const uint8_t* bytes) {
+  return hn::ConvertTo(Floats(), hn::PromoteTo(Ints(), hn::LoadU(Bytes(), bytes)));
+}
+
+HWY_INLINE V between(V from, V to, V fraction) {
+  return hn::Add(from, hn::Mul(hn::Sub(to, from), fraction));
+}
+
+void interpolate(const Neighbours& upper, const Neighbours& lower, const float* across, float down,
+                 size_t lanes, float* to) {
+  const Floats d;
+  const V down_fraction = hn::Set(d, down);
+  for (size_t i = 0; i < lanes; i += hn::Lanes(d)) {
+    const V fraction = hn::LoadU(d, across + i);
+    const V above =
+        between(load_bytes(upper.left.data() + i), load_bytes(upper.right.data() + i), fraction);
+    const V below =
+        between(load_bytes(lower.left.data() + i), load_bytes(lower.right.data() + i), fraction);
+    hn::StoreU(between(above, below, down_fraction), d, to + i);
+  }
+}
+
+void weigh(const uint8_t* bytes, float weight, size_t count, float* sums) {
+  const Floats d;
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d))
+    hn::StoreU(hn::Mul(load_bytes(bytes + i), hn::Set(d, weight)), d, sums + i);
+  for (; i < count; ++i) sums[i] = static_cast<float>(bytes[i]) * weight;
+}
+
+void add_weighed(const uint8_t* bytes, float weight, size_t count, float* sums) {
+  const Floats d;
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
+    const V term = hn::Mul(load_bytes(bytes + i), hn::Set(d, weight));
+    hn::StoreU(hn::Add(hn::LoadU(d, sums + i), term), d, sums + i);
+  }
+  for (; i < count; ++i) sums[i] += static_cast<float>(bytes[i]) * weight;
+}
+
+void sum_pixels(const float* pixels, size_t stride, std::span<const float> weights, float* to) {
+  const Pixel d;
+  auto sum = hn::Zero(d);
+  for (const float weight : weights) {
+    sum = hn::Add(sum, hn::Mul(hn::LoadU(d, pixels), hn::Set(d, weight)));
+    pixels += stride;
+  }
+  hn::StoreU(sum, d, to);
+}
+
+HWY_INLINE hn::Vec<Bytes> to_byte(V value) {
+  const Floats d;
+  const V clamped = hn::Min(hn::Max(value, hn::Zero(d)), hn::Set(d, 255.0f));
+  return hn::DemoteTo(Bytes(), hn::NearestInt(clamped));
+}
+
+void yuv_to_rgb(const uint8_t* y, const uint8_t* u, const uint8_t* v, size_t pixels, uint8_t* to) {
+  const Floats d;
+  for (size_t i = 0; i < pixels; i += hn::Lanes(d)) {
+    const V luma = hn::Mul(hn::Sub(load_bytes(y + i), hn::Set(d, 16.0f)), hn::Set(d, bt601::kLuma));
+    const V cb = hn::Sub(load_bytes(u + i), hn::Set(d, 128.0f));
+    const V cr = hn::Sub(load_bytes(v + i), hn::Set(d, 128.0f));
+    const V red = hn::Add(luma, hn::Mul(cr, hn::Set(d, bt601::kRedOfCr)));
+    const V green = hn::Sub(hn::Sub(luma, hn::Mul(cb, hn::Set(d, bt601::kGreenOfCb))),
+                            hn::Mul(cr, hn::Set(d, bt601::kGreenOfCr)));
+    const V blue = hn::Add(luma, hn::Mul(cb, hn::Set(d, bt601::kBlueOfCb)));
+    hn::StoreInterleaved4(to_byte(red), to_byte(green), to_byte(blue), hn::Zero(Bytes()), Bytes(),
+                          to + kLanes * i);
+  }
+}
+
+// The bytes that TableLookupBytes takes to bring the lanes of each pixel into the order of a rule.
+hn::Vec<AllBytes> lane_table(const LaneRule& rule) {
+  alignas(16) std::array<uint8_t, kLanes * sizeof(float)> table;
+  for (size_t i = 0; i < table.size(); ++i)
+    table[i] =
+        static_cast<uint8_t>(rule.source[i / sizeof(float)] * sizeof(float) + i % sizeof(float));
+  return hn::LoadDup128(AllBytes(), table.data());
+}
+
+HWY_INLINE V every_pixel(const std::array<float, kLanes>& lanes) {
+  alignas(16) std::array<float, kLanes> aligned = lanes;
+  return hn::LoadDup128(Floats(), aligned.data());
+}
+
+void apply(const LaneRule& rule, const float* from, size_t pixels, float* to) {
+  const Floats d;
+  const auto table = lane_table(rule);
+  const V mean = every_pixel(rule.mean), scale = every_pixel(rule.scale);
+  const V factor = every_pixel(rule.factor);
+  for (size_t i = 0; i < kLanes * pixels; i += hn::Lanes(d)) {
+    const auto bytes = hn::BitCast(AllBytes(), hn::LoadU(d, from + i));
+    const V ordered = hn::BitCast(d, hn::TableLookupBytes(bytes, table));
+    hn::StoreU(hn::Mul(hn::Mul(hn::Sub(ordered, mean), scale), factor), d, to + i);
+  }
+}
+
+void pack(const float* from, size_t pixels, float* to) {
+  const Floats d;
+  V a, b, c, rest;
+  for (size_t i = 0; i < pixels; i += hn::Lanes(d)) {
+    hn::LoadInterleaved4(d, from + kLanes * i, a, b, c, rest);
+    hn::StoreInterleaved3(a, b, c, d, to + 3 * i);
+  }
+}
+
+void split(const float* from, size_t pixels, const std::array<float*, 3>& to) {
+  const Floats d;
+  V a, b, c, rest;
+  for (size_t i = 0; i < pixels; i += hn::Lanes(d)) {
+    hn::LoadInterleaved4(d, from + kLanes * i, a, b, c, rest);
+    hn::StoreU(a, d, to[0] + i);
+    hn::StoreU(b, d, to[1] + i);
+    hn::StoreU(c, d, to[2] + i);
+  }
+}
+
+void sum_lanes(const float* from, size_t pixels, float* to) {
+  const Floats d;
+  V a, b, c, rest;
+  for (size_t i = 0; i < pixels; i += hn::Lanes(d)) {
+    hn::LoadInterleaved4(d, from + kLanes * i, a, b, c, rest);
+    hn::StoreU(hn::Add(hn::Add(a, b), c), d, to + i);
+  }
+}
+
+const Kernels* all_kernels() {
+  static constexpr Kernels kKernels = {interpolate, weigh, add_weighed, sum_pixels, yuv_to_rgb,
+                                       apply,       pack,  split,       sum_lanes};
+  return &kKernels;
+}
+
+#else
+
+const Kernels* all_kernels() {
+  return &portable_kernels();
+}
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+}  // namespace
+}  // namespace millrace::vision::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace millrace::vision {
+
+HWY_EXPORT(all_kernels);
+
+const Kernels& kernels() {
+  return *HWY_DYNAMIC_DISPATCH(all_kernels)();
+}
+
+}  // namespace millrace::vision
+#endif  // HWY_ONCE

@@ -1,0 +1,84 @@
+// The row kernels for processors without the vector instructions that kernels.cpp needs.
+#include <algorithm>
+#include <cmath>
+
+#include "tensor/element.h"
+#include "vision/preprocess/kernels.h"
+
+namespace millrace::vision {
+namespace {
+
+float between(float from, float to, float fraction) {
+  return from + (to - from) * fraction;
+}
+
+void interpolate(const Neighbours& upper, const Neighbours& lower, const float* across, float down,
+                 size_t lanes, float* to) {
+  const auto row = [&](const Neighbours& pixels, size_t i) {
+    return between(pixels.left.data()[i], pixels.right.data()[i], across[i]);
+  };
+  for (size_t i = 0; i < lanes; ++i) to[i] = between(row(upper, i), row(lower, i), down);
+}
+
+void weigh(const uint8_t* bytes, float weight, size_t count, float* sums) {
+  for (size_t i = 0; i < count; ++i) sums[i] = static_cast<float>(bytes[i]) * weight;
+}
+
+void add_weighed(const uint8_t* bytes, float weight, size_t count, float* sums) {
+  for (size_t i = 0; i < count; ++i) sums[i] += static_cast<float>(bytes[i]) * weight;
+}
+
+void sum_pixels(const float* pixels, size_t stride, std::span<const float> weights, float* to) {
+  std::fill_n(to, kLanes, 0.0f);
+  for (const float weight : weights) {
+    for (size_t lane = 0; lane < kLanes; ++lane) to[lane] += pixels[lane] * weight;
+    pixels += stride;
+  }
+}
+
+uint8_t to_byte(float value) {
+  return static_cast<uint8_t>(tensor::round_to_even(std::clamp(value, 0.0f, 255.0f)));
+}
+
+void yuv_to_rgb(const uint8_t* y, const uint8_t* u, const uint8_t* v, size_t pixels, uint8_t* to) {
+  for (size_t i = 0; i < pixels; ++i, to += kLanes) {
+    const float luma = (static_cast<float>(y[i]) - 16.0f) * bt601::kLuma;
+    const float cb = static_cast<float>(u[i]) - 128.0f, cr = static_cast<float>(v[i]) - 128.0f;
+    to[0] = to_byte(luma + cr * bt601::kRedOfCr);
+    to[1] = to_byte(luma - cb * bt601::kGreenOfCb - cr * bt601::kGreenOfCr);
+    to[2] = to_byte(luma + cb * bt601::kBlueOfCb);
+    to[3] = 0;
+  }
+}
+
+void apply(const LaneRule& rule, const float* from, size_t pixels, float* to) {
+  for (size_t i = 0; i < kLanes * pixels; i += kLanes) {
+    const std::array<float, kLanes> pixel = {from[i], from[i + 1], from[i + 2], from[i + 3]};
+    for (size_t lane = 0; lane < kLanes; ++lane)
+      to[i + lane] =
+          (pixel[rule.source[lane]] - rule.mean[lane]) * rule.scale[lane] * rule.factor[lane];
+  }
+}
+
+void pack(const float* from, size_t pixels, float* to) {
+  for (size_t i = 0; i < pixels; ++i) std::copy_n(from + kLanes * i, 3, to + 3 * i);
+}
+
+void split(const float* from, size_t pixels, const std::array<float*, 3>& to) {
+  for (size_t i = 0; i < pixels; ++i)
+    for (size_t lane = 0; lane < 3; ++lane) to[lane][i] = from[kLanes * i + lane];
+}
+
+void sum_lanes(const float* from, size_t pixels, float* to) {
+  for (size_t i = 0; i < pixels; ++i, from += kLanes) to[i] = from[0] + from[1] + from[2];
+}
+
+}  // namespace
+
+const Kernels& portable_kernels() {
+  static constexpr Kernels kKernels = {interpolate, weigh, add_weighed, sum_pixels, yuv_to_rgb,
+                                       apply,       pack,  split,       sum_lanes};
+  return kKernels;
+}
+
+}  // namespace millrace::vision

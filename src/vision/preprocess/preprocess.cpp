@@ -1,0 +1,66 @@
+#include "vision/preprocess/preprocess.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "vision/preprocess/resampler.h"
+
+namespace millrace::vision {
+namespace {
+
+Status check_finite(const char* name, std::span<const float> values) {
+  if (std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) return {};
+  return invalid_argument(fmt::format("the {} of a normalisation is not a finite number", name));
+}
+
+Status check(const Normalisation& normalisation) {
+  MILLRACE_RETURN_IF_ERROR(check_finite("mean", normalisation.mean));
+  MILLRACE_RETURN_IF_ERROR(check_finite("scale", normalisation.scale));
+  return check_finite("factor", {&normalisation.factor, 1});
+}
+
+// The rows [first, last) of `region`. Those above and below `content` are black, and so are the
+// pixels at its sides: a row buffer is 0 where nothing is put.
+void make_rows(const ResamplePlan& plan, const Region& content, const Region& region,
+               RowStore& store, uint32_t first, uint32_t last) {
+  Resampler resampler(plan);
+  RowBuffer<float> made(kLanes * content.width), row(kLanes * region.width);
+  const size_t side = kLanes * (content.x - region.x);
+  for (uint32_t y = first; y < last; ++y) {
+    std::fill_n(row.data(), kLanes * region.width, 0.0f);
+    const uint32_t inside = region.y + y - content.y;  // wraps to a large number above the content
+    if (inside < content.height) {
+      resampler.make_row(inside, made.data());
+      std::copy_n(made.data(), kLanes * content.width, row.data() + side);
+    }
+    store.store(y, row.data());
+  }
+}
+
+}  // namespace
+
+void run_serially(uint32_t rows, const RowTask& task) {
+  task(0, rows);
+}
+
+Result<Geometry> preprocess(const SourcePicture& source, const Region& input_region,
+                            const TargetPicture& target, const Region& output_region,
+                            const PreprocessOptions& options, const RowRunner& run) {
+  MILLRACE_RETURN_IF_ERROR(check_source(source, input_region));
+  MILLRACE_RETURN_IF_ERROR(check_target(target, output_region));
+  MILLRACE_RETURN_IF_ERROR(check(options.normalisation));
+  const Placement placement =
+      place(options.fit, options.symmetric_padding, input_region, output_region);
+  const Region& content = placement.content;
+  const ResamplePlan plan(source, placement.crop, content.width, content.height, options.filter);
+  run(output_region.height, [&](uint32_t first, uint32_t last) {
+    RowStore store(target, output_region, options.normalisation,
+                   SourceRows::rgb_lanes(source.format));
+    make_rows(plan, content, output_region, store, first, last);
+  });
+  return geometry_of(placement);
+}
+
+}  // namespace millrace::vision
