@@ -37,6 +37,7 @@ MAY_INCLUDE = {
     "device/cpu": CORE,
     "runtime": CORE,
     "api": CORE | {"runtime", "public/millrace"},
+    "vision/postprocess": BASE | {"tensor"},
     "vart": CORE | {"runtime", "public/vart"},
     "vartx": BASE | {"memory", "pl", KERNEL_LIBRARIES, "public/vart"},
     **{
