@@ -117,8 +117,9 @@ class Runner {
   Runner& operator=(const Runner&) = delete;
 
   // The model's tensors, in the order in which execute takes them. Both views can be asked for
-  // whatever the options say; the HW view of a side on which the model has none is empty. The
-  // reference is valid as long as the runner. A tensor of rank 0 is described as a vector of one.
+  // whatever the options say. The CPU list has every tensor; the HW list leaves out those that lie
+  // on a CPU partition, so it may be shorter, or empty: pass those in the CPU view. The reference
+  // is valid as long as the runner. A tensor of rank 0 is described as a vector of one.
   // Throws std::invalid_argument for a direction or type that is none of the enumerators.
   virtual const std::vector<NpuTensorInfo>& get_tensors_info(TensorDirection direction,
                                                              TensorType type) const = 0;

@@ -72,9 +72,10 @@ bool JobBinder::bind_tensor(const ModelTensors& model, TensorDirection direction
   const TensorState::Pointer& state = TensorState::of(tensor);
   if (state == nullptr) return refuse(direction, name, "the tensor is empty");
   const TensorType type = state->info().tensor_type;
-  const std::vector<NpuTensorInfo>& view = model.infos(direction, type);
-  if (view.empty()) return refuse(direction, name, model.without_hw_view(direction));
-  const NpuTensorInfo& expected = view[index];
+  const NpuTensorInfo* const view = model.at(direction, type, index);
+  if (view == nullptr)
+    return refuse(direction, name, "it lies on a CPU partition and has no HW view");
+  const NpuTensorInfo& expected = *view;
   if (state->info().size_in_bytes < expected.size_in_bytes)
     return refuse(
         direction, name,

@@ -26,25 +26,29 @@ ModelTensors::ModelTensors(const graph::CompiledModel& model) {
 
 void ModelTensors::add(const std::vector<graph::Boundary>& boundaries, TensorDirection direction) {
   auto& [cpu, hw] = infos_[static_cast<size_t>(direction)];
-  std::string& without_hw_view = without_hw_view_[static_cast<size_t>(direction)];
+  std::vector<size_t>& hw_positions = hw_positions_[static_cast<size_t>(direction)];
   for (const graph::Boundary& boundary : boundaries) {
     cpu.push_back(make_tensor_info(boundary.cpu, direction, TensorType::CPU));
-    if (boundary.hw)
-      hw.push_back(make_tensor_info(*boundary.hw, direction, TensorType::HW));
-    else if (without_hw_view.empty())
-      without_hw_view = boundary.cpu.name;
+    hw_positions.push_back(boundary.hw ? hw.size() : kNone);
+    if (boundary.hw) hw.push_back(make_tensor_info(*boundary.hw, direction, TensorType::HW));
     ::vart::QuantParameters& quantisation = quantisation_[boundary.cpu.name];
     quantisation.scale = boundary.quant.scale;
     quantisation.zero_point = boundary.quant.zero_point;
     quantisation.rounding_mode = static_cast<::vart::RoundingMode>(boundary.quant.rounding);
   }
-  // The lists of both views have the same order, so one with gaps would mislead.
-  if (hw.size() != cpu.size()) hw.clear();
 }
 
 const std::vector<NpuTensorInfo>& ModelTensors::infos(TensorDirection direction,
                                                       TensorType type) const noexcept {
   return infos_[direction == TensorDirection::OUTPUT][type == TensorType::HW];
+}
+
+const NpuTensorInfo* ModelTensors::at(TensorDirection direction, TensorType type,
+                                      size_t index) const noexcept {
+  const Infos& list = infos(direction, type);
+  if (type != TensorType::HW) return &list[index];
+  const size_t position = hw_positions_[direction == TensorDirection::OUTPUT][index];
+  return position == kNone ? nullptr : &list[position];
 }
 
 const NpuTensorInfo* ModelTensors::find(const std::string& name, TensorType type) const {
@@ -62,8 +66,7 @@ std::string ModelTensors::why_not_found(const std::string& name, TensorType type
   std::vector<std::string> names;
   for (const TensorDirection direction : {TensorDirection::INPUT, TensorDirection::OUTPUT})
     for (const NpuTensorInfo& info : infos(direction, TensorType::CPU)) {
-      if (info.name == name && type == TensorType::HW)
-        return fmt::format("tensor \"{}\": {}", name, without_hw_view(direction));
+      if (info.name == name && type == TensorType::HW) return without_hw_view(direction, name);
       if (info.name == name)
         return fmt::format("tensor \"{}\" has no view {}: CPU is 0, HW is 1", name,
                            static_cast<int>(type));
@@ -75,10 +78,9 @@ std::string ModelTensors::why_not_found(const std::string& name, TensorType type
                      more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
-std::string ModelTensors::without_hw_view(TensorDirection direction) const {
-  return fmt::format("there is no HW view of the {0}s, since {0} \"{1}\" lies on a CPU partition",
-                     name_of_side(direction),
-                     without_hw_view_[direction == TensorDirection::OUTPUT]);
+std::string ModelTensors::without_hw_view(TensorDirection direction, const std::string& name) {
+  return fmt::format("{} \"{}\" lies on a CPU partition and has no HW view",
+                     name_of_side(direction), name);
 }
 
 const ::vart::QuantParameters* ModelTensors::quantisation(const std::string& name) const {
@@ -105,12 +107,16 @@ void ModelTensors::check_side(TensorDirection direction, TensorType type,
           fmt::format("option \"{0}_tensor_type.{1}\" is ignored: the model has no {0} \"{1}\"",
                       side, name));
   }
-  for (const NpuTensorInfo& info : tensors) {
-    const auto override_of = overrides.find(info.name);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const std::string& name = tensors[i].name;
+    const auto override_of = overrides.find(name);
     const TensorType wanted = override_of == overrides.end() ? type : override_of->second;
-    if (wanted == TensorType::HW && infos(direction, TensorType::HW).empty())
-      throw std::runtime_error(fmt::format("{}: create the runner with {}_tensor_type \"CPU\"",
-                                           without_hw_view(direction), side));
+    if (at(direction, wanted, i) != nullptr) continue;
+    // Only a side of which some tensors have an HW view needs options for single tensors.
+    const bool mixed = !infos(direction, TensorType::HW).empty();
+    throw std::runtime_error(fmt::format("{}: create the runner with {}_tensor_type{} \"CPU\"",
+                                         without_hw_view(direction, name), side,
+                                         mixed ? "." + name : ""));
   }
 }
 

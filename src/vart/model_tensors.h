@@ -3,6 +3,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,14 +21,18 @@ class ModelTensors {
  public:
   explicit ModelTensors(const graph::CompiledModel& model);
 
-  // In the model's order. The HW list is empty when a tensor of that direction has no HW view.
+  // In the model's order. The HW list leaves out the tensors that lie on a CPU partition.
   const std::vector<::vart::NpuTensorInfo>& infos(::vart::TensorDirection direction,
                                                   ::vart::TensorType type) const noexcept;
+  // The tensor at `index` of that side, counted as in the CPU list, which has them all. Null when
+  // it has no such view; without_hw_view() says why.
+  const ::vart::NpuTensorInfo* at(::vart::TensorDirection direction, ::vart::TensorType type,
+                                  size_t index) const noexcept;
   // Null when there is no such tensor in that view; why_not_found() says why.
   const ::vart::NpuTensorInfo* find(const std::string& name, ::vart::TensorType type) const;
   std::string why_not_found(const std::string& name, ::vart::TensorType type) const;
-  // Why infos() is empty for the HW view of that side.
-  std::string without_hw_view(::vart::TensorDirection direction) const;
+  // Why the tensor of that name has no HW view.
+  static std::string without_hw_view(::vart::TensorDirection direction, const std::string& name);
   // Null when there is no such tensor, in any view.
   const ::vart::QuantParameters* quantisation(const std::string& name) const;
 
@@ -42,9 +49,9 @@ class ModelTensors {
                   const RunnerLog& log) const;
 
   std::array<std::array<Infos, 2>, 2> infos_;  // by direction, by type
-  // By direction: the first tensor without an HW view, which leaves the whole side without one;
-  // empty when there is none.
-  std::array<std::string, 2> without_hw_view_;
+  // By direction, by index: where the tensor is in the HW list; kNone when it is not there.
+  static constexpr size_t kNone = SIZE_MAX;
+  std::array<std::vector<size_t>, 2> hw_positions_;
   std::unordered_map<std::string, ::vart::QuantParameters> quantisation_;
 };
 

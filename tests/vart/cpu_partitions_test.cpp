@@ -1,6 +1,7 @@
 // Models with CPU partitions behind the VART-ML face, on the software NPU.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -107,14 +108,112 @@ TEST_F(CpuPartitions, AskingForTheMissingViewFailsCreationWithTheReason) {
   EXPECT_EQ(failure(archive({"Exp"}), "CPU", "HW"), "none");
 }
 
-// The lists of both views have one order, so one tensor without an HW view takes it from its side.
-TEST_F(CpuPartitions, TheReasonNamesTheTensorThatLiesThere) {
-  compiler::GraphMaker maker;
-  const auto first = maker.input({4, 4}), second = maker.input({4, 4});
-  maker.output(maker.add(graph::MatMul{}, {first, maker.unary(graph::UnaryKind::kExp, second)}));
-  const std::string path = archive(maker.graph, {"Exp"});
-  EXPECT_TRUE(create(path)->get_tensors_info(TensorDirection::INPUT, TensorType::HW).empty());
-  EXPECT_THAT(failure(path, "HW", "HW"), HasSubstr("input \"input1\" lies on a CPU partition"));
+// input0 on the CPU and input1 on the NPU: their product is an output of the NPU, and its softmax
+// one of the CPU.
+class MixedSides : public CpuPartitions {
+ protected:
+  MixedSides() {
+    compiler::GraphMaker maker;
+    const auto on_cpu = maker.input({4, 4}), on_npu = maker.input({4, 4});
+    const auto exponential = maker.unary(graph::UnaryKind::kExp, on_cpu);
+    const auto product = maker.add(graph::MatMul{}, {exponential, on_npu});
+    maker.output(maker.add(graph::Softmax{1, false}, {product}));
+    maker.output(product);
+    path_ = archive(maker.graph, {"Exp", "Softmax"});
+  }
+
+  std::shared_ptr<Runner> create_with(Options overrides) const {
+    overrides.insert({{"input_tensor_type", "HW"}, {"output_tensor_type", "HW"}});
+    return RunnerFactory::create_runner(RunnerType::VAIML, path_, overrides);
+  }
+  std::string failure_with(const Options& overrides) const {
+    try {
+      create_with(overrides);
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "none";
+  }
+
+  // Tensors as a client takes them: the HW view where the model has one, else the CPU view.
+  static std::vector<NpuTensor> preferring_hw(const Runner& runner, TensorDirection direction) {
+    const auto& hw = runner.get_tensors_info(direction, TensorType::HW);
+    std::vector<NpuTensor> tensors;
+    for (const NpuTensorInfo& cpu : runner.get_tensors_info(direction, TensorType::CPU)) {
+      const auto found = std::find_if(hw.begin(), hw.end(),
+                                      [&](const auto& info) { return info.name == cpu.name; });
+      tensors.push_back(runner.allocate_npu_tensor(found == hw.end() ? cpu : *found));
+    }
+    return tensors;
+  }
+  static void fill(Tensors& tensors) {
+    for (NpuTensor& tensor : tensors[0])
+      for (int i = 0; i < 16; ++i) data<float>(tensor)[i] = 0.21f * static_cast<float>(i % 7);
+  }
+  // In FP32 the GENERIC HW view of [4, 4] has the bytes of the CPU view.
+  static void expect_equal(Tensors& actual, Tensors& expected) {
+    for (size_t i = 0; i < expected[0].size(); ++i)
+      EXPECT_EQ(std::memcmp(data(actual[0][i]), data(expected[0][i]), 16 * sizeof(float)), 0)
+          << actual[0][i].get_info().name;
+  }
+
+  std::string path_;
+  const Options on_cpu_ = {{"input_tensor_type.input0", "CPU"},
+                           {"output_tensor_type.n2.out", "CPU"}};
+};
+
+TEST_F(MixedSides, HwInfosAreThoseOfTheTensorsThatHaveTheView) {
+  const auto runner = create_with(on_cpu_);
+  const auto& inputs_hw = runner->get_tensors_info(TensorDirection::INPUT, TensorType::HW);
+  const auto& outputs_hw = runner->get_tensors_info(TensorDirection::OUTPUT, TensorType::HW);
+  ASSERT_EQ(inputs_hw.size(), 1u);
+  ASSERT_EQ(outputs_hw.size(), 1u);
+  EXPECT_EQ(inputs_hw[0].name, "input1");
+  EXPECT_EQ(outputs_hw[0].name, "n1.out");
+  EXPECT_EQ(runner->get_tensors_info(TensorDirection::INPUT, TensorType::CPU).size(), 2u);
+  EXPECT_EQ(&runner->get_tensor_info_by_name("input1", TensorType::HW), inputs_hw.data());
+  EXPECT_THROW(runner->get_tensor_info_by_name("input0", TensorType::HW), std::runtime_error);
+}
+
+TEST_F(MixedSides, CreationTakesATypePerTensorAndNamesTheOneThatIsMissing) {
+  EXPECT_THAT(failure_with({}), AllOf(HasSubstr("input \"input0\" lies on a CPU partition"),
+                                      HasSubstr("input_tensor_type.input0 \"CPU\"")));
+  EXPECT_THAT(failure_with({{"input_tensor_type.input0", "CPU"}}),
+              HasSubstr("output_tensor_type.n2.out \"CPU\""));
+  EXPECT_EQ(failure_with(on_cpu_), "none");
+  EXPECT_EQ(failure_with({{"input_tensor_type", "CPU"},
+                          {"input_tensor_type.input1", "HW"},
+                          {"output_tensor_type", "CPU"},
+                          {"output_tensor_type.n1.out", "HW"}}),
+            "none");
+}
+
+TEST_F(MixedSides, OneJobTakesTensorsOfBothViews) {
+  const auto runner = create_with(on_cpu_);
+  Tensors plain_in = inputs(*runner, 1, TensorType::CPU);
+  Tensors plain_out = outputs(*runner, 1, TensorType::CPU);
+  fill(plain_in);
+  ASSERT_EQ(runner->execute(plain_in, plain_out), StatusCode::SUCCESS);
+
+  Tensors in{preferring_hw(*runner, TensorDirection::INPUT)};
+  fill(in);
+  Tensors out{preferring_hw(*runner, TensorDirection::OUTPUT)};
+  ASSERT_EQ(runner->execute(in, out), StatusCode::SUCCESS);
+  expect_equal(out, plain_out);
+
+  Tensors later{preferring_hw(*runner, TensorDirection::OUTPUT)};
+  EXPECT_EQ(runner->wait(runner->execute_async(in, later), kForever), StatusCode::SUCCESS);
+  expect_equal(later, plain_out);
+}
+
+TEST_F(MixedSides, AnHwTensorIsRefusedWhereTheModelHasNoSuchView) {
+  const auto runner = create_with(on_cpu_);
+  const NpuTensor hw = preferring_hw(*runner, TensorDirection::INPUT)[1];
+  Tensors out{preferring_hw(*runner, TensorDirection::OUTPUT)};
+  EXPECT_EQ(runner->execute({{hw, hw}}, out), StatusCode::INVALID_INPUT);
+  std::swap(out[0][0], out[0][1]);
+  EXPECT_EQ(runner->execute({preferring_hw(*runner, TensorDirection::INPUT)}, out),
+            StatusCode::INVALID_OUTPUT);
 }
 
 TEST_F(CpuPartitions, ResultsAreThoseOfTheNpu) {
