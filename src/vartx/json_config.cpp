@@ -129,7 +129,7 @@ JsonConfig JsonConfig::parse(const std::string& text) {
   json value;
   try {
     value = json::parse(text);
-  } catch (const json::parse_error& error) {
+  } catch (const json::exception& error) {
     throw std::invalid_argument(fmt::format("the configuration is no JSON text: {}", error.what()));
   }
   if (!value.is_object()) throw std::invalid_argument("the configuration is no JSON object");

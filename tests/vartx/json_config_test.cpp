@@ -118,6 +118,7 @@ TEST(JsonConfig, TextThatIsNoObjectIsRefused) {
   EXPECT_THROW(JsonConfig::parse("[1]"), std::invalid_argument);
   EXPECT_THROW(JsonConfig::parse("{\"a\": "), std::invalid_argument);
   EXPECT_THROW(JsonConfig::parse("\xff"), std::invalid_argument);
+  EXPECT_THROW(JsonConfig::parse("{\"a\": 1e999}"), std::invalid_argument);
 }
 
 }  // namespace
