@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 # A device plugin is found beside the core library.
-set(shipped_libraries millrace vart-ml vart-x nrt millrace-cpu millrace-reserve)
+set(shipped_libraries millrace vart-ml vart-x xrt_coreutil nrt millrace-cpu millrace-reserve)
 set(shipped_programs millrace_cli vart_infer_async ml_vart vart_multi_tenancy vart_multimodel_seq
   nrt_load_run nrt_async_pipeline nrt_error_tracker)
 install(TARGETS ${shipped_libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -12,6 +12,7 @@ install(TARGETS ${shipped_programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 add_custom_target(shipped)
 add_dependencies(shipped ${shipped_libraries} ${shipped_programs} glyphs)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/millrace ${PROJECT_SOURCE_DIR}/include/vart
+  ${PROJECT_SOURCE_DIR}/include/xrt ${PROJECT_SOURCE_DIR}/include/experimental
   ${PROJECT_SOURCE_DIR}/include/nrt ${PROJECT_SOURCE_DIR}/include/ndl
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 

@@ -40,6 +40,7 @@ MAY_INCLUDE = {
     "vision/postprocess": BASE | {"tensor"},
     "vart": CORE | {"runtime", "public/vart"},
     "vartx": BASE | {"memory", "pl", KERNEL_LIBRARIES, "public/vart"},
+    "xrt": BASE | {"memory", "pl", KERNEL_LIBRARIES, "public/xrt"},
     **{
         f"nrt/{folder}": CORE | {"runtime", "public/nrt"} | {f"nrt/{low}" for low in NRT_FOLDERS[i:]}
         for i, folder in enumerate(NRT_FOLDERS)
@@ -50,6 +51,7 @@ MAY_INCLUDE = {
     "cli": CORE | {"runtime", "compiler", "io", "public/nrt"},
     "public/vart": set(),
     "public/nrt": set(),
+    "public/xrt": set(),
     "public/millrace": {SHARED_TYPES},
     SHARED_TYPES: set(),
     KERNEL_LIBRARIES: set(),
@@ -71,6 +73,8 @@ def layer_of(path: str) -> str | None:
         return "public/" + parts[0]
     if parts[0] in ("nrt", "ndl") and (ROOT / "include" / path).is_file():
         return "public/nrt"
+    if parts[0] in ("xrt", "experimental") and (ROOT / "include" / path).is_file():
+        return "public/xrt"
     folders = ("/".join(parts[:depth]) for depth in range(len(parts) - 1, 0, -1))
     return next((folder for folder in folders if folder in MAY_INCLUDE), None)
 

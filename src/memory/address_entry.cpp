@@ -3,14 +3,13 @@
 #include <iterator>
 #include <map>
 #include <mutex>
-#include <utility>
 
 #include "base/forked_child.h"
 
 namespace millrace::memory {
 namespace {
 
-// Ranges of live buffers do not overlap; a buffer may have several entries.
+// Ranges of whole buffers do not overlap; a buffer may have several entries.
 struct Entries {
   std::mutex mutex;
   std::multimap<uint64_t, const AddressEntry*> by_address;
@@ -24,7 +23,7 @@ Entries& entries() {
 
 }  // namespace
 
-AddressEntry::AddressEntry(Buffer buffer) : buffer_(std::move(buffer)) {
+AddressEntry::AddressEntry(const Buffer& buffer) : buffer_(buffer.whole()) {
   Entries& all = entries();
   const std::lock_guard lock(all.mutex);
   all.by_address.emplace(buffer_.device_address(), this);

@@ -1,4 +1,5 @@
-// AddressEntry: makes a buffer findable by its device addresses, for as long as the entry lives.
+// AddressEntry: makes a buffer findable by its device addresses, for as long as the entry lives. A
+// slice makes the whole buffer findable.
 //
 // Programs pass device addresses to kernels as plain numbers. Thread-safe. A forked child knows no
 // addresses.
@@ -12,12 +13,12 @@ namespace millrace::memory {
 
 class AddressEntry {
  public:
-  explicit AddressEntry(Buffer buffer);
+  explicit AddressEntry(const Buffer& buffer);
   ~AddressEntry();
   AddressEntry(const AddressEntry&) = delete;
   AddressEntry& operator=(const AddressEntry&) = delete;
 
-  // The buffer in which the address lies; empty where none with an entry has it.
+  // The whole buffer in which the address lies; empty where none with an entry has it.
   static Buffer find(uint64_t address);
 
  private:

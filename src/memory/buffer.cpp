@@ -124,6 +124,10 @@ Result<Buffer> Buffer::slice(size_t offset, size_t bytes) const {
   return Buffer(std::make_shared<State>(state_, offset, bytes));
 }
 
+Buffer Buffer::whole() const {
+  return state_ && state_->parent ? Buffer(state_->parent) : *this;
+}
+
 Result<int> Buffer::export_fd() const {
   if (!state_ || !state_->mapping)
     return unsupported("only shared and imported buffers have a descriptor to export");

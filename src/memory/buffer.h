@@ -54,6 +54,9 @@ class Buffer {
   // slice and for a range that leaves the buffer.
   Result<Buffer> slice(size_t offset, size_t bytes) const;
 
+  // The buffer that a slice is a part of; any other buffer itself.
+  Buffer whole() const;
+
   // A new descriptor for the whole file behind the buffer, close-on-exec, owned by the caller. The
   // file of a shared buffer is sealed: its size cannot change.
   // kUnsupported for heap and wrapped memory, for slices, and for shared memory that was made

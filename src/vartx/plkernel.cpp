@@ -39,10 +39,7 @@ const millrace_pl_kernel& find(PLKernelImplType type, const std::string& name,
   if (type != PLKernelImplType::PL_KERNEL_XRT)
     throw std::invalid_argument("PLKernel: the type is not PL_KERNEL_XRT");
   const auto config = millrace::vartx::JsonConfig::parse(json);
-  auto found = millrace::pl::find_kernel(name, config.text("kernel-library", ""));
-  if (!found.ok() && found.status().code() == millrace::StatusCode::kNotFound)
-    throw std::invalid_argument(fmt::format("{}: {}", kWhat, found.status().message()));
-  return *value_or_throw(std::move(found), kWhat);
+  return *value_or_throw(millrace::pl::find_kernel(name, config.text("kernel-library", "")), kWhat);
 }
 
 ArgumentInfo describe(const millrace_pl_argument_info& argument, size_t index) {

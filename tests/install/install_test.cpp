@@ -46,7 +46,7 @@ class VartXInstallation : public Installation {
             const std::vector<std::string>& environment = {}) {
     const ProgramResult result = run_clean({client.path() + "/" + name}, "/", environment);
     ASSERT_EQ(result.exit_code, 0) << result.err;
-    EXPECT_THAT(result.out, HasSubstr("bound image\n"));
+    EXPECT_THAT(result.out, HasSubstr("bound image\nbound mask\n"));
     EXPECT_THAT(result.out, HasSubstr("loaded " + kLibraries + "/libvart-x.so.0"));
   }
 };
@@ -84,7 +84,7 @@ TEST(InstalledPkgConfig, PointsIntoTheInstallation) {
 
 TEST(InstalledLibrary, HasAStableName) {
   MILLRACE_NEED_INSTALLATION();
-  for (const std::string name : {"libvart-ml.so", "libvart-x.so"}) {
+  for (const std::string name : {"libvart-ml.so", "libvart-x.so", "libxrt_coreutil.so"}) {
     const ProgramResult dynamic =
         run_program({MILLRACE_READELF, "-d", kLibraries + "/" + name}, "/");
     EXPECT_THAT(dynamic.out, HasSubstr("soname: [" + name + ".0]"));

@@ -26,13 +26,15 @@ TEST(DebianPackage, HoldsTheInstallation) {
   for (const char* path :
        {"/usr/include/vart/vart_runner_factory.hpp", "/usr/include/vart/vart_npu_tensor.hpp",
         "/usr/include/vart/vart_postprocess.hpp", "/usr/include/millrace/millrace.hpp",
-        "/usr/include/nrt/nrt_async.h", "/usr/include/nrt/detail/async_forms.h",
+        "/usr/include/millrace/pl_kernel.h", "/usr/include/xrt/xrt_bo.h",
+        "/usr/include/experimental/xrt_xclbin.h", "/usr/include/nrt/nrt_async.h",
+        "/usr/include/nrt/detail/async_forms.h",
         "/usr/include/ndl/neuron_driver_shared_tensor_batch_op.h", "/usr/bin/millrace"})
     EXPECT_THAT(content.out, HasSubstr(std::string(".") + path + "\n"));
   for (const char* file :
-       {"libvart-ml.so.0", "libvart-x.so.0", "libmillrace.so.0", "libmillrace-cpu.so",
-        "pkgconfig/vart-ml.pc", "pkgconfig/vart-x.pc", "pkgconfig/xrt.pc", "pkgconfig/millrace.pc",
-        "libnrt.so.1", "pkgconfig/nrt.pc", "cmake/nrt/nrt-config.cmake",
+       {"libvart-ml.so.0", "libvart-x.so.0", "libxrt_coreutil.so.0", "libmillrace.so.0",
+        "libmillrace-cpu.so", "pkgconfig/vart-ml.pc", "pkgconfig/vart-x.pc", "pkgconfig/xrt.pc",
+        "pkgconfig/millrace.pc", "libnrt.so.1", "pkgconfig/nrt.pc", "cmake/nrt/nrt-config.cmake",
         "cmake/vart-ml/vart-ml-config.cmake", "cmake/vart-x/vart-x-config.cmake",
         "cmake/Millrace/millrace-config.cmake"})
     EXPECT_THAT(content.out, HasSubstr("." + libraries + "/" + file));

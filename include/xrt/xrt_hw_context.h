@@ -1,0 +1,36 @@
+// Contexts: a device with one of its programs. A stand-in for the header of the board's runtime;
+// see xrt_bo.h. C++17 and later.
+#ifndef XRT_XRT_HW_CONTEXT_H
+#define XRT_XRT_HW_CONTEXT_H
+
+#include "xrt/xrt_device.h"
+#include "xrt/xrt_uuid.h"
+
+#pragma GCC visibility push(default)
+
+namespace xrt {
+
+// A value; copies stand for the same context.
+class hw_context {
+ public:
+  enum class access_mode { exclusive, shared };
+
+  hw_context() = default;
+  // std::invalid_argument when the device does not know a program of that identifier. Both modes
+  // are the same here.
+  hw_context(const device& device, const uuid& xclbin_id, access_mode mode = access_mode::shared);
+
+  xrt::device get_device() const { return device_; }
+  uuid get_xclbin_uuid() const { return id_; }
+  explicit operator bool() const { return static_cast<bool>(device_); }
+
+ private:
+  xrt::device device_;
+  uuid id_;
+};
+
+}  // namespace xrt
+
+#pragma GCC visibility pop
+
+#endif  // XRT_XRT_HW_CONTEXT_H

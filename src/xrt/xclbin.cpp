@@ -1,0 +1,59 @@
+#include "experimental/xrt_xclbin.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+
+#include "base/value_or_throw.h"
+#include "pl/kernel_library.h"
+
+namespace xrt {
+namespace {
+
+std::vector<char> read_file(const std::string& filename) {
+  std::ifstream file(filename, std::ios::binary);
+  std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file.is_open() || file.bad())
+    throw std::runtime_error(fmt::format("xrt::xclbin: \"{}\" cannot be read", filename));
+  return bytes;
+}
+
+// Made of the content; never null, since the second half counts the bytes from 1.
+uuid identify(const std::vector<char>& data) {
+  const uint64_t halves[] = {std::hash<std::string_view>{}({data.data(), data.size()}),
+                             uint64_t{data.size()} + 1};
+  std::array<unsigned char, 16> bytes;
+  std::memcpy(bytes.data(), halves, bytes.size());
+  return uuid(bytes);
+}
+
+xclbin::kernel describe(const millrace_pl_kernel& kernel) {
+  std::vector<xclbin::arg> args;
+  for (const auto& each : std::span(kernel.arguments, kernel.argument_count))
+    args.emplace_back(each.name, each.type, args.size(), each.size);
+  return {kernel.name, std::move(args)};
+}
+
+}  // namespace
+
+xclbin::xclbin(const std::string& filename) : xclbin(read_file(filename)) {}
+xclbin::xclbin(const std::vector<char>& data) : uuid_(identify(data)) {}
+
+std::vector<xclbin::kernel> xclbin::get_kernels() const {
+  std::vector<kernel> kernels;
+  for (const auto* each : millrace::value_or_throw(millrace::pl::list_kernels(), "xrt::xclbin"))
+    kernels.push_back(describe(*each));
+  return kernels;
+}
+
+xclbin::kernel xclbin::get_kernel(const std::string& name) const {
+  return describe(*millrace::value_or_throw(millrace::pl::find_kernel(name), "xrt::xclbin"));
+}
+
+}  // namespace xrt
