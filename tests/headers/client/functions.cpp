@@ -40,7 +40,13 @@ static_assert(!std::is_default_constructible_v<PreProcess>);
 static_assert(std::is_constructible_v<PreProcess, PreProcessImplType, std::string&, DevicePtr>);
 static_assert(std::is_constructible_v<PreProcess, std::shared_ptr<PreProcessImplBase>>);
 static_assert(
-    same<decltype(&PreProcess::process), void (PreProcess::*)(std::vector<PreProcessOp>&)>);
+    same<decltype(std::declval<PreProcess&>().process(std::declval<std::vector<PreProcessOp>&>())),
+         void>);
+static_assert(same<decltype(std::declval<PreProcess&>().process(
+                       std::declval<std::vector<PreProcessOp>&>(),
+                       std::declval<std::vector<PreProcessOpRes>&>())),
+                   void>);
+static_assert(same<decltype(PreProcessOpRes{}.type_meta.scale_x), float>);
 static_assert(same<decltype(&PreProcess::get_input_vinfo),
                    void (PreProcess::*)(int32_t, int32_t, VideoFormat, VideoInfo&)>);
 static_assert(same<decltype(&PreProcess::get_output_vinfo), const VideoInfo& (PreProcess::*)()>);

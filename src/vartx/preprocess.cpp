@@ -1,0 +1,188 @@
+#include "vart/vart_preprocess.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "vartx/frame_layout.h"
+#include "vartx/picture_formats.h"
+#include "vartx/preprocess_config.h"
+#include "vartx/value_or_throw.h"
+#include "vision/preprocess/preprocess.h"
+
+namespace vart {
+
+namespace vision = millrace::vision;
+using millrace::invalid_argument;
+using millrace::Result;
+using millrace::vartx::PreProcessConfig;
+using millrace::vartx::value_or_throw;
+
+class PreProcessImplBase {
+ public:
+  explicit PreProcessImplBase(PreProcessConfig given) : config(std::move(given)) {}
+
+  PreProcessConfig config;
+  VideoInfo output{};
+};
+
+namespace {
+
+constexpr const char* kWhat = "PreProcess";
+
+// A frame that is mapped for as long as this lives.
+class Mapped {
+ public:
+  Mapped(VideoFrame& frame, DataMapFlags flags) : frame_(frame), info_(frame.map(flags)) {}
+  Mapped(const Mapped&) = delete;
+  Mapped& operator=(const Mapped&) = delete;
+  ~Mapped() { frame_.unmap(); }
+
+  const VideoFrameMapInfo& info() const { return info_; }
+
+ private:
+  VideoFrame& frame_;
+  const VideoFrameMapInfo& info_;
+};
+
+std::shared_ptr<PreProcessImplBase> make(PreProcessImplType type, const std::string& json) {
+  if (type != PreProcessImplType::IMAGE_PROCESSING_HLS &&
+      type != PreProcessImplType::IMAGE_PROCESSING_SW)
+    throw std::invalid_argument(
+        "PreProcess: the type is neither IMAGE_PROCESSING_HLS nor IMAGE_PROCESSING_SW");
+  return std::make_shared<PreProcessImplBase>(millrace::vartx::parse_preprocess_config(json));
+}
+
+Result<vision::Fit> fit_of(PreProcessType type) {
+  switch (type) {
+    case PreProcessType::DEFAULT:
+      return vision::Fit::kStretch;
+    case PreProcessType::LETTERBOX:
+      return vision::Fit::kLetterbox;
+    case PreProcessType::PANSCAN:
+      return vision::Fit::kPanscan;
+  }
+  return invalid_argument(
+      fmt::format("the preprocess type {} is none that is known", static_cast<int>(type)));
+}
+
+Result<vision::PreprocessOptions> options_of(const PreProcessConfig& config) {
+  const PreProcessInfo& info = config.info;
+  MILLRACE_ASSIGN_OR_RETURN(const vision::Fit fit, fit_of(info.preprocess_type));
+  return vision::PreprocessOptions{
+      .fit = fit,
+      .symmetric_padding = info.symmetric_padding,
+      .filter = config.filter,
+      .normalisation = {.mean = {info.mean_r, info.mean_g, info.mean_b},
+                        .scale = {info.scale_r, info.scale_g, info.scale_b},
+                        .factor = info.qt_fctr}};
+}
+
+// The format of the output frame, which the program has made by get_output_vinfo.
+Result<vision::TargetFormat> target_format(const PreProcessConfig& config, VideoFormat format) {
+  const VideoFormat wanted = config.info.colour_format;
+  if (wanted != VideoFormat::UNKNOWN && wanted != format)
+    return invalid_argument(
+        fmt::format("the output frame has the format {}, and colour_format is {}",
+                    millrace::vartx::format_name(format), millrace::vartx::format_name(wanted)));
+  MILLRACE_ASSIGN_OR_RETURN(vision::TargetFormat target, millrace::vartx::target_format(format));
+  if (target.type == millrace::tensor::DataType::kInt8) target.type = config.byte_type;
+  return target;
+}
+
+vision::Region region_of(const RegionOfInterest& roi, const VideoFrameMapInfo& frame) {
+  if (roi.x == 0 && roi.y == 0 && roi.width == 0 && roi.height == 0)
+    return {0, 0, static_cast<uint32_t>(frame.width), static_cast<uint32_t>(frame.height)};
+  return {roi.x, roi.y, roi.width, roi.height};
+}
+
+template <class Picture>
+void set_planes(Picture& picture, const VideoFrameMapInfo& frame) {
+  picture.width = static_cast<uint32_t>(frame.width);
+  picture.height = static_cast<uint32_t>(frame.height);
+  for (size_t i = 0; i < frame.nplanes && i < picture.planes.size(); ++i) {
+    picture.planes[i] = frame.planes[i].data;
+    picture.strides[i] = static_cast<size_t>(frame.planes[i].stride);
+  }
+}
+
+Result<vision::Geometry> run(const PreProcessConfig& config, const PreProcessOp& op) {
+  if (op.in_frame == nullptr) return invalid_argument("the input frame is null");
+  if (op.out_frame == nullptr) return invalid_argument("the output frame is null");
+  if (op.in_frame == op.out_frame)
+    return invalid_argument("the output frame is the input frame, too");
+  const Mapped in(*op.in_frame, DataMapFlags::READ);
+  const Mapped out(*op.out_frame, DataMapFlags::WRITE);
+  vision::SourcePicture source;
+  MILLRACE_ASSIGN_OR_RETURN(source.format, millrace::vartx::source_format(in.info().fmt));
+  set_planes(source, in.info());
+  vision::TargetPicture target;
+  MILLRACE_ASSIGN_OR_RETURN(target.format, target_format(config, out.info().fmt));
+  set_planes(target, out.info());
+  MILLRACE_ASSIGN_OR_RETURN(const vision::PreprocessOptions options, options_of(config));
+  return vision::preprocess(source, region_of(op.in_roi, in.info()), target,
+                            region_of(op.out_roi, out.info()), options);
+}
+
+PreProcessTypeMeta meta_of(const vision::Geometry& geometry) {
+  PreProcessTypeMeta meta;
+  meta.scale_x = static_cast<float>(geometry.scale_x);
+  meta.scale_y = static_cast<float>(geometry.scale_y);
+  meta.crop_x = static_cast<float>(geometry.crop_x);
+  meta.crop_y = static_cast<float>(geometry.crop_y);
+  meta.pad_x = static_cast<float>(geometry.pad_x);
+  meta.pad_y = static_cast<float>(geometry.pad_y);
+  return meta;
+}
+
+}  // namespace
+
+PreProcess::PreProcess(PreProcessImplType type, std::string& json_data, std::shared_ptr<Device>)
+    : impl_(make(type, json_data)) {}
+
+PreProcess::PreProcess(std::shared_ptr<PreProcessImplBase> impl) : impl_(std::move(impl)) {
+  if (impl_ == nullptr) throw std::invalid_argument("PreProcess: the handle is null");
+}
+
+void PreProcess::process(std::vector<PreProcessOp>& ops) {
+  std::vector<PreProcessOpRes> results;
+  process(ops, results);
+}
+
+void PreProcess::process(std::vector<PreProcessOp>& ops, std::vector<PreProcessOpRes>& results) {
+  results.assign(ops.size(), {});
+  for (size_t i = 0; i < ops.size(); ++i)
+    results[i].type_meta = meta_of(
+        value_or_throw(run(impl_->config, ops[i]), fmt::format("PreProcess: operation {}", i)));
+}
+
+void PreProcess::get_input_vinfo(int32_t height, int32_t width, VideoFormat format,
+                                 VideoInfo& vinfo) {
+  vinfo = value_or_throw(millrace::vartx::tight_video_info(format, width, height), kWhat);
+}
+
+const VideoInfo& PreProcess::get_output_vinfo() {
+  const PreProcessInfo& info = impl_->config.info;
+  impl_->output = value_or_throw(
+      millrace::vartx::tight_video_info(info.colour_format, static_cast<int32_t>(info.width),
+                                        static_cast<int32_t>(info.height)),
+      kWhat);
+  return impl_->output;
+}
+
+void PreProcess::set_preprocess_info(PreProcessInfo& info) {
+  PreProcessConfig& config = impl_->config;
+  config.info = info;
+  config.info.qt_fctr = config.quant_scale_factor.value_or(info.qt_fctr);
+}
+
+const PreProcessInfo& PreProcess::get_preprocess_info() {
+  return impl_->config.info;
+}
+
+const std::shared_ptr<PreProcessImplBase>& PreProcess::get_pimpl_handle() const {
+  return impl_;
+}
+
+}  // namespace vart

@@ -1,0 +1,85 @@
+#include "vartx/preprocess_config.h"
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "vartx/json_config.h"
+#include "vartx/picture_formats.h"
+
+namespace millrace::vartx {
+namespace {
+
+using tensor::DataType;
+using ::vart::PreProcessType;
+using ::vart::VideoFormat;
+using vision::Filter;
+
+template <class Value>
+using Names = std::initializer_list<std::pair<std::string_view, Value>>;
+
+// The value that a key names. Empty text counts as missing, since programs build the object from
+// settings that may be empty.
+template <class Value>
+Value named(const JsonConfig& json, const char* key, Value fallback, Names<Value> names) {
+  const std::string text = json.text(key, "");
+  if (text.empty()) return fallback;
+  for (const auto& [name, value] : names)
+    if (text == name) return value;
+  std::string known;
+  for (const auto& [name, value] : names) known += fmt::format(" {}", name);
+  throw std::invalid_argument(fmt::format("\"{}\": \"{}\" is none of{}", key, text, known));
+}
+
+VideoFormat colour_format(const JsonConfig& json) {
+  const std::string text = json.text("colour-format", "");
+  const VideoFormat format = video_format(text);
+  if (format == VideoFormat::UNKNOWN && !text.empty())
+    throw std::invalid_argument(
+        fmt::format("\"colour-format\": \"{}\" is no format of preprocessing", text));
+  return format;
+}
+
+PreProcessType preprocess_type(const JsonConfig& json) {
+  const auto type =
+      named(json, "resizing-type", PreProcessType::DEFAULT,
+            {{"LETTERBOX", PreProcessType::LETTERBOX}, {"PANSCAN", PreProcessType::PANSCAN}});
+  return json.boolean("maintain-aspect-ratio", true) ? type : PreProcessType::DEFAULT;
+}
+
+::vart::PreProcessInfo info_in(const JsonConfig& json) {
+  ::vart::PreProcessInfo info{};
+  info.qt_fctr = 1;
+  info.mean_r = json.number("mean-r", 0);
+  info.mean_g = json.number("mean-g", 0);
+  info.mean_b = json.number("mean-b", 0);
+  info.scale_r = json.number("scale-r", 1);
+  info.scale_g = json.number("scale-g", 1);
+  info.scale_b = json.number("scale-b", 1);
+  info.colour_format = colour_format(json);
+  info.preprocess_type = preprocess_type(json);
+  info.symmetric_padding = json.boolean("symmetric-padding", false);
+  return info;
+}
+
+}  // namespace
+
+PreProcessConfig parse_preprocess_config(const std::string& text) {
+  const JsonConfig json = JsonConfig::parse(text);
+  PreProcessConfig config;
+  config.info = info_in(json);
+  if (json.has("quant-scale-factor"))
+    config.quant_scale_factor = json.number("quant-scale-factor", 1);
+  config.info.qt_fctr = config.quant_scale_factor.value_or(1);
+  config.byte_type = named(json, "output-type", DataType::kInt8,
+                           {{"INT8", DataType::kInt8}, {"UINT8", DataType::kUint8}});
+  config.filter =
+      named(json, "resize-filter", Filter::kAuto,
+            {{"AUTO", Filter::kAuto}, {"BILINEAR", Filter::kBilinear}, {"AREA", Filter::kArea}});
+  return config;
+}
+
+}  // namespace millrace::vartx

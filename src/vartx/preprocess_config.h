@@ -1,0 +1,24 @@
+// What the configuration text of a PreProcess says.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tensor/data_type.h"
+#include "vart/vart_preprocess_types.hpp"
+#include "vision/preprocess/axis.h"
+
+namespace millrace::vartx {
+
+struct PreProcessConfig {
+  ::vart::PreProcessInfo info;
+  std::optional<float> quant_scale_factor;               // replaces qt_fctr, whoever sets it
+  tensor::DataType byte_type = tensor::DataType::kInt8;  // what 8-bit formats hold
+  vision::Filter filter = vision::Filter::kAuto;
+};
+
+// Throws std::invalid_argument for what is no JSON object, and for a value that a key does not
+// take.
+PreProcessConfig parse_preprocess_config(const std::string& json);
+
+}  // namespace millrace::vartx
