@@ -40,7 +40,8 @@ MAY_INCLUDE = {
     "vision/postprocess": BASE | {"tensor"},
     "vart": CORE | {"runtime", "public/vart"},
     "vartx": BASE
-    | {"tensor", "memory", "pl", "vision/preprocess", KERNEL_LIBRARIES, "public/vart"},
+    | {"tensor", "memory", "pl", "io", "vision/postprocess", "vision/preprocess", KERNEL_LIBRARIES}
+    | {"public/vart"},
     "xrt": BASE | {"memory", "pl", KERNEL_LIBRARIES, "public/xrt"},
     **{
         f"nrt/{folder}": CORE | {"runtime", "public/nrt"} | {f"nrt/{low}" for low in NRT_FOLDERS[i:]}

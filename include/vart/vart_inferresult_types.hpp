@@ -29,13 +29,24 @@ enum class InferResultType {
   CUSTOM_RESULT_3
 };
 
-// How coordinates of the model's input become those of the frame. Programs set the four sizes;
-// older ones set the two factors instead. A value of 0 is not set.
+// How coordinates of the model's input become those of the frame. A value of 0 is not set; the
+// first of these that is set counts:
+//   1. the six numbers that PreProcess reports of what it did to the frame (PreProcessOpRes):
+//      frame_x = (model_x - pad_x) / scale_x + crop_x, and the same with y
+//   2. the four sizes: frame_x = model_x * input_frame_width / model_input_width
+//   3. the two factors, which older programs set: frame_x = model_x * width_scale_factor
+// Without any, coordinates stay those of the model's input.
 struct InferResScaleInfo {
   uint32_t input_frame_width = 0;
   uint32_t input_frame_height = 0;
   uint32_t model_input_width = 0;
   uint32_t model_input_height = 0;
+  float scale_x = 0;
+  float scale_y = 0;
+  float crop_x = 0;  // pixels of the frame
+  float crop_y = 0;
+  float pad_x = 0;  // pixels of the model's input
+  float pad_y = 0;
   float width_scale_factor = 0;
   float height_scale_factor = 0;
 };
@@ -48,7 +59,8 @@ struct InferResultData {
 
 // The best classes of a frame, best first; the three lists have one length.
 struct ClassificationResData : InferResultData {
-  std::vector<std::string> label;  // empty strings without a label file
+  // Empty strings without a label file; for a class beyond the last line of the file, its index.
+  std::vector<std::string> label;
   std::vector<double> confidence;
   std::vector<uint32_t> index;  // of the class
 };

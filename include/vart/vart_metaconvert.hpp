@@ -1,7 +1,5 @@
 // VART-X: from results to the shapes and text that show them.
 //
-// Declared, not implemented yet: programs compile against this header and do not link.
-//
 // Sources: the published VART-X documentation and sample programs, release 6.2 and the one after
 // it. Defines no macro and no name outside namespace vart. C++17 and later.
 #ifndef VART_VART_METACONVERT_HPP
@@ -26,10 +24,15 @@ class MetaConvert {
  public:
   MetaConvert() = delete;
   // `json_data`: the metaconvert-config object as JSON text, in which numbers and booleans may be
-  // quoted.
+  // quoted; docs/vart-x.md lists the keys. `type` is what the configuration is for; every result is
+  // converted as what it is, whatever `type` says. Throws std::invalid_argument, naming key and
+  // value, for text that is no JSON object, a wrong type, and a value out of range.
   MetaConvert(InferResultType type, std::string& json_data, std::shared_ptr<Device> device);
 
-  // What to draw for all results below `root`; never nullptr.
+  // What to draw for `root` and all results below it: a box and its label for a detection, a line
+  // of text for each class of a classification, and half transparent rectangles for a segmentation.
+  // Never nullptr. The shapes and their texts are independent of this object and of the results.
+  // Throws std::invalid_argument when `root` is null.
   std::shared_ptr<OverlayShapeInfo> prepare_overlay_meta(std::shared_ptr<InferResult> root);
 
  private:

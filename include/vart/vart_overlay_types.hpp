@@ -20,6 +20,7 @@ struct OverlayCoordinates {
   int32_t y;
 };
 
+// `alpha` counts for backgrounds only: 0 leaves the picture as it is, 255 covers it.
 struct OverlayColorData {
   uint8_t red;
   uint8_t green;
@@ -33,6 +34,8 @@ struct OverlayFontData {
   OverlayColorData font_color;
 };
 
+// Thickness, in all shapes: pixels; 0 counts as 1, except that a rectangle then has no outline, and
+// more than 100 as 100.
 struct OverlayRectParams {
   OverlayCoordinates points;  // the upper left corner
   uint32_t width;
@@ -44,9 +47,9 @@ struct OverlayRectParams {
 };
 
 struct OverlayTextParams {
-  OverlayCoordinates points;
-  char* disp_text;  // belongs to the maker of the OverlayShapeInfo
-  bool bottom_left_origin;
+  OverlayCoordinates points;  // the lower left corner
+  char* disp_text;            // belongs to the maker of the OverlayShapeInfo; null: no text
+  bool bottom_left_origin;    // for pictures upside down: turns the text, too
   bool apply_bg_color;
   OverlayFontData text_font;
   OverlayColorData bg_color;

@@ -15,14 +15,16 @@ enum class TensorDataType { INT8, FLOAT32, BF16, FP16, UNKNOWN };
 
 enum class TensorDataDirection { INPUT, OUTPUT };
 
-// One tensor of a model. Values of INT8 tensors count as v * scale_coeff.
+// One tensor of a model: one frame's part of it, so N in the shape is 1. Values of INT8 tensors
+// count as v * scale_coeff, of others as they are. A tensor whose direction an older program does
+// not set is an output.
 struct TensorInfo {
-  uint32_t size;  // bytes
-  float scale_coeff;
+  uint32_t size = 0;  // bytes
+  float scale_coeff = 1;
   std::vector<uint32_t> shape;
   std::string name;
-  TensorDataType data_type;
-  TensorDataDirection direction;
+  TensorDataType data_type = TensorDataType::UNKNOWN;
+  TensorDataDirection direction = TensorDataDirection::OUTPUT;
   std::string memory_layout;  // the name of a vart::MemoryLayout; may be empty
 };
 

@@ -1,0 +1,98 @@
+// Classification: one result per output tensor, with the best classes of the frame.
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "vartx/infer_result_impl.h"
+#include "vartx/postprocess_function.h"
+#include "vision/postprocess/scores.h"
+
+namespace millrace::vartx {
+namespace {
+
+using ::vart::PostProcessType;
+using vision::RankedClass;
+using Ranking = std::vector<RankedClass>;
+
+// The best class, with the entropy of all as its score.
+Ranking uncertainty(std::span<float> scores) {
+  vision::softmax(scores);
+  Ranking best = vision::top_classes(scores, 1);
+  for (RankedClass& one : best) one.score = vision::entropy(scores);
+  return best;
+}
+
+Ranking rank(PostProcessType type, const PostProcessConfig& config, std::span<float> scores) {
+  switch (type) {
+    case PostProcessType::ARGMAX:
+      return vision::top_classes(scores, 1);
+    case PostProcessType::OUTLIER_DETECTION:
+      return vision::outliers(scores, config.outlier_threshold, config.top_k);
+    case PostProcessType::THRESHOLD:
+      return vision::classes_from(scores, config.threshold, config.top_k);
+    case PostProcessType::UNCERTAINTY_ESTIMATION:
+      return uncertainty(scores);
+    case PostProcessType::RESNET50:
+    case PostProcessType::SOFTMAX:
+      vision::softmax(scores);
+      break;
+    case PostProcessType::NORMALIZATION:
+      vision::normalise(scores);
+      break;
+    case PostProcessType::BIAS_CORRECTION:
+      vision::subtract_bias(scores, config.bias);
+      [[fallthrough]];
+    case PostProcessType::CALIBRATION_PLATT:
+      vision::calibrate_platt(scores, config.platt_a, config.platt_b);
+      break;
+    case PostProcessType::CALIBRATION_TEMPERATURE:
+      vision::calibrate_temperature(scores, config.temperature);
+      break;
+    default:  // TOPK and LABEL_MAPPING: the scores as they are
+      break;
+  }
+  return vision::top_classes(scores, config.top_k);
+}
+
+class Classification : public PostProcessFunction {
+ public:
+  Classification(PostProcessType type, const PostProcessConfig& config)
+      : type_(type), config_(config) {}
+
+  FrameResults process(std::span<const std::span<float>> outputs) const override {
+    FrameResults results;
+    for (const std::span<float> scores : outputs) {
+      ::vart::ClassificationResData data;
+      for (const RankedClass& one : rank(type_, config_, scores)) {
+        data.label.push_back(config_.labels.of(one.index));
+        data.confidence.push_back(one.score);
+        data.index.push_back(one.index);
+      }
+      results.push_back(make_result(::vart::InferResultType::CLASSIFICATION, std::move(data)));
+    }
+    return results;
+  }
+
+ private:
+  const PostProcessType type_;
+  const PostProcessConfig& config_;
+};
+
+void check_bias(const PostProcessConfig& config, const ModelTensors& tensors) {
+  for (const ::vart::TensorInfo& output : tensors.outputs)
+    if (!config.bias.empty() && config.bias.size() != elements_of(output))
+      throw std::invalid_argument(fmt::format("{}: {} numbers of \"bias\" for {} classes",
+                                              title_of(output), config.bias.size(),
+                                              elements_of(output)));
+}
+
+}  // namespace
+
+std::unique_ptr<PostProcessFunction> make_classification(PostProcessType type,
+                                                         const PostProcessConfig& config,
+                                                         const ModelTensors& tensors) {
+  if (type == PostProcessType::BIAS_CORRECTION) check_bias(config, tensors);
+  return std::make_unique<Classification>(type, config);
+}
+
+}  // namespace millrace::vartx

@@ -1,0 +1,44 @@
+// What a node of a tree of results holds. Postprocessing makes nodes from it, MetaConvert reads it.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "vart/vart_inferresult.hpp"
+
+namespace vart {
+
+class InferResultImplBase {
+ public:
+  using Data =
+      std::variant<InferResultData, ClassificationResData, DetectionResData, SegmentationResData>;
+
+  InferResultImplBase(InferResultType type, Data data) : data(std::move(data)) {
+    base().result_type = type;
+  }
+
+  InferResultData& base() {
+    return std::visit([](InferResultData& result) -> InferResultData& { return result; }, data);
+  }
+
+  Data data;
+  std::vector<std::shared_ptr<InferResult>> children;
+  std::weak_ptr<InferResult> parent;
+  // Of a segmentation: how its maps lie on the frame, once transform has said so.
+  InferResScaleInfo scale;
+};
+
+}  // namespace vart
+
+namespace millrace::vartx {
+
+// A node without parent and children.
+inline std::shared_ptr<::vart::InferResult> make_result(::vart::InferResultType type,
+                                                        ::vart::InferResultImplBase::Data data) {
+  return std::make_shared<::vart::InferResult>(
+      std::make_shared<::vart::InferResultImplBase>(type, std::move(data)));
+}
+
+}  // namespace millrace::vartx

@@ -1,0 +1,156 @@
+#include "vartx/overlay_shapes.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "vartx/frame_geometry.h"
+
+namespace millrace::vartx {
+namespace {
+
+using ::vart::OverlayColorData;
+using ::vart::OverlayCoordinates;
+
+constexpr double kMargin = 4;        // pixels between a text and what it stands at
+constexpr double kFontLine = 30;     // pixels from line to line of a font of size 1
+constexpr uint8_t kMaskAlpha = 128;  // of 255
+
+OverlayCoordinates whole(double x, double y) {
+  return {rounded_coordinate(x), rounded_coordinate(y)};
+}
+
+// Neighbouring classes get colours far apart.
+OverlayColorData mask_color(uint16_t class_id) {
+  constexpr std::array<OverlayColorData, 6> kColors = {{{230, 25, 75, kMaskAlpha},
+                                                        {60, 180, 75, kMaskAlpha},
+                                                        {0, 130, 200, kMaskAlpha},
+                                                        {255, 225, 25, kMaskAlpha},
+                                                        {145, 30, 180, kMaskAlpha},
+                                                        {70, 240, 240, kMaskAlpha}}};
+  return kColors[class_id % kColors.size()];
+}
+
+// Pixels first to last - 1 of a row of a map.
+struct Run {
+  uint32_t first = 0;
+  uint32_t last = 0;
+  uint16_t class_id = 0;
+  auto operator<=>(const Run&) const = default;
+};
+
+std::vector<Run> runs_of(const uint16_t* row, uint32_t width) {
+  std::vector<Run> runs;
+  for (uint32_t x = 0; x < width;) {
+    const uint32_t first = x;
+    while (x < width && row[x] == row[first]) ++x;
+    if (row[first] != 0) runs.push_back({first, x, row[first]});
+  }
+  return runs;
+}
+
+// How the pixels of one map lie on the frame.
+class MapPlacement {
+ public:
+  MapPlacement(const ::vart::InferResScaleInfo& scale, uint32_t width, uint32_t height)
+      : geometry_(scale),
+        x_(scale.model_input_width > 0 ? 1.0 * scale.model_input_width / width : 1),
+        y_(scale.model_input_height > 0 ? 1.0 * scale.model_input_height / height : 1) {}
+
+  ::vart::OverlayRectParams rectangle(const Run& run, uint32_t first_row, uint32_t end_row) const {
+    const double left = std::round(geometry_.frame_x(run.first * x_));
+    const double top = std::round(geometry_.frame_y(first_row * y_));
+    ::vart::OverlayRectParams rect{};
+    rect.points = whole(left, top);
+    rect.width = rounded_size(geometry_.frame_x(run.last * x_) - left);
+    rect.height = rounded_size(geometry_.frame_y(end_row * y_) - top);
+    rect.apply_bg_color = true;
+    rect.bg_color = mask_color(run.class_id);
+    return rect;
+  }
+
+ private:
+  FrameGeometry geometry_;
+  double x_;
+  double y_;
+};
+
+// The runs of a map, those that are alike in rows below each other as one rectangle.
+void add_map(const std::vector<uint16_t>& map, uint32_t width, uint32_t height,
+             const MapPlacement& placement, std::vector<::vart::OverlayRectParams>& rects) {
+  std::map<Run, uint32_t> open;  // with the row each began in
+  for (uint32_t y = 0; y <= height; ++y) {
+    std::map<Run, uint32_t> next;
+    if (y < height)
+      for (const Run& run : runs_of(&map[size_t{y} * width], width)) {
+        const auto before = open.extract(run);
+        next[run] = before.empty() ? y : before.mapped();
+      }
+    for (const auto& [run, first_row] : open)
+      rects.push_back(placement.rectangle(run, first_row, y));
+    open = std::move(next);
+  }
+}
+
+}  // namespace
+
+void OverlayShapes::add(const ::vart::ClassificationResData& classes, int64_t level) {
+  for (size_t i = 0; i < classes.index.size(); ++i) {
+    const std::string label = i < classes.label.size() ? classes.label[i] : std::string();
+    const double confidence = i < classes.confidence.size() ? classes.confidence[i] : 0;
+    add_text(caption(label, classes.index[i], confidence), kMargin, ++lines_ * line_height(),
+             level);
+  }
+}
+
+void OverlayShapes::add(const ::vart::DetectionResData& box, int64_t level) {
+  ::vart::OverlayRectParams rect{};
+  rect.points = {box.x, box.y};
+  rect.width = box.width;
+  rect.height = box.height;
+  rect.thickness = config_.thickness;
+  rect.rect_color = config_.color_of(level);
+  info_.rect_params.push_back(rect);
+  const double y = config_.text_above ? box.y - kMargin : box.y + line_height();
+  add_text(caption(box.label, box.class_id, box.confidence), box.x, y, level);
+}
+
+void OverlayShapes::add(const ::vart::SegmentationResData& maps,
+                        const ::vart::InferResScaleInfo& scale) {
+  for (size_t i = 0; i < maps.class_map.size(); ++i) {
+    // Programs may change results: what is not a whole map is left out.
+    if (i >= maps.width.size() || i >= maps.height.size()) return;
+    const uint64_t pixels = uint64_t{maps.width[i]} * maps.height[i];
+    if (pixels == 0 || maps.class_map[i].size() != pixels) continue;
+    add_map(maps.class_map[i], maps.width[i], maps.height[i],
+            MapPlacement(scale, maps.width[i], maps.height[i]), info_.rect_params);
+  }
+}
+
+std::string OverlayShapes::caption(const std::string& label, int64_t class_id,
+                                   double confidence) const {
+  std::string text;
+  if (config_.shows_label) text = label.empty() ? std::to_string(class_id) : label;
+  if (config_.shows_confidence)
+    text += fmt::format("{}{:.2f}", text.empty() ? "" : " ", confidence);
+  return text;
+}
+
+void OverlayShapes::add_text(std::string text, double x, double y, int64_t level) {
+  if (text.empty()) return;
+  texts_.push_back(std::move(text));
+  ::vart::OverlayTextParams params{};
+  params.points = whole(x, y + config_.y_offset);
+  params.disp_text = texts_.back().data();
+  params.text_font = {config_.font, config_.font_size, config_.color_of(level)};
+  info_.text_params.push_back(params);
+}
+
+double OverlayShapes::line_height() const {
+  return kFontLine * config_.font_size;
+}
+
+}  // namespace millrace::vartx

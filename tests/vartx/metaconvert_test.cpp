@@ -1,0 +1,169 @@
+// What MetaConvert shows of results, and where.
+#include "vart/vart_metaconvert.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/vartx/thrown_reason.h"
+
+namespace vart {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using Node = std::shared_ptr<InferResult>;
+
+template <class Data>
+Node result(InferResultType type, Data data) {
+  const auto node = std::make_shared<InferResult>(type);
+  data.result_type = type;
+  static_cast<Data&>(*node->get_infer_result()) = data;
+  return node;
+}
+
+Node box(const std::string& label) {
+  DetectionResData data;
+  data.x = 10;
+  data.y = 40;
+  data.width = 30;
+  data.height = 20;
+  data.label = label;
+  data.class_id = 3;
+  data.confidence = 0.876;
+  return result(InferResultType::DETECTION, data);
+}
+
+Node classification() {
+  ClassificationResData data;
+  data.label = {"cat", ""};
+  data.confidence = {0.5, 0.25};
+  data.index = {4, 900};
+  return result(InferResultType::CLASSIFICATION, data);
+}
+
+Node map(uint32_t width, uint32_t height, std::vector<uint16_t> classes) {
+  SegmentationResData data;
+  data.numOutputs = 1;
+  data.width = {width};
+  data.height = {height};
+  data.class_map = {std::move(classes)};
+  return result(InferResultType::SEGMENTATION, data);
+}
+
+Node root_of(const std::vector<Node>& children) {
+  const auto root = std::make_shared<InferResult>(InferResultType::ROOT);
+  root->add_children(children);
+  return root;
+}
+
+std::shared_ptr<OverlayShapeInfo> convert(const Node& root, std::string json = "") {
+  const auto device = Device::get_device_hdl(0, "");
+  return MetaConvert(InferResultType::DETECTION, json, device).prepare_overlay_meta(root);
+}
+
+std::vector<std::string> texts(const OverlayShapeInfo& info) {
+  std::vector<std::string> result;
+  for (const OverlayTextParams& text : info.text_params) result.emplace_back(text.disp_text);
+  return result;
+}
+
+TEST(MetaConvert, DetectionIsABoxWithItsLabelAbove) {
+  const auto info = convert(root_of({box("dog")}));
+  ASSERT_THAT(info->rect_params, SizeIs(1));
+  const OverlayRectParams& rect = info->rect_params[0];
+  EXPECT_EQ(rect.points.x, 10);
+  EXPECT_EQ(rect.points.y, 40);
+  EXPECT_EQ(rect.width, 30U);
+  EXPECT_EQ(rect.height, 20U);
+  EXPECT_EQ(rect.thickness, 1U);
+  EXPECT_THAT(texts(*info), ElementsAre("dog 0.88"));
+  EXPECT_EQ(info->text_params[0].points.x, 10);
+  EXPECT_LT(info->text_params[0].points.y, 40);
+  EXPECT_EQ(info->text_params[0].text_font.font_size, 0.5F);
+}
+
+TEST(MetaConvert, ShapesOutliveWhatMadeThem) {
+  const auto info = convert(root_of({box("a label too long to be kept inside a string object")}));
+  EXPECT_THAT(texts(*info), ElementsAre("a label too long to be kept inside a string object 0.88"));
+}
+
+TEST(MetaConvert, KeysChangeTheLook) {
+  const auto info = convert(root_of({box("")}), R"({"font-size": "1.5", "font": "3",
+      "thickness": 4, "y-offset": "7", "draw-above-bbox-flag": "false", "label-filter": ["class"],
+      "label-color": [{"level": "1", "red": 9, "green": "8", "blue": 7}]})");
+  EXPECT_THAT(texts(*info), ElementsAre("3"));  // no label: the class
+  const OverlayTextParams& text = info->text_params.at(0);
+  EXPECT_GT(text.points.y, 47);
+  EXPECT_EQ(text.text_font.font_num, 3);
+  EXPECT_EQ(text.text_font.font_size, 1.5F);
+  EXPECT_EQ(info->rect_params.at(0).thickness, 4U);
+  EXPECT_EQ(info->rect_params.at(0).rect_color.red, 9);
+  EXPECT_EQ(text.text_font.font_color.blue, 7);
+}
+
+TEST(MetaConvert, ClassesAreLinesBelowEachOther) {
+  const auto info = convert(classification());
+  EXPECT_THAT(texts(*info), ElementsAre("cat 0.50", "900 0.25"));
+  EXPECT_LT(info->text_params[0].points.y, info->text_params[1].points.y);
+  EXPECT_THAT(info->rect_params, IsEmpty());
+}
+
+TEST(MetaConvert, DisplayLevelChoosesALevelOfTheTree) {
+  const Node outer = box("outer");
+  outer->add_child(box("inner"));
+  const Node root = root_of({outer});
+  EXPECT_THAT(texts(*convert(root)), SizeIs(2));
+  EXPECT_THAT(texts(*convert(root, R"({"display-level": 1})")), ElementsAre("outer 0.88"));
+  EXPECT_THAT(texts(*convert(root, R"({"display-level": "2"})")), ElementsAre("inner 0.88"));
+  EXPECT_THAT(texts(*convert(root, R"({"display-level": 5})")), IsEmpty());
+}
+
+TEST(MetaConvert, MapsAreRectanglesOfEqualClassOnTheFrame) {
+  const Node segmentation = map(4, 2, {0, 1, 1, 2, 0, 1, 1, 0});
+  InferResScaleInfo scale;
+  scale.input_frame_width = 80;
+  scale.input_frame_height = 40;
+  scale.model_input_width = 8;
+  scale.model_input_height = 4;
+  segmentation->transform(scale);
+  const auto info = convert(root_of({segmentation}));
+  ASSERT_THAT(info->rect_params, SizeIs(2));
+  for (const OverlayRectParams& rect : info->rect_params) {
+    EXPECT_TRUE(rect.apply_bg_color);
+    EXPECT_EQ(rect.points.y, 0);
+    const bool is_first_class = rect.points.x == 20;
+    EXPECT_EQ(rect.points.x, is_first_class ? 20 : 60);
+    EXPECT_EQ(rect.width, is_first_class ? 40U : 20U);
+    EXPECT_EQ(rect.height, is_first_class ? 40U : 20U);
+  }
+}
+
+TEST(MetaConvert, ResultsThatContradictThemselvesDoNoHarm) {
+  EXPECT_THAT(convert(map(4, 4, {1, 2}))->rect_params, IsEmpty());
+  EXPECT_THAT(convert(map(0, 0, {}))->rect_params, IsEmpty());
+  ClassificationResData data;
+  data.index = {1, 2};
+  EXPECT_THAT(texts(*convert(result(InferResultType::CLASSIFICATION, data))), SizeIs(2));
+  EXPECT_THAT(convert(root_of({}))->text_params, IsEmpty());
+}
+
+TEST(MetaConvert, WrongConfigurationsAreRefused) {
+  const auto refusal = [](const std::string& json) {
+    return test::reason([&] { convert(root_of({}), json); });
+  };
+  EXPECT_EQ(refusal(R"({"radius": "3", "mask-level": 1, "classes": [{}]})"), "taken");
+  EXPECT_THAT(refusal("["), HasSubstr("JSON"));
+  EXPECT_THAT(refusal(R"({"font": 8})"), HasSubstr("\"font\""));
+  EXPECT_THAT(refusal(R"({"font-size": 0})"), HasSubstr("font-size"));
+  EXPECT_THAT(refusal(R"({"thickness": "thick"})"), HasSubstr("thickness"));
+  EXPECT_THAT(refusal(R"({"label-color": [{"red": 256}]})"), HasSubstr("red"));
+  EXPECT_THAT(test::reason([] { convert(nullptr); }), HasSubstr("null"));
+}
+
+}  // namespace
+}  // namespace vart
