@@ -58,6 +58,17 @@ enum class UnitState : uint8_t {
   kResetting,  // a request that hung is being given up; those behind it will run
 };
 
+// What jobs did outside of the memory that they were given: a tensor in a view that the device does
+// not take is converted, into memory of the library before the job or out of it afterwards.
+// Nothing else is copied between the caller and the device. (The copies of MILLRACE_STRICT_SYNC,
+// which stand for those of a board, do not count.)
+struct BoundaryConversions {
+  uint64_t tensors = 0;  // one for each tensor of each frame
+  uint64_t bytes = 0;    // of these tensors, in the view in which they were given
+
+  friend bool operator==(const BoundaryConversions&, const BoundaryConversions&) = default;
+};
+
 // What cancel() came to.
 enum class CancelOutcome : uint8_t {
   kRemoved,  // the request never started: it completed with CANCELLED, its outputs are untouched

@@ -48,6 +48,13 @@ struct JobArgs {
   // kDeadlineExceeded. A job that has finished its work has succeeded, however late.
   Deadline deadline = kNoDeadline;
   JobCallback callback{};  // may be empty
+  // True: a job that would convert a tensor is refused, with kInvalidArgument. The environment
+  // variable MILLRACE_STRICT_ZERO_COPY=1, where it is set when the model is loaded, does the same
+  // for all jobs of that model.
+  bool strict_zero_copy = false;
+  // Where the job reports what it converted, before its completion is visible; must stay valid
+  // until then. Null: nowhere.
+  BoundaryConversions* conversions = nullptr;
 };
 
 class Unit {

@@ -87,6 +87,7 @@ struct JobHandle {
 //   start_column none            binds the jobs to the processor core that this column stands for
 //   aie_columns_sharing true     false: no other runner of the process on the same columns
 //   name "VAIML-Runner"          begins this runner's lines in the log
+//   strict_zero_copy false       true: tensors that would be converted are refused
 //   log_level "INFO"             "ERROR", "WARNING", "INFO" or "DEBUG"; given, to standard error
 //   debug false                  true: as log_level "DEBUG"
 //   ai_analyzer_profiling false  true: writes a JSON file with the time of every operator
@@ -139,6 +140,8 @@ class Runner {
   // std::string: model_name; name (the option); device ("cpu"); precision ("fp32" or "bf16", what
   // is computed in). size_t: nb_systems; nb_cores_per_system; batch_size_per_core;
   // onnx_scratch_bytes (scratch memory of one running job). uint8_t: nb_ddrs, the memory banks.
+  // size_t, of the jobs completed so far: converted_tensors and converted_bytes, the tensors that
+  // were not used in place but converted, and their bytes in the view in which they were passed.
   // std::vector<size_t>: ddr_free_bytes, what this process may still allocate in each bank. Throws
   // std::invalid_argument for any other key.
   virtual std::any get_property(const std::string& key) const = 0;
@@ -149,9 +152,10 @@ class Runner {
   // max_concurrent_runs jobs are not complete.
   //
   // INVALID_INPUT, INVALID_OUTPUT: wrong counts, an empty tensor, one smaller than its view, of a
-  // view the model does not have, misaligned for its element type, or an output that is read-only.
-  // A tensor's name, data_type and memory_layout are not checked: where they differ from the
-  // model's, and where an input tensor is passed as an output, the log has a warning, once.
+  // view the model does not have or strict_zero_copy forbids, misaligned for its element type, or
+  // an output that is read-only. A tensor's name, data_type and memory_layout are not checked:
+  // where they differ from the model's, and where an input tensor is passed as an output, the log
+  // has a warning, once.
   virtual StatusCode execute(const std::vector<std::vector<NpuTensor>>& inputs,
                              std::vector<std::vector<NpuTensor>>& outputs) noexcept = 0;
 

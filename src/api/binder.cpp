@@ -44,14 +44,17 @@ Status Binder::add(const device::Device& device, const Model::Impl* model, const
     return invalid_argument(fmt::format(
         "model \"{}\" is loaded on another device than the unit is for", executor.model().name));
   try {
-    storage_->jobs.push_back(
-        {args.frames, storage_->tensors.size(), args.inputs.size(), args.outputs.size()});
+    storage_->jobs.push_back({args.frames, storage_->tensors.size(), args.inputs.size(),
+                              args.outputs.size(), args.conversions});
     append(args.inputs);
     append(args.outputs);
   } catch (const std::bad_alloc&) {
     return no_memory();
   }
-  MILLRACE_RETURN_IF_ERROR(executor.check(bindings(storage_->jobs.size() - 1)));
+  const runtime::JobBindings bound = bindings(storage_->jobs.size() - 1);
+  MILLRACE_RETURN_IF_ERROR(executor.check(bound));
+  if (args.strict_zero_copy || model->strict_zero_copy())
+    MILLRACE_RETURN_IF_ERROR(executor.check_in_place(bound));
   MILLRACE_RETURN_IF_ERROR(check_memory(args.inputs, model->inputs(), "input", false));
   return check_memory(args.outputs, model->outputs(), "output", true);
 }
@@ -64,7 +67,7 @@ runtime::JobBindings Binder::bindings(size_t index) const noexcept {
   const Bound& job = storage_->jobs[index];
   const std::span<const runtime::TensorBinding> tensors(storage_->tensors);
   return {job.frames, tensors.subspan(job.first, job.inputs),
-          tensors.subspan(job.first + job.inputs, job.outputs)};
+          tensors.subspan(job.first + job.inputs, job.outputs), nullptr, job.conversions};
 }
 
 }  // namespace millrace::api

@@ -37,6 +37,7 @@ class Binder {
     size_t first = 0;  // in tensors
     size_t inputs = 0;
     size_t outputs = 0;
+    BoundaryConversions* conversions = nullptr;
   };
   struct Storage {
     std::vector<runtime::TensorBinding> tensors;

@@ -31,9 +31,11 @@ std::vector<TensorInfo> tensor_infos(const std::vector<graph::Boundary>& boundar
 
 }  // namespace
 
-Model::Impl::Impl(std::shared_ptr<runtime::Executor> executor, std::string note)
+Model::Impl::Impl(std::shared_ptr<runtime::Executor> executor, std::string note,
+                  bool strict_zero_copy)
     : executor_(std::move(executor)),
       note_(std::move(note)),
+      strict_zero_copy_(strict_zero_copy),
       inputs_(tensor_infos(executor_->model().inputs)),
       outputs_(tensor_infos(executor_->model().outputs)) {}
 

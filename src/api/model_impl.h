@@ -12,16 +12,19 @@ namespace millrace {
 
 class Model::Impl {
  public:
-  Impl(std::shared_ptr<runtime::Executor> executor, std::string note);
+  Impl(std::shared_ptr<runtime::Executor> executor, std::string note, bool strict_zero_copy);
 
   const std::shared_ptr<runtime::Executor>& executor() const noexcept { return executor_; }
   const std::vector<TensorInfo>& inputs() const noexcept { return inputs_; }
   const std::vector<TensorInfo>& outputs() const noexcept { return outputs_; }
   const std::string& note() const noexcept { return note_; }
+  // Whether the environment forbade to convert tensors when the model was loaded.
+  bool strict_zero_copy() const noexcept { return strict_zero_copy_; }
 
  private:
   const std::shared_ptr<runtime::Executor> executor_;
   const std::string note_;
+  const bool strict_zero_copy_;
   const std::vector<TensorInfo> inputs_, outputs_;
 };
 

@@ -27,6 +27,7 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_PL_KERNELS",
     "MILLRACE_STRICT_SYNC",
     "MILLRACE_TEST_MODELS",  // tests
+    "MILLRACE_STRICT_ZERO_COPY",
     "MILLRACE_TRANSFER_FAULTS",
     "MILLRACE_WATCHDOG",
 };

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "base/environment.h"
+
 namespace millrace::runtime {
 namespace {
 
@@ -25,6 +27,10 @@ void* memory_of(const TensorBinding& binding) noexcept {
 }
 
 }  // namespace
+
+Result<bool> strict_zero_copy_requested() {
+  return switch_variable("MILLRACE_STRICT_ZERO_COPY", false);
+}
 
 Result<Boundary> Boundary::plan(const device::Program& program, Direction direction, size_t index) {
   const bool is_input = direction == Direction::kInput;
@@ -68,8 +74,22 @@ Status Boundary::check(const TensorBinding& binding) const {
   return {};
 }
 
+Status Boundary::check_in_place(const TensorBinding& binding) const {
+  if (direct(binding.view)) return {};
+  return invalid_argument(
+      fmt::format("{} is given in its {} view, which is converted ({} bytes), and strict zero-copy "
+                  "forbids that: give it in the {} view",
+                  label_, name_of(binding.view), bytes_[index_of(binding.view)],
+                  name_of(other_view(binding.view))));
+}
+
 View Boundary::other_view(View view) const noexcept {
   return view == View::kHw ? View::kCpu : View::kHw;
+}
+
+void Boundary::count(View view, BoundaryConversions& conversions) const noexcept {
+  ++conversions.tensors;
+  conversions.bytes += bytes_[index_of(view)];
 }
 
 Status Boundary::make_staging(View view, memory::Buffer& staging) const {
@@ -79,8 +99,8 @@ Status Boundary::make_staging(View view, memory::Buffer& staging) const {
   return {};
 }
 
-Result<device::Binding> Boundary::stage_input(const TensorBinding& binding,
-                                              memory::Buffer& staging) const {
+Result<device::Binding> Boundary::stage_input(const TensorBinding& binding, memory::Buffer& staging,
+                                              BoundaryConversions& conversions) const {
   void* const data = memory_of(binding);
   if (direct(binding.view)) return device::Binding{data, binding.view};
   const View taken = other_view(binding.view);
@@ -89,6 +109,7 @@ Result<device::Binding> Boundary::stage_input(const TensorBinding& binding,
     conversion_->to_hw(data, staging.data());
   else
     conversion_->to_cpu(data, staging.data());
+  count(binding.view, conversions);
   return device::Binding{staging.data(), taken};
 }
 
@@ -100,13 +121,14 @@ Result<device::Binding> Boundary::stage_output(const TensorBinding& binding,
   return device::Binding{staging.data(), taken};
 }
 
-void Boundary::finish_output(const TensorBinding& binding,
-                             const memory::Buffer& staging) const noexcept {
+void Boundary::finish_output(const TensorBinding& binding, const memory::Buffer& staging,
+                             BoundaryConversions& conversions) const noexcept {
   if (direct(binding.view)) return;
   if (binding.view == View::kHw)
     conversion_->to_hw(staging.data(), memory_of(binding));
   else
     conversion_->to_cpu(staging.data(), memory_of(binding));
+  count(binding.view, conversions);
 }
 
 }  // namespace millrace::runtime

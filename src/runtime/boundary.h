@@ -18,6 +18,10 @@
 
 namespace millrace::runtime {
 
+// Whether the environment forbids jobs of the VART face and the native API to convert tensors:
+// MILLRACE_STRICT_ZERO_COPY. kInvalidArgument when it is no switch.
+Result<bool> strict_zero_copy_requested();
+
 class Boundary {
  public:
   // Plans how each view of the tensor reaches the program. kInternal when the program accepts
@@ -29,18 +33,24 @@ class Boundary {
   // boundary does not have.
   Status check(const TensorBinding& binding) const;
 
+  // kInvalidArgument, naming the tensor, where the bound view would be converted.
+  Status check_in_place(const TensorBinding& binding) const;
+
   // The binding the program gets for an input; converts into `staging` (made on first use) where
-  // the program does not take the bound view.
-  Result<device::Binding> stage_input(const TensorBinding& binding, memory::Buffer& staging) const;
+  // the program does not take the bound view, and counts that.
+  Result<device::Binding> stage_input(const TensorBinding& binding, memory::Buffer& staging,
+                                      BoundaryConversions& conversions) const;
   // The same for an output: the program writes into `staging`, and finish_output() then converts
   // from there into what the caller bound.
   Result<device::Binding> stage_output(const TensorBinding& binding, memory::Buffer& staging) const;
-  void finish_output(const TensorBinding& binding, const memory::Buffer& staging) const noexcept;
+  void finish_output(const TensorBinding& binding, const memory::Buffer& staging,
+                     BoundaryConversions& conversions) const noexcept;
 
  private:
   Boundary() = default;
   bool direct(device::View view) const noexcept { return accepts_[static_cast<size_t>(view)]; }
   device::View other_view(device::View view) const noexcept;
+  void count(device::View view, BoundaryConversions& conversions) const noexcept;
   Status make_staging(device::View view, memory::Buffer& staging) const;
 
   std::string label_;                             // for messages: input "data"

@@ -100,6 +100,17 @@ Status Executor::check_side(std::span<const TensorBinding> bindings, size_t fram
   return {};
 }
 
+Status Executor::check_in_place(const JobBindings& bindings) const {
+  const auto check_each = [](std::span<const TensorBinding> side,
+                             const std::vector<Boundary>& boundaries) -> Status {
+    for (size_t i = 0; i < side.size(); ++i)
+      MILLRACE_RETURN_IF_ERROR(boundaries[i % boundaries.size()].check_in_place(side[i]));
+    return {};
+  };
+  MILLRACE_RETURN_IF_ERROR(check_each(bindings.inputs, inputs_));
+  return check_each(bindings.outputs, outputs_);
+}
+
 Status Executor::prepare(LaneState& state) const {
   if (state.context != nullptr) return {};
   const CancellationOff whole;  // on a thread of the program, perhaps
@@ -113,10 +124,11 @@ Status Executor::prepare(LaneState& state) const {
 
 // Binds every tensor in a view that the program accepts.
 Status Executor::stage(LaneState& state, std::span<const TensorBinding> inputs,
-                       std::span<const TensorBinding> outputs) const {
+                       std::span<const TensorBinding> outputs,
+                       BoundaryConversions& conversions) const {
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    MILLRACE_ASSIGN_OR_RETURN(state.inputs[i],
-                              inputs_[i].stage_input(inputs[i], state.input_staging[i]));
+    MILLRACE_ASSIGN_OR_RETURN(
+        state.inputs[i], inputs_[i].stage_input(inputs[i], state.input_staging[i], conversions));
   }
   for (size_t i = 0; i < outputs_.size(); ++i) {
     MILLRACE_ASSIGN_OR_RETURN(state.outputs[i],
@@ -126,17 +138,17 @@ Status Executor::stage(LaneState& state, std::span<const TensorBinding> inputs,
 }
 
 Status Executor::run_frame(std::span<const TensorBinding> inputs,
-                           std::span<const TensorBinding> outputs,
-                           queue::RunControl& control) noexcept {
+                           std::span<const TensorBinding> outputs, queue::RunControl& control,
+                           BoundaryConversions& conversions) noexcept {
   LaneState& state = states_[control.lane()];
   MILLRACE_RETURN_IF_ERROR(contained([&]() -> Status {
     MILLRACE_RETURN_IF_ERROR(prepare(state));
-    return stage(state, inputs, outputs);
+    return stage(state, inputs, outputs, conversions);
   }));
   MILLRACE_RETURN_IF_ERROR(state.context->run(state.inputs, state.outputs, control));
   control.end_steps();
   for (size_t i = 0; i < outputs_.size(); ++i)
-    outputs_[i].finish_output(outputs[i], state.output_staging[i]);
+    outputs_[i].finish_output(outputs[i], state.output_staging[i], conversions);
   return {};
 }
 

@@ -45,11 +45,16 @@ class Executor {
   // Whether the bindings fit the model; kInvalidArgument says what does not. Thread-safe.
   Status check(const JobBindings& bindings) const;
 
+  // Whether the device takes all of them in place; kInvalidArgument names one that it does not.
+  // Requirement: check() is OK. Thread-safe.
+  Status check_in_place(const JobBindings& bindings) const;
+
   // Runs one frame on the calling thread, which must be the lane that `control` names or have
-  // borrowed it. Reports to `control` each piece of work that begins, and ends with its
-  // stop_status() between two operators once a stop is requested.
+  // borrowed it, and adds what it converts to `conversions`. Reports to `control` each piece of
+  // work that begins, and ends with its stop_status() between two operators once a stop is
+  // requested.
   Status run_frame(std::span<const TensorBinding> inputs, std::span<const TensorBinding> outputs,
-                   queue::RunControl& control) noexcept;
+                   queue::RunControl& control, BoundaryConversions& conversions) noexcept;
 
   // What a job at `position` is doing, in human-readable form. Thread-safe.
   std::string describe(const queue::RunPosition& position) const;
@@ -69,7 +74,7 @@ class Executor {
                     const std::vector<Boundary>& boundaries) const;
   Status prepare(LaneState& state) const;
   Status stage(LaneState& state, std::span<const TensorBinding> inputs,
-               std::span<const TensorBinding> outputs) const;
+               std::span<const TensorBinding> outputs, BoundaryConversions& conversions) const;
 
   std::shared_ptr<device::Device> device_;
   std::shared_ptr<const device::Program> program_;

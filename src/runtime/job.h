@@ -8,6 +8,7 @@
 
 #include "device/device.h"
 #include "memory/device_side.h"
+#include "millrace/execution.hpp"
 #include "queue/prepared_call.h"
 #include "runtime/job_times.h"
 
@@ -30,6 +31,8 @@ struct JobBindings {
   std::span<const TensorBinding> inputs;
   std::span<const TensorBinding> outputs;
   std::shared_ptr<JobTimes> times = nullptr;  // written by the job, unless null
+  // Written when the job completes, before that is visible; null: not wanted.
+  BoundaryConversions* conversions = nullptr;
 };
 
 // The id of a job within its session, from 1; 0 is never issued. It has 32 bits because the VART

@@ -18,6 +18,8 @@ void JobTask::fill(std::shared_ptr<Executor> executor, const JobBindings& bindin
   executor_ = std::move(executor);
   job_ = job;
   times_ = bindings.times;
+  conversions_ = bindings.conversions;
+  converted_tensors_.store(0, std::memory_order_relaxed);
   frames_ = 0;
   inputs_ = bindings.inputs.size();
   try {
@@ -34,18 +36,38 @@ Status JobTask::run(queue::RunControl& control) noexcept {
   if (times_ != nullptr) [[unlikely]]
     times_->mark_start();
   if (frames_ == 0) return {StatusCode::kOutOfMemory, "no memory for the tensors of the job"};
+  BoundaryConversions conversions;
+  const Status status = run_bound(control, conversions);
+  if (conversions.tensors != 0) {
+    converted_bytes_.store(conversions.bytes, std::memory_order_relaxed);
+    converted_tensors_.store(conversions.tensors, std::memory_order_relaxed);
+  }
+  return status;
+}
+
+Status JobTask::run_bound(queue::RunControl& control, BoundaryConversions& conversions) noexcept {
   const std::span<const TensorBinding> tensors(tensors_);
   const JobBindings bindings{frames_, tensors.first(inputs_), tensors.subspan(inputs_)};
   if (profile_ == nullptr) [[likely]]
-    return run_job(*executor_, bindings, sync_, control);
+    return run_job(*executor_, bindings, sync_, control, conversions);
   const Profile::Run profiled(*profile_, control);
-  return run_job(*executor_, bindings, sync_, control);
+  return run_job(*executor_, bindings, sync_, control, conversions);
 }
 
 // The first that is known of the end of the job: its callback may have to wait.
 void JobTask::write_status(const queue::Completion&) noexcept {
   if (times_ != nullptr) [[unlikely]]
     times_->mark_end();
+  report_conversions();
+}
+
+void JobTask::report_conversions() noexcept {
+  BoundaryConversions conversions{converted_tensors_.load(std::memory_order_relaxed), 0};
+  if (conversions.tensors != 0) {
+    conversions.bytes = converted_bytes_.load(std::memory_order_relaxed);
+    if (listener_ != nullptr) listener_->on_conversions(conversions);
+  }
+  if (conversions_ != nullptr) *conversions_ = conversions;
 }
 
 void JobTask::on_published(const queue::Completion& completion) noexcept {

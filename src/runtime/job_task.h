@@ -2,7 +2,9 @@
 // belongs to one program: every job brings its executor along.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +27,8 @@ class JobTask final : public queue::Task {
   class Listener {
    public:
     virtual void on_job_completed(Job* job, const queue::Completion& completion) noexcept = 0;
+    // Of a job that converted tensors: before its completion is visible.
+    virtual void on_conversions(const BoundaryConversions& conversions) noexcept = 0;
 
    protected:
     ~Listener() = default;
@@ -49,12 +53,19 @@ class JobTask final : public queue::Task {
   std::string describe(const queue::RunPosition& position) const override;
 
  private:
+  Status run_bound(queue::RunControl& control, BoundaryConversions& conversions) noexcept;
+  void report_conversions() noexcept;
+
   Listener* const listener_;
   const JobSync sync_;
   const std::shared_ptr<Profile> profile_;  // may be null
   Job* job_ = nullptr;
   // Null unless the caller wants them. Owned for the same reason as the executor.
   std::shared_ptr<JobTimes> times_;
+  // Null unless the caller wants them; written at the completion only.
+  BoundaryConversions* conversions_ = nullptr;
+  // Of this job. Atomic, since a run that was given up may end at any time.
+  std::atomic<uint64_t> converted_tensors_{0}, converted_bytes_{0};
   // Owned, because a run that hangs outlives the session.
   std::shared_ptr<Executor> executor_;
   uint32_t frames_ = 0;                 // 0 when there was no memory for the bindings

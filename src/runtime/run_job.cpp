@@ -3,8 +3,8 @@
 namespace millrace::runtime {
 namespace {
 
-Status run_frames(Executor& executor, const JobBindings& bindings,
-                  queue::RunControl& control) noexcept {
+Status run_frames(Executor& executor, const JobBindings& bindings, queue::RunControl& control,
+                  BoundaryConversions& conversions) noexcept {
   const size_t inputs = executor.input_count();
   const size_t outputs = executor.output_count();
   for (uint32_t frame = 0; frame < bindings.frames; ++frame) {
@@ -12,7 +12,7 @@ Status run_frames(Executor& executor, const JobBindings& bindings,
     control.begin_frame(frame);
     MILLRACE_RETURN_IF_ERROR(executor.run_frame(bindings.inputs.subspan(frame * inputs, inputs),
                                                 bindings.outputs.subspan(frame * outputs, outputs),
-                                                control));
+                                                control, conversions));
   }
   return {};
 }
@@ -20,11 +20,11 @@ Status run_frames(Executor& executor, const JobBindings& bindings,
 }  // namespace
 
 Status run_job(Executor& executor, const JobBindings& bindings, const JobSync& sync,
-               queue::RunControl& control) noexcept {
+               queue::RunControl& control, BoundaryConversions& conversions) noexcept {
   if (!JobSync::concerns(bindings)) [[likely]]
-    return run_frames(executor, bindings, control);
+    return run_frames(executor, bindings, control, conversions);
   MILLRACE_RETURN_IF_ERROR(sync.begin(executor.model(), bindings));
-  MILLRACE_RETURN_IF_ERROR(run_frames(executor, bindings, control));
+  MILLRACE_RETURN_IF_ERROR(run_frames(executor, bindings, control, conversions));
   return sync.end(executor.model(), bindings.outputs);
 }
 

@@ -12,8 +12,8 @@ namespace millrace::runtime {
 // it, until a frame fails or the job is asked to stop. `sync` applies to tensors of which the
 // device has a copy of its own. Requirement: the bindings fit the executor's model
 // (Executor::check). They are only read, so several jobs may run with the same ones; the memory
-// that they name must stay valid until this returns.
+// that they name must stay valid until this returns. What it converts is added to `conversions`.
 Status run_job(Executor& executor, const JobBindings& bindings, const JobSync& sync,
-               queue::RunControl& control) noexcept;
+               queue::RunControl& control, BoundaryConversions& conversions) noexcept;
 
 }  // namespace millrace::runtime

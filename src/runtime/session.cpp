@@ -74,12 +74,17 @@ class Session::Impl final : public JobTask::Listener {
   const graph::CompiledModel& model() const noexcept { return executor_->model(); }
   uint32_t lane_count() const noexcept { return executor_->lanes().count(); }
   uint64_t accepted_jobs() const noexcept;
+  BoundaryConversions conversions() const noexcept {
+    return {converted_tensors_.load(std::memory_order_relaxed),
+            converted_bytes_.load(std::memory_order_relaxed)};
+  }
 
   Result<SessionJobId> submit(const JobBindings& bindings, JobCallback callback);
   Status execute(const JobBindings& bindings);
   Status wait(SessionJobId id, std::chrono::nanoseconds timeout) { return jobs_.wait(id, timeout); }
 
   void on_job_completed(Job* job, const queue::Completion& completion) noexcept override;
+  void on_conversions(const BoundaryConversions& conversions) noexcept override;
 
  private:
   // What the session needs for one more job, set aside before a unit is asked for a place: a place
@@ -118,7 +123,8 @@ class Session::Impl final : public JobTask::Listener {
   const std::shared_ptr<queue::AcceptanceOrder> acceptance_order_;  // of the device; may be null
   CallbackSequencer sequencer_;
   JobTable jobs_;
-  queue::Room room_;                 // where execute() waits
+  queue::Room room_;  // where execute() waits
+  std::atomic<uint64_t> converted_tensors_{0}, converted_bytes_{0};
   std::atomic<bool> closed_{false};  // close has begun
   std::atomic<bool> ended_{false};   // close has returned
   // Together they have max_concurrent_runs places: what is in flight is counted there alone.
@@ -322,6 +328,11 @@ void Session::Impl::on_job_completed(Job* job, const queue::Completion& completi
   if (dropped) JobTable::log_dropped();
 }
 
+void Session::Impl::on_conversions(const BoundaryConversions& conversions) noexcept {
+  converted_tensors_.fetch_add(conversions.tensors, std::memory_order_relaxed);
+  converted_bytes_.fetch_add(conversions.bytes, std::memory_order_relaxed);
+}
+
 Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<device::Device> device,
                                                  std::shared_ptr<const device::Program> program,
                                                  SessionOptions options) {
@@ -366,6 +377,10 @@ uint32_t Session::lane_count() const noexcept {
 
 uint64_t Session::accepted_jobs() const noexcept {
   return impl_->accepted_jobs();
+}
+
+BoundaryConversions Session::conversions() const noexcept {
+  return impl_->conversions();
 }
 
 Result<SessionJobId> Session::submit(const JobBindings& bindings, JobCallback callback) {

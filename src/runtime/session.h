@@ -67,6 +67,9 @@ class Session {
   uint32_t lane_count() const noexcept;
   // Jobs of submit() and execute() that were not refused, so far.
   uint64_t accepted_jobs() const noexcept;
+  // What the jobs that are completed have converted, all together. Those of a job are in it when
+  // its status is known.
+  BoundaryConversions conversions() const noexcept;
 
   // Returns at once. kQueueFull when max_concurrent_runs jobs are not completed, kInvalidArgument
   // when counts or pointers do not fit the model, kResourceExhausted when the system refuses the

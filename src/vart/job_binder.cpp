@@ -26,9 +26,11 @@ bool is_aligned(const void* data, ::vart::DataType type) {
 
 }  // namespace
 
-ApiStatus JobBinder::bind(const ModelTensors& model, size_t batch_size, const TensorTable& inputs,
-                          const TensorTable& outputs) {
+ApiStatus JobBinder::bind(const ModelTensors& model, const CallRules& rules,
+                          const TensorTable& inputs, const TensorTable& outputs) {
   clear();
+  rules_ = rules;
+  const size_t batch_size = rules.batch_size;
   const auto wrong_count = [&](const char* what, size_t count, size_t low) {
     reason_ = fmt::format(
         "{} frames of {}s, where {} to {} are taken (`millrace compile --batch` sets "
@@ -86,12 +88,25 @@ bool JobBinder::bind_tensor(const ModelTensors& model, TensorDirection direction
                   fmt::format("the memory is not aligned for {}", to_string(expected.data_type)));
   if (direction == TensorDirection::OUTPUT && !state->writable())
     return refuse(direction, name, "the memory is read-only");
+  binding.view = type == TensorType::HW ? device::View::kHw : device::View::kCpu;
+  if (!is_in_place(direction, index, binding.view)) [[unlikely]]
+    return refuse(direction, name,
+                  fmt::format("the {} view is converted ({} bytes), which strict_zero_copy forbids",
+                              to_string(type), expected.size_in_bytes));
   note_mismatches(expected, state->info());
   binding.data = state->data();
-  binding.view = type == TensorType::HW ? device::View::kHw : device::View::kCpu;
   binding.owner = state;
   if (type == TensorType::HW) binding.device_side = state->device_side();
   return true;
+}
+
+// True also where conversions are allowed.
+bool JobBinder::is_in_place(TensorDirection direction, size_t index, device::View view) const {
+  if (rules_.in_place_on == nullptr) [[likely]]
+    return true;
+  const bool is_input = direction == TensorDirection::INPUT;
+  return rules_.in_place_on->accepts(
+      is_input ? device::Direction::kInput : device::Direction::kOutput, index, view);
 }
 
 void JobBinder::note_mismatches(const NpuTensorInfo& expected, const NpuTensorInfo& given) {

@@ -17,13 +17,20 @@ namespace millrace::vartml {
 
 using TensorTable = std::vector<std::vector<::vart::NpuTensor>>;
 
+// What a runner takes in a call.
+struct CallRules {
+  size_t batch_size = 1;
+  // Tensors that this program would have converted are refused; null: none are.
+  const device::Program* in_place_on = nullptr;
+};
+
 // The bindings of one call. Reused from call to call, so that binding allocates nothing.
 class JobBinder {
  public:
   // Checks and binds as many frames as there are inputs; further outputs are left alone. Otherwise
   // INVALID_INPUT or INVALID_OUTPUT, and reason() says why.
-  ::vart::StatusCode bind(const ModelTensors& model, size_t batch_size, const TensorTable& inputs,
-                          const TensorTable& outputs);
+  ::vart::StatusCode bind(const ModelTensors& model, const CallRules& rules,
+                          const TensorTable& inputs, const TensorTable& outputs);
   runtime::JobBindings bindings() const noexcept { return {frames_, inputs_, outputs_}; }
   const std::string& reason() const noexcept { return reason_; }
   // Where tensors of the call differ from those of the model that they are bound to. Valid as long
@@ -39,8 +46,10 @@ class JobBinder {
   bool bind_tensor(const ModelTensors& model, ::vart::TensorDirection direction, size_t index,
                    const ::vart::NpuTensor& tensor, runtime::TensorBinding& binding);
   void note_mismatches(const ::vart::NpuTensorInfo& expected, const ::vart::NpuTensorInfo& given);
+  bool is_in_place(::vart::TensorDirection direction, size_t index, device::View view) const;
   bool refuse(::vart::TensorDirection direction, const std::string& name, std::string why);
 
+  CallRules rules_;
   uint32_t frames_ = 0;
   std::vector<runtime::TensorBinding> inputs_, outputs_;
   std::vector<TensorMismatch> mismatches_;

@@ -11,10 +11,12 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "runtime/boundary.h"
 #include "runtime/columns.h"
 #include "runtime/session.h"
 #include "vart/config_file.h"
 #include "vart/payload.h"
+#include "vart/value_or_throw.h"
 
 namespace millrace::vartml {
 namespace {
@@ -154,6 +156,7 @@ constexpr std::array kKnownOptions = {
     flag_option<&RunnerOptions::aie_columns_sharing>("aie_columns_sharing"),
     flag_option<&RunnerOptions::skip_in_bo_sync>("skip_in_bo_sync"),
     flag_option<&RunnerOptions::skip_out_bo_sync>("skip_out_bo_sync"),
+    flag_option<&RunnerOptions::strict_zero_copy>("strict_zero_copy"),
     flag_option<&RunnerOptions::debug>("debug"),
     flag_option<&RunnerOptions::ai_analyzer_profiling>("ai_analyzer_profiling"),
     // A hint about how a board's driver keeps its run objects; checked, and of no consequence here.
@@ -210,6 +213,7 @@ void read_config(const std::string& path, RunnerOptions& options) {
 
 RunnerOptions read_options(const OptionMap& map) {
   RunnerOptions options;
+  options.strict_zero_copy = value_or_throw(runtime::strict_zero_copy_requested());
   // First, because the map takes precedence over the file.
   if (const auto config = map.find(kConfigKey); config != map.end()) {
     const std::string path = string_option(kConfigKey, config->second);

@@ -31,6 +31,7 @@ struct RunnerOptions {
   bool aie_columns_sharing = true;
   bool skip_in_bo_sync = false;
   bool skip_out_bo_sync = false;
+  bool strict_zero_copy = false;  // as the environment says where the map does not
   LogLevel log_level = std::max(LogLevel::kInfo, log_level_of_environment(LogLevel::kInfo));
   bool debug = false;
   bool log_level_given = false;

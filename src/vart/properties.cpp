@@ -32,7 +32,7 @@ std::vector<size_t> free_bytes_of(const memory::BankList& banks) {
 struct Subject {
   const runtime::LoadedProgram& loaded;
   const RunnerOptions& options;
-  uint32_t lanes;
+  const runtime::Session& session;
   const memory::BankList& banks;
 
   const graph::CompiledModel& model() const { return loaded.program->model(); }
@@ -51,11 +51,18 @@ constexpr std::array kProperties = {
     Property{"precision",
              [](auto& it) -> std::any { return std::string(name_of(it.info().precision)); }},
     Property{"nb_systems", [](auto&) -> std::any { return size_t{1}; }},
-    Property{"nb_cores_per_system", [](auto& it) -> std::any { return size_t{it.lanes}; }},
+    Property{"nb_cores_per_system",
+             [](auto& it) -> std::any { return size_t{it.session.lane_count()}; }},
     Property{"batch_size_per_core",
              [](auto& it) -> std::any { return size_t{it.model().batch_size}; }},
     Property{"onnx_scratch_bytes",
              [](auto& it) -> std::any { return static_cast<size_t>(it.info().context_bytes); }},
+    Property{
+        "converted_tensors",
+        [](auto& it) -> std::any { return static_cast<size_t>(it.session.conversions().tensors); }},
+    Property{
+        "converted_bytes",
+        [](auto& it) -> std::any { return static_cast<size_t>(it.session.conversions().bytes); }},
     Property{"nb_ddrs", [](auto& it) -> std::any { return static_cast<uint8_t>(it.banks.size()); }},
     Property{"ddr_free_bytes", [](auto& it) -> std::any { return free_bytes_of(it.banks); }},
 };
@@ -69,9 +76,10 @@ std::string every_key() {
 }  // namespace
 
 std::any property_of(const runtime::LoadedProgram& loaded, const RunnerOptions& options,
-                     uint32_t lanes, const memory::BankList& banks, const std::string& key) {
+                     const runtime::Session& session, const memory::BankList& banks,
+                     const std::string& key) {
   for (const Property& property : kProperties)
-    if (property.key == key) return property.of({loaded, options, lanes, banks});
+    if (property.key == key) return property.of({loaded, options, session, banks});
   throw std::invalid_argument(
       fmt::format("a runner has no property \"{}\": it has {}", key, every_key()));
 }

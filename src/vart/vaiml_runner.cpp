@@ -182,13 +182,18 @@ size_t VaimlRunner::get_batch_size(TensorDirection) const {
 }
 
 std::any VaimlRunner::get_property(const std::string& key) const {
-  return property_of(loaded_, options_, session_->lane_count(), banks_, key);
+  return property_of(loaded_, options_, *session_, banks_, key);
+}
+
+CallRules VaimlRunner::rules() const noexcept {
+  return {loaded_.program->model().batch_size,
+          options_.strict_zero_copy ? loaded_.program.get() : nullptr};
 }
 
 ApiStatus VaimlRunner::execute(const TensorTable& inputs, TensorTable& outputs) noexcept {
   return contained(*log_, [&, log = log_, session = session_] {
     BinderOfCall binder;
-    const ApiStatus bound = binder->bind(tensors_, get_batch_size(), inputs, outputs);
+    const ApiStatus bound = binder->bind(tensors_, rules(), inputs, outputs);
     if (bound != ApiStatus::SUCCESS) return log->report(bound, binder->reason());
     if (!binder->mismatches().empty()) tensor_warnings_.warn(binder->mismatches(), *log);
     if (log->enabled(LogLevel::kDebug)) [[unlikely]]
@@ -200,7 +205,7 @@ ApiStatus VaimlRunner::execute(const TensorTable& inputs, TensorTable& outputs) 
 ApiStatus VaimlRunner::submit(const TensorTable& inputs, const TensorTable& outputs,
                               runtime::JobCallback callback, uint32_t& id) {
   BinderOfCall binder;
-  const ApiStatus bound = binder->bind(tensors_, get_batch_size(), inputs, outputs);
+  const ApiStatus bound = binder->bind(tensors_, rules(), inputs, outputs);
   if (bound != ApiStatus::SUCCESS) return log_->report(bound, binder->reason());
   if (!binder->mismatches().empty()) tensor_warnings_.warn(binder->mismatches(), *log_);
   const Result<runtime::SessionJobId> job =

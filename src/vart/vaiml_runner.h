@@ -63,6 +63,7 @@ class VaimlRunner final : public ::vart::Runner {
   ::vart::StatusCode submit(const TensorTable& inputs, const TensorTable& outputs,
                             runtime::JobCallback callback, uint32_t& id);
   ::vart::StatusCode refused(const Status& why);
+  CallRules rules() const noexcept;
   void extract(const std::string& model_path) const;
   std::string summary() const;
 

@@ -62,8 +62,9 @@ Status ComputeTask::run_in_time(queue::RunControl& control) noexcept {
   MILLRACE_RETURN_IF_ERROR(copy_shared_inputs());
   const Model& model = *binding_->model;
   TimeLimit limit(control, time_limit_);
+  BoundaryConversions conversions;  // this API has no place to report them
   Status status = runtime::run_job(*model.executor(), {model.frames(), inputs(), binding_->outputs},
-                                   sync_, control);
+                                   sync_, control, conversions);
   if (!status.ok() && limit.passed())
     return format_status(StatusCode::kHung,
                          "the request ran longer than the execution timeout of {} s",
