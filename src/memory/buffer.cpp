@@ -154,6 +154,15 @@ uint64_t Buffer::device_address() const noexcept {
   return state_ ? state_->device_address : 0;
 }
 
+bool Buffer::may_shrink() const noexcept {
+  return state_ && state_->mapping && state_->mapping->may_shrink();
+}
+
+Status Buffer::check_file() const noexcept {
+  if (!may_shrink()) return {};
+  return state_->mapping->check_size(state_->data - state_->mapping->data() + state_->size);
+}
+
 DeviceSide* Buffer::device_side() const noexcept {
   return state_ && state_->mapping ? state_->mapping->device_side() : nullptr;
 }

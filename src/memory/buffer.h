@@ -11,6 +11,8 @@
 //   imported  made from a descriptor of other origin (memfd, or a dma-buf where the kernel has
 //             them). The descriptor is duplicated; the caller keeps and closes its own. Importing
 //             several descriptors of one file in one process gives mappings of the same pages.
+//             The mappings of the last few foreign files are kept (mapping.h), so making such a
+//             buffer anew for every frame maps nothing.
 //   wrapped   the caller's memory, not owned; the caller keeps it alive
 //
 // Observers (base/hooks.h) get an event when a whole buffer is allocated or imported, and when its
@@ -56,6 +58,13 @@ class Buffer {
 
   // The buffer that a slice is a part of; any other buffer itself.
   Buffer whole() const;
+  // Whether other processes can truncate the file behind the memory, after which accessing it would
+  // end this process with SIGBUS. Not so for shared memory of our own, whose size is sealed.
+  bool may_shrink() const noexcept;
+  // Whether the file still holds the whole buffer; kIoError, with its size, when it was truncated.
+  // It may be truncated right after this has returned, so asking before each use makes the signal
+  // unlikely and not impossible.
+  Status check_file() const noexcept;
 
   // A new descriptor for the whole file behind the buffer, close-on-exec, owned by the caller. The
   // file of a shared buffer is sealed: its size cannot change.

@@ -6,15 +6,19 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <string_view>
 
 #include "base/forked_child.h"
+#include "base/format_status.h"
 #include "base/log.h"
 
 namespace millrace::memory {
@@ -49,11 +53,27 @@ off_t size_of_file(int fd, const struct stat& info) {
   return ::lseek(fd, 0, SEEK_END);
 }
 
+// Whether Millrace has made the file, in whatever process.
+bool is_made_here(int fd) {
+  constexpr std::string_view kPrefix = "/memfd:millrace";
+  char target[kPrefix.size()];
+  const std::string link = fmt::format("/proc/self/fd/{}", fd);
+  const ssize_t length = ::readlink(link.c_str(), target, sizeof(target));
+  return length == sizeof(target) && std::string_view(target, sizeof(target)) == kPrefix;
+}
+
+// Whether nobody can truncate the file. Only memfds know seals.
+bool is_sealed(int fd) {
+  const int seals = ::fcntl(fd, F_GET_SEALS);
+  return seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
+}
+
 }  // namespace
 
 struct Mapping::Cache {
   std::mutex mutex;
   std::map<Key, std::weak_ptr<Mapping>> entries;
+  std::deque<std::shared_ptr<Mapping>> kept;  // the one that was opened last comes first
 };
 
 // A file about to be mapped. Without a claim its descriptor is closed after mapping: the mapped
@@ -114,7 +134,29 @@ Result<std::shared_ptr<Mapping>> Mapping::open(int fd, size_t bytes) {
   auto mapping = share(std::move(source), bytes);
   if (mapping.status().code() == StatusCode::kOutOfMemory) return mapping;
   if (!mapping.ok()) return cannot_map(fd, bytes, mapping.status().message());
+  keep(*mapping);
   return mapping;
+}
+
+// Memory of a bank is free for it when its last user is gone.
+void Mapping::keep(const std::shared_ptr<Mapping>& mapping) {
+  if (!mapping->cached_ || mapping->of_bank_ || mapping->bytes_ > kKeptBytes) return;
+  std::deque<std::shared_ptr<Mapping>> dropped;  // outlive the lock, which releasing takes
+  const std::lock_guard lock(cache().mutex);
+  std::deque<std::shared_ptr<Mapping>>& kept = cache().kept;
+  if (!kept.empty() && kept.front() == mapping) return;
+  std::erase(kept, mapping);
+  kept.push_front(mapping);
+  size_t bytes = 0;
+  const auto first_too_many = std::ranges::find_if(kept, [&](const auto& one) {
+    bytes += one->bytes_;
+    return bytes > kKeptBytes;
+  });
+  const auto limit = static_cast<size_t>(first_too_many - kept.begin());
+  while (kept.size() > std::min(limit, kKeptMappings)) {
+    dropped.push_back(std::move(kept.back()));
+    kept.pop_back();
+  }
 }
 
 Result<std::shared_ptr<Mapping>> Mapping::share(Source source, size_t bytes) {
@@ -143,6 +185,8 @@ Result<std::shared_ptr<Mapping>> Mapping::map(Source source, size_t bytes) {
   if (data == MAP_FAILED && errno == ENOMEM) return out_of_memory(bytes, std::strerror(errno));
   if (data == MAP_FAILED) return io_error("mmap", errno);
   std::shared_ptr<Mapping> mapping = hold(data, bytes);
+  mapping->of_bank_ = is_made_here(source.fd.get());
+  mapping->may_shrink_ = S_ISREG(source.info.st_mode) && !is_sealed(source.fd.get());
   if (source.claim) {
     mapping->fd_ = std::move(source.fd);
     mapping->claim_.emplace(*std::move(source.claim));
@@ -194,6 +238,16 @@ Result<int> Mapping::duplicate_fd() const {
   const int copy = ::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0);
   if (copy < 0) return io_error("cannot duplicate the descriptor of a buffer", errno);
   return copy;
+}
+
+Status Mapping::check_size(size_t bytes) const noexcept {
+  struct stat info = {};
+  if (!fd_) return {};  // a new file that no other process can know
+  if (::fstat(fd_.get(), &info) != 0) return io_error("fstat", errno);
+  if (info.st_size >= 0 && static_cast<size_t>(info.st_size) >= bytes) return {};
+  return format_status(StatusCode::kIoError,
+                       "the file behind the memory was truncated: it has {} of {} bytes",
+                       info.st_size, bytes);
 }
 
 Status Mapping::sync(bool towards_host) const {

@@ -7,7 +7,10 @@
 //
 // One file is mapped once per kind of access: opening it again while a large enough mapping lives
 // returns that mapping. This works for regular files, memfds among them; a dma-buf gets a new
-// mapping of the same pages each time.
+// mapping of the same pages each time. The mappings of files of other origin that were opened last
+// stay for a while without users (kKeptMappings, kKeptBytes), so that a program which makes its
+// tensors anew for every frame maps nothing. A mapping is found by device and inode, which are not
+// given to another file while it lives.
 //
 // Thread-safe. A forked child gets no further mapping (kForked), and may unmap those it has.
 #pragma once
@@ -36,6 +39,12 @@ namespace millrace::memory {
 inline constexpr const char* kFileName = "millrace";
 inline constexpr std::string_view kBankFilePrefix = "millrace:";
 
+// How many mappings of files that Millrace did not make stay after their last user, and of how many
+// bytes together. The memory of such a file stays as long, also where every other user of it is
+// gone; that of Millrace's banks never does.
+inline constexpr size_t kKeptMappings = 16;
+inline constexpr size_t kKeptBytes = size_t{64} << 20;
+
 class Mapping {
  public:
   // A new memfd of that size, zero-filled, whose size cannot change; anonymous memory where the
@@ -55,6 +64,12 @@ class Mapping {
   bool writable() const noexcept { return writable_; }
   // Null where host and device share the memory.
   DeviceSide* device_side() const noexcept { return device_side_.get(); }
+
+  // Whether the file can be truncated: it is a regular one without a seal against that. Accessing
+  // the lost pages would end the process with SIGBUS.
+  bool may_shrink() const noexcept { return may_shrink_; }
+  // Whether the file still has so many bytes; kIoError, with its size, when it has fewer.
+  Status check_size(size_t bytes) const noexcept;
 
   // What lives as long as the memory. To be set on a new mapping, before other threads can use it.
   void set_charge(BankCharge charge) noexcept { charge_.emplace(std::move(charge)); }
@@ -79,6 +94,7 @@ class Mapping {
   Mapping() noexcept = default;
   static Cache& cache();
   static Result<std::shared_ptr<Mapping>> share(Source source, size_t bytes);
+  static void keep(const std::shared_ptr<Mapping>& mapping);
   static Result<std::shared_ptr<Mapping>> map(Source source, size_t bytes);
   enum class NoFile : uint8_t { kNoDescriptor, kForbidden };
   static Result<std::shared_ptr<Mapping>> map_anonymous(size_t bytes, NoFile why);
@@ -90,6 +106,8 @@ class Mapping {
   std::byte* data_ = nullptr;
   size_t bytes_ = 0;
   bool writable_ = true;
+  bool of_bank_ = false;  // memory that Millrace made, in this process or another
+  bool may_shrink_ = false;
   bool cached_ = false;
   Key key_;
   mutable std::atomic<bool> may_be_dma_buf_{false};

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "device/device.h"
+#include "memory/buffer.h"
 #include "memory/device_side.h"
 #include "millrace/execution.hpp"
 #include "queue/prepared_call.h"
@@ -22,6 +23,9 @@ struct TensorBinding {
   // The device's own copy of the memory, if there is one (kept by `owner`): the job works on that.
   // For the HW view only.
   memory::DeviceSide* device_side = nullptr;
+  // The memory (kept by `owner`), where it is that of a file that other processes can truncate: the
+  // job looks at the file's size before it begins. Null for other memory.
+  const memory::Buffer* shrinking_file = nullptr;
 };
 
 // The tensors of a job, frame after frame: frames * inputs-per-frame and frames * outputs-per-frame

@@ -17,10 +17,19 @@ Status run_frames(Executor& executor, const JobBindings& bindings, queue::RunCon
   return {};
 }
 
+Status check_files(std::span<const TensorBinding> tensors) noexcept {
+  for (const TensorBinding& tensor : tensors)
+    if (tensor.shrinking_file != nullptr) [[unlikely]]
+      MILLRACE_RETURN_IF_ERROR(tensor.shrinking_file->check_file());
+  return {};
+}
+
 }  // namespace
 
 Status run_job(Executor& executor, const JobBindings& bindings, const JobSync& sync,
                queue::RunControl& control, BoundaryConversions& conversions) noexcept {
+  MILLRACE_RETURN_IF_ERROR(check_files(bindings.inputs));
+  MILLRACE_RETURN_IF_ERROR(check_files(bindings.outputs));
   if (!JobSync::concerns(bindings)) [[likely]]
     return run_frames(executor, bindings, control, conversions);
   MILLRACE_RETURN_IF_ERROR(sync.begin(executor.model(), bindings));

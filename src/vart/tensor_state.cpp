@@ -115,6 +115,7 @@ void TensorState::adopt(Buffer buffer) {
   data_ = buffer_.data();
   device_side_ = buffer_.device_side();
   writable_ = writable_ && buffer_.writable();
+  may_shrink_ = buffer_.may_shrink();
 }
 
 uint64_t TensorState::physical_address() const noexcept {

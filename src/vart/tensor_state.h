@@ -43,6 +43,10 @@ class TensorState {
   bool writable() const noexcept { return writable_; }
   // The host address for running jobs; never null.
   void* data() const noexcept { return data_; }
+  // The memory, where it is that of a file that other processes can truncate; else null.
+  const millrace::memory::Buffer* shrinking_file() const noexcept {
+    return may_shrink_ ? &buffer_ : nullptr;
+  }
   // The device's own copy of the memory; null where there is none.
   millrace::memory::DeviceSide* device_side() const noexcept { return device_side_; }
   uint64_t physical_address() const noexcept;
@@ -60,6 +64,7 @@ class TensorState {
   const MemoryType type_;
   const bool read_only_;
   bool writable_ = true;
+  bool may_shrink_ = false;
   bool allocated_ = false;  // by a runner, or part of such
   void* data_ = nullptr;
   millrace::memory::DeviceSide* device_side_ = nullptr;          // of buffer_

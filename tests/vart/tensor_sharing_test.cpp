@@ -1,4 +1,5 @@
 // NpuTensor: memory that several tensors, threads and programs share.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -86,6 +87,58 @@ TEST_F(TensorSharing, MemoryOfOtherProgramsCanBeImported) {
   ASSERT_EQ(pwrite(fd, &value, 1, 0), 1);
   EXPECT_EQ(run(from_fd(in_, fd)), 9);
   close(fd);
+}
+
+TEST_F(TensorSharing, ADescriptorThatIsReadOnlyServesAsInputOnly) {
+  const int fd = memfd_create("foreign", MFD_CLOEXEC);
+  ASSERT_EQ(ftruncate(fd, static_cast<off_t>(in_.size_in_bytes + out_.size_in_bytes)), 0);
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  const int read_only = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  EXPECT_EQ(run(from_fd(in_, read_only)), 1);
+  Tensors out{{from_fd(out_, read_only)}};
+  const test::LogCapture log;
+  EXPECT_EQ(runner_->execute(inputs(*runner_), out), StatusCode::INVALID_OUTPUT);
+  EXPECT_EQ(log.count("output \"probs\": the memory is read-only"), 1u);
+  close(read_only);
+  close(fd);
+}
+
+TEST_F(TensorSharing, DescriptorsThatCannotBeMappedAreRefusedWithTheReason) {
+  const auto refusal = [&](int fd) -> std::string {
+    try {
+      from_fd(in_, fd);
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "taken";
+  };
+  int pipe_ends[2];
+  ASSERT_EQ(pipe2(pipe_ends, O_CLOEXEC), 0);
+  const int small = memfd_create("small", MFD_CLOEXEC);
+  ASSERT_EQ(ftruncate(small, 10), 0);
+  EXPECT_THAT(refusal(small), testing::HasSubstr("only 10 bytes"));
+  EXPECT_THAT(refusal(pipe_ends[0]), testing::HasSubstr("pipe"));
+  for (const int fd : {pipe_ends[0], pipe_ends[1], small}) close(fd);
+  EXPECT_THAT(refusal(small), testing::HasSubstr("Bad file descriptor"));
+}
+
+// Touching what is lost would end the process with SIGBUS.
+TEST_F(TensorSharing, ATruncatedFileFailsTheCall) {
+  const int in_fd = memfd_create("shrinks", MFD_CLOEXEC);
+  const int out_fd = memfd_create("shrinks", MFD_CLOEXEC);
+  ASSERT_EQ(ftruncate(in_fd, static_cast<off_t>(in_.size_in_bytes)), 0);
+  ASSERT_EQ(ftruncate(out_fd, static_cast<off_t>(out_.size_in_bytes)), 0);
+  const Tensors in{{from_fd(in_, in_fd)}};
+  Tensors out{{from_fd(out_, out_fd)}};
+  EXPECT_EQ(runner_->execute(in, out), StatusCode::SUCCESS);
+  ASSERT_EQ(ftruncate(out_fd, 0), 0);
+  const test::LogCapture log;
+  EXPECT_EQ(runner_->execute(in, out), StatusCode::INVALID_OUTPUT);
+  ASSERT_EQ(ftruncate(in_fd, 0), 0);
+  EXPECT_EQ(runner_->execute_async(in, out).status, StatusCode::INVALID_INPUT);
+  EXPECT_EQ(log.count("the file behind the memory was truncated: it has 0 of"), 2u);
+  close(in_fd);
+  close(out_fd);
 }
 
 TEST_F(TensorSharing, ManyTensorsComeFromOneDescriptor) {
@@ -237,6 +290,26 @@ TEST_F(TensorSharing, CopiesOfOneTensorAreUsedFromSeveralThreads) {
       }
     });
   for (std::thread& thread : threads) thread.join();
+}
+
+class QueuedJobs : public GatedRunnerTest {};
+
+TEST_F(QueuedJobs, AFileThatIsTruncatedBeforeItsJobBeginsFailsTheJob) {
+  const auto runner = make_runner({{"async_threadpool_depth", 1}});
+  const NpuTensorInfo& info = runner->get_tensors_info(TensorDirection::INPUT, TensorType::HW)[0];
+  int fd = memfd_create("shrinks", MFD_CLOEXEC);
+  ASSERT_EQ(ftruncate(fd, static_cast<off_t>(info.size_in_bytes)), 0);
+  const Tensors in{{NpuTensor(info, &fd, MemoryType::DMA_FD)}};
+  Tensors out = outputs(*runner), other = outputs(*runner);
+  const JobHandle running = runner->execute_async(inputs(*runner), other);
+  gate_->await_arrivals(1);
+  const JobHandle queued = runner->execute_async(in, out);
+  ASSERT_EQ(queued.status, StatusCode::SUCCESS);
+  ASSERT_EQ(ftruncate(fd, 0), 0);
+  close(fd);
+  gate_->release();
+  EXPECT_EQ(runner->wait(queued, kForever), StatusCode::RUNTIME_ERROR);
+  EXPECT_EQ(runner->wait(running, kForever), StatusCode::SUCCESS);
 }
 
 }  // namespace
