@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view kKnown[] = {
     "MILLRACE_COLUMNS",
+    "MILLRACE_COLUMN_TABLE",
     "MILLRACE_DEVICE",
     "MILLRACE_FAULTS",
     "MILLRACE_LOG",
@@ -26,8 +27,8 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_PLUGIN_DIR",
     "MILLRACE_PL_KERNELS",
     "MILLRACE_STRICT_SYNC",
-    "MILLRACE_TEST_MODELS",  // tests
     "MILLRACE_STRICT_ZERO_COPY",
+    "MILLRACE_TEST_MODELS",  // tests
     "MILLRACE_TRANSFER_FAULTS",
     "MILLRACE_WATCHDOG",
 };

@@ -7,12 +7,16 @@
 #include <utility>
 #include <vector>
 
+#include "base/cancellation.h"
+
 namespace millrace::runtime {
 namespace {
 
+using ClaimList = std::vector<const ColumnUse*>;
+
 struct Claims {
   std::mutex mutex;
-  std::vector<const ColumnClaim*> all;
+  ClaimList all;  // of this process
 };
 
 Claims& claims() {
@@ -30,28 +34,37 @@ const char* how(bool exclusive) {
 }
 
 // The claim that keeps a session off these columns; null when there is none.
-const ColumnClaim* obstacle(const std::vector<const ColumnClaim*>& all, uint32_t start_column,
-                            bool exclusive) {
-  const auto found = std::ranges::find_if(all, [&](const ColumnClaim* claim) {
+const ColumnUse* obstacle(const ClaimList& all, uint32_t start_column, bool exclusive) {
+  const auto found = std::ranges::find_if(all, [&](const ColumnUse* claim) {
     return (exclusive || claim->exclusive) && overlap(claim->start_column, start_column);
   });
   return found == all.end() ? nullptr : *found;
 }
 
-Status in_the_way(const ColumnClaim& holder, uint32_t start_column, bool exclusive) {
+Status in_the_way(const ColumnUse& holder, uint32_t start_column, bool exclusive) {
   return {StatusCode::kBusy, fmt::format("{} cannot be {}: {} is on {}, {}",
                                          columns_from(start_column), how(exclusive), holder.holder,
                                          columns_from(holder.start_column), how(holder.exclusive))};
 }
 
-Result<uint32_t> first_free_group(const ColumnMap& map,
-                                  const std::vector<const ColumnClaim*>& all) {
+Status none_is_free(const ColumnMap& map, const ColumnUse& first, bool exclusive) {
+  return {StatusCode::kBusy, fmt::format("none of the {} groups of columns is free to be {}: {} is "
+                                         "on {}, {}",
+                                         map.groups(), how(exclusive), first.holder,
+                                         columns_from(first.start_column), how(first.exclusive))};
+}
+
+Result<uint32_t> first_free_group(const ColumnMap& map, const ClaimList& all) {
   for (uint32_t column = 0; column < map.columns(); column += kColumnsPerGroup)
     if (obstacle(all, column, true) == nullptr) return column;
-  return Status(
-      StatusCode::kBusy,
-      fmt::format("none of the {} groups of columns is free to be exclusive: {} is on {}",
-                  map.groups(), all.front()->holder, columns_from(all.front()->start_column)));
+  return none_is_free(map, *obstacle(all, 0, true), true);
+}
+
+Result<uint32_t> last_group_to_share(const ColumnMap& map, const ClaimList& all) {
+  for (uint32_t column = map.columns(); column > 0; column -= kColumnsPerGroup)
+    if (obstacle(all, column - kColumnsPerGroup, false) == nullptr)
+      return column - kColumnsPerGroup;
+  return none_is_free(map, *obstacle(all, 0, false), false);
 }
 
 Status check_start_column(const ColumnMap& map, uint32_t start_column) {
@@ -61,34 +74,44 @@ Status check_start_column(const ColumnMap& map, uint32_t start_column) {
                   start_column, map.last_start_column(), kColumnsOfAModel, map.columns()));
 }
 
+Result<uint32_t> choose_columns(const ColumnMap& map, const Placement& placement,
+                                const ClaimList& all) {
+  if (!placement.start_column)
+    return placement.exclusive ? first_free_group(map, all) : last_group_to_share(map, all);
+  MILLRACE_RETURN_IF_ERROR(check_start_column(map, *placement.start_column));
+  if (const ColumnUse* holds = obstacle(all, *placement.start_column, placement.exclusive))
+    return in_the_way(*holds, *placement.start_column, placement.exclusive);
+  return *placement.start_column;
+}
+
 }  // namespace
 
 void ReleaseColumns::operator()(const ColumnClaim* claim) const noexcept {
+  const CancellationOff whole;
   {
     const std::lock_guard lock(claims().mutex);
     std::erase(claims().all, claim);
+    if (claim->record) ColumnTable::remove(*claim->record);
   }
   delete claim;
 }
 
 Result<ColumnClaimPtr> claim_columns(const ColumnMap& map, const Placement& placement,
                                      std::string holder) {
-  if (!placement.start_column && !placement.exclusive) return ColumnClaimPtr();
+  const CancellationOff whole;
   const std::lock_guard lock(claims().mutex);
-  std::vector<const ColumnClaim*>& all = claims().all;
-  uint32_t start_column = 0;
-  if (placement.start_column) {
-    start_column = *placement.start_column;
-    MILLRACE_RETURN_IF_ERROR(check_start_column(map, start_column));
-    if (const ColumnClaim* holds = obstacle(all, start_column, placement.exclusive))
-      return in_the_way(*holds, start_column, placement.exclusive);
-  } else {
-    MILLRACE_ASSIGN_OR_RETURN(start_column, first_free_group(map, all));
-  }
-  all.reserve(all.size() + 1);  // a failure must come before there is a claim to release
-  ColumnClaimPtr claim(new ColumnClaim{start_column, placement.exclusive, std::move(holder)});
-  all.push_back(claim.get());
-  return claim;
+  ColumnTable::Turn turn;
+  const std::vector<ColumnUse> foreign = turn.foreign();
+  ClaimList& own = claims().all;
+  ClaimList all = own;
+  for (const ColumnUse& use : foreign) all.push_back(&use);
+  MILLRACE_ASSIGN_OR_RETURN(const uint32_t start_column, choose_columns(map, placement, all));
+  own.reserve(own.size() + 1);  // a failure must come before there is a claim to release
+  auto claim = std::make_unique<ColumnClaim>(
+      ColumnClaim{{start_column, placement.exclusive, std::move(holder)}, {}});
+  claim->record = turn.add(*claim);
+  own.push_back(claim.get());
+  return ColumnClaimPtr(claim.release());
 }
 
 }  // namespace millrace::runtime

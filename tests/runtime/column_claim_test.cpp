@@ -60,12 +60,25 @@ TEST_F(ColumnClaimTest, IsFreeAgainOnceItsHolderIsGone) {
   }
 }
 
-TEST_F(ColumnClaimTest, SharedWithoutAColumnClaimsNothing) {
-  const auto nowhere = claim({}, kShared);
-  ASSERT_TRUE(nowhere.ok());
-  EXPECT_EQ(*nowhere, nullptr);
-  for (const uint32_t start_column : {0u, 4u, 8u, 12u})
-    EXPECT_TRUE(claim(start_column, kExclusive).ok());
+TEST_F(ColumnClaimTest, SharedWithoutAColumnIsInTheLastGroupWithoutAnExclusiveOne) {
+  const auto first = claim({}, kShared), second = claim({}, kShared);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ((*first)->start_column, 12u);
+  EXPECT_EQ((*second)->start_column, 12u);
+  EXPECT_FALSE(claim(12, kExclusive).ok());
+  const auto across = claim(6, kExclusive), third = claim({}, kShared);
+  ASSERT_TRUE(across.ok() && third.ok());
+  EXPECT_EQ((*third)->start_column, 12u);
+}
+
+TEST_F(ColumnClaimTest, SharedWithoutAColumnIsRefusedWhereAllAreExclusive) {
+  std::vector<Result<ColumnClaimPtr>> held;
+  for (int group = 0; group < 4; ++group) held.push_back(claim({}, kExclusive, "A"));
+  EXPECT_THAT(claim({}, kShared).status().message(),
+              AllOf(HasSubstr("none of the 4 groups of columns is free to be shared"),
+                    HasSubstr("A is on columns 0 to 3, exclusive")));
+  held.pop_back();
+  EXPECT_TRUE(claim({}, kShared).ok());
 }
 
 TEST_F(ColumnClaimTest, ExclusiveAndPlacedFreelyIsInTheFirstGroupWithoutAnybody) {

@@ -65,7 +65,7 @@ TEST_F(ColumnsTest, ExclusiveColumnsAreRefusedToOthers) {
   EXPECT_THAT(refusal({{"start_column", 6u}, {"aie_columns_sharing", false}}),
               HasSubstr("columns 6 to 9 cannot be exclusive"));
   EXPECT_EQ(refusal({{"start_column", 8u}, {"aie_columns_sharing", false}}), "accepted");
-  EXPECT_EQ(refusal({}), "accepted") << "placed freely, it is on no column in particular";
+  EXPECT_EQ(refusal({}), "accepted") << "placed freely, it is on other columns";
   holder.reset();
   EXPECT_EQ(refusal({{"start_column", 4u}}), "accepted");
 }
@@ -84,6 +84,12 @@ TEST_F(ColumnsTest, ExclusiveRunnersPlacedFreelyTakeTheGroupsThatAreLeft) {
   const std::shared_ptr<Runner> second = make_runner({{"aie_columns_sharing", false}});
   EXPECT_THAT(refusal({{"aie_columns_sharing", false}}), HasSubstr("none of the 3 groups"));
   EXPECT_THAT(refusal({{"start_column", 8}}), HasSubstr("columns 8 to 11, exclusive"));
+}
+
+TEST_F(ColumnsTest, ARunnerPlacedFreelyFindsNoColumnsWhereAllAreExclusive) {
+  setenv("MILLRACE_COLUMNS", "4", 1);
+  const std::shared_ptr<Runner> alone = make_runner({{"aie_columns_sharing", false}});
+  EXPECT_THAT(refusal({}), AllOf(HasSubstr("none of the 1 groups"), HasSubstr("VAIML-Runner")));
 }
 
 TEST_F(ColumnsTest, TheNumberOfColumnsSetsTheLastStartColumn) {

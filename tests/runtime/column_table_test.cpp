@@ -1,0 +1,173 @@
+// Columns among processes: what one holds, others are refused, until it lets go or ends.
+#include "runtime/column_table.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/unique_fd.h"
+#include "runtime/column_claim.h"
+
+namespace millrace::runtime {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// A table of this test program's own, from before the library looks for one.
+class TableOfThisProgram {
+ public:
+  TableOfThisProgram() {
+    char path[] = "/tmp/millrace-columns-XXXXXX";
+    UniqueFd(::mkstemp(path));
+    path_ = path;
+    ::setenv("MILLRACE_COLUMN_TABLE", path, 1);
+  }
+  ~TableOfThisProgram() { std::filesystem::remove(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+} const table;
+
+const ColumnMap kMap{16, {0}};
+
+Result<ColumnClaimPtr> claim(std::optional<uint32_t> start_column, bool exclusive,
+                             std::string holder = "another") {
+  return claim_columns(kMap, {start_column, exclusive}, std::move(holder));
+}
+
+// A process that holds the columns of a placement until it is told to let go, or killed.
+class Holder {
+ public:
+  Holder(const Placement& placement, const std::string& name) {
+    int ready[2], release[2];
+    EXPECT_EQ(::pipe2(ready, O_CLOEXEC), 0);
+    EXPECT_EQ(::pipe2(release, O_CLOEXEC), 0);
+    ready_ = UniqueFd(ready[0]);
+    release_ = UniqueFd(release[1]);
+    pid_ = ::fork();
+    if (pid_ == 0) hold(placement, name, UniqueFd(ready[1]), UniqueFd(release[0]));
+    ::close(ready[1]);
+    ::close(release[0]);
+    char answer = 0;
+    EXPECT_EQ(::read(ready_.get(), &answer, 1), 1);
+    holds_ = answer == 'y';
+  }
+  ~Holder() { end(SIGKILL); }
+
+  pid_t pid() const { return pid_; }
+  bool holds() const { return holds_; }
+  // It lets go of its columns and then ends by itself.
+  void let_go() {
+    release_ = UniqueFd();
+    wait();
+  }
+  void end(int signal) {
+    if (pid_ > 0) ::kill(pid_, signal);
+    wait();
+  }
+
+ private:
+  [[noreturn]] void hold(const Placement& placement, const std::string& name, UniqueFd ready,
+                         UniqueFd release) {
+    release_ = UniqueFd();  // so that reading ends when the parent closes its end
+    {
+      const auto held = claim_columns(kMap, placement, name);
+      const char answer = held.ok() ? 'y' : 'n';
+      char ignored = 0;
+      if (::write(ready.get(), &answer, 1) != 1 || ::read(release.get(), &ignored, 1) < 0)
+        ::_exit(1);
+    }
+    ::_exit(0);
+  }
+  void wait() {
+    if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+  }
+
+  pid_t pid_ = 0;
+  bool holds_ = false;
+  UniqueFd ready_, release_;
+};
+
+TEST(ColumnTable, ColumnsOfAnotherProcessAreRefusedWithItsIdAndName) {
+  Holder holder({4, true}, "runner \"A\" (model \"m\")");
+  ASSERT_TRUE(holder.holds());
+  for (const bool exclusive : {false, true}) {
+    const Status refused = claim(6, exclusive).status();
+    EXPECT_EQ(refused.code(), StatusCode::kBusy);
+    EXPECT_THAT(refused.message(), AllOf(HasSubstr("runner \"A\" (model \"m\") of process " +
+                                                   std::to_string(holder.pid())),
+                                         HasSubstr("columns 4 to 7, exclusive")));
+  }
+  EXPECT_TRUE(claim(8, true).ok());
+  holder.let_go();
+  EXPECT_TRUE(claim(4, true).ok());
+}
+
+TEST(ColumnTable, SharedColumnsAreSharedAmongProcesses) {
+  const Holder holder({4, false}, "A");
+  ASSERT_TRUE(holder.holds());
+  EXPECT_TRUE(claim(4, false).ok());
+  EXPECT_THAT(claim(4, true).status().message(), HasSubstr("A of process"));
+}
+
+TEST(ColumnTable, AProcessThatWasKilledHoldsNothing) {
+  Holder holder({4, true}, "A");
+  ASSERT_TRUE(holder.holds());
+  EXPECT_FALSE(claim(4, true).ok());
+  holder.end(SIGKILL);
+  EXPECT_TRUE(claim(4, true).ok());
+}
+
+TEST(ColumnTable, ClaimsPlacedFreelyAvoidTheColumnsOfOthers) {
+  const Holder first({{}, true}, "A"), second({12, true}, "B");
+  ASSERT_TRUE(first.holds() && second.holds());
+  const auto exclusive = claim({}, true), shared = claim({}, false);
+  ASSERT_TRUE(exclusive.ok() && shared.ok());
+  EXPECT_EQ((*exclusive)->start_column, 4u) << "the first group that is free";
+  EXPECT_EQ((*shared)->start_column, 8u) << "the last that is shared or free";
+}
+
+TEST(ColumnTable, OthersSeeTheClaimsOfThisProcess) {
+  const auto held = claim(8, true);
+  EXPECT_FALSE(Holder({8, false}, "A").holds());
+  EXPECT_TRUE(Holder({4, true}, "A").holds());
+}
+
+TEST(ColumnTable, ATableWithNonsenseIsReadWithoutHarm) {
+  const UniqueFd file(::open(table.path().c_str(), O_RDWR | O_CLOEXEC));
+  std::string nonsense(256 * 3 + 17, '\xff');
+  nonsense.replace(256, 4, "MRC1");
+  ASSERT_EQ(::pwrite(file.get(), nonsense.data(), nonsense.size(), 0),
+            static_cast<ssize_t>(nonsense.size()));
+  // The process that holds the record with an impossible length.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    struct flock lock = {};
+    lock.l_type = F_WRLCK;
+    lock.l_len = 1024;
+    ::fcntl(file.get(), F_SETLK, &lock);
+    ::pause();
+    ::_exit(0);
+  }
+  struct flock lock = {};
+  do {
+    lock = {};
+    lock.l_type = F_WRLCK;
+    ::fcntl(file.get(), F_GETLK, &lock);
+  } while (lock.l_type == F_UNLCK);
+  EXPECT_TRUE(claim(4, true).ok());
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(claim({}, true).ok());
+}
+
+}  // namespace
+}  // namespace millrace::runtime
