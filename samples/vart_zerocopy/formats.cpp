@@ -1,0 +1,112 @@
+#include "formats.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+using vart::DataType;
+using vart::MemoryLayout;
+using vart::VideoFormat;
+
+// Of one layout: the formats for 8 bits, BF16, FP16 and FLOAT32; UNKNOWN where there is none.
+struct Formats {
+  VideoFormat eight_bit, bf16, fp16, float32;
+
+  VideoFormat of(DataType type) const {
+    switch (type) {
+      case DataType::INT8:
+      case DataType::UINT8:
+        return eight_bit;
+      case DataType::BF16:
+        return bf16;
+      case DataType::FP16:
+        return fp16;
+      case DataType::FLOAT32:
+        return float32;
+      default:
+        return VideoFormat::UNKNOWN;
+    }
+  }
+};
+
+constexpr Formats kFourLanes{VideoFormat::RGBx, VideoFormat::RGBx_BF16, VideoFormat::RGBx_FP16,
+                             VideoFormat::UNKNOWN};
+constexpr Formats kPlanes{VideoFormat::RGBP, VideoFormat::RGBP_BF16, VideoFormat::RGBP_FP16,
+                          VideoFormat::RGBP_FLOAT};
+constexpr Formats kPacked{VideoFormat::RGB, VideoFormat::RGB_BF16, VideoFormat::RGB_FP16,
+                          VideoFormat::RGB_FLOAT};
+
+[[noreturn]] void refuse(const vart::NpuTensorInfo& info, const std::string& reason) {
+  throw std::runtime_error("tensor " + info.name + " (" +
+                           std::string(vart::to_string(info.memory_layout)) + ", " +
+                           std::string(vart::to_string(info.data_type)) + "): " + reason);
+}
+
+// Where the rows and columns stand in the shape, and in which formats pixels may be.
+struct Arrangement {
+  size_t height_at, width_at;
+  const Formats* formats;
+};
+
+Arrangement arrangement_of(const vart::NpuTensorInfo& input) {
+  const auto dimension = [&](size_t i) { return i < input.shape.size() ? input.shape[i] : 0; };
+  if (input.memory_layout == MemoryLayout::HCWNC4 && dimension(1) == 1) return {0, 2, &kFourLanes};
+  if (input.memory_layout == MemoryLayout::NCHW && dimension(1) == 3) return {2, 3, &kPlanes};
+  if (input.memory_layout == MemoryLayout::NHWC && dimension(3) == 3) return {1, 2, &kPacked};
+  if (input.memory_layout == MemoryLayout::NHWC && dimension(3) == 4) return {1, 2, &kFourLanes};
+  refuse(input, "no picture of three channels has this layout and shape");
+}
+
+float positive_scale(const vart::Runner& runner, const vart::NpuTensorInfo& info) {
+  const double scale = runner.get_quant_parameters(info.name).scale;
+  if (!(scale > 0)) refuse(info, "its quantisation scale is not positive");
+  return static_cast<float>(scale);
+}
+
+bool is_integer(DataType type) {
+  return type == DataType::INT8 || type == DataType::UINT8;
+}
+
+vart::TensorDataType result_type(const vart::NpuTensorInfo& output) {
+  switch (output.data_type) {
+    case DataType::INT8:
+    case DataType::UINT8:
+      return vart::TensorDataType::INT8;
+    case DataType::BF16:
+      return vart::TensorDataType::BF16;
+    case DataType::FP16:
+      return vart::TensorDataType::FP16;
+    case DataType::FLOAT32:
+      return vart::TensorDataType::FLOAT32;
+    default:
+      refuse(output, "postprocessing does not read this data type");
+  }
+}
+
+}  // namespace
+
+PictureFormat picture_format(const vart::Runner& runner, const vart::NpuTensorInfo& input) {
+  const Arrangement arrangement = arrangement_of(input);
+  PictureFormat picture;
+  picture.format = arrangement.formats->of(input.data_type);
+  if (picture.format == VideoFormat::UNKNOWN)
+    refuse(input, "no picture format has these elements; --non-zero-copy takes the CPU view");
+  picture.height = input.shape[arrangement.height_at];
+  picture.width = input.shape[arrangement.width_at];
+  if (input.tensor_type == vart::TensorType::HW)
+    picture.quantisation = 1 / positive_scale(runner, input);
+  return picture;
+}
+
+vart::TensorInfo result_info(const vart::Runner& runner, const vart::NpuTensorInfo& output) {
+  vart::TensorInfo info{};
+  info.size = static_cast<uint32_t>(output.size_in_bytes);
+  info.scale_coeff = is_integer(output.data_type) ? positive_scale(runner, output) : 1;
+  info.shape = output.shape;
+  info.name = output.name;
+  info.data_type = result_type(output);
+  info.direction = vart::TensorDataDirection::OUTPUT;
+  info.memory_layout = std::string(vart::to_string(output.memory_layout));
+  return info;
+}

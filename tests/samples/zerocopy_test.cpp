@@ -1,0 +1,107 @@
+// samples/vart_zerocopy on photographs and a real network, as its users run it.
+#include <gmock/gmock.h>
+#include <stdlib.h>
+
+#include <optional>
+
+#include "tests/support/subprocess.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/test_models.h"
+
+namespace millrace::test {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+
+class ZeroCopySample : public testing::Test {
+ protected:
+  void SetUp() override {
+    onnx_ = test_model("models/mobilenetv2_fp32.onnx");
+    const auto labels = test_model("labels/imagenet_synset.txt");
+    if (!onnx_ || !labels) GTEST_SKIP() << "no test models beside the project";
+    setenv("ZEROCOPY_LABELS", labels->c_str(), 1);
+    setenv("ZEROCOPY_XCLBIN", labels->c_str(), 1);  // of any content
+  }
+  ~ZeroCopySample() override {
+    unsetenv("ZEROCOPY_LABELS");
+    unsetenv("ZEROCOPY_XCLBIN");
+  }
+
+  std::string compiled(const std::string& precision) const {
+    const std::string path = directory_.file(precision + ".rai");
+    const ProgramResult result =
+        run_program({MILLRACE_PROGRAM, "compile", *onnx_, "-o", path, "--precision", precision},
+                    directory_.path().string());
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return path;
+  }
+  ProgramResult classify(const std::string& picture, const std::string& model,
+                         std::vector<std::string> flags = {}) const {
+    flags.insert(flags.begin(), {MILLRACE_ZEROCOPY, picture, model});
+    return run_program(flags, directory_.path().string());
+  }
+  static std::string photo(const std::string& name) { return *test_model("images/" + name); }
+
+  std::optional<std::string> onnx_;
+  const TemporaryDirectory directory_;
+};
+
+TEST_F(ZeroCopySample, NamesPhotographsWithoutCopyingABufferOfTheNetwork) {
+  const std::string model = compiled("bf16");
+  const std::pair<const char*, const char*> photos[] = {
+      {"kitten_224.png", "tabby, tabby cat\" index=281 score=0."},
+      {"goldfish.jpg", "goldfish, Carassius auratus\" index=1 score=0.9"},
+      {"coffee.png", "espresso\" index=967 score=0.9"}};
+  for (const auto& [file, answer] : photos) {
+    const ProgramResult result = classify(photo(file), model);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr(answer));
+    EXPECT_THAT(result.out, HasSubstr("IFM and OFM bytes copied per frame: 0\n"));
+  }
+}
+
+TEST_F(ZeroCopySample, NamesTheSameWithTensorsThatAreConverted) {
+  const ProgramResult result = classify(photo("coffee.png"), compiled("bf16"), {"-c", "-n", "2"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("espresso\" index=967 score=0.9"));
+  const size_t bytes = (3 * 224 * 224 + 1000) * sizeof(float);
+  EXPECT_THAT(result.out,
+              HasSubstr("IFM and OFM bytes copied per frame: " + std::to_string(bytes) + "\n"));
+}
+
+TEST_F(ZeroCopySample, TakesTheCpuViewOfAnFp32Program) {
+  const std::string model = compiled("fp32");
+  const ProgramResult cpu = classify(photo("goldfish.jpg"), model, {"--non-zero-copy"});
+  EXPECT_EQ(cpu.exit_code, 0) << cpu.err;
+  EXPECT_THAT(cpu.out, HasSubstr("goldfish, Carassius auratus\" index=1 score=0.9"));
+  const ProgramResult hw = classify(photo("goldfish.jpg"), model);
+  EXPECT_EQ(hw.exit_code, 1);
+  EXPECT_THAT(hw.err, HasSubstr("no picture format has these elements"));
+}
+
+TEST_F(ZeroCopySample, PrintsWhatAFrameTakes) {
+  const ProgramResult result = classify(photo("goldfish.jpg"), compiled("bf16"), {"--runs", "3"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  for (const char* stage : {"preprocess", "infer", "postprocess", "total"})
+    EXPECT_THAT(result.out,
+                ContainsRegex(std::string("\n") + stage + " +: +[0-9]+\\.[0-9]{3} ms / frame\n"));
+  for (const char* part : {"infer", "pipeline"})
+    EXPECT_THAT(result.out, ContainsRegex(std::string("\nthroughput \\(") + part +
+                                          "\\) +: +[0-9]+\\.[0-9]{3} FPS\n"));
+  EXPECT_THAT(result.out, testing::EndsWith("Finished successfully.\n"));
+}
+
+TEST_F(ZeroCopySample, SaysWhatIsMissing) {
+  const std::string model = compiled("bf16");
+  EXPECT_THAT(classify("no-such.jpg", model).err,
+              HasSubstr("Error: no-such.jpg is no picture that can be read"));
+  EXPECT_THAT(classify(photo("goldfish.jpg"), "no-such.rai").err, HasSubstr("Error: "));
+  setenv("ZEROCOPY_LABELS", "no-such-labels.txt", 1);
+  const ProgramResult no_labels = classify(photo("goldfish.jpg"), model);
+  EXPECT_EQ(no_labels.exit_code, 1);
+  EXPECT_THAT(no_labels.err, HasSubstr("no-such-labels.txt"));
+}
+
+}  // namespace
+}  // namespace millrace::test
