@@ -42,6 +42,7 @@ MetaConvert::MetaConvert(InferResultType, std::string& json_data, std::shared_pt
           std::move(device))) {}
 
 std::shared_ptr<OverlayShapeInfo> MetaConvert::prepare_overlay_meta(
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): the published signature.
     std::shared_ptr<InferResult> root) {
   if (root == nullptr) throw std::invalid_argument("prepare_overlay_meta: the root is null");
   const auto shapes = std::make_shared<OverlayShapes>(impl_->config);

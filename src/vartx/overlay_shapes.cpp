@@ -5,7 +5,9 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "vartx/frame_geometry.h"
 
@@ -39,7 +41,9 @@ struct Run {
   uint32_t first = 0;
   uint32_t last = 0;
   uint16_t class_id = 0;
-  auto operator<=>(const Run&) const = default;
+  bool operator<(const Run& other) const {
+    return std::tie(first, last, class_id) < std::tie(other.first, other.last, other.class_id);
+  }
 };
 
 std::vector<Run> runs_of(const uint16_t* row, uint32_t width) {

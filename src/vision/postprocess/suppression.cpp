@@ -78,6 +78,7 @@ std::vector<ClassCount> count_by_class(std::span<const Detection> detections) {
   std::map<uint32_t, uint32_t> counts;
   for (const Detection& detection : detections) ++counts[detection.class_id];
   std::vector<ClassCount> result;
+  result.reserve(counts.size());
   for (const auto& [class_id, count] : counts) result.push_back({class_id, count});
   return result;
 }
