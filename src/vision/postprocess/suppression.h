@@ -15,7 +15,7 @@ namespace millrace::vision {
 // Only so many candidates, the best, are compared: the time grows with the square of their number,
 // and this many take a fraction of a second. No detector that finds what it was trained for has
 // nearly as many above its confidence threshold.
-inline constexpr size_t kMostCandidates = 10'000;
+inline constexpr size_t kMostCandidates = 5'000;
 
 // The best kMostCandidates, best first: what the functions below begin with, and all that happens
 // where nothing is to be suppressed.
