@@ -41,12 +41,13 @@ using memory_group = uint32_t;
 // made of it (tensors, frames, parts) is gone. The address of a bo may be passed to vart::NpuTensor
 // as MemoryType::XRT_BO and to vart::VideoFrame, which then use its memory without a copy; they
 // need the bo itself only during that call. In turn, what NpuTensor::get_buffer() gives for an
-// XRT_BO tensor may be used as a bo*.
+// XRT_BO tensor may be used and copied as a bo, but not assigned to, moved from or destroyed.
 //
 // Flags and memory groups are accepted and make no difference. Handles may be used from several
-// threads; one handle must not be assigned while another thread uses it. All members but the
-// destructor throw exceptions derived from std::exception, with the reason: std::invalid_argument
-// for sizes and ranges that cannot be, std::runtime_error where there is no memory.
+// threads; one handle must not be assigned while another thread uses it. All members but moves and
+// the destructor throw exceptions derived from std::exception, with the reason:
+// std::invalid_argument for sizes and ranges that cannot be, std::runtime_error where there is no
+// memory.
 class bo {
  public:
   enum class flags : uint32_t {
@@ -79,8 +80,8 @@ class bo {
 
   bo(const bo& other);
   bo& operator=(const bo& other);
-  bo(bo&& other);
-  bo& operator=(bo&& other);
+  bo(bo&& other) noexcept;
+  bo& operator=(bo&& other) noexcept;
   ~bo();
 
   size_t size() const;       // bytes

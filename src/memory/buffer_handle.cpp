@@ -36,6 +36,16 @@ BufferHandle::~BufferHandle() {
   live.buffers.erase(pointer_);
 }
 
+void BufferHandle::move_to(const void* pointer) noexcept {
+  if (is_forked_child()) return;
+  LiveHandles& live = live_handles();
+  const std::lock_guard lock(live.mutex);
+  // The node is used again, so that nothing is allocated.
+  auto node = live.buffers.extract(pointer_);
+  node.key() = pointer_ = pointer;
+  live.buffers.insert(std::move(node));
+}
+
 Buffer BufferHandle::find(const void* pointer) {
   if (is_forked_child()) return {};
   LiveHandles& live = live_handles();

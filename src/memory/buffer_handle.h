@@ -17,12 +17,15 @@ class BufferHandle {
   BufferHandle(const BufferHandle&) = delete;
   BufferHandle& operator=(const BufferHandle&) = delete;
 
+  // Makes another pointer the handle instead, under the same requirement.
+  void move_to(const void* pointer) noexcept;
+
   // The buffer whose handle `pointer` is; empty when it is none. Never reads behind the pointer, so
   // any pointer may be asked for.
   static Buffer find(const void* pointer);
 
  private:
-  const void* const pointer_;
+  const void* pointer_;
   const Buffer buffer_;
 };
 

@@ -57,7 +57,7 @@ ArgumentInfo describe(const millrace_pl_argument_info& argument, size_t index) {
 }  // namespace
 
 PLKernel::PLKernel(PLKernelImplType type, const std::string& name, std::string& json,
-                   std::shared_ptr<Device>)
+                   std::shared_ptr<Device>)  // NOLINT(performance-unnecessary-value-param): the API
     : impl_(std::make_shared<PLKernelImplBase>(find(type, name, json))) {
   millrace::print_errors_by_default();  // wait() says that a run failed, and not why
 }

@@ -25,6 +25,8 @@ class bo_registration {
   bo_registration(const bo* object, const Buffer& buffer)
       : handle_(object, buffer), address_(buffer) {}
 
+  void move_to(const bo* object) noexcept { handle_.move_to(object); }
+
  private:
   BufferHandle handle_;
   AddressEntry address_;
@@ -104,14 +106,14 @@ bo& bo::operator=(const bo& other) {
   return *this;
 }
 
-bo::bo(bo&& other) : bo(std::as_const(other)) {
-  other.registration_.reset();
+bo::bo(bo&& other) noexcept : registration_(std::move(other.registration_)) {
+  if (registration_) registration_->move_to(this);
 }
 
-bo& bo::operator=(bo&& other) {
+bo& bo::operator=(bo&& other) noexcept {
   if (this == &other) return *this;
-  *this = std::as_const(other);
-  other.registration_.reset();
+  registration_ = std::move(other.registration_);
+  if (registration_) registration_->move_to(this);
   return *this;
 }
 

@@ -71,6 +71,18 @@ TEST_F(BoTest, CopiesAndMovesShareTheMemory) {
   EXPECT_FALSE(assigned);
 }
 
+TEST_F(BoTest, TensorsFindItWhereItWasMovedTo) {
+  bo first = make(16);
+  bo moved = std::move(first);
+  bo assigned = make(16);
+  const uint64_t address = moved.address();
+  assigned = std::move(moved);
+  const vart::NpuTensor tensor(tensor_info(16), &assigned, vart::MemoryType::XRT_BO);
+  EXPECT_EQ(tensor.get_physical_address(), address);
+  std::swap(first, assigned);
+  EXPECT_EQ(first.address(), address);
+}
+
 TEST_F(BoTest, VectorsOfThemMayGrow) {
   std::vector<bo> objects;
   std::vector<uint64_t> addresses;
