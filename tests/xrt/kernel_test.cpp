@@ -68,6 +68,16 @@ TEST_F(KernelTest, ARunKeepsItsArgumentsFromStartToStart) {
   EXPECT_EQ(read(out), (std::vector<uint32_t>{0, 9}));
 }
 
+TEST_F(KernelTest, TakesPartsWhoseWholeIsGone) {
+  kernel copy(device_, id_, "pass_through");
+  bo whole = words(copy, 0, {1, 2, 3});
+  bo first(whole, 4, 0);
+  bo last(whole, 4, 8);
+  whole = bo();
+  EXPECT_EQ(copy(last, first, 1).wait(), ERT_CMD_STATE_COMPLETED);
+  EXPECT_EQ(first.map<uint32_t*>()[0], 3u);
+}
+
 TEST_F(KernelTest, WaitGivesUpAtItsTimeout) {
   const kernel await(device_, id_, "await");
   bo flag = words(await, 0, {0});
