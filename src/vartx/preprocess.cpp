@@ -21,9 +21,11 @@ using millrace::vartx::value_or_throw;
 
 class PreProcessImplBase {
  public:
-  explicit PreProcessImplBase(PreProcessConfig given) : config(std::move(given)) {}
+  PreProcessImplBase(const PreProcessConfig& given, std::shared_ptr<Device> device)
+      : config(given), device(std::move(device)) {}
 
   PreProcessConfig config;
+  const std::shared_ptr<Device> device;  // stays open as long as its functions
   VideoInfo output{};
 };
 
@@ -46,12 +48,14 @@ class Mapped {
   const VideoFrameMapInfo& info_;
 };
 
-std::shared_ptr<PreProcessImplBase> make(PreProcessImplType type, const std::string& json) {
+std::shared_ptr<PreProcessImplBase> make(PreProcessImplType type, const std::string& json,
+                                         std::shared_ptr<Device> device) {
   if (type != PreProcessImplType::IMAGE_PROCESSING_HLS &&
       type != PreProcessImplType::IMAGE_PROCESSING_SW)
     throw std::invalid_argument(
         "PreProcess: the type is neither IMAGE_PROCESSING_HLS nor IMAGE_PROCESSING_SW");
-  return std::make_shared<PreProcessImplBase>(millrace::vartx::parse_preprocess_config(json));
+  return std::make_shared<PreProcessImplBase>(millrace::vartx::parse_preprocess_config(json),
+                                              std::move(device));
 }
 
 Result<vision::Fit> fit_of(PreProcessType type) {
@@ -138,8 +142,9 @@ PreProcessTypeMeta meta_of(const vision::Geometry& geometry) {
 
 }  // namespace
 
-PreProcess::PreProcess(PreProcessImplType type, std::string& json_data, std::shared_ptr<Device>)
-    : impl_(make(type, json_data)) {}
+PreProcess::PreProcess(PreProcessImplType type, std::string& json_data,
+                       std::shared_ptr<Device> device)
+    : impl_(make(type, json_data, std::move(device))) {}
 
 PreProcess::PreProcess(std::shared_ptr<PreProcessImplBase> impl) : impl_(std::move(impl)) {
   if (impl_ == nullptr) throw std::invalid_argument("PreProcess: the handle is null");

@@ -22,6 +22,8 @@ using Floats = hn::ScalableTag<float>;
 using Ints = hn::Rebind<int32_t, Floats>;
 using Bytes = hn::Rebind<uint8_t, Floats>;
 using AllBytes = hn::Repartition<uint8_t, Floats>;
+using Shorts = hn::Repartition<int16_t, Floats>;
+using PairBytes = hn::Rebind<uint8_t, Shorts>;
 using Pixel = hn::FixedTag<float, kLanes>;
 using V = hn::Vec<Floats>;
 
@@ -29,21 +31,38 @@ HWY_INLINE V load_bytes(const uint8_t* bytes) {
   return hn::ConvertTo(Floats(), hn::PromoteTo(Ints(), hn::LoadU(Bytes(), bytes)));
 }
 
-HWY_INLINE V between(V from, V to, V fraction) {
-  return hn::Add(from, hn::Mul(hn::Sub(to, from), fraction));
+// The bytes that TableLookupBytes takes to put each lane beside that of the neighbour.
+hn::Vec<Shorts> pair_table(size_t pixel_bytes) {
+  alignas(16) std::array<uint8_t, kPairWeights * sizeof(int16_t)> table;
+  for (size_t i = 0; i < table.size(); ++i) {
+    const size_t lane = i / sizeof(int32_t), neighbour = i / sizeof(int16_t) % 2;
+    table[i] = static_cast<uint8_t>((lane + neighbour * pixel_bytes) * sizeof(int16_t) + i % 2);
+  }
+  return hn::BitCast(Shorts(), hn::LoadDup128(AllBytes(), table.data()));
 }
 
-void interpolate(const Neighbours& upper, const Neighbours& lower, const float* across, float down,
-                 size_t lanes, float* to) {
+// Weighted sums of the pairs of one vector of pixels, in units of 1 / kWeightOne.
+HWY_INLINE V sum_pairs(const uint8_t* pairs, hn::Vec<Shorts> table, hn::Vec<Shorts> weights) {
+  const Shorts d;
+  const auto wide = hn::PromoteTo(d, hn::LoadU(PairBytes(), pairs));
+  auto odd = hn::Zero(Ints());
+  const auto even = hn::ReorderWidenMulAccumulate(Ints(), hn::TableLookupBytes(wide, table),
+                                                  weights, hn::Zero(Ints()), odd);
+  return hn::ConvertTo(Floats(), hn::RearrangeToOddPlusEven(even, odd));
+}
+
+void interpolate(const PairRow& upper, const PairRow& lower, const int16_t* weights, float down,
+                 size_t pixels, float* to) {
   const Floats d;
-  const V down_fraction = hn::Set(d, down);
-  for (size_t i = 0; i < lanes; i += hn::Lanes(d)) {
-    const V fraction = hn::LoadU(d, across + i);
-    const V above =
-        between(load_bytes(upper.left.data() + i), load_bytes(upper.right.data() + i), fraction);
-    const V below =
-        between(load_bytes(lower.left.data() + i), load_bytes(lower.right.data() + i), fraction);
-    hn::StoreU(between(above, below, down_fraction), d, to + i);
+  const size_t step = hn::Lanes(d) / kLanes;
+  const auto table = pair_table(upper.pixel_bytes);
+  const V fraction = hn::Set(d, down), unit = hn::Set(d, 1.0f / kWeightOne);
+  for (size_t i = 0; i < pixels; i += step) {
+    const auto across = hn::LoadU(Shorts(), weights + kPairWeights * i);
+    const V above = sum_pairs(upper.pairs + kPairBytes * i, table, across);
+    const V below = sum_pairs(lower.pairs + kPairBytes * i, table, across);
+    const V sum = hn::Add(above, hn::Mul(hn::Sub(below, above), fraction));
+    hn::StoreU(hn::Mul(sum, unit), d, to + kLanes * i);
   }
 }
 

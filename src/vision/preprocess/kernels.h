@@ -31,11 +31,20 @@ class RowBuffer {
   std::vector<T> elements_;
 };
 
-// Two neighbouring pixels of a source row for each output pixel.
-struct Neighbours {
-  RowBuffer<uint8_t> left;
-  RowBuffer<uint8_t> right;
+// Eight bytes for each output pixel: a source pixel, and behind its bytes the neighbour at its
+// right.
+inline constexpr size_t kPairBytes = 8;
+
+struct PairRow {
+  const uint8_t* pairs;
+  size_t pixel_bytes;  // 1, 3 or 4: where the neighbour begins
 };
+
+// Interpolation across has weights in units of 2^-14, so that products with bytes are exact. Each
+// pixel has kPairWeights: those of the pixel and of its neighbour, lane by lane; they add up to
+// kWeightOne.
+inline constexpr int16_t kWeightOne = 1 << 14;
+inline constexpr size_t kPairWeights = 2 * kLanes;
 
 // Output channel k is source lane `source[k]`: y = (x - mean[k]) * scale[k] * factor[k].
 struct LaneRule {
@@ -46,10 +55,9 @@ struct LaneRule {
 };
 
 struct Kernels {
-  // Interpolates in both directions, over `lanes` lanes; `across` is the weight of the right
-  // neighbour, lane by lane, and `down` that of the lower row.
-  void (*interpolate)(const Neighbours& upper, const Neighbours& lower, const float* across,
-                      float down, size_t lanes, float* to);
+  // Interpolates in both directions; `down` is the weight of the lower row.
+  void (*interpolate)(const PairRow& upper, const PairRow& lower, const int16_t* weights,
+                      float down, size_t pixels, float* to);
   // sums[i] = weight * bytes[i], or adds that; exactly `count` elements are read of `bytes`.
   void (*weigh)(const uint8_t* bytes, float weight, size_t count, float* sums);
   void (*add_weighed)(const uint8_t* bytes, float weight, size_t count, float* sums);

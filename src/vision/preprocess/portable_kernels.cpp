@@ -8,16 +8,20 @@
 namespace millrace::vision {
 namespace {
 
-float between(float from, float to, float fraction) {
-  return from + (to - from) * fraction;
+float sum_pair(const PairRow& row, const int16_t* weights, size_t pixel, size_t lane) {
+  const uint8_t* pair = row.pairs + kPairBytes * pixel + lane;
+  const int16_t* both = weights + kPairWeights * pixel + 2 * lane;
+  return static_cast<float>(pair[0] * both[0] + pair[row.pixel_bytes] * both[1]);
 }
 
-void interpolate(const Neighbours& upper, const Neighbours& lower, const float* across, float down,
-                 size_t lanes, float* to) {
-  const auto row = [&](const Neighbours& pixels, size_t i) {
-    return between(pixels.left.data()[i], pixels.right.data()[i], across[i]);
-  };
-  for (size_t i = 0; i < lanes; ++i) to[i] = between(row(upper, i), row(lower, i), down);
+void interpolate(const PairRow& upper, const PairRow& lower, const int16_t* weights, float down,
+                 size_t pixels, float* to) {
+  for (size_t pixel = 0; pixel < pixels; ++pixel)
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      const float above = sum_pair(upper, weights, pixel, lane);
+      const float below = sum_pair(lower, weights, pixel, lane);
+      *to++ = (above + (below - above) * down) * (1.0f / kWeightOne);
+    }
 }
 
 void weigh(const uint8_t* bytes, float weight, size_t count, float* sums) {

@@ -21,20 +21,20 @@ Status check(const Normalisation& normalisation) {
   return check_finite("factor", {&normalisation.factor, 1});
 }
 
-// The rows [first, last) of `region`. Those above and below `content` are black, and so are the
-// pixels at its sides: a row buffer is 0 where nothing is put.
+// The rows [first, last) of `region`. What is above, below and beside `content` is black.
 void make_rows(const ResamplePlan& plan, const Region& content, const Region& region,
                RowStore& store, uint32_t first, uint32_t last) {
   Resampler resampler(plan);
-  RowBuffer<float> made(kLanes * content.width), row(kLanes * region.width);
-  const size_t side = kLanes * (content.x - region.x);
+  RowBuffer<float> row(kLanes * region.width);
+  const size_t left = kLanes * (content.x - region.x), right = left + kLanes * content.width;
   for (uint32_t y = first; y < last; ++y) {
-    std::fill_n(row.data(), kLanes * region.width, 0.0f);
+    std::fill(row.data(), row.data() + left, 0.0f);
     const uint32_t inside = region.y + y - content.y;  // wraps to a large number above the content
-    if (inside < content.height) {
-      resampler.make_row(inside, made.data());
-      std::copy_n(made.data(), kLanes * content.width, row.data() + side);
-    }
+    if (inside < content.height)
+      resampler.make_row(inside, row.data() + left);
+    else
+      std::fill(row.data() + left, row.data() + right, 0.0f);
+    std::fill(row.data() + right, row.data() + kLanes * region.width, 0.0f);
     store.store(y, row.data());
   }
 }

@@ -1,7 +1,7 @@
 #include "vision/preprocess/resampler.h"
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
 
 namespace millrace::vision {
 
@@ -11,31 +11,31 @@ ResamplePlan::ResamplePlan(const SourcePicture& picture, const Region& crop, uin
       across(filter, crop.x, crop.width, width),
       down(filter, crop.y, crop.height, height) {
   if (!interpolates()) return;
-  left.reserve(width);
-  right.reserve(width);
-  fractions = RowBuffer<float>(kLanes * width);
+  offsets.reserve(width);
+  weights = RowBuffer<int16_t>(kPairWeights * width);
   for (uint32_t x = 0; x < width; ++x) {
-    left.push_back(across.first(x));
-    right.push_back(across.last(x));
-    std::fill_n(fractions.data() + kLanes * x, kLanes, across.fraction(x));
+    offsets.push_back(across.first(x) * bytes_per_pixel(source.format));
+    const auto right = static_cast<int16_t>(std::lround(across.fraction(x) * kWeightOne));
+    for (size_t i = 0; i < kPairWeights; i += 2) {
+      weights.data()[kPairWeights * x + i] = static_cast<int16_t>(kWeightOne - right);
+      weights.data()[kPairWeights * x + i + 1] = right;
+    }
   }
 }
 
 Resampler::Resampler(const ResamplePlan& plan)
     : plan_(plan), source_(plan.source, std::max(plan.across.outputs(), plan.source.width)) {
-  const size_t width = plan.across.outputs();
   if (plan.interpolates()) {
     for (GatheredRow& row : gathered_)
-      row.pixels = {RowBuffer<uint8_t>(kLanes * width), RowBuffer<uint8_t>(kLanes * width)};
+      row.pairs = RowBuffer<uint8_t>(kPairBytes * plan.across.outputs());
     return;
   }
-  const uint32_t begin = plan.across.first(0);
-  columns_.resize(plan.across.last(plan.across.outputs() - 1) - begin + 1);
-  std::iota(columns_.begin(), columns_.end(), begin);
+  begin_ = plan.across.first(0);
+  end_ = plan.across.last(plan.across.outputs() - 1) + 1;
   const bool converts = plan.source.format == SourceFormat::kNv12;
   pixel_stride_ = converts ? kLanes : bytes_per_pixel(plan.source.format);
-  if (converts) converted_ = RowBuffer<uint8_t>(kLanes * columns_.size());
-  sums_ = RowBuffer<float>(pixel_stride_ * columns_.size());
+  if (converts) converted_ = RowBuffer<uint8_t>(kLanes * (end_ - begin_));
+  sums_ = RowBuffer<float>(pixel_stride_ * (end_ - begin_));
 }
 
 void Resampler::make_row(uint32_t y, float* to) {
@@ -46,20 +46,19 @@ void Resampler::make_row(uint32_t y, float* to) {
 }
 
 void Resampler::interpolate_row(uint32_t y, float* to) {
-  const Neighbours& upper = neighbours(plan_.down.first(y));
-  const Neighbours& lower = neighbours(plan_.down.last(y));
-  kernels().interpolate(upper, lower, plan_.fractions.data(), plan_.down.fraction(y),
-                        kLanes * plan_.across.outputs(), to);
+  const PairRow upper = pairs_of(plan_.down.first(y));
+  const PairRow lower = pairs_of(plan_.down.last(y));
+  kernels().interpolate(upper, lower, plan_.weights.data(), plan_.down.fraction(y),
+                        plan_.across.outputs(), to);
 }
 
-const Neighbours& Resampler::neighbours(uint32_t source_y) {
+PairRow Resampler::pairs_of(uint32_t source_y) {
   GatheredRow& row = gathered_[source_y % 2];
   if (row.y != source_y) {
-    source_.gather(source_y, plan_.left, row.pixels.left);
-    source_.gather(source_y, plan_.right, row.pixels.right);
+    source_.gather(source_y, plan_.offsets, row.pairs);
     row.y = source_y;
   }
-  return row.pixels;
+  return {row.pairs.data(), SourceRows::pair_pixel_bytes(plan_.source.format)};
 }
 
 // First the rows, over contiguous bytes, then the pixels of their sum.
@@ -72,19 +71,19 @@ void Resampler::sum_row(uint32_t y, float* to) {
   }
   const Axis& across = plan_.across;
   for (uint32_t x = 0; x < across.outputs(); ++x)
-    kernels().sum_pixels(sums_.data() + pixel_stride_ * (across.first(x) - columns_.front()),
-                         pixel_stride_, across.weights(x), to + kLanes * x);
+    kernels().sum_pixels(sums_.data() + pixel_stride_ * (across.first(x) - begin_), pixel_stride_,
+                         across.weights(x), to + kLanes * x);
 }
 
 void Resampler::add_source_row(uint32_t source_y, float weight, bool is_first) {
   const SourcePicture& picture = plan_.source;
   const uint8_t* bytes = converted_.data();
   if (picture.format == SourceFormat::kNv12)
-    source_.gather(source_y, columns_, converted_);
+    source_.convert(source_y, begin_, end_, converted_);
   else
-    bytes = picture.planes[0] + source_y * picture.strides[0] + columns_.front() * pixel_stride_;
+    bytes = picture.planes[0] + source_y * picture.strides[0] + begin_ * pixel_stride_;
   const auto add = is_first ? kernels().weigh : kernels().add_weighed;
-  add(bytes, weight, pixel_stride_ * columns_.size(), sums_.data());
+  add(bytes, weight, pixel_stride_ * (end_ - begin_), sums_.data());
 }
 
 }  // namespace millrace::vision

@@ -23,9 +23,9 @@ struct ResamplePlan {
   const SourcePicture& source;
   Axis across;
   Axis down;
-  // Of interpolation: the columns of the neighbours, and the weight of the right one, lane by lane.
-  std::vector<uint32_t> left, right;
-  RowBuffer<float> fractions;
+  // Of interpolation: the offset of each pair in a source row, and its kPairWeights.
+  std::vector<uint32_t> offsets;
+  RowBuffer<int16_t> weights;
 };
 
 // The rows that one thread makes. Not thread-safe; several may share a plan.
@@ -34,20 +34,20 @@ class Resampler {
   explicit Resampler(const ResamplePlan& plan);
 
   // Writes row `y` of the result, of plan.across.outputs() pixels, whose lanes are as gathered by
-  // SourceRows and range from 0 to 255.
+  // SourceRows and range from 0 to 255; and perhaps the rest of a vector behind it.
   void make_row(uint32_t y, float* to);
 
  private:
-  // The neighbours in one source row; kept, since the next output row often needs them again.
+  // The pairs of one source row; kept, since the next output row often needs them again.
   struct GatheredRow {
     uint32_t y = kNone;
-    Neighbours pixels;
+    RowBuffer<uint8_t> pairs;
   };
   static constexpr uint32_t kNone = ~0u;
 
   void interpolate_row(uint32_t y, float* to);
   void sum_row(uint32_t y, float* to);
-  const Neighbours& neighbours(uint32_t source_y);
+  PairRow pairs_of(uint32_t source_y);
   void add_source_row(uint32_t source_y, float weight, bool is_first);
 
   const ResamplePlan& plan_;
@@ -55,7 +55,7 @@ class Resampler {
   std::array<GatheredRow, 2> gathered_;  // row y is in the element y % 2
   // Of weighted sums: the columns that are needed, their sums, and NV12 rows in RGB.
   size_t pixel_stride_ = 0;
-  std::vector<uint32_t> columns_;
+  uint32_t begin_ = 0, end_ = 0;
   RowBuffer<uint8_t> converted_;
   RowBuffer<float> sums_;
 };

@@ -25,11 +25,11 @@ void make(const Source& source, Target& target, const PreprocessOptions& options
   ASSERT_TRUE(made.ok()) << made.status().to_string();
 }
 
-// Single-precision arithmetic on values up to 255, in a few steps.
-constexpr double kFloatError = 2e-4;
+// Weights of 14 bits, which may be half a unit off, for values up to 255.
+constexpr double kWeightError = 255.0 / (1 << 15) + 2e-4;
 
 void expect_near_reference(const Source& source, uint32_t width, uint32_t height, Filter filter,
-                           double error = kFloatError) {
+                           double error = kWeightError) {
   Target target(kRgbFloats, width, height);
   make(source, target, {.filter = filter});
   const auto expected = resized(source, source.whole(), width, height, filter);
