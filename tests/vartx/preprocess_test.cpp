@@ -178,6 +178,22 @@ TEST_F(PreProcessTest, BytesAreInt8UnlessTheConfigurationSaysUint8) {
   }
 }
 
+TEST_F(PreProcessTest, TheConfigurationChoosesTheFilter) {
+  VideoFrame in = input(VideoFormat::GRAY8, 4, 1, {0, 0, 0, 100});
+  const auto filtered = [&](const char* json) {
+    PreProcess preprocess = make(json);
+    PreProcessInfo info = plain_info(1, 1, VideoFormat::GRAY8);
+    preprocess.set_preprocess_info(info);
+    VideoFrame out = output(preprocess);
+    std::vector<PreProcessOp> ops = {op_of(in, out)};
+    preprocess.process(ops);
+    return bytes_of(out).front();
+  };
+  EXPECT_EQ(filtered(""), 25);
+  EXPECT_EQ(filtered(R"({"resize-filter": "AREA"})"), 25);
+  EXPECT_EQ(filtered(R"({"resize-filter": "BILINEAR"})"), 0) << "between the second and the third";
+}
+
 TEST_F(PreProcessTest, ResultsSayWhichGeometryWasApplied) {
   PreProcess preprocess = make();
   PreProcessInfo info = plain_info(40, 40, VideoFormat::RGBx);
