@@ -88,14 +88,15 @@ struct JobHandle {
 //   aie_columns_sharing true     false: no other runner of the user on the same columns
 //   name "VAIML-Runner"          begins this runner's lines in the log
 //   strict_zero_copy false       true: tensors that would be converted are refused
-//   log_level "INFO"             "ERROR", "WARNING", "INFO" or "DEBUG"; given, to standard error
+//   log_level "INFO"             "ERROR", "WARNING", "INFO" or "DEBUG": lines to standard error
 //   debug false                  true: as log_level "DEBUG"
 //   ai_analyzer_profiling false  true: writes a JSON file with the time of every operator
 //   config_json none             the path of a JSON file with options; this map takes precedence
 //   cache_path none              a directory into which a .rai model is extracted
 //   enable_xrt_run_pool false    accepted, without effect
 //
-// Without log_level or debug, errors alone are logged: why a call was refused or a job failed.
+// The environment variable MILLRACE_LOG takes precedence over both: "error" leaves why calls were
+// refused and jobs failed, "off" nothing. Without any of them, equal reasons are logged once.
 //
 // A job that hangs on its device hangs for ever, and so does a call that waits for it without a
 // limit: execute() too. With the environment variable MILLRACE_WATCHDOG ("10s", "500ms") jobs that

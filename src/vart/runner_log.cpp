@@ -14,7 +14,7 @@ void RunnerLog::write_line(LogLevel level, fmt::string_view format,
     fmt::memory_buffer line;
     fmt::format_to(std::back_inserter(line), "{}: ", name_);
     fmt::vformat_to(std::back_inserter(line), format, args);
-    (prints() ? log_to_stderr : log)(level, "vart", {line.data(), line.size()});
+    (prints(level) ? log_to_stderr : log)(level, "vart", {line.data(), line.size()});
   } catch (const std::exception&) {
     log(level, "vart", "a line could not be formatted: there is no memory");
   }
@@ -28,8 +28,10 @@ void RunnerLog::write_line(LogLevel level, fmt::string_view format,
 
 ::vart::StatusCode RunnerLog::code_of(const Status& job) const noexcept {
   const ::vart::StatusCode code = to_status_code(job.code());
-  const bool failed =
-      code != ::vart::StatusCode::SUCCESS && code != ::vart::StatusCode::JOB_PENDING;
+  // Programs may submit until they are refused, and poll.
+  const bool failed = code != ::vart::StatusCode::SUCCESS &&
+                      code != ::vart::StatusCode::JOB_PENDING &&
+                      code != ::vart::StatusCode::RESOURCE_UNAVAILABLE;
   return failed ? report(code, job.message()) : code;
 }
 

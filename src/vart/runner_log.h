@@ -1,7 +1,7 @@
 // RunnerLog: the lines of one runner in the log of the process. They carry its name, and only those
 // up to its own level are passed on; the level of the sink bounds them further. Where neither a
-// sink nor MILLRACE_LOG was chosen, the lines of a runner with `log_level` or `debug` go to
-// standard error; of the others, errors do, once per reason.
+// sink nor MILLRACE_LOG was chosen, they go to standard error; errors of a runner without
+// `log_level` and `debug` once per reason.
 //
 // Immutable and thread-safe. Callbacks may outlive the runner, so they share its log.
 #pragma once
@@ -28,7 +28,7 @@ class RunnerLog {
   // Whether a line of this level would reach a sink: to ask before building an expensive one. Of a
   // level that the runner does not pass on it costs one comparison.
   bool enabled(LogLevel level) const noexcept {
-    return level <= level_ && (log_enabled(level) || prints());
+    return level <= level_ && (log_enabled(level) || prints(level));
   }
   // A line for which there is no memory is lost.
   void write(LogLevel level, std::string_view line) const noexcept {
@@ -45,7 +45,11 @@ class RunnerLog {
   ::vart::StatusCode code_of(const Status& job) const noexcept;
 
  private:
-  bool prints() const noexcept { return asked_for_ && !log_is_chosen(); }
+  // Whether this log writes lines of that level itself. Errors that nobody asked for are left to
+  // the default of the process, which prints those of one reason once.
+  bool prints(LogLevel level) const noexcept {
+    return (asked_for_ || level != LogLevel::kError) && !log_is_chosen();
+  }
   void write_line(LogLevel level, fmt::string_view format, fmt::format_args args) const noexcept;
 
   const std::string name_;

@@ -212,20 +212,9 @@ ApiStatus VaimlRunner::submit(const TensorTable& inputs, const TensorTable& outp
       log_->enabled(LogLevel::kDebug)
           ? submit_traced(*session_, binder->bindings(), std::move(callback), log_)
           : session_->submit(binder->bindings(), std::move(callback));
-  if (!job.ok()) return refused(job.status());
+  if (!job.ok()) return log_->code_of(job.status());
   id = *job;
   return ApiStatus::SUCCESS;
-}
-
-// Programs that submit until they are refused would fill the log, so that is logged once.
-ApiStatus VaimlRunner::refused(const Status& why) {
-  if (why.code() != StatusCode::kQueueFull) return log_->code_of(why);
-  if (log_->enabled(LogLevel::kWarning) && !logged_full_.exchange(true))
-    log_->write(LogLevel::kWarning,
-                fmt::format("RESOURCE_UNAVAILABLE: {} jobs are not complete, which is the limit "
-                            "max_concurrent_runs; retry after a completion (logged once)",
-                            options_.max_concurrent_runs));
-  return ApiStatus::RESOURCE_UNAVAILABLE;
 }
 
 ::vart::JobHandle VaimlRunner::execute_async(const TensorTable& inputs,

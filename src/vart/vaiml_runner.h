@@ -5,7 +5,6 @@
 // computation, or any plugin (see device/registry.h).
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 
@@ -62,7 +61,6 @@ class VaimlRunner final : public ::vart::Runner {
  private:
   ::vart::StatusCode submit(const TensorTable& inputs, const TensorTable& outputs,
                             runtime::JobCallback callback, uint32_t& id);
-  ::vart::StatusCode refused(const Status& why);
   CallRules rules() const noexcept;
   void extract(const std::string& model_path) const;
   std::string summary() const;
@@ -73,7 +71,6 @@ class VaimlRunner final : public ::vart::Runner {
   const runtime::LoadedProgram loaded_;
   const ModelTensors tensors_;
   TensorWarnings tensor_warnings_;
-  std::atomic<bool> logged_full_{false};  // that max_concurrent_runs was reached
   std::unique_ptr<ProfileFile> profile_;  // null unless asked for
   // Shared with calls that block, which may end after the runner.
   std::shared_ptr<runtime::Session> session_;

@@ -113,18 +113,17 @@ TEST_F(RunnerLogTest, SaysWhyAWaitWasRefused) {
 
 class RunnerLogOfAFullRunner : public GatedRunnerTest {};
 
-TEST_F(RunnerLogOfAFullRunner, WarnsOnceThatItIsAndNeverOfPolls) {
-  const test::LogCapture log(LogLevel::kWarning);
-  const std::shared_ptr<Runner> runner = make_runner({{"max_concurrent_runs", 1}});
+TEST_F(RunnerLogOfAFullRunner, SaysSoAtDebugAndNothingOfPolls) {
+  const test::LogCapture log;
+  const std::shared_ptr<Runner> runner =
+      make_runner({{"max_concurrent_runs", 1}, {"log_level", "DEBUG"}});
   Tensors in = inputs(*runner), out = outputs(*runner);
   const JobHandle job = runner->execute_async(in, out);
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(runner->execute_async(in, out).status, StatusCode::RESOURCE_UNAVAILABLE);
+  EXPECT_EQ(runner->execute_async(in, out).status, StatusCode::RESOURCE_UNAVAILABLE);
+  for (int i = 0; i < 3; ++i)
     EXPECT_EQ(runner->wait(job, std::chrono::milliseconds(0)), StatusCode::JOB_PENDING);
-  }
-  EXPECT_THAT(log.lines(),
-              ElementsAre(AllOf(HasSubstr("WARNING VAIML-Runner: RESOURCE_UNAVAILABLE"),
-                                HasSubstr("1 jobs are not complete"))));
+  EXPECT_THAT(log.lines(), ElementsAre(HasSubstr("created"), HasSubstr("job 1 submitted"),
+                                       MatchesRegex("DEBUG .*job refused: max_concurrent_runs.*")));
   gate_->release();
 }
 
@@ -144,8 +143,8 @@ TEST_F(RunnerLogTest, SaysWhyARunnerThatIsDestroyedTakesNoJobs) {
   EXPECT_THAT(log.lines(), ElementsAre(MatchesRegex("ERROR VAIML-Runner: FAILURE: .+")));
 }
 
-// Without a sink, lines go to standard error: those of runners that were asked for them, and errors
-// of all others. Each in a process of its own, where no sink was ever set.
+// Without a sink, lines go to standard error. Each in a process of its own, where no sink was ever
+// set.
 class RunnerLogDeathTest : public RunnerTest {
  protected:
   RunnerLogDeathTest() { testing::GTEST_FLAG(death_test_style) = "threadsafe"; }
@@ -164,21 +163,23 @@ class RunnerLogDeathTest : public RunnerTest {
     refused_call(options);
   }
 
+  static constexpr const char* kCreatedAndRefused =
+      "^.INFO. vart: VAIML-Runner: created [^\n]*\n"
+      ".ERROR. vart: VAIML-Runner: INVALID_INPUT[^\n]*\n$";
   static constexpr const char* kRefusal = "^.ERROR. vart: VAIML-Runner: INVALID_INPUT[^\n]*\n$";
   const testing::ExitedWithCode exits_{0};
 };
 
 TEST_F(RunnerLogDeathTest, ALevelThatIsAskedForGoesToStandardError) {
-  EXPECT_EXIT(refused_call({{"log_level", "INFO"}}), exits_,
-              "^.INFO. vart: VAIML-Runner: created [^\n]*\n"
-              ".ERROR. vart: VAIML-Runner: INVALID_INPUT[^\n]*\n$");
+  EXPECT_EXIT(refused_call({{"log_level", "INFO"}}), exits_, kCreatedAndRefused);
   EXPECT_EXIT(refused_call({{"log_level", "ERROR"}}), exits_, kRefusal);
   EXPECT_EXIT(refused_call({{"debug", true}}), exits_, "DEBUG. vart: .*execute completed");
 }
 
-TEST_F(RunnerLogDeathTest, WithoutBeingAskedErrorsAlonePrint) {
-  EXPECT_EXIT(refused_call({}), exits_, kRefusal);
-  EXPECT_EXIT(refused_call({{"debug", false}, {"max_concurrent_runs", 1}}), exits_, kRefusal);
+TEST_F(RunnerLogDeathTest, InfoIsTheDefault) {
+  EXPECT_EXIT(refused_call({}), exits_, kCreatedAndRefused);
+  EXPECT_EXIT(refused_call({{"debug", false}, {"max_concurrent_runs", 1}}), exits_,
+              kCreatedAndRefused);
 }
 
 TEST_F(RunnerLogDeathTest, WithoutBeingAskedEachReasonIsPrintedOnce) {
@@ -194,7 +195,8 @@ TEST_F(RunnerLogDeathTest, WithoutBeingAskedEachReasonIsPrintedOnce) {
     std::_Exit(0);
   };
   EXPECT_EXIT(fail_in_two_ways_again_and_again(), exits_,
-              "^.ERROR. vart: VAIML-Runner: INVALID_INPUT[^\n]*\n"
+              "^.INFO. vart: VAIML-Runner: created [^\n]*\n"
+              ".ERROR. vart: VAIML-Runner: INVALID_INPUT[^\n]*\n"
               ".ERROR. vart: VAIML-Runner: INVALID_JOB_ID: job 77[^\n]*\n$");
 }
 
@@ -220,7 +222,8 @@ TEST_F(FullRunnerDeathTest, DoesNotPrintBackPressure) {
     }
     std::_Exit(0);
   };
-  EXPECT_EXIT(submit_too_many(), testing::ExitedWithCode(0), "^$");
+  EXPECT_EXIT(submit_too_many(), testing::ExitedWithCode(0),
+              "^.INFO. vart: VAIML-Runner: created [^\n]*\n$");
 }
 
 TEST_F(RunnerLogDeathTest, TheVariableTakesPrecedence) {
