@@ -52,7 +52,7 @@ class Finder {
   // Files of ml_vart and vart_infer_async that lie in the directory itself.
   void search(const std::vector<fs::path>& files) {
     static const std::regex kMlVart("((?:iter[0-9]+_)?)(infer_out([0-9]+)-.*\\.bin)");
-    static const std::regex kInferAsync("(output_p1_f[0-9]+_)([0-9]+)\\.bin");
+    static const std::regex kInferAsync("(output_(?:p1_)?f[0-9]+_)([0-9]+)\\.bin");
     std::map<std::string, Group> ml_vart, infer_async;  // by the part of the name they share
     for (const fs::path& path : files) {
       const std::string name = path.filename().string();

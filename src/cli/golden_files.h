@@ -2,7 +2,7 @@
 // model's outputs. The names, with one file per output in each group:
 //
 //   ml_vart              [iter<run>_]infer_out<output>-<type>_<AxBxC>_<name>.bin
-//   vart_infer_async     output_p1_f<iteration>_<output>.bin
+//   vart_infer_async     output_p1_f<iteration>_<output>.bin, or output_f<iteration>_<output>.bin
 //   vart_multi_tenancy,  ofm_model_<k>/<name>_<AxBxC>_<type>.bin
 //   vart_multimodel_seq
 //

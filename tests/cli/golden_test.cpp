@@ -76,8 +76,8 @@ class GoldenTest : public CliTest {
 TEST_F(GoldenTest, FindsTheFilesOfEverySampleProgram) {
   make_reference(1);
   for (const std::string& name :
-       {kMlVartFile, "iter3_" + kMlVartFile, std::string("output_p1_f9_0.bin"),
-        std::string("ofm_model_2/scores_1x40_float32.bin")})
+       {kMlVartFile, "iter3_" + kMlVartFile, std::string("output_f9_0.bin"),
+        std::string("output_p1_f9_0.bin"), std::string("ofm_model_2/scores_1x40_float32.bin")})
     write_scores(name);
   const nlohmann::json json = golden_json(0);
   EXPECT_EQ(json["equal"], true);
@@ -90,8 +90,8 @@ TEST_F(GoldenTest, FindsTheFilesOfEverySampleProgram) {
     EXPECT_NEAR(entry["cosine"].get<double>(), 1, 1e-12);
     EXPECT_FALSE(entry.contains("first_difference"));
   }
-  EXPECT_THAT(files, ElementsAre(kMlVartFile, "iter3_" + kMlVartFile, "output_p1_f9_0.bin",
-                                 "ofm_model_2/scores_1x40_float32.bin"));
+  EXPECT_THAT(files, ElementsAre(kMlVartFile, "iter3_" + kMlVartFile, "output_f9_0.bin",
+                                 "output_p1_f9_0.bin", "ofm_model_2/scores_1x40_float32.bin"));
 }
 
 TEST_F(GoldenTest, ADirectoryOfOneModelIsTakenItself) {
