@@ -49,6 +49,7 @@ class SampleOutput : public SampleTest {
 TEST_F(SampleOutput, AFullStandardOutputIsAnError) {
   const std::string path = model();
   expect_refused(MILLRACE_INFER_ASYNC, {path, "--dry-run"});
+  expect_refused(MILLRACE_CALLBACK, {path, ifm(kFrames)});
   expect_refused(MILLRACE_ML_VART, {"--app-config", ml_vart_config()});
   expect_refused(MILLRACE_ML_VART, {"--get-model-info", path});
   expect_refused(MILLRACE_MULTI_TENANCY, {"--config", models_config(), "--dry-run"});
@@ -59,9 +60,9 @@ TEST_F(SampleOutput, AFullStandardOutputIsAnError) {
 }
 
 TEST_F(SampleOutput, SoIsOneThatTheHelpDoesNotFitIn) {
-  for (const char* program :
-       {MILLRACE_INFER_ASYNC, MILLRACE_MULTI_TENANCY, MILLRACE_MULTIMODEL_SEQ, MILLRACE_GLYPHS,
-        MILLRACE_NRT_LOAD_RUN, MILLRACE_NRT_ASYNC_PIPELINE, MILLRACE_NRT_ERROR_TRACKER})
+  for (const char* program : {MILLRACE_INFER_ASYNC, MILLRACE_CALLBACK, MILLRACE_MULTI_TENANCY,
+                              MILLRACE_MULTIMODEL_SEQ, MILLRACE_GLYPHS, MILLRACE_NRT_LOAD_RUN,
+                              MILLRACE_NRT_ASYNC_PIPELINE, MILLRACE_NRT_ERROR_TRACKER})
     expect_refused(program, {"--help"});
 }
 
@@ -69,6 +70,8 @@ TEST_F(SampleOutput, FilesThatCannotBeWrittenAreNotLeft) {
   expect_failure(run_with_small_files(kHalfOfThem, MILLRACE_INFER_ASYNC,
                                       {model({.batch_size = kFrames}), ifm(kFrames)}),
                  "cannot write output_p1_f9_0.bin");
+  expect_failure(run_with_small_files(kHalfOfThem, MILLRACE_CALLBACK, {model(), ifm(kFrames)}),
+                 "cannot write callback_out_0.bin");
   expect_failure(
       run_with_small_files(kHalfOfThem, MILLRACE_ML_VART, {"--app-config", ml_vart_config()}),
       "cannot write output/infer_out0");
