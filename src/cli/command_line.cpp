@@ -25,8 +25,9 @@ void add_compile_flags(CLI::App& command, CompileFlags& flags) {
       command.add_option("--precision", flags.precision, "what the program computes in")
           ->check(CLI::IsMember({"fp32", "bf16"}))
           ->capture_default_str(),
-      command.add_option("--hw-layout", flags.hw_layouts,
-                         "layout of a boundary tensor's HW view, as NAME=LAYOUT"),
+      command.add_option(
+          "--hw-layout", flags.hw_layouts,
+          "layout of a boundary tensor's HW view, as NAME=NHWC or NAME=GENERIC:0,2,3,1"),
       command.add_option("--input-shape", flags.input_shapes,
                          "fixes open dimensions of an input, as NAME=1,3,224,224"),
       command

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <string_view>
+#include <utility>
 
 #include "cli/name_value.h"
 #include "cli/progress.h"
@@ -14,20 +17,40 @@
 namespace millrace::cli {
 namespace {
 
-Result<graph::Dims> parse_dims(const std::string& text) {
-  graph::Dims dims;
+// Numbers with commas between them; empty when the text is anything else.
+template <class Number>
+std::vector<Number> parse_numbers(std::string_view text, Number least) {
+  std::vector<Number> numbers;
   const char* at = text.data();
-  const char* end = at + text.size();
+  const char* const end = at + text.size();
   while (true) {
-    int64_t dim = 0;
-    const auto [next, error] = std::from_chars(at, end, dim);
-    if (error != std::errc() || dim < 1) break;
-    dims.push_back(dim);
-    if (next == end) return dims;
-    if (*next != ',') break;
+    Number number = 0;
+    const auto [next, error] = std::from_chars(at, end, number);
+    if (error != std::errc() || number < least) return {};
+    numbers.push_back(number);
+    if (next == end) return numbers;
+    if (*next != ',') return {};
     at = next + 1;
   }
+}
+
+Result<graph::Dims> parse_dims(const std::string& text) {
+  graph::Dims dims = parse_numbers<int64_t>(text, 1);
+  if (!dims.empty()) return dims;
   return invalid_argument(fmt::format("'{}' is no shape; write it like 1,3,224,224", text));
+}
+
+// "NHWC", or "GENERIC:0,2,3,1" with an order.
+Result<compiler::HwLayout> parse_hw_layout(const std::string& text) {
+  const auto colon = std::ranges::find(text, ':');
+  MILLRACE_ASSIGN_OR_RETURN(const tensor::Layout layout,
+                            tensor::parse_layout(std::string(text.begin(), colon)));
+  if (colon == text.end()) return compiler::HwLayout(layout);
+  const std::string_view numbers(colon + 1, text.end());
+  std::vector<uint32_t> order = parse_numbers<uint32_t>(numbers, 0);
+  if (!order.empty()) return compiler::HwLayout(layout, std::move(order));
+  return invalid_argument(
+      fmt::format("'{}' is no layout with an order; write it like GENERIC:0,2,3,1", text));
 }
 
 Result<compiler::CompileOptions> options_from(const CompileFlags& flags) {
@@ -36,7 +59,7 @@ Result<compiler::CompileOptions> options_from(const CompileFlags& flags) {
   if (flags.precision == "bf16") options.precision = graph::Precision::kBf16;
   for (const std::string& text : flags.hw_layouts) {
     MILLRACE_ASSIGN_OR_RETURN(const NameValue entry, split_name_value(text));
-    MILLRACE_ASSIGN_OR_RETURN(options.hw_layouts[entry.name], tensor::parse_layout(entry.value));
+    MILLRACE_ASSIGN_OR_RETURN(options.hw_layouts[entry.name], parse_hw_layout(entry.value));
   }
   options.cpu_operators.insert(flags.cpu_operators.begin(), flags.cpu_operators.end());
   for (const std::string& text : flags.input_shapes) {

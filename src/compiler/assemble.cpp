@@ -11,6 +11,7 @@
 #include "graph/memory_plan.h"
 #include "graph/partitions.h"
 #include "graph/utf8.h"
+#include "tensor/dimensions.h"
 
 namespace millrace::compiler {
 namespace {
@@ -44,6 +45,16 @@ Precision precision_in(graph::PartitionKind kind, Precision precision) {
   return kind == graph::PartitionKind::kCpu ? Precision::kFp32 : precision;
 }
 
+Result<tensor::TensorDesc> make_hw_view(const tensor::TensorDesc& cpu, DataType type,
+                                        const HwLayout* chosen) {
+  if (chosen == nullptr) return tensor::make_hw_desc(cpu, type);
+  if (chosen->order.empty()) return tensor::make_hw_desc(cpu, type, chosen->layout);
+  if (chosen->layout == tensor::Layout::kGeneric)
+    return tensor::permuted_view(cpu, type, chosen->order);
+  return invalid_argument(fmt::format("tensor '{}': the HW layout {} takes no order, GENERIC does",
+                                      cpu.name, to_string(chosen->layout)));
+}
+
 Result<Boundary> make_boundary(const Graph& graph, ValueId id, bool on_cpu,
                                const CompileOptions& options) {
   const Value& value = graph.values[id];
@@ -51,11 +62,9 @@ Result<Boundary> make_boundary(const Graph& graph, ValueId id, bool on_cpu,
   Boundary boundary;
   boundary.value = id;
   boundary.cpu = tensor::make_cpu_desc(value.name, value.type, std::move(shape));
-  std::optional<tensor::Layout> layout;
-  if (const auto entry = options.hw_layouts.find(value.name); entry != options.hw_layouts.end()) {
-    layout = entry->second;
-  }
-  if (on_cpu && layout) {
+  const auto entry = options.hw_layouts.find(value.name);
+  const HwLayout* const layout = entry == options.hw_layouts.end() ? nullptr : &entry->second;
+  if (on_cpu && layout != nullptr) {
     return invalid_argument(
         fmt::format("a HW layout is given for '{}', but this tensor lies on a CPU partition and "
                     "has no HW view",
@@ -63,8 +72,7 @@ Result<Boundary> make_boundary(const Graph& graph, ValueId id, bool on_cpu,
   }
   if (on_cpu) return boundary;
   MILLRACE_ASSIGN_OR_RETURN(
-      boundary.hw,
-      tensor::make_hw_desc(boundary.cpu, hw_type(value.type, options.precision), layout));
+      boundary.hw, make_hw_view(boundary.cpu, hw_type(value.type, options.precision), layout));
   return boundary;
 }
 

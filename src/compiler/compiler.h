@@ -2,11 +2,14 @@
 // program and tests link it, nothing at run time knows ONNX or protobuf.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/status.h"
 #include "compiler/placement.h"
@@ -15,13 +18,23 @@
 
 namespace millrace::compiler {
 
+// A layout that is chosen for an HW view.
+struct HwLayout {
+  HwLayout(tensor::Layout chosen = tensor::Layout::kUnknown, std::vector<uint32_t> dimensions = {})
+      : layout(chosen), order(std::move(dimensions)) {}
+
+  tensor::Layout layout;
+  // Of kGeneric: position i holds dimension order[i] of the CPU view; empty is their own order.
+  std::vector<uint32_t> order;
+};
+
 struct CompileOptions {
   // Frames per call. Every input's leading dimension is the frame's own, 1, where the model leaves
   // it open (-1 or a name) or says 1.
   uint32_t batch_size = 1;
   graph::Precision precision = graph::Precision::kFp32;
-  std::map<std::string, tensor::Layout> hw_layouts = {};  // by boundary tensor name
-  CpuOperators cpu_operators = {};                        // the others go to the NPU
+  std::map<std::string, HwLayout> hw_layouts = {};  // by boundary tensor name
+  CpuOperators cpu_operators = {};                  // the others go to the NPU
   // Fixes open dimensions: input name -> full shape of a frame.
   std::map<std::string, graph::Dims> input_shapes = {};
   // Called after import ("import") and after each pass, for dumps and progress; may be empty.

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "graph/partitions.h"
+#include "tensor/dimensions.h"
 
 namespace millrace::graph {
 namespace {
@@ -33,9 +34,12 @@ Status check_cpu_view(const tensor::TensorDesc& cpu, const Value& value) {
       fmt::format("its CPU view is not that of the graph's value '{}'", value.name));
 }
 
-// An HW view must be the one that follows from the CPU view and the layout; any other is refused.
+// An HW view must be the one that follows from the CPU view, the layout and, of a GENERIC one, the
+// order; any other is refused.
 Status check_hw_view(const tensor::TensorDesc& hw, const tensor::TensorDesc& cpu) {
-  const auto expected = tensor::make_hw_desc(cpu, hw.type, hw.layout);
+  const auto expected = hw.layout == tensor::Layout::kGeneric
+                            ? tensor::permuted_view(cpu, hw.type, hw.order)
+                            : tensor::make_hw_desc(cpu, hw.type, hw.layout);
   if (!expected.ok()) return corrupt_data(expected.status().message());
   if (hw == *expected) return {};
   return corrupt_data("its HW view does not follow from its CPU view");

@@ -1,6 +1,9 @@
 #include "tensor/dimensions.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
 
 namespace millrace::tensor {
 namespace {
@@ -39,6 +42,21 @@ Result<std::vector<uint32_t>> dimensions_of(const TensorDesc& view) {
   std::vector<uint32_t> dimensions(order.size());
   for (size_t i = 0; i < order.size(); ++i) dimensions[order[i]] = view.shape[i];
   return dimensions;
+}
+
+Result<TensorDesc> permuted_view(const TensorDesc& cpu, DataType type,
+                                 std::vector<uint32_t> order) {
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<uint32_t> dimensions, dimensions_of(cpu));
+  if (size_of(type) == 0)
+    return invalid_argument(fmt::format("tensor \"{}\": the view needs a data type", cpu.name));
+  if (order.size() != dimensions.size() || !is_permutation(order))
+    return invalid_argument(
+        fmt::format("tensor \"{}\" has {} dimensions: an order holds each number below that once, "
+                    "not {}",
+                    cpu.name, dimensions.size(), fmt::join(order, ",")));
+  TensorDesc view{cpu.name, type, Layout::kGeneric, std::move(order), {}};
+  for (const uint32_t dimension : view.order) view.shape.push_back(dimensions[dimension]);
+  return view;
 }
 
 std::vector<uint32_t> blocked_shape(const std::vector<uint32_t>& dimensions, uint32_t block) {

@@ -18,6 +18,10 @@ Result<std::vector<uint32_t>> order_of(const TensorDesc& view);
 // The extents of the dimensions, in dimension order, of a dense view.
 Result<std::vector<uint32_t>> dimensions_of(const TensorDesc& view);
 
+// The GENERIC view of a tensor, in `type`, whose position i holds dimension order[i] of its CPU
+// view. kInvalidArgument unless the order has each dimension once, and for a type without a size.
+Result<TensorDesc> permuted_view(const TensorDesc& cpu, DataType type, std::vector<uint32_t> order);
+
 // The shape [H, ceil(C / block), W, N, block]. Requirement: four dimensions.
 std::vector<uint32_t> blocked_shape(const std::vector<uint32_t>& dimensions, uint32_t block);
 

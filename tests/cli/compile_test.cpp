@@ -63,6 +63,9 @@ TEST_F(CliTest, CompileRefusesBadOptionValuesByName) {
   expect_failure(millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--input-shape", "image=1,x"}),
                  "1,x");
 }
+  expect_failure(
+      millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--hw-layout", "image=GENERIC:0,2,x"}),
+      "write it like GENERIC:0,2,3,1");
 
 TEST_F(CliTest, CompilePutsOperatorsOnTheCpu) {
   const std::string form = compiled("glyphs", {"--cpu-ops", "GlobalPool", "--format", "dir"});

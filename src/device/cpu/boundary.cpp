@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -103,8 +104,10 @@ class BoundaryTensor {
   std::optional<Desc> in_place_desc(View view) const {
     const TensorDesc& desc = desc_of(boundary_, view);
     if (is_floating()) return describe(desc, builder_.dims(boundary_.value));
-    const bool as_declared = desc.type == boundary_.cpu.type && desc.shape == boundary_.cpu.shape &&
-                             tensor::channel_block(desc.layout) == 0;
+    // Dimensions of equal extent can be permuted without a change of the shape.
+    const auto order = tensor::order_of(desc);
+    const bool as_declared =
+        desc.type == boundary_.cpu.type && order.ok() && std::ranges::is_sorted(*order);
     if (!as_declared) return std::nullopt;
     return builder_.plain_form(boundary_.value);
   }
