@@ -91,6 +91,8 @@ void add_compile_command(CLI::App& app, CommandLine& line) {
   command->add_option("--format", arguments->format, "one .rai file, or a directory")
       ->check(CLI::IsMember({"rai", "dir"}))
       ->capture_default_str();
+  command->add_option("--config", arguments->config,
+                      "JSON with which the board's compiler is configured; flags take precedence");
   add_compile_flags(*command, arguments->flags);
   choose(*command, std::move(arguments), run_compile, line);
 }

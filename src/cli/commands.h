@@ -16,6 +16,7 @@ struct CompileArguments {
   std::string onnx;
   std::string output;
   std::string format = "rai";
+  std::string config;  // of the board's compiler; empty: none
   CompileFlags flags;
 };
 

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 #include "cli/commands.h"
 #include "cli/interruption.h"
 #include "cli/model_source.h"
+#include "compiler/vendor_config.h"
 #include "graph/archive_codec.h"
 #include "model/archive_writer.h"
 
@@ -21,14 +24,33 @@ void note_fixed_batch(const graph::CompiledModel& model) {
           input.cpu.name, input.cpu.shape[0], fmt::join(input.cpu.shape, "x"));
 }
 
+bool is_given(const CompileFlags& flags, std::string_view option) {
+  return std::ranges::find(flags.given, option) != flags.given.end();
+}
+
+// The flags with what the configuration says, and a note about the rest of it.
+Result<CompileFlags> with_config(const CompileArguments& arguments) {
+  CompileFlags flags = arguments.flags;
+  if (arguments.config.empty()) return flags;
+  MILLRACE_ASSIGN_OR_RETURN(const compiler::VendorConfig config,
+                            compiler::read_vendor_config(arguments.config));
+  if (config.batch_size && !is_given(flags, "--batch")) flags.batch = *config.batch_size;
+  if (config.precision && !is_given(flags, "--precision"))
+    flags.precision = graph::name_of(*config.precision);
+  if (!config.ignored.empty())
+    fmt::print("note: {}: without meaning here: {}\n", arguments.config,
+               fmt::join(config.ignored, ", "));
+  return flags;
+}
+
 }  // namespace
 
 Status run_compile(const CompileArguments& arguments) {
   std::error_code error;  // an output that does not exist yet is no other file
   if (std::filesystem::equivalent(arguments.onnx, arguments.output, error))
     return invalid_argument(arguments.output + " is the model itself: choose another output");
-  MILLRACE_ASSIGN_OR_RETURN(const graph::CompiledModel model,
-                            compile_onnx(arguments.onnx, arguments.flags));
+  MILLRACE_ASSIGN_OR_RETURN(const CompileFlags flags, with_config(arguments));
+  MILLRACE_ASSIGN_OR_RETURN(const graph::CompiledModel model, compile_onnx(arguments.onnx, flags));
   const auto form =
       arguments.format == "dir" ? model::ArchiveForm::kDirectory : model::ArchiveForm::kFile;
   CleanInterruption interruption;

@@ -1,4 +1,7 @@
+#include <gmock/gmock.h>
+
 #include <filesystem>
+#include <fstream>
 
 #include "io/file.h"
 #include "tests/cli/cli_fixture.h"
@@ -60,12 +63,56 @@ TEST_F(CliTest, CompileRefusesBadOptionValuesByName) {
                  "WCHN");
   expect_failure(millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--hw-layout", "photo=NCHW"}),
                  "photo");
-  expect_failure(millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--input-shape", "image=1,x"}),
-                 "1,x");
-}
   expect_failure(
       millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--hw-layout", "image=GENERIC:0,2,x"}),
       "write it like GENERIC:0,2,3,1");
+  expect_failure(millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--input-shape", "image=1,x"}),
+                 "1,x");
+}
+
+class VendorConfig : public CliTest {
+ protected:
+  // Compiles with such a "vaiml_config" and returns what was printed.
+  std::string output_with(const std::string& section, std::vector<std::string> flags = {}) {
+    std::ofstream(file("vitisai_config.json"))
+        << R"({"passes": [{"name": "init"}, {"name": "vaiml_partition", "vaiml_config": )"
+        << section << R"(}], "target": "VAIML"})";
+    std::vector<std::string> arguments = {"compile",     kGlyphsOnnx, "-o",
+                                          file("a.rai"), "--config",  file("vitisai_config.json")};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    const ProgramResult result = millrace(arguments);
+    return result.exit_code == 0 ? result.out : result.err;
+  }
+};
+
+TEST_F(VendorConfig, WhatMeansSomethingHereAppliesAndTheRestIsReported) {
+  const std::string output = output_with(
+      R"({"device": "ve2", "dp_size": 3, "enable_f32_to_bf16_conversion": true,
+          "optimize_level": 2})");
+  EXPECT_THAT(output, testing::HasSubstr("bf16, batch 3"));
+  EXPECT_THAT(output, testing::HasSubstr("without meaning here: device, optimize_level\n"));
+}
+
+TEST_F(VendorConfig, FlagsTakePrecedence) {
+  EXPECT_THAT(output_with(R"({"dp_size": 3, "enable_f32_to_bf16_conversion": true})",
+                          {"--batch", "2", "--precision", "fp32"}),
+              testing::HasSubstr("fp32, batch 2"));
+}
+
+TEST_F(VendorConfig, WhatMakesNoSenseIsRefusedWithTheReason) {
+  EXPECT_THAT(output_with(R"({"dp_size": 0})"), testing::HasSubstr("\"dp_size\" takes a number"));
+  EXPECT_THAT(output_with(R"({"enable_f32_to_bf16_conversion": "yes"})"),
+              testing::HasSubstr("takes true or false"));
+  EXPECT_THAT(output_with("[]"), testing::HasSubstr("\"vaiml_config\" takes an object"));
+  EXPECT_THAT(output_with("{"), testing::HasSubstr("it is no JSON object"));
+  std::ofstream(file("other.json")) << "{}";
+  expect_failure(
+      millrace({"compile", kGlyphsOnnx, "-o", file("a.rai"), "--config", file("other.json")}),
+      "has no object \"vaiml_config\"");
+  expect_failure(
+      millrace({"compile", kGlyphsOnnx, "-o", file("a.rai"), "--config", "missing.json"}),
+      "missing.json");
+}
 
 TEST_F(CliTest, CompilePutsOperatorsOnTheCpu) {
   const std::string form = compiled("glyphs", {"--cpu-ops", "GlobalPool", "--format", "dir"});
