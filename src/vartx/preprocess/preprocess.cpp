@@ -5,9 +5,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "vartx/frame_layout.h"
-#include "vartx/picture_formats.h"
-#include "vartx/preprocess_config.h"
+#include "vartx/buffers/frame_layout.h"
+#include "vartx/preprocess/picture_formats.h"
+#include "vartx/preprocess/preprocess_config.h"
 #include "vartx/value_or_throw.h"
 #include "vision/preprocess/preprocess.h"
 

@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "vartx/mapped_buffer.h"
+#include "vartx/buffers/mapped_buffer.h"
 #include "vartx/value_or_throw.h"
 
 namespace vart {

@@ -1,4 +1,4 @@
-#include "vartx/model_tensors.h"
+#include "vartx/postprocess/model_tensors.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

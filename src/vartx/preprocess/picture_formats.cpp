@@ -1,4 +1,4 @@
-#include "vartx/picture_formats.h"
+#include "vartx/preprocess/picture_formats.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "vartx/metaconvert_config.h"
+#include "vartx/overlay/metaconvert_config.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "vartx/postprocess_config.h"
+#include "vartx/postprocess/postprocess_config.h"
 
 #include <fmt/format.h>
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "vartx/frame_geometry.h"
-#include "vartx/infer_result_impl.h"
-#include "vartx/postprocess_function.h"
+#include "vartx/postprocess/postprocess_function.h"
+#include "vartx/results/frame_geometry.h"
+#include "vartx/results/infer_result_impl.h"
 #include "vartx/value_or_throw.h"
 #include "vision/postprocess/ssd.h"
 #include "vision/postprocess/suppression.h"

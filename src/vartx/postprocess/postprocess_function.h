@@ -7,8 +7,8 @@
 
 #include "vart/vart_inferresult.hpp"
 #include "vart/vart_postprocess_types.hpp"
-#include "vartx/model_tensors.h"
-#include "vartx/postprocess_config.h"
+#include "vartx/postprocess/model_tensors.h"
+#include "vartx/postprocess/postprocess_config.h"
 
 namespace millrace::vartx {
 

@@ -1,4 +1,4 @@
-#include "vartx/labels.h"
+#include "vartx/postprocess/labels.h"
 
 #include <fmt/format.h>
 

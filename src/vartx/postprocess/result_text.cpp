@@ -1,4 +1,4 @@
-#include "vartx/result_text.h"
+#include "vartx/postprocess/result_text.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "vartx/mapped_buffer.h"
+#include "vartx/buffers/mapped_buffer.h"
 
 #include <stdexcept>
 #include <utility>

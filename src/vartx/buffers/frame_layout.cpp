@@ -1,4 +1,4 @@
-#include "vartx/frame_layout.h"
+#include "vartx/buffers/frame_layout.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "vartx/preprocess_config.h"
+#include "vartx/preprocess/preprocess_config.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "vartx/json_config.h"
-#include "vartx/picture_formats.h"
+#include "vartx/preprocess/picture_formats.h"
 
 namespace millrace::vartx {
 namespace {

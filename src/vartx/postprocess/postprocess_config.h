@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "vartx/json_config.h"
-#include "vartx/labels.h"
+#include "vartx/postprocess/labels.h"
 #include "vision/postprocess/grids.h"
 
 namespace millrace::vartx {

@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "vartx/frame_geometry.h"
-#include "vartx/infer_result_impl.h"
+#include "vartx/results/frame_geometry.h"
+#include "vartx/results/infer_result_impl.h"
 
 namespace vart {
 namespace {

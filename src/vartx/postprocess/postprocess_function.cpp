@@ -1,4 +1,4 @@
-#include "vartx/postprocess_function.h"
+#include "vartx/postprocess/postprocess_function.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "vartx/overlay_canvas.h"
+#include "vartx/overlay/overlay_canvas.h"
 
 #include <fmt/format.h>
 

@@ -3,9 +3,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "vartx/infer_result_impl.h"
-#include "vartx/metaconvert_config.h"
-#include "vartx/overlay_shapes.h"
+#include "vartx/overlay/metaconvert_config.h"
+#include "vartx/overlay/overlay_shapes.h"
+#include "vartx/results/infer_result_impl.h"
 
 namespace vart {
 

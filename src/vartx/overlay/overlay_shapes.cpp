@@ -1,4 +1,4 @@
-#include "vartx/overlay_shapes.h"
+#include "vartx/overlay/overlay_shapes.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "vartx/frame_geometry.h"
+#include "vartx/results/frame_geometry.h"
 
 namespace millrace::vartx {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "memory/buffer_handle.h"
-#include "vartx/frame_layout.h"
-#include "vartx/mapped_buffer.h"
+#include "vartx/buffers/frame_layout.h"
+#include "vartx/buffers/mapped_buffer.h"
 #include "vartx/value_or_throw.h"
 
 namespace vart {

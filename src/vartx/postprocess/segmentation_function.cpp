@@ -3,8 +3,8 @@
 
 #include <stdexcept>
 
-#include "vartx/infer_result_impl.h"
-#include "vartx/postprocess_function.h"
+#include "vartx/postprocess/postprocess_function.h"
+#include "vartx/results/infer_result_impl.h"
 #include "vartx/value_or_throw.h"
 #include "vision/postprocess/segmentation.h"
 

@@ -1,4 +1,4 @@
-#include "vartx/frame_geometry.h"
+#include "vartx/results/frame_geometry.h"
 
 #include <fmt/format.h>
 

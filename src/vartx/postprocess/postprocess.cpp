@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "vartx/json_config.h"
-#include "vartx/model_tensors.h"
-#include "vartx/postprocess_config.h"
-#include "vartx/postprocess_function.h"
-#include "vartx/result_text.h"
+#include "vartx/postprocess/model_tensors.h"
+#include "vartx/postprocess/postprocess_config.h"
+#include "vartx/postprocess/postprocess_function.h"
+#include "vartx/postprocess/result_text.h"
 
 namespace vart {
 

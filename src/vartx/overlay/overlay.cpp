@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "vartx/overlay_canvas.h"
+#include "vartx/overlay/overlay_canvas.h"
 
 namespace vart {
 

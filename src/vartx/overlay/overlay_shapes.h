@@ -8,7 +8,7 @@
 
 #include "vart/vart_inferresult_types.hpp"
 #include "vart/vart_overlay_types.hpp"
-#include "vartx/metaconvert_config.h"
+#include "vartx/overlay/metaconvert_config.h"
 
 namespace millrace::vartx {
 
