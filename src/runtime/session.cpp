@@ -41,9 +41,10 @@ Status session_closed() {
 }
 
 // Null stands for the lanes of the device.
-std::shared_ptr<queue::Lanes> lanes_for(const ColumnMap& map, const Placement& placement) {
-  if (!placement.start_column) return nullptr;
-  return lane_bound_to(map.core_of(ColumnMap::group_of(*placement.start_column)));
+std::shared_ptr<queue::Lanes> lanes_for(const std::optional<Placement>& placement,
+                                        const ColumnMap& map) {
+  if (!placement || !placement->start_column) return nullptr;
+  return lane_bound_to(map.core_of(ColumnMap::group_of(*placement->start_column)));
 }
 
 // Whether an observer is registered for the events of base/hooks.h.
@@ -343,13 +344,15 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<device::Device>
                                         options.max_concurrent_runs, kMaxConcurrentRuns));
   if (options.max_lanes < 1) return invalid_argument("max_lanes is 0: jobs need one");
   MILLRACE_ASSIGN_OR_RETURN(const ColumnMap map, ColumnMap::of_process());
-  MILLRACE_ASSIGN_OR_RETURN(
-      ColumnClaimPtr columns,
-      claim_columns(map, options.placement,
-                    fmt::format("{} (model \"{}\")", options.name, program->model().name)));
+  ColumnClaimPtr columns;
+  if (options.placement) {
+    MILLRACE_ASSIGN_OR_RETURN(columns, claim_columns(map, *options.placement,
+                                                     fmt::format("{} (model \"{}\")", options.name,
+                                                                 program->model().name)));
+  }
   MILLRACE_ASSIGN_OR_RETURN(
       std::shared_ptr<Executor> executor,
-      Executor::of(std::move(device), std::move(program), lanes_for(map, options.placement)));
+      Executor::of(std::move(device), std::move(program), lanes_for(options.placement, map)));
   // The number of lanes limits what the session uses, for good.
   MILLRACE_RETURN_IF_ERROR(executor->lanes().fill_up());
   auto impl = std::make_unique<Impl>(std::move(columns), std::move(executor), options);

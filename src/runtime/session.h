@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/status.h"
@@ -33,7 +34,8 @@ struct SessionOptions {
   std::string name = "a session";  // for messages and logs
   // Lanes that its jobs, synchronous ones too, may hold at the same time; at least 1.
   uint32_t max_lanes = kMaxConcurrentRuns;
-  Placement placement = {};
+  // None: it has no columns and uses every lane of the device.
+  std::optional<Placement> placement = {};
   std::shared_ptr<Profile> profile = nullptr;  // of the program, notified of every job; may be null
   // A job that runs without progress for this long is given up (kHung); its lane is replaced, and
   // the jobs behind it run. Zero: never. MILLRACE_WATCHDOG, if it is set, shortens it. With it,

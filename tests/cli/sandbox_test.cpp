@@ -11,6 +11,8 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "cli/sandbox_filter.h"
@@ -117,6 +119,19 @@ TEST_F(SandboxTest, RunsAsWithoutIt) {
     ASSERT_TRUE(bytes.ok());
     EXPECT_EQ(*bytes, *expected);
   }
+}
+
+// Columns belong to programs of the board; the tool takes none, in the sandbox or out of it.
+TEST_F(SandboxTest, NeedsNoTableOfColumns) {
+  const char* const set = std::getenv("MILLRACE_COLUMN_TABLE");
+  const std::string before = set == nullptr ? "" : set;
+  ::setenv("MILLRACE_COLUMN_TABLE", file("columns").c_str(), 1);
+  const ProgramResult plain = run_with({"--top", "3"});
+  const ProgramResult limited = run_with({"--sandbox", "--top", "3"});
+  ::setenv("MILLRACE_COLUMN_TABLE", before.c_str(), 1);
+  EXPECT_EQ(limited.exit_code, 0) << limited.err;
+  EXPECT_EQ(limited.out, plain.out);
+  EXPECT_FALSE(std::filesystem::exists(file("columns")));
 }
 
 TEST_F(SandboxTest, ReportsTheFailuresOfTheChildAsItsOwn) {

@@ -28,7 +28,7 @@ constexpr uint32_t kDeviceLanes = 2;  // of the fixture
 class BoundSession : public GatedSession {
  protected:
   std::unique_ptr<Session> make_bound(uint32_t start_column) {
-    return make_session({.placement = {.start_column = start_column}});
+    return make_session({.placement = Placement{.start_column = start_column}});
   }
   static uint32_t budget() { return static_cast<uint32_t>(topology().core_budget); }
 
@@ -51,7 +51,7 @@ TEST_F(BoundSession, JobsRunOnTheCoreOfTheirGroup) {
 
 TEST_F(BoundSession, WithoutAStartColumnJobsRunOnTheLanesOfTheDevice) {
   EXPECT_EQ(make_session()->lane_count(), kDeviceLanes);
-  EXPECT_EQ(make_session({.placement = {.exclusive = true}})->lane_count(), kDeviceLanes);
+  EXPECT_EQ(make_session({.placement = Placement{.exclusive = true}})->lane_count(), kDeviceLanes);
 }
 
 TEST_F(BoundSession, GroupsOfOneCoreTakeTurns) {
@@ -90,8 +90,8 @@ TEST_F(BoundSession, DoesNotWaitForTheLanesOfTheDevice) {
 TEST_F(BoundSession, SharesItsProgramWithSessionsElsewhere) {
   const auto program =
       device_->load(std::make_shared<graph::CompiledModel>(test::tiny_model())).value();
-  const auto on_first = Session::create(device_, program, {.placement = {0}}).value();
-  const auto on_next = Session::create(device_, program, {.placement = {4}}).value();
+  const auto on_first = Session::create(device_, program, {.placement = Placement{0}}).value();
+  const auto on_next = Session::create(device_, program, {.placement = Placement{4}}).value();
   const auto unbound = Session::create(device_, program).value();
   faults().release();
   for (Session* session : {on_first.get(), on_next.get(), unbound.get()}) {
@@ -117,10 +117,10 @@ TEST_F(BoundSession, ThereIsOneThreadPerCoreInUseWhateverTheNumberOfSessions) {
 TEST_F(BoundSession, ExclusiveColumnsAreRefusedToOthersUntilTheSessionIsGone) {
   const auto program =
       device_->load(std::make_shared<graph::CompiledModel>(test::tiny_model())).value();
-  SessionOptions options{.placement = {.start_column = 8, .exclusive = true}};
+  SessionOptions options{.placement = Placement{.start_column = 8, .exclusive = true}};
   options.name = "mill";
   std::unique_ptr<Session> session = Session::create(device_, program, options).value();
-  const Status refused = Session::create(device_, program, {.placement = {8}}).status();
+  const Status refused = Session::create(device_, program, {.placement = Placement{8}}).status();
   EXPECT_EQ(refused.code(), StatusCode::kBusy);
   EXPECT_THAT(refused.message(), HasSubstr("mill (model \"tiny\") is on columns 8 to 11"));
   session.reset();
@@ -131,7 +131,7 @@ TEST_F(BoundSession, RefusesColumnsThatAreNotThere) {
   const auto program =
       device_->load(std::make_shared<graph::CompiledModel>(test::tiny_model())).value();
   const Status refused =
-      Session::create(device_, program, {.placement = {map_.columns()}}).status();
+      Session::create(device_, program, {.placement = Placement{map_.columns()}}).status();
   EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
 }
 
