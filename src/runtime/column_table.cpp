@@ -120,7 +120,17 @@ ColumnTable* ColumnTable::open(const std::string& path) {
   }
   auto* const table = new ColumnTable;  // never destroyed, as its file must not be closed
   table->fd_ = fd.release();
+  table->device_ = info.st_dev;
+  table->inode_ = info.st_ino;
   return table;
+}
+
+// Programs may close all descriptors and open files of their own under the same numbers; and new
+// processes do not see a file without a name, as a login manager removes it at the last logout.
+bool ColumnTable::is_intact() const noexcept {
+  struct stat info = {};
+  return ::fstat(fd_, &info) == 0 && info.st_dev == device_ && info.st_ino == inode_ &&
+         info.st_nlink == 1;
 }
 
 bool ColumnTable::lock_turn() const noexcept {
@@ -136,7 +146,12 @@ bool ColumnTable::lock_turn() const noexcept {
 ColumnTable::Turn::Turn()
     : table_([]() -> ColumnTable* {
         ColumnTable* const table = of_process();
-        if (table == nullptr || table->lock_turn()) return table;
+        if (table == nullptr) return nullptr;
+        if (!table->is_intact()) {
+          log_without_table("the table of columns was closed or removed");
+          return nullptr;
+        }
+        if (table->lock_turn()) return table;
         log_without_table("the table of columns cannot be locked");
         return nullptr;
       }()) {}
@@ -185,9 +200,10 @@ std::optional<uint32_t> ColumnTable::Turn::add(const ColumnUse& use) {
 
 void ColumnTable::remove(uint32_t record) noexcept {
   ColumnTable& table = *of_process();
+  table.own_[record] = false;
+  if (!table.is_intact()) return;
   write_record(table.fd_, record, {});
   set_lock(table.fd_, offset_of(record), sizeof(Record), F_UNLCK);
-  table.own_[record] = false;
 }
 
 }  // namespace millrace::runtime

@@ -10,10 +10,13 @@
 // be asked for. They would be lost if the process closed the file, so it never does.
 //
 // The file is /dev/shm/millrace-columns-<user id>, or what MILLRACE_COLUMN_TABLE names; "off" is
-// none. Where it cannot be used, that is logged once, and each process knows its own claims only.
+// none. Where it cannot be used, or was removed or closed since, that is logged once, and each
+// process knows its own claims only.
 //
 // Requirement: one thread at a time. column_claim.cpp, its only user, has a lock.
 #pragma once
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <optional>
@@ -56,10 +59,13 @@ class ColumnTable {
   ColumnTable() = default;
   static ColumnTable* of_process();
   static ColumnTable* open(const std::string& path);
+  bool is_intact() const noexcept;
   bool lock_turn() const noexcept;
   uint32_t first_free_record() const;
 
   int fd_ = -1;
+  dev_t device_ = 0;  // with the inode: which file fd_ is
+  ino_t inode_ = 0;
   std::vector<bool> own_;  // by record: whether it is of this process
 };
 

@@ -12,6 +12,7 @@
 
 #include "base/unique_fd.h"
 #include "runtime/column_claim.h"
+#include "tests/support/log_capture.h"
 
 namespace millrace::runtime {
 namespace {
@@ -167,6 +168,16 @@ TEST(ColumnTable, ATableWithNonsenseIsReadWithoutHarm) {
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   EXPECT_TRUE(claim({}, true).ok());
+}
+
+// The last one, as it removes the table of the whole program.
+TEST(ColumnTable, IsGivenUpOnceItsFileIsRemoved) {
+  const Holder holder({.start_column = 0, .exclusive = true}, "A");
+  ASSERT_EQ(claim(0, false).status().code(), StatusCode::kBusy);
+  std::filesystem::remove(table.path());
+  const test::LogCapture log;
+  EXPECT_TRUE(claim(0, true).ok());
+  EXPECT_EQ(log.count("within this process only: the table of columns was closed or removed"), 1u);
 }
 
 }  // namespace
