@@ -46,8 +46,8 @@ class PreProcess {
   // means are 0 and the scales and qt_fctr are 1. kernel-name and the memory banks are ignored.
   // Two keys are this library's own: output-type, INT8 or UINT8 for 8-bit formats, and
   // resize-filter, AUTO, BILINEAR or AREA. Throws std::invalid_argument for text that is no JSON
-  // object and for a value that is not what its key takes. Names are in upper case; numbers and
-  // booleans may be quoted.
+  // object and for a value that is not what its key takes. Names may be in either case, numbers
+  // and booleans may be quoted.
   PreProcess(PreProcessImplType type, std::string& json_data, std::shared_ptr<Device> device);
   explicit PreProcess(std::shared_ptr<PreProcessImplBase> impl);
 

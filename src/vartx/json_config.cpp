@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -53,6 +52,15 @@ bool is_empty_text(const json& value) {
   std::string shown = value.dump();
   if (shown.size() > kLongest) shown = shown.substr(0, kLongest) + "...";
   throw std::invalid_argument(fmt::format("\"{}\": {} is not {}", path, shown, wanted));
+}
+
+// The library copies and prints values recursively, so that depth costs stack.
+bool refuse_depth(int depth, json::parse_event_t, const json&) {
+  constexpr int kDeepest = 64;
+  if (depth > kDeepest)
+    throw std::invalid_argument(
+        fmt::format("the configuration is nested more than {} levels deep", kDeepest));
+  return true;
 }
 
 float number_in(const json& value, const std::string& path) {
@@ -128,7 +136,7 @@ JsonConfig JsonConfig::parse(const std::string& text) {
   if (trimmed(text).empty()) return {};
   json value;
   try {
-    value = json::parse(text);
+    value = json::parse(text, refuse_depth);
   } catch (const json::exception& error) {
     throw std::invalid_argument(fmt::format("the configuration is no JSON text: {}", error.what()));
   }

@@ -42,6 +42,18 @@ std::vector<std::vector<float>> frame(const std::vector<Found>& boxes) {
   return {values};
 }
 
+TEST(Detection, WithoutAnchorsACellHasOneBox) {
+  const auto found = [](const std::string& count) {
+    const std::string json = R"({"model-params": {"is-obj-score-included": true,
+        "grid-shape": [[4, 4]], "anchors": [], "num-anchorboxes": [)" +
+                             count + R"(], "input-layout": "NHWC", "output-layout": "NHC"}})";
+    return test::run(PostProcessType::NMS, json, kTensors, frame({{6, 0.25F, 0.75F}})).size();
+  };
+  EXPECT_EQ(found("0"), 1u);
+  EXPECT_EQ(found("1"), 1u);
+  EXPECT_THROW(found("3"), std::invalid_argument);
+}
+
 TEST(Detection, BoxesArePixelsOfTheModelsInput) {
   const auto results = test::run(PostProcessType::NMS, kGrid, kTensors, frame({{6, 0.25F, 0.75F}}));
   ASSERT_THAT(results, SizeIs(1));

@@ -121,5 +121,12 @@ TEST(JsonConfig, TextThatIsNoObjectIsRefused) {
   EXPECT_THROW(JsonConfig::parse("{\"a\": 1e999}"), std::invalid_argument);
 }
 
+TEST(JsonConfig, TextNestedDeeplyIsRefused) {
+  const std::string deep(200'000, '[');
+  EXPECT_THROW(JsonConfig::parse("{\"topk\": " + deep), std::invalid_argument);
+  EXPECT_THROW(JsonConfig::parse("{\"topk\": " + deep + std::string(deep.size(), ']') + "}"),
+               std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace millrace::vartx

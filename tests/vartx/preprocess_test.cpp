@@ -263,8 +263,10 @@ TEST_F(PreProcessTest, AspectRatioIsKeptOnlyWhereTheConfigurationAsksForIt) {
   const auto type = [&](const char* json) {
     return make(json).get_preprocess_info().preprocess_type;
   };
-  EXPECT_EQ(type(R"({"resizing-type": "PANSCAN"})"), PreProcessType::PANSCAN);
-  EXPECT_EQ(type(R"({"resizing-type": "PANSCAN", "maintain-aspect-ratio": "false"})"),
+  EXPECT_EQ(type(R"({"resizing-type": "panscan", "maintain-aspect-ratio": "true"})"),
+            PreProcessType::PANSCAN);
+  EXPECT_EQ(type(R"({"resizing-type": "PANSCAN"})"), PreProcessType::DEFAULT);
+  EXPECT_EQ(type(R"({"resizing-type": "whatever", "maintain-aspect-ratio": "false"})"),
             PreProcessType::DEFAULT);
 }
 
@@ -274,7 +276,8 @@ TEST_F(PreProcessTest, ConfigurationsThatCannotBeAreRefused) {
   EXPECT_THAT(refusal("[]"), HasSubstr("no JSON object"));
   EXPECT_THAT(refusal(R"({"mean-g": "much"})"), HasSubstr("\"mean-g\": \"much\""));
   EXPECT_THAT(refusal(R"({"colour-format": "PINK"})"), HasSubstr("\"PINK\" is no format"));
-  EXPECT_THAT(refusal(R"({"resizing-type": "CROP"})"), HasSubstr("none of LETTERBOX PANSCAN"));
+  EXPECT_THAT(refusal(R"({"resizing-type": "CROP", "maintain-aspect-ratio": 1})"),
+              HasSubstr("none of DEFAULT LETTERBOX PANSCAN"));
   EXPECT_THAT(refusal(R"({"output-type": 8})"), HasSubstr("none of INT8 UINT8"));
   EXPECT_THAT(refusal(R"({"resize-filter": "CUBIC"})"), HasSubstr("none of AUTO BILINEAR AREA"));
   EXPECT_THAT(reason([&] { make("", static_cast<PreProcessImplType>(9)); }), HasSubstr("the type"));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
 
 #include "vartx/postprocess/postprocess_function.h"
@@ -51,11 +52,18 @@ std::vector<uint32_t> anchor_counts(const ModelParams& model) {
     counts.assign(grids, static_cast<uint32_t>(model.anchors.size() / grids));
   uint64_t sum = 0;
   for (const uint32_t count : counts) sum += count;
-  if (counts.size() != grids || sum != model.anchors.size())
+  const bool each_has_one = std::ranges::none_of(counts, [](uint32_t count) { return count == 0; });
+  if (counts.size() != grids || sum != model.anchors.size() || !each_has_one)
     throw std::invalid_argument(
         fmt::format("{} anchors and {} numbers of \"num-anchorboxes\" do not fit {} grids",
                     model.anchors.size(), model.boxes_per_cell.size(), grids));
   return counts;
+}
+
+// Without anchors a cell has one box, which programs say as 0 or 1, or leave out.
+void check_no_anchors(const ModelParams& model) {
+  if (std::ranges::any_of(model.boxes_per_cell, [](uint32_t count) { return count > 1; }))
+    throw std::invalid_argument("\"num-anchorboxes\" above 1 need \"anchors\"");
 }
 
 void scale_to_pixels(vision::GridSet& set) {
@@ -76,7 +84,10 @@ vision::GridSet grid_set(const ModelParams& model, const ModelTensors& tensors,
   vision::GridSet set{input.width, input.height, {}};
   for (const ModelParams::GridShape& shape : model.grid_shapes)
     set.grids.push_back({shape.rows, shape.columns, {}});
-  if (model.anchors.empty()) return set;
+  if (model.anchors.empty()) {
+    check_no_anchors(model);
+    return set;
+  }
   const std::vector<uint32_t> counts = anchor_counts(model);
   auto next = model.anchors.begin();
   for (size_t i = 0; i < set.grids.size(); ++i) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <iostream>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -105,9 +104,10 @@ PostProcess::PostProcess(std::shared_ptr<PostProcessImplBase> impl) : impl_(std:
 void PostProcess::set_config(std::vector<TensorInfo>& info, uint32_t batch_size) {
   if (batch_size == 0) throw std::invalid_argument("set_config: a batch of no frames");
   ModelTensors tensors = millrace::vartx::sort_tensors(info);
+  std::vector<std::vector<float>> values(tensors.outputs.size());
   impl_->function = millrace::vartx::make_function(impl_->type, impl_->config, tensors);
   impl_->tensors = std::move(tensors);
-  impl_->values.resize(impl_->tensors.outputs.size());
+  impl_->values = std::move(values);
   impl_->batch_size = batch_size;
 }
 

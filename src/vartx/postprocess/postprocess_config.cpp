@@ -66,7 +66,7 @@ ModelParams read_model_params(const JsonConfig& json) {
   params.grid_shapes = read_grid_shapes(json);
   params.anchors = read_anchors(json);
   for (const int64_t count : json.integers("num-anchorboxes"))
-    params.boxes_per_cell.push_back(count_in(static_cast<double>(count), "num-anchorboxes", 1));
+    params.boxes_per_cell.push_back(count_in(static_cast<double>(count), "num-anchorboxes", 0));
   params.input_layout = first_or_empty(json.texts("input-layout"));
   params.output_layouts = json.texts("output-layout");
   params.has_objectness = json.boolean("is-obj-score-included", false);

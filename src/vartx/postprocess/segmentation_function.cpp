@@ -1,6 +1,7 @@
 // Segmentation: one result per frame, with a class map for each output tensor.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "vartx/postprocess/postprocess_function.h"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <boost/algorithm/string/predicate.hpp>
 #include <initializer_list>
 #include <stdexcept>
 #include <string_view>
@@ -28,7 +29,7 @@ Value named(const JsonConfig& json, const char* key, Value fallback, Names<Value
   const std::string text = json.text(key, "");
   if (text.empty()) return fallback;
   for (const auto& [name, value] : names)
-    if (text == name) return value;
+    if (boost::algorithm::iequals(text, name)) return value;
   std::string known;
   for (const auto& [name, value] : names) known += fmt::format(" {}", name);
   throw std::invalid_argument(fmt::format("\"{}\": \"{}\" is none of{}", key, text, known));
@@ -44,10 +45,11 @@ VideoFormat colour_format(const JsonConfig& json) {
 }
 
 PreProcessType preprocess_type(const JsonConfig& json) {
-  const auto type =
-      named(json, "resizing-type", PreProcessType::DEFAULT,
-            {{"LETTERBOX", PreProcessType::LETTERBOX}, {"PANSCAN", PreProcessType::PANSCAN}});
-  return json.boolean("maintain-aspect-ratio", true) ? type : PreProcessType::DEFAULT;
+  if (!json.boolean("maintain-aspect-ratio", false)) return PreProcessType::DEFAULT;
+  return named(json, "resizing-type", PreProcessType::DEFAULT,
+               {{"DEFAULT", PreProcessType::DEFAULT},
+                {"LETTERBOX", PreProcessType::LETTERBOX},
+                {"PANSCAN", PreProcessType::PANSCAN}});
 }
 
 ::vart::PreProcessInfo info_in(const JsonConfig& json) {
