@@ -1,5 +1,6 @@
 #include "pl/kernel_run.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/cancellation.h"
@@ -7,6 +8,9 @@
 #include "base/thread.h"
 
 namespace millrace::pl {
+
+// Programs pass the largest number for as long as it takes; as nanoseconds it would overflow.
+constexpr std::chrono::hours kLongestWait{24 * 365};
 
 Result<std::shared_ptr<KernelRun>> KernelRun::start(KernelCall call) {
   const std::shared_ptr<KernelRun> made(new KernelRun(std::move(call)));
@@ -38,7 +42,7 @@ std::optional<Status> KernelRun::wait(std::optional<std::chrono::milliseconds> t
   std::unique_lock lock(mutex_);
   const auto has_ended = [this] { return result_.has_value(); };
   if (timeout)
-    ended_.wait_for(lock, *timeout, has_ended);
+    ended_.wait_for(lock, std::min<std::chrono::milliseconds>(*timeout, kLongestWait), has_ended);
   else
     ended_.wait(lock, has_ended);
   return result_;

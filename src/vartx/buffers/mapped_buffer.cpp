@@ -27,6 +27,7 @@ uint64_t MappedBuffer::device_address() const noexcept {
 }
 
 void MappedBuffer::map(DataMapFlags flags) {
+  check_or_throw(buffer_.check_file(), "map");
   if (has(flags, DataMapFlags::WRITE)) {
     if (!buffer_.writable())
       throw std::runtime_error("map: the descriptor of this memory allows reading only");

@@ -22,7 +22,7 @@ class MappedBuffer {
   uint64_t device_address() const noexcept;
 
   // Makes what the device wrote visible to the host, for READ. Throws std::runtime_error where
-  // WRITE is asked for and the memory can only be read.
+  // WRITE is asked for and the memory can only be read, and where the file behind it was truncated.
   void map(::vart::DataMapFlags flags);
   // Makes what the host wrote visible to the device, after a map for WRITE; else does nothing.
   void unmap();

@@ -51,6 +51,7 @@ void InferResult::add_child(std::shared_ptr<InferResult> child) {
   for (std::shared_ptr<InferResult> above = self; above != nullptr; above = above->get_parent())
     if (above == child)
       throw std::invalid_argument("add_child: the child is the node itself or above it");
+  impl_->children.reserve(impl_->children.size() + 1);  // what follows cannot fail
   if (const std::shared_ptr<InferResult> former = child->get_parent())
     std::erase(former->impl_->children, child);
   child->impl_->parent = self;
