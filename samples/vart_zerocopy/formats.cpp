@@ -94,8 +94,7 @@ PictureFormat picture_format(const vart::Runner& runner, const vart::NpuTensorIn
     refuse(input, "no picture format has these elements; --non-zero-copy takes the CPU view");
   picture.height = input.shape[arrangement.height_at];
   picture.width = input.shape[arrangement.width_at];
-  if (input.tensor_type == vart::TensorType::HW)
-    picture.quantisation = 1 / positive_scale(runner, input);
+  picture.quantisation = 1 / positive_scale(runner, input);
   return picture;
 }
 
