@@ -37,7 +37,7 @@ Status JobTask::run(queue::RunControl& control) noexcept {
     times_->mark_start();
   if (frames_ == 0) return {StatusCode::kOutOfMemory, "no memory for the tensors of the job"};
   BoundaryConversions conversions;
-  const Status status = run_bound(control, conversions);
+  Status status = run_bound(control, conversions);
   if (conversions.tensors != 0) {
     converted_bytes_.store(conversions.bytes, std::memory_order_relaxed);
     converted_tensors_.store(conversions.tensors, std::memory_order_relaxed);
