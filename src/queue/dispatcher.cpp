@@ -84,8 +84,13 @@ std::shared_ptr<Monitor> Dispatcher::Impl::begin_watch() noexcept {
   return monitor_;
 }
 
+// stop() may have come in between: then nobody else takes this object out of the monitor's list.
 void Dispatcher::Impl::ask(Monitor& monitor) noexcept {
   monitor.call_at(std::chrono::steady_clock::now() + patience_, shared_from_this());
+  Lock lock(mutex_);
+  if (!stopping_) return;
+  lock.unlock();
+  monitor.forget(*this);
 }
 
 bool Dispatcher::Impl::is_busy() const noexcept {

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "queue/monitor.h"
 #include "queue/strand.h"
 #include "tests/support/gate.h"
 #include "tests/support/library_threads.h"
@@ -207,6 +208,30 @@ TEST_F(ImpatientDispatcher, ThereAreOnlySoManyThreads) {
   gate.open();
   for (const std::unique_ptr<Strand>& strand : strands) strand->drain();
   EXPECT_EQ(inside, Dispatcher::kMaxThreads + 1);
+}
+
+// It would ask for its next look at a dispatcher that is no more.
+TEST(Dispatcher, MayEndWhileTheMonitorLooksAtIt) {
+  auto monitor = Monitor::instance();
+  test::TaskGate look, calls;
+  set_log_sink(
+      [&](LogLevel, std::string_view, std::string_view line) {
+        if (line.find("there are no more threads") != std::string_view::npos) look.pass();
+      },
+      LogLevel::kDebug);
+  auto dispatcher = std::make_shared<Dispatcher>(std::chrono::milliseconds(200));
+  std::vector<std::unique_ptr<Strand>> strands;
+  for (size_t i = 0; i <= Dispatcher::kMaxThreads; ++i) {
+    strands.push_back(std::make_unique<Strand>("a strand", dispatcher));
+    post(*strands.back(), [&] { calls.pass(); });
+  }
+  look.await_arrivals(1);
+  calls.open();
+  strands.clear();
+  dispatcher.reset();
+  look.open();
+  monitor.reset();  // waits for its thread
+  set_log_sink({});
 }
 
 TEST_F(ImpatientDispatcher, WithoutAnotherThreadTheOthersWait) {
