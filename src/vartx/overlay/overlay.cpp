@@ -7,10 +7,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "vartx/buffers/mapped_frame.h"
 #include "vartx/overlay/overlay_canvas.h"
 
 namespace vart {
 
+using millrace::vartx::MappedFrame;
 using millrace::vartx::OverlayCanvas;
 using millrace::vartx::TextStyle;
 
@@ -22,21 +24,8 @@ class OverlayImplBase {
 
 namespace {
 
-// A mapping of the frame that ends with the drawing, however that ends.
-class DrawableFrame {
- public:
-  explicit DrawableFrame(VideoFrame& frame) : frame_(frame), mapped_(frame.map(kReadAndWrite)) {}
-  ~DrawableFrame() { frame_.unmap(); }
-  DrawableFrame(const DrawableFrame&) = delete;
-  DrawableFrame& operator=(const DrawableFrame&) = delete;
-  const VideoFrameMapInfo& info() const { return mapped_; }
-
- private:
-  static constexpr auto kReadAndWrite = static_cast<DataMapFlags>(
-      static_cast<int>(DataMapFlags::READ) | static_cast<int>(DataMapFlags::WRITE));
-  VideoFrame& frame_;
-  const VideoFrameMapInfo& mapped_;
-};
+constexpr auto kReadAndWrite = static_cast<DataMapFlags>(static_cast<int>(DataMapFlags::READ) |
+                                                         static_cast<int>(DataMapFlags::WRITE));
 
 cv::Point2d point_of(const OverlayCoordinates& point) {
   return {static_cast<double>(point.x), static_cast<double>(point.y)};
@@ -114,7 +103,7 @@ Overlay::Overlay(OverlayImplType type, std::shared_ptr<Device> device)
 }
 
 void Overlay::draw_overlay(VideoFrame& frame, OverlayShapeInfo& shapes) {
-  const DrawableFrame drawable(frame);
+  const MappedFrame drawable(frame, kReadAndWrite);
   OverlayCanvas canvas(drawable.info());
   draw_all(canvas, shapes.rect_params);
   draw_all(canvas, shapes.line_params);

@@ -5,10 +5,11 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/value_or_throw.h"
 #include "vartx/buffers/frame_layout.h"
+#include "vartx/buffers/mapped_frame.h"
 #include "vartx/preprocess/picture_formats.h"
 #include "vartx/preprocess/preprocess_config.h"
-#include "vartx/value_or_throw.h"
 #include "vision/preprocess/preprocess.h"
 
 namespace vart {
@@ -16,8 +17,9 @@ namespace vart {
 namespace vision = millrace::vision;
 using millrace::invalid_argument;
 using millrace::Result;
+using millrace::value_or_throw;
+using millrace::vartx::MappedFrame;
 using millrace::vartx::PreProcessConfig;
-using millrace::vartx::value_or_throw;
 
 class PreProcessImplBase {
  public:
@@ -32,21 +34,6 @@ class PreProcessImplBase {
 namespace {
 
 constexpr const char* kWhat = "PreProcess";
-
-// A frame that is mapped for as long as this lives.
-class Mapped {
- public:
-  Mapped(VideoFrame& frame, DataMapFlags flags) : frame_(frame), info_(frame.map(flags)) {}
-  Mapped(const Mapped&) = delete;
-  Mapped& operator=(const Mapped&) = delete;
-  ~Mapped() { frame_.unmap(); }
-
-  const VideoFrameMapInfo& info() const { return info_; }
-
- private:
-  VideoFrame& frame_;
-  const VideoFrameMapInfo& info_;
-};
 
 std::shared_ptr<PreProcessImplBase> make(PreProcessImplType type, const std::string& json,
                                          std::shared_ptr<Device> device) {
@@ -116,8 +103,8 @@ Result<vision::Geometry> run(const PreProcessConfig& config, const PreProcessOp&
   if (op.out_frame == nullptr) return invalid_argument("the output frame is null");
   if (op.in_frame == op.out_frame)
     return invalid_argument("the output frame is the input frame, too");
-  const Mapped in(*op.in_frame, DataMapFlags::READ);
-  const Mapped out(*op.out_frame, DataMapFlags::WRITE);
+  const MappedFrame in(*op.in_frame, DataMapFlags::READ);
+  const MappedFrame out(*op.out_frame, DataMapFlags::WRITE);
   vision::SourcePicture source;
   MILLRACE_ASSIGN_OR_RETURN(source.format, millrace::vartx::source_format(in.info().fmt));
   set_planes(source, in.info());
