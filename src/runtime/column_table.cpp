@@ -133,6 +133,7 @@ bool ColumnTable::is_intact() const noexcept {
          info.st_nlink == 1;
 }
 
+// Polls, because the system call that waits for such a lock takes no timeout.
 bool ColumnTable::lock_turn() const noexcept {
   const auto limit = std::chrono::steady_clock::now() + kTurnPatience;
   while (!set_lock(fd_, kTurnByte, 1, F_WRLCK)) {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "vartx/value_or_throw.h"
+#include "base/value_or_throw.h"
 
 namespace millrace::vartx {
 namespace {

@@ -3,15 +3,15 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/value_or_throw.h"
 #include "vartx/buffers/mapped_buffer.h"
-#include "vartx/value_or_throw.h"
 
 namespace vart {
 
+using millrace::value_or_throw;
 using millrace::memory::Buffer;
 using millrace::memory::BufferKind;
 using millrace::vartx::MappedBuffer;
-using millrace::vartx::value_or_throw;
 
 class MemoryImplBase {
  public:

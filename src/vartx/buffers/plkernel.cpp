@@ -9,16 +9,16 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/value_or_throw.h"
 #include "pl/kernel_library.h"
 #include "pl/kernel_run.h"
 #include "vartx/json_config.h"
-#include "vartx/value_or_throw.h"
 
 namespace vart {
 
+using millrace::value_or_throw;
 using millrace::pl::KernelCall;
 using millrace::pl::KernelRun;
-using millrace::vartx::value_or_throw;
 
 class PLKernelImplBase {
  public:

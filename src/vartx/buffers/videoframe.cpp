@@ -5,19 +5,19 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/value_or_throw.h"
 #include "memory/buffer_handle.h"
 #include "vartx/buffers/frame_layout.h"
 #include "vartx/buffers/mapped_buffer.h"
-#include "vartx/value_or_throw.h"
 
 namespace vart {
 
+using millrace::value_or_throw;
 using millrace::memory::Buffer;
 using millrace::memory::BufferHandle;
 using millrace::memory::BufferKind;
 using millrace::vartx::FrameLayout;
 using millrace::vartx::MappedBuffer;
-using millrace::vartx::value_or_throw;
 
 // A picture in one buffer, or in one per plane.
 class VideoFrameImplBase {

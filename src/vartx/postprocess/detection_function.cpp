@@ -5,10 +5,10 @@
 #include <functional>
 #include <stdexcept>
 
+#include "base/value_or_throw.h"
 #include "vartx/postprocess/postprocess_function.h"
 #include "vartx/results/frame_geometry.h"
 #include "vartx/results/infer_result_impl.h"
-#include "vartx/value_or_throw.h"
 #include "vision/postprocess/ssd.h"
 #include "vision/postprocess/suppression.h"
 #include "vision/postprocess/yolo.h"

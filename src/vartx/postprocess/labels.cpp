@@ -4,8 +4,8 @@
 
 #include <stdexcept>
 
+#include "base/value_or_throw.h"
 #include "io/file.h"
-#include "vartx/value_or_throw.h"
 
 namespace millrace::vartx {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/value_or_throw.h"
 #include "vartx/postprocess/postprocess_function.h"
 #include "vartx/results/infer_result_impl.h"
-#include "vartx/value_or_throw.h"
 #include "vision/postprocess/segmentation.h"
 
 namespace millrace::vartx {

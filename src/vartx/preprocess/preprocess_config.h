@@ -12,7 +12,7 @@ namespace millrace::vartx {
 
 struct PreProcessConfig {
   ::vart::PreProcessInfo info;
-  std::optional<float> quant_scale_factor;               // replaces qt_fctr, whoever sets it
+  std::optional<float> quant_scale_factor;               // takes precedence over any qt_fctr
   tensor::DataType byte_type = tensor::DataType::kInt8;  // what 8-bit formats hold
   vision::Filter filter = vision::Filter::kAuto;
 };

@@ -1,5 +1,5 @@
 // Where the pixels of a picture go: which part of it is used, and which part of the output it
-// fills. Functions of their arguments alone, to be called from any thread.
+// fills. Thread-safe: the functions have no state.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Vector kernels of preprocessing, over rows. The instruction set is chosen once per process; all
-// give the same bits. To be called from any thread.
+// give the same bits. Thread-safe.
 //
 // A pixel of an intermediate row has four lanes: three channels and one without a meaning, which is
 // finite. Rows of lanes are RowBuffers, which may be read and written a little beyond their end, so
