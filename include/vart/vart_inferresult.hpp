@@ -14,11 +14,13 @@
 #include "vart/vart_inferresult_types.hpp"
 #include "vart/vart_standard_headers.hpp"
 
+namespace vart {
+class InferResultImplBase;  // the library's own, and not among what it exports
+}
+
 #pragma GCC visibility push(default)
 
 namespace vart {
-
-class InferResultImplBase;
 
 // A node of the tree. Nodes live in shared_ptrs: a parent keeps its children, and a child does not
 // keep its parent. Postprocessing gives nodes without parent and children, one for each result;

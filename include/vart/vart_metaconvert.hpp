@@ -12,11 +12,13 @@
 #include "vart/vart_inferresult.hpp"
 #include "vart/vart_overlay_types.hpp"
 
+namespace vart {
+class MetaConvertImplBase;  // the library's own, and not among what it exports
+}
+
 #pragma GCC visibility push(default)
 
 namespace vart {
-
-class MetaConvertImplBase;
 
 // To be used from one thread at a time. Failure is reported by exceptions derived from
 // std::exception.

@@ -11,11 +11,13 @@
 #include "vart/vart_overlay_types.hpp"
 #include "vart/vart_videoframe.hpp"
 
+namespace vart {
+class OverlayImplBase;  // the library's own, and not among what it exports
+}
+
 #pragma GCC visibility push(default)
 
 namespace vart {
-
-class OverlayImplBase;
 
 // To be used from one thread at a time. Failure is reported by exceptions derived from
 // std::exception.

@@ -15,11 +15,13 @@
 #include "vart/vart_memory.hpp"
 #include "vart/vart_postprocess_types.hpp"
 
+namespace vart {
+class PostProcessImplBase;  // the library's own, and not among what it exports
+}
+
 #pragma GCC visibility push(default)
 
 namespace vart {
-
-class PostProcessImplBase;
 
 // One configured function. To be used from one thread at a time. Failure is reported by exceptions
 // derived from std::exception.
