@@ -129,7 +129,7 @@ Result<FrameLayout> frame_layout(VideoFormat format, int32_t width, int32_t heig
                       "than 2 GiB",
                       width, stride));
     const PlaneLayout plane{layout.bytes, stride, static_cast<size_t>(height) / each.rows_per_row};
-    layout.plane[layout.planes++] = plane;
+    layout.planes[layout.plane_count++] = plane;
     layout.bytes += plane.bytes();
   }
   return layout;
@@ -141,10 +141,10 @@ Result<::vart::VideoInfo> tight_video_info(VideoFormat format, int32_t width, in
   info.width = width;
   info.height = height;
   info.fmt = format;
-  info.n_planes = static_cast<uint32_t>(layout.planes);
-  for (size_t i = 0; i < layout.planes; ++i) {
-    info.stride[i] = layout.plane[i].stride;
-    info.elevation[i] = layout.plane[i].rows;
+  info.n_planes = static_cast<uint32_t>(layout.plane_count);
+  for (size_t i = 0; i < layout.plane_count; ++i) {
+    info.stride[i] = layout.planes[i].stride;
+    info.elevation[i] = layout.planes[i].rows;
     info.alignment.stride_align[i] = 1;
   }
   return info;

@@ -19,9 +19,9 @@ struct PlaneLayout {
 };
 
 struct FrameLayout {
-  size_t planes = 0;  // 1 to VART_VIDEO_MAX_PLANES
-  size_t bytes = 0;   // of all planes
-  std::array<PlaneLayout, VART_VIDEO_MAX_PLANES> plane;
+  size_t plane_count = 0;  // 1 to VART_VIDEO_MAX_PLANES
+  size_t bytes = 0;        // of all planes
+  std::array<PlaneLayout, VART_VIDEO_MAX_PLANES> planes;
 };
 
 // kInvalidArgument, with the reason, for UNKNOWN and values that are no format, for a width or

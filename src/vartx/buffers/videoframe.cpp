@@ -93,10 +93,10 @@ void check_count(const char* what, size_t given, size_t planes) {
 }
 
 std::vector<Buffer> wrap(const std::vector<uint8_t*>& pointers, const FrameLayout& layout) {
-  check_count("pointers", pointers.size(), layout.planes);
+  check_count("pointers", pointers.size(), layout.plane_count);
   std::vector<Buffer> buffers;
-  for (size_t i = 0; i < layout.planes; ++i)
-    buffers.push_back(value_or_throw(Buffer::wrap(pointers[i], layout.plane[i].bytes()), kWhat));
+  for (size_t i = 0; i < layout.plane_count; ++i)
+    buffers.push_back(value_or_throw(Buffer::wrap(pointers[i], layout.planes[i].bytes()), kWhat));
   return buffers;
 }
 
@@ -111,10 +111,10 @@ Buffer find(const xrt::bo* object, size_t bytes) {
 
 std::vector<Buffer> find(const std::vector<xrt::bo*>& objects, const FrameLayout& layout) {
   if (objects.size() == 1) return {find(objects[0], layout.bytes)};
-  check_count("buffer objects", objects.size(), layout.planes);
+  check_count("buffer objects", objects.size(), layout.plane_count);
   std::vector<Buffer> buffers;
-  for (size_t i = 0; i < layout.planes; ++i)
-    buffers.push_back(find(objects[i], layout.plane[i].bytes()));
+  for (size_t i = 0; i < layout.plane_count; ++i)
+    buffers.push_back(find(objects[i], layout.planes[i].bytes()));
   return buffers;
 }
 
@@ -124,7 +124,7 @@ VideoFrameImplBase::VideoFrameImplBase(VideoFrameImplType type, const VideoInfo&
                                        const FrameLayout& layout, std::vector<Buffer> memory,
                                        std::shared_ptr<Device> device)
     : info(info), device(std::move(device)) {
-  mapped.nplanes = static_cast<uint8_t>(layout.planes);
+  mapped.nplanes = static_cast<uint8_t>(layout.plane_count);
   mapped.size = layout.bytes;
   mapped.width = info.width;
   mapped.height = info.height;
@@ -134,9 +134,9 @@ VideoFrameImplBase::VideoFrameImplBase(VideoFrameImplType type, const VideoInfo&
       type == VideoFrameImplType::XRT ? MappedBuffer::Side::kDevice : MappedBuffer::Side::kHost;
   for (Buffer& each : memory) buffers.emplace_back(std::move(each), side);
   const bool whole = buffers.size() == 1;
-  for (size_t i = 0; i < layout.planes; ++i)
+  for (size_t i = 0; i < layout.plane_count; ++i)
     mapped.planes[i] =
-        plane_info(layout.plane[i], buffers[whole ? 0 : i], whole ? layout.plane[i].offset : 0);
+        plane_info(layout.planes[i], buffers[whole ? 0 : i], whole ? layout.planes[i].offset : 0);
 }
 
 VideoFrame::VideoFrame(VideoFrameImplType type, size_t size, uint8_t, VideoInfo& vinfo,
