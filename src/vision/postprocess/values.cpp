@@ -20,10 +20,6 @@ void read_each(const std::byte* bytes, std::span<float> values, Widen widen) {
 
 }  // namespace
 
-bool is_readable(tensor::DataType type) noexcept {
-  return type == tensor::DataType::kInt8 || tensor::is_floating(type);
-}
-
 void read_values(const std::byte* bytes, tensor::DataType type, float scale,
                  std::span<float> values) noexcept {
   switch (type) {

@@ -36,12 +36,5 @@ TEST(Values, BytesNeedNoAlignment) {
   EXPECT_EQ(value, 1);
 }
 
-TEST(Values, OtherTypesCannotBeRead) {
-  EXPECT_TRUE(is_readable(tensor::DataType::kInt8));
-  EXPECT_TRUE(is_readable(tensor::DataType::kBf16));
-  EXPECT_FALSE(is_readable(tensor::DataType::kInt32));
-  EXPECT_FALSE(is_readable(tensor::DataType::kUint8));
-}
-
 }  // namespace
 }  // namespace millrace::vision
