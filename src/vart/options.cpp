@@ -16,7 +16,7 @@
 #include "runtime/session.h"
 #include "vart/config_file.h"
 #include "vart/payload.h"
-#include "vart/value_or_throw.h"
+#include "vart/value_or_runtime_error.h"
 
 namespace millrace::vartml {
 namespace {
@@ -213,7 +213,7 @@ void read_config(const std::string& path, RunnerOptions& options) {
 
 RunnerOptions read_options(const OptionMap& map) {
   RunnerOptions options;
-  options.strict_zero_copy = value_or_throw(runtime::strict_zero_copy_requested());
+  options.strict_zero_copy = value_or_runtime_error(runtime::strict_zero_copy_requested());
   // First, because the map takes precedence over the file.
   if (const auto config = map.find(kConfigKey); config != map.end()) {
     const std::string path = string_option(kConfigKey, config->second);

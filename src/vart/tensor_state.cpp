@@ -9,7 +9,7 @@
 #include "base/cancellation.h"
 #include "base/forked_child.h"
 #include "vart/tensor_info.h"
-#include "vart/value_or_throw.h"
+#include "vart/value_or_runtime_error.h"
 
 namespace vart {
 namespace {
@@ -19,7 +19,7 @@ using millrace::Result;
 using millrace::Status;
 using millrace::memory::Buffer;
 using millrace::vartml::RunnerLog;
-using millrace::vartml::value_or_throw;
+using millrace::vartml::value_or_runtime_error;
 
 // A lock that tensors share may be held by a thread of the parent.
 void check_not_forked() {
@@ -70,7 +70,7 @@ TensorState::Pointer TensorState::wrap(const NpuTensorInfo& info, void* buffer, 
     state->wrapped_object_ = buffer;
   } else if (type == MemoryType::DMA_FD) {
     const int fd = *static_cast<const int*>(buffer);
-    state->adopt(value_or_throw(Buffer::import_fd(fd, info.size_in_bytes), info));
+    state->adopt(value_or_runtime_error(Buffer::import_fd(fd, info.size_in_bytes), info));
   } else {
     state->data_ = buffer;
   }
@@ -81,7 +81,7 @@ TensorState::Pointer TensorState::allocate(const NpuTensorInfo& info, millrace::
                                            std::shared_ptr<const RunnerLog> log) {
   check_not_forked();
   auto state = std::make_shared<TensorState>(info, MemoryType::XRT_BO, false);
-  state->adopt(value_or_throw(Buffer::allocate_in(bank, info.size_in_bytes), info));
+  state->adopt(value_or_runtime_error(Buffer::allocate_in(bank, info.size_in_bytes), info));
   state->buffer_object_.emplace(state->buffer_);
   state->allocated_ = true;
   state->log_ = std::move(log);
@@ -102,7 +102,7 @@ TensorState::Pointer TensorState::slice(const Pointer& parent, const NpuTensorIn
     refuse(fmt::format("{} bytes from byte {} leave the {} bytes of the parent", info.size_in_bytes,
                        offset, parent->buffer_.size()));
   auto state = std::make_shared<TensorState>(info, MemoryType::XRT_BO, false);
-  state->adopt(value_or_throw(parent->buffer_.slice(offset, info.size_in_bytes), info));
+  state->adopt(value_or_runtime_error(parent->buffer_.slice(offset, info.size_in_bytes), info));
   state->buffer_object_.emplace(state->buffer_);
   state->allocated_ = true;
   if (offset == 0) state->parent_ = parent->buffer_;

@@ -16,7 +16,7 @@
 #include "vart/properties.h"
 #include "vart/tensor_info.h"
 #include "vart/tensor_state.h"
-#include "vart/value_or_throw.h"
+#include "vart/value_or_runtime_error.h"
 
 namespace millrace::vartml {
 
@@ -28,7 +28,7 @@ using ApiStatus = ::vart::StatusCode;
 namespace {
 
 runtime::LoadedProgram load(const std::string& model_path) {
-  return value_or_throw(runtime::load_program(model_path));
+  return value_or_runtime_error(runtime::load_program(model_path));
 }
 
 std::unique_ptr<runtime::Session> make_session(const runtime::LoadedProgram& loaded,
@@ -43,7 +43,7 @@ std::unique_ptr<runtime::Session> make_session(const runtime::LoadedProgram& loa
   session.name = fmt::format("runner \"{}\"", options.name);
   session.max_lanes = options.async_threadpool_depth;
   session.placement = runtime::Placement{options.start_column, !options.aie_columns_sharing};
-  return value_or_throw(runtime::Session::create(loaded.device, loaded.program, session));
+  return value_or_runtime_error(runtime::Session::create(loaded.device, loaded.program, session));
 }
 
 std::string no_bank(const memory::BankList& banks, uint32_t wanted) {
@@ -100,7 +100,7 @@ VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options
     : Runner(model_path, options),
       options_(read_options(options)),
       log_(make_log(options_)),
-      banks_(value_or_throw(memory::banks_of_environment())),
+      banks_(value_or_runtime_error(memory::banks_of_environment())),
       loaded_(load(model_path)),
       tensors_(loaded_.program->model()) {
   if (options_.cma_index >= banks_.size())
