@@ -14,6 +14,7 @@
 #include "runtime/create_unit.h"
 #include "runtime/job_task.h"
 #include "runtime/loader.h"
+#include "runtime/strict_zero_copy.h"
 
 namespace millrace {
 

@@ -4,8 +4,6 @@
 
 #include <utility>
 
-#include "base/environment.h"
-
 namespace millrace::runtime {
 namespace {
 
@@ -27,10 +25,6 @@ void* memory_of(const TensorBinding& binding) noexcept {
 }
 
 }  // namespace
-
-Result<bool> strict_zero_copy_requested() {
-  return switch_variable("MILLRACE_STRICT_ZERO_COPY", false);
-}
 
 Result<Boundary> Boundary::plan(const device::Program& program, Direction direction, size_t index) {
   const bool is_input = direction == Direction::kInput;

@@ -18,10 +18,6 @@
 
 namespace millrace::runtime {
 
-// Whether the environment forbids jobs of the VART face and the native API to convert tensors:
-// MILLRACE_STRICT_ZERO_COPY. kInvalidArgument when it is no switch.
-Result<bool> strict_zero_copy_requested();
-
 class Boundary {
  public:
   // Plans how each view of the tensor reaches the program. kInternal when the program accepts

@@ -11,9 +11,9 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "runtime/boundary.h"
 #include "runtime/columns.h"
 #include "runtime/session.h"
+#include "runtime/strict_zero_copy.h"
 #include "vart/config_file.h"
 #include "vart/payload.h"
 #include "vart/value_or_runtime_error.h"

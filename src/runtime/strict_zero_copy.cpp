@@ -1,0 +1,11 @@
+#include "runtime/strict_zero_copy.h"
+
+#include "base/environment.h"
+
+namespace millrace::runtime {
+
+Result<bool> strict_zero_copy_requested() {
+  return switch_variable("MILLRACE_STRICT_ZERO_COPY", false);
+}
+
+}  // namespace millrace::runtime
