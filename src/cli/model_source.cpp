@@ -45,10 +45,10 @@ Result<compiler::HwLayout> parse_hw_layout(const std::string& text) {
   const auto colon = std::ranges::find(text, ':');
   MILLRACE_ASSIGN_OR_RETURN(const tensor::Layout layout,
                             tensor::parse_layout(std::string(text.begin(), colon)));
-  if (colon == text.end()) return compiler::HwLayout(layout);
+  if (colon == text.end()) return compiler::HwLayout{layout};
   const std::string_view numbers(colon + 1, text.end());
   std::vector<uint32_t> order = parse_numbers<uint32_t>(numbers, 0);
-  if (!order.empty()) return compiler::HwLayout(layout, std::move(order));
+  if (!order.empty()) return compiler::HwLayout{layout, std::move(order)};
   return invalid_argument(
       fmt::format("'{}' is no layout with an order; write it like GENERIC:0,2,3,1", text));
 }

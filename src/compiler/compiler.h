@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -20,12 +19,9 @@ namespace millrace::compiler {
 
 // A layout that is chosen for an HW view.
 struct HwLayout {
-  HwLayout(tensor::Layout chosen = tensor::Layout::kUnknown, std::vector<uint32_t> dimensions = {})
-      : layout(chosen), order(std::move(dimensions)) {}
-
-  tensor::Layout layout;
+  tensor::Layout layout = tensor::Layout::kUnknown;
   // Of kGeneric: position i holds dimension order[i] of the CPU view; empty is their own order.
-  std::vector<uint32_t> order;
+  std::vector<uint32_t> order = {};
 };
 
 struct CompileOptions {

@@ -71,21 +71,21 @@ TEST_F(AssembleTest, IntegerBoundariesKeepTheirType) {
 }
 
 TEST_F(AssembleTest, LayoutsCanBeChosen) {
-  options.hw_layouts["input0"] = Layout::kNhwc;
+  options.hw_layouts["input0"] = {Layout::kNhwc};
   const CompiledModel model = assembled();
   EXPECT_EQ(model.inputs[0].hw->layout, Layout::kNhwc);
   EXPECT_THAT(model.inputs[0].hw->shape, ElementsAre(1, 8, 8, 3));
 }
 
 TEST_F(AssembleTest, AnUnknownTensorNameIsRefusedWithTheKnownOnes) {
-  options.hw_layouts["inptu"] = Layout::kNhwc;
+  options.hw_layouts["inptu"] = {Layout::kNhwc};
   EXPECT_EQ(failure().code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(failure().message(),
               AllOf(HasSubstr("'inptu'"), HasSubstr("input0"), HasSubstr("n3.out")));
 }
 
 TEST_F(AssembleTest, AnImpossibleLayoutIsRefused) {
-  options.hw_layouts["input0"] = Layout::kNc;
+  options.hw_layouts["input0"] = {Layout::kNc};
   EXPECT_EQ(failure().code(), StatusCode::kInvalidArgument);
 }
 
@@ -149,7 +149,7 @@ TEST_F(AssembleTest, AnInputThatTheCpuReadsHasNoHwViewEvenIfTheNpuReadsItToo) {
 
 TEST_F(AssembleTest, ALayoutForATensorOnACpuPartitionIsRefusedWithTheReason) {
   options.cpu_operators = {"Tanh"};
-  options.hw_layouts["n3.out"] = Layout::kNhwc;
+  options.hw_layouts["n3.out"] = {Layout::kNhwc};
   EXPECT_EQ(failure().code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(failure().message(),
               AllOf(HasSubstr("'n3.out'"), HasSubstr("CPU partition"), HasSubstr("no HW view")));

@@ -39,7 +39,7 @@ class PermutedViews : public RunnerTest {
 TEST_F(PermutedViews, ElementsLieInTheOrderOfTheView) {
   maker_.output(maker_.unary(graph::UnaryKind::kAbs, maker_.input({1, 2, 3, 4})));
   const auto runner =
-      create({{"input0", {Layout::kGeneric, {0, 3, 1, 2}}}, {"n0.out", Layout::kNchw}});
+      create({{"input0", {Layout::kGeneric, {0, 3, 1, 2}}}, {"n0.out", {Layout::kNchw}}});
   const NpuTensorInfo& info = runner->get_tensor_info_by_name("input0", TensorType::HW);
   EXPECT_THAT(info.shape, ElementsAre(1, 4, 2, 3));
   EXPECT_THAT(info.memory_layout_order, ElementsAre(0, 3, 1, 2));
