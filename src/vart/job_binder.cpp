@@ -75,8 +75,10 @@ bool JobBinder::bind_tensor(const ModelTensors& model, TensorDirection direction
   if (state == nullptr) return refuse(direction, name, "the tensor is empty");
   const TensorType type = state->info().tensor_type;
   const NpuTensorInfo* const view = model.at(direction, type, index);
-  if (view == nullptr)
-    return refuse(direction, name, "it lies on a CPU partition and has no HW view");
+  if (view == nullptr) {
+    reason_ = ModelTensors::without_hw_view(direction, name);
+    return false;
+  }
   const NpuTensorInfo& expected = *view;
   if (state->info().size_in_bytes < expected.size_in_bytes)
     return refuse(
