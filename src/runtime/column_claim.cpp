@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/cancellation.h"
+#include "base/log.h"
+#include "base/seen_reasons.h"
 
 namespace millrace::runtime {
 namespace {
@@ -16,7 +18,8 @@ using ClaimList = std::vector<const ColumnUse*>;
 
 struct Claims {
   std::mutex mutex;
-  ClaimList all;  // of this process
+  ClaimList all;         // of this process
+  SeenReasons reported;  // why there was no table
 };
 
 Claims& claims() {
@@ -84,6 +87,28 @@ Result<uint32_t> choose_columns(const ColumnMap& map, const Placement& placement
   return *placement.start_column;
 }
 
+// Requirement: the mutex of the claims is held.
+Result<ColumnClaimPtr> claim_in(ColumnTable::Turn& turn, const ColumnMap& map,
+                                const Placement& placement, std::string holder) {
+  const std::vector<ColumnUse> foreign = turn.foreign();
+  ClaimList& own = claims().all;
+  ClaimList all = own;
+  for (const ColumnUse& use : foreign) all.push_back(&use);
+  MILLRACE_ASSIGN_OR_RETURN(const uint32_t start_column, choose_columns(map, placement, all));
+  own.reserve(own.size() + 1);  // a failure must come before there is a claim to release
+  auto claim = std::make_unique<ColumnClaim>(
+      ColumnClaim{{start_column, placement.exclusive, std::move(holder)}, {}});
+  claim->record = turn.add(*claim);
+  own.push_back(claim.get());
+  return ColumnClaimPtr(claim.release());
+}
+
+// Whether nobody was told this yet. Requirement: the mutex of the claims is held.
+bool is_new(const Status& failure) {
+  return !failure.ok() &&
+         claims().reported.note("runtime", failure.message()) == SeenReasons::Answer::kNew;
+}
+
 }  // namespace
 
 void ReleaseColumns::operator()(const ColumnClaim* claim) const noexcept {
@@ -96,22 +121,22 @@ void ReleaseColumns::operator()(const ColumnClaim* claim) const noexcept {
   delete claim;
 }
 
+// A log sink may make a session of its own, so the line is logged when nothing is locked any more.
 Result<ColumnClaimPtr> claim_columns(const ColumnMap& map, const Placement& placement,
                                      std::string holder) {
   const CancellationOff whole;
-  const std::lock_guard lock(claims().mutex);
-  ColumnTable::Turn turn;
-  const std::vector<ColumnUse> foreign = turn.foreign();
-  ClaimList& own = claims().all;
-  ClaimList all = own;
-  for (const ColumnUse& use : foreign) all.push_back(&use);
-  MILLRACE_ASSIGN_OR_RETURN(const uint32_t start_column, choose_columns(map, placement, all));
-  own.reserve(own.size() + 1);  // a failure must come before there is a claim to release
-  auto claim = std::make_unique<ColumnClaim>(
-      ColumnClaim{{start_column, placement.exclusive, std::move(holder)}, {}});
-  claim->record = turn.add(*claim);
-  own.push_back(claim.get());
-  return ColumnClaimPtr(claim.release());
+  Status to_report;
+  Result<ColumnClaimPtr> claim = [&] {
+    const std::lock_guard lock(claims().mutex);
+    ColumnTable::Turn turn;
+    Result<ColumnClaimPtr> made = claim_in(turn, map, placement, std::move(holder));
+    if (is_new(turn.failure())) to_report = turn.failure();
+    return made;
+  }();
+  if (!to_report.ok())
+    log(LogLevel::kWarning, "runtime",
+        fmt::format("exclusive columns are so within this process only: {}", to_report.message()));
+  return claim;
 }
 
 }  // namespace millrace::runtime

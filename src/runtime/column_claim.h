@@ -37,7 +37,8 @@ using ColumnClaimPtr = std::unique_ptr<const ColumnClaim, ReleaseColumns>;
 
 // `holder` is how messages name the session. kInvalidArgument when the start column leaves fewer
 // than four; kBusy, naming holder, process (of another one) and columns, when the columns overlap
-// those of another claim and either is exclusive, or when no group is free. No cancellation point.
+// those of another claim and either is exclusive, or when no group is free. Where other processes
+// cannot be known, it succeeds and each reason is logged once. No cancellation point.
 Result<ColumnClaimPtr> claim_columns(const ColumnMap& map, const Placement& placement,
                                      std::string holder);
 

@@ -7,15 +7,15 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "base/environment.h"
 #include "base/format_status.h"
-#include "base/log.h"
+#include "base/never_destroyed.h"
 #include "base/unique_fd.h"
 
 namespace millrace::runtime {
@@ -63,11 +63,8 @@ std::optional<pid_t> locked_by(int fd, uint32_t record) noexcept {
   return lock.l_pid;
 }
 
-void log_without_table(const std::string& why) {
-  static std::atomic_flag logged;
-  if (logged.test_and_set()) return;
-  log(LogLevel::kWarning, "runtime",
-      fmt::format("exclusive columns are so within this process only: {}", why));
+Status unusable(std::string why) {
+  return {StatusCode::kIoError, std::move(why)};
 }
 
 bool write_record(int fd, uint32_t record, const Record& content) noexcept {
@@ -96,28 +93,24 @@ std::string holder_in(const Record& record, pid_t process) {
 
 }  // namespace
 
-ColumnTable* ColumnTable::of_process() {
-  static ColumnTable* const table = []() -> ColumnTable* {
+const Result<ColumnTable*>& ColumnTable::of_process() {
+  static NeverDestroyed<Result<ColumnTable*>> table([]() -> Result<ColumnTable*> {
     const std::string_view path = environment_variable("MILLRACE_COLUMN_TABLE");
     if (path == "off") return nullptr;
     return open(path.empty() ? fmt::format("/dev/shm/millrace-columns-{}", ::geteuid())
                              : std::string(path));
-  }();
-  return table;
+  }());
+  return table.get();
 }
 
 // A file that another user put there would let that user decide who gets columns.
-ColumnTable* ColumnTable::open(const std::string& path) {
+Result<ColumnTable*> ColumnTable::open(const std::string& path) {
   UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   struct stat info = {};
-  if (!fd || ::fstat(fd.get(), &info) != 0) {
-    log_without_table(fmt::format("{}: {}", path, error_text(errno)));
-    return nullptr;
-  }
-  if (!S_ISREG(info.st_mode) || info.st_uid != ::geteuid()) {
-    log_without_table(path + " is no file of this user");
-    return nullptr;
-  }
+  if (!fd || ::fstat(fd.get(), &info) != 0)
+    return unusable(fmt::format("{}: {}", path, error_text(errno)));
+  if (!S_ISREG(info.st_mode) || info.st_uid != ::geteuid())
+    return unusable(path + " is no file of this user");
   auto* const table = new ColumnTable;  // never destroyed, as its file must not be closed
   table->fd_ = fd.release();
   table->device_ = info.st_dev;
@@ -144,18 +137,17 @@ bool ColumnTable::lock_turn() const noexcept {
   return true;
 }
 
-ColumnTable::Turn::Turn()
-    : table_([]() -> ColumnTable* {
-        ColumnTable* const table = of_process();
-        if (table == nullptr) return nullptr;
-        if (!table->is_intact()) {
-          log_without_table("the table of columns was closed or removed");
-          return nullptr;
-        }
-        if (table->lock_turn()) return table;
-        log_without_table("the table of columns cannot be locked");
-        return nullptr;
-      }()) {}
+ColumnTable::Turn::Turn() {
+  const Result<ColumnTable*>& table = of_process();
+  if (!table.ok())
+    failure_ = table.status();
+  else if (*table != nullptr && !(*table)->is_intact())
+    failure_ = unusable("the table of columns was closed or removed");
+  else if (*table != nullptr && !(*table)->lock_turn())
+    failure_ = unusable("the table of columns cannot be locked");
+  else
+    table_ = *table;
+}
 
 ColumnTable::Turn::~Turn() {
   if (table_ != nullptr) set_lock(table_->fd_, kTurnByte, 1, F_UNLCK);
@@ -195,12 +187,12 @@ std::optional<uint32_t> ColumnTable::Turn::add(const ColumnUse& use) {
     return number;
   }
   if (locked) set_lock(table_->fd_, offset_of(number), sizeof(Record), F_UNLCK);
-  log_without_table("the table of columns takes no further record");
+  failure_ = unusable("the table of columns takes no further record");
   return std::nullopt;
 }
 
 void ColumnTable::remove(uint32_t record) noexcept {
-  ColumnTable& table = *of_process();
+  ColumnTable& table = **of_process();
   table.own_[record] = false;
   if (!table.is_intact()) return;
   write_record(table.fd_, record, {});

@@ -10,8 +10,8 @@
 // be asked for. They would be lost if the process closed the file, so it never does.
 //
 // The file is /dev/shm/millrace-columns-<user id>, or what MILLRACE_COLUMN_TABLE names; "off" is
-// none. Where it cannot be used, or was removed or closed since, that is logged once, and each
-// process knows its own claims only.
+// none. Where it cannot be used, or was removed or closed since, each process knows its own claims
+// only.
 //
 // Requirement: one thread at a time. column_claim.cpp, its only user, has a lock.
 #pragma once
@@ -22,6 +22,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "base/status.h"
 
 namespace millrace::runtime {
 
@@ -45,11 +47,15 @@ class ColumnTable {
 
     // Those of other processes, whose ids are part of the holders; empty without a table.
     std::vector<ColumnUse> foreign() const;
-    // The number of the record; none without a table.
+    // The number of the record; none without a table, and where it is full or cannot be written.
     std::optional<uint32_t> add(const ColumnUse& use);
+    // kIoError, with the reason, when this process and others do not know of each other's
+    // claims; OK also where no table is wanted.
+    const Status& failure() const noexcept { return failure_; }
 
    private:
-    ColumnTable* const table_;  // null: none, or not in time
+    ColumnTable* table_ = nullptr;  // null: none, or not in time
+    Status failure_;
   };
 
   // Ends the claim of a record that add() gave.
@@ -57,8 +63,8 @@ class ColumnTable {
 
  private:
   ColumnTable() = default;
-  static ColumnTable* of_process();
-  static ColumnTable* open(const std::string& path);
+  static const Result<ColumnTable*>& of_process();  // null: none is wanted
+  static Result<ColumnTable*> open(const std::string& path);
   bool is_intact() const noexcept;
   bool lock_turn() const noexcept;
   uint32_t first_free_record() const;
