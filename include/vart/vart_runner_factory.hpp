@@ -85,7 +85,9 @@ struct JobHandle {
 //   async_threadpool_depth 10    jobs that run at the same time, at most
 //   callback_order "submission"  of callbacks; or "completion"
 //   start_column none            binds the jobs to the processor core that this column stands for
-//   aie_columns_sharing true     false: no other runner of the user on the same columns
+//   aie_columns_sharing true     false: no other runner of the user on the same columns; a runner
+//                                that shares and has no start_column is on the last group of
+//                                columns without such a runner
 //   name "VAIML-Runner"          begins this runner's lines in the log
 //   strict_zero_copy false       true: tensors that would be converted are refused
 //   log_level "INFO"             "ERROR", "WARNING", "INFO" or "DEBUG": lines to standard error
