@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# Lays out below ROOT what programs for the board expect at fixed paths: models, their labels, a bitstream
+# (an empty file), and a folder for each sample with its program and a configuration that names the models.
+# scripts/on-board.sh runs commands that see all this where it is on a board. May be run again: files that it
+# made are replaced, others stay.
+set -euo pipefail
+project=$(dirname "$(dirname "$(realpath "$0")")")
+
+usage() {
+  cat <<'USAGE'
+usage: scripts/stage-board.sh ROOT --model NAME=MODEL... [options] [-- OPTION...]
+
+  ROOT                 the folder; / in a container that has nothing else to do
+  --model NAME=MODEL   becomes ROOT/etc/vai/models/NAME: an .onnx file, which is compiled, a .rai file, or a
+                       directory with vaiml_par_0. May be given several times
+  --labels FILE        the class names of all models, one per line
+  --data PATH          a picture, another input file, or a folder of them. May be given several times
+  --millrace PROGRAM   what compiles; the programs of the samples lie beside it. Otherwise that of
+                       build/release, or else that of PATH
+  -- OPTION...         for `millrace compile`; otherwise --precision bf16, for which the HW view of a picture
+                       has a colour format
+USAGE
+}
+
+fail() {
+  printf 'stage-board: %s\n' "$*" >&2
+  exit 1
+}
+
+refuse() {
+  printf 'stage-board: %s\n\n' "$*" >&2
+  usage >&2
+  exit 2
+}
+
+root=
+names=()
+declare -A model_of=()
+labels=
+data=()
+millrace=
+compile_options=(--precision bf16)
+
+take_model() {
+  local name=${1%%=*} file=${1#*=}
+  [[ $1 == *=* && -n $file ]] || refuse "--model takes NAME=MODEL, not $1"
+  [[ $name =~ ^[A-Za-z0-9_][A-Za-z0-9._-]*$ ]] ||
+    refuse "--model $1: the name is that of a folder, of letters, digits, '.', '_' and '-'"
+  [[ -z ${model_of[$name]:-} ]] || refuse "--model $name is given twice"
+  names+=("$name")
+  model_of[$name]=$file
+}
+
+parse() {
+  while (($#)); do
+    case $1 in
+      --model | --labels | --data | --millrace) (($# > 1)) || refuse "$1 takes a value" ;;&
+      --model) take_model "$2" && shift ;;
+      --labels) labels=$2 && shift ;;
+      --data) data+=("$2") && shift ;;
+      --millrace) millrace=$2 && shift ;;
+      -h | --help) usage && exit 0 ;;
+      --) compile_options=("${@:2}") && break ;;
+      -*) refuse "unknown option $1" ;;
+      *) [[ -z $root ]] || refuse "one ROOT, not $root and $1" ;;&
+      *) root=$1 ;;
+    esac
+    shift
+  done
+  [[ -n $root ]] || refuse "ROOT is missing"
+  ((${#names[@]})) || refuse "--model is missing"
+}
+
+is_directory_model() { [[ -d $1/vaiml_par_0 ]]; }
+
+# Everything that can be wrong with the arguments is found before anything is written.
+check() {
+  local name file
+  [[ ! -e $root || -d $root ]] || fail "$root is not a folder"
+  for name in "${names[@]}"; do
+    file=${model_of[$name]}
+    [[ -e $file ]] || fail "the model $file does not exist"
+    [[ -f $file && $file == *.@(onnx|rai) ]] || is_directory_model "$file" ||
+      fail "the model $file is neither an .onnx or .rai file nor a directory with vaiml_par_0"
+  done
+  [[ -z $labels || -f $labels ]] || fail "the label file $labels does not exist"
+  for file in "${data[@]}"; do
+    [[ -e $file ]] || fail "the data $file does not exist"
+  done
+}
+
+find_millrace() {
+  [[ -n $millrace || ! -x $project/build/release/bin/millrace ]] ||
+    millrace=$project/build/release/bin/millrace
+  millrace=$(command -v "${millrace:-millrace}") ||
+    fail "there is no millrace program: 'make shipped' builds it, and --millrace names another"
+  millrace=$(realpath "$millrace")
+}
+
+# A folder of the tree, made if it is missing.
+folder() {
+  mkdir -p "$root/$1"
+  printf '%s\n' "$root/$1"
+}
+
+stage_model() {
+  local name=$1 file=${model_of[$1]} place
+  place=$(folder "etc/vai/models/$name")
+  # What an earlier run staged in another form must not be found instead of this.
+  rm -rf "$place"/vaiml_* "$place"/*.rai "$place/connectivity_metadata.json"
+  case $file in
+    *.onnx) "$millrace" compile "$file" -o "$place/$name.rai" "${compile_options[@]}" ;;
+    *.rai) cp "$file" "$place/$name.rai" ;;
+    *) cp -r "$file/." "$place" ;;
+  esac
+}
+
+# vart_zerocopy has the path of one model's labels in its source.
+stage_labels() {
+  [[ -n $labels ]] || return 0
+  local name
+  for name in "${names[@]}" resnet50_int8; do
+    cp "$labels" "$(folder "etc/vai/models/$name/data")/imagenet-classes-1000.txt"
+  done
+}
+
+stage_data() {
+  local place path
+  place=$(folder home/root/samples/data)
+  for path in "${data[@]}"; do
+    if [[ -d $path ]]; then cp -r "$path/." "$place"; else cp "$path" "$place"; fi
+  done
+}
+
+stage_samples() {
+  local makefile sample program
+  for makefile in "$project"/samples/*vart*/Makefile; do
+    sample=$(basename "$(dirname "$makefile")")
+    program=$(dirname "$millrace")/$sample
+    [[ ! -x $program ]] || ln -sfn "$program" "$(folder "home/root/samples/$sample")/$sample"
+  done
+}
+
+parse "$@"
+check
+find_millrace
+root=$(realpath -m "$root")
+root=${root%/}
+for name in "${names[@]}"; do stage_model "$name"; done
+stage_labels
+stage_data
+stage_samples
+: >>"$(folder run/media/mmcblk0p1)/x_plus_ml.xclbin"
+"$project/scripts/configure_board.py" "$millrace" "${root:-/}" "${names[@]}"
+printf 'staged %s\n' "${root:-/}"
+[[ -z $root ]] || printf 'commands that expect these files: %q %q COMMAND...\n' \
+  "$project/scripts/on-board.sh" "$root"

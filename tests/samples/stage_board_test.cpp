@@ -1,0 +1,175 @@
+// scripts/stage-board.sh and scripts/on-board.sh: the files of a board, and the commands of the
+// samples on them, as they are typed on a board.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/subprocess.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/test_models.h"
+
+namespace millrace::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+constexpr const char* kStage = MILLRACE_SOURCE_DIR "/scripts/stage-board.sh";
+constexpr const char* kOnBoard = MILLRACE_SOURCE_DIR "/scripts/on-board.sh";
+constexpr const char* kGlyphs = "glyphs=" MILLRACE_SOURCE_DIR "/models/glyphs/glyphs.onnx";
+
+class StageBoard : public testing::Test {
+ protected:
+  ProgramResult stage(Words arguments) const {
+    const Words first = {kStage, root_, "--millrace", MILLRACE_PROGRAM};
+    arguments.insert(arguments.begin(), first.begin(), first.end());
+    return run_program(arguments, directory_.path().string());
+  }
+  void stage_glyphs() const {
+    const ProgramResult staged = stage({"--model", kGlyphs, "--", "--batch", "2"});
+    ASSERT_EQ(staged.exit_code, 0) << staged.err;
+  }
+  // Runs a command in the folder of a sample.
+  ProgramResult run(const std::string& sample, Words command) const {
+    command.insert(command.begin(), {kOnBoard, root_});
+    return run_program(command, samples_ + sample);
+  }
+  bool can_mount() const {
+    return run_program({kOnBoard, root_, "true"}, directory_.path().string()).exit_code == 0;
+  }
+  std::string content(const std::string& path) const {
+    std::ifstream file(root_ + path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  const TemporaryDirectory directory_;
+  const std::string root_ = directory_.file("board");
+  const std::string samples_ = root_ + "/home/root/samples/";
+};
+
+constexpr const char* kNoMounts = "this machine lets nobody mount in a namespace";
+
+TEST_F(StageBoard, TheSamplesRunAsOnABoard) {
+  ASSERT_NO_FATAL_FAILURE(stage_glyphs());
+  if (!can_mount()) GTEST_SKIP() << kNoMounts;
+  const std::string model = "/etc/vai/models/glyphs/glyphs.rai";
+  const std::string ifm = "/etc/vai/models/glyphs/data/image.bin";
+  ProgramResult result = run("vart_infer_async", {"./vart_infer_async", model, ifm});
+  EXPECT_THAT(result.out, HasSubstr("Batches completed: 10 / 10")) << result.err;
+  result = run("vart_callback", {"./vart_callback", model, ifm});
+  EXPECT_THAT(result.out, HasSubstr("Rows completed: 2")) << result.err;
+  result = run("ml_vart", {"./ml_vart", "--app-config", "glyphs.json"});
+  EXPECT_THAT(result.out, HasSubstr("Run completed successfully.")) << result.err;
+  for (const std::string sample : {"vart_multi_tenancy", "vart_multimodel_seq"}) {
+    result = run(sample, {"./" + sample, "--config", "models.json"});
+    EXPECT_THAT(result.out, HasSubstr("All models completed successfully.")) << result.err;
+  }
+}
+
+TEST_F(StageBoard, ZeroCopyFindsBitstreamLabelsAndModel) {
+  const auto onnx = test_model("models/mobilenetv2_fp32.onnx");
+  const auto labels = test_model("labels/imagenet_synset.txt");
+  const auto picture = test_model("images/goldfish.jpg");
+  if (!onnx || !labels || !picture) GTEST_SKIP() << "no test models beside the project";
+  const ProgramResult staged =
+      stage({"--model", "resnet50_int8=" + *onnx, "--labels", *labels, "--data", *picture});
+  ASSERT_EQ(staged.exit_code, 0) << staged.err;
+  if (!can_mount()) GTEST_SKIP() << kNoMounts;
+  const ProgramResult result = run("vart_zerocopy", {"./vart_zerocopy", "../data/goldfish.jpg",
+                                                     "/etc/vai/models/resnet50_int8"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("goldfish, Carassius auratus\" index=1 score=0.9"));
+}
+
+TEST_F(StageBoard, TakesWhatIsCompiledAlready) {
+  ASSERT_NO_FATAL_FAILURE(stage_glyphs());
+  const std::string archive = "/etc/vai/models/glyphs/glyphs.rai";
+  const std::string onnx = MILLRACE_SOURCE_DIR "/models/glyphs/glyphs.onnx";
+  const std::string folder = directory_.file("folder");
+  const ProgramResult compiled =
+      run_program({MILLRACE_PROGRAM, "compile", onnx, "-o", folder, "--format", "dir"}, "/");
+  ASSERT_EQ(compiled.exit_code, 0) << compiled.err;
+  const ProgramResult staged =
+      stage({"--model", "copy=" + root_ + archive, "--model", "folder=" + folder});
+  EXPECT_EQ(staged.exit_code, 0) << staged.err;
+  EXPECT_EQ(content("/etc/vai/models/copy/copy.rai"), content(archive));
+  EXPECT_TRUE(fs::is_directory(root_ + "/etc/vai/models/folder/vaiml_par_0"));
+  EXPECT_THAT(content("/home/root/samples/ml_vart/folder.json"),
+              HasSubstr("\"model-file\": \"/etc/vai/models/folder\""));
+}
+
+TEST_F(StageBoard, AgainReplacesWhatItMadeAndKeepsInputFiles) {
+  ASSERT_NO_FATAL_FAILURE(stage_glyphs());
+  const std::string ifm = "/etc/vai/models/glyphs/data/image.bin";
+  const std::string own(content(ifm).size(), '\7');
+  std::ofstream(root_ + ifm, std::ios::binary) << own;
+  const std::string before = content("/etc/vai/models/glyphs/glyphs.rai");
+  ASSERT_NO_FATAL_FAILURE(stage_glyphs());
+  EXPECT_EQ(content("/etc/vai/models/glyphs/glyphs.rai"), before);
+  EXPECT_EQ(content(ifm), own);
+  // A file that is no whole number of rows cannot be meant for this model.
+  std::ofstream(root_ + ifm, std::ios::binary | std::ios::app) << '\7';
+  ASSERT_NO_FATAL_FAILURE(stage_glyphs());
+  EXPECT_EQ(content(ifm), std::string(own.size(), '\0'));
+}
+
+TEST_F(StageBoard, SaysWhatIsWrongBeforeItWritesAnything) {
+  const struct {
+    Words arguments;
+    int exit_code;
+    const char* reason;
+  } cases[] = {
+      {{}, 2, "--model is missing"},
+      {{"--model"}, 2, "--model takes a value"},
+      {{"--model", "glyphs.onnx"}, 2, "--model takes NAME=MODEL, not glyphs.onnx"},
+      {{"--model", "a/b=glyphs.onnx"}, 2, "the name is that of a folder"},
+      {{"--model", kGlyphs, "--model", kGlyphs}, 2, "--model glyphs is given twice"},
+      {{"--model", kGlyphs, "--lables", "x"}, 2, "unknown option --lables"},
+      {{"--model", kGlyphs, "second"}, 2, "one ROOT"},
+      {{"--model", "a=none.onnx"}, 1, "the model none.onnx does not exist"},
+      {{"--model", "a=/dev/null"}, 1, "neither an .onnx or .rai file nor a directory"},
+      {{"--model", kGlyphs, "--labels", "none.txt"}, 1, "the label file none.txt does not exist"},
+      {{"--model", kGlyphs, "--data", "none.jpg"}, 1, "the data none.jpg does not exist"},
+      {{"--model", kGlyphs, "--millrace", "none"}, 1, "there is no millrace program"},
+  };
+  for (const auto& [arguments, exit_code, reason] : cases) {
+    const ProgramResult result = stage(arguments);
+    EXPECT_EQ(result.exit_code, exit_code) << reason;
+    EXPECT_THAT(result.err, HasSubstr(reason));
+    EXPECT_FALSE(fs::exists(root_)) << reason;
+  }
+}
+
+TEST_F(StageBoard, ABrokenModelIsReported) {
+  const std::string broken = directory_.file("broken.rai");
+  std::ofstream(broken) << "no archive";
+  const ProgramResult result = stage({"--model", "broken=" + broken});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("broken.rai"));
+}
+
+TEST_F(StageBoard, OnBoardPassesOnWhatTheCommandDoes) {
+  ASSERT_NO_FATAL_FAILURE(stage_glyphs());
+  if (!can_mount()) GTEST_SKIP() << kNoMounts;
+  const ProgramResult result =
+      run("ml_vart",
+          {"sh", "-c", "id -u; basename \"$PWD\"; test -e /etc/passwd && exit \"$1\"", "-", "7"});
+  EXPECT_EQ(result.exit_code, 7) << result.err;
+  EXPECT_EQ(result.out, std::to_string(::getuid()) + "\nml_vart\n");
+}
+
+TEST_F(StageBoard, OnBoardTakesAStagedTreeOnly) {
+  const std::string here = directory_.path().string();
+  EXPECT_THAT(run_program({kOnBoard, here, "true"}, here).err,
+              HasSubstr("is no tree that stage-board.sh made"));
+  EXPECT_EQ(run_program({kOnBoard, here, "true"}, here).exit_code, 1);
+  EXPECT_EQ(run_program({kOnBoard}, here).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace millrace::test
