@@ -14,7 +14,7 @@ MILLRACE_BEHAVIOUR(waiters_wake_when_a_unit_degrades) {
   EventFd fd;
   Outcome outcome;
   HookGate starts;
-  Unit unit = make_unit({.depth = 4, .when_full = WhenFull::kBlock, .watchdog = 4 * kWatchdog});
+  Unit unit = make_unit({.depth = 4, .when_full = WhenFull::kBlock, .watchdog = 2 * kWatchdog});
   starts.hold(next_id(unit));
   JobArgs with_callback = args(2);
   with_callback.callback = log.callback();

@@ -8,7 +8,7 @@ namespace {
 
 MILLRACE_BEHAVIOUR(hung) {
   HookGate starts;
-  Unit unit = make_unit({.depth = 2, .watchdog = kWatchdog, .auto_reset = true});
+  Unit unit = make_unit({.depth = 2, .watchdog = kShortWatchdog, .auto_reset = true});
   const Ending ending = {.submit = [&](JobArgs job) {
     starts.release();  // what hung before
     starts.hold(next_id(unit));

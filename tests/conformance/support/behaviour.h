@@ -63,6 +63,8 @@ inline constexpr std::chrono::nanoseconds kWatchdog = std::chrono::milliseconds(
 #else
 inline constexpr std::chrono::nanoseconds kWatchdog = std::chrono::milliseconds(300);
 #endif
+// That of a unit whose jobs all hang, so that none can be given up by mistake.
+inline constexpr std::chrono::nanoseconds kShortWatchdog = std::chrono::milliseconds(20);
 
 // Whether `condition` comes true while there is patience.
 bool eventually(const std::function<bool()>& condition);
