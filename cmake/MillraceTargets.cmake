@@ -68,6 +68,14 @@ function(millrace_export_only target map)
   endif()
 endfunction()
 
+# millrace_add_exports_test(TARGET NAMESPACE)
+# A test that a shared library exports the names of that namespace and nothing else.
+function(millrace_add_exports_test target namespace)
+  add_test(NAME exports_${target}
+    COMMAND ${PROJECT_SOURCE_DIR}/tests/support/check_exports.sh
+      ${CMAKE_NM} $<TARGET_FILE:${target}> ${namespace})
+endfunction()
+
 # millrace_add_c_sample(NAME SOURCES ...)
 # A sample of the NRT face, in C. A sanitized library needs the sanitizer's runtime for C++ in the
 # program; and each source of a C program has names of its own.
