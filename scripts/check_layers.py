@@ -60,7 +60,7 @@ MAY_INCLUDE = {
 }
 # Folders whose files include each other one way only; a header and the source of the same name count
 # as one file.
-ONE_WAY = ["nrt", "runtime"]
+ONE_WAY = ["compiler/onnx", "compiler/passes", "nrt", "runtime"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
 
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/onnx/import.h"
+#include "compiler/onnx/input_shapes.h"
 #include "graph/graph.h"
 
 namespace millrace::compiler {

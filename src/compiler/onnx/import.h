@@ -7,16 +7,14 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <string>
 #include <string_view>
 
 #include "base/status.h"
+#include "compiler/onnx/input_shapes.h"
 #include "graph/graph.h"
 
 namespace millrace::compiler {
-
-using InputShapes = std::map<std::string, graph::Dims>;
 
 // Imports the file at `path`. A leading dimension that the model leaves open is 1; other open
 // dimensions must be given in `input_shapes` (input name -> full shape), which may also change a

@@ -1,7 +1,5 @@
 #include "compiler/passes/pass_table.h"
 
-#include "compiler/passes/passes.h"
-
 namespace millrace::compiler {
 
 std::span<const Pass> pass_table() {

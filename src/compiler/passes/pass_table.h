@@ -4,16 +4,10 @@
 #include <span>
 
 #include "base/status.h"
-#include "compiler/placement.h"
-#include "graph/compiled_model.h"
+#include "compiler/passes/passes.h"
 #include "graph/graph.h"
 
 namespace millrace::compiler {
-
-struct PassContext {
-  graph::Precision precision = graph::Precision::kFp32;
-  CpuOperators cpu_operators = {};
-};
 
 struct Pass {
   const char* name;

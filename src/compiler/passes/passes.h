@@ -4,10 +4,16 @@
 #pragma once
 
 #include "base/status.h"
-#include "compiler/passes/pass_table.h"
+#include "compiler/placement.h"
+#include "graph/compiled_model.h"
 #include "graph/graph.h"
 
 namespace millrace::compiler {
+
+struct PassContext {
+  graph::Precision precision = graph::Precision::kFp32;
+  CpuOperators cpu_operators = {};
+};
 
 // Drops nodes that no output depends on, and values that no node, input or output names.
 Status eliminate_dead_code(graph::Graph& graph, const PassContext& context);
