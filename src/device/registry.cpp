@@ -108,6 +108,14 @@ bool is_set(const char* variable) {
   return !environment_variable(variable).empty();
 }
 
+std::string name_for_program(const std::optional<std::string>& name) {
+  const std::string_view device = environment_variable("MILLRACE_DEVICE");
+  const std::string wanted = name.value_or(std::string(device.empty() ? "cpu" : device));
+  const bool faults = is_set(kFaultsVariable) || is_set(kTransferFaultsVariable);
+  const bool in_front = faults && !wanted.starts_with(kFaultyDeviceName);
+  return in_front ? kFaultyPrefix + wanted : wanted;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptions options) {
@@ -123,11 +131,17 @@ Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptio
 
 Result<std::shared_ptr<Device>> open_device_of_program(const std::optional<std::string>& name,
                                                        DeviceOptions options) {
-  const std::string_view device = environment_variable("MILLRACE_DEVICE");
-  const std::string wanted = name.value_or(std::string(device.empty() ? "cpu" : device));
-  const bool faults = is_set(kFaultsVariable) || is_set(kTransferFaultsVariable);
-  const bool in_front = faults && !wanted.starts_with(kFaultyDeviceName);
-  return open_device(in_front ? kFaultyPrefix + wanted : wanted, options);
+  return open_device(name_for_program(name), options);
+}
+
+std::shared_ptr<Device> find_device_of_program() {
+  if (is_forked_child()) return nullptr;
+  const std::string name = name_for_program(std::nullopt);
+  const CancellationOff whole;
+  Registry& state = registry();
+  const std::lock_guard lock(state.mutex);
+  const auto found = state.devices.find(name);
+  return found == state.devices.end() ? nullptr : found->second.lock();
 }
 
 }  // namespace millrace::device

@@ -29,6 +29,11 @@ Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptio
 Result<std::shared_ptr<Device>> open_device_of_program(
     const std::optional<std::string>& name = std::nullopt, DeviceOptions options = {});
 
+// The device that open_device_of_program would give without a name, if the process has it open;
+// else null, and nothing is opened. For work around jobs that may use the lanes of the device, but
+// is no reason to start them. Null in a forked child.
+std::shared_ptr<Device> find_device_of_program();
+
 // The one C entry point of a plugin, `millrace_device_plugin`.
 inline constexpr uint32_t kPluginVersion = 4;
 struct PluginEntry {

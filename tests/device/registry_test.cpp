@@ -36,6 +36,19 @@ TEST(Registry, ThreadsThatAskAtTheSameTimeGetTheSameDevice) {
   for (const std::shared_ptr<Device>& device : devices) EXPECT_EQ(device, devices[0]);
 }
 
+TEST(Registry, FindsTheDeviceOfTheProgramOnlyWhileItIsOpen) {
+  setenv("MILLRACE_DEVICE", "null", 1);
+  EXPECT_EQ(find_device_of_program(), nullptr);
+  std::shared_ptr<Device> opened = open_device_of_program().value();
+  EXPECT_EQ(find_device_of_program(), opened);
+  setenv("MILLRACE_FAULTS", "slow=1us", 1);
+  EXPECT_EQ(find_device_of_program(), nullptr) << "the faulty device is another";
+  unsetenv("MILLRACE_FAULTS");
+  opened = nullptr;
+  EXPECT_EQ(find_device_of_program(), nullptr);
+  unsetenv("MILLRACE_DEVICE");
+}
+
 TEST(Registry, NamesThePluginThatIsNotThere) {
   const Status status = open_device("nosuch").status();
   EXPECT_EQ(status.code(), StatusCode::kNotFound);
