@@ -11,14 +11,25 @@
 // and alternate in short turns, so that a machine whose speed drifts treats them alike; their time
 // is that of the thread, so that other work on the machine counts less. Counters: the time of each
 // chain, and ours divided by it. OpenCV has no BF16; its chains end in FP16 instead.
+//
+// Then the same on one core and on two, the second being that of a lane that sleeps before each
+// picture, as between two pictures of a camera. Both are pinned, so that it does not depend on the
+// scheduler whether there are two. These are times by the clock, and the medians of all pictures,
+// since other work on the machine delays some: one_core_us, two_cores_us, and two_cores_ratio.
 #include <benchmark/benchmark.h>
 #include <time.h>
 
+#include <algorithm>
+#include <chrono>
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "base/thread.h"
+#include "base/topology.h"
+#include "queue/shared_loop.h"
 #include "vision/preprocess/preprocess.h"
 
 namespace millrace::vision {
@@ -100,20 +111,73 @@ class OpenCvChain {
   std::vector<cv::Mat> normalised_ = std::vector<cv::Mat>(4);
 };
 
-double thread_seconds() {
+// The rows of a picture on the caller's thread, which is pinned to the first core, and on a lane,
+// which is pinned to the last.
+class TwoCores {
+ public:
+  TwoCores() : loop_(queue::SharedLoop::create(lanes_).value()) {}
+  RowRunner runner() {
+    return [this](const RowWork& work) { loop_->run(work.rows, work.task); };
+  }
+
+ private:
+  queue::Lanes lanes_{{.count = 2, .core = topology().cores.back()}};
+  const std::unique_ptr<queue::SharedLoop> loop_;
+};
+
+// Our side of a case: a picture and the tensor that is made of it.
+class OneMillrace {
+ public:
+  OneMillrace(const Case& one, const cv::Mat& picture)
+      : source_{SourceFormat::kBgr, kWidth, kHeight, {picture.data}, {picture.step}},
+        row_bytes_(kSide * 4 * tensor::size_of(one.type)),
+        pixels_(kSide * row_bytes_),
+        target_{{Arrangement::kPadded, ChannelOrder::kRgb, one.type},
+                kSide,
+                kSide,
+                {pixels_.data()},
+                {row_bytes_}},
+        options_{.filter = one.filter, .normalisation = {kMean, kScale, factor_of(one)}} {}
+
+  bool run(const RowRunner& runner = run_serially) {
+    return preprocess(source_, {0, 0, kWidth, kHeight}, target_, {0, 0, kSide, kSide}, options_,
+                      runner)
+        .ok();
+  }
+
+ private:
+  const SourcePicture source_;
+  const size_t row_bytes_;
+  std::vector<uint8_t> pixels_;
+  const TargetPicture target_;
+  const PreprocessOptions options_;
+};
+
+double seconds_on(clockid_t clock) {
   timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  clock_gettime(clock, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
 template <class Work>
-double seconds(int rounds, const Work& work) {
-  const double start = thread_seconds();
+double seconds(clockid_t clock, int rounds, const Work& work) {
+  const double start = seconds_on(clock);
   for (int i = 0; i < rounds; ++i) {
     work();
     benchmark::ClobberMemory();
   }
-  return thread_seconds() - start;
+  return seconds_on(clock) - start;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+// Long enough for a lane to have gone to sleep.
+void pause_between_pictures() {
+  std::this_thread::sleep_for(std::chrono::microseconds(500));
 }
 
 void run(benchmark::State& state, const Case& one) {
@@ -121,26 +185,25 @@ void run(benchmark::State& state, const Case& one) {
   cv::Mat picture(kHeight, kWidth, CV_8UC3);
   cv::randu(picture, 0, 256);
   OpenCvChain chain(one);
-
-  const SourcePicture source{SourceFormat::kBgr, kWidth, kHeight, {picture.data}, {picture.step}};
-  const size_t row = kSide * 4 * tensor::size_of(one.type);
-  std::vector<uint8_t> pixels(kSide * row);
-  const TargetFormat format{Arrangement::kPadded, ChannelOrder::kRgb, one.type};
-  const TargetPicture target{format, kSide, kSide, {pixels.data()}, {row}};
-  const PreprocessOptions options{.filter = one.filter,
-                                  .normalisation = {kMean, kScale, factor_of(one)}};
+  OneMillrace millrace(one, picture);
+  TwoCores two_cores;
 
   constexpr int kRounds = 8;
   double ours = 0, usual = 0, shortest = 0;
+  std::vector<double> on_one, on_two;
   for (auto _ : state) {
     bool made = true;
-    const double turn = seconds(kRounds, [&] {
-      made &=
-          preprocess(source, {0, 0, kWidth, kHeight}, target, {0, 0, kSide, kSide}, options).ok();
-    });
+    const double turn = seconds(CLOCK_THREAD_CPUTIME_ID, kRounds, [&] { made &= millrace.run(); });
+    usual += seconds(CLOCK_THREAD_CPUTIME_ID, kRounds, [&] { chain.run_usual(picture); });
+    shortest += seconds(CLOCK_THREAD_CPUTIME_ID, kRounds, [&] { chain.run_shortest(picture); });
+    for (int i = 0; i < kRounds; ++i) {
+      pause_between_pictures();
+      on_one.push_back(seconds(CLOCK_MONOTONIC, 1, [&] { made &= millrace.run(); }));
+      pause_between_pictures();
+      on_two.push_back(
+          seconds(CLOCK_MONOTONIC, 1, [&] { made &= millrace.run(two_cores.runner()); }));
+    }
     if (!made) return state.SkipWithError("preprocess failed");
-    usual += seconds(kRounds, [&] { chain.run_usual(picture); });
-    shortest += seconds(kRounds, [&] { chain.run_shortest(picture); });
     ours += turn;
     state.SetIterationTime(turn / kRounds);
   }
@@ -149,6 +212,9 @@ void run(benchmark::State& state, const Case& one) {
   state.counters["usual_ratio"] = ours / usual;
   state.counters["shortest_us"] = shortest * us;
   state.counters["shortest_ratio"] = ours / shortest;
+  state.counters["one_core_us"] = 1e6 * median(on_one);
+  state.counters["two_cores_us"] = 1e6 * median(on_two);
+  state.counters["two_cores_ratio"] = median(on_two) / median(on_one);
 }
 
 void register_cases() {
@@ -164,6 +230,7 @@ void register_cases() {
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  if (!millrace::pin_this_thread(millrace::topology().cores.front()).ok()) return 1;
   millrace::vision::register_cases();
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/float_environment.h"
 #include "vision/preprocess/resampler.h"
 
 namespace millrace::vision {
@@ -41,8 +42,8 @@ void make_rows(const ResamplePlan& plan, const Region& content, const Region& re
 
 }  // namespace
 
-void run_serially(uint32_t rows, const RowTask& task) {
-  task(0, rows);
+void run_serially(const RowWork& work) {
+  work.task(0, work.rows);
 }
 
 Result<Geometry> preprocess(const SourcePicture& source, const Region& input_region,
@@ -51,15 +52,18 @@ Result<Geometry> preprocess(const SourcePicture& source, const Region& input_reg
   MILLRACE_RETURN_IF_ERROR(check_source(source, input_region));
   MILLRACE_RETURN_IF_ERROR(check_target(target, output_region));
   MILLRACE_RETURN_IF_ERROR(check(options.normalisation));
+  const DefaultFloatEnvironment floats;
   const Placement placement =
       place(options.fit, options.symmetric_padding, input_region, output_region);
   const Region& content = placement.content;
   const ResamplePlan plan(source, placement.crop, content.width, content.height, options.filter);
-  run(output_region.height, [&](uint32_t first, uint32_t last) {
+  const RowTask task = [&](uint32_t first, uint32_t last) {
+    const DefaultFloatEnvironment floats_here;  // the thread may be another
     RowStore store(target, output_region, options.normalisation,
                    SourceRows::rgb_lanes(source.format));
     make_rows(plan, content, output_region, store, first, last);
-  });
+  };
+  run({output_region.height, plan.samples(), task});
   return geometry_of(placement);
 }
 

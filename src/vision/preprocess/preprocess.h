@@ -14,14 +14,21 @@
 
 namespace millrace::vision {
 
-// Calls a task so that its ranges [first, last) cover 0 to `rows` once each, on any threads, and
-// returns when all calls have. Rows do not depend on each other: the result is the same bit for
-// bit, however they are split.
+// Makes the rows [first, last) of the output.
 using RowTask = std::function<void(uint32_t first, uint32_t last)>;
-using RowRunner = std::function<void(uint32_t rows, const RowTask& task)>;
+struct RowWork {
+  uint32_t rows = 0;
+  // Pixels of the source that all rows together read: what the time grows with.
+  uint64_t samples = 0;
+  RowTask task;
+};
+// Calls the task so that its ranges cover all rows once each, on any threads, and returns when all
+// calls have. Rows do not depend on each other: the result is the same bit for bit, however they
+// are split.
+using RowRunner = std::function<void(const RowWork& work)>;
 
 // All rows on the caller's thread.
-void run_serially(uint32_t rows, const RowTask& task);
+void run_serially(const RowWork& work);
 
 struct PreprocessOptions {
   Fit fit = Fit::kStretch;

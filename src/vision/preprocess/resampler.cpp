@@ -23,6 +23,14 @@ ResamplePlan::ResamplePlan(const SourcePicture& picture, const Region& crop, uin
   }
 }
 
+uint64_t ResamplePlan::samples() const {
+  constexpr uint64_t kNeighbours = 4;
+  if (interpolates()) return kNeighbours * across.outputs() * down.outputs();
+  uint64_t rows = 0;
+  for (uint32_t y = 0; y < down.outputs(); ++y) rows += down.weights(y).size();
+  return rows * (across.last(across.outputs() - 1) + 1 - across.first(0));
+}
+
 Resampler::Resampler(const ResamplePlan& plan)
     : plan_(plan), source_(plan.source, std::max(plan.across.outputs(), plan.source.width)) {
   if (plan.interpolates()) {

@@ -19,6 +19,8 @@ struct ResamplePlan {
 
   // Whether a row is interpolated from four neighbours per pixel; else it is a weighted sum.
   bool interpolates() const { return across.interpolates() && down.interpolates(); }
+  // Source pixels that all rows together read.
+  uint64_t samples() const;
 
   const SourcePicture& source;
   Axis across;

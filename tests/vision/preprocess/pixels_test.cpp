@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cfenv>
 #include <cmath>
 
 #include "tensor/half.h"
@@ -216,13 +217,41 @@ TEST(Preprocess, SplittingRowsChangesNothing) {
     const TargetFormat format{Arrangement::kPadded, ChannelOrder::kRgb, DataType::kBf16};
     Target whole(format, width, height), split(format, width, height);
     make(source, whole, {.normalisation = kImageNet});
-    const auto one_by_one_backwards = [](uint32_t rows, const RowTask& task) {
-      for (uint32_t y = rows; y > 0; --y) task(y - 1, y);
+    const auto one_by_one_backwards = [](const RowWork& work) {
+      for (uint32_t y = work.rows; y > 0; --y) work.task(y - 1, y);
     };
     ASSERT_TRUE(preprocess(source.view(), source.whole(), split.view(), split.whole(),
                            {.normalisation = kImageNet}, one_by_one_backwards)
                     .ok());
     EXPECT_EQ(whole.planes, split.planes);
+  }
+}
+
+TEST(Preprocess, TheProgramsRoundingChangesNothing) {
+  const Source source = noise(SourceFormat::kBgr, 61, 43);
+  Target nearest(kRgbFloats, 22, 17), upwards(kRgbFloats, 22, 17);
+  make(source, nearest, {.normalisation = kImageNet});
+  std::fesetround(FE_UPWARD);
+  make(source, upwards, {.normalisation = kImageNet});
+  std::fesetround(FE_TONEAREST);
+  EXPECT_EQ(nearest.planes, upwards.planes);
+}
+
+// By which a runner decides whether threads pay.
+TEST(Preprocess, SaysHowManyPixelsAreRead) {
+  const Source source = noise(SourceFormat::kBgr, 60, 40);
+  uint64_t samples = 0;
+  const auto note = [&](const RowWork& work) {
+    samples = work.samples;
+    run_serially(work);
+  };
+  for (const auto& [filter, expected] :
+       {std::pair(Filter::kBilinear, 4u * 6 * 5), std::pair(Filter::kArea, 60u * 40)}) {
+    Target target(kRgbFloats, 6, 5);
+    ASSERT_TRUE(preprocess(source.view(), source.whole(), target.view(), target.whole(),
+                           {.filter = filter}, note)
+                    .ok());
+    EXPECT_EQ(samples, expected);
   }
 }
 
