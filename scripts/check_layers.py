@@ -39,8 +39,8 @@ MAY_INCLUDE = {
     "api": CORE | {"runtime", "public/millrace"},
     "vision/postprocess": BASE | {"tensor"},
     "vart": CORE | {"runtime", "public/vart"},
-    "vartx": BASE
-    | {"tensor", "memory", "pl", "io", "vision/postprocess", "vision/preprocess", KERNEL_LIBRARIES}
+    "vartx": CORE
+    | {"pl", "io", "vision/postprocess", "vision/preprocess", KERNEL_LIBRARIES}
     | {"public/vart"},
     "xrt": BASE | {"memory", "pl", KERNEL_LIBRARIES, "public/xrt"},
     **{

@@ -10,6 +10,7 @@
 #include "vartx/buffers/mapped_frame.h"
 #include "vartx/preprocess/picture_formats.h"
 #include "vartx/preprocess/preprocess_config.h"
+#include "vartx/preprocess/shared_rows.h"
 #include "vision/preprocess/preprocess.h"
 
 namespace vart {
@@ -29,6 +30,7 @@ class PreProcessImplBase {
   PreProcessConfig config;
   const std::shared_ptr<Device> device;  // stays open as long as its functions
   VideoInfo output{};
+  millrace::vartx::SharedRows rows;
 };
 
 namespace {
@@ -98,7 +100,8 @@ void set_planes(Picture& picture, const VideoFrameMapInfo& frame) {
   }
 }
 
-Result<vision::Geometry> run(const PreProcessConfig& config, const PreProcessOp& op) {
+Result<vision::Geometry> run(PreProcessImplBase& impl, const PreProcessOp& op) {
+  const PreProcessConfig& config = impl.config;
   if (op.in_frame == nullptr) return invalid_argument("the input frame is null");
   if (op.out_frame == nullptr) return invalid_argument("the output frame is null");
   if (op.in_frame == op.out_frame)
@@ -113,7 +116,8 @@ Result<vision::Geometry> run(const PreProcessConfig& config, const PreProcessOp&
   set_planes(target, out.info());
   MILLRACE_ASSIGN_OR_RETURN(const vision::PreprocessOptions options, options_of(config));
   return vision::preprocess(source, region_of(op.in_roi, in.info()), target,
-                            region_of(op.out_roi, out.info()), options);
+                            region_of(op.out_roi, out.info()), options,
+                            [&](const vision::RowWork& work) { impl.rows.run(work); });
 }
 
 PreProcessTypeMeta meta_of(const vision::Geometry& geometry) {
@@ -145,8 +149,8 @@ void PreProcess::process(std::vector<PreProcessOp>& ops) {
 void PreProcess::process(std::vector<PreProcessOp>& ops, std::vector<PreProcessOpRes>& results) {
   results.assign(ops.size(), {});
   for (size_t i = 0; i < ops.size(); ++i)
-    results[i].type_meta = meta_of(
-        value_or_throw(run(impl_->config, ops[i]), fmt::format("PreProcess: operation {}", i)));
+    results[i].type_meta =
+        meta_of(value_or_throw(run(*impl_, ops[i]), fmt::format("PreProcess: operation {}", i)));
 }
 
 void PreProcess::get_input_vinfo(int32_t height, int32_t width, VideoFormat format,
