@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cli/commands.h"
+#include "compiler/compiler.h"
 
 namespace millrace::cli {
 namespace {
@@ -20,7 +21,7 @@ constexpr const char* kModel = "a .rai file, an archive directory, or .onnx";
 void add_compile_flags(CLI::App& command, CompileFlags& flags) {
   std::vector<CLI::Option*> options = {
       command.add_option("--batch", flags.batch, "frames that one job carries")
-          ->check(CLI::Range(1, 4096))
+          ->check(CLI::Range(1U, compiler::kMostFrames))
           ->capture_default_str(),
       command.add_option("--precision", flags.precision, "what the program computes in")
           ->check(CLI::IsMember({"fp32", "bf16"}))

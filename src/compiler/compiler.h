@@ -24,6 +24,9 @@ struct HwLayout {
   std::vector<uint32_t> order = {};
 };
 
+// The largest batch that programs may ask for; each frame of a job has buffers of its own.
+inline constexpr uint32_t kMostFrames = 4096;
+
 struct CompileOptions {
   // Frames per call. Every input's leading dimension is the frame's own, 1, where the model leaves
   // it open (-1 or a name) or says 1.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "compiler/compiler.h"
 #include "model/mapped_file.h"
 
 namespace millrace::compiler {
@@ -12,24 +13,33 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr uint64_t kMostFrames = 4096;
 constexpr const char* kSection = "vaiml_config";
 
 Status wrong_value(const std::string& key, std::string_view takes) {
   return invalid_argument(fmt::format("\"{}\" takes {}", key, takes));
 }
 
+// Several passes may say the same, but not each something else.
+template <class Value>
+Status set_once(const std::string& key, Value value, std::optional<Value>& setting) {
+  if (setting.value_or(value) != value)
+    return invalid_argument(fmt::format("\"{}\" is given twice, with different values", key));
+  setting = value;
+  return {};
+}
+
 Status read_entry(const std::string& key, const Json& value, VendorConfig& config) {
   if (key == "dp_size") {
     if (!value.is_number_unsigned() || value < 1u || value > kMostFrames)
       return wrong_value(key, fmt::format("a number from 1 to {}", kMostFrames));
-    config.batch_size = value.get<uint32_t>();
-  } else if (key == "enable_f32_to_bf16_conversion") {
-    if (!value.is_boolean()) return wrong_value(key, "true or false");
-    config.precision = value.get<bool>() ? graph::Precision::kBf16 : graph::Precision::kFp32;
-  } else {
-    config.ignored.push_back(key);
+    return set_once(key, value.get<uint32_t>(), config.batch_size);
   }
+  if (key == "enable_f32_to_bf16_conversion") {
+    if (!value.is_boolean()) return wrong_value(key, "true or false");
+    return set_once(key, value.get<bool>() ? graph::Precision::kBf16 : graph::Precision::kFp32,
+                    config.precision);
+  }
+  config.ignored.insert(key);
   return {};
 }
 

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
-#include <vector>
 
 #include "base/status.h"
 #include "graph/compiled_model.h"
@@ -17,12 +17,12 @@ namespace millrace::compiler {
 struct VendorConfig {
   std::optional<uint32_t> batch_size;         // dp_size: frames that one call takes
   std::optional<graph::Precision> precision;  // enable_f32_to_bf16_conversion
-  std::vector<std::string> ignored;           // the other keys, in alphabetical order
+  std::set<std::string> ignored;              // the other keys
 };
 
 // Reads the objects "vaiml_config" of all passes, or one at the top. kNotFound, kIoError;
 // kInvalidArgument, naming the file and what is wrong, when it is no JSON, has no such object, or
-// has a value there that its key cannot have.
+// has a value there that its key cannot have, or two different ones.
 Result<VendorConfig> read_vendor_config(const std::string& path);
 
 }  // namespace millrace::compiler

@@ -99,12 +99,22 @@ TEST_F(VendorConfig, FlagsTakePrecedence) {
               testing::HasSubstr("fp32, batch 2"));
 }
 
+TEST_F(VendorConfig, PassesAreReadTogether) {
+  EXPECT_THAT(
+      output_with(R"({"z": 1, "dp_size": 3}}, {"vaiml_config": {"a": 1, "z": 2, "dp_size": 3})"),
+      testing::AllOf(testing::HasSubstr("without meaning here: a, z\n"),
+                     testing::HasSubstr("batch 3")));
+  EXPECT_THAT(output_with(R"({"dp_size": 3}}, {"vaiml_config": {"dp_size": 2})"),
+              testing::HasSubstr("\"dp_size\" is given twice"));
+}
+
 TEST_F(VendorConfig, WhatMakesNoSenseIsRefusedWithTheReason) {
   EXPECT_THAT(output_with(R"({"dp_size": 0})"), testing::HasSubstr("\"dp_size\" takes a number"));
   EXPECT_THAT(output_with(R"({"enable_f32_to_bf16_conversion": "yes"})"),
               testing::HasSubstr("takes true or false"));
   EXPECT_THAT(output_with("[]"), testing::HasSubstr("\"vaiml_config\" takes an object"));
   EXPECT_THAT(output_with("{"), testing::HasSubstr("it is no JSON object"));
+  EXPECT_THAT(output_with(R"({"dp_size": 4097})"), testing::HasSubstr("a number from 1 to 4096"));
   std::ofstream(file("other.json")) << "{}";
   expect_failure(
       millrace({"compile", kGlyphsOnnx, "-o", file("a.rai"), "--config", file("other.json")}),
