@@ -37,14 +37,14 @@ std::string_view text_in(const json& value) {
   return value.get_ref<const std::string&>();
 }
 
-// What a property tree makes of null, and null itself.
-bool is_missing(const json& value) {
-  return value.is_null() || (value.is_string() && text_in(value) == "null");
-}
-
-// What a property tree makes of an empty list or object.
+// What a property tree makes of an empty list or object, and programs of a setting that is not set.
 bool is_empty_text(const json& value) {
   return value.is_string() && trimmed(text_in(value)).empty();
+}
+
+// Also null, and what a property tree makes of it.
+bool is_missing(const json& value) {
+  return value.is_null() || is_empty_text(value) || (value.is_string() && text_in(value) == "null");
 }
 
 [[noreturn]] void refuse(const std::string& path, const json& value, std::string_view wanted) {
@@ -119,6 +119,17 @@ auto list_in(const json& value, const std::string& path, Read&& read) {
   return list;
 }
 
+// The numbers of a list in their order, however deep they are.
+void flatten(const json& value, const std::string& path, std::vector<float>& numbers) {
+  if (is_empty_text(value)) return;
+  if (!value.is_array()) {
+    numbers.push_back(number_in(value, path));
+    return;
+  }
+  for (size_t i = 0; i < value.size(); ++i)
+    flatten(value[i], fmt::format("{}[{}]", path, i), numbers);
+}
+
 json object_in(const json& value, const std::string& path) {
   if (is_empty_text(value)) return json::object();
   if (!value.is_object()) refuse(path, value, "an object");
@@ -177,6 +188,12 @@ std::string JsonConfig::text(const std::string& key, const std::string& fallback
   return value == nullptr ? fallback : string_in(*value, path_of(key));
 }
 
+void JsonConfig::refuse_name(const std::string& key, const std::string& given,
+                             const std::string& known) const {
+  throw std::invalid_argument(
+      fmt::format("\"{}\": \"{}\" is none of{}", path_of(key), given, known));
+}
+
 std::vector<float> JsonConfig::numbers(const std::string& key) const {
   const json* value = find(key);
   if (value == nullptr) return {};
@@ -204,6 +221,12 @@ std::vector<std::vector<float>> JsonConfig::number_rows(const std::string& key) 
   const bool plain = value->is_array() && !value->empty() && !value->front().is_array();
   if (plain) return {row(*value, path_of(key))};
   return list_in(*value, path_of(key), row);
+}
+
+std::vector<float> JsonConfig::flattened_numbers(const std::string& key) const {
+  std::vector<float> numbers;
+  if (const json* value = find(key)) flatten(*value, path_of(key), numbers);
+  return numbers;
 }
 
 JsonConfig JsonConfig::object(const std::string& key) const {

@@ -1,17 +1,21 @@
 // JsonConfig: the configuration text that programs give to functions of VART-X, read leniently.
 //
 // Programs pass what they read through a property tree, which turns every number and switch into a
-// string, and an empty list or object into "". So values are taken in either form; null counts as
-// missing. Keys that nobody asks for are ignored.
+// string, and an empty list or object into "". So values are taken in either form; null and blank
+// text count as missing. Keys that nobody asks for are ignored.
 //
 // Every function throws std::invalid_argument, naming key and value, for a value of a wrong type.
 // Immutable, and thread-safe.
 #pragma once
 
+#include <boost/algorithm/string/predicate.hpp>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace millrace::vartx {
@@ -31,6 +35,19 @@ class JsonConfig {
   int64_t integer(const std::string& key, int64_t fallback) const;
   bool boolean(const std::string& key, bool fallback) const;  // also 0 and 1
   std::string text(const std::string& key, const std::string& fallback) const;
+  // The value whose name is the text of `key`, in upper or lower case.
+  template <class Value>
+  Value named(const std::string& key, Value fallback,
+              std::initializer_list<std::pair<std::string_view, Value>> names) const {
+    const std::string given = text(key, "");
+    if (given.empty()) return fallback;
+    std::string known;
+    for (const auto& [name, value] : names) {
+      if (boost::algorithm::iequals(given, name)) return value;
+      known.append(" ").append(name);
+    }
+    refuse_name(key, given, known);
+  }
 
   // The elements of the list `key`; empty where it is missing. A single value counts as a list of
   // one.
@@ -40,6 +57,9 @@ class JsonConfig {
   // A list of lists, such as [[80, 80], [40, 40]]. A plain list counts as a single row.
   std::vector<std::vector<float>> number_rows(const std::string& key) const;
 
+  // The numbers of a list, of its lists, of theirs, and so on, in their order.
+  std::vector<float> flattened_numbers(const std::string& key) const;
+
   // The object `key`; an empty one where it is missing.
   JsonConfig object(const std::string& key) const;
   // The objects of the list `key`; empty where it is missing.
@@ -47,6 +67,8 @@ class JsonConfig {
 
  private:
   JsonConfig(nlohmann::json value, std::string path);
+  [[noreturn]] void refuse_name(const std::string& key, const std::string& given,
+                                const std::string& known) const;
   const nlohmann::json* find(const std::string& key) const;
   std::string path_of(const std::string& key) const;
 

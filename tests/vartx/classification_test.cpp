@@ -120,6 +120,21 @@ TEST(Labels, ComeFromTheLineOfTheClass) {
               ElementsAre("cat", "dog", "", "bird"));
 }
 
+// In the HW view the channels are padded to whole blocks, with zeros.
+TEST(Labels, TellClassesFromLanesOfPadding) {
+  const auto found = [](const std::vector<uint32_t>& shape, const std::string& json) {
+    const std::vector<float> scores = {-3, -2, -1, -4, -5, 0, 0, 0};
+    return test::classes(
+        test::run(PostProcessType::SOFTMAX, json, {test::output_info(shape)}, {scores}).at(0));
+  };
+  const LabelFile five("a\nb\nc\nd\ne\n"), four("a\nb\nc\nd\n");
+  const auto real = found({1, 2, 1, 1, 4}, five.json());
+  EXPECT_THAT(real.label, ElementsAre("c", "b", "a", "d", "e"));
+  EXPECT_THAT(real.confidence[0], DoubleNear(0.6364, 1e-4));
+  EXPECT_THAT(found({1, 2, 1, 1, 4}, four.json()).index, SizeIs(8)) << "a whole block of padding";
+  EXPECT_THAT(found({1, 8}, five.json()).index, SizeIs(8)) << "a shape without padding";
+}
+
 TEST(Labels, ClassesBeyondTheFileHaveTheirIndex) {
   const LabelFile labels("cat\n");
   EXPECT_THAT(classify(PostProcessType::TOPK, labels.json(), {1, 2, 3}).label,

@@ -46,6 +46,35 @@ TEST(JsonConfig, NullIsMissing) {
   EXPECT_EQ(config.integer("b", 7), 7);
 }
 
+TEST(JsonConfig, BlankTextIsMissing) {
+  const JsonConfig config = JsonConfig::parse(R"({"n": "", "b": " ", "t": "", "i": "\t"})");
+  EXPECT_FALSE(config.has("n"));
+  EXPECT_EQ(config.number("n", 2), 2);
+  EXPECT_TRUE(config.boolean("b", true));
+  EXPECT_EQ(config.integer("i", 3), 3);
+  EXPECT_EQ(config.text("t", "TOPK"), "TOPK");
+}
+
+TEST(JsonConfig, NamesStandForValuesInEitherCase) {
+  const JsonConfig config = JsonConfig::parse(R"({"a": "Low", "b": "medium", "c": ""})");
+  const auto level = [&](const char* key) {
+    return config.named(key, 0, {{"LOW", 1}, {"HIGH", 2}});
+  };
+  EXPECT_EQ(level("a"), 1);
+  EXPECT_EQ(level("c"), 0);
+  EXPECT_THROW(level("b"), std::invalid_argument);
+}
+
+TEST(JsonConfig, ListsOfAnyDepthAreFlattened) {
+  const JsonConfig config = JsonConfig::parse(
+      R"({"deep": [[["1", 2], [3, 4]], [[5, 6]], ""], "flat": [1, 2], "one": 7, "none": ""})");
+  EXPECT_THAT(config.flattened_numbers("deep"), ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(config.flattened_numbers("flat"), ElementsAre(1, 2));
+  EXPECT_THAT(config.flattened_numbers("one"), ElementsAre(7));
+  EXPECT_THAT(config.flattened_numbers("none"), IsEmpty());
+  EXPECT_THAT(config.flattened_numbers("missing"), IsEmpty());
+}
+
 TEST(JsonConfig, ListsMayBeOfStringsAndEmpty) {
   const JsonConfig config = JsonConfig::parse(
       R"({"f": ["0.25", 1], "i": ["1", 2], "t": ["NHC", 4], "one": "8", "none": "", "e": []})");

@@ -38,8 +38,8 @@ std::string config_reason(TensorInfo info, uint32_t batch = 1) {
   });
 }
 
-std::string json_reason(const std::string& json) {
-  return reason([&] { test::make_postprocess(PostProcessType::TOPK, json); });
+std::string json_reason(const std::string& json, PostProcessType type = PostProcessType::TOPK) {
+  return reason([&] { test::make_postprocess(type, json); });
 }
 
 TEST(PostProcess, BothFormsGiveTheFramesInOrder) {
@@ -138,17 +138,58 @@ TEST(PostProcess, ConfigurationsThatAreWrongAreRefused) {
   EXPECT_THAT(json_reason(R"({"topk": "many"})"), HasSubstr("\"topk\""));
   EXPECT_THAT(json_reason(R"({"topk": 0})"), HasSubstr("\"topk\""));
   EXPECT_THAT(json_reason(R"({"post-process-print": []})"), HasSubstr("post-process-print"));
-  EXPECT_THAT(json_reason(R"({"conf-threshold": 1.5})"), HasSubstr("conf-threshold"));
-  EXPECT_THAT(json_reason(R"({"function-options": 3})"), HasSubstr("function-options"));
-  EXPECT_THAT(json_reason(R"({"function-options": {"temperature-scaling": "0"}})"),
+  const auto nms = PostProcessType::NMS, temperature = PostProcessType::CALIBRATION_TEMPERATURE;
+  EXPECT_THAT(json_reason(R"({"conf-threshold": 1.5})", nms), HasSubstr("conf-threshold"));
+  EXPECT_THAT(json_reason(R"({"function-options": 3})", temperature),
+              HasSubstr("function-options"));
+  EXPECT_THAT(json_reason(R"({"function-options": {"temperature-scaling": "0"}})", temperature),
               HasSubstr("temperature-scaling"));
-  EXPECT_THAT(json_reason(R"({"model-params": {"grid-shape": [[4]]}})"), HasSubstr("grid-shape"));
-  EXPECT_THAT(json_reason(R"({"model-params": {"anchors": [1, 2, 3]}})"), HasSubstr("anchors"));
+  EXPECT_THAT(json_reason(R"({"model-params": {"grid-shape": [[4]]}})", nms),
+              HasSubstr("grid-shape"));
+  EXPECT_THAT(json_reason(R"({"model-params": {"anchors": [1, 2, 3]}})", nms),
+              HasSubstr("anchors"));
+  EXPECT_THAT(json_reason(R"({"tensor-type": "INT4"})"), HasSubstr("none of INT8 UINT8"));
   EXPECT_THAT(json_reason(R"({"label-file-path": "/no/labels"})"), HasSubstr("/no/labels"));
   EXPECT_THAT(reason([] { test::make_postprocess(PostProcessType::UNKNOWN, ""); }),
               HasSubstr("no type"));
   EXPECT_THAT(reason([] { PostProcess(std::shared_ptr<PostProcessImplBase>()); }),
               HasSubstr("null"));
+}
+
+// Programs keep one text for several types.
+TEST(PostProcess, KeysOfOtherTypesAreNotLookedAt) {
+  const std::string detection =
+      R"({"conf-threshold": 50, "nms-threshold": "high", "model-params": {"anchors": [1]}})";
+  const std::string options = R"({"outlier-threshold": "x", "function-options": [1]})";
+  for (const std::string& json : {detection, options}) {
+    EXPECT_EQ(json_reason(json, PostProcessType::SOFTMAX), "taken");
+    EXPECT_EQ(json_reason(json, PostProcessType::ARGMAXSEG), "taken");
+  }
+  EXPECT_EQ(json_reason(options, PostProcessType::NMS), "taken");
+  EXPECT_EQ(json_reason(R"({"topk": 0})", PostProcessType::ARGMAX), "taken");
+  EXPECT_EQ(json_reason(R"({"topk": 0})", PostProcessType::NMS), "taken");
+  EXPECT_EQ(json_reason(R"({"nms-threshold": 7})", PostProcessType::SOFT_NMS), "taken");
+  EXPECT_EQ(
+      json_reason(R"({"model-params": {"is-obj-score-included": 2}})", PostProcessType::YOLOV2),
+      "taken");
+}
+
+TEST(PostProcess, EmptyTextIsAsIfTheKeyWereMissing) {
+  EXPECT_EQ(json_reason(R"({"topk": "", "post-process-print": " ", "tensor-type": ""})"), "taken");
+}
+
+// The published types have no UINT8: programs describe such tensors as INT8.
+TEST(PostProcess, BytesAreInt8UnlessTheConfigurationSaysUint8) {
+  const std::vector<uint8_t> bytes = {100, 200};
+  for (const auto& [json, best] :
+       {std::pair("", 0U), std::pair(R"({"tensor-type": "UINT8"})", 1U)}) {
+    std::vector<TensorInfo> infos = {test::output_info({1, 2}, TensorDataType::INT8, 0.5F)};
+    PostProcess function = test::make_postprocess(PostProcessType::TOPK, json);
+    function.set_config(infos, 1);
+    const auto results = function.process(Pointers{test::address(bytes)}, 1);
+    EXPECT_THAT(test::classes(results[0][0]).index, ElementsAre(best));
+    EXPECT_THAT(test::classes(results[0][0]).confidence, ElementsAre(best == 0 ? 50 : 100));
+  }
 }
 
 TEST(PostProcess, PrintsOnlyWhenTheConfigurationAsks) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <stdexcept>
+#include <utility>
 
 #include "vartx/postprocess/postprocess_function.h"
 #include "vartx/results/infer_result_impl.h"
@@ -54,14 +55,28 @@ Ranking rank(PostProcessType type, const PostProcessConfig& config, std::span<fl
   return vision::top_classes(scores, config.top_k);
 }
 
+// How many of an output's elements are classes. A shape [1, C / B, 1, 1, B] of the HW view ends in
+// up to B - 1 lanes of padding, which it does not tell from classes; the labels do, where there is
+// one for each class.
+size_t count_classes(const PostProcessConfig& config, const ::vart::TensorInfo& output) {
+  const size_t elements = elements_of(output);
+  const std::vector<uint32_t>& shape = output.shape;
+  const bool is_blocked = shape.size() == 5 && shape[0] == 1 && shape[2] == 1 && shape[3] == 1;
+  const size_t labels = config.labels.count();
+  const bool tells = is_blocked && labels < elements && elements - labels < shape[4];
+  return tells ? labels : elements;
+}
+
 class Classification : public PostProcessFunction {
  public:
-  Classification(PostProcessType type, const PostProcessConfig& config)
-      : type_(type), config_(config) {}
+  Classification(PostProcessType type, const PostProcessConfig& config,
+                 std::vector<size_t> class_counts)
+      : type_(type), config_(config), class_counts_(std::move(class_counts)) {}
 
   FrameResults process(std::span<const std::span<float>> outputs) const override {
     FrameResults results;
-    for (const std::span<float> scores : outputs) {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const std::span<float> scores = outputs[i].first(class_counts_[i]);
       ::vart::ClassificationResData data;
       for (const RankedClass& one : rank(type_, config_, scores)) {
         data.label.push_back(config_.labels.of(one.index));
@@ -76,14 +91,13 @@ class Classification : public PostProcessFunction {
  private:
   const PostProcessType type_;
   const PostProcessConfig& config_;
+  const std::vector<size_t> class_counts_;  // of each output
 };
 
-void check_bias(const PostProcessConfig& config, const ModelTensors& tensors) {
-  for (const ::vart::TensorInfo& output : tensors.outputs)
-    if (!config.bias.empty() && config.bias.size() != elements_of(output))
-      throw std::invalid_argument(fmt::format("{}: {} numbers of \"bias\" for {} classes",
-                                              title_of(output), config.bias.size(),
-                                              elements_of(output)));
+void check_bias(const PostProcessConfig& config, const ::vart::TensorInfo& output, size_t classes) {
+  if (!config.bias.empty() && config.bias.size() != classes)
+    throw std::invalid_argument(fmt::format("{}: {} numbers of \"bias\" for {} classes",
+                                            title_of(output), config.bias.size(), classes));
 }
 
 }  // namespace
@@ -91,8 +105,12 @@ void check_bias(const PostProcessConfig& config, const ModelTensors& tensors) {
 std::unique_ptr<PostProcessFunction> make_classification(PostProcessType type,
                                                          const PostProcessConfig& config,
                                                          const ModelTensors& tensors) {
-  if (type == PostProcessType::BIAS_CORRECTION) check_bias(config, tensors);
-  return std::make_unique<Classification>(type, config);
+  std::vector<size_t> class_counts;
+  for (const ::vart::TensorInfo& output : tensors.outputs) {
+    class_counts.push_back(count_classes(config, output));
+    check_bias(config, output, class_counts.back());
+  }
+  return std::make_unique<Classification>(type, config, std::move(class_counts));
 }
 
 }  // namespace millrace::vartx

@@ -1,6 +1,7 @@
 // Labels: the names of a network's classes, from a text file. Immutable, and thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@ class Labels {
   // Beyond the last line, the number of the class: what a program prints then still tells classes
   // apart.
   std::string of(uint32_t class_id) const;
+  size_t count() const { return lines_.size(); }
 
  private:
   std::vector<std::string> lines_;

@@ -97,9 +97,11 @@ std::string title_of(const TensorInfo& info) {
   return fmt::format("tensor \"{}\"", info.name);
 }
 
-void read_output(const TensorInfo& info, const std::byte* bytes, std::vector<float>& values) {
+void read_output(const TensorInfo& info, tensor::DataType byte_type, const std::byte* bytes,
+                 std::vector<float>& values) {
   values.resize(elements_of(info));
-  vision::read_values(bytes, type_of(info), info.scale_coeff, values);
+  const tensor::DataType type = info.data_type == TensorDataType::INT8 ? byte_type : type_of(info);
+  vision::read_values(bytes, type, info.scale_coeff, values);
 }
 
 InputSize input_size(const ModelTensors& tensors, const std::string& layout) {

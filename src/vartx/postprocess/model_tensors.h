@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tensor/data_type.h"
 #include "vart/vart_postprocess_types.hpp"
 
 namespace millrace::vartx {
@@ -28,9 +29,10 @@ size_t bytes_of(const ::vart::TensorInfo& info);
 // "tensor NAME", as messages begin.
 std::string title_of(const ::vart::TensorInfo& info);
 
-// The elements of one output as floats, into `values`, which is resized. Requirements: an output of
-// sort_tensors, and bytes_of(info) bytes at `bytes`.
-void read_output(const ::vart::TensorInfo& info, const std::byte* bytes,
+// The elements of one output as floats, into `values`, which is resized; those of an INT8 tensor
+// are of `byte_type`, INT8 or UINT8. Requirements: an output of sort_tensors, and bytes_of(info)
+// bytes at `bytes`.
+void read_output(const ::vart::TensorInfo& info, tensor::DataType byte_type, const std::byte* bytes,
                  std::vector<float>& values);
 
 // Width and height of the first input's picture.

@@ -39,10 +39,7 @@ class PostProcessImplBase {
 namespace {
 
 PostProcessConfig read_config(PostProcessType type, const std::string& json) {
-  if (!millrace::vartx::has_function(type))
-    throw std::invalid_argument(
-        fmt::format("PostProcess: {} is no type of postprocessing", static_cast<int>(type)));
-  return millrace::vartx::read_postprocess_config(millrace::vartx::JsonConfig::parse(json));
+  return millrace::vartx::read_postprocess_config(type, millrace::vartx::JsonConfig::parse(json));
 }
 
 void check_frames(const PostProcessImplBase& impl, uint32_t frames) {
@@ -73,7 +70,8 @@ void read_pointer(PostProcessImplBase& impl, size_t output, const int8_t* data) 
   const TensorInfo& info = impl.tensors.outputs[output];
   if (data == nullptr)
     throw std::invalid_argument("process: no data for " + millrace::vartx::title_of(info));
-  millrace::vartx::read_output(info, reinterpret_cast<const std::byte*>(data), impl.values[output]);
+  millrace::vartx::read_output(info, impl.config.byte_type,
+                               reinterpret_cast<const std::byte*>(data), impl.values[output]);
 }
 
 void read_memory(PostProcessImplBase& impl, size_t output, const std::shared_ptr<Memory>& memory) {

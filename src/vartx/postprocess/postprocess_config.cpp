@@ -9,6 +9,8 @@
 namespace millrace::vartx {
 namespace {
 
+using ::vart::PostProcessType;
+
 // Far more than any network has, and few enough that products of two fit 64 bits.
 constexpr uint32_t kLargest = 1 << 24;
 
@@ -46,9 +48,7 @@ std::vector<ModelParams::GridShape> read_grid_shapes(const JsonConfig& json) {
 
 // Widths and heights by turns, however they are grouped.
 std::vector<vision::Anchor> read_anchors(const JsonConfig& json) {
-  std::vector<float> sides;
-  for (const std::vector<float>& row : json.number_rows("anchors"))
-    sides.insert(sides.end(), row.begin(), row.end());
+  const std::vector<float> sides = json.flattened_numbers("anchors");
   if (sides.size() % 2 != 0)
     throw std::invalid_argument(
         fmt::format("\"anchors\": {} numbers are no pairs of width and height", sides.size()));
@@ -61,7 +61,7 @@ std::string first_or_empty(const std::vector<std::string>& texts) {
   return texts.empty() ? std::string() : texts.front();
 }
 
-ModelParams read_model_params(const JsonConfig& json) {
+ModelParams read_model_params(PostProcessType type, const JsonConfig& json) {
   ModelParams params;
   params.grid_shapes = read_grid_shapes(json);
   params.anchors = read_anchors(json);
@@ -69,31 +69,111 @@ ModelParams read_model_params(const JsonConfig& json) {
     params.boxes_per_cell.push_back(count_in(static_cast<double>(count), "num-anchorboxes", 0));
   params.input_layout = first_or_empty(json.texts("input-layout"));
   params.output_layouts = json.texts("output-layout");
-  params.has_objectness = json.boolean("is-obj-score-included", false);
+  if (type == PostProcessType::YOLOV2) return params;  // which says the rest by itself
   params.anchors_in_cells = json.boolean("is-scaling-required", false);
+  if (type == PostProcessType::SSDRESNET34) return params;
+  params.has_objectness = json.boolean("is-obj-score-included", false);
   params.apply_sigmoid = json.boolean("apply-sigmoid-to-obj-conf", false);
   return params;
 }
 
-void read_function_options(const JsonConfig& json, PostProcessConfig& config) {
-  config.platt_a = json.number("platt-param-a", config.platt_a);
-  config.platt_b = json.number("platt-param-b", config.platt_b);
-  config.bias = json.numbers("bias");
-  config.temperature = positive(json, "temperature-scaling", config.temperature);
-  config.threshold = json.number("threshold", config.threshold);
+void read_platt(const JsonConfig& options, PostProcessConfig& config) {
+  config.platt_a = options.number("platt-param-a", config.platt_a);
+  config.platt_b = options.number("platt-param-b", config.platt_b);
+}
+
+void read_classification(PostProcessType type, const JsonConfig& json, PostProcessConfig& config) {
+  const auto options = [&] { return json.object("function-options"); };
+  switch (type) {
+    case PostProcessType::ARGMAX:
+    case PostProcessType::UNCERTAINTY_ESTIMATION:
+      return;  // one class
+    case PostProcessType::OUTLIER_DETECTION:
+      config.outlier_threshold = json.number("outlier-threshold", config.outlier_threshold);
+      break;
+    case PostProcessType::THRESHOLD:
+      config.threshold = options().number("threshold", config.threshold);
+      break;
+    case PostProcessType::BIAS_CORRECTION:
+      config.bias = options().numbers("bias");
+      read_platt(options(), config);
+      break;
+    case PostProcessType::CALIBRATION_PLATT:
+      read_platt(options(), config);
+      break;
+    case PostProcessType::CALIBRATION_TEMPERATURE:
+      config.temperature = positive(options(), "temperature-scaling", config.temperature);
+      break;
+    default:
+      break;
+  }
+  config.top_k = count_in(static_cast<double>(json.integer("topk", config.top_k)), "topk", 1);
+}
+
+void read_detection(PostProcessType type, const JsonConfig& json, PostProcessConfig& config) {
+  config.confidence = share(json, "conf-threshold", config.confidence);
+  const bool compares =
+      type != PostProcessType::ANCHOR_ADJUSTMENT && type != PostProcessType::SOFT_NMS;
+  if (compares) config.nms_threshold = share(json, "nms-threshold", config.nms_threshold);
+  config.model = read_model_params(type, json.object("model-params"));
 }
 
 }  // namespace
 
-PostProcessConfig read_postprocess_config(const JsonConfig& json) {
+ResultKind kind_of(PostProcessType type) noexcept {
+  switch (type) {
+    case PostProcessType::RESNET50:
+    case PostProcessType::ARGMAX:
+    case PostProcessType::BIAS_CORRECTION:
+    case PostProcessType::CALIBRATION_PLATT:
+    case PostProcessType::CALIBRATION_TEMPERATURE:
+    case PostProcessType::LABEL_MAPPING:
+    case PostProcessType::NORMALIZATION:
+    case PostProcessType::OUTLIER_DETECTION:
+    case PostProcessType::SOFTMAX:
+    case PostProcessType::THRESHOLD:
+    case PostProcessType::TOPK:
+    case PostProcessType::UNCERTAINTY_ESTIMATION:
+      return ResultKind::kClassification;
+    case PostProcessType::YOLOV2:
+    case PostProcessType::SSDRESNET34:
+    case PostProcessType::DISTANCE_IOU_NMS:
+    case PostProcessType::SOFT_NMS:
+    case PostProcessType::CLASSWISE_NMS:
+    case PostProcessType::OBJECT_COUNT:
+    case PostProcessType::NMS:
+    case PostProcessType::ANCHOR_ADJUSTMENT:
+      return ResultKind::kDetection;
+    case PostProcessType::SOFTMAXSEG:
+    case PostProcessType::SIGMOIDSEG:
+    case PostProcessType::ARGMAXSEG:
+      return ResultKind::kSegmentation;
+    case PostProcessType::UNKNOWN:
+      break;
+  }
+  return ResultKind::kNone;
+}
+
+PostProcessConfig read_postprocess_config(PostProcessType type, const JsonConfig& json) {
   PostProcessConfig config;
-  config.top_k = count_in(static_cast<double>(json.integer("topk", config.top_k)), "topk", 1);
   config.print = json.boolean("post-process-print", config.print);
-  config.outlier_threshold = json.number("outlier-threshold", config.outlier_threshold);
-  config.nms_threshold = share(json, "nms-threshold", config.nms_threshold);
-  config.confidence = share(json, "conf-threshold", config.confidence);
-  read_function_options(json.object("function-options"), config);
-  config.model = read_model_params(json.object("model-params"));
+  config.byte_type =
+      json.named("tensor-type", config.byte_type,
+                 {{"INT8", tensor::DataType::kInt8}, {"UINT8", tensor::DataType::kUint8}});
+  switch (kind_of(type)) {
+    case ResultKind::kClassification:
+      read_classification(type, json, config);
+      break;
+    case ResultKind::kDetection:
+      read_detection(type, json, config);
+      break;
+    case ResultKind::kSegmentation:
+      config.model.output_layouts = json.object("model-params").texts("output-layout");
+      return config;  // maps have numbers, no labels
+    case ResultKind::kNone:
+      throw std::invalid_argument(
+          fmt::format("PostProcess: {} is no type of postprocessing", static_cast<int>(type)));
+  }
   config.labels = Labels(json.text("label-file-path", ""));
   return config;
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tensor/data_type.h"
+#include "vart/vart_postprocess_types.hpp"
 #include "vartx/json_config.h"
 #include "vartx/postprocess/labels.h"
 #include "vision/postprocess/grids.h"
@@ -28,10 +30,15 @@ struct ModelParams {
   bool apply_sigmoid = false;
 };
 
+// What a type of postprocessing makes; UNKNOWN and numbers that are no type make nothing.
+enum class ResultKind : uint8_t { kNone, kClassification, kDetection, kSegmentation };
+ResultKind kind_of(::vart::PostProcessType type) noexcept;
+
 struct PostProcessConfig {
   uint32_t top_k = 1;
   Labels labels;
   bool print = false;
+  tensor::DataType byte_type = tensor::DataType::kInt8;  // what tensors called INT8 hold
 
   float platt_a = 1;
   float platt_b = 0;
@@ -45,8 +52,9 @@ struct PostProcessConfig {
   ModelParams model;
 };
 
-// Reads the label file, too. Throws std::invalid_argument, naming key and value, for what has a
-// wrong type or is out of range.
-PostProcessConfig read_postprocess_config(const JsonConfig& json);
+// Reads the keys that the type uses, and the label file where results have labels; programs leave
+// other keys in the text, whatever their values. Throws std::invalid_argument for a type that makes
+// nothing, and, naming key and value, for what is out of range or of another kind.
+PostProcessConfig read_postprocess_config(::vart::PostProcessType type, const JsonConfig& json);
 
 }  // namespace millrace::vartx

@@ -28,9 +28,6 @@ std::unique_ptr<PostProcessFunction> make_function(::vart::PostProcessType type,
                                                    const PostProcessConfig& config,
                                                    const ModelTensors& tensors);
 
-// Whether make_function knows the type.
-bool has_function(::vart::PostProcessType type) noexcept;
-
 // The three kinds, of the types that belong to them.
 std::unique_ptr<PostProcessFunction> make_classification(::vart::PostProcessType type,
                                                          const PostProcessConfig& config,

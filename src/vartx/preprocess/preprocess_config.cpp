@@ -2,11 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <boost/algorithm/string/predicate.hpp>
-#include <initializer_list>
 #include <stdexcept>
-#include <string_view>
-#include <utility>
 
 #include "vartx/json_config.h"
 #include "vartx/preprocess/picture_formats.h"
@@ -19,22 +15,6 @@ using ::vart::PreProcessType;
 using ::vart::VideoFormat;
 using vision::Filter;
 
-template <class Value>
-using Names = std::initializer_list<std::pair<std::string_view, Value>>;
-
-// The value that a key names. Empty text counts as missing, since programs build the object from
-// settings that may be empty.
-template <class Value>
-Value named(const JsonConfig& json, const char* key, Value fallback, Names<Value> names) {
-  const std::string text = json.text(key, "");
-  if (text.empty()) return fallback;
-  for (const auto& [name, value] : names)
-    if (boost::algorithm::iequals(text, name)) return value;
-  std::string known;
-  for (const auto& [name, value] : names) known += fmt::format(" {}", name);
-  throw std::invalid_argument(fmt::format("\"{}\": \"{}\" is none of{}", key, text, known));
-}
-
 VideoFormat colour_format(const JsonConfig& json) {
   const std::string text = json.text("colour-format", "");
   const VideoFormat format = video_format(text);
@@ -46,10 +26,10 @@ VideoFormat colour_format(const JsonConfig& json) {
 
 PreProcessType preprocess_type(const JsonConfig& json) {
   if (!json.boolean("maintain-aspect-ratio", false)) return PreProcessType::DEFAULT;
-  return named(json, "resizing-type", PreProcessType::DEFAULT,
-               {{"DEFAULT", PreProcessType::DEFAULT},
-                {"LETTERBOX", PreProcessType::LETTERBOX},
-                {"PANSCAN", PreProcessType::PANSCAN}});
+  return json.named("resizing-type", PreProcessType::DEFAULT,
+                    {{"DEFAULT", PreProcessType::DEFAULT},
+                     {"LETTERBOX", PreProcessType::LETTERBOX},
+                     {"PANSCAN", PreProcessType::PANSCAN}});
 }
 
 ::vart::PreProcessInfo info_in(const JsonConfig& json) {
@@ -76,11 +56,11 @@ PreProcessConfig parse_preprocess_config(const std::string& text) {
   if (json.has("quant-scale-factor"))
     config.quant_scale_factor = json.number("quant-scale-factor", 1);
   config.info.qt_fctr = config.quant_scale_factor.value_or(1);
-  config.byte_type = named(json, "output-type", DataType::kInt8,
-                           {{"INT8", DataType::kInt8}, {"UINT8", DataType::kUint8}});
-  config.filter =
-      named(json, "resize-filter", Filter::kAuto,
-            {{"AUTO", Filter::kAuto}, {"BILINEAR", Filter::kBilinear}, {"AREA", Filter::kArea}});
+  config.byte_type = json.named("output-type", DataType::kInt8,
+                                {{"INT8", DataType::kInt8}, {"UINT8", DataType::kUint8}});
+  config.filter = json.named(
+      "resize-filter", Filter::kAuto,
+      {{"AUTO", Filter::kAuto}, {"BILINEAR", Filter::kBilinear}, {"AREA", Filter::kArea}});
   return config;
 }
 

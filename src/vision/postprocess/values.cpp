@@ -22,10 +22,12 @@ void read_each(const std::byte* bytes, std::span<float> values, Widen widen) {
 
 void read_values(const std::byte* bytes, tensor::DataType type, float scale,
                  std::span<float> values) noexcept {
+  const auto scaled = [scale](auto element) { return static_cast<float>(element) * scale; };
   switch (type) {
     case tensor::DataType::kInt8:
-      return read_each<int8_t>(
-          bytes, values, [scale](int8_t element) { return static_cast<float>(element) * scale; });
+      return read_each<int8_t>(bytes, values, scaled);
+    case tensor::DataType::kUint8:
+      return read_each<uint8_t>(bytes, values, scaled);
     case tensor::DataType::kBf16:
       return read_each<uint16_t>(bytes, values, tensor::bf16_to_float);
     case tensor::DataType::kFp16:

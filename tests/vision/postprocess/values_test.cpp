@@ -22,6 +22,7 @@ std::vector<float> read(const std::vector<Element>& elements, tensor::DataType t
 TEST(Values, IntegersAreScaledAndFloatsAreNot) {
   using tensor::DataType;
   EXPECT_THAT(read<int8_t>({-128, 0, 127}, DataType::kInt8, 0.25F), ElementsAre(-32, 0, 31.75F));
+  EXPECT_THAT(read<uint8_t>({0, 200, 255}, DataType::kUint8, 0.25F), ElementsAre(0, 50, 63.75F));
   EXPECT_THAT(read<float>({-1.5F, 2}, DataType::kFloat32, 0.25F), ElementsAre(-1.5F, 2));
   EXPECT_THAT(read<uint16_t>({0x3fc0, 0xc000}, DataType::kBf16, 0.25F), ElementsAre(1.5F, -2));
   EXPECT_THAT(read<uint16_t>({0x3e00, 0xc000}, DataType::kFp16, 0.25F), ElementsAre(1.5F, -2));
