@@ -49,19 +49,29 @@ struct Arrangement {
   const Formats* formats;
 };
 
-Arrangement arrangement_of(const vart::NpuTensorInfo& input) {
+// Layouts of the HW view pad the channels, so their number stands in the CPU view only.
+uint32_t channels_of(const vart::Runner& runner, const vart::NpuTensorInfo& input) {
+  const vart::NpuTensorInfo& cpu =
+      runner.get_tensor_info_by_name(input.name, vart::TensorType::CPU);
+  const bool is_nchw = cpu.memory_layout == MemoryLayout::NCHW && cpu.shape.size() == 4;
+  return is_nchw ? cpu.shape[1] : 0;
+}
+
+Arrangement arrangement_of(const vart::Runner& runner, const vart::NpuTensorInfo& input) {
   const auto dimension = [&](size_t i) { return i < input.shape.size() ? input.shape[i] : 0; };
-  if (input.memory_layout == MemoryLayout::HCWNC4 && dimension(1) == 1) return {0, 2, &kFourLanes};
+  if (input.memory_layout == MemoryLayout::HCWNC4 && dimension(1) == 1 &&
+      channels_of(runner, input) >= 3)
+    return {0, 2, &kFourLanes};
   if (input.memory_layout == MemoryLayout::NCHW && dimension(1) == 3) return {2, 3, &kPlanes};
   if (input.memory_layout == MemoryLayout::NHWC && dimension(3) == 3) return {1, 2, &kPacked};
   if (input.memory_layout == MemoryLayout::NHWC && dimension(3) == 4) return {1, 2, &kFourLanes};
   refuse(input, "no picture of three channels has this layout and shape");
 }
 
-float positive_scale(const vart::Runner& runner, const vart::NpuTensorInfo& info) {
-  const double scale = runner.get_quant_parameters(info.name).scale;
-  if (!(scale > 0)) refuse(info, "its quantisation scale is not positive");
-  return static_cast<float>(scale);
+vart::QuantParameters quantisation_of(const vart::Runner& runner, const vart::NpuTensorInfo& info) {
+  const vart::QuantParameters& quantisation = runner.get_quant_parameters(info.name);
+  if (!(quantisation.scale > 0)) refuse(info, "its quantisation scale is not positive");
+  return quantisation;
 }
 
 bool is_integer(DataType type) {
@@ -87,21 +97,27 @@ vart::TensorDataType result_type(const vart::NpuTensorInfo& output) {
 }  // namespace
 
 PictureFormat picture_format(const vart::Runner& runner, const vart::NpuTensorInfo& input) {
-  const Arrangement arrangement = arrangement_of(input);
+  const Arrangement arrangement = arrangement_of(runner, input);
   PictureFormat picture;
   picture.format = arrangement.formats->of(input.data_type);
   if (picture.format == VideoFormat::UNKNOWN)
     refuse(input, "no picture format has these elements; --non-zero-copy takes the CPU view");
   picture.height = input.shape[arrangement.height_at];
   picture.width = input.shape[arrangement.width_at];
-  picture.quantisation = 1 / positive_scale(runner, input);
+  const vart::QuantParameters quantisation = quantisation_of(runner, input);
+  picture.quantisation = static_cast<float>(1 / quantisation.scale);
+  if (is_integer(input.data_type)) picture.zero_point = static_cast<float>(quantisation.zero_point);
+  picture.is_unsigned = input.data_type == DataType::UINT8;
   return picture;
 }
 
 vart::TensorInfo result_info(const vart::Runner& runner, const vart::NpuTensorInfo& output) {
   vart::TensorInfo info{};
   info.size = static_cast<uint32_t>(output.size_in_bytes);
-  info.scale_coeff = is_integer(output.data_type) ? positive_scale(runner, output) : 1;
+  // The zero point is the same for all classes; softmax, which follows, depends on differences
+  // only.
+  if (is_integer(output.data_type))
+    info.scale_coeff = static_cast<float>(quantisation_of(runner, output).scale);
   info.shape = output.shape;
   info.name = output.name;
   info.data_type = result_type(output);

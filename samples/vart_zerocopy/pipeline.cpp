@@ -41,9 +41,15 @@ size_t bytes_of(const vart::VideoInfo& info) {
   return bytes;
 }
 
+// What 8-bit elements are, for Millrace, where it is not INT8.
+std::string preprocess_json(bool is_unsigned) {
+  return is_unsigned ? R"({"output-type": "UINT8"})" : "";
+}
+
 // The class with the best score, by name.
-std::string postprocess_json(const std::string& labels) {
+std::string postprocess_json(const std::string& labels, bool is_unsigned) {
   boost::property_tree::ptree keys;
+  if (is_unsigned) keys.put("tensor-type", "UINT8");
   keys.put("topk", 1);
   keys.put("label-file-path", labels);
   keys.put("post-process-print", false);
@@ -96,17 +102,19 @@ Pipeline::Pipeline(const std::string& model, bool zero_copy, const Board& board)
 }
 
 void Pipeline::configure_preprocess() {
-  std::string json;
+  std::string json = preprocess_json(format_.is_unsigned);
   preprocess_ = std::make_unique<vart::PreProcess>(vart::PreProcessImplType::IMAGE_PROCESSING_HLS,
                                                    json, device_);
   vart::PreProcessInfo info{};
   info.qt_fctr = format_.quantisation;
-  info.mean_r = 123.675F;  // of ImageNet, as are the scales
-  info.mean_g = 116.28F;
-  info.mean_b = 103.53F;
-  info.scale_r = 1 / 58.395F;
+  info.scale_r = 1 / 58.395F;  // of ImageNet, as are the means
   info.scale_g = 1 / 57.12F;
   info.scale_b = 1 / 57.375F;
+  // The formula, (x - mean) * scale * qt_fctr, adds no zero point: it is a part of the mean.
+  const float zero = format_.zero_point / format_.quantisation;
+  info.mean_r = 123.675F - zero / info.scale_r;
+  info.mean_g = 116.28F - zero / info.scale_g;
+  info.mean_b = 103.53F - zero / info.scale_b;
   info.height = format_.height;
   info.width = format_.width;
   info.colour_format = format_.format;
@@ -115,7 +123,7 @@ void Pipeline::configure_preprocess() {
 }
 
 void Pipeline::configure_postprocess() {
-  std::string json = postprocess_json(board_.labels);
+  std::string json = postprocess_json(board_.labels, output_.data_type == vart::DataType::UINT8);
   postprocess_ = std::make_unique<vart::PostProcess>(vart::PostProcessType::SOFTMAX, json, device_);
   std::vector<vart::TensorInfo> infos{result_info(*runner_, output_)};
   postprocess_->set_config(infos, 1);

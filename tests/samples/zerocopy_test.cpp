@@ -28,10 +28,11 @@ class ZeroCopySample : public testing::Test {
     unsetenv("ZEROCOPY_XCLBIN");
   }
 
-  std::string compiled(const std::string& precision) const {
+  std::string compiled(const std::string& precision) const { return compiled(*onnx_, precision); }
+  std::string compiled(const std::string& onnx, const std::string& precision) const {
     const std::string path = directory_.file(precision + ".rai");
     const ProgramResult result =
-        run_program({MILLRACE_PROGRAM, "compile", *onnx_, "-o", path, "--precision", precision},
+        run_program({MILLRACE_PROGRAM, "compile", onnx, "-o", path, "--precision", precision},
                     directory_.path().string());
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return path;
@@ -78,6 +79,14 @@ TEST_F(ZeroCopySample, TakesTheCpuViewOfAnFp32Program) {
   const ProgramResult hw = classify(photo("goldfish.jpg"), model);
   EXPECT_EQ(hw.exit_code, 1);
   EXPECT_THAT(hw.err, HasSubstr("no picture format has these elements"));
+}
+
+// Four lanes are no sign of three channels.
+TEST_F(ZeroCopySample, RefusesAModelOfGreyPictures) {
+  const std::string grey = MILLRACE_SOURCE_DIR "/models/glyphs/glyphs.onnx";
+  const ProgramResult result = classify(photo("goldfish.jpg"), compiled(grey, "bf16"));
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("no picture of three channels"));
 }
 
 TEST_F(ZeroCopySample, PrintsWhatAFrameTakes) {
