@@ -64,8 +64,7 @@ Result<vision::PreprocessOptions> options_of(const PreProcessConfig& config) {
   const PreProcessInfo& info = config.info;
   MILLRACE_ASSIGN_OR_RETURN(const vision::Fit fit, fit_of(info.preprocess_type));
   return vision::PreprocessOptions{
-      .fit = fit,
-      .symmetric_padding = info.symmetric_padding,
+      .fit = {.fit = fit, .symmetric_padding = info.symmetric_padding},
       .filter = config.filter,
       .normalisation = {.mean = {info.mean_r, info.mean_g, info.mean_b},
                         .scale = {info.scale_r, info.scale_g, info.scale_b},

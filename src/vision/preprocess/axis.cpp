@@ -13,9 +13,9 @@ bool averages(Filter filter, uint32_t size, uint32_t outputs) {
 
 }  // namespace
 
-Axis::Axis(Filter filter, uint32_t offset, uint32_t size, uint32_t outputs)
-    : interpolates_(!averages(filter, size, outputs)) {
-  taps_.reserve(outputs);
+Axis::Axis(Filter filter, uint32_t offset, uint32_t size, const OutputWindow& outputs)
+    : interpolates_(!averages(filter, size, outputs.all)) {
+  taps_.reserve(outputs.count);
   if (interpolates_)
     interpolate(offset, size, outputs);
   else
@@ -26,9 +26,10 @@ float Axis::fraction(uint32_t output) const {
   return taps_[output].count == 2 ? weights_[taps_[output].weights + 1] : 0.0f;
 }
 
-void Axis::interpolate(uint32_t offset, uint32_t size, uint32_t outputs) {
-  const double step = static_cast<double>(size) / outputs;
-  for (uint32_t output = 0; output < outputs; ++output) {
+void Axis::interpolate(uint32_t offset, uint32_t size, const OutputWindow& outputs) {
+  const double step = static_cast<double>(size) / outputs.all;
+  for (uint32_t i = 0; i < outputs.count; ++i) {
+    const double output = static_cast<double>(outputs.first) + i;
     const double centre = std::clamp((output + 0.5) * step - 0.5, 0.0, size - 1.0);
     const auto first = static_cast<uint32_t>(centre);
     const auto fraction = static_cast<float>(centre - first);
@@ -39,16 +40,16 @@ void Axis::interpolate(uint32_t offset, uint32_t size, uint32_t outputs) {
   }
 }
 
-// In units of 1 / outputs of a source sample, output k covers k * size to (k + 1) * size.
-void Axis::average(uint32_t offset, uint32_t size, uint32_t outputs) {
-  for (uint64_t output = 0; output < outputs; ++output) {
-    const uint64_t begin = output * size, end = begin + size;
-    const uint64_t first = begin / outputs, last = (end - 1) / outputs;
+// In units of 1 / all of a source sample, output k covers k * size to (k + 1) * size.
+void Axis::average(uint32_t offset, uint32_t size, const OutputWindow& outputs) {
+  const uint64_t all = outputs.all;
+  for (uint64_t i = 0; i < outputs.count; ++i) {
+    const uint64_t begin = (outputs.first + i) * size, end = begin + size;
+    const uint64_t first = begin / all, last = (end - 1) / all;
     taps_.push_back({offset + static_cast<uint32_t>(first), static_cast<uint32_t>(last - first + 1),
                      static_cast<uint32_t>(weights_.size())});
     for (uint64_t sample = first; sample <= last; ++sample) {
-      const uint64_t covered =
-          std::min(end, (sample + 1) * outputs) - std::max(begin, sample * outputs);
+      const uint64_t covered = std::min(end, (sample + 1) * all) - std::max(begin, sample * all);
       weights_.push_back(static_cast<float>(static_cast<double>(covered) / size));
     }
   }

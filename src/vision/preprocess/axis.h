@@ -17,16 +17,25 @@ enum class Filter : uint8_t { kAuto, kBilinear, kArea };
 
 inline constexpr uint32_t kAutoAreaFactor = 2;
 
+// The output samples [first, first + count) of `all`.
+struct OutputWindow {
+  uint32_t all = 0;
+  uint32_t first = 0;
+  uint32_t count = 0;
+};
+
 class Axis {
  public:
-  // From `size` source samples, the first of which has the index `offset`, to `outputs` samples.
-  // Neither is 0.
-  Axis(Filter filter, uint32_t offset, uint32_t size, uint32_t outputs);
+  // From `size` source samples, the first of which has the index `offset`, to `outputs.all`
+  // samples, of which only those in the window are kept. None of these is 0.
+  Axis(Filter filter, uint32_t offset, uint32_t size, const OutputWindow& outputs);
 
   uint32_t outputs() const { return static_cast<uint32_t>(taps_.size()); }
   // Whether each output has at most two source samples.
   bool interpolates() const { return interpolates_; }
 
+  // Outputs count from the beginning of the window.
+  //
   // The first and the last source sample of an output, and the weights of all from the one to the
   // other. The weights add up to 1.
   uint32_t first(uint32_t output) const { return taps_[output].first; }
@@ -44,8 +53,8 @@ class Axis {
     uint32_t weights;
   };
 
-  void interpolate(uint32_t offset, uint32_t size, uint32_t outputs);
-  void average(uint32_t offset, uint32_t size, uint32_t outputs);
+  void interpolate(uint32_t offset, uint32_t size, const OutputWindow& outputs);
+  void average(uint32_t offset, uint32_t size, const OutputWindow& outputs);
 
   bool interpolates_;
   std::vector<Taps> taps_;

@@ -1,6 +1,7 @@
 #include "vision/preprocess/geometry.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace millrace::vision {
 namespace {
@@ -10,6 +11,30 @@ uint32_t scaled(uint32_t side, uint32_t numerator, uint32_t denominator, uint32_
   const uint64_t twice = 2 * static_cast<uint64_t>(side) * numerator + denominator;
   const uint64_t result = twice / (2 * static_cast<uint64_t>(denominator));
   return static_cast<uint32_t>(std::clamp<uint64_t>(result, 1, limit));
+}
+
+// The part in the middle.
+OutputWindow middle(uint32_t all, uint32_t count) {
+  return {all, (all - count) / 2, count};
+}
+
+// `input` scaled by the largest of three factors: what covers the width of `output`, its height,
+// and what gives the shorter side its length.
+Placement scaled_crop(const Region& input, const Region& output, uint32_t short_side) {
+  struct Factor {
+    uint32_t numerator, denominator;
+    bool operator<(const Factor& other) const {
+      return uint64_t{numerator} * other.denominator < uint64_t{other.numerator} * denominator;
+    }
+  };
+  const Factor factor =
+      std::max({Factor{output.width, input.width}, Factor{output.height, input.height},
+                Factor{short_side, std::min(input.width, input.height)}});
+  const auto side = [&](uint32_t from, uint32_t least) {
+    return std::max(least, scaled(from, factor.numerator, factor.denominator,
+                                  std::numeric_limits<uint32_t>::max()));
+  };
+  return {input, output, side(input.width, output.width), side(input.height, output.height)};
 }
 
 // Whether `a` is wider than `b`, relative to its height.
@@ -35,21 +60,43 @@ Region centred(Region region, const Region& bounds) {
 
 }  // namespace
 
-Placement place(Fit fit, bool symmetric_padding, const Region& input, const Region& output) {
-  if (fit == Fit::kPanscan) return {centred(fitted(output, input), input), output};
-  if (fit == Fit::kStretch) return {input, output};
-  const Region content = fitted(input, output);
-  return {input, symmetric_padding ? centred(content, output) : content};
+Placement place(const FitOptions& options, const Region& input, const Region& output) {
+  const auto whole = [](const Region& crop, const Region& content) {
+    return Placement{crop, content, content.width, content.height};
+  };
+  switch (options.fit) {
+    case Fit::kCrop:
+      return scaled_crop(input, output, options.short_side);
+    case Fit::kPanscan:
+      return whole(centred(fitted(output, input), input), output);
+    case Fit::kLetterbox: {
+      const Region content = fitted(input, output);
+      return whole(input, options.symmetric_padding ? centred(content, output) : content);
+    }
+    case Fit::kStretch:
+      break;
+  }
+  return whole(input, output);
+}
+
+OutputWindow columns_of(const Placement& placement) {
+  return middle(placement.scaled_width, placement.content.width);
+}
+
+OutputWindow rows_of(const Placement& placement) {
+  return middle(placement.scaled_height, placement.content.height);
 }
 
 Geometry geometry_of(const Placement& placement) {
-  const auto& [crop, content] = placement;
-  return {.scale_x = static_cast<double>(content.width) / crop.width,
-          .scale_y = static_cast<double>(content.height) / crop.height,
-          .crop_x = static_cast<double>(crop.x),
-          .crop_y = static_cast<double>(crop.y),
-          .pad_x = static_cast<double>(content.x),
-          .pad_y = static_cast<double>(content.y)};
+  const Region& crop = placement.crop;
+  const double scale_x = static_cast<double>(placement.scaled_width) / crop.width;
+  const double scale_y = static_cast<double>(placement.scaled_height) / crop.height;
+  return {.scale_x = scale_x,
+          .scale_y = scale_y,
+          .crop_x = crop.x + columns_of(placement).first / scale_x,
+          .crop_y = crop.y + rows_of(placement).first / scale_y,
+          .pad_x = static_cast<double>(placement.content.x),
+          .pad_y = static_cast<double>(placement.content.y)};
 }
 
 }  // namespace millrace::vision

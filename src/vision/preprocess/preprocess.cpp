@@ -53,10 +53,9 @@ Result<Geometry> preprocess(const SourcePicture& source, const Region& input_reg
   MILLRACE_RETURN_IF_ERROR(check_target(target, output_region));
   MILLRACE_RETURN_IF_ERROR(check(options.normalisation));
   const DefaultFloatEnvironment floats;
-  const Placement placement =
-      place(options.fit, options.symmetric_padding, input_region, output_region);
+  const Placement placement = place(options.fit, input_region, output_region);
   const Region& content = placement.content;
-  const ResamplePlan plan(source, placement.crop, content.width, content.height, options.filter);
+  const ResamplePlan plan(source, placement, options.filter);
   const RowTask task = [&](uint32_t first, uint32_t last) {
     const DefaultFloatEnvironment floats_here;  // the thread may be another
     RowStore store(target, output_region, options.normalisation,

@@ -31,8 +31,7 @@ using RowRunner = std::function<void(const RowWork& work)>;
 void run_serially(const RowWork& work);
 
 struct PreprocessOptions {
-  Fit fit = Fit::kStretch;
-  bool symmetric_padding = false;  // kLetterbox only, see place()
+  FitOptions fit{};
   Filter filter = Filter::kAuto;
   Normalisation normalisation{};
 };

@@ -5,12 +5,12 @@
 
 namespace millrace::vision {
 
-ResamplePlan::ResamplePlan(const SourcePicture& picture, const Region& crop, uint32_t width,
-                           uint32_t height, Filter filter)
+ResamplePlan::ResamplePlan(const SourcePicture& picture, const Placement& placement, Filter filter)
     : source(picture),
-      across(filter, crop.x, crop.width, width),
-      down(filter, crop.y, crop.height, height) {
+      across(filter, placement.crop.x, placement.crop.width, columns_of(placement)),
+      down(filter, placement.crop.y, placement.crop.height, rows_of(placement)) {
   if (!interpolates()) return;
+  const uint32_t width = across.outputs();
   offsets.reserve(width);
   weights = RowBuffer<int16_t>(kPairWeights * width);
   for (uint32_t x = 0; x < width; ++x) {

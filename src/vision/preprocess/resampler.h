@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "vision/preprocess/axis.h"
+#include "vision/preprocess/geometry.h"
 #include "vision/preprocess/kernels.h"
 #include "vision/preprocess/source_rows.h"
 
@@ -14,8 +15,7 @@ namespace millrace::vision {
 
 // What all rows have in common. Immutable, so several threads may read it.
 struct ResamplePlan {
-  ResamplePlan(const SourcePicture& source, const Region& crop, uint32_t width, uint32_t height,
-               Filter filter);
+  ResamplePlan(const SourcePicture& source, const Placement& placement, Filter filter);
 
   // Whether a row is interpolated from four neighbours per pixel; else it is a weighted sum.
   bool interpolates() const { return across.interpolates() && down.interpolates(); }

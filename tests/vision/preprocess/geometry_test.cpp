@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <tuple>
 
 #include "tests/vision/preprocess/reference.h"
 
@@ -41,14 +42,14 @@ using Rows = std::vector<std::vector<double>>;
 TEST(PreprocessGeometry, LetterboxKeepsTheWholePictureAtTheTopLeftOrInTheMiddle) {
   const Source wide{SourceFormat::kGrey, 4, 1, {{{10, 20, 30, 40}, {}}}};
   Target target(kRgbBytes, 4, 4);
-  expect_geometry(make(wide, target, {.fit = Fit::kLetterbox}), {});
+  expect_geometry(make(wide, target, {.fit = {Fit::kLetterbox}}), {});
   EXPECT_EQ(reds(target), (Rows{{10, 20, 30, 40}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}));
-  expect_geometry(make(wide, target, {.fit = Fit::kLetterbox, .symmetric_padding = true}),
+  expect_geometry(make(wide, target, {.fit = {.fit = Fit::kLetterbox, .symmetric_padding = true}}),
                   {.pad_y = 1});  // of three rows of padding one is above
   EXPECT_EQ(reds(target), (Rows{{0, 0, 0, 0}, {10, 20, 30, 40}, {0, 0, 0, 0}, {0, 0, 0, 0}}));
 
   const Source tall{SourceFormat::kGrey, 1, 4, {{{10, 20, 30, 40}, {}}}};
-  expect_geometry(make(tall, target, {.fit = Fit::kLetterbox, .symmetric_padding = true}),
+  expect_geometry(make(tall, target, {.fit = {.fit = Fit::kLetterbox, .symmetric_padding = true}}),
                   {.pad_x = 1});
   EXPECT_EQ(reds(target), (Rows{{0, 10, 0, 0}, {0, 20, 0, 0}, {0, 30, 0, 0}, {0, 40, 0, 0}}));
 }
@@ -57,7 +58,8 @@ TEST(PreprocessGeometry, PaddingIsBlackBeforeItIsNormalised) {
   const Source source{SourceFormat::kGrey, 2, 1, {{{100, 100}, {}}}};
   Target target({Arrangement::kPadded, ChannelOrder::kBgr, DataType::kInt8}, 2, 2);
   const Normalisation normalisation{.mean = {10, 20, 30}, .scale = {1, 0.5f, 2}};
-  ASSERT_TRUE(make(source, target, {.fit = Fit::kLetterbox, .normalisation = normalisation}).ok());
+  ASSERT_TRUE(
+      make(source, target, {.fit = {Fit::kLetterbox}, .normalisation = normalisation}).ok());
   const auto pixel = [&](uint32_t x, uint32_t y) {
     return std::vector<double>{target.channel(x, y, 0), target.channel(x, y, 1),
                                target.channel(x, y, 2), target.channel(x, y, 3)};
@@ -69,11 +71,39 @@ TEST(PreprocessGeometry, PaddingIsBlackBeforeItIsNormalised) {
 TEST(PreprocessGeometry, PanscanKeepsTheAspectRatioAndCropsAroundTheCentre) {
   const Source wide{SourceFormat::kGrey, 7, 2, {{{1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 5, 6, 7}, {}}}};
   Target target(kRgbBytes, 2, 2);
-  expect_geometry(make(wide, target, {.fit = Fit::kPanscan}), {.crop_x = 2});
+  expect_geometry(make(wide, target, {.fit = {Fit::kPanscan}}), {.crop_x = 2});
   EXPECT_EQ(reds(target), (Rows{{3, 4}, {3, 4}}));
   Target large(kRgbBytes, 8, 4);
-  expect_geometry(make(wide, large, {.fit = Fit::kPanscan}),
+  expect_geometry(make(wide, large, {.fit = {Fit::kPanscan}}),
                   {.scale_x = 2, .scale_y = 2, .crop_x = 1});
+}
+
+// The picture is scaled as a whole, as if the rest were thrown away afterwards.
+TEST(PreprocessGeometry, CropIsTheCentreOfTheScaledPicture) {
+  const Source source = noise(SourceFormat::kBgr, 60, 45);
+  for (const auto& [short_side, width, height] :
+       {std::tuple(30u, 40u, 30u), std::tuple(100u, 133u, 100u), std::tuple(0u, 27u, 20u)}) {
+    Target scaled(kRgbBytes, width, height), target(kRgbBytes, 21, 20);
+    ASSERT_TRUE(make(source, scaled, {}).ok());
+    expect_geometry(make(source, target, {.fit = {.fit = Fit::kCrop, .short_side = short_side}}),
+                    {.scale_x = width / 60.0,
+                     .scale_y = height / 45.0,
+                     .crop_x = (width - 21) / 2 / (width / 60.0),
+                     .crop_y = (height - 20) / 2 / (height / 45.0)});
+    for (uint32_t y = 0; y < 20; ++y)
+      for (uint32_t x = 0; x < 21; ++x)
+        EXPECT_EQ(target.channel(x, y, 1),
+                  scaled.channel(x + (width - 21) / 2, y + (height - 20) / 2, 1));
+  }
+}
+
+// Nothing is made of the rest, which has billions of pixels.
+TEST(PreprocessGeometry, CropTakesALongLine) {
+  const Source line = noise(SourceFormat::kGrey, 1, 60'000);
+  Target target(kRgbBytes, 224, 224);
+  ASSERT_TRUE(make(line, target, {.fit = {.fit = Fit::kCrop, .short_side = 256}}).ok());
+  EXPECT_EQ(target.channel(0, 0, 0), target.channel(223, 0, 0));
+  EXPECT_TRUE(make(line, target, {.fit = {.fit = Fit::kCrop, .short_side = 4'000'000'000}}).ok());
 }
 
 TEST(PreprocessGeometry, OnlyTheRegionsAreReadAndWritten) {
@@ -95,11 +125,11 @@ TEST(PreprocessGeometry, OnlyTheRegionsAreReadAndWritten) {
 
 // The map of Geometry leads from the centre of a white pixel to where it is brightest.
 TEST(PreprocessGeometry, TheGeometryLeadsFromTheInputToTheOutput) {
-  for (const Fit fit : {Fit::kStretch, Fit::kLetterbox, Fit::kPanscan}) {
+  for (const Fit fit : {Fit::kStretch, Fit::kLetterbox, Fit::kPanscan, Fit::kCrop}) {
     Source source{SourceFormat::kGrey, 30, 20, {std::vector<uint8_t>(600, 0), {}}};
     source.planes[0][9 * 30 + 12] = 255;
     Target target(kRgbBytes, 96, 100);
-    const auto made = make(source, target, {.fit = fit, .symmetric_padding = true});
+    const auto made = make(source, target, {.fit = {.fit = fit, .symmetric_padding = true}});
     ASSERT_TRUE(made.ok());
     const double x = (12.5 - made->crop_x) * made->scale_x + made->pad_x;
     const double y = (9.5 - made->crop_y) * made->scale_y + made->pad_y;
@@ -113,7 +143,7 @@ TEST(PreprocessGeometry, TheGeometryLeadsFromTheInputToTheOutput) {
 TEST(PreprocessGeometry, SidesThatRoundToNothingAreOnePixel) {
   const Source line = noise(SourceFormat::kGrey, 1000, 1);
   Target target(kRgbBytes, 10, 10);
-  const auto made = make(line, target, {.fit = Fit::kLetterbox});
+  const auto made = make(line, target, {.fit = {Fit::kLetterbox}});
   ASSERT_TRUE(made.ok());
   EXPECT_DOUBLE_EQ(made->scale_y, 1);
 }
