@@ -29,13 +29,14 @@ Status set_channels(const char* option, const std::vector<float>& values,
 
 Result<io::PictureOptions> picture_options(const RunArguments& arguments) {
   io::PictureOptions options;
-  options.order = arguments.order == "bgr" ? io::ChannelOrder::kBgr : io::ChannelOrder::kRgb;
-  options.fit = arguments.resize == "crop"        ? io::Fit::kCrop
-                : arguments.resize == "letterbox" ? io::Fit::kLetterbox
-                                                  : io::Fit::kStretch;
-  if (arguments.short_side != 0 && options.fit != io::Fit::kCrop)
+  options.order =
+      arguments.order == "bgr" ? vision::ChannelOrder::kBgr : vision::ChannelOrder::kRgb;
+  const vision::Fit fit = arguments.resize == "crop"        ? vision::Fit::kCrop
+                          : arguments.resize == "letterbox" ? vision::Fit::kLetterbox
+                                                            : vision::Fit::kStretch;
+  if (arguments.short_side != 0 && fit != vision::Fit::kCrop)
     return invalid_argument("--short-side is for --resize crop");
-  options.short_side = arguments.short_side;
+  options.fit = {.fit = fit, .symmetric_padding = true, .short_side = arguments.short_side};
   MILLRACE_RETURN_IF_ERROR(set_channels("--mean", arguments.mean, &options.mean));
   MILLRACE_RETURN_IF_ERROR(set_channels("--scale", arguments.scale, &options.scale));
   return options;

@@ -3,90 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <opencv2/imgcodecs.hpp>
-#include <opencv2/imgproc.hpp>
 #include <span>
 #include <string_view>
 
 #include "io/file.h"
+#include "vision/preprocess/preprocess.h"
 
 namespace millrace::io {
 namespace {
-
-cv::Mat resized(const cv::Mat& picture, int width, int height) {
-  if (picture.cols == width && picture.rows == height) return picture;
-  const bool shrinks = width < picture.cols || height < picture.rows;
-  cv::Mat result;
-  cv::resize(picture, result, cv::Size(width, height), 0, 0,
-             shrinks ? cv::INTER_AREA : cv::INTER_LINEAR);
-  return result;
-}
-
-// More than any camera takes. A long and narrow picture grows beyond it before it is cropped.
-constexpr double kMostPixels = 1 << 28;
-
-int scaled(int side, double factor) {
-  return std::max(1, static_cast<int>(std::lround(side * factor)));
-}
-
-cv::Mat cropped(const cv::Mat& picture, const PictureOptions& options) {
-  const int width = static_cast<int>(options.width);
-  const int height = static_cast<int>(options.height);
-  const double shortest = std::min(picture.cols, picture.rows);
-  const double cover = std::max(static_cast<double>(width) / picture.cols,
-                                static_cast<double>(height) / picture.rows);
-  const double factor = std::max(cover, options.short_side / shortest);
-  if (factor * factor * picture.cols * picture.rows > kMostPixels)
-    CV_Error(cv::Error::StsOutOfRange, "the picture is too long and narrow to be cropped");
-  const cv::Mat large = resized(picture, std::max(width, scaled(picture.cols, factor)),
-                                std::max(height, scaled(picture.rows, factor)));
-  return large(cv::Rect((large.cols - width) / 2, (large.rows - height) / 2, width, height));
-}
-
-cv::Mat letterboxed(const cv::Mat& picture, const PictureOptions& options) {
-  const int width = static_cast<int>(options.width);
-  const int height = static_cast<int>(options.height);
-  const double factor = std::min(static_cast<double>(width) / picture.cols,
-                                 static_cast<double>(height) / picture.rows);
-  const cv::Mat small = resized(picture, std::min(width, scaled(picture.cols, factor)),
-                                std::min(height, scaled(picture.rows, factor)));
-  cv::Mat result = cv::Mat::zeros(height, width, small.type());
-  small.copyTo(result(
-      cv::Rect((width - small.cols) / 2, (height - small.rows) / 2, small.cols, small.rows)));
-  return result;
-}
-
-cv::Mat fitted(const cv::Mat& picture, const PictureOptions& options) {
-  switch (options.fit) {
-    case Fit::kCrop:
-      return cropped(picture, options);
-    case Fit::kLetterbox:
-      return letterboxed(picture, options);
-    case Fit::kStretch:
-      break;
-  }
-  return resized(picture, static_cast<int>(options.width), static_cast<int>(options.height));
-}
-
-// OpenCV's interleaved BGR (or grey) bytes to normalised planes.
-std::vector<float> normalised_planes(const cv::Mat& picture, const PictureOptions& options) {
-  const size_t plane = static_cast<size_t>(options.height) * options.width;
-  const int channels = static_cast<int>(options.channels);
-  std::vector<float> planes(plane * channels);
-  for (int channel = 0; channel < channels; ++channel) {
-    const bool reversed = channels == 3 && options.order == ChannelOrder::kRgb;
-    const int source = reversed ? 2 - channel : channel;
-    float* out = planes.data() + plane * channel;
-    for (int y = 0; y < picture.rows; ++y) {
-      const uint8_t* row = picture.ptr<uint8_t>(y);
-      for (int x = 0; x < picture.cols; ++x)
-        *out++ = (static_cast<float>(row[x * channels + source]) - options.mean[channel]) *
-                 options.scale[channel];
-    }
-  }
-  return planes;
-}
 
 // Whether this begins like a JPEG, PNG, WebP, BMP or PNM. OpenCV knows more formats, some by
 // libraries that are rarely used, and each of them would read whatever bytes a user has.
@@ -127,6 +52,51 @@ bool is_truncated_jpeg(std::span<const std::byte> bytes) {
   return true;
 }
 
+vision::SourcePicture source_of(const cv::Mat& picture) {
+  return {picture.channels() == 1 ? vision::SourceFormat::kGrey : vision::SourceFormat::kBgr,
+          static_cast<uint32_t>(picture.cols),
+          static_cast<uint32_t>(picture.rows),
+          {picture.data},
+          {picture.step}};
+}
+
+// In the order R, G, B, as preprocessing takes them.
+vision::Normalisation normalisation_of(const PictureOptions& options) {
+  vision::Normalisation normalisation{options.mean, options.scale};
+  if (options.channels == 3 && options.order == vision::ChannelOrder::kBgr) {
+    std::ranges::reverse(normalisation.mean);
+    std::ranges::reverse(normalisation.scale);
+  }
+  return normalisation;
+}
+
+vision::TargetPicture target_of(std::vector<float>& planes, const PictureOptions& options) {
+  const auto arrangement =
+      options.channels == 1 ? vision::Arrangement::kGrey : vision::Arrangement::kPlanar;
+  vision::TargetPicture target{
+      {arrangement, options.order, tensor::DataType::kFloat32}, options.width, options.height};
+  const size_t stride = size_t{options.width} * sizeof(float);
+  for (uint32_t plane = 0; plane < options.channels; ++plane) {
+    target.planes[plane] =
+        reinterpret_cast<uint8_t*>(planes.data()) + plane * options.height * stride;
+    target.strides[plane] = stride;
+  }
+  return target;
+}
+
+Result<std::vector<float>> to_planes(const cv::Mat& picture, const PictureOptions& options) {
+  const vision::SourcePicture source = source_of(picture);
+  std::vector<float> planes(size_t{options.channels} * options.height * options.width);
+  MILLRACE_RETURN_IF_ERROR(vision::preprocess(source, {0, 0, source.width, source.height},
+                                              target_of(planes, options),
+                                              {0, 0, options.width, options.height},
+                                              {.fit = options.fit,
+                                               .filter = vision::Filter::kArea,
+                                               .normalisation = normalisation_of(options)})
+                               .status());
+  return planes;
+}
+
 }  // namespace
 
 Result<std::vector<float>> load_picture(const std::string& path, const PictureOptions& options) {
@@ -140,7 +110,9 @@ Result<std::vector<float>> load_picture(const std::string& path, const PictureOp
     if (picture.empty())
       return corrupt_data(path +
                           " is not a picture that can be decoded (JPEG, PNG, WebP, BMP, PNM)");
-    return normalised_planes(fitted(picture, options), options);
+    Result<std::vector<float>> planes = to_planes(picture, options);
+    if (!planes.ok()) return planes.status().with_context(path);
+    return planes;
   } catch (const cv::Exception& error) {
     return corrupt_data(fmt::format("{}: {}", path, error.err));
   }

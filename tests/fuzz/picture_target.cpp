@@ -7,10 +7,11 @@ namespace millrace::fuzz {
 
 void fuzz_one(Input input) {
   const InputFile file(input);
-  for (const io::Fit fit : {io::Fit::kStretch, io::Fit::kCrop, io::Fit::kLetterbox}) {
-    const uint32_t channels = fit == io::Fit::kCrop ? 1 : 3;
-    const auto planes =
-        io::load_picture(file.path(), {.height = 6, .width = 9, .channels = channels, .fit = fit});
+  using vision::Fit;
+  for (const Fit fit : {Fit::kStretch, Fit::kCrop, Fit::kLetterbox, Fit::kPanscan}) {
+    const uint32_t channels = fit == Fit::kCrop ? 1 : 3;
+    const auto planes = io::load_picture(
+        file.path(), {.height = 6, .width = 9, .channels = channels, .fit = {.fit = fit}});
     if (!planes.ok())
       return expect_refusal(planes.status(), {StatusCode::kCorruptData, StatusCode::kUnsupported});
     expect(planes->size() == size_t{6} * 9 * channels, "all planes");
