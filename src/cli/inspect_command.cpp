@@ -4,10 +4,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <utility>
 
 #include "cli/colour_format.h"
 #include "cli/commands.h"
 #include "cli/model_source.h"
+#include "cli/picture_hint.h"
 
 namespace millrace::cli {
 namespace {
@@ -23,6 +25,14 @@ Json describe_view(const tensor::TensorDesc& desc, uint32_t channels) {
   const std::string_view format = channels == 3 ? preprocess_colour_format(desc) : "";
   if (!format.empty()) view["preprocess_colour_format"] = format;
   return view;
+}
+
+Json describe_pictures(const PictureHint& hint) {
+  Json pictures = {{"run_options", hint.run_options}};
+  if (!hint.cpu.is_null()) pictures["preprocess_cpu"] = hint.cpu;
+  if (!hint.hw.is_null()) pictures["preprocess_hw"] = hint.hw;
+  pictures["assumed"] = hint.assumptions;
+  return pictures;
 }
 
 Json describe_boundary(const graph::Boundary& boundary, bool is_input) {
@@ -72,8 +82,11 @@ Json describe(const graph::CompiledModel& model) {
                  {"producer", model.producer},
                  {"precision", graph::name_of(model.precision)},
                  {"batch_size", model.batch_size}};
-  for (const graph::Boundary& boundary : model.inputs)
+  for (const graph::Boundary& boundary : model.inputs) {
     result["inputs"].push_back(describe_boundary(boundary, true));
+    if (const auto hint = picture_hint(model, boundary))
+      result["inputs"].back()["pictures"] = describe_pictures(*hint);
+  }
   for (const graph::Boundary& boundary : model.outputs)
     result["outputs"].push_back(describe_boundary(boundary, false));
   result["partitions"] = describe_partitions(model);
@@ -94,6 +107,16 @@ void print_view(const char* label, const Json& view) {
   fmt::print("\n");
 }
 
+// What to copy stands in lines of its own.
+void print_pictures(const Json& pictures) {
+  fmt::print("    pictures  millrace run ... {}\n", pictures["run_options"].get<std::string>());
+  for (const auto& [key, view] : {std::pair("preprocess_cpu", "CPU"), {"preprocess_hw", "HW "}})
+    if (pictures.contains(key))
+      fmt::print("              PreProcess, {}: {}\n", view, pictures[key].dump());
+  fmt::print("              assumed, since the model does not say: {}\n",
+             fmt::join(pictures["assumed"].get<std::vector<std::string>>(), ", "));
+}
+
 void print_tensors(const char* title, const Json& tensors) {
   fmt::print("{}\n", title);
   for (const Json& tensor : tensors) {
@@ -106,6 +129,7 @@ void print_tensors(const char* title, const Json& tensors) {
     const Json& quantisation = tensor["quantisation"];
     fmt::print("    scale {} zero point {}\n", quantisation["scale"].get<double>(),
                quantisation["zero_point"].get<int>());
+    if (tensor.contains("pictures")) print_pictures(tensor["pictures"]);
   }
 }
 

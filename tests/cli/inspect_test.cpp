@@ -80,6 +80,19 @@ TEST_F(CliTest, InspectTextNamesTensorsAndOperators) {
     EXPECT_NE(result.out.find(part), std::string::npos) << part << "\n" << result.out;
 }
 
+TEST_F(CliTest, InspectSaysHowPicturesProbablyBecomeTheInput) {
+  const ProgramResult json = millrace({"inspect", kGlyphsOnnx, "--json"});
+  ASSERT_EQ(json.exit_code, 0) << json.err;
+  const Json pictures = Json::parse(json.out)["inputs"][0]["pictures"];
+  EXPECT_EQ(pictures["run_options"], "--resize crop --short-side 37 --mean 0 --scale 0.00392157");
+  EXPECT_FALSE(pictures.contains("preprocess_cpu"))
+      << "PreProcess makes pictures of three channels";
+  EXPECT_EQ(pictures["assumed"].size(), 2u);
+  const std::string text = millrace({"inspect", kGlyphsOnnx}).out;
+  EXPECT_NE(text.find("millrace run ... --resize crop"), std::string::npos) << text;
+  EXPECT_NE(text.find("assumed, since the model does not say: mean and scale"), std::string::npos);
+}
+
 TEST_F(CliTest, HwLayoutCanBeChosen) {
   const ProgramResult result =
       millrace({"inspect", compiled("glyphs.rai", {"--hw-layout", "image=HCWNC16"}), "--json"});
