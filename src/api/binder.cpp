@@ -60,7 +60,11 @@ Status Binder::add(const device::Device& device, const Model::Impl* model, const
 }
 
 void Binder::append(std::span<const TensorArg> args) {
-  for (const TensorArg& arg : args) storage_->tensors.push_back({arg.data, arg.view, arg.owner});
+  for (const TensorArg& arg : args)
+    storage_->tensors.push_back({.data = arg.data,
+                                 .view = arg.view,
+                                 .owner = arg.owner,
+                                 .access = memory::HostAccess::of(arg.data, arg.bytes)});
 }
 
 runtime::JobBindings Binder::bindings(size_t index) const noexcept {

@@ -26,6 +26,7 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_PEERS",  // benchmarks
     "MILLRACE_PLUGIN_DIR",
     "MILLRACE_PL_KERNELS",
+    "MILLRACE_SHARED_MEMORY",
     "MILLRACE_STRICT_SYNC",
     "MILLRACE_STRICT_ZERO_COPY",
     "MILLRACE_TEST_MODELS",  // tests

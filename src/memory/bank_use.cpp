@@ -21,11 +21,11 @@ struct File {
 };
 using Files = std::map<std::pair<std::string, uint64_t>, File>;  // by device and inode
 
-// The bank in "/memfd:millrace:DDR0 (deleted)"; empty for any other path.
+// The bank in "/memfd:millrace:DDR0 (deleted)" or "/dmabuf:millrace:DDR0"; empty for any other
+// path.
 std::string_view bank_in(std::string_view path) {
-  constexpr std::string_view kDirectory = "/memfd:";
-  if (!path.starts_with(kDirectory)) return {};
-  path.remove_prefix(kDirectory.size());
+  if (!path.starts_with("/memfd:") && !path.starts_with("/dmabuf:")) return {};
+  path.remove_prefix(path.find(':') + 1);
   if (!path.starts_with(kBankFilePrefix)) return {};
   path.remove_prefix(kBankFilePrefix.size());
   return path.substr(0, path.find(' '));

@@ -42,6 +42,7 @@ struct Buffer::State {
   uint64_t device_address = 0;
   std::shared_ptr<Mapping> mapping;     // shared and imported
   HeapBlock heap;                       // heap
+  HostAccess access;                    // empty for memory that needs none
   std::shared_ptr<const State> parent;  // slices
 
   State(BufferKind kind, std::byte* data, size_t size)
@@ -56,7 +57,14 @@ struct Buffer::State {
         writable(whole->writable),
         device_address(whole->device_address + offset),
         mapping(whole->mapping),
+        access(whole->access.part(data, size)),
         parent(std::move(whole)) {}
+  State(BufferKind kind, std::shared_ptr<Mapping> memory, size_t size)
+      : State(kind, memory->data(), size) {
+    writable = memory->writable();
+    access = HostAccess(memory, size);
+    mapping = std::move(memory);
+  }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
@@ -65,13 +73,11 @@ struct Buffer::State {
 };
 
 Result<Buffer> Buffer::allocate(size_t bytes, BufferKind kind) {
-  MILLRACE_RETURN_IF_ERROR(check_size(bytes));
   if (kind == BufferKind::kShared) {
-    MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Mapping> mapping, Mapping::create(bytes));
-    auto state = std::make_shared<State>(kind, mapping->data(), bytes);
-    state->mapping = std::move(mapping);
-    return Buffer(std::move(state));
+    MILLRACE_ASSIGN_OR_RETURN(const MemorySource source, memory_source_of_environment());
+    return allocate(bytes, source);
   }
+  MILLRACE_RETURN_IF_ERROR(check_size(bytes));
   if (kind != BufferKind::kHeap)
     return invalid_argument("only heap and shared buffers can be allocated");
   HeapBlock block = make_heap_block(bytes);
@@ -82,36 +88,41 @@ Result<Buffer> Buffer::allocate(size_t bytes, BufferKind kind) {
   return Buffer(std::move(state));
 }
 
+Result<Buffer> Buffer::allocate(size_t bytes, MemorySource source) {
+  MILLRACE_RETURN_IF_ERROR(check_size(bytes));
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Mapping> mapping, Mapping::create(source, bytes));
+  return Buffer(std::make_shared<State>(BufferKind::kShared, std::move(mapping), bytes));
+}
+
 Result<Buffer> Buffer::allocate_in(Bank& bank, size_t bytes) {
   MILLRACE_RETURN_IF_ERROR(check_size(bytes));
+  MILLRACE_ASSIGN_OR_RETURN(const MemorySource source, memory_source_of_environment());
   MILLRACE_ASSIGN_OR_RETURN(BankCharge charge, bank.charge(bytes));
-  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Mapping> mapping,
-                            Mapping::create(bytes, std::string(kBankFilePrefix) + bank.name()));
+  MILLRACE_ASSIGN_OR_RETURN(
+      std::shared_ptr<Mapping> mapping,
+      Mapping::create(source, bytes, std::string(kBankFilePrefix) + bank.name()));
   mapping->set_charge(std::move(charge));
-  auto state = std::make_shared<State>(BufferKind::kShared, mapping->data(), bytes);
+  auto state = std::make_shared<State>(BufferKind::kShared, mapping, bytes);
   if (strict_sync_requested()) {
     MILLRACE_ASSIGN_OR_RETURN(std::unique_ptr<DeviceSide> side,
                               DeviceSide::create(mapping->data(), bytes, state->device_address));
     mapping->set_device_side(std::move(side));
   }
-  state->mapping = std::move(mapping);
   return Buffer(std::move(state));
 }
 
 Result<Buffer> Buffer::wrap(void* data, size_t bytes) {
   MILLRACE_RETURN_IF_ERROR(check_size(bytes));
   if (data == nullptr) return invalid_argument("cannot wrap a null pointer");
-  return Buffer(
-      std::make_shared<State>(BufferKind::kWrapped, static_cast<std::byte*>(data), bytes));
+  auto state = std::make_shared<State>(BufferKind::kWrapped, static_cast<std::byte*>(data), bytes);
+  state->access = HostAccess::of(data, bytes);
+  return Buffer(std::move(state));
 }
 
 Result<Buffer> Buffer::import_fd(int fd, size_t bytes) {
   MILLRACE_RETURN_IF_ERROR(check_size(bytes));
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<Mapping> mapping, Mapping::open(fd, bytes));
-  auto state = std::make_shared<State>(BufferKind::kImported, mapping->data(), bytes);
-  state->writable = mapping->writable();
-  state->mapping = std::move(mapping);
-  return Buffer(std::move(state));
+  return Buffer(std::make_shared<State>(BufferKind::kImported, std::move(mapping), bytes));
 }
 
 Result<Buffer> Buffer::slice(size_t offset, size_t bytes) const {
@@ -154,31 +165,27 @@ uint64_t Buffer::device_address() const noexcept {
   return state_ ? state_->device_address : 0;
 }
 
-bool Buffer::may_shrink() const noexcept {
-  return state_ && state_->mapping && state_->mapping->may_shrink();
-}
-
-Status Buffer::check_file() const noexcept {
-  if (!may_shrink()) return {};
-  return state_->mapping->check_size(state_->data - state_->mapping->data() + state_->size);
+HostAccess Buffer::host_access() const noexcept {
+  return state_ ? state_->access : HostAccess();
 }
 
 DeviceSide* Buffer::device_side() const noexcept {
   return state_ && state_->mapping ? state_->mapping->device_side() : nullptr;
 }
 
-Status Buffer::sync_for_device() const {
+Status Buffer::sync_for_device(Access access) const {
   if (!state_) return invalid_argument("an empty buffer cannot be synced");
   emit(HookPoint::kBufferSynced, state_->device_address, 0);
   if (DeviceSide* side = device_side()) side->sync_for_device(state_->data, state_->size);
-  return state_->mapping ? state_->mapping->sync(false) : Status();
+  return state_->access.end(access);
 }
 
-Status Buffer::sync_for_host() const {
+Status Buffer::sync_for_host(Access access) const {
   if (!state_) return invalid_argument("an empty buffer cannot be synced");
   emit(HookPoint::kBufferSynced, state_->device_address, 1);
+  MILLRACE_RETURN_IF_ERROR(state_->access.begin(access));
   if (DeviceSide* side = device_side()) side->sync_for_host(state_->data, state_->size);
-  return state_->mapping ? state_->mapping->sync(true) : Status();
+  return {};
 }
 
 }  // namespace millrace::memory

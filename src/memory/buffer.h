@@ -7,12 +7,12 @@
 //
 // Kinds:
 //   heap      64-byte aligned, zero-filled; not exportable
-//   shared    a memfd, page aligned, zero-filled; exportable as a file descriptor
-//   imported  made from a descriptor of other origin (memfd, or a dma-buf where the kernel has
-//             them). The descriptor is duplicated; the caller keeps and closes its own. Importing
+//   shared    a memfd or a dma-buf, page aligned, zero-filled; exportable as a file descriptor
+//   imported  made from a descriptor of other origin (memfd, dma-buf). The descriptor is
+//   duplicated; the caller keeps and closes its own. Importing
 //             several descriptors of one file in one process gives mappings of the same pages.
-//             The mappings of the last few foreign files are kept (mapping.h), so making such a
-//             buffer anew for every frame maps nothing.
+//             The mappings of the last few foreign files are kept (kept_mappings.h), so making
+//             such a buffer anew for every frame maps nothing.
 //   wrapped   the caller's memory, not owned; the caller keeps it alive
 //
 // Observers (base/hooks.h) get an event when a whole buffer is allocated or imported, and when its
@@ -26,6 +26,8 @@
 #include "base/status.h"
 #include "memory/bank.h"
 #include "memory/device_side.h"
+#include "memory/dma_buf.h"
+#include "memory/host_access.h"
 
 namespace millrace::memory {
 
@@ -38,7 +40,12 @@ class Buffer {
 
   // kInvalidArgument for size 0, kOutOfMemory when the memory cannot be allocated. `kind` is kHeap
   // or kShared.
+  //
+  // Shared memory comes from the source that the environment names (dma_buf.h): kInvalidArgument
+  // when that is none, kUnsupported when the process may not use it.
   static Result<Buffer> allocate(size_t bytes, BufferKind kind = BufferKind::kShared);
+  // A shared buffer from that source.
+  static Result<Buffer> allocate(size_t bytes, MemorySource source);
   // A shared buffer in a bank, charged to it for as long as the memory lives, which includes
   // imports of its descriptor in this process. kOutOfMemory also when the bank is full.
   //
@@ -58,13 +65,9 @@ class Buffer {
 
   // The buffer that a slice is a part of; any other buffer itself.
   Buffer whole() const;
-  // Whether other processes can truncate the file behind the memory, after which accessing it would
-  // end this process with SIGBUS. Not so for shared memory of our own, whose size is sealed.
-  bool may_shrink() const noexcept;
-  // Whether the file still holds the whole buffer; kIoError, with its size, when it was truncated.
-  // It may be truncated right after this has returned, so asking before each use makes the signal
-  // unlikely and not impossible.
-  Status check_file() const noexcept;
+  // To be begun and ended around each access of the processor to the memory; empty for most. Of
+  // wrapped memory, too, where that lies in memory that was imported.
+  HostAccess host_access() const noexcept;
 
   // A new descriptor for the whole file behind the buffer, close-on-exec, owned by the caller. The
   // file of a shared buffer is sealed: its size cannot change.
@@ -87,10 +90,11 @@ class Buffer {
   DeviceSide* device_side() const noexcept;
 
   // Makes host writes visible to the device, and device writes visible to the host. On the software
-  // NPU both see one coherent memory, so these only notify the observers, except for a real dma-buf
-  // and for memory of which the device has its own copy: these are synced.
-  Status sync_for_device() const;
-  Status sync_for_host() const;
+  // NPU both see one coherent memory, so these only notify the observers, except for memory of
+  // which the device has its own copy, and for dma-bufs: for those the first ends, and the second
+  // begins, the host's access. kIoError, from the second, when the file behind it was truncated.
+  Status sync_for_device(Access access = Access::kReadWrite) const;
+  Status sync_for_host(Access access = Access::kReadWrite) const;
 
   // Keeps the memory alive without the rest of the handle.
   std::shared_ptr<const void> owner() const noexcept { return state_; }

@@ -2,17 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/dma-buf.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -20,6 +16,7 @@
 #include "base/forked_child.h"
 #include "base/format_status.h"
 #include "base/log.h"
+#include "memory/kept_mappings.h"
 
 namespace millrace::memory {
 namespace {
@@ -53,19 +50,29 @@ off_t size_of_file(int fd, const struct stat& info) {
   return ::lseek(fd, 0, SEEK_END);
 }
 
-// Whether Millrace has made the file, in whatever process.
-bool is_made_here(int fd) {
-  constexpr std::string_view kPrefix = "/memfd:millrace";
-  char target[kPrefix.size()];
-  const std::string link = fmt::format("/proc/self/fd/{}", fd);
-  const ssize_t length = ::readlink(link.c_str(), target, sizeof(target));
-  return length == sizeof(target) && std::string_view(target, sizeof(target)) == kPrefix;
+// Against a process with which we share the file: accessing pages that it has truncated would end
+// this process with SIGBUS.
+constexpr int kSealsOfOurs = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+// Whether it is a memfd that is sealed as those of Millrace are. Other files have no seals.
+bool has_seals(int fd, int seals) noexcept {
+  const int found = ::fcntl(fd, F_GET_SEALS);
+  return found >= 0 && (found & seals) == seals;
 }
 
-// Whether nobody can truncate the file. Only memfds know seals.
-bool is_sealed(int fd) {
-  const int seals = ::fcntl(fd, F_GET_SEALS);
-  return seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
+// Whether Millrace has made the file, in whatever process: its name says so. Without /proc it is
+// taken for one, which costs a mapping per use, whereas the memory of a bank must not be kept.
+bool is_made_here(int fd, bool is_dma_buf) {
+  if (!is_dma_buf && !has_seals(fd, kSealsOfOurs)) return false;
+  const std::string_view prefix = is_dma_buf ? "/dmabuf:millrace" : "/memfd:millrace";
+  char target[32];
+  const std::string link = fmt::format("/proc/self/fd/{}", fd);
+  const ssize_t length = ::readlink(link.c_str(), target, sizeof(target));
+  return length < 0 || std::string_view(target, static_cast<size_t>(length)).starts_with(prefix);
+}
+
+UniqueFd duplicate(int fd) {
+  return open_descriptor([fd] { return ::fcntl(fd, F_DUPFD_CLOEXEC, 0); });
 }
 
 }  // namespace
@@ -73,7 +80,6 @@ bool is_sealed(int fd) {
 struct Mapping::Cache {
   std::mutex mutex;
   std::map<Key, std::weak_ptr<Mapping>> entries;
-  std::deque<std::shared_ptr<Mapping>> kept;  // the one that was opened last comes first
 };
 
 // A file about to be mapped. Without a claim its descriptor is closed after mapping: the mapped
@@ -82,6 +88,7 @@ struct Mapping::Source {
   UniqueFd fd;
   std::optional<DescriptorClaim> claim;
   bool writable = true;
+  bool is_new = false;
   struct stat info = {};
 
   Key key() const { return {info.st_dev, info.st_ino, writable}; }
@@ -93,10 +100,17 @@ Mapping::Cache& Mapping::cache() {
   return *made;
 }
 
-Result<std::shared_ptr<Mapping>> Mapping::create(size_t bytes, const std::string& file_name) {
+Result<std::shared_ptr<Mapping>> Mapping::create(MemorySource source, size_t bytes,
+                                                 const std::string& file_name) {
   if (is_forked_child()) return forked_status();
+  return source == MemorySource::kMemfd ? create_memfd(bytes, file_name)
+                                        : create_dma_buf(source, bytes, file_name);
+}
+
+Result<std::shared_ptr<Mapping>> Mapping::create_memfd(size_t bytes, const std::string& file_name) {
   Source source;
-  source.fd = UniqueFd(::memfd_create(file_name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  source.fd = open_descriptor(
+      [&] { return ::memfd_create(file_name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING); });
   if (!source.fd && (errno == EMFILE || errno == ENFILE))
     return map_anonymous(bytes, NoFile::kNoDescriptor);
   if (!source.fd || ::ftruncate(source.fd.get(), static_cast<off_t>(bytes)) != 0) {
@@ -105,12 +119,24 @@ Result<std::shared_ptr<Mapping>> Mapping::create(size_t bytes, const std::string
     log_forbidden_once(error);
     return map_anonymous(bytes, NoFile::kForbidden);
   }
-  // A process that we share the file with must not be able to truncate it: accessing the lost pages
-  // would end this process with SIGBUS. A kernel without seals cannot prevent that.
-  (void)::fcntl(source.fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+  // A kernel without seals cannot prevent that.
+  static_cast<void>(::fcntl(source.fd.get(), F_ADD_SEALS, kSealsOfOurs));
+  source.claim = DescriptorClaim::try_make();
+  return share_new(std::move(source), bytes);
+}
+
+Result<std::shared_ptr<Mapping>> Mapping::create_dma_buf(MemorySource from, size_t bytes,
+                                                         const std::string& file_name) {
+  Source source;
+  MILLRACE_ASSIGN_OR_RETURN(source.fd, make_dma_buf(from, bytes, file_name));
+  source.claim.emplace(DescriptorClaim::make());
+  return share_new(std::move(source), bytes);
+}
+
+Result<std::shared_ptr<Mapping>> Mapping::share_new(Source source, size_t bytes) {
+  source.is_new = true;
   if (::fstat(source.fd.get(), &source.info) != 0)
     return out_of_memory(bytes, std::strerror(errno));
-  source.claim = DescriptorClaim::try_make();
   auto mapping = share(std::move(source), bytes);
   if (!mapping.ok()) return out_of_memory(bytes, mapping.status().message());
   return mapping;
@@ -119,7 +145,7 @@ Result<std::shared_ptr<Mapping>> Mapping::create(size_t bytes, const std::string
 Result<std::shared_ptr<Mapping>> Mapping::open(int fd, size_t bytes) {
   if (is_forked_child()) return forked_status();
   Source source;
-  source.fd = UniqueFd(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  source.fd = duplicate(fd);
   if (!source.fd) return cannot_map(fd, bytes, std::strerror(errno));
   source.claim.emplace(DescriptorClaim::make());
   if (::fstat(source.fd.get(), &source.info) != 0)
@@ -134,65 +160,45 @@ Result<std::shared_ptr<Mapping>> Mapping::open(int fd, size_t bytes) {
   auto mapping = share(std::move(source), bytes);
   if (mapping.status().code() == StatusCode::kOutOfMemory) return mapping;
   if (!mapping.ok()) return cannot_map(fd, bytes, mapping.status().message());
-  keep(*mapping);
+  // Memory of a bank is free for it when its last user is gone.
+  if ((*mapping)->cached_ && !(*mapping)->made_here_) KeptMappings::of_process().keep(*mapping);
   return mapping;
 }
 
-// Memory of a bank is free for it when its last user is gone.
-void Mapping::keep(const std::shared_ptr<Mapping>& mapping) {
-  if (!mapping->cached_ || mapping->of_bank_ || mapping->bytes_ > kKeptBytes) return;
-  std::deque<std::shared_ptr<Mapping>> dropped;  // outlive the lock, which releasing takes
-  const std::lock_guard lock(cache().mutex);
-  std::deque<std::shared_ptr<Mapping>>& kept = cache().kept;
-  if (!kept.empty() && kept.front() == mapping) return;
-  std::erase(kept, mapping);
-  kept.push_front(mapping);
-  size_t bytes = 0;
-  const auto first_too_many = std::ranges::find_if(kept, [&](const auto& one) {
-    bytes += one->bytes_;
-    return bytes > kKeptBytes;
-  });
-  const auto limit = static_cast<size_t>(first_too_many - kept.begin());
-  while (kept.size() > std::min(limit, kKeptMappings)) {
-    dropped.push_back(std::move(kept.back()));
-    kept.pop_back();
-  }
-}
-
 Result<std::shared_ptr<Mapping>> Mapping::share(Source source, size_t bytes) {
-  if (!S_ISREG(source.info.st_mode)) return map(std::move(source), bytes);
   const Key key = source.key();
-  // Outlives the lock: releasing a mapping takes the lock.
-  std::shared_ptr<Mapping> found;
+  std::shared_ptr<Mapping> found, made;  // outlive the lock, which releasing takes
   const std::lock_guard lock(cache().mutex);
-  std::weak_ptr<Mapping>& entry = cache().entries[key];
-  found = entry.lock();
+  const auto entry = cache().entries.find(key);
+  if (entry != cache().entries.end()) found = entry->second.lock();
   if (found && found->bytes_ >= bytes) return found;
-  auto made = map(std::move(source), bytes);
-  if (made.ok()) {
-    made.value()->cached_ = true;
-    made.value()->key_ = key;
-    entry = made.value();
-  } else if (!found) {
-    cache().entries.erase(key);
+  MILLRACE_ASSIGN_OR_RETURN(made, map(std::move(source), bytes));
+  if (made->cached_) {
+    made->key_ = key;
+    cache().entries.insert_or_assign(key, made);
   }
   return made;
 }
 
 Result<std::shared_ptr<Mapping>> Mapping::map(Source source, size_t bytes) {
   const int protection = source.writable ? PROT_READ | PROT_WRITE : PROT_READ;
-  void* data = ::mmap(nullptr, bytes, protection, MAP_SHARED, source.fd.get(), 0);
+  const int fd = source.fd.get();
+  void* data = ::mmap(nullptr, bytes, protection, MAP_SHARED, fd, 0);
   if (data == MAP_FAILED && errno == ENOMEM) return out_of_memory(bytes, std::strerror(errno));
   if (data == MAP_FAILED) return io_error("mmap", errno);
   std::shared_ptr<Mapping> mapping = hold(data, bytes);
-  mapping->of_bank_ = is_made_here(source.fd.get());
-  mapping->may_shrink_ = S_ISREG(source.info.st_mode) && !is_sealed(source.fd.get());
+  mapping->is_dma_buf_ = memory::is_dma_buf(fd);
+  mapping->made_here_ = source.is_new || is_made_here(fd, mapping->is_dma_buf_);
+  const bool is_regular = S_ISREG(source.info.st_mode) && !mapping->is_dma_buf_;
+  mapping->may_shrink_ = is_regular && !has_seals(fd, F_SEAL_SHRINK);
+  mapping->writable_ = source.writable;
   if (source.claim) {
     mapping->fd_ = std::move(source.fd);
     mapping->claim_.emplace(*std::move(source.claim));
   }
-  mapping->writable_ = source.writable;
-  mapping->may_be_dma_buf_.store(!S_ISREG(source.info.st_mode), std::memory_order_relaxed);
+  if (mapping->may_shrink_ || mapping->is_dma_buf_) mapping->access_entry_.emplace(mapping);
+  // Two descriptors of one device node may lead to different memory.
+  mapping->cached_ = is_regular || mapping->is_dma_buf_;
   return mapping;
 }
 
@@ -217,6 +223,7 @@ Mapping::~Mapping() {
     static_cast<void>(device_side_.release());
   else
     device_side_.reset();  // reads the memory once more
+  access_entry_.reset();
   ::munmap(data_, bytes_);
   if (!cached_ || is_forked_child()) return;
   const std::lock_guard lock(cache().mutex);
@@ -235,9 +242,9 @@ Result<int> Mapping::duplicate_fd() const {
         "the memory was made without a descriptor, of which memory takes half at most: raise the "
         "limit, {} now (RLIMIT_NOFILE, `ulimit -n`)",
         DescriptorClaim::limit()));
-  const int copy = ::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0);
-  if (copy < 0) return io_error("cannot duplicate the descriptor of a buffer", errno);
-  return copy;
+  UniqueFd copy = duplicate(fd_.get());
+  if (!copy) return io_error("cannot duplicate the descriptor of a buffer", errno);
+  return copy.release();
 }
 
 Status Mapping::check_size(size_t bytes) const noexcept {
@@ -250,18 +257,13 @@ Status Mapping::check_size(size_t bytes) const noexcept {
                        info.st_size, bytes);
 }
 
-Status Mapping::sync(bool towards_host) const {
-  if (!may_be_dma_buf_.load(std::memory_order_relaxed)) return {};
-  dma_buf_sync request{};
-  request.flags = DMA_BUF_SYNC_RW | (towards_host ? DMA_BUF_SYNC_START : DMA_BUF_SYNC_END);
-  int result = 0;
-  do {
-    result = ::ioctl(fd_.get(), DMA_BUF_IOCTL_SYNC, &request);
-  } while (result != 0 && (errno == EINTR || errno == EAGAIN));
-  if (result == 0) return {};
-  if (errno != ENOTTY) return io_error("DMA_BUF_IOCTL_SYNC", errno);
-  may_be_dma_buf_.store(false, std::memory_order_relaxed);
-  return {};
+Status Mapping::begin_access(size_t bytes, Access access) const noexcept {
+  if (may_shrink_) MILLRACE_RETURN_IF_ERROR(check_size(bytes));
+  return is_dma_buf_ ? begin_dma_buf_access(fd_.get(), access) : Status();
+}
+
+Status Mapping::end_access(Access access) const noexcept {
+  return is_dma_buf_ ? end_dma_buf_access(fd_.get(), access) : Status();
 }
 
 }  // namespace millrace::memory

@@ -3,21 +3,20 @@
 //
 // A mapping of a new file keeps no descriptor where the process is short of them
 // (descriptor_claim.h), and has no file where the system forbids it. Such memory cannot be shared,
-// and is the same in all other respects.
+// and is the same in all other respects. A dma-buf always keeps its descriptor, through which the
+// kernel is told of accesses.
 //
 // One file is mapped once per kind of access: opening it again while a large enough mapping lives
-// returns that mapping. This works for regular files, memfds among them; a dma-buf gets a new
-// mapping of the same pages each time. The mappings of files of other origin that were opened last
-// stay for a while without users (kKeptMappings, kKeptBytes), so that a program which makes its
-// tensors anew for every frame maps nothing. A mapping is found by device and inode, which are not
-// given to another file while it lives.
+// returns that mapping. This works for regular files, memfds among them, and for dma-bufs. The
+// mappings of files of other origin that were opened last stay for a while without users
+// (kept_mappings.h). A mapping is found by device and inode, which are not given to another file
+// while it lives.
 //
 // Thread-safe. A forked child gets no further mapping (kForked), and may unmap those it has.
 #pragma once
 
 #include <sys/types.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,26 +30,23 @@
 #include "memory/bank.h"
 #include "memory/descriptor_claim.h"
 #include "memory/device_side.h"
+#include "memory/dma_buf.h"
+#include "memory/host_access.h"
 
 namespace millrace::memory {
 
-// The names of memfds, as they appear in /proc: for memory outside of all banks, and the prefix of
-// the name of a bank.
+// The names of memfds and of dma-bufs, as they appear in /proc: for memory outside of all banks,
+// and the prefix of the name of a bank.
 inline constexpr const char* kFileName = "millrace";
 inline constexpr std::string_view kBankFilePrefix = "millrace:";
 
-// How many mappings of files that Millrace did not make stay after their last user, and of how many
-// bytes together. The memory of such a file stays as long, also where every other user of it is
-// gone; that of Millrace's banks never does.
-inline constexpr size_t kKeptMappings = 16;
-inline constexpr size_t kKeptBytes = size_t{64} << 20;
-
 class Mapping {
  public:
-  // A new memfd of that size, zero-filled, whose size cannot change; anonymous memory where the
+  // New memory, zero-filled, whose size cannot change. From memfd it is anonymous memory where the
   // process has no descriptor left at all, or the system forbids memfds (which is logged once).
-  // kOutOfMemory when it cannot be allocated.
-  static Result<std::shared_ptr<Mapping>> create(size_t bytes,
+  // kOutOfMemory when it cannot be allocated; kUnsupported, with the device node and the system's
+  // reason, where the process may not use another source.
+  static Result<std::shared_ptr<Mapping>> create(MemorySource source, size_t bytes,
                                                  const std::string& file_name = kFileName);
   // The first `bytes` bytes of the file behind `fd`, which the caller still owns. kOutOfMemory when
   // the process may not have more memory.
@@ -61,6 +57,7 @@ class Mapping {
   ~Mapping();
 
   std::byte* data() const noexcept { return data_; }
+  size_t bytes() const noexcept { return bytes_; }
   bool writable() const noexcept { return writable_; }
   // Null where host and device share the memory.
   DeviceSide* device_side() const noexcept { return device_side_.get(); }
@@ -68,8 +65,10 @@ class Mapping {
   // Whether the file can be truncated: it is a regular one without a seal against that. Accessing
   // the lost pages would end the process with SIGBUS.
   bool may_shrink() const noexcept { return may_shrink_; }
-  // Whether the file still has so many bytes; kIoError, with its size, when it has fewer.
-  Status check_size(size_t bytes) const noexcept;
+  bool is_dma_buf() const noexcept { return is_dma_buf_; }
+  // What HostAccess says of the first `bytes` bytes.
+  Status begin_access(size_t bytes, Access access) const noexcept;
+  Status end_access(Access access) const noexcept;
 
   // What lives as long as the memory. To be set on a new mapping, before other threads can use it.
   void set_charge(BankCharge charge) noexcept { charge_.emplace(std::move(charge)); }
@@ -81,10 +80,6 @@ class Mapping {
   // where the mapping has no descriptor itself.
   Result<int> duplicate_fd() const;
 
-  // Ends (towards the device) or begins (towards the host) the processor's access, where the file
-  // is a dma-buf; does nothing for other files.
-  Status sync(bool towards_host) const;
-
  private:
   // The file and the kind of access: device, inode, writable.
   using Key = std::tuple<dev_t, ino_t, bool>;
@@ -93,12 +88,16 @@ class Mapping {
 
   Mapping() noexcept = default;
   static Cache& cache();
+  static Result<std::shared_ptr<Mapping>> create_memfd(size_t bytes, const std::string& file_name);
+  static Result<std::shared_ptr<Mapping>> create_dma_buf(MemorySource source, size_t bytes,
+                                                         const std::string& file_name);
+  static Result<std::shared_ptr<Mapping>> share_new(Source source, size_t bytes);
   static Result<std::shared_ptr<Mapping>> share(Source source, size_t bytes);
-  static void keep(const std::shared_ptr<Mapping>& mapping);
   static Result<std::shared_ptr<Mapping>> map(Source source, size_t bytes);
   enum class NoFile : uint8_t { kNoDescriptor, kForbidden };
   static Result<std::shared_ptr<Mapping>> map_anonymous(size_t bytes, NoFile why);
   static std::shared_ptr<Mapping> hold(void* data, size_t bytes);
+  Status check_size(size_t bytes) const noexcept;
 
   UniqueFd fd_;  // may be empty
   NoFile why_no_file_ = NoFile::kNoDescriptor;
@@ -106,11 +105,12 @@ class Mapping {
   std::byte* data_ = nullptr;
   size_t bytes_ = 0;
   bool writable_ = true;
-  bool of_bank_ = false;  // memory that Millrace made, in this process or another
+  bool made_here_ = false;  // memory that Millrace made, in this process or another
   bool may_shrink_ = false;
+  bool is_dma_buf_ = false;
   bool cached_ = false;
   Key key_;
-  mutable std::atomic<bool> may_be_dma_buf_{false};
+  std::optional<HostAccessEntry> access_entry_;  // where accesses need anything
   std::optional<BankCharge> charge_;
   std::unique_ptr<DeviceSide> device_side_;
 };

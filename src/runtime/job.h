@@ -7,8 +7,8 @@
 #include <span>
 
 #include "device/device.h"
-#include "memory/buffer.h"
 #include "memory/device_side.h"
+#include "memory/host_access.h"
 #include "millrace/execution.hpp"
 #include "queue/prepared_call.h"
 #include "runtime/job_times.h"
@@ -23,9 +23,8 @@ struct TensorBinding {
   // The device's own copy of the memory, if there is one (kept by `owner`): the job works on that.
   // For the HW view only.
   memory::DeviceSide* device_side = nullptr;
-  // The memory (kept by `owner`), where it is that of a file that other processes can truncate: the
-  // job looks at the file's size before it begins. Null for other memory.
-  const memory::Buffer* shrinking_file = nullptr;
+  // Begun before the job accesses the memory, and ended after it.
+  memory::HostAccess access = {};
 };
 
 // The tensors of a job, frame after frame: frames * inputs-per-frame and frames * outputs-per-frame

@@ -17,24 +17,61 @@ Status run_frames(Executor& executor, const JobBindings& bindings, queue::RunCon
   return {};
 }
 
-Status check_files(std::span<const TensorBinding> tensors) noexcept {
-  for (const TensorBinding& tensor : tensors)
-    if (tensor.shrinking_file != nullptr) [[unlikely]]
-      MILLRACE_RETURN_IF_ERROR(tensor.shrinking_file->check_file());
+using Boundaries = std::vector<graph::Boundary>;
+
+Status end_access(std::span<const TensorBinding> tensors, memory::Access access) noexcept {
+  Status first_failure;
+  for (const TensorBinding& tensor : tensors) {
+    if (!tensor.access) [[likely]]
+      continue;
+    const Status ended = tensor.access.end(access);
+    if (first_failure.ok()) first_failure = ended;
+  }
+  return first_failure;
+}
+
+// For all tensors or, when one fails, for none; the status names that one.
+Status begin_access(std::span<const TensorBinding> tensors, const Boundaries& boundaries,
+                    memory::Access access) noexcept {
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!tensors[i].access) [[likely]]
+      continue;
+    const Status begun = tensors[i].access.begin(access);
+    if (begun.ok()) continue;
+    static_cast<void>(end_access(tensors.first(i), access));
+    return begun.with_context(boundaries[i % boundaries.size()].cpu.name);
+  }
   return {};
+}
+
+// Calls work() within the access of the processor to the tensors.
+template <class Work>
+Status with_access(std::span<const TensorBinding> tensors, const Boundaries& boundaries,
+                   memory::Access access, Work&& work) noexcept {
+  MILLRACE_RETURN_IF_ERROR(begin_access(tensors, boundaries, access));
+  Status status = work();
+  const Status ended = end_access(tensors, access);
+  return status.ok() ? ended : status;
+}
+
+Status run_synced(Executor& executor, const JobBindings& bindings, const JobSync& sync,
+                  queue::RunControl& control, BoundaryConversions& conversions) noexcept {
+  if (!JobSync::concerns(bindings)) [[likely]]
+    return run_frames(executor, bindings, control, conversions);
+  MILLRACE_RETURN_IF_ERROR(sync.begin(executor.model(), bindings));
+  MILLRACE_RETURN_IF_ERROR(run_frames(executor, bindings, control, conversions));
+  return sync.end(executor.model(), bindings.outputs);
 }
 
 }  // namespace
 
 Status run_job(Executor& executor, const JobBindings& bindings, const JobSync& sync,
                queue::RunControl& control, BoundaryConversions& conversions) noexcept {
-  MILLRACE_RETURN_IF_ERROR(check_files(bindings.inputs));
-  MILLRACE_RETURN_IF_ERROR(check_files(bindings.outputs));
-  if (!JobSync::concerns(bindings)) [[likely]]
-    return run_frames(executor, bindings, control, conversions);
-  MILLRACE_RETURN_IF_ERROR(sync.begin(executor.model(), bindings));
-  MILLRACE_RETURN_IF_ERROR(run_frames(executor, bindings, control, conversions));
-  return sync.end(executor.model(), bindings.outputs);
+  const graph::CompiledModel& model = executor.model();
+  return with_access(bindings.inputs, model.inputs, memory::Access::kRead, [&] {
+    return with_access(bindings.outputs, model.outputs, memory::Access::kWrite,
+                       [&] { return run_synced(executor, bindings, sync, control, conversions); });
+  });
 }
 
 }  // namespace millrace::runtime

@@ -9,11 +9,12 @@
 namespace millrace::runtime {
 
 // Runs the job on the calling thread, which must be the lane that `control` names or have borrowed
-// it, until a frame fails or the job is asked to stop. kIoError, before the first frame, when the
-// file behind a tensor was truncated. `sync` applies to tensors of which the
-// device has a copy of its own. Requirement: the bindings fit the executor's model
-// (Executor::check). They are only read, so several jobs may run with the same ones; the memory
-// that they name must stay valid until this returns. What it converts is added to `conversions`.
+// it, until a frame fails or the job is asked to stop. kIoError, which names the tensor, when the
+// file behind one was truncated, before the first frame, or when the exporter of a dma-buf refuses.
+// `sync` applies to tensors of which the device has a copy of its own. Requirement: the bindings
+// fit the executor's model (Executor::check). They are only read, so several jobs may run with the
+// same ones; the memory that they name must stay valid until this returns. What it converts is
+// added to `conversions`.
 Status run_job(Executor& executor, const JobBindings& bindings, const JobSync& sync,
                queue::RunControl& control, BoundaryConversions& conversions) noexcept;
 

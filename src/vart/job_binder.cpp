@@ -90,10 +90,6 @@ bool JobBinder::bind_tensor(const ModelTensors& model, TensorDirection direction
                   fmt::format("the memory is not aligned for {}", to_string(expected.data_type)));
   if (direction == TensorDirection::OUTPUT && !state->writable())
     return refuse(direction, name, "the memory is read-only");
-  binding.shrinking_file = state->shrinking_file();
-  if (binding.shrinking_file != nullptr) [[unlikely]]
-    if (const Status file = binding.shrinking_file->check_file(); !file.ok())
-      return refuse(direction, name, file.message());
   binding.view = type == TensorType::HW ? device::View::kHw : device::View::kCpu;
   if (!is_in_place(direction, index, binding.view)) [[unlikely]]
     return refuse(direction, name,
@@ -102,6 +98,7 @@ bool JobBinder::bind_tensor(const ModelTensors& model, TensorDirection direction
   note_mismatches(expected, state->info());
   binding.data = state->data();
   binding.owner = state;
+  binding.access = state->access();
   if (type == TensorType::HW) binding.device_side = state->device_side();
   return true;
 }

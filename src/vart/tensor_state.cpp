@@ -73,6 +73,7 @@ TensorState::Pointer TensorState::wrap(const NpuTensorInfo& info, void* buffer, 
     state->adopt(value_or_runtime_error(Buffer::import_fd(fd, info.size_in_bytes), info));
   } else {
     state->data_ = buffer;
+    state->access_ = millrace::memory::HostAccess::of(buffer, info.size_in_bytes);
   }
   return state;
 }
@@ -115,7 +116,7 @@ void TensorState::adopt(Buffer buffer) {
   data_ = buffer_.data();
   device_side_ = buffer_.device_side();
   writable_ = writable_ && buffer_.writable();
-  may_shrink_ = buffer_.may_shrink();
+  access_ = buffer_.host_access();
 }
 
 uint64_t TensorState::physical_address() const noexcept {

@@ -43,10 +43,8 @@ class TensorState {
   bool writable() const noexcept { return writable_; }
   // The host address for running jobs; never null.
   void* data() const noexcept { return data_; }
-  // The memory, where it is that of a file that other processes can truncate; else null.
-  const millrace::memory::Buffer* shrinking_file() const noexcept {
-    return may_shrink_ ? &buffer_ : nullptr;
-  }
+  // What a job begins and ends around its use of the memory.
+  const millrace::memory::HostAccess& access() const noexcept { return access_; }
   // The device's own copy of the memory; null where there is none.
   millrace::memory::DeviceSide* device_side() const noexcept { return device_side_; }
   uint64_t physical_address() const noexcept;
@@ -64,10 +62,10 @@ class TensorState {
   const MemoryType type_;
   const bool read_only_;
   bool writable_ = true;
-  bool may_shrink_ = false;
   bool allocated_ = false;  // by a runner, or part of such
   void* data_ = nullptr;
-  millrace::memory::DeviceSide* device_side_ = nullptr;          // of buffer_
+  millrace::memory::DeviceSide* device_side_ = nullptr;  // of buffer_
+  millrace::memory::HostAccess access_;
   millrace::memory::Buffer buffer_;                              // XRT_BO and DMA_FD
   millrace::memory::Buffer parent_;                              // of a slice that begins with it
   std::shared_ptr<const millrace::vartml::RunnerLog> log_;       // allocated ones

@@ -96,5 +96,24 @@ TEST_F(Descriptors, ImportsCountAndAreNotRefused) {
   EXPECT_TRUE(exports(imports.back()));
 }
 
+// They are a help while descriptors are plenty, and no reason to refuse anything.
+TEST_F(Descriptors, KeptMappingsGiveTheirsBackWhenThereAreNoneLeft) {
+  if (test::kChecksAddresses)
+    GTEST_SKIP() << "UndefinedBehaviorSanitizer needs descriptors to look at objects";
+  const auto foreign_file = [] {
+    UniqueFd file(::memfd_create("foreign", MFD_CLOEXEC));
+    EXPECT_EQ(::ftruncate(file.get(), 4096), 0);
+    return file;
+  };
+  const UniqueFd file = foreign_file(), other = foreign_file();
+  ASSERT_TRUE(Buffer::import_fd(foreign_file().get(), 4096).ok());
+  const std::vector<UniqueFd> taken = take_every_descriptor();
+  const Result<Buffer> imported = Buffer::import_fd(file.get(), 4096);
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  const std::vector<UniqueFd> rest = take_every_descriptor();
+  EXPECT_FALSE(Buffer::import_fd(other.get(), 4096).ok()) << "what is in use is not given back";
+  EXPECT_FALSE(exports(*imported));
+}
+
 }  // namespace
 }  // namespace millrace::memory

@@ -11,7 +11,7 @@
 #include "base/unique_fd.h"
 #include "memory/bank.h"
 #include "memory/buffer.h"
-#include "memory/mapping.h"
+#include "memory/kept_mappings.h"
 
 namespace millrace::memory {
 namespace {
@@ -22,6 +22,10 @@ UniqueFd make_file(const std::string& name, size_t bytes, unsigned flags = 0) {
   UniqueFd fd(::memfd_create(name.c_str(), MFD_CLOEXEC | flags));
   EXPECT_EQ(::ftruncate(fd.get(), static_cast<off_t>(bytes)), 0);
   return fd;
+}
+
+Status read(const Buffer& buffer) {
+  return with_access(buffer.host_access(), Access::kRead, [] { return Status(); });
 }
 
 // How many mappings of files with that text in their name the process has.
@@ -88,21 +92,36 @@ TEST(ForeignFile, TruncationIsNoticed) {
   const UniqueFd fd = make_file("shrinks", 8192);
   const Buffer whole = Buffer::import_fd(fd.get(), 8192).value();
   const Buffer front = whole.slice(0, 4096).value(), back = whole.slice(4096, 4096).value();
-  EXPECT_TRUE(whole.may_shrink());
-  EXPECT_TRUE(whole.check_file().ok());
+  EXPECT_TRUE(read(whole).ok());
   ASSERT_EQ(::ftruncate(fd.get(), 4096), 0);
-  EXPECT_EQ(whole.check_file().code(), StatusCode::kIoError);
-  EXPECT_THAT(back.check_file().message(), HasSubstr("truncated: it has 4096 of 8192 bytes"));
-  EXPECT_TRUE(front.check_file().ok());
+  EXPECT_EQ(read(whole).code(), StatusCode::kIoError);
+  EXPECT_EQ(whole.sync_for_host().code(), StatusCode::kIoError);
+  EXPECT_THAT(read(back).message(), HasSubstr("truncated: it has 4096 of 8192 bytes"));
+  EXPECT_TRUE(read(front).ok());
   ASSERT_EQ(::ftruncate(fd.get(), 8192), 0);
-  EXPECT_TRUE(whole.check_file().ok());
+  EXPECT_TRUE(read(whole).ok());
+}
+
+TEST(ForeignFile, TruncationIsNoticedBehindAPointerToo) {
+  const UniqueFd fd = make_file("shrinks", 8192);
+  Buffer whole = Buffer::import_fd(fd.get(), 8192).value();
+  const Buffer wrapped = Buffer::wrap(whole.data() + 4096, 4096).value();
+  const Buffer part = wrapped.slice(100, 100).value();
+  std::byte elsewhere{};
+  EXPECT_FALSE(HostAccess::of(&elsewhere, 1));
+  ASSERT_EQ(::ftruncate(fd.get(), 4096 + 150), 0);
+  EXPECT_EQ(read(wrapped).code(), StatusCode::kIoError);
+  EXPECT_EQ(read(part).code(), StatusCode::kIoError);
+  EXPECT_TRUE(read(wrapped.slice(0, 150).value()).ok());
+  EXPECT_EQ(HostAccess::of(whole.data(), 8192).begin(Access::kWrite).code(), StatusCode::kIoError);
+  EXPECT_TRUE(HostAccess::of(whole.data(), 4096).begin(Access::kWrite).ok());
 }
 
 TEST(ForeignFile, ASealedOneCannotShrink) {
   const UniqueFd fd = make_file("sealed", 4096, MFD_ALLOW_SEALING);
   ASSERT_EQ(::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK), 0);
-  EXPECT_FALSE(Buffer::import_fd(fd.get(), 4096).value().may_shrink());
-  EXPECT_FALSE(Buffer::allocate(4096).value().may_shrink());
+  EXPECT_FALSE(Buffer::import_fd(fd.get(), 4096).value().host_access()) << "needs no look";
+  EXPECT_FALSE(Buffer::allocate(4096).value().host_access());
 }
 
 }  // namespace

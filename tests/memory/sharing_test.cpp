@@ -12,7 +12,7 @@
 
 #include "base/unique_fd.h"
 #include "memory/buffer.h"
-#include "memory/mapping.h"
+#include "memory/kept_mappings.h"
 #include "tests/support/open_descriptors.h"
 
 namespace millrace::memory {

@@ -11,9 +11,15 @@ namespace {
 
 using ::vart::DataMapFlags;
 
-// Programs combine flags by casting their sum.
-bool has(DataMapFlags flags, DataMapFlags flag) {
-  return (static_cast<unsigned>(flags) & static_cast<unsigned>(flag)) != 0;
+using memory::Access;
+
+constexpr unsigned kRead = static_cast<unsigned>(DataMapFlags::READ);
+constexpr unsigned kWrite = static_cast<unsigned>(DataMapFlags::WRITE);
+
+// For flags that name neither, the file is looked at as for reading.
+Access access_of(unsigned flags) {
+  if ((flags & kWrite) == 0) return Access::kRead;
+  return (flags & kRead) == 0 ? Access::kWrite : Access::kReadWrite;
 }
 
 }  // namespace
@@ -26,20 +32,26 @@ uint64_t MappedBuffer::device_address() const noexcept {
   return address_ ? buffer_.device_address() : 0;
 }
 
-void MappedBuffer::map(DataMapFlags flags) {
-  check_or_throw(buffer_.check_file(), "map");
-  if (has(flags, DataMapFlags::WRITE)) {
-    if (!buffer_.writable())
-      throw std::runtime_error("map: the descriptor of this memory allows reading only");
-    mapped_for_writing_ = true;
-  }
-  if (has(flags, DataMapFlags::READ)) check_or_throw(buffer_.sync_for_host(), "map");
+// Programs combine flags by casting their sum.
+void MappedBuffer::map(DataMapFlags wanted) {
+  const auto flags = static_cast<unsigned>(wanted);
+  if ((flags & kWrite) != 0 && !buffer_.writable())
+    throw std::runtime_error("map: the descriptor of this memory allows reading only");
+  const Access access = access_of(flags);
+  check_or_throw(
+      (flags & kRead) != 0 ? buffer_.sync_for_host(access) : buffer_.host_access().begin(access),
+      "map");
+  ++open_maps_;
+  mapped_for_ |= flags;
 }
 
 void MappedBuffer::unmap() {
-  if (!std::exchange(mapped_for_writing_, false)) return;
-  const Status synced = buffer_.sync_for_device();
-  if (!synced.ok()) log_format(LogLevel::kWarning, "vartx", "unmap: {}", synced.message());
+  if (open_maps_ == 0) return;
+  const Access access = access_of(mapped_for_);
+  const Status ended = (mapped_for_ & kWrite) != 0 ? buffer_.sync_for_device(access)
+                                                   : buffer_.host_access().end(access);
+  if (--open_maps_ == 0) mapped_for_ = 0;
+  if (!ended.ok()) log_format(LogLevel::kWarning, "vartx", "unmap: {}", ended.message());
 }
 
 int MappedBuffer::export_fd() const {

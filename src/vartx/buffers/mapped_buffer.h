@@ -22,9 +22,13 @@ class MappedBuffer {
   uint64_t device_address() const noexcept;
 
   // Makes what the device wrote visible to the host, for READ. Throws std::runtime_error where
-  // WRITE is asked for and the memory can only be read, and where the file behind it was truncated.
+  // WRITE is asked for and the memory can only be read, where the file behind it was truncated, and
+  // where the exporter of a dma-buf refuses.
+  //
+  // Maps nest, since a program may have mapped what it passes to this library.
   void map(::vart::DataMapFlags flags);
-  // Makes what the host wrote visible to the device, after a map for WRITE; else does nothing.
+  // Makes what the host wrote so far visible to the device, when any of the maps that are still
+  // open was for WRITE, and ends one of them. Does nothing where none is.
   void unmap();
 
   // A new descriptor of the whole memory, the caller's to close; -1 where there is none, and the
@@ -34,7 +38,8 @@ class MappedBuffer {
  private:
   memory::Buffer buffer_;
   std::unique_ptr<memory::AddressEntry> address_;  // null for host memory
-  bool mapped_for_writing_ = false;
+  unsigned open_maps_ = 0;
+  unsigned mapped_for_ = 0;  // flags: what all maps were for since none was open
 };
 
 }  // namespace millrace::vartx

@@ -156,7 +156,14 @@ VideoFrame::VideoFrame(std::shared_ptr<VideoFrameImplBase> impl) : impl_(std::mo
 }
 
 const VideoFrameMapInfo& VideoFrame::map(DataMapFlags flags) {
-  for (MappedBuffer& buffer : impl_->buffers) buffer.map(flags);
+  std::vector<MappedBuffer>& buffers = impl_->buffers;
+  size_t mapped = 0;
+  try {
+    for (; mapped < buffers.size(); ++mapped) buffers[mapped].map(flags);
+  } catch (...) {
+    while (mapped > 0) buffers[--mapped].unmap();
+    throw;
+  }
   return impl_->mapped;
 }
 

@@ -1,0 +1,53 @@
+// KeptMappings: mappings that stay for a while after their last user, so that a program which makes
+// its tensors anew for every frame maps nothing. Those that were used last stay. Thread-safe.
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/forked_child.h"
+#include "base/unique_fd.h"
+
+namespace millrace::memory {
+
+class Mapping;
+
+// How many mappings stay, and of how many bytes together.
+inline constexpr size_t kKeptMappings = 16;
+inline constexpr size_t kKeptBytes = size_t{64} << 20;
+
+class KeptMappings {
+ public:
+  // Those of the process, which are never destroyed: mappings may be released while it exits.
+  static KeptMappings& of_process();
+
+  // Keeps the mapping as the one used last, unless it is larger than kKeptBytes.
+  void keep(const std::shared_ptr<Mapping>& mapping);
+  // Keeps none any longer; whether there were any.
+  bool release_all();
+
+ private:
+  using List = std::vector<std::shared_ptr<Mapping>>;
+  // How many of the list may stay.
+  size_t limit() const;
+
+  std::mutex mutex_;
+  List kept_;  // the one used last comes first
+};
+
+// The descriptor that open() gives, which returns a negative number and sets errno where there is
+// none. Called once more when the process has no descriptor left and kept mappings gave theirs
+// back.
+template <class Open>
+UniqueFd open_descriptor(Open&& open) {
+  UniqueFd made(open());
+  if (made || errno != EMFILE || is_forked_child()) return made;
+  if (KeptMappings::of_process().release_all()) return UniqueFd(open());
+  errno = EMFILE;
+  return made;
+}
+
+}  // namespace millrace::memory
