@@ -54,13 +54,24 @@ NRT_STATUS check_copy(const char* call, const Tensor& tensor, uint64_t offset, c
   return NRT_SUCCESS;
 }
 
+// Calls work(data), which returns a Status, within the access to a range that was checked.
+template <class Work>
+Status with_range(const Tensor& tensor, uint64_t offset, uint64_t bytes, memory::Access access,
+                  Work&& work) {
+  return memory::with_access(tensor.access(offset, bytes), access,
+                             [&] { return work(tensor.data() + offset); });
+}
+
 // Requirement: check_copy has accepted the arguments.
-void copy(const Tensor& tensor, uint64_t offset, void* buffer, uint64_t bytes, bool to_tensor) {
-  if (bytes == 0) return;
-  if (to_tensor)
-    std::memcpy(tensor.data() + offset, buffer, bytes);
-  else
-    std::memcpy(buffer, tensor.data() + offset, bytes);
+NRT_STATUS copy(const char* call, const Tensor& tensor, uint64_t offset, void* buffer,
+                uint64_t bytes, bool to_tensor) {
+  if (bytes == 0) return NRT_SUCCESS;
+  const auto work = [&](std::byte* data) {
+    std::memcpy(to_tensor ? data : buffer, to_tensor ? buffer : data, bytes);
+    return Status();
+  };
+  const auto access = to_tensor ? memory::Access::kWrite : memory::Access::kRead;
+  return report(call, with_range(tensor, offset, bytes, access, work));
 }
 
 // Reads or writes one range on the calling thread.
@@ -68,8 +79,7 @@ NRT_STATUS copy_range(const char* call, const nrt_tensor_t* handle, uint64_t off
                       uint64_t bytes, bool to_tensor) noexcept {
   return with_tensor(call, handle, [&](Runtime&, const Tensor& tensor) {
     const NRT_STATUS status = check_copy(call, tensor, offset, buffer, bytes);
-    if (status == NRT_SUCCESS) copy(tensor, offset, buffer, bytes, to_tensor);
-    return status;
+    return status == NRT_SUCCESS ? copy(call, tensor, offset, buffer, bytes, to_tensor) : status;
   });
 }
 
@@ -98,8 +108,7 @@ NRT_STATUS copy_batches(const char* call, const nrt_tensor_batch_t* batches, uin
         });
     if (status != NRT_SUCCESS) return status;
     return for_each_op([&](const Tensor& tensor, const nrt_tensor_batch_op_t& op) {
-      copy(tensor, op.offset, op.buffer, op.size, to_tensor);
-      return NRT_SUCCESS;
+      return copy(call, tensor, op.offset, op.buffer, op.size, to_tensor);
     });
   });
 }
@@ -110,6 +119,7 @@ NRT_STATUS copy_batches(const char* call, const nrt_tensor_batch_t* batches, uin
 using namespace millrace::nrt;
 using millrace::Result;
 using millrace::Status;
+using millrace::memory::Access;
 
 extern "C" {
 
@@ -195,8 +205,13 @@ NRT_STATUS nrt_tensor_copy(const nrt_tensor_t* src, size_t src_offset, nrt_tenso
       for (const Status& status : {check_same_core(from, to), from.check_range(src_offset, size),
                                    to.check_range(dst_offset, size)})
         if (!status.ok()) return report(kCall, status);
-      std::memmove(to.data() + dst_offset, from.data() + src_offset, size);
-      return NRT_SUCCESS;
+      const auto read = [&](const std::byte* source) {
+        return with_range(to, dst_offset, size, Access::kWrite, [&](std::byte* target) {
+          std::memmove(target, source, size);
+          return Status();
+        });
+      };
+      return report(kCall, with_range(from, src_offset, size, Access::kRead, read));
     });
   });
 }
@@ -205,8 +220,10 @@ NRT_STATUS nrt_tensor_memset(nrt_tensor_t* tensor, uint64_t offset, int value, s
   constexpr const char* kCall = "nrt_tensor_memset";
   return with_tensor(kCall, tensor, [&](Runtime&, const Tensor& to) {
     if (const Status range = to.check_range(offset, size); !range.ok()) return report(kCall, range);
-    std::memset(to.data() + offset, value, size);
-    return NRT_SUCCESS;
+    return report(kCall, with_range(to, offset, size, Access::kWrite, [&](std::byte* target) {
+                    std::memset(target, value, size);
+                    return Status();
+                  }));
   });
 }
 

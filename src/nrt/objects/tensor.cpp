@@ -55,6 +55,11 @@ Status check_same_core(const Tensor& one, const Tensor& other) {
                                       one.name(), one.core(), other.name(), other.core()));
 }
 
+memory::HostAccess Tensor::access(size_t offset, size_t bytes) const noexcept {
+  return storage_ == nullptr ? memory::HostAccess()
+                             : storage_->memory.host_access().part(data_ + offset, bytes);
+}
+
 uint64_t Tensor::device_address() const noexcept {
   if (storage_ == nullptr) return 0;
   return storage_->memory.device_address() + static_cast<uint64_t>(data_ - storage_->memory.data());

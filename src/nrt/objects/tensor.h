@@ -48,6 +48,8 @@ class Tensor {
   const std::string& name() const noexcept { return name_; }
   const std::shared_ptr<const Storage>& storage() const noexcept { return storage_; }
   uint64_t device_address() const noexcept;
+  // To be begun and ended around each access to the range, which must lie in the tensor.
+  memory::HostAccess access(size_t offset, size_t bytes) const noexcept;
 
   // How many executions have written it as an output since the last reset.
   CompletionCount& completions() noexcept { return completions_; }

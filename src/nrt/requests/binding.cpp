@@ -38,9 +38,15 @@ void keep(Binding& binding, const Tensor& tensor) {
 
 // Frame f of tensor i is binding f * tensors + i.
 void bind_frames(std::vector<TensorBinding>& bindings, size_t tensor, size_t tensors,
-                 uint32_t frames, std::byte* data, size_t frame_bytes) {
-  for (uint32_t frame = 0; frame < frames; ++frame)
-    bindings[frame * tensors + tensor] = {data + frame * frame_bytes, device::View::kCpu, {}};
+                 uint32_t frames, const Tensor& memory, size_t frame_bytes) {
+  for (uint32_t frame = 0; frame < frames; ++frame) {
+    std::byte* const data = memory.data() + frame * frame_bytes;
+    bindings[frame * tensors + tensor] = {
+        .data = data,
+        .view = device::View::kCpu,
+        .owner = {},
+        .access = memory.access(frame * frame_bytes, frame_bytes)};
+  }
 }
 
 bool overlaps_an_output(const Tensor& input, std::span<const std::shared_ptr<Tensor>> outputs) {
@@ -62,8 +68,7 @@ Status bind_outputs(Model& model, const TensorSet& set, Binding& binding) {
       binding.written.push_back(tensor);
     }
     keep(binding, *tensor);
-    bind_frames(binding.outputs, i, wanted.size(), model.frames(), tensor->data(),
-                wanted[i].frame_bytes);
+    bind_frames(binding.outputs, i, wanted.size(), model.frames(), *tensor, wanted[i].frame_bytes);
   }
   return {};
 }
@@ -78,10 +83,10 @@ Status bind_inputs(const Model& model, const TensorSet& set, Binding& binding) {
           fmt::format("the input set has no tensor \"{}\", which model \"{}\" reads",
                       wanted[i].name, model.name()));
     keep(binding, *tensor);
-    bind_frames(binding.inputs, i, wanted.size(), model.frames(), tensor->data(),
-                wanted[i].frame_bytes);
+    bind_frames(binding.inputs, i, wanted.size(), model.frames(), *tensor, wanted[i].frame_bytes);
     if (overlaps_an_output(*tensor, binding.written))
-      binding.shared_inputs.push_back({i, tensor->data(), wanted[i].bytes, wanted[i].frame_bytes});
+      binding.shared_inputs.push_back({i, tensor->data(), wanted[i].bytes, wanted[i].frame_bytes,
+                                       tensor->access(0, wanted[i].bytes)});
   }
   return {};
 }

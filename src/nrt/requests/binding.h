@@ -19,6 +19,7 @@ struct SharedInput {
   const std::byte* data = nullptr;
   size_t bytes = 0;
   size_t frame_bytes = 0;
+  memory::HostAccess access;  // to all frames
 };
 
 // Immutable. All requests with the same model and unchanged sets share one.

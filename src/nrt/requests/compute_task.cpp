@@ -91,7 +91,10 @@ Status ComputeTask::copy_shared_inputs() noexcept {
   std::byte* at = scratch_->data() +
                   (-reinterpret_cast<uintptr_t>(scratch_->data()) & (memory::kHeapAlignment - 1));
   for (const SharedInput& input : binding_->shared_inputs) {
-    std::memcpy(at, input.data, input.bytes);
+    MILLRACE_RETURN_IF_ERROR(memory::with_access(input.access, memory::Access::kRead, [&] {
+      std::memcpy(at, input.data, input.bytes);
+      return Status();
+    }));
     for (uint32_t frame = 0; frame < model.frames(); ++frame)
       inputs_[frame * model.inputs().size() + input.binding].data = at + frame * input.frame_bytes;
     at += align_up(input.bytes, memory::kHeapAlignment);

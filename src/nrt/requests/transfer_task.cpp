@@ -24,9 +24,23 @@ void TransferTask::fill(Transfer transfer, StatusTarget target) noexcept {
 Status TransferTask::run(queue::RunControl& control) noexcept {
   trace::RunScope traced(type_of(transfer_), outward(control.sequence()), scheduled_ns());
   traced.add_bytes(transfer_.bytes);
-  Status status = device_->transfer(transfer_.to, transfer_.from, transfer_.bytes, control);
+  Status status = transfer(control);
   traced.ended_with(code_of(status));
   return status;
+}
+
+Status TransferTask::transfer(queue::RunControl& control) noexcept {
+  const auto access = [](const std::shared_ptr<const Storage>& storage, const void* data,
+                         size_t bytes) {
+    return storage ? storage->memory.host_access().part(data, bytes) : memory::HostAccess();
+  };
+  const size_t bytes = transfer_.bytes;
+  const auto move = [&] { return device_->transfer(transfer_.to, transfer_.from, bytes, control); };
+  return memory::with_access(
+      access(transfer_.source, transfer_.from, bytes), memory::Access::kRead, [&] {
+        return memory::with_access(access(transfer_.target, transfer_.to, bytes),
+                                   memory::Access::kWrite, move);
+      });
 }
 
 std::string TransferTask::describe(const queue::RunPosition& position) const {

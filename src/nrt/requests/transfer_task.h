@@ -30,6 +30,7 @@ class TransferTask final : public RequestTask {
 
  private:
   void drop_references() noexcept override { transfer_ = {}; }
+  Status transfer(queue::RunControl& control) noexcept;
 
   const std::shared_ptr<device::Device> device_;
   Transfer transfer_;
