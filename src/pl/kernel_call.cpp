@@ -42,11 +42,20 @@ Status KernelCall::add(const millrace_pl_argument_info& info, uint64_t value) {
     return wrong("the memory can only be read");
   const size_t offset = value - buffer.device_address();
   arguments_.push_back({buffer.data() + offset, buffer.size() - offset, value});
-  memory_.push_back(std::move(buffer));
+  const bool is_written = info.kind == MILLRACE_PL_OUTPUT_BUFFER;
+  memory_.push_back(
+      {std::move(buffer), is_written ? memory::Access::kReadWrite : memory::Access::kRead});
   return {};
 }
 
-Status KernelCall::run() const {
+// Calls the kernel within the accesses to its buffers from number `first` on.
+Status KernelCall::run_within(size_t first) const {
+  if (first == memory_.size()) return call_kernel();
+  return memory::with_access(memory_[first].buffer.host_access(), memory_[first].access,
+                             [&] { return run_within(first + 1); });
+}
+
+Status KernelCall::call_kernel() const {
   std::array<char, 256> reason{};
   if (kernel_->run(arguments_.data(), reason.data(), reason.size()) == 0) return {};
   reason.back() = '\0';

@@ -20,16 +20,24 @@ class KernelCall {
   static Result<KernelCall> make(const millrace_pl_kernel& kernel,
                                  std::span<const uint64_t> values);
 
-  // Runs the kernel to its end. kDeviceFailed, with the kernel's reason, when it fails.
-  Status run() const;
+  // Runs the kernel to its end. kDeviceFailed, with the kernel's reason, when it fails; kIoError
+  // when the file behind a buffer was truncated.
+  Status run() const { return run_within(0); }
 
  private:
   explicit KernelCall(const millrace_pl_kernel& kernel) : kernel_(&kernel) {}
   Status add(const millrace_pl_argument_info& info, uint64_t value);
+  Status run_within(size_t first) const;
+  Status call_kernel() const;
+
+  struct Memory {
+    memory::Buffer buffer;
+    memory::Access access;
+  };
 
   const millrace_pl_kernel* kernel_;
   std::vector<millrace_pl_argument> arguments_;
-  std::vector<memory::Buffer> memory_;
+  std::vector<Memory> memory_;  // of the arguments that are buffers
 };
 
 }  // namespace millrace::pl

@@ -15,6 +15,7 @@ namespace xrt {
 
 using millrace::check_or_throw;
 using millrace::value_or_throw;
+using millrace::memory::Access;
 using millrace::memory::AddressEntry;
 using millrace::memory::Buffer;
 using millrace::memory::BufferHandle;
@@ -66,6 +67,15 @@ void check_range(const char* what, size_t bytes, size_t size, size_t offset) {
   if (offset <= bytes && size <= bytes - offset) return;
   throw std::invalid_argument(fmt::format(
       "xrt::bo: {}: {} bytes from byte {} leave the {} there are", what, size, offset, bytes));
+}
+
+// Requirement: the range lies in the memory.
+void read_from(const Buffer& memory, void* destination, size_t size, size_t skip) {
+  const auto copy = [&] {
+    std::memcpy(destination, memory.data() + skip, size);
+    return millrace::Status();
+  };
+  check_or_throw(with_access(memory.host_access(), Access::kRead, copy), kWhat);
 }
 
 }  // namespace
@@ -151,13 +161,17 @@ void bo::write(const void* source, size_t size, size_t seek) {
   const Buffer memory = memory_of(*this);
   check_range("write", memory.size(), size, seek);
   if (!memory.writable()) throw std::runtime_error("xrt::bo: this memory can only be read");
-  std::memcpy(memory.data() + seek, source, size);
+  const auto copy = [&] {
+    std::memcpy(memory.data() + seek, source, size);
+    return millrace::Status();
+  };
+  check_or_throw(with_access(memory.host_access(), Access::kWrite, copy), kWhat);
 }
 
 void bo::read(void* destination, size_t size, size_t skip) {
   const Buffer memory = memory_of(*this);
   check_range("read", memory.size(), size, skip);
-  std::memcpy(destination, memory.data() + skip, size);
+  read_from(memory, destination, size, skip);
 }
 
 void bo::copy(const bo& source, size_t size, size_t source_offset, size_t offset) {
@@ -165,8 +179,8 @@ void bo::copy(const bo& source, size_t size, size_t source_offset, size_t offset
   if (size == 0) size = from.size();
   check_range("copy", from.size(), size, source_offset);
   // Through memory of our own: the two may overlap.
-  const std::vector<std::byte> bytes(from.data() + source_offset,
-                                     from.data() + source_offset + size);
+  std::vector<std::byte> bytes(size);
+  read_from(from, bytes.data(), size, source_offset);
   write(bytes.data(), size, offset);
 }
 
