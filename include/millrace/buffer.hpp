@@ -18,14 +18,25 @@
 
 namespace millrace {
 
+// Where memory that can be exported comes from.
+//
+//   kMemfd    the system's memory, which other processes can map; the default
+//   kUdmabuf  the same, as a dma-buf, which devices of this machine can use, too: /dev/udmabuf
+//   kDmaHeap  a dma-buf of the system's heap: /dev/dma_heap/system
+enum class SharedMemory : uint8_t { kMemfd = 0, kUdmabuf = 1, kDmaHeap = 2 };
+
 class Buffer {
  public:
   // An empty handle: data() is null, size() is 0.
   Buffer() noexcept = default;
 
   // New memory, page aligned, zero-filled, exportable as a file descriptor. kInvalidArgument for
-  // size 0, kOutOfMemory when the memory cannot be had.
+  // size 0, kOutOfMemory when the memory cannot be had. It comes from where MILLRACE_SHARED_MEMORY
+  // says (memfd, udmabuf, dma_heap): kInvalidArgument when that is none of these.
   static Result<Buffer> allocate(size_t bytes);
+  // The same from that source; kUnsupported, with the device node and the system's reason, when the
+  // process may not use it. Nothing else is taken instead.
+  static Result<Buffer> allocate(size_t bytes, SharedMemory source);
   // The caller's memory, which must stay valid while any copy or slice of the buffer lives and
   // while a job names it. kInvalidArgument for a null pointer or size 0.
   static Result<Buffer> wrap(void* data, size_t bytes);
@@ -57,7 +68,8 @@ class Buffer {
   uint64_t device_address() const noexcept;
 
   // Makes host writes visible to the device, and device writes visible to the host. On the software
-  // NPU both see one coherent memory; a dma-buf is synced. kInvalidArgument for an empty buffer.
+  // NPU both see one coherent memory; of a dma-buf, the first ends and the second begins the host's
+  // access. kInvalidArgument for an empty buffer; kIoError when the file behind it was truncated.
   Status sync_for_device() const;
   Status sync_for_host() const;
 

@@ -31,6 +31,17 @@ Result<Buffer> Buffer::allocate(size_t bytes) {
   return make([&] { return memory::Buffer::allocate(bytes); });
 }
 
+Result<Buffer> Buffer::allocate(size_t bytes, SharedMemory source) {
+  static_assert(static_cast<int>(SharedMemory::kUdmabuf) ==
+                    static_cast<int>(memory::MemorySource::kUdmabuf) &&
+                static_cast<int>(SharedMemory::kDmaHeap) ==
+                    static_cast<int>(memory::MemorySource::kDmaHeap));
+  if (source > SharedMemory::kDmaHeap)
+    return invalid_argument("there is no such source of shared memory");
+  return make(
+      [&] { return memory::Buffer::allocate(bytes, static_cast<memory::MemorySource>(source)); });
+}
+
 Result<Buffer> Buffer::wrap(void* data, size_t bytes) {
   return make([&] { return memory::Buffer::wrap(data, bytes); });
 }

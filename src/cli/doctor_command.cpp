@@ -18,6 +18,7 @@
 #include "memory/bank.h"
 #include "memory/bank_use.h"
 #include "memory/buffer.h"
+#include "memory/dma_buf.h"
 #include "runtime/columns.h"
 
 namespace millrace::cli {
@@ -46,7 +47,9 @@ std::string feature_list(const CpuFeatures& features) {
 // Whether buffers can travel as file descriptors: made, exported, imported, and the same bytes
 // seen.
 std::string fd_sharing() {
-  auto made = memory::Buffer::allocate(1, memory::BufferKind::kShared);
+  const auto source = memory::memory_source_of_environment();
+  if (!source.ok()) return "no: " + source.status().message();
+  auto made = memory::Buffer::allocate(1, *source);
   if (!made.ok()) return "no: " + made.status().message();
   const auto fd = made->export_fd();
   if (!fd.ok()) return "no: " + fd.status().message();
@@ -54,11 +57,16 @@ std::string fd_sharing() {
   ::close(*fd);
   if (!imported.ok()) return "no: " + imported.status().message();
   made->data()[0] = std::byte{1};
-  return imported->data()[0] == std::byte{1} ? "yes, by memfd" : "no: mappings differ";
+  return imported->data()[0] == std::byte{1} ? fmt::format("yes, by {}", memory::to_string(*source))
+                                             : "no: mappings differ";
 }
 
-std::string present(const char* path) {
-  return ::access(path, F_OK) == 0 ? std::string(path) : fmt::format("no {}", path);
+void print_dma_buf_sources() {
+  for (const auto source : {memory::MemorySource::kUdmabuf, memory::MemorySource::kDmaHeap}) {
+    const Status usable = memory::check_source(source);
+    print_row(std::string(memory::to_string(source)).c_str(),
+              usable.ok() ? "usable" : "no: " + usable.message());
+  }
 }
 
 Status print_device(const char* name) {
@@ -143,7 +151,7 @@ Status run_doctor() {
             machine.cgroup_cores > 0 ? fmt::format("{:.2f} cores", machine.cgroup_cores) : "none");
   print_row("core budget", fmt::format("{} lanes", machine.core_budget));
   print_row("fd sharing", fd_sharing());
-  print_row("dma-buf sources", present("/dev/udmabuf") + ", " + present("/dev/dma_heap"));
+  print_dma_buf_sources();
   const Status null_device = print_device("null");
   const Status cpu_device = print_device("cpu");
   const Status faulty_device = print_device("faulty-cpu");

@@ -124,6 +124,19 @@ TEST(BufferTest, GoesToOthersAsADescriptor) {
   EXPECT_EQ(Buffer::import_fd(-1, 64).status().code(), StatusCode::kInvalidArgument);
 }
 
+TEST(BufferTest, ComesFromTheSourceThatIsAskedForOrNotAtAll) {
+  EXPECT_TRUE(Buffer::allocate(64, SharedMemory::kMemfd).ok());
+  for (const auto& [source, node] : {std::pair{SharedMemory::kUdmabuf, "/dev/udmabuf"},
+                                     std::pair{SharedMemory::kDmaHeap, "/dev/dma_heap/system"}}) {
+    const Result<Buffer> made = Buffer::allocate(64, source);
+    if (made.ok()) continue;  // this machine has it
+    EXPECT_EQ(made.status().code(), StatusCode::kUnsupported);
+    EXPECT_THAT(made.status().message(), HasSubstr(node));
+  }
+  EXPECT_EQ(Buffer::allocate(64, static_cast<SharedMemory>(9)).status().code(),
+            StatusCode::kInvalidArgument);
+}
+
 TEST(BufferTest, WrapsCallersMemory) {
   std::vector<uint8_t> memory(16);
   const Buffer buffer = Buffer::wrap(memory.data(), memory.size()).value();

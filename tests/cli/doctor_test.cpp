@@ -23,6 +23,17 @@ TEST_F(CliTest, DoctorFindsTheDevices) {
     EXPECT_THAT(result.out, HasSubstr(row));
 }
 
+TEST_F(CliTest, DoctorSaysWhichSourcesOfSharedMemoryThereAre) {
+  const ProgramResult result = millrace({"doctor"});
+  EXPECT_THAT(result.out, ContainsRegex("fd sharing +yes, by memfd\n"));
+  EXPECT_THAT(result.out, ContainsRegex("udmabuf +(usable|no: .*/dev/udmabuf: .+)\n"));
+  EXPECT_THAT(result.out, ContainsRegex("dma_heap +(usable|no: .*/dev/dma_heap/system: .+)\n"));
+  ::setenv("MILLRACE_SHARED_MEMORY", "nosuch", 1);
+  EXPECT_THAT(millrace({"doctor"}).out,
+              ContainsRegex("fd sharing +no: MILLRACE_SHARED_MEMORY is \"nosuch\""));
+  ::unsetenv("MILLRACE_SHARED_MEMORY");
+}
+
 class DoctorVariables : public CliTest {
  protected:
   ~DoctorVariables() override {
