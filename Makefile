@@ -4,11 +4,12 @@ BUILD := build/release
 PREFIX ?= /usr/local
 SECONDS ?= 60
 
-.PHONY: help setup configure build shipped demo test fuzz bench lint install install-neuron-prefix \
-  package clean
+.PHONY: help setup configure build shipped demo test test-dma-buf fuzz bench lint install \
+  install-neuron-prefix package clean
 help:
 	@echo 'make demo     build, compile the shipped network, run it asynchronously'
 	@echo 'make test     build and run all tests'
+	@echo 'make test-dma-buf  run the tests of DMA-BUFs in an emulated machine that has them'
 	@echo 'make fuzz     run each fuzz target for SECONDS=$(SECONDS)'
 	@echo 'make shipped  what demo and install need: libraries and programs, no tests'
 	@echo 'make build    install what is missing and build everything, benchmarks too, into $(BUILD)'
@@ -42,6 +43,10 @@ demo: shipped
 test: configure
 	@cmake --build --preset release --target shipped test_programs
 	@ctest --preset release
+
+test-dma-buf: configure
+	@cmake --build --preset release --target vart_dma_buf_test
+	@scripts/test-dma-buf.sh $(BUILD)
 
 fuzz: setup
 	@scripts/fuzz.sh $(SECONDS)

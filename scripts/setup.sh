@@ -3,6 +3,7 @@
 # Safe to run again: prints nothing and does nothing when all of them are installed.
 #
 #   scripts/setup.sh            everything for build, tests and demo
+#   scripts/setup.sh --dma-buf  what scripts/test-dma-buf.sh needs besides: an emulator
 #   scripts/setup.sh --list     print the package names and do nothing
 set -euo pipefail
 
@@ -22,12 +23,16 @@ packages=(
   libgtest-dev libgmock-dev libbenchmark-dev spin liburing-dev
 )
 
+if [[ ${1:-} == --dma-buf ]]; then
+  packages=(qemu-system-x86 busybox-static debian-archive-keyring)
+  shift
+fi
 if [[ ${1:-} == --list ]]; then
   printf '%s\n' "${packages[@]}"
   exit 0
 fi
 if [[ $# -gt 0 ]]; then
-  echo "usage: scripts/setup.sh [--list]" >&2
+  echo "usage: scripts/setup.sh [--dma-buf] [--list]" >&2
   exit 2
 fi
 
