@@ -29,11 +29,15 @@ Json read_json(const std::string& path) {
   return json;
 }
 
-void write_json(const std::string& path, const Json& json) {
+std::string json_text(const Json& json) {
   std::ostringstream text;
   boost::property_tree::write_json(text, json);
+  return text.str();
+}
+
+void write_json(const std::string& path, const Json& json) {
   OutputFile file(path);
-  file.stream() << text.str();
+  file.stream() << json_text(json);
   file.commit();
 }
 

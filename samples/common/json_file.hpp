@@ -13,7 +13,8 @@ using Json = boost::property_tree::ptree;
 
 // The message names the file, and the line where it is no JSON.
 Json read_json(const std::string& path);
-// Every value becomes a string.
+// Every value becomes a string, and an empty object or array the string "".
+std::string json_text(const Json& json);
 void write_json(const std::string& path, const Json& json);
 
 // The value of a key; nothing where the key is not there. A key is taken as it is: a '.' in it is a

@@ -13,6 +13,7 @@
 #include "common/output_file.hpp"
 #include "pipeline.hpp"
 #include "stopwatch.hpp"
+#include "vart_x_common/result_text.hpp"
 
 namespace {
 
@@ -30,14 +31,8 @@ void check_board(const Board& board) {
 
 void print_results(const Pipeline::Results& results) {
   for (const auto& frame : results)
-    for (const std::shared_ptr<vart::InferResult>& result : frame) {
-      const auto* data = result->get_infer_result();
-      if (data == nullptr || data->result_type != vart::InferResultType::CLASSIFICATION) continue;
-      const auto& classes = static_cast<const vart::ClassificationResData&>(*data);
-      for (size_t i = 0; i < classes.index.size(); ++i)
-        std::cout << "classification: label=\"" << classes.label[i]
-                  << "\" index=" << classes.index[i] << " score=" << classes.confidence[i] << "\n";
-    }
+    for (const std::shared_ptr<vart::InferResult>& result : frame)
+      samples::print_result(std::cout, *result);
 }
 
 void run_frame(Pipeline& pipeline, StageTimes& times, Pipeline::Results& results) {

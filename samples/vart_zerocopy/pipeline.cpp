@@ -1,20 +1,19 @@
 #include "pipeline.hpp"
 
-#include <unistd.h>
-
-// The parser of Boost 1.74 uses these names, and every compiler reports that they are deprecated.
-#define BOOST_BIND_GLOBAL_PLACEHOLDERS
 #include <any>
-#include <boost/property_tree/json_parser.hpp>
-#include <boost/property_tree/ptree.hpp>
 #include <cstring>
-#include <limits>
-#include <opencv2/imgcodecs.hpp>
-#include <sstream>
+#include <opencv2/core/mat.hpp>
 #include <stdexcept>
+
+#include "common/json_file.hpp"
+#include "vart_x_common/frames.hpp"
+#include "vart_x_common/picture_file.hpp"
 
 namespace {
 
+using samples::bytes_of;
+using samples::SharedFd;
+using samples::whole;
 using vart::DataMapFlags;
 using vart::TensorDirection;
 
@@ -27,20 +26,6 @@ vart::NpuTensorInfo the_only(const vart::Runner& runner, TensorDirection directi
                            " in this view; this program takes models with one");
 }
 
-vart::RegionOfInterest whole(const vart::VideoInfo& info) {
-  vart::RegionOfInterest roi{};
-  roi.width = static_cast<uint16_t>(info.width);
-  roi.height = static_cast<uint16_t>(info.height);
-  return roi;
-}
-
-size_t bytes_of(const vart::VideoInfo& info) {
-  size_t bytes = 0;
-  for (uint32_t plane = 0; plane < info.n_planes; ++plane)
-    bytes += info.stride[plane] * info.elevation[plane];
-  return bytes;
-}
-
 // What 8-bit elements are, for Millrace, where it is not INT8.
 std::string preprocess_json(bool is_unsigned) {
   return is_unsigned ? R"({"output-type": "UINT8"})" : "";
@@ -48,40 +33,13 @@ std::string preprocess_json(bool is_unsigned) {
 
 // The class with the best score, by name.
 std::string postprocess_json(const std::string& labels, bool is_unsigned) {
-  boost::property_tree::ptree keys;
+  samples::Json keys;
   if (is_unsigned) keys.put("tensor-type", "UINT8");
   keys.put("topk", 1);
   keys.put("label-file-path", labels);
   keys.put("post-process-print", false);
-  std::ostringstream text;
-  boost::property_tree::write_json(text, keys);
-  return text.str();
+  return samples::json_text(keys);
 }
-
-cv::Mat decode(const std::string& path) {
-  cv::Mat picture = cv::imread(path, cv::IMREAD_COLOR);
-  if (picture.empty()) throw std::runtime_error(path + " is no picture that can be read");
-  constexpr int kLargest = std::numeric_limits<uint16_t>::max();
-  if (picture.cols > kLargest || picture.rows > kLargest)
-    throw std::runtime_error(path + " has more than " + std::to_string(kLargest) +
-                             " rows or columns");
-  return picture;
-}
-
-// A descriptor of a buffer, closed at the end: what is made from it keeps one of its own.
-class SharedFd {
- public:
-  explicit SharedFd(int fd) : fd_(fd) {
-    if (fd_ < 0) throw std::runtime_error("a buffer cannot be exported");
-  }
-  ~SharedFd() { ::close(fd_); }
-  SharedFd(const SharedFd&) = delete;
-  SharedFd& operator=(const SharedFd&) = delete;
-  int& get() { return fd_; }
-
- private:
-  int fd_;
-};
 
 }  // namespace
 
@@ -96,7 +54,7 @@ Pipeline::Pipeline(const std::string& model, bool zero_copy, const Board& board)
   const vart::TensorType type = zero_copy ? vart::TensorType::HW : vart::TensorType::CPU;
   input_ = the_only(*runner_, TensorDirection::INPUT, type);
   output_ = the_only(*runner_, TensorDirection::OUTPUT, type);
-  format_ = picture_format(*runner_, input_);
+  format_ = samples::picture_format(*runner_, input_);
   configure_preprocess();
   configure_postprocess();
 }
@@ -125,12 +83,12 @@ void Pipeline::configure_preprocess() {
 void Pipeline::configure_postprocess() {
   std::string json = postprocess_json(board_.labels, output_.data_type == vart::DataType::UINT8);
   postprocess_ = std::make_unique<vart::PostProcess>(vart::PostProcessType::SOFTMAX, json, device_);
-  std::vector<vart::TensorInfo> infos{result_info(*runner_, output_)};
+  std::vector<vart::TensorInfo> infos{samples::result_info(*runner_, output_)};
   postprocess_->set_config(infos, 1);
 }
 
 void Pipeline::set_picture(const std::string& path) {
-  const cv::Mat picture = decode(path);
+  const cv::Mat picture = samples::read_picture(path);
   vart::VideoInfo info{};
   preprocess_->get_input_vinfo(picture.rows, picture.cols, vart::VideoFormat::BGR, info);
   picture_frame_ = std::make_unique<vart::VideoFrame>(vart::VideoFrameImplType::XRT, bytes_of(info),

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "board.hpp"
-#include "formats.hpp"
 #include "vart/vart_device.hpp"
 #include "vart/vart_inferresult.hpp"
 #include "vart/vart_memory.hpp"
@@ -22,6 +21,7 @@
 #include "vart/vart_preprocess.hpp"
 #include "vart/vart_runner_factory.hpp"
 #include "vart/vart_videoframe.hpp"
+#include "vart_x_common/tensor_formats.hpp"
 
 // All functions throw exceptions derived from std::exception.
 class Pipeline {
@@ -55,7 +55,7 @@ class Pipeline {
   std::shared_ptr<vart::Device> device_;
   std::shared_ptr<vart::Runner> runner_;
   vart::NpuTensorInfo input_, output_;
-  PictureFormat format_;
+  samples::PictureFormat format_;
   std::unique_ptr<vart::PreProcess> preprocess_;
   std::unique_ptr<vart::PostProcess> postprocess_;
   std::unique_ptr<vart::VideoFrame> picture_frame_, input_frame_;

@@ -112,8 +112,7 @@ TEST_F(ZeroCopySample, PrintsWhatAFrameTakes) {
 
 TEST_F(ZeroCopySample, SaysWhatIsMissing) {
   const std::string model = compiled("bf16");
-  EXPECT_THAT(classify("no-such.jpg", model).err,
-              HasSubstr("Error: no-such.jpg is no picture that can be read"));
+  EXPECT_THAT(classify("no-such.jpg", model).err, HasSubstr("Error: no-such.jpg cannot be opened"));
   EXPECT_THAT(classify(photo("goldfish.jpg"), "no-such.rai").err, HasSubstr("Error: "));
   setenv("ZEROCOPY_LABELS", "no-such-labels.txt", 1);
   const ProgramResult no_labels = classify(photo("goldfish.jpg"), model);

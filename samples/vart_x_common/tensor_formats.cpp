@@ -1,15 +1,17 @@
-#include "formats.hpp"
+#include "vart_x_common/tensor_formats.hpp"
 
 #include <stdexcept>
 #include <string>
 
+namespace samples {
 namespace {
 
 using vart::DataType;
 using vart::MemoryLayout;
 using vart::VideoFormat;
 
-// Of one layout: the formats for 8 bits, BF16, FP16 and FLOAT32; UNKNOWN where there is none.
+// Of one layout and order of channels: the formats for 8 bits, BF16, FP16 and FLOAT32; UNKNOWN
+// where there is none.
 struct Formats {
   VideoFormat eight_bit, bf16, fp16, float32;
 
@@ -30,12 +32,19 @@ struct Formats {
   }
 };
 
-constexpr Formats kFourLanes{VideoFormat::RGBx, VideoFormat::RGBx_BF16, VideoFormat::RGBx_FP16,
-                             VideoFormat::UNKNOWN};
-constexpr Formats kPlanes{VideoFormat::RGBP, VideoFormat::RGBP_BF16, VideoFormat::RGBP_FP16,
-                          VideoFormat::RGBP_FLOAT};
-constexpr Formats kPacked{VideoFormat::RGB, VideoFormat::RGB_BF16, VideoFormat::RGB_FP16,
-                          VideoFormat::RGB_FLOAT};
+struct BothOrders {
+  Formats rgb, bgr;
+};
+
+constexpr BothOrders kFourLanes{
+    {VideoFormat::RGBx, VideoFormat::RGBx_BF16, VideoFormat::RGBx_FP16, VideoFormat::UNKNOWN},
+    {VideoFormat::BGRx, VideoFormat::BGRx_BF16, VideoFormat::BGRx_FP16, VideoFormat::UNKNOWN}};
+constexpr BothOrders kPlanes{
+    {VideoFormat::RGBP, VideoFormat::RGBP_BF16, VideoFormat::RGBP_FP16, VideoFormat::RGBP_FLOAT},
+    {VideoFormat::BGRP, VideoFormat::BGRP_BF16, VideoFormat::BGRP_FP16, VideoFormat::BGRP_FLOAT}};
+constexpr BothOrders kPacked{
+    {VideoFormat::RGB, VideoFormat::RGB_BF16, VideoFormat::RGB_FP16, VideoFormat::RGB_FLOAT},
+    {VideoFormat::BGR, VideoFormat::BGR_BF16, VideoFormat::BGR_FP16, VideoFormat::BGR_FLOAT}};
 
 [[noreturn]] void refuse(const vart::NpuTensorInfo& info, const std::string& reason) {
   throw std::runtime_error("tensor " + info.name + " (" +
@@ -46,7 +55,7 @@ constexpr Formats kPacked{VideoFormat::RGB, VideoFormat::RGB_BF16, VideoFormat::
 // Where the rows and columns stand in the shape, and in which formats pixels may be.
 struct Arrangement {
   size_t height_at, width_at;
-  const Formats* formats;
+  const BothOrders* formats;
 };
 
 // Layouts of the HW view pad the channels, so their number stands in the CPU view only.
@@ -78,8 +87,8 @@ bool is_integer(DataType type) {
   return type == DataType::INT8 || type == DataType::UINT8;
 }
 
-vart::TensorDataType result_type(const vart::NpuTensorInfo& output) {
-  switch (output.data_type) {
+vart::TensorDataType result_type(const vart::NpuTensorInfo& tensor) {
+  switch (tensor.data_type) {
     case DataType::INT8:
     case DataType::UINT8:
       return vart::TensorDataType::INT8;
@@ -90,18 +99,23 @@ vart::TensorDataType result_type(const vart::NpuTensorInfo& output) {
     case DataType::FLOAT32:
       return vart::TensorDataType::FLOAT32;
     default:
-      refuse(output, "postprocessing does not read this data type");
+      refuse(tensor, "postprocessing does not read this data type");
   }
 }
 
 }  // namespace
 
-PictureFormat picture_format(const vart::Runner& runner, const vart::NpuTensorInfo& input) {
+PictureFormat picture_format(const vart::Runner& runner, const vart::NpuTensorInfo& input,
+                             std::optional<VideoFormat> wanted) {
   const Arrangement arrangement = arrangement_of(runner, input);
+  const VideoFormat rgb = arrangement.formats->rgb.of(input.data_type);
+  const VideoFormat bgr = arrangement.formats->bgr.of(input.data_type);
+  if (rgb == VideoFormat::UNKNOWN)
+    refuse(input, "no picture format has these elements; the CPU view of the model may have one");
   PictureFormat picture;
-  picture.format = arrangement.formats->of(input.data_type);
-  if (picture.format == VideoFormat::UNKNOWN)
-    refuse(input, "no picture format has these elements; --non-zero-copy takes the CPU view");
+  picture.format = wanted.value_or(rgb);
+  if (picture.format != rgb && picture.format != bgr)
+    refuse(input, "its elements are not arranged as those of the colour format asked for");
   picture.height = input.shape[arrangement.height_at];
   picture.width = input.shape[arrangement.width_at];
   const vart::QuantParameters quantisation = quantisation_of(runner, input);
@@ -111,17 +125,21 @@ PictureFormat picture_format(const vart::Runner& runner, const vart::NpuTensorIn
   return picture;
 }
 
-vart::TensorInfo result_info(const vart::Runner& runner, const vart::NpuTensorInfo& output) {
+vart::TensorInfo result_info(const vart::Runner& runner, const vart::NpuTensorInfo& tensor) {
   vart::TensorInfo info{};
-  info.size = static_cast<uint32_t>(output.size_in_bytes);
+  info.size = static_cast<uint32_t>(tensor.size_in_bytes);
   // The zero point is the same for all classes; softmax, which follows, depends on differences
   // only.
-  if (is_integer(output.data_type))
-    info.scale_coeff = static_cast<float>(quantisation_of(runner, output).scale);
-  info.shape = output.shape;
-  info.name = output.name;
-  info.data_type = result_type(output);
-  info.direction = vart::TensorDataDirection::OUTPUT;
-  info.memory_layout = std::string(vart::to_string(output.memory_layout));
+  if (is_integer(tensor.data_type))
+    info.scale_coeff = static_cast<float>(quantisation_of(runner, tensor).scale);
+  info.shape = tensor.shape;
+  info.name = tensor.name;
+  info.data_type = result_type(tensor);
+  info.direction = tensor.direction == vart::TensorDirection::INPUT
+                       ? vart::TensorDataDirection::INPUT
+                       : vart::TensorDataDirection::OUTPUT;
+  info.memory_layout = std::string(vart::to_string(tensor.memory_layout));
   return info;
 }
+
+}  // namespace samples
