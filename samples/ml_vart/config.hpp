@@ -6,18 +6,14 @@
 //    "ofms-dir": "output"}
 #pragma once
 
-#include <any>
 #include <map>
 #include <string>
-#include <unordered_map>
 
-#include "vart/vart_runner_factory.hpp"
+#include "common/runner_options.hpp"
 
 struct Config {
   std::string model_file;
-  std::unordered_map<std::string, std::any> runner_options;
-  vart::TensorType input_type = vart::TensorType::HW;
-  vart::TensorType output_type = vart::TensorType::HW;
+  samples::RunnerOptions runner;
   std::map<std::string, std::string> ifm_files;  // by tensor name
   std::string ofms_dir = "output";
 };

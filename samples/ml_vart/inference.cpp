@@ -23,10 +23,10 @@ class Inference {
   Inference(const Config& config, const Arguments& arguments)
       : config_(config), arguments_(arguments) {
     runner_ = vart::RunnerFactory::create_runner(vart::RunnerType::VAIML, config.model_file,
-                                                 config.runner_options);
+                                                 config.runner.values);
     if (runner_ == nullptr) throw std::runtime_error("no runner was created");
-    input_infos_ = &tensors(vart::TensorDirection::INPUT, config.input_type);
-    output_infos_ = &tensors(vart::TensorDirection::OUTPUT, config.output_type);
+    input_infos_ = &tensors(vart::TensorDirection::INPUT, config.runner.input_type);
+    output_infos_ = &tensors(vart::TensorDirection::OUTPUT, config.runner.output_type);
     allocate();
     if (arguments.dry_run)
       samples::fill_with_random(inputs_);
