@@ -4,6 +4,7 @@
 #define BOOST_BIND_GLOBAL_PLACEHOLDERS
 #include <boost/property_tree/json_parser.hpp>
 #include <charconv>
+#include <cmath>
 #include <sstream>
 #include <stdexcept>
 
@@ -15,6 +16,14 @@ namespace {
 [[noreturn]] void refuse(const std::string& key, const std::string& takes,
                          const std::string& value) {
   throw std::runtime_error("\"" + key + "\" takes " + takes + ", not \"" + value + "\"");
+}
+
+float number_of(const std::string& key, const std::string& text) {
+  float value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end || !std::isfinite(value)) refuse(key, "a number", text);
+  return value;
 }
 
 }  // namespace
@@ -67,6 +76,19 @@ std::optional<int64_t> integer_value(const Json& object, const std::string& key,
     refuse(key, "an integer from " + std::to_string(lowest) + " to " + std::to_string(highest),
            *text);
   return value;
+}
+
+std::optional<float> number_value(const Json& object, const std::string& key) {
+  const std::optional<std::string> text = text_value(object, key);
+  if (!text) return std::nullopt;
+  return number_of(key, *text);
+}
+
+std::vector<float> number_list(const Json& object, const std::string& key) {
+  std::vector<float> numbers;
+  for (const auto& [name, element] : child_of(object, key))
+    numbers.push_back(number_of(key, element.data()));
+  return numbers;
 }
 
 std::string required_text(const Json& object, const std::string& key) {

@@ -60,9 +60,10 @@ TEST_F(SampleOutput, AFullStandardOutputIsAnError) {
 }
 
 TEST_F(SampleOutput, SoIsOneThatTheHelpDoesNotFitIn) {
-  for (const char* program : {MILLRACE_INFER_ASYNC, MILLRACE_CALLBACK, MILLRACE_MULTI_TENANCY,
-                              MILLRACE_MULTIMODEL_SEQ, MILLRACE_GLYPHS, MILLRACE_NRT_LOAD_RUN,
-                              MILLRACE_NRT_ASYNC_PIPELINE, MILLRACE_NRT_ERROR_TRACKER})
+  for (const char* program :
+       {MILLRACE_INFER_ASYNC, MILLRACE_CALLBACK, MILLRACE_MULTI_TENANCY, MILLRACE_MULTIMODEL_SEQ,
+        MILLRACE_X_PLUS_ML, MILLRACE_GLYPHS, MILLRACE_NRT_LOAD_RUN, MILLRACE_NRT_ASYNC_PIPELINE,
+        MILLRACE_NRT_ERROR_TRACKER})
     expect_refused(program, {"--help"});
 }
 

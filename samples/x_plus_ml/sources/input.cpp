@@ -1,0 +1,27 @@
+#include "sources/input.hpp"
+
+Input::Input(const Arguments& arguments, std::size_t most)
+    : arguments_(arguments),
+      left_(most),
+      runs_left_(arguments.runs - 1),
+      source_(open_source(arguments.input, arguments.size)) {}
+
+bool Input::next(PictureBuffer& picture, std::string& name) {
+  while (left_ > 0) {
+    if (next_of_this_run(picture, name)) return true;
+    if (runs_left_ == 0) return false;
+    --runs_left_;
+    frames_of_run_ = 0;
+    source_ = open_source(arguments_.input, arguments_.size);
+  }
+  return false;
+}
+
+bool Input::next_of_this_run(PictureBuffer& picture, std::string& name) {
+  if (frames_of_run_ == arguments_.frames) return false;
+  ++frames_of_run_;  // also the frames that are broken
+  --left_;
+  if (source_->next(picture, name)) return true;
+  ++left_;
+  return false;
+}

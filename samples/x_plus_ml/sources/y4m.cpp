@@ -1,0 +1,111 @@
+#include "sources/y4m.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <vector>
+
+namespace {
+
+constexpr int kLargest = 65535;  // what a region of preprocessing can address
+
+[[noreturn]] void refuse(const std::string& reason) {
+  throw std::runtime_error("the Y4M video " + reason);
+}
+
+int side_of(const std::string& text) {
+  int side = 0;
+  std::istringstream(text) >> side;
+  if (side < 2 || side > kLargest || side % 2 != 0)
+    refuse("has a width or height of " + text + "; even ones up to 65534 can be used");
+  return side;
+}
+
+// 4:2:0 in 8 bits is the default, and has several names for where the chroma samples lie.
+void check_samples(const std::string& samples) {
+  if (samples != "420" && samples != "420jpeg" && samples != "420mpeg2" && samples != "420paldv")
+    refuse("has samples C" + samples + "; 4:2:0 in 8 bits can be used: ffmpeg -pix_fmt yuv420p");
+}
+
+class Y4mVideo : public Source {
+ public:
+  explicit Y4mVideo(const std::string& path)
+      : name_(std::filesystem::path(path).filename().string()), file_(path, std::ios::binary) {
+    if (!file_) refuse("cannot be opened: " + path);
+    read_header();
+    chroma_.resize(static_cast<std::size_t>(size_.width) * size_.height / 2);
+  }
+
+  bool next(PictureBuffer& picture, std::string& name) override {
+    if (file_.peek() == std::ifstream::traits_type::eof()) return false;
+    name = name_;
+    if (line().rfind("FRAME", 0) != 0) fail("has no frame where one should begin");
+    const MappedPicture target(
+        picture.resize(vart::VideoFormat::Y_UV8_420, size_.width, size_.height),
+        vart::DataMapFlags::WRITE);
+    for (int row = 0; row < target.rows(0); ++row) read(target.row(0, row), target.row_bytes());
+    read(chroma_.data(), chroma_.size());
+    interleave_chroma(target);
+    return true;
+  }
+
+ private:
+  void read_header() {
+    std::istringstream words(line());
+    std::string word;
+    words >> word;
+    if (word != "YUV4MPEG2") refuse("does not begin with YUV4MPEG2");
+    while (words >> word) {
+      const std::string value = word.substr(1);
+      if (word[0] == 'W') size_.width = side_of(value);
+      if (word[0] == 'H') size_.height = side_of(value);
+      if (word[0] == 'C') check_samples(value);
+    }
+    if (size_.width == 0 || size_.height == 0) refuse("does not say its width and height");
+  }
+
+  // What cannot be a line of the format is not read to its end.
+  std::string line() {
+    constexpr std::size_t kLongest = 1024;
+    std::string text(kLongest, '\0');
+    file_.getline(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(text.find('\0'));
+    return text;
+  }
+
+  void read(uint8_t* data, std::size_t bytes) {
+    file_.read(reinterpret_cast<char*>(data), static_cast<std::streamsize>(bytes));
+    if (!file_) fail("ends in the middle of the frame");
+  }
+
+  // What follows cannot be told from the frame that is broken.
+  [[noreturn]] void fail(const std::string& reason) {
+    file_.setstate(std::ios::eofbit);
+    refuse(reason);
+  }
+
+  // The planes U and V, one behind the other, become one of pairs.
+  void interleave_chroma(const MappedPicture& target) const {
+    const uint8_t* u = chroma_.data();
+    const uint8_t* v = u + chroma_.size() / 2;
+    for (int row = 0; row < target.rows(1); ++row) {
+      uint8_t* pair = target.row(1, row);
+      for (int column = 0; column < size_.width / 2; ++column) {
+        *pair++ = *u++;
+        *pair++ = *v++;
+      }
+    }
+  }
+
+  const std::string name_;
+  std::ifstream file_;
+  PictureSize size_;
+  std::vector<uint8_t> chroma_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> open_y4m(const std::string& path) {
+  return std::make_unique<Y4mVideo>(path);
+}

@@ -1,0 +1,293 @@
+// samples/x_plus_ml with a network of one Relu, whose best score is the brightness of the picture:
+// which frames come out, in which order, and what fails alone.
+#include <algorithm>
+#include <cmath>
+
+#include "graph/archive_codec.h"
+#include "model/archive_writer.h"
+#include "tests/samples/x_plus_ml_fixture.h"
+#include "tests/support/relu_model.h"
+
+namespace millrace::test {
+namespace {
+
+using testing::ContainsRegex;
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pointwise;
+
+constexpr int kSide = 32;
+
+class XPlusMl : public XPlusMlTest {
+ protected:
+  std::string archive(const std::string& name,
+                      const std::vector<std::pair<std::string, graph::Dims>>& inputs) const {
+    const std::string path = directory_.file(name);
+    EXPECT_TRUE(
+        model::write_archive(graph::encode(relu_model(inputs)), path, model::ArchiveForm::kFile)
+            .ok());
+    return path;
+  }
+
+  // Brightness from 0 to 1.
+  Json brightness_model() const {
+    const double scale = 1 / 255.0;
+    return {{"inference-config",
+             {{"model-file", archive("relu.rai", {{"image", {1, 3, 4, 4}}})},
+              {"runner-options", {{"input-tensor-type", "CPU"}, {"output-tensor-type", "CPU"}}}}},
+            {"preprocess-config",
+             {{"mean-r", 0},
+              {"mean-g", 0},
+              {"mean-b", 0},
+              {"scale-r", scale},
+              {"scale-g", scale},
+              {"scale-b", scale}}},
+            {"postprocess-config", {{"type", "TOPK"}}}};
+  }
+  Json brightness_app() const { return app({brightness_model()}); }
+
+  // A grey picture.
+  std::string picture(const std::string& name, int level) const {
+    const std::string size = std::to_string(kSide);
+    return write(name, "P6\n" + size + " " + size + "\n255\n" +
+                           std::string(3 * kSide * kSide, static_cast<char>(level)));
+  }
+  static constexpr size_t kNv12Bytes = kSide * kSide * 3 / 2;
+  // A grey frame in NV12 or I420, in which brightness is 16 to 235.
+  static std::string grey_yuv(int luma) {
+    return std::string(kSide * kSide, static_cast<char>(luma)) +
+           std::string(kSide * kSide / 2, '\x80');
+  }
+
+  // The scores of all frames, in the order in which they were written.
+  std::vector<double> scores(const std::string& file = "postproc0_results.txt") const {
+    std::vector<double> scores;
+    const std::string text = output(file);
+    const std::string key = " score=";
+    for (size_t at = text.find(key); at != std::string::npos; at = text.find(key, at + 1))
+      scores.push_back(std::stod(text.substr(at + key.size())));
+    return scores;
+  }
+
+  void expect_refused(const ProgramResult& result, const std::string& reason) const {
+    SCOPED_TRACE(reason);
+    EXPECT_EQ(result.exit_code, 1) << result.out;
+    EXPECT_THAT(result.err, HasSubstr("Error: "));
+    EXPECT_THAT(result.err, HasSubstr(reason));
+    EXPECT_THAT(files(), IsEmpty());
+  }
+};
+
+TEST_F(XPlusMl, ABrokenPictureOfAFolderFailsAlone) {
+  picture("photos/a.ppm", 51);
+  write("photos/b.jpg", "no picture");
+  picture("photos/c.PPM", 102);
+  write("photos/notes.txt", "no picture either, and not taken for one");
+  const ProgramResult result = run(brightness_app(), directory_.file("photos"));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, ContainsRegex("\\[ERROR\\] frame 1, b\\.jpg: .*b\\.jpg is no picture"));
+  EXPECT_THAT(result.out, HasSubstr("frames: 3, failed: 1\n"));
+  EXPECT_THAT(scores(), Pointwise(DoubleNear(1e-3), {0.2, 0.4}));
+  EXPECT_THAT(output("postproc0_results.txt"),
+              ContainsRegex("^frame 0, a\\.ppm\n.*\nframe 2, c\\.PPM\n"));
+}
+
+TEST_F(XPlusMl, FramesOfAnNv12FileStayInOrderAndTheOneThatEndsEarlyFails) {
+  const std::string file =
+      write("clip.nv12", grey_yuv(16) + grey_yuv(235) + grey_yuv(16 + 219 / 2) + "too short");
+  const ProgramResult result = run(brightness_app(), file, {"--dim", "32x32"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err,
+              HasSubstr("[ERROR] frame 3, clip.nv12: the file ends in the middle of the frame\n"));
+  EXPECT_THAT(scores(), Pointwise(DoubleNear(5e-3), {0.0, 1.0, 0.498}));
+}
+
+TEST_F(XPlusMl, RawPicturesInBgrAreTaken) {
+  const std::string file = write("one.bgr", std::string(3 * kSide * kSide, '\x33'));
+  const ProgramResult result = run(brightness_app(), file, {"--dim", "32x32"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(scores(), Pointwise(DoubleNear(1e-3), {0.2}));
+}
+
+// More frames than are on the way at once.
+TEST_F(XPlusMl, AVideoKeepsItsOrder) {
+  std::string video = "YUV4MPEG2 W32 H32 F25:1 Ip A1:1 C420jpeg\n";
+  std::vector<double> brightness;
+  for (int frame = 0; frame < 150; ++frame) {
+    const int luma = 16 + (frame * 67) % 220;
+    video += "FRAME\n" + grey_yuv(luma);
+    brightness.push_back((luma - 16) / 219.0);
+  }
+  const ProgramResult result = run(brightness_app(), write("clip.y4m", video));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(scores(), Pointwise(DoubleNear(5e-3), brightness));
+}
+
+TEST_F(XPlusMl, AVideoThatEndsEarlyLosesItsLastFrameOnly) {
+  const std::string file =
+      write("clip.y4m", "YUV4MPEG2 W32 H32\nFRAME\n" + grey_yuv(235) + "FRAME\nno planes");
+  const ProgramResult result = run(brightness_app(), file);
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("frame 1, clip.y4m: the Y4M video ends in the middle"));
+  EXPECT_THAT(scores(), Pointwise(DoubleNear(5e-3), {1.0}));
+}
+
+TEST_F(XPlusMl, ColoursOfAVideoAreThoseOfItsPlanes) {
+  // Pure red in BT.601: V is high, U is below the middle.
+  const size_t quarter = kSide * kSide / 4;
+  const std::string red = std::string(kSide * kSide, '\x51') + std::string(quarter, '\x5A') +
+                          std::string(quarter, '\xF0');
+  const ProgramResult result =
+      run(brightness_app(), write("red.y4m", "YUV4MPEG2 W32 H32\nFRAME\n" + red));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  // The best of 48 values lies in the first plane, which is that of red.
+  EXPECT_THAT(output("postproc0_results.txt"), ContainsRegex("index=(.|1[0-5]) score=(0.99|1)"));
+}
+
+TEST_F(XPlusMl, RunsAndFramesSayHowOftenTheInputIsRead) {
+  const std::string file = write("clip.nv12", grey_yuv(16) + grey_yuv(235) + grey_yuv(16));
+  const ProgramResult result =
+      run(brightness_app(), file, {"--dim", "32x32", "--runs", "3", "--frames", "2"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(scores(), Pointwise(DoubleNear(5e-3), {0.0, 1.0, 0.0, 1.0, 0.0, 1.0}));
+}
+
+TEST_F(XPlusMl, SeveralModelsGetTheSameFrames) {
+  Json darker = brightness_model();
+  for (const char* scale : {"scale-r", "scale-g", "scale-b"})
+    darker["preprocess-config"][scale] = 0.5 / 255;
+  const Json path = {{"config-path", write("darker.json", darker.dump())}};
+  const ProgramResult result =
+      run(app({brightness_model(), path}), write("clip.nv12", grey_yuv(235) + grey_yuv(16)),
+          {"--dim", "32x32"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(scores(), Pointwise(DoubleNear(5e-3), {1.0, 0.0}));
+  EXPECT_THAT(scores("postproc1_results.txt"), Pointwise(DoubleNear(5e-3), {0.5, 0.0}));
+}
+
+TEST_F(XPlusMl, DrawsResultsOverPicturesThatCanBeReadAgain) {
+  Json model = brightness_model();
+  model["postprocess-config"]["label-file-path"] =
+      write("labels.txt", "a label that covers much of the picture\n");
+  model["metaconvert-config"] = {{"font-size", "0.4"}};
+  picture("photos/black.ppm", 0);
+  ASSERT_EQ(run(app({model}), directory_.file("photos")).exit_code, 0);
+  EXPECT_THAT(files(), ElementsAre("overlay_00000_black.jpg", "postproc0_results.txt"));
+  EXPECT_THAT(scores(), ElementsAre(0));
+  const ProgramResult again = run(brightness_app(), "output/overlay_00000_black.jpg");
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(scores(), ElementsAre(testing::Gt(0.05)));
+}
+
+TEST_F(XPlusMl, OverlaysOfNv12ArePicturesToo) {
+  Json model = brightness_model();
+  model["metaconvert-config"] = {{"font-size", "0.1"}};
+  const std::string file = write("clip.nv12", grey_yuv(126));
+  ASSERT_EQ(run(app({model}), file, {"--dim", "32x32"}).exit_code, 0);
+  const ProgramResult again = run(brightness_app(), "output/overlay_00000_clip.jpg");
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("frame 0, overlay_00000_clip.jpg\n"));
+}
+
+TEST_F(XPlusMl, AJobThatFailsTakesItsFrameAlone) {
+  setenv("MILLRACE_FAULTS", "fail=2", 1);
+  const std::string file = write("clip.nv12", grey_yuv(16) + grey_yuv(235) + grey_yuv(235));
+  const ProgramResult result = run(brightness_app(), file, {"--dim", "32x32"});
+  unsetenv("MILLRACE_FAULTS");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, ContainsRegex("\\[ERROR\\] frame 1, clip\\.nv12: inference failed: "));
+  EXPECT_THAT(scores(), Pointwise(DoubleNear(5e-3), {0.0, 1.0}));
+}
+
+TEST_F(XPlusMl, PrintsWhatEachStageTakes) {
+  const ProgramResult result = run(brightness_app(), picture("grey.ppm", 51));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  for (const char* stage : {"read", "preprocess", "inference", "postprocess", "output"})
+    EXPECT_THAT(result.out, ContainsRegex(std::string("\n  ") + stage +
+                                          " +[0-9]+\\.[0-9]{3} +[0-9]+\\.[0-9]\n"));
+  EXPECT_THAT(result.out, ContainsRegex("\nthroughput: [0-9.]+ FPS over 1 frames, "));
+}
+
+TEST_F(XPlusMl, ABenchmarkMeasuresEveryStageAloneAndWritesNothing) {
+  const ProgramResult result =
+      run(brightness_app(), picture("grey.ppm", 51), {"--benchmark", "--runs", "40"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("Alone (ms/frame)"));
+  EXPECT_THAT(result.out,
+              ContainsRegex("FPS over 40 frames, [0-9.]+ of [a-z]+ alone, the slowest"));
+  EXPECT_THAT(result.out, testing::Not(HasSubstr("classification")));
+  EXPECT_THAT(files(), IsEmpty());
+}
+
+TEST_F(XPlusMl, InputsThatCannotBeReadAtAllAreRefused) {
+  const Json config = brightness_app();
+  const std::string raw = write("clip.nv12", grey_yuv(16));
+  expect_refused(run(config, "no-such.jpg"), "there is no no-such.jpg");
+  expect_refused(run(config, raw), "--dim");
+  expect_refused(run(config, raw, {"--dim", "31x32"}), "even sizes, not 31x32");
+  expect_refused(run(config, raw, {"--dim", "32"}), "--dim takes WIDTHxHEIGHT");
+  expect_refused(run(config, raw, {"--dim", "0x32"}), "--dim takes WIDTHxHEIGHT");
+  expect_refused(run(config, write("empty.nv12", ""), {"--dim", "32x32"}), "has no frames");
+  expect_refused(run(config, write("empty.y4m", "")), "does not begin with YUV4MPEG2");
+  expect_refused(run(config, write("deep.y4m", "YUV4MPEG2 W32 H32 C420p10\n")), "samples C420p10");
+  expect_refused(run(config, write("clip.mp4", "any")), "ffmpeg -i ");
+  write("nothing/notes.txt", "no picture");
+  expect_refused(run(config, directory_.file("nothing")), "has no pictures");
+  expect_refused(run(config, raw, {"--runs", "0"}), "--runs takes 1 to 10000, not 0");
+}
+
+TEST_F(XPlusMl, ConfigurationsThatMakeNoSenseAreRefused) {
+  const std::string photo = picture("grey.ppm", 51);
+  const auto expect_refused_with = [&](const std::string& section, const std::string& key,
+                                       const Json& value, const std::string& reason) {
+    Json model = brightness_model();
+    model[section][key] = value;
+    expect_refused(run(app({model}), photo), reason);
+  };
+  expect_refused_with("inference-config", "model-file", "no-such.rai", "no-such.rai");
+  expect_refused_with("preprocess-config", "mean-r", "dark", "\"mean-r\" takes a number");
+  expect_refused_with("preprocess-config", "colour-format", "PINK", "\"colour-format\" takes one");
+  expect_refused_with("preprocess-config", "colour-format", "RGB_FLOAT", "colour format asked for");
+  expect_refused_with("preprocess-config", "maintain-aspect-ratio", true, "\"resizing-type\"");
+  expect_refused_with("postprocess-config", "type", "GUESS", "\"type\" takes one of");
+  expect_refused_with("postprocess-config", "topk", "many", "topk");
+  expect_refused_with("postprocess-config", "label-file-path", "no-such.txt", "no-such.txt");
+  expect_refused_with("postprocess-config", "quant-scale-factors", {1, 2}, "each of the 1 outputs");
+  expect_refused_with("metaconvert-config", "font", 99, "font");
+  Json lost = brightness_model();
+  lost["preprocess-config"].erase("scale-g");
+  expect_refused(run(app({lost}), photo), "model 0: the configuration has no \"scale-g\"");
+  lost.erase("preprocess-config");
+  expect_refused(run(app({lost}), photo), "no object \"preprocess-config\"");
+}
+
+TEST_F(XPlusMl, ModelsThatTakeNoPictureAreRefused) {
+  const std::string photo = picture("grey.ppm", 51);
+  Json model = brightness_model();
+  model["inference-config"]["model-file"] =
+      archive("pair.rai", {{"one", {1, 3, 4, 4}}, {"two", {1, 3, 4, 4}}});
+  expect_refused(run(app({model}), photo), "the model has 2 inputs");
+  model["inference-config"]["model-file"] = archive("row.rai", {{"row", {1, 6}}});
+  expect_refused(run(app({model}), photo), "no picture of three channels");
+  model = brightness_model();
+  model["inference-config"].erase("runner-options");
+  expect_refused(run(app({model}), photo), "no picture format has these elements");
+}
+
+TEST_F(XPlusMl, ListsOfModelsThatMakeNoSenseAreRefused) {
+  const std::string photo = picture("grey.ppm", 51);
+  expect_refused(run(app({}), photo), "lists no model");
+  expect_refused(run(Json{{"models-config", brightness_model()}}, photo), "takes a list");
+  expect_refused(run(app({{{"config-path", "no-such.json"}}}), photo), "no-such.json");
+  Json tensors = brightness_app();
+  tensors["preprocess-en"] = "false";
+  expect_refused(run(tensors, photo), "ml_vart");
+  expect_refused(run({"--app-config", write("bad.json", "{"), "--input-file", photo}), "bad.json");
+  expect_refused(run({"--app-config", "no-such.json", "--input-file", photo}), "no-such.json");
+  expect_refused(run({"--input-file", photo}), "app-config");
+}
+
+}  // namespace
+}  // namespace millrace::test
