@@ -22,7 +22,7 @@ SHARED_TYPE_HEADERS = {"millrace/status.hpp", "millrace/execution.hpp", "millrac
 KERNEL_LIBRARIES = "public/millrace kernels"
 KERNEL_LIBRARY_HEADER = "millrace/pl_kernel.h"
 BASE = {"base", SHARED_TYPES}
-CORE = BASE | {"tensor", "memory", "model", "graph", "queue", "device"}
+CORE = BASE | {"tensor", "memory", "model", "graph", "fallback", "queue", "device"}
 # The folders of the NRT face, from top to bottom: each may include those below it.
 NRT_FOLDERS = ["calls", "process", "recording", "requests", "trace", "objects", "terms"]
 MAY_INCLUDE = {
@@ -32,6 +32,7 @@ MAY_INCLUDE = {
     "pl": BASE | {"memory", KERNEL_LIBRARIES},
     "model": BASE,
     "graph": BASE | {"tensor", "model"},
+    "fallback": BASE | {"tensor", "graph"},
     "queue": BASE,
     "device": BASE | {"tensor", "memory", "model", "graph", "queue"},
     "device/cpu": CORE,
@@ -48,7 +49,7 @@ MAY_INCLUDE = {
         for i, folder in enumerate(NRT_FOLDERS)
     },
     "vision/preprocess": BASE | {"tensor"},
-    "compiler": BASE | {"tensor", "model", "graph"},
+    "compiler": BASE | {"tensor", "model", "graph", "fallback"},
     "io": BASE | {"tensor", "model", "vision/preprocess"},
     "cli": CORE | {"runtime", "compiler", "io", "vision/preprocess", "public/nrt"},
     "public/vart": set(),

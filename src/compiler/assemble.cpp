@@ -134,7 +134,7 @@ class LifetimeTable {
     index_of_.resize(graph.values.size());
     for (const graph::Partition& partition : model.partitions) {
       const Precision precision = precision_in(partition.kind, model.precision);
-      for (uint32_t i = 0; i < partition.count; ++i) add(partition.first + i, precision);
+      for (uint32_t i = 0; i < partition.count; ++i) add_outputs(partition.first + i, precision);
     }
   }
 
@@ -144,10 +144,15 @@ class LifetimeTable {
  private:
   static constexpr uint32_t kNever = std::numeric_limits<uint32_t>::max();
 
-  void add(uint32_t step, Precision precision) {
+  void add_outputs(uint32_t step, Precision precision) {
     const graph::Node& node = graph_.nodes[step];
-    const ValueId output = node.outputs[0];
-    if (last_[output] == kNever) return;
+    for (const ValueId output : node.outputs) {
+      if (last_[output] != kNever) add(output, step, precision);
+    }
+  }
+
+  void add(ValueId output, uint32_t step, Precision precision) {
+    const graph::Node& node = graph_.nodes[step];
     graph::Lifetime lifetime{planned_bytes(graph_.values[output], precision), step, last_[output],
                              std::nullopt};
     const auto slot = graph::in_place_operand(graph_, node);

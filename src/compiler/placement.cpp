@@ -109,6 +109,7 @@ Grouping best_grouping(const Graph& graph, const std::vector<PartitionKind>& kin
 }  // namespace
 
 bool goes_to_cpu(const Node& node, const CpuOperators& cpu_operators) {
+  if (std::holds_alternative<graph::Fallback>(node.op)) return true;
   for (const std::string& name : names_of(node)) {
     if (cpu_operators.contains(name)) return true;
   }

@@ -62,7 +62,7 @@ class ArenaWalk {
   void find_last_steps() {
     for (size_t step = 0; step < graph_.nodes.size(); ++step) {
       const Node& node = graph_.nodes[step];
-      last_[node.outputs[0]] = step;
+      for (const ValueId id : node.outputs) last_[id] = step;
       for (const ValueId id : node.inputs) {
         if (id != kNoValue) last_[id] = step;
       }
@@ -72,13 +72,14 @@ class ArenaWalk {
 
   Status run_step(size_t step) {
     const Node& node = graph_.nodes[step];
-    const ValueId output = node.outputs[0];
     release_overwritten(node, step);
-    MILLRACE_RETURN_IF_ERROR(occupy(output));
+    for (const ValueId id : node.outputs) MILLRACE_RETURN_IF_ERROR(occupy(id));
     for (const ValueId id : node.inputs) {
       if (id != kNoValue && last_[id] == step) release(id);
     }
-    if (last_[output] == step) release(output);
+    for (const ValueId id : node.outputs) {
+      if (last_[id] == step) release(id);
+    }
     return {};
   }
 

@@ -113,6 +113,60 @@ Expand decode(const format::Expand& table, Reader& reader) {
   return {.shape = reader.list(*table.shape())};
 }
 
+// The only element of the list that holds a value, which must have one.
+template <class Vector>
+auto only_element(const Vector* list, Reader& reader) -> decltype(list->Get(0)) {
+  if (list != nullptr && list->size() == 1) return list->Get(0);
+  reader.fail("an attribute has no value, or several");
+  return {};
+}
+
+template <class Vector>
+auto whole_list(const Vector* list, Reader& reader) {
+  return list == nullptr ? decltype(reader.list(*list)){} : reader.list(*list);
+}
+
+std::vector<std::string> texts_of(const format::Attribute& table, Reader& reader) {
+  std::vector<std::string> texts;
+  if (table.texts() == nullptr) return texts;
+  for (const flatbuffers::String* text : *table.texts()) texts.push_back(reader.text(*text));
+  return texts;
+}
+
+std::string only_text(const format::Attribute& table, Reader& reader) {
+  const flatbuffers::String* text = only_element(table.texts(), reader);
+  return text == nullptr ? std::string() : reader.text(*text);
+}
+
+Attribute::Value decode_value(const format::Attribute& table, Reader& reader) {
+  using Kind = format::AttributeKind;
+  switch (table.kind()) {
+    case Kind::Integer:
+      return only_element(table.integers(), reader);
+    case Kind::Float:
+      return only_element(table.floats(), reader);
+    case Kind::Text:
+      return only_text(table, reader);
+    case Kind::Integers:
+      return whole_list(table.integers(), reader);
+    case Kind::Floats:
+      return whole_list(table.floats(), reader);
+    case Kind::Texts:
+      return texts_of(table, reader);
+  }
+  reader.fail(fmt::format("attribute kind {} does not exist", static_cast<int>(table.kind())));
+  return {};
+}
+
+Fallback decode(const format::Fallback& table, Reader& reader) {
+  Fallback op{.name = reader.text(*table.name()), .attributes = {}};
+  for (const format::Attribute* attribute : *table.attributes()) {
+    if (!reader.status().ok()) break;
+    op.attributes.push_back({reader.text(*attribute->name()), decode_value(*attribute, reader)});
+  }
+  return op;
+}
+
 }  // namespace
 
 Operator decode_operator(const format::Node& node, StructureReader& reader) {
@@ -154,6 +208,8 @@ Operator decode_operator(const format::Node& node, StructureReader& reader) {
       return decode(*node.op_as_Cast(), reader);
     case Type::Expand:
       return decode(*node.op_as_Expand(), reader);
+    case Type::Fallback:
+      return decode(*node.op_as_Fallback(), reader);
     case Type::NONE:
       break;
   }

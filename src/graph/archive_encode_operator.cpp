@@ -92,6 +92,37 @@ auto encode(Builder& builder, const Expand& op) {
   return format::CreateExpandDirect(builder, &op.shape);
 }
 
+// The list of a table that holds a value, as AttributeKind says.
+struct AttributeLists {
+  std::vector<int64_t> integers;
+  std::vector<float> floats;
+  std::vector<std::string> texts;
+
+  void operator()(int64_t value) { integers = {value}; }
+  void operator()(float value) { floats = {value}; }
+  void operator()(const std::string& value) { texts = {value}; }
+  void operator()(const Dims& values) { integers = values; }
+  void operator()(const std::vector<float>& values) { floats = values; }
+  void operator()(const std::vector<std::string>& values) { texts = values; }
+};
+
+auto encode(Builder& builder, const Attribute& attribute) {
+  AttributeLists lists;
+  std::visit(lists, attribute.value);
+  const auto name = builder.CreateString(attribute.name);
+  const auto integers = builder.CreateVector(lists.integers);
+  const auto floats = builder.CreateVector(lists.floats);
+  const auto texts = builder.CreateVectorOfStrings(lists.texts);
+  const auto kind = static_cast<format::AttributeKind>(attribute.value.index());
+  return format::CreateAttribute(builder, name, kind, integers, floats, texts);
+}
+
+auto encode(Builder& builder, const Fallback& op) {
+  std::vector<flatbuffers::Offset<format::Attribute>> attributes;
+  for (const Attribute& attribute : op.attributes) attributes.push_back(encode(builder, attribute));
+  return format::CreateFallbackDirect(builder, op.name.c_str(), &attributes);
+}
+
 template <class Table>
 EncodedOperator as_union(flatbuffers::Offset<Table> table) {
   return {format::OperatorTraits<Table>::enum_value, table.Union()};

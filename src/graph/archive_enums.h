@@ -28,6 +28,7 @@ static_assert(same_number(format::NearestMode::MAX, NearestMode::kRoundPreferCei
 static_assert(same_number(format::Precision::MAX, Precision::kBf16));
 static_assert(same_number(format::Rounding::MAX, tensor::Rounding::kTowardZero));
 static_assert(same_number(format::PartitionKind::MAX, PartitionKind::kCpu));
+static_assert(same_number(format::AttributeKind::MAX, std::variant_size_v<Attribute::Value> - 1));
 static_assert(same_number(format::Operator::MAX, std::variant_size_v<Operator>));
 
 // Requirement: `value` is an enumerator of its own type.

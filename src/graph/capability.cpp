@@ -39,6 +39,8 @@ constexpr Capability kCapabilities[] = {
     {"Reduce", nullptr, kFloats, kNone},
     {"Cast", nullptr, kAll, kNone},
     {"Expand", nullptr, kAll, kNone},
+    // Its shape function refuses types that its kernel does not take.
+    {"Fallback", nullptr, kAll, kAll},
 };
 
 constexpr std::array<const char*, kReduceKindCount> kReduceNames = {"Sum", "Mean", "Max", "Min",
@@ -101,7 +103,7 @@ const char* function_of(const Operator& op) noexcept {
 
 const Capability& capability_of(const Operator& op) noexcept {
   static constexpr Capability kUnknown = {"?", nullptr, kNone, kNone};
-  const std::string_view name = name_of(op);
+  const std::string_view name = std::holds_alternative<Fallback>(op) ? "Fallback" : name_of(op);
   const char* const function = function_of(op);
   for (const Capability& row : kCapabilities) {
     if (name != row.op) continue;

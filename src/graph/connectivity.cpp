@@ -31,7 +31,8 @@ class Parts {
         names_(part_names(model.partitions)),
         maker_(model.graph.values.size(), kModelInput) {
     for (size_t part = 0; part < names_.size(); ++part) {
-      for (const Node& node : nodes(part)) maker_[node.outputs[0]] = names_[part];
+      for (const Node& node : nodes(part))
+        for (const ValueId id : node.outputs) maker_[id] = names_[part];
     }
     for (size_t part = 0; part < names_.size(); ++part) add_edges_to(part);
     for (const ValueId id : model.graph.outputs) edges_.push_back({id, maker_[id], kModelOutput});

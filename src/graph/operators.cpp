@@ -7,9 +7,9 @@ namespace {
 
 // In the order of Operator's alternatives.
 constexpr std::array<const char*, std::variant_size_v<Operator>> kOperatorNames = {
-    "Conv",    "Pool",   "GlobalPool", "MatMul",    "Unary", "Binary", "BatchNormalization",
-    "Softmax", "Concat", "Reshape",    "Transpose", "Slice", "Gather", "Pad",
-    "Resize",  "Reduce", "Cast",       "Expand"};
+    "Conv",    "Pool",   "GlobalPool", "MatMul",    "Unary",   "Binary", "BatchNormalization",
+    "Softmax", "Concat", "Reshape",    "Transpose", "Slice",   "Gather", "Pad",
+    "Resize",  "Reduce", "Cast",       "Expand",    "Fallback"};
 
 constexpr std::array<const char*, kUnaryKindCount> kUnaryNames = {
     "Identity",  "Relu",  "Clip",  "LeakyRelu", "Elu",        "Sigmoid",  "Tanh", "HardSigmoid",
@@ -22,6 +22,7 @@ constexpr std::array<const char*, kBinaryKindCount> kBinaryNames = {"Add", "Sub"
 }  // namespace
 
 const char* name_of(const Operator& op) noexcept {
+  if (const auto* fallback = std::get_if<Fallback>(&op)) return fallback->name.c_str();
   return op.valueless_by_exception() ? "?" : kOperatorNames[op.index()];
 }
 

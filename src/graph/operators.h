@@ -4,10 +4,12 @@
 // functions, passes, archive and devices see one form only.
 //
 // A new operator needs a struct here and in Operator, a shape function (shape.cpp), a table in the
-// archive schema and its serialisation, and a kernel in a device.
+// archive schema and its serialisation, and a kernel in a device. Operators that need not be fast
+// need none of these: they are a Fallback, and a row in a table of src/fallback.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -192,11 +194,30 @@ struct Expand {
   friend bool operator==(const Expand&, const Expand&) = default;
 };
 
+// An attribute of a Fallback.
+struct Attribute {
+  using Value =
+      std::variant<int64_t, float, std::string, Dims, std::vector<float>, std::vector<std::string>>;
+  std::string name;
+  Value value;
+  friend bool operator==(const Attribute&, const Attribute&) = default;
+};
+
+// An operator of the ONNX standard that only CPU partitions run, as the newest operator set defines
+// it: operands, outputs and attributes are the standard's. src/fallback has its shape function and
+// its kernel. The only operator with more than one output; all of its outputs are values, those
+// that nothing reads, too.
+struct Fallback {
+  std::string name;  // "NonZero"; "com.microsoft.Gelu" where the domain is not the standard's
+  std::vector<Attribute> attributes;  // in ascending order of their names
+  friend bool operator==(const Fallback&, const Fallback&) = default;
+};
+
 using Operator =
     std::variant<Conv, Pool, GlobalPool, MatMul, Unary, Binary, BatchNormalization, Softmax, Concat,
-                 Reshape, Transpose, Slice, Gather, Pad, Resize, Reduce, Cast, Expand>;
+                 Reshape, Transpose, Slice, Gather, Pad, Resize, Reduce, Cast, Expand, Fallback>;
 
-// The name of the operator's struct, for example "Conv".
+// The name of the operator's struct, for example "Conv"; of a Fallback, the name it carries.
 const char* name_of(const Operator& op) noexcept;
 const char* name_of(UnaryKind kind) noexcept;
 const char* name_of(BinaryKind kind) noexcept;

@@ -80,6 +80,10 @@ Result<ValueType> infer(const Reduce& op, Operands inputs) {
   return ValueType{inputs[0]->type, std::move(shape)};
 }
 
+Result<ValueType> infer(const Fallback& op, Operands) {
+  return internal_error("the shape function of " + op.name + " is not in the graph's table");
+}
+
 Result<ValueType> infer_output(const Operator& op, Operands inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] == nullptr) continue;

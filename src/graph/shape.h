@@ -19,9 +19,10 @@ struct ValueType {
   friend bool operator==(const ValueType&, const ValueType&) = default;
 };
 
-// Every operator has exactly one output. `inputs` has one entry per operand, null where it is
-// absent. kInvalidArgument gives the reason, without the node's name (the caller adds it);
-// hostile attributes (zero strides, overflowing sizes, axes out of range) are refused here.
+// Every operator but Fallback has exactly one output, and Fallback is refused. `inputs` has one
+// entry per operand, null where it is absent. kInvalidArgument gives the reason, without the node's
+// name (the caller adds it); hostile attributes (zero strides, overflowing sizes, axes out of
+// range) are refused here.
 Result<ValueType> infer_output(const Operator& op, std::span<const Value* const> inputs);
 
 // The same for a node of a graph, with the node's name in the message.

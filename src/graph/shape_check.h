@@ -30,6 +30,7 @@ Result<ValueType> infer(const Resize& op, Operands inputs);
 Result<ValueType> infer(const Reduce& op, Operands inputs);
 Result<ValueType> infer(const Cast& op, Operands inputs);
 Result<ValueType> infer(const Expand& op, Operands inputs);
+Result<ValueType> infer(const Fallback& op, Operands inputs);
 
 // At least `required` operands, all of them present, and at most `allowed`.
 Status check_operand_count(Operands inputs, size_t required, size_t allowed);

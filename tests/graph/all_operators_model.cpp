@@ -51,6 +51,17 @@ class ModelBuilder {
     return node.outputs[0];
   }
 
+  // A node with two outputs, each like its operand.
+  std::pair<ValueId, ValueId> fallback(graph::Fallback op, ValueId x) {
+    Node node{fmt::format("n{}", graph().nodes.size()), std::move(op), {x, kAbsent}, {}};
+    for (const char* suffix : {".out", ".out/1"}) {
+      const graph::Value like = graph().values[x];
+      node.outputs.push_back(graph().add_value({node.name + suffix, like.type, like.shape, {}}));
+    }
+    graph().nodes.push_back(node);
+    return {node.outputs[0], node.outputs[1]};
+  }
+
   void output(ValueId id) { graph().outputs.push_back(id); }
 
   graph::CompiledModel finish() {
@@ -87,21 +98,22 @@ class ModelBuilder {
 
   void plan() {
     std::vector<graph::Lifetime> lives;
+    std::vector<ValueId> values;
     for (uint32_t step = 0; step < graph().nodes.size(); ++step) {
       const Node& node = graph().nodes[step];
-      graph::Lifetime life{
-          graph().values[node.outputs[0]].bytes(), step, last_use(node.outputs[0]), {}};
-      if (const auto operand = graph::in_place_operand(graph(), node)) {
-        const ValueId from = node.input(*operand);
-        if (last_use(from) == step) life.in_place_of = producer(from);
+      for (const ValueId id : node.outputs) {
+        graph::Lifetime life{graph().values[id].bytes(), step, last_use(id), {}};
+        if (const auto operand = graph::in_place_operand(graph(), node)) {
+          const ValueId from = node.input(*operand);
+          if (last_use(from) == step) life.in_place_of = producer(from);
+        }
+        lives.push_back(life);
+        values.push_back(id);
       }
-      lives.push_back(life);
     }
     const graph::MemoryPlan plan = graph::plan_memory(lives);
-    for (size_t step = 0; step < lives.size(); ++step) {
-      model_.plan.push_back(
-          {graph().nodes[step].outputs[0], plan.offsets[step], lives[step].bytes});
-    }
+    for (size_t i = 0; i < lives.size(); ++i)
+      model_.plan.push_back({values[i], plan.offsets[i], lives[i].bytes});
     model_.arena_bytes = plan.arena_bytes;
   }
 
@@ -166,7 +178,15 @@ graph::CompiledModel all_operators_model() {
   const ValueId dense = b.node(product, {vector, b.weights({3, 7}), b.weights({7})});
   const ValueId gathered = b.node(graph::Gather{1}, {dense, b.indices({0, -1, 3, 3})});
   const ValueId normal = b.node(graph::Softmax{1, true}, {gathered});
-  const ValueId cast = b.node(graph::Cast{DataType::kInt32}, {normal});
+  const graph::Fallback attributes{"com.example.EveryKind",
+                                   {{"a_float", 0.1f},
+                                    {"a_text", std::string("\xc3\xa9t\xc3\xa9")},
+                                    {"an_integer", int64_t{-1} << 40},
+                                    {"floats", std::vector<float>{1, -2.5f}},
+                                    {"integers", Dims{}},
+                                    {"texts", std::vector<std::string>{"", "two"}}}};
+  const ValueId last = b.fallback(attributes, normal).second;
+  const ValueId cast = b.node(graph::Cast{DataType::kInt32}, {last});
   for (const ValueId id : {pooled, reduced, cast}) b.output(id);
   return b.finish();
 }

@@ -129,7 +129,7 @@ TEST(ArchiveCodec, TheDirectoryFormShowsThePartsAndHowTheyHangTogether) {
   EXPECT_EQ(edges[2]["to"], "vaiml_cpu_subgraph_0");
   const auto part = Json::parse(text_of(path + "/vaiml_cpu_subgraph_0/subgraph.json"));
   EXPECT_EQ(part["kind"], "CPU");
-  EXPECT_EQ(part["operators"][0]["operator"], "Softmax");
+  EXPECT_EQ(part["operators"][0]["operator"], "com.example.EveryKind");
   EXPECT_EQ(part["inputs"], Json::array({edges[2]["tensor"]}));
   EXPECT_EQ(part["outputs"], Json::array({model.outputs[2].cpu.name}));
 }

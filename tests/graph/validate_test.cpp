@@ -57,6 +57,18 @@ TEST_F(ValidateTest, RefusesANodeThatReadsItsOwnOutput) {
   expect_refused("reads 'y' before it is made");
 }
 
+TEST_F(ValidateTest, OnlyAFallbackHasSeveralOutputs) {
+  const ValueId second = graph.add_value({"second", DataType::kInt64, {7}, {}});
+  graph.nodes[0].outputs.push_back(second);
+  expect_refused("node 'relu' (Unary): has 2 outputs, not one");
+  graph.nodes[0].op = Fallback{"Anything", {}};
+  EXPECT_TRUE(validate(graph).ok());
+  graph.nodes[0].outputs.push_back(second);
+  expect_refused("node 'relu' (Anything): 'second' is a constant, a graph input, or made twice");
+  graph.nodes[0].outputs.clear();
+  expect_refused("has 0 outputs");
+}
+
 TEST_F(ValidateTest, RefusesAValueMadeTwice) {
   graph.nodes[1].outputs[0] = hidden;
   expect_refused("'hidden' is a constant, a graph input, or made twice");

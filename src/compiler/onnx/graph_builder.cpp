@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "compiler/constant_data.h"
 #include "compiler/evaluate.h"
+#include "fallback/evaluate.h"
 #include "graph/shape.h"
 
 namespace millrace::compiler {
@@ -14,6 +16,26 @@ namespace {
 constexpr size_t kMinComputedBytes = size_t{1} << 30;
 // Exporters transpose, cast or reshape a weight a few times before its use.
 constexpr size_t kComputedPerModelByte = 4;
+
+std::vector<fallback::TensorView> views_of(std::span<const graph::Value* const> operands) {
+  std::vector<fallback::TensorView> views;
+  for (const graph::Value* value : operands) {
+    views.emplace_back();
+    if (value == nullptr) continue;
+    views.back() = {value->type, value->shape,
+                    value->constant ? value->constant->bytes.data() : nullptr};
+  }
+  return views;
+}
+
+bool all_constant(std::span<const graph::Value* const> operands) {
+  return std::ranges::all_of(
+      operands, [](const graph::Value* value) { return value == nullptr || value->constant; });
+}
+
+std::string output_name(const std::string& name, size_t index) {
+  return index == 0 ? name : fmt::format("{}/{}", name, index);
+}
 
 }  // namespace
 
@@ -73,9 +95,7 @@ Result<graph::ValueId> GraphBuilder::fold(const std::string& name, const graph::
 Result<graph::ValueId> GraphBuilder::emit(std::string name, graph::Operator op,
                                           std::vector<graph::ValueId> inputs) {
   const auto values = operands(inputs);
-  const bool constant = std::ranges::all_of(
-      values, [](const graph::Value* value) { return value == nullptr || value->constant; });
-  if (constant) {
+  if (all_constant(values)) {
     MILLRACE_ASSIGN_OR_RETURN(const graph::ValueId folded, fold(name, op, values));
     if (folded != graph::kNoValue) return folded;
   }
@@ -88,6 +108,45 @@ Result<graph::ValueId> GraphBuilder::add_node(std::string name, graph::Operator 
   const graph::ValueId id = add({name, type.type, std::move(type.shape), std::nullopt}, true);
   graph_.nodes.push_back({std::move(name), std::move(op), std::move(inputs), {id}});
   return id;
+}
+
+Result<std::vector<graph::ValueId>> GraphBuilder::compute_fallback(
+    const std::string& name, const graph::Fallback& op,
+    std::span<const fallback::TensorView> inputs, std::vector<graph::ValueType> types) {
+  std::vector<MutableConstant> results;
+  std::vector<fallback::OutputView> views;
+  for (graph::ValueType& type : types) {
+    MILLRACE_RETURN_IF_ERROR(
+        check_computed(fallback::element_count(type.shape) * tensor::size_of(type.type)));
+    MILLRACE_ASSIGN_OR_RETURN(MutableConstant result, make_constant(type.type, type.shape));
+    views.push_back({type.type, type.shape, result.data});
+    results.push_back(std::move(result));
+  }
+  MILLRACE_RETURN_IF_ERROR(fallback::run(op, inputs, views));
+  std::vector<graph::ValueId> ids;
+  for (size_t i = 0; i < results.size(); ++i) {
+    results[i].value.name = output_name(name, i);
+    MILLRACE_ASSIGN_OR_RETURN(ids.emplace_back(), add_computed(std::move(results[i].value)));
+  }
+  return ids;
+}
+
+Result<std::vector<graph::ValueId>> GraphBuilder::emit_fallback(const std::string& name,
+                                                                graph::Fallback op,
+                                                                std::vector<graph::ValueId> inputs,
+                                                                size_t outputs) {
+  const auto values = operands(inputs);
+  const auto views = views_of(values);
+  MILLRACE_ASSIGN_OR_RETURN(auto types, fallback::infer_outputs(op, views, outputs));
+  if (!inputs.empty() && all_constant(values))
+    return compute_fallback(name, op, views, std::move(types));
+  graph::Node node{name, std::move(op), std::move(inputs), {}};
+  for (size_t i = 0; i < types.size(); ++i) {
+    node.outputs.push_back(
+        add({output_name(name, i), types[i].type, std::move(types[i].shape), std::nullopt}, true));
+  }
+  graph_.nodes.push_back(node);
+  return node.outputs;
 }
 
 }  // namespace millrace::compiler

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "base/status.h"
+#include "fallback/tensor_view.h"
 #include "graph/graph.h"
+#include "graph/shape.h"
 
 namespace millrace::compiler {
 
@@ -40,6 +42,12 @@ class GraphBuilder {
   // The same without computing anything: for graph outputs, which a node must make.
   Result<graph::ValueId> add_node(std::string name, graph::Operator op,
                                   std::vector<graph::ValueId> inputs);
+
+  // Adds a Fallback with `outputs` outputs, or the constants they compute to, named "NAME/1" and so
+  // on beyond the first. Errors are those of its shape function and, of constants, its kernel.
+  Result<std::vector<graph::ValueId>> emit_fallback(const std::string& name, graph::Fallback op,
+                                                    std::vector<graph::ValueId> inputs,
+                                                    size_t outputs);
   bool is_made_by_node(graph::ValueId id) const { return made_by_node_[id]; }
   void add_output(graph::ValueId id) { graph_.outputs.push_back(id); }
 
@@ -48,6 +56,10 @@ class GraphBuilder {
   // The constant that the operator computes to; kNoValue where it stays a node.
   Result<graph::ValueId> fold(const std::string& name, const graph::Operator& op,
                               std::span<const graph::Value* const> operands);
+  Result<std::vector<graph::ValueId>> compute_fallback(const std::string& name,
+                                                       const graph::Fallback& op,
+                                                       std::span<const fallback::TensorView> inputs,
+                                                       std::vector<graph::ValueType> types);
   graph::ValueId add(graph::Value value, bool made_by_node);
 
   graph::Graph graph_;

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "compiler/onnx/coverage.h"
+#include "compiler/onnx/fallback_import.h"
 #include "compiler/onnx/graph_builder.h"
 #include "compiler/onnx/graph_inputs.h"
 #include "compiler/onnx/model_file.h"
@@ -35,7 +36,10 @@ class Importer {
   Status add_inputs(const InputShapes& input_shapes);
   void find_consumed();
   Status import_node(::onnx::NodeProto& node);
+  Status import_covered(::onnx::NodeProto& node);
   Status import_supported(::onnx::NodeProto& node, const OperatorEntry& entry, int opset);
+  Status import_fallback(const ::onnx::NodeProto& node);
+  Status check_new_kernels(size_t first_node) const;
   Status add_output(const ::onnx::ValueInfoProto& output);
   Result<ValueId> boundary_value(const std::string& name, ValueId id, DataType type);
 
@@ -155,7 +159,7 @@ std::vector<bool> Importer::needed_values() const {
     if (value != values_.end()) needed[value->second] = true;
   }
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
-    if (!needed[node->outputs[0]]) continue;
+    if (std::ranges::none_of(node->outputs, [&](ValueId id) { return needed[id]; })) continue;
     for (const ValueId id : node->inputs) {
       if (id != kNoValue) needed[id] = true;
     }
@@ -182,18 +186,58 @@ void Importer::report_missing_kernels() {
 
 Status Importer::import_node(::onnx::NodeProto& node) {
   const int opset = opsets_.of(node.domain());
-  const OperatorEntry* entry = find_operator(node.domain(), node.op_type(), opset);
-  if (entry == nullptr) {
+  if (find_operator(node.domain(), node.op_type(), opset) == nullptr &&
+      !has_fallback(node, opset)) {
     coverage_.leave_out(node, "");
     return {};
   }
   if (coverage_.pass_over_dependent(node)) return {};
-  const Status status = import_supported(node, *entry, opset);
+  const Status status = import_covered(node);
   if (status.code() == StatusCode::kUnsupported) {
     coverage_.leave_out(node, status.message());
     return {};
   }
   return status.with_context(NodeImport::describe(node));
+}
+
+// As operators of the graph where they cover the node and its types; else as a fallback. What an
+// attempt that failed leaves in the graph is read by nothing.
+Status Importer::import_covered(::onnx::NodeProto& node) {
+  const int opset = opsets_.of(node.domain());
+  const OperatorEntry* entry = find_operator(node.domain(), node.op_type(), opset);
+  if (entry == nullptr) return import_fallback(node);
+  const size_t first_node = builder_.graph().nodes.size();
+  const Status status = import_supported(node, *entry, opset);
+  const bool refused = status.code() == StatusCode::kUnsupported;
+  if (!refused && (!status.ok() || check_new_kernels(first_node).ok())) return status;
+  if (!has_fallback(node, opset)) return status;
+  const Status second = import_fallback(node);
+  return second.code() == StatusCode::kUnsupported && !refused ? status : second;
+}
+
+Status Importer::check_new_kernels(size_t first_node) const {
+  const graph::Graph& graph = builder_.graph();
+  for (size_t i = first_node; i < graph.nodes.size(); ++i) {
+    MILLRACE_RETURN_IF_ERROR(graph::check_capability(graph, graph.nodes[i]));
+  }
+  return {};
+}
+
+Status Importer::import_fallback(const ::onnx::NodeProto& node) {
+  MILLRACE_ASSIGN_OR_RETURN(std::vector<ValueId> operands, find_operands(node));
+  MILLRACE_ASSIGN_OR_RETURN(graph::Fallback op, read_fallback(node));
+  const auto count = static_cast<size_t>(node.output_size());
+  MILLRACE_ASSIGN_OR_RETURN(
+      const std::vector<ValueId> outputs,
+      builder_.emit_fallback(NodeImport::name_of(node), std::move(op), std::move(operands), count));
+  origins_.resize(builder_.graph().nodes.size(), &node);
+  for (size_t i = 0; i < count; ++i) {
+    const std::string& name = node.output(static_cast<int>(i));
+    if (name.empty()) continue;
+    builder_.value(outputs[i]).name = name;
+    values_.insert_or_assign(name, outputs[i]);
+  }
+  return {};
 }
 
 Status check_operands(const OperatorEntry& entry, const std::vector<ValueId>& operands) {

@@ -15,7 +15,7 @@ Editor::Editor(graph::Graph& graph) : graph_(graph), original_count_(graph.nodes
   for (ValueId id : graph_.outputs) is_output_[id] = true;
   for (Index index = 0; index < original_count_; ++index) {
     positions_.push_back({index, std::numeric_limits<uint32_t>::max(), false});
-    makers_[graph_.nodes[index].outputs[0]] = index;
+    for (const ValueId id : graph_.nodes[index].outputs) makers_[id] = index;
     count_operands(graph_.nodes[index], +1);
   }
 }
@@ -68,7 +68,7 @@ void Editor::set_inputs(Index index, std::vector<ValueId> inputs) {
 Editor::Index Editor::insert_before(Index index, Node node) {
   const auto inserted = static_cast<Index>(graph_.nodes.size());
   count_operands(node, +1);
-  makers_[node.outputs[0]] = inserted;
+  for (const ValueId id : node.outputs) makers_[id] = inserted;
   positions_.push_back({index, inserted, false});
   graph_.nodes.push_back(std::move(node));
   return inserted;
@@ -77,7 +77,9 @@ Editor::Index Editor::insert_before(Index index, Node node) {
 void Editor::erase(Index index) {
   const Node& node = graph_.nodes[index];
   count_operands(node, -1);
-  if (makers_[node.outputs[0]] == index) makers_[node.outputs[0]].reset();
+  for (const ValueId id : node.outputs) {
+    if (makers_[id] == index) makers_[id].reset();
+  }
   positions_[index].erased = true;
 }
 
@@ -106,7 +108,7 @@ bool Editor::bypass(Index index, size_t slot) {
   }
   erase(index);
   replace_uses(input, output);
-  graph_.nodes[*source].outputs[0] = output;
+  std::ranges::replace(graph_.nodes[*source].outputs, input, output);
   makers_[input].reset();
   makers_[output] = *source;
   return true;
@@ -138,11 +140,12 @@ void Editor::finish() {
   const std::vector<Index> kept = order();
   for (auto index = kept.rbegin(); index != kept.rend(); ++index) {
     Node& node = graph_.nodes[*index];
-    const ValueId output = node.outputs[0];
-    if (readers_[output] == 0 && !is_output_[output]) {
-      count_operands(node, -1);
-    } else {
+    const bool needed = std::ranges::any_of(
+        node.outputs, [&](ValueId id) { return readers_[id] != 0 || is_output_[id]; });
+    if (needed) {
       nodes.push_back(std::move(node));
+    } else {
+      count_operands(node, -1);
     }
   }
   std::ranges::reverse(nodes);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <vector>
 
 #include "compiler/passes/passes.h"
@@ -14,7 +15,7 @@ void drop_dead_nodes(graph::Graph& graph) {
   for (ValueId id : graph.outputs) needed[id] = true;
   std::vector<Node> kept;
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
-    if (!needed[node->outputs[0]]) continue;
+    if (std::ranges::none_of(node->outputs, [&](ValueId id) { return needed[id]; })) continue;
     for (ValueId id : node->inputs) {
       if (id != kNoValue) needed[id] = true;
     }

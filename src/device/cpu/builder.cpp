@@ -24,7 +24,7 @@ Builder::Builder(const graph::CompiledModel& model, ElementType type, const dnnl
   for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
     for (ValueId id : graph.nodes[i].inputs)
       if (id != kNoValue) values_[id].last_use = i;
-    values_[graph.nodes[i].outputs[0]].maker = i;
+    for (ValueId id : graph.nodes[i].outputs) values_[id].maker = i;
   }
   for (const graph::Boundary& output : model.outputs) values_[output.value].last_use = kForever;
   for (uint32_t i = 0; i < model.inputs.size(); ++i) values_[model.inputs[i].value].input = i;
@@ -53,8 +53,8 @@ Status Builder::lower_partitions() {
 namespace {
 
 Status lower(Builder& builder, const graph::Node& node) {
-  if (builder.value(node.outputs[0]).elements() == 0)
-    return unsupported("its output has no elements");
+  for (const ValueId id : node.outputs)
+    if (builder.value(id).elements() == 0) return unsupported("its output has no elements");
   return guarded([&] {
     return std::visit([&](const auto& op) { return kernels::lower(builder, node, op); }, node.op);
   });
@@ -73,7 +73,7 @@ Status Builder::lower_nodes(std::string& missing) {
     missing += fmt::format("{}node '{}' ({}): {}", missing.empty() ? "" : "; ", node.name,
                            name_of(node.op), status.message());
     // Something for the nodes behind it to start from, so that they are checked too.
-    new_result(node.outputs[0], plain_form(node.outputs[0]));
+    for (const ValueId id : node.outputs) new_result(id, plain_form(id));
   }
   return {};
 }

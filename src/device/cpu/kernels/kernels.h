@@ -31,5 +31,6 @@ Status lower(Builder& builder, const Node& node, const graph::Resize& op);
 Status lower(Builder& builder, const Node& node, const graph::Reduce& op);
 Status lower(Builder& builder, const Node& node, const graph::Cast& op);
 Status lower(Builder& builder, const Node& node, const graph::Expand& op);
+Status lower(Builder& builder, const Node& node, const graph::Fallback& op);
 
 }  // namespace millrace::device::cpu::kernels

@@ -1,0 +1,98 @@
+// Operators that run by the kernels of src/fallback, over plain memory.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/contained.h"
+#include "device/cpu/kernels/kernels.h"
+#include "fallback/evaluate.h"
+
+namespace millrace::device::cpu::kernels {
+namespace {
+
+using fallback::OutputView;
+using fallback::TensorView;
+
+// An operand or output: UNKNOWN stands for an operand that is absent.
+struct Slot {
+  BufferId buffer = 0;
+  tensor::DataType type = tensor::DataType::kUnknown;
+  Dims dims;
+};
+
+class FallbackStep final : public Step {
+ public:
+  FallbackStep(graph::Fallback op, std::vector<Slot> inputs, std::vector<Slot> outputs)
+      : op_(std::move(op)), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
+
+  std::vector<BufferId> buffers() const override {
+    std::vector<BufferId> ids;
+    for (const Slot& slot : inputs_)
+      if (slot.type != tensor::DataType::kUnknown) ids.push_back(slot.buffer);
+    for (const Slot& slot : outputs_) ids.push_back(slot.buffer);
+    return ids;
+  }
+
+  // The only kind of step that may allocate, and fail for want of memory: see docs/devices.md.
+  Status run(const RunState& state) const noexcept override {
+    return contained([&] {
+      std::vector<TensorView> inputs(inputs_.size());
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        const Slot& slot = inputs_[i];
+        if (slot.type != tensor::DataType::kUnknown)
+          inputs[i] = {slot.type, slot.dims, state.buffers[slot.buffer]};
+      }
+      std::vector<OutputView> outputs;
+      for (const Slot& slot : outputs_)
+        outputs.push_back({slot.type, slot.dims, state.buffers[slot.buffer]});
+      return fallback::run(op_, inputs, outputs);
+    });
+  }
+
+ private:
+  graph::Fallback op_;
+  std::vector<Slot> inputs_, outputs_;
+};
+
+// Archives from elsewhere: what the compiler made fits.
+Status check_outputs(const Builder& builder, const Node& node, const graph::Fallback& op) {
+  std::vector<TensorView> inputs(node.inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (node.inputs[i] == graph::kNoValue) continue;
+    const graph::Value& value = builder.value(node.inputs[i]);
+    inputs[i] = {value.type, value.shape, value.constant ? value.constant->bytes.data() : nullptr};
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const auto types,
+                            fallback::infer_outputs(op, inputs, node.outputs.size()));
+  for (size_t i = 0; i < types.size(); ++i) {
+    const graph::Value& value = builder.value(node.outputs[i]);
+    if (types[i] == graph::ValueType{value.type, value.shape}) continue;
+    return invalid_argument(
+        fmt::format("output '{}' has not the type and shape that {} gives", value.name, op.name));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status lower(Builder& builder, const Node& node, const graph::Fallback& op) {
+  if (builder.type() != ElementType::f32)
+    return unsupported("it runs on CPU partitions only, which compute in FP32");
+  MILLRACE_RETURN_IF_ERROR(check_outputs(builder, node, op));
+  std::vector<Slot> inputs, outputs;
+  for (const graph::ValueId id : node.inputs) {
+    inputs.emplace_back();
+    if (id == graph::kNoValue) continue;
+    MILLRACE_ASSIGN_OR_RETURN(const Operand operand, builder.plain(id));
+    inputs.back() = {operand.buffer, builder.value(id).type, builder.value(id).shape};
+  }
+  for (const graph::ValueId id : node.outputs) {
+    const Operand result = builder.new_result(id, builder.plain_form(id));
+    outputs.push_back({result.buffer, builder.value(id).type, builder.value(id).shape});
+  }
+  builder.add(op.name, "millrace:fallback",
+              std::make_unique<FallbackStep>(op, std::move(inputs), std::move(outputs)));
+  return {};
+}
+
+}  // namespace millrace::device::cpu::kernels

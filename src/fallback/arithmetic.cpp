@@ -1,0 +1,274 @@
+// Arithmetic of two or more operands, for the types that the graph's Binary does not take.
+#include <cmath>
+#include <limits>
+
+#include "fallback/broadcast.h"
+#include "fallback/common_shapes.h"
+#include "fallback/element.h"
+#include "fallback/families.h"
+
+namespace millrace::fallback {
+namespace {
+
+struct Add {
+  template <class T>
+  T operator()(T a, T b) const {
+    return wrapping(a, b, [](auto x, auto y) { return x + y; });
+  }
+};
+struct Sub {
+  template <class T>
+  T operator()(T a, T b) const {
+    return wrapping(a, b, [](auto x, auto y) { return x - y; });
+  }
+};
+struct Mul {
+  template <class T>
+  T operator()(T a, T b) const {
+    return wrapping(a, b, [](auto x, auto y) { return x * y; });
+  }
+};
+
+// Whether a / b of integers traps: by zero, and the quotient that does not fit.
+template <class T>
+bool has_no_quotient(T a, T b) {
+  if (b == 0) return true;
+  if constexpr (std::is_signed_v<T>) return b == -1 && a == std::numeric_limits<T>::min();
+  return false;
+}
+
+// Towards zero for integers. The standard leaves a division by zero open; here it gives 0, as in
+// numpy, and the quotient that does not fit wraps around.
+struct Div {
+  template <class T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>) {
+      if (has_no_quotient(a, b)) return b == 0 ? T{0} : a;
+    }
+    return static_cast<T>(a / b);
+  }
+};
+
+// The remainder with the sign of the divisor, as in Python.
+struct FloorModulo {
+  template <class T>
+  T operator()(T a, T b) const {
+    if (has_no_quotient(a, b)) return 0;
+    const T rest = static_cast<T>(a % b);
+    return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
+  }
+};
+
+// The remainder with the sign of the dividend, as in C.
+struct Remainder {
+  template <class T>
+  T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T>)
+      return has_no_quotient(a, b) ? T{0} : static_cast<T>(a % b);
+    else
+      return std::fmod(a, b);
+  }
+};
+
+// NaN wins, as in numpy.
+struct Min {
+  template <class T>
+  T operator()(T a, T b) const {
+    return b < a || b != b ? b : a;
+  }
+};
+struct Max {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a < b || b != b ? b : a;
+  }
+};
+
+struct BitAnd {
+  template <class T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(a & b);
+  }
+};
+struct BitOr {
+  template <class T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(a | b);
+  }
+};
+struct BitXor {
+  template <class T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(a ^ b);
+  }
+};
+
+// By as many bits as the type has, or more, gives 0.
+struct ShiftLeft {
+  template <class T>
+  T operator()(T a, T b) const {
+    return b < std::numeric_limits<T>::digits ? static_cast<T>(uint64_t{a} << b) : T{0};
+  }
+};
+struct ShiftRight {
+  template <class T>
+  T operator()(T a, T b) const {
+    return b < std::numeric_limits<T>::digits ? static_cast<T>(uint64_t{a} >> b) : T{0};
+  }
+};
+
+template <class Function>
+Status binary(const Call& call) {
+  return visit_element(call.in(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    apply_broadcast<T, T>(call.in(0), call.in(1), call.out(0).dims, call.out(0).as<T>().data(),
+                          Function{});
+    return {};
+  });
+}
+
+template <class Function>
+Status integer_binary(const Call& call) {
+  return visit_integer(call.in(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    apply_broadcast<T, T>(call.in(0), call.in(1), call.out(0).dims, call.out(0).as<T>().data(),
+                          Function{});
+    return {};
+  });
+}
+
+template <class Function>
+Status unsigned_binary(const Call& call) {
+  return visit_integer(call.in(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    if constexpr (std::is_unsigned_v<T>)
+      apply_broadcast<T, T>(call.in(0), call.in(1), call.out(0).dims, call.out(0).as<T>().data(),
+                            Function{});
+    return {};
+  });
+}
+
+// Floating point operands have no floor modulo in the standard.
+Status shape_of_mod(Inference& node) {
+  if (tensor::is_floating(node.in(0).type) && node.integer("fmod") == 0)
+    return invalid_argument("floating point operands need fmod=1");
+  return broadcast_of_all(node);
+}
+
+Status mod(const Call& call) {
+  return call.integer("fmod") != 0 ? binary<Remainder>(call) : integer_binary<FloorModulo>(call);
+}
+
+Status shape_of_shift(Inference& node) {
+  const std::string direction = node.text("direction");
+  if (direction != "LEFT" && direction != "RIGHT")
+    return invalid_argument("direction is neither LEFT nor RIGHT");
+  return broadcast_of_all(node);
+}
+
+Status shift(const Call& call) {
+  return call.text("direction") == "LEFT" ? unsigned_binary<ShiftLeft>(call)
+                                          : unsigned_binary<ShiftRight>(call);
+}
+
+template <class T, class Function>
+void fold_operands(const Call& call, Function&& f) {
+  const OutputView& out = call.out(0);
+  const TensorView& first = call.in(0);
+  apply_broadcast<T, T>(first, first, out.dims, out.as<T>().data(), [](T a, T) { return a; });
+  for (size_t i = 1; i < call.input_count(); ++i) {
+    const TensorView so_far{out.type, out.dims, out.data};
+    apply_broadcast<T, T>(so_far, call.in(i), out.dims, out.as<T>().data(), f);
+  }
+}
+
+template <class Function>
+Status variadic(const Call& call) {
+  return visit_element(call.in(0).type, [&](auto zero) -> Status {
+    fold_operands<decltype(zero)>(call, Function{});
+    return {};
+  });
+}
+
+Status mean(const Call& call) {
+  return visit_floating(call.in(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    fold_operands<T>(call, Add{});
+    for (T& element : call.out(0).as<T>()) element /= static_cast<T>(call.input_count());
+    return {};
+  });
+}
+
+Status shape_of_pow(Inference& node) {
+  if (!kNumbers.contains(node.in(1).type)) return invalid_argument("the exponent is no number");
+  MILLRACE_ASSIGN_OR_RETURN(Dims dims, broadcast_dims(node));
+  node.set(0, node.in(0).type, std::move(dims));
+  return {};
+}
+
+template <class T>
+T integer_power(T base, uint64_t exponent) {
+  T result = 1;
+  for (; exponent != 0; exponent >>= 1) {
+    if ((exponent & 1) != 0) result = Mul{}(result, base);
+    base = Mul{}(base, base);
+  }
+  return result;
+}
+
+struct Pow {
+  template <class T, class U>
+  T operator()(T base, U exponent) const {
+    if constexpr (std::is_integral_v<T> && std::is_integral_v<U>) {
+      if (exponent >= 0) return integer_power(base, static_cast<uint64_t>(exponent));
+    }
+    const double power = std::pow(static_cast<double>(base), static_cast<double>(exponent));
+    if constexpr (std::is_integral_v<T>) {
+      // What does not fit has no meaning in the standard, but must not be undefined in C++.
+      const double limit = std::ldexp(1.0, std::numeric_limits<T>::digits);
+      const bool fits = power > -limit - 1 && power < limit && (std::is_signed_v<T> || power > -1);
+      return fits ? static_cast<T>(power) : T{0};
+    } else {
+      return static_cast<T>(power);
+    }
+  }
+};
+
+Status pow(const Call& call) {
+  return visit_element(call.in(0).type, [&](auto base) {
+    return visit_element(call.in(1).type, [&](auto exponent) -> Status {
+      using T = decltype(base);
+      apply_broadcast<T, decltype(exponent)>(call.in(0), call.in(1), call.out(0).dims,
+                                             call.out(0).as<T>().data(), Pow{});
+      return {};
+    });
+  });
+}
+
+constexpr AttributeSpec kModAttributes[] = {{"fmod", AttributeKind::kInteger}};
+constexpr AttributeSpec kShiftAttributes[] = {{"direction", AttributeKind::kText}};
+
+constexpr OperatorSpec kOperators[] = {
+    {"Add", 7, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Add>},
+    {"BitShift", 11, {2, 2}, {}, kUnsigned, shape_of_shift, shift, kShiftAttributes},
+    {"BitwiseAnd", 18, {2, 2}, {}, kIntegers, broadcast_of_all, integer_binary<BitAnd>},
+    {"BitwiseOr", 18, {2, 2}, {}, kIntegers, broadcast_of_all, integer_binary<BitOr>},
+    {"BitwiseXor", 18, {2, 2}, {}, kIntegers, broadcast_of_all, integer_binary<BitXor>},
+    {"Div", 7, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Div>},
+    {"Max", 7, {1, kAnyNumber}, {}, kNumbers, broadcast_of_all, variadic<Max>},
+    {"Mean", 7, {1, kAnyNumber}, {}, kFloats, broadcast_of_all, mean},
+    {"Min", 7, {1, kAnyNumber}, {}, kNumbers, broadcast_of_all, variadic<Min>},
+    {"Mod", 10, {2, 2}, {}, kNumbers, shape_of_mod, mod, kModAttributes},
+    {"Mul", 7, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Mul>},
+    {"Pow", 7, {2, 2}, {}, kNumbers, shape_of_pow, pow},
+    {"Sub", 7, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Sub>},
+    {"Sum", 7, {1, kAnyNumber}, {}, kNumbers, broadcast_of_all, variadic<Add>},
+};
+
+}  // namespace
+
+std::span<const OperatorSpec> arithmetic_operators() noexcept {
+  return kOperators;
+}
+
+}  // namespace millrace::fallback

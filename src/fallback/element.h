@@ -1,0 +1,99 @@
+// The C++ types of elements, and sets of element types that several families take.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "base/status.h"
+#include "graph/capability.h"
+
+namespace millrace::fallback {
+
+using graph::TypeSet;
+using tensor::DataType;
+
+// A graph keeps floating point values as FLOAT32 wherever it computes with them, whatever a model
+// declares, so no kernel takes the 16-bit types.
+inline constexpr TypeSet kFloats = {DataType::kFloat32};
+inline constexpr TypeSet kSigned = {DataType::kInt8, DataType::kInt16, DataType::kInt32,
+                                    DataType::kInt64};
+inline constexpr TypeSet kUnsigned = {DataType::kUint8, DataType::kUint16, DataType::kUint32,
+                                      DataType::kUint64};
+inline constexpr TypeSet kBooleans = {DataType::kBoolean};
+inline constexpr TypeSet kIntegers = kSigned | kUnsigned;
+inline constexpr TypeSet kNumbers = kIntegers | kFloats;
+inline constexpr TypeSet kAll = kNumbers | kBooleans;
+
+// Calls visit(T{}) with the C++ type of the elements and returns what it returns. A BOOLEAN is a
+// uint8_t that is 0 or not.
+template <class Visit>
+Status visit_element(DataType type, Visit&& visit) {
+  switch (type) {
+    case DataType::kFloat32:
+      return visit(float{});
+    case DataType::kInt64:
+      return visit(int64_t{});
+    case DataType::kInt32:
+      return visit(int32_t{});
+    case DataType::kInt16:
+      return visit(int16_t{});
+    case DataType::kInt8:
+      return visit(int8_t{});
+    case DataType::kUint64:
+      return visit(uint64_t{});
+    case DataType::kUint32:
+      return visit(uint32_t{});
+    case DataType::kUint16:
+      return visit(uint16_t{});
+    case DataType::kUint8:
+    case DataType::kBoolean:
+      return visit(uint8_t{});
+    default:
+      return internal_error("a kernel for elements of an unexpected type");
+  }
+}
+
+// The same for floating point and for integer types alone.
+template <class Visit>
+Status visit_floating(DataType type, Visit&& visit) {
+  if (type == DataType::kFloat32) return visit(float{});
+  return internal_error("a floating point kernel for elements of another type");
+}
+template <class Visit>
+Status visit_integer(DataType type, Visit&& visit) {
+  return visit_element(type, [&](auto zero) -> Status {
+    if constexpr (std::is_integral_v<decltype(zero)>) return visit(zero);
+    return internal_error("an integer kernel for elements of another type");
+  });
+}
+
+// Elements by size, for kernels that only move them: calls visit with an unsigned integer.
+template <class Visit>
+Status visit_storage(DataType type, Visit&& visit) {
+  switch (tensor::size_of(type)) {
+    case 1:
+      return visit(uint8_t{});
+    case 2:
+      return visit(uint16_t{});
+    case 4:
+      return visit(uint32_t{});
+    case 8:
+      return visit(uint64_t{});
+    default:
+      return internal_error("elements of no known size");
+  }
+}
+
+// Arithmetic that wraps around, as numpy's does: signed overflow is undefined in C++.
+template <class T, class Operation>
+T wrapping(T a, T b, Operation&& operation) {
+  if constexpr (std::is_integral_v<T>) {
+    // At least 32 bits: narrower types would be promoted to int.
+    using Wide = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+    return static_cast<T>(operation(static_cast<Wide>(a), static_cast<Wide>(b)));
+  } else {
+    return operation(a, b);
+  }
+}
+
+}  // namespace millrace::fallback

@@ -1,0 +1,93 @@
+#include "fallback/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/contained.h"
+#include "fallback/operator_table.h"
+
+namespace millrace::fallback {
+namespace {
+
+std::string describe(Count count) {
+  if (count.most == kAnyNumber) return fmt::format("{} or more", count.least);
+  if (count.least == count.most) return std::to_string(count.least);
+  return fmt::format("{} to {}", count.least, count.most);
+}
+
+Status check_count(const char* what, size_t number, Count allowed) {
+  const bool enough = number >= allowed.least;
+  if (enough && (allowed.most == kAnyNumber || number <= allowed.most)) return {};
+  return invalid_argument(
+      fmt::format("it has {} {} where {} belong", number, what, describe(allowed)));
+}
+
+// Lists of any length have no optional members.
+Status check_presence(const OperatorSpec& spec, std::span<const TensorView> inputs) {
+  const size_t required = spec.inputs.most == kAnyNumber ? inputs.size() : spec.inputs.least;
+  for (size_t i = 0; i < required; ++i) {
+    if (!inputs[i].present()) return invalid_argument(fmt::format("its input {} is left out", i));
+  }
+  return {};
+}
+
+Status check_attributes(const OperatorSpec& spec, const graph::Fallback& op) {
+  for (const graph::Attribute& attribute : op.attributes) {
+    const auto known =
+        std::ranges::find(spec.attributes, std::string_view(attribute.name), &AttributeSpec::name);
+    if (known == spec.attributes.end())
+      return unsupported(fmt::format("its attribute '{}' is not covered", attribute.name));
+    if (attribute.value.index() != static_cast<size_t>(known->kind))
+      return invalid_argument(fmt::format("its attribute '{}' is of another kind", known->name));
+  }
+  return {};
+}
+
+Status check_first_type(const OperatorSpec& spec, std::span<const TensorView> inputs) {
+  if (inputs.empty() || !inputs[0].present() || spec.types.contains(inputs[0].type)) return {};
+  return unsupported(fmt::format("there is no kernel for {} of {}, only of {}", spec.name,
+                                 tensor::to_string(inputs[0].type), to_string(spec.types)));
+}
+
+Status check_outputs(std::span<const graph::ValueType> outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].type == DataType::kUnknown)
+      return invalid_argument(fmt::format("it has no output {}", i));
+    if (Status status = graph::check_shape(outputs[i].shape); !status.ok())
+      return status.with_context(fmt::format("output {}", i));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<graph::ValueType>> infer_outputs(const graph::Fallback& op,
+                                                    std::span<const TensorView> inputs,
+                                                    size_t outputs) {
+  const OperatorSpec* spec = find_operator(op.name);
+  if (spec == nullptr) return unsupported(fmt::format("there is no operator {}", op.name));
+  MILLRACE_RETURN_IF_ERROR(check_count("inputs", inputs.size(), spec->inputs));
+  MILLRACE_RETURN_IF_ERROR(check_count("outputs", outputs, spec->outputs));
+  MILLRACE_RETURN_IF_ERROR(check_presence(*spec, inputs));
+  MILLRACE_RETURN_IF_ERROR(check_attributes(*spec, op));
+  MILLRACE_RETURN_IF_ERROR(check_first_type(*spec, inputs));
+  std::vector<graph::ValueType> types(outputs);
+  Inference node(op, inputs, types);
+  MILLRACE_RETURN_IF_ERROR(spec->shape(node));
+  MILLRACE_RETURN_IF_ERROR(check_outputs(types));
+  return types;
+}
+
+Status run(const graph::Fallback& op, std::span<const TensorView> inputs,
+           std::span<const OutputView> outputs) noexcept {
+  return contained(
+      [&] {
+        const OperatorSpec* spec = find_operator(op.name);
+        if (spec == nullptr) return unsupported(fmt::format("there is no operator {}", op.name));
+        return spec->kernel(Call(op, inputs, outputs));
+      },
+      "no memory for a kernel");
+}
+
+}  // namespace millrace::fallback

@@ -1,0 +1,27 @@
+// Fallback operators, asked for their outputs' shapes and run.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "fallback/tensor_view.h"
+#include "graph/shape.h"
+
+namespace millrace::fallback {
+
+// The types and dimensions of a node's `outputs` outputs. Checks everything about the node that
+// does not depend on elements: that there is such an operator, number and presence of operands,
+// attributes, types, dimensions within graph::check_shape()'s limits. kUnsupported: no such
+// operator, or dimensions that follow from elements which are not known; kInvalidArgument: the
+// rest.
+Result<std::vector<graph::ValueType>> infer_outputs(const graph::Fallback& op,
+                                                    std::span<const TensorView> inputs,
+                                                    size_t outputs);
+
+// Computes the outputs. Requirement: they have the types and dimensions of infer_outputs(). Errors
+// are those of the elements, and kOutOfMemory. Thread-safe.
+Status run(const graph::Fallback& op, std::span<const TensorView> inputs,
+           std::span<const OutputView> outputs) noexcept;
+
+}  // namespace millrace::fallback

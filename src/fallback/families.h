@@ -1,0 +1,18 @@
+// The rows of each family. Private to src/fallback.
+#pragma once
+
+#include <span>
+
+#include "fallback/operator_table.h"
+
+namespace millrace::fallback {
+
+std::span<const OperatorSpec> arithmetic_operators() noexcept;
+std::span<const OperatorSpec> comparison_operators() noexcept;
+std::span<const OperatorSpec> function_operators() noexcept;
+std::span<const OperatorSpec> indexing_operators() noexcept;
+std::span<const OperatorSpec> loss_operators() noexcept;
+std::span<const OperatorSpec> normalization_operators() noexcept;
+std::span<const OperatorSpec> search_operators() noexcept;
+
+}  // namespace millrace::fallback

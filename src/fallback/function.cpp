@@ -1,0 +1,202 @@
+// Functions of one operand.
+#include <cmath>
+#include <numbers>
+
+#include "fallback/common_shapes.h"
+#include "fallback/element.h"
+#include "fallback/families.h"
+
+namespace millrace::fallback {
+namespace {
+
+// y[i] = f(x[i]), over floating point elements.
+template <class Function>
+Status apply(const Call& call, Function&& f) {
+  return visit_floating(call.in(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const auto x = call.in(0).as<T>();
+    const auto y = call.out(0).as<T>();
+    for (size_t i = 0; i < y.size(); ++i) y[i] = f(x[i]);
+    return {};
+  });
+}
+
+// The standard library's function of that name, which has an overload for each floating point type.
+#define MILLRACE_FUNCTION(function)                              \
+  Status run_##function(const Call& call) {                      \
+    return apply(call, [](auto x) { return std::function(x); }); \
+  }
+MILLRACE_FUNCTION(acos)
+MILLRACE_FUNCTION(acosh)
+MILLRACE_FUNCTION(asin)
+MILLRACE_FUNCTION(asinh)
+MILLRACE_FUNCTION(atan)
+MILLRACE_FUNCTION(atanh)
+MILLRACE_FUNCTION(cos)
+MILLRACE_FUNCTION(cosh)
+MILLRACE_FUNCTION(sin)
+MILLRACE_FUNCTION(sinh)
+MILLRACE_FUNCTION(tan)
+#undef MILLRACE_FUNCTION
+
+Status softsign(const Call& call) {
+  return apply(call, [](auto x) { return x / (1 + std::fabs(x)); });
+}
+
+Status thresholded_relu(const Call& call) {
+  const float alpha = call.real("alpha", 1);
+  return apply(call, [alpha](auto x) { return x > alpha ? x : decltype(x){0}; });
+}
+
+Status celu(const Call& call) {
+  const float alpha = call.real("alpha", 1);
+  return apply(call, [alpha](auto x) {
+    using T = decltype(x);
+    return std::max(x, T{0}) + std::min(T{0}, static_cast<T>(alpha * std::expm1(x / alpha)));
+  });
+}
+
+Status gelu_by_tanh(const Call& call) {
+  return apply(call, [](auto x) {
+    using T = decltype(x);
+    const T scale = std::sqrt(2 * std::numbers::inv_pi_v<T>);
+    return T{0.5} * x * (1 + std::tanh(scale * (x + static_cast<T>(0.044715) * x * x * x)));
+  });
+}
+
+Status gelu_by_erf(const Call& call) {
+  return apply(call, [](auto x) {
+    using T = decltype(x);
+    return T{0.5} * x * (1 + std::erf(x / std::numbers::sqrt2_v<T>));
+  });
+}
+
+Status shape_of_gelu(Inference& node) {
+  const std::string approximation = node.text("approximate", "none");
+  if (approximation != "none" && approximation != "tanh")
+    return invalid_argument("approximate is neither none nor tanh");
+  return same_as_first(node);
+}
+
+Status gelu(const Call& call) {
+  return call.text("approximate", "none") == "tanh" ? gelu_by_tanh(call) : gelu_by_erf(call);
+}
+
+Status quick_gelu(const Call& call) {
+  const float alpha = call.real("alpha", 1.702f);
+  return apply(call, [alpha](auto x) { return x / (1 + std::exp(-alpha * x)); });
+}
+
+Status shrink(const Call& call) {
+  const float bias = call.real("bias", 0), lambda = call.real("lambd", 0.5f);
+  return visit_element(call.in(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const auto x = call.in(0).as<T>();
+    const auto y = call.out(0).as<T>();
+    for (size_t i = 0; i < y.size(); ++i) {
+      const auto value = static_cast<float>(x[i]);
+      const float shrunk = value < -lambda ? value + bias : value > lambda ? value - bias : 0;
+      y[i] = static_cast<T>(shrunk);
+    }
+    return {};
+  });
+}
+
+// -x, |x| and the sign wrap around for the smallest integer.
+Status neg(const Call& call) {
+  return visit_element(call.in(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const auto x = call.in(0).as<T>();
+    const auto y = call.out(0).as<T>();
+    for (size_t i = 0; i < y.size(); ++i)
+      y[i] = wrapping(T{0}, x[i], [](auto a, auto b) { return a - b; });
+    return {};
+  });
+}
+
+Status abs(const Call& call) {
+  return visit_element(call.in(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const auto x = call.in(0).as<T>();
+    const auto y = call.out(0).as<T>();
+    for (size_t i = 0; i < y.size(); ++i) {
+      if constexpr (std::is_floating_point_v<T>) {
+        y[i] = std::fabs(x[i]);
+      } else {
+        const bool negative = x[i] < T{0};
+        y[i] = negative ? wrapping(T{0}, x[i], [](auto a, auto b) { return a - b; }) : x[i];
+      }
+    }
+    return {};
+  });
+}
+
+Status sign(const Call& call) {
+  return visit_element(call.in(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const auto x = call.in(0).as<T>();
+    const auto y = call.out(0).as<T>();
+    for (size_t i = 0; i < y.size(); ++i)
+      y[i] = static_cast<T>((x[i] > T{0} ? 1 : 0) - (x[i] < T{0} ? 1 : 0));
+    return {};
+  });
+}
+
+Status relu(const Call& call) {
+  return visit_element(call.in(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const auto x = call.in(0).as<T>();
+    const auto y = call.out(0).as<T>();
+    for (size_t i = 0; i < y.size(); ++i) y[i] = x[i] < T{0} ? T{0} : x[i];
+    return {};
+  });
+}
+
+Status bitwise_not(const Call& call) {
+  return visit_integer(call.in(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const auto x = call.in(0).as<T>();
+    const auto y = call.out(0).as<T>();
+    for (size_t i = 0; i < y.size(); ++i) y[i] = static_cast<T>(~x[i]);
+    return {};
+  });
+}
+
+constexpr AttributeSpec kAlpha[] = {{"alpha", AttributeKind::kFloat}};
+constexpr AttributeSpec kGelu[] = {{"approximate", AttributeKind::kText}};
+constexpr AttributeSpec kShrink[] = {{"bias", AttributeKind::kFloat},
+                                     {"lambd", AttributeKind::kFloat}};
+
+constexpr OperatorSpec kOperators[] = {
+    {"Abs", 6, {}, {}, kNumbers, same_as_first, abs},
+    {"Acos", 7, {}, {}, kFloats, same_as_first, run_acos},
+    {"Acosh", 9, {}, {}, kFloats, same_as_first, run_acosh},
+    {"Asin", 7, {}, {}, kFloats, same_as_first, run_asin},
+    {"Asinh", 9, {}, {}, kFloats, same_as_first, run_asinh},
+    {"Atan", 7, {}, {}, kFloats, same_as_first, run_atan},
+    {"Atanh", 9, {}, {}, kFloats, same_as_first, run_atanh},
+    {"BitwiseNot", 18, {}, {}, kIntegers, same_as_first, bitwise_not},
+    {"Celu", 12, {}, {}, kFloats, same_as_first, celu, kAlpha},
+    {"Cos", 7, {}, {}, kFloats, same_as_first, run_cos},
+    {"Cosh", 9, {}, {}, kFloats, same_as_first, run_cosh},
+    {"Gelu", 20, {}, {}, kFloats, shape_of_gelu, gelu, kGelu},
+    {"Neg", 6, {}, {}, kNumbers, same_as_first, neg},
+    {"Relu", 6, {}, {}, kNumbers, same_as_first, relu},
+    {"Shrink", 9, {}, {}, kNumbers, same_as_first, shrink, kShrink},
+    {"Sign", 9, {}, {}, kNumbers, same_as_first, sign},
+    {"Sin", 7, {}, {}, kFloats, same_as_first, run_sin},
+    {"Sinh", 9, {}, {}, kFloats, same_as_first, run_sinh},
+    {"Softsign", 1, {}, {}, kFloats, same_as_first, softsign},
+    {"Tan", 7, {}, {}, kFloats, same_as_first, run_tan},
+    {"ThresholdedRelu", 10, {}, {}, kFloats, same_as_first, thresholded_relu, kAlpha},
+    {"com.microsoft.Gelu", 1, {}, {}, kFloats, same_as_first, gelu_by_erf},
+    {"com.microsoft.QuickGelu", 1, {}, {}, kFloats, same_as_first, quick_gelu, kAlpha},
+};
+
+}  // namespace
+
+std::span<const OperatorSpec> function_operators() noexcept {
+  return kOperators;
+}
+
+}  // namespace millrace::fallback

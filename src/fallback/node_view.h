@@ -1,0 +1,91 @@
+// What shape functions and kernels of fallback operators work with.
+//
+// Attributes are those of the operator's row in its table, of the kind that the row states: whoever
+// made the view has checked that.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "fallback/tensor_view.h"
+#include "graph/shape.h"
+
+namespace millrace::fallback {
+
+class NodeView {
+ public:
+  NodeView(const graph::Fallback& op, std::span<const TensorView> inputs)
+      : op_(op), inputs_(inputs) {}
+
+  const graph::Fallback& op() const noexcept { return op_; }
+  size_t input_count() const noexcept { return inputs_.size(); }
+  bool has(size_t index) const noexcept {
+    return index < inputs_.size() && inputs_[index].present();
+  }
+  // Requirement: index < input_count().
+  const TensorView& in(size_t index) const noexcept { return inputs_[index]; }
+  std::span<const TensorView> inputs() const noexcept { return inputs_; }
+
+  // The attribute, or the default where the node has none.
+  int64_t integer(const char* name, int64_t absent = 0) const noexcept;
+  float real(const char* name, float absent = 0) const noexcept;
+  std::string text(const char* name, const char* absent = "") const;
+  // Null where the node has none.
+  const Dims* integers(const char* name) const noexcept;
+  const std::vector<float>* reals(const char* name) const noexcept;
+  const std::vector<std::string>* texts(const char* name) const noexcept;
+
+ private:
+  template <class T>
+  const T* find(const char* name) const noexcept;
+
+  const graph::Fallback& op_;
+  std::span<const TensorView> inputs_;
+};
+
+// A node whose outputs' types and dimensions are asked for. The elements of an operand may be known
+// (constants; all of them while a program runs) or not.
+class Inference : public NodeView {
+ public:
+  // `outputs` has an entry for each output of the node.
+  Inference(const graph::Fallback& op, std::span<const TensorView> inputs,
+            std::span<graph::ValueType> outputs)
+      : NodeView(op, inputs), outputs_(outputs) {}
+
+  size_t output_count() const noexcept { return outputs_.size(); }
+  // An output that the node does not have is passed over.
+  void set(size_t index, DataType type, Dims dims) {
+    if (index < outputs_.size()) outputs_[index] = {type, std::move(dims)};
+  }
+
+  // The elements of an operand that must be known, INT64 or INT32; kUnsupported where they are
+  // computed while the program runs, kInvalidArgument where the type is another.
+  Result<Dims> known_integers(size_t index) const;
+
+ private:
+  std::span<graph::ValueType> outputs_;
+};
+
+// A node that runs: all elements are known, and outputs have the types and dimensions that its
+// shape function gave.
+class Call : public NodeView {
+ public:
+  Call(const graph::Fallback& op, std::span<const TensorView> inputs,
+       std::span<const OutputView> outputs)
+      : NodeView(op, inputs), outputs_(outputs) {}
+
+  size_t output_count() const noexcept { return outputs_.size(); }
+  // Requirement: index < output_count().
+  const OutputView& out(size_t index) const noexcept { return outputs_[index]; }
+
+ private:
+  std::span<const OutputView> outputs_;
+};
+
+// `axis` counted from the front; kInvalidArgument where it lies outside [-rank, rank).
+Result<size_t> axis_of(int64_t axis, size_t rank);
+
+}  // namespace millrace::fallback

@@ -1,0 +1,294 @@
+// Normalisation over groups of elements. Means and variances are summed in double.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "fallback/axis.h"
+#include "fallback/common_shapes.h"
+#include "fallback/element.h"
+#include "fallback/families.h"
+
+namespace millrace::fallback {
+namespace {
+
+struct Moments {
+  double mean = 0, variance = 0;
+};
+
+template <class T>
+Moments moments_of(std::span<const T> elements) {
+  Moments moments;
+  for (const T element : elements) moments.mean += element;
+  moments.mean /= static_cast<double>(elements.size());
+  for (const T element : elements) {
+    const double distance = element - moments.mean;
+    moments.variance += distance * distance;
+  }
+  moments.variance /= static_cast<double>(elements.size());
+  return moments;
+}
+
+Status check_type_of(const Inference& node, size_t index) {
+  if (!node.has(index) || node.in(index).type == node.in(0).type) return {};
+  return invalid_argument(fmt::format("input {} has another type than input 0", index));
+}
+
+Status check_dims_of(const Inference& node, size_t index, const Dims& wanted) {
+  if (!node.has(index) || to_dims(node.in(index).dims) == wanted) return {};
+  return invalid_argument(fmt::format("input {} is {}, not {}", index,
+                                      graph::to_string(to_dims(node.in(index).dims)),
+                                      graph::to_string(wanted)));
+}
+
+// The mean and the inverse deviation have one element per normalised group.
+Status shape_of_layer_norm(Inference& node) {
+  const TensorView& x = node.in(0);
+  MILLRACE_ASSIGN_OR_RETURN(const size_t axis, axis_of(node.integer("axis", -1), x.rank()));
+  const Dims group(x.dims.begin() + static_cast<ptrdiff_t>(axis), x.dims.end());
+  for (const size_t index : {size_t{1}, size_t{2}}) {
+    MILLRACE_RETURN_IF_ERROR(check_type_of(node, index));
+    if (!node.has(index)) continue;
+    MILLRACE_ASSIGN_OR_RETURN(const Dims joint,
+                              graph::broadcast(to_dims(node.in(index).dims), group));
+    if (joint != group) return invalid_argument("scale or bias is larger than what it applies to");
+  }
+  Dims statistics = to_dims(x.dims);
+  std::fill(statistics.begin() + static_cast<ptrdiff_t>(axis), statistics.end(), 1);
+  node.set(0, x.type, to_dims(x.dims));
+  node.set(1, DataType::kFloat32, statistics);
+  node.set(2, DataType::kFloat32, std::move(statistics));
+  return {};
+}
+
+// For each element of a group, the element of a scale or bias that applies to it.
+std::vector<size_t> broadcast_indices(std::span<const int64_t> dims,
+                                      std::span<const int64_t> group) {
+  std::vector<size_t> indices = {0};
+  size_t stride = 1;
+  std::vector<size_t> strides(group.size(), 0);
+  for (size_t back = 0; back < dims.size(); ++back) {
+    const int64_t dim = dims[dims.size() - 1 - back];
+    strides[group.size() - 1 - back] = dim == 1 ? 0 : stride;
+    stride *= static_cast<size_t>(dim);
+  }
+  for (size_t d = 0; d < group.size(); ++d) {
+    std::vector<size_t> next;
+    next.reserve(indices.size() * static_cast<size_t>(group[d]));
+    for (const size_t index : indices)
+      for (size_t i = 0; i < static_cast<size_t>(group[d]); ++i)
+        next.push_back(index + i * strides[d]);
+    indices = std::move(next);
+  }
+  return indices;
+}
+
+template <class T>
+void normalise_group(std::span<const T> x, std::span<T> y, const Moments& moments, double inverse) {
+  for (size_t i = 0; i < x.size(); ++i) y[i] = static_cast<T>((x[i] - moments.mean) * inverse);
+}
+
+template <class T>
+void scale_group(std::span<T> y, const TensorView& scale, const std::vector<size_t>& indices) {
+  const auto factors = scale.as<T>();
+  for (size_t i = 0; i < y.size(); ++i) y[i] *= factors[indices[i]];
+}
+
+template <class T>
+void shift_group(std::span<T> y, const TensorView& bias, const std::vector<size_t>& indices) {
+  const auto offsets = bias.as<T>();
+  for (size_t i = 0; i < y.size(); ++i) y[i] += offsets[indices[i]];
+}
+
+Status layer_norm(const Call& call) {
+  const TensorView& x = call.in(0);
+  const size_t axis = *axis_of(call.integer("axis", -1), x.rank());
+  const auto group = x.dims.subspan(axis);
+  const size_t size = element_count(group), groups = size == 0 ? 0 : x.elements() / size;
+  const double epsilon = call.real("epsilon", 1e-5f);
+  const auto scales = broadcast_indices(call.in(1).dims, group);
+  const auto shifts = call.has(2) ? broadcast_indices(call.in(2).dims, group) : scales;
+  return visit_floating(x.type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    for (size_t g = 0; g < groups; ++g) {
+      const auto from = x.as<T>().subspan(g * size, size);
+      const auto to = call.out(0).as<T>().subspan(g * size, size);
+      const Moments moments = moments_of(from);
+      const double inverse = 1 / std::sqrt(moments.variance + epsilon);
+      normalise_group(from, to, moments, inverse);
+      scale_group(to, call.in(1), scales);
+      if (call.has(2)) shift_group(to, call.in(2), shifts);
+      if (call.output_count() > 1) call.out(1).as<float>()[g] = static_cast<float>(moments.mean);
+      if (call.output_count() > 2) call.out(2).as<float>()[g] = static_cast<float>(inverse);
+    }
+    return {};
+  });
+}
+
+Status shape_of_instance_norm(Inference& node) {
+  const TensorView& x = node.in(0);
+  if (x.rank() < 2) return invalid_argument("its input has no channels");
+  for (const size_t index : {size_t{1}, size_t{2}}) {
+    MILLRACE_RETURN_IF_ERROR(check_type_of(node, index));
+    MILLRACE_RETURN_IF_ERROR(check_dims_of(node, index, {x.dims[1]}));
+  }
+  return same_as_first(node);
+}
+
+Status instance_norm(const Call& call) {
+  const TensorView& x = call.in(0);
+  const auto channels = static_cast<size_t>(x.dims[1]);
+  const size_t size = element_count(x.dims.subspan(2));
+  const double epsilon = call.real("epsilon", 1e-5f);
+  return visit_floating(x.type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const size_t groups = static_cast<size_t>(x.dims[0]) * channels;
+    for (size_t g = 0; g < groups; ++g) {
+      const auto from = x.as<T>().subspan(g * size, size);
+      const auto to = call.out(0).as<T>().subspan(g * size, size);
+      const Moments moments = moments_of(from);
+      const double scale = call.in(1).as<T>()[g % channels] / std::sqrt(moments.variance + epsilon);
+      const double bias = call.in(2).as<T>()[g % channels];
+      for (size_t i = 0; i < size; ++i)
+        to[i] = static_cast<T>((from[i] - moments.mean) * scale + bias);
+    }
+    return {};
+  });
+}
+
+Status shape_of_group_norm(Inference& node) {
+  const TensorView& x = node.in(0);
+  const int64_t groups = node.integer("num_groups");
+  if (x.rank() < 2) return invalid_argument("its input has no channels");
+  if (groups < 1 || x.dims[1] % groups != 0)
+    return invalid_argument("num_groups does not divide the channels");
+  for (const size_t index : {size_t{1}, size_t{2}}) {
+    MILLRACE_RETURN_IF_ERROR(check_type_of(node, index));
+    MILLRACE_RETURN_IF_ERROR(check_dims_of(node, index, {x.dims[1]}));
+  }
+  return same_as_first(node);
+}
+
+Status group_norm(const Call& call) {
+  const TensorView& x = call.in(0);
+  const auto channels = static_cast<size_t>(x.dims[1]);
+  const auto groups = static_cast<size_t>(call.integer("num_groups"));
+  const size_t plane = element_count(x.dims.subspan(2)), size = channels / groups * plane;
+  const double epsilon = call.real("epsilon", 1e-5f);
+  return visit_floating(x.type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    for (size_t g = 0; g < static_cast<size_t>(x.dims[0]) * groups; ++g) {
+      const auto from = x.as<T>().subspan(g * size, size);
+      const auto to = call.out(0).as<T>().subspan(g * size, size);
+      const Moments moments = moments_of(from);
+      const double inverse = 1 / std::sqrt(moments.variance + epsilon);
+      for (size_t i = 0; i < size; ++i) {
+        const size_t channel = g % groups * (channels / groups) + i / plane;
+        to[i] = static_cast<T>((from[i] - moments.mean) * inverse * call.in(1).as<T>()[channel] +
+                               call.in(2).as<T>()[channel]);
+      }
+    }
+    return {};
+  });
+}
+
+Status shape_of_lrn(Inference& node) {
+  if (node.in(0).rank() < 2) return invalid_argument("its input has no channels");
+  if (node.integer("size") < 1) return invalid_argument("size is not positive");
+  return same_as_first(node);
+}
+
+// y = x / (bias + alpha / size * (sum of the squares of `size` channels around it)) ^ beta
+Status lrn(const Call& call) {
+  const TensorView& x = call.in(0);
+  const AxisSplit split(x.dims, 1);
+  const int64_t size = call.integer("size"), before = (size - 1) / 2, after = size - 1 - before;
+  const double alpha = call.real("alpha", 1e-4f), beta = call.real("beta", 0.75f);
+  const double bias = call.real("bias", 1);
+  const auto channels = static_cast<int64_t>(split.size);
+  return visit_floating(x.type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    for (size_t line = 0; line < split.lines(); ++line) {
+      const T* from = x.as<T>().data() + split.start(line);
+      T* to = call.out(0).as<T>().data() + split.start(line);
+      for (int64_t c = 0; c < channels; ++c) {
+        double sum = 0;
+        const int64_t last = std::min(c + std::min(after, channels), channels - 1);
+        for (int64_t k = std::max<int64_t>(c - before, 0); k <= last; ++k) {
+          const double element = from[static_cast<size_t>(k) * split.inner];
+          sum += element * element;
+        }
+        const size_t at = static_cast<size_t>(c) * split.inner;
+        to[at] = static_cast<T>(from[at] /
+                                std::pow(bias + alpha / static_cast<double>(size) * sum, beta));
+      }
+    }
+    return {};
+  });
+}
+
+Status shape_of_lp_norm(Inference& node) {
+  const int64_t p = node.integer("p", 2);
+  if (p != 1 && p != 2) return invalid_argument("p is neither 1 nor 2");
+  MILLRACE_RETURN_IF_ERROR(axis_of(node.integer("axis", -1), node.in(0).rank()).status());
+  return same_as_first(node);
+}
+
+// A line of zeros stays one.
+Status lp_norm(const Call& call) {
+  const AxisSplit split(call.in(0).dims, *axis_of(call.integer("axis", -1), call.in(0).rank()));
+  const bool squares = call.integer("p", 2) == 2;
+  return visit_floating(call.in(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    for (size_t line = 0; line < split.lines(); ++line) {
+      const T* from = call.in(0).as<T>().data() + split.start(line);
+      T* to = call.out(0).as<T>().data() + split.start(line);
+      double norm = 0;
+      for (size_t i = 0; i < split.size; ++i) {
+        const double element = from[i * split.inner];
+        norm += squares ? element * element : std::fabs(element);
+      }
+      if (squares) norm = std::sqrt(norm);
+      for (size_t i = 0; i < split.size; ++i)
+        to[i * split.inner] = norm == 0 ? T{0} : static_cast<T>(from[i * split.inner] / norm);
+    }
+    return {};
+  });
+}
+
+constexpr AttributeSpec kLayerNorm[] = {{"axis", AttributeKind::kInteger},
+                                        {"epsilon", AttributeKind::kFloat},
+                                        {"stash_type", AttributeKind::kInteger}};
+constexpr AttributeSpec kInstanceNorm[] = {{"epsilon", AttributeKind::kFloat}};
+constexpr AttributeSpec kGroupNorm[] = {{"epsilon", AttributeKind::kFloat},
+                                        {"num_groups", AttributeKind::kInteger},
+                                        {"stash_type", AttributeKind::kInteger}};
+constexpr AttributeSpec kLrn[] = {{"alpha", AttributeKind::kFloat},
+                                  {"beta", AttributeKind::kFloat},
+                                  {"bias", AttributeKind::kFloat},
+                                  {"size", AttributeKind::kInteger}};
+constexpr AttributeSpec kLpNorm[] = {{"axis", AttributeKind::kInteger},
+                                     {"p", AttributeKind::kInteger}};
+
+constexpr OperatorSpec kOperators[] = {
+    {"GroupNormalization", 21, {3, 3}, {}, kFloats, shape_of_group_norm, group_norm, kGroupNorm},
+    {"InstanceNormalization",
+     6,
+     {3, 3},
+     {},
+     kFloats,
+     shape_of_instance_norm,
+     instance_norm,
+     kInstanceNorm},
+    {"LRN", 7, {}, {}, kFloats, shape_of_lrn, lrn, kLrn},
+    {"LayerNormalization", 1, {2, 3}, {1, 3}, kFloats, shape_of_layer_norm, layer_norm, kLayerNorm},
+    {"LpNormalization", 1, {}, {}, kFloats, shape_of_lp_norm, lp_norm, kLpNorm},
+};
+
+}  // namespace
+
+std::span<const OperatorSpec> normalization_operators() noexcept {
+  return kOperators;
+}
+
+}  // namespace millrace::fallback

@@ -1,0 +1,26 @@
+#include "fallback/operator_table.h"
+
+#include <array>
+
+#include "fallback/families.h"
+
+namespace millrace::fallback {
+
+std::span<const std::span<const OperatorSpec>> operator_families() noexcept {
+  static const std::array kFamilies = {
+      arithmetic_operators(), comparison_operators(),    function_operators(), indexing_operators(),
+      loss_operators(),       normalization_operators(), search_operators(),
+  };
+  return kFamilies;
+}
+
+const OperatorSpec* find_operator(std::string_view name) noexcept {
+  for (const auto family : operator_families()) {
+    for (const OperatorSpec& spec : family) {
+      if (name == spec.name) return &spec;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace millrace::fallback

@@ -1,0 +1,55 @@
+// The table of fallback operators: what the ONNX standard says of each, its shape function and its
+// kernel. One file per family states its rows; operator_table.cpp lists the families.
+//
+// Constant data: thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/status.h"
+#include "fallback/node_view.h"
+#include "graph/capability.h"
+
+namespace millrace::fallback {
+
+// In the order of graph::Attribute::Value.
+enum class AttributeKind : uint8_t { kInteger, kFloat, kText, kIntegers, kFloats, kTexts };
+
+struct AttributeSpec {
+  const char* name;
+  AttributeKind kind;
+};
+
+inline constexpr uint8_t kAnyNumber = 255;
+
+// How many there may be, absent ones in between included; of inputs, those before `least` are
+// always there.
+struct Count {
+  uint8_t least = 1, most = 1;
+};
+
+// Fills the outputs' types and dimensions. kInvalidArgument where the operands or attributes do not
+// fit the operator, kUnsupported where the dimensions follow from elements that are not known.
+using ShapeFunction = Status (*)(Inference& node);
+// Fills the outputs' elements. kInvalidArgument where the elements of an operand are not valid,
+// such as an index out of range. May throw std::bad_alloc; run() turns it into kOutOfMemory.
+using Kernel = Status (*)(const Call& call);
+
+struct OperatorSpec {
+  const char* name;  // as graph::Fallback has it
+  uint8_t since;     // the operator set that introduced it in its domain
+  Count inputs, outputs;
+  graph::TypeSet types;  // of the first operand
+  ShapeFunction shape;
+  Kernel kernel;
+  std::span<const AttributeSpec> attributes = {};
+};
+
+// All families, each in an order of its own.
+std::span<const std::span<const OperatorSpec>> operator_families() noexcept;
+// Null where there is none of that name.
+const OperatorSpec* find_operator(std::string_view name) noexcept;
+
+}  // namespace millrace::fallback

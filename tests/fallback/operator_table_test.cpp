@@ -1,0 +1,83 @@
+// The table of fallback operators, and what is asked of every node.
+#include "fallback/operator_table.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tests/fallback/compute.h"
+
+namespace millrace::fallback {
+namespace {
+
+using test::absent;
+using test::refusal;
+using test::vector_of;
+using ::testing::HasSubstr;
+
+const test::Array kNumbers3 = vector_of<float>({1, 2, 3});
+
+TEST(FallbackTable, NamesEachOperatorOnce) {
+  std::set<std::string> names;
+  for (const auto family : operator_families())
+    for (const OperatorSpec& spec : family)
+      EXPECT_TRUE(names.insert(spec.name).second) << spec.name;
+  EXPECT_GT(names.size(), 50u);
+}
+
+TEST(FallbackTable, FindsOperatorsByTheirFullName) {
+  EXPECT_NE(find_operator("GatherND"), nullptr);
+  EXPECT_NE(find_operator("com.microsoft.Gelu"), nullptr);
+  EXPECT_EQ(find_operator("gathernd"), nullptr);
+  EXPECT_EQ(find_operator(""), nullptr);
+}
+
+TEST(FallbackTable, EveryRowIsComplete) {
+  for (const auto family : operator_families()) {
+    for (const OperatorSpec& spec : family) {
+      EXPECT_NE(spec.shape, nullptr) << spec.name;
+      EXPECT_NE(spec.kernel, nullptr) << spec.name;
+      EXPECT_LE(spec.inputs.least, spec.inputs.most) << spec.name;
+      EXPECT_LE(spec.outputs.least, spec.outputs.most) << spec.name;
+      EXPECT_GE(spec.outputs.least, 1) << spec.name;
+      EXPECT_TRUE(std::ranges::is_sorted(spec.attributes, {}, [](const AttributeSpec& attribute) {
+        return std::string_view(attribute.name);
+      })) << spec.name;
+    }
+  }
+}
+
+TEST(FallbackNode, NeedsAKnownOperator) {
+  const Status status = refusal("Nothing", {kNumbers3});
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(status.message(), HasSubstr("Nothing"));
+}
+
+TEST(FallbackNode, NeedsTheNumberOfInputsAndOutputsThatBelong) {
+  EXPECT_THAT(refusal("Add", {kNumbers3}).message(), HasSubstr("1 inputs where 2 belong"));
+  EXPECT_THAT(refusal("Tan", {kNumbers3, kNumbers3}).message(), HasSubstr("2 inputs where 1"));
+  EXPECT_THAT(refusal("Sum", {}).message(), HasSubstr("0 inputs where 1 or more"));
+  EXPECT_THAT(refusal("Tan", {kNumbers3}, {}, 2).message(), HasSubstr("2 outputs where 1"));
+}
+
+TEST(FallbackNode, NeedsItsRequiredInputs) {
+  EXPECT_THAT(refusal("Add", {kNumbers3, absent()}).message(), HasSubstr("input 1 is left out"));
+  EXPECT_THAT(refusal("Sum", {kNumbers3, absent()}).message(), HasSubstr("input 1 is left out"));
+}
+
+TEST(FallbackNode, RefusesAttributesThatItDoesNotKnow) {
+  EXPECT_EQ(refusal("Tan", {kNumbers3}, {{"alpha", 1.0f}}).code(), StatusCode::kUnsupported);
+  const Status status = refusal("Celu", {kNumbers3}, {{"alpha", int64_t{1}}});
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("'alpha'"));
+}
+
+TEST(FallbackNode, NamesTypesWithoutAKernel) {
+  const Status status = refusal("Tan", {vector_of<int64_t>({1})});
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(status.message(), HasSubstr("Tan of INT64, only of FLOAT32"));
+}
+
+}  // namespace
+}  // namespace millrace::fallback
