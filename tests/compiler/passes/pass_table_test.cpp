@@ -1,3 +1,5 @@
+#include "compiler/passes/pass_table.h"
+
 #include "tests/compiler/passes/pass_test.h"
 
 namespace millrace::compiler {
