@@ -13,6 +13,8 @@ std::span<const OperatorSpec> function_operators() noexcept;
 std::span<const OperatorSpec> indexing_operators() noexcept;
 std::span<const OperatorSpec> loss_operators() noexcept;
 std::span<const OperatorSpec> normalization_operators() noexcept;
+std::span<const OperatorSpec> quantize_operators() noexcept;
+std::span<const OperatorSpec> recurrent_operators() noexcept;
 std::span<const OperatorSpec> search_operators() noexcept;
 
 }  // namespace millrace::fallback

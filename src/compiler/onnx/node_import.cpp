@@ -20,8 +20,10 @@ NodeImport::NodeImport(GraphBuilder& builder, ::onnx::NodeProto& node, int opset
       outputs_(static_cast<size_t>(node.output_size()), kNoValue) {}
 
 std::string NodeImport::name_of(const ::onnx::NodeProto& node) {
-  if (!node.name().empty() || node.output_size() == 0) return node.name();
-  return node.output(0);
+  if (!node.name().empty()) return node.name();
+  for (const std::string& output : node.output())
+    if (!output.empty()) return output;
+  return {};
 }
 
 std::string NodeImport::describe(const ::onnx::NodeProto& node) {

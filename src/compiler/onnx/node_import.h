@@ -70,7 +70,7 @@ class NodeImport {
   void set_output(size_t index, ValueId id);
   const std::vector<ValueId>& extra_outputs() const { return outputs_; }
 
-  // "node 'conv1' (Conv)", or by its output where it has no name.
+  // "node 'conv1' (Conv)", or by an output where it has no name.
   static std::string describe(const ::onnx::NodeProto& node);
   static std::string name_of(const ::onnx::NodeProto& node);
 

@@ -59,9 +59,9 @@ class Editor {
   // only `consumer` read.
   void fuse(Index producer, Index consumer, graph::Node fused);
 
-  // Removes erased nodes, and nodes none of whose outputs is read any more (as readers they would hide
-  // from later passes that a value has a single reader), and orders the rest. The last call to an
-  // Editor.
+  // Removes erased nodes, and nodes none of whose outputs is read any more (as readers they would
+  // hide from later passes that a value has a single reader), and orders the rest. The last call to
+  // an Editor.
   void finish();
 
  private:

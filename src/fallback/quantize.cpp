@@ -1,0 +1,326 @@
+// Quantisation: between floating point elements and integers that stand for (q - zero point) *
+// scale, and products of such integers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "fallback/axis.h"
+#include "fallback/common_shapes.h"
+#include "fallback/element.h"
+#include "fallback/families.h"
+#include "tensor/element.h"
+
+namespace millrace::fallback {
+namespace {
+
+constexpr TypeSet kBytes = {DataType::kInt8, DataType::kUint8};
+constexpr TypeSet kQuantised = {DataType::kInt8, DataType::kUint8, DataType::kInt16,
+                                DataType::kUint16, DataType::kInt32};
+
+// A scale or zero point is one element, or one for each index of the axis.
+Status check_parameter(const NodeView& node, size_t index, size_t axis) {
+  if (!node.has(index)) return {};
+  const TensorView &parameter = node.in(index), &x = node.in(0);
+  const bool one = parameter.elements() == 1 && parameter.rank() <= 1;
+  const bool per_index =
+      parameter.rank() == 1 && axis < x.rank() && parameter.dims[0] == x.dims[axis];
+  if (one || per_index) return {};
+  return invalid_argument(fmt::format(
+      "input {} is {}: neither one element nor one per index of "
+      "axis {} of {}",
+      index, graph::to_string(to_dims(parameter.dims)), axis, graph::to_string(to_dims(x.dims))));
+}
+
+// The axis of the parameters; 0 for operands without dimensions, which have none.
+Result<size_t> parameter_axis(const NodeView& node) {
+  if (node.in(0).rank() == 0) return size_t{0};
+  const int64_t axis = node.integer("axis", 1);
+  // The default lies outside of a vector; a single scale needs no axis.
+  if (axis == 1 && node.in(0).rank() == 1) return size_t{0};
+  return axis_of(axis, node.in(0).rank());
+}
+
+Status check_parameters(const NodeView& node) {
+  if (node.in(1).type != DataType::kFloat32) return invalid_argument("scale is not FLOAT32");
+  if (node.integer("block_size") != 0) return unsupported("blocks of scales are not covered");
+  MILLRACE_ASSIGN_OR_RETURN(const size_t axis, parameter_axis(node));
+  MILLRACE_RETURN_IF_ERROR(check_parameter(node, 1, axis));
+  return check_parameter(node, 2, axis);
+}
+
+// The element of a parameter that belongs to an index of the axis.
+template <class T>
+T parameter_at(const NodeView& node, size_t index, size_t position) {
+  if (!node.has(index)) return T{0};
+  const auto elements = node.in(index).as<T>();
+  return elements[elements.size() == 1 ? 0 : position];
+}
+
+// Calls visit(position in the tensor, index of the axis) for all elements.
+template <class Visit>
+void for_each_by_axis(const AxisSplit& split, Visit&& visit) {
+  size_t position = 0;
+  for (size_t outer = 0; outer < split.outer; ++outer)
+    for (size_t i = 0; i < split.size; ++i)
+      for (size_t inner = 0; inner < split.inner; ++inner) visit(position++, i);
+}
+
+template <class T>
+T quantise(float value, float scale, T zero_point) {
+  return tensor::quantise<T>(value, {scale, static_cast<int32_t>(zero_point), false});
+}
+
+Status shape_of_quantize(Inference& node) {
+  MILLRACE_RETURN_IF_ERROR(check_parameters(node));
+  const DataType type = node.has(2) ? node.in(2).type : DataType::kUint8;
+  if (!kQuantised.contains(type) || type == DataType::kInt32)
+    return unsupported(fmt::format("quantising to {}", tensor::to_string(type)));
+  node.set(0, type, to_dims(node.in(0).dims));
+  return {};
+}
+
+Status quantize_linear(const Call& call) {
+  const AxisSplit split(call.in(0).dims, *parameter_axis(call));
+  const auto x = call.in(0).as<float>();
+  return visit_integer(call.out(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    if constexpr (sizeof(T) <= 2) {
+      const auto y = call.out(0).as<T>();
+      for_each_by_axis(split, [&](size_t position, size_t index) {
+        y[position] = quantise(x[position], parameter_at<float>(call, 1, index),
+                               parameter_at<T>(call, 2, index));
+      });
+    }
+    return {};
+  });
+}
+
+Status shape_of_dequantize(Inference& node) {
+  MILLRACE_RETURN_IF_ERROR(check_parameters(node));
+  if (node.has(2) && node.in(2).type != node.in(0).type)
+    return invalid_argument("the zero point has another type than the input");
+  node.set(0, node.in(1).type, to_dims(node.in(0).dims));
+  return {};
+}
+
+Status dequantize_linear(const Call& call) {
+  const AxisSplit split(call.in(0).dims, *parameter_axis(call));
+  const auto y = call.out(0).as<float>();
+  return visit_integer(call.in(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const auto x = call.in(0).as<T>();
+    for_each_by_axis(split, [&](size_t position, size_t index) {
+      const auto distance =
+          static_cast<int64_t>(x[position]) - static_cast<int64_t>(parameter_at<T>(call, 2, index));
+      y[position] = static_cast<float>(distance) * parameter_at<float>(call, 1, index);
+    });
+    return {};
+  });
+}
+
+Status shape_of_dynamic_quantize(Inference& node) {
+  node.set(0, DataType::kUint8, to_dims(node.in(0).dims));
+  node.set(1, DataType::kFloat32, {});
+  node.set(2, DataType::kUint8, {});
+  return {};
+}
+
+// The range of the elements and 0, on 0 to 255.
+Status dynamic_quantize(const Call& call) {
+  const auto x = call.in(0).as<float>();
+  float low = 0, high = 0;
+  for (const float element : x) {
+    low = std::min(low, element);
+    high = std::max(high, element);
+  }
+  const float scale = high == low ? 1 : (high - low) / 255;
+  const auto zero_point = quantise<uint8_t>(-low, scale, 0);
+  const auto y = call.out(0).as<uint8_t>();
+  for (size_t i = 0; i < y.size(); ++i) y[i] = quantise(x[i], scale, zero_point);
+  call.out(1).as<float>()[0] = scale;
+  call.out(2).as<uint8_t>()[0] = zero_point;
+  return {};
+}
+
+// Products of matrices: [..., M, K] by [..., K, N], leading dimensions broadcast.
+struct Product {
+  Dims batch;  // of the result
+  size_t rows = 1, depth = 1, columns = 1;
+};
+
+Result<Product> product_of(const TensorView& a, const TensorView& b) {
+  if (a.rank() < 2 || b.rank() < 2) return unsupported("a factor that is no matrix");
+  const int64_t depth = a.dims.back();
+  if (b.dims[b.rank() - 2] != depth) return invalid_argument("the factors do not fit each other");
+  const auto lead = [](const TensorView& x) { return Dims(x.dims.begin(), x.dims.end() - 2); };
+  Product product;
+  MILLRACE_ASSIGN_OR_RETURN(product.batch, graph::broadcast(lead(a), lead(b)));
+  product.rows = static_cast<size_t>(a.dims[a.rank() - 2]);
+  product.depth = static_cast<size_t>(depth);
+  product.columns = static_cast<size_t>(b.dims.back());
+  return product;
+}
+
+Dims result_dims(const Product& product) {
+  Dims dims = product.batch;
+  dims.push_back(static_cast<int64_t>(product.rows));
+  dims.push_back(static_cast<int64_t>(product.columns));
+  return dims;
+}
+
+// The matrix of a factor that belongs to a batch index of the result, by number.
+size_t matrix_index(const TensorView& factor, const Dims& batch, size_t number) {
+  size_t index = 0, stride = 1;
+  for (size_t back = 0; back < batch.size(); ++back) {
+    const auto size = static_cast<size_t>(batch[batch.size() - 1 - back]);
+    const size_t at = number % size;
+    number /= size;
+    if (back + 2 >= factor.rank()) continue;
+    const auto own = static_cast<size_t>(factor.dims[factor.rank() - 3 - back]);
+    if (own != 1) index += at * stride;
+    stride *= own;
+  }
+  return index;
+}
+
+// A zero point: one, or one per row of the left factor, or one per column of the right.
+Status check_zero_point(const NodeView& node, size_t index, size_t factor, size_t each) {
+  if (!node.has(index)) return {};
+  if (node.in(index).type != node.in(factor).type)
+    return invalid_argument("a zero point has another type than its factor");
+  const size_t count = node.in(index).elements();
+  if (count == 1 || count == each) return {};
+  return unsupported("a zero point per row or column of several matrices");
+}
+
+// Calls store(number of the element, sum of (a - zero point) * (b - zero point)).
+template <class A, class B, class Store>
+void multiply(const Call& call, const Product& product, std::array<size_t, 2> factors,
+              std::array<size_t, 2> zero_points, Store&& store) {
+  const TensorView &a = call.in(factors[0]), &b = call.in(factors[1]);
+  const size_t matrices = element_count(product.batch);
+  const size_t a_size = product.rows * product.depth, b_size = product.depth * product.columns;
+  std::vector<int32_t> sums(product.columns);
+  for (size_t matrix = 0; matrix < matrices; ++matrix) {
+    const A* left = a.as<A>().data() + matrix_index(a, product.batch, matrix) * a_size;
+    const B* right = b.as<B>().data() + matrix_index(b, product.batch, matrix) * b_size;
+    for (size_t row = 0; row < product.rows; ++row) {
+      const int32_t a_zero = parameter_at<A>(call, zero_points[0], row);
+      std::ranges::fill(sums, 0);
+      for (size_t k = 0; k < product.depth; ++k) {
+        const int32_t factor = left[row * product.depth + k] - a_zero;
+        for (size_t column = 0; column < product.columns; ++column) {
+          const int32_t b_zero = parameter_at<B>(call, zero_points[1], column);
+          const int32_t term = factor * (right[k * product.columns + column] - b_zero);
+          sums[column] = wrapping(sums[column], term, [](auto x, auto y) { return x + y; });
+        }
+      }
+      for (size_t column = 0; column < product.columns; ++column)
+        store((matrix * product.rows + row) * product.columns + column, sums[column]);
+    }
+  }
+}
+
+// Calls visit(A{}, B{}) for the types of two factors, INT8 or UINT8 each.
+template <class Visit>
+Status visit_bytes(DataType a, DataType b, Visit&& visit) {
+  const auto with_a = [&](auto left) -> Status {
+    return b == DataType::kInt8 ? visit(left, int8_t{}) : visit(left, uint8_t{});
+  };
+  return a == DataType::kInt8 ? with_a(int8_t{}) : with_a(uint8_t{});
+}
+
+Status shape_of_matmul_integer(Inference& node) {
+  if (!kBytes.contains(node.in(1).type)) return invalid_argument("a factor is not of bytes");
+  MILLRACE_ASSIGN_OR_RETURN(const Product product, product_of(node.in(0), node.in(1)));
+  MILLRACE_RETURN_IF_ERROR(check_zero_point(node, 2, 0, product.rows));
+  MILLRACE_RETURN_IF_ERROR(check_zero_point(node, 3, 1, product.columns));
+  node.set(0, DataType::kInt32, result_dims(product));
+  return {};
+}
+
+Status matmul_integer(const Call& call) {
+  MILLRACE_ASSIGN_OR_RETURN(const Product product, product_of(call.in(0), call.in(1)));
+  const auto y = call.out(0).as<int32_t>();
+  return visit_bytes(call.in(0).type, call.in(1).type, [&](auto a, auto b) -> Status {
+    multiply<decltype(a), decltype(b)>(call, product, {0, 1}, {2, 3},
+                                       [&](size_t i, int32_t sum) { y[i] = sum; });
+    return {};
+  });
+}
+
+constexpr size_t kA = 0, kAScale = 1, kAZero = 2, kB = 3, kBScale = 4, kBZero = 5, kYScale = 6,
+                 kYZero = 7;
+
+Status shape_of_qlinear_matmul(Inference& node) {
+  if (!kBytes.contains(node.in(kB).type) || !kBytes.contains(node.in(kYZero).type))
+    return invalid_argument("a factor or the result is not of bytes");
+  MILLRACE_ASSIGN_OR_RETURN(const Product product, product_of(node.in(kA), node.in(kB)));
+  MILLRACE_RETURN_IF_ERROR(check_zero_point(node, kAZero, kA, product.rows));
+  MILLRACE_RETURN_IF_ERROR(check_zero_point(node, kBZero, kB, product.columns));
+  const auto fits = [&](size_t index, size_t each) {
+    const TensorView& scale = node.in(index);
+    return scale.type == DataType::kFloat32 && (scale.elements() == 1 || scale.elements() == each);
+  };
+  if (!fits(kAScale, product.rows) || !fits(kBScale, product.columns) || !fits(kYScale, 1))
+    return unsupported("a scale that is not FLOAT32, or per row or column of several matrices");
+  if (node.in(kYZero).elements() != 1) return unsupported("several zero points of the result");
+  node.set(0, node.in(kYZero).type, result_dims(product));
+  return {};
+}
+
+template <class A, class B, class Y>
+void qlinear_matmul_of(const Call& call, const Product& product) {
+  const float y_scale = call.in(kYScale).as<float>()[0];
+  const Y zero = call.in(kYZero).as<Y>()[0];
+  const auto y = call.out(0).as<Y>();
+  multiply<A, B>(call, product, {kA, kB}, {kAZero, kBZero}, [&](size_t i, int32_t sum) {
+    const size_t row = i / product.columns % product.rows, column = i % product.columns;
+    const float scale =
+        parameter_at<float>(call, kAScale, row) * parameter_at<float>(call, kBScale, column);
+    y[i] = quantise(static_cast<float>(sum) * scale, y_scale, zero);
+  });
+}
+
+Status qlinear_matmul(const Call& call) {
+  MILLRACE_ASSIGN_OR_RETURN(const Product product, product_of(call.in(kA), call.in(kB)));
+  return visit_bytes(call.in(kA).type, call.in(kB).type, [&](auto a, auto b) -> Status {
+    if (call.out(0).type == DataType::kInt8)
+      qlinear_matmul_of<decltype(a), decltype(b), int8_t>(call, product);
+    else
+      qlinear_matmul_of<decltype(a), decltype(b), uint8_t>(call, product);
+    return {};
+  });
+}
+
+constexpr AttributeSpec kQuantize[] = {{"axis", AttributeKind::kInteger},
+                                       {"block_size", AttributeKind::kInteger},
+                                       {"saturate", AttributeKind::kInteger}};
+constexpr AttributeSpec kDequantize[] = {{"axis", AttributeKind::kInteger},
+                                         {"block_size", AttributeKind::kInteger}};
+
+constexpr OperatorSpec kOperators[] = {
+    {"DequantizeLinear",
+     10,
+     {2, 3},
+     {},
+     kQuantised,
+     shape_of_dequantize,
+     dequantize_linear,
+     kDequantize},
+    {"DynamicQuantizeLinear", 11, {}, {1, 3}, kFloats, shape_of_dynamic_quantize, dynamic_quantize},
+    {"MatMulInteger", 10, {2, 4}, {}, kBytes, shape_of_matmul_integer, matmul_integer},
+    {"QLinearMatMul", 10, {8, 8}, {}, kBytes, shape_of_qlinear_matmul, qlinear_matmul},
+    {"QuantizeLinear", 10, {2, 3}, {}, kFloats, shape_of_quantize, quantize_linear, kQuantize},
+};
+
+}  // namespace
+
+std::span<const OperatorSpec> quantize_operators() noexcept {
+  return kOperators;
+}
+
+}  // namespace millrace::fallback
