@@ -22,9 +22,11 @@ SHARED_TYPE_HEADERS = {"millrace/status.hpp", "millrace/execution.hpp", "millrac
 KERNEL_LIBRARIES = "public/millrace kernels"
 KERNEL_LIBRARY_HEADER = "millrace/pl_kernel.h"
 BASE = {"base", SHARED_TYPES}
-CORE = BASE | {"tensor", "memory", "model", "graph", "fallback", "queue", "device"}
-# The folders of the NRT face, from top to bottom: each may include those below it.
+# The folders of the queue and of the NRT face, from top to bottom: each may include those below it.
+QUEUE_FOLDERS = ["units", "lanes", "requests", "callbacks", "waiting"]
 NRT_FOLDERS = ["calls", "process", "recording", "requests", "trace", "objects", "terms"]
+QUEUE = {f"queue/{folder}" for folder in QUEUE_FOLDERS}
+CORE = BASE | {"tensor", "memory", "model", "graph", "fallback", "device"} | QUEUE
 MAY_INCLUDE = {
     "base": {SHARED_TYPES},
     "tensor": BASE,
@@ -33,8 +35,11 @@ MAY_INCLUDE = {
     "model": BASE,
     "graph": BASE | {"tensor", "model"},
     "fallback": BASE | {"tensor", "graph"},
-    "queue": BASE,
-    "device": BASE | {"tensor", "memory", "model", "graph", "queue"},
+    **{
+        f"queue/{folder}": BASE | {f"queue/{low}" for low in QUEUE_FOLDERS[i:]}
+        for i, folder in enumerate(QUEUE_FOLDERS)
+    },
+    "device": BASE | {"tensor", "memory", "model", "graph"} | QUEUE,
     "device/cpu": CORE,
     "runtime": CORE,
     "api": CORE | {"runtime", "public/millrace"},

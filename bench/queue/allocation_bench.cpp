@@ -21,7 +21,7 @@
 #include "bench/queue/native_job.h"
 #include "compiler/compiler.h"
 #include "device/registry.h"
-#include "queue/unit.h"
+#include "queue/units/unit.h"
 #include "runtime/session.h"
 
 namespace millrace::bench {

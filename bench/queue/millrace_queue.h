@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "queue/unit.h"
+#include "queue/units/unit.h"
 
 namespace millrace::bench {
 

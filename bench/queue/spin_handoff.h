@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "queue/spin.h"
+#include "queue/waiting/spin.h"
 
 namespace millrace::bench {
 

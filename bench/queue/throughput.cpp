@@ -9,7 +9,7 @@
 #include "bench/queue/benchmarks.h"
 #include "bench/queue/condvar_queue.h"
 #include "bench/queue/millrace_queue.h"
-#include "queue/spin.h"
+#include "queue/waiting/spin.h"
 
 namespace millrace::bench {
 namespace {

@@ -29,7 +29,7 @@
 
 #include "base/thread.h"
 #include "base/topology.h"
-#include "queue/shared_loop.h"
+#include "queue/lanes/shared_loop.h"
 #include "vision/preprocess/preprocess.h"
 
 namespace millrace::vision {

@@ -8,8 +8,8 @@
 #include "base/contained.h"
 #include "base/never_destroyed.h"
 #include "base/status.h"
-#include "queue/awaitable.h"
-#include "queue/wait_set.h"
+#include "queue/units/awaitable.h"
+#include "queue/units/wait_set.h"
 
 namespace millrace {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "device/device.h"
-#include "queue/unit.h"
+#include "queue/units/unit.h"
 
 namespace millrace::api {
 

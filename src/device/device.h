@@ -17,9 +17,9 @@
 #include "base/status.h"
 #include "graph/compiled_model.h"
 #include "millrace/tensor.hpp"
-#include "queue/acceptance_order.h"
-#include "queue/lanes.h"
-#include "queue/run_control.h"
+#include "queue/lanes/lanes.h"
+#include "queue/requests/acceptance_order.h"
+#include "queue/requests/run_control.h"
 
 namespace millrace::device {
 

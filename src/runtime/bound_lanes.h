@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "queue/lanes.h"
+#include "queue/lanes/lanes.h"
 
 namespace millrace::runtime {
 

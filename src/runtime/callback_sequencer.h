@@ -16,7 +16,7 @@
 
 #include "base/status.h"
 #include "millrace/execution.hpp"
-#include "queue/strand.h"
+#include "queue/callbacks/strand.h"
 #include "runtime/job.h"
 
 namespace millrace::runtime {

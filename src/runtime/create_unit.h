@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 #include "device/device.h"
-#include "queue/unit.h"
+#include "queue/units/unit.h"
 
 namespace millrace::runtime {
 

@@ -14,8 +14,8 @@
 #include "base/status.h"
 #include "device/device.h"
 #include "memory/buffer.h"
-#include "queue/lanes.h"
-#include "queue/request.h"
+#include "queue/lanes/lanes.h"
+#include "queue/requests/request.h"
 #include "runtime/boundary.h"
 #include "runtime/job.h"
 

@@ -10,7 +10,7 @@
 #include "memory/device_side.h"
 #include "memory/host_access.h"
 #include "millrace/execution.hpp"
-#include "queue/prepared_call.h"
+#include "queue/callbacks/prepared_call.h"
 #include "runtime/job_times.h"
 
 namespace millrace::runtime {

@@ -21,8 +21,8 @@
 #include <mutex>
 
 #include "base/status.h"
-#include "queue/request.h"
-#include "queue/spin.h"
+#include "queue/requests/request.h"
+#include "queue/waiting/spin.h"
 #include "runtime/callback_sequencer.h"
 #include "runtime/job.h"
 

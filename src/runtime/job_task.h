@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "queue/request.h"
+#include "queue/requests/request.h"
 #include "runtime/executor.h"
 #include "runtime/job.h"
 #include "runtime/job_sync.h"

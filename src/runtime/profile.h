@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "device/device.h"
-#include "queue/run_control.h"
+#include "queue/requests/run_control.h"
 
 namespace millrace::runtime {
 

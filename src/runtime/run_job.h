@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/status.h"
-#include "queue/run_control.h"
+#include "queue/requests/run_control.h"
 #include "runtime/executor.h"
 #include "runtime/job_sync.h"
 

@@ -11,8 +11,8 @@
 
 #include "base/forked_child.h"
 #include "base/hooks.h"
-#include "queue/room.h"
-#include "queue/unit.h"
+#include "queue/units/unit.h"
+#include "queue/waiting/room.h"
 #include "runtime/bound_lanes.h"
 #include "runtime/callback_sequencer.h"
 #include "runtime/create_unit.h"

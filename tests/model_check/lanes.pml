@@ -1,8 +1,8 @@
 /* How lanes sleep and are woken, for spin: see README.md.
  *
- * Inlines carry the names of the functions of queue/lanes.cpp, queue/sleepers.h and
- * queue/ready_list.h whose steps they are; every access to an atomic is a step of its own. A lane
- * spins here for as long as it likes: any number of looks, or one.
+ * Inlines carry the names of the functions of queue/lanes/lanes.cpp, sleepers.h and ready_list.h
+ * whose steps they are; every access to an atomic is a step of its own. A lane spins here for as
+ * long as it likes: any number of looks, or one.
  *
  * Without BORROWER a request of source 0 ends only after those of source 1 have, so both lanes must
  * be put to work. With it a third thread runs a request on a borrowed lane (source 2) that ends

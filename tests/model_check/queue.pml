@@ -1,10 +1,10 @@
 /* The ring and the wait list of an execution unit, for spin: see README.md.
  *
- * Processes are the threads at a unit; inlines carry the names of the functions of queue/ring.h,
- * queue/wait_list.h and queue/unit_*.cpp whose steps they are. Every access to an atomic is a step
- * of its own. Spin's memory is sequentially consistent, as are the accesses on which the protocols
- * rest (publish, complete_removed, complete, pass, look, is_completed, first_wanted_); what the others
- * publish is checked by the explorer.
+ * Processes are the threads at a unit; inlines carry the names of the functions of
+ * queue/requests/ring.h, queue/waiting/wait_list.h and queue/units/unit_*.cpp whose steps they are.
+ * Every access to an atomic is a step of its own. Spin's memory is sequentially consistent, as are
+ * the accesses on which the protocols rest (publish, complete_removed, complete, pass, look,
+ * is_completed, first_wanted_); what the others publish is checked by the explorer.
  *
  * Left out, because they only wait: the room of a full unit (a submitter here waits for a claim
  * that succeeds) and the sleep of lanes (lanes.pml).

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "queue/ring.h"
-#include "queue/wait_list.h"
+#include "queue/requests/ring.h"
+#include "queue/waiting/wait_list.h"
 #include "tests/model_check/explore/shim_sync.h"
 
 namespace millrace::model_check {
@@ -91,7 +91,7 @@ class LeavingWaiter final : public queue::WaitNode {
   bool gone_ = false;
 };
 
-// The protocol of queue/room.h, over the primitives of an exploration.
+// The protocol of queue/waiting/room.h, over the primitives of an exploration.
 template <class Sync>
 class SmallRoom {
  public:

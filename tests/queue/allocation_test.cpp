@@ -1,7 +1,7 @@
 // Steady state allocates nothing: a program of its own, because it counts every operator new.
 #include <gtest/gtest.h>
 
-#include "queue/unit.h"
+#include "queue/units/unit.h"
 #include "tests/queue/function_task.h"
 #include "tests/support/counting_new.h"
 #include "tests/support/gate.h"

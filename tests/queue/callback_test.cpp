@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/log.h"
-#include "queue/strand.h"
-#include "queue/unit.h"
+#include "queue/callbacks/strand.h"
+#include "queue/units/unit.h"
 #include "tests/queue/function_task.h"
 #include "tests/support/gate.h"
 

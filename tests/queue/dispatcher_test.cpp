@@ -1,4 +1,4 @@
-#include "queue/dispatcher.h"
+#include "queue/callbacks/dispatcher.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "queue/monitor.h"
-#include "queue/strand.h"
+#include "queue/callbacks/strand.h"
+#include "queue/waiting/monitor.h"
 #include "tests/support/gate.h"
 #include "tests/support/library_threads.h"
 #include "tests/support/log_capture.h"

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "queue/unit.h"
+#include "queue/units/unit.h"
 
 namespace millrace::queue {
 

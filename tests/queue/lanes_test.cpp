@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "queue/dispatcher.h"
-#include "queue/unit.h"
+#include "queue/callbacks/dispatcher.h"
+#include "queue/units/unit.h"
 #include "tests/queue/function_task.h"
 #include "tests/support/gate.h"
 

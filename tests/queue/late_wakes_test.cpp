@@ -1,4 +1,4 @@
-#include "queue/late_wakes.h"
+#include "queue/waiting/late_wakes.h"
 
 #include <gtest/gtest.h>
 

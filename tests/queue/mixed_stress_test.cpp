@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "queue/unit.h"
+#include "queue/units/unit.h"
 #include "tests/queue/function_task.h"
 #include "tests/support/gate.h"
 

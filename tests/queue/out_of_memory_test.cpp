@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "queue/result_table.h"
-#include "queue/unit.h"
+#include "queue/requests/result_table.h"
+#include "queue/units/unit.h"
 #include "tests/queue/function_task.h"
 #include "tests/support/counting_new.h"
 #include "tests/support/gate.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/topology.h"
-#include "queue/unit.h"
+#include "queue/units/unit.h"
 #include "tests/queue/function_task.h"
 #include "tests/support/gate.h"
 #include "tests/support/log_capture.h"

@@ -1,4 +1,4 @@
-#include "queue/result_table.h"
+#include "queue/requests/result_table.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "queue/unit.h"
+#include "queue/units/unit.h"
 #include "tests/api/event_fd.h"
 #include "tests/queue/function_task.h"
 #include "tests/queue/sleeping_thread.h"

@@ -1,5 +1,5 @@
 // Observers of a running request: every one of them is called, that of the outermost scope first.
-#include "queue/run_control.h"
+#include "queue/requests/run_control.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

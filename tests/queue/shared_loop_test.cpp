@@ -1,6 +1,6 @@
 // SharedLoop: every iteration runs once, lanes take part, and the caller never waits for a busy
 // one.
-#include "queue/shared_loop.h"
+#include "queue/lanes/shared_loop.h"
 
 #include <gmock/gmock.h>
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "queue/unit.h"
+#include "queue/units/unit.h"
 #include "tests/queue/function_task.h"
 
 namespace millrace::queue {

@@ -1,11 +1,11 @@
 // The ids of units: what happens when a process has used them all.
-#include "queue/unit_ids.h"
+#include "queue/units/unit_ids.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "queue/unit.h"
+#include "queue/units/unit.h"
 #include "tests/queue/function_task.h"
 
 namespace millrace::queue {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "queue/unit.h"
+#include "queue/units/unit.h"
 #include "tests/queue/function_task.h"
 #include "tests/queue/sleeping_thread.h"
 #include "tests/support/gate.h"

@@ -2,7 +2,7 @@
 // pass it to a task.
 #pragma once
 
-#include "queue/run_control.h"
+#include "queue/requests/run_control.h"
 
 namespace millrace::test {
 

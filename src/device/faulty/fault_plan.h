@@ -33,8 +33,8 @@
 #include <utility>
 
 #include "base/status.h"
-#include "queue/acceptance_order.h"
-#include "queue/run_control.h"
+#include "queue/requests/acceptance_order.h"
+#include "queue/requests/run_control.h"
 
 namespace millrace::device {
 

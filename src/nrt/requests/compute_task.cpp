@@ -9,7 +9,7 @@
 #include "memory/heap_block.h"
 #include "nrt/requests/nan_check.h"
 #include "nrt/trace/execution_scope.h"
-#include "queue/monitor.h"
+#include "queue/waiting/monitor.h"
 #include "runtime/run_job.h"
 
 namespace millrace::nrt {

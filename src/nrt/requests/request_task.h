@@ -11,7 +11,7 @@
 #include "nrt/requests/releases.h"
 #include "nrt/terms/unit_address.h"
 #include "nrt/trace/tap.h"
-#include "queue/request.h"
+#include "queue/requests/request.h"
 
 namespace millrace::nrt {
 

@@ -11,7 +11,7 @@
 #include "base/unique_fd.h"
 #include "nrt/requests/releases.h"
 #include "nrt/terms/unit_address.h"
-#include "queue/unit.h"
+#include "queue/units/unit.h"
 
 namespace millrace::nrt {
 

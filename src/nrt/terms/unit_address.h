@@ -5,7 +5,7 @@
 #include <string>
 
 #include "nrt/nrt_async.h"
-#include "queue/ids.h"
+#include "queue/requests/ids.h"
 
 namespace millrace::nrt {
 

@@ -7,7 +7,7 @@
 
 #include "nrt/objects/model.h"
 #include "nrt/trace/run_scope.h"
-#include "queue/run_control.h"
+#include "queue/requests/run_control.h"
 
 namespace millrace::nrt::trace {
 

@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "device/device.h"
-#include "queue/shared_loop.h"
+#include "queue/lanes/shared_loop.h"
 #include "vision/preprocess/preprocess.h"
 
 namespace millrace::vartx {

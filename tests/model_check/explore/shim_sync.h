@@ -1,7 +1,7 @@
-// ShimSync: primitives with the interface of queue/sync.h whose every operation is a point of the
-// Scheduler. Only one thread runs at a time and no value is ever old: what is explored is every
-// order of operations, not what a weak memory model adds to them. Instead the orders that the code
-// asks for are followed as happens-before, and Watched memory that is accessed without it is a
+// ShimSync: primitives with the interface of queue/waiting/sync.h whose every operation is a point
+// of the Scheduler. Only one thread runs at a time and no value is ever old: what is explored is
+// every order of operations, not what a weak memory model adds to them. Instead the orders that the
+// code asks for are followed as happens-before, and Watched memory that is accessed without it is a
 // failure.
 #pragma once
 

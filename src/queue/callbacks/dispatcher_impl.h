@@ -1,0 +1,121 @@
+// The inside of Dispatcher: its threads, and the strands that are ready.
+//
+//   dispatcher.cpp          how calls are accepted, and how their ends are waited for
+//   dispatcher_threads.cpp  how they run, and on how many threads
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "queue/callbacks/dispatcher.h"
+#include "queue/callbacks/strand.h"
+#include "queue/waiting/monitor.h"
+
+namespace millrace::queue {
+
+struct Strand::State {
+  explicit State(std::string strand_name) : name(std::move(strand_name)) {}
+
+  const std::string name;
+  std::atomic<bool> started{false};
+  // The rest under the dispatcher's mutex.
+  CallQueue calls;
+  uint64_t posted = 0;
+  uint64_t done = 0;
+  std::condition_variable finished;  // done changed
+  bool scheduled = false;            // ready or running
+  std::thread::id runs_on;           // while a call runs
+  const State* waits_for = nullptr;  // the strand for which its running call waits
+  State* next = nullptr;             // in the list of those that are ready
+  std::shared_ptr<State> self;       // while it is in that list
+};
+
+class Dispatcher::Impl final : public Watched, public std::enable_shared_from_this<Impl> {
+ public:
+  using Lock = std::unique_lock<std::mutex>;
+  using StrandPointer = std::shared_ptr<Strand::State>;
+
+  explicit Impl(std::chrono::nanoseconds patience) : patience_(patience) {}
+  // Of threads that were started after stop(), for calls that were left.
+  ~Impl() override {
+    for (Slot& slot : slots_)
+      if (slot.thread.joinable()) slot.thread.detach();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  Status start(Strand::State& strand) noexcept;
+  void forget(Strand::State& strand) noexcept;
+  void post(const StrandPointer& strand, PreparedCall call) noexcept;
+  void drain(Strand::State& strand);
+  // Whether the calling thread runs a call of that strand.
+  static bool runs_here(const Strand::State& strand) noexcept { return running_ == &strand; }
+  // Ends the threads, as ~Dispatcher says.
+  void stop();
+
+  void on_time() noexcept override;
+
+ private:
+  class Service;
+  class Turn;
+  struct Slot {
+    std::thread thread;
+    const Strand::State* strand = nullptr;  // that it runs
+    bool in_use = false;
+  };
+
+  void serve(size_t slot);
+  void run_next(Slot& slot, Lock& lock);
+  static void run_contained(const PreparedCall& call);
+  void schedule(StrandPointer strand) noexcept;
+  StrandPointer take_ready() noexcept;
+  std::shared_ptr<Monitor> begin_watch() noexcept;
+  void ask(Monitor& monitor) noexcept;
+  Status start_thread_locked() noexcept;
+  static void log_refusal(const Status& started) noexcept;
+  bool is_busy() const noexcept;
+  bool must_go_on_waiting(const Strand::State& strand, bool& logged, Lock& lock);
+  void end_threads(Lock& lock);
+  std::string names_of_busy_strands() const noexcept;
+  void log_held_up(const std::string& names, const Status& started) const noexcept;
+  bool on_this_thread() const noexcept { return serving_ == this; }
+  static bool would_wait_for_itself(const Strand::State& strand) noexcept;
+
+  // The dispatcher to which this thread belongs.
+  static inline constinit thread_local const Impl* serving_ = nullptr;
+  // The strand of which this thread runs a call.
+  static inline constinit thread_local Strand::State* running_ = nullptr;
+
+  static double seconds(std::chrono::nanoseconds time) noexcept {
+    return std::chrono::duration<double>(time).count();
+  }
+
+  const std::chrono::nanoseconds patience_;
+  std::mutex mutex_;
+  std::condition_variable work_;   // a strand is ready, or stopping_ changed
+  std::condition_variable ended_;  // threads_ changed
+  std::shared_ptr<Monitor> monitor_ = Monitor::instance();  // null once stopped
+  std::array<Slot, kMaxThreads> slots_;
+  // Read without the lock by start(); the rest is under it.
+  std::atomic<size_t> threads_{0};
+  size_t idle_ = 0;  // threads
+  bool stopping_ = false;
+  size_t strands_ = 0;  // that were started
+  Strand::State* first_ready_ = nullptr;
+  Strand::State* last_ready_ = nullptr;
+  uint64_t taken_ = 0;       // strands, from that list
+  uint64_t seen_taken_ = 0;  // by the last look of the monitor
+  bool may_watch_ = false;   // the monitor was started
+  bool watching_ = false;
+};
+
+}  // namespace millrace::queue

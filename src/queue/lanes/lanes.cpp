@@ -1,0 +1,338 @@
+#include "queue/lanes/lanes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+
+#include "base/cancellation.h"
+#include "base/float_environment.h"
+#include "base/forked_child.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "base/topology.h"
+#include "queue/lanes/lanes_impl.h"
+
+namespace millrace::queue {
+
+Lanes::Lanes(LanesOptions options) : impl_(std::make_shared<Impl>(options)) {
+  if (options.lazy) return;
+  if (const Status started = impl_->start(); !started.ok())
+    log(LogLevel::kError, "queue", started.message());
+}
+
+Lanes::~Lanes() {
+  if (is_forked_child()) {
+    never_destroy(impl_);
+    return;
+  }
+  const CancellationOff whole;
+  impl_->stop();
+}
+
+Status Lanes::fill_up() {
+  return impl_->fill_up();
+}
+
+uint32_t Lanes::count() const noexcept {
+  return impl_->count();
+}
+
+uint32_t Lanes::id_limit() const noexcept {
+  return impl_->id_limit();
+}
+
+uint32_t Lanes::quarantined() const noexcept {
+  return impl_->quarantined();
+}
+
+Lanes::Impl::Impl(const LanesOptions& options)
+    : wanted_(options.count),
+      core_(options.core),
+      thread_name_(options.thread_name),
+      live_(options.count),
+      sleepers_(options.count + kMaxQuarantined) {
+  topology();  // which the lanes ask, and have no caller to tell when there is no memory for it
+  for (uint32_t lane = 0; lane < id_limit(); ++lane) slots_.emplace_back(options.spin);
+}
+
+Lanes::Impl::~Impl() = default;
+
+Status Lanes::Impl::start() {
+  if (started_.load(std::memory_order_acquire)) return {};
+  const std::lock_guard lock(threads_mutex_);
+  if (started_.load(std::memory_order_relaxed)) return {};
+  live_.store(0, std::memory_order_seq_cst);
+  start_missing_locked();
+  if (count() == 0 && wanted_ != 0)
+    return {StatusCode::kResourceExhausted, "the system refused every thread for the lanes"};
+  started_.store(true, std::memory_order_release);
+  return {};
+}
+
+Status Lanes::Impl::fill_up() {
+  MILLRACE_RETURN_IF_ERROR(start());
+  if (count() < wanted_) {
+    const std::lock_guard lock(threads_mutex_);
+    start_missing_locked();
+  }
+  if (count() != 0) return {};
+  return {StatusCode::kNoLane,
+          "no lane is left to run on: every one was given up because its request hung, and no "
+          "thread could be started instead"};
+}
+
+// Requirement: threads_mutex_ is held.
+void Lanes::Impl::start_missing_locked() {
+  const uint32_t before = count();
+  while (!stopping_ && count() < wanted_ && start_lane_locked())
+    live_.fetch_add(1, std::memory_order_seq_cst);
+  if (count() < wanted_ && count() != before)
+    log_format(LogLevel::kError, "queue", "only {} of {} lanes could be started", count(), wanted_);
+}
+
+// On a lane that is about to sleep.
+void Lanes::Impl::start_missing_when_idle() {
+  constexpr std::chrono::seconds kEvery{1};
+  if (count() >= wanted_) [[likely]]
+    return;
+  const std::lock_guard lock(threads_mutex_);
+  const Deadline now = std::chrono::steady_clock::now();
+  if (now < try_again_at_) return;
+  try_again_at_ = now + kEvery;
+  start_missing_locked();
+}
+
+// Starts a thread with the first id that is free. Requirement: threads_mutex_ is held.
+bool Lanes::Impl::start_lane_locked() {
+  const auto slot = std::ranges::find(slots_, false, &Slot::in_use);
+  if (slot == slots_.end()) return false;
+  const auto lane = static_cast<LaneId>(slot - slots_.begin());
+  spin_budget::take();
+  sleepers_.begin_search();
+  Status refused;
+  try {
+    // The thread keeps this object: a thread that hangs may outlive the lanes.
+    Result<std::thread> thread =
+        start_thread(thread_name_, [self = shared_from_this(), lane] { self->run_lane(lane); });
+    if (thread.ok()) {
+      slot->thread = *std::move(thread);
+      slot->in_use = true;
+      return true;
+    }
+    refused = thread.status();
+  } catch (const std::bad_alloc&) {
+    // Without memory there is no thread either.
+  }
+  sleepers_.end_search();
+  // Who added work in the meantime took this lane for one that searches.
+  if (!ready_.empty()) sleepers_.wake_one();
+  spin_budget::give();
+  if (!refused.ok()) log(LogLevel::kError, "queue", refused.message());
+  return false;
+}
+
+void Lanes::Impl::stop() {
+  {
+    const std::lock_guard lock(threads_mutex_);
+    stopping_ = true;  // from here on no thread is started
+  }
+  sleepers_.stop();
+  for (Slot& slot : slots_) {
+    std::thread serving;
+    {
+      const std::lock_guard lock(threads_mutex_);
+      serving.swap(slot.thread);
+    }
+    if (serving.joinable()) serving.join();
+  }
+}
+
+uint32_t Lanes::Impl::quarantined() {
+  const std::lock_guard lock(threads_mutex_);
+  return quarantined_;
+}
+
+void Lanes::Impl::schedule(Source& source) noexcept {
+  // Reads the state after the request was stored; see let_go for the other side.
+  if (!source.try_move(Source::State::kIdle, Source::State::kScheduled)) return;
+  continue_elsewhere(source);
+}
+
+// Puts an owned source into the ready list.
+void Lanes::Impl::continue_elsewhere(Source& source) noexcept {
+  ready_.push(source);
+  notify_closer(source);
+  sleepers_.wake_one();
+  // The source was pushed before `live_` is read; replace() stores `live_` and then looks at the
+  // list. So at least one of the two threads fails what no lane will run.
+  if (count() == 0) fail_ready();
+}
+
+void Lanes::Impl::run_lane(LaneId lane) {
+  if (core_)
+    if (const Status pinned = pin_this_thread(*core_); !pinned.ok())
+      log(LogLevel::kWarning, "queue", pinned.message());
+  const DefaultFloatEnvironment floats;
+  std::shared_ptr<Source> held;
+  while (find_work(lane, held)) {
+    do {
+      if (!held->run_one(lane)) return come_back(lane);
+    } while (continue_with_oldest(held));
+  }
+  spin_budget::give();
+}
+
+// After a request: goes on with the held source if no other source has work, which needs no lock.
+// False when the held source has no more work; it stays held, since more may follow soon.
+bool Lanes::Impl::continue_with_oldest(std::shared_ptr<Source>& held) {
+  if (!held->has_work()) {
+    sleepers_.begin_search();
+    return false;
+  }
+  if (ready_.empty()) return true;
+  std::shared_ptr<Source> oldest = ready_.exchange(*held);
+  notify_closer(*held);
+  sleepers_.wake_one();
+  held = std::move(oldest);
+  return true;
+}
+
+bool Lanes::Impl::find_work(LaneId lane, std::shared_ptr<Source>& held) {
+  AdaptiveSpin& spin = slots_[lane].spin;
+  for (;;) {
+    if (spin.until([&] { return poll(held); })) break;
+    if (held && !let_go(*held)) break;
+    held.reset();
+    start_missing_when_idle();
+    if (!sleepers_.park(lane, [this] { return !ready_.empty(); })) return false;
+  }
+  sleepers_.end_search();
+  if (!ready_.empty()) sleepers_.wake_one();
+  return true;
+}
+
+// Looks once for work, in the held source and in the ready list. True: `held` is what to run.
+//
+// The source that ran last stays held while its lane searches, so that a thread that submits to it
+// touches nothing but the ring. The lane lets go of it as soon as another source has work.
+bool Lanes::Impl::poll(std::shared_ptr<Source>& held) {
+  if (held && held->has_work()) {
+    if (!ready_.empty()) {
+      std::shared_ptr<Source> oldest = ready_.exchange(*held);
+      notify_closer(*held);
+      held = std::move(oldest);
+    }
+    return true;
+  }
+  // Read once: a source still held below must not be overwritten by one that came meanwhile.
+  const bool others_ready = !ready_.empty();
+  if (held && (held->closing() || others_ready)) {
+    if (!let_go(*held)) return true;
+    held.reset();
+  }
+  if (!others_ready) return false;
+  held = ready_.pop();
+  return held != nullptr;
+}
+
+// Ends the ownership of a source that seems to have no work. False when work came in between and
+// this thread owns the source again.
+//
+// A submitter stores the request and then reads the state (schedule); this function stores the
+// state and then reads the request. All four accesses are sequentially consistent, so either the
+// submitter sees the source idle and schedules it, or its request is seen here. The same holds for
+// `closing_` and the state in reclaim().
+bool Lanes::Impl::let_go(Source& source) noexcept {
+  source.state_.store(Source::State::kIdle, std::memory_order_seq_cst);
+  if (source.has_work() && source.try_move(Source::State::kIdle, Source::State::kScheduled))
+    return false;
+  notify_closer(source);
+  return true;
+}
+
+std::optional<LaneId> Lanes::Impl::borrow(Source& source) noexcept {
+  if (core_) return std::nullopt;
+  if (!source.try_move(Source::State::kIdle, Source::State::kScheduled)) return std::nullopt;
+  const std::optional<LaneId> lane = sleepers_.borrow();
+  if (!lane) resume(source);
+  return lane;
+}
+
+void Lanes::Impl::give_back(Source& source, LaneId lane) noexcept {
+  resume(source);
+  sleepers_.give_back(lane, [this] { return !ready_.empty(); });
+}
+
+void Lanes::Impl::give_back_late(LaneId lane) noexcept {
+  {
+    const std::lock_guard lock(threads_mutex_);
+    --quarantined_;
+    // Its place may have been filled meanwhile.
+    slots_[lane].retired |= count() >= wanted_;
+    if (slots_[lane].retired) return;
+    live_.fetch_add(1, std::memory_order_seq_cst);
+  }
+  sleepers_.give_back(lane, [this] { return !ready_.empty(); });
+}
+
+void Lanes::Impl::resume(Source& source) noexcept {
+  if (!let_go(source)) continue_elsewhere(source);
+}
+
+bool Lanes::Impl::own(Source& source) {
+  return source.try_move(Source::State::kIdle, Source::State::kScheduled) || ready_.remove(source);
+}
+
+bool Lanes::Impl::replace(LaneId lane, bool borrowed) {
+  bool replaced = false;
+  {
+    const std::lock_guard lock(threads_mutex_);
+    if (!borrowed) {
+      std::thread& hung = slots_[lane].thread;
+      if (hung.joinable()) hung.detach();
+      spin_budget::give();
+    }
+    replaced = quarantined_ < kMaxQuarantined && !stopping_ && start_lane_locked();
+    slots_[lane].retired = borrowed && replaced;
+    ++quarantined_;
+    if (!replaced) live_.fetch_sub(1, std::memory_order_seq_cst);
+  }
+  if (count() == 0) fail_ready();
+  return replaced;
+}
+
+// A thread that was set aside has returned from its request: it ends, and its id is free again.
+void Lanes::Impl::come_back(LaneId lane) {
+  const std::lock_guard lock(threads_mutex_);
+  slots_[lane].in_use = false;
+  --quarantined_;
+  start_missing_locked();
+}
+
+// Without lanes, the thread that adds work makes it fail.
+void Lanes::Impl::fail_ready() noexcept {
+  while (const std::shared_ptr<Source> source = ready_.pop()) {
+    while (source->has_work()) source->run_one(kNoLane);
+    if (!let_go(*source)) ready_.push(*source);
+  }
+}
+
+bool Lanes::Impl::reclaim(Source& source, Deadline deadline) {
+  source.closing_.store(true, std::memory_order_seq_cst);
+  std::unique_lock lock(reclaim_mutex_);
+  return reclaimable_.wait_until(lock, deadline, [&] {
+    if (!own(source)) return false;
+    source.state_.store(Source::State::kClosed, std::memory_order_seq_cst);
+    return true;
+  });
+}
+
+// Called after the source was left idle or put into the ready list.
+void Lanes::Impl::notify_closer(const Source& source) noexcept {
+  if (!source.closing()) return;
+  const std::lock_guard lock(reclaim_mutex_);
+  reclaimable_.notify_all();
+}
+
+}  // namespace millrace::queue

@@ -1,0 +1,78 @@
+#include "queue/lanes/ready_list.h"
+
+#include <algorithm>
+
+namespace millrace::queue {
+
+void ReadyList::attach() {
+  const std::lock_guard lock(mutex_);
+  heap_.reserve(attached_ + 1);
+  ++attached_;
+}
+
+void ReadyList::detach() {
+  const std::lock_guard lock(mutex_);
+  --attached_;
+}
+
+void ReadyList::push(Source& source) noexcept {
+  size_.fetch_add(1, std::memory_order_seq_cst);
+  Source* first = inbox_.load(std::memory_order_relaxed);
+  do {
+    source.next_in_inbox_ = first;
+    // Release: pairs with the acquire exchange in drain_inbox_locked. Sources leave the inbox only
+    // all at once, so a pointer that came back (ABA) does no harm.
+  } while (!inbox_.compare_exchange_weak(first, &source, std::memory_order_release,
+                                         std::memory_order_relaxed));
+}
+
+std::shared_ptr<Source> ReadyList::pop() {
+  const std::lock_guard lock(mutex_);
+  return pop_locked();
+}
+
+std::shared_ptr<Source> ReadyList::exchange(Source& source) {
+  const std::lock_guard lock(mutex_);
+  size_.fetch_add(1, std::memory_order_seq_cst);
+  add_locked(source);
+  return pop_locked();
+}
+
+bool ReadyList::remove(Source& source) {
+  const std::lock_guard lock(mutex_);
+  drain_inbox_locked();
+  const auto found = std::find_if(heap_.begin(), heap_.end(),
+                                  [&](const Entry& entry) { return entry.source == &source; });
+  if (found == heap_.end()) return false;
+  heap_.erase(found);
+  std::make_heap(heap_.begin(), heap_.end(), later);
+  size_.fetch_sub(1, std::memory_order_seq_cst);
+  return true;
+}
+
+void ReadyList::add_locked(Source& source) {
+  heap_.push_back({source.ticket(), &source});
+  std::push_heap(heap_.begin(), heap_.end(), later);
+}
+
+void ReadyList::drain_inbox_locked() {
+  if (inbox_.load(std::memory_order_relaxed) == nullptr) return;
+  Source* source = inbox_.exchange(nullptr, std::memory_order_acquire);
+  while (source != nullptr) {
+    Source* next = source->next_in_inbox_;
+    add_locked(*source);
+    source = next;
+  }
+}
+
+std::shared_ptr<Source> ReadyList::pop_locked() {
+  drain_inbox_locked();
+  if (heap_.empty()) return nullptr;
+  std::pop_heap(heap_.begin(), heap_.end(), later);
+  Source* source = heap_.back().source;
+  heap_.pop_back();
+  size_.fetch_sub(1, std::memory_order_seq_cst);
+  return source->shared_from_this();
+}
+
+}  // namespace millrace::queue

@@ -1,0 +1,40 @@
+#include "queue/lanes/sleepers.h"
+
+#include <bit>
+
+#include "queue/waiting/spin.h"
+
+namespace millrace::queue {
+
+void Sleepers::wake_one() noexcept {
+  if (searching_.load(std::memory_order_seq_cst) != 0) return;
+  const std::optional<LaneId> lane = take_parked();
+  if (!lane) return;
+  searching_.fetch_add(1, std::memory_order_seq_cst);
+  parkers_[*lane].unpark();
+}
+
+std::optional<LaneId> Sleepers::take_parked() noexcept {
+  for (size_t word = 0; word < parked_.size(); ++word) {
+    uint64_t bits = parked_[word].load(std::memory_order_seq_cst);
+    while (bits != 0) {
+      const auto lane = static_cast<LaneId>(word * 64 + std::countr_zero(bits));
+      if (clear_parked(lane)) return lane;
+      bits = parked_[word].load(std::memory_order_seq_cst);
+    }
+  }
+  return std::nullopt;
+}
+
+void Sleepers::sleep(LaneId lane) noexcept {
+  spin_budget::give();
+  parkers_[lane].park();
+  spin_budget::take();
+}
+
+void Sleepers::stop() noexcept {
+  stopped_.store(true, std::memory_order_seq_cst);
+  for (LaneId lane = 0; lane < id_limit_; ++lane) parkers_[lane].unpark();
+}
+
+}  // namespace millrace::queue

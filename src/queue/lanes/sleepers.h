@@ -1,0 +1,99 @@
+// Which lanes look for work, which sleep, and which are borrowed; who wakes whom.
+//
+//   running --no work left--> searching --nothing found--> parked --borrow()--> borrowed
+//      ^                        |  ^                         |  ^                  |
+//      +------found work--------+  +------------woken--------+  +---give_back()----+
+//
+// Invariant: while a source is ready and a lane is parked, at least one lane is searching; a lane
+// counts as searching from the moment at which another thread decides to wake it. Four steps keep
+// the invariant: the thread that adds to the ready list calls wake_one; a lane that stops searching
+// because it found work calls wake_one when more work is left; a lane looks at the list once more
+// before it sleeps; and so does the thread that gives a borrowed lane back.
+//
+// `searching_`, the parked bits and the size of the ready list are accessed with sequential
+// consistency throughout. A thread that adds work writes the size and then reads `searching_` and
+// the bits; a lane writes its bit and `searching_` and then reads the size. In the single order of
+// all these accesses, at least one of the two threads sees what the other has written.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "queue/requests/request.h"
+#include "queue/waiting/parker.h"
+
+namespace millrace::queue {
+
+class Sleepers {
+ public:
+  // For lanes with ids 0 to id_limit - 1.
+  explicit Sleepers(uint32_t id_limit)
+      : parked_((id_limit + 63) / 64),
+        parkers_(std::make_unique<Parker[]>(id_limit)),
+        id_limit_(id_limit) {}
+
+  void begin_search() noexcept { searching_.fetch_add(1, std::memory_order_seq_cst); }
+  void end_search() noexcept { searching_.fetch_sub(1, std::memory_order_seq_cst); }
+
+  // Wakes a parked lane if there is one and no lane is searching. Call after adding work. A system
+  // call only when a lane is really woken.
+  void wake_one() noexcept;
+
+  // Called by a searching lane. Sleeps until woken unless `has_work` says that there is work after
+  // all. The lane is searching again when this returns; false once stop() was called.
+  template <class HasWork>
+  bool park(LaneId lane, HasWork&& has_work) {
+    // The lane is parked before it stops searching, so that a thread that adds work sees it in at
+    // least one of the two states.
+    set_parked(lane);
+    searching_.fetch_sub(1, std::memory_order_seq_cst);
+    if (has_work() || stopped()) {
+      if (clear_parked(lane)) {
+        searching_.fetch_add(1, std::memory_order_seq_cst);
+        return !stopped();
+      }
+      // Another thread has woken this lane, or borrowed it. In case it is borrowed, another lane
+      // has to run the work that was seen.
+      wake_one();
+    }
+    sleep(lane);
+    return !stopped();
+  }
+
+  // Takes the id of a parked lane, for a thread that will run a request instead of that lane, which
+  // goes on sleeping. Nothing when no lane is parked.
+  std::optional<LaneId> borrow() noexcept { return take_parked(); }
+  // Gives the lane back. `has_work` as in park.
+  template <class HasWork>
+  void give_back(LaneId lane, HasWork&& has_work) noexcept {
+    set_parked(lane);
+    if (has_work()) wake_one();
+  }
+
+  // Wakes every lane for good.
+  void stop() noexcept;
+
+ private:
+  bool stopped() const noexcept { return stopped_.load(std::memory_order_seq_cst); }
+  void set_parked(LaneId lane) noexcept {
+    parked_[lane / 64].fetch_or(bit(lane), std::memory_order_seq_cst);
+  }
+  // True: the lane was parked. False: another thread has woken or borrowed it.
+  bool clear_parked(LaneId lane) noexcept {
+    return (parked_[lane / 64].fetch_and(~bit(lane), std::memory_order_seq_cst) & bit(lane)) != 0;
+  }
+  std::optional<LaneId> take_parked() noexcept;
+  void sleep(LaneId lane) noexcept;
+  static uint64_t bit(LaneId lane) noexcept { return uint64_t{1} << (lane % 64); }
+
+  alignas(64) std::atomic<uint32_t> searching_{0};
+  std::atomic<bool> stopped_{false};
+  std::vector<std::atomic<uint64_t>> parked_;  // one bit per lane
+  const std::unique_ptr<Parker[]> parkers_;    // by lane
+  const uint32_t id_limit_;
+};
+
+}  // namespace millrace::queue

@@ -1,0 +1,306 @@
+// How a request ends: it runs and completes, or is removed; and how the unit ends.
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "base/cancellation.h"
+#include "base/hooks.h"
+#include "queue/units/unit_impl.h"
+
+namespace millrace::queue {
+
+using Look = Ring<Request>::Look;
+
+namespace {
+
+// How long a close waits for a request without progress, unless the options say it.
+constexpr std::chrono::seconds kClosePatience{10};
+// How long it waits at all before it logs what it waits for.
+constexpr std::chrono::seconds kLongClose{1};
+
+}  // namespace
+
+uint64_t Unit::Impl::ticket() const noexcept {
+  const uint64_t head = ring_.head();
+  return ring_.look(head) == Look::kReady ? ring_.request(head).ticket.get() : 0;
+}
+
+bool Unit::Impl::run_one(LaneId lane) noexcept {
+  if (closed_.load(std::memory_order_seq_cst)) return true;  // close() cancels what is left
+  const uint64_t counter = take_head();
+  return counter == 0 || run_taken(counter, lane);
+}
+
+// Runs the head, which is the caller's.
+bool Unit::Impl::run_taken(uint64_t counter, LaneId lane) noexcept {
+  Running& running = *running_;
+  const Request& waiting = ring_.request(counter);
+  running.control.begin(sequence(counter), lane, deadline_of(waiting), waiting.task->number());
+  ring_.start(counter, running.request);
+  cell_vacated(counter);
+  Status status = refusal(running.request, lane);
+  std::chrono::nanoseconds taken{0};
+  if (status.ok()) {
+    emit(HookPoint::kStarted, sequence(counter), lane);
+    status = run_timed(running, taken);
+  }
+  if (!ring_.finish(counter)) {
+    abandon(&running);
+    return false;
+  }
+  // A closing thread may be describing the request in its log line; see log_close_waits.
+  if (closed_.load(std::memory_order_seq_cst)) {
+    const std::lock_guard not_described(watch_mutex_);
+  }
+  note_run(taken);
+  if (status.code() == StatusCode::kDeviceFailed || status.code() == StatusCode::kHung)
+    after_device_failure(status);
+  complete(counter, running.request, std::move(status));
+  return true;
+}
+
+// The next request to run, which is the caller's then; 0 when there is none. Passes those that were
+// removed.
+uint64_t Unit::Impl::take_head() noexcept {
+  bool passed = false;
+  uint64_t head = ring_.head();
+  for (;; head = ring_.head()) {
+    const Look look = ring_.look(head);
+    if (look == Look::kPassed) {
+      pass_head();
+      passed = true;
+    } else if (look == Look::kNothing) {
+      head = 0;
+      break;
+    } else if (ring_.take(head)) {
+      break;
+    }
+  }
+  if (passed) notify(ring_.completed(), ring_.completed());
+  return head;
+}
+
+// Why the request, which has its turn, is not run; OK when it is.
+Status Unit::Impl::refusal(const Request& request, LaneId lane) {
+  if (lane == kNoLane)
+    degrade({StatusCode::kUnitDegraded,
+             "every lane of the device was given up because its request hung"});
+  if (state() == UnitState::kDegraded) return failure();
+  const Deadline deadline = deadline_of(request);
+  if (deadline != kNoDeadline && std::chrono::steady_clock::now() >= deadline)
+    return removed_status(StopCause::kDeadline);
+  return {};
+}
+
+// Measures the time only where the policy needs it.
+Status Unit::Impl::run_timed(Running& running, std::chrono::nanoseconds& taken) noexcept {
+  if (options_.when_full != WhenFull::kShedByDeadline)
+    return running.request.task->run(running.control);
+  const auto begin = std::chrono::steady_clock::now();
+  Status status = running.request.task->run(running.control);
+  taken = std::chrono::steady_clock::now() - begin;
+  return status;
+}
+
+void Unit::Impl::note_run(std::chrono::nanoseconds taken) noexcept {
+  if (taken.count() == 0) return;
+  const int64_t mean = mean_run_ns_.load(std::memory_order_relaxed);
+  mean_run_ns_.store(mean == 0 ? taken.count() : mean + (taken.count() - mean) / 8,
+                     std::memory_order_relaxed);
+}
+
+// The thread that hung has returned from the request: what it kept alive is released now.
+void Unit::Impl::abandon(Running* running) noexcept {
+  { const std::lock_guard lock(watch_mutex_); }  // waits until give_up no longer uses it
+  running->request.task->release();
+  delete running;
+}
+
+void Unit::Impl::complete(uint64_t counter, Request& request, Status status) noexcept {
+  publish_completion(counter, request, std::move(status));
+  request.task->release();
+}
+
+// The one publication point. The outputs' bytes are written; see unit.h for the order.
+void Unit::Impl::publish_completion(uint64_t counter, Request& request, Status status) noexcept {
+  const Completion completion{sequence(counter), std::move(status)};
+  request.task->write_status(completion);
+  record(completion, true);
+  ring_.complete();
+  emit(HookPoint::kCompleted, completion.sequence, static_cast<uint64_t>(completion.status.code()));
+  request.task->on_published(completion);
+  post_callback(request, completion);
+  while (ring_.look(ring_.head()) == Look::kPassed) pass_head();
+  notify(counter, ring_.completed());
+}
+
+// Completes a request that the calling thread took from the queue before it started. Thread-safe.
+void Unit::Impl::remove(uint64_t counter, Status status) noexcept {
+  const Visit visit(inside_);
+  Request& request = ring_.request(counter);
+  const Completion completion{sequence(counter), std::move(status)};
+  request.task->write_status(completion);
+  record(completion, false);
+  if (request.callback && options_.callback_order == CallbackOrder::kSubmission) {
+    request.callback.set_result(completion.sequence, completion.status);
+    deferred_.add(std::move(request.callback));
+  }
+  ring_.complete_removed(counter);
+  emit(HookPoint::kCompleted, completion.sequence, static_cast<uint64_t>(completion.status.code()));
+  request.task->on_published(completion);
+  post_callback(request, completion);
+  waits_.completed_alone(counter);
+  notify(counter, counter);
+  request.task->release();
+  ring_.vacate(counter);
+  cell_vacated(counter);
+  pass_removed();
+}
+
+// After a request was removed: makes sure that it is passed and that those behind it run, even
+// if nothing else comes and all lanes are busy. When the head is running, or is just being
+// removed by another thread, that thread does so.
+void Unit::Impl::pass_removed() noexcept {
+  if (ring_.look(ring_.head()) == Look::kNothing) return;
+  if (!lanes_->own(*this)) return;  // the lane that holds it will see
+  const uint64_t before = ring_.completed();
+  while (ring_.look(ring_.head()) == Look::kPassed) pass_head();
+  if (ring_.completed() != before) notify(before + 1, ring_.completed());
+  lanes_->resume(*this);
+}
+
+void Unit::Impl::record(const Completion& completion, bool started) noexcept {
+  if (!completion.status.ok())
+    results_.record_failure(counter_of(completion.sequence), completion.status, started);
+}
+
+void Unit::Impl::post_callback(Request& request, const Completion& completion) noexcept {
+  if (!request.callback) return;
+  request.callback.set_result(completion.sequence, completion.status);
+  strand_->post(std::move(request.callback));
+}
+
+// Counts the removed head among the completed; its callback has its turn now.
+void Unit::Impl::pass_head() noexcept {
+  const uint64_t head = ring_.head();
+  ring_.pass();
+  if (PreparedCall callback = deferred_.take(sequence(head))) strand_->post(std::move(callback));
+}
+
+// Notifies all that wait, once requests `first` to `last` are completed.
+void Unit::Impl::notify(uint64_t first, uint64_t last) noexcept {
+  waits_.completed_through(ring_.completed());
+  if (fds_.any()) {
+    fds_.completed(first, last);
+    fds_.notify_each();
+    fds_.notify_free([this](uint32_t places) { return ring_.has_room(places); });
+  }
+  room_.changed();
+}
+
+// Notifies the threads that wait for room and found places enough, but not this cell. That hardly
+// ever happens, since there are more cells than places.
+void Unit::Impl::cell_vacated(uint64_t counter) noexcept {
+  if (fds_.any())
+    fds_.notify_free([&](uint32_t places) {
+      return ring_.is_among_next(counter, places) && ring_.has_room(places);
+    });
+  room_.changed();
+}
+
+void Unit::Impl::begin_close() noexcept {
+  const std::lock_guard lock(watch_mutex_);
+  if (closed_.exchange(true, std::memory_order_seq_cst)) return;
+  closed_at_ = std::chrono::steady_clock::now();
+  // Progress counts from here.
+  stuck_request(closed_at_ - Monitor::late_wakes().noticed(), std::chrono::nanoseconds::max());
+  ring_.close();
+  room_.changed();
+}
+
+void Unit::Impl::close() {
+  if (closing_.exchange(true, std::memory_order_seq_cst)) return wait_until_closed();
+  const CancellationOff whole;
+  begin_close();
+  take_from_lanes();
+  submitters_.wait_until_gone();
+  cancel_queued();
+  // Threads that remove a request may still have a callback to post, so they leave first.
+  inside_.wait_until_gone();
+  strand_->drain();
+  if (std::exchange(attached_, false)) lanes_->detach();
+  own_lanes_.reset();
+  drop_tasks();
+  ended_.store(true, std::memory_order_release);
+  ended_.notify_all();
+}
+
+// For a second caller of close. It must not wait in a callback, for which the first caller may be
+// waiting.
+void Unit::Impl::wait_until_closed() noexcept {
+  {
+    const std::lock_guard lock(watch_mutex_);
+    if (strand_ && strand_->runs_on_this_thread()) return;
+  }
+  ended_.wait(false, std::memory_order_acquire);
+}
+
+// Waits for the running request, as long as it makes progress, and becomes the owner. Once the
+// wait is long, and in any case before the request is given up, a line says so.
+void Unit::Impl::take_from_lanes() {
+  const std::chrono::nanoseconds patience = close_patience();
+  const auto look_again =
+      std::min<std::chrono::nanoseconds>(patience, std::chrono::milliseconds(50));
+  const auto long_wait = std::min<std::chrono::nanoseconds>(patience / 2, kLongClose);
+  bool logged = false;
+  const std::chrono::nanoseconds stopped_before = Monitor::late_wakes().noticed();
+  LateWakes own;  // the monitor need not be watching
+  for (;;) {
+    const Deadline wake = std::chrono::steady_clock::now() + look_again;
+    own.sleeps_until(wake);
+    if (lanes_->reclaim(*this, wake)) return;
+    const std::lock_guard lock(watch_mutex_);
+    const Deadline now = std::chrono::steady_clock::now();
+    own.woke(now);
+    const uint64_t running = ring_.running();
+    if (running != 0 && now - closed_at_ >= long_wait && !std::exchange(logged, true))
+      log_close_waits(running, patience);
+    const Deadline without_stops = now - stopped_before - own.noticed();
+    if (const uint64_t stuck = stuck_request(without_stops, patience); stuck != 0)
+      give_up(stuck, patience);
+  }
+}
+
+// How long a close waits for a request without progress.
+std::chrono::nanoseconds Unit::Impl::close_patience() const noexcept {
+  const std::chrono::nanoseconds watchdog = options_.watchdog;
+  if (watchdog.count() <= 0) return options_.close_patience.value_or(kClosePatience);
+  return std::min(options_.close_patience.value_or(watchdog), watchdog);
+}
+
+void Unit::Impl::cancel_queued() {
+  while (ring_.head() <= ring_.issued()) {
+    const uint64_t counter = take_head();
+    if (counter == 0) {  // another thread is removing it
+      std::this_thread::yield();
+      continue;
+    }
+    ring_.start(counter, running_->request);
+    ring_.finish(counter);
+    complete(counter, running_->request,
+             {StatusCode::kCancelled, "the unit was closed before the request ran"});
+  }
+}
+
+// A lane or the monitor may keep this object a moment longer, and other threads ask it for results;
+// what belongs to the caller ends here.
+void Unit::Impl::drop_tasks() {
+  const std::lock_guard lock(watch_mutex_);
+  for (uint64_t index = 0; index < ring_.cell_count(); ++index) ring_.request(index).task.reset();
+  running_->request.task.reset();
+  strand_.reset();
+  monitor_->forget(*this);
+  monitor_.reset();
+}
+
+}  // namespace millrace::queue

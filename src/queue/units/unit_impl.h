@@ -1,0 +1,246 @@
+// The inside of Unit: puts the parts together. Ring keeps order and storage; Source and lanes give
+// it a thread; ResultTable remembers failures; WaitList, FdNotifier, Room and the strand of
+// callbacks notify callers; the monitor watches deadlines and progress.
+//
+//   unit_submit.cpp    how a request is accepted: places, policies, running inline
+//   unit_complete.cpp  how it ends: running, completing, removing, closing
+//   unit_watch.cpp     what happens by the clock: deadlines, hung requests, reset
+//   unit_wait.cpp      how callers learn of it
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "queue/callbacks/strand.h"
+#include "queue/lanes/lanes_impl.h"
+#include "queue/lanes/source.h"
+#include "queue/requests/relaxed.h"
+#include "queue/requests/result_table.h"
+#include "queue/requests/ring.h"
+#include "queue/units/deferred_callbacks.h"
+#include "queue/units/unit.h"
+#include "queue/units/unit_ids.h"
+#include "queue/waiting/fd_notifier.h"
+#include "queue/waiting/monitor.h"
+#include "queue/waiting/room.h"
+#include "queue/waiting/spin.h"
+#include "queue/waiting/visitors.h"
+#include "queue/waiting/wait_list.h"
+
+namespace millrace::queue {
+
+// What a cell of the ring stores.
+struct Request {
+  std::unique_ptr<Task> task;
+  PreparedCall callback;
+  // Other threads read these before they own the request.
+  Relaxed<uint64_t> ticket;
+  Relaxed<Deadline::rep> deadline;
+
+  friend void swap(Request& a, Request& b) noexcept {
+    a.task.swap(b.task);
+    swap(a.callback, b.callback);
+    std::swap(a.ticket, b.ticket);
+    std::swap(a.deadline, b.deadline);
+  }
+};
+
+inline Deadline deadline_of(const Request& request) noexcept {
+  return Deadline(Deadline::duration(request.deadline.get()));
+}
+
+class Unit::Impl final : public Source, public Watched {
+ public:
+  Impl(std::shared_ptr<Lanes::Impl> lanes, std::unique_ptr<Lanes> own_lanes, UnitOptions options,
+       UnitId id);
+
+  Status make_tasks();
+  // Makes room for the unit in the lists of its lanes, until close(). Throws std::bad_alloc.
+  void attach();
+  // See Unit::close. Afterwards this object is held only by lanes and the monitor, for a moment,
+  // and by handles that ask for results.
+  void close();
+  void begin_close() noexcept;
+
+  // Submitting. A claimed place must be published.
+  Result<SequenceId> claim(SubmitOptions& options, PreparedCall& callback, Patience patience,
+                           Deadline limit);
+  Result<SequenceId> claim_n(uint32_t& count, Deadline deadline);
+  Task& task(uint64_t counter) noexcept { return *ring_.request(counter).task; }
+  void publish(uint64_t counter, PreparedCall&& callback, Deadline deadline) noexcept;
+  void publish_n(uint64_t first, uint32_t count, Deadline deadline) noexcept;
+  std::optional<InlineRun> begin_inline();
+  Status run_inline(const InlineRun& run) noexcept;
+
+  // Learning of completion.
+  Status wait(SequenceId id, std::chrono::nanoseconds timeout);
+  Status notify_fd(SequenceId id, int fd, uint8_t slot);
+  Status notify_each_fd(int fd);
+  Status wait_free(uint32_t k, std::chrono::nanoseconds timeout);
+  Status notify_free_fd(uint32_t k, int fd);
+  bool is_completed(uint64_t counter) const noexcept { return ring_.is_completed(counter); }
+  // False: the request is completed, the node was not added.
+  bool add_waiter(WaitNode& node) {
+    return waits_.add(node, [this](uint64_t counter) { return is_completed(counter); });
+  }
+  bool remove_waiter(WaitNode& node) { return waits_.remove(node); }
+  // For waiters that go on where callbacks run; null once the unit is closed.
+  std::shared_ptr<Strand> strand_for_waiters();
+
+  Result<CancelOutcome> cancel(SequenceId id, std::chrono::nanoseconds timeout);
+
+  UnitState state() const noexcept { return state_.load(std::memory_order_seq_cst); }
+  Status failure() const;
+  uint32_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
+  Status reset();
+
+  const Ring<Request>& ring() const noexcept { return ring_; }
+  uint16_t id() const noexcept { return id_.value(); }
+  SequenceId sequence(uint64_t counter) const noexcept { return sequence_of(id(), counter); }
+  bool issued(SequenceId sequence) const noexcept {
+    return unit_of(sequence) == id() && counter_of(sequence) != 0 &&
+           counter_of(sequence) <= ring_.issued();
+  }
+  Status unknown(SequenceId sequence) const;
+
+  bool has_work() const noexcept override {
+    // Nothing starts any more once submits are refused.
+    return !closed_.load(std::memory_order_seq_cst) &&
+           ring_.look(ring_.head()) != Ring<Request>::Look::kNothing;
+  }
+  uint64_t ticket() const noexcept override;
+  bool run_one(LaneId lane) noexcept override;
+  void on_time() noexcept override;
+
+ private:
+  // The request that runs. A thread that hangs in it keeps it; the unit goes on with another one.
+  struct alignas(64) Running {
+    Request request;
+    RunControl control;
+    bool on_borrowed_lane = false;  // runs on a caller's thread
+  };
+
+  // unit_submit.cpp
+  Status prepare(SubmitOptions& options, PreparedCall& callback);
+  Result<SequenceId> try_claim(uint32_t& count);
+  Ring<Request>::Claim claim_in_order(uint64_t& counter, uint32_t& count);
+  Result<SequenceId> prepare_and_enter(SubmitOptions& options, PreparedCall& callback,
+                                       uint32_t& count);
+  Result<SequenceId> try_enter();
+  Result<SequenceId> claim_waiting(Deadline limit, const Status& otherwise);
+  Result<SequenceId> claim_displacing(const SubmitOptions& options);
+  Status displace(Deadline newcomer);
+  uint64_t first_waiting() noexcept;
+  bool drop_oldest();
+  Status shed_one(Deadline newcomer);
+  bool run_as_owner(uint64_t counter, LaneId lane) noexcept;
+  void fill_in(Request& request, Deadline deadline) noexcept;
+  void watch(Deadline deadline) noexcept;
+
+  // unit_complete.cpp
+  uint64_t take_head() noexcept;
+  bool run_taken(uint64_t counter, LaneId lane) noexcept;
+  Status refusal(const Request& request, LaneId lane);
+  Status run_timed(Running& running, std::chrono::nanoseconds& taken) noexcept;
+  void note_run(std::chrono::nanoseconds taken) noexcept;
+  void abandon(Running* running) noexcept;
+  void complete(uint64_t counter, Request& request, Status status) noexcept;
+  void publish_completion(uint64_t counter, Request& request, Status status) noexcept;
+  void remove(uint64_t counter, Status status) noexcept;
+  void record(const Completion& completion, bool started) noexcept;
+  void post_callback(Request& request, const Completion& completion) noexcept;
+  void pass_head() noexcept;
+  void pass_removed() noexcept;
+  void notify(uint64_t first, uint64_t last) noexcept;
+  void cell_vacated(uint64_t counter) noexcept;
+  void take_from_lanes();
+  std::chrono::nanoseconds close_patience() const noexcept;
+  void wait_until_closed() noexcept;
+  void cancel_queued();
+  void drop_tasks();
+
+  // unit_watch.cpp
+  std::unique_ptr<Running> make_running() noexcept;
+  void call_at(Deadline when) noexcept;
+  Deadline check_deadlines(Deadline now);
+  Deadline check_progress(Deadline now);
+  uint64_t stuck_request(Deadline now, std::chrono::nanoseconds patience);
+  bool give_up(uint64_t counter, std::chrono::nanoseconds patience);
+  Status report(const Running& hung, uint64_t counter, std::chrono::nanoseconds patience) noexcept;
+  void log_close_waits(uint64_t counter, std::chrono::nanoseconds patience) noexcept;
+  std::string name_of(uint64_t counter) const;
+  static std::string where(const Running& running);
+  void degrade(Status cause);
+  void after_device_failure(const Status& status);
+
+  // unit_wait.cpp
+  bool wait_until_completed(uint64_t counter, std::chrono::nanoseconds timeout);
+  Status poll(uint64_t counter);
+  Status result(uint64_t counter);
+  Status forgotten(SequenceId id);
+
+  const UnitId id_;
+  const UnitOptions options_;
+  std::unique_ptr<Lanes> own_lanes_;  // null once closed
+  const bool has_own_lanes_;
+  bool attached_ = false;
+  const std::shared_ptr<Lanes::Impl> lanes_;
+  std::shared_ptr<Strand> strand_;  // of its callbacks; null once closed, as the monitor
+  std::shared_ptr<Monitor> monitor_;
+  // Made once, so that refusing a request and polling one cost no allocation, and what was removed
+  // costs no more memory than its place in the results.
+  const Status full_;
+  const Status pending_;
+  const Status dropped_;
+  const Status shed_;
+  const Status closed_status_;
+
+  Ring<Request> ring_;
+  std::unique_ptr<Running> running_;  // the owner's; replaced under watch_mutex_
+  ResultTable results_;
+  DeferredCallbacks deferred_;
+  WaitList<> waits_;
+  FdNotifier fds_;
+  Room room_;
+
+  // Read with every request, written hardly ever.
+  std::atomic<bool> closed_{false};   // begin_close was called: nothing is accepted or started
+  std::atomic<bool> closing_{false};  // close has begun
+  std::atomic<bool> ended_{false};    // close has returned
+  std::atomic<UnitState> state_{UnitState::kHealthy};
+  std::atomic<uint32_t> generation_{0};
+  std::atomic<bool> watching_{false};  // for progress
+  std::atomic<bool> old_results_logged_{false};
+  // The earliest time at which the monitor was asked to call.
+  std::atomic<Deadline::rep> called_at_{kNoDeadline.time_since_epoch().count()};
+  // Every request before this one has started or was removed: a search begins here.
+  std::atomic<uint64_t> first_waiting_{1};
+  // Mean time of a run, for WhenFull::kShedByDeadline. Written by the owner.
+  std::atomic<int64_t> mean_run_ns_{0};
+
+  // Written by submitters.
+  alignas(64) Visitors submitters_;  // between claim and publish, unless they own the unit
+
+  // Written by those who wait.
+  alignas(64) Visitors inside_;  // threads that may take long, or remove a request
+  AdaptiveSpin spin_;
+
+  alignas(64) mutable std::mutex failure_mutex_;
+  Status failure_;
+  std::mutex watch_mutex_;  // for giving up, and for looks at running_ without owning the unit
+  // The running request as it was last seen to make progress. Under watch_mutex_.
+  struct {
+    uint64_t counter = 0;
+    uint64_t marks = 0;
+    Deadline since;
+  } seen_;
+  Deadline closed_at_;  // under watch_mutex_
+};
+
+}  // namespace millrace::queue
