@@ -15,7 +15,7 @@ po::options_description describe_options() {
   options.add_options()                                                                         //
       ("app-config", po::value<std::string>()->required(), "JSON file: the models (required)")  //
       ("input-file", po::value<std::string>()->required(),
-       "picture, .nv12, .bgr or .y4m file, other video, or folder of pictures (required)")     //
+       "picture, folder of pictures, or .nv12, .bgr or .y4m file (required)")                  //
       ("dim", po::value<std::string>(), "WxH: size of the pictures of .nv12 and .bgr files")   //
       ("runs", po::value<int64_t>()->default_value(1), "times the input is read, 1 to 10000")  //
       ("frames", po::value<int64_t>(), "frames of each run at most (all)")                     //

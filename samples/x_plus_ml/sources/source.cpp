@@ -66,12 +66,14 @@ class RawFrames : public Source {
   }
 
   bool next(PictureBuffer& picture, std::string& name) override {
-    if (file_.peek() == std::ifstream::traits_type::eof()) return false;
+    if (ended_ || file_.peek() == std::ifstream::traits_type::eof()) return false;
     name = name_;
+    ended_ = true;  // behind a frame that fails there are no more
     const MappedPicture target(picture.resize(format_, size_.width, size_.height),
                                vart::DataMapFlags::WRITE);
     for (int plane = 0; plane < target.planes(); ++plane)
       for (int row = 0; row < target.rows(plane); ++row) read_row(target.row(plane, row), target);
+    ended_ = false;
     return true;
   }
 
@@ -85,6 +87,7 @@ class RawFrames : public Source {
   std::ifstream file_;
   const VideoFormat format_;
   const PictureSize size_;
+  bool ended_ = false;
 };
 
 std::vector<fs::path> pictures_in(const fs::path& folder) {
@@ -113,8 +116,7 @@ std::unique_ptr<Source> open_source(const std::string& path,
   if (is_among({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ts", ".mjpg",
                 ".mjpeg", ".h264", ".264", ".h265", ".265", ".hevc"},
                path))
-    throw std::runtime_error(
-        "this program was built without compressed video; convert it: ffmpeg -i " + path +
-        " -pix_fmt yuv420p video.y4m");
+    throw std::runtime_error("compressed video has to be unpacked first: ffmpeg -i " + path +
+                             " -pix_fmt yuv420p video.y4m");
   return std::make_unique<PictureFiles>(std::vector<fs::path>{path});
 }

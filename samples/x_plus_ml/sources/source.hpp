@@ -23,8 +23,8 @@ class Source {
 //   a folder       its pictures (.jpg, .jpeg, .png, .bmp, .ppm, .webp), in the order of their names
 //   .nv12, .bgr    raw frames of `size`, one behind the other
 //   .y4m           video without compression, 4:2:0 in 8 bits
-//   .mp4, .avi and other video     where the program was built with OpenCV's videoio
 //   anything else  one picture
-// Throws std::runtime_error with the reason where nothing can be read at all.
+// Throws std::runtime_error with the reason where nothing can be read at all, among it video in
+// other formats, with the command that converts it.
 std::unique_ptr<Source> open_source(const std::string& path,
                                     const std::optional<PictureSize>& size);

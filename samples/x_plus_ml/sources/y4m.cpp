@@ -38,15 +38,17 @@ class Y4mVideo : public Source {
   }
 
   bool next(PictureBuffer& picture, std::string& name) override {
-    if (file_.peek() == std::ifstream::traits_type::eof()) return false;
+    if (ended_ || file_.peek() == std::ifstream::traits_type::eof()) return false;
     name = name_;
-    if (line().rfind("FRAME", 0) != 0) fail("has no frame where one should begin");
+    ended_ = true;  // what follows a frame that fails cannot be told from it
+    if (line().rfind("FRAME", 0) != 0) refuse("has no frame where one should begin");
     const MappedPicture target(
         picture.resize(vart::VideoFormat::Y_UV8_420, size_.width, size_.height),
         vart::DataMapFlags::WRITE);
     for (int row = 0; row < target.rows(0); ++row) read(target.row(0, row), target.row_bytes());
     read(chroma_.data(), chroma_.size());
     interleave_chroma(target);
+    ended_ = false;
     return true;
   }
 
@@ -76,13 +78,7 @@ class Y4mVideo : public Source {
 
   void read(uint8_t* data, std::size_t bytes) {
     file_.read(reinterpret_cast<char*>(data), static_cast<std::streamsize>(bytes));
-    if (!file_) fail("ends in the middle of the frame");
-  }
-
-  // What follows cannot be told from the frame that is broken.
-  [[noreturn]] void fail(const std::string& reason) {
-    file_.setstate(std::ios::eofbit);
-    refuse(reason);
+    if (!file_) refuse("ends in the middle of the frame");
   }
 
   // The planes U and V, one behind the other, become one of pairs.
@@ -102,6 +98,7 @@ class Y4mVideo : public Source {
   std::ifstream file_;
   PictureSize size_;
   std::vector<uint8_t> chroma_;
+  bool ended_ = false;
 };
 
 }  // namespace
