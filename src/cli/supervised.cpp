@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <exception>
 #include <thread>
+#include <utility>
 
 #include "base/clock.h"
 #include "cli/child_channel.h"
@@ -160,45 +161,76 @@ int reap(pid_t child) {
   return state;
 }
 
-Status supervise(pid_t child, int channel, const Supervision& supervision,
-                 const ForbiddenCall& call, const OutputSink& outputs,
-                 const ReceiveLimits& limits) {
-  const Result<std::optional<Status>> received = receive(channel, outputs, limits);
-  const int state = reap(child);
-  if (!received.ok())
-    return received.status().code() == StatusCode::kDeadlineExceeded ? time_is_up(supervision)
-                                                                     : received.status();
-  return received->has_value() ? **received : describe_end(supervision, state, call);
-}
-
 }  // namespace
 
-Status run_supervised(const Supervision& supervision,
-                      const std::function<Status(const OutputSink&)>& work,
-                      const OutputSink& outputs) {
+struct SupervisedChild::State {
+  Supervision supervision;
   ReceiveLimits limits;
+  ForbiddenCall call;
+  UniqueFd channel;
+  pid_t child = -1;
+};
+
+SupervisedChild::SupervisedChild(std::unique_ptr<State> state) : state_(std::move(state)) {}
+SupervisedChild::SupervisedChild(SupervisedChild&&) noexcept = default;
+SupervisedChild& SupervisedChild::operator=(SupervisedChild&& other) noexcept {
+  std::swap(state_, other.state_);
+  return *this;
+}
+SupervisedChild::~SupervisedChild() {
+  if (state_ && state_->child > 0) reap(state_->child);
+}
+
+Result<SupervisedChild> SupervisedChild::start(const Supervision& supervision, const Work& work) {
+  auto state = std::make_unique<State>();
+  state->supervision = supervision;
   if (supervision.time_limit.count() != 0)
-    limits.deadline_ns = now_ns() + supervision.time_limit.count();
-  if (supervision.memory_limit != 0) limits.most_bytes = supervision.memory_limit;
-  const ForbiddenCall call;
-  if (!call.valid()) return {StatusCode::kOutOfMemory, "no memory to share with a child process"};
+    state->limits.deadline_ns = now_ns() + supervision.time_limit.count();
+  if (supervision.memory_limit != 0) state->limits.most_bytes = supervision.memory_limit;
+  if (!state->call.valid())
+    return Status(StatusCode::kOutOfMemory, "no memory to share with a child process");
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return io_error("cannot make a pipe", errno);
-  UniqueFd reading(ends[0]);
-  UniqueFd writing(ends[1]);
+  state->channel = UniqueFd(ends[0]);
+  const UniqueFd writing(ends[1]);
   std::fflush(stdout);
   ::signal(SIGCHLD, SIG_DFL);  // where it is ignored, nothing tells how a child ended
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0)
-    return {StatusCode::kResourceExhausted,
-            fmt::format("cannot make a child process: {}", strerrordesc_np(errno))};
+    return Status(StatusCode::kResourceExhausted,
+                  fmt::format("cannot make a child process: {}", strerrordesc_np(errno)));
   if (child == 0) {
-    reading = UniqueFd();
-    be_child(supervision, parent, writing.get(), call, work);
+    state->channel = UniqueFd();
+    be_child(supervision, parent, writing.get(), state->call, work);
   }
-  writing = UniqueFd();
-  return supervise(child, reading.get(), supervision, call, outputs, limits);
+  state->child = child;
+  return SupervisedChild(std::move(state));
+}
+
+int SupervisedChild::channel() const {
+  return state_->channel.get();
+}
+
+int64_t SupervisedChild::deadline_ns() const {
+  return state_->limits.deadline_ns;
+}
+
+Status SupervisedChild::finish(const OutputSink& outputs) {
+  const Result<std::optional<Status>> received =
+      receive(state_->channel.get(), outputs, state_->limits);
+  const int end = reap(std::exchange(state_->child, -1));
+  if (!received.ok())
+    return received.status().code() == StatusCode::kDeadlineExceeded
+               ? time_is_up(state_->supervision)
+               : received.status();
+  return received->has_value() ? **received : describe_end(state_->supervision, end, state_->call);
+}
+
+Status run_supervised(const Supervision& supervision, const SupervisedChild::Work& work,
+                      const OutputSink& outputs) {
+  MILLRACE_ASSIGN_OR_RETURN(SupervisedChild child, SupervisedChild::start(supervision, work));
+  return child.finish(outputs);
 }
 
 }  // namespace millrace::cli
