@@ -155,16 +155,10 @@ Result<graph::Value> make_value(int onnx_type, const StoredElement& element, gra
 }
 
 Result<graph::Value> read(TensorProto& tensor, const std::filesystem::path& directory) {
-  MILLRACE_ASSIGN_OR_RETURN(const StoredElement element, stored_element(tensor.data_type()));
-  if (tensor.has_segment()) return unsupported("tensors in segments are not supported");
-  graph::Dims shape(tensor.dims().begin(), tensor.dims().end());
-  const auto elements = checked_product(shape);
-  size_t bytes = 0;
-  if (!elements || __builtin_mul_overflow(*elements, element.file_bytes, &bytes)) {
-    return corrupt_data(fmt::format("has the impossible shape {}", graph::to_string(shape)));
-  }
-  MILLRACE_ASSIGN_OR_RETURN(const RawData data, read_bytes(tensor, directory, bytes));
-  return make_value(tensor.data_type(), element, std::move(shape), data);
+  MILLRACE_ASSIGN_OR_RETURN(ElementsInFile elements, read_elements(std::move(tensor), directory));
+  MILLRACE_ASSIGN_OR_RETURN(const StoredElement element, stored_element(elements.onnx_type));
+  return make_value(elements.onnx_type, element, std::move(elements.shape),
+                    {elements.bytes, std::move(elements.keeper)});
 }
 
 }  // namespace
@@ -193,6 +187,19 @@ Result<graph::Value> read_tensor(TensorProto&& tensor, const std::filesystem::pa
   if (!value.ok()) return value.status().with_context(fmt::format("tensor '{}'", name));
   value->name = name;
   return value;
+}
+
+Result<ElementsInFile> read_elements(TensorProto&& tensor, const std::filesystem::path& directory) {
+  MILLRACE_ASSIGN_OR_RETURN(const StoredElement element, stored_element(tensor.data_type()));
+  if (tensor.has_segment()) return unsupported("tensors in segments are not supported");
+  graph::Dims shape(tensor.dims().begin(), tensor.dims().end());
+  const auto elements = checked_product(shape);
+  size_t bytes = 0;
+  if (!elements || __builtin_mul_overflow(*elements, element.file_bytes, &bytes)) {
+    return corrupt_data(fmt::format("has the impossible shape {}", graph::to_string(shape)));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(RawData data, read_bytes(tensor, directory, bytes));
+  return ElementsInFile{tensor.data_type(), std::move(shape), data.bytes, std::move(data.keeper)};
 }
 
 }  // namespace millrace::compiler

@@ -3,7 +3,10 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <cstddef>
 #include <filesystem>
+#include <memory>
+#include <span>
 
 #include "base/status.h"
 #include "graph/graph.h"
@@ -23,5 +26,18 @@ Result<tensor::DataType> boundary_type(int onnx_type);
 // copying them. Errors name the tensor.
 Result<graph::Value> read_tensor(::onnx::TensorProto&& tensor,
                                  const std::filesystem::path& directory);
+
+// A tensor as the file stores it: dense elements of the file's own type, no widening.
+struct ElementsInFile {
+  int onnx_type = 0;  // TensorProto::DataType
+  graph::Dims shape;
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> keeper;  // owns the bytes
+};
+
+// The same storage forms as above, of every type that a graph can take in. Errors do not name the
+// tensor.
+Result<ElementsInFile> read_elements(::onnx::TensorProto&& tensor,
+                                     const std::filesystem::path& directory);
 
 }  // namespace millrace::compiler
