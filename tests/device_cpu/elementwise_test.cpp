@@ -129,6 +129,14 @@ INSTANTIATE_TEST_SUITE_P(All, Elementwise,
                                             ::testing::Values(Precision::kFp32, Precision::kBf16)),
                          name_of_parameters);
 
+TEST(Unary, TheLogarithmOfOneIsZero) {
+  ModelBuilder builder;
+  builder.output(builder.node(graph::Unary{{UnaryKind::kLog, 0, 0}}, {builder.input({2})}));
+  const Tensor result = run_model(builder.build(), {Tensor{{2}, {1, 10}}});
+  EXPECT_EQ(result.data[0], 0);
+  EXPECT_FLOAT_EQ(result.data[1], std::log(10.0f));
+}
+
 TEST(Binary, BroadcastsBothOperands) {
   const Tensor a = Tensor::numbers({3, 1, 5}, 1), b = Tensor::numbers({4, 1}, 2);
   ModelBuilder builder;

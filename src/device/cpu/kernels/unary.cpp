@@ -51,11 +51,19 @@ Status add_loop(Builder& builder, const Operand& from, const Operand& to, F func
   return {};
 }
 
-// Every function here but the hard sigmoid keeps zero, so padding lanes stay zero.
+// The library has a logarithm, too, but at 1 it is 1.4e-6 away from zero.
+bool has_own(const Activation& function) {
+  return function.kind == UnaryKind::kLog || !eltwise_of(function);
+}
+
+// Every function here but the hard sigmoid and the logarithm keeps zero, so padding lanes stay
+// zero; these two never meet any.
 Status add_own(Builder& builder, const Activation& function, const Operand& from,
                const Operand& to) {
   const float alpha = function.alpha, beta = function.beta;
   switch (function.kind) {
+    case UnaryKind::kLog:
+      return add_loop(builder, from, to, [](float x) { return std::log(x); });
     case UnaryKind::kErf:
       return add_loop(builder, from, to, [](float x) { return std::erf(x); });
     case UnaryKind::kRound:
@@ -93,9 +101,11 @@ Status lower(Builder& builder, const Node& node, const graph::Unary& op) {
     builder.set_result(y, from);
     return {};
   }
-  if (const auto eltwise = eltwise_of(op.function)) {
+  const bool own = has_own(op.function);
+  if (!own) {
+    const Eltwise eltwise = *eltwise_of(op.function);
     const auto choice = choose(layouts_for(from.desc), [&](const Desc& layout) {
-      return make_eltwise(builder, *eltwise, layout);
+      return make_eltwise(builder, eltwise, layout);
     });
     if (!choice) return unsupported(std::string("the function ") + name_of(op.function.kind));
     MILLRACE_ASSIGN_OR_RETURN(from, builder.in_layout(x, choice->option));
@@ -103,7 +113,7 @@ Status lower(Builder& builder, const Node& node, const graph::Unary& op) {
     MILLRACE_ASSIGN_OR_RETURN(from, builder.plain(x));
   }
   const Operand to = builder.new_result_over(y, from.desc, x, from);
-  return add_unary(builder, op.function, from, to);
+  return own ? add_own(builder, op.function, from, to) : add_unary(builder, op.function, from, to);
 }
 
 }  // namespace millrace::device::cpu::kernels
