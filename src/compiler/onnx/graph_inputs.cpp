@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <limits>
 #include <unordered_map>
 
@@ -23,8 +24,12 @@ bool is_fixed(const Dimension& dim) {
   return dim.has_dim_value() && dim.dim_value() > 0;
 }
 
+bool is_empty(const Dimension& dim) {
+  return dim.has_dim_value() && dim.dim_value() == 0;
+}
+
 std::string text_of(const Dimension& dim) {
-  if (is_fixed(dim)) return std::to_string(dim.dim_value());
+  if (is_fixed(dim) || is_empty(dim)) return std::to_string(dim.dim_value());
   return dim.dim_param().empty() ? "?" : dim.dim_param();
 }
 
@@ -99,6 +104,12 @@ Result<Dims> settle_shape(const ::onnx::ValueInfoProto& input, const Symbols& sy
     open = open || size == 0;
   }
   if (!open) return shape;
+  if (std::ranges::any_of(declared->dim(), is_empty)) {
+    return unsupported(fmt::format(
+        "its shape [{}] is empty; where 0 stands for any size, fix it, for example with "
+        "--input-shape {}={}",
+        text_of(*declared), input.name(), fmt::join(wanted, ",")));
+  }
   return invalid_argument(fmt::format(
       "its shape [{}] has open dimensions; fix them, for example with --input-shape {}={}",
       text_of(*declared), input.name(), fmt::join(wanted, ",")));

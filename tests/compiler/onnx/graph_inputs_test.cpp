@@ -60,6 +60,16 @@ TEST(GraphInputs, OpenDimensionsNameInputShapeAndOption) {
             "with --input-shape x=1,3,8,160");
 }
 
+// Zero may be meant as it stands, or for a size that is not known.
+TEST(GraphInputs, EmptyInputsAreUnsupported) {
+  const Status status = input_failure(Model().input("x", {3, 0, 5}));
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_EQ(status.message(),
+            "input 'x': its shape [3,0,5] is empty; where 0 stands for any size, fix it, for "
+            "example with --input-shape x=3,8,5");
+  EXPECT_EQ(input_shapes(Model().input("x", {3, 0, 5}), {{"x", {3, 4, 5}}}), (Shapes{{3, 4, 5}}));
+}
+
 TEST(GraphInputs, UnknownRankNeedsAShape) {
   Model model;
   model.proto.mutable_graph()->add_input()->set_name("x");
