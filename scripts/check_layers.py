@@ -56,7 +56,7 @@ MAY_INCLUDE = {
     "vision/preprocess": BASE | {"tensor"},
     "compiler": BASE | {"tensor", "model", "graph", "fallback"},
     "io": BASE | {"tensor", "model", "vision/preprocess"},
-    "cli": CORE | {"runtime", "compiler", "io", "vision/preprocess", "public/nrt"},
+    "cli": CORE | {"runtime", "compiler", "io", "vision/preprocess", "public/millrace", "public/nrt"},
     "public/vart": set(),
     "public/nrt": set(),
     "public/xrt": set(),

@@ -189,6 +189,32 @@ void add_golden_command(CLI::App& app, CommandLine& line) {
   });
 }
 
+void add_conformance_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand("conformance", "Run the ONNX backend tests");
+  command->footer(
+      "Exit codes: 0 no case failed (it may be unsupported), 1 some failed, 2 cannot run them.");
+  auto arguments = std::make_shared<ConformanceArguments>();
+  command
+      ->add_option("--onnx-tests", arguments->onnx_tests,
+                   "the folder that holds the folders node, simple and so on")
+      ->required();
+  command->add_option("--junit", arguments->junit, "write a JUnit file");
+  command->add_option("--table", arguments->table, "write the results by operator, in Markdown");
+  command->add_option("--filter", arguments->filter,
+                      "only cases that the pattern fits, as 'node/test_abs*' or '*_expanded'");
+  command->add_option("--exclude", arguments->exclude,
+                      "a text file of cases to leave out: name and reason, one a line");
+  command->add_option("--jobs", arguments->jobs, "cases at a time; 0: as many as there are cores")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command->add_option("--time-limit", arguments->time_limit, "for each case, as 30s")
+      ->capture_default_str();
+  command->callback([arguments, &line] {
+    line.failure_code = kConformanceCannotRun;
+    line.action = [arguments] { return run_conformance(*arguments); };
+  });
+}
+
 void add_doctor_command(CLI::App& app, CommandLine& line) {
   choose(*app.add_subcommand("doctor", "Show what this machine offers and whether devices open"),
          run_doctor, line);
@@ -227,6 +253,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   add_run_command(app, line);
   add_bench_command(app, line);
   add_golden_command(app, line);
+  add_conformance_command(app, line);
   add_doctor_command(app, line);
   add_env_command(app, line);
   try {

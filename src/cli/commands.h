@@ -71,11 +71,23 @@ struct GoldenArguments {
 inline constexpr int kGoldenDifferent = 1;
 inline constexpr int kGoldenCannotCompare = 2;
 
+struct ConformanceArguments {
+  std::string onnx_tests;
+  std::string junit, table, filter, exclude;  // empty: none
+  std::string time_limit = "60s";             // of a case
+  uint32_t jobs = 0;                          // 0: as many as there are cores
+};
+
+// What `conformance` ends with; 0 when no case failed.
+inline constexpr int kConformanceFailed = 1;
+inline constexpr int kConformanceCannotRun = 2;
+
 Status run_compile(const CompileArguments& arguments);
 Status run_inspect(const InspectArguments& arguments);
 Status run_model(const RunArguments& arguments);
 Status run_bench(const BenchArguments& arguments);
-Result<int> run_golden(const GoldenArguments& arguments);  // the exit code
+Result<int> run_golden(const GoldenArguments& arguments);            // the exit code
+Result<int> run_conformance(const ConformanceArguments& arguments);  // the exit code
 Status run_doctor();
 Status run_env();
 

@@ -1,5 +1,6 @@
 // The `millrace` program. Exit codes: 0 success, 1 a failure (a line on standard error), 2 a
-// command line that makes no sense. A command that answers a question has its own: `golden`.
+// command line that makes no sense. Commands that answer a question have their own: `golden` and
+// `conformance`.
 #include <fmt/format.h>
 
 #include <cctype>
