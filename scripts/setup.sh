@@ -20,7 +20,7 @@ packages=(
   libopencv-imgcodecs-dev libopencv-imgproc-dev libboost-program-options-dev
   libboost-dev libseccomp-dev
   # Tests and benchmarks.
-  libgtest-dev libgmock-dev libbenchmark-dev spin liburing-dev
+  libgtest-dev libgmock-dev libbenchmark-dev spin liburing-dev libonnx-testdata
 )
 
 if [[ ${1:-} == --dma-buf ]]; then
