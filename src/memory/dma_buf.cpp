@@ -51,8 +51,7 @@ Result<UniqueFd> open_node(MemorySource source) {
   const CancellationOff whole;
   UniqueFd node = open_descriptor([&] { return ::open(node_of(source), O_RDWR | O_CLOEXEC); });
   if (node) return node;
-  return unsupported(fmt::format("no memory of {}: cannot open {}: {}", to_string(source),
-                                 node_of(source), std::strerror(errno)));
+  return unsupported(fmt::format("cannot open {}: {}", node_of(source), std::strerror(errno)));
 }
 
 Status refused(MemorySource source, size_t bytes, int error) {
@@ -127,10 +126,12 @@ Status check_source(MemorySource source) {
 }
 
 Result<UniqueFd> make_dma_buf(MemorySource source, size_t bytes, const std::string& name) {
-  MILLRACE_ASSIGN_OR_RETURN(const UniqueFd node, open_node(source));
+  const Result<UniqueFd> node = open_node(source);
+  if (!node.ok())
+    return node.status().with_context(fmt::format("no shared memory of {}", to_string(source)));
   MILLRACE_ASSIGN_OR_RETURN(UniqueFd made, source == MemorySource::kUdmabuf
-                                               ? make_udmabuf(node, bytes, name)
-                                               : allocate_from_heap(node, bytes));
+                                               ? make_udmabuf(*node, bytes, name)
+                                               : allocate_from_heap(*node, bytes));
   // The name only serves those who look at /proc.
   const std::string shown = name.substr(0, DMA_BUF_NAME_LEN - 1);
   static_cast<void>(::ioctl(made.get(), DMA_BUF_SET_NAME_B, shown.c_str()));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/forked_child.h"
+#include "base/never_destroyed.h"
 #include "memory/mapping.h"
 
 namespace millrace::memory {
@@ -19,10 +20,10 @@ struct KnownMappings {
   std::atomic<size_t> count{0};
 };
 
-KnownMappings& known_mappings() {
-  // Never destroyed: mappings may be released while the process exits.
-  static KnownMappings* made = new KnownMappings;
-  return *made;
+// Mappings may be released while the process exits.
+KnownMappings& known_mappings() noexcept {
+  static NeverDestroyed<KnownMappings> made;
+  return made.get();
 }
 
 }  // namespace

@@ -4,13 +4,14 @@
 #include <iterator>
 #include <utility>
 
+#include "base/never_destroyed.h"
 #include "memory/mapping.h"
 
 namespace millrace::memory {
 
-KeptMappings& KeptMappings::of_process() {
-  static KeptMappings* made = new KeptMappings;
-  return *made;
+KeptMappings& KeptMappings::of_process() noexcept {
+  static NeverDestroyed<KeptMappings> made;
+  return made.get();
 }
 
 void KeptMappings::keep(const std::shared_ptr<Mapping>& mapping) {

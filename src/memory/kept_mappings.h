@@ -22,7 +22,7 @@ inline constexpr size_t kKeptBytes = size_t{64} << 20;
 class KeptMappings {
  public:
   // Those of the process, which are never destroyed: mappings may be released while it exits.
-  static KeptMappings& of_process();
+  static KeptMappings& of_process() noexcept;
 
   // Keeps the mapping as the one used last, unless it is larger than kKeptBytes.
   void keep(const std::shared_ptr<Mapping>& mapping);

@@ -50,8 +50,8 @@ off_t size_of_file(int fd, const struct stat& info) {
   return ::lseek(fd, 0, SEEK_END);
 }
 
-// Against a process with which we share the file: accessing pages that it has truncated would end
-// this process with SIGBUS.
+// They keep a process with which we share the file from truncating it: accessing the lost pages
+// would end this process with SIGBUS.
 constexpr int kSealsOfOurs = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 // Whether it is a memfd that is sealed as those of Millrace are. Other files have no seals.
@@ -119,7 +119,7 @@ Result<std::shared_ptr<Mapping>> Mapping::create_memfd(size_t bytes, const std::
     log_forbidden_once(error);
     return map_anonymous(bytes, NoFile::kForbidden);
   }
-  // A kernel without seals cannot prevent that.
+  // A kernel without seals cannot keep others from truncating the file.
   static_cast<void>(::fcntl(source.fd.get(), F_ADD_SEALS, kSealsOfOurs));
   source.claim = DescriptorClaim::try_make();
   return share_new(std::move(source), bytes);

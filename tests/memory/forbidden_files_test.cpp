@@ -12,6 +12,8 @@
 #include <iterator>
 #include <thread>
 
+#include "base/unique_fd.h"
+#include "memory/bank_use.h"
 #include "memory/buffer.h"
 #include "tests/support/log_capture.h"
 
@@ -63,6 +65,16 @@ TEST(ForbiddenFiles, MemoryIsAnonymousWithoutMemfdCreateAndOneLineSaysSo) {
 
 TEST(ForbiddenFiles, MemoryIsAnonymousWithoutFtruncate) {
   without(SYS_ftruncate, expect_memory_without_file);
+}
+
+// As where /proc is not mounted.
+TEST(ForbiddenFiles, MemoryOfABankIsNotKeptWhereNamesCannotBeRead) {
+  without(SYS_readlink, [] {
+    const auto bank = std::make_shared<Bank>("nameless", kUnlimited);
+    const UniqueFd fd(Buffer::allocate_in(*bank, 4096).value().export_fd().value());
+    EXPECT_TRUE(Buffer::import_fd(fd.get(), 4096).ok());
+  });
+  EXPECT_EQ(bank_use_of_all_processes()["nameless"], 0u);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <string>
 
 #include "base/unique_fd.h"
+#include "memory/buffer.h"
 #include "tests/support/dma_buf_calls.h"
 #include "tests/vart/runner_fixture.h"
 #include "tests/vart/vgem_buffer.h"
@@ -26,7 +27,9 @@ namespace {
 
 using test::kVgemNode;
 using test::VgemBuffer;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 bool is_dma_buf(int fd) {
@@ -195,6 +198,16 @@ TEST_P(OfTheRunner, TheyCanBeWrappedAndAreNotKept) {
 
 INSTANTIATE_TEST_SUITE_P(Sources, OfTheRunner, testing::Values("udmabuf", "dma_heap"),
                          [](const auto& info) { return std::string(info.param); });
+
+TEST(Udmabuf, OneThatIsTooLargeIsRefusedWithTheLimit) {
+  std::ifstream limit("/sys/module/udmabuf/parameters/size_limit_mb");
+  size_t megabytes = 0;
+  if (!(limit >> megabytes)) GTEST_SKIP() << "no udmabuf";
+  const Status refused =
+      memory::Buffer::allocate((megabytes + 1) << 20, memory::MemorySource::kUdmabuf).status();
+  EXPECT_EQ(refused.code(), millrace::StatusCode::kOutOfMemory);
+  EXPECT_THAT(refused.message(), AllOf(HasSubstr("/dev/udmabuf"), HasSubstr("size_limit_mb")));
+}
 
 }  // namespace
 
