@@ -249,20 +249,20 @@ constexpr AttributeSpec kModAttributes[] = {{"fmod", AttributeKind::kInteger}};
 constexpr AttributeSpec kShiftAttributes[] = {{"direction", AttributeKind::kText}};
 
 constexpr OperatorSpec kOperators[] = {
-    {"Add", 7, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Add>},
+    {"Add", 1, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Add>},
     {"BitShift", 11, {2, 2}, {}, kUnsigned, shape_of_shift, shift, kShiftAttributes},
     {"BitwiseAnd", 18, {2, 2}, {}, kIntegers, broadcast_of_all, integer_binary<BitAnd>},
     {"BitwiseOr", 18, {2, 2}, {}, kIntegers, broadcast_of_all, integer_binary<BitOr>},
     {"BitwiseXor", 18, {2, 2}, {}, kIntegers, broadcast_of_all, integer_binary<BitXor>},
-    {"Div", 7, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Div>},
-    {"Max", 7, {1, kAnyNumber}, {}, kNumbers, broadcast_of_all, variadic<Max>},
-    {"Mean", 7, {1, kAnyNumber}, {}, kFloats, broadcast_of_all, mean},
-    {"Min", 7, {1, kAnyNumber}, {}, kNumbers, broadcast_of_all, variadic<Min>},
+    {"Div", 1, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Div>},
+    {"Max", 1, {1, kAnyNumber}, {}, kNumbers, broadcast_of_all, variadic<Max>},
+    {"Mean", 1, {1, kAnyNumber}, {}, kFloats, broadcast_of_all, mean},
+    {"Min", 1, {1, kAnyNumber}, {}, kNumbers, broadcast_of_all, variadic<Min>},
     {"Mod", 10, {2, 2}, {}, kNumbers, shape_of_mod, mod, kModAttributes},
-    {"Mul", 7, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Mul>},
-    {"Pow", 7, {2, 2}, {}, kNumbers, shape_of_pow, pow},
-    {"Sub", 7, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Sub>},
-    {"Sum", 7, {1, kAnyNumber}, {}, kNumbers, broadcast_of_all, variadic<Add>},
+    {"Mul", 1, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Mul>},
+    {"Pow", 1, {2, 2}, {}, kNumbers, shape_of_pow, pow},
+    {"Sub", 1, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Sub>},
+    {"Sum", 1, {1, kAnyNumber}, {}, kNumbers, broadcast_of_all, variadic<Add>},
 };
 
 }  // namespace

@@ -139,18 +139,18 @@ constexpr AttributeSpec kIsInfAttributes[] = {{"detect_negative", AttributeKind:
                                               {"detect_positive", AttributeKind::kInteger}};
 
 constexpr OperatorSpec kOperators[] = {
-    {"And", 7, {2, 2}, {}, kBooleans, booleans_of_broadcast, combine<And>},
-    {"Equal", 7, {2, 2}, {}, kAll, booleans_of_broadcast, equal},
-    {"Greater", 7, {2, 2}, {}, kNumbers, booleans_of_broadcast, compare<Greater>},
+    {"And", 1, {2, 2}, {}, kBooleans, booleans_of_broadcast, combine<And>},
+    {"Equal", 1, {2, 2}, {}, kAll, booleans_of_broadcast, equal},
+    {"Greater", 1, {2, 2}, {}, kNumbers, booleans_of_broadcast, compare<Greater>},
     {"GreaterOrEqual", 12, {2, 2}, {}, kNumbers, booleans_of_broadcast, compare<GreaterOrEqual>},
     {"IsInf", 10, {}, {}, kFloats, shape_of_classification, is_infinite, kIsInfAttributes},
     {"IsNaN", 9, {}, {}, kFloats, shape_of_classification, is_nan},
-    {"Less", 7, {2, 2}, {}, kNumbers, booleans_of_broadcast, compare<Less>},
+    {"Less", 1, {2, 2}, {}, kNumbers, booleans_of_broadcast, compare<Less>},
     {"LessOrEqual", 12, {2, 2}, {}, kNumbers, booleans_of_broadcast, compare<LessOrEqual>},
     {"Not", 1, {}, {}, kBooleans, same_as_first, negate},
-    {"Or", 7, {2, 2}, {}, kBooleans, booleans_of_broadcast, combine<Or>},
+    {"Or", 1, {2, 2}, {}, kBooleans, booleans_of_broadcast, combine<Or>},
     {"Where", 9, {3, 3}, {}, kBooleans, shape_of_where, where},
-    {"Xor", 7, {2, 2}, {}, kBooleans, booleans_of_broadcast, combine<Xor>},
+    {"Xor", 1, {2, 2}, {}, kBooleans, booleans_of_broadcast, combine<Xor>},
 };
 
 }  // namespace

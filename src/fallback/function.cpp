@@ -168,7 +168,7 @@ constexpr AttributeSpec kShrink[] = {{"bias", AttributeKind::kFloat},
                                      {"lambd", AttributeKind::kFloat}};
 
 constexpr OperatorSpec kOperators[] = {
-    {"Abs", 6, {}, {}, kNumbers, same_as_first, abs},
+    {"Abs", 1, {}, {}, kNumbers, same_as_first, abs},
     {"Acos", 7, {}, {}, kFloats, same_as_first, run_acos},
     {"Acosh", 9, {}, {}, kFloats, same_as_first, run_acosh},
     {"Asin", 7, {}, {}, kFloats, same_as_first, run_asin},
@@ -180,8 +180,8 @@ constexpr OperatorSpec kOperators[] = {
     {"Cos", 7, {}, {}, kFloats, same_as_first, run_cos},
     {"Cosh", 9, {}, {}, kFloats, same_as_first, run_cosh},
     {"Gelu", 20, {}, {}, kFloats, shape_of_gelu, gelu, kGelu},
-    {"Neg", 6, {}, {}, kNumbers, same_as_first, neg},
-    {"Relu", 6, {}, {}, kNumbers, same_as_first, relu},
+    {"Neg", 1, {}, {}, kSigned | kFloats, same_as_first, neg},
+    {"Relu", 1, {}, {}, kNumbers, same_as_first, relu},
     {"Shrink", 9, {}, {}, kNumbers, same_as_first, shrink, kShrink},
     {"Sign", 9, {}, {}, kNumbers, same_as_first, sign},
     {"Sin", 7, {}, {}, kFloats, same_as_first, run_sin},

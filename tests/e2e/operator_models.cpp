@@ -256,7 +256,7 @@ const std::vector<OperatorCase>& operator_cases() {
       {"Mul", binary},
       {"Neg", unary},
       {"NonZero", unary},
-      {"Not", unary},
+      {"Not", unary, {}, TensorProto::BOOL},
       {"Or", binary},
       {"PRelu", binary},
       {"Pad", pad},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/onnx/early_opsets.h"
 #include "fallback/operator_table.h"
 
 namespace millrace::compiler {
@@ -39,6 +40,13 @@ Result<graph::Attribute::Value> read_value(const AttributeProto& attribute) {
   }
 }
 
+bool has_attribute(std::string_view op, std::string_view name) {
+  const auto attributes = fallback::find_operator(op)->attributes;
+  return std::ranges::find(attributes, name, [](const fallback::AttributeSpec& attribute) {
+           return std::string_view(attribute.name);
+         }) != attributes.end();
+}
+
 }  // namespace
 
 bool has_fallback(const ::onnx::NodeProto& node, int opset) {
@@ -46,9 +54,11 @@ bool has_fallback(const ::onnx::NodeProto& node, int opset) {
   return spec != nullptr && spec->since <= opset;
 }
 
-Result<graph::Fallback> read_fallback(const ::onnx::NodeProto& node) {
+Result<graph::Fallback> read_fallback(const ::onnx::NodeProto& node, int opset) {
   graph::Fallback op{qualified_name(node), {}};
   for (const AttributeProto& attribute : node.attribute()) {
+    if (is_early_attribute(attribute.name(), opset) && !has_attribute(op.name, attribute.name()))
+      continue;
     MILLRACE_ASSIGN_OR_RETURN(graph::Attribute::Value value, read_value(attribute));
     op.attributes.push_back({attribute.name(), std::move(value)});
   }

@@ -13,6 +13,6 @@ bool has_fallback(const ::onnx::NodeProto& node, int opset);
 
 // The operator with the node's attributes. kUnsupported for an attribute of a kind that no fallback
 // operator has. Requirement: has_fallback().
-Result<graph::Fallback> read_fallback(const ::onnx::NodeProto& node);
+Result<graph::Fallback> read_fallback(const ::onnx::NodeProto& node, int opset);
 
 }  // namespace millrace::compiler

@@ -84,7 +84,7 @@ int64_t settle(const Dimension& dim, int d, const Symbols& symbols) {
   if (is_fixed(dim)) return dim.dim_value();
   const auto bound = symbols.find(dim.dim_param());
   if (!dim.dim_param().empty() && bound != symbols.end()) return bound->second;
-  return d == 0 ? 1 : 0;
+  return d == 0 && !is_empty(dim) ? 1 : 0;
 }
 
 Result<Dims> settle_shape(const ::onnx::ValueInfoProto& input, const Symbols& symbols) {
@@ -100,7 +100,7 @@ Result<Dims> settle_shape(const ::onnx::ValueInfoProto& input, const Symbols& sy
   for (int d = 0; d < declared->dim_size(); ++d) {
     const int64_t size = settle(declared->dim(d), d, symbols);
     shape.push_back(size);
-    wanted.push_back(std::to_string(size == 0 ? kExample : size));
+    wanted.push_back(std::to_string(size != 0 ? size : d == 0 ? 1 : kExample));
     open = open || size == 0;
   }
   if (!open) return shape;

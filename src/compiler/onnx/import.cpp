@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "compiler/onnx/coverage.h"
+#include "compiler/onnx/early_opsets.h"
 #include "compiler/onnx/fallback_import.h"
 #include "compiler/onnx/graph_builder.h"
 #include "compiler/onnx/graph_inputs.h"
@@ -38,7 +39,7 @@ class Importer {
   Status import_node(::onnx::NodeProto& node);
   Status import_covered(::onnx::NodeProto& node);
   Status import_supported(::onnx::NodeProto& node, const OperatorEntry& entry, int opset);
-  Status import_fallback(const ::onnx::NodeProto& node);
+  Status import_fallback(const ::onnx::NodeProto& node, int opset);
   Status check_new_kernels(size_t first_node) const;
   Status add_output(const ::onnx::ValueInfoProto& output);
   Result<ValueId> boundary_value(const std::string& name, ValueId id, DataType type);
@@ -144,6 +145,7 @@ Result<std::vector<ValueId>> Importer::find_operands(const ::onnx::NodeProto& no
       MILLRACE_ASSIGN_OR_RETURN(operands.back(), find_value(name));
     }
   }
+  MILLRACE_RETURN_IF_ERROR(align_operands(builder_, node, opsets_.of(node.domain()), operands));
   return operands;
 }
 
@@ -205,13 +207,13 @@ Status Importer::import_node(::onnx::NodeProto& node) {
 Status Importer::import_covered(::onnx::NodeProto& node) {
   const int opset = opsets_.of(node.domain());
   const OperatorEntry* entry = find_operator(node.domain(), node.op_type(), opset);
-  if (entry == nullptr) return import_fallback(node);
+  if (entry == nullptr) return import_fallback(node, opset);
   const size_t first_node = builder_.graph().nodes.size();
   const Status status = import_supported(node, *entry, opset);
   const bool refused = status.code() == StatusCode::kUnsupported;
   if (!refused && (!status.ok() || check_new_kernels(first_node).ok())) return status;
   if (!has_fallback(node, opset)) return status;
-  const Status second = import_fallback(node);
+  const Status second = import_fallback(node, opset);
   return second.code() == StatusCode::kUnsupported && !refused ? status : second;
 }
 
@@ -223,9 +225,9 @@ Status Importer::check_new_kernels(size_t first_node) const {
   return {};
 }
 
-Status Importer::import_fallback(const ::onnx::NodeProto& node) {
+Status Importer::import_fallback(const ::onnx::NodeProto& node, int opset) {
   MILLRACE_ASSIGN_OR_RETURN(std::vector<ValueId> operands, find_operands(node));
-  MILLRACE_ASSIGN_OR_RETURN(graph::Fallback op, read_fallback(node));
+  MILLRACE_ASSIGN_OR_RETURN(graph::Fallback op, read_fallback(node, opset));
   const auto count = static_cast<size_t>(node.output_size());
   MILLRACE_ASSIGN_OR_RETURN(
       const std::vector<ValueId> outputs,

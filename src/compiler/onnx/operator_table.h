@@ -10,8 +10,8 @@
 namespace millrace::compiler {
 
 // The opsets of the default domain that this importer knows.
-inline constexpr int kMinOpset = 7;
-inline constexpr int kMaxOpset = 21;
+inline constexpr int kMinOpset = 1;
+inline constexpr int kMaxOpset = 22;
 
 inline constexpr size_t kAnyNumber = ~size_t{0};
 

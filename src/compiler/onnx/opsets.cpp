@@ -9,6 +9,8 @@
 namespace millrace::compiler {
 namespace {
 
+constexpr int64_t kFirstWithOpsets = 3;  // version of the file format
+
 bool is_default(const std::string& domain) {
   return domain.empty() || domain == "ai.onnx";
 }
@@ -30,6 +32,12 @@ Result<Opsets> Opsets::read(const ::onnx::ModelProto& model) {
   }
   const int opset = opsets.of("");
   if (opset >= kMinOpset && opset <= kMaxOpset) return opsets;
+  // Files of the first two versions of the format do not state opsets.
+  if (model.opset_import().empty() && model.has_ir_version() &&
+      model.ir_version() < kFirstWithOpsets) {
+    opsets.by_domain_[""] = kMinOpset;
+    return opsets;
+  }
   if (opset == 0) {
     if (!uses_default_domain(model.graph())) return opsets;
     return invalid_argument("the model does not state the opset of domain ai.onnx");

@@ -25,12 +25,6 @@ std::string first_few(const std::vector<std::string>& names) {
                                : fmt::format("{} and {} more", listed, names.size() - shown);
 }
 
-bool is_of_quantised_models(const std::string& type) {
-  return type == "QuantizeLinear" || type == "DequantizeLinear" ||
-         type == "DynamicQuantizeLinear" || type.starts_with("QLinear") ||
-         type.ends_with("Integer");
-}
-
 }  // namespace
 
 void UnsupportedReport::add(const std::string& node, const std::string& type,
@@ -57,7 +51,6 @@ Status UnsupportedReport::status() const {
   if (empty()) return {};
   std::string groups;
   size_t count = 0;
-  bool quantised = false;
   for (const auto& [key, names] : nodes_) {
     const auto& [type, domain, opset, reason] = key;
     const std::string version = opset == 0 ? "not stated" : std::to_string(opset);
@@ -65,12 +58,10 @@ Status UnsupportedReport::status() const {
                           reason.empty() ? "" : ": ", reason, names.size(),
                           names.size() == 1 ? "node" : "nodes", first_few(names));
     count += names.size();
-    quantised = quantised || is_of_quantised_models(type);
   }
-  return unsupported(fmt::format(
-      "{} {} not supported{}:{}{}", count, count == 1 ? "node is" : "nodes are",
-      quantised ? " (quantised models are not supported yet: use the model in floats)" : "", groups,
-      looked_up_by_name()));
+  return unsupported(fmt::format("{} {} not supported:{}{}", count,
+                                 count == 1 ? "node is" : "nodes are", groups,
+                                 looked_up_by_name()));
 }
 
 }  // namespace millrace::compiler

@@ -139,14 +139,13 @@ TEST(WhereImport, ChoosesFromConstants) {
   EXPECT_EQ(content<int64_t>(computed(model)), content<int64_t>({3}, {1, 9, 3}));
 }
 
-TEST(WhereImport, OnComputedTensorsIsNotSupported) {
+TEST(WhereImport, OnComputedTensorsIsAFallback) {
   Model model;
   model.input("x", {3}).output("y").floats("b", {1}, {9});
   model.constant(int_tensor("c", {3}, {1, 0, 1}, TensorProto::BOOL));
-  const Status status = import_failure(model.node("Where", {"c", "x", "b"}, {"y"}));
-  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
-  EXPECT_NE(status.message().find("Where (domain ai.onnx, opset 13"), std::string::npos)
-      << status.message();
+  const graph::Graph graph = import_valid(model.node("Where", {"c", "x", "b"}, {"y"}));
+  ASSERT_EQ(graph.nodes.size(), 1u);
+  EXPECT_EQ(graph.nodes[0].op, graph::Operator(graph::Fallback{"Where", {}}));
 }
 
 TEST(NonZeroImport, ListsPositionsByDimension) {

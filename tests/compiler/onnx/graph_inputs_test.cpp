@@ -68,6 +68,8 @@ TEST(GraphInputs, EmptyInputsAreUnsupported) {
             "input 'x': its shape [3,0,5] is empty; where 0 stands for any size, fix it, for "
             "example with --input-shape x=3,8,5");
   EXPECT_EQ(input_shapes(Model().input("x", {3, 0, 5}), {{"x", {3, 4, 5}}}), (Shapes{{3, 4, 5}}));
+  EXPECT_THAT(input_failure(Model().input("x", {0, 5})).message(),
+              ::testing::EndsWith("with --input-shape x=1,5"));
 }
 
 TEST(GraphInputs, UnknownRankNeedsAShape) {

@@ -1,0 +1,98 @@
+#include <gmock/gmock.h>
+
+#include "tests/fallback/compute.h"
+
+namespace millrace::fallback {
+namespace {
+
+using test::array;
+using test::compute;
+using test::compute_all;
+using test::refusal;
+using test::vector_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const test::Array kOne = array<float>({}, {1});
+
+TEST(FallbackQuantize, RoundsTiesToEvenAndSaturates) {
+  const auto x = vector_of<float>({0.5f, 1.5f, -2.5f, 300, -300});
+  EXPECT_THAT(compute("QuantizeLinear", {x, kOne, array<int8_t>({}, {1})}).as<int8_t>(),
+              ElementsAre(1, 3, -1, 127, -128));
+  EXPECT_THAT(compute("QuantizeLinear", {x, kOne}).as<uint8_t>(), ElementsAre(0, 2, 0, 255, 0));
+}
+
+TEST(FallbackQuantize, HasAScalePerIndexOfTheAxis) {
+  const auto x = array<float>({1, 2, 2}, {1, 2, 10, 20});
+  const auto scale = vector_of<float>({1, 10});
+  const auto zero = vector_of<uint8_t>({0, 100});
+  const auto q = compute("QuantizeLinear", {x, scale, zero});
+  EXPECT_THAT(q.as<uint8_t>(), ElementsAre(1, 2, 101, 102));
+  EXPECT_THAT(compute("DequantizeLinear", {q, scale, zero}).as<float>(), ElementsAre(1, 2, 10, 20));
+  EXPECT_THAT(compute("QuantizeLinear", {x, scale, zero}, {{"axis", int64_t{-1}}}).as<uint8_t>(),
+              ElementsAre(1, 100, 10, 102));
+}
+
+TEST(FallbackQuantize, RefusesParametersThatDoNotFit) {
+  const auto x = array<float>({1, 2, 2}, {1, 2, 3, 4});
+  const auto three = vector_of<float>({1, 2, 3});
+  EXPECT_THAT(refusal("QuantizeLinear", {x, three}).message(), HasSubstr("per index of axis 1"));
+  EXPECT_THAT(refusal("QuantizeLinear", {x, kOne}, {{"block_size", int64_t{2}}}).message(),
+              HasSubstr("blocks"));
+  EXPECT_THAT(refusal("DequantizeLinear", {vector_of<int8_t>({1}), kOne, array<uint8_t>({}, {0})})
+                  .message(),
+              HasSubstr("zero point"));
+}
+
+TEST(FallbackDynamicQuantize, IncludesZeroInTheRange) {
+  const auto results =
+      compute_all("DynamicQuantizeLinear", {vector_of<float>({2, 5.1f, 0.5f})}, {}, 3);
+  EXPECT_THAT(results[0].as<uint8_t>(), ElementsAre(100, 255, 25));
+  EXPECT_FLOAT_EQ(results[1].as<float>()[0], 0.02f);
+  EXPECT_THAT(results[2].as<uint8_t>(), ElementsAre(0));
+}
+
+TEST(FallbackDynamicQuantize, OfZerosHasAScale) {
+  const auto results = compute_all("DynamicQuantizeLinear", {vector_of<float>({0, 0})}, {}, 3);
+  EXPECT_THAT(results[0].as<uint8_t>(), ElementsAre(0, 0));
+  EXPECT_GT(results[1].as<float>()[0], 0);
+}
+
+TEST(FallbackMatMulInteger, SubtractsZeroPointsOfRowsAndColumns) {
+  const auto a = array<uint8_t>({2, 2}, {10, 12, 20, 24});
+  const auto b = array<int8_t>({2, 2}, {1, -1, 2, 3});
+  EXPECT_THAT(compute("MatMulInteger", {a, b}).as<int32_t>(), ElementsAre(34, 26, 68, 52));
+  EXPECT_THAT(
+      compute("MatMulInteger", {a, b, vector_of<uint8_t>({10, 20}), vector_of<int8_t>({0, 1})})
+          .as<int32_t>(),
+      ElementsAre(4, 4, 8, 8));
+}
+
+TEST(FallbackMatMulInteger, BroadcastsLeadingDimensions) {
+  const auto a = array<uint8_t>({2, 1, 1, 2}, {1, 2, 3, 4});
+  const auto b = array<uint8_t>({3, 2, 1}, {1, 0, 0, 1, 1, 1});
+  const auto product = compute("MatMulInteger", {a, b});
+  EXPECT_EQ(product.dims, (Dims{2, 3, 1, 1}));
+  EXPECT_THAT(product.as<int32_t>(), ElementsAre(1, 2, 3, 3, 4, 7));
+}
+
+TEST(FallbackMatMulInteger, RefusesFactorsThatDoNotFit) {
+  const auto a = array<uint8_t>({2, 2}, {1, 2, 3, 4});
+  EXPECT_THAT(refusal("MatMulInteger", {a, array<uint8_t>({1, 2}, {1, 2})}).message(),
+              HasSubstr("do not fit"));
+  EXPECT_EQ(refusal("MatMulInteger", {a, a, vector_of<uint8_t>({1, 2, 3})}).code(),
+            StatusCode::kUnsupported);
+}
+
+TEST(FallbackQLinearMatMul, RequantisesTheProduct) {
+  const auto a = array<uint8_t>({1, 2}, {130, 126}), b = array<uint8_t>({2, 1}, {3, 2});
+  const auto scale = [](float value) { return array<float>({}, {value}); };
+  const auto zero = [](uint8_t value) { return array<uint8_t>({}, {value}); };
+  EXPECT_THAT(compute("QLinearMatMul",
+                      {a, scale(0.5f), zero(128), b, scale(2), zero(0), scale(0.25f), zero(10)})
+                  .as<uint8_t>(),
+              ElementsAre(18));
+}
+
+}  // namespace
+}  // namespace millrace::fallback
