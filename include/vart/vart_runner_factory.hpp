@@ -155,10 +155,10 @@ class Runner {
   // max_concurrent_runs jobs are not complete.
   //
   // INVALID_INPUT, INVALID_OUTPUT: wrong counts, an empty tensor, one smaller than its view, of a
-  // view the model does not have or strict_zero_copy forbids, misaligned for its element type,
-  // whose file was truncated, or an output that is read-only. A tensor's name, data_type and
-  // memory_layout are not checked: where they differ from the model's, and where an input tensor is
-  // passed as an output, the log has a warning, once.
+  // view the model does not have or strict_zero_copy forbids, misaligned for its element type, or
+  // an output that is read-only. RUNTIME_ERROR: the device failed, or a file behind a tensor was
+  // truncated. A tensor's name, data_type and memory_layout are not checked: where they differ from
+  // the model's, and where an input tensor is passed as an output, the log has a warning, once.
   virtual StatusCode execute(const std::vector<std::vector<NpuTensor>>& inputs,
                              std::vector<std::vector<NpuTensor>>& outputs) noexcept = 0;
 

@@ -195,6 +195,7 @@ TEST(Sharing, ImportsFromSeveralThreadsShareAndRelease) {
         ASSERT_EQ(same.data()[i], std::byte(round == 0 ? 0 : i + 1));
         buffer.data()[i] = std::byte(i + 1);
         ASSERT_EQ(same.data()[i], std::byte(i + 1));
+        ASSERT_TRUE(HostAccess::of(same.data() + i, 1).begin(Access::kRead).ok());
       }
     });
   for (std::thread& thread : threads) thread.join();
