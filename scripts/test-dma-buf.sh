@@ -4,7 +4,8 @@
 # software, so no privilege and no device is needed; it boots in seconds.
 #
 # The kernel is that of Debian's backports, unpacked below build/ and not installed: that of
-# Debian 12 itself has vgem only. Fails when a test fails or is skipped.
+# Debian 12 itself has vgem only. Fails when a test fails or is skipped; ends with 77 when the emulator
+# or the kernel cannot be had here.
 #
 # usage: scripts/test-dma-buf.sh [BUILD_FOLDER]     default: build/release; the test must be built
 set -euo pipefail
@@ -14,6 +15,7 @@ readonly here=$PWD/$work
 readonly test=$build/tests/vart_dma_buf_test kernel=$work/kernel root=$work/root
 
 fail() { echo "test-dma-buf: $*" >&2; exit 1; }
+skip() { echo "test-dma-buf: skipped: $*" >&2; exit 77; }
 
 # apt with lists and settings of its own, so that the machine's are left alone.
 apt_backports() { # COMMAND...
@@ -28,10 +30,10 @@ fetch_kernel() {
   mkdir -p "$kernel" "$work"/lists/partial "$work"/cache/archives/partial
   local keys=/usr/share/keyrings/debian-archive-keyring.gpg package
   echo "deb [signed-by=$keys] http://deb.debian.org/debian bookworm-backports main" >"$work/sources.list"
-  apt_backports apt-get update >"$work/apt.log" 2>&1 || fail "see $work/apt.log"
+  apt_backports apt-get update >"$work/apt.log" 2>&1 || skip "no kernel; see $work/apt.log"
   package=$(apt_backports apt-cache depends linux-image-amd64 | awk '$1 == "Depends:" { print $2; exit }')
   (cd "$kernel" && apt_backports apt-get download "$package") >>"$work/apt.log" 2>&1 ||
-    fail "see $work/apt.log"
+    skip "no kernel; see $work/apt.log"
   dpkg-deb --fsys-tarfile "$kernel"/*.deb | tar -x -C "$kernel" ./boot ./lib/modules
   rm "$kernel"/*.deb
   touch "$kernel/complete"
@@ -90,7 +92,7 @@ add_with_libraries() { # PROGRAM_OR_LIBRARY
 }
 
 [[ -x $test ]] || fail "there is no $test; build it first"
-scripts/setup.sh --dma-buf
+scripts/setup.sh --dma-buf || skip 'no emulator'
 fetch_kernel
 make_root
 (cd "$root" && find . | busybox cpio -o -H newc) >"$work/initrd" 2>"$work/cpio.log"
