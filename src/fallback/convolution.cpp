@@ -1,0 +1,335 @@
+// Convolutions that the graph's Conv does not cover: transposed ones, and those of integers.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fallback/common_shapes.h"
+#include "fallback/element.h"
+#include "fallback/families.h"
+#include "fallback/window.h"
+#include "tensor/element.h"
+
+namespace millrace::fallback {
+namespace {
+
+constexpr TypeSet kBytes = {DataType::kInt8, DataType::kUint8};
+
+std::span<const int64_t> spatial(const TensorView& x) {
+  return x.dims.subspan(2);
+}
+
+// The sizes of a convolution, of x [N, C, ...] and weights [M, C / groups, ...].
+struct Extents {
+  Window window;
+  Dims positions;                                         // spatial dimensions of the output
+  size_t batch = 1, groups = 1, inputs = 1, outputs = 1;  // channels of one group
+
+  size_t output_channels() const { return groups * outputs; }
+};
+
+Result<size_t> groups_of(const NodeView& node) {
+  const int64_t groups = node.integer("group", 1);
+  if (groups < 1) return invalid_argument("group is not positive");
+  return static_cast<size_t>(groups);
+}
+
+Result<Extents> extents_of(const NodeView& node, const TensorView& x, const TensorView& weights) {
+  if (x.rank() < 3 || weights.rank() != x.rank())
+    return invalid_argument("input and weights are not of one rank of at least 3");
+  Extents extents;
+  MILLRACE_ASSIGN_OR_RETURN(extents.window,
+                            read_window(node, spatial(x), to_dims(spatial(weights))));
+  MILLRACE_ASSIGN_OR_RETURN(extents.positions, window_positions(extents.window, spatial(x)));
+  MILLRACE_ASSIGN_OR_RETURN(extents.groups, groups_of(node));
+  extents.batch = static_cast<size_t>(x.dims[0]);
+  extents.inputs = static_cast<size_t>(weights.dims[1]);
+  extents.outputs = static_cast<size_t>(weights.dims[0]) / extents.groups;
+  const bool fits = static_cast<size_t>(x.dims[1]) == extents.groups * extents.inputs &&
+                    static_cast<size_t>(weights.dims[0]) == extents.output_channels();
+  if (!fits) return invalid_argument("the weights do not fit the channels and groups");
+  return extents;
+}
+
+Dims output_dims(const Extents& extents) {
+  Dims dims = {static_cast<int64_t>(extents.batch),
+               static_cast<int64_t>(extents.output_channels())};
+  dims.insert(dims.end(), extents.positions.begin(), extents.positions.end());
+  return dims;
+}
+
+// A zero point or scale: one for all, or one for each output channel.
+template <class T>
+T of_channel(const NodeView& node, size_t index, size_t channel) {
+  if (!node.has(index)) return T{0};
+  const auto elements = node.in(index).as<T>();
+  return elements[elements.size() == 1 ? 0 : channel];
+}
+
+Status check_per_channel(const NodeView& node, size_t index, DataType type, size_t channels) {
+  if (!node.has(index)) return {};
+  const TensorView& parameter = node.in(index);
+  const size_t count = parameter.elements();
+  if (parameter.type == type && (count == 1 || count == channels)) return {};
+  return invalid_argument(
+      fmt::format("input {} is not one {}, or one per output channel", index, to_string(type)));
+}
+
+Status check_single(const NodeView& node, size_t index, DataType type) {
+  return check_per_channel(node, index, type, 1);
+}
+
+// One channel of a convolution of bytes, without bias: for each position the sum of
+// (x - x_zero) * (w - w_zero). Padding counts as x_zero.
+template <class X, class W>
+void convolve_channel(const Extents& extents, const WindowWalk& walk, const X* x, X x_zero,
+                      const W* weights, W w_zero, std::span<int32_t> sums) {
+  const auto taps = static_cast<size_t>(extents.window.taps());
+  const size_t stride = walk.row_stride();
+  std::ranges::fill(sums, 0);
+  for (size_t input = 0; input < extents.inputs; ++input) {
+    const X* const plane = x + input * walk.strided_size();
+    for (size_t tap = 0; tap < taps; ++tap) {
+      const int32_t weight = weights[input * taps + tap] - w_zero;
+      if (weight == 0) continue;
+      walk.for_each_row(tap, [&](size_t dense, size_t strided, size_t count) {
+        for (size_t i = 0; i < count; ++i)
+          sums[dense + i] += weight * (plane[strided + i * stride] - x_zero);
+      });
+    }
+  }
+}
+
+// Which inputs of a node hold what.
+struct Operands {
+  size_t x, weights, x_zero, w_zero;
+};
+
+// Calls store(output channel, position in the whole output, sum) for all elements.
+template <class X, class W, class Store>
+void convolve(const Call& call, const Extents& extents, const Operands& operands, Store&& store) {
+  const TensorView &x = call.in(operands.x), &weights = call.in(operands.weights);
+  const WindowWalk walk(extents.window, extents.positions, spatial(x));
+  const size_t filter = extents.inputs * static_cast<size_t>(extents.window.taps());
+  std::vector<int32_t> sums(walk.dense_size());
+  size_t position = 0;
+  for (size_t n = 0; n < extents.batch; ++n) {
+    for (size_t channel = 0; channel < extents.output_channels(); ++channel) {
+      const size_t first = (n * extents.groups + channel / extents.outputs) * extents.inputs;
+      convolve_channel<X, W>(extents, walk, x.as<X>().data() + first * walk.strided_size(),
+                             of_channel<X>(call, operands.x_zero, 0),
+                             weights.as<W>().data() + channel * filter,
+                             of_channel<W>(call, operands.w_zero, channel), sums);
+      for (const int32_t sum : sums) store(channel, position++, sum);
+    }
+  }
+}
+
+// Calls visit(X{}, W{}) for the types of two operands, INT8 or UINT8 each.
+template <class Visit>
+Status visit_bytes(DataType x, DataType w, Visit&& visit) {
+  const auto with_x = [&](auto left) -> Status {
+    return w == DataType::kInt8 ? visit(left, int8_t{}) : visit(left, uint8_t{});
+  };
+  return x == DataType::kInt8 ? with_x(int8_t{}) : with_x(uint8_t{});
+}
+
+constexpr Operands kOfConvInteger = {0, 1, 2, 3};
+
+Status shape_of_conv_integer(Inference& node) {
+  if (!kBytes.contains(node.in(1).type)) return invalid_argument("weights are not bytes");
+  MILLRACE_ASSIGN_OR_RETURN(const Extents extents, extents_of(node, node.in(0), node.in(1)));
+  MILLRACE_RETURN_IF_ERROR(check_single(node, 2, node.in(0).type));
+  MILLRACE_RETURN_IF_ERROR(check_per_channel(node, 3, node.in(1).type, extents.output_channels()));
+  node.set(0, DataType::kInt32, output_dims(extents));
+  return {};
+}
+
+Status conv_integer(const Call& call) {
+  MILLRACE_ASSIGN_OR_RETURN(const Extents extents, extents_of(call, call.in(0), call.in(1)));
+  const auto y = call.out(0).as<int32_t>();
+  return visit_bytes(call.in(0).type, call.in(1).type, [&](auto x, auto w) -> Status {
+    convolve<decltype(x), decltype(w)>(call, extents, kOfConvInteger,
+                                       [&](size_t, size_t at, int32_t sum) { y[at] = sum; });
+    return {};
+  });
+}
+
+constexpr Operands kOfQLinear = {0, 3, 2, 5};
+constexpr size_t kXScale = 1, kWeightScale = 4, kYScale = 6, kYZero = 7, kBias = 8;
+
+Status shape_of_qlinear_conv(Inference& node) {
+  const TensorView &x = node.in(0), &weights = node.in(3);
+  if (!kBytes.contains(weights.type) || !kBytes.contains(node.in(kYZero).type))
+    return invalid_argument("weights or result are not bytes");
+  MILLRACE_ASSIGN_OR_RETURN(const Extents extents, extents_of(node, x, weights));
+  const size_t channels = extents.output_channels();
+  MILLRACE_RETURN_IF_ERROR(check_single(node, kXScale, DataType::kFloat32));
+  MILLRACE_RETURN_IF_ERROR(check_single(node, kOfQLinear.x_zero, x.type));
+  MILLRACE_RETURN_IF_ERROR(check_per_channel(node, kWeightScale, DataType::kFloat32, channels));
+  MILLRACE_RETURN_IF_ERROR(check_per_channel(node, kOfQLinear.w_zero, weights.type, channels));
+  MILLRACE_RETURN_IF_ERROR(check_single(node, kYScale, DataType::kFloat32));
+  MILLRACE_RETURN_IF_ERROR(check_single(node, kYZero, node.in(kYZero).type));
+  MILLRACE_RETURN_IF_ERROR(check_per_channel(node, kBias, DataType::kInt32, channels));
+  node.set(0, node.in(kYZero).type, output_dims(extents));
+  return {};
+}
+
+template <class X, class W, class Y>
+void qlinear_conv_of(const Call& call, const Extents& extents) {
+  const float x_scale = call.in(kXScale).as<float>()[0], y_scale = call.in(kYScale).as<float>()[0];
+  const tensor::ElementRule rule{y_scale, static_cast<int32_t>(call.in(kYZero).as<Y>()[0]), false};
+  const auto y = call.out(0).as<Y>();
+  convolve<X, W>(call, extents, kOfQLinear, [&](size_t channel, size_t at, int32_t sum) {
+    const int32_t biased = wrapping(sum, of_channel<int32_t>(call, kBias, channel),
+                                    [](auto a, auto b) { return a + b; });
+    const float scale = x_scale * of_channel<float>(call, kWeightScale, channel);
+    y[at] = tensor::quantise<Y>(static_cast<float>(biased) * scale, rule);
+  });
+}
+
+Status qlinear_conv(const Call& call) {
+  MILLRACE_ASSIGN_OR_RETURN(const Extents extents, extents_of(call, call.in(0), call.in(3)));
+  return visit_bytes(call.in(0).type, call.in(3).type, [&](auto x, auto w) -> Status {
+    if (call.out(0).type == DataType::kInt8)
+      qlinear_conv_of<decltype(x), decltype(w), int8_t>(call, extents);
+    else
+      qlinear_conv_of<decltype(x), decltype(w), uint8_t>(call, extents);
+    return {};
+  });
+}
+
+// Transposed: x [N, C, ...] and weights [C, M / groups, ...] give [N, M, ...].
+struct TransposedExtents {
+  Window window;
+  Dims output;                                            // spatial dimensions
+  size_t batch = 1, groups = 1, inputs = 1, outputs = 1;  // channels of one group
+};
+
+// The attribute output_shape settles the padding; so does auto_pad.
+Status settle_output(const NodeView& node, std::span<const int64_t> input,
+                     TransposedExtents& extents) {
+  const size_t rank = input.size();
+  Window& window = extents.window;
+  const Dims* const stated = node.integers("output_shape");
+  const Dims* const more = node.integers("output_padding");
+  if ((stated != nullptr && stated->size() != rank) || (more != nullptr && more->size() != rank))
+    return invalid_argument("output_shape or output_padding has another length than kernel_shape");
+  const std::string automatic = node.text("auto_pad", "NOTSET");
+  const bool same = automatic.starts_with("SAME");
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t rest = more != nullptr ? (*more)[d] : 0;
+    if (rest < 0 || rest >= std::max(window.strides[d], window.dilations[d]))
+      return invalid_argument("output_padding is not from 0 to below stride or dilation");
+    const int64_t whole = (input[d] - 1) * window.strides[d] + rest + window.extent(d);
+    int64_t size = whole - window.pads_begin[d] - window.pads_end[d];
+    if (stated != nullptr || same) {
+      size = stated != nullptr ? (*stated)[d] : input[d] * window.strides[d];
+      const int64_t total = std::max<int64_t>(0, whole - size);
+      window.pads_begin[d] = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
+      window.pads_end[d] = total - window.pads_begin[d];
+    }
+    if (size < 1) return invalid_argument("the output is empty");
+    extents.output.push_back(size);
+  }
+  return {};
+}
+
+Result<TransposedExtents> transposed_extents(const NodeView& node) {
+  const TensorView &x = node.in(0), &weights = node.in(1);
+  if (x.rank() < 3 || weights.rank() != x.rank())
+    return invalid_argument("input and weights are not of one rank of at least 3");
+  TransposedExtents extents;
+  MILLRACE_ASSIGN_OR_RETURN(extents.window,
+                            read_window(node, spatial(x), to_dims(spatial(weights))));
+  MILLRACE_RETURN_IF_ERROR(settle_output(node, spatial(x), extents));
+  MILLRACE_ASSIGN_OR_RETURN(extents.groups, groups_of(node));
+  extents.batch = static_cast<size_t>(x.dims[0]);
+  extents.inputs = static_cast<size_t>(weights.dims[0]) / extents.groups;
+  extents.outputs = static_cast<size_t>(weights.dims[1]);
+  const bool fits = x.dims[1] == weights.dims[0] &&
+                    static_cast<size_t>(x.dims[1]) == extents.groups * extents.inputs;
+  if (!fits) return invalid_argument("the weights do not fit the channels and groups");
+  return extents;
+}
+
+Status shape_of_conv_transpose(Inference& node) {
+  MILLRACE_RETURN_IF_ERROR(check_one_type(node));
+  MILLRACE_ASSIGN_OR_RETURN(const TransposedExtents extents, transposed_extents(node));
+  const size_t channels = extents.groups * extents.outputs;
+  if (node.has(2) && (node.in(2).rank() != 1 || node.in(2).elements() != channels))
+    return invalid_argument("the bias is not one per output channel");
+  Dims dims = {node.in(0).dims[0], static_cast<int64_t>(channels)};
+  dims.insert(dims.end(), extents.output.begin(), extents.output.end());
+  node.set(0, node.in(0).type, std::move(dims));
+  return {};
+}
+
+// One output channel: every element of the input adds a scaled kernel to the output.
+template <class T>
+void transpose_channel(const TransposedExtents& extents, const WindowWalk& walk, const T* x,
+                       const T* weights, std::span<T> y) {
+  const auto taps = static_cast<size_t>(extents.window.taps());
+  const size_t stride = walk.row_stride();
+  for (size_t input = 0; input < extents.inputs; ++input) {
+    const T* const plane = x + input * walk.dense_size();
+    for (size_t tap = 0; tap < taps; ++tap) {
+      const T weight = weights[input * extents.outputs * taps + tap];
+      walk.for_each_row(tap, [&](size_t dense, size_t strided, size_t count) {
+        for (size_t i = 0; i < count; ++i) y[strided + i * stride] += weight * plane[dense + i];
+      });
+    }
+  }
+}
+
+Status conv_transpose(const Call& call) {
+  MILLRACE_ASSIGN_OR_RETURN(const TransposedExtents extents, transposed_extents(call));
+  const TensorView &x = call.in(0), &weights = call.in(1);
+  const WindowWalk walk(extents.window, spatial(x), extents.output);
+  const auto taps = static_cast<size_t>(extents.window.taps());
+  const size_t channels = extents.groups * extents.outputs;
+  return visit_floating(x.type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    for (size_t i = 0; i < extents.batch * channels; ++i) {
+      const size_t channel = i % channels, group = channel / extents.outputs;
+      const size_t first_input = group * extents.inputs;
+      const auto y = call.out(0).as<T>().subspan(i * walk.strided_size(), walk.strided_size());
+      std::ranges::fill(y, call.has(2) ? call.in(2).as<T>()[channel] : T{0});
+      const size_t plane = i / channels * extents.groups * extents.inputs + first_input;
+      const size_t filter = first_input * extents.outputs + channel % extents.outputs;
+      transpose_channel<T>(extents, walk, x.as<T>().data() + plane * walk.dense_size(),
+                           weights.as<T>().data() + filter * taps, y);
+    }
+    return {};
+  });
+}
+
+constexpr AttributeSpec kConv[] = {
+    {"auto_pad", AttributeKind::kText}, {"dilations", AttributeKind::kIntegers},
+    {"group", AttributeKind::kInteger}, {"kernel_shape", AttributeKind::kIntegers},
+    {"pads", AttributeKind::kIntegers}, {"strides", AttributeKind::kIntegers}};
+constexpr AttributeSpec kConvTranspose[] = {
+    {"auto_pad", AttributeKind::kText},           {"dilations", AttributeKind::kIntegers},
+    {"group", AttributeKind::kInteger},           {"kernel_shape", AttributeKind::kIntegers},
+    {"output_padding", AttributeKind::kIntegers}, {"output_shape", AttributeKind::kIntegers},
+    {"pads", AttributeKind::kIntegers},           {"strides", AttributeKind::kIntegers}};
+
+constexpr OperatorSpec kOperators[] = {
+    {"ConvInteger", 10, {2, 4}, {}, kBytes, shape_of_conv_integer, conv_integer, kConv},
+    {"ConvTranspose",
+     1,
+     {2, 3},
+     {},
+     kFloats,
+     shape_of_conv_transpose,
+     conv_transpose,
+     kConvTranspose},
+    {"QLinearConv", 10, {8, 9}, {}, kBytes, shape_of_qlinear_conv, qlinear_conv, kConv},
+};
+
+}  // namespace
+
+std::span<const OperatorSpec> convolution_operators() noexcept {
+  return kOperators;
+}
+
+}  // namespace millrace::fallback

@@ -1,0 +1,110 @@
+#include <gmock/gmock.h>
+
+#include "tests/fallback/compute.h"
+
+namespace millrace::fallback {
+namespace {
+
+using test::absent;
+using test::Array;
+using test::array;
+using test::compute;
+using test::refusal;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const Array kRow = array<uint8_t>({1, 1, 4}, {1, 2, 3, 4});
+const Array kPair = array<uint8_t>({1, 1, 2}, {1, 10});
+
+TEST(FallbackConvInteger, PadsWithTheZeroPoint) {
+  const auto zero = array<uint8_t>({}, {1});
+  EXPECT_THAT(compute("ConvInteger", {kRow, kPair}, {{"pads", Dims{1, 1}}}).as<int32_t>(),
+              ElementsAre(10, 21, 32, 43, 4));
+  EXPECT_THAT(compute("ConvInteger", {kRow, kPair, zero}, {{"pads", Dims{1, 1}}}).as<int32_t>(),
+              ElementsAre(0, 10, 21, 32, 3));
+}
+
+TEST(FallbackConvInteger, StridesDilatesAndPadsToTheSameSize) {
+  EXPECT_THAT(compute("ConvInteger", {kRow, kPair}, {{"strides", Dims{2}}}).as<int32_t>(),
+              ElementsAre(21, 43));
+  EXPECT_THAT(compute("ConvInteger", {kRow, kPair}, {{"dilations", Dims{3}}}).as<int32_t>(),
+              ElementsAre(41));
+  EXPECT_THAT(compute("ConvInteger", {kRow, kPair}, {{"auto_pad", std::string("SAME_UPPER")}})
+                  .as<int32_t>(),
+              ElementsAre(21, 32, 43, 4));
+  EXPECT_THAT(compute("ConvInteger", {kRow, kPair}, {{"auto_pad", std::string("SAME_LOWER")}})
+                  .as<int32_t>(),
+              ElementsAre(10, 21, 32, 43));
+}
+
+TEST(FallbackConvInteger, KeepsGroupsApart) {
+  const auto x = array<uint8_t>({1, 2, 1}, {3, 5});
+  const auto weights = array<int8_t>({4, 1, 1}, {1, -1, 2, -2});
+  EXPECT_THAT(compute("ConvInteger", {x, weights}, {{"group", int64_t{2}}}).as<int32_t>(),
+              ElementsAre(3, -3, 10, -10));
+}
+
+TEST(FallbackConvolution, RefusesWhatDoesNotFit) {
+  EXPECT_THAT(refusal("ConvInteger", {kRow, kPair}, {{"group", int64_t{0}}}).message(),
+              HasSubstr("group"));
+  EXPECT_THAT(refusal("ConvInteger", {kRow, kPair}, {{"group", int64_t{2}}}).message(),
+              HasSubstr("channels and groups"));
+  EXPECT_THAT(refusal("ConvInteger", {kRow, kPair}, {{"strides", Dims{0}}}).message(),
+              HasSubstr("strides is [0]: 1 numbers from 1"));
+  EXPECT_THAT(refusal("ConvInteger", {kRow, kPair}, {{"pads", Dims{1}}}).message(),
+              HasSubstr("2 numbers from 0"));
+  EXPECT_THAT(refusal("ConvInteger", {kRow, kPair}, {{"dilations", Dims{5}}}).message(),
+              HasSubstr("larger than the padded input"));
+  EXPECT_THAT(refusal("ConvInteger", {kRow, kPair}, {{"kernel_shape", Dims{3}}}).message(),
+              HasSubstr("kernel_shape"));
+}
+
+TEST(FallbackQLinearConv, HasScalesPerChannel) {
+  const auto scale = [](float value) { return array<float>({}, {value}); };
+  const auto zero = [](uint8_t value) { return array<uint8_t>({}, {value}); };
+  const auto weights = array<uint8_t>({2, 1, 1}, {1, 1});
+  const auto scales = array<float>({2}, {1, 10});
+  const auto bias = array<int32_t>({2}, {0, 1});
+  const auto x = array<uint8_t>({1, 1, 2}, {4, 6});
+  EXPECT_THAT(compute("QLinearConv",
+                      {x, scale(1), zero(2), weights, scales, zero(0), scale(2), zero(5), bias})
+                  .as<uint8_t>(),
+              ElementsAre(6, 7, 20, 30));
+}
+
+const Array kPoints = array<float>({1, 1, 2}, {1, 10});
+const Array kKernel = array<float>({1, 1, 3}, {1, 2, 3});
+
+TEST(FallbackConvTranspose, AddsAKernelPerElement) {
+  EXPECT_THAT(compute("ConvTranspose", {kPoints, kKernel}).as<float>(), ElementsAre(1, 12, 23, 30));
+  EXPECT_THAT(compute("ConvTranspose", {kPoints, kKernel}, {{"strides", Dims{2}}}).as<float>(),
+              ElementsAre(1, 2, 13, 20, 30));
+  EXPECT_THAT(compute("ConvTranspose", {kPoints, kKernel, array<float>({1}, {100})},
+                      {{"output_padding", Dims{1}}, {"pads", Dims{1, 0}}, {"strides", Dims{2}}})
+                  .as<float>(),
+              ElementsAre(102, 113, 120, 130, 100));
+}
+
+TEST(FallbackConvTranspose, TheShapeOfTheOutputSettlesThePadding) {
+  const auto with = [&](test::Attributes attributes) {
+    return compute("ConvTranspose", {kPoints, kKernel}, std::move(attributes)).as<float>();
+  };
+  EXPECT_THAT(with({{"output_shape", Dims{3}}}), ElementsAre(12, 23, 30));
+  EXPECT_THAT(with({{"auto_pad", std::string("SAME_UPPER")}, {"output_shape", Dims{3}}}),
+              ElementsAre(1, 12, 23));
+  EXPECT_THAT(with({{"auto_pad", std::string("SAME_UPPER")}, {"strides", Dims{2}}}),
+              ElementsAre(1, 2, 13, 20));
+}
+
+TEST(FallbackConvTranspose, KeepsGroupsApart) {
+  const auto x = array<float>({1, 2, 1}, {3, 5});
+  const auto weights = array<float>({2, 2, 1}, {1, 10, 100, 1000});
+  EXPECT_THAT(compute("ConvTranspose", {x, weights}, {{"group", int64_t{2}}}).as<float>(),
+              ElementsAre(3, 30, 500, 5000));
+  EXPECT_THAT(compute("ConvTranspose", {x, weights}).as<float>(), ElementsAre(503, 5030));
+  EXPECT_THAT(refusal("ConvTranspose", {x, weights}, {{"output_padding", Dims{1}}}).message(),
+              HasSubstr("output_padding"));
+}
+
+}  // namespace
+}  // namespace millrace::fallback
