@@ -1,9 +1,7 @@
 // Model: what is done with a picture for one model, and the buffers that this needs.
 //
 //   picture --preprocess--> input ==fd== IFM --submit, collect--> OFM ==fd== memory
-//   --postprocess-->
-//                                                                                   results
-//                                                                                   --draw-->
+//   memory --postprocess--> results --draw--> picture
 //
 // "==fd==" is one piece of memory under two names: the second is made from a file descriptor of the
 // first, so that nothing is copied between the stages.

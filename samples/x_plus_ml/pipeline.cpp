@@ -6,7 +6,6 @@
 #include <optional>
 #include <stdexcept>
 #include <thread>
-#include <utility>
 
 namespace {
 
@@ -68,31 +67,36 @@ RunReport Pipeline::run(Input& input, const Deliver& deliver) {
            Frames(kQueueDepth)},
           {}};
   for (const auto& frame : frames_) run.queues[kRead].push(frame.get());
-  const auto serve = [&run, this](Stage stage) {
-    const Step step = step_of(stage, run);
-    Frames& out = run.queues[(stage + 1) % kStages];
-    for (std::optional<Frame*> frame; (frame = run.queues[stage].pop()) && step(**frame);)
-      out.push(*frame);
-    out.close();
-  };
   const auto start = std::chrono::steady_clock::now();
-  std::vector<std::thread> threads;
-  try {
-    // The first stage last: without it nothing moves, and the others end when their queues do.
-    for (const Stage stage : {kOutput, kPostprocess, kInference, kPreprocess, kRead})
-      threads.emplace_back(serve, stage);
-  } catch (...) {
-    for (Frames& queue : run.queues) queue.close();
-    join(threads);
-    throw;
-  }
-  join(threads);
+  serve_all(run);
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
   run.report.milliseconds = time.count();
   for (const auto& model : models_) model->finish();
   for (std::size_t stage = 0; stage < kStages; ++stage)
     run.report.busy_milliseconds[stage] = busy_[stage].take_milliseconds();
   return run.report;
+}
+
+void Pipeline::serve_all(Run& run) {
+  std::vector<std::thread> threads;
+  try {
+    // The first stage last: without it nothing moves, and the others end when their queues do.
+    for (const Stage stage : {kOutput, kPostprocess, kInference, kPreprocess, kRead})
+      threads.emplace_back([this, stage, &run] { serve(stage, run); });
+  } catch (...) {
+    for (auto& queue : run.queues) queue.close();
+    join(threads);
+    throw;
+  }
+  join(threads);
+}
+
+void Pipeline::serve(Stage stage, Run& run) {
+  const Step step = step_of(stage, run);
+  auto& out = run.queues[(stage + 1) % kStages];
+  for (std::optional<Frame*> frame; (frame = run.queues[stage].pop()) && step(**frame);)
+    out.push(*frame);
+  out.close();
 }
 
 Pipeline::Step Pipeline::step_of(Stage stage, Run& run) {
@@ -119,7 +123,7 @@ Pipeline::Step Pipeline::step_of(Stage stage, Run& run) {
       return [&run, this](Frame& frame) {
         const BusyScope busy(busy_[kOutput]);
         attempt(frame, [&] { run.deliver(frame); });
-        finish(run, frame);
+        report_failure(run, frame);
         return true;
       };
   }
@@ -135,7 +139,7 @@ bool Pipeline::read(Run& run, Frame& frame) {
   return is_frame;
 }
 
-void Pipeline::finish(Run& run, const Frame& frame) {
+void Pipeline::report_failure(Run& run, const Frame& frame) {
   if (frame.failure.empty()) return;
   ++run.report.failed;
   std::cerr << "[ERROR] frame " + std::to_string(frame.number) + ", " + frame.name + ": " +

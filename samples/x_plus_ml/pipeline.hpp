@@ -67,8 +67,10 @@ class Pipeline {
   // What a stage does with one frame; false: there are no more.
   using Step = std::function<bool(Frame&)>;
   Step step_of(Stage stage, Run& run);
+  void serve_all(Run& run);           // until the last frame has passed the last stage
+  void serve(Stage stage, Run& run);  // on the thread of that stage
   bool read(Run& run, Frame& frame);
-  void finish(Run& run, const Frame& frame);
+  void report_failure(Run& run, const Frame& frame);
   void preprocess(Frame& frame);
   void submit(Frame& frame);
   void collect(Frame& frame);
