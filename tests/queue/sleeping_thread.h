@@ -20,12 +20,15 @@ class SleepingThread {
       : thread_([this, work = std::move(work)] {
           tid_.store(static_cast<int>(::syscall(SYS_gettid)), std::memory_order_release);
           work();
+          ended_.store(true, std::memory_order_release);
         }) {}
   ~SleepingThread() { join(); }
 
-  // Many looks in a row: a thread may also nap for an instant in an allocator or a sanitizer.
+  // Many looks in a row: a thread may also nap for an instant in an allocator or a sanitizer. On a
+  // machine so busy that the looks take longer than the thread sleeps, returns when it has ended,
+  // and the test goes on to tell what came of that.
   void await_sleep() const {
-    for (int asleep = 0; asleep < 50; std::this_thread::yield())
+    for (int asleep = 0; asleep < 50 && !has_ended(); std::this_thread::yield())
       asleep = state() == 'S' ? asleep + 1 : 0;
   }
   void join() {
@@ -33,6 +36,7 @@ class SleepingThread {
   }
 
  private:
+  bool has_ended() const { return ended_.load(std::memory_order_acquire); }
   char state() const {
     const int tid = tid_.load(std::memory_order_acquire);
     if (tid == 0) return '?';
@@ -44,6 +48,7 @@ class SleepingThread {
   }
 
   std::atomic<int> tid_{0};
+  std::atomic<bool> ended_{false};
   std::thread thread_;
 };
 
