@@ -54,7 +54,6 @@ class XPlusMl : public XPlusMlTest {
     return write(name, "P6\n" + size + " " + size + "\n255\n" +
                            std::string(3 * kSide * kSide, static_cast<char>(level)));
   }
-  static constexpr size_t kNv12Bytes = kSide * kSide * 3 / 2;
   // A grey frame in NV12 or I420, in which brightness is 16 to 235.
   static std::string grey_yuv(int luma) {
     return std::string(kSide * kSide, static_cast<char>(luma)) +
