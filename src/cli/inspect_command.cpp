@@ -27,14 +27,6 @@ Json describe_view(const tensor::TensorDesc& desc, uint32_t channels) {
   return view;
 }
 
-Json describe_pictures(const PictureHint& hint) {
-  Json pictures = {{"run_options", hint.run_options}};
-  if (!hint.cpu.is_null()) pictures["preprocess_cpu"] = hint.cpu;
-  if (!hint.hw.is_null()) pictures["preprocess_hw"] = hint.hw;
-  pictures["assumed"] = hint.assumptions;
-  return pictures;
-}
-
 Json describe_boundary(const graph::Boundary& boundary, bool is_input) {
   const bool picture = is_input && boundary.cpu.shape.size() == 4;
   const uint32_t channels = picture ? boundary.cpu.shape[1] : 0;
@@ -84,8 +76,8 @@ Json describe(const graph::CompiledModel& model) {
                  {"batch_size", model.batch_size}};
   for (const graph::Boundary& boundary : model.inputs) {
     result["inputs"].push_back(describe_boundary(boundary, true));
-    if (const auto hint = picture_hint(model, boundary))
-      result["inputs"].back()["pictures"] = describe_pictures(*hint);
+    const Json pictures = picture_hint(model, boundary);
+    if (!pictures.is_null()) result["inputs"].back()["pictures"] = pictures;
   }
   for (const graph::Boundary& boundary : model.outputs)
     result["outputs"].push_back(describe_boundary(boundary, false));

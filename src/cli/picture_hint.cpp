@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
 #include "cli/colour_format.h"
 
@@ -97,22 +99,23 @@ Json preprocess_config(const graph::Boundary& input, const tensor::TensorDesc& v
 
 }  // namespace
 
-std::optional<PictureHint> picture_hint(const graph::CompiledModel& model,
-                                        const graph::Boundary& input) {
+Json picture_hint(const graph::CompiledModel& model, const graph::Boundary& input) {
   const tensor::TensorDesc& cpu = input.cpu;
   const bool is_picture = cpu.layout == tensor::Layout::kNchw && cpu.shape[0] == 1 &&
                           (cpu.shape[1] == 1 || cpu.shape[1] == 3);
-  if (!is_picture || !(input.quant.scale > 0)) return std::nullopt;
+  if (!is_picture || !(input.quant.scale > 0)) return nullptr;
   const Normalisation& usual = usual_normalisation(input);
   const Normalisation normalisation = with_zero_point(usual, input.quant);
   const bool crops = is_classifier(model);
-  PictureHint hint;
-  hint.run_options = run_options(input, normalisation, crops);
-  hint.cpu = preprocess_config(input, cpu, normalisation, crops);
-  if (input.hw) hint.hw = preprocess_config(input, *input.hw, normalisation, crops);
-  hint.assumptions.push_back(usual.name);
-  if (cpu.shape[1] == 3) hint.assumptions.emplace_back("the order RGB");
-  hint.assumptions.emplace_back(crops ? "that the centre is used" : "that pictures are stretched");
+  Json hint = {{"run_options", run_options(input, normalisation, crops)}};
+  const Json for_cpu = preprocess_config(input, cpu, normalisation, crops);
+  if (!for_cpu.is_null()) hint["preprocess_cpu"] = for_cpu;
+  const Json for_hw =
+      input.hw ? preprocess_config(input, *input.hw, normalisation, crops) : Json(nullptr);
+  if (!for_hw.is_null()) hint["preprocess_hw"] = for_hw;
+  hint["assumed"].push_back(usual.name);
+  if (cpu.shape[1] == 3) hint["assumed"].push_back("the order RGB");
+  hint["assumed"].push_back(crops ? "that the centre is used" : "that pictures are stretched");
   return hint;
 }
 

@@ -6,22 +6,17 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "graph/compiled_model.h"
 
 namespace millrace::cli {
 
-struct PictureHint {
-  std::string run_options;         // "--resize crop --short-side 256 --mean 123.675,116.28 ..."
-  nlohmann::ordered_json cpu, hw;  // configurations for the two views; null where none fits
-  std::vector<std::string> assumptions;  // what the model does not say
-};
-
-// Nothing for an input that is no picture of one or three channels.
-std::optional<PictureHint> picture_hint(const graph::CompiledModel& model,
-                                        const graph::Boundary& input);
+//   {"run_options": "--resize crop --short-side 256 --mean 123.675,116.28,103.53 ...",
+//    "preprocess_cpu": {...}, "preprocess_hw": {...},  configurations for the views that one fits
+//    "assumed": ["the order RGB", ...]}                what the model does not say
+//
+// Null for an input that is no picture of one or three channels.
+nlohmann::ordered_json picture_hint(const graph::CompiledModel& model,
+                                    const graph::Boundary& input);
 
 }  // namespace millrace::cli
