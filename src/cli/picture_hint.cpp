@@ -29,6 +29,8 @@ const Normalisation kImageNet{{123.675, 116.28, 103.53},
 const Normalisation kUnit{
     {0, 0, 0}, {0.00392157, 0.00392157, 0.00392157}, "mean and scale (here values from 0 to 1)"};
 const Normalisation kPixels{{0, 0, 0}, {1, 1, 1}, "mean and scale (here pixels as they are)"};
+const Normalisation kSignedPixels{
+    {128, 128, 128}, {1, 1, 1}, "mean and scale (here pixels less 128, which INT8 holds)"};
 
 bool is_byte(DataType type) {
   return type == DataType::kInt8 || type == DataType::kUint8;
@@ -39,7 +41,8 @@ bool is_quantised(const tensor::QuantParams& quant) {
 }
 
 const Normalisation& usual_normalisation(const graph::Boundary& input) {
-  if (is_byte(input.cpu.type) && !is_quantised(input.quant)) return kPixels;
+  if (is_byte(input.cpu.type) && !is_quantised(input.quant))
+    return input.cpu.type == DataType::kInt8 ? kSignedPixels : kPixels;
   return input.cpu.shape[1] == 3 ? kImageNet : kUnit;
 }
 

@@ -8,11 +8,11 @@
 // Kinds:
 //   heap      64-byte aligned, zero-filled; not exportable
 //   shared    a memfd or a dma-buf, page aligned, zero-filled; exportable as a file descriptor
-//   imported  made from a descriptor of other origin (memfd, dma-buf). The descriptor is
-//   duplicated; the caller keeps and closes its own. Importing
-//             several descriptors of one file in one process gives mappings of the same pages.
-//             The mappings of the last few foreign files are kept (kept_mappings.h), so making
-//             such a buffer anew for every frame maps nothing.
+//   imported  made from a descriptor of other origin (memfd, dma-buf), which is duplicated: the
+//             caller keeps and closes its own. Importing several descriptors of one file in one
+//             process gives mappings of the same pages. The mappings of the last few foreign
+//             files are kept (kept_mappings.h), so making such a buffer anew for every frame
+//             maps nothing.
 //   wrapped   the caller's memory, not owned; the caller keeps it alive
 //
 // Observers (base/hooks.h) get an event when a whole buffer is allocated or imported, and when its

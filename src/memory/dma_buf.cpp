@@ -47,11 +47,19 @@ uint64_t sync_flags(Access access) noexcept {
   return static_cast<uint64_t>(access);
 }
 
+// What is exhausted may be had later; what is missing or forbidden may not.
+StatusCode code_of(int error) noexcept {
+  if (error == EMFILE || error == ENFILE) return StatusCode::kResourceExhausted;
+  return error == ENOMEM ? StatusCode::kOutOfMemory : StatusCode::kUnsupported;
+}
+
 Result<UniqueFd> open_node(MemorySource source) {
   const CancellationOff whole;
   UniqueFd node = open_descriptor([&] { return ::open(node_of(source), O_RDWR | O_CLOEXEC); });
   if (node) return node;
-  return unsupported(fmt::format("cannot open {}: {}", node_of(source), std::strerror(errno)));
+  const int error = errno;
+  return Status(code_of(error),
+                fmt::format("cannot open {}: {}", node_of(source), std::strerror(error)));
 }
 
 Status refused(MemorySource source, size_t bytes, int error) {

@@ -1,5 +1,6 @@
 #include "memory/host_access.h"
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -46,7 +47,7 @@ HostAccess HostAccess::of(const void* data, size_t bytes) noexcept {
   const auto offset = static_cast<size_t>(begin - address);
   found = mapping.lock();
   if (found == nullptr || offset >= found->bytes()) return {};
-  return {found, offset + bytes};
+  return {found, std::min(offset + bytes, found->bytes())};
 }
 
 HostAccess HostAccess::part(const void* data, size_t bytes) const noexcept {

@@ -21,8 +21,8 @@ class HostAccess {
   HostAccess() noexcept = default;
   // To the first `bytes` bytes of the mapping; empty where that needs nothing.
   HostAccess(const std::shared_ptr<const Mapping>& mapping, size_t bytes) noexcept;
-  // To memory that is known by its address only; empty where it lies in no mapping of this library
-  // that needs anything.
+  // To memory that is known by its address only; empty where its first byte lies in no mapping of
+  // this library that needs anything. What reaches beyond that mapping is not looked at.
   static HostAccess of(const void* data, size_t bytes) noexcept;
 
   // To a part of the same memory.

@@ -19,13 +19,16 @@ Status run_frames(Executor& executor, const JobBindings& bindings, queue::RunCon
 
 using Boundaries = std::vector<graph::Boundary>;
 
-Status end_access(std::span<const TensorBinding> tensors, memory::Access access) noexcept {
+// Of all tensors; the status names the first that fails.
+Status end_access(std::span<const TensorBinding> tensors, const Boundaries& boundaries,
+                  memory::Access access) noexcept {
   Status first_failure;
-  for (const TensorBinding& tensor : tensors) {
-    if (!tensor.access) [[likely]]
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!tensors[i].access) [[likely]]
       continue;
-    const Status ended = tensor.access.end(access);
-    if (first_failure.ok()) first_failure = ended;
+    const Status ended = tensors[i].access.end(access);
+    if (first_failure.ok())
+      first_failure = ended.with_context(boundaries[i % boundaries.size()].cpu.name);
   }
   return first_failure;
 }
@@ -38,7 +41,7 @@ Status begin_access(std::span<const TensorBinding> tensors, const Boundaries& bo
       continue;
     const Status begun = tensors[i].access.begin(access);
     if (begun.ok()) continue;
-    static_cast<void>(end_access(tensors.first(i), access));
+    static_cast<void>(end_access(tensors.first(i), boundaries, access));
     return begun.with_context(boundaries[i % boundaries.size()].cpu.name);
   }
   return {};
@@ -50,7 +53,7 @@ Status with_access(std::span<const TensorBinding> tensors, const Boundaries& bou
                    memory::Access access, Work&& work) noexcept {
   MILLRACE_RETURN_IF_ERROR(begin_access(tensors, boundaries, access));
   Status status = work();
-  const Status ended = end_access(tensors, access);
+  const Status ended = end_access(tensors, boundaries, access);
   return status.ok() ? ended : status;
 }
 

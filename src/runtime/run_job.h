@@ -9,12 +9,13 @@
 namespace millrace::runtime {
 
 // Runs the job on the calling thread, which must be the lane that `control` names or have borrowed
-// it, until a frame fails or the job is asked to stop. kIoError, which names the tensor, when the
-// file behind one was truncated, before the first frame, or when the exporter of a dma-buf refuses.
-// `sync` applies to tensors of which the device has a copy of its own. Requirement: the bindings
-// fit the executor's model (Executor::check). They are only read, so several jobs may run with the
-// same ones; the memory that they name must stay valid until this returns. What it converts is
-// added to `conversions`.
+// it, until a frame fails or the job is asked to stop. Before the first frame: kIoError, which
+// names the tensor, when the file behind it was truncated or the exporter of its dma-buf refuses.
+// After the last: the same when the exporter refuses the end of the access; outputs are written
+// then. `sync` applies to tensors of which the device has a copy of its own. Requirement: the
+// bindings fit the executor's model (Executor::check). They are only read, so several jobs may run
+// with the same ones; the memory that they name must stay valid until this returns. What it
+// converts is added to `conversions`.
 Status run_job(Executor& executor, const JobBindings& bindings, const JobSync& sync,
                queue::RunControl& control, BoundaryConversions& conversions) noexcept;
 

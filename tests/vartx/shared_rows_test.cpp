@@ -87,6 +87,7 @@ TEST_F(SharedRows, OutliveTheRunnersOfTheProcess) {
   PreProcess preprocess = make();
   const std::vector<uint8_t> expected = tensor_of(preprocess, in);
   opened = nullptr;
+  EXPECT_NE(device::find_device_of_program(), nullptr) << "no lanes were used";
   EXPECT_EQ(tensor_of(preprocess, in), expected);
 }
 

@@ -14,10 +14,9 @@ namespace millrace::vision {
 //               region; the rest is padding
 //   kPanscan    the centre of the input region that has the aspect ratio of the output region
 //               fills it
-//   kCrop       the input region is scaled until its shorter side has a given length, and the
-//   centre
-//               of that fills the output region: how classifiers are usually evaluated. Pixels need
-//               not begin where the output region does, as they do with kPanscan
+//   kCrop       the input region is scaled until its shorter side has a given length, and what
+//               is in the centre then fills the output region: how classifiers are usually
+//               evaluated. Pixels need not begin where the output region does, as with kPanscan
 enum class Fit : uint8_t { kStretch, kLetterbox, kPanscan, kCrop };
 
 struct FitOptions {
