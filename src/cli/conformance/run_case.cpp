@@ -122,8 +122,8 @@ Status check_declarations(std::span<const TensorInfo> tensors,
   return {};
 }
 
-// Every byte of it is 0xff, which is NaN, -1 or no boolean: an output that the job leaves as it is
-// does not look right by chance.
+// Every byte of it is 0xff, which is NaN, -1 or no boolean: few outputs that the job leaves as they
+// are look right by chance.
 Result<Memory> allocate(std::span<const TensorInfo> tensors) {
   constexpr int kNothingComputed = 0xff;
   Memory memory;

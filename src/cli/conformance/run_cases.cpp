@@ -1,9 +1,12 @@
 #include "cli/conformance/run_cases.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -34,11 +37,14 @@ bool is_late(const RunningCase& running) {
 }
 
 // Waits for one that has something to tell, has ended, or has no time left.
-size_t wait_for_one(const std::vector<RunningCase>& running) {
+Result<size_t> wait_for_one(const std::vector<RunningCase>& running) {
   std::vector<pollfd> channels;
   for (const RunningCase& one : running) channels.push_back({one.child.channel(), POLLIN, 0});
   for (;;) {
-    if (::poll(channels.data(), channels.size(), time_left(running)) < 0) continue;
+    if (::poll(channels.data(), channels.size(), time_left(running)) < 0) {
+      if (errno == EINTR) continue;
+      return Status(StatusCode::kIoError, fmt::format("poll: {}", std::strerror(errno)));
+    }
     for (size_t i = 0; i < running.size(); ++i)
       if (channels[i].revents != 0 || is_late(running[i])) return i;
   }
@@ -80,7 +86,7 @@ Status run_cases(std::span<const TestCase> cases, const CaseLimits& limits,
       running.push_back({next++, now_ns(), std::move(child)});
       continue;
     }
-    const size_t ended = wait_for_one(running);
+    MILLRACE_ASSIGN_OR_RETURN(const size_t ended, wait_for_one(running));
     RunningCase one = std::move(running[ended]);
     running.erase(running.begin() + static_cast<ptrdiff_t>(ended));
     done(one.index, outcome_of(one));
