@@ -112,6 +112,8 @@ Status is_infinite(const Call& call) {
 
 Status shape_of_where(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(check_one_type(node, 1));
+  if (!kAll.contains(node.in(1).type))
+    return unsupported("there is no kernel for a choice between these types");
   MILLRACE_ASSIGN_OR_RETURN(Dims dims, broadcast_dims(node));
   node.set(0, node.in(1).type, std::move(dims));
   return {};

@@ -12,15 +12,13 @@
 namespace millrace::fallback {
 namespace {
 
-constexpr TypeSet kBytes = {DataType::kInt8, DataType::kUint8};
-
 std::span<const int64_t> spatial(const TensorView& x) {
   return x.dims.subspan(2);
 }
 
 // The sizes of a convolution, of x [N, C, ...] and weights [M, C / groups, ...].
 struct Extents {
-  Window window;
+  SpatialWindow window;
   Dims positions;                                         // spatial dimensions of the output
   size_t batch = 1, groups = 1, inputs = 1, outputs = 1;  // channels of one group
 
@@ -39,7 +37,7 @@ Result<Extents> extents_of(const NodeView& node, const TensorView& x, const Tens
   Extents extents;
   MILLRACE_ASSIGN_OR_RETURN(extents.window,
                             read_window(node, spatial(x), to_dims(spatial(weights))));
-  MILLRACE_ASSIGN_OR_RETURN(extents.positions, window_positions(extents.window, spatial(x)));
+  MILLRACE_ASSIGN_OR_RETURN(extents.positions, positions_of(extents.window, spatial(x)));
   MILLRACE_ASSIGN_OR_RETURN(extents.groups, groups_of(node));
   extents.batch = static_cast<size_t>(x.dims[0]);
   extents.inputs = static_cast<size_t>(weights.dims[1]);
@@ -55,14 +53,6 @@ Dims output_dims(const Extents& extents) {
                static_cast<int64_t>(extents.output_channels())};
   dims.insert(dims.end(), extents.positions.begin(), extents.positions.end());
   return dims;
-}
-
-// A zero point or scale: one for all, or one for each output channel.
-template <class T>
-T of_channel(const NodeView& node, size_t index, size_t channel) {
-  if (!node.has(index)) return T{0};
-  const auto elements = node.in(index).as<T>();
-  return elements[elements.size() == 1 ? 0 : channel];
 }
 
 Status check_per_channel(const NodeView& node, size_t index, DataType type, size_t channels) {
@@ -92,8 +82,10 @@ void convolve_channel(const Extents& extents, const WindowWalk& walk, const X* x
       const int32_t weight = weights[input * taps + tap] - w_zero;
       if (weight == 0) continue;
       walk.for_each_row(tap, [&](size_t dense, size_t strided, size_t count) {
-        for (size_t i = 0; i < count; ++i)
-          sums[dense + i] += weight * (plane[strided + i * stride] - x_zero);
+        for (size_t i = 0; i < count; ++i) {
+          const int32_t term = weight * (plane[strided + i * stride] - x_zero);
+          sums[dense + i] = wrapping(sums[dense + i], term, [](auto a, auto b) { return a + b; });
+        }
       });
     }
   }
@@ -116,21 +108,12 @@ void convolve(const Call& call, const Extents& extents, const Operands& operands
     for (size_t channel = 0; channel < extents.output_channels(); ++channel) {
       const size_t first = (n * extents.groups + channel / extents.outputs) * extents.inputs;
       convolve_channel<X, W>(extents, walk, x.as<X>().data() + first * walk.strided_size(),
-                             of_channel<X>(call, operands.x_zero, 0),
+                             parameter_at<X>(call, operands.x_zero, 0),
                              weights.as<W>().data() + channel * filter,
-                             of_channel<W>(call, operands.w_zero, channel), sums);
+                             parameter_at<W>(call, operands.w_zero, channel), sums);
       for (const int32_t sum : sums) store(channel, position++, sum);
     }
   }
-}
-
-// Calls visit(X{}, W{}) for the types of two operands, INT8 or UINT8 each.
-template <class Visit>
-Status visit_bytes(DataType x, DataType w, Visit&& visit) {
-  const auto with_x = [&](auto left) -> Status {
-    return w == DataType::kInt8 ? visit(left, int8_t{}) : visit(left, uint8_t{});
-  };
-  return x == DataType::kInt8 ? with_x(int8_t{}) : with_x(uint8_t{});
 }
 
 constexpr Operands kOfConvInteger = {0, 1, 2, 3};
@@ -180,9 +163,9 @@ void qlinear_conv_of(const Call& call, const Extents& extents) {
   const tensor::ElementRule rule{y_scale, static_cast<int32_t>(call.in(kYZero).as<Y>()[0]), false};
   const auto y = call.out(0).as<Y>();
   convolve<X, W>(call, extents, kOfQLinear, [&](size_t channel, size_t at, int32_t sum) {
-    const int32_t biased = wrapping(sum, of_channel<int32_t>(call, kBias, channel),
+    const int32_t biased = wrapping(sum, parameter_at<int32_t>(call, kBias, channel),
                                     [](auto a, auto b) { return a + b; });
-    const float scale = x_scale * of_channel<float>(call, kWeightScale, channel);
+    const float scale = x_scale * parameter_at<float>(call, kWeightScale, channel);
     y[at] = tensor::quantise<Y>(static_cast<float>(biased) * scale, rule);
   });
 }
@@ -200,7 +183,7 @@ Status qlinear_conv(const Call& call) {
 
 // Transposed: x [N, C, ...] and weights [C, M / groups, ...] give [N, M, ...].
 struct TransposedExtents {
-  Window window;
+  SpatialWindow window;
   Dims output;                                            // spatial dimensions
   size_t batch = 1, groups = 1, inputs = 1, outputs = 1;  // channels of one group
 };
@@ -209,11 +192,14 @@ struct TransposedExtents {
 Status settle_output(const NodeView& node, std::span<const int64_t> input,
                      TransposedExtents& extents) {
   const size_t rank = input.size();
-  Window& window = extents.window;
+  SpatialWindow& window = extents.window;
   const Dims* const stated = node.integers("output_shape");
   const Dims* const more = node.integers("output_padding");
   if ((stated != nullptr && stated->size() != rank) || (more != nullptr && more->size() != rank))
     return invalid_argument("output_shape or output_padding has another length than kernel_shape");
+  const auto in_range = [](int64_t size) { return size >= 1 && size <= graph::kMaxElements; };
+  if (stated != nullptr && !std::ranges::all_of(*stated, in_range))
+    return invalid_argument("output_shape is out of range");
   const std::string automatic = node.text("auto_pad", "NOTSET");
   const bool same = automatic.starts_with("SAME");
   for (size_t d = 0; d < rank; ++d) {

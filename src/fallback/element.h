@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "base/status.h"
+#include "fallback/node_view.h"
 #include "graph/capability.h"
 
 namespace millrace::fallback {
@@ -23,6 +24,23 @@ inline constexpr TypeSet kBooleans = {DataType::kBoolean};
 inline constexpr TypeSet kIntegers = kSigned | kUnsigned;
 inline constexpr TypeSet kNumbers = kIntegers | kFloats;
 inline constexpr TypeSet kAll = kNumbers | kBooleans;
+inline constexpr TypeSet kBytes = {DataType::kInt8, DataType::kUint8};
+inline constexpr TypeSet kIndexTypes = {DataType::kInt32, DataType::kInt64};
+
+// An element of a tensor of one of kIndexTypes.
+inline int64_t index_at(const TensorView& indices, size_t position) {
+  return indices.type == DataType::kInt64 ? indices.as<int64_t>()[position]
+                                          : indices.as<int32_t>()[position];
+}
+
+// The element of a parameter that belongs to `position`: a parameter has one element for all, or
+// one for each position; an absent one is 0.
+template <class T>
+T parameter_at(const NodeView& node, size_t index, size_t position) {
+  if (!node.has(index)) return T{0};
+  const auto elements = node.in(index).as<T>();
+  return elements[elements.size() == 1 ? 0 : position];
+}
 
 // Calls visit(T{}) with the C++ type of the elements and returns what it returns. A BOOLEAN is a
 // uint8_t that is 0 or not.
@@ -65,6 +83,15 @@ Status visit_integer(DataType type, Visit&& visit) {
     if constexpr (std::is_integral_v<decltype(zero)>) return visit(zero);
     return internal_error("an integer kernel for elements of another type");
   });
+}
+
+// Calls visit(A{}, B{}) for two types of kBytes.
+template <class Visit>
+Status visit_bytes(DataType a, DataType b, Visit&& visit) {
+  const auto with_a = [&](auto left) -> Status {
+    return b == DataType::kInt8 ? visit(left, int8_t{}) : visit(left, uint8_t{});
+  };
+  return a == DataType::kInt8 ? with_a(int8_t{}) : with_a(uint8_t{});
 }
 
 // Elements by size, for kernels that only move them: calls visit with an unsigned integer.

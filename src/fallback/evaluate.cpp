@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/contained.h"
 #include "fallback/operator_table.h"
@@ -33,6 +34,13 @@ Status check_presence(const OperatorSpec& spec, std::span<const TensorView> inpu
 }
 
 Status check_attributes(const OperatorSpec& spec, const graph::Fallback& op) {
+  const auto not_ascending =
+      std::ranges::adjacent_find(op.attributes, std::greater_equal<>{}, &graph::Attribute::name);
+  if (not_ascending != op.attributes.end())
+    return invalid_argument(
+        fmt::format("its attribute '{}' stands twice, or before one that comes "
+                    "earlier in the alphabet",
+                    not_ascending->name));
   for (const graph::Attribute& attribute : op.attributes) {
     const auto known =
         std::ranges::find(spec.attributes, std::string_view(attribute.name), &AttributeSpec::name);

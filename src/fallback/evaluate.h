@@ -13,8 +13,8 @@ namespace millrace::fallback {
 // The types and dimensions of a node's `outputs` outputs. Checks everything about the node that
 // does not depend on elements: that there is such an operator, number and presence of operands,
 // attributes, types, dimensions within graph::check_shape()'s limits. kUnsupported: no such
-// operator, or dimensions that follow from elements which are not known; kInvalidArgument: the
-// rest.
+// operator, an attribute, type or variant that is not covered, or dimensions that follow from
+// elements which are not known; kInvalidArgument: the rest.
 Result<std::vector<graph::ValueType>> infer_outputs(const graph::Fallback& op,
                                                     std::span<const TensorView> inputs,
                                                     size_t outputs);

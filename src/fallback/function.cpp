@@ -1,5 +1,7 @@
 // Functions of one operand.
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "fallback/common_shapes.h"
@@ -87,16 +89,28 @@ Status quick_gelu(const Call& call) {
   return apply(call, [alpha](auto x) { return x / (1 + std::exp(-alpha * x)); });
 }
 
+// The nearest element; 0 for NaN of an integer type. Integers of 64 bits are not all exact in a
+// double.
+template <class T>
+T nearest(double value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(value);
+  } else {
+    constexpr auto kLow = static_cast<double>(std::numeric_limits<T>::min());
+    constexpr auto kHigh = static_cast<double>(std::numeric_limits<T>::max());
+    return std::isnan(value) ? T{0} : static_cast<T>(std::clamp(value, kLow, kHigh));
+  }
+}
+
 Status shrink(const Call& call) {
-  const float bias = call.real("bias", 0), lambda = call.real("lambd", 0.5f);
+  const double bias = call.real("bias", 0), lambda = call.real("lambd", 0.5f);
   return visit_element(call.in(0).type, [&](auto zero) -> Status {
     using T = decltype(zero);
     const auto x = call.in(0).as<T>();
     const auto y = call.out(0).as<T>();
     for (size_t i = 0; i < y.size(); ++i) {
-      const auto value = static_cast<float>(x[i]);
-      const float shrunk = value < -lambda ? value + bias : value > lambda ? value - bias : 0;
-      y[i] = static_cast<T>(shrunk);
+      const auto value = static_cast<double>(x[i]);
+      y[i] = nearest<T>(value < -lambda ? value + bias : value > lambda ? value - bias : 0);
     }
     return {};
   });
@@ -167,6 +181,10 @@ constexpr AttributeSpec kGelu[] = {{"approximate", AttributeKind::kText}};
 constexpr AttributeSpec kShrink[] = {{"bias", AttributeKind::kFloat},
                                      {"lambd", AttributeKind::kFloat}};
 
+constexpr TypeSet kShrinkTypes = {DataType::kFloat32, DataType::kInt8,   DataType::kUint8,
+                                  DataType::kInt16,   DataType::kUint16, DataType::kInt32,
+                                  DataType::kUint32};
+
 constexpr OperatorSpec kOperators[] = {
     {"Abs", 1, {}, {}, kNumbers, same_as_first, abs},
     {"Acos", 7, {}, {}, kFloats, same_as_first, run_acos},
@@ -182,7 +200,7 @@ constexpr OperatorSpec kOperators[] = {
     {"Gelu", 20, {}, {}, kFloats, shape_of_gelu, gelu, kGelu},
     {"Neg", 1, {}, {}, kSigned | kFloats, same_as_first, neg},
     {"Relu", 1, {}, {}, kNumbers, same_as_first, relu},
-    {"Shrink", 9, {}, {}, kNumbers, same_as_first, shrink, kShrink},
+    {"Shrink", 9, {}, {}, kShrinkTypes, same_as_first, shrink, kShrink},
     {"Sign", 9, {}, {}, kNumbers, same_as_first, sign},
     {"Sin", 7, {}, {}, kFloats, same_as_first, run_sin},
     {"Sinh", 9, {}, {}, kFloats, same_as_first, run_sinh},

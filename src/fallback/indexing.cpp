@@ -14,17 +14,10 @@
 namespace millrace::fallback {
 namespace {
 
-constexpr TypeSet kIndexTypes = {DataType::kInt32, DataType::kInt64};
-
 Status check_indices(const Inference& node, size_t index) {
   if (kIndexTypes.contains(node.in(index).type)) return {};
   return invalid_argument(
       fmt::format("indices are {}, not INT32 or INT64", tensor::to_string(node.in(index).type)));
-}
-
-int64_t index_at(const TensorView& indices, size_t position) {
-  return indices.type == DataType::kInt64 ? indices.as<int64_t>()[position]
-                                          : indices.as<int32_t>()[position];
 }
 
 // Negative indices count from the end.
@@ -111,7 +104,8 @@ class ElementIndices {
 Status check_element_indices(const Inference& node) {
   MILLRACE_RETURN_IF_ERROR(check_indices(node, 1));
   const TensorView &data = node.in(0), &indices = node.in(1);
-  MILLRACE_ASSIGN_OR_RETURN(const size_t axis, axis_of(node.integer("axis"), data.rank()));
+  MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
+                            graph::normalise_axis(node.integer("axis"), data.rank()));
   bool fits = indices.rank() == data.rank();
   for (size_t d = 0; fits && d < data.rank(); ++d)
     fits = d == axis || indices.dims[d] <= data.dims[d];
@@ -128,7 +122,7 @@ Status shape_of_gather_elements(Inference& node) {
 }
 
 Status gather_elements(const Call& call) {
-  const size_t axis = *axis_of(call.integer("axis"), call.in(0).rank());
+  const size_t axis = *graph::normalise_axis(call.integer("axis"), call.in(0).rank());
   const ElementIndices indices(call.in(0), call.in(1), axis);
   return visit_storage(call.in(0).type, [&](auto zero) {
     const auto data = call.in(0).as<decltype(zero)>();
@@ -153,7 +147,7 @@ void copy_first(const Call& call) {
 
 Status scatter_elements(const Call& call) {
   MILLRACE_ASSIGN_OR_RETURN(const Reduction reduction, reduction_of(call));
-  const size_t axis = *axis_of(call.integer("axis"), call.in(0).rank());
+  const size_t axis = *graph::normalise_axis(call.integer("axis"), call.in(0).rank());
   const ElementIndices indices(call.in(0), call.in(1), axis);
   copy_first(call);
   return visit_element(call.in(0).type, [&](auto zero) {
@@ -282,10 +276,11 @@ Status shape_of_one_hot(Inference& node) {
     size = static_cast<int64_t>(value);
     return {};
   }));
-  if (node.in(2).rank() != 1 || node.in(2).dims[0] != 2)
-    return invalid_argument("values are not a pair");
+  if (node.in(2).rank() != 1 || node.in(2).dims[0] != 2 || !kAll.contains(node.in(2).type))
+    return invalid_argument("values are not a pair of a type that has a kernel");
   Dims dims = to_dims(node.in(0).dims);
-  MILLRACE_ASSIGN_OR_RETURN(const size_t axis, axis_of(node.integer("axis", -1), dims.size() + 1));
+  MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
+                            graph::normalise_axis(node.integer("axis", -1), dims.size() + 1));
   dims.insert(dims.begin() + static_cast<ptrdiff_t>(axis), size);
   node.set(0, node.in(2).type, std::move(dims));
   return {};
@@ -293,7 +288,7 @@ Status shape_of_one_hot(Inference& node) {
 
 // Indices outside of the depth mark nothing.
 Status one_hot(const Call& call) {
-  const size_t axis = *axis_of(call.integer("axis", -1), call.in(0).rank() + 1);
+  const size_t axis = *graph::normalise_axis(call.integer("axis", -1), call.in(0).rank() + 1);
   const AxisSplit split(call.out(0).dims, axis);
   return visit_element(call.in(0).type, [&](auto index) {
     return visit_storage(call.out(0).type, [&](auto zero) -> Status {
@@ -349,7 +344,7 @@ constexpr AttributeSpec kTrilu[] = {{"upper", AttributeKind::kInteger}};
 constexpr OperatorSpec kOperators[] = {
     {"GatherElements", 11, {2, 2}, {}, kAll, shape_of_gather_elements, gather_elements, kAxis},
     {"GatherND", 11, {2, 2}, {}, kAll, shape_of_gather_nd, gather_nd, kGatherNd},
-    {"OneHot", 9, {3, 3}, {}, kNumbers, shape_of_one_hot, one_hot, kAxis},
+    {"OneHot", 11, {3, 3}, {}, kNumbers, shape_of_one_hot, one_hot, kAxis},
     {"Scatter", 9, {3, 3}, {}, kAll, shape_of_scatter_elements, scatter_elements, kAxis},
     {"ScatterElements",
      11,

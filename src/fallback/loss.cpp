@@ -19,8 +19,8 @@ Dims shape_of_labels(const TensorView& scores) {
 
 Status check_operands(const Inference& node) {
   const TensorView &scores = node.in(0), &labels = node.in(1);
-  if (scores.rank() < 2) return invalid_argument("scores have no classes");
-  if (labels.type != DataType::kInt64 && labels.type != DataType::kInt32)
+  if (scores.rank() < 2 || scores.dims[1] == 0) return invalid_argument("scores have no classes");
+  if (!kIndexTypes.contains(labels.type))
     return invalid_argument("labels are neither INT32 nor INT64");
   if (to_dims(labels.dims) != shape_of_labels(scores))
     return invalid_argument("labels have not the shape of the scores without their classes");
@@ -41,11 +41,6 @@ Status shape_of_loss(Inference& node) {
   return {};
 }
 
-int64_t label_at(const TensorView& labels, size_t position) {
-  return labels.type == DataType::kInt64 ? labels.as<int64_t>()[position]
-                                         : labels.as<int32_t>()[position];
-}
-
 // The losses of single labels, and how they add up.
 class LossSum {
  public:
@@ -61,7 +56,7 @@ class LossSum {
   // `log_of` gives the log-probability of a class.
   template <class T, class LogOf>
   Status add(size_t position, LogOf&& log_of) {
-    const int64_t label = label_at(call_.in(1), position);
+    const int64_t label = index_at(call_.in(1), position);
     if (has_ignored_ && label == ignored_) {
       if (each_) call_.out(0).as<T>()[position] = 0;
       return {};

@@ -53,10 +53,4 @@ Result<Dims> Inference::known_integers(size_t index) const {
   return Dims(operand.as<int32_t>().begin(), operand.as<int32_t>().end());
 }
 
-Result<size_t> axis_of(int64_t axis, size_t rank) {
-  const auto limit = static_cast<int64_t>(rank);
-  if (axis >= -limit && axis < limit) return static_cast<size_t>(axis < 0 ? axis + limit : axis);
-  return invalid_argument(fmt::format("axis {} is outside rank {}", axis, rank));
-}
-
 }  // namespace millrace::fallback

@@ -85,7 +85,4 @@ class Call : public NodeView {
   std::span<const OutputView> outputs_;
 };
 
-// `axis` counted from the front; kInvalidArgument where it lies outside [-rank, rank).
-Result<size_t> axis_of(int64_t axis, size_t rank);
-
 }  // namespace millrace::fallback

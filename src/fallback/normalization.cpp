@@ -44,7 +44,8 @@ Status check_dims_of(const Inference& node, size_t index, const Dims& wanted) {
 // The mean and the inverse deviation have one element per normalised group.
 Status shape_of_layer_norm(Inference& node) {
   const TensorView& x = node.in(0);
-  MILLRACE_ASSIGN_OR_RETURN(const size_t axis, axis_of(node.integer("axis", -1), x.rank()));
+  MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
+                            graph::normalise_axis(node.integer("axis", -1), x.rank()));
   const Dims group(x.dims.begin() + static_cast<ptrdiff_t>(axis), x.dims.end());
   for (const size_t index : {size_t{1}, size_t{2}}) {
     MILLRACE_RETURN_IF_ERROR(check_type_of(node, index));
@@ -102,7 +103,7 @@ void shift_group(std::span<T> y, const TensorView& bias, const std::vector<size_
 
 Status layer_norm(const Call& call) {
   const TensorView& x = call.in(0);
-  const size_t axis = *axis_of(call.integer("axis", -1), x.rank());
+  const size_t axis = *graph::normalise_axis(call.integer("axis", -1), x.rank());
   const auto group = x.dims.subspan(axis);
   const size_t size = element_count(group), groups = size == 0 ? 0 : x.elements() / size;
   const double epsilon = call.real("epsilon", 1e-5f);
@@ -230,13 +231,15 @@ Status lrn(const Call& call) {
 Status shape_of_lp_norm(Inference& node) {
   const int64_t p = node.integer("p", 2);
   if (p != 1 && p != 2) return invalid_argument("p is neither 1 nor 2");
-  MILLRACE_RETURN_IF_ERROR(axis_of(node.integer("axis", -1), node.in(0).rank()).status());
+  MILLRACE_RETURN_IF_ERROR(
+      graph::normalise_axis(node.integer("axis", -1), node.in(0).rank()).status());
   return same_as_first(node);
 }
 
 // A line of zeros stays one.
 Status lp_norm(const Call& call) {
-  const AxisSplit split(call.in(0).dims, *axis_of(call.integer("axis", -1), call.in(0).rank()));
+  const AxisSplit split(call.in(0).dims,
+                        *graph::normalise_axis(call.integer("axis", -1), call.in(0).rank()));
   const bool squares = call.integer("p", 2) == 2;
   return visit_floating(call.in(0).type, [&](auto zero) -> Status {
     using T = decltype(zero);

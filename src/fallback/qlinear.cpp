@@ -17,8 +17,6 @@
 namespace millrace::fallback {
 namespace {
 
-constexpr TypeSet kBytes = {DataType::kInt8, DataType::kUint8};
-
 // A scale and, beside it, a zero point of type `type`; an absent zero point is 0.
 Status check_parameters(const NodeView& node, size_t scale, DataType type) {
   if (!node.has(scale) || node.in(scale).type != DataType::kFloat32 ||
@@ -170,7 +168,8 @@ Status shape_of_concat(Inference& node) {
   if (!kBytes.contains(type)) return unsupported("parts that are not bytes");
   MILLRACE_RETURN_IF_ERROR(check_parameters(node, 0, type));
   Dims dims = to_dims(node.in(2).dims);
-  MILLRACE_ASSIGN_OR_RETURN(const size_t axis, axis_of(node.integer("axis"), dims.size()));
+  MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
+                            graph::normalise_axis(node.integer("axis"), dims.size()));
   for (size_t part = 2; part < node.input_count(); part += 3) {
     MILLRACE_RETURN_IF_ERROR(check_parameters(node, part + 1, type));
     Dims own = to_dims(node.in(part).dims);
@@ -187,7 +186,7 @@ Status shape_of_concat(Inference& node) {
 Status concat(const Call& call) {
   const DataType type = call.out(0).type;
   const auto to = call.out(0).as<uint8_t>();
-  const size_t axis = *axis_of(call.integer("axis"), call.out(0).dims.size());
+  const size_t axis = *graph::normalise_axis(call.integer("axis"), call.out(0).dims.size());
   const AxisSplit whole(call.out(0).dims, axis);
   const Quantiser result(call, 0, type);
   size_t begin = 0;
@@ -208,8 +207,8 @@ constexpr AttributeSpec kAlpha[] = {{"alpha", AttributeKind::kFloat}};
 constexpr AttributeSpec kAxis[] = {{"axis", AttributeKind::kInteger}};
 constexpr AttributeSpec kChannelsLast[] = {{"channels_last", AttributeKind::kInteger}};
 
-// Zero points may be left out anywhere, so only the first operand is always there; the shape
-// functions check the rest.
+// Zero points of all but Concat may be left out, so only the first operand is always there; the
+// shape functions check the rest.
 constexpr OperatorSpec kOperators[] = {
     {"com.microsoft.QLinearAdd", 1, {1, 8}, {}, kBytes, shape_of_binary, binary<std::plus<>>},
     {"com.microsoft.QLinearConcat",

@@ -16,7 +16,6 @@
 namespace millrace::fallback {
 namespace {
 
-constexpr TypeSet kBytes = {DataType::kInt8, DataType::kUint8};
 constexpr TypeSet kQuantised = {DataType::kInt8, DataType::kUint8, DataType::kInt16,
                                 DataType::kUint16, DataType::kInt32};
 
@@ -40,7 +39,7 @@ Result<size_t> parameter_axis(const NodeView& node) {
   const int64_t axis = node.integer("axis", 1);
   // The default lies outside of a vector; a single scale needs no axis.
   if (axis == 1 && node.in(0).rank() == 1) return size_t{0};
-  return axis_of(axis, node.in(0).rank());
+  return graph::normalise_axis(axis, node.in(0).rank());
 }
 
 Status check_parameters(const NodeView& node) {
@@ -49,14 +48,6 @@ Status check_parameters(const NodeView& node) {
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis, parameter_axis(node));
   MILLRACE_RETURN_IF_ERROR(check_parameter(node, 1, axis));
   return check_parameter(node, 2, axis);
-}
-
-// The element of a parameter that belongs to an index of the axis.
-template <class T>
-T parameter_at(const NodeView& node, size_t index, size_t position) {
-  if (!node.has(index)) return T{0};
-  const auto elements = node.in(index).as<T>();
-  return elements[elements.size() == 1 ? 0 : position];
 }
 
 // Calls visit(position in the tensor, index of the axis) for all elements.
@@ -224,15 +215,6 @@ void multiply(const Call& call, const Product& product, std::array<size_t, 2> fa
   }
 }
 
-// Calls visit(A{}, B{}) for the types of two factors, INT8 or UINT8 each.
-template <class Visit>
-Status visit_bytes(DataType a, DataType b, Visit&& visit) {
-  const auto with_a = [&](auto left) -> Status {
-    return b == DataType::kInt8 ? visit(left, int8_t{}) : visit(left, uint8_t{});
-  };
-  return a == DataType::kInt8 ? with_a(int8_t{}) : with_a(uint8_t{});
-}
-
 Status shape_of_matmul_integer(Inference& node) {
   if (!kBytes.contains(node.in(1).type)) return invalid_argument("a factor is not of bytes");
   MILLRACE_ASSIGN_OR_RETURN(const Product product, product_of(node.in(0), node.in(1)));
@@ -311,7 +293,7 @@ constexpr OperatorSpec kOperators[] = {
      shape_of_dequantize,
      dequantize_linear,
      kDequantize},
-    {"DynamicQuantizeLinear", 11, {}, {1, 3}, kFloats, shape_of_dynamic_quantize, dynamic_quantize},
+    {"DynamicQuantizeLinear", 11, {}, {3, 3}, kFloats, shape_of_dynamic_quantize, dynamic_quantize},
     {"MatMulInteger", 10, {2, 4}, {}, kBytes, shape_of_matmul_integer, matmul_integer},
     {"QLinearMatMul", 10, {8, 8}, {}, kBytes, shape_of_qlinear_matmul, qlinear_matmul},
     {"QuantizeLinear", 10, {2, 3}, {}, kFloats, shape_of_quantize, quantize_linear, kQuantize},

@@ -201,7 +201,7 @@ struct State {
 
 // Gates in the order input, output, forget, cell.
 struct LstmCell {
-  bool coupled;  // the input gate is 1 - the forget gate
+  bool coupled;  // the forget gate is 1 - the input gate, as in ONNX Runtime
 
   explicit LstmCell(const Call& call) : coupled(call.integer("input_forget") != 0) {}
 
@@ -211,10 +211,10 @@ struct LstmCell {
     const size_t n = direction.hidden();
     for (size_t i = 0; i < n; ++i) {
       const float before = state.c[i];
+      const float input = direction.activate(0, sums[i] + direction.peephole(0, i, before));
       const float forget =
-          direction.activate(0, sums[2 * n + i] + direction.peephole(2, i, before));
-      const float input =
-          coupled ? 1 - forget : direction.activate(0, sums[i] + direction.peephole(0, i, before));
+          coupled ? 1 - input
+                  : direction.activate(0, sums[2 * n + i] + direction.peephole(2, i, before));
       const float cell = forget * before + input * direction.activate(1, sums[3 * n + i]);
       const float output = direction.activate(0, sums[n + i] + direction.peephole(1, i, cell));
       state.c[i] = cell;

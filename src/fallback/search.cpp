@@ -13,12 +13,13 @@ namespace {
 
 // Requirement: the shape function has accepted the attribute.
 size_t axis_attribute(const NodeView& node, int64_t absent) {
-  return *axis_of(node.integer("axis", absent), node.in(0).rank());
+  return *graph::normalise_axis(node.integer("axis", absent), node.in(0).rank());
 }
 
 Status shape_of_arg(Inference& node) {
   const bool keep = node.integer("keepdims", 1) != 0;
-  MILLRACE_ASSIGN_OR_RETURN(const size_t axis, axis_of(node.integer("axis"), node.in(0).rank()));
+  MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
+                            graph::normalise_axis(node.integer("axis"), node.in(0).rank()));
   Dims dims = to_dims(node.in(0).dims);
   if (dims[axis] == 0) return invalid_argument("there is no extreme of an empty axis");
   if (keep)
@@ -55,7 +56,7 @@ Status arg(const Call& call) {
 
 Status shape_of_top_k(Inference& node) {
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
-                            axis_of(node.integer("axis", -1), node.in(0).rank()));
+                            graph::normalise_axis(node.integer("axis", -1), node.in(0).rank()));
   MILLRACE_ASSIGN_OR_RETURN(const Dims k, node.known_integers(1));
   Dims dims = to_dims(node.in(0).dims);
   if (k.size() != 1 || k[0] < 0 || k[0] > dims[axis])
@@ -130,14 +131,12 @@ Status top_k(const Call& call) {
 }
 
 Status shape_of_cumulative_sum(Inference& node) {
-  MILLRACE_ASSIGN_OR_RETURN(const Dims axis, node.known_integers(1));
-  if (axis.size() != 1) return invalid_argument("there is not one axis");
-  MILLRACE_RETURN_IF_ERROR(axis_of(axis[0], node.in(0).rank()).status());
+  const TensorView& axis = node.in(1);
+  if (!kIndexTypes.contains(axis.type) || axis.elements() != 1)
+    return invalid_argument("the axis is not one INT32 or INT64");
+  if (axis.data != nullptr)
+    MILLRACE_RETURN_IF_ERROR(graph::normalise_axis(index_at(axis, 0), node.in(0).rank()).status());
   return same_as_first(node);
-}
-
-int64_t only_integer(const TensorView& operand) {
-  return operand.type == DataType::kInt64 ? operand.as<int64_t>()[0] : operand.as<int32_t>()[0];
 }
 
 template <class T>
@@ -153,7 +152,7 @@ void sum_line(const T* from, T* to, const AxisSplit& split, bool exclusive, bool
 
 Status cumulative_sum(const Call& call) {
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
-                            axis_of(only_integer(call.in(1)), call.in(0).rank()));
+                            graph::normalise_axis(index_at(call.in(1), 0), call.in(0).rank()));
   const AxisSplit split(call.in(0).dims, axis);
   const bool exclusive = call.integer("exclusive") != 0, reverse = call.integer("reverse") != 0;
   return visit_element(call.in(0).type, [&](auto zero) -> Status {
@@ -168,7 +167,8 @@ Status cumulative_sum(const Call& call) {
 }
 
 Status shape_of_hardmax(Inference& node) {
-  MILLRACE_RETURN_IF_ERROR(axis_of(node.integer("axis", -1), node.in(0).rank()).status());
+  MILLRACE_RETURN_IF_ERROR(
+      graph::normalise_axis(node.integer("axis", -1), node.in(0).rank()).status());
   return same_as_first(node);
 }
 

@@ -7,15 +7,16 @@
 namespace millrace::fallback {
 namespace {
 
-// Below this bound sums and products of two attributes and a dimension cannot overflow.
-constexpr int64_t kMaxAttribute = int64_t{1} << 20;
+// Below this bound the product of a stride and a dimension, of which a transposed window is made,
+// cannot overflow; the graph's Conv has no such product.
+constexpr int64_t kMaxWindow = int64_t{1} << 20;
 
 Result<Dims> read_list(const NodeView& node, const char* name, size_t count, int64_t absent,
                        int64_t least) {
   const Dims* list = node.integers(name);
   if (list == nullptr) return Dims(count, absent);
   const bool fits = list->size() == count && std::ranges::all_of(*list, [&](int64_t value) {
-                      return value >= least && value <= kMaxAttribute;
+                      return value >= least && value <= kMaxWindow;
                     });
   if (fits) return *list;
   return invalid_argument(fmt::format("{} is {}: {} numbers from {} belong there", name,
@@ -24,7 +25,7 @@ Result<Dims> read_list(const NodeView& node, const char* name, size_t count, int
 
 // As many positions as strides fit into the input, the padding shared between both ends; the odd
 // element goes to the end, or to the beginning for SAME_LOWER.
-void pad_to_same(Window& window, std::span<const int64_t> input, bool lower) {
+void pad_to_same(SpatialWindow& window, std::span<const int64_t> input, bool lower) {
   for (size_t d = 0; d < window.rank(); ++d) {
     const int64_t stride = window.strides[d], positions = (input[d] + stride - 1) / stride;
     const int64_t total =
@@ -34,7 +35,8 @@ void pad_to_same(Window& window, std::span<const int64_t> input, bool lower) {
   }
 }
 
-Status resolve_padding(const NodeView& node, std::span<const int64_t> input, Window& window) {
+Status resolve_padding(const NodeView& node, std::span<const int64_t> input,
+                       SpatialWindow& window) {
   const std::string automatic = node.text("auto_pad", "NOTSET");
   if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
     pad_to_same(window, input, automatic == "SAME_LOWER");
@@ -51,20 +53,21 @@ Status resolve_padding(const NodeView& node, std::span<const int64_t> input, Win
 
 }  // namespace
 
-int64_t Window::taps() const noexcept {
+int64_t SpatialWindow::taps() const noexcept {
   int64_t taps = 1;
   for (const int64_t size : kernel) taps *= size;
   return taps;
 }
 
-Result<Window> read_window(const NodeView& node, std::span<const int64_t> input, Dims kernel) {
+Result<SpatialWindow> read_window(const NodeView& node, std::span<const int64_t> input,
+                                  Dims kernel) {
   const size_t rank = input.size();
   const Dims* stated = node.integers("kernel_shape");
   if (kernel.size() != rank || rank == 0 || (stated != nullptr && *stated != kernel))
     return invalid_argument("the kernel does not fit the input, or is not of kernel_shape");
   for (const int64_t size : kernel)
-    if (size < 1 || size > kMaxAttribute) return invalid_argument("the kernel is out of range");
-  Window window;
+    if (size < 1 || size > kMaxWindow) return invalid_argument("the kernel is out of range");
+  SpatialWindow window;
   window.kernel = std::move(kernel);
   MILLRACE_ASSIGN_OR_RETURN(window.strides, read_list(node, "strides", rank, 1, 1));
   MILLRACE_ASSIGN_OR_RETURN(window.dilations, read_list(node, "dilations", rank, 1, 1));
@@ -75,7 +78,7 @@ Result<Window> read_window(const NodeView& node, std::span<const int64_t> input,
   return window;
 }
 
-Result<Dims> window_positions(const Window& window, std::span<const int64_t> input) {
+Result<Dims> positions_of(const SpatialWindow& window, std::span<const int64_t> input) {
   Dims positions;
   for (size_t d = 0; d < window.rank(); ++d) {
     const int64_t room = input[d] + window.pads_begin[d] + window.pads_end[d] - window.extent(d);
@@ -85,7 +88,7 @@ Result<Dims> window_positions(const Window& window, std::span<const int64_t> inp
   return positions;
 }
 
-WindowWalk::WindowWalk(const Window& window, std::span<const int64_t> dense,
+WindowWalk::WindowWalk(const SpatialWindow& window, std::span<const int64_t> dense,
                        std::span<const int64_t> strided)
     : window_(window),
       dense_(dense.begin(), dense.end()),

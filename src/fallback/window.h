@@ -12,7 +12,7 @@
 namespace millrace::fallback {
 
 // One entry per spatial dimension; all of them positive, paddings not negative.
-struct Window {
+struct SpatialWindow {
   Dims kernel, strides, dilations, pads_begin, pads_end;
 
   size_t rank() const noexcept { return kernel.size(); }
@@ -24,16 +24,17 @@ struct Window {
 // The node's attributes kernel_shape, strides, dilations and pads over `input`, the spatial
 // dimensions, with auto_pad resolved. kInvalidArgument: a list of another length or with values out
 // of range, or a kernel_shape that is not `kernel`.
-Result<Window> read_window(const NodeView& node, std::span<const int64_t> input, Dims kernel);
+Result<SpatialWindow> read_window(const NodeView& node, std::span<const int64_t> input,
+                                  Dims kernel);
 // The positions of a window over `input`; kInvalidArgument where it does not fit.
-Result<Dims> window_positions(const Window& window, std::span<const int64_t> input);
+Result<Dims> positions_of(const SpatialWindow& window, std::span<const int64_t> input);
 
 // Pairs of elements that meet under one tap of the kernel: of a dense tensor, which the window
 // visits position by position, and of a strided one, which it jumps over. In a convolution the
 // output is dense and the input strided; transposed, the other way round.
 class WindowWalk {
  public:
-  WindowWalk(const Window& window, std::span<const int64_t> dense,
+  WindowWalk(const SpatialWindow& window, std::span<const int64_t> dense,
              std::span<const int64_t> strided);
 
   size_t dense_size() const noexcept { return dense_size_; }
@@ -79,7 +80,7 @@ class WindowWalk {
   };
   Range range_of(size_t d, int64_t tap) const;
 
-  const Window& window_;
+  const SpatialWindow& window_;
   std::vector<int64_t> dense_, strided_;
   size_t dense_size_, strided_size_;
 };

@@ -208,7 +208,7 @@ struct Attribute {
 // its kernel. The only operator with more than one output; all of its outputs are values, those
 // that nothing reads, too.
 struct Fallback {
-  std::string name;  // "NonZero"; "com.microsoft.Gelu" where the domain is not the standard's
+  std::string name;  // "GatherND"; "com.microsoft.Gelu" where the domain is not the standard's
   std::vector<Attribute> attributes;  // in ascending order of their names
   friend bool operator==(const Fallback&, const Fallback&) = default;
 };

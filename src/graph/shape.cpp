@@ -6,6 +6,12 @@
 
 namespace millrace::graph {
 
+Result<size_t> normalise_axis(int64_t axis, size_t rank) {
+  const auto limit = static_cast<int64_t>(rank);
+  if (axis >= -limit && axis < limit) return static_cast<size_t>(axis < 0 ? axis + limit : axis);
+  return invalid_argument(fmt::format("axis {} is outside rank {}", axis, rank));
+}
+
 Result<Dims> broadcast(const Dims& a, const Dims& b) {
   const Dims& longer = a.size() >= b.size() ? a : b;
   const Dims& shorter = a.size() >= b.size() ? b : a;

@@ -35,6 +35,9 @@ Status check_shape(const Dims& shape);
 // "[1,3,224,224]", for messages.
 std::string to_string(const Dims& shape);
 
+// `axis` counted from the front; kInvalidArgument where it lies outside [-rank, rank).
+Result<size_t> normalise_axis(int64_t axis, size_t rank);
+
 // The numpy broadcast of two shapes.
 Result<Dims> broadcast(const Dims& a, const Dims& b);
 

@@ -62,6 +62,8 @@ TEST(FallbackWhere, TakesOneTypeToChooseFrom) {
   EXPECT_THAT(
       refusal("Where", {booleans({1}), vector_of<float>({1}), vector_of<int64_t>({1})}).message(),
       HasSubstr("FLOAT32 and INT64"));
+  const auto half = array<int8_t>({1}, {1}, DataType::kFp16);
+  EXPECT_EQ(refusal("Where", {booleans({1}), half, half}).code(), StatusCode::kUnsupported);
 }
 
 }  // namespace

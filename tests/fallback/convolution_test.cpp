@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "tests/fallback/compute.h"
 
 namespace millrace::fallback {
@@ -35,6 +37,13 @@ TEST(FallbackConvInteger, StridesDilatesAndPadsToTheSameSize) {
   EXPECT_THAT(compute("ConvInteger", {kRow, kPair}, {{"auto_pad", std::string("SAME_LOWER")}})
                   .as<int32_t>(),
               ElementsAre(10, 21, 32, 43));
+}
+
+TEST(FallbackConvInteger, SumsWrapAround) {
+  constexpr int64_t kTaps = 34000;  // times 255 * 255: beyond the largest INT32
+  const auto bytes = array<uint8_t>({1, 1, kTaps}, std::vector<uint8_t>(kTaps, 255));
+  EXPECT_THAT(compute("ConvInteger", {bytes, bytes}).as<int32_t>(),
+              ElementsAre(static_cast<int32_t>(static_cast<uint32_t>(kTaps * 255 * 255))));
 }
 
 TEST(FallbackConvInteger, KeepsGroupsApart) {
@@ -94,6 +103,15 @@ TEST(FallbackConvTranspose, TheShapeOfTheOutputSettlesThePadding) {
               ElementsAre(1, 12, 23));
   EXPECT_THAT(with({{"auto_pad", std::string("SAME_UPPER")}, {"strides", Dims{2}}}),
               ElementsAre(1, 2, 13, 20));
+}
+
+TEST(FallbackConvTranspose, RefusesAnOutputOutOfRange) {
+  for (const int64_t size :
+       {int64_t{0}, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}) {
+    EXPECT_THAT(
+        refusal("ConvTranspose", {kPoints, kKernel}, {{"output_shape", Dims{size}}}).message(),
+        HasSubstr("output_shape is out of range"));
+  }
 }
 
 TEST(FallbackConvTranspose, KeepsGroupsApart) {

@@ -45,5 +45,14 @@ TEST(FallbackFunction, AttributesHaveTheStandardsDefaults) {
               ElementsAre(-0.5f, 0, 0.5f));
 }
 
+TEST(FallbackShrink, KeepsIntegersExactAndSaturates) {
+  const auto x = vector_of<int32_t>({16777217, -16777217, 0});
+  EXPECT_THAT(compute("Shrink", {x}).as<int32_t>(), ElementsAre(16777217, -16777217, 0));
+  constexpr int32_t kHigh = std::numeric_limits<int32_t>::max();
+  constexpr int32_t kLow = std::numeric_limits<int32_t>::min();
+  EXPECT_THAT(compute("Shrink", {x}, {{"bias", -1e30f}}).as<int32_t>(),
+              ElementsAre(kHigh, kLow, 0));
+}
+
 }  // namespace
 }  // namespace millrace::fallback

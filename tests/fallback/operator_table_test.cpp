@@ -48,6 +48,51 @@ TEST(FallbackTable, EveryRowIsComplete) {
   }
 }
 
+// A node of each operator that has optional outputs.
+struct WithOptionalOutputs {
+  const char* name;
+  std::vector<test::Array> inputs;
+};
+
+std::vector<WithOptionalOutputs> nodes_with_optional_outputs() {
+  const auto x = test::array<float>({1, 1, 1}, {1});
+  const auto weights = [](int64_t gates) {
+    return test::array<float>({1, gates, 1}, std::vector<float>(static_cast<size_t>(gates), 1));
+  };
+  const auto scores = test::array<float>({1, 2}, {1, 2});
+  return {{"GRU", {x, weights(3), weights(3)}},
+          {"LSTM", {x, weights(4), weights(4)}},
+          {"LayerNormalization", {scores, vector_of<float>({1, 1})}},
+          {"RNN", {x, weights(1), weights(1)}},
+          {"SoftmaxCrossEntropyLoss", {scores, vector_of<int64_t>({1})}},
+          {"TopK", {scores, vector_of<int64_t>({1})}}};
+}
+
+TEST(FallbackTable, EveryNumberOfOutputsCanBeComputed) {
+  std::set<std::string> tried;
+  for (const auto& [name, inputs] : nodes_with_optional_outputs()) {
+    const Count outputs = find_operator(name)->outputs;
+    const auto all = test::compute_all(name, inputs, {}, outputs.most);
+    for (size_t count = outputs.least; count <= outputs.most; ++count) {
+      const auto some = test::compute_all(name, inputs, {}, count);
+      for (size_t i = 0; i < count; ++i) EXPECT_EQ(some[i].bytes, all[i].bytes) << name;
+    }
+    tried.insert(name);
+  }
+  for (const auto family : operator_families())
+    for (const OperatorSpec& spec : family)
+      EXPECT_TRUE(spec.outputs.least == spec.outputs.most || tried.contains(spec.name))
+          << spec.name << " is not in the list";
+}
+
+TEST(FallbackNode, HasEachAttributeOnceInOrder) {
+  const auto x = vector_of<float>({1, 2});
+  for (const test::Attributes& attributes : {test::Attributes{{"bias", 1.0f}, {"bias", 2.0f}},
+                                             test::Attributes{{"lambd", 1.0f}, {"bias", 2.0f}}}) {
+    EXPECT_THAT(refusal("Shrink", {x}, attributes).message(), HasSubstr("stands twice, or before"));
+  }
+}
+
 TEST(FallbackNode, NeedsAKnownOperator) {
   const Status status = refusal("Nothing", {kNumbers3});
   EXPECT_EQ(status.code(), StatusCode::kUnsupported);

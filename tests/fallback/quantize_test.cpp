@@ -52,6 +52,11 @@ TEST(FallbackDynamicQuantize, IncludesZeroInTheRange) {
   EXPECT_THAT(results[2].as<uint8_t>(), ElementsAre(0));
 }
 
+TEST(FallbackDynamicQuantize, HasThreeOutputs) {
+  EXPECT_EQ(refusal("DynamicQuantizeLinear", {vector_of<float>({1})}).code(),
+            StatusCode::kInvalidArgument);
+}
+
 TEST(FallbackDynamicQuantize, OfZerosHasAScale) {
   const auto results = compute_all("DynamicQuantizeLinear", {vector_of<float>({0, 0})}, {}, 3);
   EXPECT_THAT(results[0].as<uint8_t>(), ElementsAre(0, 0));

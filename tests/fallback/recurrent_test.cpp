@@ -84,6 +84,18 @@ TEST(FallbackLstm, GatesInputOutputForgetAndCell) {
   EXPECT_THAT(results[0].as<float>(), ElementsAre(2, 21, 210.5f));
 }
 
+TEST(FallbackLstm, CouplesTheForgetGateToTheInputGate) {
+  const auto zeros = array<float>({1, 4, 1}, {0, 0, 0, 0});
+  const auto bias = array<float>({1, 8}, {0.25f, 1, 9, 8, 0, 0, 0, 0});  // the 9 has no effect
+  const auto start = array<float>({1, 1, 1}, {4});
+  const auto x = array<float>({1, 1, 1}, {0});
+  const auto results = compute_all(
+      "LSTM", {x, zeros, zeros, bias, absent(), absent(), start},
+      {{"activations", Texts{"Affine", "Affine", "Affine"}}, kSize, {"input_forget", int64_t{1}}},
+      3);
+  EXPECT_THAT(results[2].as<float>(), ElementsAre(0.75f * 4 + 0.25f * 8));
+}
+
 TEST(FallbackGru, AppliesTheResetGateBeforeOrAfterTheProduct) {
   const auto weights = array<float>({1, 3, 1}, {0, 0, 0});
   const auto recurrence = array<float>({1, 3, 1}, {0, 0, 1});

@@ -71,6 +71,15 @@ TEST(FallbackCumulativeSum, GoesBothWays) {
               ElementsAre(5, 3, 0, 11, 6, 0));
 }
 
+TEST(FallbackCumulativeSum, ChecksTheAxisWhenItIsKnown) {
+  const auto x = vector_of<int64_t>({1, 2});
+  EXPECT_THAT(refusal("CumSum", {x, array<int64_t>({}, {1})}).message(),
+              HasSubstr("axis 1 is outside rank 1"));
+  const graph::Fallback op{"CumSum", {}};
+  const std::vector<TensorView> views = {x.view(), {DataType::kInt64, {}, nullptr}};
+  EXPECT_TRUE(infer_outputs(op, views, 1).ok());
+}
+
 TEST(FallbackHardmax, MarksTheFirstLargest) {
   EXPECT_THAT(compute("Hardmax", {array<float>({2, 3}, {1, 3, 3, 2, 1, 0})}).as<float>(),
               ElementsAre(0, 1, 0, 1, 0, 0));

@@ -178,7 +178,9 @@ void Importer::report_missing_kernels() {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const ::onnx::NodeProto* origin = origins_[i];
     // An ONNX node may have become several nodes of the graph, one after the other.
-    if (origin == nullptr || origin == reported || !needed[graph.nodes[i].outputs[0]]) continue;
+    if (origin == nullptr || origin == reported) continue;
+    if (std::ranges::none_of(graph.nodes[i].outputs, [&](ValueId id) { return needed[id]; }))
+      continue;
     const Status status = graph::check_capability(graph, graph.nodes[i]);
     if (status.ok()) continue;
     coverage_.add_without_kernel(*origin, status.message());

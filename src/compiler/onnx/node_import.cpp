@@ -163,12 +163,6 @@ void NodeImport::set_output(size_t index, ValueId id) {
   outputs_[index] = id;
 }
 
-Result<size_t> normalise_axis(int64_t axis, size_t rank) {
-  const auto limit = static_cast<int64_t>(rank);
-  if (axis >= -limit && axis < limit) return static_cast<size_t>(axis < 0 ? axis + limit : axis);
-  return invalid_argument(fmt::format("axis {} is outside rank {}", axis, rank));
-}
-
 Result<graph::Dims> normalise_axes(const graph::Dims& axes, size_t rank) {
   graph::Dims result;
   for (const int64_t axis : axes) {

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "compiler/onnx/graph_builder.h"
 #include "graph/graph.h"
+#include "graph/shape.h"
 
 namespace millrace::compiler {
 
@@ -93,8 +94,7 @@ class NodeImport {
 // kUnsupported: a variant that is not covered; anything else: the model is inconsistent.
 using Handler = Result<ValueId> (*)(NodeImport& node);
 
-// `axis` counted from the front; kInvalidArgument where it lies outside [-rank, rank).
-Result<size_t> normalise_axis(int64_t axis, size_t rank);
+using graph::normalise_axis;
 // The same for a list, ascending; kInvalidArgument where one is named twice.
 Result<graph::Dims> normalise_axes(const graph::Dims& axes, size_t rank);
 

@@ -58,6 +58,7 @@ class Builder {
   // Facts.
   const graph::CompiledModel& model() const noexcept { return model_; }
   const dnnl::engine& engine() const noexcept { return engine_; }
+  bool on_cpu() const noexcept { return partition().kind == graph::PartitionKind::kCpu; }
   // What floating point values are computed and stored in, in the partition that is being lowered.
   ElementType type() const noexcept { return on_cpu() ? ElementType::f32 : npu_type_; }
   const graph::Value& value(graph::ValueId id) const { return model_.graph.values[id]; }
@@ -140,7 +141,6 @@ class Builder {
   };
   static constexpr uint32_t kForever = 0xffffffffu;
 
-  bool on_cpu() const noexcept { return partition().kind == graph::PartitionKind::kCpu; }
   const graph::Partition& partition() const noexcept { return model_.partitions[partition_]; }
   size_t kind_index() const noexcept { return static_cast<size_t>(partition().kind); }
   std::vector<Operand>& locations(graph::ValueId id) { return values_[id].locations[kind_index()]; }

@@ -76,8 +76,7 @@ Status check_outputs(const Builder& builder, const Node& node, const graph::Fall
 }  // namespace
 
 Status lower(Builder& builder, const Node& node, const graph::Fallback& op) {
-  if (builder.type() != ElementType::f32)
-    return unsupported("it runs on CPU partitions only, which compute in FP32");
+  if (!builder.on_cpu()) return unsupported("it runs on CPU partitions only");
   MILLRACE_RETURN_IF_ERROR(check_outputs(builder, node, op));
   std::vector<Slot> inputs, outputs;
   for (const graph::ValueId id : node.inputs) {
