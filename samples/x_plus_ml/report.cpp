@@ -20,7 +20,7 @@ double per_second(const RunReport& report, double milliseconds) {
 
 void add_cells(samples::TableRow& row, const RunReport& report, double milliseconds) {
   row.push_back(fixed(milliseconds / static_cast<double>(report.frames), 3));
-  row.push_back(fixed(per_second(report, milliseconds), 1));
+  row.push_back(milliseconds > 0 ? fixed(per_second(report, milliseconds), 1) : "-");
 }
 
 void print_stages(const RunReport& report, const std::optional<AloneTimes>& alone) {
@@ -47,6 +47,7 @@ void print_throughput(const RunReport& report, const Times& times, const std::st
 
 void print_performance(const RunReport& report, const std::optional<AloneTimes>& alone) {
   print_stages(report, alone);
+  if (report.failed == report.frames) return;  // nothing came through
   if (alone)
     print_throughput(report, *alone, " alone");
   else

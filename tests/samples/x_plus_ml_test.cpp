@@ -1,7 +1,14 @@
 // samples/x_plus_ml with a network of one Relu, whose best score is the brightness of the picture:
 // which frames come out, in which order, and what fails alone.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "graph/archive_codec.h"
 #include "model/archive_writer.h"
@@ -93,6 +100,14 @@ TEST_F(XPlusMl, ABrokenPictureOfAFolderFailsAlone) {
               ContainsRegex("^frame 0, a\\.ppm\n.*\nframe 2, c\\.PPM\n"));
 }
 
+TEST_F(XPlusMl, AFolderNamedLikeAPictureIsNone) {
+  picture("photos/a.ppm", 51);
+  std::filesystem::create_directory(directory_.file("photos/album.jpg"));
+  const ProgramResult result = run(brightness_app(), directory_.file("photos"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("frames: 1, failed: 0\n"));
+}
+
 TEST_F(XPlusMl, FramesOfAnNv12FileStayInOrderAndTheOneThatEndsEarlyFails) {
   const std::string file =
       write("clip.nv12", grey_yuv(16) + grey_yuv(235) + grey_yuv(16 + 219 / 2) + "too short");
@@ -133,6 +148,17 @@ TEST_F(XPlusMl, AVideoThatEndsEarlyLosesItsLastFrameOnly) {
   EXPECT_THAT(scores(), Pointwise(DoubleNear(5e-3), {1.0}));
 }
 
+// Its header asks for 6 GB.
+TEST_F(XPlusMl, AVideoWithoutRoomForItsFrameTakesNoMemoryForIt) {
+  const ProgramResult result =
+      run(brightness_app(), write("huge.y4m", "YUV4MPEG2 W65534 H65534\nFRAME\n"));
+  EXPECT_EQ(result.exit_code, 2) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("frame 0, huge.y4m: the Y4M video ends in the middle"));
+  struct rusage children {};
+  ASSERT_EQ(getrusage(RUSAGE_CHILDREN, &children), 0);
+  EXPECT_LT(children.ru_maxrss, 1'500'000);  // KiB, of the largest program that this process ran
+}
+
 TEST_F(XPlusMl, ColoursOfAVideoAreThoseOfItsPlanes) {
   // Pure red in BT.601: V is high, U is below the middle.
   const size_t quarter = kSide * kSide / 4;
@@ -151,6 +177,29 @@ TEST_F(XPlusMl, RunsAndFramesSayHowOftenTheInputIsRead) {
       run(brightness_app(), file, {"--dim", "32x32", "--runs", "3", "--frames", "2"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(scores(), Pointwise(DoubleNear(5e-3), {0.0, 1.0, 0.0, 1.0, 0.0, 1.0}));
+}
+
+// A pipe can be removed while it is read.
+TEST_F(XPlusMl, AnInputThatIsGoneAtALaterRunIsTheEnd) {
+  const std::string pipe = directory_.file("clip.nv12");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    int fd = -1;
+    while ((fd = ::open(pipe.c_str(), O_WRONLY | O_NONBLOCK)) < 0 &&
+           std::chrono::steady_clock::now() < limit)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const std::string frame = grey_yuv(235);
+    EXPECT_EQ(::write(fd, frame.data(), frame.size()), static_cast<ssize_t>(frame.size()));
+    ::unlink(pipe.c_str());
+    ::close(fd);
+  });
+  const ProgramResult result = run(brightness_app(), pipe, {"--dim", "32x32", "--runs", "1000"});
+  writer.join();
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err,
+            "[ERROR] frame 1, " + pipe + ": cannot be read again: there is no " + pipe + "\n");
+  EXPECT_THAT(scores(), Pointwise(DoubleNear(5e-3), {1.0}));
 }
 
 TEST_F(XPlusMl, SeveralModelsGetTheSameFrames) {
@@ -207,6 +256,23 @@ TEST_F(XPlusMl, PrintsWhatEachStageTakes) {
     EXPECT_THAT(result.out, ContainsRegex(std::string("\n  ") + stage +
                                           " +[0-9]+\\.[0-9]{3} +[0-9]+\\.[0-9]\n"));
   EXPECT_THAT(result.out, ContainsRegex("\nthroughput: [0-9.]+ FPS over 1 frames, "));
+}
+
+TEST_F(XPlusMl, ARunInWhichEveryFrameFailsHasNoThroughput) {
+  const ProgramResult result = run(brightness_app(), write("no.jpg", "no picture"));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.out, ContainsRegex("\n  inference +0\\.000 +-\n"));
+  EXPECT_THAT(result.out, testing::Not(HasSubstr("inf ")));
+  EXPECT_THAT(result.out, testing::Not(HasSubstr("throughput")));
+}
+
+// Later than the frames that warm the pipeline up.
+TEST_F(XPlusMl, ABenchmarkRefusesAFrameThatBreaksLate) {
+  std::string frames;
+  for (unsigned i = 0; i < std::thread::hardware_concurrency() + 50; ++i) frames += grey_yuv(235);
+  expect_refused(run(brightness_app(), write("clip.nv12", frames + "too short"),
+                     {"--dim", "32x32", "--benchmark"}),
+                 "--benchmark takes an input without broken frames");
 }
 
 TEST_F(XPlusMl, ABenchmarkMeasuresEveryStageAloneAndWritesNothing) {

@@ -1,5 +1,7 @@
 #include "sources/input.hpp"
 
+#include <stdexcept>
+
 Input::Input(const Arguments& arguments, std::size_t most)
     : arguments_(arguments),
       left_(most),
@@ -12,9 +14,19 @@ bool Input::next(PictureBuffer& picture, std::string& name) {
     if (runs_left_ == 0) return false;
     --runs_left_;
     frames_of_run_ = 0;
-    source_ = open_source(arguments_.input, arguments_.size);
+    open_again(name);
   }
   return false;
+}
+
+void Input::open_again(std::string& name) {
+  try {
+    source_ = open_source(arguments_.input, arguments_.size);
+  } catch (const std::exception& error) {
+    left_ = 0;
+    name = arguments_.input;
+    throw std::runtime_error(std::string("cannot be read again: ") + error.what());
+  }
 }
 
 bool Input::next_of_this_run(PictureBuffer& picture, std::string& name) {

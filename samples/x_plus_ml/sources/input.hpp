@@ -17,10 +17,12 @@ class Input {
   explicit Input(const Arguments& arguments,
                  std::size_t most = std::numeric_limits<std::size_t>::max());
 
-  // As Source::next.
+  // As Source::next. When the source cannot be opened for a later run, throws with its path as
+  // `name`, and that was the end.
   bool next(PictureBuffer& picture, std::string& name);
 
  private:
+  void open_again(std::string& name);
   bool next_of_this_run(PictureBuffer& picture, std::string& name);
 
   const Arguments arguments_;

@@ -92,9 +92,11 @@ class RawFrames : public Source {
 
 std::vector<fs::path> pictures_in(const fs::path& folder) {
   std::vector<fs::path> paths;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-    if (is_among({".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".webp"}, entry.path()))
-      paths.push_back(entry.path());
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const bool is_named =
+        is_among({".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".webp"}, entry.path());
+    if (is_named && entry.is_regular_file()) paths.push_back(entry.path());
+  }
   std::sort(paths.begin(), paths.end());
   if (paths.empty()) throw std::runtime_error("the folder " + folder.string() + " has no pictures");
   return paths;

@@ -1,9 +1,11 @@
 #include "sources/y4m.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <system_error>
 #include <vector>
 
 namespace {
@@ -33,8 +35,9 @@ class Y4mVideo : public Source {
   explicit Y4mVideo(const std::string& path)
       : name_(std::filesystem::path(path).filename().string()), file_(path, std::ios::binary) {
     if (!file_) refuse("cannot be opened: " + path);
+    std::error_code no_size;  // of a pipe; the largest number stands for it
+    file_bytes_ = std::filesystem::file_size(path, no_size);
     read_header();
-    chroma_.resize(static_cast<std::size_t>(size_.width) * size_.height / 2);
   }
 
   bool next(PictureBuffer& picture, std::string& name) override {
@@ -42,6 +45,7 @@ class Y4mVideo : public Source {
     name = name_;
     ended_ = true;  // what follows a frame that fails cannot be told from it
     if (line().rfind("FRAME", 0) != 0) refuse("has no frame where one should begin");
+    make_room();
     const MappedPicture target(
         picture.resize(vart::VideoFormat::Y_UV8_420, size_.width, size_.height),
         vart::DataMapFlags::WRITE);
@@ -76,9 +80,18 @@ class Y4mVideo : public Source {
     return text;
   }
 
+  // No memory for a frame that the file is too short for, whatever its header says.
+  void make_room() {
+    const std::size_t pixels = static_cast<std::size_t>(size_.width) * size_.height;
+    if (pixels + pixels / 2 > file_bytes_) refuse_end();
+    chroma_.resize(pixels / 2);
+  }
+
+  [[noreturn]] static void refuse_end() { refuse("ends in the middle of the frame"); }
+
   void read(uint8_t* data, std::size_t bytes) {
     file_.read(reinterpret_cast<char*>(data), static_cast<std::streamsize>(bytes));
-    if (!file_) refuse("ends in the middle of the frame");
+    if (!file_) refuse_end();
   }
 
   // The planes U and V, one behind the other, become one of pairs.
@@ -96,6 +109,7 @@ class Y4mVideo : public Source {
 
   const std::string name_;
   std::ifstream file_;
+  std::uintmax_t file_bytes_ = 0;
   PictureSize size_;
   std::vector<uint8_t> chroma_;
   bool ended_ = false;
