@@ -1,5 +1,6 @@
 #include "vart_x_common/tensor_formats.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -87,6 +88,28 @@ bool is_integer(DataType type) {
   return type == DataType::INT8 || type == DataType::UINT8;
 }
 
+// A number that is added to every value of a tensor changes nothing where only differences count.
+bool depends_on_differences_only(vart::PostProcessType type) {
+  using vart::PostProcessType;
+  switch (type) {
+    case PostProcessType::RESNET50:
+    case PostProcessType::SOFTMAX:
+    case PostProcessType::NORMALIZATION:
+    case PostProcessType::CALIBRATION_TEMPERATURE:
+    case PostProcessType::UNCERTAINTY_ESTIMATION:
+    case PostProcessType::SOFTMAXSEG:
+    case PostProcessType::ARGMAXSEG:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool some_are(const std::vector<vart::NpuTensorInfo>& tensors, DataType type) {
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [type](const auto& tensor) { return tensor.data_type == type; });
+}
+
 vart::TensorDataType result_type(const vart::NpuTensorInfo& tensor) {
   switch (tensor.data_type) {
     case DataType::INT8:
@@ -125,19 +148,53 @@ PictureFormat picture_format(const vart::Runner& runner, const vart::NpuTensorIn
   return picture;
 }
 
-vart::TensorInfo result_info(const vart::Runner& runner, const vart::NpuTensorInfo& tensor) {
+vart::PreProcessInfo preprocess_info(const PictureFormat& picture, vart::PreProcessInfo info,
+                                     std::optional<float> factor) {
+  info.qt_fctr = factor.value_or(picture.quantisation);
+  info.height = picture.height;
+  info.width = picture.width;
+  info.colour_format = picture.format;
+  if (picture.zero_point == 0) return info;
+  // The formula, (x - mean) * scale * qt_fctr, adds no zero point: it is a part of the mean.
+  const float zero = picture.zero_point / info.qt_fctr;
+  info.mean_r -= zero / info.scale_r;
+  info.mean_g -= zero / info.scale_g;
+  info.mean_b -= zero / info.scale_b;
+  return info;
+}
+
+Json preprocess_keys(const PictureFormat& picture, Json keys) {
+  if (picture.is_unsigned) keys.put("output-type", "UINT8");
+  return keys;
+}
+
+Json postprocess_keys(const std::vector<vart::NpuTensorInfo>& outputs, Json keys) {
+  if (!some_are(outputs, DataType::UINT8)) return keys;
+  if (some_are(outputs, DataType::INT8))
+    throw std::runtime_error(
+        "some outputs are INT8 and others UINT8; postprocessing reads one of these types at a "
+        "time");
+  keys.put("tensor-type", "UINT8");
+  return keys;
+}
+
+vart::TensorInfo result_info(const vart::Runner& runner, const vart::NpuTensorInfo& tensor,
+                             vart::PostProcessType type) {
+  const bool is_output = tensor.direction == vart::TensorDirection::OUTPUT;
   vart::TensorInfo info{};
   info.size = static_cast<uint32_t>(tensor.size_in_bytes);
-  // The zero point is the same for all classes; softmax, which follows, depends on differences
-  // only.
-  if (is_integer(tensor.data_type))
-    info.scale_coeff = static_cast<float>(quantisation_of(runner, tensor).scale);
+  if (is_integer(tensor.data_type)) {
+    const vart::QuantParameters quantisation = quantisation_of(runner, tensor);
+    if (is_output && quantisation.zero_point != 0 && !depends_on_differences_only(type))
+      refuse(tensor, "its zero point is " + std::to_string(quantisation.zero_point) +
+                         ", of which this type of postprocessing cannot be told; a float output, "
+                         "or SOFTMAX, can be read");
+    info.scale_coeff = static_cast<float>(quantisation.scale);
+  }
   info.shape = tensor.shape;
   info.name = tensor.name;
   info.data_type = result_type(tensor);
-  info.direction = tensor.direction == vart::TensorDirection::INPUT
-                       ? vart::TensorDataDirection::INPUT
-                       : vart::TensorDataDirection::OUTPUT;
+  info.direction = is_output ? vart::TensorDataDirection::OUTPUT : vart::TensorDataDirection::INPUT;
   info.memory_layout = std::string(vart::to_string(tensor.memory_layout));
   return info;
 }

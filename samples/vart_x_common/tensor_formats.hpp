@@ -4,9 +4,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
+#include "common/json_file.hpp"
 #include "vart/vart_npu_tensor.hpp"
 #include "vart/vart_postprocess_types.hpp"
+#include "vart/vart_preprocess_types.hpp"
 #include "vart/vart_runner_factory.hpp"
 #include "vart/vart_videoframe_types.hpp"
 
@@ -27,8 +30,21 @@ struct PictureFormat {
 PictureFormat picture_format(const vart::Runner& runner, const vart::NpuTensorInfo& input,
                              std::optional<vart::VideoFormat> wanted = std::nullopt);
 
-// The tensor as postprocessing describes it: UINT8 as INT8, since it has no name for the former.
-// Throws for a data type that postprocessing does not read.
-vart::TensorInfo result_info(const vart::Runner& runner, const vart::NpuTensorInfo& tensor);
+// What preprocessing is told so that it makes this picture. `info` has the means and scales of the
+// network; `factor` replaces the quantisation of the tensor.
+vart::PreProcessInfo preprocess_info(const PictureFormat& picture, vart::PreProcessInfo info,
+                                     std::optional<float> factor = std::nullopt);
+
+// The configurations of preprocessing and postprocessing, with the keys by which Millrace learns
+// that 8-bit elements are UINT8, for which the published types have no name. Throws when some
+// outputs are INT8 and others UINT8.
+Json preprocess_keys(const PictureFormat& picture, Json keys);
+Json postprocess_keys(const std::vector<vart::NpuTensorInfo>& outputs, Json keys);
+
+// The tensor as postprocessing of this type describes it: UINT8 as INT8. Throws for a data type
+// that postprocessing does not read, and for an output with a zero point, which a TensorInfo cannot
+// say, unless the results of this type are the same without it.
+vart::TensorInfo result_info(const vart::Runner& runner, const vart::NpuTensorInfo& tensor,
+                             vart::PostProcessType type);
 
 }  // namespace samples

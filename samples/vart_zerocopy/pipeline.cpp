@@ -26,19 +26,13 @@ vart::NpuTensorInfo the_only(const vart::Runner& runner, TensorDirection directi
                            " in this view; this program takes models with one");
 }
 
-// What 8-bit elements are, for Millrace, where it is not INT8.
-std::string preprocess_json(bool is_unsigned) {
-  return is_unsigned ? R"({"output-type": "UINT8"})" : "";
-}
-
 // The class with the best score, by name.
-std::string postprocess_json(const std::string& labels, bool is_unsigned) {
+samples::Json postprocess_keys(const std::string& labels) {
   samples::Json keys;
-  if (is_unsigned) keys.put("tensor-type", "UINT8");
   keys.put("topk", 1);
   keys.put("label-file-path", labels);
   keys.put("post-process-print", false);
-  return samples::json_text(keys);
+  return keys;
 }
 
 }  // namespace
@@ -60,30 +54,27 @@ Pipeline::Pipeline(const std::string& model, bool zero_copy, const Board& board)
 }
 
 void Pipeline::configure_preprocess() {
-  std::string json = preprocess_json(format_.is_unsigned);
+  std::string json = samples::json_text(samples::preprocess_keys(format_, {}));
   preprocess_ = std::make_unique<vart::PreProcess>(vart::PreProcessImplType::IMAGE_PROCESSING_HLS,
                                                    json, device_);
   vart::PreProcessInfo info{};
-  info.qt_fctr = format_.quantisation;
-  info.scale_r = 1 / 58.395F;  // of ImageNet, as are the means
+  info.mean_r = 123.675F;  // of ImageNet, as are the scales
+  info.mean_g = 116.28F;
+  info.mean_b = 103.53F;
+  info.scale_r = 1 / 58.395F;
   info.scale_g = 1 / 57.12F;
   info.scale_b = 1 / 57.375F;
-  // The formula, (x - mean) * scale * qt_fctr, adds no zero point: it is a part of the mean.
-  const float zero = format_.zero_point / format_.quantisation;
-  info.mean_r = 123.675F - zero / info.scale_r;
-  info.mean_g = 116.28F - zero / info.scale_g;
-  info.mean_b = 103.53F - zero / info.scale_b;
-  info.height = format_.height;
-  info.width = format_.width;
-  info.colour_format = format_.format;
   info.preprocess_type = vart::PreProcessType::PANSCAN;
+  info = samples::preprocess_info(format_, info);
   preprocess_->set_preprocess_info(info);
 }
 
 void Pipeline::configure_postprocess() {
-  std::string json = postprocess_json(board_.labels, output_.data_type == vart::DataType::UINT8);
-  postprocess_ = std::make_unique<vart::PostProcess>(vart::PostProcessType::SOFTMAX, json, device_);
-  std::vector<vart::TensorInfo> infos{samples::result_info(*runner_, output_)};
+  constexpr auto kType = vart::PostProcessType::SOFTMAX;
+  std::string json =
+      samples::json_text(samples::postprocess_keys({output_}, postprocess_keys(board_.labels)));
+  postprocess_ = std::make_unique<vart::PostProcess>(kType, json, device_);
+  std::vector<vart::TensorInfo> infos{samples::result_info(*runner_, output_, kType)};
   postprocess_->set_config(infos, 1);
 }
 

@@ -41,7 +41,7 @@ PreprocessConfig read_preprocess(const Json& json) {
   if (const auto name = samples::text_value(json, "colour-format"); name && !name->empty())
     config.format = colour_format_named(*name);
   config.quantisation = samples::number_value(json, "quant-scale-factor");
-  config.json = samples::json_text(json);
+  config.json = json;
   return config;
 }
 
@@ -51,7 +51,7 @@ PostprocessConfig read_postprocess(const Json& json) {
   config.type = function.type;
   config.result = function.result;
   config.scales = samples::number_list(json, "quant-scale-factors");
-  config.json = samples::json_text(json);
+  config.json = json;
   return config;
 }
 

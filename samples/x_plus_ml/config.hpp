@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "common/json_file.hpp"
 #include "common/runner_options.hpp"
 #include "vart/vart_inferresult_types.hpp"
 #include "vart/vart_postprocess_types.hpp"
@@ -26,14 +27,14 @@ struct PreprocessConfig {
   vart::PreProcessInfo info{};              // without size, format and factor
   std::optional<vart::VideoFormat> format;  // none: what the tensor asks for
   std::optional<float> quantisation;        // none: what the tensor asks for
-  std::string json;                         // what PreProcess itself reads
+  samples::Json json;                       // what PreProcess itself reads
 };
 
 struct PostprocessConfig {
   vart::PostProcessType type = vart::PostProcessType::UNKNOWN;
   vart::InferResultType result = vart::InferResultType::ROOT;  // of the type
   std::vector<float> scales;                                   // per output; empty: the model's
-  std::string json;                                            // what PostProcess itself reads
+  samples::Json json;                                          // what PostProcess itself reads
 };
 
 struct ModelConfig {

@@ -15,6 +15,7 @@ constexpr uint8_t kBank = 2;  // as on the board; any is accepted elsewhere
 std::shared_ptr<vart::Runner> make_runner(const ModelConfig& config, unsigned most_jobs) {
   auto options = config.runner.values;
   options["max_concurrent_runs"] = most_jobs;
+  options["async_threadpool_depth"] = most_jobs;  // else ten of them run at a time
   auto runner =
       vart::RunnerFactory::create_runner(vart::RunnerType::VAIML, config.archive, options);
   if (runner == nullptr) throw std::runtime_error("no runner was created");
@@ -75,23 +76,19 @@ Model::Model(const ModelConfig& config, const std::shared_ptr<vart::Device>& dev
 }
 
 void Model::configure_preprocess(const PreprocessConfig& config) {
-  std::string json = config.json;
-  preprocess_.emplace(vart::PreProcessImplType::IMAGE_PROCESSING_HLS, json, device_);
   const samples::PictureFormat picture = samples::picture_format(*runner_, input_, config.format);
-  vart::PreProcessInfo info = config.info;
-  info.qt_fctr = config.quantisation.value_or(picture.quantisation);
-  info.height = picture.height;
-  info.width = picture.width;
-  info.colour_format = picture.format;
+  std::string json = samples::json_text(samples::preprocess_keys(picture, config.json));
+  preprocess_.emplace(vart::PreProcessImplType::IMAGE_PROCESSING_HLS, json, device_);
+  vart::PreProcessInfo info = samples::preprocess_info(picture, config.info, config.quantisation);
   preprocess_->set_preprocess_info(info);
 }
 
 void Model::configure_postprocess(const PostprocessConfig& config) {
-  std::string json = config.json;
+  std::string json = samples::json_text(samples::postprocess_keys(outputs_, config.json));
   postprocess_.emplace(config.type, json, device_);
-  std::vector<vart::TensorInfo> infos{samples::result_info(*runner_, input_)};
+  std::vector<vart::TensorInfo> infos{samples::result_info(*runner_, input_, config.type)};
   for (const vart::NpuTensorInfo& output : outputs_)
-    infos.push_back(samples::result_info(*runner_, output));
+    infos.push_back(samples::result_info(*runner_, output, config.type));
   if (!config.scales.empty() && config.scales.size() != outputs_.size())
     throw std::runtime_error("\"quant-scale-factors\" takes a number for each of the " +
                              std::to_string(outputs_.size()) + " outputs");

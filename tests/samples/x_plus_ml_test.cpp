@@ -10,8 +10,10 @@
 #include <cmath>
 #include <thread>
 
+#include "compiler/compiler.h"
 #include "graph/archive_codec.h"
 #include "model/archive_writer.h"
+#include "tests/compiler/onnx_builder.h"
 #include "tests/samples/x_plus_ml_fixture.h"
 #include "tests/support/relu_model.h"
 
@@ -31,11 +33,32 @@ class XPlusMl : public XPlusMlTest {
  protected:
   std::string archive(const std::string& name,
                       const std::vector<std::pair<std::string, graph::Dims>>& inputs) const {
+    return archive(name, relu_model(inputs));
+  }
+  std::string archive(const std::string& name, const graph::CompiledModel& model) const {
     const std::string path = directory_.file(name);
-    EXPECT_TRUE(
-        model::write_archive(graph::encode(relu_model(inputs)), path, model::ArchiveForm::kFile)
-            .ok());
+    EXPECT_TRUE(model::write_archive(graph::encode(model), path, model::ArchiveForm::kFile).ok());
     return path;
+  }
+
+  // A picture in UINT8, in which 100 stands for black and 228 for white; in the output 0 is
+  // `output_zero` and 1 is 128 more.
+  std::string uint8_archive(int output_zero) const {
+    using compiler::test::TensorProto;
+    constexpr auto kUint8 = TensorProto::UINT8;
+    compiler::test::Model onnx;
+    onnx.input("image", {1, 3, 4, 4}, kUint8).output("out", kUint8);
+    onnx.floats("scale", {}, {1 / 128.0F});
+    onnx.constant(compiler::test::int_tensor("in_zero", {}, {100}, kUint8));
+    onnx.constant(compiler::test::int_tensor("out_zero", {}, {output_zero}, kUint8));
+    onnx.node("DequantizeLinear", {"image", "scale", "in_zero"}, {"x"});
+    onnx.node("QuantizeLinear", {"x", "scale", "out_zero"}, {"out"});
+    auto model = compiler::compile(write("uint8.onnx", onnx.bytes()), {});
+    EXPECT_TRUE(model.ok()) << model.status().to_string();
+    if (!model.ok()) return {};
+    model->inputs.at(0).quant = {.scale = 1 / 128.0, .zero_point = 100};
+    model->outputs.at(0).quant = {.scale = 1 / 128.0, .zero_point = output_zero};
+    return archive("uint8.rai", *model);
   }
 
   // Brightness from 0 to 1.
@@ -54,6 +77,12 @@ class XPlusMl : public XPlusMlTest {
             {"postprocess-config", {{"type", "TOPK"}}}};
   }
   Json brightness_app() const { return app({brightness_model()}); }
+
+  Json uint8_model(int output_zero) const {
+    Json model = brightness_model();
+    model["inference-config"]["model-file"] = uint8_archive(output_zero);
+    return model;
+  }
 
   // A grey picture.
   std::string picture(const std::string& name, int level) const {
@@ -284,6 +313,25 @@ TEST_F(XPlusMl, ABenchmarkMeasuresEveryStageAloneAndWritesNothing) {
               ContainsRegex("FPS over 40 frames, [0-9.]+ of [a-z]+ alone, the slowest"));
   EXPECT_THAT(result.out, testing::Not(HasSubstr("classification")));
   EXPECT_THAT(files(), IsEmpty());
+}
+
+TEST_F(XPlusMl, TensorsInUint8AreWrittenAndReadAsSuch) {
+  picture("photos/a.ppm", 0);
+  picture("photos/b.ppm", 51);
+  picture("photos/c.ppm", 255);
+  const ProgramResult result = run(app({uint8_model(0)}), directory_.file("photos"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(scores(), Pointwise(DoubleNear(5e-3), {0.0, 0.2, 1.0}));
+}
+
+TEST_F(XPlusMl, AnOutputWithAZeroPointTakesATypeThatDoesNotDependOnIt) {
+  const std::string photo = picture("grey.ppm", 51);
+  Json model = uint8_model(100);
+  expect_refused(run(app({model}), photo), "its zero point is 100");
+  model["postprocess-config"]["type"] = "SOFTMAX";
+  const ProgramResult result = run(app({model}), photo);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(scores(), Pointwise(DoubleNear(1e-4), {1 / 48.0}));
 }
 
 TEST_F(XPlusMl, InputsThatCannotBeReadAtAllAreRefused) {
