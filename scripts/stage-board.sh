@@ -73,6 +73,18 @@ parse() {
 
 is_directory_model() { [[ -d $1/vaiml_par_0 ]]; }
 
+# Whether the model that is given is the one that is staged under this name already.
+is_in_place() {
+  local name=$1 file=$(realpath "${model_of[$1]}") place=$(realpath -m "$root/etc/vai/models/$1")
+  [[ $file == "$place" || $file == "$place/$name.rai" ]]
+}
+
+# A compiled model of another name would make two of one folder, or go with what is replaced there.
+is_in_the_way() {
+  local file=$(realpath "${model_of[$1]}") place=$(realpath -m "$root/etc/vai/models/$1")
+  [[ $file == "$place"/* && $file != *.onnx ]] && ! is_in_place "$1"
+}
+
 # Everything that can be wrong with the arguments is found before anything is written.
 check() {
   local name file
@@ -82,6 +94,8 @@ check() {
     [[ -e $file ]] || fail "the model $file does not exist"
     [[ -f $file && $file == *.@(onnx|rai) ]] || is_directory_model "$file" ||
       fail "the model $file is neither an .onnx or .rai file nor a directory with vaiml_par_0"
+    ! is_in_the_way "$name" ||
+      fail "the model $file lies where the staged $name belongs; move it to another folder"
   done
   [[ -z $labels || -f $labels ]] || fail "the label file $labels does not exist"
   for file in "${data[@]}"; do
@@ -103,16 +117,37 @@ folder() {
   printf '%s\n' "$root/$1"
 }
 
-stage_model() {
-  local name=$1 file=${model_of[$1]} place
-  place=$(folder "etc/vai/models/$name")
-  # What an earlier run staged in another form must not be found instead of this.
-  rm -rf "$place"/vaiml_* "$place"/*.rai "$place/connectivity_metadata.json"
+# Makes the model below the folder $2.
+make_model() {
+  local name=$1 file=${model_of[$1]} place=$2/$1
+  mkdir "$place"
   case $file in
     *.onnx) "$millrace" compile "$file" -o "$place/$name.rai" "${compile_options[@]}" ;;
     *.rai) cp "$file" "$place/$name.rai" ;;
     *) cp -r "$file/." "$place" ;;
   esac
+}
+
+# What an earlier run staged in another form must not be found instead of the model made below $2.
+put_model_in_place() {
+  local name=$1 place
+  place=$(folder "etc/vai/models/$name")
+  rm -rf "$place"/vaiml_* "$place/$name.rai" "$place/connectivity_metadata.json"
+  cp -r "$2/$name/." "$place"
+}
+
+# All models are made before the first is replaced: those of an earlier run outlive a compilation that fails, and
+# may be given as models under other names.
+stage_models() {
+  local name made=()
+  work=$(mktemp -d "$(folder etc/vai/models)/.new-XXXXXX")
+  trap 'rm -rf "$work"' EXIT
+  for name in "${names[@]}"; do
+    if is_in_place "$name"; then continue; fi
+    make_model "$name" "$work"
+    made+=("$name")
+  done
+  for name in "${made[@]}"; do put_model_in_place "$name" "$work"; done
 }
 
 # vart_zerocopy has the path of one model's labels in its source.
@@ -142,11 +177,11 @@ stage_samples() {
 }
 
 parse "$@"
-check
-find_millrace
 root=$(realpath -m "$root")
 root=${root%/}
-for name in "${names[@]}"; do stage_model "$name"; done
+check
+find_millrace
+stage_models
 stage_labels
 stage_data
 stage_samples

@@ -118,6 +118,48 @@ TEST_F(StageBoard, AgainReplacesWhatItMadeAndKeepsInputFiles) {
   EXPECT_EQ(content(ifm), std::string(own.size(), '\0'));
 }
 
+TEST_F(StageBoard, AModelThatIsInPlaceStays) {
+  ASSERT_NO_FATAL_FAILURE(stage_glyphs());
+  const std::string archive = "/etc/vai/models/glyphs/glyphs.rai";
+  const std::string before = content(archive);
+  ProgramResult staged = stage({"--model", "glyphs=" + root_ + archive});
+  EXPECT_EQ(staged.exit_code, 0) << staged.err;
+  EXPECT_EQ(content(archive), before);
+
+  const std::string folder = root_ + "/etc/vai/models/folder";
+  const std::string onnx = MILLRACE_SOURCE_DIR "/models/glyphs/glyphs.onnx";
+  ASSERT_EQ(run_program({MILLRACE_PROGRAM, "compile", onnx, "-o", folder, "--format", "dir"}, "/")
+                .exit_code,
+            0);
+  staged = stage({"--model", "folder=" + folder});
+  EXPECT_EQ(staged.exit_code, 0) << staged.err;
+  EXPECT_TRUE(fs::is_directory(folder + "/vaiml_par_0"));
+}
+
+TEST_F(StageBoard, AModelOfAnotherNameInItsPlaceIsRefusedAndStays) {
+  ASSERT_NO_FATAL_FAILURE(stage_glyphs());
+  const std::string folder = root_ + "/etc/vai/models/glyphs";
+  fs::copy(folder + "/glyphs.rai", folder + "/other.rai");
+  const ProgramResult staged = stage({"--model", "glyphs=" + folder + "/other.rai"});
+  EXPECT_EQ(staged.exit_code, 1);
+  EXPECT_THAT(staged.err, HasSubstr("lies where the staged glyphs belongs"));
+  EXPECT_EQ(content("/etc/vai/models/glyphs/other.rai"),
+            content("/etc/vai/models/glyphs/glyphs.rai"));
+}
+
+TEST_F(StageBoard, ACompilationThatFailsReplacesNoModel) {
+  ASSERT_NO_FATAL_FAILURE(stage_glyphs());
+  const std::string archive = "/etc/vai/models/glyphs/glyphs.rai";
+  const std::string before = content(archive);
+  const std::string broken = directory_.file("broken.onnx");
+  std::ofstream(broken) << "no model";
+  EXPECT_NE(stage({"--model", "glyphs=" + broken}).exit_code, 0);
+  EXPECT_NE(stage({"--model", kGlyphs, "--model", "broken=" + broken}).exit_code, 0);
+  EXPECT_EQ(content(archive), before);
+  for (const fs::directory_entry& entry : fs::directory_iterator(root_ + "/etc/vai/models"))
+    EXPECT_EQ(entry.path().filename(), "glyphs") << "is left over";
+}
+
 TEST_F(StageBoard, SaysWhatIsWrongBeforeItWritesAnything) {
   const struct {
     Words arguments;
