@@ -10,14 +10,27 @@
 namespace samples {
 namespace {
 
-// Of a JPEG without its end the decoder would fill the rest with grey. A thumbnail, which has an
-// end of its own, stands before the last scan.
+// Of a JPEG without its end marker the decoder would fill the rest with grey. Segments are skipped
+// by their length, since they may hold a thumbnail with an end marker of its own; behind the end
+// marker of the picture a file may have anything, such as the film of a motion photo.
 bool is_cut_off(const std::string& bytes) {
-  const bool is_jpeg = bytes.compare(0, 2, "\xFF\xD8") == 0;
-  const size_t last_scan = bytes.rfind("\xFF\xDA");
-  const size_t last_end = bytes.rfind("\xFF\xD9");
-  if (!is_jpeg || last_scan == std::string::npos) return false;
-  return last_end == std::string::npos || last_end < last_scan;
+  const auto at = [&](size_t i) -> unsigned { return static_cast<uint8_t>(bytes[i]); };
+  constexpr unsigned kMark = 0xFF, kStart = 0xD8, kEnd = 0xD9, kTemporary = 0x01, kRestart0 = 0xD0;
+  if (bytes.size() < 2 || at(0) != kMark || at(1) != kStart) return false;
+  for (size_t i = 2; i + 1 < bytes.size();) {
+    const unsigned kind = at(i + 1);
+    if (at(i) != kMark || kind == kMark) {  // compressed data, or a fill byte
+      ++i;
+    } else if (kind == kEnd) {
+      return false;
+    } else if (kind == 0 || kind == kTemporary || (kind >= kRestart0 && kind <= kStart)) {
+      i += 2;  // no length: data that looks like a marker, or a marker without a segment
+    } else {
+      if (i + 3 >= bytes.size()) return true;
+      i += 2 + (at(i + 2) << 8 | at(i + 3));
+    }
+  }
+  return true;
 }
 
 std::string read_bytes(const std::string& path) {

@@ -258,6 +258,26 @@ TEST_F(XPlusMl, DrawsResultsOverPicturesThatCanBeReadAgain) {
   EXPECT_THAT(scores(), ElementsAre(testing::Gt(0.05)));
 }
 
+TEST_F(XPlusMl, AJpegEndsAtItsEndMarker) {
+  Json model = brightness_model();
+  model["metaconvert-config"] = {{"font-size", "0.1"}};
+  ASSERT_EQ(run(app({model}), write("clip.nv12", grey_yuv(126)), {"--dim", "32x32"}).exit_code, 0);
+  const std::string whole = output("overlay_00000_clip.jpg");
+  // What a camera appends has markers, too, and a thumbnail in front has an end marker.
+  const std::string trailer("\xFF\xDA film", 7);
+  const std::string thumbnail("\xFF\xE1\x00\x06\xFF\xD8\xFF\xD9", 8);
+  write("photos/0_trailer.jpg", whole + trailer);
+  write("photos/1_thumbnail.jpg", whole.substr(0, 2) + thumbnail + whole.substr(2));
+  write("photos/2_cut_off.jpg", whole.substr(0, whole.size() - 8));
+  write("photos/3_cut_off_behind_thumbnail.jpg",
+        whole.substr(0, 2) + thumbnail + whole.substr(2, whole.size() - 4));
+  const ProgramResult result = run(brightness_app(), directory_.file("photos"));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.out, HasSubstr("frames: 4, failed: 2\n"));
+  EXPECT_THAT(result.err, ContainsRegex("frame 2, 2_cut_off\\.jpg: .* ends in the middle"));
+  EXPECT_THAT(result.err, ContainsRegex("frame 3, 3_cut_off[^:]*: .* ends in the middle"));
+}
+
 TEST_F(XPlusMl, OverlaysOfNv12ArePicturesToo) {
   Json model = brightness_model();
   model["metaconvert-config"] = {{"font-size", "0.1"}};
