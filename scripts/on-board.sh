@@ -23,8 +23,7 @@ fail() {
 cover() {
   local place=$1
   while [[ ! -d $place ]]; do place=$(dirname "$place"); done
-  cd "$root$place"
-  mount -t overlay board -o "lowerdir=.:$place" "$place"
+  cd "$root$place" && mount -t overlay board -o "lowerdir=.:$place" "$place"
 }
 
 # In the namespace, where this user may mount: mounts, then runs the command as the user and group $1.
