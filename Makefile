@@ -44,9 +44,10 @@ test: configure
 	@cmake --build --preset release --target shipped test_programs
 	@ctest --preset release
 
+# 77 is "skipped": the emulator or the kernel cannot be had here.
 test-dma-buf: configure
 	@cmake --build --preset release --target vart_dma_buf_test
-	@scripts/test-dma-buf.sh $(BUILD)
+	@scripts/test-dma-buf.sh $(BUILD) || test $$? -eq 77
 
 fuzz: setup
 	@scripts/fuzz.sh $(SECONDS)

@@ -31,7 +31,9 @@ fetch_kernel() {
   local keys=/usr/share/keyrings/debian-archive-keyring.gpg package
   echo "deb [signed-by=$keys] http://deb.debian.org/debian bookworm-backports main" >"$work/sources.list"
   apt_backports apt-get update >"$work/apt.log" 2>&1 || skip "no kernel; see $work/apt.log"
-  package=$(apt_backports apt-cache depends linux-image-amd64 | awk '$1 == "Depends:" { print $2; exit }')
+  # The first of them; apt-cache may write on, so awk reads it all.
+  package=$(apt_backports apt-cache depends linux-image-amd64 |
+    awk '$1 == "Depends:" && !name { name = $2 } END { print name }')
   (cd "$kernel" && apt_backports apt-get download "$package") >>"$work/apt.log" 2>&1 ||
     skip "no kernel; see $work/apt.log"
   dpkg-deb --fsys-tarfile "$kernel"/*.deb | tar -x -C "$kernel" ./boot ./lib/modules
