@@ -116,6 +116,7 @@ class OfAnotherExporter : public DmaBufTest {
   void SetUp() override {
     card_ = UniqueFd(::open(kVgemNode, O_RDWR | O_CLOEXEC));
     if (!card_) GTEST_SKIP() << "no " << kVgemNode << " (vgem): " << std::strerror(errno);
+    if (!test::is_vgem(card_.get())) GTEST_SKIP() << kVgemNode << " is not vgem's";
     in_ = std::make_unique<VgemBuffer>(card_.get(), in_bytes());
     out_ = std::make_unique<VgemBuffer>(card_.get(), out_bytes());
     std::ranges::copy(numbers(), in_->data());

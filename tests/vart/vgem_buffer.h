@@ -7,9 +7,11 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 #include "base/unique_fd.h"
 
@@ -34,11 +36,31 @@ struct PrimeHandle {
   uint32_t handle, flags;
   int32_t fd;  // the result
 };
+struct Version {
+  int major, minor, patch;
+  size_t name_length;  // in: of the buffer; out: of the name, which has no end mark
+  char* name;
+  size_t date_length;
+  char* date;
+  size_t description_length;
+  char* description;
+};
+inline constexpr unsigned long kVersion = _IOWR('d', 0x00, Version);
 inline constexpr unsigned long kCreateDumb = _IOWR('d', 0xb2, CreateDumb);
 inline constexpr unsigned long kMapDumb = _IOWR('d', 0xb3, MapDumb);
 inline constexpr unsigned long kHandleToFd = _IOWR('d', 0x2d, PrimeHandle);
 
 }  // namespace vgem
+
+// Whether the node `card` is vgem's: on most machines the first node is that of a graphics card.
+inline bool is_vgem(int card) {
+  char name[16] = {};
+  vgem::Version version{};
+  version.name = name;
+  version.name_length = sizeof name;
+  return ::ioctl(card, vgem::kVersion, &version) == 0 &&
+         std::string_view(name, std::min(version.name_length, sizeof name)) == "vgem";
+}
 
 // Mapped through the exporter's node `card`, and given away as a descriptor.
 class VgemBuffer {
