@@ -9,24 +9,47 @@ import pathlib
 import subprocess
 import sys
 
+XCLBIN = "/run/media/mmcblk0p1/x_plus_ml.xclbin"
 LAST_COLUMN = 32
 COLUMNS_OF_A_MODEL = 4
+PIXELS_OF_A_TEXT = 20
 
 
-def input_files(millrace, root, name):
-    """The model's raw input files, a batch of rows of the HW view each: tensor name to path on the board."""
+def inspect(millrace, root, name):
+    """The model's path on the board, and its description."""
     folder = pathlib.Path("/etc/vai/models", name)
     model = folder / f"{name}.rai"
     staged = root / model.relative_to("/")
-    inspect = [millrace, "inspect", "--json", staged if staged.exists() else staged.parent]
-    description = json.loads(subprocess.run(inspect, check=True, stdout=subprocess.PIPE).stdout)
+    command = [millrace, "inspect", "--json", staged if staged.exists() else staged.parent]
+    description = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return str(model if staged.exists() else folder), description
+
+
+def view_of(tensors):
+    """The view of a side of a model: a tensor on a CPU partition has no HW view."""
+    return "HW" if all("hw" in tensor for tensor in tensors) else "CPU"
+
+
+def runner_options(description):
+    return {
+        "input-tensor-type": view_of(description["inputs"]),
+        "output-tensor-type": view_of(description["outputs"]),
+    }
+
+
+def input_files(root, name, description):
+    """The model's raw input files, a batch of rows of its view each: tensor name to path on the board."""
+    view = view_of(description["inputs"]).lower()
     files = {}
     for tensor in description["inputs"]:
-        path = folder / "data" / (tensor["name"].replace("/", "-") + ".bin")
-        row = tensor.get("hw", tensor["cpu"])["bytes"]
-        make_rows(root / path.relative_to("/"), row, description["batch_size"])
+        path = data_folder(name) / (tensor["name"].replace("/", "-") + ".bin")
+        make_rows(root / path.relative_to("/"), tensor[view]["bytes"], description["batch_size"])
         files[tensor["name"]] = str(path)
-    return str(model if staged.exists() else folder), files
+    return files
+
+
+def data_folder(name):
+    return pathlib.Path("/etc/vai/models", name, "data")
 
 
 def make_rows(path, row_bytes, rows):
@@ -41,12 +64,9 @@ def write_json(path, content):
     path.write_text(json.dumps(content, indent=2) + "\n")
 
 
-def ml_vart_config(model, files, name):
+def ml_vart_config(model, description, files, name):
     return {
-        "inference-config": {
-            "model-file": model,
-            "runner-options": {"input-tensor-type": "HW", "output-tensor-type": "HW"},
-        },
+        "inference-config": {"model-file": model, "runner-options": runner_options(description)},
         "ifms-config": [{"name": tensor, "file": file} for tensor, file in files.items()],
         "ofms-dir": f"output-{name}",
     }
@@ -62,16 +82,54 @@ def entry_of_several(model, files, position):
     }
 
 
+def x_plus_ml_entry(root, model, description, name, position):
+    """Of a model that classifies pictures of three channels; None of any other."""
+    options = runner_options(description)
+    hint = description["inputs"][0].get("pictures", {})
+    if "preprocess_hw" not in hint:
+        options["input-tensor-type"] = "CPU"
+    preprocess = hint.get("preprocess_" + options["input-tensor-type"].lower())
+    # `millrace inspect` proposes to crop for classifiers only.
+    if len(description["inputs"]) != 1 or preprocess is None or "resizing-type" not in preprocess:
+        return None
+    postprocess = {"type": "SOFTMAX", "topk": 2}
+    labels = data_folder(name) / "imagenet-classes-1000.txt"
+    if (root / labels.relative_to("/")).exists():
+        postprocess["label-file-path"] = str(labels)
+    return {
+        "inference-config": {"model-file": model, "runner-options": options},
+        "preprocess-config": preprocess,
+        "postprocess-config": postprocess,
+        "metaconvert-config": {"font-size": 0.5, "y-offset": PIXELS_OF_A_TEXT * position},
+    }
+
+
+def write_list(path, entries, content):
+    """Writes the configuration of several models; without a model for it there is none, of an earlier run either."""
+    if entries:
+        write_json(path, content)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def main(millrace, root, *names):
     root = pathlib.Path(root)
     samples = root / "home/root/samples"
-    several = []
+    several, classifiers = [], []
     for name in names:
-        model, files = input_files(millrace, root, name)
-        write_json(samples / "ml_vart" / f"{name}.json", ml_vart_config(model, files, name))
-        several.append(entry_of_several(model, files, len(several)))
+        model, description = inspect(millrace, root, name)
+        files = input_files(root, name, description)
+        write_json(samples / "ml_vart" / f"{name}.json", ml_vart_config(model, description, files, name))
+        # The samples of several models use HW views only.
+        if set(runner_options(description).values()) == {"HW"}:
+            several.append(entry_of_several(model, files, len(several)))
+        classifier = x_plus_ml_entry(root, model, description, name, len(classifiers))
+        if classifier is not None:
+            classifiers.append(classifier)
     for sample in ("vart_multi_tenancy", "vart_multimodel_seq"):
-        write_json(samples / sample / "models.json", several)
+        write_list(samples / sample / "models.json", several, several)
+    app = {"xclbin-location": XCLBIN, "device-index": 1, "models-config": classifiers}
+    write_list(samples / "x_plus_ml" / "app.json", classifiers, app)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Lays out below ROOT what programs for the board expect at fixed paths: models, their labels, a bitstream
-# (an empty file), and a folder for each sample with its program and a configuration that names the models.
-# scripts/on-board.sh runs commands that see all this where it is on a board. May be run again: files that it
-# made are replaced, others stay.
+# (an empty file), and a folder for each sample of VART with its program and, where it reads JSON, a configuration
+# that names the models. scripts/on-board.sh runs commands that see all this where it is on a board. May be run
+# again: files that it made are replaced, others stay.
 set -euo pipefail
 project=$(dirname "$(dirname "$(realpath "$0")")")
 
@@ -169,7 +169,7 @@ stage_data() {
 
 stage_samples() {
   local makefile sample program
-  for makefile in "$project"/samples/*vart*/Makefile; do
+  for makefile in "$project"/samples/{*vart*,x_plus_ml}/Makefile; do
     sample=$(basename "$(dirname "$makefile")")
     program=$(dirname "$millrace")/$sample
     [[ ! -x $program ]] || ln -sfn "$program" "$(folder "home/root/samples/$sample")/$sample"

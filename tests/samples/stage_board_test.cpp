@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::Not;
 using Words = std::vector<std::string>;
 
 constexpr const char* kStage = MILLRACE_SOURCE_DIR "/scripts/stage-board.sh";
@@ -71,6 +72,26 @@ TEST_F(StageBoard, TheSamplesRunAsOnABoard) {
   }
 }
 
+TEST_F(StageBoard, AModelThatBeginsOrEndsOnACpuPartitionRuns) {
+  // The first Conv takes the input, MatMul makes the output.
+  for (const auto& [name, operators] :
+       {std::pair("begin", "Conv"), {"end", "MatMul"}, {"both", "Conv,MatMul"}}) {
+    const std::string model = std::string(name) + (kGlyphs + std::string("glyphs").size());
+    const ProgramResult staged =
+        stage({"--model", model, "--", "--batch", "2", "--cpu-ops", operators});
+    ASSERT_EQ(staged.exit_code, 0) << staged.err;
+    const bool cpu_input = operators != std::string("MatMul");
+    EXPECT_EQ(content("/etc/vai/models/" + std::string(name) + "/data/image.bin").size(),
+              2 * (cpu_input ? 4096u : 16384u));
+    EXPECT_FALSE(fs::exists(samples_ + "vart_multi_tenancy/models.json")) << "which needs HW views";
+    if (!can_mount()) continue;
+    const ProgramResult result =
+        run("ml_vart", {"./ml_vart", "--app-config", std::string(name) + ".json"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("Run completed successfully."));
+  }
+}
+
 TEST_F(StageBoard, ZeroCopyFindsBitstreamLabelsAndModel) {
   const auto onnx = test_model("models/mobilenetv2_fp32.onnx");
   const auto labels = test_model("labels/imagenet_synset.txt");
@@ -84,6 +105,27 @@ TEST_F(StageBoard, ZeroCopyFindsBitstreamLabelsAndModel) {
                                                      "/etc/vai/models/resnet50_int8"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("goldfish, Carassius auratus\" index=1 score=0.9"));
+}
+
+TEST_F(StageBoard, XPlusMlClassifiesWithAllModelsOfPictures) {
+  const auto onnx = test_model("models/mobilenetv2_fp32.onnx");
+  const auto labels = test_model("labels/imagenet_synset.txt");
+  const auto picture = test_model("images/goldfish.jpg");
+  if (!onnx || !labels || !picture) GTEST_SKIP() << "no test models beside the project";
+  for (const Words& options : {Words{"--precision", "bf16"}, Words{"--precision", "fp32"},
+                               Words{"--cpu-ops", "Conv,MatMul"}}) {
+    Words words = {"--model", "photos=" + *onnx, "--model", kGlyphs, "--labels",
+                   *labels,   "--data",          *picture,  "--"};
+    words.insert(words.end(), options.begin(), options.end());
+    const ProgramResult staged = stage(words);
+    ASSERT_EQ(staged.exit_code, 0) << staged.err;
+    if (!can_mount()) GTEST_SKIP() << kNoMounts;
+    const ProgramResult result = run("x_plus_ml", {"./x_plus_ml", "--app-config", "app.json",
+                                                   "--input-file", "../data/goldfish.jpg"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("label=\"n01443537 goldfish, Carassius auratus\""));
+    EXPECT_THAT(result.out, Not(HasSubstr("model 1"))) << "pictures of glyphs have one channel";
+  }
 }
 
 TEST_F(StageBoard, TakesWhatIsCompiledAlready) {
