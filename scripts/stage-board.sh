@@ -117,14 +117,23 @@ folder() {
   printf '%s\n' "$root/$1"
 }
 
-# Makes the model below the folder $2.
+# Makes the model below the folder $2; one that is compiled already is read before it replaces another.
 make_model() {
-  local name=$1 file=${model_of[$1]} place=$2/$1
+  local name=$1 file=${model_of[$1]} place=$2/$1 summary
   mkdir "$place"
   case $file in
-    *.onnx) "$millrace" compile "$file" -o "$place/$name.rai" "${compile_options[@]}" ;;
-    *.rai) cp "$file" "$place/$name.rai" ;;
-    *) cp -r "$file/." "$place" ;;
+    *.onnx)
+      summary=$("$millrace" compile "$file" -o "$place/$name.rai" "${compile_options[@]}")
+      printf '%s\n' "${summary//"$2"/"$root/etc/vai/models"}"
+      ;;
+    *.rai)
+      "$millrace" inspect "$file" >/dev/null
+      cp "$file" "$place/$name.rai"
+      ;;
+    *)
+      "$millrace" inspect "$file" >/dev/null
+      cp -r "$file/." "$place"
+      ;;
   esac
 }
 

@@ -189,14 +189,16 @@ TEST_F(StageBoard, AModelOfAnotherNameInItsPlaceIsRefusedAndStays) {
             content("/etc/vai/models/glyphs/glyphs.rai"));
 }
 
-TEST_F(StageBoard, ACompilationThatFailsReplacesNoModel) {
+TEST_F(StageBoard, ABrokenModelReplacesNone) {
   ASSERT_NO_FATAL_FAILURE(stage_glyphs());
   const std::string archive = "/etc/vai/models/glyphs/glyphs.rai";
   const std::string before = content(archive);
-  const std::string broken = directory_.file("broken.onnx");
-  std::ofstream(broken) << "no model";
-  EXPECT_NE(stage({"--model", "glyphs=" + broken}).exit_code, 0);
-  EXPECT_NE(stage({"--model", kGlyphs, "--model", "broken=" + broken}).exit_code, 0);
+  for (const char* name : {"broken.onnx", "broken.rai"}) {
+    const std::string broken = directory_.file(name);
+    std::ofstream(broken) << "no model";
+    EXPECT_NE(stage({"--model", "glyphs=" + broken}).exit_code, 0);
+    EXPECT_NE(stage({"--model", kGlyphs, "--model", "broken=" + broken}).exit_code, 0);
+  }
   EXPECT_EQ(content(archive), before);
   for (const fs::directory_entry& entry : fs::directory_iterator(root_ + "/etc/vai/models"))
     EXPECT_EQ(entry.path().filename(), "glyphs") << "is left over";
