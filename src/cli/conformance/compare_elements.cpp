@@ -76,7 +76,7 @@ ElementComparison compare_as(std::span<const std::byte> ours, std::span<const st
     result.error.add(distance.error);
     if (distance.right) continue;
     if (result.wrong++ == 0)
-      result.first = Difference{at / sizeof(Element), Type::text(a), Type::text(b)};
+      result.first = WrongElement{at / sizeof(Element), Type::text(a), Type::text(b)};
   }
   return result;
 }

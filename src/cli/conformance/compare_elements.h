@@ -33,14 +33,14 @@ struct LargestError {
   void add(const LargestError& other);
 };
 
-struct Difference {
+struct WrongElement {
   size_t index = 0;
   std::string ours, expected;  // as text
 };
 
 struct ElementComparison {
-  size_t wrong = 0;                 // how many elements
-  std::optional<Difference> first;  // of them
+  size_t wrong = 0;                   // how many elements
+  std::optional<WrongElement> first;  // of them
   LargestError error;
 };
 
