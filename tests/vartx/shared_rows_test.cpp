@@ -68,6 +68,7 @@ TEST_F(SharedRows, GiveTheSameBytes) {
   for (int i = 0; i < 50; ++i) ASSERT_EQ(tensor_of(shared, in), expected);
 }
 
+// Each with objects of its own, which share the lanes.
 TEST_F(SharedRows, MayBeAskedForByThreadsAtTheSameTime) {
   const auto opened = device::open_device("null", {.lanes = 3}).value();
   VideoFrame in = picture();
@@ -76,7 +77,9 @@ TEST_F(SharedRows, MayBeAskedForByThreadsAtTheSameTime) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i)
     threads.emplace_back([&] {
-      for (int round = 0; round < 10; ++round) EXPECT_EQ(tensor_of(preprocess, in), expected);
+      VideoFrame own = picture();
+      PreProcess mine = make();
+      for (int round = 0; round < 10; ++round) EXPECT_EQ(tensor_of(mine, own), expected);
     });
   for (std::thread& thread : threads) thread.join();
 }
