@@ -191,6 +191,7 @@ std::optional<uint32_t> ColumnTable::Turn::add(const ColumnUse& use) {
   return std::nullopt;
 }
 
+// NOLINTNEXTLINE(bugprone-exception-escape): see the header.
 void ColumnTable::remove(uint32_t record) noexcept {
   ColumnTable& table = **of_process();
   table.own_[record] = false;
