@@ -14,8 +14,11 @@
 
 #include "base/status.h"
 #include "graph/graph.h"
+#include "tensor/visit_element.h"
 
 namespace millrace::compiler {
+
+using tensor::visit_element;
 
 // A nameless value with constant storage that is still to be filled through `data`.
 struct MutableConstant {
@@ -88,37 +91,6 @@ To saturating_cast(From x) {
     }
   }
   return static_cast<To>(x);
-}
-
-// Calls visit(T{}) with the C++ type that holds elements of `type` and returns what it returns;
-// kUnsupported for the 16-bit floating types, which have none. A BOOLEAN is a uint8_t.
-template <class Visit>
-Status visit_type(tensor::DataType type, Visit&& visit) {
-  using tensor::DataType;
-  switch (type) {
-    case DataType::kFloat32:
-      return visit(float{});
-    case DataType::kInt64:
-      return visit(int64_t{});
-    case DataType::kInt32:
-      return visit(int32_t{});
-    case DataType::kInt16:
-      return visit(int16_t{});
-    case DataType::kInt8:
-      return visit(int8_t{});
-    case DataType::kUint64:
-      return visit(uint64_t{});
-    case DataType::kUint32:
-      return visit(uint32_t{});
-    case DataType::kUint16:
-      return visit(uint16_t{});
-    case DataType::kUint8:
-    case DataType::kBoolean:
-      return visit(uint8_t{});
-    default:
-      return unsupported("constants of type " + std::string(tensor::to_string(type)) +
-                         " are not computed with");
-  }
 }
 
 }  // namespace millrace::compiler

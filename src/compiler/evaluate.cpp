@@ -106,7 +106,7 @@ Status concat(const graph::Concat& op, Operands in, const MutableConstant& out) 
 
 Result<std::vector<int64_t>> gather_indices(const Value& indices, int64_t limit) {
   std::vector<int64_t> result;
-  MILLRACE_RETURN_IF_ERROR(visit_type(indices.type, [&](auto zero) -> Status {
+  MILLRACE_RETURN_IF_ERROR(visit_element(indices.type, [&](auto zero) -> Status {
     for (const auto index : indices.constant->as<decltype(zero)>()) {
       const auto wide = static_cast<int64_t>(index);
       if (wide < -limit || wide >= limit) {
@@ -161,7 +161,7 @@ Status pad(const graph::Pad& op, Operands in, const MutableConstant& out) {
       offsets[d].push_back(source == kFill ? kFill : source * strides[d]);
     }
   }
-  MILLRACE_RETURN_IF_ERROR(visit_type(in[0]->type, [&](auto zero) -> Status {
+  MILLRACE_RETURN_IF_ERROR(visit_element(in[0]->type, [&](auto zero) -> Status {
     std::ranges::fill(out.as<decltype(zero)>(), saturating_cast<decltype(zero)>(op.value));
     return {};
   }));

@@ -148,7 +148,7 @@ Status cast_from(std::span<const From> in, const MutableConstant& output) {
                            [](From x) { return static_cast<uint8_t>(x != From{0}); });
     return {};
   }
-  return visit_type(output.value.type, [&](auto zero) -> Status {
+  return visit_element(output.value.type, [&](auto zero) -> Status {
     using To = decltype(zero);
     std::ranges::transform(in, output.as<To>().begin(), saturating_cast<To, From>);
     return {};
@@ -264,7 +264,7 @@ float apply(const graph::Activation& function, float x) noexcept {
 }
 
 Status evaluate_unary(const graph::Unary& op, const Value& input, const MutableConstant& output) {
-  return visit_type(input.type, [&](auto zero) -> Status {
+  return visit_element(input.type, [&](auto zero) -> Status {
     using T = decltype(zero);
     const auto in = input.constant->as<T>();
     if constexpr (std::is_same_v<T, float>) {
@@ -279,7 +279,7 @@ Status evaluate_unary(const graph::Unary& op, const Value& input, const MutableC
 
 Status evaluate_binary(const graph::Binary& op, const Value& a, const Value& b,
                        const MutableConstant& output) {
-  return visit_type(a.type, [&](auto zero) -> Status {
+  return visit_element(a.type, [&](auto zero) -> Status {
     using T = decltype(zero);
     const auto left = a.constant->as<T>();
     const auto right = b.constant->as<T>();
@@ -298,7 +298,7 @@ Status evaluate_binary(const graph::Binary& op, const Value& a, const Value& b,
 }
 
 Status evaluate_reduce(const graph::Reduce& op, const Value& input, const MutableConstant& output) {
-  return visit_type(input.type, [&](auto zero) -> Status {
+  return visit_element(input.type, [&](auto zero) -> Status {
     return reduce_elements<decltype(zero)>(op, input, output);
   });
 }
@@ -308,7 +308,7 @@ Status evaluate_cast(const Value& input, const MutableConstant& output) {
     MILLRACE_ASSIGN_OR_RETURN(const Value wide, widened(input));
     return cast_from(wide.constant->as<float>(), output);
   }
-  return visit_type(input.type, [&](auto zero) -> Status {
+  return visit_element(input.type, [&](auto zero) -> Status {
     return cast_from(input.constant->as<decltype(zero)>(), output);
   });
 }

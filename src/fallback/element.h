@@ -7,11 +7,13 @@
 #include "base/status.h"
 #include "fallback/node_view.h"
 #include "graph/capability.h"
+#include "tensor/visit_element.h"
 
 namespace millrace::fallback {
 
 using graph::TypeSet;
 using tensor::DataType;
+using tensor::visit_element;
 
 // A graph keeps floating point values as FLOAT32 wherever it computes with them, whatever a model
 // declares, so no kernel takes the 16-bit types.
@@ -42,36 +44,7 @@ T parameter_at(const NodeView& node, size_t index, size_t position) {
   return elements[elements.size() == 1 ? 0 : position];
 }
 
-// Calls visit(T{}) with the C++ type of the elements and returns what it returns. A BOOLEAN is a
-// uint8_t that is 0 or not.
-template <class Visit>
-Status visit_element(DataType type, Visit&& visit) {
-  switch (type) {
-    case DataType::kFloat32:
-      return visit(float{});
-    case DataType::kInt64:
-      return visit(int64_t{});
-    case DataType::kInt32:
-      return visit(int32_t{});
-    case DataType::kInt16:
-      return visit(int16_t{});
-    case DataType::kInt8:
-      return visit(int8_t{});
-    case DataType::kUint64:
-      return visit(uint64_t{});
-    case DataType::kUint32:
-      return visit(uint32_t{});
-    case DataType::kUint16:
-      return visit(uint16_t{});
-    case DataType::kUint8:
-    case DataType::kBoolean:
-      return visit(uint8_t{});
-    default:
-      return internal_error("a kernel for elements of an unexpected type");
-  }
-}
-
-// The same for floating point and for integer types alone.
+// tensor::visit_element for floating point and for integer types alone.
 template <class Visit>
 Status visit_floating(DataType type, Visit&& visit) {
   if (type == DataType::kFloat32) return visit(float{});

@@ -54,7 +54,7 @@ Result<ValueId> compute_booleans(NodeImport& node, Function&& function) {
   MILLRACE_ASSIGN_OR_RETURN(const Dims shape, graph::broadcast(a.shape, b.shape));
   MILLRACE_ASSIGN_OR_RETURN(MutableConstant result, storage(node, DataType::kBoolean, shape));
   const IndexOffsets b_offsets = broadcast_offsets(b.shape, shape);
-  MILLRACE_RETURN_IF_ERROR(visit_type(a.type, [&](auto zero) -> Status {
+  MILLRACE_RETURN_IF_ERROR(visit_element(a.type, [&](auto zero) -> Status {
     using T = decltype(zero);
     std::vector<T> left(result.as<uint8_t>().size());
     for_each_offset(broadcast_offsets(a.shape, shape), [&](size_t position, int64_t offset) {
@@ -127,7 +127,7 @@ Result<ValueId> import_constant_of_shape(NodeImport& node) {
   }
   if (fill.elements() != 1) return invalid_argument("its value is not one element");
   MILLRACE_ASSIGN_OR_RETURN(MutableConstant result, storage(node, fill.type, shape));
-  MILLRACE_RETURN_IF_ERROR(visit_type(fill.type, [&](auto zero) -> Status {
+  MILLRACE_RETURN_IF_ERROR(visit_element(fill.type, [&](auto zero) -> Status {
     using T = decltype(zero);
     std::ranges::fill(result.as<T>(), fill.constant->as<T>()[0]);
     return {};
@@ -162,7 +162,7 @@ Result<ValueId> import_range(NodeImport& node) {
     }
   }
   MutableConstant result;
-  MILLRACE_RETURN_IF_ERROR(visit_type(type, [&](auto zero) -> Status {
+  MILLRACE_RETURN_IF_ERROR(visit_element(type, [&](auto zero) -> Status {
     using T = decltype(zero);
     const T start = operands[0]->constant->as<T>()[0];
     const T delta = operands[2]->constant->as<T>()[0];
@@ -187,7 +187,7 @@ Result<ValueId> import_nonzero(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const auto operands, constants(node));
   const Value& x = *operands[0];
   std::vector<size_t> positions;
-  MILLRACE_RETURN_IF_ERROR(visit_type(x.type, [&](auto zero) -> Status {
+  MILLRACE_RETURN_IF_ERROR(visit_element(x.type, [&](auto zero) -> Status {
     const auto elements = x.constant->as<decltype(zero)>();
     for (size_t i = 0; i < elements.size(); ++i) {
       if (elements[i] != zero) positions.push_back(i);
@@ -244,7 +244,7 @@ Result<ValueId> import_where(NodeImport& node) {
   for_each_offset(broadcast_offsets(condition.shape, shape), [&](size_t, int64_t offset) {
     chosen.push_back(condition.constant->as<uint8_t>()[static_cast<size_t>(offset)]);
   });
-  MILLRACE_RETURN_IF_ERROR(visit_type(operands[1]->type, [&](auto zero) -> Status {
+  MILLRACE_RETURN_IF_ERROR(visit_element(operands[1]->type, [&](auto zero) -> Status {
     using T = decltype(zero);
     for (const size_t source : {1, 2}) {
       const auto from = operands[source]->constant->as<T>();

@@ -40,7 +40,7 @@ Result<graph::Dims> NodeImport::constant_ints(size_t index) const {
                                         tensor::to_string(source.type)));
   }
   graph::Dims result;
-  MILLRACE_RETURN_IF_ERROR(visit_type(source.type, [&](auto zero) -> Status {
+  MILLRACE_RETURN_IF_ERROR(visit_element(source.type, [&](auto zero) -> Status {
     for (const auto element : source.constant->as<decltype(zero)>()) {
       result.push_back(static_cast<int64_t>(element));
     }
@@ -55,7 +55,7 @@ Result<std::vector<float>> NodeImport::constant_floats(size_t index) const {
     return unsupported(fmt::format("its input '{}' is not a constant", source.name));
   }
   std::vector<float> result;
-  MILLRACE_RETURN_IF_ERROR(visit_type(source.type, [&](auto zero) -> Status {
+  MILLRACE_RETURN_IF_ERROR(visit_element(source.type, [&](auto zero) -> Status {
     for (const auto element : source.constant->as<decltype(zero)>()) {
       result.push_back(static_cast<float>(element));
     }
