@@ -8,6 +8,7 @@
 // uses the types of this header; it is also part of the native API.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -87,14 +88,28 @@ enum class Layout : uint8_t {
 // The text of the list, for example "NCHW"; "UNKNOWN" for a value outside it.
 std::string_view to_string(Layout layout) noexcept;
 
+// A dimension whose size each job settles: an input's by what the job binds (TensorArg::shape), an
+// output's by what it computes.
+inline constexpr uint32_t kOpenDimension = 0xffffffffu;
+
+// The dimensions of one tensor of one job.
+struct TensorShape {
+  static constexpr size_t kMaxRank = 8;
+  uint32_t rank = 0;
+  std::array<uint32_t, kMaxRank> dims = {};  // the first `rank` count
+
+  friend bool operator==(const TensorShape&, const TensorShape&) = default;
+};
+
 // One view of one frame of a tensor.
 struct ViewInfo {
   DataType type = DataType::kUnknown;
   Layout layout = Layout::kUnknown;
   std::vector<uint32_t> order;  // Layout::kGeneric only; as long as shape
-  std::vector<uint32_t> shape;  // of this view, padding included
-  size_t elements = 0;          // product of shape
-  size_t bytes = 0;             // what memory bound in this view must hold
+  std::vector<uint32_t> shape;  // of this view, padding included; kOpenDimension where it is open
+  size_t elements = 0;          // product of shape; 0 where a dimension is open
+  size_t bytes = 0;             // what memory bound in this view must hold; 0 where that is open
+  bool is_open = false;         // whether a dimension, or the rank, is settled by each job
 };
 
 struct TensorInfo {

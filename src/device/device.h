@@ -33,6 +33,12 @@ enum class Work : uint8_t { kJob = 0, kTransfer = 1 };
 struct Binding {
   void* data = nullptr;
   View view = View::kHw;
+  // Only of a tensor with open dimensions (kOpenDimension): how much memory there is, and the
+  // dimensions in this job, which the caller states for an input and the program for an output.
+  // Neither is null for such a tensor. An output that does not fit into its memory has its
+  // dimensions stated all the same, and the run fails with kInvalidArgument.
+  size_t bytes = 0;
+  TensorShape* shape = nullptr;
 };
 
 // One operator as the device runs it, in order.

@@ -1,7 +1,7 @@
 // What shape functions and kernels of fallback operators work with.
 //
-// Attributes are those of the operator's row in its table, of the kind that the row states: whoever
-// made the view has checked that.
+// Attributes are those that the operator's row in its table names, of the kind stated there; the
+// code that makes a view has checked that.
 #pragma once
 
 #include <optional>

@@ -2,6 +2,7 @@
 // stay in the archive's memory, the two views of every boundary tensor, partitions and memory plan.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,10 @@
 #include "graph/graph.h"
 #include "graph/memory_plan.h"
 #include "tensor/desc.h"
+
+namespace millrace::network {
+struct Network;
+}
 
 namespace millrace::graph {
 
@@ -21,6 +26,9 @@ struct Boundary {
   tensor::TensorDesc cpu;
   std::optional<tensor::TensorDesc> hw;  // none: the boundary has a CPU view only
   tensor::QuantParams quant;
+  // Whether jobs settle dimensions: those that are kOpenDimension or, where `cpu.shape` is empty,
+  // all of them and their number.
+  bool open = false;
 };
 
 // The NPU, or the CPU as its fallback.
@@ -62,6 +70,12 @@ struct CompiledModel {
   // from the sizes that its kernels need.
   std::vector<PlannedValue> plan;
   uint64_t arena_bytes = 0;
+  // Of a model whose shapes are open, or follow from elements: the model itself, which the runtime
+  // lowers stage by stage. Then `graph`, `partitions` and `plan` are empty, boundaries have no HW
+  // view and no `value`, and their open dimensions are kOpenDimension. Null otherwise.
+  std::shared_ptr<const network::Network> network;
+  // Operators that the stages of `network` leave to the CPU: names of operators and of nodes.
+  std::vector<std::string> cpu_operators;
 };
 
 }  // namespace millrace::graph

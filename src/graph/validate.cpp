@@ -99,7 +99,7 @@ class OrderChecker {
   std::vector<bool> ready_;
 };
 
-// The shape function of a Fallback is beside its kernel: whoever runs it asks that.
+// The shape function of a Fallback is beside its kernel: the device that loads it checks that.
 Status check_output_type(const Graph& graph, const Node& node) {
   if (std::holds_alternative<Fallback>(node.op)) return {};
   MILLRACE_ASSIGN_OR_RETURN(const ValueType expected, infer_output(graph, node));

@@ -1,0 +1,75 @@
+// Lowering: from a Network to a Graph of static shapes.
+//
+// What a graph is made of (target shapes, bounds of slices, pads) may depend on elements that are
+// computed only while the model runs. The lowering therefore goes as far as it can: a stage is the
+// graph of those nodes that can be lowered with what is known, and the rest of the network waits
+// until the stage has run. A network whose shapes are static and follow from no elements is one
+// stage.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "graph/graph.h"
+#include "graph/network/network.h"
+
+namespace millrace::lowering {
+
+// A value that is there before the stage runs: an input of the network, or what earlier stages made.
+struct Known {
+  std::string name;
+  tensor::DataType type = tensor::DataType::kUnknown;
+  graph::Dims shape;
+  // Its elements, where they are known, too; they stay where they are during the call only. The
+  // lowering uses them only where an operator cannot be lowered without: the value stays an input
+  // of the graph otherwise.
+  std::optional<std::span<const std::byte>> elements = std::nullopt;
+  // Whether it is the same in every run that has the same plan up to here, such as the result of a
+  // Shape: then it is a constant of the graph. Requirement: `elements`.
+  bool constant = false;
+};
+
+struct Stage {
+  // Inputs are those known values that the graph reads; outputs are the values that its nodes make
+  // and that are outputs of the network or read by the rest. Without nodes where nothing could be
+  // lowered.
+  graph::Graph graph;
+  std::vector<std::string> inputs;   // by input of the graph: which known value it is
+  std::vector<std::string> outputs;  // by output of the graph: the name in the network
+  // Values that came out as constants, and are outputs of the network or read by the rest.
+  std::vector<graph::Value> constants;
+  // The known values, not constant ones, whose elements the graph follows from, in ascending order:
+  // it is good for every run that has the same shapes and, of these, the same elements.
+  std::vector<std::string> read;
+  // The nodes that are left, as indices into Network::nodes, ascending.
+  std::vector<size_t> rest;
+};
+
+struct StageRequest {
+  const network::Network& network;
+  std::span<const size_t> nodes;   // which of its nodes are to be lowered, ascending
+  std::span<const Known> known;   // at least all that they read and do not make
+  // Whether a stage may leave nodes to a later one. If not, what it cannot lower is an error.
+  bool may_leave_rest = true;
+};
+
+// Lowers as many of the nodes as can be. A node is left to the rest when it, or the shapes of its
+// outputs, depend on elements that are not known, when it has a subgraph that must run (Loop, Scan),
+// and when it reads what such a node makes.
+// kUnsupported: one message that names every type, domain and opset that is not covered, with its
+// first nodes. kInvalidArgument: an inconsistent model; names node and reason.
+Result<Stage> lower_stage(const StageRequest& request);
+
+// Whether an operator must be run by itself, with operands at hand, since its subgraph runs or the
+// shapes of its outputs follow from all elements of an operand (NonZero, Unique). Nodes of such
+// operators are always left to the rest, unless all their operands are constants.
+bool runs_alone(const network::Node& node);
+
+// The node as a fallback operator, for one that runs alone and has no subgraph. kUnsupported where
+// there is none for the operator and opset, or an attribute is of a kind that fallbacks do not have.
+Result<graph::Fallback> as_fallback(const network::Network& network, const network::Node& node);
+
+}  // namespace millrace::lowering
