@@ -45,6 +45,9 @@ struct OperatorSpec {
   ShapeFunction shape;
   Kernel kernel;
   std::span<const AttributeSpec> attributes = {};
+  // Whether dimensions of its outputs follow from all elements of an operand, as those of NonZero:
+  // its shape function does the work of the kernel, so it is asked when the operands are at hand.
+  bool shape_follows_elements = false;
 };
 
 // All families, each in an order of its own.
