@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "fallback/evaluate.h"
 #include "graph/partitions.h"
 #include "graph/shape.h"
 #include "tensor/half.h"
@@ -60,6 +61,23 @@ ValueId ModelBuilder::node(graph::Operator op, std::vector<ValueId> inputs) {
   node.outputs = {id};
   model_.graph.nodes.push_back(std::move(node));
   return id;
+}
+
+std::vector<ValueId> ModelBuilder::fallback(graph::Fallback op, std::vector<ValueId> inputs,
+                                            size_t outputs) {
+  std::vector<fallback::TensorView> views(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] == graph::kNoValue) continue;
+    const graph::Value& value = model_.graph.values[inputs[i]];
+    views[i] = {value.type, value.shape, value.constant ? value.constant->bytes.data() : nullptr};
+  }
+  const auto types = fallback::infer_outputs(op, views, outputs);
+  if (!types.ok()) throw std::invalid_argument(types.status().to_string());
+  graph::Node node{next_name("node"), std::move(op), std::move(inputs), {}};
+  for (const graph::ValueType& type : *types)
+    node.outputs.push_back(model_.graph.add_value({next_name("value"), type.type, type.shape, {}}));
+  model_.graph.nodes.push_back(node);
+  return node.outputs;
 }
 
 void ModelBuilder::output(ValueId id) {

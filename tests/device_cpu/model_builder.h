@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,12 @@ class ModelBuilder {
   graph::ValueId input(const graph::Dims& shape,
                        tensor::DataType type = tensor::DataType::kFloat32);
   graph::ValueId constant(const Tensor& tensor, tensor::DataType type = tensor::DataType::kFloat32);
+  // Of elements as they lie in memory.
+  graph::ValueId raw_constant(const graph::Dims& shape, tensor::DataType type,
+                              std::span<const std::byte> bytes) {
+    return model_.graph.add_constant(next_name("constant"), type, shape,
+                                     graph::Constant::copy_of(bytes));
+  }
   template <class T>
   graph::ValueId integers(const graph::Dims& shape, tensor::DataType type,
                           const std::vector<T>& elements) {
@@ -29,6 +36,9 @@ class ModelBuilder {
   }
   // The node's output, with the shape its shape function gives.
   graph::ValueId node(graph::Operator op, std::vector<graph::ValueId> inputs);
+  // The outputs of a fallback operator, all that it is asked for.
+  std::vector<graph::ValueId> fallback(graph::Fallback op, std::vector<graph::ValueId> inputs,
+                                       size_t outputs = 1);
   void output(graph::ValueId id);
   // The nodes from here on are a partition of this kind. Without a call all are one on the NPU.
   void begin_partition(graph::PartitionKind kind);

@@ -1,4 +1,6 @@
 // Convolutions that the graph's Conv does not cover: transposed ones, and those of integers.
+#include "fallback/convolution.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include "fallback/common_shapes.h"
 #include "fallback/element.h"
 #include "fallback/families.h"
-#include "fallback/window.h"
 #include "tensor/element.h"
 
 namespace millrace::fallback {
@@ -181,13 +182,6 @@ Status qlinear_conv(const Call& call) {
   });
 }
 
-// Transposed: x [N, C, ...] and weights [C, M / groups, ...] give [N, M, ...].
-struct TransposedExtents {
-  SpatialWindow window;
-  Dims output;                                            // spatial dimensions
-  size_t batch = 1, groups = 1, inputs = 1, outputs = 1;  // channels of one group
-};
-
 // The attribute output_shape settles the padding; so does auto_pad.
 Status settle_output(const NodeView& node, std::span<const int64_t> input,
                      TransposedExtents& extents) {
@@ -220,6 +214,8 @@ Status settle_output(const NodeView& node, std::span<const int64_t> input,
   return {};
 }
 
+}  // namespace
+
 Result<TransposedExtents> transposed_extents(const NodeView& node) {
   const TensorView &x = node.in(0), &weights = node.in(1);
   if (x.rank() < 3 || weights.rank() != x.rank())
@@ -237,6 +233,8 @@ Result<TransposedExtents> transposed_extents(const NodeView& node) {
   if (!fits) return invalid_argument("the weights do not fit the channels and groups");
   return extents;
 }
+
+namespace {
 
 Status shape_of_conv_transpose(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(check_one_type(node));

@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "base/contained.h"
+#include "device/cpu/fast/fast.h"
+#include "device/cpu/fast/operands.h"
 #include "device/cpu/kernels/kernels.h"
 #include "fallback/evaluate.h"
 
@@ -54,14 +56,20 @@ class FallbackStep final : public Step {
   std::vector<Slot> inputs_, outputs_;
 };
 
-// Archives from elsewhere: what the compiler made fits.
-Status check_outputs(const Builder& builder, const Node& node, const graph::Fallback& op) {
-  std::vector<TensorView> inputs(node.inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) {
+// Constants have their elements.
+std::vector<TensorView> operand_views(const Builder& builder, const Node& node) {
+  std::vector<TensorView> views(node.inputs.size());
+  for (size_t i = 0; i < views.size(); ++i) {
     if (node.inputs[i] == graph::kNoValue) continue;
     const graph::Value& value = builder.value(node.inputs[i]);
-    inputs[i] = {value.type, value.shape, value.constant ? value.constant->bytes.data() : nullptr};
+    views[i] = {value.type, value.shape, value.constant ? value.constant->bytes.data() : nullptr};
   }
+  return views;
+}
+
+// Archives from elsewhere: what the compiler made fits.
+Status check_outputs(const Builder& builder, const Node& node, const graph::Fallback& op,
+                     std::span<const TensorView> inputs) {
   MILLRACE_ASSIGN_OR_RETURN(const auto types,
                             fallback::infer_outputs(op, inputs, node.outputs.size()));
   for (size_t i = 0; i < types.size(); ++i) {
@@ -73,25 +81,37 @@ Status check_outputs(const Builder& builder, const Node& node, const graph::Fall
   return {};
 }
 
-}  // namespace
-
-Status lower(Builder& builder, const Node& node, const graph::Fallback& op) {
-  if (!builder.on_cpu()) return unsupported("it runs on CPU partitions only");
-  MILLRACE_RETURN_IF_ERROR(check_outputs(builder, node, op));
+Status lower_plain(Builder& builder, const Node& node, const graph::Fallback& op) {
   std::vector<Slot> inputs, outputs;
   for (const graph::ValueId id : node.inputs) {
     inputs.emplace_back();
     if (id == graph::kNoValue) continue;
-    MILLRACE_ASSIGN_OR_RETURN(const Operand operand, builder.plain(id));
+    MILLRACE_ASSIGN_OR_RETURN(const Operand operand, fast::plain_operand(builder, id));
     inputs.back() = {operand.buffer, builder.value(id).type, builder.value(id).shape};
   }
+  std::vector<Operand> results;
   for (const graph::ValueId id : node.outputs) {
-    const Operand result = builder.new_result(id, builder.plain_form(id));
-    outputs.push_back({result.buffer, builder.value(id).type, builder.value(id).shape});
+    results.push_back(fast::plain_result(builder, id));
+    outputs.push_back({results.back().buffer, builder.value(id).type, builder.value(id).shape});
   }
   builder.add(op.name, "millrace:fallback",
               std::make_unique<FallbackStep>(op, std::move(inputs), std::move(outputs)));
+  for (size_t i = 0; i < results.size(); ++i)
+    fast::finish_result(builder, node.outputs[i], results[i]);
   return {};
+}
+
+}  // namespace
+
+Status lower(Builder& builder, const Node& node, const graph::Fallback& op) {
+  const std::vector<TensorView> inputs = operand_views(builder, node);
+  MILLRACE_RETURN_IF_ERROR(check_outputs(builder, node, op, inputs));
+  if (const fast::Lowering lowering = fast::find_lowering(op.name)) {
+    MILLRACE_ASSIGN_OR_RETURN(const bool lowered,
+                              lowering(builder, {node, fallback::NodeView(op, inputs)}));
+    if (lowered) return {};
+  }
+  return lower_plain(builder, node, op);
 }
 
 }  // namespace millrace::device::cpu::kernels

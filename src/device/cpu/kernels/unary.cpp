@@ -94,6 +94,21 @@ Status add_unary(Builder& builder, const Activation& function, const Operand& fr
   return {};
 }
 
+Result<bool> lower_eltwise(Builder& builder, const Node& node, const Eltwise& eltwise) {
+  const graph::ValueId x = node.input(0), y = node.outputs[0];
+  MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder.current(x));
+  const auto choice = choose(layouts_for(now.desc), [&](const Desc& layout) {
+    return make_eltwise(builder, eltwise, layout);
+  });
+  if (!choice) return false;
+  MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.in_layout(x, choice->option));
+  const Operand to = builder.new_result_over(y, from.desc, x, from);
+  const PrimitiveDesc& primitive = choice->primitive;
+  builder.add_primitive(name_of(node.op), primitive, dnnl::eltwise_forward(primitive),
+                        {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
+  return true;
+}
+
 Status lower(Builder& builder, const Node& node, const graph::Unary& op) {
   const graph::ValueId x = node.input(0), y = node.outputs[0];
   MILLRACE_ASSIGN_OR_RETURN(Operand from, builder.current(x));
@@ -101,19 +116,16 @@ Status lower(Builder& builder, const Node& node, const graph::Unary& op) {
     builder.set_result(y, from);
     return {};
   }
-  const bool own = has_own(op.function);
-  if (!own) {
-    const Eltwise eltwise = *eltwise_of(op.function);
-    const auto choice = choose(layouts_for(from.desc), [&](const Desc& layout) {
-      return make_eltwise(builder, eltwise, layout);
-    });
-    if (!choice) return unsupported(std::string("the function ") + name_of(op.function.kind));
-    MILLRACE_ASSIGN_OR_RETURN(from, builder.in_layout(x, choice->option));
-  } else if (has_padding(from.desc) || !is_dense(from.desc)) {
+  if (!has_own(op.function)) {
+    MILLRACE_ASSIGN_OR_RETURN(const bool lowered,
+                              lower_eltwise(builder, node, *eltwise_of(op.function)));
+    if (lowered) return {};
+    return unsupported(std::string("the function ") + name_of(op.function.kind));
+  }
+  if (has_padding(from.desc) || !is_dense(from.desc)) {
     MILLRACE_ASSIGN_OR_RETURN(from, builder.plain(x));
   }
-  const Operand to = builder.new_result_over(y, from.desc, x, from);
-  return own ? add_own(builder, op.function, from, to) : add_unary(builder, op.function, from, to);
+  return add_own(builder, op.function, from, builder.new_result_over(y, from.desc, x, from));
 }
 
 }  // namespace millrace::device::cpu::kernels

@@ -1,0 +1,40 @@
+// Fast lowerings of fallback operators: by the libraries' kernels and vector loops, on any kind of
+// partition, in place of the plain kernel of src/fallback.
+//
+// A lowering takes the variants of its operator that it has a kernel for, and refuses the others,
+// which then run by the plain kernel. Both give the same results, up to rounding where the operator
+// computes with floating point elements (tests/device_cpu/fast).
+#pragma once
+
+#include <string_view>
+
+#include "base/status.h"
+#include "device/cpu/builder.h"
+#include "fallback/node_view.h"
+
+namespace millrace::device::cpu::fast {
+
+// A node whose types, shapes and attributes the operator's shape function accepts. Of the operands,
+// constants have their elements.
+struct FastNode {
+  const graph::Node& node;
+  const fallback::NodeView view;
+
+  graph::ValueId input(size_t index) const noexcept { return node.input(index); }
+};
+
+// Adds the node's steps and results and returns true; or adds nothing and returns false, where it
+// does not cover the variant. May throw oneDNN's exceptions (see guarded()), but not after it has
+// added anything.
+using Lowering = Result<bool> (*)(Builder& builder, const FastNode& node);
+
+// The lowering for operators of that name (graph::Fallback::name); null where there is none.
+// Thread-safe.
+Lowering find_lowering(std::string_view name) noexcept;
+
+// One per family; find_lowering() has the names.
+Result<bool> lower_conv_transpose(Builder& builder, const FastNode& node);
+Result<bool> lower_gelu(Builder& builder, const FastNode& node);
+Result<bool> lower_quick_gelu(Builder& builder, const FastNode& node);
+
+}  // namespace millrace::device::cpu::fast

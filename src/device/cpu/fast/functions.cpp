@@ -1,0 +1,30 @@
+// Functions of one operand that the library computes.
+#include "device/cpu/fast/fast.h"
+#include "device/cpu/kernels/primitives.h"
+
+namespace millrace::device::cpu::fast {
+namespace {
+
+Result<bool> lower_function(Builder& builder, const FastNode& node,
+                            const kernels::Eltwise& eltwise) {
+  if (node.view.in(0).type != tensor::DataType::kFloat32) return false;
+  return kernels::lower_eltwise(builder, node.node, eltwise);
+}
+
+}  // namespace
+
+// com.microsoft's has no approximation.
+Result<bool> lower_gelu(Builder& builder, const FastNode& node) {
+  const bool by_tanh = node.view.text("approximate", "none") == "tanh";
+  return lower_function(
+      builder, node,
+      {by_tanh ? dnnl::algorithm::eltwise_gelu_tanh : dnnl::algorithm::eltwise_gelu_erf, 0, 0});
+}
+
+// x * sigmoid(alpha * x)
+Result<bool> lower_quick_gelu(Builder& builder, const FastNode& node) {
+  return lower_function(builder, node,
+                        {dnnl::algorithm::eltwise_swish, node.view.real("alpha", 1.702f), 0});
+}
+
+}  // namespace millrace::device::cpu::fast

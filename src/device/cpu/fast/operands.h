@@ -1,0 +1,22 @@
+// Operands and results in a type or layout that a kernel asks for, whatever type the partition that
+// is being lowered keeps floating point values in.
+#pragma once
+
+#include "device/cpu/builder.h"
+
+namespace millrace::device::cpu::fast {
+
+// The value in the layout and type of `wanted`, which has the value's dims.
+Result<Operand> operand_as(Builder& builder, graph::ValueId id, const Desc& wanted);
+// The value in C order: floating point values in FP32, others as they are.
+Result<Operand> plain_operand(Builder& builder, graph::ValueId id);
+
+// Memory for a result that a step is about to write as `desc`, and afterwards, once that step is
+// added, the result itself.
+Operand result_as(Builder& builder, graph::ValueId id, const Desc& desc);
+void finish_result(Builder& builder, graph::ValueId id, const Operand& written);
+
+// The same for a result in C order, as plain_operand() has operands.
+Operand plain_result(Builder& builder, graph::ValueId id);
+
+}  // namespace millrace::device::cpu::fast

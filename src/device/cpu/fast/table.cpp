@@ -1,0 +1,28 @@
+#include <algorithm>
+#include <iterator>
+
+#include "device/cpu/fast/fast.h"
+
+namespace millrace::device::cpu::fast {
+namespace {
+
+struct Row {
+  std::string_view name;
+  Lowering lower;
+};
+
+constexpr Row kRows[] = {
+    {"ConvTranspose", lower_conv_transpose},
+    {"Gelu", lower_gelu},
+    {"com.microsoft.Gelu", lower_gelu},
+    {"com.microsoft.QuickGelu", lower_quick_gelu},
+};
+
+}  // namespace
+
+Lowering find_lowering(std::string_view name) noexcept {
+  const auto row = std::ranges::find(kRows, name, &Row::name);
+  return row == std::end(kRows) ? nullptr : row->lower;
+}
+
+}  // namespace millrace::device::cpu::fast

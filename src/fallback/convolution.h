@@ -1,0 +1,21 @@
+// The geometry of transposed convolutions, for their plain kernel and for faster ones.
+#pragma once
+
+#include <cstddef>
+
+#include "fallback/window.h"
+
+namespace millrace::fallback {
+
+// Of x [N, C, ...] and weights [C, M / groups, ...], which give [N, M, ...].
+struct TransposedExtents {
+  SpatialWindow window;
+  Dims output;                                            // spatial dimensions
+  size_t batch = 1, groups = 1, inputs = 1, outputs = 1;  // channels of one group
+};
+
+// Those of a ConvTranspose, with auto_pad and output_shape settled; kInvalidArgument where operands
+// and attributes do not fit.
+Result<TransposedExtents> transposed_extents(const NodeView& node);
+
+}  // namespace millrace::fallback
