@@ -35,6 +35,9 @@ Lowering find_lowering(std::string_view name) noexcept;
 // One per family; find_lowering() has the names.
 Result<bool> lower_conv_transpose(Builder& builder, const FastNode& node);
 Result<bool> lower_gelu(Builder& builder, const FastNode& node);
+Result<bool> lower_group_norm(Builder& builder, const FastNode& node);
+Result<bool> lower_instance_norm(Builder& builder, const FastNode& node);
+Result<bool> lower_layer_norm(Builder& builder, const FastNode& node);
 Result<bool> lower_quick_gelu(Builder& builder, const FastNode& node);
 
 }  // namespace millrace::device::cpu::fast

@@ -14,6 +14,9 @@ struct Row {
 constexpr Row kRows[] = {
     {"ConvTranspose", lower_conv_transpose},
     {"Gelu", lower_gelu},
+    {"GroupNormalization", lower_group_norm},
+    {"InstanceNormalization", lower_instance_norm},
+    {"LayerNormalization", lower_layer_norm},
     {"com.microsoft.Gelu", lower_gelu},
     {"com.microsoft.QuickGelu", lower_quick_gelu},
 };
