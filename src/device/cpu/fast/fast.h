@@ -36,8 +36,11 @@ Lowering find_lowering(std::string_view name) noexcept;
 Result<bool> lower_conv_transpose(Builder& builder, const FastNode& node);
 Result<bool> lower_gelu(Builder& builder, const FastNode& node);
 Result<bool> lower_group_norm(Builder& builder, const FastNode& node);
+Result<bool> lower_gru(Builder& builder, const FastNode& node);
 Result<bool> lower_instance_norm(Builder& builder, const FastNode& node);
 Result<bool> lower_layer_norm(Builder& builder, const FastNode& node);
+Result<bool> lower_lstm(Builder& builder, const FastNode& node);
 Result<bool> lower_quick_gelu(Builder& builder, const FastNode& node);
+Result<bool> lower_rnn(Builder& builder, const FastNode& node);
 
 }  // namespace millrace::device::cpu::fast

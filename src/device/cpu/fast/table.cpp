@@ -13,10 +13,13 @@ struct Row {
 
 constexpr Row kRows[] = {
     {"ConvTranspose", lower_conv_transpose},
+    {"GRU", lower_gru},
     {"Gelu", lower_gelu},
     {"GroupNormalization", lower_group_norm},
     {"InstanceNormalization", lower_instance_norm},
+    {"LSTM", lower_lstm},
     {"LayerNormalization", lower_layer_norm},
+    {"RNN", lower_rnn},
     {"com.microsoft.Gelu", lower_gelu},
     {"com.microsoft.QuickGelu", lower_quick_gelu},
 };
