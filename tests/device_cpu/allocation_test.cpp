@@ -20,7 +20,14 @@ TEST(Run, AllocatesNothing) {
   const graph::ValueId flipped = builder.node(graph::Slice{{0, 5}, {3, 6}, {1, -1}}, {rows});
   const graph::ValueId rounded =
       builder.node(graph::Unary{{graph::UnaryKind::kFloor, 0, 0}}, {flipped});
-  builder.output(builder.node(graph::Reduce{graph::ReduceKind::kSum, {1}, false}, {rounded}));
+  const graph::ValueId scale = builder.constant({{}, {0.25f}}),
+                       half = builder.constant({{}, {0.5f}});
+  const graph::ValueId bytes = builder.fallback({"QuantizeLinear", {}}, {rounded, scale})[0];
+  const graph::ValueId halves = builder.fallback({"DequantizeLinear", {}}, {bytes, half})[0];
+  const graph::ValueId ones = builder.constant({{6}, {1, 1, 1, 1, 1, 1}});
+  const graph::ValueId normal =
+      builder.fallback({"InstanceNormalization", {}}, {halves, ones, ones})[0];
+  builder.output(builder.node(graph::Reduce{graph::ReduceKind::kSum, {1}, false}, {normal}));
   const auto program = load(builder.build());
   for (const StepInfo& step : program->info().steps)
     ASSERT_EQ(step.implementation.rfind("millrace:", 0), 0u) << step.implementation;

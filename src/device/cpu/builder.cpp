@@ -19,7 +19,8 @@ Builder::Builder(const graph::CompiledModel& model, ElementType type, const dnnl
       npu_type_(type),
       engine_(engine),
       stream_(engine),
-      values_(model.graph.values.size()) {
+      values_(model.graph.values.size()),
+      readers_(graph::consumers_of(model.graph)) {
   const graph::Graph& graph = model.graph;
   for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
     for (ValueId id : graph.nodes[i].inputs)
@@ -86,6 +87,11 @@ Status Builder::deliver_outputs() {
     if (maker >= first && maker - first < count) MILLRACE_RETURN_IF_ERROR(deliver_output(*this, i));
   }
   return {};
+}
+
+bool Builder::is_made(ValueId id) const {
+  return std::ranges::any_of(values_[id].locations,
+                             [](const std::vector<Operand>& there) { return !there.empty(); });
 }
 
 Dims Builder::dims(ValueId id) const {

@@ -64,6 +64,11 @@ class Builder {
   const graph::Value& value(graph::ValueId id) const { return model_.graph.values[id]; }
   bool is_floating(graph::ValueId id) const { return tensor::is_floating(value(id).type); }
   bool is_constant(graph::ValueId id) const { return value(id).constant.has_value(); }
+  bool is_output(graph::ValueId id) const { return values_[id].last_use == kForever; }
+  // The nodes that read a value, by number.
+  std::span<const uint32_t> readers(graph::ValueId id) const { return readers_[id]; }
+  // Whether the value has a location already, in a partition of either kind.
+  bool is_made(graph::ValueId id) const;
   // The shape, with {1} for a scalar: oneDNN has no rank 0.
   Dims dims(graph::ValueId id) const;
   // The plain form of a value, which is how integers always lie in memory.
@@ -159,6 +164,7 @@ class Builder {
   const dnnl::engine engine_;
   const dnnl::stream stream_;
   std::vector<ValueState> values_;
+  const std::vector<std::vector<uint32_t>> readers_;  // by value
   BufferTable buffers_;
   ProgramParts parts_;
   uint32_t partition_ = 0;  // the partition that is being lowered,

@@ -34,12 +34,15 @@ Lowering find_lowering(std::string_view name) noexcept;
 
 // One per family; find_lowering() has the names.
 Result<bool> lower_conv_transpose(Builder& builder, const FastNode& node);
+Result<bool> lower_dequantize(Builder& builder, const FastNode& node);
+Result<bool> lower_dynamic_quantize(Builder& builder, const FastNode& node);
 Result<bool> lower_gelu(Builder& builder, const FastNode& node);
 Result<bool> lower_group_norm(Builder& builder, const FastNode& node);
 Result<bool> lower_gru(Builder& builder, const FastNode& node);
 Result<bool> lower_instance_norm(Builder& builder, const FastNode& node);
 Result<bool> lower_layer_norm(Builder& builder, const FastNode& node);
 Result<bool> lower_lstm(Builder& builder, const FastNode& node);
+Result<bool> lower_quantize(Builder& builder, const FastNode& node);
 Result<bool> lower_quick_gelu(Builder& builder, const FastNode& node);
 Result<bool> lower_rnn(Builder& builder, const FastNode& node);
 

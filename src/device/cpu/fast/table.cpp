@@ -13,12 +13,15 @@ struct Row {
 
 constexpr Row kRows[] = {
     {"ConvTranspose", lower_conv_transpose},
+    {"DequantizeLinear", lower_dequantize},
+    {"DynamicQuantizeLinear", lower_dynamic_quantize},
     {"GRU", lower_gru},
     {"Gelu", lower_gelu},
     {"GroupNormalization", lower_group_norm},
     {"InstanceNormalization", lower_instance_norm},
     {"LSTM", lower_lstm},
     {"LayerNormalization", lower_layer_norm},
+    {"QuantizeLinear", lower_quantize},
     {"RNN", lower_rnn},
     {"com.microsoft.Gelu", lower_gelu},
     {"com.microsoft.QuickGelu", lower_quick_gelu},

@@ -1,0 +1,346 @@
+// Quantisation to and from bytes, by the vector kernels of tensor conversion.
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "device/cpu/fast/fast.h"
+#include "device/cpu/fast/operands.h"
+#include "device/cpu/fast/vector_loops.h"
+#include "fallback/axis.h"
+#include "tensor/element.h"
+#include "tensor/kernels.h"
+
+namespace millrace::device::cpu::fast {
+namespace {
+
+using fallback::AxisSplit;
+using fallback::NodeView;
+using fallback::TensorView;
+using graph::ValueId;
+using tensor::ContiguousKernel;
+using tensor::DataType;
+using tensor::ElementRule;
+
+constexpr size_t kScale = 1, kZeroPoint = 2;
+
+// Between FLOAT32 and one of the two types of bytes.
+class ByteConversion {
+ public:
+  // Null kernels where there are none.
+  explicit ByteConversion(DataType bytes)
+      : is_signed_(bytes == DataType::kInt8),
+        quantise_(tensor::contiguous_kernel(DataType::kFloat32, bytes)),
+        dequantise_(tensor::contiguous_kernel(bytes, DataType::kFloat32)) {}
+
+  bool is_there() const { return quantise_ != nullptr && dequantise_ != nullptr; }
+
+  void quantise(const float* from, std::byte* to, size_t count, const ElementRule& rule) const {
+    if (is_proper(rule)) return quantise_(from, to, count, rule);
+    for (size_t i = 0; i < count; ++i)
+      to[i] = is_signed_ ? std::byte(static_cast<uint8_t>(tensor::quantise<int8_t>(from[i], rule)))
+                         : std::byte(tensor::quantise<uint8_t>(from[i], rule));
+  }
+  void dequantise(const std::byte* from, float* to, size_t count, const ElementRule& rule) const {
+    if (is_proper(rule)) return dequantise_(from, to, count, rule);
+    for (size_t i = 0; i < count; ++i)
+      to[i] = static_cast<float>(number(from[i]) - rule.zero_point) * rule.scale;
+  }
+  int32_t number(std::byte byte) const {
+    const auto bits = std::to_integer<uint8_t>(byte);
+    return is_signed_ ? static_cast<int8_t>(bits) : bits;
+  }
+
+ private:
+  // What the vector kernels ask of a scale. Models may compute others.
+  static bool is_proper(const ElementRule& rule) {
+    return std::isfinite(rule.scale) && rule.scale > 0;
+  }
+
+  bool is_signed_;
+  ContiguousKernel quantise_, dequantise_;
+};
+
+// A type of bytes, or nothing where it is another type.
+std::optional<ByteConversion> conversion_of(DataType type) {
+  if (type != DataType::kInt8 && type != DataType::kUint8) return std::nullopt;
+  const ByteConversion conversion(type);
+  return conversion.is_there() ? std::optional(conversion) : std::nullopt;
+}
+
+// The scale and the zero point of a node: one for all elements, or one per index of an axis.
+struct Parameters {
+  BufferId scale = 0;
+  std::optional<BufferId> zero_point;
+  bool scale_per_index = false, zero_point_per_index = false;
+
+  ElementRule at(const RunState& state, const ByteConversion& conversion, size_t index) const {
+    ElementRule rule;
+    rule.scale = state.input<float>(scale)[scale_per_index ? index : 0];
+    if (zero_point)
+      rule.zero_point =
+          conversion.number(state.input<std::byte>(*zero_point)[zero_point_per_index ? index : 0]);
+    return rule;
+  }
+};
+
+enum class Towards { kBytes, kFloats };
+
+class LinearStep final : public Step {
+ public:
+  LinearStep(Towards towards, const ByteConversion& conversion, const AxisSplit& split,
+             const Parameters& parameters, BufferId x, BufferId y)
+      : towards_(towards),
+        conversion_(conversion),
+        split_(split),
+        parameters_(parameters),
+        x_(x),
+        y_(y) {}
+
+  std::vector<BufferId> buffers() const override {
+    std::vector<BufferId> ids = {x_, y_, parameters_.scale};
+    if (parameters_.zero_point) ids.push_back(*parameters_.zero_point);
+    return ids;
+  }
+
+  Status run(const RunState& state) const noexcept override {
+    size_t at = 0;
+    for (size_t outer = 0; outer < split_.outer; ++outer)
+      for (size_t i = 0; i < split_.size; ++i, at += split_.inner)
+        convert(state, at, parameters_.at(state, conversion_, i));
+    return {};
+  }
+
+ private:
+  void convert(const RunState& state, size_t at, const ElementRule& rule) const {
+    if (towards_ == Towards::kBytes)
+      conversion_.quantise(state.input<float>(x_) + at, state.output<std::byte>(y_) + at,
+                           split_.inner, rule);
+    else
+      conversion_.dequantise(state.input<std::byte>(x_) + at, state.output<float>(y_) + at,
+                             split_.inner, rule);
+  }
+
+  const Towards towards_;
+  const ByteConversion conversion_;
+  const AxisSplit split_;
+  const Parameters parameters_;
+  const BufferId x_, y_;
+};
+
+// Rounds floating point elements to what bytes can hold, in any layout.
+class RoundTripStep final : public Step {
+ public:
+  RoundTripStep(const ByteConversion& conversion, const ElementRule& rule, const Operand& from,
+                BufferId to)
+      : conversion_(conversion),
+        rule_(rule),
+        is_bf16_(from.desc.data_type() == ElementType::bf16),
+        count_(from.desc.get_size() / dnnl::memory::data_type_size(from.desc.data_type())),
+        from_(from.buffer),
+        to_(to) {}
+  std::vector<BufferId> buffers() const override { return {from_, to_}; }
+  Status run(const RunState& state) const noexcept override {
+    for (size_t at = 0; at < count_; at += kPiece) {
+      const size_t count = std::min(kPiece, count_ - at);
+      if (is_bf16_)
+        run_bf16(state.input<uint16_t>(from_) + at, state.output<uint16_t>(to_) + at, count);
+      else
+        run_fp32(state.input<float>(from_) + at, state.output<float>(to_) + at, count);
+    }
+    return {};
+  }
+
+ private:
+  // Stays in the first cache.
+  static constexpr size_t kPiece = 1024;
+
+  void run_fp32(const float* from, float* to, size_t count) const {
+    std::array<std::byte, kPiece> bytes;
+    conversion_.quantise(from, bytes.data(), count, rule_);
+    conversion_.dequantise(bytes.data(), to, count, rule_);
+  }
+  void run_bf16(const uint16_t* from, uint16_t* to, size_t count) const {
+    std::array<float, kPiece> floats;
+    widen_(from, floats.data(), count, {});
+    run_fp32(floats.data(), floats.data(), count);
+    narrow_(floats.data(), to, count, {});
+  }
+
+  const ByteConversion conversion_;
+  const ElementRule rule_;
+  const bool is_bf16_;
+  const size_t count_;
+  const BufferId from_, to_;
+  const ContiguousKernel widen_ = tensor::contiguous_kernel(DataType::kBf16, DataType::kFloat32);
+  const ContiguousKernel narrow_ = tensor::contiguous_kernel(DataType::kFloat32, DataType::kBf16);
+};
+
+bool is_per_index(const NodeView& view, size_t index) {
+  return view.has(index) && view.in(index).elements() > 1;
+}
+
+// The elements that share their parameters, in runs; none where these are too short for vectors.
+std::optional<AxisSplit> split_of(const NodeView& view) {
+  AxisSplit all(view.in(0).dims, 0);
+  all.inner *= all.size;
+  all.size = 1;
+  if (!is_per_index(view, kScale) && !is_per_index(view, kZeroPoint)) return all;
+  constexpr size_t kShort = 16;
+  const int64_t stated = view.integer("axis", 1);
+  const bool is_vector = stated == 1 && view.in(0).rank() == 1;
+  const auto axis = graph::normalise_axis(is_vector ? 0 : stated, view.in(0).rank());
+  if (!axis.ok()) return std::nullopt;
+  const AxisSplit split(view.in(0).dims, *axis);
+  return split.inner < kShort ? std::nullopt : std::optional(split);
+}
+
+Result<bool> lower_linear(Builder& builder, const FastNode& node, Towards towards,
+                          DataType byte_type) {
+  const auto conversion = conversion_of(byte_type);
+  const auto split = split_of(node.view);
+  const bool has_scale_of_floats = node.view.in(kScale).type == DataType::kFloat32;
+  if (!conversion || !split || !has_scale_of_floats) return false;
+  Parameters parameters;
+  parameters.scale_per_index = is_per_index(node.view, kScale);
+  parameters.zero_point_per_index = is_per_index(node.view, kZeroPoint);
+  MILLRACE_ASSIGN_OR_RETURN(const Operand x, plain_operand(builder, node.input(0)));
+  MILLRACE_ASSIGN_OR_RETURN(const Operand scale, plain_operand(builder, node.input(kScale)));
+  parameters.scale = scale.buffer;
+  if (node.view.has(kZeroPoint)) {
+    MILLRACE_ASSIGN_OR_RETURN(const Operand zero, plain_operand(builder, node.input(kZeroPoint)));
+    parameters.zero_point = zero.buffer;
+  }
+  const ValueId id = node.node.outputs[0];
+  const Operand y = plain_result(builder, id);
+  builder.add(
+      name_of(node.node.op), "millrace:vectors",
+      std::make_unique<LinearStep>(towards, *conversion, *split, parameters, x.buffer, y.buffer));
+  finish_result(builder, id, y);
+  return true;
+}
+
+// The elements of a constant; nothing for an operand that is absent.
+std::span<const std::byte> constant_bytes(const Builder& builder, const graph::Node& node,
+                                          size_t index) {
+  const ValueId id = node.input(index);
+  if (id == graph::kNoValue || !builder.is_constant(id)) return {};
+  return builder.value(id).constant->bytes;
+}
+
+// Whether the node takes back what `quantize` does: it has the same constants as parameters.
+bool is_inverse(const Builder& builder, const graph::Node& quantize, const graph::Node& node) {
+  const auto* op = std::get_if<graph::Fallback>(&node.op);
+  if (op == nullptr || op->name != "DequantizeLinear") return false;
+  for (const size_t index : {kScale, kZeroPoint}) {
+    const bool there = node.input(index) != graph::kNoValue;
+    if (there != (quantize.input(index) != graph::kNoValue)) return false;
+    if (!there) continue;
+    const auto own = constant_bytes(builder, node, index);
+    if (own.empty() || !std::ranges::equal(own, constant_bytes(builder, quantize, index)))
+      return false;
+  }
+  return true;
+}
+
+// The rule of a node whose parameters are single constants.
+std::optional<ElementRule> constant_rule(const Builder& builder, const FastNode& node,
+                                         const ByteConversion& conversion) {
+  if (is_per_index(node.view, kScale) || is_per_index(node.view, kZeroPoint)) return std::nullopt;
+  const auto scale = constant_bytes(builder, node.node, kScale);
+  if (scale.size() != sizeof(float)) return std::nullopt;
+  ElementRule rule;
+  std::memcpy(&rule.scale, scale.data(), sizeof(float));
+  if (!node.view.has(kZeroPoint)) return rule;
+  const auto zero = constant_bytes(builder, node.node, kZeroPoint);
+  if (zero.empty()) return std::nullopt;
+  rule.zero_point = conversion.number(zero[0]);
+  return rule;
+}
+
+// Where all that reads the bytes turns them back, they need not be stored: one step makes the
+// results of the DequantizeLinear nodes, whose own lowering then finds them made.
+Result<bool> lower_round_trip(Builder& builder, const FastNode& node) {
+  const ValueId x = node.input(0), bytes = node.node.outputs[0];
+  const auto conversion = conversion_of(builder.value(bytes).type);
+  if (!conversion || builder.is_output(bytes) || builder.readers(bytes).empty()) return false;
+  const auto rule = constant_rule(builder, node, *conversion);
+  if (!rule) return false;
+  std::vector<ValueId> results;
+  for (const uint32_t reader : builder.readers(bytes)) {
+    const graph::Node& inverse = builder.model().graph.nodes[reader];
+    if (!is_inverse(builder, node.node, inverse)) return false;
+    results.push_back(inverse.outputs[0]);
+  }
+  MILLRACE_ASSIGN_OR_RETURN(Operand from, builder.current(x));
+  if (!is_dense(from.desc)) {
+    MILLRACE_ASSIGN_OR_RETURN(from, builder.plain(x));
+  }
+  const Operand to = builder.new_result_over(results[0], from.desc, x, from);
+  for (size_t i = 1; i < results.size(); ++i) builder.set_result(results[i], to);
+  builder.add(name_of(node.node.op), "millrace:vectors",
+              std::make_unique<RoundTripStep>(*conversion, *rule, from, to.buffer));
+  return true;
+}
+
+// The range of the elements and 0, on 0 to 255.
+class DynamicStep final : public Step {
+ public:
+  DynamicStep(size_t count, BufferId x, std::array<BufferId, 3> outputs)
+      : count_(count), x_(x), outputs_(outputs) {}
+  std::vector<BufferId> buffers() const override {
+    return {x_, outputs_[0], outputs_[1], outputs_[2]};
+  }
+  Status run(const RunState& state) const noexcept override {
+    const float* x = state.input<float>(x_);
+    const Range range = range_with_zero({x, count_});
+    ElementRule rule;
+    if (range.low != range.high) rule.scale = (range.high - range.low) / 255;
+    const auto zero_point = tensor::quantise<uint8_t>(-range.low, rule);
+    rule.zero_point = zero_point;
+    conversion_.quantise(x, state.output<std::byte>(outputs_[0]), count_, rule);
+    *state.output<float>(outputs_[1]) = rule.scale;
+    *state.output<uint8_t>(outputs_[2]) = zero_point;
+    return {};
+  }
+
+ private:
+  const ByteConversion conversion_{DataType::kUint8};
+  const size_t count_;
+  const BufferId x_;
+  const std::array<BufferId, 3> outputs_;
+};
+
+}  // namespace
+
+Result<bool> lower_quantize(Builder& builder, const FastNode& node) {
+  if (node.view.in(0).type != DataType::kFloat32) return false;
+  MILLRACE_ASSIGN_OR_RETURN(const bool is_round_trip, lower_round_trip(builder, node));
+  if (is_round_trip) return true;
+  return lower_linear(builder, node, Towards::kBytes, builder.value(node.node.outputs[0]).type);
+}
+
+Result<bool> lower_dequantize(Builder& builder, const FastNode& node) {
+  if (builder.is_made(node.node.outputs[0])) return true;
+  return lower_linear(builder, node, Towards::kFloats, node.view.in(0).type);
+}
+
+Result<bool> lower_dynamic_quantize(Builder& builder, const FastNode& node) {
+  if (node.view.in(0).type != DataType::kFloat32 || !conversion_of(DataType::kUint8)) return false;
+  MILLRACE_ASSIGN_OR_RETURN(const Operand x, plain_operand(builder, node.input(0)));
+  std::array<Operand, 3> outputs;
+  std::array<BufferId, 3> buffers;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    outputs[i] = plain_result(builder, node.node.outputs[i]);
+    buffers[i] = outputs[i].buffer;
+  }
+  builder.add(name_of(node.node.op), "millrace:vectors",
+              std::make_unique<DynamicStep>(node.view.in(0).elements(), x.buffer, buffers));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    finish_result(builder, node.node.outputs[i], outputs[i]);
+  return true;
+}
+
+}  // namespace millrace::device::cpu::fast

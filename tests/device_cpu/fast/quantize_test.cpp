@@ -1,0 +1,137 @@
+// Quantisation.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/device_cpu/fast/as_plain.h"
+#include "tests/device_cpu/model_builder.h"
+#include "tests/device_cpu/run_model.h"
+
+namespace millrace::device::cpu {
+namespace {
+
+using graph::ValueId;
+using tensor::DataType;
+
+// Bytes are equal; only BF16 rounds what comes before them.
+constexpr Tolerance kExact = {0, 2e-2};
+
+Tensor scalar(float value) {
+  return {{}, {value}};
+}
+Given scale_of(float value) {
+  return constant(DataType::kFloat32, scalar(value));
+}
+
+// Beyond the range of bytes, halfway between two of them, and what is no number.
+Given wide_operand() {
+  Given x = input_of({2, 3, 5, 17}, 1);
+  for (float& element : x.elements.data) element *= 6;
+  for (size_t i = 0; i < 40; ++i) x.elements.data[i] = 0.03125f * (static_cast<float>(i) - 20.5f);
+  return x;
+}
+
+TEST(FastQuantization, GivesWhatThePlainKernelGives) {
+  const graph::Fallback op{"QuantizeLinear", {}};
+  expect_as_plain({op, {wide_operand(), scale_of(0.03125f)}}, kExact);
+  for (const DataType type : {DataType::kInt8, DataType::kUint8}) {
+    const Given zero = constant(type, scalar(7));
+    expect_as_plain({op, {wide_operand(), scale_of(0.03125f), zero}}, kExact);
+    expect_as_plain({op, {wide_operand(), input(DataType::kFloat32, scalar(0.03125f)), zero}},
+                    kExact);
+  }
+}
+
+TEST(FastQuantization, TakesNumbersThatAreNone) {
+  Given x = wide_operand();
+  x.elements.data[50] = INFINITY;
+  x.elements.data[51] = -INFINITY;
+  x.elements.data[52] = NAN;
+  const Given zero = constant(DataType::kUint8, scalar(7));
+  for (const float scale : {0.03125f, 0.0f, -0.5f, INFINITY, NAN})
+    expect_as_plain({{"QuantizeLinear", {}}, {x, input(DataType::kFloat32, scalar(scale)), zero}},
+                    {0, 1});
+}
+
+TEST(FastQuantization, TakesParametersPerChannel) {
+  const Given x = input_of({2, 3, 5, 17}, 1);
+  const Given scales = constant(DataType::kFloat32, {{3}, {0.25f, 0.0078125f, 0.5f}});
+  const Given zeros = constant(DataType::kInt8, {{3}, {-3, 100, 0}});
+  expect_as_plain({{"QuantizeLinear", {}}, {x, scales, zeros}}, kExact);
+  const Given bytes = input(DataType::kInt8, {{3, 40}, std::vector<float>(120, -100)});
+  expect_as_plain({{"DequantizeLinear", {{"axis", int64_t{0}}}}, {bytes, scales, zeros}}, kExact);
+}
+
+TEST(FastQuantization, OfTheLastDimensionOrToOtherTypesIsLeftToThePlainKernel) {
+  const Given x = input_of({4, 3}, 1);
+  const Given scales = constant(DataType::kFloat32, {{3}, {0.25f, 0.0078125f, 0.5f}});
+  expect_left_to_plain({{"QuantizeLinear", {{"axis", int64_t{1}}}}, {x, scales}});
+  expect_left_to_plain(
+      {{"QuantizeLinear", {}}, {x, scale_of(0.0078125f), constant(DataType::kInt16, scalar(0))}});
+}
+
+TEST(FastDequantization, GivesWhatThePlainKernelGives) {
+  Tensor bytes{{16, 16}, std::vector<float>(256)};
+  for (size_t i = 0; i < 256; ++i) bytes.data[i] = static_cast<float>(i);
+  for (const DataType type : {DataType::kUint8, DataType::kInt8}) {
+    const graph::Fallback op{"DequantizeLinear", {}};
+    expect_as_plain({op, {input(type, bytes), scale_of(0.3f)}}, kExact);
+    expect_as_plain({op, {input(type, bytes), scale_of(-0.3f), constant(type, scalar(11))}},
+                    kExact);
+    for (float& number : bytes.data) number -= 128;
+  }
+}
+
+TEST(FastDynamicQuantization, GivesWhatThePlainKernelGives) {
+  const graph::Fallback op{"DynamicQuantizeLinear", {}};
+  for (const float shift : {0.0f, 2.0f, -2.0f}) {
+    Given x = input_of({3, 37}, 1);
+    for (float& element : x.elements.data) element += shift;
+    expect_as_plain({op, {x}, 3}, kExact);
+  }
+  expect_as_plain({op, {input(DataType::kFloat32, Tensor::zeros({33}))}, 3}, kExact);
+}
+
+// x -> QuantizeLinear -> DequantizeLinear, which may have another scale.
+struct RoundTrip {
+  float second_scale = 0.03125f;
+  bool shows_bytes = false;  // they are an output, too
+};
+
+std::shared_ptr<const graph::CompiledModel> round_trip(const RoundTrip& shape) {
+  ModelBuilder builder;
+  const auto scale_constant = [&](float scale) { return builder.constant(scalar(scale)); };
+  const ValueId zero = builder.integers<uint8_t>({}, DataType::kUint8, {128});
+  const ValueId x = builder.input({1, 5, 6, 7});
+  const ValueId moved = builder.node(graph::Unary{{graph::UnaryKind::kNeg, 0, 0}}, {x});
+  const ValueId bytes =
+      builder.fallback({"QuantizeLinear", {}}, {moved, scale_constant(0.03125f), zero})[0];
+  const ValueId scale = scale_constant(shape.second_scale);
+  builder.output(builder.fallback({"DequantizeLinear", {}}, {bytes, scale, zero})[0]);
+  builder.output(builder.fallback({"DequantizeLinear", {}}, {bytes, scale, zero})[0]);
+  if (shape.shows_bytes) builder.output(bytes);
+  return builder.build();
+}
+
+TEST(FastQuantization, ThereAndBackIsOneStep) {
+  const auto program = load(round_trip({}));
+  EXPECT_EQ(count_steps(*program, "QuantizeLinear"), 1u);
+  EXPECT_EQ(count_steps(*program, "DequantizeLinear"), 0u);
+}
+
+TEST(FastQuantization, KeepsBytesThatAreReadOtherwise) {
+  EXPECT_EQ(count_steps(*load(round_trip({0.5f, false})), "DequantizeLinear"), 2u);
+  EXPECT_EQ(count_steps(*load(round_trip({0.03125f, true})), "DequantizeLinear"), 2u);
+}
+
+TEST(FastQuantization, ThereAndBackRoundsAsTwoStepsDo) {
+  Tensor x = Tensor::numbers({1, 5, 6, 7}, 1);
+  for (float& element : x.data) element *= 6;
+  const auto one = run(*load(round_trip({})), {x});
+  const auto two = run(*load(round_trip({0.03125f, true})), {x});
+  EXPECT_EQ(one[0].data, two[0].data);
+  EXPECT_EQ(one[1].data, two[0].data);
+}
+
+}  // namespace
+}  // namespace millrace::device::cpu
