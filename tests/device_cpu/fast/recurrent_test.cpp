@@ -78,16 +78,17 @@ TEST_P(FastRecurrence, BeginsWithTheStatesItIsGiven) {
   expect_as_plain({op_of(cell(), direction()), given, cell().outputs}, kTolerance);
 }
 
+std::string name_of_case(const ::testing::TestParamInfo<FastRecurrence::ParamType>& info) {
+  const auto& [cell, direction, sizes] = info.param;
+  return fmt::format("{}{}_{}_{}", kCells[cell].op, cell, direction, sizes);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, FastRecurrence,
                          ::testing::Combine(::testing::Range(size_t{0}, std::size(kCells)),
                                             ::testing::Values("forward", "reverse",
                                                               "bidirectional"),
                                             ::testing::Range(size_t{0}, std::size(kSizes))),
-                         [](const auto& info) {
-                           const auto& [cell, direction, sizes] = info.param;
-                           return fmt::format("{}{}_{}_{}", kCells[cell].op, cell, direction,
-                                              sizes);
-                         });
+                         name_of_case);
 
 TEST(FastRecurrence, OfRelu) {
   const Cell cell{"RNN", 1, 2, {{"activations", std::vector<std::string>{"relu"}}}};
