@@ -46,14 +46,13 @@ Status check_hw_view(const tensor::TensorDesc& hw, const tensor::TensorDesc& cpu
 }
 
 Status check_boundary(const Boundary& boundary, const Graph& graph) {
+  if (boundary.open) return corrupt_data("it is open, but the model has a graph");
   MILLRACE_RETURN_IF_ERROR(check_cpu_view(boundary.cpu, graph.values[boundary.value]));
-  if (!std::isfinite(boundary.quant.scale) || boundary.quant.scale <= 0) {
-    return corrupt_data(fmt::format("its scale is {}", boundary.quant.scale));
-  }
   return boundary.hw ? check_hw_view(*boundary.hw, boundary.cpu) : Status();
 }
 
-Status check_side(const std::vector<Boundary>& boundaries, const Graph& graph, const char* side) {
+// What needs no knowledge of the graph.
+Status check_names(const std::vector<Boundary>& boundaries, const char* side) {
   if (boundaries.size() > kMaxBoundaries) {
     return corrupt_data(
         fmt::format("{} {}s; at most {} are possible", boundaries.size(), side, kMaxBoundaries));
@@ -65,8 +64,18 @@ Status check_side(const std::vector<Boundary>& boundaries, const Graph& graph, c
     if (!names.insert(name).second) {
       return corrupt_data(fmt::format("two {}s are named '{}'", side, name));
     }
+    if (!std::isfinite(boundary.quant.scale) || boundary.quant.scale <= 0) {
+      return corrupt_data(
+          fmt::format("{} '{}': its scale is {}", side, name, boundary.quant.scale));
+    }
+  }
+  return {};
+}
+
+Status check_side(const std::vector<Boundary>& boundaries, const Graph& graph, const char* side) {
+  for (const Boundary& boundary : boundaries) {
     if (Status status = check_boundary(boundary, graph); !status.ok()) {
-      return status.with_context(fmt::format("{} '{}'", side, name));
+      return status.with_context(fmt::format("{} '{}'", side, boundary.cpu.name));
     }
   }
   return {};
@@ -111,7 +120,13 @@ Status check_coverage(const CompiledModel& model) {
 
 }  // namespace
 
+Status check_boundary_names(const CompiledModel& model) {
+  MILLRACE_RETURN_IF_ERROR(check_names(model.inputs, "input"));
+  return check_names(model.outputs, "output");
+}
+
 Status check_boundaries(const CompiledModel& model) {
+  MILLRACE_RETURN_IF_ERROR(check_boundary_names(model));
   MILLRACE_RETURN_IF_ERROR(check_side(model.inputs, model.graph, "input"));
   return check_side(model.outputs, model.graph, "output");
 }

@@ -7,7 +7,10 @@
 
 namespace millrace::graph {
 
-// Both views of every boundary tensor against the graph's values; names unique on each side.
+// Names, unique on each side, and scales of the boundary tensors.
+Status check_boundary_names(const CompiledModel& model);
+
+// Names, scales, and both views of every boundary tensor against the graph's values.
 // Requirement: the graph is valid.
 Status check_boundaries(const CompiledModel& model);
 
@@ -19,5 +22,10 @@ Status check_partitions(const CompiledModel& model);
 // memory while both are in use, except where an operator writes its result over an operand.
 // Requirement: the graph is valid.
 Status check_plan(const CompiledModel& model);
+
+// Everything of a model with a network: the network itself, boundaries that are those of the
+// network with dimensions that may be open, and nothing of what models with a graph have.
+// Requirement: `model.network` is not null.
+Status check_dynamic(const CompiledModel& model);
 
 }  // namespace millrace::graph

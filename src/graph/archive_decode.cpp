@@ -1,13 +1,14 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "graph/archive_check.h"
 #include "graph/archive_codec.h"
 #include "graph/archive_decode_operator.h"
+#include "graph/archive_decode_value.h"
 #include "graph/archive_enums.h"
 #include "graph/archive_reader.h"
+#include "graph/network/archive_decode_network.h"
 
 namespace millrace::graph {
 namespace {
@@ -17,7 +18,7 @@ constexpr uint32_t kMaxBatchSize = 65536;
 class Decoder {
  public:
   explicit Decoder(const std::shared_ptr<const model::Archive>& archive)
-      : archive_(archive), root_(archive->root()), reader_(archive->structure_bytes()) {}
+      : root_(archive->root()), reader_(archive->structure_bytes()), values_(archive, reader_) {}
 
   Result<CompiledModel> run() {
     MILLRACE_RETURN_IF_ERROR(decode_summary());
@@ -29,8 +30,10 @@ class Decoder {
         decode_boundaries(*root_.outputs(), "output", model_.outputs, model_.graph.outputs));
     MILLRACE_RETURN_IF_ERROR(decode_partitions());
     MILLRACE_RETURN_IF_ERROR(decode_plan());
+    MILLRACE_RETURN_IF_ERROR(decode_network());
     MILLRACE_RETURN_IF_ERROR(check());
-    MILLRACE_RETURN_IF_ERROR(verify_constants());
+    // Last, because it reads all weights.
+    MILLRACE_RETURN_IF_ERROR(values_.verify_constants());
     return std::move(model_);
   }
 
@@ -49,29 +52,10 @@ class Decoder {
 
   Status decode_values() {
     for (const format::Value* table : *root_.values()) {
-      Value value;
-      value.name = reader_.text(*table->name());
-      value.type = reader_.enumerator<tensor::DataType>("data type", table->type());
-      value.shape = reader_.list(*table->shape());
-      if (table->constant()) value.constant = constant_at(*table->constant());
-      model_.graph.values.push_back(std::move(value));
+      model_.graph.values.push_back(values_.value(*table));
       MILLRACE_RETURN_IF_ERROR(in_item("value", model_.graph.values));
     }
     return {};
-  }
-
-  Constant constant_at(uint32_t segment) {
-    const auto& segments = *root_.segments();
-    if (segment >= segments.size()) {
-      reader_.fail(fmt::format("segment {} of {}", segment, segments.size()));
-      return {};
-    }
-    if (segments[segment]->kind() != format::SegmentKind::Constant) {
-      reader_.fail(fmt::format("segment {} does not hold a constant", segment));
-      return {};
-    }
-    used_segments_.push_back(segment);
-    return {archive_->segment(segment), archive_};
   }
 
   Status decode_nodes() {
@@ -106,7 +90,8 @@ class Decoder {
       const format::QuantParams& quant = *table->quant();
       boundary.quant = {quant.scale(), quant.zero_point(),
                         reader_.enumerator<tensor::Rounding>("rounding", quant.rounding())};
-      values.push_back(boundary.value);
+      boundary.open = table->open();
+      if (root_.network() == nullptr) values.push_back(boundary.value);
       boundaries.push_back(std::move(boundary));
       MILLRACE_RETURN_IF_ERROR(
           reader_.status().with_context(fmt::format("{} {}", side, boundaries.size() - 1)));
@@ -131,21 +116,24 @@ class Decoder {
     return reader_.status();
   }
 
+  Status decode_network() {
+    if (root_.cpu_operators() != nullptr) {
+      for (const format::Name* name : *root_.cpu_operators()) {
+        model_.cpu_operators.push_back(reader_.text(*name->text()));
+      }
+    }
+    if (root_.network() != nullptr) {
+      model_.network = network::decode_network(*root_.network(), reader_, values_);
+    }
+    return reader_.status().with_context("network");
+  }
+
   Status check() const {
+    if (model_.network) return check_dynamic(model_);
     if (Status status = validate(model_.graph); !status.ok()) return corrupt_data(status.message());
     MILLRACE_RETURN_IF_ERROR(check_boundaries(model_));
     MILLRACE_RETURN_IF_ERROR(check_partitions(model_));
     return check_plan(model_);
-  }
-
-  // Last, because it reads all weights. Values may share a segment; it is read once.
-  Status verify_constants() {
-    std::sort(used_segments_.begin(), used_segments_.end());
-    const auto end = std::unique(used_segments_.begin(), used_segments_.end());
-    for (auto segment = used_segments_.begin(); segment != end; ++segment) {
-      MILLRACE_RETURN_IF_ERROR(archive_->verify_segment(*segment));
-    }
-    return {};
   }
 
   // The reader's status after the last of `items` was read.
@@ -156,11 +144,10 @@ class Decoder {
         fmt::format("{} {} '{}'", kind, items.size() - 1, items.back().name));
   }
 
-  const std::shared_ptr<const model::Archive>& archive_;
   const format::Archive& root_;
   StructureReader reader_;
+  ValueReader values_;
   CompiledModel model_;
-  std::vector<uint32_t> used_segments_;
 };
 
 }  // namespace

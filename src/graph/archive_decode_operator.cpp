@@ -153,6 +153,10 @@ Attribute::Value decode_value(const format::Attribute& table, Reader& reader) {
       return whole_list(table.floats(), reader);
     case Kind::Texts:
       return texts_of(table, reader);
+    case Kind::Tensor:
+    case Kind::Graph:
+      reader.fail("an attribute has no value, or one of a kind that its operator cannot have");
+      return {};
   }
   reader.fail(fmt::format("attribute kind {} does not exist", static_cast<int>(table.kind())));
   return {};
@@ -162,12 +166,16 @@ Fallback decode(const format::Fallback& table, Reader& reader) {
   Fallback op{.name = reader.text(*table.name()), .attributes = {}};
   for (const format::Attribute* attribute : *table.attributes()) {
     if (!reader.status().ok()) break;
-    op.attributes.push_back({reader.text(*attribute->name()), decode_value(*attribute, reader)});
+    op.attributes.push_back(decode_attribute(*attribute, reader));
   }
   return op;
 }
 
 }  // namespace
+
+Attribute decode_attribute(const format::Attribute& table, StructureReader& reader) {
+  return {reader.text(*table.name()), decode_value(table, reader)};
+}
 
 Operator decode_operator(const format::Node& node, StructureReader& reader) {
   using Type = format::Operator;

@@ -7,6 +7,10 @@
 
 namespace millrace::graph {
 
+// The attribute of a Fallback, or of another node whose attribute is neither a tensor nor a graph.
+// Calls reader.fail() where it has no value, or one of another kind.
+Attribute decode_attribute(const format::Attribute& table, StructureReader& reader);
+
 // Calls reader.fail() where the node's union holds no operator that this version knows.
 Operator decode_operator(const format::Node& node, StructureReader& reader);
 

@@ -6,6 +6,7 @@
 #include "graph/archive_encode_operator.h"
 #include "graph/archive_enums.h"
 #include "graph/connectivity.h"
+#include "graph/network/archive_encode_network.h"
 
 namespace millrace::graph {
 namespace {
@@ -16,16 +17,11 @@ using flatbuffers::Offset;
 template <class Table>
 using Offsets = std::vector<Offset<Table>>;
 
-// Constants become segments in the order of their values.
-Offsets<format::Value> encode_values(FlatBufferBuilder& builder, const Graph& graph) {
+Offsets<format::Value> encode_values(FlatBufferBuilder& builder, const Graph& graph,
+                                     uint32_t& next_segment) {
   Offsets<format::Value> values;
-  uint32_t next_segment = 0;
   for (const Value& value : graph.values) {
-    flatbuffers::Optional<uint32_t> constant;
-    if (value.constant) constant = next_segment++;
-    values.push_back(format::CreateValueDirect(builder, value.name.c_str(),
-                                               enum_cast<format::DataType>(value.type),
-                                               &value.shape, constant));
+    values.push_back(encode_value(builder, value, next_segment));
   }
   return values;
 }
@@ -55,7 +51,8 @@ Offsets<format::Boundary> encode_boundaries(FlatBufferBuilder& builder,
     if (boundary.hw) hw = encode_desc(builder, *boundary.hw);
     const format::QuantParams quant(boundary.quant.scale, boundary.quant.zero_point,
                                     enum_cast<format::Rounding>(boundary.quant.rounding));
-    encoded.push_back(format::CreateBoundary(builder, boundary.value, cpu, hw, &quant));
+    encoded.push_back(
+        format::CreateBoundary(builder, boundary.value, cpu, hw, &quant, boundary.open));
   }
   return encoded;
 }
@@ -95,27 +92,37 @@ std::vector<uint8_t> build_structure(const CompiledModel& model,
   // Written even where it equals the default, so that a later change of a default in the schema
   // does not change the meaning of this archive.
   builder.ForceDefaults(true);
-  const auto values = encode_values(builder, model.graph);
+  uint32_t next_segment = 0;
+  const auto values = encode_values(builder, model.graph, next_segment);
   const auto nodes = encode_nodes(builder, model.graph);
   const auto inputs = encode_boundaries(builder, model.inputs);
   const auto outputs = encode_boundaries(builder, model.outputs);
   const auto partitions = encode_partitions(model.partitions);
   const auto plan = encode_plan(model.plan);
   const auto segments = encode_segments(builder, segment_places);
+  Offset<format::Network> network;
+  if (model.network) network = network::encode_network(builder, *model.network, next_segment);
+  const auto cpu_operators = network::encode_names(builder, model.cpu_operators);
   format::FinishArchiveBuffer(
-      builder, format::CreateArchiveDirect(builder, model.name.c_str(), model.producer.c_str(),
-                                           enum_cast<format::Precision>(model.precision),
-                                           model.batch_size, &values, &nodes, &inputs, &outputs,
-                                           &partitions, &plan, model.arena_bytes, &segments));
+      builder,
+      format::CreateArchiveDirect(builder, model.name.c_str(), model.producer.c_str(),
+                                  enum_cast<format::Precision>(model.precision), model.batch_size,
+                                  &values, &nodes, &inputs, &outputs, &partitions, &plan,
+                                  model.arena_bytes, &segments, network, &cpu_operators));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
 }  // namespace
 
+// Constants become segments in the order in which build_structure() meets them.
 model::ArchiveContent encode(const CompiledModel& model) {
   model::ArchiveContent content;
   for (const Value& value : model.graph.values) {
     if (value.constant) content.segments.push_back(value.constant->bytes);
+  }
+  if (model.network) {
+    content.version = model::kNetworkFormatVersion;
+    network::list_constants(*model.network, content.segments);
   }
   content.build_structure = [&model](std::span<const model::SegmentInfo> segments) {
     return build_structure(model, segments);

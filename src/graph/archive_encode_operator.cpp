@@ -106,20 +106,11 @@ struct AttributeLists {
   void operator()(const std::vector<std::string>& values) { texts = values; }
 };
 
-auto encode(Builder& builder, const Attribute& attribute) {
-  AttributeLists lists;
-  std::visit(lists, attribute.value);
-  const auto name = builder.CreateString(attribute.name);
-  const auto integers = builder.CreateVector(lists.integers);
-  const auto floats = builder.CreateVector(lists.floats);
-  const auto texts = builder.CreateVectorOfStrings(lists.texts);
-  const auto kind = static_cast<format::AttributeKind>(attribute.value.index());
-  return format::CreateAttribute(builder, name, kind, integers, floats, texts);
-}
-
 auto encode(Builder& builder, const Fallback& op) {
   std::vector<flatbuffers::Offset<format::Attribute>> attributes;
-  for (const Attribute& attribute : op.attributes) attributes.push_back(encode(builder, attribute));
+  for (const Attribute& attribute : op.attributes) {
+    attributes.push_back(encode_attribute(builder, attribute));
+  }
   return format::CreateFallbackDirect(builder, op.name.c_str(), &attributes);
 }
 
@@ -129,6 +120,26 @@ EncodedOperator as_union(flatbuffers::Offset<Table> table) {
 }
 
 }  // namespace
+
+flatbuffers::Offset<format::Value> encode_value(Builder& builder, const Value& value,
+                                                uint32_t& next_segment) {
+  flatbuffers::Optional<uint32_t> constant;
+  if (value.constant) constant = next_segment++;
+  return format::CreateValueDirect(builder, value.name.c_str(),
+                                   enum_cast<format::DataType>(value.type), &value.shape, constant);
+}
+
+flatbuffers::Offset<format::Attribute> encode_attribute(Builder& builder,
+                                                        const Attribute& attribute) {
+  AttributeLists lists;
+  std::visit(lists, attribute.value);
+  const auto name = builder.CreateString(attribute.name);
+  const auto integers = builder.CreateVector(lists.integers);
+  const auto floats = builder.CreateVector(lists.floats);
+  const auto texts = builder.CreateVectorOfStrings(lists.texts);
+  const auto kind = static_cast<format::AttributeKind>(attribute.value.index());
+  return format::CreateAttribute(builder, name, kind, integers, floats, texts);
+}
 
 EncodedOperator encode_operator(Builder& builder, const Operator& op) {
   return std::visit([&](const auto& attributes) { return as_union(encode(builder, attributes)); },

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "graph/compiled_model.h"
+#include "graph/network/network.h"
 #include "model/archive_generated.h"
 
 namespace millrace::graph {
@@ -28,7 +29,8 @@ static_assert(same_number(format::NearestMode::MAX, NearestMode::kRoundPreferCei
 static_assert(same_number(format::Precision::MAX, Precision::kBf16));
 static_assert(same_number(format::Rounding::MAX, tensor::Rounding::kTowardZero));
 static_assert(same_number(format::PartitionKind::MAX, PartitionKind::kCpu));
-static_assert(same_number(format::AttributeKind::MAX, std::variant_size_v<Attribute::Value> - 1));
+static_assert(same_number(format::AttributeKind::MAX,
+                          std::variant_size_v<network::Attribute::Value> - 1));
 static_assert(same_number(format::Operator::MAX, std::variant_size_v<Operator>));
 
 // Requirement: `value` is an enumerator of its own type.

@@ -134,7 +134,7 @@ Status check_areas(const Header& header) {
 std::array<std::byte, kHeaderSize> write_header(const Header& header) noexcept {
   std::array<std::byte, kHeaderSize> bytes{};
   std::memcpy(bytes.data(), kMagic.data(), kMagic.size());
-  store(bytes, kVersionAt, kFormatVersion);
+  store(bytes, kVersionAt, header.version);
   store(bytes, kHeaderSizeAt, kHeaderSize);
   store(bytes, kStructureOffsetAt, header.structure_offset);
   store(bytes, kStructureLengthAt, header.structure_length);
@@ -150,6 +150,7 @@ Result<Header> read_header(std::span<const std::byte> start, uint64_t file_lengt
   MILLRACE_RETURN_IF_ERROR(check_magic(start, file_length));
   MILLRACE_RETURN_IF_ERROR(check_version(start));
   Header header;
+  header.version = load<uint32_t>(start, kVersionAt);
   header.structure_offset = load<uint32_t>(start, kStructureOffsetAt);
   header.structure_length = load<uint32_t>(start, kStructureLengthAt);
   header.structure_checksum = load<uint64_t>(start, kStructureChecksumAt);

@@ -13,7 +13,11 @@
 
 namespace millrace::model {
 
-inline constexpr uint32_t kFormatVersion = 1;
+// A writer states the lowest version that has what the archive holds: version 1 has a graph,
+// version 2 may have a network in its place.
+inline constexpr uint32_t kGraphFormatVersion = 1;
+inline constexpr uint32_t kNetworkFormatVersion = 2;
+inline constexpr uint32_t kFormatVersion = kNetworkFormatVersion;  // the newest
 inline constexpr uint32_t kHeaderSize = 64;
 inline constexpr size_t kHeaderChecksumOffset = kHeaderSize - sizeof(uint64_t);
 // A cache line, and enough for every vector type, so that kernels can use the mapped weights
@@ -37,6 +41,7 @@ inline constexpr const char* kCpuPartPrefix = "vaiml_cpu_subgraph_";
 inline constexpr std::array<uint8_t, 8> kMagic = {0x89, 'R', 'A', 'I', '\r', '\n', 0x1a, '\n'};
 
 struct Header {
+  uint32_t version = kGraphFormatVersion;
   uint32_t structure_offset = kHeaderSize;
   uint32_t structure_length = 0;
   uint64_t structure_checksum = 0;

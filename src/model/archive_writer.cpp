@@ -6,7 +6,6 @@
 #include <array>
 
 #include "base/align.h"
-#include "model/archive_header.h"
 #include "model/checksum.h"
 #include "model/output_file.h"
 #include "model/output_path.h"
@@ -44,6 +43,7 @@ Result<Plan> plan_archive(const ArchiveContent& content, ArchiveForm form) {
                                    plan.structure.size(), kMaxStructureLength));
   }
   Header& header = plan.header;
+  header.version = content.version;
   header.structure_length = static_cast<uint32_t>(plan.structure.size());
   header.structure_checksum = checksum_of(std::as_bytes(std::span(plan.structure)));
   if (!plan.segments.empty()) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "model/archive_header.h"
 
 namespace millrace::model {
 
@@ -35,11 +36,13 @@ struct SideFile {
 
 // The content of an archive: segments by reference (they must outlive the call), a function that
 // completes the FlatBuffer once the offsets of the segments are known, and one (it may be empty)
-// that returns the side files of the directory form.
+// that returns the side files of the directory form. The version is the lowest that readers must
+// know.
 struct ArchiveContent {
   std::vector<std::span<const std::byte>> segments;
   std::function<std::vector<uint8_t>(std::span<const SegmentInfo>)> build_structure;
   std::function<std::vector<SideFile>()> side_files = {};
+  uint32_t version = kGraphFormatVersion;
 };
 
 // Replaces a regular file (kFile), or an empty directory or an earlier archive in directory form

@@ -10,8 +10,9 @@
 namespace millrace::model {
 namespace {
 
-// The limits of the verifier. The schema nests four tables deep.
-constexpr uint32_t kMaxDepth = 8;
+// The limits of the verifier. Tables nest five deep without subgraphs, and three deeper with each
+// of the 16 levels of subgraphs that a network may have.
+constexpr uint32_t kMaxDepth = 64;
 // Every table takes at least 8 bytes (offset of the vtable, offset of the table itself), so a valid
 // structure stays below this limit; one that refers to the same table many times does not.
 uint32_t max_tables(size_t structure_length) {

@@ -1,5 +1,5 @@
 // Writes the archives that fuzz targets start from, in a folder of DIRECTORY for each: one model
-// with every operator, which computes nothing of use, or models that run.
+// with every operator and one with a network, which compute nothing of use, or models that run.
 //
 //   fuzz_seeds DIRECTORY FOLDER_OF_ONNX_FILES
 #include <cstdio>
@@ -10,6 +10,7 @@
 #include "compiler/compiler.h"
 #include "graph/archive_codec.h"
 #include "tests/graph/all_operators_model.h"
+#include "tests/graph/dynamic_model.h"
 #include "tests/support/relu_model.h"
 #include "tests/support/tiny_model.h"
 
@@ -46,6 +47,7 @@ int main(int, char** arguments) {
   for (const char* target : {"archive", "execute", "nrt_load"})
     std::filesystem::create_directories(folder / target);
   millrace::fuzz::write(millrace::test::all_operators_model(), folder / "archive/operators.rai");
+  millrace::fuzz::write(millrace::test::dynamic_model(), folder / "archive/network.rai");
   for (const char* target : {"execute", "nrt_load"})
     millrace::fuzz::write_models(folder / target, arguments[2]);
 }

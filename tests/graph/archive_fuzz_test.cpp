@@ -8,6 +8,7 @@
 
 #include "graph/archive_codec.h"
 #include "tests/graph/all_operators_model.h"
+#include "tests/graph/dynamic_model.h"
 #include "tests/support/archive_mutation.h"
 
 namespace millrace::graph {
@@ -39,8 +40,8 @@ Outcome try_archive(const std::vector<std::byte>& bytes) {
   return Outcome::kDecoded;
 }
 
-TEST(ArchiveFuzz, DamageIsRefusedOrHarmless) {
-  const std::vector<std::byte> intact = archive_bytes(encode(test::all_operators_model()));
+void try_damage(const CompiledModel& model) {
+  const std::vector<std::byte> intact = archive_bytes(encode(model));
   std::map<Outcome, uint64_t> outcomes;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -50,9 +51,19 @@ TEST(ArchiveFuzz, DamageIsRefusedOrHarmless) {
   EXPECT_GT(outcomes[Outcome::kRefusedByContainer], kSeeds / 20);
   EXPECT_GT(outcomes[Outcome::kRefusedByCodec], kSeeds / 20);
   EXPECT_GT(outcomes[Outcome::kDecoded], kSeeds / 20);
-  RecordProperty("refused_by_container", std::to_string(outcomes[Outcome::kRefusedByContainer]));
-  RecordProperty("refused_by_codec", std::to_string(outcomes[Outcome::kRefusedByCodec]));
-  RecordProperty("decoded", std::to_string(outcomes[Outcome::kDecoded]));
+  using ::testing::Test;
+  const auto count = [&](Outcome outcome) { return std::to_string(outcomes[outcome]); };
+  Test::RecordProperty("refused_by_container", count(Outcome::kRefusedByContainer));
+  Test::RecordProperty("refused_by_codec", count(Outcome::kRefusedByCodec));
+  Test::RecordProperty("decoded", count(Outcome::kDecoded));
+}
+
+TEST(ArchiveFuzz, DamageIsRefusedOrHarmless) {
+  try_damage(test::all_operators_model());
+}
+
+TEST(ArchiveFuzz, DamageToANetworkIsRefusedOrHarmless) {
+  try_damage(test::dynamic_model());
 }
 
 TEST(ArchiveFuzz, EveryTruncationIsRefused) {

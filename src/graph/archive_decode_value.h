@@ -1,0 +1,36 @@
+// ValueReader: decodes values and the constants that they have in segments. Private to the archive
+// codec.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "graph/archive_enums.h"
+#include "graph/archive_reader.h"
+#include "graph/graph.h"
+#include "model/archive.h"
+
+namespace millrace::graph {
+
+class ValueReader {
+ public:
+  ValueReader(const std::shared_ptr<const model::Archive>& archive, StructureReader& reader)
+      : archive_(archive), reader_(reader) {}
+
+  // Constants point into the archive and keep it alive. Whether their length fits type and shape is
+  // left to the caller.
+  Value value(const format::Value& table);
+
+  // Compares the checksums of all constants that were decoded, each segment once; reads them.
+  Status verify_constants();
+
+ private:
+  Constant constant_at(uint32_t segment);
+
+  const std::shared_ptr<const model::Archive>& archive_;
+  StructureReader& reader_;
+  std::vector<uint32_t> used_segments_;
+};
+
+}  // namespace millrace::graph
