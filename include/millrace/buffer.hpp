@@ -113,6 +113,15 @@ struct TensorArg {
   View view = View::kCpu;
   bool writable = false;
   std::shared_ptr<const void> owner;  // of the memory; empty where the caller keeps it
+  // Of a tensor with open dimensions (ViewInfo::is_open). An input's: the dimensions in this job,
+  // read by the call that takes this; the memory has at least what they take, and may be null where
+  // that is nothing. An output's: where the job writes the dimensions, before its completion is
+  // visible, and which must stay valid until then; null: nowhere. The memory of an output may have
+  // any size: where the result does not fit, the job fails with kInvalidArgument, says how many
+  // bytes it takes, and writes the dimensions all the same, so that the caller can submit again
+  // with more. The rank is 0 where a job fails before the dimensions are known.
+  // Of another tensor an input's must be the model's, and an output's is written by the call.
+  TensorShape* shape = nullptr;
 };
 
 }  // namespace millrace

@@ -4,6 +4,8 @@
 
 #include <new>
 
+#include "tensor/tensor_shape.h"
+
 namespace millrace::api {
 namespace {
 
@@ -24,6 +26,36 @@ Status check_memory(std::span<const TensorArg> args, const std::vector<TensorInf
   return {};
 }
 
+// Calls visit(arg, info) for what states a shape although it is static.
+template <class Visit>
+void for_each_static_shape(std::span<const TensorArg> args, const std::vector<TensorInfo>& infos,
+                           Visit&& visit) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].shape == nullptr) [[likely]]
+      continue;
+    const TensorInfo& info = infos[i % infos.size()];
+    if (!info.cpu.is_open) visit(args[i], info);
+  }
+}
+
+Status check_static_shapes(std::span<const TensorArg> inputs,
+                           const std::vector<TensorInfo>& infos) {
+  Status status;
+  for_each_static_shape(inputs, infos, [&](const TensorArg& arg, const TensorInfo& info) {
+    if (!status.ok() || tensor::fits(*arg.shape, info.cpu.shape)) return;
+    status = invalid_argument(fmt::format("input \"{}\" has the shape {}, not {}", info.name,
+                                          tensor::to_string(info.cpu.shape),
+                                          tensor::to_string(*arg.shape)));
+  });
+  return status;
+}
+
+void write_static_shapes(std::span<const TensorArg> outputs, const std::vector<TensorInfo>& infos) {
+  for_each_static_shape(outputs, infos, [](const TensorArg& arg, const TensorInfo& info) {
+    *arg.shape = tensor::shape_of(info.cpu.shape);
+  });
+}
+
 Status no_memory() {
   return {StatusCode::kOutOfMemory, "no memory for another job"};
 }
@@ -34,6 +66,7 @@ Binder::~Binder() {
   if (!storage_) return;
   storage_->tensors.clear();
   storage_->jobs.clear();
+  storage_->open.clear();
 }
 
 Status Binder::add(const device::Device& device, const Model::Impl* model, const JobArgs& args) {
@@ -45,9 +78,14 @@ Status Binder::add(const device::Device& device, const Model::Impl* model, const
         "model \"{}\" is loaded on another device than the unit is for", executor.model().name));
   try {
     storage_->jobs.push_back({args.frames, storage_->tensors.size(), args.inputs.size(),
-                              args.outputs.size(), args.conversions});
+                              args.outputs.size(), args.conversions, storage_->open.size(),
+                              executor.has_open_tensors()});
     append(args.inputs);
     append(args.outputs);
+    if (executor.has_open_tensors()) [[unlikely]] {
+      append_open(args.inputs, model->inputs());
+      append_open(args.outputs, model->outputs());
+    }
   } catch (const std::bad_alloc&) {
     return no_memory();
   }
@@ -56,7 +94,10 @@ Status Binder::add(const device::Device& device, const Model::Impl* model, const
   if (args.strict_zero_copy || model->strict_zero_copy())
     MILLRACE_RETURN_IF_ERROR(executor.check_in_place(bound));
   MILLRACE_RETURN_IF_ERROR(check_memory(args.inputs, model->inputs(), "input", false));
-  return check_memory(args.outputs, model->outputs(), "output", true);
+  MILLRACE_RETURN_IF_ERROR(check_memory(args.outputs, model->outputs(), "output", true));
+  MILLRACE_RETURN_IF_ERROR(check_static_shapes(args.inputs, model->inputs()));
+  write_static_shapes(args.outputs, model->outputs());
+  return {};
 }
 
 void Binder::append(std::span<const TensorArg> args) {
@@ -67,11 +108,26 @@ void Binder::append(std::span<const TensorArg> args) {
                                  .access = memory::HostAccess::of(arg.data, arg.bytes)});
 }
 
+// Where the shape of a static tensor is stated, that is settled here.
+void Binder::append_open(std::span<const TensorArg> args, const std::vector<TensorInfo>& infos) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    const bool open = !infos.empty() && infos[i % infos.size()].cpu.is_open;
+    storage_->open.push_back({args[i].bytes, open ? args[i].shape : nullptr});
+  }
+}
+
 runtime::JobBindings Binder::bindings(size_t index) const noexcept {
   const Bound& job = storage_->jobs[index];
   const std::span<const runtime::TensorBinding> tensors(storage_->tensors);
-  return {job.frames, tensors.subspan(job.first, job.inputs),
-          tensors.subspan(job.first + job.inputs, job.outputs), nullptr, job.conversions};
+  runtime::JobBindings bindings{job.frames, tensors.subspan(job.first, job.inputs),
+                                tensors.subspan(job.first + job.inputs, job.outputs), nullptr,
+                                job.conversions};
+  if (job.open) [[unlikely]] {
+    const std::span<const runtime::OpenTensor> open(storage_->open);
+    bindings.open_inputs = open.subspan(job.first_open, job.inputs);
+    bindings.open_outputs = open.subspan(job.first_open + job.inputs, job.outputs);
+  }
+  return bindings;
 }
 
 }  // namespace millrace::api

@@ -38,12 +38,16 @@ class Binder {
     size_t inputs = 0;
     size_t outputs = 0;
     BoundaryConversions* conversions = nullptr;
+    size_t first_open = 0;
+    bool open = false;  // whether the model has open tensors
   };
   struct Storage {
     std::vector<runtime::TensorBinding> tensors;
     std::vector<Bound> jobs;
+    std::vector<runtime::OpenTensor> open;  // of the jobs whose model has open tensors
   };
   void append(std::span<const TensorArg> args);
+  void append_open(std::span<const TensorArg> args, const std::vector<TensorInfo>& infos);
 
   const ThreadSpare<Storage> storage_;
 };

@@ -7,13 +7,14 @@
 namespace millrace {
 namespace {
 
-ViewInfo view_info(const tensor::TensorDesc& desc) {
+ViewInfo view_info(const tensor::TensorDesc& desc, bool open) {
   return {.type = desc.type,
           .layout = desc.layout,
           .order = desc.order,
           .shape = desc.shape,
-          .elements = desc.elements(),
-          .bytes = desc.bytes()};
+          .elements = open ? 0 : desc.elements(),
+          .bytes = open ? 0 : desc.bytes(),
+          .is_open = open};
 }
 
 std::vector<TensorInfo> tensor_infos(const std::vector<graph::Boundary>& boundaries) {
@@ -21,8 +22,8 @@ std::vector<TensorInfo> tensor_infos(const std::vector<graph::Boundary>& boundar
   for (const graph::Boundary& boundary : boundaries) {
     TensorInfo& info = infos.emplace_back();
     info.name = boundary.cpu.name;
-    info.cpu = view_info(boundary.cpu);
-    if (boundary.hw) info.hw = view_info(*boundary.hw);
+    info.cpu = view_info(boundary.cpu, boundary.open);
+    if (boundary.hw) info.hw = view_info(*boundary.hw, boundary.open);
     info.scale = boundary.quant.scale;
     info.zero_point = boundary.quant.zero_point;
   }

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "tensor/tensor_shape.h"
+
 namespace millrace::runtime {
 namespace {
 
@@ -34,13 +36,16 @@ Result<Boundary> Boundary::plan(const device::Program& program, Direction direct
   Boundary result;
   result.label_ = fmt::format("{} \"{}\"", is_input ? "input" : "output", tensor.cpu.name);
   const auto describe = [&](View view, const tensor::TensorDesc& desc) {
-    result.bytes_[index_of(view)] = desc.bytes();
+    result.bytes_[index_of(view)] = tensor.open ? 0 : desc.bytes();
     result.element_bytes_[index_of(view)] = tensor::size_of(desc.type);
     result.accepts_[index_of(view)] = program.accepts(direction, index, view);
   };
   describe(View::kCpu, tensor.cpu);
   if (tensor.hw) describe(View::kHw, *tensor.hw);
 
+  result.open_ = tensor.open;
+  result.input_ = is_input;
+  if (tensor.open) result.cpu_ = tensor.cpu;
   const bool cpu = result.direct(View::kCpu);
   const bool hw = result.direct(View::kHw);
   if (!cpu && !hw)
@@ -56,16 +61,47 @@ Result<Boundary> Boundary::plan(const device::Program& program, Direction direct
 
 Status Boundary::check(const TensorBinding& binding) const {
   const size_t view = index_of(binding.view);
-  if (view > 1 || bytes_[view] == 0)
+  if (view > 1 || element_bytes_[view] == 0)
     return invalid_argument(fmt::format("{} has no {} view", label_, name_of(binding.view)));
-  if (binding.data == nullptr)
-    return invalid_argument(fmt::format("{} is bound to no memory", label_));
+  if (binding.data == nullptr && bytes_[view] != 0) return no_memory();
   if (reinterpret_cast<uintptr_t>(binding.data) % element_bytes_[view] != 0)
     return invalid_argument(
         fmt::format("{} is bound to memory that is not aligned to its {} byte "
                     "elements",
                     label_, element_bytes_[view]));
   return {};
+}
+
+Status Boundary::check(const TensorBinding& binding, const OpenTensor& tensor) const {
+  MILLRACE_RETURN_IF_ERROR(check(binding));
+  if (!open_) return {};
+  size_t needed = 0;
+  if (input_) {
+    MILLRACE_RETURN_IF_ERROR(check_shape(tensor.shape));
+    needed = tensor::bytes_of(*tensor.shape, cpu_.type);
+    if (needed > tensor.bytes)
+      return invalid_argument(fmt::format("{} takes {} bytes in the shape {}, the memory has {}",
+                                          label_, needed, tensor::to_string(*tensor.shape),
+                                          tensor.bytes));
+  } else {
+    needed = tensor.bytes;
+  }
+  return binding.data == nullptr && needed != 0 ? no_memory() : Status();
+}
+
+Status Boundary::check_shape(const TensorShape* shape) const {
+  if (shape == nullptr)
+    return invalid_argument(
+        fmt::format("{} has open dimensions, and the job does not state its shape", label_));
+  const bool any_rank = cpu_.shape.empty();
+  if (any_rank ? tensor::is_complete(*shape) : tensor::fits(*shape, cpu_.shape)) return {};
+  return invalid_argument(fmt::format("{} cannot have the shape {} of rank {}; the model takes {}",
+                                      label_, tensor::to_string(*shape), shape->rank,
+                                      any_rank ? "any shape" : tensor::to_string(cpu_.shape)));
+}
+
+Status Boundary::no_memory() const {
+  return invalid_argument(fmt::format("{} is bound to no memory", label_));
 }
 
 Status Boundary::check_in_place(const TensorBinding& binding) const {

@@ -25,9 +25,17 @@ class Boundary {
   static Result<Boundary> plan(const device::Program& program, device::Direction direction,
                                size_t index);
 
-  // kInvalidArgument, naming the tensor, for a null or misaligned pointer or a view that this
-  // boundary does not have.
+  // kInvalidArgument, naming the tensor, for a null (unless it has no elements) or misaligned
+  // pointer or a view that this boundary does not have.
   Status check(const TensorBinding& binding) const;
+
+  // Whether jobs settle dimensions of the tensor. It then has a CPU view only, which the program
+  // takes.
+  bool is_open() const noexcept { return open_; }
+  // The same as check() where the model has open tensors, and for an open one: that the dimensions
+  // of an input are stated, possible here, and fit into its memory. The memory of a tensor without
+  // elements, or of an output without bytes, may be null.
+  Status check(const TensorBinding& binding, const OpenTensor& tensor) const;
 
   // kInvalidArgument, naming the tensor, where the bound view would be converted.
   Status check_in_place(const TensorBinding& binding) const;
@@ -48,11 +56,16 @@ class Boundary {
   device::View other_view(device::View view) const noexcept;
   void count(device::View view, BoundaryConversions& conversions) const noexcept;
   Status make_staging(device::View view, memory::Buffer& staging) const;
+  Status check_shape(const TensorShape* shape) const;
+  Status no_memory() const;
 
-  std::string label_;                             // for messages: input "data"
-  size_t bytes_[2] = {0, 0};                      // by view; 0 for a view that does not exist
-  size_t element_bytes_[2] = {0, 0};              // by view
-  bool accepts_[2] = {false, false};              // by view
+  std::string label_;                 // for messages: input "data"
+  size_t bytes_[2] = {0, 0};          // by view; 0 where dimensions are open
+  size_t element_bytes_[2] = {0, 0};  // by view; 0 for a view that does not exist
+  bool accepts_[2] = {false, false};  // by view
+  bool open_ = false;
+  bool input_ = false;
+  tensor::TensorDesc cpu_;                        // of an open tensor
   std::optional<tensor::Conversion> conversion_;  // where only one of two views is accepted
 };
 

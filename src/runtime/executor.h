@@ -42,6 +42,9 @@ class Executor {
   size_t input_count() const noexcept { return inputs_.size(); }
   size_t output_count() const noexcept { return outputs_.size(); }
 
+  // Whether jobs settle dimensions of any of its tensors.
+  bool has_open_tensors() const noexcept { return open_; }
+
   // Whether the bindings fit the model; kInvalidArgument says what does not. Thread-safe.
   Status check(const JobBindings& bindings) const;
 
@@ -53,8 +56,8 @@ class Executor {
   // borrowed it, and adds what it converts to `conversions`. Reports to `control` each piece of
   // work that begins, and ends with its stop_status() between two operators once a stop is
   // requested.
-  Status run_frame(std::span<const TensorBinding> inputs, std::span<const TensorBinding> outputs,
-                   queue::RunControl& control, BoundaryConversions& conversions) noexcept;
+  Status run_frame(const FrameBindings& frame, queue::RunControl& control,
+                   BoundaryConversions& conversions) noexcept;
 
   // What a job at `position` is doing, in human-readable form. Thread-safe.
   std::string describe(const queue::RunPosition& position) const;
@@ -70,16 +73,23 @@ class Executor {
   Executor(std::shared_ptr<device::Device> device, std::shared_ptr<const device::Program> program,
            std::shared_ptr<queue::Lanes> lanes);
   Status plan();
-  Status check_side(std::span<const TensorBinding> bindings, size_t frames, const char* what,
-                    const std::vector<Boundary>& boundaries) const;
+  // A job's tensors of one side, with what they have besides where the model has open tensors.
+  struct Side {
+    const char* what;
+    std::span<const TensorBinding> bindings;
+    std::span<const OpenTensor> open;
+    const std::vector<Boundary>& boundaries;
+  };
+  Status check_side(const Side& side, size_t frames) const;
   Status prepare(LaneState& state) const;
-  Status stage(LaneState& state, std::span<const TensorBinding> inputs,
-               std::span<const TensorBinding> outputs, BoundaryConversions& conversions) const;
+  Status stage(LaneState& state, const FrameBindings& frame,
+               BoundaryConversions& conversions) const;
 
   std::shared_ptr<device::Device> device_;
   std::shared_ptr<const device::Program> program_;
   std::shared_ptr<queue::Lanes> lanes_;
   std::vector<Boundary> inputs_, outputs_;
+  bool open_ = false;
   std::vector<LaneState> states_;  // by LaneId
 };
 

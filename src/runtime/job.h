@@ -27,6 +27,15 @@ struct TensorBinding {
   memory::HostAccess access = {};
 };
 
+// What the binding of a tensor with open dimensions has besides: how much memory there is, and the
+// dimensions. Those of an input are stated by the caller; an output's are where the job writes what
+// it computes, before its completion is visible, and null where they are not wanted. Other tensors
+// of such a model have no dimensions here.
+struct OpenTensor {
+  size_t bytes = 0;
+  TensorShape* shape = nullptr;
+};
+
 // The tensors of a job, frame after frame: frames * inputs-per-frame and frames * outputs-per-frame
 // bindings, in the model's order. 1 <= frames <= batch size.
 struct JobBindings {
@@ -36,6 +45,29 @@ struct JobBindings {
   std::shared_ptr<JobTimes> times = nullptr;  // written by the job, unless null
   // Written when the job completes, before that is visible; null: not wanted.
   BoundaryConversions* conversions = nullptr;
+  // One for each binding where the model has open tensors (Executor::has_open_tensors), else none.
+  // The dimensions of inputs are copied when the job is filled.
+  std::span<const OpenTensor> open_inputs = {};
+  std::span<const OpenTensor> open_outputs = {};
+};
+
+// Those of one frame.
+struct FrameBindings {
+  std::span<const TensorBinding> inputs, outputs;
+  std::span<const OpenTensor> open_inputs, open_outputs;
+
+  // Requirement: the bindings fit a model with so many tensors.
+  static FrameBindings of(const JobBindings& job, size_t frame, size_t inputs, size_t outputs) {
+    FrameBindings bindings{job.inputs.subspan(frame * inputs, inputs),
+                           job.outputs.subspan(frame * outputs, outputs),
+                           {},
+                           {}};
+    if (job.open_inputs.size() + job.open_outputs.size() != 0) [[unlikely]] {
+      bindings.open_inputs = job.open_inputs.subspan(frame * inputs, inputs);
+      bindings.open_outputs = job.open_outputs.subspan(frame * outputs, outputs);
+    }
+    return bindings;
+  }
 };
 
 // The id of a job within its session, from 1; 0 is never issued. It has 32 bits because the VART

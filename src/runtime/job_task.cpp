@@ -24,6 +24,7 @@ void JobTask::fill(std::shared_ptr<Executor> executor, const JobBindings& bindin
   inputs_ = bindings.inputs.size();
   try {
     tensors_.reserve(inputs_ + bindings.outputs.size());
+    shapes_.fill(bindings);
   } catch (const std::bad_alloc&) {
     return;
   }
@@ -38,6 +39,7 @@ Status JobTask::run(queue::RunControl& control) noexcept {
   if (frames_ == 0) return {StatusCode::kOutOfMemory, "no memory for the tensors of the job"};
   BoundaryConversions conversions;
   Status status = run_bound(control, conversions);
+  shapes_.mark_stated();
   if (conversions.tensors != 0) {
     converted_bytes_.store(conversions.bytes, std::memory_order_relaxed);
     converted_tensors_.store(conversions.tensors, std::memory_order_relaxed);
@@ -47,7 +49,8 @@ Status JobTask::run(queue::RunControl& control) noexcept {
 
 Status JobTask::run_bound(queue::RunControl& control, BoundaryConversions& conversions) noexcept {
   const std::span<const TensorBinding> tensors(tensors_);
-  const JobBindings bindings{frames_, tensors.first(inputs_), tensors.subspan(inputs_)};
+  JobBindings bindings{frames_, tensors.first(inputs_), tensors.subspan(inputs_)};
+  shapes_.bind(bindings);
   if (profile_ == nullptr) [[likely]]
     return run_job(*executor_, bindings, sync_, control, conversions);
   const Profile::Run profiled(*profile_, control);
@@ -59,6 +62,7 @@ void JobTask::write_status(const queue::Completion&) noexcept {
   if (times_ != nullptr) [[unlikely]]
     times_->mark_end();
   report_conversions();
+  shapes_.report();
 }
 
 void JobTask::report_conversions() noexcept {
@@ -76,6 +80,7 @@ void JobTask::on_published(const queue::Completion& completion) noexcept {
 
 void JobTask::release() noexcept {
   tensors_.clear();
+  shapes_.clear();
   times_.reset();
   executor_.reset();
 }

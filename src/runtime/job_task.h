@@ -12,6 +12,7 @@
 #include "queue/requests/request.h"
 #include "runtime/executor.h"
 #include "runtime/job.h"
+#include "runtime/job_shapes.h"
 #include "runtime/job_sync.h"
 #include "runtime/profile.h"
 
@@ -71,6 +72,7 @@ class JobTask final : public queue::Task {
   uint32_t frames_ = 0;                 // 0 when there was no memory for the bindings
   size_t inputs_ = 0;                   // of all frames
   std::vector<TensorBinding> tensors_;  // the inputs, then the outputs
+  JobShapes shapes_;
 };
 
 }  // namespace millrace::runtime

@@ -10,8 +10,7 @@ Status run_frames(Executor& executor, const JobBindings& bindings, queue::RunCon
   for (uint32_t frame = 0; frame < bindings.frames; ++frame) {
     if (control.stop_requested()) return control.stop_status();
     control.begin_frame(frame);
-    MILLRACE_RETURN_IF_ERROR(executor.run_frame(bindings.inputs.subspan(frame * inputs, inputs),
-                                                bindings.outputs.subspan(frame * outputs, outputs),
+    MILLRACE_RETURN_IF_ERROR(executor.run_frame(FrameBindings::of(bindings, frame, inputs, outputs),
                                                 control, conversions));
   }
   return {};

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <atomic>
+#include <cstdlib>
+#include <span>
 #include <thread>
 
 #include "tests/api/native_fixture.h"
@@ -55,6 +57,28 @@ TEST_F(NativeAllocation, SubmitWithACallback) {
 
 TEST_F(NativeAllocation, Execute) {
   EXPECT_EQ(steady_allocations([&] { return unit_.execute(model_, memory_.args()).ok(); }), 0u);
+}
+
+// Of a model whose dimensions each job settles.
+TEST(NativeAllocationOfOpenTensors, SubmitAndWait) {
+  setenv("MILLRACE_PLUGIN_DIR", MILLRACE_OPEN_PLUGIN_DIR, 1);
+  Device device = Device::open("open").value();
+  const TemporaryDirectory directory;
+  ASSERT_TRUE(write_tiny_model(directory.file("tiny.rai")).ok());
+  const Model model = device.load(directory.file("tiny.rai")).value();
+  Unit unit = device.create_unit({.depth = 2}).value();
+  std::array<float, 6> elements{}, result{};
+  TensorShape in{.rank = 2, .dims = {2, 3}}, out;
+  TensorArg input{std::span(elements)}, output{std::span(result)};
+  input.shape = &in;
+  output.shape = &out;
+  const JobArgs args{.inputs = {&input, 1}, .outputs = {&output, 1}};
+  EXPECT_EQ(steady_allocations([&] {
+              Result<Job> job = unit.submit(model, args);
+              return job.ok() && job->wait().ok();
+            }),
+            0u);
+  unsetenv("MILLRACE_PLUGIN_DIR");
 }
 
 }  // namespace
