@@ -11,6 +11,7 @@
 #include "memory/buffer.h"
 #include "model/archive.h"
 #include "runtime/memory_limit.h"
+#include "runtime/static_model.h"
 
 namespace millrace::runtime {
 
@@ -32,6 +33,14 @@ Result<std::shared_ptr<const graph::CompiledModel>> read_model(const std::string
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const model::Archive> archive,
                             model::Archive::open(path));
   return decode(archive);
+}
+
+// For a face whose API knows static shapes only.
+Result<std::shared_ptr<const graph::CompiledModel>> as_static(
+    std::shared_ptr<const graph::CompiledModel> model, const std::string& path) {
+  Result<std::shared_ptr<const graph::CompiledModel>> made = static_model(std::move(model));
+  if (!made.ok()) return named(made.status(), path);
+  return made;
 }
 
 Result<std::shared_ptr<const graph::CompiledModel>> copy_model(std::span<const std::byte> bytes) {
@@ -67,6 +76,7 @@ Result<std::shared_ptr<const device::Program>> load_program(std::span<const std:
                                                             device::Device& device) {
   const CancellationOff whole;
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, copy_model(archive));
+  MILLRACE_ASSIGN_OR_RETURN(model, as_static(std::move(model), ""));
   return load_on(device, std::move(model), "");
 }
 
@@ -74,6 +84,7 @@ Result<LoadedProgram> load_program(const std::string& path,
                                    const std::optional<std::string>& device_name) {
   const CancellationOff whole;
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, read_model(path));
+  MILLRACE_ASSIGN_OR_RETURN(model, as_static(std::move(model), path));
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
                             device::open_device_of_program(device_name));
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include "device/registry.h"
+#include "graph/archive_codec.h"
+#include "tests/graph/dynamic_model.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tiny_model.h"
 
@@ -44,6 +47,21 @@ TEST_F(Loader, SaysWhichDeviceIsMissing) {
   const Status status = load_program(path, "nosuch").status();
   EXPECT_EQ(status.code(), StatusCode::kNotFound);
   EXPECT_THAT(status.message(), HasSubstr("nosuch"));
+}
+
+// What the VART and NRT faces get.
+TEST_F(Loader, FacesWithStaticShapesGetNoModelWithOpenOnes) {
+  const graph::CompiledModel model = test::dynamic_model();
+  const std::string path = directory_.file("open.rai");
+  ASSERT_TRUE(model::write_archive(graph::encode(model), path, model::ArchiveForm::kFile).ok());
+  const Status from_path = load_program(path, "null").status();
+  EXPECT_EQ(from_path.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(from_path.message(), HasSubstr("open.rai"));
+  EXPECT_THAT(from_path.message(), HasSubstr("\"image\" has the shape [1,3,?,64]"));
+  EXPECT_THAT(from_path.message(), HasSubstr("--input-shape"));
+  const auto device = device::open_device("null").value();
+  const auto bytes = model::archive_bytes(graph::encode(model));
+  EXPECT_EQ(load_program(bytes, *device).status().code(), StatusCode::kUnsupported);
 }
 
 }  // namespace
