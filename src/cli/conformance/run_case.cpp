@@ -16,6 +16,7 @@
 #include "compiler/compiler.h"
 #include "graph/archive_codec.h"
 #include "millrace/millrace.hpp"
+#include "tensor/tensor_shape.h"
 
 namespace millrace::cli {
 namespace {
@@ -27,6 +28,7 @@ using ::onnx::TensorProto;
 struct Memory {
   std::vector<Buffer> buffers;
   std::vector<TensorArg> args;
+  std::vector<TensorShape> shapes;  // of inputs as their files say; of outputs as the job does
 };
 
 struct LoadedCase {
@@ -92,12 +94,28 @@ bool is_repeated(const ElementsInFile& file) {
   return file.shape == graph::Dims{1};
 }
 
-Status check_shape(const TensorInfo& tensor, const ElementsInFile& file, bool is_input) {
-  if (std::ranges::equal(tensor.cpu.shape, file.shape)) return {};
-  if (is_input && is_repeated(file)) return {};
+// Requirement: the shape is one of at most TensorShape::kMaxRank dimensions.
+TensorShape shape_of(const ElementsInFile& file) {
+  return tensor::shape_of({file.shape.begin(), file.shape.end()});
+}
+
+Status wrong_shape(const TensorInfo& tensor, const std::string& shape, const ElementsInFile& file) {
   return Status(StatusCode::kInvalidArgument,
-                fmt::format("the shape of '{}' is [{}], where [{}] belongs", tensor.name,
-                            fmt::join(tensor.cpu.shape, ","), fmt::join(file.shape, ",")));
+                fmt::format("the shape of '{}' is {}, where [{}] belongs", tensor.name, shape,
+                            fmt::join(file.shape, ",")));
+}
+
+// What an open tensor's dimensions are is checked as far as they are stated.
+bool can_have(const ViewInfo& view, const ElementsInFile& file) {
+  if (!view.is_open) return std::ranges::equal(view.shape, file.shape);
+  return file.shape.size() <= TensorShape::kMaxRank &&
+         (view.shape.empty() || tensor::fits(shape_of(file), view.shape));
+}
+
+Status check_shape(const TensorInfo& tensor, const ElementsInFile& file, bool is_input) {
+  if (can_have(tensor.cpu, file)) return {};
+  if (is_input && !tensor.cpu.is_open && is_repeated(file)) return {};
+  return wrong_shape(tensor, tensor::to_string(tensor.cpu.shape), file);
 }
 
 Status check_type(const TensorInfo& tensor, const ElementsInFile& file) {
@@ -124,32 +142,48 @@ Status check_declarations(std::span<const TensorInfo> tensors,
 
 // Every byte of it is 0xff, which is NaN, -1 or no boolean: few outputs that the job leaves as they
 // are look right by chance.
-Result<Memory> allocate(std::span<const TensorInfo> tensors) {
+// An open tensor has as many as its file.
+Result<Memory> allocate(std::span<const TensorInfo> tensors,
+                        const std::vector<DeclaredTensor>& declared,
+                        const std::vector<ElementsInFile>& files) {
   constexpr int kNothingComputed = 0xff;
   Memory memory;
+  memory.shapes.resize(tensors.size());
   for (const TensorInfo& tensor : tensors) {
-    MILLRACE_ASSIGN_OR_RETURN(Buffer buffer,
-                              Buffer::allocate(std::max<size_t>(tensor.cpu.bytes, 1)));
+    MILLRACE_ASSIGN_OR_RETURN(const ElementsInFile* file, file_of(tensor, declared, files));
+    const size_t bytes = tensor.cpu.is_open ? file->bytes.size() : tensor.cpu.bytes;
+    MILLRACE_ASSIGN_OR_RETURN(Buffer buffer, Buffer::allocate(std::max<size_t>(bytes, 1)));
     std::memset(buffer.data(), kNothingComputed, buffer.size());
-    memory.args.emplace_back(buffer);
+    TensorArg& arg = memory.args.emplace_back(buffer);
+    if (tensor.cpu.is_open) arg.shape = &memory.shapes[memory.buffers.size()];
     memory.buffers.push_back(std::move(buffer));
   }
   return memory;
 }
 
-Status fill(const Memory& memory, std::span<const TensorInfo> tensors,
+Status fill(Memory& memory, std::span<const TensorInfo> tensors,
             const std::vector<DeclaredTensor>& declared, const std::vector<ElementsInFile>& files) {
   for (size_t i = 0; i < tensors.size(); ++i) {
     MILLRACE_ASSIGN_OR_RETURN(const ElementsInFile* file, file_of(tensors[i], declared, files));
+    if (tensors[i].cpu.is_open) memory.shapes[i] = shape_of(*file);
     if (file->bytes.empty()) continue;
     std::byte* const data = memory.buffers[i].data();
-    for (size_t at = 0; at < tensors[i].cpu.bytes; at += file->bytes.size())
+    const size_t bytes = tensors[i].cpu.is_open ? file->bytes.size() : tensors[i].cpu.bytes;
+    for (size_t at = 0; at < bytes; at += file->bytes.size())
       std::ranges::copy(file->bytes, data + at);
   }
   return {};
 }
 
-void note_difference(const TensorInfo& tensor, const ElementComparison& comparison,
+// What the job stated.
+Status check_output_shape(const TensorInfo& tensor, const TensorShape& stated,
+                          const ElementsInFile& file) {
+  const std::vector<uint32_t> expected(file.shape.begin(), file.shape.end());
+  if (!tensor.cpu.is_open || tensor::fits(stated, expected)) return {};
+  return wrong_shape(tensor, tensor::to_string(stated), file);
+}
+
+void note_difference(const TensorInfo& tensor, size_t elements, const ElementComparison& comparison,
                      Outcome& outcome) {
   outcome.error.add(comparison.error);
   if (!comparison.first) return;
@@ -157,8 +191,8 @@ void note_difference(const TensorInfo& tensor, const ElementComparison& comparis
   if (!outcome.reason.empty()) outcome.reason += '\n';
   outcome.reason += fmt::format(
       "output '{}': {} of {} elements are wrong ({}); element {} is {}, where {} belongs",
-      tensor.name, comparison.wrong, tensor.cpu.elements, describe(comparison.error),
-      comparison.first->index, comparison.first->ours, comparison.first->expected);
+      tensor.name, comparison.wrong, elements, describe(comparison.error), comparison.first->index,
+      comparison.first->ours, comparison.first->expected);
 }
 
 Status compare_outputs(const LoadedCase& loaded, const Memory& outputs,
@@ -167,10 +201,12 @@ Status compare_outputs(const LoadedCase& loaded, const Memory& outputs,
   for (size_t i = 0; i < tensors.size(); ++i) {
     MILLRACE_ASSIGN_OR_RETURN(const ElementsInFile* file,
                               file_of(tensors[i], loaded.facts.outputs, expected));
+    MILLRACE_RETURN_IF_ERROR(check_output_shape(tensors[i], outputs.shapes[i], *file));
     const std::span<const std::byte> ours(outputs.buffers[i].data(), file->bytes.size());
     MILLRACE_ASSIGN_OR_RETURN(const ElementComparison comparison,
                               compare_elements(file->onnx_type, ours, file->bytes));
-    note_difference(tensors[i], comparison, outcome);
+    note_difference(tensors[i], file->bytes.size() / size_of(tensors[i].cpu.type), comparison,
+                    outcome);
   }
   return {};
 }
@@ -182,8 +218,9 @@ Status run_data_set(LoadedCase& loaded, const std::filesystem::path& data_set, O
   MILLRACE_RETURN_IF_ERROR(check_declarations(loaded.model.inputs(), facts.inputs, given, true));
   MILLRACE_RETURN_IF_ERROR(
       check_declarations(loaded.model.outputs(), facts.outputs, expected, false));
-  MILLRACE_ASSIGN_OR_RETURN(const Memory inputs, allocate(loaded.model.inputs()));
-  MILLRACE_ASSIGN_OR_RETURN(const Memory outputs, allocate(loaded.model.outputs()));
+  MILLRACE_ASSIGN_OR_RETURN(Memory inputs, allocate(loaded.model.inputs(), facts.inputs, given));
+  MILLRACE_ASSIGN_OR_RETURN(const Memory outputs,
+                            allocate(loaded.model.outputs(), facts.outputs, expected));
   MILLRACE_RETURN_IF_ERROR(fill(inputs, loaded.model.inputs(), facts.inputs, given));
   MILLRACE_ASSIGN_OR_RETURN(Unit unit, loaded.device.create_unit());
   MILLRACE_RETURN_IF_ERROR(
