@@ -26,7 +26,7 @@ BASE = {"base", SHARED_TYPES}
 QUEUE_FOLDERS = ["units", "lanes", "requests", "callbacks", "waiting"]
 NRT_FOLDERS = ["calls", "process", "recording", "requests", "trace", "objects", "terms"]
 QUEUE = {f"queue/{folder}" for folder in QUEUE_FOLDERS}
-CORE = BASE | {"tensor", "memory", "model", "graph", "fallback", "device"} | QUEUE
+CORE = BASE | {"tensor", "memory", "model", "graph", "fallback", "lowering", "device"} | QUEUE
 MAY_INCLUDE = {
     "base": {SHARED_TYPES},
     "tensor": BASE,
@@ -35,11 +35,12 @@ MAY_INCLUDE = {
     "model": BASE,
     "graph": BASE | {"tensor", "model"},
     "fallback": BASE | {"tensor", "graph"},
+    "lowering": BASE | {"tensor", "graph", "fallback"},
     **{
         f"queue/{folder}": BASE | {f"queue/{low}" for low in QUEUE_FOLDERS[i:]}
         for i, folder in enumerate(QUEUE_FOLDERS)
     },
-    "device": BASE | {"tensor", "memory", "model", "graph"} | QUEUE,
+    "device": BASE | {"tensor", "memory", "model", "graph", "lowering"} | QUEUE,
     "device/cpu": CORE,
     "runtime": CORE,
     "api": CORE | {"runtime", "public/millrace"},
@@ -54,7 +55,7 @@ MAY_INCLUDE = {
         for i, folder in enumerate(NRT_FOLDERS)
     },
     "vision/preprocess": BASE | {"tensor"},
-    "compiler": BASE | {"tensor", "model", "graph", "fallback"},
+    "compiler": BASE | {"tensor", "model", "graph", "fallback", "lowering"},
     "io": BASE | {"tensor", "model", "vision/preprocess"},
     "cli": CORE | {"runtime", "compiler", "io", "vision/preprocess", "public/millrace", "public/nrt"},
     "public/vart": set(),
@@ -66,7 +67,7 @@ MAY_INCLUDE = {
 }
 # Folders whose files include each other one way only; a header and the source of the same name count
 # as one file.
-ONE_WAY = ["compiler/onnx", "compiler/passes", "nrt", "runtime"]
+ONE_WAY = ["compiler", "lowering", "nrt", "runtime"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
 
 

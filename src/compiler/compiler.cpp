@@ -2,39 +2,47 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <new>
 
-#include "compiler/assemble.h"
-#include "compiler/onnx/import.h"
-#include "compiler/passes/pass_table.h"
-#include "graph/capability.h"
+#include "compiler/dynamic_model.h"
+#include "compiler/onnx/network_reader.h"
+#include "lowering/finish.h"
+#include "lowering/stage.h"
 
 namespace millrace::compiler {
 namespace {
 
-void report_stage(const CompileOptions& options, std::string_view stage,
-                  const graph::Graph& graph) {
-  if (options.on_stage) options.on_stage(stage, graph);
+lowering::LoweringOptions lowering_options(const CompileOptions& options) {
+  return {options.batch_size,    options.precision,  options.hw_layouts,
+          options.cpu_operators, /*is_stage=*/false, options.on_stage};
+}
+
+Result<graph::CompiledModel> compile_network(network::Network network,
+                                             const CompileOptions& options, std::string name) {
+  MILLRACE_RETURN_IF_ERROR(settle_inputs(options.input_shapes, network));
+  if (!std::ranges::all_of(network.inputs, is_static)) {
+    drop_unneeded(network);
+    MILLRACE_RETURN_IF_ERROR(lowering::check_operators(network));
+    return make_dynamic(std::move(network), {}, options, std::move(name));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(lowering::Stage stage, lowering::lower_whole(network, true));
+  if (!stage.rest.empty()) {
+    drop_unneeded(network);
+    return make_dynamic(std::move(network), stage, options, std::move(name));
+  }
+  network = {};  // the passes need not keep what they replace
+  return lowering::finish(std::move(stage.graph), lowering_options(options), std::move(name));
 }
 
 Result<graph::CompiledModel> compile_file(const std::string& path, const CompileOptions& options) {
-  MILLRACE_ASSIGN_OR_RETURN(graph::Graph graph, import_onnx_file(path, options.input_shapes));
-  report_stage(options, "import", graph);
-  for (const Pass& pass : pass_table()) {
-    const Status status = pass.run(graph, {options.precision, options.cpu_operators});
-    if (!status.ok()) return status.with_context(fmt::format("{}: {}", path, pass.name));
-    report_stage(options, pass.name, graph);
-  }
-  if (Status status = graph::validate(graph); !status.ok()) {
-    return internal_error(fmt::format("{}: after all passes: {}", path, status.message()));
-  }
-  // The importer has asked this of every node; it must hold for what the passes made of them, too.
-  if (Status status = graph::check_capabilities(graph); !status.ok()) {
-    return status.with_context(path);
-  }
-  return assemble(std::move(graph), options, std::filesystem::path(path).stem().string());
+  MILLRACE_ASSIGN_OR_RETURN(network::Network network, read_network_file(path));
+  Result<graph::CompiledModel> model =
+      compile_network(std::move(network), options, std::filesystem::path(path).stem().string());
+  if (!model.ok()) return model.status().with_context(path);
+  return model;
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ Status check_outputs(std::span<const graph::ValueType> outputs) {
 
 Result<std::vector<graph::ValueType>> infer_outputs(const graph::Fallback& op,
                                                     std::span<const TensorView> inputs,
-                                                    size_t outputs) {
+                                                    size_t outputs, std::vector<size_t>* asked) {
   const OperatorSpec* spec = find_operator(op.name);
   if (spec == nullptr) return unsupported(fmt::format("there is no operator {}", op.name));
   MILLRACE_RETURN_IF_ERROR(check_count("inputs", inputs.size(), spec->inputs));
@@ -82,7 +82,9 @@ Result<std::vector<graph::ValueType>> infer_outputs(const graph::Fallback& op,
   MILLRACE_RETURN_IF_ERROR(check_first_type(*spec, inputs));
   std::vector<graph::ValueType> types(outputs);
   Inference node(op, inputs, types);
-  MILLRACE_RETURN_IF_ERROR(spec->shape(node));
+  const Status status = spec->shape(node);
+  if (asked != nullptr) asked->insert(asked->end(), node.asked().begin(), node.asked().end());
+  MILLRACE_RETURN_IF_ERROR(status);
   MILLRACE_RETURN_IF_ERROR(check_outputs(types));
   return types;
 }

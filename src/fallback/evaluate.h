@@ -14,10 +14,12 @@ namespace millrace::fallback {
 // does not depend on elements: that there is such an operator, number and presence of operands,
 // attributes, types, dimensions within graph::check_shape()'s limits. kUnsupported: no such
 // operator, an attribute, type or variant that is not covered, or dimensions that follow from
-// elements which are not known; kInvalidArgument: the rest.
+// elements which are not known, and then the indices of those inputs are added to `asked`, if it is
+// not null; kInvalidArgument: the rest.
 Result<std::vector<graph::ValueType>> infer_outputs(const graph::Fallback& op,
                                                     std::span<const TensorView> inputs,
-                                                    size_t outputs);
+                                                    size_t outputs,
+                                                    std::vector<size_t>* asked = nullptr);
 
 // Computes the outputs. Requirement: they have the types and dimensions of infer_outputs(). Errors
 // are those of the elements, and kOutOfMemory. Thread-safe.

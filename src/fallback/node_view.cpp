@@ -41,6 +41,12 @@ const std::vector<std::string>* NodeView::texts(const char* name) const noexcept
   return find<std::vector<std::string>>(name);
 }
 
+Status Inference::require_elements(size_t index) const {
+  if (in(index).data != nullptr) return {};
+  asked_.push_back(index);
+  return unsupported(fmt::format("input {} is not a constant", index));
+}
+
 Result<Dims> Inference::known_integers(size_t index) const {
   const TensorView& operand = in(index);
   const bool is_long = operand.type == DataType::kInt64;
@@ -48,7 +54,7 @@ Result<Dims> Inference::known_integers(size_t index) const {
     return invalid_argument(
         fmt::format("input {} is {}, not INT64 or INT32", index, tensor::to_string(operand.type)));
   }
-  if (operand.data == nullptr) return unsupported(fmt::format("input {} is not a constant", index));
+  MILLRACE_RETURN_IF_ERROR(require_elements(index));
   if (is_long) return Dims(operand.as<int64_t>().begin(), operand.as<int64_t>().end());
   return Dims(operand.as<int32_t>().begin(), operand.as<int32_t>().end());
 }

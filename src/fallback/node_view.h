@@ -61,11 +61,17 @@ class Inference : public NodeView {
     if (index < outputs_.size()) outputs_[index] = {type, std::move(dims)};
   }
 
-  // The elements of an operand that must be known, INT64 or INT32; kUnsupported where they are
-  // computed while the program runs, kInvalidArgument where the type is another.
+  // kUnsupported where the elements of an operand are computed while the program runs. What lowers
+  // the node finds in asked() that it has to wait for them: no shape function should look at the
+  // data of an operand without this.
+  Status require_elements(size_t index) const;
+  const std::vector<size_t>& asked() const noexcept { return asked_; }
+  // The elements of an operand that must be known, INT64 or INT32; kInvalidArgument where the type
+  // is another.
   Result<Dims> known_integers(size_t index) const;
 
  private:
+  mutable std::vector<size_t> asked_;
   std::span<graph::ValueType> outputs_;
 };
 

@@ -18,7 +18,8 @@
 
 namespace millrace::lowering {
 
-// A value that is there before the stage runs: an input of the network, or what earlier stages made.
+// A value that is there before the stage runs: an input of the network, or what earlier stages
+// made.
 struct Known {
   std::string name;
   tensor::DataType type = tensor::DataType::kUnknown;
@@ -50,18 +51,28 @@ struct Stage {
 
 struct StageRequest {
   const network::Network& network;
-  std::span<const size_t> nodes;   // which of its nodes are to be lowered, ascending
+  std::span<const size_t> nodes;  // which of its nodes are to be lowered, ascending
   std::span<const Known> known;   // at least all that they read and do not make
   // Whether a stage may leave nodes to a later one. If not, what it cannot lower is an error.
   bool may_leave_rest = true;
 };
 
 // Lowers as many of the nodes as can be. A node is left to the rest when it, or the shapes of its
-// outputs, depend on elements that are not known, when it has a subgraph that must run (Loop, Scan),
-// and when it reads what such a node makes.
-// kUnsupported: one message that names every type, domain and opset that is not covered, with its
-// first nodes. kInvalidArgument: an inconsistent model; names node and reason.
+// outputs, depend on elements that are not known, when it has a subgraph that must run (Loop,
+// Scan), and when it reads what such a node makes. kUnsupported: one message that names every type,
+// domain and opset that is not covered, with its first nodes. kInvalidArgument: an inconsistent
+// model; names node and reason.
 Result<Stage> lower_stage(const StageRequest& request);
+
+// Lowers all nodes of a network whose inputs have static shapes, with no elements known. Where no
+// node is left to the rest, the graph has all inputs of the network, those that nothing reads, too,
+// and all outputs, in their order: one that is an input or a constant is made by an Identity.
+// Errors are those of lower_stage(), and kInvalidArgument for an open shape.
+Result<Stage> lower_whole(const network::Network& network, bool may_leave_rest);
+
+// Refuses a network whose nodes can never run, whatever its shapes are: kUnsupported, as
+// lower_stage(), for nodes whose operators are not covered, those in subgraphs included.
+Status check_operators(const network::Network& network);
 
 // Whether an operator must be run by itself, with operands at hand, since its subgraph runs or the
 // shapes of its outputs follow from all elements of an operand (NonZero, Unique). Nodes of such
@@ -69,7 +80,8 @@ Result<Stage> lower_stage(const StageRequest& request);
 bool runs_alone(const network::Node& node);
 
 // The node as a fallback operator, for one that runs alone and has no subgraph. kUnsupported where
-// there is none for the operator and opset, or an attribute is of a kind that fallbacks do not have.
+// there is none for the operator and opset, or an attribute is of a kind that fallbacks do not
+// have.
 Result<graph::Fallback> as_fallback(const network::Network& network, const network::Node& node);
 
 }  // namespace millrace::lowering

@@ -9,8 +9,10 @@
 #include <variant>
 #include <vector>
 
-#include "compiler/onnx/import.h"
+#include "compiler/input_shapes.h"
+#include "compiler/onnx/network_reader.h"
 #include "graph/graph.h"
+#include "lowering/stage.h"
 
 namespace millrace::compiler::test {
 
@@ -58,6 +60,19 @@ inline TensorProto int_tensor(const std::string& name, const Dims& dims, const D
     }
   }
   return result;
+}
+
+// The graph of a network whose shapes become static with the given ones.
+inline Result<graph::Graph> lower(Result<network::Network> network,
+                                  const InputShapes& input_shapes) {
+  MILLRACE_RETURN_IF_ERROR(network.status());
+  MILLRACE_RETURN_IF_ERROR(settle_inputs(input_shapes, *network));
+  MILLRACE_ASSIGN_OR_RETURN(lowering::Stage stage, lowering::lower_whole(*network, false));
+  return std::move(stage.graph);
+}
+
+inline Result<graph::Graph> import_content(const std::string& content) {
+  return lower(read_network(content, {}), {});
 }
 
 class Model {
@@ -128,7 +143,7 @@ class Model {
 
   std::string bytes() const { return proto.SerializeAsString(); }
   Result<graph::Graph> import(const InputShapes& input_shapes = {}) const {
-    return import_onnx(bytes(), {}, input_shapes);
+    return lower(read_network(bytes(), {}), input_shapes);
   }
 
   ::onnx::ModelProto proto;

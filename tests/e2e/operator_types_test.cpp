@@ -3,8 +3,8 @@
 // compiles loads, and nothing crashes.
 //
 // The reference is the same operator on constants of type FLOAT (indices: INT64), which the
-// compiler computes by itself where it can (compiler/evaluate.h) and the device computes in FP32
-// where it cannot. For integers its numbers are cut towards zero, and wrap around.
+// compiler computes by itself where it can (lowering/evaluate/evaluate.h) and the device computes
+// in FP32 where it cannot. For integers its numbers are cut towards zero, and wrap around.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 #include <cstring>
 #include <fstream>
 
-#include "compiler/onnx/operator_table.h"
 #include "graph/shape.h"
+#include "lowering/operators/operator_table.h"
 #include "tensor/half.h"
 #include "tests/e2e/operator_models.h"
 #include "tests/e2e/pipeline.h"
@@ -176,7 +176,7 @@ class OperatorTypes : public ::testing::TestWithParam<size_t> {
 TEST_P(OperatorTypes, GiveTheRightResultOrACleanRefusal) {
   for (const int newest : {17, 21}) {
     const int opset = std::min(newest, test_case().last_opset);
-    if (compiler::find_operator("", test_case().op_type, opset) == nullptr) continue;
+    if (lowering::find_operator("", test_case().op_type, opset) == nullptr) continue;
     const auto standard = standard_types(test_case().op_type, opset, test_case().parameter);
     EXPECT_FALSE(standard.empty());
     for (int type = TensorProto::FLOAT; type <= TensorProto::BFLOAT16; ++type)
@@ -203,7 +203,7 @@ INSTANTIATE_TEST_SUITE_P(All, OperatorTypes, ::testing::Range(size_t{0}, operato
                          name_of_case);
 
 TEST(OperatorCases, CoverEveryOperatorThatIsImported) {
-  for (const compiler::OperatorEntry& entry : compiler::operator_table()) {
+  for (const lowering::OperatorEntry& entry : lowering::operator_table()) {
     const bool covered = std::ranges::any_of(
         operator_cases(), [&](const OperatorCase& test) { return entry.type == test.op_type; });
     EXPECT_TRUE(covered) << entry.type << " has no model in operator_models.cpp";

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <numeric>
 
-#include "compiler/assemble.h"
 #include "device/faulty/faulty_device.h"
 #include "graph/archive_codec.h"
-#include "tests/compiler/passes/graph_maker.h"
+#include "lowering/assemble.h"
+#include "tests/lowering/passes/graph_maker.h"
 #include "tests/vart/runner_fixture.h"
 
 namespace millrace::vartml {

@@ -3,9 +3,9 @@
 
 #include <cstring>
 
-#include "compiler/assemble.h"
 #include "graph/archive_codec.h"
-#include "tests/compiler/passes/graph_maker.h"
+#include "lowering/assemble.h"
+#include "tests/lowering/passes/graph_maker.h"
 #include "tests/vart/copy_counter.h"
 #include "tests/vart/runner_fixture.h"
 

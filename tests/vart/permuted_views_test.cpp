@@ -4,9 +4,9 @@
 
 #include <numeric>
 
-#include "compiler/assemble.h"
 #include "graph/archive_codec.h"
-#include "tests/compiler/passes/graph_maker.h"
+#include "lowering/assemble.h"
+#include "tests/lowering/passes/graph_maker.h"
 #include "tests/vart/runner_fixture.h"
 
 namespace millrace::vartml {

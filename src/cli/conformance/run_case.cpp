@@ -15,6 +15,7 @@
 #include "cli/conformance/tensor_file.h"
 #include "compiler/compiler.h"
 #include "graph/archive_codec.h"
+#include "lowering/operators/element_types.h"
 #include "millrace/millrace.hpp"
 #include "tensor/tensor_shape.h"
 
@@ -119,7 +120,7 @@ Status check_shape(const TensorInfo& tensor, const ElementsInFile& file, bool is
 }
 
 Status check_type(const TensorInfo& tensor, const ElementsInFile& file) {
-  MILLRACE_ASSIGN_OR_RETURN(const DataType type, compiler::boundary_type(file.onnx_type));
+  MILLRACE_ASSIGN_OR_RETURN(const DataType type, lowering::boundary_type(file.onnx_type));
   if (tensor.cpu.type == type) return {};
   return Status(StatusCode::kInvalidArgument,
                 fmt::format("the type of '{}' is {}, where {} belongs", tensor.name,

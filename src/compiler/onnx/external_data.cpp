@@ -5,7 +5,7 @@
 #include <charconv>
 #include <fstream>
 
-#include "compiler/constant_data.h"
+#include "lowering/evaluate/constant_data.h"
 
 namespace millrace::compiler {
 namespace {
@@ -82,8 +82,9 @@ Result<ExternalData> read_external_data(const ::onnx::TensorProto& tensor,
     return corrupt_data(fmt::format("external data '{}' ends before byte {} of the tensor",
                                     path.string(), offset + bytes));
   }
-  MILLRACE_ASSIGN_OR_RETURN(const MutableConstant storage,
-                            make_constant(tensor::DataType::kUint8, {static_cast<int64_t>(bytes)}));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const lowering::MutableConstant storage,
+      lowering::make_constant(tensor::DataType::kUint8, {static_cast<int64_t>(bytes)}));
   std::ifstream file(path, std::ios::binary);
   file.seekg(range.offset);
   file.read(reinterpret_cast<char*>(storage.data), static_cast<std::streamsize>(bytes));

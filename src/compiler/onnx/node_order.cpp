@@ -6,69 +6,88 @@
 #include <queue>
 #include <unordered_map>
 
-#include "compiler/onnx/node_import.h"
+#include "lowering/node_facts.h"
 
 namespace millrace::compiler {
 namespace {
 
-using Makers = std::unordered_map<std::string, int>;  // value name -> node index
+using lowering::describe;
+using Makers = std::unordered_map<std::string, size_t>;  // value name -> node index
 
-Result<Makers> find_makers(const ::onnx::GraphProto& graph,
+Result<Makers> find_makers(const network::Network& network,
                            const std::unordered_set<std::string>& given) {
   Makers makers;
-  for (int index = 0; index < graph.node_size(); ++index) {
-    for (const std::string& output : graph.node(index).output()) {
+  for (size_t index = 0; index < network.nodes.size(); ++index) {
+    for (const std::string& output : network.nodes[index].outputs) {
       if (output.empty()) continue;
       if (given.contains(output) || !makers.emplace(output, index).second) {
         return invalid_argument(fmt::format("{}: its output '{}' exists already",
-                                            NodeImport::describe(graph.node(index)), output));
+                                            describe(network.nodes[index]), output));
       }
     }
   }
   return makers;
 }
 
+// Which nodes wait for which.
+struct Dependencies {
+  std::vector<std::vector<size_t>> readers;  // by node: those that read what it makes
+  std::vector<size_t> waiting_for;           // by node: the number of values it waits for
+};
+
+Dependencies find_dependencies(const network::Network& network, const Makers& makers,
+                               const std::unordered_set<std::string>& given, NodeOrder* result) {
+  const size_t count = network.nodes.size();
+  Dependencies found{std::vector<std::vector<size_t>>(count), std::vector<size_t>(count, 0)};
+  std::unordered_set<std::string> missing;
+  const auto note_missing = [&](const std::string& name, size_t reader) {
+    if (missing.insert(name).second) result->missing.emplace_back(name, reader);
+  };
+  for (size_t index = 0; index < count; ++index) {
+    for (const std::string& name : lowering::names_read_by(network.nodes[index])) {
+      if (given.contains(name)) continue;
+      const auto maker = makers.find(name);
+      if (maker == makers.end()) {
+        note_missing(name, index);
+        continue;
+      }
+      found.readers[maker->second].push_back(index);
+      ++found.waiting_for[index];
+    }
+  }
+  for (const network::Output& output : network.outputs) {
+    if (!given.contains(output.name) && !makers.contains(output.name))
+      note_missing(output.name, count);
+  }
+  return found;
+}
+
 }  // namespace
 
-Result<std::vector<int>> node_order(const ::onnx::GraphProto& graph,
-                                    const std::unordered_set<std::string>& given) {
-  MILLRACE_ASSIGN_OR_RETURN(const Makers makers, find_makers(graph, given));
-  const auto count = static_cast<size_t>(graph.node_size());
-  std::vector<std::vector<int>> readers(count);
-  std::vector<int> waiting_for(count, 0);
-  for (int index = 0; index < graph.node_size(); ++index) {
-    for (const std::string& input : graph.node(index).input()) {
-      if (input.empty() || given.contains(input)) continue;
-      const auto maker = makers.find(input);
-      if (maker == makers.end()) {
-        return invalid_argument(
-            fmt::format("{}: its input '{}' is made by no node and is no input or initializer",
-                        NodeImport::describe(graph.node(index)), input));
-      }
-      readers[static_cast<size_t>(maker->second)].push_back(index);
-      ++waiting_for[static_cast<size_t>(index)];
-    }
+Result<NodeOrder> node_order(const network::Network& network,
+                             const std::unordered_set<std::string>& given) {
+  MILLRACE_ASSIGN_OR_RETURN(const Makers makers, find_makers(network, given));
+  NodeOrder result;
+  Dependencies found = find_dependencies(network, makers, given, &result);
+  const size_t count = network.nodes.size();
+  std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
+  for (size_t index = 0; index < count; ++index) {
+    if (found.waiting_for[index] == 0) ready.push(index);
   }
-
-  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
-  for (int index = 0; index < graph.node_size(); ++index) {
-    if (waiting_for[static_cast<size_t>(index)] == 0) ready.push(index);
-  }
-  std::vector<int> order;
   while (!ready.empty()) {
-    order.push_back(ready.top());
+    result.order.push_back(ready.top());
     ready.pop();
-    for (const int reader : readers[static_cast<size_t>(order.back())]) {
-      if (--waiting_for[static_cast<size_t>(reader)] == 0) ready.push(reader);
+    for (const size_t reader : found.readers[result.order.back()]) {
+      if (--found.waiting_for[reader] == 0) ready.push(reader);
     }
   }
-  for (int index = 0; order.size() < count && index < graph.node_size(); ++index) {
-    if (waiting_for[static_cast<size_t>(index)] > 0) {
+  for (size_t index = 0; result.order.size() < count && index < count; ++index) {
+    if (found.waiting_for[index] > 0) {
       return invalid_argument(
-          fmt::format("{}: it depends on its own output", NodeImport::describe(graph.node(index))));
+          fmt::format("{}: it depends on its own output", describe(network.nodes[index])));
     }
   }
-  return order;
+  return result;
 }
 
 }  // namespace millrace::compiler

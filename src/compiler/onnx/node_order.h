@@ -1,20 +1,26 @@
-// The order in which the nodes of a model can be imported.
+// The order in which the nodes of a network can be lowered.
 #pragma once
-
-#include <onnx/onnx_pb.h>
 
 #include <string>
 #include <unordered_set>
 #include <vector>
 
 #include "base/status.h"
+#include "graph/network/network.h"
 
 namespace millrace::compiler {
 
-// Indices of all nodes, each after those that make its inputs, otherwise in the model's order.
-// `given` holds the names of inputs and initializers. kInvalidArgument names the node where a value
-// is made twice, no node makes an input, or nodes depend on each other in a cycle.
-Result<std::vector<int>> node_order(const ::onnx::GraphProto& graph,
-                                    const std::unordered_set<std::string>& given);
+struct NodeOrder {
+  std::vector<size_t> order;  // indices of all nodes
+  // What nodes or outputs of the network read that is neither given nor made by a node, by name,
+  // with the index of the first node that does; the number of nodes for an output.
+  std::vector<std::pair<std::string, size_t>> missing;
+};
+
+// Each node after those that make what it and its subgraphs read, otherwise in the order of
+// `network`. `given` holds the names of inputs and initializers. kInvalidArgument names the node
+// where a value is made twice, or nodes depend on each other in a cycle.
+Result<NodeOrder> node_order(const network::Network& network,
+                             const std::unordered_set<std::string>& given);
 
 }  // namespace millrace::compiler

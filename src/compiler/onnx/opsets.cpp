@@ -4,38 +4,43 @@
 
 #include <algorithm>
 
-#include "compiler/onnx/operator_table.h"
+#include "lowering/operators/operator_table.h"
 
 namespace millrace::compiler {
 namespace {
 
-constexpr int64_t kFirstWithOpsets = 3;  // version of the file format
+using lowering::kMaxOpset;
+using lowering::kMinOpset;
 
-bool is_default(const std::string& domain) {
-  return domain.empty() || domain == "ai.onnx";
-}
+constexpr int64_t kFirstWithOpsets = 3;  // version of the file format
 
 // True of a model without nodes, too.
 bool uses_default_domain(const ::onnx::GraphProto& graph) {
   return graph.node().empty() ||
-         std::ranges::any_of(
-             graph.node(), [](const ::onnx::NodeProto& node) { return is_default(node.domain()); });
+         std::ranges::any_of(graph.node(), [](const ::onnx::NodeProto& node) {
+           return canonical_domain(node.domain()).empty();
+         });
 }
 
 }  // namespace
 
-Result<Opsets> Opsets::read(const ::onnx::ModelProto& model) {
-  Opsets opsets;
+std::string canonical_domain(const std::string& domain) {
+  return domain == "ai.onnx" ? "" : domain;
+}
+
+Result<std::map<std::string, int>> read_opsets(const ::onnx::ModelProto& model) {
+  std::map<std::string, int> opsets;
   for (const auto& entry : model.opset_import()) {
-    const std::string domain = is_default(entry.domain()) ? "" : entry.domain();
-    opsets.by_domain_[domain] = static_cast<int>(std::clamp<int64_t>(entry.version(), 0, 1 << 30));
+    opsets[canonical_domain(entry.domain())] =
+        static_cast<int>(std::clamp<int64_t>(entry.version(), 0, 1 << 30));
   }
-  const int opset = opsets.of("");
+  const auto stated = opsets.find("");
+  const int opset = stated != opsets.end() ? stated->second : 0;
   if (opset >= kMinOpset && opset <= kMaxOpset) return opsets;
   // Files of the first two versions of the format do not state opsets.
   if (model.opset_import().empty() && model.has_ir_version() &&
       model.ir_version() < kFirstWithOpsets) {
-    opsets.by_domain_[""] = kMinOpset;
+    opsets[""] = kMinOpset;
     return opsets;
   }
   if (opset == 0) {
@@ -45,11 +50,6 @@ Result<Opsets> Opsets::read(const ::onnx::ModelProto& model) {
   return unsupported(
       fmt::format("the model uses opset {} of domain ai.onnx; {} to {} are supported", opset,
                   kMinOpset, kMaxOpset));
-}
-
-int Opsets::of(const std::string& domain) const {
-  const auto entry = by_domain_.find(is_default(domain) ? "" : domain);
-  return entry != by_domain_.end() ? entry->second : 0;
 }
 
 }  // namespace millrace::compiler

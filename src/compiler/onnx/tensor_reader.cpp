@@ -6,44 +6,24 @@
 #include <bit>
 #include <cstring>
 
-#include "compiler/constant_data.h"
 #include "compiler/onnx/external_data.h"
 #include "graph/shape.h"
+#include "lowering/evaluate/constant_data.h"
+#include "lowering/operators/element_types.h"
 #include "tensor/half.h"
 
 namespace millrace::compiler {
 namespace {
 
+using lowering::checked_product;
+using lowering::element_type;
+using lowering::ElementType;
+using lowering::make_constant;
+using lowering::MutableConstant;
 using ::onnx::TensorProto;
 using tensor::DataType;
 
 static_assert(std::endian::native == std::endian::little, "model files are little-endian");
-
-// Bytes per element of a type as the file stores it, and what the graph stores.
-struct StoredElement {
-  size_t file_bytes;
-  int onnx_type;
-  DataType type;
-};
-constexpr StoredElement kStoredElements[] = {
-    {4, TensorProto::FLOAT, DataType::kFloat32},    {1, TensorProto::UINT8, DataType::kUint8},
-    {1, TensorProto::INT8, DataType::kInt8},        {2, TensorProto::UINT16, DataType::kUint16},
-    {2, TensorProto::INT16, DataType::kInt16},      {4, TensorProto::INT32, DataType::kInt32},
-    {8, TensorProto::INT64, DataType::kInt64},      {1, TensorProto::BOOL, DataType::kBoolean},
-    {2, TensorProto::FLOAT16, DataType::kFloat32},  {8, TensorProto::DOUBLE, DataType::kFloat32},
-    {4, TensorProto::UINT32, DataType::kUint32},    {8, TensorProto::UINT64, DataType::kUint64},
-    {2, TensorProto::BFLOAT16, DataType::kFloat32},
-};
-
-Result<StoredElement> stored_element(int onnx_type) {
-  for (const StoredElement& entry : kStoredElements) {
-    if (entry.onnx_type == onnx_type) return entry;
-  }
-  const std::string name = TensorProto::DataType_IsValid(onnx_type)
-                               ? TensorProto::DataType_Name(onnx_type)
-                               : fmt::format("#{}", onnx_type);
-  return unsupported(fmt::format("tensors of type {} are not supported", name));
-}
 
 // The tensor's content as the file's elements, dense; `keeper` owns the bytes.
 struct RawData {
@@ -136,18 +116,18 @@ void make_booleans(std::span<uint8_t> bytes) {
   for (uint8_t& byte : bytes) byte = byte != 0;
 }
 
-Result<graph::Value> make_value(int onnx_type, const StoredElement& element, graph::Dims shape,
+Result<graph::Value> make_value(int onnx_type, const ElementType& element, graph::Dims shape,
                                 const RawData& data) {
-  const bool as_stored = element.file_bytes == tensor::size_of(element.type);
-  if (as_stored && element.type != DataType::kBoolean &&
+  const bool as_stored = element.file_bytes == tensor::size_of(element.stored);
+  if (as_stored && element.stored != DataType::kBoolean &&
       is_aligned(data.bytes, element.file_bytes)) {
     return graph::Value{
-        {}, element.type, std::move(shape), graph::Constant{data.bytes, data.keeper}};
+        {}, element.stored, std::move(shape), graph::Constant{data.bytes, data.keeper}};
   }
-  MILLRACE_ASSIGN_OR_RETURN(MutableConstant copy, make_constant(element.type, std::move(shape)));
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant copy, make_constant(element.stored, std::move(shape)));
   if (as_stored) {
     std::ranges::copy(data.bytes, copy.data);
-    if (element.type == DataType::kBoolean) make_booleans(copy.as<uint8_t>());
+    if (element.stored == DataType::kBoolean) make_booleans(copy.as<uint8_t>());
   } else {
     widen_to_float(onnx_type, data.bytes, copy.as<float>());
   }
@@ -156,30 +136,12 @@ Result<graph::Value> make_value(int onnx_type, const StoredElement& element, gra
 
 Result<graph::Value> read(TensorProto& tensor, const std::filesystem::path& directory) {
   MILLRACE_ASSIGN_OR_RETURN(ElementsInFile elements, read_elements(std::move(tensor), directory));
-  MILLRACE_ASSIGN_OR_RETURN(const StoredElement element, stored_element(elements.onnx_type));
+  MILLRACE_ASSIGN_OR_RETURN(const ElementType element, element_type(elements.onnx_type));
   return make_value(elements.onnx_type, element, std::move(elements.shape),
                     {elements.bytes, std::move(elements.keeper)});
 }
 
 }  // namespace
-
-Result<DataType> stored_type(int onnx_type) {
-  MILLRACE_ASSIGN_OR_RETURN(const StoredElement element, stored_element(onnx_type));
-  return element.type;
-}
-
-Result<DataType> boundary_type(int onnx_type) {
-  switch (onnx_type) {
-    case TensorProto::FLOAT16:
-      return DataType::kFp16;
-    case TensorProto::BFLOAT16:
-      return DataType::kBf16;
-    case TensorProto::DOUBLE:
-      return unsupported("inputs and outputs of type DOUBLE are not supported");
-    default:
-      return stored_type(onnx_type);
-  }
-}
 
 Result<graph::Value> read_tensor(TensorProto&& tensor, const std::filesystem::path& directory) {
   const std::string name = tensor.name();
@@ -190,7 +152,7 @@ Result<graph::Value> read_tensor(TensorProto&& tensor, const std::filesystem::pa
 }
 
 Result<ElementsInFile> read_elements(TensorProto&& tensor, const std::filesystem::path& directory) {
-  MILLRACE_ASSIGN_OR_RETURN(const StoredElement element, stored_element(tensor.data_type()));
+  MILLRACE_ASSIGN_OR_RETURN(const ElementType element, element_type(tensor.data_type()));
   if (tensor.has_segment()) return unsupported("tensors in segments are not supported");
   graph::Dims shape(tensor.dims().begin(), tensor.dims().end());
   const auto elements = checked_product(shape);

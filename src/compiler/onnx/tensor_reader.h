@@ -13,14 +13,6 @@
 
 namespace millrace::compiler {
 
-// The element type in which a graph holds what the model types as `onnx_type`: 16-bit floats are
-// kept as FLOAT32, and so are constants of type double. kUnsupported for types that a graph does
-// not have (strings, complex numbers and the like).
-Result<tensor::DataType> stored_type(int onnx_type);
-
-// The element type that callers see at a graph input or output; no widening, no doubles.
-Result<tensor::DataType> boundary_type(int onnx_type);
-
 // A constant out of a TensorProto, all storage forms: raw bytes, typed fields, external files
 // (searched in `directory`, which they may not leave). Takes over the tensor's raw bytes instead of
 // copying them. Errors name the tensor.

@@ -265,7 +265,7 @@ Status shape_of_one_hot(Inference& node) {
   if (!kNumbers.contains(node.in(1).type) || !node.has(2))
     return invalid_argument("depth is no number");
   const TensorView& depth = node.in(1);
-  if (depth.data == nullptr) return unsupported("depth is not a constant");
+  MILLRACE_RETURN_IF_ERROR(node.require_elements(1));
   if (depth.elements() != 1) return invalid_argument("depth is not one number");
   int64_t size = 0;
   MILLRACE_RETURN_IF_ERROR(visit_element(depth.type, [&](auto zero) -> Status {

@@ -52,12 +52,41 @@ TEST(GraphInputs, ThoseThatInitializersFillAreNone) {
   EXPECT_EQ(graph.values[graph.inputs[0]].name, "x");
 }
 
-TEST(GraphInputs, OpenDimensionsNameInputShapeAndOption) {
-  const Status status = input_failure(Model().symbolic_input("x", {"batch", "3", "height", "160"}));
-  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(status.message(),
-            "input 'x': its shape [batch,3,height,160] has open dimensions; fix them, for example "
-            "with --input-shape x=1,3,8,160");
+Model through_relu(Model model) {
+  model.output("y").node("Relu", {"x"}, {"y"});
+  return model;
+}
+
+// The dimensions of the inputs, as a network has them; -1 where they are open.
+Shapes settled_shapes(const Model& model, const InputShapes& given = {}) {
+  auto network = read_network(model.bytes(), {});
+  if (!network.ok() || !settle_inputs(given, *network).ok()) return {};
+  Shapes shapes;
+  for (const network::Input& input : network->inputs) {
+    shapes.emplace_back();
+    for (const network::Dimension& dim : input.shape) shapes.back().push_back(dim.size);
+  }
+  return shapes;
+}
+
+TEST(GraphInputs, WhatNothingSettlesStaysOpen) {
+  const Model model = through_relu(
+      Model().symbolic_input("x", {"batch", "3", "height", "160"}).input("z", {-1, -1}));
+  EXPECT_EQ(settled_shapes(model), (Shapes{{1, 3, -1, 160}, {1, -1}}));
+  EXPECT_EQ(settled_shapes(model, {{"x", {-1, 3, 8, 160}}}), (Shapes{{-1, 3, 8, 160}, {1, -1}}));
+}
+
+TEST(GraphInputs, ASymbolThatStaysOpenDoesSoInAllInputs) {
+  const Model model =
+      through_relu(Model().symbolic_input("x", {"batch", "2"}).symbolic_input("z", {"batch", "n"}));
+  EXPECT_EQ(settled_shapes(model), (Shapes{{1, 2}, {1, -1}}));
+  EXPECT_EQ(settled_shapes(model, {{"x", {-1, 2}}}), (Shapes{{-1, 2}, {-1, -1}}));
+}
+
+TEST(GraphInputs, TheSymbolOfFramesHasTheirNumberElsewhereToo) {
+  const Model model = through_relu(
+      Model().symbolic_input("x", {"batch", "2"}).symbolic_input("z", {"2", "batch", "3"}));
+  EXPECT_EQ(settled_shapes(model), (Shapes{{1, 2}, {2, 1, 3}}));
 }
 
 // Zero may be meant as it stands, or for a size that is not known.
@@ -72,13 +101,18 @@ TEST(GraphInputs, EmptyInputsAreUnsupported) {
               ::testing::EndsWith("with --input-shape x=1,5"));
 }
 
-TEST(GraphInputs, UnknownRankNeedsAShape) {
+TEST(GraphInputs, AnUnknownRankIsOpenUnlessAShapeIsGiven) {
   Model model;
   model.proto.mutable_graph()->add_input()->set_name("x");
   auto* type = model.proto.mutable_graph()->mutable_input(0)->mutable_type();
   type->mutable_tensor_type()->set_elem_type(TensorProto::FLOAT);
-  EXPECT_NE(input_failure(model).message().find("--input-shape x=1,8"), std::string::npos);
-  EXPECT_EQ(input_shapes(model, {{"x", {1, 5}}}), (Shapes{{1, 5}}));
+  model = through_relu(std::move(model));
+  auto network = read_network(model.bytes(), {});
+  ASSERT_TRUE(network.ok());
+  ASSERT_TRUE(settle_inputs({}, *network).ok());
+  EXPECT_FALSE(is_static(network->inputs[0]));
+  ASSERT_TRUE(settle_inputs({{"x", {1, 5}}}, *network).ok());
+  EXPECT_TRUE(is_static(network->inputs[0]));
 }
 
 TEST(GraphInputs, GivenShapesThatDoNotFit) {

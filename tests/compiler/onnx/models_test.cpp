@@ -4,14 +4,13 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "compiler/onnx/import.h"
+#include "compiler/onnx/network_reader.h"
 #include "graph/graph.h"
+#include "tests/compiler/onnx_builder.h"
 #include "tests/support/test_models.h"
 
 namespace millrace::compiler::test {
 namespace {
-
-using graph::Dims;
 
 struct ModelCase {
   const char* id;  // in the manifest
@@ -51,7 +50,7 @@ TEST_P(ImportModels, ValidGraphWithTheBoundariesOfTheManifest) {
     if (entry["id"] != GetParam().id) continue;
     const auto model = millrace::test::test_model(entry["model"].get<std::string>());
     ASSERT_TRUE(model);
-    const auto graph = import_onnx_file(*model, GetParam().input_shapes);
+    const auto graph = lower(read_network_file(*model), GetParam().input_shapes);
     ASSERT_TRUE(graph.ok()) << graph.status().to_string();
     EXPECT_TRUE(graph::validate(*graph).ok()) << graph::validate(*graph).to_string();
     expect_boundary(*graph, graph->inputs, entry["inputs"]);

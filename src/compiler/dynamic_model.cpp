@@ -1,0 +1,138 @@
+#include "compiler/dynamic_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "graph/utf8.h"
+#include "lowering/node_facts.h"
+
+namespace millrace::compiler {
+namespace {
+
+using graph::Boundary;
+using network::Dimension;
+using network::Network;
+using tensor::DataType;
+
+Boundary input_boundary(const network::Input& input) {
+  Boundary boundary;
+  boundary.open = !input.has_shape;
+  std::vector<uint32_t> shape;
+  for (const Dimension& dim : input.shape) {
+    const bool open = dim.size == Dimension::kOpen;
+    boundary.open = boundary.open || open;
+    shape.push_back(open ? kOpenDimension : static_cast<uint32_t>(dim.size));
+  }
+  boundary.cpu = tensor::make_cpu_desc(input.name, input.type, std::move(shape));
+  return boundary;
+}
+
+Boundary output_boundary(const graph::Value& value) {
+  Boundary boundary;
+  std::vector<uint32_t> shape;
+  for (const int64_t dim : value.shape) shape.push_back(static_cast<uint32_t>(dim));
+  boundary.cpu = tensor::make_cpu_desc(value.name, value.type, std::move(shape));
+  return boundary;
+}
+
+// What a file says of the dimensions of an output need not be true of the job.
+Result<Boundary> output_boundary(const network::Output& output) {
+  if (output.type == DataType::kUnknown) {
+    return invalid_argument(fmt::format(
+        "output '{}': the model does not state its type, and its shape is open", output.name));
+  }
+  Boundary boundary;
+  boundary.open = true;
+  boundary.cpu = tensor::make_cpu_desc(output.name, output.type,
+                                       std::vector<uint32_t>(output.shape.size(), kOpenDimension));
+  return boundary;
+}
+
+// The outputs of the network that the stage makes, with their types and shapes.
+std::map<std::string, graph::Value> made_by(const lowering::Stage& stage) {
+  std::map<std::string, graph::Value> made;
+  for (size_t i = 0; i < stage.outputs.size(); ++i)
+    made.emplace(stage.outputs[i], stage.graph.values[stage.graph.outputs[i]]);
+  for (const graph::Value& value : stage.constants) made.emplace(value.name, value);
+  return made;
+}
+
+// What a loader asks of names.
+bool has_archive_names(const Network& network) {
+  const auto fits = [](const std::vector<std::string>& names) {
+    return std::ranges::all_of(names, [](const std::string& name) { return graph::is_utf8(name); });
+  };
+  const auto node_fits = [&](const network::Node& node) {
+    return graph::is_utf8(node.name) && graph::is_utf8(node.domain) && graph::is_utf8(node.type) &&
+           fits(node.inputs) && fits(node.outputs) &&
+           std::ranges::all_of(node.attributes, [](const network::Attribute& attribute) {
+             const Network* inner = lowering::subgraph_of(attribute);
+             return graph::is_utf8(attribute.name) &&
+                    (inner == nullptr || has_archive_names(*inner));
+           });
+  };
+  return std::ranges::all_of(network.nodes, node_fits);
+}
+
+Status check(const Network& network, const CompileOptions& options, const std::string& name) {
+  if (options.batch_size == 0) return invalid_argument("the batch size is 0");
+  if (!options.hw_layouts.empty()) {
+    return invalid_argument(
+        "a HW layout is given, but shapes of this model are open: its inputs and outputs have no "
+        "HW view");
+  }
+  if (!graph::is_utf8(name) || !has_archive_names(network))
+    return invalid_argument("a name in the model is not valid UTF-8");
+  for (const auto* side : {&network.inputs, &network.outputs})
+    for (const network::Input& tensor : *side)
+      if (tensor.name.empty()) return invalid_argument("an input or output has no name");
+  return {};
+}
+
+}  // namespace
+
+void drop_unneeded(Network& network) {
+  std::unordered_set<std::string> needed;
+  for (const network::Output& output : network.outputs) needed.insert(output.name);
+  std::vector<network::Node> kept;
+  for (auto node = network.nodes.rbegin(); node != network.nodes.rend(); ++node) {
+    const auto is_needed = [&](const std::string& name) { return needed.contains(name); };
+    if (std::ranges::none_of(node->outputs, is_needed)) continue;
+    const auto names = lowering::names_read_by(*node);
+    needed.insert(names.begin(), names.end());
+    kept.push_back(std::move(*node));
+  }
+  std::ranges::reverse(kept);
+  network.nodes = std::move(kept);
+  std::erase_if(network.initializers,
+                [&](const graph::Value& value) { return !needed.contains(value.name); });
+}
+
+Result<graph::CompiledModel> make_dynamic(Network network, const lowering::Stage& first_stage,
+                                          const CompileOptions& options, std::string name) {
+  MILLRACE_RETURN_IF_ERROR(check(network, options, name));
+  graph::CompiledModel model;
+  model.name = std::move(name);
+  model.producer = "millrace";
+  model.precision = options.precision;
+  model.batch_size = options.batch_size;
+  model.cpu_operators.assign(options.cpu_operators.begin(), options.cpu_operators.end());
+  for (const network::Input& input : network.inputs) model.inputs.push_back(input_boundary(input));
+  const auto made = made_by(first_stage);
+  for (const network::Output& output : network.outputs) {
+    const auto value = made.find(output.name);
+    if (value != made.end()) {
+      model.outputs.push_back(output_boundary(value->second));
+      continue;
+    }
+    MILLRACE_ASSIGN_OR_RETURN(Boundary boundary, output_boundary(output));
+    model.outputs.push_back(std::move(boundary));
+  }
+  model.network = std::make_shared<const Network>(std::move(network));
+  return model;
+}
+
+}  // namespace millrace::compiler

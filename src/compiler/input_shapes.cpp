@@ -1,0 +1,178 @@
+#include "compiler/input_shapes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "graph/shape.h"
+
+namespace millrace::compiler {
+namespace {
+
+using graph::Dims;
+using network::Dimension;
+using network::Input;
+
+// Descriptions of tensors count dimensions in 32 bits.
+constexpr int64_t kMaxDimension = std::numeric_limits<int32_t>::max();
+
+// What given shapes say of symbols.
+struct Symbols {
+  std::unordered_map<std::string, int64_t> sizes;
+  std::unordered_set<std::string> open;
+};
+
+bool is_fixed(const Dimension& dim) {
+  return dim.size > 0;
+}
+
+std::string text_of(const Dimension& dim) {
+  if (dim.size != Dimension::kOpen) return std::to_string(dim.size);
+  return dim.symbol.empty() ? "?" : dim.symbol;
+}
+
+// "batch,3,height,width", as the model states it.
+std::string text_of(const std::vector<Dimension>& shape) {
+  std::vector<std::string> dims;
+  for (const Dimension& dim : shape) dims.push_back(text_of(dim));
+  return fmt::format("{}", fmt::join(dims, ","));
+}
+
+Status check_sizes(const Dims& shape) {
+  Dims closed = shape;
+  std::ranges::replace(closed, Dimension::kOpen, 1);
+  return graph::check_shape(closed);
+}
+
+// `given` against what the model fixes; only the leading dimension may differ from it.
+Status check_given(const Input& input, const Dims& given) {
+  MILLRACE_RETURN_IF_ERROR(check_sizes(given));
+  if (!input.has_shape) return {};
+  bool fits = input.shape.size() == given.size();
+  for (size_t d = 1; fits && d < given.size(); ++d) {
+    fits = !is_fixed(input.shape[d]) || input.shape[d].size == given[d];
+  }
+  if (fits) return {};
+  return invalid_argument(fmt::format("the given shape {} does not fit the model's [{}]",
+                                      graph::to_string(given), text_of(input.shape)));
+}
+
+Status bind_symbols(const Input& input, const Dims& given, Symbols* symbols) {
+  for (size_t d = 0; d < input.shape.size(); ++d) {
+    const std::string& symbol = input.shape[d].symbol;
+    if (is_fixed(input.shape[d]) || symbol.empty()) continue;
+    if (given[d] == Dimension::kOpen) {
+      symbols->open.insert(symbol);
+      continue;
+    }
+    const auto [bound, is_new] = symbols->sizes.emplace(symbol, given[d]);
+    if (!is_new && bound->second != given[d]) {
+      return invalid_argument(fmt::format("the given shapes set the dimension '{}' to {} and to {}",
+                                          symbol, bound->second, given[d]));
+    }
+  }
+  return {};
+}
+
+// A leading dimension of 1 is one frame; its symbol has that size elsewhere, too.
+void bind_frames(const std::vector<Input>& inputs, const InputShapes& given, Symbols* symbols) {
+  for (const Input& input : inputs) {
+    if (given.contains(input.name) || input.shape.empty()) continue;
+    const Dimension& leading = input.shape.front();
+    if (leading.size != Dimension::kOpen || leading.symbol.empty()) continue;
+    if (!symbols->open.contains(leading.symbol)) symbols->sizes.emplace(leading.symbol, 1);
+  }
+}
+
+int64_t settled_size(const Dimension& dim, bool is_leading, const Symbols& symbols) {
+  if (dim.size != Dimension::kOpen) return dim.size;
+  const auto bound = symbols.sizes.find(dim.symbol);
+  if (!dim.symbol.empty() && bound != symbols.sizes.end()) return bound->second;
+  const bool kept_open = !dim.symbol.empty() && symbols.open.contains(dim.symbol);
+  return is_leading && !kept_open ? 1 : Dimension::kOpen;
+}
+
+// A size to show where the user has to choose one.
+constexpr int64_t kExample = 8;
+
+Status refuse_empty(const Input& input) {
+  std::vector<int64_t> wanted;
+  for (const Dimension& dim : input.shape) {
+    wanted.push_back(is_fixed(dim) ? dim.size : wanted.empty() ? 1 : kExample);
+  }
+  return unsupported(
+      fmt::format("its shape [{}] is empty; where 0 stands for any size, fix it, for example with "
+                  "--input-shape {}={}",
+                  text_of(input.shape), input.name, fmt::join(wanted, ",")));
+}
+
+Status settle(const InputShapes& given, const Symbols& symbols, Input* input) {
+  const auto entry = given.find(input->name);
+  if (entry != given.end()) {
+    input->shape.resize(entry->second.size());
+    input->has_shape = true;
+    for (size_t d = 0; d < input->shape.size(); ++d) input->shape[d].size = entry->second[d];
+  } else {
+    if (std::ranges::find(input->shape, 0, &Dimension::size) != input->shape.end())
+      return refuse_empty(*input);
+    for (size_t d = 0; d < input->shape.size(); ++d) {
+      input->shape[d].size = settled_size(input->shape[d], d == 0, symbols);
+    }
+  }
+  Dims sizes;
+  for (Dimension& dim : input->shape) {
+    if (dim.size != Dimension::kOpen) dim.symbol.clear();
+    if (dim.size > kMaxDimension) {
+      return unsupported(
+          fmt::format("dimension {} is above the limit of {}", dim.size, kMaxDimension));
+    }
+    sizes.push_back(dim.size);
+  }
+  return check_sizes(sizes);
+}
+
+Status check_names(const std::vector<Input>& inputs, const InputShapes& given) {
+  std::vector<std::string> names;
+  for (const Input& input : inputs) names.push_back("'" + input.name + "'");
+  for (const auto& [name, shape] : given) {
+    if (std::ranges::find(names, "'" + name + "'") == names.end()) {
+      return invalid_argument(
+          fmt::format("a shape is given for '{}', but the model's inputs are {}", name,
+                      fmt::join(names, ", ")));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status settle_inputs(const InputShapes& given, network::Network& network) {
+  MILLRACE_RETURN_IF_ERROR(check_names(network.inputs, given));
+  const auto context = [](const Input& input) { return fmt::format("input '{}'", input.name); };
+  Symbols symbols;
+  for (const Input& input : network.inputs) {
+    const auto entry = given.find(input.name);
+    if (entry == given.end()) continue;
+    MILLRACE_RETURN_IF_ERROR(check_given(input, entry->second).with_context(context(input)));
+    MILLRACE_RETURN_IF_ERROR(
+        bind_symbols(input, entry->second, &symbols).with_context(context(input)));
+  }
+  bind_frames(network.inputs, given, &symbols);
+  for (Input& input : network.inputs) {
+    MILLRACE_RETURN_IF_ERROR(settle(given, symbols, &input).with_context(context(input)));
+  }
+  return {};
+}
+
+bool is_static(const Input& input) {
+  return input.has_shape && std::ranges::none_of(input.shape, [](const Dimension& dim) {
+           return dim.size == Dimension::kOpen;
+         });
+}
+
+}  // namespace millrace::compiler

@@ -1,0 +1,26 @@
+// The shapes that a caller gives for a model's inputs.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/status.h"
+#include "graph/graph.h"
+#include "graph/network/network.h"
+
+namespace millrace::compiler {
+
+// Input name -> full shape, in which Dimension::kOpen stands for a size that each job settles.
+using InputShapes = std::map<std::string, graph::Dims>;
+
+// Settles the dimensions of the network's inputs. A leading dimension that the model leaves open is
+// 1, unless the given shape keeps it open; given shapes may change a leading dimension and fix the
+// others that are open. A symbol that is fixed, or kept open, in one input is so in all. What
+// nothing settles stays open. kInvalidArgument names the input, its dimensions and what does not
+// fit; kUnsupported: a dimension that is 0 or beyond 32 bits.
+Status settle_inputs(const InputShapes& given, network::Network& network);
+
+// Whether the rank and all dimensions of the input are settled.
+bool is_static(const network::Input& input);
+
+}  // namespace millrace::compiler

@@ -1,0 +1,34 @@
+// What a caller chooses of a compilation.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "compiler/input_shapes.h"
+#include "graph/compiled_model.h"
+#include "lowering/options.h"
+
+namespace millrace::compiler {
+
+using lowering::CpuOperators;
+using lowering::HwLayout;
+
+// The largest batch that programs may ask for; each frame of a job has buffers of its own.
+inline constexpr uint32_t kMostFrames = 4096;
+
+struct CompileOptions {
+  // Frames per call. Every input's leading dimension is the frame's own, 1, where the model leaves
+  // it open (-1 or a name) or says 1. Frames of a model with open shapes have shapes of their own.
+  uint32_t batch_size = 1;
+  graph::Precision precision = graph::Precision::kFp32;
+  std::map<std::string, HwLayout> hw_layouts = {};  // by boundary tensor name
+  CpuOperators cpu_operators = {};                  // the others go to the NPU
+  InputShapes input_shapes = {};                    // fixes open dimensions: full shapes of a frame
+  // Called after import ("import") and after each pass, for dumps and progress; may be empty.
+  std::function<void(std::string_view stage, const graph::Graph& graph)> on_stage = {};
+};
+
+}  // namespace millrace::compiler

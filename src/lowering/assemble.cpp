@@ -1,0 +1,230 @@
+#include "lowering/assemble.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "graph/archive_codec.h"
+#include "graph/memory_plan.h"
+#include "graph/partitions.h"
+#include "graph/utf8.h"
+#include "lowering/placement.h"
+#include "tensor/dimensions.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::Boundary;
+using graph::CompiledModel;
+using graph::Graph;
+using graph::Precision;
+using graph::Value;
+using graph::ValueId;
+using tensor::DataType;
+
+Result<std::vector<uint32_t>> boundary_shape(const Value& value) {
+  std::vector<uint32_t> shape;
+  for (int64_t dim : value.shape) {
+    if (dim > std::numeric_limits<uint32_t>::max()) {
+      return invalid_argument(fmt::format("'{}' has a dimension of {}", value.name, dim));
+    }
+    shape.push_back(static_cast<uint32_t>(dim));
+  }
+  return shape;
+}
+
+DataType hw_type(DataType type, Precision precision) {
+  if (!tensor::is_floating(type)) return type;
+  return precision == Precision::kBf16 ? DataType::kBf16 : DataType::kFloat32;
+}
+
+// The precision that floating point values of a partition are computed and kept in.
+Precision precision_in(graph::PartitionKind kind, Precision precision) {
+  return kind == graph::PartitionKind::kCpu ? Precision::kFp32 : precision;
+}
+
+Result<tensor::TensorDesc> make_hw_view(const tensor::TensorDesc& cpu, DataType type,
+                                        const HwLayout* chosen) {
+  if (chosen == nullptr) return tensor::make_hw_desc(cpu, type);
+  if (chosen->order.empty()) return tensor::make_hw_desc(cpu, type, chosen->layout);
+  if (chosen->layout == tensor::Layout::kGeneric)
+    return tensor::permuted_view(cpu, type, chosen->order);
+  return invalid_argument(fmt::format("tensor '{}': the HW layout {} takes no order, GENERIC does",
+                                      cpu.name, to_string(chosen->layout)));
+}
+
+Result<Boundary> make_boundary(const Graph& graph, ValueId id, bool on_cpu,
+                               const LoweringOptions& options) {
+  const Value& value = graph.values[id];
+  MILLRACE_ASSIGN_OR_RETURN(std::vector<uint32_t> shape, boundary_shape(value));
+  Boundary boundary;
+  boundary.value = id;
+  boundary.cpu = tensor::make_cpu_desc(value.name, value.type, std::move(shape));
+  const auto entry = options.hw_layouts.find(value.name);
+  const HwLayout* const layout = entry == options.hw_layouts.end() ? nullptr : &entry->second;
+  if (on_cpu && layout != nullptr) {
+    return invalid_argument(
+        fmt::format("a HW layout is given for '{}', but this tensor lies on a CPU partition and "
+                    "has no HW view",
+                    value.name));
+  }
+  if (on_cpu) return boundary;
+  MILLRACE_ASSIGN_OR_RETURN(
+      boundary.hw, make_hw_view(boundary.cpu, hw_type(value.type, options.precision), layout));
+  return boundary;
+}
+
+Result<std::vector<Boundary>> make_boundaries(const Graph& graph, const std::vector<ValueId>& ids,
+                                              const std::vector<bool>& on_cpu,
+                                              const LoweringOptions& options) {
+  std::vector<Boundary> boundaries;
+  for (ValueId id : ids) {
+    MILLRACE_ASSIGN_OR_RETURN(Boundary boundary, make_boundary(graph, id, on_cpu[id], options));
+    boundaries.push_back(std::move(boundary));
+  }
+  return boundaries;
+}
+
+// A layout override for a tensor that is not there is a typing error, not a wish to ignore.
+Status check_layout_names(const Graph& graph, const LoweringOptions& options) {
+  std::vector<std::string> names;
+  for (const auto& ids : {graph.inputs, graph.outputs}) {
+    for (ValueId id : ids) names.push_back(graph.values[id].name);
+  }
+  for (const auto& [name, layout] : options.hw_layouts) {
+    if (std::ranges::find(names, name) != names.end()) continue;
+    return invalid_argument(
+        fmt::format("a HW layout is given for '{}', but the model's inputs and outputs are: {}",
+                    name, fmt::join(names, ", ")));
+  }
+  return {};
+}
+
+// Devices hold images in blocks of channels.
+constexpr int64_t kChannelBlock = 16;
+
+size_t planned_bytes(const Value& value, Precision precision) {
+  size_t elements = 1;
+  for (size_t i = 0; i < value.shape.size(); ++i) {
+    const bool channels = value.shape.size() == 4 && i == 1;
+    const int64_t dim = value.shape[i];
+    elements *= static_cast<size_t>(
+        channels ? (dim + kChannelBlock - 1) / kChannelBlock * kChannelBlock : dim);
+  }
+  return elements * tensor::size_of(hw_type(value.type, precision));
+}
+
+// Collects the lifetimes of the values that one node makes and another reads. What only the caller
+// reads or writes lies in the caller's memory.
+class LifetimeTable {
+ public:
+  explicit LifetimeTable(const CompiledModel& model)
+      : graph_(model.graph), last_(model.graph.values.size(), kNever) {
+    const Graph& graph = model.graph;
+    for (uint32_t step = 0; step < graph.nodes.size(); ++step) {
+      for (ValueId id : graph.nodes[step].inputs) {
+        if (id != graph::kNoValue) last_[id] = step;
+      }
+    }
+    for (ValueId id : graph.outputs) {
+      if (last_[id] != kNever) last_[id] = static_cast<uint32_t>(graph.nodes.size());
+    }
+    index_of_.resize(graph.values.size());
+    for (const graph::Partition& partition : model.partitions) {
+      const Precision precision = precision_in(partition.kind, model.precision);
+      for (uint32_t i = 0; i < partition.count; ++i) add_outputs(partition.first + i, precision);
+    }
+  }
+
+  const std::vector<ValueId>& values() const { return values_; }
+  const std::vector<graph::Lifetime>& lifetimes() const { return lifetimes_; }
+
+ private:
+  static constexpr uint32_t kNever = std::numeric_limits<uint32_t>::max();
+
+  void add_outputs(uint32_t step, Precision precision) {
+    const graph::Node& node = graph_.nodes[step];
+    for (const ValueId output : node.outputs) {
+      if (last_[output] != kNever) add(output, step, precision);
+    }
+  }
+
+  void add(ValueId output, uint32_t step, Precision precision) {
+    const graph::Node& node = graph_.nodes[step];
+    graph::Lifetime lifetime{planned_bytes(graph_.values[output], precision), step, last_[output],
+                             std::nullopt};
+    const auto slot = graph::in_place_operand(graph_, node);
+    if (slot && last_[node.inputs[*slot]] == step) {
+      lifetime.in_place_of = index_of_[node.inputs[*slot]];
+    }
+    index_of_[output] = static_cast<uint32_t>(lifetimes_.size());
+    lifetimes_.push_back(lifetime);
+    values_.push_back(output);
+  }
+
+  const Graph& graph_;
+  std::vector<uint32_t> last_;                     // by value: the last step that needs it
+  std::vector<std::optional<uint32_t>> index_of_;  // by value: its index in lifetimes_
+  std::vector<ValueId> values_;
+  std::vector<graph::Lifetime> lifetimes_;
+};
+
+Status add_memory_plan(CompiledModel& model) {
+  const LifetimeTable table(model);
+  const graph::MemoryPlan plan = graph::plan_memory(table.lifetimes());
+  if (plan.arena_bytes > graph::kMaxArenaBytes) {
+    return unsupported(fmt::format("its values take {} bytes at a time; at most {} are possible",
+                                   plan.arena_bytes, graph::kMaxArenaBytes));
+  }
+  model.arena_bytes = plan.arena_bytes;
+  for (size_t i = 0; i < plan.offsets.size(); ++i) {
+    model.plan.push_back({table.values()[i], plan.offsets[i], table.lifetimes()[i].bytes});
+  }
+  return {};
+}
+
+// What a loader asks of names. Protobuf takes any bytes for them, and file systems do, too.
+Status check_name(const std::string& name, std::string_view what) {
+  if (graph::is_utf8(name)) return {};
+  return invalid_argument(fmt::format("the name of {} is not valid UTF-8", what));
+}
+
+Status check_names(const CompiledModel& model) {
+  MILLRACE_RETURN_IF_ERROR(check_name(model.name, "the model"));
+  for (const Value& value : model.graph.values)
+    MILLRACE_RETURN_IF_ERROR(check_name(value.name, "a tensor"));
+  for (const graph::Node& node : model.graph.nodes)
+    MILLRACE_RETURN_IF_ERROR(check_name(node.name, "a node"));
+  for (const auto* side : {&model.inputs, &model.outputs})
+    for (const Boundary& boundary : *side)
+      if (boundary.cpu.name.empty()) return invalid_argument("an input or output has no name");
+  return {};
+}
+
+}  // namespace
+
+Result<CompiledModel> assemble(Graph graph, const LoweringOptions& options, std::string name) {
+  if (options.batch_size == 0) return invalid_argument("the batch size is 0");
+  MILLRACE_RETURN_IF_ERROR(check_layout_names(graph, options));
+  CompiledModel model;
+  model.name = std::move(name);
+  model.producer = "millrace";
+  model.precision = options.precision;
+  model.batch_size = options.batch_size;
+  const CpuOperators cpu_operators =
+      options.is_stage ? matching_operators(graph, options.cpu_operators) : options.cpu_operators;
+  MILLRACE_ASSIGN_OR_RETURN(model.partitions, place_nodes(graph, cpu_operators));
+  const graph::CpuValues on_cpu = graph::values_on_cpu(graph, model.partitions);
+  MILLRACE_ASSIGN_OR_RETURN(model.inputs,
+                            make_boundaries(graph, graph.inputs, on_cpu.read, options));
+  MILLRACE_ASSIGN_OR_RETURN(model.outputs,
+                            make_boundaries(graph, graph.outputs, on_cpu.made, options));
+  model.graph = std::move(graph);
+  MILLRACE_RETURN_IF_ERROR(check_names(model));
+  MILLRACE_RETURN_IF_ERROR(add_memory_plan(model));
+  return model;
+}
+
+}  // namespace millrace::lowering

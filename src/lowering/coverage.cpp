@@ -1,0 +1,76 @@
+#include "lowering/coverage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lowering/fallback_import.h"
+#include "lowering/node_facts.h"
+#include "lowering/operators/operator_table.h"
+
+namespace millrace::lowering {
+
+bool is_covered(const network::Network& network, const network::Node& node) {
+  const int opset = opset_of(network, node);
+  return is_control_flow(node) || find_operator(node.domain, node.type, opset) != nullptr ||
+         has_fallback(node, opset);
+}
+
+void Coverage::add(const network::Node& node, const std::string& name, const std::string& reason) {
+  report_.add(name, node.type, node.domain, opset_of(network_, node), reason);
+}
+
+void Coverage::leave_out(const network::Node& node, const std::string& name,
+                         const std::string& reason) {
+  add(node, name, reason);
+  pass_over(node);
+  look_inside(node, name);
+}
+
+bool Coverage::pass_over_dependent(const network::Node& node) {
+  const auto is_unavailable = [this](const std::string& name) {
+    return unavailable_.contains(name);
+  };
+  if (std::ranges::none_of(names_read_by(node), is_unavailable)) return false;
+  if (is_covered(network_, node)) {
+    report_.add_by_name(node.type);
+  } else {
+    add(node, name_of(node), "");
+  }
+  pass_over(node);
+  look_inside(node, name_of(node));
+  return true;
+}
+
+void Coverage::add_without_kernel(const network::Node& node, const std::string& name,
+                                  const std::string& reason) {
+  add(node, name, reason);
+}
+
+void Coverage::look_up(const network::Node& node, const std::string& name) {
+  if (!is_covered(network_, node)) {
+    add(node, name, "");
+  } else if (!report_.empty()) {
+    report_.add_by_name(node.type);
+  }
+  look_inside(node, name);
+}
+
+void Coverage::pass_over(const network::Node& node) {
+  unavailable_.insert(node.outputs.begin(), node.outputs.end());
+  const auto names = names_read_by(node);
+  read_.insert(names.begin(), names.end());
+}
+
+// The branches of an If, the body of a Loop and the like.
+void Coverage::look_inside(const network::Node& node, const std::string& name) {
+  for (const network::Attribute& attribute : node.attributes) {
+    const network::Network* inner = subgraph_of(attribute);
+    if (inner == nullptr) continue;
+    for (const network::Node& inside : inner->nodes) {
+      look_up(inside, fmt::format("{}/{}/{}", name, attribute.name, name_of(inside)));
+    }
+  }
+}
+
+}  // namespace millrace::lowering

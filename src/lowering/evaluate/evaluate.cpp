@@ -1,0 +1,212 @@
+// The data movement operators, and the choice of function. Arithmetic is in evaluate_math.cpp.
+#include "lowering/evaluate/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "graph/shape.h"
+#include "lowering/evaluate/constant_data.h"
+#include "lowering/evaluate/evaluate_math.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::Value;
+using Operands = std::span<const Value* const>;
+
+template <size_t kSize>
+struct Element {
+  std::byte bytes[kSize];
+};
+
+template <class T>
+void copy_elements(const IndexOffsets& offsets, const std::byte* from, std::byte* to) {
+  for_each_offset(offsets, [&](size_t position, int64_t offset) {
+    if (offset != kFill) {
+      std::memcpy(to + position * sizeof(T), from + offset * sizeof(T), sizeof(T));
+    }
+  });
+}
+
+// Elements marked kFill keep what `output` holds.
+Status copy_by_offsets(const Value& input, const IndexOffsets& offsets,
+                       const MutableConstant& output) {
+  const std::byte* from = input.constant->bytes.data();
+  switch (tensor::size_of(input.type)) {
+    case 1:
+      copy_elements<Element<1>>(offsets, from, output.data);
+      return {};
+    case 2:
+      copy_elements<Element<2>>(offsets, from, output.data);
+      return {};
+    case 4:
+      copy_elements<Element<4>>(offsets, from, output.data);
+      return {};
+    case 8:
+      copy_elements<Element<8>>(offsets, from, output.data);
+      return {};
+    default:
+      return unsupported("the element type has no size");
+  }
+}
+
+// Offsets of one dimension: index i of the output reads index source(i) of the input.
+template <class Source>
+std::vector<int64_t> dimension_offsets(int64_t size, int64_t stride, Source&& source) {
+  std::vector<int64_t> offsets(static_cast<size_t>(size));
+  for (int64_t i = 0; i < size; ++i) offsets[static_cast<size_t>(i)] = source(i) * stride;
+  return offsets;
+}
+
+Status reshape(Operands in, const MutableConstant& out) {
+  std::memcpy(out.data, in[0]->constant->bytes.data(), in[0]->constant->bytes.size());
+  return {};
+}
+
+Status transpose(const graph::Transpose& op, Operands in, const MutableConstant& out) {
+  const graph::Dims strides = dense_strides(in[0]->shape);
+  IndexOffsets offsets;
+  for (const int64_t source : op.permutation) {
+    offsets.push_back(
+        dimension_offsets(in[0]->shape[source], strides[source], [](int64_t i) { return i; }));
+  }
+  return copy_by_offsets(*in[0], offsets, out);
+}
+
+Status slice(const graph::Slice& op, Operands in, const MutableConstant& out) {
+  const graph::Dims strides = dense_strides(in[0]->shape);
+  IndexOffsets offsets;
+  for (size_t d = 0; d < strides.size(); ++d) {
+    offsets.push_back(dimension_offsets(op.size[d], strides[d],
+                                        [&](int64_t i) { return op.begin[d] + i * op.step[d]; }));
+  }
+  return copy_by_offsets(*in[0], offsets, out);
+}
+
+Status expand(Operands in, const MutableConstant& out) {
+  return copy_by_offsets(*in[0], broadcast_offsets(in[0]->shape, out.value.shape), out);
+}
+
+Status concat(const graph::Concat& op, Operands in, const MutableConstant& out) {
+  const auto axis = static_cast<size_t>(op.axis);
+  const graph::Dims& shape = out.value.shape;
+  const int64_t rows = *checked_product(std::span(shape).first(axis));
+  std::byte* to = out.data;
+  for (int64_t row = 0; row < rows; ++row) {
+    for (const Value* input : in) {
+      const size_t bytes = input->bytes() / static_cast<size_t>(rows);
+      std::memcpy(to, input->constant->bytes.data() + static_cast<size_t>(row) * bytes, bytes);
+      to += bytes;
+    }
+  }
+  return {};
+}
+
+Result<std::vector<int64_t>> gather_indices(const Value& indices, int64_t limit) {
+  std::vector<int64_t> result;
+  MILLRACE_RETURN_IF_ERROR(visit_element(indices.type, [&](auto zero) -> Status {
+    for (const auto index : indices.constant->as<decltype(zero)>()) {
+      const auto wide = static_cast<int64_t>(index);
+      if (wide < -limit || wide >= limit) {
+        return invalid_argument(fmt::format("index {} is outside {} elements", wide, limit));
+      }
+      result.push_back(wide < 0 ? wide + limit : wide);
+    }
+    return {};
+  }));
+  return result;
+}
+
+Status gather(const graph::Gather& op, Operands in, const MutableConstant& out) {
+  const graph::Dims& shape = in[0]->shape;
+  const auto axis = static_cast<size_t>(op.axis);
+  MILLRACE_ASSIGN_OR_RETURN(const auto indices, gather_indices(*in[1], shape[axis]));
+  const int64_t outer = *checked_product(std::span(shape).first(axis));
+  const int64_t inner = *checked_product(std::span(shape).subspan(axis + 1));
+  const auto identity = [](int64_t i) { return i; };
+  IndexOffsets offsets;
+  offsets.push_back(dimension_offsets(outer, shape[axis] * inner, identity));
+  offsets.push_back(dimension_offsets(static_cast<int64_t>(indices.size()), inner,
+                                      [&](int64_t i) { return indices[static_cast<size_t>(i)]; }));
+  offsets.push_back(dimension_offsets(inner, 1, identity));
+  return copy_by_offsets(*in[0], offsets, out);
+}
+
+// The input index that a padded index reads, or kFill.
+int64_t padded_source(graph::PadMode mode, int64_t index, int64_t size) {
+  if (index >= 0 && index < size) return index;
+  switch (mode) {
+    case graph::PadMode::kConstant:
+      return kFill;
+    case graph::PadMode::kEdge:
+      return std::clamp<int64_t>(index, 0, size - 1);
+    case graph::PadMode::kReflect: {
+      const int64_t period = std::max<int64_t>(1, 2 * (size - 1));
+      const int64_t wrapped = ((index % period) + period) % period;
+      return std::min(wrapped, period - wrapped);
+    }
+  }
+  return kFill;
+}
+
+Status pad(const graph::Pad& op, Operands in, const MutableConstant& out) {
+  const graph::Dims& shape = in[0]->shape;
+  const graph::Dims strides = dense_strides(shape);
+  IndexOffsets offsets(shape.size());
+  for (size_t d = 0; d < shape.size(); ++d) {
+    for (int64_t i = 0; i < out.value.shape[d]; ++i) {
+      const int64_t source = padded_source(op.mode, i - op.begin[d], shape[d]);
+      offsets[d].push_back(source == kFill ? kFill : source * strides[d]);
+    }
+  }
+  MILLRACE_RETURN_IF_ERROR(visit_element(in[0]->type, [&](auto zero) -> Status {
+    std::ranges::fill(out.as<decltype(zero)>(), saturating_cast<decltype(zero)>(op.value));
+    return {};
+  }));
+  return copy_by_offsets(*in[0], offsets, out);
+}
+
+struct Dispatch {
+  Operands in;
+  const MutableConstant& out;
+
+  Status operator()(const graph::Reshape&) const { return reshape(in, out); }
+  Status operator()(const graph::Transpose& op) const { return transpose(op, in, out); }
+  Status operator()(const graph::Slice& op) const { return slice(op, in, out); }
+  Status operator()(const graph::Expand&) const { return expand(in, out); }
+  Status operator()(const graph::Concat& op) const { return concat(op, in, out); }
+  Status operator()(const graph::Gather& op) const { return gather(op, in, out); }
+  Status operator()(const graph::Pad& op) const { return pad(op, in, out); }
+  Status operator()(const graph::Unary& op) const { return evaluate_unary(op, *in[0], out); }
+  Status operator()(const graph::Binary& op) const {
+    return evaluate_binary(op, *in[0], *in[1], out);
+  }
+  Status operator()(const graph::Reduce& op) const { return evaluate_reduce(op, *in[0], out); }
+  Status operator()(const graph::MatMul& op) const { return evaluate_matmul(op, in, out); }
+  Status operator()(const graph::Cast&) const { return evaluate_cast(*in[0], out); }
+  template <class Op>
+  Status operator()(const Op& op) const {
+    return unsupported(
+        fmt::format("{} is not computed on constants", graph::name_of(graph::Operator(op))));
+  }
+};
+
+}  // namespace
+
+Result<Value> evaluate(const graph::Operator& op, Operands inputs) {
+  for (const Value* input : inputs) {
+    if (input != nullptr && !input->constant) {
+      return invalid_argument("an operand is not a constant");
+    }
+  }
+  // GraphBuilder computes these itself: they may have several outputs.
+  if (std::holds_alternative<graph::Fallback>(op)) return unsupported("not computed here");
+  MILLRACE_ASSIGN_OR_RETURN(auto type, graph::infer_output(op, inputs));
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant output, make_constant(type.type, type.shape));
+  MILLRACE_RETURN_IF_ERROR(std::visit(Dispatch{inputs, output}, op));
+  return std::move(output.value);
+}
+
+}  // namespace millrace::lowering

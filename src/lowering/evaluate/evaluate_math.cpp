@@ -1,0 +1,316 @@
+#include "lowering/evaluate/evaluate_math.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "tensor/half.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::BinaryKind;
+using graph::Dims;
+using graph::ReduceKind;
+using graph::UnaryKind;
+using graph::Value;
+using tensor::DataType;
+
+// Integer arithmetic wraps around, as the runtime's does: through unsigned numbers, whose overflow
+// is defined.
+template <class T>
+T wrapping_pow(T base, T exponent) {
+  if constexpr (std::is_signed_v<T>) {
+    if (exponent < 0) return base == 1 ? T{1} : T{0};
+  }
+  uint64_t result = 1;
+  auto factor = static_cast<uint64_t>(base);
+  for (auto rest = static_cast<uint64_t>(exponent); rest != 0; rest >>= 1) {
+    if (rest & 1) result *= factor;
+    factor *= factor;
+  }
+  return static_cast<T>(result);
+}
+
+template <class T>
+T wrapping_div(T a, T b) {
+  if constexpr (std::is_signed_v<T>) {
+    if (b == T(-1)) return static_cast<T>(uint64_t{0} - static_cast<uint64_t>(a));
+  }
+  return static_cast<T>(a / b);
+}
+
+template <class T>
+T apply_binary(BinaryKind kind, T a, T b) {
+  const auto wide_a = static_cast<uint64_t>(a);
+  const auto wide_b = static_cast<uint64_t>(b);
+  switch (kind) {
+    case BinaryKind::kAdd:
+      return static_cast<T>(wide_a + wide_b);
+    case BinaryKind::kSub:
+      return static_cast<T>(wide_a - wide_b);
+    case BinaryKind::kMul:
+      return static_cast<T>(wide_a * wide_b);
+    case BinaryKind::kDiv:
+      return wrapping_div(a, b);
+    case BinaryKind::kPow:
+      return wrapping_pow(a, b);
+    case BinaryKind::kMin:
+      return std::min(a, b);
+    case BinaryKind::kMax:
+      return std::max(a, b);
+    case BinaryKind::kPrelu:
+      return a < T{0} ? static_cast<T>(wide_a * wide_b) : a;
+  }
+  return T{};
+}
+
+// NaN in either operand gives NaN, as the numpy functions do.
+float min_or_nan(float a, float b) {
+  return std::isnan(a) || a < b ? a : b;
+}
+float max_or_nan(float a, float b) {
+  return std::isnan(a) || a > b ? a : b;
+}
+
+template <>
+float apply_binary<float>(BinaryKind kind, float a, float b) {
+  switch (kind) {
+    case BinaryKind::kAdd:
+      return a + b;
+    case BinaryKind::kSub:
+      return a - b;
+    case BinaryKind::kMul:
+      return a * b;
+    case BinaryKind::kDiv:
+      return a / b;
+    case BinaryKind::kPow:
+      return std::pow(a, b);
+    case BinaryKind::kMin:
+      return min_or_nan(a, b);
+    case BinaryKind::kMax:
+      return max_or_nan(a, b);
+    case BinaryKind::kPrelu:
+      return a < 0 ? a * b : a;
+  }
+  return 0;
+}
+
+template <class T>
+Status apply_unary_to_integers(const graph::Activation& function, std::span<const T> in,
+                               std::span<T> out) {
+  const auto each = [&](auto&& f) -> Status {
+    std::ranges::transform(in, out.begin(), f);
+    return {};
+  };
+  switch (function.kind) {
+    case UnaryKind::kIdentity:
+      return each([](T x) { return x; });
+    case UnaryKind::kRelu:
+      return each([](T x) { return std::max(x, T{0}); });
+    case UnaryKind::kNeg:
+      return each([](T x) { return static_cast<T>(uint64_t{0} - static_cast<uint64_t>(x)); });
+    case UnaryKind::kAbs:
+      return each([](T x) {
+        return x < T{0} ? static_cast<T>(uint64_t{0} - static_cast<uint64_t>(x)) : x;
+      });
+    default:
+      return unsupported(
+          fmt::format("{} is not computed on integer constants", graph::name_of(function.kind)));
+  }
+}
+
+// All constants of 16-bit floating types pass through float.
+Result<Value> widened(const Value& input) {
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant wide, make_constant(DataType::kFloat32, input.shape));
+  const auto widen = input.type == DataType::kBf16 ? tensor::bf16_to_float : tensor::fp16_to_float;
+  std::ranges::transform(input.constant->as<uint16_t>(), wide.as<float>().begin(), widen);
+  return std::move(wide.value);
+}
+
+bool is_half(DataType type) {
+  return type == DataType::kBf16 || type == DataType::kFp16;
+}
+
+template <class From>
+Status cast_from(std::span<const From> in, const MutableConstant& output) {
+  if (is_half(output.value.type)) {
+    const auto narrow =
+        output.value.type == DataType::kBf16 ? tensor::float_to_bf16 : tensor::float_to_fp16;
+    std::ranges::transform(in, output.as<uint16_t>().begin(),
+                           [&](From x) { return narrow(static_cast<float>(x)); });
+    return {};
+  }
+  if (output.value.type == DataType::kBoolean) {
+    std::ranges::transform(in, output.as<uint8_t>().begin(),
+                           [](From x) { return static_cast<uint8_t>(x != From{0}); });
+    return {};
+  }
+  return visit_element(output.value.type, [&](auto zero) -> Status {
+    using To = decltype(zero);
+    std::ranges::transform(in, output.as<To>().begin(), saturating_cast<To, From>);
+    return {};
+  });
+}
+
+// Accumulators by element type: sums of floats in double, of integers modulo 2^64.
+template <class T>
+using Accumulator = std::conditional_t<std::is_floating_point_v<T>, double,
+                                       std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+
+template <class A>
+A combine(ReduceKind kind, A a, A b) {
+  if constexpr (std::is_integral_v<A>) {
+    if (kind == ReduceKind::kProd) return apply_binary(BinaryKind::kMul, a, b);
+    if (kind == ReduceKind::kSum || kind == ReduceKind::kMean) {
+      return apply_binary(BinaryKind::kAdd, a, b);
+    }
+  }
+  switch (kind) {
+    case ReduceKind::kSum:
+    case ReduceKind::kMean:
+      return a + b;
+    case ReduceKind::kProd:
+      return a * b;
+    case ReduceKind::kMax:
+      return std::max(a, b);
+    case ReduceKind::kMin:
+      return std::min(a, b);
+  }
+  return a;
+}
+
+template <class T>
+Status reduce_elements(const graph::Reduce& op, const Value& input, const MutableConstant& output) {
+  Dims kept = input.shape;
+  for (const int64_t axis : op.axes) kept[static_cast<size_t>(axis)] = 1;
+  const auto in = input.constant->as<T>();
+  const auto out = output.as<T>();
+  std::vector<Accumulator<T>> sums(out.size());
+  std::vector<bool> started(out.size(), false);
+  // Reading the reduced array as if broadcast gives for each input element its index in the output.
+  for_each_offset(broadcast_offsets(kept, input.shape), [&](size_t position, int64_t offset) {
+    const auto index = static_cast<size_t>(offset);
+    const auto x = static_cast<Accumulator<T>>(in[position]);
+    sums[index] = started[index] ? combine(op.kind, sums[index], x) : x;
+    started[index] = true;
+  });
+  const auto count = static_cast<Accumulator<T>>(in.size() / out.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i] = static_cast<T>(op.kind == ReduceKind::kMean ? sums[i] / count : sums[i]);
+  }
+  return {};
+}
+
+}  // namespace
+
+float apply(const graph::Activation& function, float x) noexcept {
+  const float alpha = function.alpha;
+  const float beta = function.beta;
+  const auto sigmoid = [](float v) { return 1.0f / (1.0f + std::exp(-v)); };
+  switch (function.kind) {
+    case UnaryKind::kIdentity:
+      return x;
+    case UnaryKind::kRelu:
+      return x < 0 ? 0 : x;
+    case UnaryKind::kClip:
+      return x < alpha ? alpha : (x > beta ? beta : x);
+    case UnaryKind::kLeakyRelu:
+      return x < 0 ? alpha * x : x;
+    case UnaryKind::kElu:
+      return x < 0 ? alpha * std::expm1(x) : x;
+    case UnaryKind::kSigmoid:
+      return sigmoid(x);
+    case UnaryKind::kTanh:
+      return std::tanh(x);
+    case UnaryKind::kHardSigmoid:
+      return std::clamp(alpha * x + beta, 0.0f, 1.0f);
+    case UnaryKind::kHardSwish:
+      return x * std::clamp(x / 6 + 0.5f, 0.0f, 1.0f);
+    case UnaryKind::kSwish:
+      return x * sigmoid(x);
+    case UnaryKind::kGelu:
+      return 0.5f * x * (1 + std::erf(x * 0.70710678f));
+    case UnaryKind::kExp:
+      return std::exp(x);
+    case UnaryKind::kLog:
+      return std::log(x);
+    case UnaryKind::kSqrt:
+      return std::sqrt(x);
+    case UnaryKind::kAbs:
+      return std::fabs(x);
+    case UnaryKind::kNeg:
+      return -x;
+    case UnaryKind::kErf:
+      return std::erf(x);
+    case UnaryKind::kRound:
+      return std::nearbyint(x);
+    case UnaryKind::kFloor:
+      return std::floor(x);
+    case UnaryKind::kCeil:
+      return std::ceil(x);
+    case UnaryKind::kReciprocal:
+      return 1 / x;
+    case UnaryKind::kSoftplus:
+      return std::max(x, 0.0f) + std::log1p(std::exp(-std::fabs(x)));
+    case UnaryKind::kPow:
+      return std::pow(x, alpha);
+    case UnaryKind::kLinear:
+      return alpha * x + beta;
+  }
+  return x;
+}
+
+Status evaluate_unary(const graph::Unary& op, const Value& input, const MutableConstant& output) {
+  return visit_element(input.type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const auto in = input.constant->as<T>();
+    if constexpr (std::is_same_v<T, float>) {
+      std::ranges::transform(in, output.as<T>().begin(),
+                             [&](float x) { return apply(op.function, x); });
+      return {};
+    } else {
+      return apply_unary_to_integers(op.function, in, output.as<T>());
+    }
+  });
+}
+
+Status evaluate_binary(const graph::Binary& op, const Value& a, const Value& b,
+                       const MutableConstant& output) {
+  return visit_element(a.type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const auto left = a.constant->as<T>();
+    const auto right = b.constant->as<T>();
+    const auto out = output.as<T>();
+    if (std::is_integral_v<T> && op.kind == BinaryKind::kDiv && std::ranges::count(right, T{0})) {
+      return invalid_argument("division of integers by zero");
+    }
+    const Dims& shape = output.value.shape;
+    for_each_offset(broadcast_offsets(a.shape, shape),
+                    [&](size_t position, int64_t offset) { out[position] = left[offset]; });
+    for_each_offset(broadcast_offsets(b.shape, shape), [&](size_t position, int64_t offset) {
+      out[position] = apply_binary(op.kind, out[position], right[offset]);
+    });
+    return {};
+  });
+}
+
+Status evaluate_reduce(const graph::Reduce& op, const Value& input, const MutableConstant& output) {
+  return visit_element(input.type, [&](auto zero) -> Status {
+    return reduce_elements<decltype(zero)>(op, input, output);
+  });
+}
+
+Status evaluate_cast(const Value& input, const MutableConstant& output) {
+  if (is_half(input.type)) {
+    MILLRACE_ASSIGN_OR_RETURN(const Value wide, widened(input));
+    return cast_from(wide.constant->as<float>(), output);
+  }
+  return visit_element(input.type, [&](auto zero) -> Status {
+    return cast_from(input.constant->as<decltype(zero)>(), output);
+  });
+}
+
+}  // namespace millrace::lowering

@@ -1,0 +1,34 @@
+#include "lowering/finish.h"
+
+#include <fmt/format.h>
+
+#include "graph/capability.h"
+#include "lowering/assemble.h"
+#include "lowering/passes/pass_table.h"
+
+namespace millrace::lowering {
+namespace {
+
+void report_stage(const LoweringOptions& options, std::string_view stage,
+                  const graph::Graph& graph) {
+  if (options.on_stage) options.on_stage(stage, graph);
+}
+
+}  // namespace
+
+Result<graph::CompiledModel> finish(graph::Graph graph, const LoweringOptions& options,
+                                    std::string name) {
+  report_stage(options, "import", graph);
+  for (const Pass& pass : pass_table()) {
+    MILLRACE_RETURN_IF_ERROR(
+        pass.run(graph, {options.precision, options.cpu_operators}).with_context(pass.name));
+    report_stage(options, pass.name, graph);
+  }
+  if (Status status = graph::validate(graph); !status.ok())
+    return internal_error(fmt::format("after all passes: {}", status.message()));
+  // The lowering has asked this of every node; it must hold for what the passes made of them, too.
+  MILLRACE_RETURN_IF_ERROR(graph::check_capabilities(graph));
+  return assemble(std::move(graph), options, std::move(name));
+}
+
+}  // namespace millrace::lowering

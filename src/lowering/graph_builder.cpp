@@ -1,0 +1,142 @@
+#include "lowering/graph_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fallback/evaluate.h"
+#include "graph/shape.h"
+#include "lowering/evaluate/evaluate.h"
+#include "lowering/evaluate/evaluate_fallback.h"
+
+namespace millrace::lowering {
+namespace {
+
+// Room for the computed weights of test models that state shapes only.
+constexpr size_t kMinComputedBytes = size_t{1} << 30;
+// Exporters transpose, cast or reshape a weight a few times before its use.
+constexpr size_t kComputedPerModelByte = 4;
+
+bool all_constant(std::span<const graph::Value* const> operands) {
+  return std::ranges::all_of(
+      operands, [](const graph::Value* value) { return value == nullptr || value->constant; });
+}
+
+std::string output_name(const std::string& name, size_t index) {
+  return index == 0 ? name : fmt::format("{}/{}", name, index);
+}
+
+}  // namespace
+
+GraphBuilder::GraphBuilder(size_t model_bytes)
+    : max_computed_bytes_(kMinComputedBytes + kComputedPerModelByte * model_bytes) {}
+
+graph::ValueId GraphBuilder::add(graph::Value value, std::optional<size_t> maker) {
+  makers_.push_back(maker);
+  return graph_.add_value(std::move(value));
+}
+
+graph::ValueId GraphBuilder::add_input(std::string name, tensor::DataType type, graph::Dims shape) {
+  const graph::ValueId id =
+      add({std::move(name), type, std::move(shape), std::nullopt}, std::nullopt);
+  graph_.inputs.push_back(id);
+  return id;
+}
+
+graph::ValueId GraphBuilder::add_constant(graph::Value constant) {
+  return add(std::move(constant), std::nullopt);
+}
+
+Status GraphBuilder::check_computed(size_t bytes) const {
+  if (bytes <= max_computed_bytes_ - computed_bytes_) return {};
+  return unsupported(
+      fmt::format("the constants it computes need more than {} bytes", max_computed_bytes_));
+}
+
+Result<graph::ValueId> GraphBuilder::add_computed(graph::Value constant) {
+  MILLRACE_RETURN_IF_ERROR(check_computed(constant.bytes()));
+  computed_bytes_ += constant.bytes();
+  return add_constant(std::move(constant));
+}
+
+std::vector<const graph::Value*> GraphBuilder::operands(
+    const std::vector<graph::ValueId>& ids) const {
+  std::vector<const graph::Value*> values;
+  for (const graph::ValueId id : ids) {
+    values.push_back(id == graph::kNoValue ? nullptr : &graph_.values[id]);
+  }
+  return values;
+}
+
+Result<graph::ValueId> GraphBuilder::fold(const std::string& name, const graph::Operator& op,
+                                          std::span<const graph::Value* const> operands) {
+  MILLRACE_ASSIGN_OR_RETURN(const graph::ValueType type, graph::infer_output(op, operands));
+  const graph::Value output{name, type.type, type.shape, std::nullopt};
+  MILLRACE_RETURN_IF_ERROR(check_computed(output.bytes()));
+  Result<graph::Value> folded = evaluate(op, operands);
+  if (!folded.ok()) {
+    if (folded.status().code() == StatusCode::kUnsupported) return graph::kNoValue;
+    return folded.status();
+  }
+  folded->name = name;
+  return add_computed(*std::move(folded));
+}
+
+Result<graph::ValueId> GraphBuilder::emit(std::string name, graph::Operator op,
+                                          std::vector<graph::ValueId> inputs) {
+  const auto values = operands(inputs);
+  if (all_constant(values)) {
+    MILLRACE_ASSIGN_OR_RETURN(const graph::ValueId folded, fold(name, op, values));
+    if (folded != graph::kNoValue) return folded;
+  }
+  return add_node(std::move(name), std::move(op), std::move(inputs));
+}
+
+Result<graph::ValueId> GraphBuilder::add_node(std::string name, graph::Operator op,
+                                              std::vector<graph::ValueId> inputs) {
+  MILLRACE_ASSIGN_OR_RETURN(graph::ValueType type, graph::infer_output(op, operands(inputs)));
+  const graph::ValueId id =
+      add({name, type.type, std::move(type.shape), std::nullopt}, graph_.nodes.size());
+  graph_.nodes.push_back({std::move(name), std::move(op), std::move(inputs), {id}});
+  return id;
+}
+
+Result<std::vector<graph::ValueId>> GraphBuilder::compute_fallback(
+    const std::string& name, const graph::Fallback& op,
+    std::span<const fallback::TensorView> inputs, std::span<const graph::ValueType> types) {
+  for (const graph::ValueType& type : types) {
+    MILLRACE_RETURN_IF_ERROR(
+        check_computed(fallback::element_count(type.shape) * tensor::size_of(type.type)));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(std::vector<graph::Value> results,
+                            evaluate_fallback(op, inputs, types));
+  std::vector<graph::ValueId> ids;
+  for (size_t i = 0; i < results.size(); ++i) {
+    results[i].name = output_name(name, i);
+    MILLRACE_ASSIGN_OR_RETURN(ids.emplace_back(), add_computed(std::move(results[i])));
+  }
+  return ids;
+}
+
+Result<std::vector<graph::ValueId>> GraphBuilder::emit_fallback(
+    const std::string& name, graph::Fallback op, std::vector<graph::ValueId> inputs, size_t outputs,
+    std::vector<graph::ValueId>* asked) {
+  const auto values = operands(inputs);
+  const auto views = views_of(values);
+  std::vector<size_t> asked_operands;
+  Result<std::vector<graph::ValueType>> inferred =
+      fallback::infer_outputs(op, views, outputs, &asked_operands);
+  for (const size_t index : asked_operands) asked->push_back(inputs[index]);
+  MILLRACE_ASSIGN_OR_RETURN(auto types, std::move(inferred));
+  if (!inputs.empty() && all_constant(values)) return compute_fallback(name, op, views, types);
+  graph::Node node{name, std::move(op), std::move(inputs), {}};
+  for (size_t i = 0; i < types.size(); ++i) {
+    node.outputs.push_back(
+        add({output_name(name, i), types[i].type, std::move(types[i].shape), std::nullopt},
+            graph_.nodes.size()));
+  }
+  graph_.nodes.push_back(node);
+  return node.outputs;
+}
+
+}  // namespace millrace::lowering

@@ -1,0 +1,76 @@
+// GraphBuilder: the graph under construction. Every operator added to it has its shape inferred at
+// once, and is computed at once when all its operands are constants: so the chains of Shape, Gather
+// and Concat that exporters leave behind never become nodes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "fallback/tensor_view.h"
+#include "graph/graph.h"
+#include "graph/shape.h"
+
+namespace millrace::lowering {
+
+class GraphBuilder {
+ public:
+  // `model_bytes` bounds what constants may grow to by computation: a small hostile file cannot ask
+  // for any amount of memory.
+  explicit GraphBuilder(size_t model_bytes);
+
+  const graph::Graph& graph() const noexcept { return graph_; }
+  graph::Graph take() { return std::move(graph_); }
+
+  graph::Value& value(graph::ValueId id) { return graph_.values[id]; }
+  const graph::Value& value(graph::ValueId id) const { return graph_.values[id]; }
+
+  // A graph input.
+  graph::ValueId add_input(std::string name, tensor::DataType type, graph::Dims shape);
+  // A constant that the model states.
+  graph::ValueId add_constant(graph::Value constant);
+  // A constant that was computed, against the bound: kUnsupported beyond it.
+  Result<graph::ValueId> add_computed(graph::Value constant);
+  // kUnsupported when another `bytes` of computed constants would pass the bound.
+  Status check_computed(size_t bytes) const;
+
+  // Adds a node with one output, or the constant it computes to. Both get the name `name`. Errors
+  // are those of the shape function.
+  Result<graph::ValueId> emit(std::string name, graph::Operator op,
+                              std::vector<graph::ValueId> inputs);
+
+  // The same without computing anything: for graph outputs, which a node must make.
+  Result<graph::ValueId> add_node(std::string name, graph::Operator op,
+                                  std::vector<graph::ValueId> inputs);
+
+  // Adds a Fallback with `outputs` outputs, or the constants they compute to, named "NAME/1" and so
+  // on beyond the first. Errors are those of its shape function and, of constants, its kernel; the
+  // operands whose elements the shape function could not go on without are added to `asked`.
+  Result<std::vector<graph::ValueId>> emit_fallback(const std::string& name, graph::Fallback op,
+                                                    std::vector<graph::ValueId> inputs,
+                                                    size_t outputs,
+                                                    std::vector<graph::ValueId>* asked);
+  bool is_made_by_node(graph::ValueId id) const { return makers_[id].has_value(); }
+  // The index of the node that makes a value; nothing for inputs and constants.
+  std::optional<size_t> maker_of(graph::ValueId id) const { return makers_[id]; }
+  void add_output(graph::ValueId id) { graph_.outputs.push_back(id); }
+
+ private:
+  std::vector<const graph::Value*> operands(const std::vector<graph::ValueId>& ids) const;
+  // The constant that the operator computes to; kNoValue where it stays a node.
+  Result<graph::ValueId> fold(const std::string& name, const graph::Operator& op,
+                              std::span<const graph::Value* const> operands);
+  Result<std::vector<graph::ValueId>> compute_fallback(const std::string& name,
+                                                       const graph::Fallback& op,
+                                                       std::span<const fallback::TensorView> inputs,
+                                                       std::span<const graph::ValueType> types);
+  graph::ValueId add(graph::Value value, std::optional<size_t> maker);
+
+  graph::Graph graph_;
+  std::vector<std::optional<size_t>> makers_;  // one per value
+  size_t computed_bytes_ = 0;
+  size_t max_computed_bytes_;
+};
+
+}  // namespace millrace::lowering

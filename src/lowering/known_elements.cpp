@@ -1,0 +1,103 @@
+#include "lowering/known_elements.h"
+
+#include <algorithm>
+
+#include "fallback/evaluate.h"
+#include "lowering/evaluate/constant_data.h"
+#include "lowering/evaluate/evaluate.h"
+#include "lowering/evaluate/evaluate_fallback.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::ValueId;
+
+// Shapes, bounds and pads are short lists of integers; scales of a Resize are one per dimension.
+constexpr size_t kMostIntegers = 4096;
+constexpr size_t kMostFloats = 16;
+// Nodes between the known values and the one that is asked for.
+constexpr size_t kMostNodes = 4096;
+
+bool is_small(const graph::Value& value) {
+  return value.elements() <= (tensor::is_floating(value.type) ? kMostFloats : kMostIntegers);
+}
+
+Result<std::vector<graph::Value>> evaluate_node(const graph::Node& node,
+                                                std::span<const graph::Value* const> operands) {
+  if (const auto* op = std::get_if<graph::Fallback>(&node.op)) {
+    const auto views = views_of(operands);
+    MILLRACE_ASSIGN_OR_RETURN(const auto types,
+                              fallback::infer_outputs(*op, views, node.outputs.size()));
+    return evaluate_fallback(*op, views, types);
+  }
+  MILLRACE_ASSIGN_OR_RETURN(graph::Value result, evaluate(node.op, operands));
+  return std::vector<graph::Value>{std::move(result)};
+}
+
+}  // namespace
+
+bool KnownElements::tell_input(ValueId id) {
+  const auto input = inputs_.find(id);
+  if (input == inputs_.end() || !input->second->elements) return false;
+  const Known& known = *input->second;
+  Result<MutableConstant> constant = make_constant(known.type, known.shape);
+  if (!constant.ok() || constant->value.constant->bytes.size() != known.elements->bytes.size()) {
+    return false;
+  }
+  std::ranges::copy(known.elements->bytes, constant->data);
+  told_.emplace(id, Told{std::move(constant->value), {known.name}});
+  return true;
+}
+
+// The nodes to be computed for `id`.
+bool KnownElements::collect(ValueId id, std::set<size_t>* nodes) {
+  std::vector<ValueId> open = {id};
+  while (!open.empty()) {
+    const ValueId next = open.back();
+    open.pop_back();
+    if (next == graph::kNoValue) continue;
+    const graph::Value& value = builder_.value(next);
+    if (value.constant || told_.contains(next)) continue;
+    if (!is_small(value)) return false;
+    const auto maker = builder_.maker_of(next);
+    if (!maker) {
+      if (!tell_input(next)) return false;
+      continue;
+    }
+    if (!nodes->insert(*maker).second) continue;
+    if (nodes->size() > kMostNodes) return false;
+    const graph::Node& node = builder_.graph().nodes[*maker];
+    open.insert(open.end(), node.inputs.begin(), node.inputs.end());
+  }
+  return true;
+}
+
+bool KnownElements::compute(const graph::Node& node) {
+  std::vector<const graph::Value*> operands;
+  std::set<std::string> from;
+  for (const ValueId id : node.inputs) {
+    const auto told = told_.find(id);
+    if (told != told_.end()) from.insert(told->second.from.begin(), told->second.from.end());
+    operands.push_back(id == graph::kNoValue ? nullptr
+                       : told != told_.end() ? &told->second.value
+                                             : &builder_.value(id));
+  }
+  Result<std::vector<graph::Value>> results = evaluate_node(node, operands);
+  if (!results.ok()) return false;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    told_.emplace(node.outputs[i], Told{std::move((*results)[i]), from});
+  }
+  return true;
+}
+
+const KnownElements::Told* KnownElements::of(ValueId id) {
+  std::set<size_t> nodes;
+  if (!collect(id, &nodes)) return nullptr;
+  for (const size_t node : nodes) {
+    if (!compute(builder_.graph().nodes[node])) return nullptr;
+  }
+  const auto told = told_.find(id);
+  return told != told_.end() ? &told->second : nullptr;
+}
+
+}  // namespace millrace::lowering

@@ -1,0 +1,31 @@
+// What the nodes of a network are and read.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/network/network.h"
+
+namespace millrace::lowering {
+
+// The node's name, or that of an output where it has none.
+std::string name_of(const network::Node& node);
+// "node 'conv1' (Conv)".
+std::string describe(const network::Node& node);
+
+// The opset of the node's domain; 0 where the network does not state it.
+int opset_of(const network::Network& network, const network::Node& node);
+
+// The subgraph that an attribute holds; null where it holds something else.
+const network::Network* subgraph_of(const network::Attribute& attribute);
+const network::Network* subgraph_of(const network::Node& node, std::string_view attribute);
+
+// Whether it is an If, Loop or Scan of the standard, which run their subgraphs.
+bool is_control_flow(const network::Node& node);
+bool is_if(const network::Node& node);
+
+// The values that the node reads: its operands, and what its subgraphs capture.
+std::vector<std::string> names_read_by(const network::Node& node);
+
+}  // namespace millrace::lowering

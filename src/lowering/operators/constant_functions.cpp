@@ -1,0 +1,248 @@
+// Operators that a graph cannot contain: they are computed here, on constants, or are unsupported.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/shape.h"
+#include "lowering/evaluate/constant_data.h"
+#include "lowering/operators/handlers.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::Dims;
+using graph::Value;
+using tensor::DataType;
+
+Value int64_constant(Dims elements, Dims shape) {
+  return {{}, DataType::kInt64, std::move(shape), graph::Constant::of(elements)};
+}
+
+// All operands, which must be constants.
+Result<std::vector<const Value*>> constants(const NodeImport& node) {
+  std::vector<const Value*> values;
+  for (size_t i = 0; i < node.operand_count(); ++i) {
+    MILLRACE_RETURN_IF_ERROR(node.require_constant(i));
+    values.push_back(&node.value(i));
+  }
+  return values;
+}
+
+// Storage for a computed constant, within the bound on what a model may compute.
+Result<MutableConstant> storage(NodeImport& node, DataType type, Dims shape) {
+  const auto elements = checked_product(shape);
+  if (!elements) return invalid_argument("its result " + graph::to_string(shape) + " is too large");
+  const int64_t bytes[] = {*elements, static_cast<int64_t>(tensor::size_of(type))};
+  const auto total = checked_product(bytes);
+  if (!total) return invalid_argument("its result " + graph::to_string(shape) + " is too large");
+  MILLRACE_RETURN_IF_ERROR(node.builder().check_computed(static_cast<size_t>(*total)));
+  return make_constant(type, std::move(shape));
+}
+
+// The elements of `a` and `b`, of the same type and broadcast to one shape, compared or combined
+// into BOOLEANs.
+template <class Function>
+Result<ValueId> compute_booleans(NodeImport& node, Function&& function) {
+  MILLRACE_ASSIGN_OR_RETURN(const auto operands, constants(node));
+  const Value& a = *operands[0];
+  const Value& b = *operands[1];
+  if (a.type != b.type) return invalid_argument("its operands differ in type");
+  MILLRACE_ASSIGN_OR_RETURN(const Dims shape, graph::broadcast(a.shape, b.shape));
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant result, storage(node, DataType::kBoolean, shape));
+  const IndexOffsets b_offsets = broadcast_offsets(b.shape, shape);
+  MILLRACE_RETURN_IF_ERROR(visit_element(a.type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    std::vector<T> left(result.as<uint8_t>().size());
+    for_each_offset(broadcast_offsets(a.shape, shape), [&](size_t position, int64_t offset) {
+      left[position] = a.constant->as<T>()[static_cast<size_t>(offset)];
+    });
+    for_each_offset(b_offsets, [&](size_t position, int64_t offset) {
+      const T right = b.constant->as<T>()[static_cast<size_t>(offset)];
+      result.as<uint8_t>()[position] = function(left[position], right);
+    });
+    return {};
+  }));
+  return node.add_computed(std::move(result.value));
+}
+
+// The constant of the first form that the node uses; the forms exclude each other.
+Result<Value> stated_constant(NodeImport& node) {
+  if (const auto* tensor = node.tensor_attribute("value")) return *tensor;
+  if (node.has_attribute("value_float")) {
+    const std::vector<float> element = {node.float_attribute("value_float", 0)};
+    return Value{{}, DataType::kFloat32, {}, graph::Constant::of(element)};
+  }
+  if (node.has_attribute("value_int")) {
+    return int64_constant({node.int_attribute("value_int", 0)}, {});
+  }
+  if (const auto elements = node.floats_attribute("value_floats")) {
+    const Dims shape = {static_cast<int64_t>(elements->size())};
+    return Value{{}, DataType::kFloat32, shape, graph::Constant::of(*elements)};
+  }
+  if (const auto elements = node.ints_attribute("value_ints")) {
+    return int64_constant(*elements, {static_cast<int64_t>(elements->size())});
+  }
+  return unsupported("it has none of the attributes value, value_float(s) and value_int(s)");
+}
+
+// Number of elements of a range, or nothing where it is endless.
+template <class T>
+std::optional<int64_t> range_length(T start, T limit, T delta) {
+  if (delta == T{0}) return std::nullopt;
+  const double length = std::ceil((static_cast<double>(limit) - static_cast<double>(start)) /
+                                  static_cast<double>(delta));
+  // Far beyond any computed constant, and exact in a double.
+  constexpr double kMost = 1099511627776.0;
+  if (!(length <= kMost)) return std::nullopt;
+  return length > 0 ? static_cast<int64_t>(length) : 0;
+}
+
+}  // namespace
+
+Result<ValueId> import_constant(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(Value value, stated_constant(node));
+  value.name.clear();
+  return node.builder().add_constant(std::move(value));
+}
+
+Result<ValueId> import_constant_of_shape(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const Dims shape, node.constant_ints(0));
+  Value fill{{}, DataType::kFloat32, {1}, graph::Constant::of(std::vector<float>{0})};
+  if (const auto* tensor = node.tensor_attribute("value")) fill = *tensor;
+  if (fill.elements() != 1) return invalid_argument("its value is not one element");
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant result, storage(node, fill.type, shape));
+  MILLRACE_RETURN_IF_ERROR(visit_element(fill.type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    std::ranges::fill(result.as<T>(), fill.constant->as<T>()[0]);
+    return {};
+  }));
+  return node.add_computed(std::move(result.value));
+}
+
+Result<ValueId> import_shape(NodeImport& node) {
+  const Dims shape = node.shape(0);
+  const auto rank = static_cast<int64_t>(shape.size());
+  const auto position = [rank](int64_t index) {
+    return index < 0 ? std::max(index, -rank) + rank : std::min(index, rank);
+  };
+  const int64_t start = position(node.int_attribute("start", 0));
+  const int64_t end = position(node.int_attribute("end", rank));
+  Dims part;
+  for (int64_t d = start; d < end; ++d) part.push_back(shape[static_cast<size_t>(d)]);
+  const Dims part_shape = {static_cast<int64_t>(part.size())};
+  return node.add_computed(int64_constant(std::move(part), part_shape));
+}
+
+Result<ValueId> import_size(NodeImport& node) {
+  return node.add_computed(int64_constant({static_cast<int64_t>(node.value(0).elements())}, {}));
+}
+
+Result<ValueId> import_range(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const auto operands, constants(node));
+  const DataType type = operands[0]->type;
+  for (const Value* operand : operands) {
+    if (operand->type != type || operand->elements() != 1) {
+      return invalid_argument("its operands are not three numbers of one type");
+    }
+  }
+  MutableConstant result;
+  MILLRACE_RETURN_IF_ERROR(visit_element(type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const T start = operands[0]->constant->as<T>()[0];
+    const T delta = operands[2]->constant->as<T>()[0];
+    const auto length = range_length(start, operands[1]->constant->as<T>()[0], delta);
+    if (!length) return invalid_argument("its range is endless");
+    MILLRACE_ASSIGN_OR_RETURN(result, storage(node, type, {*length}));
+    T next = start;
+    for (T& element : result.as<T>()) {
+      element = next;
+      if constexpr (std::is_integral_v<T>) {
+        next = static_cast<T>(static_cast<uint64_t>(next) + static_cast<uint64_t>(delta));
+      } else {
+        next += delta;
+      }
+    }
+    return {};
+  }));
+  return node.add_computed(std::move(result.value));
+}
+
+Result<ValueId> import_nonzero(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const auto operands, constants(node));
+  const Value& x = *operands[0];
+  std::vector<size_t> positions;
+  MILLRACE_RETURN_IF_ERROR(visit_element(x.type, [&](auto zero) -> Status {
+    const auto elements = x.constant->as<decltype(zero)>();
+    for (size_t i = 0; i < elements.size(); ++i) {
+      if (elements[i] != zero) positions.push_back(i);
+    }
+    return {};
+  }));
+  const Dims strides = dense_strides(x.shape);
+  const Dims shape = {static_cast<int64_t>(x.shape.size()), static_cast<int64_t>(positions.size())};
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant result, storage(node, DataType::kInt64, shape));
+  auto next = result.as<int64_t>().begin();
+  for (size_t d = 0; d < x.shape.size(); ++d) {
+    for (const size_t position : positions) {
+      *next++ = static_cast<int64_t>(position) / strides[d] % x.shape[d];
+    }
+  }
+  return node.add_computed(std::move(result.value));
+}
+
+Result<ValueId> import_comparison(NodeImport& node) {
+  const std::string& type = node.type();
+  if (type == "Equal") return compute_booleans(node, [](auto a, auto b) { return a == b; });
+  if (type == "Less") return compute_booleans(node, [](auto a, auto b) { return a < b; });
+  if (type == "LessOrEqual") return compute_booleans(node, [](auto a, auto b) { return a <= b; });
+  if (type == "Greater") return compute_booleans(node, [](auto a, auto b) { return a > b; });
+  return compute_booleans(node, [](auto a, auto b) { return a >= b; });
+}
+
+Result<ValueId> import_logical(NodeImport& node) {
+  if (node.type() == "And") {
+    return compute_booleans(node, [](auto a, auto b) { return a != 0 && b != 0; });
+  }
+  return compute_booleans(node, [](auto a, auto b) { return a != 0 || b != 0; });
+}
+
+Result<ValueId> import_not(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const auto operands, constants(node));
+  const Value& x = *operands[0];
+  if (x.type != DataType::kBoolean) return invalid_argument("its operand is not BOOLEAN");
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant result, storage(node, DataType::kBoolean, x.shape));
+  std::ranges::transform(x.constant->as<uint8_t>(), result.as<uint8_t>().begin(),
+                         [](uint8_t element) { return static_cast<uint8_t>(element == 0); });
+  return node.add_computed(std::move(result.value));
+}
+
+Result<ValueId> import_where(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const auto operands, constants(node));
+  const Value& condition = *operands[0];
+  if (condition.type != DataType::kBoolean) return invalid_argument("its condition is not BOOLEAN");
+  if (operands[1]->type != operands[2]->type) return invalid_argument("its values differ in type");
+  MILLRACE_ASSIGN_OR_RETURN(Dims shape, graph::broadcast(operands[1]->shape, operands[2]->shape));
+  MILLRACE_ASSIGN_OR_RETURN(shape, graph::broadcast(shape, condition.shape));
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant result, storage(node, operands[1]->type, shape));
+  std::vector<uint8_t> chosen;
+  for_each_offset(broadcast_offsets(condition.shape, shape), [&](size_t, int64_t offset) {
+    chosen.push_back(condition.constant->as<uint8_t>()[static_cast<size_t>(offset)]);
+  });
+  MILLRACE_RETURN_IF_ERROR(visit_element(operands[1]->type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    for (const size_t source : {1, 2}) {
+      const auto from = operands[source]->constant->as<T>();
+      for_each_offset(broadcast_offsets(operands[source]->shape, shape),
+                      [&](size_t position, int64_t offset) {
+                        if ((chosen[position] != 0) == (source == 1)) {
+                          result.as<T>()[position] = from[static_cast<size_t>(offset)];
+                        }
+                      });
+    }
+    return {};
+  }));
+  return node.add_computed(std::move(result.value));
+}
+
+}  // namespace millrace::lowering

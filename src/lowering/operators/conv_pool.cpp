@@ -1,0 +1,167 @@
+// Conv and the pooling operators: windows that slide over padded images.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "graph/shape.h"
+#include "lowering/operators/handlers.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::Dims;
+
+constexpr size_t kSpatialBegin = 2;  // of [N, C, spatial...]
+// Sizes beyond this have no meaning in a window; below it sums and products cannot overflow.
+constexpr int64_t kMaxWindow = int64_t{1} << 31;
+
+// How a window slides: one entry per spatial dimension.
+struct Window {
+  Dims kernel, strides, dilations, pads_begin, pads_end;
+
+  size_t rank() const { return kernel.size(); }
+  int64_t extent(size_t d) const { return (kernel[d] - 1) * dilations[d] + 1; }
+};
+
+Status check_entries(const char* name, const Dims& entries, size_t count, int64_t low) {
+  const bool fits = entries.size() == count && std::ranges::all_of(entries, [&](int64_t entry) {
+                      return entry >= low && entry <= kMaxWindow;
+                    });
+  if (fits) return {};
+  return invalid_argument(fmt::format("{} {} is not {} numbers of at least {}", name,
+                                      graph::to_string(entries), count, low));
+}
+
+// SAME: as many positions as the stride fits into the input; the padding that needs is shared
+// between both ends, the odd element at the end (upper) or the beginning (lower).
+void pad_to_same(const Dims& input, bool upper, Window* window) {
+  for (size_t d = 0; d < window->rank(); ++d) {
+    const int64_t size = input[kSpatialBegin + d];
+    const int64_t positions = (size + window->strides[d] - 1) / window->strides[d];
+    const int64_t needed =
+        std::max<int64_t>(0, (positions - 1) * window->strides[d] + window->extent(d) - size);
+    window->pads_begin[d] = upper ? needed / 2 : needed - needed / 2;
+    window->pads_end[d] = needed - window->pads_begin[d];
+  }
+}
+
+Status read_pads(NodeImport& node, Window* window) {
+  const size_t rank = window->rank();
+  const Dims pads = node.ints_attribute("pads").value_or(Dims(2 * rank, 0));
+  if (pads.size() != 2 * rank) {
+    return invalid_argument(fmt::format("pads {} do not have two numbers for each of {} dimensions",
+                                        graph::to_string(pads), rank));
+  }
+  window->pads_begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(rank));
+  window->pads_end.assign(pads.begin() + static_cast<std::ptrdiff_t>(rank), pads.end());
+  MILLRACE_RETURN_IF_ERROR(check_entries("pads", window->pads_begin, rank, 0));
+  return check_entries("pads", window->pads_end, rank, 0);
+}
+
+// The window of a node whose image is operand 0, with auto_pad resolved.
+Result<Window> read_window(NodeImport& node, Dims kernel) {
+  const Dims& input = node.shape(0);
+  if (input.size() <= kSpatialBegin) {
+    return invalid_argument(
+        fmt::format("its input {} has no spatial dimensions", graph::to_string(input)));
+  }
+  const size_t rank = input.size() - kSpatialBegin;
+  Window window;
+  window.kernel = std::move(kernel);
+  window.strides = node.ints_attribute("strides").value_or(Dims(rank, 1));
+  window.dilations = node.ints_attribute("dilations").value_or(Dims(rank, 1));
+  MILLRACE_RETURN_IF_ERROR(check_entries("kernel_shape", window.kernel, rank, 1));
+  MILLRACE_RETURN_IF_ERROR(check_entries("strides", window.strides, rank, 1));
+  MILLRACE_RETURN_IF_ERROR(check_entries("dilations", window.dilations, rank, 1));
+  window.pads_begin = window.pads_end = Dims(rank, 0);
+  for (size_t d = 0; d < rank; ++d) {
+    if (window.extent(d) > kMaxWindow) return invalid_argument("its window is too large");
+  }
+  const std::string auto_pad = node.string_attribute("auto_pad", "NOTSET");
+  if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
+    pad_to_same(input, auto_pad == "SAME_UPPER", &window);
+  } else if (auto_pad == "NOTSET" || auto_pad.empty()) {
+    MILLRACE_RETURN_IF_ERROR(read_pads(node, &window));
+  } else if (auto_pad != "VALID") {
+    return invalid_argument(fmt::format("auto_pad '{}' does not exist", auto_pad));
+  }
+  return window;
+}
+
+// ceil_mode: one more position where a window hangs over the end, unless it would begin in the
+// padding behind the image. Lengthens pads_end to what that position needs and returns by how much.
+Dims extend_to_ceil(const Dims& input, Window* window) {
+  Dims excess(window->rank(), 0);
+  for (size_t d = 0; d < window->rank(); ++d) {
+    const int64_t size = input[kSpatialBegin + d];
+    const int64_t stride = window->strides[d];
+    const int64_t room = size + window->pads_begin[d] + window->pads_end[d] - window->extent(d);
+    if (room < 0 || room % stride == 0) continue;
+    const int64_t last_begin = (room / stride + 1) * stride;
+    if (last_begin >= size + window->pads_begin[d]) continue;
+    excess[d] = last_begin - room;
+    window->pads_end[d] += excess[d];
+  }
+  return excess;
+}
+
+Result<ValueId> import_pool(NodeImport& node, graph::PoolKind kind) {
+  const auto kernel = node.ints_attribute("kernel_shape");
+  if (!kernel) return invalid_argument("it has no kernel_shape");
+  MILLRACE_ASSIGN_OR_RETURN(Window window, read_window(node, *kernel));
+  graph::Pool pool;
+  pool.kind = kind;
+  pool.count_include_pad =
+      kind == graph::PoolKind::kAverage && node.int_attribute("count_include_pad", 0) != 0;
+  pool.ceil_excess = Dims(window.rank(), 0);
+  if (node.int_attribute("ceil_mode", 0) != 0) {
+    pool.ceil_excess = extend_to_ceil(node.shape(0), &window);
+  }
+  pool.kernel = std::move(window.kernel);
+  pool.strides = std::move(window.strides);
+  pool.dilations = std::move(window.dilations);
+  pool.pads_begin = std::move(window.pads_begin);
+  pool.pads_end = std::move(window.pads_end);
+  return node.emit(std::move(pool), {node.operand(0)});
+}
+
+}  // namespace
+
+Result<ValueId> import_conv(NodeImport& node) {
+  const Dims& weight = node.shape(1);
+  if (weight.size() <= kSpatialBegin) {
+    return invalid_argument(
+        fmt::format("its weight {} has no spatial dimensions", graph::to_string(weight)));
+  }
+  const Dims kernel(weight.begin() + kSpatialBegin, weight.end());
+  if (node.ints_attribute("kernel_shape").value_or(kernel) != kernel) {
+    return invalid_argument(
+        fmt::format("kernel_shape is not that of its weight {}", graph::to_string(weight)));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(Window window, read_window(node, kernel));
+  graph::Conv conv;
+  conv.strides = std::move(window.strides);
+  conv.dilations = std::move(window.dilations);
+  conv.pads_begin = std::move(window.pads_begin);
+  conv.pads_end = std::move(window.pads_end);
+  conv.group = node.int_attribute("group", 1);
+  return node.emit(std::move(conv), {node.operand(0), node.operand(1), node.operand(2)});
+}
+
+Result<ValueId> import_max_pool(NodeImport& node) {
+  return import_pool(node, graph::PoolKind::kMax);
+}
+
+Result<ValueId> import_average_pool(NodeImport& node) {
+  return import_pool(node, graph::PoolKind::kAverage);
+}
+
+Result<ValueId> import_global_average_pool(NodeImport& node) {
+  return node.emit(graph::GlobalPool{graph::PoolKind::kAverage}, {node.operand(0)});
+}
+
+Result<ValueId> import_global_max_pool(NodeImport& node) {
+  return node.emit(graph::GlobalPool{graph::PoolKind::kMax}, {node.operand(0)});
+}
+
+}  // namespace millrace::lowering

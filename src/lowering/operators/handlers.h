@@ -1,0 +1,97 @@
+// The handlers of all ONNX operators, by family; operator_table.cpp lists who handles what.
+#pragma once
+
+#include "lowering/operators/node_import.h"
+
+namespace millrace::lowering {
+
+// conv_pool.cpp
+Result<ValueId> import_conv(NodeImport& node);
+Result<ValueId> import_max_pool(NodeImport& node);
+Result<ValueId> import_average_pool(NodeImport& node);
+Result<ValueId> import_global_average_pool(NodeImport& node);
+Result<ValueId> import_global_max_pool(NodeImport& node);
+
+// matmul.cpp
+Result<ValueId> import_matmul(NodeImport& node);
+Result<ValueId> import_gemm(NodeImport& node);
+
+// elementwise.cpp
+template <graph::UnaryKind kKind>
+Result<ValueId> import_unary(NodeImport& node) {
+  return node.unary(kKind, node.operand(0));
+}
+template <graph::BinaryKind kKind>
+Result<ValueId> import_binary(NodeImport& node) {
+  return node.binary(kKind, node.operand(0), node.operand(1));
+}
+// Any number of operands, combined from left to right.
+template <graph::BinaryKind kKind>
+Result<ValueId> import_chain(NodeImport& node) {
+  ValueId result = node.operand(0);
+  for (size_t i = 1; i < node.operand_count(); ++i) {
+    MILLRACE_ASSIGN_OR_RETURN(result, node.binary(kKind, result, node.operand(i)));
+  }
+  return result;
+}
+Result<ValueId> import_mean(NodeImport& node);
+Result<ValueId> import_identity(NodeImport& node);
+Result<ValueId> import_dropout(NodeImport& node);
+Result<ValueId> import_clip(NodeImport& node);
+Result<ValueId> import_leaky_relu(NodeImport& node);
+Result<ValueId> import_elu(NodeImport& node);
+Result<ValueId> import_selu(NodeImport& node);
+Result<ValueId> import_hard_sigmoid(NodeImport& node);
+Result<ValueId> import_hard_swish(NodeImport& node);
+Result<ValueId> import_mish(NodeImport& node);
+Result<ValueId> import_gelu(NodeImport& node);
+Result<ValueId> import_pow(NodeImport& node);
+Result<ValueId> import_cast(NodeImport& node);
+
+// reduction.cpp
+template <graph::ReduceKind kKind>
+Result<ValueId> import_reduce(NodeImport& node);
+Result<ValueId> import_reduce_l1(NodeImport& node);
+Result<ValueId> import_reduce_l2(NodeImport& node);
+Result<ValueId> import_reduce_sum_square(NodeImport& node);
+Result<ValueId> import_reduce_log_sum(NodeImport& node);
+Result<ValueId> import_softmax(NodeImport& node);
+Result<ValueId> import_log_softmax(NodeImport& node);
+Result<ValueId> import_batch_normalization(NodeImport& node);
+
+// reshaping.cpp
+Result<ValueId> import_reshape(NodeImport& node);
+Result<ValueId> import_flatten(NodeImport& node);
+Result<ValueId> import_squeeze(NodeImport& node);
+Result<ValueId> import_unsqueeze(NodeImport& node);
+Result<ValueId> import_transpose(NodeImport& node);
+Result<ValueId> import_depth_to_space(NodeImport& node);
+Result<ValueId> import_space_to_depth(NodeImport& node);
+
+// movement.cpp
+Result<ValueId> import_concat(NodeImport& node);
+Result<ValueId> import_slice(NodeImport& node);
+Result<ValueId> import_split(NodeImport& node);
+Result<ValueId> import_gather(NodeImport& node);
+Result<ValueId> import_pad(NodeImport& node);
+Result<ValueId> import_expand(NodeImport& node);
+Result<ValueId> import_tile(NodeImport& node);
+
+// resize.cpp
+Result<ValueId> import_upsample(NodeImport& node);
+Result<ValueId> import_resize(NodeImport& node);
+
+// constant_functions.cpp: operators that are supported only where they can be computed during the
+// import.
+Result<ValueId> import_constant(NodeImport& node);
+Result<ValueId> import_constant_of_shape(NodeImport& node);
+Result<ValueId> import_shape(NodeImport& node);
+Result<ValueId> import_size(NodeImport& node);
+Result<ValueId> import_range(NodeImport& node);
+Result<ValueId> import_nonzero(NodeImport& node);
+Result<ValueId> import_comparison(NodeImport& node);
+Result<ValueId> import_logical(NodeImport& node);
+Result<ValueId> import_not(NodeImport& node);
+Result<ValueId> import_where(NodeImport& node);
+
+}  // namespace millrace::lowering

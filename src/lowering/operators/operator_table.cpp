@@ -1,0 +1,119 @@
+#include "lowering/operators/operator_table.h"
+
+#include "lowering/operators/handlers.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::BinaryKind;
+using graph::ReduceKind;
+using graph::UnaryKind;
+
+constexpr int kFirst = kMinOpset;
+constexpr int kNow = kMaxOpset;
+
+constexpr OperatorEntry kOperators[] = {
+    {"", "Abs", kFirst, kNow, 1, 1, import_unary<UnaryKind::kAbs>},
+    {"", "Add", kFirst, kNow, 2, 2, import_binary<BinaryKind::kAdd>},
+    {"", "And", kFirst, kNow, 2, 2, import_logical},
+    {"", "AveragePool", kFirst, kNow, 1, 1, import_average_pool},
+    {"", "BatchNormalization", kFirst, kNow, 5, 5, import_batch_normalization},
+    {"", "Cast", 6, kNow, 1, 1, import_cast},
+    {"", "Ceil", kFirst, kNow, 1, 1, import_unary<UnaryKind::kCeil>},
+    {"", "Clip", kFirst, kNow, 1, 3, import_clip},
+    {"", "Concat", 4, kNow, 1, kAnyNumber, import_concat},
+    {"", "Constant", kFirst, kNow, 0, 0, import_constant},
+    {"", "ConstantOfShape", 9, kNow, 1, 1, import_constant_of_shape},
+    {"", "Conv", kFirst, kNow, 2, 3, import_conv},
+    {"", "DepthToSpace", kFirst, kNow, 1, 1, import_depth_to_space},
+    {"", "Div", kFirst, kNow, 2, 2, import_binary<BinaryKind::kDiv>},
+    {"", "Dropout", kFirst, kNow, 1, 3, import_dropout},
+    {"", "Elu", kFirst, kNow, 1, 1, import_elu},
+    {"", "Equal", kFirst, kNow, 2, 2, import_comparison},
+    {"", "Erf", 9, kNow, 1, 1, import_unary<UnaryKind::kErf>},
+    {"", "Exp", kFirst, kNow, 1, 1, import_unary<UnaryKind::kExp>},
+    {"", "Expand", 8, kNow, 2, 2, import_expand},
+    {"", "Flatten", kFirst, kNow, 1, 1, import_flatten},
+    {"", "Floor", kFirst, kNow, 1, 1, import_unary<UnaryKind::kFloor>},
+    {"", "Gather", kFirst, kNow, 2, 2, import_gather},
+    {"", "Gelu", 20, kNow, 1, 1, import_gelu},
+    {"", "Gemm", kFirst, kNow, 2, 3, import_gemm},
+    {"", "GlobalAveragePool", kFirst, kNow, 1, 1, import_global_average_pool},
+    {"", "GlobalMaxPool", kFirst, kNow, 1, 1, import_global_max_pool},
+    {"", "Greater", kFirst, kNow, 2, 2, import_comparison},
+    {"", "GreaterOrEqual", 12, kNow, 2, 2, import_comparison},
+    {"", "HardSigmoid", kFirst, kNow, 1, 1, import_hard_sigmoid},
+    {"", "HardSwish", 14, kNow, 1, 1, import_hard_swish},
+    {"", "Identity", kFirst, kNow, 1, 1, import_identity},
+    {"", "LeakyRelu", kFirst, kNow, 1, 1, import_leaky_relu},
+    {"", "Less", kFirst, kNow, 2, 2, import_comparison},
+    {"", "LessOrEqual", 12, kNow, 2, 2, import_comparison},
+    {"", "Log", kFirst, kNow, 1, 1, import_unary<UnaryKind::kLog>},
+    {"", "LogSoftmax", kFirst, kNow, 1, 1, import_log_softmax},
+    {"", "MatMul", kFirst, kNow, 2, 2, import_matmul},
+    {"", "Max", kFirst, kNow, 1, kAnyNumber, import_chain<BinaryKind::kMax>},
+    {"", "MaxPool", kFirst, kNow, 1, 1, import_max_pool},
+    {"", "Mean", kFirst, kNow, 1, kAnyNumber, import_mean},
+    {"", "Min", kFirst, kNow, 1, kAnyNumber, import_chain<BinaryKind::kMin>},
+    {"", "Mish", 18, kNow, 1, 1, import_mish},
+    {"", "Mul", kFirst, kNow, 2, 2, import_binary<BinaryKind::kMul>},
+    {"", "Neg", kFirst, kNow, 1, 1, import_unary<UnaryKind::kNeg>},
+    {"", "NonZero", 9, kNow, 1, 1, import_nonzero},
+    {"", "Not", kFirst, kNow, 1, 1, import_not},
+    {"", "Or", kFirst, kNow, 2, 2, import_logical},
+    {"", "PRelu", kFirst, kNow, 2, 2, import_binary<BinaryKind::kPrelu>},
+    {"", "Pad", 2, kNow, 1, 4, import_pad},
+    {"", "Pow", kFirst, kNow, 2, 2, import_pow},
+    {"", "Range", 11, kNow, 3, 3, import_range},
+    {"", "Reciprocal", kFirst, kNow, 1, 1, import_unary<UnaryKind::kReciprocal>},
+    {"", "ReduceL1", kFirst, kNow, 1, 2, import_reduce_l1},
+    {"", "ReduceL2", kFirst, kNow, 1, 2, import_reduce_l2},
+    {"", "ReduceLogSum", kFirst, kNow, 1, 2, import_reduce_log_sum},
+    {"", "ReduceMax", kFirst, kNow, 1, 2, import_reduce<ReduceKind::kMax>},
+    {"", "ReduceMean", kFirst, kNow, 1, 2, import_reduce<ReduceKind::kMean>},
+    {"", "ReduceMin", kFirst, kNow, 1, 2, import_reduce<ReduceKind::kMin>},
+    {"", "ReduceProd", kFirst, kNow, 1, 2, import_reduce<ReduceKind::kProd>},
+    {"", "ReduceSum", kFirst, kNow, 1, 2, import_reduce<ReduceKind::kSum>},
+    {"", "ReduceSumSquare", kFirst, kNow, 1, 2, import_reduce_sum_square},
+    {"", "Relu", kFirst, kNow, 1, 1, import_unary<UnaryKind::kRelu>},
+    {"", "Reshape", 5, kNow, 2, 2, import_reshape},
+    {"", "Resize", 10, kNow, 1, 4, import_resize},
+    {"", "Round", 11, kNow, 1, 1, import_unary<UnaryKind::kRound>},
+    {"", "Selu", kFirst, kNow, 1, 1, import_selu},
+    {"", "Shape", kFirst, kNow, 1, 1, import_shape},
+    {"", "Sigmoid", kFirst, kNow, 1, 1, import_unary<UnaryKind::kSigmoid>},
+    {"", "Size", kFirst, kNow, 1, 1, import_size},
+    {"", "Slice", kFirst, kNow, 1, 5, import_slice},
+    {"", "Softmax", kFirst, kNow, 1, 1, import_softmax},
+    {"", "Softplus", kFirst, kNow, 1, 1, import_unary<UnaryKind::kSoftplus>},
+    {"", "SpaceToDepth", kFirst, kNow, 1, 1, import_space_to_depth},
+    {"", "Split", kFirst, kNow, 1, 2, import_split},
+    {"", "Sqrt", kFirst, kNow, 1, 1, import_unary<UnaryKind::kSqrt>},
+    {"", "Squeeze", kFirst, kNow, 1, 2, import_squeeze},
+    {"", "Sub", kFirst, kNow, 2, 2, import_binary<BinaryKind::kSub>},
+    {"", "Sum", kFirst, kNow, 1, kAnyNumber, import_chain<BinaryKind::kAdd>},
+    {"", "Tanh", kFirst, kNow, 1, 1, import_unary<UnaryKind::kTanh>},
+    {"", "Tile", 6, kNow, 2, 2, import_tile},
+    {"", "Transpose", kFirst, kNow, 1, 1, import_transpose},
+    {"", "Unsqueeze", kFirst, kNow, 1, 2, import_unsqueeze},
+    {"", "Upsample", 7, 9, 1, 2, import_upsample},
+    {"", "Where", 9, kNow, 3, 3, import_where},
+};
+
+}  // namespace
+
+std::span<const OperatorEntry> operator_table() {
+  return kOperators;
+}
+
+const OperatorEntry* find_operator(std::string_view domain, std::string_view type, int opset) {
+  for (const OperatorEntry& entry : kOperators) {
+    if (entry.type == type && entry.domain == domain && entry.since <= opset &&
+        opset <= entry.last) {
+      return &entry;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace millrace::lowering

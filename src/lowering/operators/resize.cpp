@@ -1,0 +1,183 @@
+// Upsample (to opset 9) and Resize (from opset 10).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/shape.h"
+#include "lowering/operators/handlers.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::CoordinateMode;
+using graph::Dims;
+using graph::NearestMode;
+using graph::ResizeMode;
+
+Status read_mode(NodeImport& node, graph::Resize* resize) {
+  const std::string mode = node.string_attribute("mode", "nearest");
+  if (mode == "nearest") {
+    resize->mode = ResizeMode::kNearest;
+  } else if (mode == "linear" || mode == "bilinear") {
+    resize->mode = ResizeMode::kLinear;
+  } else {
+    return unsupported(fmt::format("mode is '{}'", mode));
+  }
+  return {};
+}
+
+Status read_coordinates(NodeImport& node, graph::Resize* resize) {
+  const std::string mode = node.string_attribute("coordinate_transformation_mode", "half_pixel");
+  if (mode == "half_pixel") {
+    resize->coordinates = CoordinateMode::kHalfPixel;
+  } else if (mode == "pytorch_half_pixel") {
+    resize->coordinates = CoordinateMode::kPytorchHalfPixel;
+  } else if (mode == "align_corners") {
+    resize->coordinates = CoordinateMode::kAlignCorners;
+  } else if (mode == "asymmetric") {
+    resize->coordinates = CoordinateMode::kAsymmetric;
+  } else {
+    return unsupported(fmt::format("coordinate_transformation_mode is '{}'", mode));
+  }
+  return {};
+}
+
+Status read_nearest(NodeImport& node, graph::Resize* resize) {
+  const std::string mode = node.string_attribute("nearest_mode", "round_prefer_floor");
+  if (mode == "round_prefer_floor") {
+    resize->nearest = NearestMode::kRoundPreferFloor;
+  } else if (mode == "round_prefer_ceil") {
+    resize->nearest = NearestMode::kRoundPreferCeil;
+  } else if (mode == "floor") {
+    resize->nearest = NearestMode::kFloor;
+  } else if (mode == "ceil") {
+    resize->nearest = NearestMode::kCeil;
+  } else {
+    return invalid_argument(fmt::format("nearest_mode '{}' does not exist", mode));
+  }
+  return {};
+}
+
+// Before opset 11 the nearest element is the one at or below where the picture grows, the one at or
+// above where it shrinks.
+Status choose_old_nearest(graph::Resize* resize) {
+  const auto& scales = resize->scales;
+  const bool grows = std::ranges::any_of(scales, [](float scale) { return scale > 1; });
+  const bool shrinks = std::ranges::any_of(scales, [](float scale) { return scale < 1; });
+  if (grows && shrinks && resize->mode == ResizeMode::kNearest) {
+    return unsupported("it grows one dimension and shrinks another");
+  }
+  resize->nearest = shrinks ? NearestMode::kCeil : NearestMode::kFloor;
+  return {};
+}
+
+Status check_later_attributes(NodeImport& node) {
+  if (node.int_attribute("antialias", 0) != 0) return unsupported("antialias is set");
+  const std::string policy = node.string_attribute("keep_aspect_ratio_policy", "stretch");
+  if (policy != "stretch") {
+    return unsupported(fmt::format("keep_aspect_ratio_policy is '{}'", policy));
+  }
+  return {};
+}
+
+// The output's shape from the scales, which must be one per dimension.
+Status shape_from_scales(const Dims& input, graph::Resize* resize) {
+  if (resize->scales.size() != input.size()) {
+    return invalid_argument(
+        fmt::format("{} scales for {} dimensions", resize->scales.size(), input.size()));
+  }
+  for (size_t d = 0; d < input.size(); ++d) {
+    const double size = std::floor(static_cast<double>(input[d]) * resize->scales[d]);
+    if (!(size >= 1 && size <= static_cast<double>(graph::kMaxElements))) {
+      return invalid_argument(
+          fmt::format("scale {} makes a dimension of {} impossible", resize->scales[d], input[d]));
+    }
+    resize->shape.push_back(static_cast<int64_t>(size));
+  }
+  return {};
+}
+
+Status shape_from_sizes(const Dims& input, const Dims& sizes, graph::Resize* resize) {
+  if (sizes.size() != input.size()) {
+    return invalid_argument(fmt::format("{} sizes for {} dimensions", sizes.size(), input.size()));
+  }
+  resize->shape = sizes;
+  for (size_t d = 0; d < input.size(); ++d) {
+    resize->scales.push_back(static_cast<float>(sizes[d]) / static_cast<float>(input[d]));
+  }
+  return {};
+}
+
+// Spreads entries for `axes` over all dimensions; the others keep what `all` holds.
+template <class T>
+Result<std::vector<T>> spread(NodeImport& node, const std::vector<T>& entries, std::vector<T> all) {
+  const auto axes = node.opset() >= 18 ? node.ints_attribute("axes") : std::nullopt;
+  if (!axes) return entries;
+  if (axes->size() != entries.size()) {
+    return invalid_argument(fmt::format("{} axes for {} entries", axes->size(), entries.size()));
+  }
+  for (size_t i = 0; i < entries.size(); ++i) {
+    MILLRACE_ASSIGN_OR_RETURN(const size_t d, normalise_axis((*axes)[i], all.size()));
+    all[d] = entries[i];
+  }
+  return all;
+}
+
+bool is_given(const NodeImport& node, size_t index) {
+  return node.has(index) && node.value(index).elements() > 0;
+}
+
+// Operands are x, roi, scales, sizes; of the last two one is given, the other absent or empty.
+Status read_target(NodeImport& node, graph::Resize* resize) {
+  const Dims& input = node.shape(0);
+  if (is_given(node, 3)) {
+    MILLRACE_ASSIGN_OR_RETURN(const Dims entries, node.constant_ints(3));
+    MILLRACE_ASSIGN_OR_RETURN(const Dims sizes, spread(node, entries, input));
+    return shape_from_sizes(input, sizes, resize);
+  }
+  if (!is_given(node, 2)) return invalid_argument("it has neither scales nor sizes");
+  MILLRACE_ASSIGN_OR_RETURN(const auto entries, node.constant_floats(2));
+  MILLRACE_ASSIGN_OR_RETURN(resize->scales,
+                            spread(node, entries, std::vector<float>(input.size(), 1.0f)));
+  return shape_from_scales(input, resize);
+}
+
+// The form up to opset 10: scales only, asymmetric coordinates.
+Result<ValueId> import_old(NodeImport& node, std::vector<float> scales) {
+  graph::Resize resize;
+  MILLRACE_RETURN_IF_ERROR(read_mode(node, &resize));
+  resize.coordinates = CoordinateMode::kAsymmetric;
+  resize.scales = std::move(scales);
+  MILLRACE_RETURN_IF_ERROR(shape_from_scales(node.shape(0), &resize));
+  MILLRACE_RETURN_IF_ERROR(choose_old_nearest(&resize));
+  return node.emit(std::move(resize), {node.operand(0)});
+}
+
+}  // namespace
+
+Result<ValueId> import_upsample(NodeImport& node) {
+  if (node.opset() < 9) {
+    return import_old(node, node.floats_attribute("scales").value_or(std::vector<float>()));
+  }
+  if (!node.has(1)) return invalid_argument("it has no scales");
+  MILLRACE_ASSIGN_OR_RETURN(auto scales, node.constant_floats(1));
+  return import_old(node, std::move(scales));
+}
+
+Result<ValueId> import_resize(NodeImport& node) {
+  if (node.opset() < 11) {
+    if (!node.has(1)) return invalid_argument("it has no scales");
+    MILLRACE_ASSIGN_OR_RETURN(auto scales, node.constant_floats(1));
+    return import_old(node, std::move(scales));
+  }
+  graph::Resize resize;
+  MILLRACE_RETURN_IF_ERROR(read_mode(node, &resize));
+  MILLRACE_RETURN_IF_ERROR(read_coordinates(node, &resize));
+  MILLRACE_RETURN_IF_ERROR(read_nearest(node, &resize));
+  MILLRACE_RETURN_IF_ERROR(check_later_attributes(node));
+  MILLRACE_RETURN_IF_ERROR(read_target(node, &resize));
+  return node.emit(std::move(resize), {node.operand(0)});
+}
+
+}  // namespace millrace::lowering

@@ -1,0 +1,37 @@
+// What a caller chooses of the models that a lowering makes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/compiled_model.h"
+#include "lowering/placement.h"
+#include "tensor/layout.h"
+
+namespace millrace::lowering {
+
+// A layout that is chosen for an HW view.
+struct HwLayout {
+  tensor::Layout layout = tensor::Layout::kUnknown;
+  // Of kGeneric: position i holds dimension order[i] of the CPU view; empty is their own order.
+  std::vector<uint32_t> order = {};
+};
+
+struct LoweringOptions {
+  uint32_t batch_size = 1;  // frames per call
+  graph::Precision precision = graph::Precision::kFp32;
+  std::map<std::string, HwLayout> hw_layouts = {};  // by boundary tensor name
+  CpuOperators cpu_operators = {};                  // the others go to the NPU
+  // Of a stage, whose graph need not have an operator for each name in cpu_operators. Otherwise one
+  // that matches none is an error.
+  bool is_stage = false;
+  // Called with the graph as it comes ("import") and after each pass, for dumps and progress; may
+  // be empty.
+  std::function<void(std::string_view stage, const graph::Graph& graph)> on_stage = {};
+};
+
+}  // namespace millrace::lowering

@@ -1,0 +1,155 @@
+#include "lowering/passes/edit.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+namespace millrace::lowering {
+
+using graph::Node;
+using graph::ValueId;
+
+Editor::Editor(graph::Graph& graph) : graph_(graph), original_count_(graph.nodes.size()) {
+  grow();
+  for (ValueId id : graph_.outputs) is_output_[id] = true;
+  for (Index index = 0; index < original_count_; ++index) {
+    positions_.push_back({index, std::numeric_limits<uint32_t>::max(), false});
+    for (const ValueId id : graph_.nodes[index].outputs) makers_[id] = index;
+    count_operands(graph_.nodes[index], +1);
+  }
+}
+
+// Passes may add values at any time; the tables grow when they are next used.
+void Editor::grow() {
+  makers_.resize(graph_.values.size());
+  readers_.resize(graph_.values.size());
+  is_output_.resize(graph_.values.size());
+}
+
+void Editor::count_operands(const Node& node, int change) {
+  grow();
+  for (ValueId id : node.inputs) {
+    if (id != graph::kNoValue) readers_[id] += change;
+  }
+}
+
+std::vector<Editor::Index> Editor::nodes() const {
+  std::vector<Index> indices;
+  for (Index index = 0; index < original_count_; ++index) {
+    if (!erased(index)) indices.push_back(index);
+  }
+  return indices;
+}
+
+std::optional<Editor::Index> Editor::maker(ValueId id) const {
+  return id < makers_.size() ? makers_[id] : std::nullopt;
+}
+
+bool Editor::is_graph_output(ValueId id) const {
+  return id < is_output_.size() && is_output_[id];
+}
+
+bool Editor::has_single_reader(ValueId id) const {
+  return id < readers_.size() && readers_[id] == 1 && !is_output_[id];
+}
+
+ValueId Editor::add_value_like(ValueId id, std::string name) {
+  const graph::Value& like = graph_.values[id];
+  return graph_.add_value({std::move(name), like.type, like.shape, std::nullopt});
+}
+
+void Editor::set_inputs(Index index, std::vector<ValueId> inputs) {
+  count_operands(graph_.nodes[index], -1);
+  graph_.nodes[index].inputs = std::move(inputs);
+  count_operands(graph_.nodes[index], +1);
+}
+
+Editor::Index Editor::insert_before(Index index, Node node) {
+  const auto inserted = static_cast<Index>(graph_.nodes.size());
+  count_operands(node, +1);
+  for (const ValueId id : node.outputs) makers_[id] = inserted;
+  positions_.push_back({index, inserted, false});
+  graph_.nodes.push_back(std::move(node));
+  return inserted;
+}
+
+void Editor::erase(Index index) {
+  const Node& node = graph_.nodes[index];
+  count_operands(node, -1);
+  for (const ValueId id : node.outputs) {
+    if (makers_[id] == index) makers_[id].reset();
+  }
+  positions_[index].erased = true;
+}
+
+void Editor::replace_uses(ValueId from, ValueId to) {
+  grow();
+  for (Index index = 0; index < graph_.nodes.size(); ++index) {
+    if (erased(index)) continue;
+    std::ranges::replace(graph_.nodes[index].inputs, from, to);
+  }
+  readers_[to] += readers_[from];
+  readers_[from] = 0;
+}
+
+bool Editor::bypass(Index index, size_t slot) {
+  const ValueId input = graph_.nodes[index].inputs[slot], output = graph_.nodes[index].outputs[0];
+  if (!is_graph_output(output)) {
+    replace_uses(output, input);
+    erase(index);
+    return true;
+  }
+  const auto source = maker(input);
+  if (!source || is_graph_output(input)) {
+    graph_.nodes[index].op = graph::Unary{};
+    set_inputs(index, {input});
+    return false;
+  }
+  erase(index);
+  replace_uses(input, output);
+  std::ranges::replace(graph_.nodes[*source].outputs, input, output);
+  makers_[input].reset();
+  makers_[output] = *source;
+  return true;
+}
+
+void Editor::fuse(Index producer, Index consumer, Node fused) {
+  const ValueId output = graph_.nodes[consumer].outputs[0];
+  erase(producer);
+  count_operands(graph_.nodes[consumer], -1);
+  fused.outputs = {output};
+  count_operands(fused, +1);
+  graph_.nodes[consumer] = std::move(fused);
+}
+
+std::vector<Editor::Index> Editor::order() const {
+  std::vector<Index> order(graph_.nodes.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  std::erase_if(order, [&](Index index) { return erased(index); });
+  std::ranges::sort(order, {}, [&](Index index) {
+    return std::tuple(positions_[index].before, positions_[index].sequence);
+  });
+  return order;
+}
+
+void Editor::finish() {
+  grow();
+  std::vector<Node> nodes;
+  // From the end, so that the operands of an unread node become unread in time.
+  const std::vector<Index> kept = order();
+  for (auto index = kept.rbegin(); index != kept.rend(); ++index) {
+    Node& node = graph_.nodes[*index];
+    const bool needed = std::ranges::any_of(
+        node.outputs, [&](ValueId id) { return readers_[id] != 0 || is_output_[id]; });
+    if (needed) {
+      nodes.push_back(std::move(node));
+    } else {
+      count_operands(node, -1);
+    }
+  }
+  std::ranges::reverse(nodes);
+  graph_.nodes = std::move(nodes);
+}
+
+}  // namespace millrace::lowering

@@ -1,0 +1,26 @@
+#include "lowering/passes/pass_table.h"
+
+namespace millrace::lowering {
+
+std::span<const Pass> pass_table() {
+  static constexpr Pass kPasses[] = {
+      {"eliminate_dead_code", eliminate_dead_code},
+      {"widen_half", widen_half},
+      {"fold_constants", fold_constants},
+      {"simplify_data_movement", simplify_data_movement},
+      {"lower_batch_normalization", lower_batch_normalization},
+      {"canonicalise_arithmetic", canonicalise_arithmetic},
+      {"recognise_functions", recognise_functions},
+      {"fold_padding", fold_padding},
+      // Before the activations: a Conv that has one can take neither scale nor residual.
+      {"fold_channel_affine", fold_channel_affine},
+      {"fuse_residual_add", fuse_residual_add},
+      {"hoist_functions", hoist_functions},
+      {"fuse_activation", fuse_activation},
+      {"convert_weights", convert_weights},
+      {"eliminate_dead_code", eliminate_dead_code},
+  };
+  return kPasses;
+}
+
+}  // namespace millrace::lowering

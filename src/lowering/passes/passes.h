@@ -1,0 +1,64 @@
+// The passes, each a file of its name. A pass takes a valid graph (graph::validate) and leaves a
+// valid one that computes the same; values and nodes that are not needed any more may be left for
+// eliminate_dead_code. A failure names the node at which the model contradicts itself.
+#pragma once
+
+#include "base/status.h"
+#include "graph/compiled_model.h"
+#include "graph/graph.h"
+#include "lowering/placement.h"
+
+namespace millrace::lowering {
+
+struct PassContext {
+  graph::Precision precision = graph::Precision::kFp32;
+  CpuOperators cpu_operators = {};
+};
+
+// Drops nodes that no output depends on, and values that no node, input or output names.
+Status eliminate_dead_code(graph::Graph& graph, const PassContext& context);
+
+// FP16 and BF16 tensors become FLOAT32, with a Cast at each graph input and output of such a type:
+// a device computes in its own precision, and the passes see one floating type.
+Status widen_half(graph::Graph& graph, const PassContext& context);
+
+// Replaces what is computed from constants alone by a constant.
+Status fold_constants(graph::Graph& graph, const PassContext& context);
+
+// Removes operators that move no data, and merges neighbours: Reshape of Reshape, Transpose of
+// Transpose.
+Status simplify_data_movement(graph::Graph& graph, const PassContext& context);
+
+// BatchNormalization becomes Mul and Add with per-channel constants.
+Status lower_batch_normalization(graph::Graph& graph, const PassContext& context);
+
+// Arithmetic with one number becomes Unary (Linear, Clip, Pow, LeakyRelu), neighbours merge, and a
+// Reduce over all spatial dimensions becomes GlobalPool.
+Status canonicalise_arithmetic(graph::Graph& graph, const PassContext& context);
+
+// Finds Swish, HardSigmoid, HardSwish and Gelu in the arithmetic they were exported as.
+Status recognise_functions(graph::Graph& graph, const PassContext& context);
+
+// Zero padding before a Conv or an average Pool moves into its attributes.
+Status fold_padding(graph::Graph& graph, const PassContext& context);
+
+// Scale and shift per channel after a Conv or MatMul move into its weight and bias; those of an
+// image that stand alone become a depthwise Conv.
+Status fold_channel_affine(graph::Graph& graph, const PassContext& context);
+
+// Add of a Conv's result and another tensor becomes the Conv's residual operand.
+Status fuse_residual_add(graph::Graph& graph, const PassContext& context);
+
+// An elementwise function of the reshaped or transposed result of a Conv or MatMul is computed
+// before the move, where it can become an activation.
+Status hoist_functions(graph::Graph& graph, const PassContext& context);
+
+// An elementwise function of the result of a Conv or MatMul becomes its activation; PRelu with a
+// slope per channel the slope operand of a Conv.
+Status fuse_activation(graph::Graph& graph, const PassContext& context);
+
+// For a BF16 program, stores constant weights of Conv and MatMul as BF16; biases and slopes stay
+// FLOAT32, and so do weights of operators on the CPU.
+Status convert_weights(graph::Graph& graph, const PassContext& context);
+
+}  // namespace millrace::lowering

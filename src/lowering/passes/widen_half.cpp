@@ -1,0 +1,78 @@
+#include <algorithm>
+
+#include "lowering/passes/edit.h"
+#include "lowering/passes/passes.h"
+#include "tensor/half.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::Node;
+using graph::ValueId;
+using tensor::DataType;
+
+bool is_half(DataType type) {
+  return type == DataType::kFp16 || type == DataType::kBf16;
+}
+
+graph::Constant widened(const graph::Constant& constant, DataType type) {
+  const auto halves = constant.as<uint16_t>();
+  std::vector<float> floats(halves.size());
+  std::ranges::transform(halves, floats.begin(),
+                         type == DataType::kFp16 ? tensor::fp16_to_float : tensor::bf16_to_float);
+  return graph::Constant::of(floats);
+}
+
+// Everything but the boundary becomes FLOAT32 where it stands.
+void widen_inner_values(graph::Graph& graph) {
+  std::vector<bool> boundary(graph.values.size());
+  for (ValueId id : graph.inputs) boundary[id] = true;
+  for (ValueId id : graph.outputs) boundary[id] = true;
+  for (ValueId id = 0; id < graph.values.size(); ++id) {
+    graph::Value& value = graph.values[id];
+    if (boundary[id] || !is_half(value.type)) continue;
+    if (value.constant) value.constant = widened(*value.constant, value.type);
+    value.type = DataType::kFloat32;
+  }
+  for (Node& node : graph.nodes) {
+    auto* cast = std::get_if<graph::Cast>(&node.op);
+    if (cast != nullptr && is_half(cast->to)) cast->to = DataType::kFloat32;
+  }
+}
+
+// The FLOAT32 copy of a boundary value, which all nodes use instead of it.
+ValueId add_twin(graph::Graph& graph, ValueId id) {
+  graph::Value twin = graph.values[id];
+  twin.name += ".fp32";
+  twin.type = DataType::kFloat32;
+  const ValueId twin_id = graph.add_value(std::move(twin));
+  for (Node& node : graph.nodes) {
+    std::ranges::replace(node.inputs, id, twin_id);
+    std::ranges::replace(node.outputs, id, twin_id);
+  }
+  return twin_id;
+}
+
+Node cast_node(const graph::Graph& graph, ValueId from, ValueId to) {
+  return {graph.values[to].name + ".cast", graph::Cast{graph.values[to].type}, {from}, {to}};
+}
+
+}  // namespace
+
+Status widen_half(graph::Graph& graph, const PassContext&) {
+  widen_inner_values(graph);
+  std::vector<Node> input_casts, output_casts;
+  for (ValueId id : graph.inputs) {
+    if (!is_half(graph.values[id].type)) continue;
+    input_casts.push_back(cast_node(graph, id, add_twin(graph, id)));
+  }
+  for (ValueId id : graph.outputs) {
+    if (!is_half(graph.values[id].type)) continue;
+    output_casts.push_back(cast_node(graph, add_twin(graph, id), id));
+  }
+  graph.nodes.insert(graph.nodes.begin(), input_casts.begin(), input_casts.end());
+  graph.nodes.insert(graph.nodes.end(), output_casts.begin(), output_casts.end());
+  return {};
+}
+
+}  // namespace millrace::lowering

@@ -1,0 +1,149 @@
+#include "lowering/placement.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <utility>
+
+namespace millrace::lowering {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::Partition;
+using graph::PartitionKind;
+
+// The names by which --cpu-ops may mean a node.
+std::vector<std::string> names_of(const Node& node) {
+  std::vector<std::string> names = {graph::name_of(node.op)};
+  if (const auto* unary = std::get_if<graph::Unary>(&node.op)) {
+    names.emplace_back(graph::name_of(unary->function.kind));
+  } else if (const auto* binary = std::get_if<graph::Binary>(&node.op)) {
+    names.emplace_back(graph::name_of(binary->kind));
+  }
+  return names;
+}
+
+Status check_names(const Graph& graph, const CpuOperators& cpu_operators) {
+  CpuOperators there;
+  for (const Node& node : graph.nodes) {
+    for (std::string& name : names_of(node)) there.insert(std::move(name));
+  }
+  std::vector<std::string> missing;
+  for (const std::string& name : cpu_operators) {
+    if (!there.contains(name)) missing.push_back(fmt::format("'{}'", name));
+  }
+  if (missing.empty()) return {};
+  return invalid_argument(
+      fmt::format("the model has no operator {} to put on the CPU; after optimisation its "
+                  "operators are: {}",
+                  fmt::join(missing, ", "), fmt::join(there, ", ")));
+}
+
+// An order of the nodes, in partitions.
+struct Grouping {
+  std::vector<uint32_t> order;
+  std::vector<Partition> partitions;
+};
+
+class Grouper {
+ public:
+  Grouper(const Graph& graph, const std::vector<PartitionKind>& kinds)
+      : graph_(graph), kinds_(kinds) {
+    maker_.resize(graph.values.size(), kNoNode);
+    for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
+      for (const graph::ValueId id : graph.nodes[i].outputs) maker_[id] = i;
+    }
+  }
+
+  // Takes all that can run on one processor, then all that can run on the other, and so on. No
+  // other grouping that starts with the same kind gets further with as many partitions.
+  Grouping group(PartitionKind first) {
+    Grouping grouping;
+    done_.assign(kinds_.size(), false);
+    for (PartitionKind kind = first; grouping.order.size() < kinds_.size(); kind = other(kind)) {
+      const auto begin = static_cast<uint32_t>(grouping.order.size());
+      take_ready(kind, grouping.order);
+      const auto count = static_cast<uint32_t>(grouping.order.size()) - begin;
+      if (count > 0) grouping.partitions.push_back({kind, begin, count});
+    }
+    return grouping;
+  }
+
+ private:
+  static constexpr uint32_t kNoNode = 0xffffffffu;
+
+  static PartitionKind other(PartitionKind kind) {
+    return kind == PartitionKind::kNpu ? PartitionKind::kCpu : PartitionKind::kNpu;
+  }
+
+  // Nodes stand behind those they depend on, so one pass finds all.
+  void take_ready(PartitionKind kind, std::vector<uint32_t>& order) {
+    for (uint32_t i = 0; i < kinds_.size(); ++i) {
+      if (done_[i] || kinds_[i] != kind || !is_ready(graph_.nodes[i])) continue;
+      done_[i] = true;
+      order.push_back(i);
+    }
+  }
+
+  bool is_ready(const Node& node) const {
+    for (const graph::ValueId id : node.inputs) {
+      if (id != graph::kNoValue && maker_[id] != kNoNode && !done_[maker_[id]]) return false;
+    }
+    return true;
+  }
+
+  const Graph& graph_;
+  const std::vector<PartitionKind>& kinds_;  // by node
+  std::vector<uint32_t> maker_;              // by value
+  std::vector<bool> done_;                   // by node
+};
+
+Grouping best_grouping(const Graph& graph, const std::vector<PartitionKind>& kinds) {
+  Grouper grouper(graph, kinds);
+  Grouping npu = grouper.group(PartitionKind::kNpu);
+  Grouping cpu = grouper.group(PartitionKind::kCpu);
+  return cpu.partitions.size() < npu.partitions.size() ? cpu : npu;
+}
+
+}  // namespace
+
+bool goes_to_cpu(const Node& node, const CpuOperators& cpu_operators) {
+  if (std::holds_alternative<graph::Fallback>(node.op)) return true;
+  for (const std::string& name : names_of(node)) {
+    if (cpu_operators.contains(name)) return true;
+  }
+  return false;
+}
+
+CpuOperators matching_operators(const Graph& graph, const CpuOperators& cpu_operators) {
+  CpuOperators matching;
+  for (const Node& node : graph.nodes) {
+    for (const std::string& name : names_of(node)) {
+      if (cpu_operators.contains(name)) matching.insert(name);
+    }
+  }
+  return matching;
+}
+
+Result<std::vector<Partition>> place_nodes(Graph& graph, const CpuOperators& cpu_operators) {
+  MILLRACE_RETURN_IF_ERROR(check_names(graph, cpu_operators));
+  std::vector<PartitionKind> kinds;
+  for (const Node& node : graph.nodes) {
+    kinds.push_back(goes_to_cpu(node, cpu_operators) ? PartitionKind::kCpu : PartitionKind::kNpu);
+  }
+  Grouping grouping = best_grouping(graph, kinds);
+  if (grouping.partitions.size() > graph::kMaxPartitions) {
+    return invalid_argument(
+        fmt::format("these CPU operators make {} partitions; at most {} are "
+                    "possible",
+                    grouping.partitions.size(), graph::kMaxPartitions));
+  }
+  std::vector<Node> nodes;
+  nodes.reserve(graph.nodes.size());
+  for (const uint32_t index : grouping.order) nodes.push_back(std::move(graph.nodes[index]));
+  graph.nodes = std::move(nodes);
+  return std::move(grouping.partitions);
+}
+
+}  // namespace millrace::lowering

@@ -1,0 +1,29 @@
+// Which processor each operator goes to, and in which partitions.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "graph/compiled_model.h"
+
+namespace millrace::lowering {
+
+// Operators that are forced onto the CPU fallback, by name: "Softmax", "Conv"; a Unary or Binary
+// also by what it computes: "Sigmoid", "Add".
+using CpuOperators = std::set<std::string, std::less<>>;
+
+bool goes_to_cpu(const graph::Node& node, const CpuOperators& cpu_operators);
+
+// Those of the names that match a node of the graph.
+CpuOperators matching_operators(const graph::Graph& graph, const CpuOperators& cpu_operators);
+
+// Reorders the nodes so that partitions are as few as possible, each value still being made before
+// it is used and the nodes of a partition keeping their order, and returns the partitions.
+// kInvalidArgument names the names that match no node, and lists those that match one.
+Result<std::vector<graph::Partition>> place_nodes(graph::Graph& graph,
+                                                  const CpuOperators& cpu_operators);
+
+}  // namespace millrace::lowering

@@ -1,0 +1,185 @@
+// StageLowering: inputs and outputs of the graph.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "graph/capability.h"
+#include "lowering/node_facts.h"
+#include "lowering/stage_lowering.h"
+
+namespace millrace::lowering {
+
+using graph::kNoValue;
+using graph::ValueId;
+using tensor::DataType;
+
+namespace {
+
+Status check_declared_type(DataType computed, DataType declared) {
+  if (computed == DataType::kFloat32 && tensor::is_floating(declared)) return {};
+  return invalid_argument(fmt::format("it is {} in the model, but computed as {}",
+                                      tensor::to_string(declared), tensor::to_string(computed)));
+}
+
+// Marks what leads to the values that are marked.
+void mark_origins(const graph::Graph& graph, std::vector<bool>& needed) {
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+    if (std::ranges::none_of(node->outputs, [&](ValueId id) { return needed[id]; })) continue;
+    for (const ValueId id : node->inputs) {
+      if (id != kNoValue) needed[id] = true;
+    }
+  }
+}
+
+}  // namespace
+
+Status StageLowering::add_whole_inputs() {
+  for (const network::Input& input : request_.network.inputs) {
+    MILLRACE_RETURN_IF_ERROR(find_value(input.name, scopes_.front()).status());
+  }
+  return {};
+}
+
+// The outputs of the network, and what the rest reads, that nodes of this stage have made; in the
+// order of the network's outputs, the others in ascending order.
+std::vector<std::string> StageLowering::wanted_names() const {
+  std::vector<std::string> names;
+  for (const network::Output& output : request_.network.outputs) names.push_back(output.name);
+  std::set<std::string> read;
+  for (const size_t index : rest_) {
+    const auto more = names_read_by(request_.network.nodes[index]);
+    read.insert(more.begin(), more.end());
+  }
+  for (const network::Output& output : request_.network.outputs) read.erase(output.name);
+  names.insert(names.end(), read.begin(), read.end());
+  if (whole_ && rest_.empty()) return names;
+  std::erase_if(names, [this](const std::string& name) {
+    const bool stated =
+        scopes_.front().initializers.contains(name) && !output_types_.contains(name);
+    return stated || known_.contains(name) || waiting_.contains(name);
+  });
+  return names;
+}
+
+// Which values of the graph lead to an output, or to a node that was not lowered.
+std::vector<bool> StageLowering::needed_values() const {
+  const graph::Graph& graph = builder_.graph();
+  std::vector<bool> needed(graph.values.size());
+  const auto& values = scopes_.front().values;
+  for (const auto& [name, id] : values) {
+    if (coverage_.is_read_by_others(name)) needed[id] = true;
+  }
+  for (const std::string& name : wanted_names()) {
+    const auto value = values.find(name);
+    if (value != values.end()) needed[value->second] = true;
+  }
+  mark_origins(graph, needed);
+  return needed;
+}
+
+// Types for which no device has a kernel. Nodes that nothing needs, such as those that only a Shape
+// reads, will be dropped and may have any.
+void StageLowering::report_missing_kernels() {
+  origins_.resize(builder_.graph().nodes.size());
+  const graph::Graph& graph = builder_.graph();
+  const std::vector<bool> needed = needed_values();
+  const network::Node* reported = nullptr;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Origin& origin = origins_[i];
+    // A node of the network may have become several nodes of the graph, one after the other.
+    if (origin.node == nullptr || origin.node == reported) continue;
+    if (std::ranges::none_of(graph.nodes[i].outputs, [&](ValueId id) { return needed[id]; }))
+      continue;
+    const Status status = graph::check_capability(graph, graph.nodes[i]);
+    if (status.ok()) continue;
+    coverage_.add_without_kernel(*origin.node, origin.scope->prefix + name_of(*origin.node),
+                                 status.message());
+    reported = origin.node;
+  }
+}
+
+Status StageLowering::add_whole_outputs() {
+  std::unordered_set<std::string_view> names;
+  for (const network::Output& output : request_.network.outputs) {
+    const auto add = [&]() -> Status {
+      if (!names.insert(output.name).second) return invalid_argument("the model lists it twice");
+      const Result<ValueId> id = find_value(output.name, scopes_.front());
+      if (!id.ok()) return invalid_argument("no node makes it");
+      MILLRACE_ASSIGN_OR_RETURN(const ValueId boundary,
+                                boundary_value(output.name, *id, output.type));
+      builder_.add_output(boundary);
+      return {};
+    };
+    MILLRACE_RETURN_IF_ERROR(add().with_context(fmt::format("output '{}'", output.name)));
+  }
+  return {};
+}
+
+Status StageLowering::add_outputs(Stage* stage) {
+  for (const std::string& name : wanted_names()) {
+    const auto declared = output_types_.find(name);
+    const DataType type = declared != output_types_.end() ? declared->second : DataType::kUnknown;
+    const Result<ValueId> found = find_value(name, scopes_.front());
+    // What nodes of other stages make.
+    if (!found.ok()) continue;
+    const ValueId id = *found;
+    if (builder_.value(id).constant) {
+      MILLRACE_RETURN_IF_ERROR(add_constant_output(name, id, type, stage)
+                                   .with_context(fmt::format("output '{}'", name)));
+      continue;
+    }
+    Result<ValueId> boundary = boundary_value(name, id, type);
+    if (!boundary.ok()) return boundary.status().with_context(fmt::format("output '{}'", name));
+    builder_.add_output(*boundary);
+    stage->outputs.push_back(name);
+  }
+  return {};
+}
+
+Status StageLowering::add_constant_output(const std::string& name, ValueId id, DataType type,
+                                          Stage* stage) {
+  if (type != DataType::kUnknown && type != builder_.value(id).type) {
+    MILLRACE_RETURN_IF_ERROR(check_declared_type(builder_.value(id).type, type));
+    MILLRACE_ASSIGN_OR_RETURN(id, builder_.emit(name, graph::Cast{type}, {id}));
+  }
+  graph::Value constant = builder_.value(id);
+  constant.name = name;
+  stage->constants.push_back(std::move(constant));
+  return {};
+}
+
+// A value of its own for an output: of the declared type, if there is one, and the declared name,
+// made by a node, and no other output.
+Result<ValueId> StageLowering::boundary_value(const std::string& name, ValueId id, DataType type) {
+  graph::Value& value = builder_.value(id);
+  ValueId boundary = id;
+  if (type == DataType::kUnknown || value.type == type) {
+    if (builder_.is_made_by_node(id) && !outputs_.contains(id)) {
+      value.name = name;
+    } else {
+      MILLRACE_ASSIGN_OR_RETURN(boundary, builder_.add_node(name, graph::Unary{}, {id}));
+    }
+  } else {
+    MILLRACE_RETURN_IF_ERROR(check_declared_type(value.type, type));
+    if (value.name == name) value.name += "/FLOAT32";
+    MILLRACE_ASSIGN_OR_RETURN(boundary, builder_.add_node(name, graph::Cast{type}, {id}));
+  }
+  outputs_.insert(boundary);
+  return boundary;
+}
+
+void StageLowering::drop_unread_inputs(Stage* stage) const {
+  graph::Graph& graph = stage->graph;
+  std::vector<bool> needed(graph.values.size());
+  for (const ValueId id : graph.outputs) needed[id] = true;
+  mark_origins(graph, needed);
+  std::vector<ValueId> inputs;
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    if (!needed[graph.inputs[i]]) continue;
+    inputs.push_back(graph.inputs[i]);
+    stage->inputs.push_back(input_names_[i]);
+  }
+  graph.inputs = std::move(inputs);
+}
+
+}  // namespace millrace::lowering

@@ -1,0 +1,109 @@
+// StageLowering: values by name, and the elements that are known of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lowering/node_facts.h"
+#include "lowering/operators/early_opsets.h"
+#include "lowering/stage_lowering.h"
+
+namespace millrace::lowering {
+
+using graph::kNoValue;
+using graph::ValueId;
+
+StageLowering::Scope& StageLowering::open_scope(const network::Network& network, std::string prefix,
+                                                Scope* outer) {
+  Scope& scope = scopes_.emplace_back(Scope{&network, std::move(prefix), outer});
+  for (const graph::Value& value : network.initializers)
+    scope.initializers.emplace(value.name, &value);
+  return scope;
+}
+
+// Initializers and known values come into the graph on first use: unused ones cost nothing.
+Result<ValueId> StageLowering::find_value(const std::string& name, Scope& scope) {
+  for (Scope* place = &scope; place != nullptr; place = place->outer) {
+    auto value = place->values.find(name);
+    if (value == place->values.end()) {
+      const auto initializer = place->initializers.find(name);
+      if (initializer == place->initializers.end()) continue;
+      value = place->values.emplace(name, builder_.add_constant(*initializer->second)).first;
+    }
+    const auto constant = constants_.find(value->second);
+    return constant != constants_.end() ? constant->second : value->second;
+  }
+  const auto known = known_.find(name);
+  if (known != known_.end()) {
+    MILLRACE_ASSIGN_OR_RETURN(const ValueId id, add_known(*known->second));
+    scopes_.front().values.emplace(name, id);
+    return id;
+  }
+  if (waiting_.contains(name)) {
+    waits_ = true;
+    return unsupported(fmt::format("its input '{}' is not computed yet", name));
+  }
+  return invalid_argument(fmt::format("nothing makes the value '{}'", name));
+}
+
+Result<ValueId> StageLowering::add_known(const Known& known) {
+  ValueId id = kNoValue;
+  if (known.constant && known.elements) {
+    graph::Value constant{known.name, known.type, known.shape, known.elements};
+    if (constant.bytes() != known.elements->bytes.size())
+      return internal_error(fmt::format("'{}' has elements of another size", known.name));
+    id = builder_.add_constant(std::move(constant));
+  } else {
+    id = builder_.add_input(known.name, known.type, known.shape);
+    input_names_.push_back(known.name);
+    elements_.add_input(id, known);
+  }
+  if (tensor::is_floating(known.type) && known.type != tensor::DataType::kFloat32) {
+    MILLRACE_ASSIGN_OR_RETURN(
+        id, builder_.emit(known.name + "/FLOAT32", graph::Cast{tensor::DataType::kFloat32}, {id}));
+    origins_.resize(builder_.graph().nodes.size());
+  }
+  return id;
+}
+
+Result<std::vector<ValueId>> StageLowering::find_operands(const network::Node& node, Scope& scope) {
+  std::vector<ValueId> operands;
+  for (const std::string& name : node.inputs) {
+    operands.push_back(kNoValue);
+    if (!name.empty()) {
+      MILLRACE_ASSIGN_OR_RETURN(operands.back(), find_value(name, scope));
+    }
+  }
+  MILLRACE_RETURN_IF_ERROR(
+      align_operands(builder_, node, opset_of(request_.network, node), operands));
+  return operands;
+}
+
+// Puts constants for the values, if the elements of all of them can be told.
+bool StageLowering::settle(const std::vector<ValueId>& asked) {
+  for (const ValueId id : asked) {
+    if (elements_.of(id) == nullptr) return false;
+  }
+  for (const ValueId id : asked) {
+    const KnownElements::Told& told = *elements_.of(id);
+    graph::Value constant = told.value;
+    constant.name = builder_.value(id).name;
+    if (!constants_.try_emplace(id, static_cast<ValueId>(builder_.graph().values.size())).second)
+      continue;
+    builder_.add_constant(std::move(constant));
+    settled_.push_back({id, told.from});
+  }
+  return true;
+}
+
+// Forgets all that were settled after the first `settled`: nothing in the graph follows from them.
+void StageLowering::take_back(size_t settled) {
+  for (; settled_.size() > settled; settled_.pop_back()) constants_.erase(settled_.back().id);
+}
+
+std::vector<std::string> StageLowering::read_names() const {
+  std::set<std::string> names;
+  for (const Settled& settled : settled_) names.insert(settled.from.begin(), settled.from.end());
+  return {names.begin(), names.end()};
+}
+
+}  // namespace millrace::lowering

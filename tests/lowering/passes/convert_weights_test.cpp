@@ -1,0 +1,76 @@
+#include "tests/lowering/passes/pass_test.h"
+
+namespace millrace::lowering {
+namespace {
+
+using ::testing::ElementsAre;
+
+const PassContext kBf16{graph::Precision::kBf16};
+
+class ConvertWeights : public ::testing::Test {
+ protected:
+  // Numbers that BF16 holds exactly, so that results stay the same.
+  ConvertWeights() {
+    const Conv conv{{1, 1}, {1, 1}, {0, 0}, {0, 0}, 1, {}};
+    const ValueId x = maker.input({1, 2, 2, 2}),
+                  weight = maker.constant({2, 2, 1, 1}, {1, 2, 3, -4});
+    y = maker.add(conv, {x, weight, maker.constant({2}, {0.1f, 0.2f})});
+  }
+  GraphMaker maker;
+  ValueId y;
+};
+
+tensor::DataType type_of_operand(const Graph& graph, size_t node, size_t operand) {
+  return graph.values[graph.nodes[node].inputs[operand]].type;
+}
+
+TEST_F(ConvertWeights, WeightsBecomeBf16AndBiasesStay) {
+  maker.output(y);
+  const Graph after = run_pass(convert_weights, maker.graph, kBf16);
+  EXPECT_EQ(type_of_operand(after, 0, 1), tensor::DataType::kBf16);
+  EXPECT_EQ(type_of_operand(after, 0, 2), tensor::DataType::kFloat32);
+  EXPECT_THAT(after.values[after.nodes[0].inputs[1]].constant->as<uint16_t>(),
+              ElementsAre(0x3f80, 0x4000, 0x4040, 0xc080));
+}
+
+TEST_F(ConvertWeights, OnlyForBf16Programs) {
+  maker.output(y);
+  const Graph after = run_pass(convert_weights, maker.graph, {graph::Precision::kFp32});
+  EXPECT_EQ(type_of_operand(after, 0, 1), tensor::DataType::kFloat32);
+}
+
+TEST_F(ConvertWeights, NotForOperatorsOnTheCpu) {
+  maker.output(y);
+  const Graph after =
+      run_pass(convert_weights, maker.graph, {graph::Precision::kBf16, {"Conv", "Softmax"}});
+  EXPECT_EQ(type_of_operand(after, 0, 1), tensor::DataType::kFloat32);
+}
+
+TEST_F(ConvertWeights, RoundsToNearestEven) {
+  // 1 + 1/256 lies halfway between two BF16 numbers, 1 + 3/256 too.
+  const ValueId weight = maker.constant({2, 1}, {1 + 1.0f / 256, 1 + 3.0f / 256});
+  maker.output(maker.add(MatMul{}, {maker.input({1, 2}), weight}));
+  Graph graph = maker.graph;
+  ASSERT_TRUE(convert_weights(graph, kBf16).ok());
+  EXPECT_THAT(graph.values[graph.nodes[1].inputs[1]].constant->as<uint16_t>(),
+              ElementsAre(0x3f80, 0x3f82));
+}
+
+TEST_F(ConvertWeights, ASharedWeightIsStoredOnceAndOtherReadersKeepTheirs) {
+  const ValueId b = maker.constant({2, 2}, {1, 2, 3, 4});
+  const ValueId product = maker.add(MatMul{}, {maker.input({2, 2}), b});
+  const ValueId again = maker.add(MatMul{}, {product, b});
+  maker.output(maker.binary(BinaryKind::kAdd, again, b));
+  const Graph after = run_pass(convert_weights, maker.graph, kBf16);
+  EXPECT_EQ(after.nodes[0].inputs[1], after.nodes[1].inputs[1]);
+  EXPECT_EQ(type_of_operand(after, 0, 1), tensor::DataType::kBf16);
+  EXPECT_EQ(type_of_operand(after, 2, 1), tensor::DataType::kFloat32);
+}
+
+TEST_F(ConvertWeights, AWeightComputedAtRunTimeStays) {
+  maker.output(maker.add(MatMul{}, {maker.input({2, 2}), maker.input({2, 2})}));
+  run_pass(convert_weights, maker.graph, kBf16);
+}
+
+}  // namespace
+}  // namespace millrace::lowering
