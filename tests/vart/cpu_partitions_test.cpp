@@ -15,7 +15,7 @@
 namespace millrace::vartml {
 namespace {
 
-using compiler::CpuOperators;
+using lowering::CpuOperators;
 using graph::Precision;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -27,7 +27,7 @@ class CpuPartitions : public RunnerTest {
   // Exp -> MatMul -> Softmax: input0 [1, 12] to n2.out [1, 40], with these operators on the CPU.
   std::string archive(const CpuOperators& cpu_operators, Precision precision = Precision::kFp32,
                       model::ArchiveForm form = model::ArchiveForm::kFile) {
-    compiler::GraphMaker maker;
+    lowering::GraphMaker maker;
     const auto x = maker.unary(graph::UnaryKind::kExp, maker.input({1, 12}));
     const auto product = maker.add(graph::MatMul{}, {x, maker.random({12, 40})});
     maker.output(maker.add(graph::Softmax{1, false}, {product}));
@@ -36,7 +36,7 @@ class CpuPartitions : public RunnerTest {
   std::string archive(const graph::Graph& graph, const CpuOperators& cpu_operators,
                       Precision precision = Precision::kFp32,
                       model::ArchiveForm form = model::ArchiveForm::kFile) {
-    const auto model = compiler::assemble(
+    const auto model = lowering::assemble(
         graph, {.precision = precision, .cpu_operators = cpu_operators}, "exp_softmax");
     EXPECT_TRUE(model.ok()) << model.status().to_string();
     const std::string path = directory_.file("model" + std::to_string(archives_++));
@@ -113,7 +113,7 @@ TEST_F(CpuPartitions, AskingForTheMissingViewFailsCreationWithTheReason) {
 class MixedSides : public CpuPartitions {
  protected:
   MixedSides() {
-    compiler::GraphMaker maker;
+    lowering::GraphMaker maker;
     const auto on_cpu = maker.input({4, 4}), on_npu = maker.input({4, 4});
     const auto exponential = maker.unary(graph::UnaryKind::kExp, on_cpu);
     const auto product = maker.add(graph::MatMul{}, {exponential, on_npu});

@@ -16,9 +16,9 @@ class NoCopy : public RunnerTest {
  protected:
   NoCopy() {
     use_device("cpu");
-    compiler::GraphMaker maker;
+    lowering::GraphMaker maker;
     maker.output(maker.conv(maker.input({1, 3, 48, 48}), 16, 3));
-    const auto model = compiler::assemble(
+    const auto model = lowering::assemble(
         maker.graph, {.precision = graph::Precision::kBf16, .cpu_operators = {}}, "conv");
     EXPECT_TRUE(model.ok()) << model.status().to_string();
     const std::string path = directory_.file("conv.rai");

@@ -16,24 +16,24 @@ using tensor::Layout;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using Orders = std::map<std::string, compiler::HwLayout>;
+using Orders = std::map<std::string, lowering::HwLayout>;
 
 class PermutedViews : public RunnerTest {
  protected:
   PermutedViews() { use_device("cpu"); }
 
   std::shared_ptr<Runner> create(const Orders& orders) {
-    const auto model = compiler::assemble(maker_.graph, {.hw_layouts = orders}, "permuted");
+    const auto model = lowering::assemble(maker_.graph, {.hw_layouts = orders}, "permuted");
     EXPECT_TRUE(model.ok()) << model.status().to_string();
     const std::string path = directory_.file("permuted.rai");
     EXPECT_TRUE(model::write_archive(graph::encode(*model), path, model::ArchiveForm::kFile).ok());
     return RunnerFactory::create_runner(RunnerType::VAIML, path);
   }
   Status refusal(const Orders& orders) const {
-    return compiler::assemble(maker_.graph, {.hw_layouts = orders}, "permuted").status();
+    return lowering::assemble(maker_.graph, {.hw_layouts = orders}, "permuted").status();
   }
 
-  compiler::GraphMaker maker_;
+  lowering::GraphMaker maker_;
 };
 
 TEST_F(PermutedViews, ElementsLieInTheOrderOfTheView) {
