@@ -1,0 +1,304 @@
+// How far a lowering goes with what is known, and what it then depends on.
+#include "lowering/stage.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/lowering/network_builder.h"
+
+namespace millrace::lowering::test {
+namespace {
+
+using graph::UnaryKind;
+using Operators = std::vector<graph::Operator>;
+using Indices = std::vector<size_t>;
+using ::testing::HasSubstr;
+
+const graph::Operator kRelu = graph::Unary{{UnaryKind::kRelu}};
+const graph::Operator kNeg = graph::Unary{{UnaryKind::kNeg}};
+
+const Known kImage = given("x", DataType::kFloat32, {2, 6});
+
+// y = Relu(Reshape(Neg(x), shape))
+NetworkBuilder reshaped() {
+  NetworkBuilder builder;
+  builder.node("Neg", {"x"}, {"n"}).node("Reshape", {"n", "shape"}, {"r"});
+  builder.node("Relu", {"r"}, {"y"}).output("y");
+  return builder;
+}
+
+TEST(Stage, WhatWaitsForElementsIsLeftToTheRest) {
+  const Stage stage = lower_valid(reshaped(), {kImage, given("shape", DataType::kInt64, {2})});
+  EXPECT_EQ(operators_of(stage), Operators{kNeg});
+  EXPECT_EQ(stage.inputs, Names{"x"});
+  EXPECT_EQ(stage.outputs, Names{"n"});
+  EXPECT_EQ(stage.rest, (Indices{1, 2}));
+  EXPECT_EQ(stage.read, Names{});
+}
+
+TEST(Stage, ElementsThatAreKnownAreReadWhereNothingElseHelps) {
+  const Stage stage = lower_valid(reshaped(), {kImage, told(ints("shape", {3, -1}))});
+  EXPECT_EQ(operators_of(stage), (Operators{kNeg, graph::Reshape{{3, 4}}, kRelu}));
+  EXPECT_EQ(stage.inputs, Names{"x"});
+  EXPECT_EQ(stage.outputs, Names{"y"});
+  EXPECT_EQ(stage.rest, Indices{});
+  EXPECT_EQ(stage.read, Names{"shape"});
+}
+
+TEST(Stage, ConstantsOfThePlanAreNotRead) {
+  Known shape = told(ints("shape", {4, 3}));
+  shape.constant = true;
+  const Stage stage = lower_valid(reshaped(), {kImage, shape});
+  EXPECT_EQ(output_shape(stage), (Dims{4, 3}));
+  EXPECT_EQ(stage.read, Names{});
+}
+
+TEST(Stage, TheRestIsLoweredOnceElementsAreThere) {
+  const NetworkBuilder builder = reshaped();
+  const Known known[] = {given("n", DataType::kFloat32, {2, 6}), told(ints("shape", {12}))};
+  const size_t rest[] = {1, 2};
+  const auto stage = lower_stage({builder.network, rest, known});
+  ASSERT_TRUE(stage.ok()) << stage.status().to_string();
+  EXPECT_EQ(stage->inputs, Names{"n"});
+  EXPECT_EQ(output_shape(*stage), Dims{12});
+}
+
+TEST(Stage, ElementsThatAnOperatorCanDoWithoutStayUnread) {
+  NetworkBuilder builder;
+  builder.node("Add", {"x", "b"}, {"y"}).output("y");
+  const graph::Value one = constant("b", DataType::kFloat32, {1}, std::vector<float>{1});
+  const Stage stage = lower_valid(builder, {kImage, told(one)});
+  EXPECT_EQ(stage.inputs, (Names{"x", "b"}));
+  EXPECT_EQ(stage.read, Names{});
+}
+
+// The shape is that of x with the batch that `n` says, halved.
+NetworkBuilder computed_shape() {
+  NetworkBuilder builder;
+  builder.initializer(ints("two", {2})).initializer(ints("minus", {-1}));
+  builder.node("Div", {"n", "two"}, {"half"})
+      .node("Concat", {"half", "minus"}, {"shape"}, {{"axis", int64_t{0}}});
+  builder.node("Reshape", {"x", "shape"}, {"y"}).output("y");
+  return builder;
+}
+
+TEST(Stage, ChainsAreComputedOnDemand) {
+  const Stage stage =
+      lower_valid(computed_shape(), {kImage, told(ints("n", {8})), told(ints("other", {1}))});
+  EXPECT_EQ(output_shape(stage), (Dims{4, 3}));
+  EXPECT_EQ(stage.inputs, Names{"x"}) << "what computes the shape is not run again";
+  EXPECT_EQ(stage.read, Names{"n"});
+}
+
+TEST(Stage, ChainsOfUnknownElementsRunFirst) {
+  const Stage stage = lower_valid(computed_shape(), {kImage, given("n", DataType::kInt64, {1})});
+  EXPECT_EQ(stage.outputs, Names{"shape"});
+  EXPECT_EQ(stage.inputs, Names{"n"});
+  EXPECT_EQ(stage.rest, Indices{2});
+}
+
+TEST(Stage, LongListsAreNoStuffOfShapes) {
+  NetworkBuilder builder;
+  builder.initializer(ints("first", {0})).node("Gather", {"n", "first"}, {"s"});
+  builder.node("Reshape", {"x", "s"}, {"y"}).output("y");
+  const Stage stage = lower_valid(builder, {kImage, told(ints("n", Dims(5000, 0)))});
+  EXPECT_EQ(stage.rest, Indices{1});
+  EXPECT_EQ(stage.read, Names{});
+}
+
+TEST(Stage, WhatANodeAskedForInVainIsNotRead) {
+  NetworkBuilder builder;
+  builder.node("Slice", {"x", "starts", "ends"}, {"y"}).output("y");
+  const Stage stage = lower_valid(
+      builder, {kImage, told(ints("starts", {0})), given("ends", DataType::kInt64, {1})});
+  EXPECT_EQ(stage.rest, Indices{0});
+  EXPECT_EQ(stage.read, Names{});
+}
+
+TEST(Stage, ShapesAreConstantsOfThePlan) {
+  NetworkBuilder builder;
+  builder.node("Shape", {"x"}, {"s"}).node("Reshape", {"z", "s"}, {"y"});
+  builder.node("Reshape", {"z", "later"}, {"w"}).output("y").output("w").output("s");
+  const Stage stage = lower_valid(builder, {kImage, given("z", DataType::kFloat32, {12}),
+                                            given("later", DataType::kInt64, {1})});
+  EXPECT_EQ(output_shape(stage), (Dims{2, 6}));
+  ASSERT_EQ(stage.constants.size(), 1u);
+  EXPECT_EQ(stage.constants[0].name, "s");
+  EXPECT_EQ(stage.constants[0].shape, Dims{2});
+  EXPECT_EQ(stage.rest, Indices{2});
+}
+
+TEST(Stage, HalfPrecisionIsComputedInFloat32AndHandedOnSo) {
+  NetworkBuilder builder;
+  builder.node("Neg", {"x"}, {"n"}).node("Relu", {"n"}, {"y"}).output("y", DataType::kFp16);
+  builder.node("Reshape", {"n", "shape"}, {"z"}).output("z", DataType::kFp16);
+  const Stage stage = lower_valid(
+      builder, {given("x", DataType::kFp16, {2, 6}), given("shape", DataType::kInt64, {1})});
+  ASSERT_EQ(stage.outputs, (Names{"y", "n"}));
+  EXPECT_EQ(stage.graph.values[stage.graph.outputs[0]].type, DataType::kFp16);
+  EXPECT_EQ(stage.graph.values[stage.graph.outputs[1]].type, DataType::kFloat32);
+}
+
+TEST(Stage, AnOutputThatIsOnlyAnotherNameIsMadeByANode) {
+  NetworkBuilder builder;
+  builder.node("Identity", {"x"}, {"y"}).output("x").output("y");
+  const Stage stage = lower_valid(builder, {kImage});
+  EXPECT_EQ(stage.outputs, Names{"y"}) << "the caller has x";
+  EXPECT_EQ(operators_of(stage), Operators{graph::Operator(graph::Unary{})});
+}
+
+TEST(Stage, WithoutARestWaitingIsAnError) {
+  const Status status =
+      lower(reshaped(), {kImage, given("shape", DataType::kInt64, {2})}, false).status();
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(status.message(), HasSubstr("'shape' is not a constant"));
+}
+
+TEST(Stage, NodesThatWaitMustBeCoveredToo) {
+  NetworkBuilder builder = reshaped();
+  builder.node("SequenceAt", {"y"}, {"z"}).output("z");
+  const Status status = lower(builder, {kImage, given("shape", DataType::kInt64, {2})}).status();
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(status.message(), HasSubstr("'z_node'"));
+}
+
+// y = If(c) ? Relu(x) : Neg(x), both inside the branches
+NetworkBuilder with_if(const std::string& condition = "c") {
+  NetworkBuilder yes, no, builder;
+  yes.node("Relu", {"x"}, {"inner"}).output("inner").captures({"x"});
+  no.node("Neg", {"x"}, {"inner"}).output("inner").captures({"x"});
+  builder.node("If", {condition}, {"y"}, {yes.as("then_branch"), no.as("else_branch")});
+  builder.output("y");
+  return builder;
+}
+
+TEST(If, WithAConstantConditionIsItsBranch) {
+  for (const bool condition : {true, false}) {
+    NetworkBuilder builder = with_if();
+    builder.initializer(boolean("c", condition));
+    const Stage stage = lower_valid(builder, {kImage});
+    EXPECT_EQ(operators_of(stage), Operators{condition ? kRelu : kNeg});
+    EXPECT_EQ(stage.outputs, Names{"y"});
+    EXPECT_EQ(stage.read, Names{});
+  }
+}
+
+TEST(If, WithAKnownConditionFollowsFromIt) {
+  const Stage stage = lower_valid(with_if(), {kImage, told(boolean("c", false))});
+  EXPECT_EQ(operators_of(stage), Operators{kNeg});
+  EXPECT_EQ(stage.read, Names{"c"});
+}
+
+TEST(If, WithAnUnknownConditionWaits) {
+  const Stage stage = lower_valid(with_if(), {kImage, given("c", DataType::kBoolean, {})});
+  EXPECT_EQ(stage.rest, Indices{0});
+}
+
+TEST(If, BranchesMayPutOutWhatLiesAroundThem) {
+  NetworkBuilder yes, no, builder;
+  yes.output("x").captures({"x"});
+  no.output("k").initializer(ints("k", {7}));
+  builder.node("If", {"c"}, {"y"}, {yes.as("then_branch"), no.as("else_branch")}).output("y");
+  const Stage first = lower_valid(builder, {kImage, told(boolean("c", true))});
+  EXPECT_EQ(first.inputs, Names{"x"});
+  EXPECT_EQ(first.outputs, Names{"y"});
+  const Stage second = lower_valid(builder, {kImage, told(boolean("c", false))});
+  ASSERT_EQ(second.constants.size(), 1u);
+  EXPECT_EQ(second.constants[0].name, "y");
+}
+
+TEST(If, NestedOnesSeeWhatLiesOutside) {
+  NetworkBuilder outer, no, builder;
+  // Both networks call a value "inner".
+  outer.node("Neg", {"x"}, {"inner"});
+  NetworkBuilder deep;
+  deep.node("Add", {"inner", "x"}, {"sum"}).output("sum").captures({"inner", "x"});
+  outer.node("If", {"d"}, {"o"}, {deep.as("then_branch"), deep.as("else_branch")});
+  outer.output("o").captures({"d", "x"});
+  no.output("x").captures({"x"});
+  builder.node("Relu", {"x"}, {"other"});
+  builder.node("If", {"c"}, {"y"}, {outer.as("then_branch"), no.as("else_branch")});
+  builder.output("y").output("other");
+  const Stage stage =
+      lower_valid(builder, {kImage, told(boolean("c", true)), told(boolean("d", false))});
+  EXPECT_EQ(operators_of(stage), (Operators{kRelu, kNeg, graph::Binary{graph::BinaryKind::kAdd}}));
+  EXPECT_EQ(stage.read, (Names{"c", "d"}));
+}
+
+TEST(If, WhoseBranchWaitsIsNotReadFrom) {
+  NetworkBuilder yes, builder;
+  yes.node("Reshape", {"x", "shape"}, {"r"}).output("r").captures({"shape", "x"});
+  builder.node("If", {"c"}, {"y"}, {yes.as("then_branch"), yes.as("else_branch")}).output("y");
+  const Stage stage = lower_valid(
+      builder, {kImage, told(boolean("c", true)), given("shape", DataType::kInt64, {1})});
+  EXPECT_EQ(stage.rest, Indices{0});
+  EXPECT_EQ(stage.read, Names{});
+}
+
+TEST(If, BranchesThatDoNotFitAreInvalid) {
+  NetworkBuilder builder, branch;
+  builder.node("If", {"c"}, {"y"}, {branch.as("then_branch"), branch.as("else_branch")});
+  builder.output("y").initializer(boolean("c", true));
+  EXPECT_EQ(lower(builder, {}).status().code(), StatusCode::kInvalidArgument);
+}
+
+// Loop with a body that adds x to the value that it carries.
+NetworkBuilder with_loop() {
+  NetworkBuilder body, builder;
+  body.network.inputs = {{"i"}, {"go"}, {"carried"}};
+  body.node("Identity", {"go"}, {"go_on"}).node("Add", {"carried", "x"}, {"sum"});
+  body.output("go_on").output("sum").captures({"x"});
+  builder.initializer(ints("trips", {3}));
+  builder.node("Relu", {"x"}, {"start"})
+      .node("Loop", {"trips", "", "start"}, {"end"}, {body.as("body")});
+  builder.node("Neg", {"end"}, {"y"}).output("y");
+  return builder;
+}
+
+TEST(Loop, IsLeftToTheRestWithWhatReadsIt) {
+  const Stage stage = lower_valid(with_loop(), {kImage});
+  EXPECT_EQ(stage.outputs, Names{"start"});
+  EXPECT_EQ(stage.rest, (Indices{1, 2}));
+}
+
+TEST(Loop, RunsAlone) {
+  const NetworkBuilder builder = with_loop();
+  EXPECT_TRUE(runs_alone(builder.network.nodes[1]));
+  EXPECT_FALSE(runs_alone(builder.network.nodes[0]));
+  EXPECT_FALSE(runs_alone(with_if().network.nodes[0]));
+}
+
+TEST(Loop, WhoseBodyCannotRunIsRefused) {
+  NetworkBuilder body, builder;
+  body.node("SequenceAt", {"x"}, {"s"}).output("s").captures({"x"});
+  builder.node("Loop", {"", "", "x"}, {"y"}, {body.as("body")}).output("y");
+  EXPECT_THAT(lower(builder, {kImage}).status().message(), HasSubstr("'y_node/body/s_node'"));
+  EXPECT_EQ(check_operators(builder.network).code(), StatusCode::kUnsupported);
+  EXPECT_TRUE(check_operators(with_loop().network).ok());
+}
+
+TEST(LowerWhole, HasAllInputsAndOutputsInTheirOrder) {
+  NetworkBuilder builder;
+  builder.network.inputs = {{"unread", DataType::kInt32, true, {{4, ""}}},
+                            {"x", DataType::kFloat32, true, {{2, ""}, {6, ""}}}};
+  builder.initializer(ints("k", {7})).node("Relu", {"x"}, {"y"});
+  builder.output("k").output("x").output("y");
+  const auto stage = lower_whole(builder.network, true);
+  ASSERT_TRUE(stage.ok()) << stage.status().to_string();
+  const graph::Graph& graph = stage->graph;
+  ASSERT_EQ(graph.inputs.size(), 2u);
+  EXPECT_EQ(graph.values[graph.inputs[0]].name, "unread");
+  ASSERT_EQ(graph.outputs.size(), 3u);
+  EXPECT_EQ(graph.values[graph.outputs[0]].name, "k");
+  EXPECT_EQ(graph.values[graph.outputs[1]].name, "x");
+  EXPECT_TRUE(graph::validate(graph).ok());
+}
+
+TEST(LowerWhole, NeedsStaticShapes) {
+  NetworkBuilder builder;
+  builder.network.inputs = {{"x", DataType::kFloat32, true, {{}}}};
+  builder.node("Relu", {"x"}, {"y"}).output("y");
+  EXPECT_EQ(lower_whole(builder.network, true).status().code(), StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace millrace::lowering::test
