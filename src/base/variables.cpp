@@ -24,6 +24,7 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_NRT_NAN_CHECK",
     "MILLRACE_NRT_TRANSFER_DEPTH",
     "MILLRACE_PEERS",  // benchmarks
+    "MILLRACE_PLANS",
     "MILLRACE_PLUGIN_DIR",
     "MILLRACE_PL_KERNELS",
     "MILLRACE_SHARED_MEMORY",

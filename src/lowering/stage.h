@@ -24,10 +24,11 @@ struct Known {
   std::string name;
   tensor::DataType type = tensor::DataType::kUnknown;
   graph::Dims shape;
-  // Its elements, where they are known, too; they stay where they are during the call only. The
-  // lowering uses them only where an operator cannot be lowered without: the value stays an input
-  // of the graph otherwise.
-  std::optional<std::span<const std::byte>> elements = std::nullopt;
+  // Its elements, where they are known, too. The lowering uses them only where an operator cannot
+  // be lowered without, and copies them then: the value stays an input of the graph otherwise, and
+  // without an owner they stay where they are during the call only. Those of a constant (below)
+  // have an owner, which the graph shares.
+  std::optional<graph::Constant> elements = std::nullopt;
   // Whether it is the same in every run that has the same plan up to here, such as the result of a
   // Shape: then it is a constant of the graph. Requirement: `elements`.
   bool constant = false;

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "base/environment.h"
+#include "graph/network/network.h"
 #include "memory/bank.h"
+#include "runtime/dynamic/dynamic_program.h"
 
 namespace millrace::runtime {
 namespace {
@@ -34,6 +36,7 @@ BoundaryBytes boundary_bytes(const graph::CompiledModel& model) {
   BoundaryBytes bytes;
   for (const auto* side : {&model.inputs, &model.outputs}) {
     for (const graph::Boundary& boundary : *side) {
+      if (boundary.open) continue;  // as much as a job brings
       const uint64_t cpu = boundary.cpu.bytes();
       const uint64_t hw = boundary.hw ? boundary.hw->bytes() : 0;
       bytes.bound = sum(bytes.bound, std::max(cpu, hw));
@@ -47,6 +50,8 @@ uint64_t constant_bytes(const graph::CompiledModel& model) {
   uint64_t bytes = 0;
   for (const graph::Value& value : model.graph.values)
     if (value.constant) bytes = sum(bytes, value.bytes());
+  if (model.network == nullptr) return bytes;
+  for (const graph::Value& value : model.network->initializers) bytes = sum(bytes, value.bytes());
   return bytes;
 }
 
@@ -67,6 +72,12 @@ Status check(uint64_t limit, const Need& need, const graph::CompiledModel& model
                       all, limit, need.weights, per_lane, lanes, job)};
 }
 
+Result<std::shared_ptr<const device::Program>> load(
+    device::Device& device, std::shared_ptr<const graph::CompiledModel> model) {
+  return model->network == nullptr ? device.load(std::move(model))
+                                   : load_dynamic(device, std::move(model));
+}
+
 }  // namespace
 
 Result<uint64_t> memory_limit(uint64_t limit) {
@@ -82,11 +93,11 @@ Result<uint64_t> memory_limit(uint64_t limit) {
 Result<std::shared_ptr<const device::Program>> load_within(
     uint64_t limit, device::Device& device, std::shared_ptr<const graph::CompiledModel> model) {
   MILLRACE_ASSIGN_OR_RETURN(const uint64_t bytes, memory_limit(limit));
-  if (bytes == 0) return device.load(std::move(model));
+  if (bytes == 0) return load(device, std::move(model));
   const uint32_t lanes = std::max(1U, device.lanes().count());
   const Need declared = {.weights = constant_bytes(*model), .arena = model->arena_bytes};
   MILLRACE_RETURN_IF_ERROR(check(bytes, declared, *model, lanes));
-  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program, device.load(model));
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program, load(device, model));
   // The device's own plan, from the sizes that its kernels need. No lane has an arena yet.
   const device::ProgramInfo info = program->info();
   const Need planned = {.weights = info.weight_bytes, .arena = info.context_bytes};

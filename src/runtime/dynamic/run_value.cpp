@@ -1,0 +1,121 @@
+#include "runtime/dynamic/run_value.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "graph/shape.h"
+
+namespace millrace::runtime {
+namespace {
+
+// What memory in the HW view has, and vector instructions like.
+constexpr std::align_val_t kAlignment{64};
+
+std::shared_ptr<std::byte> allocate(size_t bytes) {
+  // One that takes no bytes has an address, too.
+  void* const memory = ::operator new(std::max<size_t>(bytes, 1), kAlignment, std::nothrow);
+  if (memory == nullptr) return nullptr;
+  return {static_cast<std::byte*>(memory),
+          [](std::byte* data) { ::operator delete(data, kAlignment); }};
+}
+
+// A tensor as blocks around one of its dimensions: `outer` groups of `inner` bytes for each index.
+struct AxisBlocks {
+  size_t outer = 1;
+  size_t inner = 1;
+};
+
+AxisBlocks blocks_around(std::span<const int64_t> shape, size_t before, size_t after,
+                         size_t element_bytes) {
+  return {fallback::element_count(shape.first(before)),
+          fallback::element_count(shape.subspan(after)) * element_bytes};
+}
+
+}  // namespace
+
+Result<RunValue> allocate_value(tensor::DataType type, graph::Dims shape) {
+  MILLRACE_RETURN_IF_ERROR(graph::check_shape(shape));
+  RunValue value;
+  value.type = type;
+  value.shape = std::move(shape);
+  const std::shared_ptr<std::byte> memory = allocate(value.bytes());
+  if (memory == nullptr)
+    return Status(StatusCode::kOutOfMemory,
+                  fmt::format("no memory for a value of {} bytes", value.bytes()));
+  value.data = memory.get();
+  value.owner = memory;
+  return value;
+}
+
+Result<RunValue> int64_value(int64_t element) {
+  MILLRACE_ASSIGN_OR_RETURN(RunValue value, allocate_value(tensor::DataType::kInt64, {}));
+  std::memcpy(value.data, &element, sizeof element);
+  return value;
+}
+
+Result<RunValue> boolean_value(bool element) {
+  MILLRACE_ASSIGN_OR_RETURN(RunValue value, allocate_value(tensor::DataType::kBoolean, {}));
+  *value.data = std::byte{element};
+  return value;
+}
+
+RunValue constant_value(const graph::Value& constant, Lasts lasts) {
+  // Nothing writes to the elements of a value once it exists.
+  return {constant.type, constant.shape, const_cast<std::byte*>(constant.constant->bytes.data()),
+          constant.constant->owner, lasts};
+}
+
+Result<int64_t> read_int64(const RunValue& value, const char* what) {
+  if (value.type != tensor::DataType::kInt64 || value.elements() != 1)
+    return invalid_argument(fmt::format("{} is {} {}, not one INT64", what,
+                                        tensor::to_string(value.type),
+                                        graph::to_string(value.shape)));
+  return *value.as<int64_t>();
+}
+
+Result<bool> read_boolean(const RunValue& value, const char* what) {
+  if (value.type != tensor::DataType::kBoolean || value.elements() != 1)
+    return invalid_argument(fmt::format("{} is {} {}, not one BOOLEAN", what,
+                                        tensor::to_string(value.type),
+                                        graph::to_string(value.shape)));
+  return *value.data != std::byte{0};
+}
+
+Result<RunValue> take_part(const RunValue& value, size_t axis, size_t index) {
+  const auto [outer, inner] =
+      blocks_around(value.shape, axis, axis + 1, tensor::size_of(value.type));
+  graph::Dims shape = value.shape;
+  const auto count = static_cast<size_t>(shape[axis]);
+  shape.erase(shape.begin() + static_cast<ptrdiff_t>(axis));
+  if (outer == 1)
+    return RunValue{value.type, std::move(shape), value.data + index * inner, value.owner,
+                    Lasts::kRun};
+  MILLRACE_ASSIGN_OR_RETURN(RunValue part, allocate_value(value.type, std::move(shape)));
+  for (size_t i = 0; i < outer; ++i)
+    std::memcpy(part.data + i * inner, value.data + (i * count + index) * inner, inner);
+  return part;
+}
+
+Result<RunValue> join_parts(std::span<const RunValue> parts, size_t axis) {
+  const RunValue& first = parts.front();
+  for (const RunValue& part : parts) {
+    if (part.type == first.type && part.shape == first.shape) continue;
+    return invalid_argument(fmt::format("iterations give {} {} and {} {} for one output",
+                                        tensor::to_string(first.type),
+                                        graph::to_string(first.shape),
+                                        tensor::to_string(part.type), graph::to_string(part.shape)));
+  }
+  const auto [outer, inner] = blocks_around(first.shape, axis, axis, tensor::size_of(first.type));
+  graph::Dims shape = first.shape;
+  shape.insert(shape.begin() + static_cast<ptrdiff_t>(axis), static_cast<int64_t>(parts.size()));
+  MILLRACE_ASSIGN_OR_RETURN(RunValue joined, allocate_value(first.type, std::move(shape)));
+  for (size_t i = 0; i < outer; ++i)
+    for (size_t p = 0; p < parts.size(); ++p)
+      std::memcpy(joined.data + (i * parts.size() + p) * inner, parts[p].data + i * inner, inner);
+  return joined;
+}
+
+}  // namespace millrace::runtime
