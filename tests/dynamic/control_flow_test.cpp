@@ -128,10 +128,10 @@ TEST(ControlFlow, ALoopWhoseSubgraphDoesNotFitIsRefused) {
 
 // state += part of x; gives each state as a part of y.
 Network running_sum(std::vector<network::Attribute> attributes) {
-  Network body = body_of({input("state", kFloat, {2}), input("part", kFloat, {2})},
-                         {node("Add", {"state", "part"}, {"next"}),
-                          node("Identity", {"next"}, {"out"})},
-                         {output("next", kFloat), input("out", kFloat, {2})});
+  Network body =
+      body_of({input("state", kFloat, {2}), input("part", kFloat, {2})},
+              {node("Add", {"state", "part"}, {"next"}), node("Identity", {"next"}, {"out"})},
+              {output("next", kFloat), input("out", kFloat, {2})});
   attributes.push_back(subgraph("body", body));
   attributes.push_back(attribute("num_scan_inputs", int64_t{1}));
   return network_of({input("start", kFloat, {2}), input("x", kFloat, {-1, -1})},
@@ -151,10 +151,9 @@ TEST(ControlFlow, AScanWalksASequence) {
 
 TEST(ControlFlow, AScanWalksBackwardsAlongAnyDimension) {
   using graph::Dims;
-  Runner runner(running_sum({attribute("scan_input_axes", Dims{-1}),
-                             attribute("scan_input_directions", Dims{1}),
-                             attribute("scan_output_axes", Dims{1}),
-                             attribute("scan_output_directions", Dims{1})}));
+  Runner runner(running_sum(
+      {attribute("scan_input_axes", Dims{-1}), attribute("scan_input_directions", Dims{1}),
+       attribute("scan_output_axes", Dims{1}), attribute("scan_output_directions", Dims{1})}));
   const auto outputs = runner.run({floats({2}, {0, 0}), floats({2, 3}, {1, 2, 3, 4, 5, 6})});
   ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
   EXPECT_THAT((*outputs)[0].as<float>(), ElementsAre(6, 15));
@@ -165,11 +164,11 @@ TEST(ControlFlow, AScanWalksBackwardsAlongAnyDimension) {
 TEST(ControlFlow, AScanOfSequencesOfDifferentLengthsIsRefused) {
   Network body = body_of({input("a", kFloat, {}), input("b", kFloat, {})},
                          {node("Add", {"a", "b"}, {"sum"})}, {input("sum", kFloat, {})});
-  Runner runner(network_of({input("p", kFloat, {-1}), input("q", kFloat, {-1})},
-                           {node("Scan", {"p", "q"}, {"y"},
-                                 {subgraph("body", body),
-                                  attribute("num_scan_inputs", int64_t{2})})},
-                           {output("y", kFloat)}));
+  Runner runner(
+      network_of({input("p", kFloat, {-1}), input("q", kFloat, {-1})},
+                 {node("Scan", {"p", "q"}, {"y"},
+                       {subgraph("body", body), attribute("num_scan_inputs", int64_t{2})})},
+                 {output("y", kFloat)}));
   const auto status = runner.run({floats({2}, {1, 2}), floats({3}, {1, 2, 3})}).status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("2 and 3"));

@@ -80,10 +80,10 @@ TEST(DynamicProgram, RefusesANumberOfPlansThatMakesNoSense) {
 }
 
 TEST(DynamicProgram, ReshapesToAShapeThatTheJobBinds) {
-  Runner runner(network_of(
-      {input("x", DataType::kFloat32, {2, 3}), input("shape", DataType::kInt64, {2})},
-      {node("Relu", {"x"}, {"r"}), node("Reshape", {"r", "shape"}, {"y"})},
-      {output("y", DataType::kFloat32)}));
+  Runner runner(
+      network_of({input("x", DataType::kFloat32, {2, 3}), input("shape", DataType::kInt64, {2})},
+                 {node("Relu", {"x"}, {"r"}), node("Reshape", {"r", "shape"}, {"y"})},
+                 {output("y", DataType::kFloat32)}));
   ASSERT_TRUE(runner.loaded().ok()) << runner.loaded().to_string();
   const Tensor x = floats({2, 3}, {1, 2, 3, 4, 5, -6});
   for (const auto& [shape, expected] :
@@ -97,13 +97,12 @@ TEST(DynamicProgram, ReshapesToAShapeThatTheJobBinds) {
 
 TEST(DynamicProgram, ComputesShapesOnTheWay) {
   // y: the elements of x above 1, and their number doubled as the shape of zeros.
-  Runner runner(network_of({input("x", DataType::kFloat32, {-1})},
-                           {node("Relu", {"x"}, {"r"}), node("NonZero", {"r"}, {"positions"}),
-                            node("Shape", {"positions"}, {"size"}),
-                            node("Add", {"size", "size"}, {"double"}),
-                            node("ConstantOfShape", {"double"}, {"zeros"}),
-                            node("Transpose", {"positions"}, {"y"})},
-                           {output("y", DataType::kInt64), output("zeros", DataType::kFloat32)}));
+  Runner runner(network_of(
+      {input("x", DataType::kFloat32, {-1})},
+      {node("Relu", {"x"}, {"r"}), node("NonZero", {"r"}, {"positions"}),
+       node("Shape", {"positions"}, {"size"}), node("Add", {"size", "size"}, {"double"}),
+       node("ConstantOfShape", {"double"}, {"zeros"}), node("Transpose", {"positions"}, {"y"})},
+      {output("y", DataType::kInt64), output("zeros", DataType::kFloat32)}));
   for (const auto& [x, expected] :
        {std::pair<std::vector<float>, std::vector<int64_t>>{{0, 4, -1, 5}, {1, 3}},
         {{-2, -1, 3}, {2}},
@@ -119,8 +118,7 @@ TEST(DynamicProgram, ComputesShapesOnTheWay) {
 
 TEST(DynamicProgram, HandsOutInputsAndConstants) {
   network::Network network =
-      network_of({input("x", DataType::kFloat32, {-1})},
-                 {node("NonZero", {"x"}, {"positions"})},
+      network_of({input("x", DataType::kFloat32, {-1})}, {node("NonZero", {"x"}, {"positions"})},
                  {output("x", DataType::kFloat32), output("one", DataType::kFloat32),
                   output("positions", DataType::kInt64)});
   graph::Value one{"one", DataType::kFloat32, {1}, graph::Constant::of(std::vector<float>{1})};
@@ -143,9 +141,9 @@ TEST(DynamicProgram, StatesTheShapeOfAnOutputThatDoesNotFit) {
 }
 
 TEST(DynamicProgram, NamesTheNodeThatCannotRun) {
-  Runner runner(network_of(
-      {input("x", DataType::kFloat32, {-1}), input("shape", DataType::kInt64, {1})},
-      {node("Reshape", {"x", "shape"}, {"y"})}, {output("y", DataType::kFloat32)}));
+  Runner runner(
+      network_of({input("x", DataType::kFloat32, {-1}), input("shape", DataType::kInt64, {1})},
+                 {node("Reshape", {"x", "shape"}, {"y"})}, {output("y", DataType::kFloat32)}));
   const auto outputs = runner.run({floats({4}, {1, 2, 3, 4}), int64s({1}, {5})});
   EXPECT_EQ(outputs.status().code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(outputs.status().message(), HasSubstr("'y' (Reshape)"));

@@ -36,7 +36,7 @@ TensorShape shape_of(const graph::Dims& dims) {
 
 network::Node node(std::string type, Inputs inputs, Inputs outputs,
                    std::vector<network::Attribute> attributes) {
-  return {outputs[0], "", std::move(type), std::move(inputs), std::move(outputs),
+  return {outputs[0],           "", std::move(type), std::move(inputs), std::move(outputs),
           std::move(attributes)};
 }
 
@@ -99,7 +99,8 @@ graph::CompiledModel model_of(network::Network network) {
   return model;
 }
 
-Runner::Runner(network::Network network) : device_(device::open_device("cpu", {.lanes = 1}).value()) {
+Runner::Runner(network::Network network)
+    : device_(device::open_device("cpu", {.lanes = 1}).value()) {
   auto program = runtime::load_dynamic(
       *device_, std::make_shared<const graph::CompiledModel>(model_of(std::move(network))));
   loaded_ = program.status();

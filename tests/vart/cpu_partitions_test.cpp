@@ -15,8 +15,8 @@
 namespace millrace::vartml {
 namespace {
 
-using lowering::CpuOperators;
 using graph::Precision;
+using lowering::CpuOperators;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 

@@ -22,8 +22,9 @@ struct Network;
 
 // An attribute of a node, as the standard names it. A tensor is a constant without a name.
 struct Attribute {
-  using Value = std::variant<int64_t, float, std::string, graph::Dims, std::vector<float>,
-                             std::vector<std::string>, graph::Value, std::shared_ptr<const Network>>;
+  using Value =
+      std::variant<int64_t, float, std::string, graph::Dims, std::vector<float>,
+                   std::vector<std::string>, graph::Value, std::shared_ptr<const Network>>;
   std::string name;
   Value value;
 };

@@ -89,9 +89,9 @@ bool is_as_declared(const graph::Boundary& boundary, const RunValue& value) {
 
 Status state_shape(const graph::Boundary& boundary, const RunValue& value, const Binding& binding) {
   if (!is_as_declared(boundary, value))
-    return invalid_argument(fmt::format(
-        "output \"{}\" is {} {}, which the archive does not allow", boundary.cpu.name,
-        tensor::to_string(value.type), graph::to_string(value.shape)));
+    return invalid_argument(fmt::format("output \"{}\" is {} {}, which the archive does not allow",
+                                        boundary.cpu.name, tensor::to_string(value.type),
+                                        graph::to_string(value.shape)));
   if (!boundary.open) return {};
   binding.shape->rank = static_cast<uint32_t>(value.shape.size());
   std::ranges::transform(value.shape, binding.shape->dims.begin(),
@@ -120,8 +120,8 @@ Status DynamicContext::run_network(std::span<const Binding> inputs,
                                 static_cast<std::byte*>(inputs[i].data), nullptr, Lasts::kRun});
   }
   for (size_t i = 0; i < outputs.size(); ++i)
-    run.place(model.outputs[i].cpu.name, {static_cast<std::byte*>(outputs[i].data),
-                                          memory_of(model.outputs[i], outputs[i])});
+    run.place(model.outputs[i].cpu.name,
+              {static_cast<std::byte*>(outputs[i].data), memory_of(model.outputs[i], outputs[i])});
   control.begin_partition(0);
   MILLRACE_RETURN_IF_ERROR(run.run());
   std::vector<RunValue> values;

@@ -38,8 +38,8 @@ Result<int64_t> integer_of(const network::Node& node, std::string_view name) {
 
 Status check_counts(const network::Network& body, size_t inputs, size_t least_outputs) {
   if (body.inputs.size() != inputs)
-    return invalid_argument(fmt::format("its subgraph has {} inputs where it gives it {}",
-                                        body.inputs.size(), inputs));
+    return invalid_argument(
+        fmt::format("its subgraph has {} inputs where it gives it {}", body.inputs.size(), inputs));
   if (body.outputs.size() < least_outputs)
     return invalid_argument(fmt::format("its subgraph has {} outputs where it takes at least {}",
                                         body.outputs.size(), least_outputs));

@@ -106,8 +106,7 @@ Status NetworkRun::run_program(const std::shared_ptr<const Plan>& plan) {
   }
   MILLRACE_ASSIGN_OR_RETURN(StageContext * context, lane_.contexts.of(plan));
   MILLRACE_RETURN_IF_ERROR(context->run(inputs, outputs, control_));
-  for (size_t i = 0; i < outputs.size(); ++i)
-    values_[plan->outputs[i]] = std::move(outputs[i]);
+  for (size_t i = 0; i < outputs.size(); ++i) values_[plan->outputs[i]] = std::move(outputs[i]);
   return {};
 }
 

@@ -103,10 +103,9 @@ Result<RunValue> join_parts(std::span<const RunValue> parts, size_t axis) {
   const RunValue& first = parts.front();
   for (const RunValue& part : parts) {
     if (part.type == first.type && part.shape == first.shape) continue;
-    return invalid_argument(fmt::format("iterations give {} {} and {} {} for one output",
-                                        tensor::to_string(first.type),
-                                        graph::to_string(first.shape),
-                                        tensor::to_string(part.type), graph::to_string(part.shape)));
+    return invalid_argument(fmt::format(
+        "iterations give {} {} and {} {} for one output", tensor::to_string(first.type),
+        graph::to_string(first.shape), tensor::to_string(part.type), graph::to_string(part.shape)));
   }
   const auto [outer, inner] = blocks_around(first.shape, axis, axis, tensor::size_of(first.type));
   graph::Dims shape = first.shape;

@@ -55,7 +55,8 @@ Result<bool> read_boolean(const RunValue& value, const char* what);
 // Requirement: index < value.shape[axis].
 Result<RunValue> take_part(const RunValue& value, size_t axis, size_t index);
 // The reverse: one value of parts that are alike in type and shape, along a new dimension `axis`.
-// kInvalidArgument where they are not alike. Requirement: there is a part; axis is at most its rank.
+// kInvalidArgument where they are not alike. Requirement: there is a part; axis is at most its
+// rank.
 Result<RunValue> join_parts(std::span<const RunValue> parts, size_t axis);
 
 }  // namespace millrace::runtime

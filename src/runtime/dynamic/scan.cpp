@@ -53,9 +53,9 @@ Result<ScanShape> read_scan(const network::Node& node, size_t operands) {
       integers_of(node, "directions") != nullptr ? "directions" : "scan_input_directions";
   MILLRACE_ASSIGN_OR_RETURN(shape.inputs, read_walks(node, static_cast<size_t>(sequences),
                                                      "scan_input_axes", input_directions));
-  MILLRACE_ASSIGN_OR_RETURN(shape.outputs,
-                            read_walks(node, shape.body->outputs.size() - shape.states,
-                                       "scan_output_axes", "scan_output_directions"));
+  MILLRACE_ASSIGN_OR_RETURN(
+      shape.outputs, read_walks(node, shape.body->outputs.size() - shape.states, "scan_output_axes",
+                                "scan_output_directions"));
   return shape;
 }
 
@@ -69,8 +69,7 @@ Result<size_t> sequence_length(std::span<const RunValue> sequences, std::vector<
     walks[i].axis = static_cast<int64_t>(axis);
     const auto own = static_cast<size_t>(shape[axis]);
     if (i > 0 && own != length)
-      return invalid_argument(
-          fmt::format("its sequences have the lengths {} and {}", length, own));
+      return invalid_argument(fmt::format("its sequences have the lengths {} and {}", length, own));
     length = own;
   }
   return length;
@@ -100,8 +99,7 @@ Result<std::vector<RunValue>> scan(EnclosingRun& run, ScanShape shape,
           inputs.emplace_back(),
           take_part(sequences[i], static_cast<size_t>(shape.inputs[i].axis), index));
     }
-    MILLRACE_ASSIGN_OR_RETURN(std::vector<RunValue> outputs,
-                              run.run_subgraph(*shape.body, inputs));
+    MILLRACE_ASSIGN_OR_RETURN(std::vector<RunValue> outputs, run.run_subgraph(*shape.body, inputs));
     for (size_t i = 0; i < states.size(); ++i) states[i] = std::move(outputs[i]);
     for (size_t i = 0; i < collected.size(); ++i)
       collected[i].push_back(std::move(outputs[states.size() + i]));

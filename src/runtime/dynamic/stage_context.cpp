@@ -15,8 +15,7 @@ Result<std::unique_ptr<StageContext>> StageContext::create(std::shared_ptr<const
 
 Status StageContext::prepare() {
   const device::Program& program = *plan_->program;
-  const auto plan_side = [&](Direction direction, size_t count,
-                             std::vector<Slot>& side) -> Status {
+  const auto plan_side = [&](Direction direction, size_t count, std::vector<Slot>& side) -> Status {
     for (size_t i = 0; i < count; ++i) {
       MILLRACE_ASSIGN_OR_RETURN(Boundary boundary, Boundary::plan(program, direction, i));
       side.push_back({std::move(boundary)});
@@ -47,9 +46,8 @@ Status StageContext::run(std::span<const RunValue> inputs, std::span<const RunVa
         inputs_[i].boundary.stage_input(bound(inputs[i]), inputs_[i].staging, conversions));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    MILLRACE_ASSIGN_OR_RETURN(
-        output_bindings_[i],
-        outputs_[i].boundary.stage_output(bound(outputs[i]), outputs_[i].staging));
+    MILLRACE_ASSIGN_OR_RETURN(output_bindings_[i], outputs_[i].boundary.stage_output(
+                                                       bound(outputs[i]), outputs_[i].staging));
   }
   MILLRACE_RETURN_IF_ERROR(context_->run(input_bindings_, output_bindings_, control));
   for (size_t i = 0; i < outputs.size(); ++i)

@@ -54,8 +54,8 @@ struct Eltwise {
 };
 std::optional<Eltwise> eltwise_of(const graph::Activation& function);
 
-// Lowers a node that applies `eltwise` to its first operand, in the layout in which that lies; false,
-// with nothing added, where the library has no such primitive.
+// Lowers a node that applies `eltwise` to its first operand, in the layout in which that lies;
+// false, with nothing added, where the library has no such primitive.
 Result<bool> lower_eltwise(Builder& builder, const graph::Node& node, const Eltwise& eltwise);
 
 // Appends `function` to what a primitive does to its result. False when that needs a step of its
