@@ -33,6 +33,13 @@ Status check_presence(const OperatorSpec& spec, std::span<const TensorView> inpu
   return {};
 }
 
+bool is_of_kind(const graph::Attribute::Value& value, AttributeKind kind) {
+  const auto own = static_cast<AttributeKind>(value.index());
+  if (kind == AttributeKind::kNumbers)
+    return own == AttributeKind::kIntegers || own == AttributeKind::kFloats;
+  return own == kind;
+}
+
 Status check_attributes(const OperatorSpec& spec, const graph::Fallback& op) {
   const auto not_ascending =
       std::ranges::adjacent_find(op.attributes, std::greater_equal<>{}, &graph::Attribute::name);
@@ -46,7 +53,7 @@ Status check_attributes(const OperatorSpec& spec, const graph::Fallback& op) {
         std::ranges::find(spec.attributes, std::string_view(attribute.name), &AttributeSpec::name);
     if (known == spec.attributes.end())
       return unsupported(fmt::format("its attribute '{}' is not covered", attribute.name));
-    if (attribute.value.index() != static_cast<size_t>(known->kind))
+    if (!is_of_kind(attribute.value, known->kind))
       return invalid_argument(fmt::format("its attribute '{}' is of another kind", known->name));
   }
   return {};
@@ -89,13 +96,24 @@ Result<std::vector<graph::ValueType>> infer_outputs(const graph::Fallback& op,
   return types;
 }
 
+Result<std::shared_ptr<const void>> prepare(const graph::Fallback& op) {
+  const OperatorSpec* spec = find_operator(op.name);
+  if (spec == nullptr || spec->prepare == nullptr) return std::shared_ptr<const void>();
+  return spec->prepare(NodeView(op, {}));
+}
+
 Status run(const graph::Fallback& op, std::span<const TensorView> inputs,
-           std::span<const OutputView> outputs) noexcept {
+           std::span<const OutputView> outputs, const void* prepared) noexcept {
   return contained(
-      [&] {
+      [&]() -> Status {
         const OperatorSpec* spec = find_operator(op.name);
         if (spec == nullptr) return unsupported(fmt::format("there is no operator {}", op.name));
-        return spec->kernel(Call(op, inputs, outputs));
+        std::shared_ptr<const void> own;
+        if (prepared == nullptr && spec->prepare != nullptr) {
+          MILLRACE_ASSIGN_OR_RETURN(own, prepare(op));
+          prepared = own.get();
+        }
+        return spec->kernel(Call(op, inputs, outputs, prepared));
       },
       "no memory for a kernel");
 }

@@ -1,6 +1,7 @@
 // Fallback operators, asked for their outputs' shapes and run.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -21,9 +22,14 @@ Result<std::vector<graph::ValueType>> infer_outputs(const graph::Fallback& op,
                                                     size_t outputs,
                                                     std::vector<size_t>* asked = nullptr);
 
-// Computes the outputs. Requirement: they have the types and dimensions of infer_outputs(). Errors
-// are those of the elements, and kOutOfMemory. Thread-safe.
+// What run() makes of the attributes before it computes, for those who run a node often; null where
+// the operator has nothing of the kind. Requirement: infer_outputs() accepts the node.
+Result<std::shared_ptr<const void>> prepare(const graph::Fallback& op);
+
+// Computes the outputs. Requirement: they have the types and dimensions of infer_outputs();
+// `prepared` comes from prepare(), or is null. Errors are those of the elements, and kOutOfMemory.
+// Thread-safe.
 Status run(const graph::Fallback& op, std::span<const TensorView> inputs,
-           std::span<const OutputView> outputs) noexcept;
+           std::span<const OutputView> outputs, const void* prepared = nullptr) noexcept;
 
 }  // namespace millrace::fallback

@@ -80,15 +80,21 @@ class Inference : public NodeView {
 class Call : public NodeView {
  public:
   Call(const graph::Fallback& op, std::span<const TensorView> inputs,
-       std::span<const OutputView> outputs)
-      : NodeView(op, inputs), outputs_(outputs) {}
+       std::span<const OutputView> outputs, const void* prepared)
+      : NodeView(op, inputs), outputs_(outputs), prepared_(prepared) {}
 
   size_t output_count() const noexcept { return outputs_.size(); }
   // Requirement: index < output_count().
   const OutputView& out(size_t index) const noexcept { return outputs_[index]; }
+  // Requirement: the operator's row has a preparation, which makes a T.
+  template <class T>
+  const T& prepared() const noexcept {
+    return *static_cast<const T*>(prepared_);
+  }
 
  private:
   std::span<const OutputView> outputs_;
+  const void* prepared_;
 };
 
 }  // namespace millrace::fallback

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -14,8 +15,16 @@
 
 namespace millrace::fallback {
 
-// In the order of graph::Attribute::Value.
-enum class AttributeKind : uint8_t { kInteger, kFloat, kText, kIntegers, kFloats, kTexts };
+// In the order of graph::Attribute::Value; kNumbers is kIntegers or kFloats.
+enum class AttributeKind : uint8_t {
+  kInteger,
+  kFloat,
+  kText,
+  kIntegers,
+  kFloats,
+  kTexts,
+  kNumbers
+};
 
 struct AttributeSpec {
   const char* name;
@@ -36,6 +45,9 @@ using ShapeFunction = Status (*)(Inference& node);
 // Fills the outputs' elements. kInvalidArgument where the elements of an operand are not valid,
 // such as an index out of range. May throw std::bad_alloc; run() turns it into kOutOfMemory.
 using Kernel = Status (*)(const Call& call);
+// What the kernel would otherwise make of the attributes in every call, such as the trees of an
+// ensemble: made once for a node, then read by many threads. Errors are those of the attributes.
+using Preparation = Result<std::shared_ptr<const void>> (*)(const NodeView& node);
 
 struct OperatorSpec {
   const char* name;  // as graph::Fallback has it
@@ -48,6 +60,7 @@ struct OperatorSpec {
   // Whether dimensions of its outputs follow from all elements of an operand, as those of NonZero:
   // its shape function does the work of the kernel, so it is asked when the operands are at hand.
   bool shape_follows_elements = false;
+  Preparation prepare = nullptr;  // of those whose kernel calls Call::prepared()
 };
 
 // All families, each in an order of its own.

@@ -24,8 +24,12 @@ struct Slot {
 
 class FallbackStep final : public Step {
  public:
-  FallbackStep(graph::Fallback op, std::vector<Slot> inputs, std::vector<Slot> outputs)
-      : op_(std::move(op)), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {}
+  FallbackStep(graph::Fallback op, std::shared_ptr<const void> prepared, std::vector<Slot> inputs,
+               std::vector<Slot> outputs)
+      : op_(std::move(op)),
+        prepared_(std::move(prepared)),
+        inputs_(std::move(inputs)),
+        outputs_(std::move(outputs)) {}
 
   std::vector<BufferId> buffers() const override {
     std::vector<BufferId> ids;
@@ -47,12 +51,13 @@ class FallbackStep final : public Step {
       std::vector<OutputView> outputs;
       for (const Slot& slot : outputs_)
         outputs.push_back({slot.type, slot.dims, state.buffers[slot.buffer]});
-      return fallback::run(op_, inputs, outputs);
+      return fallback::run(op_, inputs, outputs, prepared_.get());
     });
   }
 
  private:
   graph::Fallback op_;
+  std::shared_ptr<const void> prepared_;
   std::vector<Slot> inputs_, outputs_;
 };
 
@@ -82,6 +87,7 @@ Status check_outputs(const Builder& builder, const Node& node, const graph::Fall
 }
 
 Status lower_plain(Builder& builder, const Node& node, const graph::Fallback& op) {
+  MILLRACE_ASSIGN_OR_RETURN(auto prepared, fallback::prepare(op));
   std::vector<Slot> inputs, outputs;
   for (const graph::ValueId id : node.inputs) {
     inputs.emplace_back();
@@ -95,7 +101,8 @@ Status lower_plain(Builder& builder, const Node& node, const graph::Fallback& op
     outputs.push_back({results.back().buffer, builder.value(id).type, builder.value(id).shape});
   }
   builder.add(op.name, "millrace:fallback",
-              std::make_unique<FallbackStep>(op, std::move(inputs), std::move(outputs)));
+              std::make_unique<FallbackStep>(op, std::move(prepared), std::move(inputs),
+                                             std::move(outputs)));
   for (size_t i = 0; i < results.size(); ++i)
     fast::finish_result(builder, node.outputs[i], results[i]);
   return {};
