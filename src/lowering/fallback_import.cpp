@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "fallback/attribute_list.h"
 #include "fallback/operator_table.h"
 #include "lowering/operators/early_opsets.h"
 
@@ -17,9 +18,8 @@ Result<graph::Attribute::Value> read_value(const network::Attribute& attribute) 
         if constexpr (std::is_constructible_v<Attribute::Value, decltype(value)>) {
           return Attribute::Value(value);
         } else if constexpr (std::is_same_v<decltype(value), const graph::Value&>) {
-          return unsupported(value.constant
-                                 ? fmt::format("its attribute '{}' is a tensor", attribute.name)
-                                 : value.name);
+          if (value.constant) return fallback::attribute_list(value);
+          return unsupported(value.name);  // why the tensor could not be read
         } else {
           return unsupported(fmt::format("its attribute '{}' is a graph", attribute.name));
         }
