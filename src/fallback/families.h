@@ -10,13 +10,18 @@ namespace millrace::fallback {
 std::span<const OperatorSpec> arithmetic_operators() noexcept;
 std::span<const OperatorSpec> comparison_operators() noexcept;
 std::span<const OperatorSpec> convolution_operators() noexcept;
+std::span<const OperatorSpec> feature_operators() noexcept;
 std::span<const OperatorSpec> function_operators() noexcept;
 std::span<const OperatorSpec> indexing_operators() noexcept;
+std::span<const OperatorSpec> label_operators() noexcept;
+std::span<const OperatorSpec> linear_operators() noexcept;
 std::span<const OperatorSpec> loss_operators() noexcept;
 std::span<const OperatorSpec> normalization_operators() noexcept;
 std::span<const OperatorSpec> qlinear_operators() noexcept;
 std::span<const OperatorSpec> quantize_operators() noexcept;
 std::span<const OperatorSpec> recurrent_operators() noexcept;
 std::span<const OperatorSpec> search_operators() noexcept;
+std::span<const OperatorSpec> svm_operators() noexcept;
+std::span<const OperatorSpec> tree_operators() noexcept;
 
 }  // namespace millrace::fallback

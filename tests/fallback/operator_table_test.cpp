@@ -52,7 +52,25 @@ TEST(FallbackTable, EveryRowIsComplete) {
 struct WithOptionalOutputs {
   const char* name;
   std::vector<test::Array> inputs;
+  test::Attributes attributes = {};
 };
+
+test::Attributes one_leaf() {
+  using Floats = std::vector<float>;
+  return {{"class_ids", Dims{0}},          {"class_nodeids", Dims{0}},
+          {"class_treeids", Dims{0}},      {"class_weights", Floats{1}},
+          {"classlabels_int64s", Dims{5}}, {"nodes_falsenodeids", Dims{0}},
+          {"nodes_featureids", Dims{0}},   {"nodes_modes", std::vector<std::string>{"LEAF"}},
+          {"nodes_nodeids", Dims{0}},      {"nodes_treeids", Dims{0}},
+          {"nodes_truenodeids", Dims{0}},  {"nodes_values", Floats{0}}};
+}
+
+test::Attributes linear_classes(bool by_vectors) {
+  test::Attributes attributes = {{"classlabels_ints", Dims{3, 4}},
+                                 {"coefficients", std::vector<float>{1, 2, 3, 4}}};
+  if (by_vectors) attributes.push_back({"rho", std::vector<float>{1}});
+  return attributes;
+}
 
 std::vector<WithOptionalOutputs> nodes_with_optional_outputs() {
   const auto x = test::array<float>({1, 1, 1}, {1});
@@ -65,16 +83,19 @@ std::vector<WithOptionalOutputs> nodes_with_optional_outputs() {
           {"LayerNormalization", {scores, vector_of<float>({1, 1})}},
           {"RNN", {x, weights(1), weights(1)}},
           {"SoftmaxCrossEntropyLoss", {scores, vector_of<int64_t>({1})}},
-          {"TopK", {scores, vector_of<int64_t>({1})}}};
+          {"TopK", {scores, vector_of<int64_t>({1})}},
+          {"ai.onnx.ml.LinearClassifier", {scores}, linear_classes(false)},
+          {"ai.onnx.ml.SVMClassifier", {scores}, linear_classes(true)},
+          {"ai.onnx.ml.TreeEnsembleClassifier", {scores}, one_leaf()}};
 }
 
 TEST(FallbackTable, EveryNumberOfOutputsCanBeComputed) {
   std::set<std::string> tried;
-  for (const auto& [name, inputs] : nodes_with_optional_outputs()) {
+  for (const auto& [name, inputs, attributes] : nodes_with_optional_outputs()) {
     const Count outputs = find_operator(name)->outputs;
-    const auto all = test::compute_all(name, inputs, {}, outputs.most);
+    const auto all = test::compute_all(name, inputs, attributes, outputs.most);
     for (size_t count = outputs.least; count <= outputs.most; ++count) {
-      const auto some = test::compute_all(name, inputs, {}, count);
+      const auto some = test::compute_all(name, inputs, attributes, count);
       for (size_t i = 0; i < count; ++i) EXPECT_EQ(some[i].bytes, all[i].bytes) << name;
     }
     tried.insert(name);
