@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/job_buffers.h"
 #include "cli/model_source.h"
+#include "cli/open_tensors.h"
 #include "cli/progress.h"
 #include "runtime/session.h"
 #include "tensor/conversion.h"
@@ -20,13 +21,14 @@ namespace {
 
 // Fills the inputs of every frame with normally distributed values: zeros or denormals would make
 // some kernels faster or slower than real data does.
-Status fill_inputs(const graph::CompiledModel& model, device::View view,
+Status fill_inputs(const std::vector<graph::Boundary>& inputs, device::View view,
                    const JobBuffers& buffers) {
   std::mt19937 generator(1);
   std::normal_distribution<float> normal;
   for (uint32_t frame = 0; frame < buffers.bindings().frames; ++frame) {
-    for (size_t i = 0; i < model.inputs.size(); ++i) {
-      const tensor::TensorDesc& desc = desc_in(model.inputs[i], view);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const tensor::TensorDesc& desc = desc_in(inputs[i], view);
+      if (desc.elements() == 0) continue;
       std::vector<float> values(desc.elements());
       for (float& value : values) value = normal(generator);
       const tensor::TensorDesc flat = tensor::make_cpu_desc("random", tensor::DataType::kFloat32,
@@ -141,11 +143,15 @@ Status load_and_measure(const BenchArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const auto session,
                             runtime::Session::create(loaded.device, loaded.program,
                                                      {.max_concurrent_runs = arguments.in_flight}));
+  MILLRACE_ASSIGN_OR_RETURN(const GivenShapes shapes, parse_shapes(model, arguments.shapes));
+  MILLRACE_ASSIGN_OR_RETURN(const auto inputs, settled_inputs(model, shapes));
   std::vector<JobBuffers> slots;
   for (uint32_t i = 0; i < arguments.in_flight; ++i) {
     MILLRACE_ASSIGN_OR_RETURN(JobBuffers buffers,
-                              JobBuffers::allocate(model, model.batch_size, view, view));
-    MILLRACE_RETURN_IF_ERROR(fill_inputs(model, view, buffers));
+                              JobBuffers::allocate(model, inputs, model.batch_size, view, view));
+    MILLRACE_RETURN_IF_ERROR(fill_inputs(inputs, view, buffers));
+    // Room for the outputs is made before anything is measured.
+    if (buffers.has_open_tensors()) MILLRACE_RETURN_IF_ERROR(buffers.execute(*session));
     slots.push_back(std::move(buffers));
   }
   MILLRACE_ASSIGN_OR_RETURN(const auto times, measure_latency(*session, slots[0], arguments));

@@ -29,8 +29,9 @@ void add_compile_flags(CLI::App& command, CompileFlags& flags) {
       command.add_option(
           "--hw-layout", flags.hw_layouts,
           "layout of a boundary tensor's HW view, as NAME=NHWC or NAME=GENERIC:0,2,3,1"),
-      command.add_option("--input-shape", flags.input_shapes,
-                         "fixes open dimensions of an input, as NAME=1,3,224,224"),
+      command.add_option(
+          "--input-shape", flags.input_shapes,
+          "fixes open dimensions of an input, as NAME=1,3,224,224; ? keeps one open"),
       command
           .add_option("--cpu-ops", flags.cpu_operators,
                       "operators that run on the CPU fallback, as Softmax,Resize")
@@ -46,6 +47,11 @@ void add_limit_flags(CLI::App& command, LimitFlags& limits) {
   command.add_option("--time-limit", limits.time, "for everything, loading included, as 30s");
   command.add_flag("--sandbox", limits.sandbox,
                    "load and run in a child process that can only read, compute and report");
+}
+
+void add_shape_flag(CLI::App& command, std::vector<std::string>& shapes) {
+  command.add_option("--shape", shapes,
+                     "dimensions of an input that the model leaves open, as NAME=1,3,480,640");
 }
 
 void add_picture_flags(CLI::App& command, RunArguments& arguments) {
@@ -125,6 +131,7 @@ void add_run_command(CLI::App& app, CommandLine& line) {
       ->check(CLI::IsMember({"cpu", "hw"}))
       ->capture_default_str();
   command->add_option("--device", arguments->device, "where the model runs")->capture_default_str();
+  add_shape_flag(*command, arguments->shapes);
   add_picture_flags(*command, *arguments);
   add_limit_flags(*command, arguments->limits);
   add_compile_flags(*command, arguments->flags);
@@ -149,6 +156,7 @@ void add_bench_command(CLI::App& app, CommandLine& line) {
       ->check(CLI::IsMember({"cpu", "hw"}))
       ->capture_default_str();
   command->add_option("--device", arguments->device, "where the model runs")->capture_default_str();
+  add_shape_flag(*command, arguments->shapes);
   command->add_flag("--json", arguments->json, "one line of JSON instead of text");
   add_limit_flags(*command, arguments->limits);
   add_compile_flags(*command, arguments->flags);
@@ -172,6 +180,7 @@ void add_golden_command(CLI::App& app, CommandLine& line) {
   command->add_option("directory", arguments->directory, "where the sample programs wrote")
       ->required();
   add_golden_inputs(*command, *arguments);
+  add_shape_flag(*command, arguments->shapes);
   command->add_option("--view", arguments->view, "view of outputs whose file names do not say it")
       ->check(CLI::IsMember({"cpu", "hw"}));
   command->add_option("--input-view", arguments->input_view, "view of raw inputs")

@@ -35,6 +35,7 @@ struct RunArguments {
   std::string output_dir;
   std::string labels;
   uint32_t top = 0;
+  std::vector<std::string> shapes;  // of open inputs: NAME=1,3,224,224
   std::vector<float> mean, scale;
   std::string order = "rgb";
   std::string resize = "stretch";
@@ -47,6 +48,7 @@ struct BenchArguments {
   CompileFlags flags;
   std::string device = "cpu";
   std::string view = "cpu";
+  std::vector<std::string> shapes;
   uint32_t lanes = 0;
   uint32_t in_flight = 2;
   uint32_t warmup = 10;
@@ -61,6 +63,7 @@ struct GoldenArguments {
   std::vector<std::string> inputs;
   std::string inputs_from;
   std::string view, input_view;  // empty: what the names and sizes of the files say
+  std::vector<std::string> shapes;
   double tolerance_steps = 0;
   std::string device = "cpu";
   bool json = false;

@@ -9,7 +9,9 @@
 #include "cli/model_source.h"
 #include "compiler/vendor_config.h"
 #include "graph/archive_codec.h"
+#include "graph/network/network.h"
 #include "model/archive_writer.h"
+#include "tensor/tensor_shape.h"
 
 namespace millrace::cli {
 namespace {
@@ -43,6 +45,29 @@ Result<CompileFlags> with_config(const CompileArguments& arguments) {
   return flags;
 }
 
+// Why jobs settle shapes of the model, as far as its boundary shows it.
+std::string reason_of(const graph::CompiledModel& model) {
+  const auto describe = [](const char* what, const graph::Boundary& tensor) {
+    return fmt::format(
+        "{} \"{}\" is {}", what, tensor.cpu.name,
+        tensor.cpu.shape.empty() ? "of any rank" : tensor::to_string(tensor.cpu.shape));
+  };
+  const auto input = std::ranges::find_if(model.inputs, &graph::Boundary::open);
+  if (input != model.inputs.end()) return describe("input", *input);
+  const auto output = std::ranges::find_if(model.outputs, &graph::Boundary::open);
+  if (output != model.outputs.end())
+    return describe("output", *output) + ", which follows from elements";
+  return "shapes inside it follow from elements";
+}
+
+void print_dynamic(const graph::CompiledModel& model, const std::string& output) {
+  fmt::print("{}: dynamic, {} operators, {}, batch {}\n", output, model.network->nodes.size(),
+             graph::name_of(model.precision), model.batch_size);
+  fmt::print(
+      "note: jobs settle its shapes, since {}; the VART and NRT APIs take static models only\n",
+      reason_of(model));
+}
+
 }  // namespace
 
 Status run_compile(const CompileArguments& arguments) {
@@ -56,6 +81,10 @@ Status run_compile(const CompileArguments& arguments) {
   CleanInterruption interruption;
   MILLRACE_RETURN_IF_ERROR(interruption.start());
   MILLRACE_RETURN_IF_ERROR(model::write_archive(graph::encode(model), arguments.output, form));
+  if (model.network != nullptr) {
+    print_dynamic(model, arguments.output);
+    return {};
+  }
   uint64_t weights = 0;
   for (const graph::Value& value : model.graph.values)
     if (value.constant) weights += value.bytes();

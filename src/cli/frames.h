@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "cli/input_files.h"
 #include "cli/job_buffers.h"
+#include "cli/open_tensors.h"
 #include "runtime/session.h"
 
 namespace millrace::cli {
@@ -15,11 +16,13 @@ namespace millrace::cli {
 struct LoadedInputs {
   uint32_t frames = 0;
   std::vector<std::vector<std::byte>> bytes;  // by input index, frame after frame, in one view
+  std::vector<graph::Boundary> boundaries;    // of the model's inputs, the open ones settled
 };
 
-// Reads the files of all inputs. kInvalidArgument unless they hold equally many frames.
+// Reads the files of all inputs. An open input has the shape that is given, or else that of its
+// .npy file. kInvalidArgument unless they hold equally many frames.
 Result<LoadedInputs> load_inputs(const graph::CompiledModel& model, device::View view,
-                                 const std::vector<InputFile>& files,
+                                 const std::vector<InputFile>& files, const GivenShapes& shapes,
                                  const io::PictureOptions& picture);
 
 // Runs all frames, a job per batch; the outputs of frame f are those of [f / batch].

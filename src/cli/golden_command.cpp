@@ -50,6 +50,23 @@ Status append_values(const graph::Boundary& boundary, View view, const std::byte
   return {};
 }
 
+// The model with its open outputs as the jobs made them, which must be alike in all frames: a file
+// holds frame after frame.
+Result<graph::CompiledModel> settled_outputs(graph::CompiledModel model,
+                                             const std::vector<JobBuffers>& jobs, uint32_t frames) {
+  for (size_t i = 0; i < model.outputs.size(); ++i) {
+    const graph::Boundary first = jobs[0].output_boundary(0, i);
+    for (uint32_t frame = 1; frame < frames; ++frame) {
+      const JobBuffers& job = jobs[frame / model.batch_size];
+      if (job.output_boundary(frame % model.batch_size, i).cpu != first.cpu)
+        return unsupported(fmt::format("output '{}' has another shape in frame {} than in frame 0",
+                                       first.cpu.name, frame));
+    }
+    model.outputs[i] = first;
+  }
+  return model;
+}
+
 Result<ComparedFile> compare_file(const graph::CompiledModel& model, const DumpedFile& file,
                                   const std::vector<JobBuffers>& jobs, uint32_t our_frames,
                                   double tolerance_steps) {
@@ -75,18 +92,29 @@ Result<ComparedFile> compare_file(const graph::CompiledModel& model, const Dumpe
 Result<int> run_golden(const GoldenArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded,
                             load_model(arguments.model, arguments.flags, arguments.device));
-  const graph::CompiledModel& model = loaded.program->model();
-  MILLRACE_ASSIGN_OR_RETURN(
-      const auto files, find_dumped_files(model, arguments.directory, view_named(arguments.view)));
+  graph::CompiledModel model = loaded.program->model();
+  const bool open_outputs = std::ranges::any_of(model.outputs, &graph::Boundary::open);
+  std::vector<DumpedFile> files;
+  const auto find_files = [&]() -> Status {
+    MILLRACE_ASSIGN_OR_RETURN(
+        files, find_dumped_files(model, arguments.directory, view_named(arguments.view)));
+    return {};
+  };
+  if (!open_outputs) MILLRACE_RETURN_IF_ERROR(find_files());
   MILLRACE_ASSIGN_OR_RETURN(const auto input_files,
                             resolve_inputs(model, input_arguments(model, arguments)));
   std::optional<View> input_view = view_named(arguments.input_view);
   if (!input_view) {
     MILLRACE_ASSIGN_OR_RETURN(input_view, find_view(model, input_files));
   }
+  MILLRACE_ASSIGN_OR_RETURN(const GivenShapes shapes, parse_shapes(model, arguments.shapes));
   MILLRACE_ASSIGN_OR_RETURN(const LoadedInputs inputs,
-                            load_inputs(model, *input_view, input_files, {}));
+                            load_inputs(model, *input_view, input_files, shapes, {}));
   MILLRACE_ASSIGN_OR_RETURN(const auto jobs, compute(loaded, inputs, *input_view));
+  if (open_outputs) {
+    MILLRACE_ASSIGN_OR_RETURN(model, settled_outputs(std::move(model), jobs, inputs.frames));
+    MILLRACE_RETURN_IF_ERROR(find_files());
+  }
   int exit_code = 0;
   std::vector<ComparedFile> compared;
   for (const DumpedFile& file : files) {

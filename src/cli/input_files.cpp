@@ -17,7 +17,8 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 Status check_frames(size_t bytes, const tensor::TensorDesc& desc) {
-  if (bytes > 0 && bytes % desc.bytes() == 0) return {};
+  const size_t frame = desc.bytes();
+  if (frame == 0 ? bytes == 0 : bytes > 0 && bytes % frame == 0) return {};
   return invalid_argument(fmt::format("{} bytes, but a frame of input '{}' has {} ({} {} [{}])",
                                       bytes, desc.name, desc.bytes(), to_string(desc.type),
                                       to_string(desc.layout), fmt::join(desc.shape, ",")));
@@ -25,7 +26,7 @@ Status check_frames(size_t bytes, const tensor::TensorDesc& desc) {
 
 // Converts frames of the CPU view to `view`.
 Result<Bytes> to_view(const graph::Boundary& boundary, device::View view, Bytes cpu) {
-  if (view == device::View::kCpu || !boundary.hw) return cpu;
+  if (view == device::View::kCpu || !boundary.hw || cpu.empty()) return cpu;
   MILLRACE_ASSIGN_OR_RETURN(const tensor::Conversion conversion,
                             tensor::Conversion::plan(boundary.cpu, *boundary.hw, boundary.quant));
   const size_t frames = cpu.size() / boundary.cpu.bytes();
@@ -40,6 +41,7 @@ Result<Bytes> to_view(const graph::Boundary& boundary, device::View view, Bytes 
 Result<Bytes> converted_elements(const io::Array& array, const tensor::TensorDesc& cpu) {
   if (array.type == cpu.type) return array.bytes;
   const size_t elements = array.bytes.size() / tensor::size_of(array.type);
+  if (elements == 0) return Bytes();
   const tensor::TensorDesc from =
       tensor::make_cpu_desc("array", array.type, {static_cast<uint32_t>(elements)});
   MILLRACE_ASSIGN_OR_RETURN(const tensor::TensorDesc to, tensor::make_hw_desc(from, cpu.type));
@@ -141,7 +143,7 @@ Result<device::View> find_view(const graph::CompiledModel& model,
                                const std::vector<InputFile>& files) {
   bool cpu_fits = true, hw_fits = true, differ = false;
   for (const InputFile& file : files) {
-    if (!is_raw(file.path)) continue;
+    if (!is_raw(file.path) || model.inputs[file.input].open) continue;
     const tensor::TensorDesc& cpu = desc_in(model.inputs[file.input], device::View::kCpu);
     const tensor::TensorDesc& hw = desc_in(model.inputs[file.input], device::View::kHw);
     MILLRACE_ASSIGN_OR_RETURN(const Bytes bytes, io::read_file(file.path));
@@ -158,6 +160,12 @@ Result<device::View> find_view(const graph::CompiledModel& model,
     return invalid_argument(
         fmt::format("{} holds whole frames of either view: give --input-view", files.front().path));
   return cpu_fits ? device::View::kCpu : device::View::kHw;
+}
+
+Result<std::optional<std::vector<uint32_t>>> array_shape(const std::string& path) {
+  if (!has_suffix(path, {".npy"})) return std::optional<std::vector<uint32_t>>();
+  MILLRACE_ASSIGN_OR_RETURN(io::Array array, io::read_npy(path));
+  return std::optional(std::move(array.shape));
 }
 
 Result<std::vector<std::byte>> load_input(const graph::Boundary& boundary, device::View view,

@@ -2,6 +2,7 @@
 // buffers.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,9 +29,13 @@ Result<std::vector<InputFile>> resolve_inputs(const graph::CompiledModel& model,
 Result<device::View> find_view(const graph::CompiledModel& model,
                                const std::vector<InputFile>& files);
 
+// The dimensions of an array in a .npy file; nothing for other files, which do not say theirs.
+Result<std::optional<std::vector<uint32_t>>> array_shape(const std::string& path);
+
 // The bytes of one or more frames of an input in `view`: a .bin file is taken as it is, in that
 // view; .npy (the CPU view's type, or UINT8 and others widened exactly to float) and pictures are
-// converted from the CPU view. The size of the result is a positive multiple of the frame's.
+// converted from the CPU view. The size of the result is a positive multiple of the frame's, and 0
+// where that is 0. Requirement: the boundary is not open.
 Result<std::vector<std::byte>> load_input(const graph::Boundary& boundary, device::View view,
                                           const std::string& path,
                                           const io::PictureOptions& picture);

@@ -10,17 +10,27 @@
 #include "cli/commands.h"
 #include "cli/model_source.h"
 #include "cli/picture_hint.h"
+#include "graph/network/network.h"
 
 namespace millrace::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json describe_view(const tensor::TensorDesc& desc, uint32_t channels) {
+// An open dimension is null; a shape of open rank is null itself.
+Json describe_shape(const tensor::TensorDesc& desc, bool open) {
+  if (open && desc.shape.empty()) return nullptr;
+  Json shape = Json::array();
+  for (const uint32_t dim : desc.shape)
+    shape.push_back(dim == kOpenDimension ? Json(nullptr) : Json(dim));
+  return shape;
+}
+
+Json describe_view(const tensor::TensorDesc& desc, uint32_t channels, bool open = false) {
   Json view = {{"type", to_string(desc.type)},
                {"layout", to_string(desc.layout)},
-               {"shape", desc.shape},
-               {"bytes", desc.bytes()}};
+               {"shape", describe_shape(desc, open)}};
+  if (!open) view["bytes"] = desc.bytes();
   if (desc.layout == tensor::Layout::kGeneric) view["order"] = desc.order;
   const std::string_view format = channels == 3 ? preprocess_colour_format(desc) : "";
   if (!format.empty()) view["preprocess_colour_format"] = format;
@@ -28,9 +38,10 @@ Json describe_view(const tensor::TensorDesc& desc, uint32_t channels) {
 }
 
 Json describe_boundary(const graph::Boundary& boundary, bool is_input) {
-  const bool picture = is_input && boundary.cpu.shape.size() == 4;
+  const bool picture = is_input && !boundary.open && boundary.cpu.shape.size() == 4;
   const uint32_t channels = picture ? boundary.cpu.shape[1] : 0;
-  Json tensor = {{"name", boundary.cpu.name}, {"cpu", describe_view(boundary.cpu, channels)}};
+  Json tensor = {{"name", boundary.cpu.name},
+                 {"cpu", describe_view(boundary.cpu, channels, boundary.open)}};
   if (boundary.hw) tensor["hw"] = describe_view(*boundary.hw, channels);
   tensor["quantisation"] = {{"scale", boundary.quant.scale},
                             {"zero_point", boundary.quant.zero_point}};
@@ -40,6 +51,25 @@ Json describe_boundary(const graph::Boundary& boundary, bool is_input) {
 Json describe_operators(std::span<const graph::Node> nodes) {
   std::map<std::string, int> counts;
   for (const graph::Node& node : nodes) ++counts[graph::name_of(node.op)];
+  return counts;
+}
+
+// Those of subgraphs, too.
+void count_operators(const network::Network& network, std::map<std::string, int>& counts) {
+  using Subgraph = std::shared_ptr<const network::Network>;
+  for (const network::Node& node : network.nodes) {
+    ++counts[node.domain.empty() ? node.type : node.domain + "." + node.type];
+    for (const network::Attribute& attribute : node.attributes)
+      if (const auto* subgraph = std::get_if<Subgraph>(&attribute.value))
+        count_operators(**subgraph, counts);
+  }
+}
+
+// By operator of the graph or, of a dynamic model, of the network.
+Json describe_operators(const graph::CompiledModel& model) {
+  if (model.network == nullptr) return describe_operators(model.graph.nodes);
+  std::map<std::string, int> counts;
+  count_operators(*model.network, counts);
   return counts;
 }
 
@@ -73,25 +103,33 @@ Json describe(const graph::CompiledModel& model) {
   Json result = {{"name", model.name},
                  {"producer", model.producer},
                  {"precision", graph::name_of(model.precision)},
-                 {"batch_size", model.batch_size}};
+                 {"batch_size", model.batch_size},
+                 {"dynamic", model.network != nullptr}};
   for (const graph::Boundary& boundary : model.inputs) {
     result["inputs"].push_back(describe_boundary(boundary, true));
-    const Json pictures = picture_hint(model, boundary);
+    const Json pictures = boundary.open ? Json() : picture_hint(model, boundary);
     if (!pictures.is_null()) result["inputs"].back()["pictures"] = pictures;
   }
   for (const graph::Boundary& boundary : model.outputs)
     result["outputs"].push_back(describe_boundary(boundary, false));
+  result["operators"] = describe_operators(model);
+  if (model.network != nullptr) return result;
   result["partitions"] = describe_partitions(model);
-  result["operators"] = describe_operators(model.graph.nodes);
   result["memory_plan"] = describe_plan(model);
   return result;
 }
 
+std::string shape_text(const Json& shape) {
+  if (shape.is_null()) return "of any rank";
+  std::vector<std::string> dims;
+  for (const Json& dim : shape) dims.push_back(dim.is_null() ? "?" : dim.dump());
+  return fmt::format("[{}]", fmt::join(dims, ","));
+}
+
 void print_view(const char* label, const Json& view) {
-  fmt::print("    {}  {} {} [{}] {} bytes", label, view["type"].get<std::string>(),
-             view["layout"].get<std::string>(),
-             fmt::join(view["shape"].get<std::vector<uint32_t>>(), ","),
-             view["bytes"].get<size_t>());
+  fmt::print("    {}  {} {} {}", label, view["type"].get<std::string>(),
+             view["layout"].get<std::string>(), shape_text(view["shape"]));
+  if (view.contains("bytes")) fmt::print(" {} bytes", view["bytes"].get<size_t>());
   if (view.contains("order"))
     fmt::print(" order {{{}}}", fmt::join(view["order"].get<std::vector<uint32_t>>(), ","));
   if (view.contains("preprocess_colour_format"))
@@ -109,7 +147,7 @@ void print_pictures(const Json& pictures) {
              fmt::join(pictures["assumed"].get<std::vector<std::string>>(), ", "));
 }
 
-void print_tensors(const char* title, const Json& tensors) {
+void print_tensors(const char* title, const Json& tensors, bool dynamic) {
   fmt::print("{}\n", title);
   for (const Json& tensor : tensors) {
     fmt::print("  {}\n", tensor["name"].get<std::string>());
@@ -117,7 +155,8 @@ void print_tensors(const char* title, const Json& tensors) {
     if (tensor.contains("hw"))
       print_view("HW ", tensor["hw"]);
     else
-      fmt::print("    HW   none: it lies on a CPU partition\n");
+      fmt::print("    HW   none: {}\n",
+                 dynamic ? "the model is dynamic" : "it lies on a CPU partition");
     const Json& quantisation = tensor["quantisation"];
     fmt::print("    scale {} zero point {}\n", quantisation["scale"].get<double>(),
                quantisation["zero_point"].get<int>());
@@ -138,14 +177,17 @@ void print_partitions(const Json& partitions) {
 }
 
 void print_text(const Json& model) {
-  fmt::print("{}  {}  batch {}\n", model["name"].get<std::string>(),
-             model["precision"].get<std::string>(), model["batch_size"].get<int>());
-  print_tensors("inputs", model["inputs"]);
-  print_tensors("outputs", model["outputs"]);
-  print_partitions(model["partitions"]);
+  const bool dynamic = model["dynamic"].get<bool>();
+  fmt::print("{}  {}  batch {}{}\n", model["name"].get<std::string>(),
+             model["precision"].get<std::string>(), model["batch_size"].get<int>(),
+             dynamic ? "  dynamic: shapes are settled by each job" : "");
+  print_tensors("inputs", model["inputs"], dynamic);
+  print_tensors("outputs", model["outputs"], dynamic);
+  if (!dynamic) print_partitions(model["partitions"]);
   fmt::print("operators\n");
   for (const auto& [name, count] : model["operators"].items())
     fmt::print("  {:<20} {}\n", name, count.get<int>());
+  if (dynamic) return;
   const Json& plan = model["memory_plan"];
   fmt::print("memory plan\n  {} values in {} bytes ({} without reuse)\n", plan["values"].size(),
              plan["arena_bytes"].get<uint64_t>(), plan["bytes_without_reuse"].get<uint64_t>());

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -11,31 +10,16 @@
 #include "cli/progress.h"
 #include "device/registry.h"
 #include "graph/archive_codec.h"
+#include "graph/network/network.h"
 #include "model/archive.h"
 #include "runtime/memory_limit.h"
 
 namespace millrace::cli {
 namespace {
 
-// Numbers with commas between them; empty when the text is anything else.
-template <class Number>
-std::vector<Number> parse_numbers(std::string_view text, Number least) {
-  std::vector<Number> numbers;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (true) {
-    Number number = 0;
-    const auto [next, error] = std::from_chars(at, end, number);
-    if (error != std::errc() || number < least) return {};
-    numbers.push_back(number);
-    if (next == end) return numbers;
-    if (*next != ',') return {};
-    at = next + 1;
-  }
-}
-
+// "1,3,?,?", where ? leaves a dimension open.
 Result<graph::Dims> parse_dims(const std::string& text) {
-  graph::Dims dims = parse_numbers<int64_t>(text, 1);
+  graph::Dims dims = parse_numbers<int64_t>(text, 1, network::Dimension::kOpen);
   if (!dims.empty()) return dims;
   return invalid_argument(fmt::format("'{}' is no shape; write it like 1,3,224,224", text));
 }

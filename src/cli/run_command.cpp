@@ -46,12 +46,18 @@ Result<LoadedInputs> load_from(const graph::CompiledModel& model, device::View v
                                const RunArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions picture, picture_options(arguments));
   MILLRACE_ASSIGN_OR_RETURN(const auto files, resolve_inputs(model, arguments.inputs));
-  return load_inputs(model, view, files, picture);
+  MILLRACE_ASSIGN_OR_RETURN(const GivenShapes shapes, parse_shapes(model, arguments.shapes));
+  return load_inputs(model, view, files, shapes, picture);
 }
 
 void print_summary(const graph::Boundary& boundary, device::View view,
                    const std::vector<float>& values) {
   const tensor::TensorDesc& desc = desc_in(boundary, view);
+  if (values.empty()) {
+    fmt::print("{}  {} {} [{}]  empty\n", desc.name, to_string(desc.type), to_string(desc.layout),
+               fmt::join(desc.shape, ","));
+    return;
+  }
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const double sum = std::accumulate(values.begin(), values.end(), 0.0);
   fmt::print("{}  {} {} [{}]  min {:.6g} max {:.6g} mean {:.6g}\n", desc.name, to_string(desc.type),
@@ -85,9 +91,10 @@ Status print_outputs(const graph::CompiledModel& model, device::View view,
                      const JobBuffers& buffers, uint32_t frame,
                      const std::vector<std::string>& labels, uint32_t top) {
   for (size_t i = 0; i < model.outputs.size(); ++i) {
+    const graph::Boundary output = buffers.output_boundary(frame, i);
     MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> values,
-                              values_of(model.outputs[i], view, buffers.output(frame, i)));
-    print_summary(model.outputs[i], view, values);
+                              values_of(output, view, buffers.output(frame, i)));
+    print_summary(output, view, values);
     if (top > 0) print_top(values, labels, top);
   }
   return {};
@@ -112,11 +119,12 @@ Status write_outputs(const graph::CompiledModel& model, device::View view,
                      const OutputSink& outputs) {
   const std::vector<std::string> names = output_file_names(model);
   for (size_t i = 0; i < model.outputs.size(); ++i) {
-    const tensor::TensorDesc& desc = desc_in(model.outputs[i], view);
     std::vector<std::byte> bytes;
     for (uint32_t frame = 0; frame < frames; ++frame) {
-      const std::byte* data = jobs[frame / model.batch_size].output(frame % model.batch_size, i);
-      bytes.insert(bytes.end(), data, data + desc.bytes());
+      const JobBuffers& job = jobs[frame / model.batch_size];
+      const std::byte* data = job.output(frame % model.batch_size, i);
+      const graph::Boundary output = job.output_boundary(frame % model.batch_size, i);
+      bytes.insert(bytes.end(), data, data + desc_in(output, view).bytes());
     }
     MILLRACE_RETURN_IF_ERROR(outputs(names[i], bytes));
   }

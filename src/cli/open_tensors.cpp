@@ -1,0 +1,63 @@
+#include "cli/open_tensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/name_value.h"
+#include "tensor/tensor_shape.h"
+
+namespace millrace::cli {
+
+Result<GivenShapes> parse_shapes(const graph::CompiledModel& model,
+                                 const std::vector<std::string>& arguments) {
+  GivenShapes shapes;
+  for (const std::string& argument : arguments) {
+    MILLRACE_ASSIGN_OR_RETURN(const NameValue entry, split_name_value(argument));
+    const auto input = std::ranges::find(model.inputs, entry.name,
+                                         [](const graph::Boundary& i) { return i.cpu.name; });
+    if (input == model.inputs.end())
+      return invalid_argument(fmt::format("--shape {}: the model has no such input", argument));
+    const std::vector<uint32_t> shape = parse_numbers<uint32_t>(entry.value, 0);
+    if (shape.empty() || !can_have(*input, shape))
+      return invalid_argument(fmt::format("--shape {}: the input's shape is {}", argument,
+                                          tensor::to_string(input->cpu.shape)));
+    shapes[entry.name] = shape;
+  }
+  return shapes;
+}
+
+graph::Boundary settled(const graph::Boundary& boundary, std::vector<uint32_t> shape) {
+  graph::Boundary result = boundary;
+  if (!boundary.open) return result;
+  result.cpu = tensor::make_cpu_desc(boundary.cpu.name, boundary.cpu.type, std::move(shape));
+  result.open = false;
+  return result;
+}
+
+bool can_have(const graph::Boundary& boundary, const std::vector<uint32_t>& shape) {
+  if (shape.size() > TensorShape::kMaxRank) return false;
+  const TensorShape given = tensor::shape_of(shape);
+  const bool any_rank = boundary.open && boundary.cpu.shape.empty();
+  return any_rank ? tensor::is_complete(given) : tensor::fits(given, boundary.cpu.shape);
+}
+
+Result<std::vector<graph::Boundary>> settled_inputs(const graph::CompiledModel& model,
+                                                    const GivenShapes& shapes) {
+  std::vector<graph::Boundary> inputs;
+  for (const graph::Boundary& input : model.inputs) {
+    const auto given = shapes.find(input.cpu.name);
+    if (input.open && given == shapes.end()) return shape_missing(input);
+    inputs.push_back(input.open ? settled(input, given->second) : input);
+  }
+  return inputs;
+}
+
+Status shape_missing(const graph::Boundary& input) {
+  return invalid_argument(fmt::format(
+      "the shape of input '{}' is open ({}): state it with --shape {}=1,3,224,224", input.cpu.name,
+      input.cpu.shape.empty() ? "of any rank" : tensor::to_string(input.cpu.shape),
+      input.cpu.name));
+}
+
+}  // namespace millrace::cli
