@@ -58,6 +58,17 @@ TEST(DynamicProgram, LowersAtOnceWhatNeedsNoJob) {
   EXPECT_EQ(runner.counters().made, 1u);
 }
 
+TEST(DynamicProgram, LowersNothingYetThatNeedsElementsOfAJob) {
+  Runner runner(
+      network_of({input("x", DataType::kFloat32, {4}), input("shape", DataType::kInt64, {2})},
+                 {node("Reshape", {"x", "shape"}, {"y"})}, {output("y", DataType::kFloat32)}));
+  ASSERT_TRUE(runner.loaded().ok()) << runner.loaded().to_string();
+  EXPECT_EQ(runner.counters().made, 0u);
+  const auto outputs = runner.run({floats({4}, {1, 2, 3, 4}), int64s({2}, {2, 2})});
+  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  EXPECT_THAT((*outputs)[0].shape, ElementsAre(2, 2));
+}
+
 TEST(DynamicProgram, EvictsThePlanThatWasNotUsedForTheLongestTime) {
   ::setenv("MILLRACE_PLANS", "2", 1);
   Runner runner(relu_of_rows());

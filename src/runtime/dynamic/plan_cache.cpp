@@ -84,7 +84,7 @@ Result<std::shared_ptr<const Plan>> PlanCache::find_or_make(
   // Another thread may have made it in the meantime.
   if (std::shared_ptr<const Plan> found = find(network, after.get(), known)) return found;
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const Plan> made, make(network, after, known));
-  keep(made);
+  if (made != nullptr) keep(made);
   return made;
 }
 
@@ -131,6 +131,8 @@ Result<std::shared_ptr<const Plan>> PlanCache::make(const network::Network& netw
   plan->rest = std::move(stage.rest);
   take_nodes_alone(network, *plan);
   if (plan->rest.size() == nodes.size()) {
+    if (!std::ranges::all_of(known, [](const Known& value) { return value.elements.has_value(); }))
+      return std::shared_ptr<const Plan>();
     // Nothing goes on from here: the reasons of the nodes are the error.
     MILLRACE_RETURN_IF_ERROR(lowering::lower_stage({network, nodes, known, false}).status());
     return internal_error("no operator of the model can run next");

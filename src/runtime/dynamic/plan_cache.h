@@ -33,8 +33,8 @@ class PlanCache {
       : device_(device), model_(model), capacity_(capacity) {}
 
   // The plan that follows `after` (null: that begins `network`) where the values needed then are
-  // `known`, in the order of names_needed(). Errors are those of lowering::lower_stage() and of
-  // loading.
+  // `known`, in the order of names_needed(). Null where elements of known values that are not given
+  // are needed to go on. Errors are those of lowering::lower_stage() and of loading.
   Result<std::shared_ptr<const Plan>> find_or_make(const network::Network& network,
                                                    const std::shared_ptr<const Plan>& after,
                                                    std::span<const lowering::Known> known);
