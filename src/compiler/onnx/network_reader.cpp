@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "compiler/onnx/attribute_reader.h"
+#include "compiler/onnx/functions.h"
 #include "compiler/onnx/model_file.h"
 #include "compiler/onnx/node_order.h"
 #include "compiler/onnx/opsets.h"
@@ -192,6 +193,7 @@ Result<Network> NetworkReader::read(::onnx::GraphProto& graph, bool is_model) {
 }
 
 Result<Network> read_parsed(::onnx::ModelProto& model, const std::filesystem::path& directory) {
+  MILLRACE_RETURN_IF_ERROR(inline_functions(model));
   MILLRACE_ASSIGN_OR_RETURN(auto opsets, read_opsets(model));
   MILLRACE_ASSIGN_OR_RETURN(
       Network network,

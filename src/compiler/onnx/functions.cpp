@@ -1,0 +1,240 @@
+#include "compiler/onnx/functions.h"
+
+#include <fmt/format.h>
+
+#include <google/protobuf/unknown_field_set.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/onnx/opsets.h"
+
+namespace millrace::compiler {
+namespace {
+
+using ::onnx::AttributeProto;
+using ::onnx::FunctionProto;
+using ::onnx::GraphProto;
+using ::onnx::NodeProto;
+using Nodes = ::google::protobuf::RepeatedPtrField<NodeProto>;
+
+// What calls may make of a model at most, in nodes and in bytes.
+constexpr size_t kMostNodes = 200'000;
+constexpr size_t kMostBytes = size_t{256} << 20;
+constexpr size_t kMostDepth = 64;
+
+using FunctionName = std::pair<std::string, std::string>;  // domain and name
+
+std::string text_of(const FunctionName& name) {
+  return name.first.empty() ? name.second : name.first + "." + name.second;
+}
+
+// What attributes are where a call does not state them. Files of newer versions than the protobuf
+// messages this is built with have these in a field that the messages do not know.
+Status read_defaults(const FunctionProto& function, std::vector<AttributeProto>* defaults) {
+  constexpr int kAttributeField = 11;
+  const auto& fields = function.unknown_fields();
+  for (int i = 0; i < fields.field_count(); ++i) {
+    const auto& field = fields.field(i);
+    if (field.number() != kAttributeField ||
+        field.type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+      continue;
+    if (!defaults->emplace_back().ParsePartialFromString(field.length_delimited())) {
+      return corrupt_data(
+          fmt::format("an attribute of the function '{}' is damaged", function.name()));
+    }
+  }
+  return {};
+}
+
+// The copy of a function's body for one call.
+class Body {
+ public:
+  // What the body makes has names that begin with `prefix`. The attributes are those that the body
+  // may refer to, the first of a name first.
+  Body(const FunctionProto& function, const NodeProto& call,
+       const std::vector<AttributeProto>& attributes, std::string prefix)
+      : attributes_(attributes), prefix_(std::move(prefix)) {
+    for (int i = 0; i < function.input_size(); ++i)
+      names_[function.input(i)] = i < call.input_size() ? call.input(i) : std::string();
+    for (int i = 0; i < function.output_size() && i < call.output_size(); ++i)
+      add_output(function.output(i), call.output(i));
+  }
+
+  void adapt(NodeProto& node) const {
+    if (!node.name().empty()) node.set_name(prefix_ + node.name());
+    for (std::string& name : *node.mutable_input()) name = renamed(name);
+    for (std::string& name : *node.mutable_output()) name = renamed(name);
+    resolve_references(node);
+    for (AttributeProto& attribute : *node.mutable_attribute()) {
+      if (attribute.has_g()) adapt(*attribute.mutable_g());
+      for (GraphProto& graph : *attribute.mutable_graphs()) adapt(graph);
+    }
+  }
+
+  // Outputs of the call for which the body has no name of its own: nodes that copy what has it.
+  const std::vector<NodeProto>& copies() const { return copies_; }
+
+ private:
+  void add_output(const std::string& inside, const std::string& outside) {
+    if (outside.empty()) return;
+    const auto [entry, is_new] = names_.emplace(inside, outside);
+    if (is_new) return;
+    NodeProto& copy = copies_.emplace_back();
+    copy.set_op_type("Identity");
+    copy.add_input(entry->second);
+    copy.add_output(outside);
+  }
+
+  std::string renamed(const std::string& name) const {
+    if (name.empty()) return name;
+    const auto entry = names_.find(name);
+    return entry != names_.end() ? entry->second : prefix_ + name;
+  }
+
+  void adapt(GraphProto& graph) const {
+    for (auto& value : *graph.mutable_input()) value.set_name(renamed(value.name()));
+    for (auto& value : *graph.mutable_output()) value.set_name(renamed(value.name()));
+    for (auto& tensor : *graph.mutable_initializer()) tensor.set_name(renamed(tensor.name()));
+    for (NodeProto& node : *graph.mutable_node()) adapt(node);
+  }
+
+  // An attribute that refers to one of the call's becomes that, or is left out where there is none.
+  void resolve_references(NodeProto& node) const {
+    auto& attributes = *node.mutable_attribute();
+    for (int i = attributes.size(); i-- > 0;) {
+      const std::string wanted = attributes[i].ref_attr_name();
+      if (wanted.empty()) continue;
+      const std::string name = attributes[i].name();
+      const auto given = std::ranges::find_if(
+          attributes_, [&](const AttributeProto& attribute) { return attribute.name() == wanted; });
+      if (given == attributes_.end()) {
+        attributes.DeleteSubrange(i, 1);
+      } else {
+        attributes[i] = *given;
+        attributes[i].set_name(name);
+      }
+    }
+  }
+
+  const std::vector<AttributeProto>& attributes_;
+  std::string prefix_;
+  std::map<std::string, std::string> names_;  // of the body: inputs and outputs of the call
+  std::vector<NodeProto> copies_;
+};
+
+class Inliner {
+ public:
+  Status index(const ::onnx::ModelProto& model);
+  Status expand(Nodes& nodes);
+
+ private:
+  Status expand_inside(NodeProto& node);
+  Status expand_call(const NodeProto& call, const FunctionName& name, Nodes& result);
+
+  std::map<FunctionName, const FunctionProto*> functions_;
+  std::vector<FunctionName> open_;  // whose bodies are being expanded
+  size_t calls_ = 0;
+  size_t nodes_ = 0;
+  size_t bytes_ = 0;
+};
+
+Status check_opsets(const FunctionProto& function, const std::map<std::string, int>& opsets) {
+  for (const auto& entry : function.opset_import()) {
+    const auto of_model = opsets.find(canonical_domain(entry.domain()));
+    if (of_model == opsets.end() || of_model->second == entry.version()) continue;
+    return unsupported(fmt::format(
+        "the function '{}' uses opset {} of domain {} where the model uses {}", function.name(),
+        entry.version(), of_model->first.empty() ? "ai.onnx" : of_model->first, of_model->second));
+  }
+  return {};
+}
+
+Status Inliner::index(const ::onnx::ModelProto& model) {
+  MILLRACE_ASSIGN_OR_RETURN(const auto opsets, read_opsets(model));
+  for (const FunctionProto& function : model.functions()) {
+    const FunctionName name{canonical_domain(function.domain()), function.name()};
+    if (!functions_.emplace(name, &function).second)
+      return invalid_argument(fmt::format("there are two functions '{}'", text_of(name)));
+    MILLRACE_RETURN_IF_ERROR(check_opsets(function, opsets));
+  }
+  return {};
+}
+
+Status Inliner::expand_inside(NodeProto& node) {
+  for (AttributeProto& attribute : *node.mutable_attribute()) {
+    if (attribute.has_g()) MILLRACE_RETURN_IF_ERROR(expand(*attribute.mutable_g()->mutable_node()));
+  }
+  return {};
+}
+
+Status Inliner::expand_call(const NodeProto& call, const FunctionName& name, Nodes& result) {
+  if (std::ranges::find(open_, name) != open_.end())
+    return invalid_argument(fmt::format("the function '{}' calls itself", text_of(name)));
+  if (open_.size() == kMostDepth) {
+    return unsupported(fmt::format("functions call each other {} deep; the limit is {}",
+                                   kMostDepth + 1, kMostDepth));
+  }
+  const FunctionProto& function = *functions_.at(name);
+  const std::string label = call.name().empty() ? function.name() : call.name();
+  std::vector<AttributeProto> attributes(call.attribute().begin(), call.attribute().end());
+  MILLRACE_RETURN_IF_ERROR(read_defaults(function, &attributes));
+  const Body body(function, call, attributes, fmt::format("{}#{}/", label, ++calls_));
+  Nodes nodes;
+  for (const NodeProto& node : function.node()) {
+    ++nodes_;
+    bytes_ += node.ByteSizeLong();
+    if (nodes_ > kMostNodes || bytes_ > kMostBytes) {
+      return unsupported(fmt::format("its functions make more than {} nodes or {} bytes of it",
+                                     kMostNodes, kMostBytes));
+    }
+    body.adapt(*nodes.Add() = node);
+  }
+  for (const NodeProto& copy : body.copies()) *nodes.Add() = copy;
+  open_.push_back(name);
+  MILLRACE_RETURN_IF_ERROR(expand(nodes));
+  open_.pop_back();
+  for (NodeProto& node : nodes) *result.Add() = std::move(node);
+  return {};
+}
+
+Status Inliner::expand(Nodes& nodes) {
+  Nodes result;
+  for (NodeProto& node : nodes) {
+    MILLRACE_RETURN_IF_ERROR(expand_inside(node));
+    const FunctionName name{canonical_domain(node.domain()), node.op_type()};
+    if (!functions_.contains(name)) {
+      *result.Add() = std::move(node);
+      continue;
+    }
+    MILLRACE_RETURN_IF_ERROR(expand_call(node, name, result));
+  }
+  nodes = std::move(result);
+  return {};
+}
+
+}  // namespace
+
+Status inline_functions(::onnx::ModelProto& model) {
+  if (model.functions().empty()) return {};
+  Inliner inliner;
+  MILLRACE_RETURN_IF_ERROR(inliner.index(model));
+  MILLRACE_RETURN_IF_ERROR(inliner.expand(*model.mutable_graph()->mutable_node()));
+  // What the bodies use and the model does not state.
+  std::map<std::string, int64_t> stated;
+  for (const auto& entry : model.opset_import())
+    stated.emplace(canonical_domain(entry.domain()), entry.version());
+  for (const FunctionProto& function : model.functions()) {
+    for (const auto& entry : function.opset_import()) {
+      if (stated.emplace(canonical_domain(entry.domain()), entry.version()).second)
+        *model.add_opset_import() = entry;
+    }
+  }
+  model.clear_functions();
+  return {};
+}
+
+}  // namespace millrace::compiler
