@@ -100,6 +100,9 @@ void add_compile_command(CLI::App& app, CommandLine& line) {
       ->capture_default_str();
   command->add_option("--config", arguments->config,
                       "JSON with which the board's compiler is configured; flags take precedence");
+  command->add_option("--profile", arguments->profiles,
+                      "shapes by which APIs without open ones load a dynamic model, as "
+                      "NAME:x=1,3,224,224;y=1,10; the first is the default");
   add_compile_flags(*command, arguments->flags);
   choose(*command, std::move(arguments), run_compile, line);
 }

@@ -16,7 +16,8 @@ struct CompileArguments {
   std::string onnx;
   std::string output;
   std::string format = "rai";
-  std::string config;  // of the board's compiler; empty: none
+  std::string config;                 // of the board's compiler; empty: none
+  std::vector<std::string> profiles;  // NAME:x=1,3,224,224;y=...
   CompileFlags flags;
 };
 

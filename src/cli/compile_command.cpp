@@ -7,9 +7,12 @@
 #include "cli/commands.h"
 #include "cli/interruption.h"
 #include "cli/model_source.h"
+#include "cli/open_tensors.h"
 #include "compiler/vendor_config.h"
 #include "graph/archive_codec.h"
 #include "graph/network/network.h"
+#include "lowering/shape_profile.h"
+#include "lowering/stage.h"
 #include "model/archive_writer.h"
 #include "tensor/tensor_shape.h"
 
@@ -45,7 +48,7 @@ Result<CompileFlags> with_config(const CompileArguments& arguments) {
   return flags;
 }
 
-// Why jobs settle shapes of the model, as far as its boundary shows it.
+// Why jobs settle shapes of the model: an open input, or the first node that waits for elements.
 std::string reason_of(const graph::CompiledModel& model) {
   const auto describe = [](const char* what, const graph::Boundary& tensor) {
     return fmt::format(
@@ -54,18 +57,35 @@ std::string reason_of(const graph::CompiledModel& model) {
   };
   const auto input = std::ranges::find_if(model.inputs, &graph::Boundary::open);
   if (input != model.inputs.end()) return describe("input", *input);
-  const auto output = std::ranges::find_if(model.outputs, &graph::Boundary::open);
-  if (output != model.outputs.end())
-    return describe("output", *output) + ", which follows from elements";
-  return "shapes inside it follow from elements";
+  const Result<lowering::Stage> stage = lowering::lower_whole(*model.network, true);
+  if (!stage.ok() || stage->rest.empty()) return "shapes inside it follow from elements";
+  const network::Node& node = model.network->nodes[stage->rest.front()];
+  return fmt::format("the shape of \"{}\", which {} makes, follows from elements",
+                     node.outputs.front(), node.type);
+}
+
+// Lowers the model with each, so that no archive has one that cannot be loaded.
+Status add_profiles(const std::vector<std::string>& arguments, graph::CompiledModel* model) {
+  if (!arguments.empty() && model->network == nullptr)
+    return invalid_argument("--profile is for dynamic models; the shapes of this one are static");
+  for (const std::string& argument : arguments) {
+    MILLRACE_ASSIGN_OR_RETURN(graph::ShapeProfile profile, parse_profile(*model, argument));
+    if (std::ranges::count(model->profiles, profile.name, &graph::ShapeProfile::name) != 0)
+      return invalid_argument(fmt::format("--profile: two are named \"{}\"", profile.name));
+    MILLRACE_RETURN_IF_ERROR(lowering::lower_profile(*model, profile).status());
+    model->profiles.push_back(std::move(profile));
+  }
+  return {};
 }
 
 void print_dynamic(const graph::CompiledModel& model, const std::string& output) {
   fmt::print("{}: dynamic, {} operators, {}, batch {}\n", output, model.network->nodes.size(),
              graph::name_of(model.precision), model.batch_size);
-  fmt::print(
-      "note: jobs settle its shapes, since {}; the VART and NRT APIs take static models only\n",
-      reason_of(model));
+  const std::string for_static_apis =
+      model.profiles.empty() ? "static models only"
+                             : fmt::format("profile \"{}\" of it", model.profiles.front().name);
+  fmt::print("note: jobs settle its shapes, since {}; the VART and NRT APIs take {}\n",
+             reason_of(model), for_static_apis);
 }
 
 }  // namespace
@@ -75,7 +95,8 @@ Status run_compile(const CompileArguments& arguments) {
   if (std::filesystem::equivalent(arguments.onnx, arguments.output, error))
     return invalid_argument(arguments.output + " is the model itself: choose another output");
   MILLRACE_ASSIGN_OR_RETURN(const CompileFlags flags, with_config(arguments));
-  MILLRACE_ASSIGN_OR_RETURN(const graph::CompiledModel model, compile_onnx(arguments.onnx, flags));
+  MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model, compile_onnx(arguments.onnx, flags));
+  MILLRACE_RETURN_IF_ERROR(add_profiles(arguments.profiles, &model));
   const auto form =
       arguments.format == "dir" ? model::ArchiveForm::kDirectory : model::ArchiveForm::kFile;
   CleanInterruption interruption;

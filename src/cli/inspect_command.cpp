@@ -99,6 +99,17 @@ Json describe_plan(const graph::CompiledModel& model) {
           {"values", std::move(positions)}};
 }
 
+Json describe_profiles(const graph::CompiledModel& model) {
+  Json profiles = Json::array();
+  for (const graph::ShapeProfile& profile : model.profiles) {
+    Json shapes = Json::object();
+    for (size_t i = 0; i < model.inputs.size(); ++i)
+      shapes[model.inputs[i].cpu.name] = profile.shapes[i];
+    profiles.push_back({{"name", profile.name}, {"inputs", std::move(shapes)}});
+  }
+  return profiles;
+}
+
 Json describe(const graph::CompiledModel& model) {
   Json result = {{"name", model.name},
                  {"producer", model.producer},
@@ -113,7 +124,10 @@ Json describe(const graph::CompiledModel& model) {
   for (const graph::Boundary& boundary : model.outputs)
     result["outputs"].push_back(describe_boundary(boundary, false));
   result["operators"] = describe_operators(model);
-  if (model.network != nullptr) return result;
+  if (model.network != nullptr) {
+    result["profiles"] = describe_profiles(model);
+    return result;
+  }
   result["partitions"] = describe_partitions(model);
   result["memory_plan"] = describe_plan(model);
   return result;
@@ -176,6 +190,17 @@ void print_partitions(const Json& partitions) {
   }
 }
 
+void print_profiles(const Json& profiles) {
+  if (profiles.empty()) return;
+  fmt::print("profiles\n");
+  for (const Json& profile : profiles) {
+    fmt::print("  {}", profile["name"].get<std::string>());
+    for (const auto& [name, shape] : profile["inputs"].items())
+      fmt::print("  {} {}", name, shape_text(shape));
+    fmt::print("\n");
+  }
+}
+
 void print_text(const Json& model) {
   const bool dynamic = model["dynamic"].get<bool>();
   fmt::print("{}  {}  batch {}{}\n", model["name"].get<std::string>(),
@@ -187,7 +212,7 @@ void print_text(const Json& model) {
   fmt::print("operators\n");
   for (const auto& [name, count] : model["operators"].items())
     fmt::print("  {:<20} {}\n", name, count.get<int>());
-  if (dynamic) return;
+  if (dynamic) return print_profiles(model["profiles"]);
   const Json& plan = model["memory_plan"];
   fmt::print("memory plan\n  {} values in {} bytes ({} without reuse)\n", plan["values"].size(),
              plan["arena_bytes"].get<uint64_t>(), plan["bytes_without_reuse"].get<uint64_t>());

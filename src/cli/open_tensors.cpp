@@ -3,28 +3,72 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
+#include <utility>
 
 #include "cli/name_value.h"
 #include "tensor/tensor_shape.h"
 
 namespace millrace::cli {
 
+namespace {
+
+// NAME=1,3,64,64
+Status add_shape(const graph::CompiledModel& model, const std::string& argument,
+                 GivenShapes* shapes) {
+  MILLRACE_ASSIGN_OR_RETURN(const NameValue entry, split_name_value(argument));
+  const auto input = std::ranges::find(model.inputs, entry.name,
+                                       [](const graph::Boundary& i) { return i.cpu.name; });
+  if (input == model.inputs.end())
+    return invalid_argument(fmt::format("{}: the model has no such input", argument));
+  const std::vector<uint32_t> shape = parse_numbers<uint32_t>(entry.value, 0);
+  if (shape.empty() || !can_have(*input, shape))
+    return invalid_argument(
+        fmt::format("{}: the input's shape is {}", argument, tensor::to_string(input->cpu.shape)));
+  (*shapes)[entry.name] = shape;
+  return {};
+}
+
+Result<std::vector<std::vector<uint32_t>>> profile_shapes(const graph::CompiledModel& model,
+                                                          const GivenShapes& given) {
+  std::vector<std::vector<uint32_t>> shapes;
+  for (const graph::Boundary& input : model.inputs) {
+    const auto shape = given.find(input.cpu.name);
+    if (input.open && shape == given.end())
+      return invalid_argument(fmt::format("no shape for input '{}' {}", input.cpu.name,
+                                          tensor::to_string(input.cpu.shape)));
+    shapes.push_back(input.open ? shape->second : input.cpu.shape);
+  }
+  return shapes;
+}
+
+}  // namespace
+
 Result<GivenShapes> parse_shapes(const graph::CompiledModel& model,
                                  const std::vector<std::string>& arguments) {
   GivenShapes shapes;
-  for (const std::string& argument : arguments) {
-    MILLRACE_ASSIGN_OR_RETURN(const NameValue entry, split_name_value(argument));
-    const auto input = std::ranges::find(model.inputs, entry.name,
-                                         [](const graph::Boundary& i) { return i.cpu.name; });
-    if (input == model.inputs.end())
-      return invalid_argument(fmt::format("--shape {}: the model has no such input", argument));
-    const std::vector<uint32_t> shape = parse_numbers<uint32_t>(entry.value, 0);
-    if (shape.empty() || !can_have(*input, shape))
-      return invalid_argument(fmt::format("--shape {}: the input's shape is {}", argument,
-                                          tensor::to_string(input->cpu.shape)));
-    shapes[entry.name] = shape;
-  }
+  for (const std::string& argument : arguments)
+    MILLRACE_RETURN_IF_ERROR(add_shape(model, argument, &shapes).with_context("--shape"));
   return shapes;
+}
+
+Result<graph::ShapeProfile> parse_profile(const graph::CompiledModel& model,
+                                          const std::string& argument) {
+  const size_t colon = argument.find(':');
+  if (colon == 0 || colon == std::string::npos)
+    return invalid_argument(
+        fmt::format("--profile {}: write it like NAME:x=1,3,224,224;y=1,10", argument));
+  const auto parse = [&]() -> Result<graph::ShapeProfile> {
+    GivenShapes shapes;
+    std::istringstream entries(argument.substr(colon + 1));
+    for (std::string entry; std::getline(entries, entry, ';');)
+      MILLRACE_RETURN_IF_ERROR(add_shape(model, entry, &shapes));
+    MILLRACE_ASSIGN_OR_RETURN(auto of_inputs, profile_shapes(model, shapes));
+    return graph::ShapeProfile{argument.substr(0, colon), std::move(of_inputs)};
+  };
+  Result<graph::ShapeProfile> profile = parse();
+  if (!profile.ok()) return profile.status().with_context("--profile");
+  return profile;
 }
 
 graph::Boundary settled(const graph::Boundary& boundary, std::vector<uint32_t> shape) {

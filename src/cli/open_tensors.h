@@ -21,6 +21,11 @@ using GivenShapes = std::map<std::string, std::vector<uint32_t>>;
 Result<GivenShapes> parse_shapes(const graph::CompiledModel& model,
                                  const std::vector<std::string>& arguments);
 
+// A profile of a dynamic model as it stands on the command line: NAME:x=1,3,224,224;y=1,10, with a
+// shape for each open input. kInvalidArgument as parse_shapes(), and for an open input without one.
+Result<graph::ShapeProfile> parse_profile(const graph::CompiledModel& model,
+                                          const std::string& argument);
+
 // The boundary tensor as it is in a job in which it has this shape: nothing of it is open.
 graph::Boundary settled(const graph::Boundary& boundary, std::vector<uint32_t> shape);
 

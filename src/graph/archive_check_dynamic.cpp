@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 
 #include "graph/archive_check.h"
 #include "graph/network/check.h"
 #include "graph/network/network.h"
 #include "graph/shape.h"
+#include "tensor/tensor_shape.h"
 
 namespace millrace::graph {
 namespace {
@@ -92,6 +95,40 @@ Status check_input_shapes(const CompiledModel& model) {
   return {};
 }
 
+bool can_have(const Boundary& input, const std::vector<uint32_t>& shape) {
+  if (shape.size() > TensorShape::kMaxRank) return false;
+  const TensorShape stated = tensor::shape_of(shape);
+  return input.open && input.cpu.shape.empty() ? tensor::is_complete(stated)
+                                               : tensor::fits(stated, input.cpu.shape);
+}
+
+Status check_profile(const ShapeProfile& profile, const CompiledModel& model) {
+  if (profile.shapes.size() != model.inputs.size()) {
+    return corrupt_data(
+        fmt::format("{} shapes, but {} inputs", profile.shapes.size(), model.inputs.size()));
+  }
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    if (can_have(model.inputs[i], profile.shapes[i])) continue;
+    return corrupt_data(fmt::format("input '{}' cannot have the shape {}", model.inputs[i].cpu.name,
+                                    tensor::to_string(profile.shapes[i])));
+  }
+  return {};
+}
+
+Status check_profiles(const CompiledModel& model) {
+  std::unordered_set<std::string_view> names;
+  for (const ShapeProfile& profile : model.profiles) {
+    if (profile.name.empty()) return corrupt_data("a profile has no name");
+    if (!names.insert(profile.name).second) {
+      return corrupt_data(fmt::format("two profiles are named '{}'", profile.name));
+    }
+    if (Status status = check_profile(profile, model); !status.ok()) {
+      return status.with_context(fmt::format("profile '{}'", profile.name));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Status check_dynamic(const CompiledModel& model) {
@@ -102,7 +139,8 @@ Status check_dynamic(const CompiledModel& model) {
   MILLRACE_RETURN_IF_ERROR(check_boundary_names(model));
   MILLRACE_RETURN_IF_ERROR(check_side(model.inputs, model.network->inputs, "input"));
   MILLRACE_RETURN_IF_ERROR(check_side(model.outputs, model.network->outputs, "output"));
-  return check_input_shapes(model);
+  MILLRACE_RETURN_IF_ERROR(check_input_shapes(model));
+  return check_profiles(model);
 }
 
 }  // namespace millrace::graph

@@ -31,6 +31,7 @@ class Decoder {
     MILLRACE_RETURN_IF_ERROR(decode_partitions());
     MILLRACE_RETURN_IF_ERROR(decode_plan());
     MILLRACE_RETURN_IF_ERROR(decode_network());
+    MILLRACE_RETURN_IF_ERROR(decode_profiles());
     MILLRACE_RETURN_IF_ERROR(check());
     // Last, because it reads all weights.
     MILLRACE_RETURN_IF_ERROR(values_.verify_constants());
@@ -128,8 +129,22 @@ class Decoder {
     return reader_.status().with_context("network");
   }
 
+  Status decode_profiles() {
+    if (root_.profiles() == nullptr) return {};
+    for (const format::ShapeProfile* table : *root_.profiles()) {
+      ShapeProfile profile{.name = reader_.text(*table->name()), .shapes = {}};
+      for (const format::Shape* shape : *table->shapes()) {
+        profile.shapes.push_back(reader_.list(*shape->dimensions()));
+      }
+      model_.profiles.push_back(std::move(profile));
+      MILLRACE_RETURN_IF_ERROR(in_item("profile", model_.profiles));
+    }
+    return {};
+  }
+
   Status check() const {
     if (model_.network) return check_dynamic(model_);
+    if (!model_.profiles.empty()) return corrupt_data("profiles, but no network");
     if (Status status = validate(model_.graph); !status.ok()) return corrupt_data(status.message());
     MILLRACE_RETURN_IF_ERROR(check_boundaries(model_));
     MILLRACE_RETURN_IF_ERROR(check_partitions(model_));

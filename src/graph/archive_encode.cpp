@@ -86,6 +86,19 @@ Offsets<format::Segment> encode_segments(FlatBufferBuilder& builder,
   return encoded;
 }
 
+Offsets<format::ShapeProfile> encode_profiles(FlatBufferBuilder& builder,
+                                              const std::vector<ShapeProfile>& profiles) {
+  Offsets<format::ShapeProfile> encoded;
+  for (const ShapeProfile& profile : profiles) {
+    Offsets<format::Shape> shapes;
+    for (const std::vector<uint32_t>& shape : profile.shapes) {
+      shapes.push_back(format::CreateShapeDirect(builder, &shape));
+    }
+    encoded.push_back(format::CreateShapeProfileDirect(builder, profile.name.c_str(), &shapes));
+  }
+  return encoded;
+}
+
 std::vector<uint8_t> build_structure(const CompiledModel& model,
                                      std::span<const model::SegmentInfo> segment_places) {
   FlatBufferBuilder builder;
@@ -103,12 +116,13 @@ std::vector<uint8_t> build_structure(const CompiledModel& model,
   Offset<format::Network> network;
   if (model.network) network = network::encode_network(builder, *model.network, next_segment);
   const auto cpu_operators = network::encode_names(builder, model.cpu_operators);
+  const auto profiles = encode_profiles(builder, model.profiles);
   format::FinishArchiveBuffer(
-      builder,
-      format::CreateArchiveDirect(builder, model.name.c_str(), model.producer.c_str(),
-                                  enum_cast<format::Precision>(model.precision), model.batch_size,
-                                  &values, &nodes, &inputs, &outputs, &partitions, &plan,
-                                  model.arena_bytes, &segments, network, &cpu_operators));
+      builder, format::CreateArchiveDirect(builder, model.name.c_str(), model.producer.c_str(),
+                                           enum_cast<format::Precision>(model.precision),
+                                           model.batch_size, &values, &nodes, &inputs, &outputs,
+                                           &partitions, &plan, model.arena_bytes, &segments,
+                                           network, &cpu_operators, &profiles));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 

@@ -53,6 +53,12 @@ struct PlannedValue {
   uint64_t bytes = 0;
 };
 
+// Shapes of all inputs of a model with a network, in order, by which it becomes a static one.
+struct ShapeProfile {
+  std::string name;
+  std::vector<std::vector<uint32_t>> shapes;
+};
+
 struct CompiledModel {
   std::string name;
   std::string producer;
@@ -76,6 +82,8 @@ struct CompiledModel {
   std::shared_ptr<const network::Network> network;
   // Operators that the stages of `network` leave to the CPU: names of operators and of nodes.
   std::vector<std::string> cpu_operators;
+  // For APIs that know static shapes only; the first is what they get unless another is named.
+  std::vector<ShapeProfile> profiles;
 };
 
 }  // namespace millrace::graph

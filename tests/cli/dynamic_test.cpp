@@ -116,6 +116,34 @@ TEST_F(DynamicTest, GoldenComparesOutputsInTheShapeThatTheyHave) {
   EXPECT_THAT(golden().err, HasSubstr("12 bytes"));
 }
 
+TEST_F(DynamicTest, ProfilesAreLoweredWhenTheModelIsCompiled) {
+  const auto compile = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"compile", kGlyphsOnnx, "-o", file("a.rai")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return millrace(arguments);
+  };
+  const std::string open = "image=?,1,32,32";
+  const ProgramResult none = compile({"--input-shape", open});
+  ASSERT_EQ(none.exit_code, 0) << none.err;
+  EXPECT_THAT(none.out, HasSubstr("dynamic"));
+  EXPECT_THAT(none.out, HasSubstr("input \"image\" is [?,1,32,32]"));
+  const ProgramResult two = compile({"--input-shape", open, "--profile", "one:image=1,1,32,32",
+                                     "--profile", "four:image=4,1,32,32"});
+  ASSERT_EQ(two.exit_code, 0) << two.err;
+  EXPECT_THAT(two.out, HasSubstr("profile \"one\""));
+  EXPECT_THAT(millrace({"inspect", file("a.rai")}).out, HasSubstr("  four  image [4,1,32,32]\n"));
+
+  expect_failure(compile({"--profile", "one:image=1,1,32,32"}), "static");
+  expect_failure(compile({"--input-shape", open, "--profile", "one"}), "write it like");
+  expect_failure(compile({"--input-shape", open, "--profile", "one:"}),
+                 "no shape for input 'image'");
+  expect_failure(compile({"--input-shape", open, "--profile", "one:image=1,1,32,33"}),
+                 "the input's shape is [?,1,32,32]");
+  expect_failure(compile({"--input-shape", open, "--profile", "one:image=1,1,32,32", "--profile",
+                          "one:image=2,1,32,32"}),
+                 "two are named");
+}
+
 TEST_F(DynamicTest, InspectShowsWhatIsOpen) {
   ASSERT_TRUE(model::write_archive(graph::encode(dynamic_model()), file("open.rai"),
                                    model::ArchiveForm::kFile)

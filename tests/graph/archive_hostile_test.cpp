@@ -42,6 +42,11 @@ std::vector<HostileCase> summary_cases() {
       {"BatchHuge", [](auto& m) { m.batch_size = 0xffffffff; }, "batch size 4294967295"},
       {"PrecisionUnknown", [](auto& m) { m.precision = static_cast<Precision>(9); },
        "precision 9 does not exist"},
+      {"ProfilesOfAStaticModel",
+       [](auto& m) {
+         m.profiles = {{"p", {}}};
+       },
+       "no network"},
       {"NameNotUtf8", [](auto& m) { m.name = "\xff\xfe"; }, "UTF-8"},
       {"NameOverlongUtf8", [](auto& m) { m.graph.values[0].name = "\xc0\xaf"; }, "UTF-8"},
       {"NameSurrogate", [](auto& m) { m.graph.nodes[0].name = "\xed\xa0\x80"; }, "UTF-8"},

@@ -124,6 +124,7 @@ graph::CompiledModel dynamic_model(Network network) {
                    boundary("looped", DataType::kInt64, {2}, false)};
   model.network = std::make_shared<const Network>(std::move(network));
   model.cpu_operators = {"Relu", "every kind"};
+  model.profiles = {{"small", {{1, 3, 32, 64}, {2}, {}}}, {"large", {{1, 3, 64, 64}, {}, {}}}};
   return model;
 }
 

@@ -113,6 +113,11 @@ TEST(NetworkCodec, RoundTripKeepsEverything) {
     EXPECT_EQ(actual->inputs[i].cpu, expected.inputs[i].cpu);
     EXPECT_EQ(actual->inputs[i].open, expected.inputs[i].open);
   }
+  ASSERT_EQ(actual->profiles.size(), expected.profiles.size());
+  for (size_t i = 0; i < expected.profiles.size(); ++i) {
+    EXPECT_EQ(actual->profiles[i].name, expected.profiles[i].name);
+    EXPECT_EQ(actual->profiles[i].shapes, expected.profiles[i].shapes);
+  }
   EXPECT_TRUE(actual->graph.inputs.empty());
   EXPECT_EQ(archive_bytes(encode(*actual)), archive_bytes(encode(expected)));
 }
@@ -260,6 +265,17 @@ std::vector<HostileCase> dynamic_boundary_cases() {
   };
 }
 
+std::vector<HostileCase> profile_cases() {
+  return {
+      {"NoName", [](auto& m, auto&) { m.profiles[0].name = ""; }, "no name"},
+      {"NamedTwice", [](auto& m, auto&) { m.profiles[1].name = "small"; }, "two profiles"},
+      {"ShapeMissing", [](auto& m, auto&) { m.profiles[0].shapes.pop_back(); }, "2 shapes"},
+      {"OtherDimension", [](auto& m, auto&) { m.profiles[0].shapes[0][1] = 4; }, "[1,4,32,64]"},
+      {"StillOpen", [](auto& m, auto&) { m.profiles[0].shapes[0][2] = kOpenDimension; }, "'image'"},
+      {"RankHuge", [](auto& m, auto&) { m.profiles[0].shapes[1].resize(9, 1); }, "'anything'"},
+  };
+}
+
 class HostileNetwork : public ::testing::TestWithParam<HostileCase> {};
 
 TEST_P(HostileNetwork, IsRefusedWithTheReason) {
@@ -280,11 +296,14 @@ INSTANTIATE_TEST_SUITE_P(Subgraphs, HostileNetwork, ::testing::ValuesIn(subgraph
 INSTANTIATE_TEST_SUITE_P(Boundaries, HostileNetwork, ::testing::ValuesIn(dynamic_boundary_cases()),
                          kCaseName);
 
+INSTANTIATE_TEST_SUITE_P(Profiles, HostileNetwork, ::testing::ValuesIn(profile_cases()), kCaseName);
+
 TEST(NetworkCheck, SubgraphsNestAsDeepAsTheLimitInAnArchive) {
   CompiledModel model = test::dynamic_model();
   Network network = nested(network::kMaxSubgraphDepth);
   model.inputs.clear();
   model.outputs.clear();
+  model.profiles.clear();
   model.network = std::make_shared<const Network>(std::move(network));
   const auto decoded = round_trip(model);
   EXPECT_TRUE(decoded.ok()) << decoded.status().to_string();

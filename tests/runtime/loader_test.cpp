@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+
 #include "device/registry.h"
 #include "graph/archive_codec.h"
+#include "graph/network/network.h"
 #include "tests/graph/dynamic_model.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tiny_model.h"
@@ -11,6 +14,7 @@
 namespace millrace::runtime {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class Loader : public ::testing::Test {
@@ -51,7 +55,8 @@ TEST_F(Loader, SaysWhichDeviceIsMissing) {
 
 // What the VART and NRT faces get.
 TEST_F(Loader, FacesWithStaticShapesGetNoModelWithOpenOnes) {
-  const graph::CompiledModel model = test::dynamic_model();
+  graph::CompiledModel model = test::dynamic_model();
+  model.profiles.clear();
   const std::string path = directory_.file("open.rai");
   ASSERT_TRUE(model::write_archive(graph::encode(model), path, model::ArchiveForm::kFile).ok());
   const Status from_path = load_program(path, "null").status();
@@ -62,6 +67,61 @@ TEST_F(Loader, FacesWithStaticShapesGetNoModelWithOpenOnes) {
   const auto device = device::open_device("null").value();
   const auto bytes = model::archive_bytes(graph::encode(model));
   EXPECT_EQ(load_program(bytes, *device).status().code(), StatusCode::kUnsupported);
+}
+
+// A Relu of [1,3,?,?].
+graph::CompiledModel relu_with_profiles() {
+  network::Network network;
+  network.opsets = {{"", 17}};
+  network.inputs = {
+      {"x", tensor::DataType::kFloat32, true, {{1, ""}, {3, ""}, {-1, ""}, {-1, ""}}}};
+  network.outputs = {{"y", tensor::DataType::kFloat32}};
+  network.nodes = {{"relu", "", "Relu", {"x"}, {"y"}, {}}};
+  graph::CompiledModel model;
+  model.batch_size = 2;
+  graph::Boundary input, output;
+  input.cpu = tensor::make_cpu_desc("x", tensor::DataType::kFloat32,
+                                    {1, 3, kOpenDimension, kOpenDimension});
+  output.cpu = tensor::make_cpu_desc("y", tensor::DataType::kFloat32, {});
+  input.open = output.open = true;
+  model.inputs = {input};
+  model.outputs = {output};
+  model.network = std::make_shared<const network::Network>(std::move(network));
+  model.profiles = {{"small", {{1, 3, 8, 8}}}, {"large", {{1, 3, 64, 32}}}};
+  return model;
+}
+
+class ProfiledModel : public Loader {
+ protected:
+  ProfiledModel() {
+    const graph::CompiledModel model = relu_with_profiles();
+    EXPECT_TRUE(model::write_archive(graph::encode(model), path_, model::ArchiveForm::kFile).ok());
+  }
+  ~ProfiledModel() override { unsetenv("MILLRACE_PROFILE"); }
+
+  const std::string path_ = directory_.file("relu.rai");
+};
+
+TEST_F(ProfiledModel, FacesWithStaticShapesGetItInItsFirstProfile) {
+  const Result<LoadedProgram> loaded = load_program(path_, "null");
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  const graph::CompiledModel& model = loaded->program->model();
+  EXPECT_EQ(model.network, nullptr);
+  EXPECT_EQ(model.batch_size, 2u);
+  EXPECT_THAT(model.inputs[0].cpu.shape, ElementsAre(1u, 3u, 8u, 8u));
+  EXPECT_THAT(model.outputs[0].cpu.shape, ElementsAre(1u, 3u, 8u, 8u));
+  EXPECT_TRUE(model.inputs[0].hw.has_value());
+}
+
+TEST_F(ProfiledModel, TheEnvironmentNamesAnotherProfile) {
+  setenv("MILLRACE_PROFILE", "large", 1);
+  const Result<LoadedProgram> loaded = load_program(path_, "null");
+  ASSERT_TRUE(loaded.ok()) << loaded.status().to_string();
+  EXPECT_THAT(loaded->program->model().outputs[0].cpu.shape, ElementsAre(1u, 3u, 64u, 32u));
+  setenv("MILLRACE_PROFILE", "huge", 1);
+  const Status status = load_program(path_, "null").status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("small, large"));
 }
 
 }  // namespace
