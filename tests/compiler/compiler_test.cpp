@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "graph/network/network.h"
 #include "tests/compiler/onnx_builder.h"
 #include "tests/support/temporary_directory.h"
 
@@ -83,6 +84,68 @@ TEST_F(Compile, ErrorsNameTheFile) {
   EXPECT_EQ(shapes.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(shapes.message(), HasSubstr("the model's inputs are 'x'"));
   EXPECT_FALSE(compile(write_model(), {.batch_size = 0}).ok());
+}
+
+TEST_F(Compile, OpenShapesCompileToTheNetworkItself) {
+  Model onnx;
+  onnx.symbolic_input("x", {"batch", "2", "height"}).output("y", TensorProto::FLOAT);
+  onnx.node("Relu", {"x"}, {"y"}).node("Neg", {"x"}, {"unneeded"});
+  const auto model =
+      compile(write("open.onnx", onnx.bytes()), {.batch_size = 3, .cpu_operators = {"Relu"}});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  ASSERT_NE(model->network, nullptr);
+  EXPECT_TRUE(model->graph.nodes.empty());
+  EXPECT_EQ(model->network->nodes.size(), 1u);
+  EXPECT_EQ(model->batch_size, 3u);
+  EXPECT_EQ(model->cpu_operators, std::vector<std::string>{"Relu"});
+  ASSERT_EQ(model->inputs.size(), 1u);
+  EXPECT_TRUE(model->inputs[0].open);
+  EXPECT_FALSE(model->inputs[0].hw);
+  EXPECT_EQ(model->inputs[0].cpu.shape, (std::vector<uint32_t>{1, 2, kOpenDimension}));
+  ASSERT_EQ(model->outputs.size(), 1u);
+  EXPECT_TRUE(model->outputs[0].open);
+  EXPECT_EQ(model->outputs[0].cpu.type, tensor::DataType::kFloat32);
+}
+
+TEST_F(Compile, GivenShapesMayKeepDimensionsOpen) {
+  Model onnx;
+  onnx.input("x", {-1, 3}).output("y", TensorProto::FLOAT).node("Relu", {"x"}, {"y"});
+  const std::string path = write("frames.onnx", onnx.bytes());
+  EXPECT_EQ(compile(path, {})->network, nullptr);
+  const auto model = compile(path, {.input_shapes = {{"x", {-1, 3}}}});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  ASSERT_NE(model->network, nullptr);
+  EXPECT_EQ(model->inputs[0].cpu.shape, (std::vector<uint32_t>{kOpenDimension, 3}));
+}
+
+TEST_F(Compile, ShapesThatFollowFromElementsAreOpenToo) {
+  Model onnx;
+  onnx.input("x", {2, 3}).input("shape", {2}, TensorProto::INT64);
+  onnx.output("y", TensorProto::FLOAT).output("z");
+  onnx.node("Relu", {"x"}, {"z"}).node("Reshape", {"z", "shape"}, {"y"});
+  const auto model = compile(write("reshape.onnx", onnx.bytes()), {});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  ASSERT_NE(model->network, nullptr);
+  EXPECT_FALSE(model->inputs[0].open);
+  ASSERT_EQ(model->outputs.size(), 2u);
+  EXPECT_TRUE(model->outputs[0].open);
+  EXPECT_FALSE(model->outputs[1].open) << "its shape follows from that of x";
+  EXPECT_EQ(model->outputs[1].cpu.shape, (std::vector<uint32_t>{2, 3}));
+}
+
+TEST_F(Compile, WhatCanNeverRunIsRefusedWithOpenShapes) {
+  Model onnx;
+  onnx.input("x", {1, -1}).output("y", TensorProto::FLOAT).node("SequenceAt", {"x"}, {"y"});
+  const Status status = compile(write("never.onnx", onnx.bytes()), {}).status();
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(status.message(), HasSubstr("'y_node'"));
+}
+
+TEST_F(Compile, OpenOutputsNeedAType) {
+  Model onnx;
+  onnx.input("x", {1, -1}).output("y").node("Relu", {"x"}, {"y"});
+  EXPECT_EQ(compile(write("untyped.onnx", onnx.bytes()), {}).status().code(),
+            StatusCode::kInvalidArgument);
 }
 
 TEST_F(Compile, ADirectoryIsNoModel) {

@@ -66,7 +66,7 @@ void fuse_prelu(Editor& editor, Editor::Index index) {
   if (!slope) return;
   if (slope->size() == 1) slope->assign(static_cast<size_t>(shape[1]), slope->front());
   Node fused = editor.node(*producer);
-  fused.inputs.resize(kSlope, kNoValue);
+  fused.inputs.resize(kSlope, ValueId{kNoValue});
   fused.inputs.push_back(add_floats(editor.graph(), node.name + ".slope", {shape[1]}, *slope));
   editor.fuse(*producer, index, std::move(fused));
 }

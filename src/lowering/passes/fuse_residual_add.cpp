@@ -50,7 +50,8 @@ Status fuse_residual_add(graph::Graph& graph, const PassContext&) {
     const Editor::Index producer = *editor.maker(add.inputs[*slot]);
     // The Conv replaces the Add, because only there does the residual exist already.
     Node fused = editor.node(producer);
-    fused.inputs.resize(kResidual, kNoValue);
+    // A copy: a reference to the constant would make it a symbol of the library.
+    fused.inputs.resize(kResidual, ValueId{kNoValue});
     fused.inputs.push_back(add.inputs[1 - *slot]);
     editor.fuse(producer, index, std::move(fused));
   }
