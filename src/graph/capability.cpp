@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 
 namespace millrace::graph {
@@ -41,6 +43,28 @@ constexpr Capability kCapabilities[] = {
     {"Expand", nullptr, kAll, kNone},
     // Its shape function refuses types that its kernel does not take.
     {"Fallback", nullptr, kAll, kAll},
+};
+
+// The Fallbacks that NPU partitions run, with the types of the first operand for which they do.
+struct NpuFallback {
+  std::string_view name;
+  TypeSet first;
+};
+constexpr TypeSet kFloat32 = {DataType::kFloat32};
+constexpr NpuFallback kNpuFallbacks[] = {
+    {"ConvTranspose", kFloat32},
+    {"DequantizeLinear", kBytes},
+    {"DynamicQuantizeLinear", kFloat32},
+    {"GRU", kFloat32},
+    {"Gelu", kFloat32},
+    {"GroupNormalization", kFloat32},
+    {"InstanceNormalization", kFloat32},
+    {"LSTM", kFloat32},
+    {"LayerNormalization", kFloat32},
+    {"QuantizeLinear", kFloat32},
+    {"RNN", kFloat32},
+    {"com.microsoft.Gelu", kFloat32},
+    {"com.microsoft.QuickGelu", kFloat32},
 };
 
 constexpr std::array<const char*, kReduceKindCount> kReduceNames = {"Sum", "Mean", "Max", "Min",
@@ -130,6 +154,15 @@ Status check_capability(const Graph& graph, const Node& node) {
     operands.push_back(id == kNoValue ? nullptr : &graph.values[id]);
   }
   return check_capability(node.op, operands);
+}
+
+bool runs_on_npu(const Graph& graph, const Node& node) noexcept {
+  const auto* fallback = std::get_if<Fallback>(&node.op);
+  if (fallback == nullptr) return true;
+  const auto* row = std::ranges::find(kNpuFallbacks, fallback->name, &NpuFallback::name);
+  const ValueId first = node.input(0);
+  return row != std::end(kNpuFallbacks) && first != kNoValue &&
+         row->first.contains(graph.values[first].type);
 }
 
 Status check_capabilities(const Graph& graph) {

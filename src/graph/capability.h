@@ -3,8 +3,8 @@
 // The same table answers at both ends. The compiler asks it before it makes an archive, and a
 // device that computes asks it before it builds kernels, so what compiles loads, and an archive
 // whose types were changed by hand is refused before a kernel sees it. NPU and CPU partitions have
-// the same kernels. A new type for an operator is a larger set in its row, and a kernel in the
-// device.
+// the same kernels, but for Fallbacks, most of which run on CPU partitions only. A new type for an
+// operator is a larger set in its row, and a kernel in the device.
 //
 // Constant data, and functions of their arguments alone: thread-safe.
 #pragma once
@@ -66,7 +66,11 @@ const char* function_of(const Operator& op) noexcept;
 Status check_capability(const Operator& op, std::span<const Value* const> inputs);
 Status check_capability(const Graph& graph, const Node& node);
 
-// The same for all nodes of a valid graph; the message names every node without a kernel.
+// Whether NPU partitions run the node: every operator of the graph, and of the Fallbacks those that
+// have fast kernels for the types that the NPU keeps values in. CPU partitions run all.
+bool runs_on_npu(const Graph& graph, const Node& node) noexcept;
+
+// check_capability() for all nodes of a valid graph; the message names every node without a kernel.
 Status check_capabilities(const Graph& graph);
 
 }  // namespace millrace::graph

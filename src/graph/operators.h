@@ -203,7 +203,7 @@ struct Attribute {
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
-// An operator of the ONNX standard that only CPU partitions run, as the newest operator set defines
+// An operator of the ONNX standard with a plain kernel, as the newest operator set defines
 // it: operands, outputs and attributes are the standard's. src/fallback has its shape function and
 // its kernel. The only operator with more than one output; all of its outputs are values, those
 // that nothing reads, too.

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <span>
 #include <utility>
+
+#include "lowering/placement_cost.h"
+#include "graph/capability.h"
 
 namespace millrace::lowering {
 namespace {
@@ -106,10 +110,24 @@ Grouping best_grouping(const Graph& graph, const std::vector<PartitionKind>& kin
   return cpu.partitions.size() < npu.partitions.size() ? cpu : npu;
 }
 
+// Moves the nodes of NPU partitions that are not worth it to the CPU; false if there are none.
+bool give_up_islands(const Graph& graph, const Grouping& grouping,
+                     std::vector<PartitionKind>& kinds) {
+  bool any = false;
+  for (size_t i = 1; i + 1 < grouping.partitions.size(); ++i) {
+    const auto [kind, first, count] = grouping.partitions[i];
+    const std::span<const uint32_t> nodes(grouping.order.data() + first, count);
+    if (kind == PartitionKind::kCpu || is_worth_crossing(graph, nodes)) continue;
+    for (const uint32_t node : nodes) kinds[node] = PartitionKind::kCpu;
+    any = true;
+  }
+  return any;
+}
+
 }  // namespace
 
-bool goes_to_cpu(const Node& node, const CpuOperators& cpu_operators) {
-  if (std::holds_alternative<graph::Fallback>(node.op)) return true;
+bool goes_to_cpu(const Graph& graph, const Node& node, const CpuOperators& cpu_operators) {
+  if (!graph::runs_on_npu(graph, node)) return true;
   for (const std::string& name : names_of(node)) {
     if (cpu_operators.contains(name)) return true;
   }
@@ -130,9 +148,12 @@ Result<std::vector<Partition>> place_nodes(Graph& graph, const CpuOperators& cpu
   MILLRACE_RETURN_IF_ERROR(check_names(graph, cpu_operators));
   std::vector<PartitionKind> kinds;
   for (const Node& node : graph.nodes) {
-    kinds.push_back(goes_to_cpu(node, cpu_operators) ? PartitionKind::kCpu : PartitionKind::kNpu);
+    const bool on_cpu = goes_to_cpu(graph, node, cpu_operators);
+    kinds.push_back(on_cpu ? PartitionKind::kCpu : PartitionKind::kNpu);
   }
   Grouping grouping = best_grouping(graph, kinds);
+  while (cpu_operators.empty() && give_up_islands(graph, grouping, kinds))
+    grouping = best_grouping(graph, kinds);
   if (grouping.partitions.size() > graph::kMaxPartitions) {
     return invalid_argument(
         fmt::format("these CPU operators make {} partitions; at most {} are "

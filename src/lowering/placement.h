@@ -15,13 +15,17 @@ namespace millrace::lowering {
 // also by what it computes: "Sigmoid", "Add".
 using CpuOperators = std::set<std::string, std::less<>>;
 
-bool goes_to_cpu(const graph::Node& node, const CpuOperators& cpu_operators);
+// Whether a node has to go to the CPU: it is forced there, or the NPU does not run it.
+bool goes_to_cpu(const graph::Graph& graph, const graph::Node& node,
+                 const CpuOperators& cpu_operators);
 
 // Those of the names that match a node of the graph.
 CpuOperators matching_operators(const graph::Graph& graph, const CpuOperators& cpu_operators);
 
 // Reorders the nodes so that partitions are as few as possible, each value still being made before
-// it is used and the nodes of a partition keeping their order, and returns the partitions.
+// it is used and the nodes of a partition keeping their order, and returns the partitions. Where no
+// operators are forced onto the CPU, an NPU partition between two on the CPU is joined with them if
+// it does not do enough work to be worth bringing its values over and back (placement_cost.h).
 // kInvalidArgument names the names that match no node, and lists those that match one.
 Result<std::vector<graph::Partition>> place_nodes(graph::Graph& graph,
                                                   const CpuOperators& cpu_operators);

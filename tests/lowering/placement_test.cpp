@@ -75,6 +75,54 @@ TEST_F(PlaceNodes, AnElementwiseOperatorIsNamedByWhatItComputes) {
   EXPECT_EQ(partitions_with({"Unary"}), "CPU2 ");
 }
 
+// A fallback operator whose result has the type and shape of its operand.
+ValueId fallback_of(GraphMaker& maker, const char* name, ValueId x) {
+  const graph::Value& value = maker.graph.values[x];
+  const ValueId y = maker.graph.add_value({name, value.type, value.shape, {}});
+  maker.graph.nodes.push_back({name, graph::Fallback{name, {}}, {x}, {y}});
+  return y;
+}
+
+TEST_F(PlaceNodes, FallbacksWithFastKernelsStayOnTheNpu) {
+  const ValueId x = maker.conv(maker.input({1, 16, 8, 8}), 16);
+  maker.output(maker.conv(fallback_of(maker, "Gelu", x), 16));
+  EXPECT_EQ(partitions_with({}), "NPU3 ");
+  EXPECT_EQ(partitions_with({"Gelu"}), "NPU1 CPU1 NPU1 ");
+}
+
+TEST_F(PlaceNodes, OnlyForTheTypesThatTheNpuKeeps) {
+  const ValueId numbers = maker.input({16, 16}, tensor::DataType::kInt32);
+  maker.output(fallback_of(maker, "Gelu", numbers));
+  EXPECT_EQ(partitions_with({}), "CPU1 ");
+}
+
+TEST_F(PlaceNodes, AnIslandOfLittleWorkGoesToTheCpuWithItsNeighbours) {
+  const ValueId x = fallback_of(maker, "Celu", maker.input({16, 1, 8, 8}));
+  maker.output(fallback_of(maker, "Celu", maker.unary(UnaryKind::kTanh, x)));
+  EXPECT_EQ(partitions_with({}), "CPU3 ");
+}
+
+TEST_F(PlaceNodes, AnIslandOfMuchWorkStaysOnTheNpu) {
+  const ValueId x = fallback_of(maker, "Celu", maker.input({1, 64, 8, 8}));
+  maker.output(fallback_of(maker, "Celu", maker.conv(x, 64, 3)));
+  EXPECT_EQ(partitions_with({}), "CPU1 NPU1 CPU1 ");
+}
+
+// On the CPU the tensor would have no HW view.
+TEST_F(PlaceNodes, AnIslandThatMakesAnOutputStaysOnTheNpu) {
+  const ValueId x = fallback_of(maker, "Celu", maker.input({16, 1, 8, 8}));
+  const ValueId y = maker.unary(UnaryKind::kTanh, x);
+  maker.output(y);
+  maker.output(fallback_of(maker, "Celu", y));
+  EXPECT_EQ(partitions_with({}), "CPU1 NPU1 CPU1 ");
+}
+
+TEST_F(PlaceNodes, IslandsBetweenOperatorsThatWereForcedToTheCpuStay) {
+  const ValueId x = softmax(maker.conv(maker.input({1, 3, 4, 4}), 4));
+  maker.output(maker.conv(softmax(maker.unary(UnaryKind::kTanh, x)), 4));
+  EXPECT_EQ(partitions_with({"Softmax"}), "NPU1 CPU1 NPU1 CPU1 NPU1 ");
+}
+
 TEST_F(PlaceNodes, ANameThatMatchesNothingIsRefusedWithThoseThatDo) {
   maker.output(softmax(maker.unary(UnaryKind::kTanh, maker.input({1, 3, 4, 4}))));
   const Status status = place_nodes(maker.graph, {"Softmax", "Sofmax", "Conv"}).status();

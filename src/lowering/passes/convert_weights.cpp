@@ -29,7 +29,7 @@ Status convert_weights(graph::Graph& graph, const PassContext& context) {
         !std::holds_alternative<graph::MatMul>(node.op)) {
       continue;
     }
-    if (goes_to_cpu(node, context.cpu_operators)) continue;
+    if (goes_to_cpu(graph, node, context.cpu_operators)) continue;
     const ValueId weight = node.inputs[kWeight];
     const auto floats = floats_of(graph.values[weight]);
     if (!floats) continue;
