@@ -21,7 +21,8 @@ namespace millrace {
 enum class View : uint8_t { kCpu = 0, kHw = 1 };
 
 // X(enumerator, number, text, bytes per element). A BOOLEAN takes one byte, 0 or 1. The numbers are
-// those of the VART-ML API, whose order is BF16, FP16 before INT32; archives store them.
+// those of the VART-ML API, whose order is BF16, FP16 before INT32 and which ends with UINT64;
+// archives store them.
 #define MILLRACE_DATA_TYPES(X)  \
   X(kUnknown, 0, "UNKNOWN", 0)  \
   X(kBoolean, 1, "BOOLEAN", 1)  \
@@ -35,7 +36,8 @@ enum class View : uint8_t { kCpu = 0, kHw = 1 };
   X(kUint32, 9, "UINT32", 4)    \
   X(kFloat32, 10, "FLOAT32", 4) \
   X(kInt64, 11, "INT64", 8)     \
-  X(kUint64, 12, "UINT64", 8)
+  X(kUint64, 12, "UINT64", 8)   \
+  X(kFloat64, 13, "FLOAT64", 8)
 
 enum class DataType : uint8_t {
 #define MILLRACE_X(enumerator, number, text, bytes) enumerator = number,

@@ -13,7 +13,7 @@ namespace {
 // two bytes.
 uint64_t least_bytes(const Value& value, Precision precision) {
   const size_t size = tensor::size_of(value.type);
-  const bool narrowed = precision == Precision::kBf16 && tensor::is_floating(value.type);
+  const bool narrowed = precision == Precision::kBf16 && tensor::fits_float32(value.type);
   return value.elements() * (narrowed ? std::min<size_t>(size, 2) : size);
 }
 

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "graph/shape.h"
+
 namespace millrace::graph {
 namespace {
 
@@ -16,7 +18,7 @@ constexpr TypeSet kFloats = {DataType::kBf16, DataType::kFp16, DataType::kFloat3
 constexpr TypeSet kIntegers = {DataType::kInt8,   DataType::kUint8, DataType::kInt16,
                                DataType::kUint16, DataType::kInt32, DataType::kUint32,
                                DataType::kInt64,  DataType::kUint64};
-constexpr TypeSet kAll = kFloats | kIntegers | TypeSet{DataType::kBoolean};
+constexpr TypeSet kAll = kFloats | kIntegers | TypeSet{DataType::kBoolean, DataType::kFloat64};
 constexpr TypeSet kBytes = {DataType::kInt8, DataType::kUint8};
 constexpr TypeSet kNone = {};
 
@@ -104,6 +106,20 @@ Status no_kernel(const Operator& op, DataType type, TypeSet known) {
                                  tensor::to_string(type), to_string(known)));
 }
 
+bool is_empty(const Value* value) {
+  return value != nullptr && value->elements() == 0;
+}
+
+// A result that has elements although an operand has none: the kernels of sums and products are
+// made for at least one term.
+bool sums_nothing(const Operator& op, std::span<const Value* const> inputs) {
+  const bool sums = std::holds_alternative<Conv>(op) || std::holds_alternative<MatMul>(op) ||
+                    std::holds_alternative<Reduce>(op);
+  if (!sums || std::ranges::none_of(inputs, is_empty)) return false;
+  const Result<ValueType> output = infer_output(op, inputs);
+  return output.ok() && std::ranges::find(output->shape, 0) == output->shape.end();
+}
+
 }  // namespace
 
 std::string to_string(TypeSet types) {
@@ -138,6 +154,8 @@ const Capability& capability_of(const Operator& op) noexcept {
 }
 
 Status check_capability(const Operator& op, std::span<const Value* const> inputs) {
+  if (sums_nothing(op, inputs))
+    return unsupported(fmt::format("there is no kernel for {} of no elements", describe(op)));
   const Capability& row = capability_of(op);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] == nullptr) continue;

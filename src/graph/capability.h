@@ -62,6 +62,7 @@ const char* function_of(const Operator& op) noexcept;
 
 // OK where there are kernels for `op` on operands of these types (null where one is absent). Else
 // kUnsupported, for example "there is no kernel for Add of INT32, only of BF16, FP16, FLOAT32".
+// Sums and products that have elements although an operand has none count as without kernel, too.
 // Requirement: infer_output() accepts the operands.
 Status check_capability(const Operator& op, std::span<const Value* const> inputs);
 Status check_capability(const Graph& graph, const Node& node);

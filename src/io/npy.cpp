@@ -30,7 +30,7 @@ Result<DataType> type_of(std::string_view descr) {
       {"|b1", DataType::kBoolean}, {"|i1", DataType::kInt8},   {"|u1", DataType::kUint8},
       {"<i2", DataType::kInt16},   {"<u2", DataType::kUint16}, {"<f2", DataType::kFp16},
       {"<i4", DataType::kInt32},   {"<u4", DataType::kUint32}, {"<f4", DataType::kFloat32},
-      {"<i8", DataType::kInt64},   {"<u8", DataType::kUint64}};
+      {"<i8", DataType::kInt64},   {"<u8", DataType::kUint64}, {"<f8", DataType::kFloat64}};
   const auto found = types.find(descr);
   if (found != types.end()) return found->second;
   return unsupported(fmt::format("NumPy type '{}' has no tensor type here", descr));

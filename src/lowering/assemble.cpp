@@ -36,7 +36,7 @@ Result<std::vector<uint32_t>> boundary_shape(const Value& value) {
 }
 
 DataType hw_type(DataType type, Precision precision) {
-  if (!tensor::is_floating(type)) return type;
+  if (!tensor::fits_float32(type)) return type;
   return precision == Precision::kBf16 ? DataType::kBf16 : DataType::kFloat32;
 }
 

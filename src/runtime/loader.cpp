@@ -12,6 +12,7 @@
 #include "model/archive.h"
 #include "runtime/memory_limit.h"
 #include "runtime/static_model.h"
+#include "runtime/vendor_boundary.h"
 
 namespace millrace::runtime {
 
@@ -77,6 +78,7 @@ Result<std::shared_ptr<const device::Program>> load_program(std::span<const std:
   const CancellationOff whole;
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, copy_model(archive));
   MILLRACE_ASSIGN_OR_RETURN(model, as_static(std::move(model), ""));
+  MILLRACE_RETURN_IF_ERROR(check_vendor_boundary(*model));
   return load_on(device, std::move(model), "");
 }
 
@@ -85,6 +87,7 @@ Result<LoadedProgram> load_program(const std::string& path,
   const CancellationOff whole;
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, read_model(path));
   MILLRACE_ASSIGN_OR_RETURN(model, as_static(std::move(model), path));
+  MILLRACE_RETURN_IF_ERROR(named(check_vendor_boundary(*model), path));
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
                             device::open_device_of_program(device_name));
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,

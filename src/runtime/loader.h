@@ -23,8 +23,8 @@ struct LoadedProgram {
 Result<std::shared_ptr<const device::Program>> load_program(const std::string& path,
                                                             device::Device& device,
                                                             uint64_t memory_limit = 0);
-// The same for faces whose APIs know static shapes only (static_model.h), from an archive in memory
-// (the file form), which is copied, or from a path.
+// The same for the vendors' APIs, which know static shapes and some types only (static_model.h,
+// vendor_boundary.h), from an archive in memory (the file form), which is copied, or from a path.
 Result<std::shared_ptr<const device::Program>> load_program(std::span<const std::byte> archive,
                                                             device::Device& device);
 Result<LoadedProgram> load_program(const std::string& path,

@@ -8,11 +8,12 @@
 //   integer to float     (q - zero_point) * scale
 //   integer to integer   the nearest value the type has; not quantised: where the model itself
 //                        declares integers, they are the quantised values already
-//   float to float       BF16 and FP16 widen exactly; narrowing rounds, NaN stays NaN; overflow
-//                        gives infinity, or the largest finite value when rounding toward zero
+//   float to float       widening is exact; narrowing rounds once, NaN stays NaN; overflow gives
+//                        infinity, or the largest finite value when rounding toward zero
 //   to BOOLEAN           1 unless the value is 0; from BOOLEAN 1 or 0; not quantised
-// Float means BF16, FP16 or FLOAT32. Rounding is to nearest even unless QuantParams says toward
-// zero; the rounding mode of the calling thread matters only where a division by scale is inexact.
+// Float means BF16, FP16, FLOAT32 or FLOAT64; with FLOAT64 quantisation computes in double.
+// Rounding is to nearest even unless QuantParams says toward zero; the rounding mode of the calling
+// thread matters only where a division by scale, or FLOAT64 narrowed to FLOAT32, is inexact.
 //
 // A Conversion is planned once and then run any number of times, from any number of threads at the
 // same time; running allocates nothing.

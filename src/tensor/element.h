@@ -1,7 +1,9 @@
 // Conversion of one element between any two data types: the rules of conversion.h, one at a time.
-// Nothing here depends on the rounding mode of the thread, except the division by the scale.
+// Nothing here depends on the rounding mode of the thread, except the division by the scale and the
+// narrowing of FLOAT64 to FLOAT32.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -39,6 +41,7 @@ MILLRACE_STORAGE(kUint32, uint32_t);
 MILLRACE_STORAGE(kFloat32, float);
 MILLRACE_STORAGE(kInt64, int64_t);
 MILLRACE_STORAGE(kUint64, uint64_t);
+MILLRACE_STORAGE(kFloat64, double);
 #undef MILLRACE_STORAGE
 
 template <DataType kType>
@@ -48,11 +51,15 @@ using StorageOf = typename Storage<kType>::T;
 template <class T>
 using Wide = std::conditional_t<sizeof(T) == 8, __int128, int64_t>;
 
+// What elements of a floating type are computed with.
 template <DataType kType>
-float widen(StorageOf<kType> value) noexcept {
+using RealOf = std::conditional_t<kType == DataType::kFloat64, double, float>;
+
+template <DataType kType>
+RealOf<kType> widen(StorageOf<kType> value) noexcept {
   if constexpr (kType == DataType::kBf16) return bf16_to_float(value);
   if constexpr (kType == DataType::kFp16) return fp16_to_float(value);
-  if constexpr (kType == DataType::kFloat32) return value;
+  if constexpr (kType == DataType::kFloat32 || kType == DataType::kFloat64) return value;
 }
 
 template <DataType kType>
@@ -61,16 +68,39 @@ StorageOf<kType> narrow(float value, bool toward_zero) noexcept {
     return toward_zero ? float_to_bf16_toward_zero(value) : float_to_bf16(value);
   if constexpr (kType == DataType::kFp16)
     return toward_zero ? float_to_fp16_toward_zero(value) : float_to_fp16(value);
-  if constexpr (kType == DataType::kFloat32) return value;
+  if constexpr (kType == DataType::kFloat32 || kType == DataType::kFloat64) return value;
+}
+
+// The neighbour of `value` on the side of zero, or `value` itself; infinity and NaN as they are.
+inline float float_toward_zero(double value) noexcept {
+  const auto rounded = static_cast<float>(value);
+  if (!(std::fabs(static_cast<double>(rounded)) > std::fabs(value))) return rounded;
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(rounded) - 1);
+}
+
+template <DataType kType>
+StorageOf<kType> narrow(double value, bool toward_zero) noexcept {
+  if constexpr (kType == DataType::kFloat64) {
+    return value;
+  } else if constexpr (kType == DataType::kFloat32) {
+    return toward_zero ? float_toward_zero(value) : static_cast<float>(value);
+  } else {
+    // An odd last bit where anything was cut off: so the second step rounds as one step would.
+    const float cut = float_toward_zero(value);
+    const bool exact = !(static_cast<double>(cut) != value) || std::isnan(value);
+    return narrow<kType>(exact ? cut : std::bit_cast<float>(std::bit_cast<uint32_t>(cut) | 1),
+                         toward_zero);
+  }
 }
 
 // To the nearest integer, ties to even. std::nearbyint would follow the thread's rounding mode.
-inline float round_to_even(float value) noexcept {
-  const float whole = std::trunc(value);
-  const float rest = std::fabs(value - whole);  // exact, and 0 for infinity only through the check
-  if (!(rest >= 0.5f)) return whole;
-  const bool up = rest > 0.5f || std::fmod(whole, 2.0f) != 0.0f;
-  return up ? whole + std::copysign(1.0f, value) : whole;
+template <class Real>
+Real round_to_even(Real value) noexcept {
+  const Real whole = std::trunc(value);
+  const Real rest = std::fabs(value - whole);  // exact, and 0 for infinity only through the check
+  if (!(rest >= Real{0.5})) return whole;
+  const bool up = rest > Real{0.5} || std::fmod(whole, Real{2}) != 0;
+  return up ? whole + std::copysign(Real{1}, value) : whole;
 }
 
 template <class T, class Integer>
@@ -81,13 +111,13 @@ T saturate(Integer value) noexcept {
 }
 
 // clamp(round(value / scale) + zero_point), NaN as 0.
-template <class T>
-T quantise(float value, const ElementRule& rule) noexcept {
+template <class T, class Real>
+T quantise(Real value, const ElementRule& rule) noexcept {
   if (std::isnan(value)) return 0;
-  const float ratio = value / rule.scale;
-  const float rounded = rule.toward_zero ? std::trunc(ratio) : round_to_even(ratio);
+  const Real ratio = value / static_cast<Real>(rule.scale);
+  const Real rounded = rule.toward_zero ? std::trunc(ratio) : round_to_even(ratio);
   // Far outside every T, whatever zero point is added, and well inside Wide<T>.
-  constexpr float kFar = sizeof(T) == 8 ? 0x1p+66f : 0x1p+34f;
+  constexpr Real kFar = sizeof(T) == 8 ? 0x1p+66f : 0x1p+34f;
   const auto whole = static_cast<Wide<T>>(std::fmin(std::fmax(rounded, -kFar), kFar));
   const Wide<T> shifted = whole + rule.zero_point;
   constexpr auto kLowest = static_cast<Wide<T>>(std::numeric_limits<T>::min());
@@ -95,9 +125,10 @@ T quantise(float value, const ElementRule& rule) noexcept {
   return static_cast<T>(shifted < kLowest ? kLowest : shifted > kHighest ? kHighest : shifted);
 }
 
-template <class T>
-float dequantise(T value, const ElementRule& rule) noexcept {
-  return static_cast<float>(static_cast<Wide<T>>(value) - rule.zero_point) * rule.scale;
+template <class Real, class T>
+Real dequantise(T value, const ElementRule& rule) noexcept {
+  return static_cast<Real>(static_cast<Wide<T>>(value) - rule.zero_point) *
+         static_cast<Real>(rule.scale);
 }
 
 template <DataType kFrom, DataType kTo>
@@ -106,7 +137,7 @@ StorageOf<kTo> convert(StorageOf<kFrom> value, const ElementRule& rule) noexcept
   if constexpr (kFrom == kTo) {
     return value;
   } else if constexpr (kTo == DataType::kBoolean) {
-    if constexpr (is_floating(kFrom)) return widen<kFrom>(value) != 0.0f;
+    if constexpr (is_floating(kFrom)) return widen<kFrom>(value) != 0;
     return value != 0;
   } else if constexpr (kFrom == DataType::kBoolean) {
     if constexpr (is_floating(kTo)) return narrow<kTo>(value != 0 ? 1.0f : 0.0f, false);
@@ -116,7 +147,7 @@ StorageOf<kTo> convert(StorageOf<kFrom> value, const ElementRule& rule) noexcept
   } else if constexpr (is_floating(kFrom)) {
     return quantise<To>(widen<kFrom>(value), rule);
   } else if constexpr (is_floating(kTo)) {
-    return narrow<kTo>(dequantise(value, rule), rule.toward_zero);
+    return narrow<kTo>(dequantise<RealOf<kTo>>(value, rule), rule.toward_zero);
   } else {
     return saturate<To>(value);
   }

@@ -25,6 +25,8 @@ std::optional<size_t> find_nan(DataType type, std::span<const std::byte> element
   switch (type) {
     case DataType::kFloat32:
       return find_above<uint32_t, 0x7f80'0000>(elements);
+    case DataType::kFloat64:
+      return find_above<uint64_t, 0x7ff0'0000'0000'0000>(elements);
     case DataType::kFp16:
       return find_above<uint16_t, 0x7c00>(elements);
     case DataType::kBf16:

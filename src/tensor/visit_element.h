@@ -17,6 +17,8 @@ Status visit_element(DataType type, Visit&& visit) {
   switch (type) {
     case DataType::kFloat32:
       return visit(float{});
+    case DataType::kFloat64:
+      return visit(double{});
     case DataType::kInt64:
       return visit(int64_t{});
     case DataType::kInt32:

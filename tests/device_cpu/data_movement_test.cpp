@@ -157,17 +157,18 @@ TEST_P(Movement, OfABlockedImage) {
   EXPECT_EQ(run_model(model, {x}).data, expected(x, model->graph.values[y].shape).data);
 }
 
-TEST_P(Movement, OfIntegers) {
+TEST_P(Movement, OfTypesThatTheDeviceKeeps) {
   Tensor x = Tensor::numbers(test_.x, 1);
   for (float& value : x.data) value *= 128;
-  for (DataType type : {DataType::kInt64, DataType::kInt32, DataType::kInt8}) {
+  for (DataType type : {DataType::kInt64, DataType::kInt32, DataType::kInt8, DataType::kFloat64}) {
     ModelBuilder builder;
     const ValueId y = builder.node(test_.op, {builder.input(test_.x, type)});
     builder.output(y);
     const auto model = builder.build();
     Tensor result = expected(x, model->graph.values[y].shape);
     // The fill value becomes an integer too.
-    for (float& value : result.data) value = std::trunc(value);
+    if (type != DataType::kFloat64)
+      for (float& value : result.data) value = std::trunc(value);
     EXPECT_EQ(run_model(model, {x}).data, result.data) << to_string(type);
   }
 }
@@ -350,6 +351,21 @@ TEST(Cast, BetweenFloatingPointAndIntegers) {
     EXPECT_EQ(y[1].data, y[0].data);
     EXPECT_EQ(y[2].data, (std::vector<float>{1, 1, 0, 1, 1, 1}));
   }
+}
+
+TEST(Cast, KeepsTheDigitsOfADouble) {
+  ModelBuilder builder(Precision::kBf16);
+  const ValueId wide =
+      builder.integers({2}, DataType::kFloat64, std::vector<double>{65537.75, -0.5});
+  builder.output(builder.node(graph::Cast{DataType::kInt64}, {wide}));
+  const ValueId integer = builder.input({2}, DataType::kInt64);
+  const ValueId again = builder.node(graph::Cast{DataType::kFloat64}, {integer});
+  builder.output(builder.node(graph::Cast{DataType::kInt32}, {again}));
+  builder.output(builder.node(graph::Cast{DataType::kBoolean}, {wide}));
+  const std::vector<Tensor> y = run(*load(builder.build()), {Tensor{{2}, {3, -4}}});
+  EXPECT_EQ(y[0].data, (std::vector<float>{65537, 0}));
+  EXPECT_EQ(y[1].data, (std::vector<float>{3, -4}));
+  EXPECT_EQ(y[2].data, (std::vector<float>{1, 1}));
 }
 
 TEST(Cast, SaturatesWhatDoesNotFit) {

@@ -27,7 +27,7 @@ graph::Boundary ModelBuilder::boundary(ValueId id) const {
   boundary.value = id;
   boundary.cpu =
       tensor::make_cpu_desc(value.name, value.type, {value.shape.begin(), value.shape.end()});
-  if (tensor::is_floating(value.type))
+  if (tensor::fits_float32(value.type))
     boundary.hw = tensor::make_hw_desc(boundary.cpu, model_.precision == graph::Precision::kBf16
                                                          ? DataType::kBf16
                                                          : DataType::kFloat32)

@@ -50,6 +50,8 @@ void visit_elements(DataType type, Visit&& visit) {
       return visit(uint64_t{});
     case DataType::kFloat32:
       return visit(float{});
+    case DataType::kFloat64:
+      return visit(double{});
     case DataType::kFp16:
     case DataType::kBf16:
     case DataType::kUint16:

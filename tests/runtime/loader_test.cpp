@@ -7,6 +7,7 @@
 #include "device/registry.h"
 #include "graph/archive_codec.h"
 #include "graph/network/network.h"
+#include "runtime/vendor_boundary.h"
 #include "tests/graph/dynamic_model.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tiny_model.h"
@@ -122,6 +123,19 @@ TEST_F(ProfiledModel, TheEnvironmentNamesAnotherProfile) {
   const Status status = load_program(path_, "null").status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("small, large"));
+}
+
+TEST_F(Loader, VendorsApisGetNoTensorThatTheyCannotDescribe) {
+  const auto refusal = [&](tensor::DataType type, std::vector<uint32_t> shape) {
+    graph::CompiledModel model = test::tiny_model();
+    model.inputs[0].cpu = tensor::make_cpu_desc("x", type, std::move(shape));
+    return check_vendor_boundary(model);
+  };
+  EXPECT_TRUE(refusal(tensor::DataType::kFloat32, {1, 2}).ok());
+  const Status wide = refusal(tensor::DataType::kFloat64, {1, 2});
+  EXPECT_EQ(wide.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(wide.message(), HasSubstr("input \"x\" is FLOAT64"));
+  EXPECT_THAT(refusal(tensor::DataType::kFloat32, {1, 0}).message(), HasSubstr("no elements"));
 }
 
 }  // namespace

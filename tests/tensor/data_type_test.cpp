@@ -10,6 +10,8 @@ TEST(DataType, NumbersSizesAndTextsAreThoseOfTheApi) {
   EXPECT_EQ(static_cast<int>(DataType::kBf16), 6);
   EXPECT_EQ(static_cast<int>(DataType::kFp16), 7);
   EXPECT_EQ(static_cast<int>(DataType::kUint64), 12);
+  EXPECT_EQ(static_cast<int>(DataType::kFloat64), 13);
+  EXPECT_EQ(size_of(DataType::kFloat64), 8u);
   EXPECT_EQ(size_of(DataType::kBoolean), 1u);
   EXPECT_EQ(size_of(DataType::kBf16), 2u);
   EXPECT_EQ(size_of(DataType::kFloat32), 4u);
@@ -39,7 +41,7 @@ TEST(DataType, ParsesItsOwnText) {
     ASSERT_TRUE(parsed.ok());
     EXPECT_EQ(static_cast<int>(*parsed), i);
   }
-  for (const char* text : {"UNKNOWN", "", "float32", "FLOAT64"}) {
+  for (const char* text : {"UNKNOWN", "", "float32", "FLOAT128"}) {
     const auto parsed = parse_data_type(text);
     EXPECT_EQ(parsed.status().code(), StatusCode::kInvalidArgument) << text;
     EXPECT_THAT(parsed.status().message(), testing::HasSubstr("BF16, FP16")) << text;

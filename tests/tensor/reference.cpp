@@ -58,6 +58,10 @@ struct Number {
   bool is_float = false;
   float as_float = 0;
   long double as_integer = 0;
+  bool is_double = false;  // and then as_double holds the value
+  double as_double = 0;
+
+  double real() const { return is_double ? as_double : as_float; }
 };
 
 template <class T>
@@ -91,13 +95,22 @@ Number load(DataType type, const uint8_t* source) {
       return {true, from_fp16(read<uint16_t>(source)), 0};
     case DataType::kFloat32:
       return {true, read<float>(source), 0};
+    case DataType::kFloat64:
+      return {true, 0, 0, true, read<double>(source)};
     default:
       throw std::logic_error("no type");
   }
 }
 
-void store_float(DataType type, float value, bool toward_zero, uint8_t* target) {
-  if (type == DataType::kFloat32) return write(target, value);
+float to_float(double value, bool toward_zero) {
+  const auto nearest = static_cast<float>(value);
+  const bool away = std::fabs(nearest) > std::fabs(value);
+  return toward_zero && away ? std::nextafter(nearest, 0.0f) : nearest;
+}
+
+void store_float(DataType type, double value, bool toward_zero, uint8_t* target) {
+  if (type == DataType::kFloat64) return write(target, value);
+  if (type == DataType::kFloat32) return write(target, to_float(value, toward_zero));
   write(target,
         type == DataType::kBf16 ? to_bf16(value, toward_zero) : to_fp16(value, toward_zero));
 }
@@ -134,7 +147,8 @@ void store_integer(DataType type, long double value, uint8_t* target) {
 }
 
 bool floating(DataType type) {
-  return type == DataType::kFloat32 || type == DataType::kBf16 || type == DataType::kFp16;
+  return type == DataType::kFloat32 || type == DataType::kBf16 || type == DataType::kFp16 ||
+         type == DataType::kFloat64;
 }
 
 size_t width(DataType type) {
@@ -145,6 +159,7 @@ size_t width(DataType type) {
       return 1;
     case DataType::kInt64:
     case DataType::kUint64:
+    case DataType::kFloat64:
       return 8;
     case DataType::kInt32:
     case DataType::kUint32:
@@ -196,17 +211,19 @@ size_t blocked_size(const std::vector<size_t>& dims, size_t block) {
 
 }  // namespace
 
-uint16_t to_bf16(float value, bool toward_zero) {
+uint16_t to_bf16(double value, bool toward_zero) {
   const auto sign = static_cast<uint16_t>(std::signbit(value) ? 0x8000 : 0);
-  if (std::isnan(value)) return static_cast<uint16_t>((bits_of(value) >> 16) | 0x40);
+  if (std::isnan(value))
+    return static_cast<uint16_t>((bits_of(static_cast<float>(value)) >> 16) | 0x40);
   const auto decode = [](uint16_t code) { return static_cast<double>(from_bf16(code)); };
   return sign | search(std::fabs(value), 0x7f80, std::ldexp(1.0, 128), toward_zero, decode);
 }
 
-uint16_t to_fp16(float value, bool toward_zero) {
+uint16_t to_fp16(double value, bool toward_zero) {
   const auto sign = static_cast<uint16_t>(std::signbit(value) ? 0x8000 : 0);
   if (std::isnan(value))
-    return static_cast<uint16_t>(sign | 0x7e00 | ((bits_of(value) & 0x7fffff) / 8192));
+    return static_cast<uint16_t>(sign | 0x7e00 |
+                                 ((bits_of(static_cast<float>(value)) & 0x7fffff) / 8192));
   return sign | search(std::fabs(value), 0x7c00, 65536.0, toward_zero, decode_fp16);
 }
 
@@ -233,20 +250,26 @@ void convert_element(DataType from, const uint8_t* source, DataType to, uint8_t*
   const bool toward_zero = quant.rounding == Rounding::kTowardZero;
   const auto scale = static_cast<float>(quant.scale);
   if (to == DataType::kBoolean) {
-    const bool zero = number.is_float ? number.as_float == 0 : number.as_integer == 0;
+    const bool zero = number.is_float ? number.real() == 0 : number.as_integer == 0;
     return write(target, static_cast<uint8_t>(zero ? 0 : 1));
   }
   if (floating(to)) {
-    float value = number.as_float;
+    // By itself: a signalling NaN stays one.
+    if (number.is_float && !number.is_double && to == DataType::kFloat32)
+      return write(target, number.as_float);
+    double value = number.real();
+    const long double distance = number.as_integer - quant.zero_point;
     if (from == DataType::kBoolean)
-      value = static_cast<float>(number.as_integer);
+      value = static_cast<double>(number.as_integer);
+    else if (!number.is_float && to == DataType::kFloat64)
+      value = static_cast<double>(distance) * scale;
     else if (!number.is_float)
-      value = static_cast<float>(number.as_integer - quant.zero_point) * scale;
+      value = static_cast<float>(distance) * scale;
     return store_float(to, value, toward_zero, target);
   }
   if (!number.is_float) return store_integer(to, number.as_integer, target);
-  if (std::isnan(number.as_float)) return store_integer(to, 0, target);
-  const double ratio = number.as_float / scale;
+  if (std::isnan(number.real())) return store_integer(to, 0, target);
+  const double ratio = number.is_double ? number.as_double / scale : number.as_float / scale;
   const long double rounded = toward_zero ? std::trunc(ratio) : std::nearbyint(ratio);
   store_integer(to, rounded + quant.zero_point, target);
 }

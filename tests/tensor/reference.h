@@ -13,8 +13,8 @@ namespace millrace::tensor::reference {
 using Bytes = std::vector<uint8_t>;
 
 // Nearest (ties to even) or toward zero, found by comparing distances in double.
-uint16_t to_bf16(float value, bool toward_zero = false);
-uint16_t to_fp16(float value, bool toward_zero = false);
+uint16_t to_bf16(double value, bool toward_zero = false);
+uint16_t to_fp16(double value, bool toward_zero = false);
 float from_bf16(uint16_t bits);
 float from_fp16(uint16_t bits);
 

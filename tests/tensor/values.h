@@ -100,6 +100,24 @@ inline std::vector<uint8_t> random_floats(size_t count, uint32_t seed) {
   return bytes;
 }
 
+// Those of random_floats(), some with more digits than a float has.
+inline std::vector<uint8_t> random_doubles(size_t count, uint32_t seed) {
+  std::mt19937_64 random(seed);
+  const std::vector<uint8_t> floats = random_floats(count, seed);
+  std::vector<uint8_t> bytes(count * sizeof(double));
+  for (size_t i = 0; i < count; ++i) {
+    float narrow;
+    std::memcpy(&narrow, &floats[i * sizeof(float)], sizeof(narrow));
+    double value = narrow;
+    const uint64_t bits = random();
+    if (bits % 4 == 1) value *= 1 + 0x1p-40;
+    if (bits % 8 == 2) value *= 1e5;
+    if (bits % 16 == 3) std::memcpy(&value, &bits, sizeof(value));
+    std::memcpy(&bytes[i * sizeof(double)], &value, sizeof(value));
+  }
+  return bytes;
+}
+
 inline std::vector<uint8_t> random_tensor(DataType type, size_t count, uint32_t seed) {
   switch (type) {
     case DataType::kBoolean:
@@ -119,6 +137,8 @@ inline std::vector<uint8_t> random_tensor(DataType type, size_t count, uint32_t 
       return random_elements<uint64_t>(count, seed);
     case DataType::kFloat32:
       return random_floats(count, seed);
+    case DataType::kFloat64:
+      return random_doubles(count, seed);
     default:
       return random_elements<uint16_t>(count, seed);
   }

@@ -19,6 +19,10 @@ TEST(Names, AreThoseOfTheEnumerators) {
   EXPECT_EQ(vart::to_string(StatusCode::UNSUPPORTED), "UNSUPPORTED");
 }
 
+TEST(Names, TypesThatOnlyTheCoreHasAreUnknown) {
+  EXPECT_EQ(vart::to_string(static_cast<DataType>(13)), "UNKNOWN");
+}
+
 TEST(Names, ValuesOutsideTheListsAreUnknown) {
   for (const int value : {-1, 99, 300}) {
     EXPECT_EQ(vart::to_string(static_cast<DataType>(value)), "UNKNOWN");

@@ -39,7 +39,7 @@ std::optional<Desc> describe(const TensorDesc& view, const Dims& dims) {
 // are.
 TensorDesc staging_desc(const graph::Boundary& boundary) {
   TensorDesc desc = boundary.cpu;
-  if (tensor::is_floating(desc.type)) desc.type = DataType::kFloat32;
+  if (tensor::fits_float32(desc.type)) desc.type = DataType::kFloat32;
   return desc;
 }
 
@@ -176,6 +176,7 @@ Result<Operand> bind_input(Builder& builder, uint32_t index, const Desc& wanted)
 
 Status deliver_output(Builder& builder, uint32_t index) {
   BoundaryTensor tensor(builder, Direction::kOutput, index);
+  if (builder.is_empty(tensor.boundary().value)) return {};
   MILLRACE_ASSIGN_OR_RETURN(const Operand location, builder.current(tensor.boundary().value));
   BufferTable& buffers = builder.buffers();
   CallerTensor direct = tensor.views_lying_as(location.desc);

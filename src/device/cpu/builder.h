@@ -62,7 +62,11 @@ class Builder {
   // What floating point values are computed and stored in, in the partition that is being lowered.
   ElementType type() const noexcept { return on_cpu() ? ElementType::f32 : npu_type_; }
   const graph::Value& value(graph::ValueId id) const { return model_.graph.values[id]; }
-  bool is_floating(graph::ValueId id) const { return tensor::is_floating(value(id).type); }
+  // Whether the value is kept in type(). Others, FLOAT64 among them, are kept as they are.
+  bool is_floating(graph::ValueId id) const { return tensor::fits_float32(value(id).type); }
+  // Whether the value has no elements. It lies in no memory, has one form, its plain one, and no
+  // primitive of the library ever sees it.
+  bool is_empty(graph::ValueId id) const { return value(id).elements() == 0; }
   bool is_constant(graph::ValueId id) const { return value(id).constant.has_value(); }
   bool is_output(graph::ValueId id) const { return values_[id].last_use == kForever; }
   // The nodes that read a value, by number.
@@ -71,7 +75,7 @@ class Builder {
   bool is_made(graph::ValueId id) const;
   // The shape, with {1} for a scalar: oneDNN has no rank 0.
   Dims dims(graph::ValueId id) const;
-  // The plain form of a value, which is how integers always lie in memory.
+  // The plain form of a value, which is how all that is not is_floating() always lies in memory.
   Desc plain_form(graph::ValueId id) const;
 
   // Bytes of one element on this device.

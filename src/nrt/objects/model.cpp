@@ -36,6 +36,7 @@ nrt_dtype_t to_nrt_type(tensor::DataType type) noexcept {
       return NRT_DTYPE_INT64;
     case DataType::kUint64:
       return NRT_DTYPE_UINT64;
+    case DataType::kFloat64:
     case DataType::kUnknown:
       break;
   }

@@ -1,10 +1,11 @@
-// Cast. Floating point types are all the same to the device, which keeps them in the type it
+// Cast. BF16, FP16 and FLOAT32 are all the same to the device, which keeps them in the type it
 // computes in.
 #include <memory>
 #include <type_traits>
 
 #include "device/cpu/kernels/elements.h"
 #include "device/cpu/kernels/kernels.h"
+#include "tensor/element.h"
 
 namespace millrace::device::cpu::kernels {
 namespace {
@@ -15,26 +16,44 @@ struct Boolean {
   uint8_t value;
 };
 
+inline double to_float(double value) {
+  return value;
+}
+using kernels::to_float;
+
+template <class From>
+constexpr bool kIsReal =
+    std::is_same_v<From, float> || std::is_same_v<From, double> || std::is_same_v<From, Bf16>;
+
+// Rounded once.
+template <class To, class Real>
+To from_real(Real value) {
+  if constexpr (std::is_same_v<To, Bf16>)
+    return {tensor::narrow<DataType::kBf16>(value, false)};
+  else
+    return static_cast<To>(value);
+}
+
 template <class To, class From>
 To convert(From from) {
-  constexpr bool kFromFloat = std::is_same_v<From, float> || std::is_same_v<From, Bf16>;
   if constexpr (std::is_same_v<From, Boolean>) {
     return convert<To>(static_cast<uint8_t>(from.value != 0 ? 1 : 0));
   } else if constexpr (std::is_same_v<To, Boolean>) {
-    if constexpr (kFromFloat)
+    if constexpr (kIsReal<From>)
       return {static_cast<uint8_t>(to_float(from) != 0)};
     else
       return {static_cast<uint8_t>(from != 0)};
   } else if constexpr (std::is_integral_v<To>) {
-    if constexpr (kFromFloat)
+    if constexpr (kIsReal<From>)
       return to_integer<To>(to_float(from));
     else
       return static_cast<To>(from);
+  } else if constexpr (kIsReal<From>) {
+    return from_real<To>(to_float(from));
+  } else if constexpr (std::is_same_v<To, double>) {
+    return static_cast<double>(from);
   } else {
-    if constexpr (kFromFloat)
-      return from_float<To>(to_float(from));
-    else
-      return from_float<To>(static_cast<float>(from));
+    return from_real<To>(static_cast<float>(from));
   }
 }
 
@@ -78,6 +97,8 @@ bool with_stored(DataType type, ElementType floating, Body&& body) {
       return body(int64_t{}), true;
     case DataType::kUint64:
       return body(uint64_t{}), true;
+    case DataType::kFloat64:
+      return body(double{}), true;
     case DataType::kBf16:
     case DataType::kFp16:
     case DataType::kFloat32:
@@ -93,7 +114,8 @@ bool with_stored(DataType type, ElementType floating, Body&& body) {
 Status lower(Builder& builder, const Node& node, const graph::Cast& op) {
   const graph::ValueId x = node.input(0), y = node.outputs[0];
   const DataType from = builder.value(x).type;
-  const bool same_here = from == op.to || (tensor::is_floating(from) && tensor::is_floating(op.to));
+  const bool same_here =
+      from == op.to || (tensor::fits_float32(from) && tensor::fits_float32(op.to));
   if (same_here) {
     MILLRACE_ASSIGN_OR_RETURN(const Operand location, builder.current(x));
     builder.set_result(y, location);

@@ -33,13 +33,13 @@ inline Bf16 from_float<Bf16>(float value) {
 }
 
 // Toward zero; what does not fit becomes the nearest value that does, NaN becomes 0.
-template <class To>
-To to_integer(float value) {
+template <class To, class Real>
+To to_integer(Real value) {
   if (!(value == value)) return 0;
   // 2^digits, the first value that is too large, is a float; the largest integer may be none.
-  constexpr float kEnd =
-      2.0f * static_cast<float>(uint64_t{1} << (std::numeric_limits<To>::digits - 1));
-  constexpr float kBegin = std::is_signed_v<To> ? -kEnd : 0.0f;
+  constexpr Real kEnd =
+      Real{2} * static_cast<Real>(uint64_t{1} << (std::numeric_limits<To>::digits - 1));
+  constexpr Real kBegin = std::is_signed_v<To> ? -kEnd : Real{0};
   if (value >= kEnd) return std::numeric_limits<To>::max();
   if (value <= kBegin) return std::numeric_limits<To>::min();
   return static_cast<To>(value);

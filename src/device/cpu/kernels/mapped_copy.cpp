@@ -126,8 +126,8 @@ uint64_t integer_bits(float value) {
   return static_cast<uint64_t>(to_integer<T>(value));
 }
 
-// The bits of `value` as an integer of this type, or as a BOOLEAN.
-uint64_t integer_bits_of(tensor::DataType type, float value) {
+// The bits of `value` in a type that the device keeps as it is: an integer, a BOOLEAN or a FLOAT64.
+uint64_t kept_bits_of(tensor::DataType type, float value) {
   using tensor::DataType;
   switch (type) {
     case DataType::kInt8:
@@ -146,6 +146,8 @@ uint64_t integer_bits_of(tensor::DataType type, float value) {
       return integer_bits<int64_t>(value);
     case DataType::kUint64:
       return integer_bits<uint64_t>(value);
+    case DataType::kFloat64:
+      return std::bit_cast<uint64_t>(static_cast<double>(value));
     default:
       return value != 0 ? 1 : 0;
   }
@@ -153,7 +155,7 @@ uint64_t integer_bits_of(tensor::DataType type, float value) {
 
 // The bits of `value` as an element of the value's type on this device.
 uint64_t bits_of(const Builder& builder, graph::ValueId id, float value) {
-  if (!builder.is_floating(id)) return integer_bits_of(builder.value(id).type, value);
+  if (!builder.is_floating(id)) return kept_bits_of(builder.value(id).type, value);
   if (builder.type() == ElementType::bf16) return tensor::float_to_bf16(value);
   return std::bit_cast<uint32_t>(value);
 }
