@@ -169,7 +169,7 @@ class Finder {
   void take(const fs::path& path, size_t output, View view) {
     const uintmax_t size = size_of(path);
     const TensorDesc& wanted = desc(output, view);
-    if (size == 0 || size % wanted.bytes() != 0)
+    if (size == 0 || wanted.bytes() == 0 || size % wanted.bytes() != 0)
       problems_.push_back(fmt::format("{} has {} bytes, a frame of output '{}' has {} ({} {} [{}])",
                                       path.string(), size, wanted.name, wanted.bytes(),
                                       to_string(wanted.type), to_string(wanted.layout),

@@ -75,7 +75,7 @@ struct Graph {
 // Checks what every reader relies on: ids are in range; each value is made once and before its use;
 // no node makes a graph input or a constant; each graph output is listed once and made by a node
 // (an Identity where a model returns an input or a constant unchanged); sizes are within
-// check_shape's limits (so no dimension is 0); constants have the length of their shape; and every
+// check_shape's limits; constants have the length of their shape; and every
 // output has the type and shape that the shape function gives (a Fallback's is checked by
 // the device that loads it). kInvalidArgument names the node or value and the reason.
 Status validate(const Graph& graph);

@@ -28,8 +28,8 @@ Result<ValueType> infer_output(const Operator& op, std::span<const Value* const>
 // The same for a node of a graph, with the node's name in the message.
 Result<ValueType> infer_output(const Graph& graph, const Node& node);
 
-// kInvalidArgument unless the rank is at most kMaxRank, every dimension at least 1, and the number
-// of elements at most kMaxElements.
+// kInvalidArgument unless the rank is at most kMaxRank, no dimension negative, and the product of
+// those that are not 0 at most kMaxElements. A tensor with a dimension of 0 has no elements.
 Status check_shape(const Dims& shape);
 
 // "[1,3,224,224]", for messages.

@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace millrace::graph {
 
 std::string to_string(const Dims& shape) {
@@ -15,14 +17,15 @@ Status check_shape(const Dims& shape) {
   }
   int64_t elements = 1;
   for (int64_t dim : shape) {
-    if (dim < 1) {
-      return invalid_argument(fmt::format("shape {} has a dimension below 1", to_string(shape)));
+    if (dim < 0) {
+      return invalid_argument(fmt::format("shape {} has a dimension below 0", to_string(shape)));
     }
     if (dim > kMaxElements / elements) {
       return invalid_argument(
           fmt::format("shape {} has more than 2^40 elements", to_string(shape)));
     }
-    elements *= dim;
+    // Strides of an empty tensor are products of its other dimensions.
+    elements *= std::max<int64_t>(dim, 1);
   }
   return {};
 }

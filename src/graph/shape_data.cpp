@@ -16,6 +16,7 @@ int64_t elements_of(const Dims& shape) {
 
 // output[i] = input[begin + i * step] for i < size must stay within [0, dim).
 Status check_slice_dimension(int64_t dim, int64_t begin, int64_t size, int64_t step) {
+  if (size == 0 && begin >= 0 && begin <= dim && step != 0) return {};
   if (begin >= 0 && begin < dim && size >= 1 && step != 0) {
     // How many steps lead from `begin` to the edge; (size - 1) * step might overflow.
     const int64_t possible = step > 0 ? (dim - 1 - begin) / step : -(begin / step);
@@ -27,11 +28,16 @@ Status check_slice_dimension(int64_t dim, int64_t begin, int64_t size, int64_t s
 
 Result<int64_t> padded_dimension(PadMode mode, int64_t dim, int64_t begin, int64_t end) {
   const int64_t left_over = dim + std::min<int64_t>(begin, 0) + std::min<int64_t>(end, 0);
-  if (left_over < 1) {
+  if (left_over < 0) {
     return invalid_argument(
-        fmt::format("padding of {} and {} crops a dimension of {} to nothing", begin, end, dim));
+        fmt::format("padding of {} and {} crops more than a dimension of {}", begin, end, dim));
   }
-  if (mode == PadMode::kReflect && (begin >= dim || end >= dim)) {
+  const bool grows = begin > 0 || end > 0;
+  if (mode != PadMode::kConstant && grows && left_over == 0) {
+    return invalid_argument(fmt::format(
+        "padding of {} and {} repeats what a dimension of {} does not have", begin, end, dim));
+  }
+  if (mode == PadMode::kReflect && grows && (begin >= dim || end >= dim)) {
     return invalid_argument(
         fmt::format("reflected padding of {} and {} exceeds a dimension of {}", begin, end, dim));
   }

@@ -16,6 +16,14 @@ Status check_image(const Value& x) {
       fmt::format("x is {}, expected [N, C] and 1 to 3 spatial dimensions", to_string(x.shape)));
 }
 
+// The mean and the maximum of nothing do not exist.
+Status check_something_to_pool(const Value& x) {
+  if (std::ranges::find(x.shape.begin() + kSpatialBegin, x.shape.end(), 0) == x.shape.end())
+    return {};
+  return invalid_argument(
+      fmt::format("x is {}: there is nothing in a window of it", to_string(x.shape)));
+}
+
 Status check_conv_attributes(const Conv& op, const Dims& weight) {
   const size_t spatial = weight.size() - kSpatialBegin;
   MILLRACE_RETURN_IF_ERROR(check_attribute("strides", op.strides, spatial, 1, kMaxAttribute));
@@ -182,6 +190,7 @@ Result<ValueType> infer(const Pool& op, Operands inputs) {
   MILLRACE_RETURN_IF_ERROR(check_operand_count(inputs, 1, 1));
   const Value& x = *inputs[0];
   MILLRACE_RETURN_IF_ERROR(check_image(x));
+  MILLRACE_RETURN_IF_ERROR(check_something_to_pool(x));
   if (op.kind != PoolKind::kMax) MILLRACE_RETURN_IF_ERROR(check_floating("x", x));
   MILLRACE_RETURN_IF_ERROR(check_pool_attributes(op, x.shape.size() - kSpatialBegin));
   ValueType output{x.type, {x.shape[0], x.shape[1]}};
@@ -200,6 +209,7 @@ Result<ValueType> infer(const GlobalPool& op, Operands inputs) {
   MILLRACE_RETURN_IF_ERROR(check_operand_count(inputs, 1, 1));
   const Value& x = *inputs[0];
   MILLRACE_RETURN_IF_ERROR(check_image(x));
+  MILLRACE_RETURN_IF_ERROR(check_something_to_pool(x));
   MILLRACE_RETURN_IF_ERROR(check_floating("x", x));
   if (op.kind != PoolKind::kMax && op.kind != PoolKind::kAverage) {
     return invalid_argument("unknown kind of pooling");

@@ -123,7 +123,7 @@ void Boundary::count(View view, BoundaryConversions& conversions) const noexcept
 }
 
 Status Boundary::make_staging(View view, memory::Buffer& staging) const {
-  if (staging) return {};
+  if (staging || bytes_[index_of(view)] == 0) return {};
   MILLRACE_ASSIGN_OR_RETURN(
       staging, memory::Buffer::allocate(bytes_[index_of(view)], memory::BufferKind::kHeap));
   return {};

@@ -71,7 +71,7 @@ std::vector<HostileCase> graph_cases() {
        [](auto& m) { m.graph.values[output_of(m, 0)].type = tensor::DataType::kInt32; }, "gives"},
       {"TypeUnknown", [](auto& m) { m.graph.values[0].type = static_cast<tensor::DataType>(77); },
        "data type 77 does not exist"},
-      {"NegativeDimension", [](auto& m) { m.graph.values[0].shape[0] = -1; }, "dimension below 1"},
+      {"NegativeDimension", [](auto& m) { m.graph.values[0].shape[0] = -1; }, "dimension below 0"},
       {"ElementsOverflow", [](auto& m) { m.graph.values[0].shape = Dims(4, int64_t{1} << 32); },
        "elements"},
       {"RankHuge", [](auto& m) { m.graph.values[0].shape = Dims(5000, 1); }, "rank 5000"},

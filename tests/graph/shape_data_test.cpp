@@ -27,7 +27,7 @@ TEST(ShapeReshape, KeepsTheElements) {
   expect_shape(Reshape{{6, 4}}, {f32({2, 3, 4})}, {6, 4});
   expect_shape(Reshape{{}}, {f32({1, 1})}, {});
   expect_refused(Reshape{{5, 4}}, {f32({2, 3, 4})}, "has not as many elements");
-  expect_refused(Reshape{{-1, 4}}, {f32({2, 3, 4})}, "below 1");
+  expect_refused(Reshape{{-1, 4}}, {f32({2, 3, 4})}, "below 0");
   expect_refused(Reshape{{int64_t{1} << 62, 4, 24}}, {f32({2, 3, 4})}, "2^40");
 }
 
@@ -45,6 +45,8 @@ TEST(ShapeSlice, TakesBothDirections) {
 }
 
 TEST(ShapeSlice, RefusesWhatLeavesTheInput) {
+  expect_shape(Slice{{6}, {0}, {1}}, {f32({6})}, {0});
+  expect_refused(Slice{{7}, {0}, {1}}, {f32({6})}, "leave a dimension of 6");
   expect_refused(Slice{{0}, {4}, {2}}, {f32({6})}, "leave a dimension of 6");
   expect_refused(Slice{{2}, {4}, {-1}}, {f32({6})}, "leave a dimension of 6");
   expect_refused(Slice{{6}, {1}, {1}}, {f32({6})}, "leave");
@@ -74,8 +76,11 @@ TEST(ShapeGather, InsertsTheIndexShape) {
 TEST(ShapePad, AddsAndCrops) {
   expect_shape(Pad{PadMode::kConstant, {0, 1}, {2, 3}, 0}, {f32({4, 4})}, {6, 8});
   expect_shape(Pad{PadMode::kConstant, {-1}, {-2}, 0}, {f32({4})}, {1});
-  expect_refused(Pad{PadMode::kConstant, {-2}, {-2}, 0}, {f32({4})}, "crops");
-  expect_refused(Pad{PadMode::kConstant, {-4}, {9}, 0}, {f32({4})}, "crops");
+  expect_shape(Pad{PadMode::kConstant, {-2}, {-2}, 0}, {f32({4})}, {0});
+  expect_shape(Pad{PadMode::kConstant, {1}, {2}, 0}, {f32({0})}, {3});
+  expect_refused(Pad{PadMode::kConstant, {-2}, {-3}, 0}, {f32({4})}, "crops");
+  expect_refused(Pad{PadMode::kEdge, {1}, {0}, 0}, {f32({0})}, "does not have");
+  expect_refused(Pad{PadMode::kConstant, {-5}, {9}, 0}, {f32({4})}, "crops");
   expect_refused(Pad{PadMode::kReflect, {4}, {0}, 0}, {f32({4})}, "reflected");
   expect_shape(Pad{PadMode::kReflect, {3}, {3}, 0}, {f32({4})}, {10});
   expect_refused(Pad{PadMode::kConstant, {INT64_MAX}, {1}, 0}, {f32({4})}, "begin");

@@ -109,9 +109,20 @@ TEST_F(ValidateTest, RefusesAConstantOfAnotherLength) {
   expect_refused("value 'offset': a constant of 8 bytes, but type and shape take 12");
 }
 
-TEST_F(ValidateTest, RefusesAnEmptyDimension) {
-  graph.values[x].shape = {2, 0};
-  expect_refused("value 'x': shape [2,0] has a dimension below 1");
+TEST_F(ValidateTest, AcceptsTensorsWithoutElements) {
+  for (const ValueId id : {x, hidden, y}) graph.values[id].shape = {0, 3};
+  EXPECT_TRUE(validate(graph).ok());
+}
+
+TEST_F(ValidateTest, RefusesANegativeDimension) {
+  graph.values[x].shape = {2, -1};
+  expect_refused("value 'x': shape [2,-1] has a dimension below 0");
+}
+
+// Strides of an empty tensor are products of its other dimensions.
+TEST_F(ValidateTest, RefusesAnEmptyShapeWhoseStridesOverflow) {
+  graph.values[x].shape = {int64_t{1} << 62, int64_t{1} << 62, 0};
+  expect_refused("more than 2^40 elements");
 }
 
 TEST_F(ValidateTest, RefusesAShapeWhoseSizeOverflows) {

@@ -53,9 +53,10 @@ Status Builder::lower_partitions() {
 
 namespace {
 
+// A node whose outputs have no elements takes no step.
 Status lower(Builder& builder, const graph::Node& node) {
-  for (const ValueId id : node.outputs)
-    if (builder.value(id).elements() == 0) return unsupported("its output has no elements");
+  const auto is_empty = [&](ValueId id) { return builder.is_empty(id); };
+  if (std::ranges::all_of(node.outputs, is_empty)) return {};
   return guarded([&] {
     return std::visit([&](const auto& op) { return kernels::lower(builder, node, op); }, node.op);
   });
@@ -100,6 +101,7 @@ Dims Builder::dims(ValueId id) const {
 }
 
 Desc Builder::plain_form(ValueId id) const {
+  if (is_empty(id)) return bytes_desc(0);
   return is_floating(id) ? plain_desc(dims(id), type()) : bytes_desc(value(id).bytes());
 }
 
@@ -109,6 +111,10 @@ size_t Builder::element_size(ValueId id) const {
 
 Status Builder::ensure_location(ValueId id, const Desc& preferred) {
   if (!locations(id).empty()) return {};
+  if (is_empty(id)) {
+    set_result(id, new_temporary(plain_form(id)));
+    return {};
+  }
   if (is_constant(id)) {
     const graph::Constant& constant = *value(id).constant;
     if (is_floating(id))
@@ -145,6 +151,7 @@ Result<Operand> Builder::current(ValueId id) {
 }
 
 Result<Operand> Builder::in_layout(ValueId id, const Desc& wanted) {
+  if (is_empty(id)) return current(id);
   if (is_constant(id) && is_floating(id)) return packed(id, wanted);
   MILLRACE_RETURN_IF_ERROR(ensure_location(id, wanted));
   for (const Operand& location : locations(id))

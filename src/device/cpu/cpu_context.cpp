@@ -69,7 +69,7 @@ Status CpuContext::check(Direction direction, std::span<const Binding> bindings)
     return invalid_argument(fmt::format("model \"{}\" has {} {}s, {} were bound", model.name,
                                         boundaries.size(), kind, bindings.size()));
   for (size_t i = 0; i < bindings.size(); ++i) {
-    if (bindings[i].data == nullptr)
+    if (bindings[i].data == nullptr && boundaries[i].cpu.bytes() != 0)
       return invalid_argument(
           fmt::format("{} \"{}\" is bound to a null pointer", kind, boundaries[i].cpu.name));
     if (!program_->accepts(direction, i, bindings[i].view))

@@ -24,10 +24,17 @@ bool lie_alike(const Desc& part, const Desc& whole_part) {
   return a == b;
 }
 
+std::vector<ValueId> non_empty(const Builder& builder, const Node& node) {
+  std::vector<ValueId> inputs;
+  for (const ValueId id : node.inputs)
+    if (!builder.is_empty(id)) inputs.push_back(id);
+  return inputs;
+}
+
 class FloatingConcat {
  public:
   FloatingConcat(Builder& builder, const Node& node, size_t axis)
-      : builder_(builder), inputs_(node.inputs), y_(node.outputs[0]), axis_(axis) {}
+      : builder_(builder), inputs_(non_empty(builder, node)), y_(node.outputs[0]), axis_(axis) {}
 
   Status lower() {
     for (ValueId id : inputs_) {
@@ -76,7 +83,7 @@ class FloatingConcat {
   }
 
   Builder& builder_;
-  const std::vector<ValueId>& inputs_;
+  const std::vector<ValueId> inputs_;
   const ValueId y_;
   const size_t axis_;
   std::vector<Operand> locations_;
@@ -117,7 +124,7 @@ Status lower_plain(Builder& builder, const Node& node, size_t axis) {
   size_t rows = 1;
   for (size_t i = 0; i < axis; ++i) rows *= static_cast<size_t>(builder.dims(y)[i]);
   std::vector<PlainConcatStep::Piece> pieces;
-  for (ValueId id : node.inputs) {
+  for (const ValueId id : non_empty(builder, node)) {
     MILLRACE_ASSIGN_OR_RETURN(const Operand location, builder.plain(id));
     pieces.push_back({location.buffer, builder.value(id).bytes() / rows});
   }

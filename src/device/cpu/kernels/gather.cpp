@@ -109,7 +109,8 @@ std::optional<Desc> selected(const Desc& desc, size_t axis, int64_t index, const
 
 Status lower(Builder& builder, const Node& node, const graph::Gather& op) {
   const ValueId x = node.input(0), indices = node.input(1), y = node.outputs[0];
-  if (const auto index = constant_index(builder, indices); index && builder.is_floating(x)) {
+  const bool in_layout = builder.is_floating(x) && !builder.is_empty(x);
+  if (const auto index = constant_index(builder, indices); index && in_layout) {
     MILLRACE_ASSIGN_OR_RETURN(const Operand location, builder.current(x));
     if (const auto part =
             selected(location.desc, static_cast<size_t>(op.axis), *index, builder.dims(y))) {
