@@ -1,7 +1,9 @@
 // The C++ types of elements, and sets of element types that several families take.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "base/status.h"
@@ -15,16 +17,17 @@ using graph::TypeSet;
 using tensor::DataType;
 using tensor::visit_element;
 
-// A graph keeps floating point values as FLOAT32 wherever it computes with them, whatever a model
-// declares, so no kernel takes the 16-bit types.
+// A graph keeps values of the 16-bit floating types as FLOAT32 wherever it computes with them, so
+// no kernel takes those. kFloats is for kernels that are written for float alone.
 inline constexpr TypeSet kFloats = {DataType::kFloat32};
+inline constexpr TypeSet kReals = {DataType::kFloat32, DataType::kFloat64};
 inline constexpr TypeSet kSigned = {DataType::kInt8, DataType::kInt16, DataType::kInt32,
                                     DataType::kInt64};
 inline constexpr TypeSet kUnsigned = {DataType::kUint8, DataType::kUint16, DataType::kUint32,
                                       DataType::kUint64};
 inline constexpr TypeSet kBooleans = {DataType::kBoolean};
 inline constexpr TypeSet kIntegers = kSigned | kUnsigned;
-inline constexpr TypeSet kNumbers = kIntegers | kFloats;
+inline constexpr TypeSet kNumbers = kIntegers | kReals;
 inline constexpr TypeSet kAll = kNumbers | kBooleans;
 inline constexpr TypeSet kBytes = {DataType::kInt8, DataType::kUint8};
 inline constexpr TypeSet kIndexTypes = {DataType::kInt32, DataType::kInt64};
@@ -48,6 +51,7 @@ T parameter_at(const NodeView& node, size_t index, size_t position) {
 template <class Visit>
 Status visit_floating(DataType type, Visit&& visit) {
   if (type == DataType::kFloat32) return visit(float{});
+  if (type == DataType::kFloat64) return visit(double{});
   return internal_error("a floating point kernel for elements of another type");
 }
 template <class Visit>
@@ -81,6 +85,21 @@ Status visit_storage(DataType type, Visit&& visit) {
       return visit(uint64_t{});
     default:
       return internal_error("elements of no known size");
+  }
+}
+
+// As an element of T: integers are cut off, and the limit where it lies outside; NaN gives 0.
+template <class T>
+T nearest(double value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(value);
+  } else {
+    // As a double the largest 64-bit number is the next one, which is too large.
+    constexpr auto kLow = static_cast<double>(std::numeric_limits<T>::min());
+    constexpr auto kHigh = static_cast<double>(std::numeric_limits<T>::max());
+    if (std::isnan(value)) return 0;
+    if (value <= kLow) return std::numeric_limits<T>::min();
+    return value >= kHigh ? std::numeric_limits<T>::max() : static_cast<T>(value);
   }
 }
 

@@ -42,8 +42,9 @@ struct Count {
 // Fills the outputs' types and dimensions. kInvalidArgument where the operands or attributes do not
 // fit the operator, kUnsupported where the dimensions follow from elements that are not known.
 using ShapeFunction = Status (*)(Inference& node);
-// Fills the outputs' elements. kInvalidArgument where the elements of an operand are not valid,
-// such as an index out of range. May throw std::bad_alloc; run() turns it into kOutOfMemory.
+// Fills the outputs' elements; at least one output has some. kInvalidArgument where the elements of
+// an operand are not valid, such as an index out of range. May throw std::bad_alloc; run() turns it
+// into kOutOfMemory.
 using Kernel = Status (*)(const Call& call);
 // What the kernel would otherwise make of the attributes in every call, such as the trees of an
 // ensemble: made once for a node, then read by many threads. Errors are those of the attributes.

@@ -23,7 +23,9 @@ inline size_t element_count(std::span<const int64_t> dims) noexcept {
 struct TensorView {
   DataType type = DataType::kUnknown;  // of an operand that is absent
   std::span<const int64_t> dims;
-  const std::byte* data = nullptr;  // null while only type and dimensions are known
+  // Null while only type and dimensions are known. It may be null, too, where there are no
+  // elements.
+  const std::byte* data = nullptr;
 
   bool present() const noexcept { return type != DataType::kUnknown; }
   size_t rank() const noexcept { return dims.size(); }

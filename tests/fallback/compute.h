@@ -31,6 +31,7 @@ struct Array {
 template <class T>
 constexpr DataType type_of() {
   if constexpr (std::is_same_v<T, float>) return DataType::kFloat32;
+  if constexpr (std::is_same_v<T, double>) return DataType::kFloat64;
   if constexpr (std::is_same_v<T, int64_t>) return DataType::kInt64;
   if constexpr (std::is_same_v<T, int32_t>) return DataType::kInt32;
   if constexpr (std::is_same_v<T, int8_t>) return DataType::kInt8;

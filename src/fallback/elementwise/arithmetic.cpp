@@ -1,4 +1,5 @@
 // Arithmetic of two or more operands, for the types that the graph's Binary does not take.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -81,6 +82,13 @@ struct Max {
   template <class T>
   T operator()(T a, T b) const {
     return a < b || b != b ? b : a;
+  }
+};
+
+struct PRelu {
+  template <class T>
+  T operator()(T x, T slope) const {
+    return x < T{0} ? Mul{}(x, slope) : x;
   }
 };
 
@@ -190,6 +198,37 @@ Status variadic(const Call& call) {
   });
 }
 
+constexpr size_t kLow = 1, kHigh = 2;
+
+Status shape_of_clip(Inference& node) {
+  MILLRACE_RETURN_IF_ERROR(check_one_type(node));
+  for (const size_t bound : {kLow, kHigh})
+    if (node.has(bound) && node.in(bound).elements() != 1)
+      return invalid_argument("a bound is not one number");
+  return same_as_first(node);
+}
+
+// The upper bound comes last, and holds where the bounds cross.
+Status clip(const Call& call) {
+  return visit_element(call.in(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    std::ranges::copy(call.in(0).as<T>(), call.out(0).as<T>().begin());
+    for (T& element : call.out(0).as<T>()) {
+      if (call.has(kLow)) element = Max{}(element, call.in(kLow).as<T>()[0]);
+      if (call.has(kHigh)) element = Min{}(element, call.in(kHigh).as<T>()[0]);
+    }
+    return {};
+  });
+}
+
+// The slope broadcasts to the first operand.
+Status shape_of_prelu(Inference& node) {
+  MILLRACE_RETURN_IF_ERROR(broadcast_of_all(node));
+  MILLRACE_ASSIGN_OR_RETURN(const Dims dims, broadcast_dims(node));
+  if (dims == to_dims(node.in(0).dims)) return {};
+  return invalid_argument("the slope is larger than the first operand");
+}
+
 Status mean(const Call& call) {
   return visit_floating(call.in(0).type, [&](auto zero) -> Status {
     using T = decltype(zero);
@@ -254,12 +293,14 @@ constexpr OperatorSpec kOperators[] = {
     {"BitwiseAnd", 18, {2, 2}, {}, kIntegers, broadcast_of_all, integer_binary<BitAnd>},
     {"BitwiseOr", 18, {2, 2}, {}, kIntegers, broadcast_of_all, integer_binary<BitOr>},
     {"BitwiseXor", 18, {2, 2}, {}, kIntegers, broadcast_of_all, integer_binary<BitXor>},
+    {"Clip", 11, {1, 3}, {}, kNumbers, shape_of_clip, clip},
     {"Div", 1, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Div>},
     {"Max", 1, {1, kAnyNumber}, {}, kNumbers, broadcast_of_all, variadic<Max>},
-    {"Mean", 1, {1, kAnyNumber}, {}, kFloats, broadcast_of_all, mean},
+    {"Mean", 1, {1, kAnyNumber}, {}, kReals, broadcast_of_all, mean},
     {"Min", 1, {1, kAnyNumber}, {}, kNumbers, broadcast_of_all, variadic<Min>},
     {"Mod", 10, {2, 2}, {}, kNumbers, shape_of_mod, mod, kModAttributes},
     {"Mul", 1, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Mul>},
+    {"PRelu", 1, {2, 2}, {}, kNumbers, shape_of_prelu, binary<PRelu>},
     {"Pow", 1, {2, 2}, {}, kNumbers, shape_of_pow, pow},
     {"Sub", 1, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Sub>},
     {"Sum", 1, {1, kAnyNumber}, {}, kNumbers, broadcast_of_all, variadic<Add>},

@@ -6,27 +6,16 @@
 
 #include "fallback/common_shapes.h"
 #include "fallback/element.h"
+#include "fallback/elementwise/apply.h"
 #include "fallback/families.h"
 
 namespace millrace::fallback {
 namespace {
 
-// y[i] = f(x[i]), over floating point elements.
-template <class Function>
-Status apply(const Call& call, Function&& f) {
-  return visit_floating(call.in(0).type, [&](auto zero) -> Status {
-    using T = decltype(zero);
-    const auto x = call.in(0).as<T>();
-    const auto y = call.out(0).as<T>();
-    for (size_t i = 0; i < y.size(); ++i) y[i] = f(x[i]);
-    return {};
-  });
-}
-
 // The standard library's function of that name, which has an overload for each floating point type.
-#define MILLRACE_FUNCTION(function)                              \
-  Status run_##function(const Call& call) {                      \
-    return apply(call, [](auto x) { return std::function(x); }); \
+#define MILLRACE_FUNCTION(function)                                       \
+  Status run_##function(const Call& call) {                               \
+    return apply_to_reals(call, [](auto x) { return std::function(x); }); \
   }
 MILLRACE_FUNCTION(acos)
 MILLRACE_FUNCTION(acosh)
@@ -42,24 +31,24 @@ MILLRACE_FUNCTION(tan)
 #undef MILLRACE_FUNCTION
 
 Status softsign(const Call& call) {
-  return apply(call, [](auto x) { return x / (1 + std::fabs(x)); });
+  return apply_to_reals(call, [](auto x) { return x / (1 + std::fabs(x)); });
 }
 
 Status thresholded_relu(const Call& call) {
   const float alpha = call.real("alpha", 1);
-  return apply(call, [alpha](auto x) { return x > alpha ? x : decltype(x){0}; });
+  return apply_to_reals(call, [alpha](auto x) { return x > alpha ? x : decltype(x){0}; });
 }
 
 Status celu(const Call& call) {
   const float alpha = call.real("alpha", 1);
-  return apply(call, [alpha](auto x) {
+  return apply_to_reals(call, [alpha](auto x) {
     using T = decltype(x);
     return std::max(x, T{0}) + std::min(T{0}, static_cast<T>(alpha * std::expm1(x / alpha)));
   });
 }
 
 Status gelu_by_tanh(const Call& call) {
-  return apply(call, [](auto x) {
+  return apply_to_reals(call, [](auto x) {
     using T = decltype(x);
     const T scale = std::sqrt(2 * std::numbers::inv_pi_v<T>);
     return T{0.5} * x * (1 + std::tanh(scale * (x + static_cast<T>(0.044715) * x * x * x)));
@@ -67,7 +56,7 @@ Status gelu_by_tanh(const Call& call) {
 }
 
 Status gelu_by_erf(const Call& call) {
-  return apply(call, [](auto x) {
+  return apply_to_reals(call, [](auto x) {
     using T = decltype(x);
     return T{0.5} * x * (1 + std::erf(x / std::numbers::sqrt2_v<T>));
   });
@@ -86,20 +75,7 @@ Status gelu(const Call& call) {
 
 Status quick_gelu(const Call& call) {
   const float alpha = call.real("alpha", 1.702f);
-  return apply(call, [alpha](auto x) { return x / (1 + std::exp(-alpha * x)); });
-}
-
-// The nearest element; 0 for NaN of an integer type. Integers of 64 bits are not all exact in a
-// double.
-template <class T>
-T nearest(double value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return static_cast<T>(value);
-  } else {
-    constexpr auto kLow = static_cast<double>(std::numeric_limits<T>::min());
-    constexpr auto kHigh = static_cast<double>(std::numeric_limits<T>::max());
-    return std::isnan(value) ? T{0} : static_cast<T>(std::clamp(value, kLow, kHigh));
-  }
+  return apply_to_reals(call, [alpha](auto x) { return x / (1 + std::exp(-alpha * x)); });
 }
 
 Status shrink(const Call& call) {
@@ -181,34 +157,34 @@ constexpr AttributeSpec kGelu[] = {{"approximate", AttributeKind::kText}};
 constexpr AttributeSpec kShrink[] = {{"bias", AttributeKind::kFloat},
                                      {"lambd", AttributeKind::kFloat}};
 
-constexpr TypeSet kShrinkTypes = {DataType::kFloat32, DataType::kInt8,   DataType::kUint8,
-                                  DataType::kInt16,   DataType::kUint16, DataType::kInt32,
-                                  DataType::kUint32};
+constexpr TypeSet kShrinkTypes =
+    kReals | TypeSet{DataType::kInt8,   DataType::kUint8, DataType::kInt16,
+                     DataType::kUint16, DataType::kInt32, DataType::kUint32};
 
 constexpr OperatorSpec kOperators[] = {
     {"Abs", 1, {}, {}, kNumbers, same_as_first, abs},
-    {"Acos", 7, {}, {}, kFloats, same_as_first, run_acos},
-    {"Acosh", 9, {}, {}, kFloats, same_as_first, run_acosh},
-    {"Asin", 7, {}, {}, kFloats, same_as_first, run_asin},
-    {"Asinh", 9, {}, {}, kFloats, same_as_first, run_asinh},
-    {"Atan", 7, {}, {}, kFloats, same_as_first, run_atan},
-    {"Atanh", 9, {}, {}, kFloats, same_as_first, run_atanh},
+    {"Acos", 7, {}, {}, kReals, same_as_first, run_acos},
+    {"Acosh", 9, {}, {}, kReals, same_as_first, run_acosh},
+    {"Asin", 7, {}, {}, kReals, same_as_first, run_asin},
+    {"Asinh", 9, {}, {}, kReals, same_as_first, run_asinh},
+    {"Atan", 7, {}, {}, kReals, same_as_first, run_atan},
+    {"Atanh", 9, {}, {}, kReals, same_as_first, run_atanh},
     {"BitwiseNot", 18, {}, {}, kIntegers, same_as_first, bitwise_not},
-    {"Celu", 12, {}, {}, kFloats, same_as_first, celu, kAlpha},
-    {"Cos", 7, {}, {}, kFloats, same_as_first, run_cos},
-    {"Cosh", 9, {}, {}, kFloats, same_as_first, run_cosh},
-    {"Gelu", 20, {}, {}, kFloats, shape_of_gelu, gelu, kGelu},
-    {"Neg", 1, {}, {}, kSigned | kFloats, same_as_first, neg},
+    {"Celu", 12, {}, {}, kReals, same_as_first, celu, kAlpha},
+    {"Cos", 7, {}, {}, kReals, same_as_first, run_cos},
+    {"Cosh", 9, {}, {}, kReals, same_as_first, run_cosh},
+    {"Gelu", 20, {}, {}, kReals, shape_of_gelu, gelu, kGelu},
+    {"Neg", 1, {}, {}, kSigned | kReals, same_as_first, neg},
     {"Relu", 1, {}, {}, kNumbers, same_as_first, relu},
     {"Shrink", 9, {}, {}, kShrinkTypes, same_as_first, shrink, kShrink},
     {"Sign", 9, {}, {}, kNumbers, same_as_first, sign},
-    {"Sin", 7, {}, {}, kFloats, same_as_first, run_sin},
-    {"Sinh", 9, {}, {}, kFloats, same_as_first, run_sinh},
-    {"Softsign", 1, {}, {}, kFloats, same_as_first, softsign},
-    {"Tan", 7, {}, {}, kFloats, same_as_first, run_tan},
-    {"ThresholdedRelu", 10, {}, {}, kFloats, same_as_first, thresholded_relu, kAlpha},
-    {"com.microsoft.Gelu", 1, {}, {}, kFloats, same_as_first, gelu_by_erf},
-    {"com.microsoft.QuickGelu", 1, {}, {}, kFloats, same_as_first, quick_gelu, kAlpha},
+    {"Sin", 7, {}, {}, kReals, same_as_first, run_sin},
+    {"Sinh", 9, {}, {}, kReals, same_as_first, run_sinh},
+    {"Softsign", 1, {}, {}, kReals, same_as_first, softsign},
+    {"Tan", 7, {}, {}, kReals, same_as_first, run_tan},
+    {"ThresholdedRelu", 10, {}, {}, kReals, same_as_first, thresholded_relu, kAlpha},
+    {"com.microsoft.Gelu", 1, {}, {}, kReals, same_as_first, gelu_by_erf},
+    {"com.microsoft.QuickGelu", 1, {}, {}, kReals, same_as_first, quick_gelu, kAlpha},
 };
 
 }  // namespace

@@ -202,7 +202,7 @@ constexpr OperatorSpec kOperators[] = {
     {"ArgMax", 1, {}, {}, kNumbers, shape_of_arg, arg<Larger>, kArg},
     {"ArgMin", 1, {}, {}, kNumbers, shape_of_arg, arg<Smaller>, kArg},
     {"CumSum", 11, {2, 2}, {}, kNumbers, shape_of_cumulative_sum, cumulative_sum, kCumulativeSum},
-    {"Hardmax", 13, {}, {}, kFloats, shape_of_hardmax, hardmax, kAxis},
+    {"Hardmax", 13, {}, {}, kReals, shape_of_hardmax, hardmax, kAxis},
     {"TopK", 10, {2, 2}, {1, 2}, kNumbers, shape_of_top_k, top_k, kTopK},
 };
 

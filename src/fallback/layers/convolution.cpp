@@ -1,4 +1,5 @@
-// Convolutions that the graph's Conv does not cover: transposed ones, and those of integers.
+// Convolutions that the graph's Conv does not cover: transposed ones, those of integers and of
+// FLOAT64, and those of images without channels.
 #include "fallback/convolution.h"
 
 #include <fmt/format.h>
@@ -115,6 +116,55 @@ void convolve(const Call& call, const Extents& extents, const Operands& operands
       for (const int32_t sum : sums) store(channel, position++, sum);
     }
   }
+}
+
+Status shape_of_conv(Inference& node) {
+  MILLRACE_RETURN_IF_ERROR(check_one_type(node));
+  MILLRACE_ASSIGN_OR_RETURN(const Extents extents, extents_of(node, node.in(0), node.in(1)));
+  if (node.has(2) && (node.in(2).rank() != 1 || node.in(2).elements() != extents.output_channels()))
+    return invalid_argument("the bias is not one per output channel");
+  node.set(0, node.in(0).type, output_dims(extents));
+  return {};
+}
+
+// One output channel, to which the products are added.
+template <class T>
+void convolve_reals(const Extents& extents, const WindowWalk& walk, const T* x, const T* weights,
+                    std::span<double> sums) {
+  const auto taps = static_cast<size_t>(extents.window.taps());
+  const size_t stride = walk.row_stride();
+  for (size_t input = 0; input < extents.inputs; ++input) {
+    const T* const plane = x + input * walk.strided_size();
+    for (size_t tap = 0; tap < taps; ++tap) {
+      const double weight = weights[input * taps + tap];
+      walk.for_each_row(tap, [&](size_t dense, size_t strided, size_t count) {
+        for (size_t i = 0; i < count; ++i)
+          sums[dense + i] += weight * static_cast<double>(plane[strided + i * stride]);
+      });
+    }
+  }
+}
+
+Status conv(const Call& call) {
+  const TensorView &x = call.in(0), &weights = call.in(1);
+  MILLRACE_ASSIGN_OR_RETURN(const Extents extents, extents_of(call, x, weights));
+  const WindowWalk walk(extents.window, extents.positions, spatial(x));
+  const size_t filter = extents.inputs * static_cast<size_t>(extents.window.taps());
+  const size_t channels = extents.output_channels();
+  std::vector<double> sums(walk.dense_size());
+  return visit_floating(x.type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    T* to = call.out(0).as<T>().data();
+    for (size_t i = 0; i < extents.batch * channels; ++i) {
+      const size_t channel = i % channels, n = i / channels;
+      const size_t first = (n * extents.groups + channel / extents.outputs) * extents.inputs;
+      std::ranges::fill(sums, parameter_at<T>(call, 2, channel));
+      convolve_reals<T>(extents, walk, x.as<T>().data() + first * walk.strided_size(),
+                        weights.as<T>().data() + channel * filter, sums);
+      for (const double sum : sums) *to++ = static_cast<T>(sum);
+    }
+    return {};
+  });
 }
 
 constexpr Operands kOfConvInteger = {0, 1, 2, 3};
@@ -298,12 +348,13 @@ constexpr AttributeSpec kConvTranspose[] = {
     {"pads", AttributeKind::kIntegers},           {"strides", AttributeKind::kIntegers}};
 
 constexpr OperatorSpec kOperators[] = {
+    {"Conv", 1, {2, 3}, {}, kReals, shape_of_conv, conv, kConv},
     {"ConvInteger", 10, {2, 4}, {}, kBytes, shape_of_conv_integer, conv_integer, kConv},
     {"ConvTranspose",
      1,
      {2, 3},
      {},
-     kFloats,
+     kReals,
      shape_of_conv_transpose,
      conv_transpose,
      kConvTranspose},

@@ -54,6 +54,8 @@ Status shape_of_layer_norm(Inference& node) {
                               graph::broadcast(to_dims(node.in(index).dims), group));
     if (joint != group) return invalid_argument("scale or bias is larger than what it applies to");
   }
+  if (element_count(group) == 0 && node.output_count() > 1)
+    return invalid_argument("there is nothing whose mean could be told");
   Dims statistics = to_dims(x.dims);
   std::fill(statistics.begin() + static_cast<ptrdiff_t>(axis), statistics.end(), 1);
   node.set(0, x.type, to_dims(x.dims));
@@ -121,6 +123,37 @@ Status layer_norm(const Call& call) {
       if (call.has(2)) shift_group(to, call.in(2), shifts);
       if (call.output_count() > 1) call.out(1).as<float>()[g] = static_cast<float>(moments.mean);
       if (call.output_count() > 2) call.out(2).as<float>()[g] = static_cast<float>(inverse);
+    }
+    return {};
+  });
+}
+
+Status shape_of_batch_norm(Inference& node) {
+  const TensorView& x = node.in(0);
+  if (node.integer("training_mode") != 0) return unsupported("training_mode is set");
+  if (x.rank() < 2) return invalid_argument("its input has no channels");
+  for (size_t index = 1; index < node.input_count(); ++index) {
+    MILLRACE_RETURN_IF_ERROR(check_type_of(node, index));
+    MILLRACE_RETURN_IF_ERROR(check_dims_of(node, index, {x.dims[1]}));
+  }
+  return same_as_first(node);
+}
+
+// Inputs: x, scale, bias, mean, variance.
+Status batch_norm(const Call& call) {
+  const AxisSplit split(call.in(0).dims, 1);
+  const double epsilon = call.real("epsilon", 1e-5f);
+  return visit_floating(call.in(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const auto x = call.in(0).as<T>();
+    const auto y = call.out(0).as<T>();
+    for (size_t i = 0; i < y.size(); ++i) {
+      const size_t channel = i / split.inner % split.size;
+      const auto parameter = [&](size_t index) {
+        return static_cast<double>(call.in(index).as<T>()[channel]);
+      };
+      y[i] = static_cast<T>(
+          (x[i] - parameter(3)) / std::sqrt(parameter(4) + epsilon) * parameter(1) + parameter(2));
     }
     return {};
   });
@@ -273,19 +306,24 @@ constexpr AttributeSpec kLrn[] = {{"alpha", AttributeKind::kFloat},
 constexpr AttributeSpec kLpNorm[] = {{"axis", AttributeKind::kInteger},
                                      {"p", AttributeKind::kInteger}};
 
+constexpr AttributeSpec kBatchNorm[] = {{"epsilon", AttributeKind::kFloat},
+                                        {"momentum", AttributeKind::kFloat},
+                                        {"training_mode", AttributeKind::kInteger}};
+
 constexpr OperatorSpec kOperators[] = {
-    {"GroupNormalization", 21, {3, 3}, {}, kFloats, shape_of_group_norm, group_norm, kGroupNorm},
+    {"BatchNormalization", 9, {5, 5}, {}, kReals, shape_of_batch_norm, batch_norm, kBatchNorm},
+    {"GroupNormalization", 21, {3, 3}, {}, kReals, shape_of_group_norm, group_norm, kGroupNorm},
     {"InstanceNormalization",
      1,
      {3, 3},
      {},
-     kFloats,
+     kReals,
      shape_of_instance_norm,
      instance_norm,
      kInstanceNorm},
-    {"LRN", 1, {}, {}, kFloats, shape_of_lrn, lrn, kLrn},
-    {"LayerNormalization", 1, {2, 3}, {1, 3}, kFloats, shape_of_layer_norm, layer_norm, kLayerNorm},
-    {"LpNormalization", 1, {}, {}, kFloats, shape_of_lp_norm, lp_norm, kLpNorm},
+    {"LRN", 1, {}, {}, kReals, shape_of_lrn, lrn, kLrn},
+    {"LayerNormalization", 1, {2, 3}, {1, 3}, kReals, shape_of_layer_norm, layer_norm, kLayerNorm},
+    {"LpNormalization", 1, {}, {}, kReals, shape_of_lp_norm, lp_norm, kLpNorm},
 };
 
 }  // namespace

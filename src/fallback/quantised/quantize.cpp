@@ -11,6 +11,7 @@
 #include "fallback/common_shapes.h"
 #include "fallback/element.h"
 #include "fallback/families.h"
+#include "fallback/matrix_product.h"
 #include "tensor/element.h"
 
 namespace millrace::fallback {
@@ -134,47 +135,6 @@ Status dynamic_quantize(const Call& call) {
   call.out(1).as<float>()[0] = scale;
   call.out(2).as<uint8_t>()[0] = zero_point;
   return {};
-}
-
-// Products of matrices: [..., M, K] by [..., K, N], leading dimensions broadcast.
-struct Product {
-  Dims batch;  // of the result
-  size_t rows = 1, depth = 1, columns = 1;
-};
-
-Result<Product> product_of(const TensorView& a, const TensorView& b) {
-  if (a.rank() < 2 || b.rank() < 2) return unsupported("a factor that is no matrix");
-  const int64_t depth = a.dims.back();
-  if (b.dims[b.rank() - 2] != depth) return invalid_argument("the factors do not fit each other");
-  const auto lead = [](const TensorView& x) { return Dims(x.dims.begin(), x.dims.end() - 2); };
-  Product product;
-  MILLRACE_ASSIGN_OR_RETURN(product.batch, graph::broadcast(lead(a), lead(b)));
-  product.rows = static_cast<size_t>(a.dims[a.rank() - 2]);
-  product.depth = static_cast<size_t>(depth);
-  product.columns = static_cast<size_t>(b.dims.back());
-  return product;
-}
-
-Dims result_dims(const Product& product) {
-  Dims dims = product.batch;
-  dims.push_back(static_cast<int64_t>(product.rows));
-  dims.push_back(static_cast<int64_t>(product.columns));
-  return dims;
-}
-
-// The matrix of a factor that belongs to a batch index of the result, by number.
-size_t matrix_index(const TensorView& factor, const Dims& batch, size_t number) {
-  size_t index = 0, stride = 1;
-  for (size_t back = 0; back < batch.size(); ++back) {
-    const auto size = static_cast<size_t>(batch[batch.size() - 1 - back]);
-    const size_t at = number % size;
-    number /= size;
-    if (back + 2 >= factor.rank()) continue;
-    const auto own = static_cast<size_t>(factor.dims[factor.rank() - 3 - back]);
-    if (own != 1) index += at * stride;
-    stride *= own;
-  }
-  return index;
 }
 
 // A zero point: one, or one per row of the left factor, or one per column of the right.

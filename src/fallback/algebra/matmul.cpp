@@ -1,0 +1,168 @@
+// MatMul and Gemm, for the types that the graph's MatMul does not take. Floating point sums are in
+// double, those of integers wrap around.
+#include <algorithm>
+
+#include "fallback/broadcast.h"
+#include "fallback/common_shapes.h"
+#include "fallback/element.h"
+#include "fallback/families.h"
+#include "fallback/matrix_product.h"
+
+namespace millrace::fallback {
+namespace {
+
+template <class T>
+using Sum = std::conditional_t<std::is_floating_point_v<T>, double, T>;
+
+template <class T>
+void add_product(Sum<T>& sum, T a, T b) {
+  if constexpr (std::is_floating_point_v<T>)
+    sum += static_cast<double>(a) * static_cast<double>(b);
+  else
+    sum = wrapping(sum, wrapping(a, b, [](auto x, auto y) { return x * y; }),
+                   [](auto x, auto y) { return x + y; });
+}
+
+// The dimensions of a vector as a matrix: a row on the left, a column on the right.
+Dims matrix_dims(const TensorView& operand, bool is_left) {
+  if (operand.rank() != 1) return to_dims(operand.dims);
+  return is_left ? Dims{1, operand.dims[0]} : Dims{operand.dims[0], 1};
+}
+
+// A factor as a matrix or a stack of them.
+struct Factor {
+  Dims dims;
+  TensorView view;
+
+  Factor(const TensorView& operand, bool is_left)
+      : dims(matrix_dims(operand, is_left)), view{operand.type, dims, operand.data} {}
+};
+
+Status shape_of_matmul(Inference& node) {
+  MILLRACE_RETURN_IF_ERROR(check_one_type(node));
+  const TensorView &a = node.in(0), &b = node.in(1);
+  if (a.rank() == 0 || b.rank() == 0) return invalid_argument("a factor is a scalar");
+  MILLRACE_ASSIGN_OR_RETURN(const Product product,
+                            product_of(Factor(a, true).view, Factor(b, false).view));
+  Dims dims = product.batch;
+  if (a.rank() > 1) dims.push_back(static_cast<int64_t>(product.rows));
+  if (b.rank() > 1) dims.push_back(static_cast<int64_t>(product.columns));
+  node.set(0, a.type, std::move(dims));
+  return {};
+}
+
+template <class T>
+void multiply(const T* a, const T* b, const Product& product, T* to) {
+  std::vector<Sum<T>> sums(product.columns);
+  for (size_t row = 0; row < product.rows; ++row) {
+    std::ranges::fill(sums, Sum<T>{0});
+    for (size_t k = 0; k < product.depth; ++k)
+      for (size_t column = 0; column < product.columns; ++column)
+        add_product<T>(sums[column], a[row * product.depth + k], b[k * product.columns + column]);
+    for (const Sum<T> sum : sums) *to++ = static_cast<T>(sum);
+  }
+}
+
+Status matmul(const Call& call) {
+  const Factor a(call.in(0), true), b(call.in(1), false);
+  MILLRACE_ASSIGN_OR_RETURN(const Product product, product_of(a.view, b.view));
+  return visit_element(a.view.type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const size_t a_size = product.rows * product.depth, b_size = product.depth * product.columns;
+    const size_t size = product.rows * product.columns;
+    for (size_t i = 0; i < element_count(product.batch); ++i)
+      multiply(a.view.as<T>().data() + matrix_index(a.view, product.batch, i) * a_size,
+               b.view.as<T>().data() + matrix_index(b.view, product.batch, i) * b_size, product,
+               call.out(0).as<T>().data() + i * size);
+    return {};
+  });
+}
+
+// How far a row and a column of a matrix, transposed or not, are apart in memory.
+struct Steps {
+  size_t row, column;
+
+  Steps(const TensorView& matrix, bool transposed)
+      : row(static_cast<size_t>(matrix.dims[1])), column(1) {
+    if (transposed) std::swap(row, column);
+  }
+};
+
+Result<Product> product_of_gemm(const NodeView& node) {
+  const TensorView &a = node.in(0), &b = node.in(1);
+  if (a.rank() != 2 || b.rank() != 2) return invalid_argument("the factors are not two matrices");
+  Dims a_dims = to_dims(a.dims), b_dims = to_dims(b.dims);
+  if (node.integer("transA") != 0) std::swap(a_dims[0], a_dims[1]);
+  if (node.integer("transB") != 0) std::swap(b_dims[0], b_dims[1]);
+  return product_of({a.type, a_dims, nullptr}, {b.type, b_dims, nullptr});
+}
+
+Status shape_of_gemm(Inference& node) {
+  MILLRACE_RETURN_IF_ERROR(check_one_type(node));
+  MILLRACE_ASSIGN_OR_RETURN(const Product product, product_of_gemm(node));
+  Dims dims = result_dims(product);
+  if (node.has(2)) {
+    MILLRACE_ASSIGN_OR_RETURN(const Dims joint, graph::broadcast(dims, to_dims(node.in(2).dims)));
+    if (joint != dims) return invalid_argument("the third operand is larger than the result");
+  }
+  node.set(0, node.in(0).type, std::move(dims));
+  return {};
+}
+
+// alpha and beta may be fractions of an integer, too.
+template <class T>
+T scaled(Sum<T> sum, float factor) {
+  return factor == 1 ? static_cast<T>(sum) : nearest<T>(static_cast<double>(sum) * factor);
+}
+
+template <class T>
+void gemm_of(const Call& call, const Product& product) {
+  const T* const a = call.in(0).as<T>().data();
+  const T* const b = call.in(1).as<T>().data();
+  const Steps left(call.in(0), call.integer("transA") != 0);
+  const Steps right(call.in(1), call.integer("transB") != 0);
+  const float alpha = call.real("alpha", 1);
+  T* to = call.out(0).as<T>().data();
+  for (size_t row = 0; row < product.rows; ++row)
+    for (size_t column = 0; column < product.columns; ++column) {
+      Sum<T> sum{0};
+      for (size_t k = 0; k < product.depth; ++k)
+        add_product<T>(sum, a[row * left.row + k * left.column],
+                       b[k * right.row + column * right.column]);
+      *to++ = scaled<T>(sum, alpha);
+    }
+}
+
+Status gemm(const Call& call) {
+  MILLRACE_ASSIGN_OR_RETURN(const Product product, product_of_gemm(call));
+  return visit_element(call.in(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    gemm_of<T>(call, product);
+    if (!call.has(2)) return {};
+    const OutputView& out = call.out(0);
+    const float beta = call.real("beta", 1);
+    apply_broadcast<T, T>(
+        {out.type, out.dims, out.data}, call.in(2), out.dims, out.as<T>().data(), [beta](T x, T c) {
+          return wrapping(x, scaled<T>(c, beta), [](auto p, auto q) { return p + q; });
+        });
+    return {};
+  });
+}
+
+constexpr AttributeSpec kGemm[] = {{"alpha", AttributeKind::kFloat},
+                                   {"beta", AttributeKind::kFloat},
+                                   {"transA", AttributeKind::kInteger},
+                                   {"transB", AttributeKind::kInteger}};
+
+constexpr OperatorSpec kOperators[] = {
+    {"Gemm", 7, {2, 3}, {}, kNumbers, shape_of_gemm, gemm, kGemm},
+    {"MatMul", 1, {2, 2}, {}, kNumbers, shape_of_matmul, matmul},
+};
+
+}  // namespace
+
+std::span<const OperatorSpec> matmul_operators() noexcept {
+  return kOperators;
+}
+
+}  // namespace millrace::fallback
