@@ -27,6 +27,8 @@ struct Symbols {
   std::unordered_set<std::string> open;
 };
 
+// A dimension of 0 is taken as stated; some exporters write it for any size, so --input-shape may
+// set it like an open one.
 bool is_fixed(const Dimension& dim) {
   return dim.size > 0;
 }
@@ -97,20 +99,6 @@ int64_t settled_size(const Dimension& dim, bool is_leading, const Symbols& symbo
   return is_leading && !kept_open ? 1 : Dimension::kOpen;
 }
 
-// A size to show where the user has to choose one.
-constexpr int64_t kExample = 8;
-
-Status refuse_empty(const Input& input) {
-  std::vector<int64_t> wanted;
-  for (const Dimension& dim : input.shape) {
-    wanted.push_back(is_fixed(dim) ? dim.size : wanted.empty() ? 1 : kExample);
-  }
-  return unsupported(
-      fmt::format("its shape [{}] is empty; where 0 stands for any size, fix it, for example with "
-                  "--input-shape {}={}",
-                  text_of(input.shape), input.name, fmt::join(wanted, ",")));
-}
-
 Status settle(const InputShapes& given, const Symbols& symbols, Input* input) {
   const auto entry = given.find(input->name);
   if (entry != given.end()) {
@@ -118,8 +106,6 @@ Status settle(const InputShapes& given, const Symbols& symbols, Input* input) {
     input->has_shape = true;
     for (size_t d = 0; d < input->shape.size(); ++d) input->shape[d].size = entry->second[d];
   } else {
-    if (std::ranges::find(input->shape, 0, &Dimension::size) != input->shape.end())
-      return refuse_empty(*input);
     for (size_t d = 0; d < input->shape.size(); ++d) {
       input->shape[d].size = settled_size(input->shape[d], d == 0, symbols);
     }

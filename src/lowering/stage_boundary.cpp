@@ -16,7 +16,7 @@ using tensor::DataType;
 namespace {
 
 Status check_declared_type(DataType computed, DataType declared) {
-  if (computed == DataType::kFloat32 && tensor::is_floating(declared)) return {};
+  if (computed == DataType::kFloat32 && tensor::fits_float32(declared)) return {};
   return invalid_argument(fmt::format("it is {} in the model, but computed as {}",
                                       tensor::to_string(declared), tensor::to_string(computed)));
 }

@@ -57,7 +57,7 @@ Result<ValueId> StageLowering::add_known(const Known& known) {
     input_names_.push_back(known.name);
     elements_.add_input(id, known);
   }
-  if (tensor::is_floating(known.type) && known.type != tensor::DataType::kFloat32) {
+  if (tensor::fits_float32(known.type) && known.type != tensor::DataType::kFloat32) {
     MILLRACE_ASSIGN_OR_RETURN(
         id, builder_.emit(known.name + "/FLOAT32", graph::Cast{tensor::DataType::kFloat32}, {id}));
     origins_.resize(builder_.graph().nodes.size());

@@ -101,10 +101,8 @@ void widen_to_float(int onnx_type, std::span<const std::byte> bytes, std::span<f
   switch (onnx_type) {
     case TensorProto::FLOAT16:
       return widen<uint16_t>(bytes, out, tensor::fp16_to_float);
-    case TensorProto::BFLOAT16:
-      return widen<uint16_t>(bytes, out, tensor::bf16_to_float);
     default:
-      return widen<double>(bytes, out, [](double x) { return static_cast<float>(x); });
+      return widen<uint16_t>(bytes, out, tensor::bf16_to_float);
   }
 }
 

@@ -76,10 +76,11 @@ void for_each_offset(const IndexOffsets& offsets, Visit&& visit) {
   }
 }
 
-// Floats beyond the range of an integer type become its nearest limit, and NaN becomes 0.
+// Floating point numbers beyond the range of an integer type become its nearest limit, and NaN
+// becomes 0.
 template <class To, class From>
 To saturating_cast(From x) {
-  if constexpr (std::is_same_v<From, float> && std::is_integral_v<To>) {
+  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     if (std::isnan(x)) return To{0};
     // The limits as double: float cannot distinguish the largest 64-bit number from the next one.
     const double wide = x;

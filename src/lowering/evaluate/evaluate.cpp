@@ -96,6 +96,7 @@ Status concat(const graph::Concat& op, Operands in, const MutableConstant& out) 
   std::byte* to = out.data;
   for (int64_t row = 0; row < rows; ++row) {
     for (const Value* input : in) {
+      if (input->elements() == 0) continue;
       const size_t bytes = input->bytes() / static_cast<size_t>(rows);
       std::memcpy(to, input->constant->bytes.data() + static_cast<size_t>(row) * bytes, bytes);
       to += bytes;
@@ -205,7 +206,8 @@ Result<Value> evaluate(const graph::Operator& op, Operands inputs) {
   if (std::holds_alternative<graph::Fallback>(op)) return unsupported("not computed here");
   MILLRACE_ASSIGN_OR_RETURN(auto type, graph::infer_output(op, inputs));
   MILLRACE_ASSIGN_OR_RETURN(MutableConstant output, make_constant(type.type, type.shape));
-  MILLRACE_RETURN_IF_ERROR(std::visit(Dispatch{inputs, output}, op));
+  if (output.value.elements() != 0)
+    MILLRACE_RETURN_IF_ERROR(std::visit(Dispatch{inputs, output}, op));
   return std::move(output.value);
 }
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <type_traits>
 
+#include "tensor/element.h"
 #include "tensor/half.h"
 
 namespace millrace::lowering {
@@ -43,7 +45,7 @@ T wrapping_div(T a, T b) {
 }
 
 template <class T>
-T apply_binary(BinaryKind kind, T a, T b) {
+T apply_to_integers(BinaryKind kind, T a, T b) {
   const auto wide_a = static_cast<uint64_t>(a);
   const auto wide_b = static_cast<uint64_t>(b);
   switch (kind) {
@@ -68,15 +70,17 @@ T apply_binary(BinaryKind kind, T a, T b) {
 }
 
 // NaN in either operand gives NaN, as the numpy functions do.
-float min_or_nan(float a, float b) {
+template <class T>
+T min_or_nan(T a, T b) {
   return std::isnan(a) || a < b ? a : b;
 }
-float max_or_nan(float a, float b) {
+template <class T>
+T max_or_nan(T a, T b) {
   return std::isnan(a) || a > b ? a : b;
 }
 
-template <>
-float apply_binary<float>(BinaryKind kind, float a, float b) {
+template <class T>
+T apply_to_reals(BinaryKind kind, T a, T b) {
   switch (kind) {
     case BinaryKind::kAdd:
       return a + b;
@@ -96,6 +100,14 @@ float apply_binary<float>(BinaryKind kind, float a, float b) {
       return a < 0 ? a * b : a;
   }
   return 0;
+}
+
+template <class T>
+T apply_binary(BinaryKind kind, T a, T b) {
+  if constexpr (std::is_floating_point_v<T>)
+    return apply_to_reals(kind, a, b);
+  else
+    return apply_to_integers(kind, a, b);
 }
 
 template <class T>
@@ -137,10 +149,13 @@ bool is_half(DataType type) {
 template <class From>
 Status cast_from(std::span<const From> in, const MutableConstant& output) {
   if (is_half(output.value.type)) {
-    const auto narrow =
-        output.value.type == DataType::kBf16 ? tensor::float_to_bf16 : tensor::float_to_fp16;
-    std::ranges::transform(in, output.as<uint16_t>().begin(),
-                           [&](From x) { return narrow(static_cast<float>(x)); });
+    using Real = std::conditional_t<std::is_same_v<From, double>, double, float>;
+    const bool is_bf16 = output.value.type == DataType::kBf16;
+    std::ranges::transform(in, output.as<uint16_t>().begin(), [&](From x) {
+      const auto real = static_cast<Real>(x);
+      return is_bf16 ? tensor::narrow<DataType::kBf16>(real, false)
+                     : tensor::narrow<DataType::kFp16>(real, false);
+    });
     return {};
   }
   if (output.value.type == DataType::kBoolean) {
@@ -206,10 +221,11 @@ Status reduce_elements(const graph::Reduce& op, const Value& input, const Mutabl
 
 }  // namespace
 
-float apply(const graph::Activation& function, float x) noexcept {
-  const float alpha = function.alpha;
-  const float beta = function.beta;
-  const auto sigmoid = [](float v) { return 1.0f / (1.0f + std::exp(-v)); };
+template <class T>
+T apply(const graph::Activation& function, T x) noexcept {
+  const T alpha = function.alpha;
+  const T beta = function.beta;
+  const auto sigmoid = [](T v) { return T{1} / (T{1} + std::exp(-v)); };
   switch (function.kind) {
     case UnaryKind::kIdentity:
       return x;
@@ -226,13 +242,13 @@ float apply(const graph::Activation& function, float x) noexcept {
     case UnaryKind::kTanh:
       return std::tanh(x);
     case UnaryKind::kHardSigmoid:
-      return std::clamp(alpha * x + beta, 0.0f, 1.0f);
+      return std::clamp(alpha * x + beta, T{0}, T{1});
     case UnaryKind::kHardSwish:
-      return x * std::clamp(x / 6 + 0.5f, 0.0f, 1.0f);
+      return x * std::clamp(x / 6 + T{0.5}, T{0}, T{1});
     case UnaryKind::kSwish:
       return x * sigmoid(x);
     case UnaryKind::kGelu:
-      return 0.5f * x * (1 + std::erf(x * 0.70710678f));
+      return T{0.5} * x * (1 + std::erf(x * (std::numbers::sqrt2_v<T> / 2)));
     case UnaryKind::kExp:
       return std::exp(x);
     case UnaryKind::kLog:
@@ -254,7 +270,7 @@ float apply(const graph::Activation& function, float x) noexcept {
     case UnaryKind::kReciprocal:
       return 1 / x;
     case UnaryKind::kSoftplus:
-      return std::max(x, 0.0f) + std::log1p(std::exp(-std::fabs(x)));
+      return std::max(x, T{0}) + std::log1p(std::exp(-std::fabs(x)));
     case UnaryKind::kPow:
       return std::pow(x, alpha);
     case UnaryKind::kLinear:
@@ -262,14 +278,16 @@ float apply(const graph::Activation& function, float x) noexcept {
   }
   return x;
 }
+template float apply(const graph::Activation& function, float x) noexcept;
+template double apply(const graph::Activation& function, double x) noexcept;
 
 Status evaluate_unary(const graph::Unary& op, const Value& input, const MutableConstant& output) {
   return visit_element(input.type, [&](auto zero) -> Status {
     using T = decltype(zero);
     const auto in = input.constant->as<T>();
-    if constexpr (std::is_same_v<T, float>) {
+    if constexpr (std::is_floating_point_v<T>) {
       std::ranges::transform(in, output.as<T>().begin(),
-                             [&](float x) { return apply(op.function, x); });
+                             [&](T x) { return apply(op.function, x); });
       return {};
     } else {
       return apply_unary_to_integers(op.function, in, output.as<T>());
@@ -298,6 +316,7 @@ Status evaluate_binary(const graph::Binary& op, const Value& a, const Value& b,
 }
 
 Status evaluate_reduce(const graph::Reduce& op, const Value& input, const MutableConstant& output) {
+  if (input.elements() == 0) return unsupported("a reduction of nothing is not computed here");
   return visit_element(input.type, [&](auto zero) -> Status {
     return reduce_elements<decltype(zero)>(op, input, output);
   });

@@ -20,7 +20,8 @@ Status evaluate_matmul(const graph::MatMul& op, std::span<const graph::Value* co
                        const MutableConstant& output);
 Status evaluate_cast(const graph::Value& input, const MutableConstant& output);
 
-// The function on one number.
-float apply(const graph::Activation& function, float x) noexcept;
+// The function on one number, a float or a double.
+template <class T>
+T apply(const graph::Activation& function, T x) noexcept;
 
 }  // namespace millrace::lowering

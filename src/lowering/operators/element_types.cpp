@@ -11,7 +11,6 @@ namespace {
 using tensor::DataType;
 
 constexpr int64_t kFloat16 = 10;
-constexpr int64_t kDouble = 11;
 constexpr int64_t kBfloat16 = 16;
 
 constexpr ElementType kElementTypes[] = {
@@ -26,7 +25,7 @@ constexpr ElementType kElementTypes[] = {
     {8, "STRING", 0, DataType::kUnknown},
     {9, "BOOL", 1, DataType::kBoolean},
     {kFloat16, "FLOAT16", 2, DataType::kFloat32},
-    {kDouble, "DOUBLE", 8, DataType::kFloat32},
+    {11, "DOUBLE", 8, DataType::kFloat64},
     {12, "UINT32", 4, DataType::kUint32},
     {13, "UINT64", 8, DataType::kUint64},
     {14, "COMPLEX64", 0, DataType::kUnknown},
@@ -61,8 +60,6 @@ Result<DataType> boundary_type(int64_t number) {
       return DataType::kFp16;
     case kBfloat16:
       return DataType::kBf16;
-    case kDouble:
-      return unsupported("inputs and outputs of type DOUBLE are not supported");
     default:
       return stored_type(number);
   }

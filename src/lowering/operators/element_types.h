@@ -15,7 +15,7 @@ struct ElementType {
   int64_t number;
   std::string_view name;    // the standard's
   size_t file_bytes;        // per element; 0 where a graph does not take the type in
-  tensor::DataType stored;  // 16-bit floats and doubles of constants are widened to FLOAT32
+  tensor::DataType stored;  // 16-bit floats are widened to FLOAT32
 };
 
 // kUnsupported for types that a graph does not have (strings, complex numbers and the like).

@@ -71,12 +71,10 @@ Status slice_dimension(int64_t dim, size_t d, int64_t start, int64_t end, int64_
   }
   const int64_t size =
       step > 0 ? (stop - begin + step - 1) / step : (begin - stop - step - 1) / -step;
-  if (size < 1 || begin < 0) {
-    return unsupported(fmt::format("dimension {} of its result is empty", d));
-  }
-  slice->begin[d] = begin;
-  slice->size[d] = size;
-  slice->step[d] = size == 1 ? 1 : step;
+  const bool empty = size < 1 || begin < 0;
+  slice->begin[d] = empty ? 0 : begin;
+  slice->size[d] = empty ? 0 : size;
+  slice->step[d] = empty || size == 1 ? 1 : step;
   return {};
 }
 
@@ -239,15 +237,15 @@ Result<ValueId> import_tile(NodeImport& node) {
   MILLRACE_RETURN_IF_ERROR(graph::check_shape(repeats).with_context("repeats"));
   Dims split, repeated, joined;
   for (size_t d = 0; d < shape.size(); ++d) {
-    if (repeats[d] > 1) {
+    if (repeats[d] != 1) {
       split.push_back(1);
       repeated.push_back(repeats[d]);
     }
     split.push_back(shape[d]);
     repeated.push_back(shape[d]);
-    joined.push_back(shape[d] * repeats[d]);
   }
   MILLRACE_RETURN_IF_ERROR(graph::check_shape(repeated));
+  for (size_t d = 0; d < shape.size(); ++d) joined.push_back(shape[d] * repeats[d]);
   if (joined == shape) return node.operand(0);
   MILLRACE_ASSIGN_OR_RETURN(ValueId x, node.reshape(node.operand(0), std::move(split)));
   MILLRACE_ASSIGN_OR_RETURN(x, node.emit(graph::Expand{std::move(repeated)}, {x}));

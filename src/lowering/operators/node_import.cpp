@@ -36,7 +36,8 @@ NodeImport::NodeImport(GraphBuilder& builder, const network::Node& node, std::st
       outputs_(node.outputs.size(), kNoValue) {}
 
 Status NodeImport::require_constant(size_t index) const {
-  if (is_constant(index)) return {};
+  // A list without elements needs none.
+  if (is_constant(index) || value(index).elements() == 0) return {};
   asked_.push_back(operand(index));
   return unsupported(fmt::format("its input '{}' is not a constant", value(index).name));
 }
@@ -49,6 +50,7 @@ Result<graph::Dims> NodeImport::constant_ints(size_t index) const {
                                         tensor::to_string(source.type)));
   }
   graph::Dims result;
+  if (source.elements() == 0) return result;
   MILLRACE_RETURN_IF_ERROR(visit_element(source.type, [&](auto zero) -> Status {
     for (const auto element : source.constant->as<decltype(zero)>()) {
       result.push_back(static_cast<int64_t>(element));
@@ -62,6 +64,7 @@ Result<std::vector<float>> NodeImport::constant_floats(size_t index) const {
   const graph::Value& source = value(index);
   MILLRACE_RETURN_IF_ERROR(require_constant(index));
   std::vector<float> result;
+  if (source.elements() == 0) return result;
   MILLRACE_RETURN_IF_ERROR(visit_element(source.type, [&](auto zero) -> Status {
     for (const auto element : source.constant->as<decltype(zero)>()) {
       result.push_back(static_cast<float>(element));

@@ -74,8 +74,8 @@ TEST(TensorReader, OtherFloatsBecomeFloat32) {
                          DataType::kFloat32, {1, -2});
   expect_elements<float>(read(raw<uint16_t>(TensorProto::BFLOAT16, {0x3f80, 0xc000})),
                          DataType::kFloat32, {1, -2});
-  expect_elements<float>(read(raw<double>(TensorProto::DOUBLE, {1.5, -2})), DataType::kFloat32,
-                         {1.5f, -2});
+  expect_elements<double>(read(raw<double>(TensorProto::DOUBLE, {1.5, -2})), DataType::kFloat64,
+                          {1.5f, -2});
 }
 
 TEST(TensorReader, TypedFields) {
@@ -93,7 +93,7 @@ TEST(TensorReader, TypedFields) {
   doubles.set_data_type(TensorProto::DOUBLE);
   doubles.add_dims(1);
   doubles.add_double_data(0.5);
-  expect_elements<float>(read(doubles), DataType::kFloat32, {0.5f});
+  expect_elements<double>(read(doubles), DataType::kFloat64, {0.5});
   TensorProto unsigned_long;
   unsigned_long.set_data_type(TensorProto::UINT64);
   unsigned_long.add_dims(1);
