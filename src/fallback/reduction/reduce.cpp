@@ -47,7 +47,8 @@ Dims kept_dims(const NodeView& node, const std::vector<bool>& reduced) {
 }
 
 Status shape_of_reduce(Inference& node) {
-  if (node.has(kAxes)) MILLRACE_RETURN_IF_ERROR(node.known_integers(kAxes).status());
+  const bool listed = node.has(kAxes) && node.in(kAxes).elements() != 0;
+  if (listed) MILLRACE_RETURN_IF_ERROR(node.known_integers(kAxes).status());
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<bool> reduced, reduced_dims(node));
   const bool keep = node.integer("keepdims", 1) != 0;
   Dims dims;

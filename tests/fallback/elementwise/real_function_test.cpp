@@ -20,12 +20,12 @@ double of(const char* name, double x, test::Attributes attributes = {}) {
 
 TEST(FallbackRealFunction, EachHasTheDigitsOfADouble) {
   const double x = 0.7;
-  EXPECT_EQ(of("Exp", x), std::exp(x));
-  EXPECT_EQ(of("Log", x), std::log(x));
-  EXPECT_EQ(of("Sqrt", x), std::sqrt(x));
-  EXPECT_EQ(of("Tanh", x), std::tanh(x));
-  EXPECT_EQ(of("Erf", x), std::erf(x));
-  EXPECT_EQ(of("Reciprocal", x), 1 / x);
+  EXPECT_THAT(of("Exp", x), DoubleEq(std::exp(x)));
+  EXPECT_THAT(of("Log", x), DoubleEq(std::log(x)));
+  EXPECT_THAT(of("Sqrt", x), DoubleEq(std::sqrt(x)));
+  EXPECT_THAT(of("Tanh", x), DoubleEq(std::tanh(x)));
+  EXPECT_THAT(of("Erf", x), DoubleEq(std::erf(x)));
+  EXPECT_THAT(of("Reciprocal", x), DoubleEq(1 / x));
   EXPECT_THAT(of("Sigmoid", x), DoubleEq(1 / (1 + std::exp(-x))));
   EXPECT_THAT(of("Softplus", x), DoubleEq(std::log(1 + std::exp(x))));
   EXPECT_THAT(of("Mish", x), DoubleEq(x * std::tanh(std::log(1 + std::exp(x)))));
