@@ -9,7 +9,7 @@
 #include "lowering/coverage.h"
 #include "lowering/fallback_import.h"
 #include "lowering/node_facts.h"
-#include "lowering/stage_lowering.h"
+#include "lowering/stages/stage_lowering.h"
 
 namespace millrace::lowering {
 

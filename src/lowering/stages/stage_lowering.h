@@ -12,9 +12,9 @@
 #include "base/status.h"
 #include "lowering/coverage.h"
 #include "lowering/graph_builder.h"
-#include "lowering/known_elements.h"
 #include "lowering/operators/operator_table.h"
 #include "lowering/stage.h"
+#include "lowering/stages/known_elements.h"
 
 namespace millrace::lowering {
 

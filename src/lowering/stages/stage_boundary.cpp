@@ -5,7 +5,7 @@
 
 #include "graph/capability.h"
 #include "lowering/node_facts.h"
-#include "lowering/stage_lowering.h"
+#include "lowering/stages/stage_lowering.h"
 
 namespace millrace::lowering {
 

@@ -1,4 +1,4 @@
-#include "lowering/stage_lowering.h"
+#include "lowering/stages/stage_lowering.h"
 
 #include <fmt/format.h>
 

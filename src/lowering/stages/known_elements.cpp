@@ -1,4 +1,4 @@
-#include "lowering/known_elements.h"
+#include "lowering/stages/known_elements.h"
 
 #include <algorithm>
 
