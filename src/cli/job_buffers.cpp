@@ -49,6 +49,9 @@ Result<JobBuffers> JobBuffers::allocate(const graph::CompiledModel& model,
   buffers.output_boundaries_ = model.outputs;
   MILLRACE_ASSIGN_OR_RETURN(buffers.inputs_, allocate_side(inputs, frames, input_view));
   MILLRACE_ASSIGN_OR_RETURN(buffers.outputs_, allocate_side(model.outputs, frames, output_view));
+  buffers.bindings_.frames = frames;
+  buffers.bindings_.inputs = buffers.inputs_;
+  buffers.bindings_.outputs = buffers.outputs_;
   if (!any_open(model)) return buffers;
   buffers.input_shapes_.resize(buffers.inputs_.size());
   for (size_t i = 0; i < buffers.inputs_.size(); ++i) {
@@ -59,6 +62,8 @@ Result<JobBuffers> JobBuffers::allocate(const graph::CompiledModel& model,
   buffers.output_shapes_.resize(buffers.outputs_.size());
   for (TensorShape& shape : buffers.output_shapes_)
     buffers.open_outputs_.push_back({kFirstRoom, &shape});
+  buffers.bindings_.open_inputs = buffers.open_inputs_;
+  buffers.bindings_.open_outputs = buffers.open_outputs_;
   return buffers;
 }
 
@@ -84,14 +89,6 @@ Result<bool> JobBuffers::grow() {
     grown = true;
   }
   return grown;
-}
-
-runtime::JobBindings JobBuffers::bindings() const {
-  return {.frames = frames_,
-          .inputs = inputs_,
-          .outputs = outputs_,
-          .open_inputs = open_inputs_,
-          .open_outputs = open_outputs_};
 }
 
 graph::Boundary JobBuffers::output_boundary(uint32_t frame, size_t index) const {

@@ -45,7 +45,8 @@ Result<Boundary> Boundary::plan(const device::Program& program, Direction direct
 
   result.open_ = tensor.open;
   result.input_ = is_input;
-  if (tensor.open) result.cpu_ = tensor.cpu;
+  result.type_ = tensor.cpu.type;
+  if (tensor.open) result.shape_ = tensor.cpu.shape;
   const bool cpu = result.direct(View::kCpu);
   const bool hw = result.direct(View::kHw);
   if (!cpu && !hw)
@@ -72,19 +73,16 @@ Status Boundary::check(const TensorBinding& binding) const {
   return {};
 }
 
-Status Boundary::check(const TensorBinding& binding, const OpenTensor& tensor) const {
-  MILLRACE_RETURN_IF_ERROR(check(binding));
+Status Boundary::check_open(const TensorBinding& binding, const OpenTensor& tensor) const {
   if (!open_) return {};
-  size_t needed = 0;
+  size_t needed = tensor.bytes;
   if (input_) {
     MILLRACE_RETURN_IF_ERROR(check_shape(tensor.shape));
-    needed = tensor::bytes_of(*tensor.shape, cpu_.type);
+    needed = tensor::bytes_of(*tensor.shape, type_);
     if (needed > tensor.bytes)
       return invalid_argument(fmt::format("{} takes {} bytes in the shape {}, the memory has {}",
                                           label_, needed, tensor::to_string(*tensor.shape),
                                           tensor.bytes));
-  } else {
-    needed = tensor.bytes;
   }
   return binding.data == nullptr && needed != 0 ? no_memory() : Status();
 }
@@ -93,11 +91,11 @@ Status Boundary::check_shape(const TensorShape* shape) const {
   if (shape == nullptr)
     return invalid_argument(
         fmt::format("{} has open dimensions, and the job does not state its shape", label_));
-  const bool any_rank = cpu_.shape.empty();
-  if (any_rank ? tensor::is_complete(*shape) : tensor::fits(*shape, cpu_.shape)) return {};
+  const bool any_rank = shape_.empty();
+  if (any_rank ? tensor::is_complete(*shape) : tensor::fits(*shape, shape_)) return {};
   return invalid_argument(fmt::format("{} cannot have the shape {} of rank {}; the model takes {}",
                                       label_, tensor::to_string(*shape), shape->rank,
-                                      any_rank ? "any shape" : tensor::to_string(cpu_.shape)));
+                                      any_rank ? "any shape" : tensor::to_string(shape_)));
 }
 
 Status Boundary::no_memory() const {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "device/device.h"
@@ -32,10 +33,10 @@ class Boundary {
   // Whether jobs settle dimensions of the tensor. It then has a CPU view only, which the program
   // takes.
   bool is_open() const noexcept { return open_; }
-  // The same as check() where the model has open tensors, and for an open one: that the dimensions
-  // of an input are stated, possible here, and fit into its memory. The memory of a tensor without
-  // elements, or of an output without bytes, may be null.
-  Status check(const TensorBinding& binding, const OpenTensor& tensor) const;
+  // Of an open tensor that has passed check(): whether the dimensions of an input are stated,
+  // possible here, and fit into its memory. That of a tensor without elements, or of an output
+  // without bytes, may be null.
+  Status check_open(const TensorBinding& binding, const OpenTensor& tensor) const;
 
   // kInvalidArgument, naming the tensor, where the bound view would be converted.
   Status check_in_place(const TensorBinding& binding) const;
@@ -65,8 +66,9 @@ class Boundary {
   bool accepts_[2] = {false, false};  // by view
   bool open_ = false;
   bool input_ = false;
-  tensor::TensorDesc cpu_;                        // of an open tensor
-  std::optional<tensor::Conversion> conversion_;  // where only one of two views is accepted
+  tensor::DataType type_ = tensor::DataType::kUnknown;  // of the CPU view, as the shape
+  std::vector<uint32_t> shape_;                         // of an open tensor
+  std::optional<tensor::Conversion> conversion_;        // where only one of two views is accepted
 };
 
 }  // namespace millrace::runtime

@@ -94,26 +94,36 @@ Status Executor::check(const JobBindings& bindings) const {
   if (bindings.frames < 1 || bindings.frames > model().batch_size)
     return invalid_argument(fmt::format("a job of {} frames does not fit a batch size of {}",
                                         bindings.frames, model().batch_size));
-  MILLRACE_RETURN_IF_ERROR(
-      check_side({"input", bindings.inputs, bindings.open_inputs, inputs_}, bindings.frames));
-  return check_side({"output", bindings.outputs, bindings.open_outputs, outputs_}, bindings.frames);
+  MILLRACE_RETURN_IF_ERROR(check_side(bindings.inputs, bindings.frames, "input", inputs_));
+  MILLRACE_RETURN_IF_ERROR(check_side(bindings.outputs, bindings.frames, "output", outputs_));
+  if (!open_) [[likely]]
+    return {};
+  MILLRACE_RETURN_IF_ERROR(check_open(bindings.inputs, bindings.open_inputs, inputs_));
+  return check_open(bindings.outputs, bindings.open_outputs, outputs_);
 }
 
-Status Executor::check_side(const Side& side, size_t frames) const {
-  const size_t expected = frames * side.boundaries.size();
-  if (side.bindings.size() != expected)
+Status Executor::check_side(std::span<const TensorBinding> bindings, size_t frames,
+                            const char* what, const std::vector<Boundary>& boundaries) const {
+  const size_t expected = frames * boundaries.size();
+  if (bindings.size() != expected)
     return invalid_argument(fmt::format("{} {} tensors are bound where {} frames take {}",
-                                        side.bindings.size(), side.what, frames, expected));
-  if (open_ && side.open.size() != expected)
+                                        bindings.size(), what, frames, expected));
+  const TensorBinding* binding = bindings.data();
+  for (size_t frame = 0; frame < frames; ++frame)
+    for (const Boundary& boundary : boundaries)
+      MILLRACE_RETURN_IF_ERROR(boundary.check(*binding++));
+  return {};
+}
+
+Status Executor::check_open(std::span<const TensorBinding> bindings,
+                            std::span<const OpenTensor> open,
+                            const std::vector<Boundary>& boundaries) const {
+  if (open.size() != bindings.size())
     return invalid_argument(
         fmt::format("model \"{}\" has open dimensions, which only jobs of the native API can state",
                     model().name));
-  const TensorBinding* binding = side.bindings.data();
-  const OpenTensor* open = side.open.data();
-  for (size_t frame = 0; frame < frames; ++frame)
-    for (const Boundary& boundary : side.boundaries)
-      MILLRACE_RETURN_IF_ERROR(open_ ? boundary.check(*binding++, *open++)
-                                     : boundary.check(*binding++));
+  for (size_t i = 0; i < open.size(); ++i)
+    MILLRACE_RETURN_IF_ERROR(boundaries[i % boundaries.size()].check_open(bindings[i], open[i]));
   return {};
 }
 
@@ -140,35 +150,36 @@ Status Executor::prepare(LaneState& state) const {
 }
 
 // Binds every tensor in a view that the program accepts.
-Status Executor::stage(LaneState& state, const FrameBindings& frame,
+Status Executor::stage(LaneState& state, std::span<const TensorBinding> inputs,
+                       std::span<const TensorBinding> outputs, const OpenTensors* open,
                        BoundaryConversions& conversions) const {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     MILLRACE_ASSIGN_OR_RETURN(
-        state.inputs[i],
-        inputs_[i].stage_input(frame.inputs[i], state.input_staging[i], conversions));
+        state.inputs[i], inputs_[i].stage_input(inputs[i], state.input_staging[i], conversions));
   }
   for (size_t i = 0; i < outputs_.size(); ++i) {
     MILLRACE_ASSIGN_OR_RETURN(state.outputs[i],
-                              outputs_[i].stage_output(frame.outputs[i], state.output_staging[i]));
+                              outputs_[i].stage_output(outputs[i], state.output_staging[i]));
   }
-  if (open_) [[unlikely]] {
-    add_open(inputs_, frame.open_inputs, state.inputs);
-    add_open(outputs_, frame.open_outputs, state.outputs);
+  if (open != nullptr) [[unlikely]] {
+    add_open(inputs_, open->inputs, state.inputs);
+    add_open(outputs_, open->outputs, state.outputs);
   }
   return {};
 }
 
-Status Executor::run_frame(const FrameBindings& frame, queue::RunControl& control,
-                           BoundaryConversions& conversions) noexcept {
+Status Executor::run_frame(std::span<const TensorBinding> inputs,
+                           std::span<const TensorBinding> outputs, const OpenTensors* open,
+                           queue::RunControl& control, BoundaryConversions& conversions) noexcept {
   LaneState& state = states_[control.lane()];
   MILLRACE_RETURN_IF_ERROR(contained([&]() -> Status {
     MILLRACE_RETURN_IF_ERROR(prepare(state));
-    return stage(state, frame, conversions);
+    return stage(state, inputs, outputs, open, conversions);
   }));
   MILLRACE_RETURN_IF_ERROR(state.context->run(state.inputs, state.outputs, control));
   control.end_steps();
   for (size_t i = 0; i < outputs_.size(); ++i)
-    outputs_[i].finish_output(frame.outputs[i], state.output_staging[i], conversions);
+    outputs_[i].finish_output(outputs[i], state.output_staging[i], conversions);
   return {};
 }
 

@@ -56,7 +56,9 @@ class Executor {
   // borrowed it, and adds what it converts to `conversions`. Reports to `control` each piece of
   // work that begins, and ends with its stop_status() between two operators once a stop is
   // requested.
-  Status run_frame(const FrameBindings& frame, queue::RunControl& control,
+  // `open` is null unless the model has open tensors.
+  Status run_frame(std::span<const TensorBinding> inputs, std::span<const TensorBinding> outputs,
+                   const OpenTensors* open, queue::RunControl& control,
                    BoundaryConversions& conversions) noexcept;
 
   // What a job at `position` is doing, in human-readable form. Thread-safe.
@@ -73,16 +75,13 @@ class Executor {
   Executor(std::shared_ptr<device::Device> device, std::shared_ptr<const device::Program> program,
            std::shared_ptr<queue::Lanes> lanes);
   Status plan();
-  // A job's tensors of one side, with what they have besides where the model has open tensors.
-  struct Side {
-    const char* what;
-    std::span<const TensorBinding> bindings;
-    std::span<const OpenTensor> open;
-    const std::vector<Boundary>& boundaries;
-  };
-  Status check_side(const Side& side, size_t frames) const;
+  Status check_side(std::span<const TensorBinding> bindings, size_t frames, const char* what,
+                    const std::vector<Boundary>& boundaries) const;
+  Status check_open(std::span<const TensorBinding> bindings, std::span<const OpenTensor> open,
+                    const std::vector<Boundary>& boundaries) const;
   Status prepare(LaneState& state) const;
-  Status stage(LaneState& state, const FrameBindings& frame,
+  Status stage(LaneState& state, std::span<const TensorBinding> inputs,
+               std::span<const TensorBinding> outputs, const OpenTensors* open,
                BoundaryConversions& conversions) const;
 
   std::shared_ptr<device::Device> device_;

@@ -51,23 +51,9 @@ struct JobBindings {
   std::span<const OpenTensor> open_outputs = {};
 };
 
-// Those of one frame.
-struct FrameBindings {
-  std::span<const TensorBinding> inputs, outputs;
-  std::span<const OpenTensor> open_inputs, open_outputs;
-
-  // Requirement: the bindings fit a model with so many tensors.
-  static FrameBindings of(const JobBindings& job, size_t frame, size_t inputs, size_t outputs) {
-    FrameBindings bindings{job.inputs.subspan(frame * inputs, inputs),
-                           job.outputs.subspan(frame * outputs, outputs),
-                           {},
-                           {}};
-    if (job.open_inputs.size() + job.open_outputs.size() != 0) [[unlikely]] {
-      bindings.open_inputs = job.open_inputs.subspan(frame * inputs, inputs);
-      bindings.open_outputs = job.open_outputs.subspan(frame * outputs, outputs);
-    }
-    return bindings;
-  }
+// What the open tensors of one frame have besides their bindings.
+struct OpenTensors {
+  std::span<const OpenTensor> inputs, outputs;
 };
 
 // The id of a job within its session, from 1; 0 is never issued. It has 32 bits because the VART

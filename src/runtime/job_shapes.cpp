@@ -4,14 +4,11 @@
 
 namespace millrace::runtime {
 
-void JobShapes::fill(const JobBindings& bindings) {
-  clear();
+void JobShapes::copy(const JobBindings& bindings) {
   const size_t count = bindings.open_inputs.size() + bindings.open_outputs.size();
-  if (count == 0) [[likely]]
-    return;
-  shapes_.resize(count);  // before their addresses are taken
   open_.reserve(count);
   wanted_.reserve(bindings.open_outputs.size());
+  shapes_.assign(count, {});  // before their addresses are taken
   TensorShape* shape = shapes_.data();
   for (const OpenTensor& input : bindings.open_inputs) {
     if (input.shape != nullptr) *shape = *input.shape;
@@ -29,8 +26,8 @@ void JobShapes::bind(JobBindings& bindings) const noexcept {
   bindings.open_outputs = all.last(wanted_.size());
 }
 
-void JobShapes::report() const noexcept {
-  if (wanted_.empty() || !stated_.load(std::memory_order_acquire)) return;
+void JobShapes::write() const noexcept {
+  if (!stated_.load(std::memory_order_acquire)) return;
   const TensorShape* stated = shapes_.data() + (shapes_.size() - wanted_.size());
   for (TensorShape* const wanted : wanted_) {
     if (wanted != nullptr) *wanted = *stated;
@@ -38,7 +35,7 @@ void JobShapes::report() const noexcept {
   }
 }
 
-void JobShapes::clear() noexcept {
+void JobShapes::drop() noexcept {
   shapes_.clear();
   open_.clear();
   wanted_.clear();

@@ -21,6 +21,7 @@ void JobTask::fill(std::shared_ptr<Executor> executor, const JobBindings& bindin
   conversions_ = bindings.conversions;
   converted_tensors_.store(0, std::memory_order_relaxed);
   frames_ = 0;
+  shapes_.clear();
   inputs_ = bindings.inputs.size();
   try {
     tensors_.reserve(inputs_ + bindings.outputs.size());
@@ -50,7 +51,8 @@ Status JobTask::run(queue::RunControl& control) noexcept {
 Status JobTask::run_bound(queue::RunControl& control, BoundaryConversions& conversions) noexcept {
   const std::span<const TensorBinding> tensors(tensors_);
   JobBindings bindings{frames_, tensors.first(inputs_), tensors.subspan(inputs_)};
-  shapes_.bind(bindings);
+  if (!shapes_.empty()) [[unlikely]]
+    shapes_.bind(bindings);
   if (profile_ == nullptr) [[likely]]
     return run_job(*executor_, bindings, sync_, control, conversions);
   const Profile::Run profiled(*profile_, control);

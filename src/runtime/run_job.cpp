@@ -10,8 +10,15 @@ Status run_frames(Executor& executor, const JobBindings& bindings, queue::RunCon
   for (uint32_t frame = 0; frame < bindings.frames; ++frame) {
     if (control.stop_requested()) return control.stop_status();
     control.begin_frame(frame);
-    MILLRACE_RETURN_IF_ERROR(executor.run_frame(FrameBindings::of(bindings, frame, inputs, outputs),
-                                                control, conversions));
+    const auto of_frame = [frame](auto tensors, size_t count) {
+      return tensors.subspan(frame * count, count);
+    };
+    OpenTensors open;
+    if (executor.has_open_tensors()) [[unlikely]]
+      open = {of_frame(bindings.open_inputs, inputs), of_frame(bindings.open_outputs, outputs)};
+    MILLRACE_RETURN_IF_ERROR(
+        executor.run_frame(of_frame(bindings.inputs, inputs), of_frame(bindings.outputs, outputs),
+                           executor.has_open_tensors() ? &open : nullptr, control, conversions));
   }
   return {};
 }
