@@ -41,4 +41,35 @@ Status booleans_of_broadcast(Inference& node) {
   return {};
 }
 
+Result<DataType> type_of_number(int64_t number) {
+  switch (number) {
+    case 1:
+    case 10:  // the 16-bit floating types are computed in FLOAT32
+    case 16:
+      return DataType::kFloat32;
+    case 2:
+      return DataType::kUint8;
+    case 3:
+      return DataType::kInt8;
+    case 4:
+      return DataType::kUint16;
+    case 5:
+      return DataType::kInt16;
+    case 6:
+      return DataType::kInt32;
+    case 7:
+      return DataType::kInt64;
+    case 9:
+      return DataType::kBoolean;
+    case 11:
+      return DataType::kFloat64;
+    case 12:
+      return DataType::kUint32;
+    case 13:
+      return DataType::kUint64;
+    default:
+      return unsupported(fmt::format("elements of type {} of the ONNX format", number));
+  }
+}
+
 }  // namespace millrace::fallback

@@ -17,6 +17,10 @@ Status check_one_type(const Inference& node, size_t first = 0);
 // The broadcast of the dimensions of all inputs.
 Result<Dims> broadcast_dims(const Inference& node);
 
+// The type that a graph has for the number of an element type in an ONNX file; an attribute names
+// such numbers. kUnsupported for types that tensors of a graph do not have.
+Result<DataType> type_of_number(int64_t number);
+
 inline Dims to_dims(std::span<const int64_t> dims) {
   return Dims(dims.begin(), dims.end());
 }

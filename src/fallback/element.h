@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 #include "base/status.h"
 #include "fallback/node_view.h"
@@ -20,6 +21,7 @@ using tensor::visit_element;
 // A graph keeps values of the 16-bit floating types as FLOAT32 wherever it computes with them, so
 // no kernel takes those. kFloats is for kernels that are written for float alone.
 inline constexpr TypeSet kFloats = {DataType::kFloat32};
+// The types of visit_floating(), for kernels that are written for all of them.
 inline constexpr TypeSet kReals = {DataType::kFloat32, DataType::kFloat64};
 inline constexpr TypeSet kSigned = {DataType::kInt8, DataType::kInt16, DataType::kInt32,
                                     DataType::kInt64};
@@ -60,6 +62,16 @@ Status visit_integer(DataType type, Visit&& visit) {
     if constexpr (std::is_integral_v<decltype(zero)>) return visit(zero);
     return internal_error("an integer kernel for elements of another type");
   });
+}
+
+// The elements of a floating point tensor, which are known.
+inline std::vector<double> reals_of(const TensorView& operand) {
+  std::vector<double> elements;
+  static_cast<void>(visit_floating(operand.type, [&](auto zero) -> Status {
+    for (const auto element : operand.as<decltype(zero)>()) elements.push_back(element);
+    return {};
+  }));
+  return elements;
 }
 
 // Calls visit(A{}, B{}) for two types of kBytes.

@@ -15,6 +15,9 @@
 
 namespace millrace::fallback {
 
+// The elements of an operand of INT64 or INT32, which are known.
+Dims integers_of(const TensorView& operand);
+
 class NodeView {
  public:
   NodeView(const graph::Fallback& op, std::span<const TensorView> inputs)
@@ -29,6 +32,7 @@ class NodeView {
   const TensorView& in(size_t index) const noexcept { return inputs_[index]; }
   std::span<const TensorView> inputs() const noexcept { return inputs_; }
 
+  bool has_attribute(const char* name) const noexcept;
   // The attribute, or the default where the node has none.
   int64_t integer(const char* name, int64_t absent = 0) const noexcept;
   float real(const char* name, float absent = 0) const noexcept;
@@ -69,6 +73,8 @@ class Inference : public NodeView {
   // The elements of an operand that must be known, INT64 or INT32; kInvalidArgument where the type
   // is another.
   Result<Dims> known_integers(size_t index) const;
+  // The same of one element.
+  Result<int64_t> known_integer(size_t index) const;
 
  private:
   mutable std::vector<size_t> asked_;
