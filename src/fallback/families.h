@@ -8,6 +8,7 @@
 namespace millrace::fallback {
 
 std::span<const OperatorSpec> arithmetic_operators() noexcept;
+std::span<const OperatorSpec> arrangement_operators() noexcept;
 std::span<const OperatorSpec> comparison_operators() noexcept;
 std::span<const OperatorSpec> convolution_operators() noexcept;
 std::span<const OperatorSpec> feature_operators() noexcept;
@@ -18,6 +19,7 @@ std::span<const OperatorSpec> label_operators() noexcept;
 std::span<const OperatorSpec> linear_operators() noexcept;
 std::span<const OperatorSpec> loss_operators() noexcept;
 std::span<const OperatorSpec> matmul_operators() noexcept;
+std::span<const OperatorSpec> n_gram_operators() noexcept;
 std::span<const OperatorSpec> non_max_suppression_operators() noexcept;
 std::span<const OperatorSpec> normalization_operators() noexcept;
 std::span<const OperatorSpec> qlinear_operators() noexcept;

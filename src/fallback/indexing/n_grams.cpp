@@ -1,0 +1,173 @@
+// TfIdfVectorizer over integers: how often sequences of elements that a pool lists (n-grams) occur.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "fallback/common_shapes.h"
+#include "fallback/element.h"
+#include "fallback/families.h"
+
+namespace millrace::fallback {
+namespace {
+
+// The sequences of the pool. Those of one length stand one after the other; `starts` has where
+// those of length 1, 2, ... begin.
+struct Pool {
+  std::span<const int64_t> elements, starts, outputs;
+  std::span<const float> weights;  // by output; empty: all are 1
+  int64_t shortest = 1, longest = 1, most_skipped = 0;
+  size_t width = 0;  // of an output row
+
+  // The sequences of `length` elements.
+  std::span<const int64_t> of_length(int64_t length) const {
+    const auto begin = static_cast<size_t>(starts[static_cast<size_t>(length - 1)]);
+    const size_t end = static_cast<size_t>(length) < starts.size()
+                           ? static_cast<size_t>(starts[static_cast<size_t>(length)])
+                           : elements.size();
+    return elements.subspan(begin, end - begin);
+  }
+};
+
+Status check_sequences(const Pool& pool) {
+  size_t sequences = 0;
+  for (size_t i = 0; i < pool.starts.size(); ++i) {
+    const auto end = i + 1 < pool.starts.size() ? pool.starts[i + 1]
+                                                : static_cast<int64_t>(pool.elements.size());
+    const auto length = static_cast<int64_t>(i + 1);
+    if (pool.starts[i] < 0 || pool.starts[i] > end ||
+        end > static_cast<int64_t>(pool.elements.size()) || (end - pool.starts[i]) % length != 0)
+      return invalid_argument("ngram_counts does not divide the pool into sequences");
+    sequences += static_cast<size_t>((end - pool.starts[i]) / length);
+  }
+  if (!pool.starts.empty() && pool.starts[0] == 0 && sequences == pool.outputs.size()) return {};
+  return invalid_argument(
+      fmt::format("{} ngram_indexes for a pool of {} sequences", pool.outputs.size(), sequences));
+}
+
+Result<Pool> pool_of(const NodeView& node) {
+  const Dims *elements = node.integers("pool_int64s"), *starts = node.integers("ngram_counts");
+  const Dims* outputs = node.integers("ngram_indexes");
+  if (elements == nullptr) return unsupported("a pool of strings");
+  if (starts == nullptr || outputs == nullptr || outputs->empty())
+    return invalid_argument("it has no ngram_counts or ngram_indexes");
+  const std::vector<float>* weights = node.reals("weights");
+  Pool pool{*elements, *starts, *outputs, {}};
+  pool.shortest = node.integer("min_gram_length");
+  pool.longest = node.integer("max_gram_length");
+  pool.most_skipped = node.integer("max_skip_count");
+  if (pool.shortest < 1 || pool.longest < pool.shortest || pool.most_skipped < 0 ||
+      pool.longest > static_cast<int64_t>(starts->size()))
+    return invalid_argument("min_gram_length, max_gram_length or max_skip_count is out of range");
+  MILLRACE_RETURN_IF_ERROR(check_sequences(pool));
+  if (weights != nullptr) {
+    if (weights->size() != outputs->size())
+      return invalid_argument("weights and ngram_indexes are not of one length");
+    pool.weights = *weights;
+  }
+  const auto [least, most] = std::ranges::minmax(*outputs);
+  // An output that no sequence counts is possible, but a row of little else is not meant.
+  constexpr int64_t kMaxWidth = int64_t{1} << 24;
+  if (least < 0 || most >= kMaxWidth) return invalid_argument("ngram_indexes are out of range");
+  pool.width = static_cast<size_t>(most) + 1;
+  return pool;
+}
+
+Status check_mode(const NodeView& node) {
+  const std::string mode = node.text("mode");
+  if (mode == "TF" || mode == "IDF" || mode == "TFIDF") return {};
+  return invalid_argument(fmt::format("there is no mode '{}'", mode));
+}
+
+Status shape_of_vectorizer(Inference& node) {
+  MILLRACE_RETURN_IF_ERROR(check_mode(node));
+  MILLRACE_ASSIGN_OR_RETURN(const Pool pool, pool_of(node));
+  const TensorView& x = node.in(0);
+  if (x.rank() != 1 && x.rank() != 2) return invalid_argument("its input is not [C] or [N, C]");
+  Dims dims(x.dims.begin(), x.dims.end() - 1);
+  dims.push_back(static_cast<int64_t>(pool.width));
+  node.set(0, DataType::kFloat32, std::move(dims));
+  return {};
+}
+
+// How often a sequence stands in the row with its elements `step` apart.
+size_t occurrences(std::span<const int64_t> row, std::span<const int64_t> sequence, size_t step) {
+  const size_t reach = (sequence.size() - 1) * step;
+  size_t count = 0;
+  for (size_t begin = 0; begin + reach < row.size(); ++begin) {
+    bool same = true;
+    for (size_t i = 0; same && i < sequence.size(); ++i)
+      same = row[begin + i * step] == sequence[i];
+    if (same) ++count;
+  }
+  return count;
+}
+
+// Sequences of one element have no distance between elements, so skips do not count them again.
+size_t occurrences_with_skips(const Pool& pool, std::span<const int64_t> row,
+                              std::span<const int64_t> sequence) {
+  if (sequence.size() == 1) return occurrences(row, sequence, 1);
+  // Beyond the row nothing is found.
+  const size_t furthest = std::min(static_cast<size_t>(pool.most_skipped) + 1, row.size());
+  size_t count = 0;
+  for (size_t step = 1; step <= furthest; ++step) count += occurrences(row, sequence, step);
+  return count;
+}
+
+void count_row(const Pool& pool, std::span<const int64_t> row, std::span<float> counts) {
+  size_t number = 0;  // of the sequence in the whole pool
+  for (int64_t length = 1; length <= static_cast<int64_t>(pool.starts.size()); ++length) {
+    const auto of_length = pool.of_length(length);
+    const auto size = static_cast<size_t>(length);
+    for (size_t at = 0; at < of_length.size(); at += size, ++number) {
+      if (length < pool.shortest || length > pool.longest) continue;
+      counts[static_cast<size_t>(pool.outputs[number])] +=
+          static_cast<float>(occurrences_with_skips(pool, row, of_length.subspan(at, size)));
+    }
+  }
+}
+
+// From counts to the result of the mode: TF counts, IDF has the weight where there is a count, and
+// TFIDF the product.
+void weigh_row(const Pool& pool, const std::string& mode, std::span<float> counts) {
+  std::vector<float> weights(counts.size(), 1);
+  for (size_t i = 0; i < pool.weights.size(); ++i)
+    weights[static_cast<size_t>(pool.outputs[i])] = pool.weights[i];
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (mode == "IDF") counts[i] = counts[i] > 0 ? weights[i] : 0;
+    if (mode == "TFIDF") counts[i] *= weights[i];
+  }
+}
+
+Status vectorize(const Call& call) {
+  MILLRACE_ASSIGN_OR_RETURN(const Pool pool, pool_of(call));
+  const std::string mode = call.text("mode");
+  const auto size = static_cast<size_t>(call.in(0).dims.back());
+  const auto to = call.out(0).as<float>();
+  std::ranges::fill(to, 0.0f);
+  std::vector<int64_t> row(size);
+  for (size_t r = 0; r < to.size() / pool.width; ++r) {
+    for (size_t i = 0; i < size; ++i) row[i] = index_at(call.in(0), r * size + i);
+    const auto counts = to.subspan(r * pool.width, pool.width);
+    count_row(pool, row, counts);
+    weigh_row(pool, mode, counts);
+  }
+  return {};
+}
+
+constexpr AttributeSpec kAttributes[] = {
+    {"max_gram_length", AttributeKind::kInteger}, {"max_skip_count", AttributeKind::kInteger},
+    {"min_gram_length", AttributeKind::kInteger}, {"mode", AttributeKind::kText},
+    {"ngram_counts", AttributeKind::kIntegers},   {"ngram_indexes", AttributeKind::kIntegers},
+    {"pool_int64s", AttributeKind::kIntegers},    {"weights", AttributeKind::kFloats}};
+
+constexpr OperatorSpec kOperators[] = {
+    {"TfIdfVectorizer", 9, {}, {}, kIndexTypes, shape_of_vectorizer, vectorize, kAttributes},
+};
+
+}  // namespace
+
+std::span<const OperatorSpec> n_gram_operators() noexcept {
+  return kOperators;
+}
+
+}  // namespace millrace::fallback
