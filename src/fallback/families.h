@@ -27,6 +27,7 @@ std::span<const OperatorSpec> quantize_operators() noexcept;
 std::span<const OperatorSpec> real_function_operators() noexcept;
 std::span<const OperatorSpec> recurrent_operators() noexcept;
 std::span<const OperatorSpec> reduce_operators() noexcept;
+std::span<const OperatorSpec> resize_operators() noexcept;
 std::span<const OperatorSpec> search_operators() noexcept;
 std::span<const OperatorSpec> selection_operators() noexcept;
 std::span<const OperatorSpec> softmax_operators() noexcept;

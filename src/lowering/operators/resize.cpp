@@ -98,6 +98,18 @@ Status shape_from_scales(const Dims& input, graph::Resize* resize) {
   return {};
 }
 
+// The standard aligns the last element with the end of the output before its size is rounded down.
+// The graph's Resize does not know that size.
+Status check_whole_sizes(const Dims& input, const graph::Resize& resize) {
+  if (resize.coordinates != CoordinateMode::kAlignCorners) return {};
+  for (size_t d = 0; d < input.size(); ++d) {
+    const double size = static_cast<double>(input[d]) * resize.scales[d];
+    if (std::fabs(size - static_cast<double>(resize.shape[d])) > 1e-4)
+      return unsupported("align_corners with a size that is not whole");
+  }
+  return {};
+}
+
 Status shape_from_sizes(const Dims& input, const Dims& sizes, graph::Resize* resize) {
   if (sizes.size() != input.size()) {
     return invalid_argument(fmt::format("{} sizes for {} dimensions", sizes.size(), input.size()));
@@ -140,7 +152,8 @@ Status read_target(NodeImport& node, graph::Resize* resize) {
   MILLRACE_ASSIGN_OR_RETURN(const auto entries, node.constant_floats(2));
   MILLRACE_ASSIGN_OR_RETURN(resize->scales,
                             spread(node, entries, std::vector<float>(input.size(), 1.0f)));
-  return shape_from_scales(input, resize);
+  MILLRACE_RETURN_IF_ERROR(shape_from_scales(input, resize));
+  return check_whole_sizes(input, *resize);
 }
 
 // The form up to opset 10: scales only, asymmetric coordinates.

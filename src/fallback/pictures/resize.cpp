@@ -1,0 +1,496 @@
+// Resize and Upsample in all their variants: each dimension is resampled on its own, by a table of
+// which input elements, with which weights, make each output element.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fallback/axis.h"
+#include "fallback/common_shapes.h"
+#include "fallback/element.h"
+#include "fallback/families.h"
+
+namespace millrace::fallback {
+namespace {
+
+constexpr size_t kRoi = 1, kScales = 2, kSizes = 3;
+
+// One dimension: sizes before and after, and what the coordinates are made of.
+struct Axis {
+  int64_t from = 1, to = 1;
+  double scale = 1;
+  double length = 1;  // `to` as a real number: `from` times a scale that is stated
+  double roi_begin = 0, roi_end = 1;
+
+  bool resized() const { return from != to || scale != 1 || roi_begin != 0 || roi_end != 1; }
+};
+
+// Before opset 11 there were scales only, and they follow the input or are an attribute.
+bool is_early(const NodeView& node) {
+  return node.input_count() <= 2;
+}
+
+bool is_given(const NodeView& node, size_t index) {
+  return node.has(index) && node.in(index).elements() > 0;
+}
+
+// The dimensions that roi, scales and sizes speak of.
+Result<std::vector<size_t>> resized_axes(const NodeView& node) {
+  std::vector<size_t> axes;
+  const Dims* stated = node.integers("axes");
+  for (size_t i = 0; stated == nullptr ? i < node.in(0).rank() : i < stated->size(); ++i) {
+    MILLRACE_ASSIGN_OR_RETURN(
+        const size_t axis,
+        graph::normalise_axis(stated == nullptr ? static_cast<int64_t>(i) : (*stated)[i],
+                              node.in(0).rank()));
+    axes.push_back(axis);
+  }
+  return axes;
+}
+
+Status check_count(const char* what, size_t count, size_t wanted) {
+  if (count == wanted) return {};
+  return invalid_argument(fmt::format("{} {} where {} belong", count, what, wanted));
+}
+
+Status apply_scale(Axis& axis, double scale) {
+  axis.length = static_cast<double>(axis.from) * scale;
+  if (!(scale > 0 && axis.length <= static_cast<double>(graph::kMaxElements)))
+    return invalid_argument(
+        fmt::format("scale {} makes a dimension of {} impossible", scale, axis.from));
+  axis.scale = scale;
+  axis.to = static_cast<int64_t>(std::floor(axis.length));
+  return {};
+}
+
+Status apply_scales(const std::vector<double>& scales, const std::vector<size_t>& axes,
+                    std::vector<Axis>& result) {
+  MILLRACE_RETURN_IF_ERROR(check_count("scales", scales.size(), axes.size()));
+  for (size_t i = 0; i < axes.size(); ++i)
+    MILLRACE_RETURN_IF_ERROR(apply_scale(result[axes[i]], scales[i]));
+  return {};
+}
+
+void apply_size(Axis& axis, int64_t size) {
+  axis.to = size;
+  axis.length = static_cast<double>(size);
+  axis.scale = axis.length / static_cast<double>(axis.from);
+}
+
+// The one scale with which all dimensions stay within their sizes, or reach them.
+Status keep_aspect_ratio(bool within, const Dims& sizes, const std::vector<size_t>& axes,
+                         std::vector<Axis>& result) {
+  double scale = within ? std::numeric_limits<double>::infinity() : 0;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const double own = static_cast<double>(sizes[i]) / static_cast<double>(result[axes[i]].from);
+    scale = within ? std::min(scale, own) : std::max(scale, own);
+  }
+  for (const size_t d : axes) {
+    MILLRACE_RETURN_IF_ERROR(apply_scale(result[d], scale));
+    result[d].to = static_cast<int64_t>(std::floor(result[d].length + 0.5));
+  }
+  return {};
+}
+
+Status apply_sizes(const NodeView& node, const Dims& sizes, const std::vector<size_t>& axes,
+                   std::vector<Axis>& result) {
+  MILLRACE_RETURN_IF_ERROR(check_count("sizes", sizes.size(), axes.size()));
+  for (const int64_t size : sizes)
+    if (size < 0 || size > graph::kMaxElements)
+      return invalid_argument(fmt::format("size {} is out of range", size));
+  const std::string policy = node.text("keep_aspect_ratio_policy", "stretch");
+  if (policy == "not_larger" || policy == "not_smaller")
+    return keep_aspect_ratio(policy == "not_larger", sizes, axes, result);
+  if (policy != "stretch")
+    return invalid_argument(fmt::format("there is no keep_aspect_ratio_policy '{}'", policy));
+  for (size_t i = 0; i < axes.size(); ++i) apply_size(result[axes[i]], sizes[i]);
+  return {};
+}
+
+// The scales of a node of an early operator set.
+Result<std::vector<double>> early_scales(const NodeView& node) {
+  if (node.has(1)) return reals_of(node.in(1));
+  // The first operator set speaks of pictures only.
+  if (node.has_attribute("height_scale") && node.in(0).rank() == 4)
+    return std::vector<double>{1, 1, node.real("height_scale"), node.real("width_scale")};
+  const std::vector<float>* scales = node.reals("scales");
+  if (scales == nullptr) return invalid_argument("it has no scales");
+  return std::vector<double>(scales->begin(), scales->end());
+}
+
+Status apply_roi(const NodeView& node, const std::vector<size_t>& axes, std::vector<Axis>& result) {
+  if (node.text("coordinate_transformation_mode") != "tf_crop_and_resize") return {};
+  if (!is_given(node, kRoi)) return invalid_argument("tf_crop_and_resize needs a roi");
+  const std::vector<double> roi = reals_of(node.in(kRoi));
+  MILLRACE_RETURN_IF_ERROR(check_count("numbers of a roi", roi.size(), 2 * axes.size()));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    result[axes[i]].roi_begin = roi[i];
+    result[axes[i]].roi_end = roi[axes.size() + i];
+  }
+  return {};
+}
+
+// Requirement: the elements of roi, scales and sizes are known.
+Result<std::vector<Axis>> axes_of(const NodeView& node) {
+  std::vector<Axis> result;
+  for (const int64_t dim : node.in(0).dims)
+    result.push_back({dim, dim, 1, static_cast<double>(dim), 0, 1});
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<size_t> axes, resized_axes(node));
+  if (is_early(node)) {
+    MILLRACE_ASSIGN_OR_RETURN(const std::vector<double> scales, early_scales(node));
+    MILLRACE_RETURN_IF_ERROR(apply_scales(scales, axes, result));
+  } else if (is_given(node, kSizes)) {
+    MILLRACE_RETURN_IF_ERROR(apply_sizes(node, integers_of(node.in(kSizes)), axes, result));
+  } else if (is_given(node, kScales)) {
+    MILLRACE_RETURN_IF_ERROR(apply_scales(reals_of(node.in(kScales)), axes, result));
+  } else {
+    return invalid_argument("it has neither scales nor sizes");
+  }
+  MILLRACE_RETURN_IF_ERROR(apply_roi(node, axes, result));
+  for (const Axis& axis : result)
+    if (axis.from == 0 && axis.to != 0) return invalid_argument("nothing cannot be enlarged");
+  return result;
+}
+
+enum class Coordinates : uint8_t {
+  kHalfPixel,
+  kHalfPixelSymmetric,
+  kPytorchHalfPixel,
+  kAlignCorners,
+  kAsymmetric,
+  kTfHalfPixel,
+  kTfCropAndResize,
+};
+
+Result<Coordinates> coordinates_of(const NodeView& node) {
+  if (is_early(node)) return Coordinates::kAsymmetric;
+  const std::string name = node.text("coordinate_transformation_mode", "half_pixel");
+  if (name == "half_pixel") return Coordinates::kHalfPixel;
+  if (name == "half_pixel_symmetric") return Coordinates::kHalfPixelSymmetric;
+  if (name == "pytorch_half_pixel") return Coordinates::kPytorchHalfPixel;
+  if (name == "align_corners") return Coordinates::kAlignCorners;
+  if (name == "asymmetric") return Coordinates::kAsymmetric;
+  if (name == "tf_half_pixel_for_nn") return Coordinates::kTfHalfPixel;
+  if (name == "tf_crop_and_resize") return Coordinates::kTfCropAndResize;
+  return invalid_argument(fmt::format("there is no coordinate_transformation_mode '{}'", name));
+}
+
+double cropped(const Axis& axis, double x) {
+  const double last = static_cast<double>(axis.from - 1);
+  const double extent = (axis.roi_end - axis.roi_begin) * last;
+  const double within = axis.length == 1 ? extent / 2 : x * extent / (axis.length - 1);
+  return axis.roi_begin * last + within;
+}
+
+// Where output element `index` lies among the elements of the input.
+double source_of(Coordinates mode, const Axis& axis, int64_t index) {
+  const auto x = static_cast<double>(index);
+  const double centre = (x + 0.5) / axis.scale - 0.5;
+  switch (mode) {
+    case Coordinates::kHalfPixel:
+      return centre;
+    case Coordinates::kHalfPixelSymmetric:
+      return centre +
+             static_cast<double>(axis.from) / 2 * (1 - static_cast<double>(axis.to) / axis.length);
+    case Coordinates::kPytorchHalfPixel:
+      return axis.length == 1 ? 0 : centre;
+    case Coordinates::kAlignCorners:
+      return axis.length == 1 ? 0 : x * static_cast<double>(axis.from - 1) / (axis.length - 1);
+    case Coordinates::kAsymmetric:
+      return x / axis.scale;
+    case Coordinates::kTfHalfPixel:
+      return (x + 0.5) / axis.scale;
+    case Coordinates::kTfCropAndResize:
+      return cropped(axis, x);
+  }
+  return x;
+}
+
+enum class Filter : uint8_t { kNearest, kLinear, kCubic };
+
+Result<Filter> filter_of(const NodeView& node) {
+  const std::string name = node.text("mode", "nearest");
+  if (name == "nearest") return Filter::kNearest;
+  if (name == "linear" || name == "bilinear") return Filter::kLinear;
+  if (name == "cubic") return Filter::kCubic;
+  return invalid_argument(fmt::format("there is no mode '{}'", name));
+}
+
+// How a coordinate between two elements chooses one. Early operator sets leave it open: the element
+// before where a dimension grows, the one behind where it shrinks.
+enum class Rounding : uint8_t { kPreferFloor, kPreferCeil, kFloor, kCeil, kByScale };
+
+Result<Rounding> rounding_of(const NodeView& node) {
+  if (is_early(node)) return Rounding::kByScale;
+  const std::string name = node.text("nearest_mode", "round_prefer_floor");
+  if (name == "round_prefer_floor") return Rounding::kPreferFloor;
+  if (name == "round_prefer_ceil") return Rounding::kPreferCeil;
+  if (name == "floor") return Rounding::kFloor;
+  if (name == "ceil") return Rounding::kCeil;
+  return invalid_argument(fmt::format("there is no nearest_mode '{}'", name));
+}
+
+struct Method {
+  Coordinates coordinates = Coordinates::kHalfPixel;
+  Filter filter = Filter::kNearest;
+  Rounding rounding = Rounding::kPreferFloor;
+  double cubic = -0.75;  // the parameter of the cubic filter
+  bool antialias = false, exclude_outside = false;
+};
+
+Result<Method> method_of(const NodeView& node) {
+  Method method;
+  MILLRACE_ASSIGN_OR_RETURN(method.coordinates, coordinates_of(node));
+  MILLRACE_ASSIGN_OR_RETURN(method.filter, filter_of(node));
+  MILLRACE_ASSIGN_OR_RETURN(method.rounding, rounding_of(node));
+  method.cubic = node.real("cubic_coeff_a", -0.75f);
+  method.antialias = node.integer("antialias") != 0;
+  method.exclude_outside = node.integer("exclude_outside") != 0;
+  return method;
+}
+
+// Whether of two neighbours the second is the nearest; `ratio` is the distance from the first, more
+// than 0 and less than 1.
+bool prefers_second(Rounding rounding, double ratio, double scale) {
+  switch (rounding) {
+    case Rounding::kPreferFloor:
+      return ratio > 0.5;
+    case Rounding::kPreferCeil:
+      return ratio >= 0.5;
+    case Rounding::kFloor:
+      return false;
+    case Rounding::kCeil:
+      return true;
+    case Rounding::kByScale:
+      return scale < 1;
+  }
+  return false;
+}
+
+double linear_weight(double x) {
+  return std::max(0.0, 1 - std::fabs(x));
+}
+
+// The kernel of Keys with parameter a.
+double cubic_weight(double x, double a) {
+  x = std::fabs(x);
+  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  if (x < 2) return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+  return 0;
+}
+
+// Which elements make an output element: `first` and those behind it, possibly beyond the ends,
+// where the element at the end stands for them.
+struct Taps {
+  int64_t first = 0;
+  std::vector<double> weights;  // none: the output element lies outside of the region
+};
+
+Taps filter_taps(const Method& method, const Axis& axis, int64_t base, double ratio) {
+  const double reach = method.filter == Filter::kLinear ? 1 : 2;
+  const double scale = method.antialias ? std::min(axis.scale, 1.0) : 1;
+  const auto start = static_cast<int64_t>(std::floor(-reach / scale)) + 1;
+  Taps taps{base + start, {}};
+  for (int64_t i = start; i < 2 - start; ++i) {
+    const double distance = (static_cast<double>(i) - ratio) * scale;
+    taps.weights.push_back(method.filter == Filter::kLinear ? linear_weight(distance)
+                                                            : cubic_weight(distance, method.cubic));
+  }
+  return taps;
+}
+
+void exclude_outside(const Axis& axis, Taps& taps) {
+  for (size_t i = 0; i < taps.weights.size(); ++i) {
+    const int64_t at = taps.first + static_cast<int64_t>(i);
+    if (at < 0 || at >= axis.from) taps.weights[i] = 0;
+  }
+}
+
+void normalise(std::vector<double>& weights) {
+  double sum = 0;
+  for (const double weight : weights) sum += weight;
+  if (sum == 0) return;
+  for (double& weight : weights) weight /= sum;
+}
+
+Taps taps_of(const Method& method, const Axis& axis, int64_t index) {
+  double source = source_of(method.coordinates, axis, index);
+  const auto last = static_cast<double>(axis.from - 1);
+  const bool outside = !(source >= 0 && source <= last);
+  if (method.coordinates == Coordinates::kTfCropAndResize && outside) return {};
+  // Beyond the ends all coordinates are alike; this one fits an integer.
+  source = std::clamp(source, -4.0, last + 4);
+  const auto base = static_cast<int64_t>(std::ceil(source)) - 1;
+  const double ratio = source - static_cast<double>(base);  // more than 0, at most 1
+  if (method.filter == Filter::kNearest) {
+    const bool second = ratio == 1 || prefers_second(method.rounding, ratio, axis.scale);
+    return {base + (second ? 1 : 0), {1}};
+  }
+  Taps taps = filter_taps(method, axis, base, ratio);
+  if (method.exclude_outside) exclude_outside(axis, taps);
+  if (method.exclude_outside || method.antialias) normalise(taps.weights);
+  return taps;
+}
+
+size_t clamped(int64_t index, const Axis& axis) {
+  return static_cast<size_t>(std::clamp<int64_t>(index, 0, axis.from - 1));
+}
+
+// A dimension that stays as it is keeps its elements, whatever the coordinates.
+std::vector<Taps> table_of(const Method& method, const Axis& axis) {
+  std::vector<Taps> table;
+  table.reserve(static_cast<size_t>(axis.to));
+  for (int64_t i = 0; i < axis.to; ++i)
+    table.push_back(axis.resized() ? taps_of(method, axis, i) : Taps{i, {1}});
+  return table;
+}
+
+std::vector<std::vector<Taps>> tables_of(const Method& method, std::span<const Axis> axes) {
+  std::vector<std::vector<Taps>> tables;
+  for (const Axis& axis : axes) tables.push_back(table_of(method, axis));
+  return tables;
+}
+
+// A tensor on its way from the input's dimensions to the output's.
+struct Intermediate {
+  Dims dims;
+  std::vector<double> elements;
+};
+
+Intermediate resample(const Intermediate& from, size_t d, const Axis& axis,
+                      const std::vector<Taps>& table, double outside) {
+  Intermediate to{from.dims, {}};
+  to.dims[d] = axis.to;
+  to.elements.assign(element_count(to.dims), outside);
+  const AxisSplit split(from.dims, d);
+  double* row = to.elements.data();
+  for (size_t outer = 0; outer < split.outer; ++outer) {
+    const double* const plane = from.elements.data() + outer * split.size * split.inner;
+    for (const Taps& taps : table) {
+      if (!taps.weights.empty()) std::fill_n(row, split.inner, 0.0);
+      for (size_t t = 0; t < taps.weights.size(); ++t) {
+        const double weight = taps.weights[t];
+        const double* const source =
+            plane + clamped(taps.first + static_cast<int64_t>(t), axis) * split.inner;
+        for (size_t i = 0; i < split.inner; ++i) row[i] += weight * source[i];
+      }
+      row += split.inner;
+    }
+  }
+  return to;
+}
+
+// To an integer type: towards zero, and to its ends beyond them.
+template <class T>
+T to_element(double value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(value);
+  } else {
+    constexpr double kLow = static_cast<double>(std::numeric_limits<T>::min());
+    constexpr double kHigh = static_cast<double>(std::numeric_limits<T>::max());
+    if (!(value > kLow)) return std::numeric_limits<T>::min();
+    return value >= kHigh ? std::numeric_limits<T>::max() : static_cast<T>(value);
+  }
+}
+
+// Leading dimensions that stay as they are, such as batch and channels, are gone through one by
+// one.
+template <class T>
+void interpolate(const Call& call, const Method& method, std::span<const Axis> axes) {
+  const auto first = static_cast<size_t>(std::ranges::find_if(axes, &Axis::resized) - axes.begin());
+  const size_t slices = element_count(call.in(0).dims.first(first));
+  const Dims dims = to_dims(call.in(0).dims.subspan(first));
+  const auto tables = tables_of(method, axes.subspan(first));
+  const size_t size = element_count(dims);
+  const double outside = call.real("extrapolation_value");
+  T* to = call.out(0).as<T>().data();
+  for (size_t slice = 0; slice < slices; ++slice) {
+    const auto x = call.in(0).as<T>().subspan(slice * size, size);
+    Intermediate now{dims, std::vector<double>(x.begin(), x.end())};
+    for (size_t d = 0; d < dims.size(); ++d)
+      if (axes[first + d].resized()) now = resample(now, d, axes[first + d], tables[d], outside);
+    to = std::ranges::transform(now.elements, to, to_element<T>).out;
+  }
+}
+
+// The output's elements, each copied from one of the input.
+template <class T>
+void copy_nearest(const Call& call, const Method& method, std::span<const Axis> axes, T outside) {
+  const auto tables = tables_of(method, axes);
+  const auto x = call.in(0).as<T>();
+  const auto y = call.out(0).as<T>();
+  for (size_t position = 0; position < y.size(); ++position) {
+    size_t offset = 0, stride = 1, rest = position;
+    bool inside = true;
+    for (size_t d = axes.size(); d-- > 0;) {
+      const auto size = static_cast<size_t>(axes[d].to);
+      const Taps& taps = tables[d][rest % size];
+      rest /= size;
+      inside = inside && !taps.weights.empty();
+      offset += clamped(taps.first, axes[d]) * stride;
+      stride *= static_cast<size_t>(axes[d].from);
+    }
+    y[position] = inside ? x[offset] : outside;
+  }
+}
+
+Status shape_of_resize(Inference& node) {
+  for (size_t i = 1; i < node.input_count(); ++i) {
+    if (!is_given(node, i)) continue;
+    const bool fits =
+        i == kSizes ? kIndexTypes.contains(node.in(i).type) : kReals.contains(node.in(i).type);
+    if (!fits) return invalid_argument(fmt::format("input {} has the wrong type", i));
+    if (i == kRoi && !is_early(node) &&
+        node.text("coordinate_transformation_mode") != "tf_crop_and_resize")
+      continue;
+    MILLRACE_RETURN_IF_ERROR(node.need_elements(i));
+  }
+  MILLRACE_RETURN_IF_ERROR(method_of(node).status());
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<Axis> axes, axes_of(node));
+  Dims dims;
+  for (const Axis& axis : axes) dims.push_back(axis.to);
+  node.set(0, node.in(0).type, std::move(dims));
+  return {};
+}
+
+Status resize(const Call& call) {
+  if (call.out(0).elements() == 0) return {};
+  MILLRACE_ASSIGN_OR_RETURN(const Method method, method_of(call));
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<Axis> axes, axes_of(call));
+  return visit_element(call.in(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    if (method.filter == Filter::kNearest)
+      copy_nearest<T>(call, method, axes, to_element<T>(call.real("extrapolation_value")));
+    else
+      interpolate<T>(call, method, axes);
+    return {};
+  });
+}
+
+constexpr AttributeSpec kResize[] = {{"antialias", AttributeKind::kInteger},
+                                     {"axes", AttributeKind::kIntegers},
+                                     {"coordinate_transformation_mode", AttributeKind::kText},
+                                     {"cubic_coeff_a", AttributeKind::kFloat},
+                                     {"exclude_outside", AttributeKind::kInteger},
+                                     {"extrapolation_value", AttributeKind::kFloat},
+                                     {"keep_aspect_ratio_policy", AttributeKind::kText},
+                                     {"mode", AttributeKind::kText},
+                                     {"nearest_mode", AttributeKind::kText}};
+constexpr AttributeSpec kUpsample[] = {{"height_scale", AttributeKind::kFloat},
+                                       {"mode", AttributeKind::kText},
+                                       {"scales", AttributeKind::kFloats},
+                                       {"width_scale", AttributeKind::kFloat}};
+
+constexpr OperatorSpec kOperators[] = {
+    {"Resize", 10, {1, 4}, {}, kAll, shape_of_resize, resize, kResize},
+    {"Upsample", 1, {1, 2}, {}, kAll, shape_of_resize, resize, kUpsample},
+};
+
+}  // namespace
+
+std::span<const OperatorSpec> resize_operators() noexcept {
+  return kOperators;
+}
+
+}  // namespace millrace::fallback
