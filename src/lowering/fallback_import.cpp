@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fallback/attribute_list.h"
+#include "fallback/earlier_sets.h"
 #include "fallback/operator_table.h"
 #include "lowering/operators/early_opsets.h"
 
@@ -54,6 +55,7 @@ Result<graph::Fallback> read_fallback(const network::Node& node, int opset) {
     op.attributes.push_back({attribute.name, std::move(value)});
   }
   std::ranges::sort(op.attributes, {}, &graph::Attribute::name);
+  fallback::state_earlier_defaults(op, opset);
   return op;
 }
 

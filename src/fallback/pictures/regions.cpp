@@ -1,0 +1,301 @@
+// Pooling over regions of pictures, which another tensor states: RoiAlign, MaxRoiPool.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "fallback/common_shapes.h"
+#include "fallback/element.h"
+#include "fallback/families.h"
+
+namespace millrace::fallback {
+namespace {
+
+// Bounds on what attributes may make a kernel do.
+constexpr int64_t kMaxPooled = int64_t{1} << 16, kMaxSamples = 1024;
+
+// One dimension of the region: where its samples lie, `grid` for each of the bins.
+struct Samples {
+  double begin = 0, bin = 0;
+  int64_t grid = 0;
+  int64_t size = 0;  // of the picture
+
+  double at(int64_t of_bin, int64_t index) const {
+    return begin + static_cast<double>(of_bin) * bin +
+           (static_cast<double>(index) + 0.5) * bin / static_cast<double>(grid);
+  }
+};
+
+// Two neighbours and their weights; samples more than one element outside have none.
+struct Neighbours {
+  size_t low = 0, high = 0;
+  double low_weight = 0, high_weight = 0;
+};
+
+Neighbours neighbours_of(double x, int64_t size) {
+  if (!(x >= -1 && x <= static_cast<double>(size))) return {};
+  x = std::clamp(x, 0.0, static_cast<double>(size - 1));
+  const auto low = static_cast<size_t>(x);
+  const size_t high = std::min(low + 1, static_cast<size_t>(size - 1));
+  const double ratio = x - static_cast<double>(low);
+  return {low, high, 1 - ratio, ratio};
+}
+
+// The neighbours of all samples of a bin; of those that lie outside, only that they are missing. A
+// region may be far larger than the picture, so samples outside are not even looked at.
+std::vector<Neighbours> neighbours_in(const Samples& samples, int64_t bin) {
+  std::vector<Neighbours> found;
+  if (samples.grid <= 0) return found;
+  const double step = samples.bin / static_cast<double>(samples.grid);
+  const double start = samples.at(bin, 0), grid = static_cast<double>(samples.grid);
+  double first = 0, last = grid;
+  if (step > 0) {
+    first = std::clamp(std::floor((-1 - start) / step), 0.0, grid);
+    last = std::clamp(std::ceil((static_cast<double>(samples.size) - start) / step) + 1, 0.0, grid);
+  }
+  for (auto i = static_cast<int64_t>(first); i < static_cast<int64_t>(last); ++i) {
+    const Neighbours neighbours = neighbours_of(samples.at(bin, i), samples.size);
+    if (neighbours.low_weight != 0 || neighbours.high_weight != 0) found.push_back(neighbours);
+  }
+  return found;
+}
+
+struct RoiAlign {
+  int64_t height = 1, width = 1, sampling_ratio = 0;
+  double scale = 1;
+  bool maximum = false, half_pixel = true;
+};
+
+Result<RoiAlign> roi_align_of(const NodeView& node) {
+  RoiAlign align;
+  const std::string mode = node.text("mode", "avg");
+  const std::string coordinates = node.text("coordinate_transformation_mode", "half_pixel");
+  if (mode != "avg" && mode != "max")
+    return invalid_argument(fmt::format("there is no mode '{}'", mode));
+  if (coordinates != "half_pixel" && coordinates != "output_half_pixel")
+    return invalid_argument(
+        fmt::format("there is no coordinate_transformation_mode '{}'", coordinates));
+  align.maximum = mode == "max";
+  align.half_pixel = coordinates == "half_pixel";
+  align.height = node.integer("output_height", 1);
+  align.width = node.integer("output_width", 1);
+  align.sampling_ratio = node.integer("sampling_ratio");
+  align.scale = node.real("spatial_scale", 1);
+  const bool fits = align.height >= 1 && align.height <= kMaxPooled && align.width >= 1 &&
+                    align.width <= kMaxPooled && align.sampling_ratio >= 0 &&
+                    align.sampling_ratio <= kMaxSamples && std::isfinite(align.scale);
+  if (!fits)
+    return invalid_argument("output_height, output_width or sampling_ratio is out of range");
+  return align;
+}
+
+Status shape_of_roi_align(Inference& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const RoiAlign align, roi_align_of(node));
+  const TensorView &x = node.in(0), &rois = node.in(1), &batches = node.in(2);
+  const bool fits = x.rank() == 4 && rois.rank() == 2 && rois.dims[1] == 4 && batches.rank() == 1 &&
+                    batches.dims[0] == rois.dims[0] && rois.type == x.type &&
+                    kIndexTypes.contains(batches.type) && element_count(x.dims) > 0;
+  if (!fits)
+    return invalid_argument(
+        "the input [N, C, H, W], the regions [number, 4] and their batch indices do not fit");
+  node.set(0, x.type, {rois.dims[0], x.dims[1], align.height, align.width});
+  return {};
+}
+
+// `from` and `to` are numbers of the region in one dimension.
+Result<Samples> samples_of(const RoiAlign& align, double from, double to, int64_t bins,
+                           int64_t size) {
+  const double offset = align.half_pixel ? 0.5 : 0;
+  const double begin = from * align.scale - offset;
+  double extent = (to - from) * align.scale;
+  if (!std::isfinite(begin) || !std::isfinite(extent))
+    return invalid_argument("a region is not made of numbers");
+  if (!align.half_pixel) extent = std::max(extent, 1.0);
+  const double bin = extent / static_cast<double>(bins);
+  const double grid =
+      align.sampling_ratio > 0 ? static_cast<double>(align.sampling_ratio) : std::ceil(bin);
+  // Beyond this size samples of one region can no longer be told apart.
+  constexpr double kMaxGrid = 1e15;
+  if (grid > kMaxGrid) return invalid_argument("a region is too large");
+  return Samples{begin, bin, static_cast<int64_t>(grid), size};
+}
+
+template <class T>
+class BinPooling {
+ public:
+  BinPooling(const RoiAlign& align, const Samples& rows, const Samples& columns)
+      : maximum_(align.maximum), width_(static_cast<size_t>(columns.size)) {
+    count_ = std::max(1.0, static_cast<double>(rows.grid) * static_cast<double>(columns.grid));
+  }
+
+  T pool(const T* plane, const std::vector<Neighbours>& rows,
+         const std::vector<Neighbours>& columns) const {
+    double sum = 0, most = -std::numeric_limits<double>::infinity();
+    for (const Neighbours& y : rows) {
+      for (const Neighbours& x : columns) {
+        const double corners[] = {y.low_weight * x.low_weight * plane[y.low * width_ + x.low],
+                                  y.low_weight * x.high_weight * plane[y.low * width_ + x.high],
+                                  y.high_weight * x.low_weight * plane[y.high * width_ + x.low],
+                                  y.high_weight * x.high_weight * plane[y.high * width_ + x.high]};
+        for (const double corner : corners) {
+          sum += corner;
+          most = std::max(most, corner);
+        }
+      }
+    }
+    if (!maximum_) return static_cast<T>(sum / count_);
+    // Samples outside count as 0.
+    const bool some_outside =
+        static_cast<double>(rows.size()) * static_cast<double>(columns.size()) < count_;
+    return static_cast<T>(some_outside ? std::max(most, 0.0) : most);
+  }
+
+ private:
+  bool maximum_;
+  size_t width_;
+  double count_;
+};
+
+Result<size_t> batch_of(const TensorView& batches, size_t region, int64_t count) {
+  const int64_t batch = index_at(batches, region);
+  if (batch >= 0 && batch < count) return static_cast<size_t>(batch);
+  return invalid_argument(
+      fmt::format("region {} is of picture {}, but there are {}", region, batch, count));
+}
+
+template <class T>
+Status align_region(const Call& call, const RoiAlign& align, size_t region) {
+  const TensorView& x = call.in(0);
+  const auto corners = call.in(1).as<T>().subspan(region * 4, 4);
+  MILLRACE_ASSIGN_OR_RETURN(const size_t batch, batch_of(call.in(2), region, x.dims[0]));
+  MILLRACE_ASSIGN_OR_RETURN(const Samples rows,
+                            samples_of(align, corners[1], corners[3], align.height, x.dims[2]));
+  MILLRACE_ASSIGN_OR_RETURN(const Samples columns,
+                            samples_of(align, corners[0], corners[2], align.width, x.dims[3]));
+  const BinPooling<T> pooling(align, rows, columns);
+  std::vector<std::vector<Neighbours>> of_row, of_column;
+  for (int64_t i = 0; i < align.height; ++i) of_row.push_back(neighbours_in(rows, i));
+  for (int64_t i = 0; i < align.width; ++i) of_column.push_back(neighbours_in(columns, i));
+  const auto channels = static_cast<size_t>(x.dims[1]);
+  const size_t plane = element_count(x.dims.subspan(2));
+  T* to = call.out(0).as<T>().data() + region * channels * of_row.size() * of_column.size();
+  for (size_t c = 0; c < channels; ++c)
+    for (const auto& row : of_row)
+      for (const auto& column : of_column)
+        *to++ = pooling.pool(x.as<T>().data() + (batch * channels + c) * plane, row, column);
+  return {};
+}
+
+Status roi_align(const Call& call) {
+  MILLRACE_ASSIGN_OR_RETURN(const RoiAlign align, roi_align_of(call));
+  const auto regions = static_cast<size_t>(call.in(1).dims[0]);
+  return visit_floating(call.in(0).type, [&](auto zero) -> Status {
+    for (size_t region = 0; region < regions; ++region)
+      MILLRACE_RETURN_IF_ERROR(align_region<decltype(zero)>(call, align, region));
+    return {};
+  });
+}
+
+Status shape_of_max_roi_pool(Inference& node) {
+  const TensorView &x = node.in(0), &rois = node.in(1);
+  const Dims* pooled = node.integers("pooled_shape");
+  const bool stated =
+      pooled != nullptr && pooled->size() == 2 &&
+      std::ranges::all_of(*pooled, [](int64_t size) { return size >= 1 && size <= kMaxPooled; });
+  if (!stated) return invalid_argument("pooled_shape is not two sizes");
+  const bool fits = x.rank() == 4 && rois.rank() == 2 && rois.dims[1] == 5 && rois.type == x.type &&
+                    element_count(x.dims) > 0;
+  if (!fits)
+    return invalid_argument("the input [N, C, H, W] and the regions [number, 5] do not fit");
+  node.set(0, x.type, {rois.dims[0], x.dims[1], (*pooled)[0], (*pooled)[1]});
+  return {};
+}
+
+struct Bin {
+  int64_t begin, end;
+};
+
+// The elements of each bin of a region, both of whose ends belong to it.
+std::vector<Bin> bins_of(double from, double to, int64_t bins, int64_t size) {
+  // Far outside of any picture, and within the range of integers.
+  constexpr double kFar = 1e12;
+  const double begin = std::clamp(std::round(from), -kFar, kFar);
+  const double end = std::clamp(std::round(to), -kFar, kFar);
+  const double extent = std::max(end - begin + 1, 1.0) / static_cast<double>(bins);
+  const auto edge = [&](double x) {
+    return std::clamp<int64_t>(static_cast<int64_t>(x + begin), 0, size);
+  };
+  std::vector<Bin> result;
+  for (int64_t i = 0; i < bins; ++i)
+    result.push_back({edge(std::floor(static_cast<double>(i) * extent)),
+                      edge(std::ceil(static_cast<double>(i + 1) * extent))});
+  return result;
+}
+
+// An empty bin has the maximum 0.
+template <class T>
+T largest_in(const T* plane, int64_t width, const Bin& rows, const Bin& columns) {
+  if (rows.begin >= rows.end || columns.begin >= columns.end) return 0;
+  T most = std::numeric_limits<T>::lowest();
+  for (int64_t row = rows.begin; row < rows.end; ++row)
+    for (int64_t column = columns.begin; column < columns.end; ++column)
+      most = std::max(most, plane[row * width + column]);
+  return most;
+}
+
+template <class T>
+Status pool_region(const Call& call, size_t region) {
+  const TensorView& x = call.in(0);
+  const auto numbers = call.in(1).as<T>().subspan(region * 5, 5);
+  const Dims& pooled = *call.integers("pooled_shape");
+  const double scale = call.real("spatial_scale", 1);
+  // A comparison that NaN fails.
+  if (!(numbers[0] >= 0 && numbers[0] < static_cast<T>(x.dims[0])))
+    return invalid_argument(
+        fmt::format("region {} is of picture {}, but there are {}", region, numbers[0], x.dims[0]));
+  for (size_t i = 1; i < 5; ++i)
+    if (std::isnan(numbers[i] * scale)) return invalid_argument("a region is not made of numbers");
+  const auto rows = bins_of(numbers[2] * scale, numbers[4] * scale, pooled[0], x.dims[2]);
+  const auto columns = bins_of(numbers[1] * scale, numbers[3] * scale, pooled[1], x.dims[3]);
+  const auto channels = static_cast<size_t>(x.dims[1]);
+  const size_t plane = element_count(x.dims.subspan(2));
+  const T* const from = x.as<T>().data() + static_cast<size_t>(numbers[0]) * channels * plane;
+  T* to = call.out(0).as<T>().data() + region * channels * rows.size() * columns.size();
+  for (size_t c = 0; c < channels; ++c)
+    for (const Bin& row : rows)
+      for (const Bin& column : columns)
+        *to++ = largest_in(from + c * plane, x.dims[3], row, column);
+  return {};
+}
+
+Status max_roi_pool(const Call& call) {
+  const auto regions = static_cast<size_t>(call.in(1).dims[0]);
+  return visit_floating(call.in(0).type, [&](auto zero) -> Status {
+    for (size_t region = 0; region < regions; ++region)
+      MILLRACE_RETURN_IF_ERROR(pool_region<decltype(zero)>(call, region));
+    return {};
+  });
+}
+
+constexpr AttributeSpec kMaxRoiPool[] = {{"pooled_shape", AttributeKind::kIntegers},
+                                         {"spatial_scale", AttributeKind::kFloat}};
+constexpr AttributeSpec kRoiAlign[] = {{"coordinate_transformation_mode", AttributeKind::kText},
+                                       {"mode", AttributeKind::kText},
+                                       {"output_height", AttributeKind::kInteger},
+                                       {"output_width", AttributeKind::kInteger},
+                                       {"sampling_ratio", AttributeKind::kInteger},
+                                       {"spatial_scale", AttributeKind::kFloat}};
+
+constexpr OperatorSpec kOperators[] = {
+    {"MaxRoiPool", 1, {2, 2}, {}, kReals, shape_of_max_roi_pool, max_roi_pool, kMaxRoiPool},
+    {"RoiAlign", 10, {3, 3}, {}, kReals, shape_of_roi_align, roi_align, kRoiAlign},
+};
+
+}  // namespace
+
+std::span<const OperatorSpec> region_operators() noexcept {
+  return kOperators;
+}
+
+}  // namespace millrace::fallback
