@@ -78,75 +78,84 @@ std::vector<WithOptionalOutputs> nodes_with_optional_outputs() {
     return test::array<float>({1, gates, 1}, std::vector<float>(static_cast<size_t>(gates), 1));
   };
   const auto scores = test::array<float>({1, 2}, {1, 2});
-  return {
-    {"GRU", {x, weights(3), weights(3)}}, {"LSTM", {x, weights(4), weights(4)}},
-        {"LayerNormalization", {scores, vector_of<float>({1, 1})}},
-        {"RNN", {x, weights(1), weights(1)}},
-        {"SoftmaxCrossEntropyLoss", {scores, vector_of<int64_t>({1})}},
-        {"TopK", {scores, vector_of<int64_t>({1})}},
-        {"Unique",
-         {scores},
-         {"ai.onnx.ml.LinearClassifier", {scores}, linear_classes(false)},
-         {"ai.onnx.ml.SVMClassifier", {scores}, linear_classes(true)},
-         {"ai.onnx.ml.TreeEnsembleClassifier", {scores}, one_leaf()}};
-  }
+  const auto picture = test::array<float>({1, 1, 2, 1}, {1, 2});
+  return {{"GRU", {x, weights(3), weights(3)}},
+          {"LSTM", {x, weights(4), weights(4)}},
+          {"LayerNormalization", {scores, vector_of<float>({1, 1})}},
+          {"MaxPool", {picture}, {{"kernel_shape", Dims{1, 1}}}},
+          {"RNN", {x, weights(1), weights(1)}},
+          {"SoftmaxCrossEntropyLoss", {scores, vector_of<int64_t>({1})}},
+          {"TopK", {scores, vector_of<int64_t>({1})}},
+          {"Unique", {scores}}};
+}
+return {
+  {"GRU", {x, weights(3), weights(3)}}, {"LSTM", {x, weights(4), weights(4)}},
+      {"LayerNormalization", {scores, vector_of<float>({1, 1})}},
+      {"RNN", {x, weights(1), weights(1)}},
+      {"SoftmaxCrossEntropyLoss", {scores, vector_of<int64_t>({1})}},
+      {"TopK", {scores, vector_of<int64_t>({1})}},
+      {"Unique",
+       {scores},
+       {"ai.onnx.ml.LinearClassifier", {scores}, linear_classes(false)},
+       {"ai.onnx.ml.SVMClassifier", {scores}, linear_classes(true)},
+       {"ai.onnx.ml.TreeEnsembleClassifier", {scores}, one_leaf()}};
+}
 
-  TEST(FallbackTable, EveryNumberOfOutputsCanBeComputed) {
-    std::set<std::string> tried;
-    for (const auto& [name, inputs, attributes] : nodes_with_optional_outputs()) {
-      const Count outputs = find_operator(name)->outputs;
-      const auto all = test::compute_all(name, inputs, attributes, outputs.most);
-      for (size_t count = outputs.least; count <= outputs.most; ++count) {
-        const auto some = test::compute_all(name, inputs, attributes, count);
-        for (size_t i = 0; i < count; ++i) EXPECT_EQ(some[i].bytes, all[i].bytes) << name;
-      }
-      tried.insert(name);
+TEST(FallbackTable, EveryNumberOfOutputsCanBeComputed) {
+  std::set<std::string> tried;
+  for (const auto& [name, inputs, attributes] : nodes_with_optional_outputs()) {
+    const Count outputs = find_operator(name)->outputs;
+    const auto all = test::compute_all(name, inputs, attributes, outputs.most);
+    for (size_t count = outputs.least; count <= outputs.most; ++count) {
+      const auto some = test::compute_all(name, inputs, attributes, count);
+      for (size_t i = 0; i < count; ++i) EXPECT_EQ(some[i].bytes, all[i].bytes) << name;
     }
-    for (const auto family : operator_families())
-      for (const OperatorSpec& spec : family)
-        EXPECT_TRUE(spec.outputs.least == spec.outputs.most || tried.contains(spec.name))
-            << spec.name << " is not in the list";
+    tried.insert(name);
   }
+  for (const auto family : operator_families())
+    for (const OperatorSpec& spec : family)
+      EXPECT_TRUE(spec.outputs.least == spec.outputs.most || tried.contains(spec.name))
+          << spec.name << " is not in the list";
+}
 
-  TEST(FallbackNode, HasEachAttributeOnceInOrder) {
-    const auto x = vector_of<float>({1, 2});
-    for (const test::Attributes& attributes : {test::Attributes{{"bias", 1.0f}, {"bias", 2.0f}},
-                                               test::Attributes{{"lambd", 1.0f}, {"bias", 2.0f}}}) {
-      EXPECT_THAT(refusal("Shrink", {x}, attributes).message(),
-                  HasSubstr("stands twice, or before"));
-    }
+TEST(FallbackNode, HasEachAttributeOnceInOrder) {
+  const auto x = vector_of<float>({1, 2});
+  for (const test::Attributes& attributes : {test::Attributes{{"bias", 1.0f}, {"bias", 2.0f}},
+                                             test::Attributes{{"lambd", 1.0f}, {"bias", 2.0f}}}) {
+    EXPECT_THAT(refusal("Shrink", {x}, attributes).message(), HasSubstr("stands twice, or before"));
   }
+}
 
-  TEST(FallbackNode, NeedsAKnownOperator) {
-    const Status status = refusal("Nothing", {kNumbers3});
-    EXPECT_EQ(status.code(), StatusCode::kUnsupported);
-    EXPECT_THAT(status.message(), HasSubstr("Nothing"));
-  }
+TEST(FallbackNode, NeedsAKnownOperator) {
+  const Status status = refusal("Nothing", {kNumbers3});
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(status.message(), HasSubstr("Nothing"));
+}
 
-  TEST(FallbackNode, NeedsTheNumberOfInputsAndOutputsThatBelong) {
-    EXPECT_THAT(refusal("Add", {kNumbers3}).message(), HasSubstr("1 inputs where 2 belong"));
-    EXPECT_THAT(refusal("Tan", {kNumbers3, kNumbers3}).message(), HasSubstr("2 inputs where 1"));
-    EXPECT_THAT(refusal("Sum", {}).message(), HasSubstr("0 inputs where 1 or more"));
-    EXPECT_THAT(refusal("Tan", {kNumbers3}, {}, 2).message(), HasSubstr("2 outputs where 1"));
-  }
+TEST(FallbackNode, NeedsTheNumberOfInputsAndOutputsThatBelong) {
+  EXPECT_THAT(refusal("Add", {kNumbers3}).message(), HasSubstr("1 inputs where 2 belong"));
+  EXPECT_THAT(refusal("Tan", {kNumbers3, kNumbers3}).message(), HasSubstr("2 inputs where 1"));
+  EXPECT_THAT(refusal("Sum", {}).message(), HasSubstr("0 inputs where 1 or more"));
+  EXPECT_THAT(refusal("Tan", {kNumbers3}, {}, 2).message(), HasSubstr("2 outputs where 1"));
+}
 
-  TEST(FallbackNode, NeedsItsRequiredInputs) {
-    EXPECT_THAT(refusal("Add", {kNumbers3, absent()}).message(), HasSubstr("input 1 is left out"));
-    EXPECT_THAT(refusal("Sum", {kNumbers3, absent()}).message(), HasSubstr("input 1 is left out"));
-  }
+TEST(FallbackNode, NeedsItsRequiredInputs) {
+  EXPECT_THAT(refusal("Add", {kNumbers3, absent()}).message(), HasSubstr("input 1 is left out"));
+  EXPECT_THAT(refusal("Sum", {kNumbers3, absent()}).message(), HasSubstr("input 1 is left out"));
+}
 
-  TEST(FallbackNode, RefusesAttributesThatItDoesNotKnow) {
-    EXPECT_EQ(refusal("Tan", {kNumbers3}, {{"alpha", 1.0f}}).code(), StatusCode::kUnsupported);
-    const Status status = refusal("Celu", {kNumbers3}, {{"alpha", int64_t{1}}});
-    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-    EXPECT_THAT(status.message(), HasSubstr("'alpha'"));
-  }
+TEST(FallbackNode, RefusesAttributesThatItDoesNotKnow) {
+  EXPECT_EQ(refusal("Tan", {kNumbers3}, {{"alpha", 1.0f}}).code(), StatusCode::kUnsupported);
+  const Status status = refusal("Celu", {kNumbers3}, {{"alpha", int64_t{1}}});
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("'alpha'"));
+}
 
-  TEST(FallbackNode, NamesTypesWithoutAKernel) {
-    const Status status = refusal("Tan", {vector_of<int64_t>({1})});
-    EXPECT_EQ(status.code(), StatusCode::kUnsupported);
-    EXPECT_THAT(status.message(), HasSubstr("Tan of INT64, only of FLOAT32"));
-  }
+TEST(FallbackNode, NamesTypesWithoutAKernel) {
+  const Status status = refusal("Tan", {vector_of<int64_t>({1})});
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(status.message(), HasSubstr("Tan of INT64, only of FLOAT32"));
+}
 
 }  // namespace
 }  // namespace millrace::fallback
