@@ -12,6 +12,8 @@ std::span<const OperatorSpec> arrangement_operators() noexcept;
 std::span<const OperatorSpec> comparison_operators() noexcept;
 std::span<const OperatorSpec> convolution_operators() noexcept;
 std::span<const OperatorSpec> deform_conv_operators() noexcept;
+std::span<const OperatorSpec> determinant_operators() noexcept;
+std::span<const OperatorSpec> einsum_operators() noexcept;
 std::span<const OperatorSpec> feature_operators() noexcept;
 std::span<const OperatorSpec> function_operators() noexcept;
 std::span<const OperatorSpec> global_pool_operators() noexcept;

@@ -8,20 +8,16 @@ namespace millrace::fallback {
 
 std::span<const std::span<const OperatorSpec>> operator_families() noexcept {
   static const std::array kFamilies = {
-      arithmetic_operators(),    arrangement_operators(),
-      comparison_operators(),    convolution_operators(),
-      deform_conv_operators(),   feature_operators(),
-      function_operators(),      global_pool_operators(),
-      grid_sample_operators(),   indexing_operators(),
-      label_operators(),         linear_operators(),
-      loss_operators(),          matmul_operators(),
-      n_gram_operators(),        non_max_suppression_operators(),
-      normalization_operators(), pooling_operators(),
-      qlinear_operators(),       quantize_operators(),
-      real_function_operators(), recurrent_operators(),
-      reduce_operators(),        region_operators(),
-      resize_operators(),        search_operators(),
-      selection_operators(),     softmax_operators(),
+      arithmetic_operators(),    arrangement_operators(),   comparison_operators(),
+      convolution_operators(),   deform_conv_operators(),   determinant_operators(),
+      einsum_operators(),        feature_operators(),       function_operators(),
+      global_pool_operators(),   grid_sample_operators(),   indexing_operators(),
+      label_operators(),         linear_operators(),        loss_operators(),
+      matmul_operators(),        n_gram_operators(),        non_max_suppression_operators(),
+      normalization_operators(), pooling_operators(),       qlinear_operators(),
+      quantize_operators(),      real_function_operators(), recurrent_operators(),
+      reduce_operators(),        region_operators(),        resize_operators(),
+      search_operators(),        selection_operators(),     softmax_operators(),
       svm_operators(),           tree_operators(),
   };
   return kFamilies;

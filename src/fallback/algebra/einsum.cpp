@@ -1,0 +1,281 @@
+// Einsum: sums of products over indices that an equation names.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+
+#include "fallback/common_shapes.h"
+#include "fallback/element.h"
+#include "fallback/families.h"
+
+namespace millrace::fallback {
+namespace {
+
+// An index of the equation. Those that an ellipsis stands for are numbered from the last dimension
+// on, behind the letters.
+using Index = uint8_t;
+constexpr Index kFirstOfEllipsis = 128;
+
+// The indices of a term as the equation writes them, the ellipsis as kFirstOfEllipsis.
+struct Term {
+  std::vector<Index> before, after;
+  bool ellipsis = false;
+
+  size_t letters() const { return before.size() + after.size(); }
+};
+
+struct Equation {
+  std::vector<Term> operands;
+  std::optional<Term> result;  // none: it follows from the operands
+};
+
+Result<Term> read_term(std::string_view text) {
+  Term term;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ' ') continue;
+    if (text.substr(i, 3) == "..." && !term.ellipsis) {
+      term.ellipsis = true;
+      i += 2;
+    } else if (std::isalpha(static_cast<unsigned char>(text[i])) != 0) {
+      (term.ellipsis ? term.after : term.before).push_back(static_cast<Index>(text[i]));
+    } else {
+      return invalid_argument(fmt::format("its equation has '{}' where an index belongs", text[i]));
+    }
+  }
+  return term;
+}
+
+Result<Equation> read_equation(std::string_view text) {
+  Equation equation;
+  const size_t arrow = text.find("->");
+  std::string_view operands = text.substr(0, arrow);
+  for (;;) {
+    const size_t comma = operands.find(',');
+    MILLRACE_ASSIGN_OR_RETURN(equation.operands.emplace_back(),
+                              read_term(operands.substr(0, comma)));
+    if (comma == std::string_view::npos) break;
+    operands.remove_prefix(comma + 1);
+  }
+  if (arrow != std::string_view::npos) {
+    MILLRACE_ASSIGN_OR_RETURN(equation.result, read_term(text.substr(arrow + 2)));
+  }
+  return equation;
+}
+
+// The term's indices for an operand whose ellipsis stands for `hidden` dimensions.
+std::vector<Index> indices_of(const Term& term, size_t hidden) {
+  std::vector<Index> indices = term.before;
+  for (size_t i = hidden; i-- > 0;) indices.push_back(static_cast<Index>(kFirstOfEllipsis + i));
+  indices.insert(indices.end(), term.after.begin(), term.after.end());
+  return indices;
+}
+
+// An einsum whose indices are resolved: which sizes they have, and which of them each operand and
+// the result have, by dimension.
+struct Contraction {
+  std::array<int64_t, 256> sizes{};  // 0: there is no such index; 1 may be repeated
+  std::array<bool, 256> used{};
+  std::vector<std::vector<Index>> operands;
+  std::vector<Index> result;
+};
+
+Status add_operand(const Term& term, const TensorView& operand, Contraction& contraction) {
+  const bool fits =
+      term.ellipsis ? operand.rank() >= term.letters() : operand.rank() == term.letters();
+  if (!fits)
+    return invalid_argument(fmt::format("its equation has {} indices for an operand of rank {}",
+                                        term.letters(), operand.rank()));
+  const auto indices = indices_of(term, operand.rank() - term.letters());
+  for (size_t d = 0; d < indices.size(); ++d) {
+    int64_t& size = contraction.sizes[indices[d]];
+    bool& used = contraction.used[indices[d]];
+    const int64_t dim = operand.dims[d];
+    if (used && dim != size && dim != 1 && size != 1)
+      return invalid_argument(fmt::format("an index has sizes {} and {}", size, dim));
+    if (!used || size == 1) size = dim;
+    used = true;
+  }
+  contraction.operands.push_back(indices);
+  return {};
+}
+
+// Without "->": the indices of the ellipsis, then all letters that stand once, in alphabetical
+// order.
+std::vector<Index> implicit_result(const Equation& equation, size_t hidden) {
+  std::array<int, 256> count{};
+  for (const Term& term : equation.operands) {
+    for (const Index index : term.before) ++count[index];
+    for (const Index index : term.after) ++count[index];
+  }
+  Term result;
+  for (size_t index = 0; index < kFirstOfEllipsis; ++index)
+    if (count[index] == 1) result.after.push_back(static_cast<Index>(index));
+  return indices_of(result, hidden);
+}
+
+size_t hidden_dimensions(const Contraction& contraction) {
+  size_t hidden = 0;
+  while (hidden < graph::kMaxRank && contraction.used[kFirstOfEllipsis + hidden]) ++hidden;
+  return hidden;
+}
+
+Status check_result(const Contraction& contraction) {
+  std::array<bool, 256> seen{};
+  for (const Index index : contraction.result) {
+    if (!contraction.used[index] || seen[index])
+      return invalid_argument(
+          "its equation has an index of the result twice, or no operand has it");
+    seen[index] = true;
+  }
+  return {};
+}
+
+Result<Contraction> contraction_of(const NodeView& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const Equation equation, read_equation(node.text("equation")));
+  if (equation.operands.size() != node.input_count())
+    return invalid_argument(fmt::format("its equation is of {} operands, not of {}",
+                                        equation.operands.size(), node.input_count()));
+  Contraction contraction;
+  for (size_t i = 0; i < node.input_count(); ++i)
+    MILLRACE_RETURN_IF_ERROR(add_operand(equation.operands[i], node.in(i), contraction));
+  const size_t hidden = hidden_dimensions(contraction);
+  contraction.result = !equation.result            ? implicit_result(equation, hidden)
+                       : equation.result->ellipsis ? indices_of(*equation.result, hidden)
+                                                   : indices_of(*equation.result, 0);
+  MILLRACE_RETURN_IF_ERROR(check_result(contraction));
+  return contraction;
+}
+
+Status shape_of_einsum(Inference& node) {
+  MILLRACE_RETURN_IF_ERROR(check_one_type(node));
+  MILLRACE_ASSIGN_OR_RETURN(const Contraction contraction, contraction_of(node));
+  Dims dims;
+  for (const Index index : contraction.result) dims.push_back(contraction.sizes[index]);
+  node.set(0, node.in(0).type, std::move(dims));
+  return {};
+}
+
+// A loop over one index: by how much it moves in each operand, and, last, in the result.
+struct Loop {
+  size_t size = 1;
+  std::vector<size_t> strides;
+
+  // How many of the tensors it walks through densely, or not at all.
+  size_t even_strides() const {
+    return static_cast<size_t>(std::ranges::count_if(strides, [](size_t s) { return s <= 1; }));
+  }
+};
+
+// Adds the strides of a tensor to the loops; an index that stands several times walks a diagonal,
+// and a dimension of 1 is repeated.
+void add_strides(const std::vector<Index>& indices, const Contraction& contraction,
+                 std::span<const int64_t> dims, size_t tensor, std::array<Loop, 256>& loops) {
+  size_t stride = 1;
+  for (size_t d = indices.size(); d-- > 0;) {
+    if (dims[d] != 1 || contraction.sizes[indices[d]] == 1)
+      loops[indices[d]].strides[tensor] += stride;
+    stride *= static_cast<size_t>(dims[d]);
+  }
+}
+
+// The loops of all indices, the one that is best walked last as the innermost.
+std::vector<Loop> loops_of(const Call& call, const Contraction& contraction) {
+  const size_t tensors = call.input_count() + 1;
+  std::array<Loop, 256> loops;
+  for (Loop& loop : loops) loop.strides.assign(tensors, 0);
+  for (size_t i = 0; i < call.input_count(); ++i)
+    add_strides(contraction.operands[i], contraction, call.in(i).dims, i, loops);
+  add_strides(contraction.result, contraction, call.out(0).dims, tensors - 1, loops);
+  std::vector<Loop> result;
+  for (size_t index = 0; index < loops.size(); ++index) {
+    if (!contraction.used[index]) continue;
+    loops[index].size = static_cast<size_t>(contraction.sizes[index]);
+    if (loops[index].size != 1) result.push_back(std::move(loops[index]));
+  }
+  if (result.empty()) result.push_back({1, std::vector<size_t>(tensors, 0)});
+  std::ranges::stable_sort(result, {}, &Loop::even_strides);
+  return result;
+}
+
+// Floating point sums in double; integers wrap around.
+template <class T>
+using Sum = std::conditional_t<std::is_floating_point_v<T>, double, T>;
+
+template <class T>
+Sum<T> add_product(Sum<T> sum, Sum<T> a, Sum<T> b) {
+  return wrapping(sum, wrapping(a, b, [](auto x, auto y) { return x * y; }),
+                  [](auto x, auto y) { return x + y; });
+}
+
+// sums[...] += the product of the operands, over the innermost loop.
+template <class T>
+void walk_row(const Loop& loop, std::span<const T* const> operands, std::span<const size_t> at,
+              Sum<T>* sums) {
+  const size_t last = operands.size();
+  Sum<T>* to = sums + at[last];
+  if (operands.size() == 2) {  // the usual case apart, so that the compiler uses vectors
+    const T *a = operands[0] + at[0], *b = operands[1] + at[1];
+    const size_t of_a = loop.strides[0], of_b = loop.strides[1], of_sum = loop.strides[2];
+    for (size_t i = 0; i < loop.size; ++i)
+      to[i * of_sum] = add_product<T>(to[i * of_sum], a[i * of_a], b[i * of_b]);
+    return;
+  }
+  for (size_t i = 0; i < loop.size; ++i) {
+    Sum<T> product = 1;
+    for (size_t k = 0; k < last; ++k)
+      product = wrapping(product, static_cast<Sum<T>>(operands[k][at[k] + i * loop.strides[k]]),
+                         [](auto x, auto y) { return x * y; });
+    to[i * loop.strides[last]] =
+        wrapping(to[i * loop.strides[last]], product, [](auto x, auto y) { return x + y; });
+  }
+}
+
+template <class T>
+void walk(const std::vector<Loop>& loops, std::span<const T* const> operands, Sum<T>* sums) {
+  for (const Loop& loop : loops)
+    if (loop.size == 0) return;
+  std::vector<size_t> at(operands.size() + 1, 0), index(loops.size(), 0);
+  for (;;) {
+    walk_row<T>(loops.back(), operands, at, sums);
+    size_t d = loops.size() - 1;
+    for (; d > 0; --d) {
+      const Loop& loop = loops[d - 1];
+      for (size_t k = 0; k < at.size(); ++k) at[k] += loop.strides[k];
+      if (++index[d - 1] < loop.size) break;
+      for (size_t k = 0; k < at.size(); ++k) at[k] -= loop.strides[k] * loop.size;
+      index[d - 1] = 0;
+    }
+    if (d == 0) return;
+  }
+}
+
+Status einsum(const Call& call) {
+  MILLRACE_ASSIGN_OR_RETURN(const Contraction contraction, contraction_of(call));
+  const std::vector<Loop> loops = loops_of(call, contraction);
+  return visit_element(call.in(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    std::vector<const T*> operands;
+    for (const TensorView& operand : call.inputs()) operands.push_back(operand.as<T>().data());
+    std::vector<Sum<T>> sums(call.out(0).elements());
+    walk<T>(loops, operands, sums.data());
+    std::ranges::transform(sums, call.out(0).as<T>().begin(),
+                           [](Sum<T> sum) { return static_cast<T>(sum); });
+    return {};
+  });
+}
+
+constexpr AttributeSpec kEinsum[] = {{"equation", AttributeKind::kText}};
+
+constexpr OperatorSpec kOperators[] = {
+    {"Einsum", 12, {1, kAnyNumber}, {}, kNumbers, shape_of_einsum, einsum, kEinsum},
+};
+
+}  // namespace
+
+std::span<const OperatorSpec> einsum_operators() noexcept {
+  return kOperators;
+}
+
+}  // namespace millrace::fallback
