@@ -36,7 +36,9 @@ std::span<const OperatorSpec> region_operators() noexcept;
 std::span<const OperatorSpec> resize_operators() noexcept;
 std::span<const OperatorSpec> search_operators() noexcept;
 std::span<const OperatorSpec> selection_operators() noexcept;
+std::span<const OperatorSpec> signal_window_operators() noexcept;
 std::span<const OperatorSpec> softmax_operators() noexcept;
+std::span<const OperatorSpec> spectrum_operators() noexcept;
 std::span<const OperatorSpec> svm_operators() noexcept;
 std::span<const OperatorSpec> tree_operators() noexcept;
 

@@ -17,8 +17,9 @@ std::span<const std::span<const OperatorSpec>> operator_families() noexcept {
       normalization_operators(), pooling_operators(),       qlinear_operators(),
       quantize_operators(),      real_function_operators(), recurrent_operators(),
       reduce_operators(),        region_operators(),        resize_operators(),
-      search_operators(),        selection_operators(),     softmax_operators(),
-      svm_operators(),           tree_operators(),
+      search_operators(),        selection_operators(),     signal_window_operators(),
+      softmax_operators(),       spectrum_operators(),      svm_operators(),
+      tree_operators(),
   };
   return kFamilies;
 }
