@@ -9,10 +9,12 @@ namespace millrace::fallback {
 
 std::span<const OperatorSpec> arithmetic_operators() noexcept;
 std::span<const OperatorSpec> arrangement_operators() noexcept;
+std::span<const OperatorSpec> cast_like_operators() noexcept;
 std::span<const OperatorSpec> comparison_operators() noexcept;
 std::span<const OperatorSpec> convolution_operators() noexcept;
 std::span<const OperatorSpec> deform_conv_operators() noexcept;
 std::span<const OperatorSpec> determinant_operators() noexcept;
+std::span<const OperatorSpec> dropout_operators() noexcept;
 std::span<const OperatorSpec> einsum_operators() noexcept;
 std::span<const OperatorSpec> feature_operators() noexcept;
 std::span<const OperatorSpec> function_operators() noexcept;
@@ -33,6 +35,7 @@ std::span<const OperatorSpec> real_function_operators() noexcept;
 std::span<const OperatorSpec> recurrent_operators() noexcept;
 std::span<const OperatorSpec> reduce_operators() noexcept;
 std::span<const OperatorSpec> region_operators() noexcept;
+std::span<const OperatorSpec> removed_operators() noexcept;
 std::span<const OperatorSpec> resize_operators() noexcept;
 std::span<const OperatorSpec> search_operators() noexcept;
 std::span<const OperatorSpec> selection_operators() noexcept;

@@ -79,7 +79,8 @@ std::vector<WithOptionalOutputs> nodes_with_optional_outputs() {
   };
   const auto scores = test::array<float>({1, 2}, {1, 2});
   const auto picture = test::array<float>({1, 1, 2, 1}, {1, 2});
-  return {{"GRU", {x, weights(3), weights(3)}},
+  return {{"Dropout", {scores}},
+          {"GRU", {x, weights(3), weights(3)}},
           {"LSTM", {x, weights(4), weights(4)}},
           {"LayerNormalization", {scores, vector_of<float>({1, 1})}},
           {"MaxPool", {picture}, {{"kernel_shape", Dims{1, 1}}}},
