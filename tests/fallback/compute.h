@@ -34,6 +34,7 @@ constexpr DataType type_of() {
   if constexpr (std::is_same_v<T, double>) return DataType::kFloat64;
   if constexpr (std::is_same_v<T, int64_t>) return DataType::kInt64;
   if constexpr (std::is_same_v<T, int32_t>) return DataType::kInt32;
+  if constexpr (std::is_same_v<T, int16_t>) return DataType::kInt16;
   if constexpr (std::is_same_v<T, int8_t>) return DataType::kInt8;
   if constexpr (std::is_same_v<T, uint8_t>) return DataType::kUint8;
   if constexpr (std::is_same_v<T, uint64_t>) return DataType::kUint64;

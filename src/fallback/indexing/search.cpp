@@ -57,11 +57,15 @@ Status arg(const Call& call) {
 Status shape_of_top_k(Inference& node) {
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
                             graph::normalise_axis(node.integer("axis", -1), node.in(0).rank()));
-  MILLRACE_ASSIGN_OR_RETURN(const Dims k, node.known_integers(1));
+  // An attribute in the first operator sets.
+  int64_t k = node.integer("k", -1);
+  if (node.has(1)) {
+    MILLRACE_ASSIGN_OR_RETURN(k, node.known_integer(1));
+  }
   Dims dims = to_dims(node.in(0).dims);
-  if (k.size() != 1 || k[0] < 0 || k[0] > dims[axis])
+  if (k < 0 || k > dims[axis])
     return invalid_argument("k is not a number from 0 to the size of the axis");
-  dims[axis] = k[0];
+  dims[axis] = k;
   node.set(0, node.in(0).type, dims);
   node.set(1, DataType::kInt64, std::move(dims));
   return {};
@@ -192,6 +196,7 @@ constexpr AttributeSpec kArg[] = {{"axis", AttributeKind::kInteger},
                                   {"keepdims", AttributeKind::kInteger},
                                   {"select_last_index", AttributeKind::kInteger}};
 constexpr AttributeSpec kTopK[] = {{"axis", AttributeKind::kInteger},
+                                   {"k", AttributeKind::kInteger},
                                    {"largest", AttributeKind::kInteger},
                                    {"sorted", AttributeKind::kInteger}};
 constexpr AttributeSpec kCumulativeSum[] = {{"exclusive", AttributeKind::kInteger},
@@ -203,7 +208,7 @@ constexpr OperatorSpec kOperators[] = {
     {"ArgMin", 1, {}, {}, kNumbers, shape_of_arg, arg<Smaller>, kArg},
     {"CumSum", 11, {2, 2}, {}, kNumbers, shape_of_cumulative_sum, cumulative_sum, kCumulativeSum},
     {"Hardmax", 13, {}, {}, kReals, shape_of_hardmax, hardmax, kAxis},
-    {"TopK", 10, {2, 2}, {1, 2}, kNumbers, shape_of_top_k, top_k, kTopK},
+    {"TopK", 1, {1, 2}, {1, 2}, kNumbers, shape_of_top_k, top_k, kTopK},
 };
 
 }  // namespace

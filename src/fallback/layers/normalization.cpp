@@ -196,9 +196,11 @@ Status shape_of_group_norm(Inference& node) {
   if (x.rank() < 2) return invalid_argument("its input has no channels");
   if (groups < 1 || x.dims[1] % groups != 0)
     return invalid_argument("num_groups does not divide the channels");
+  // One for each channel or, before operator set 21, for each group.
+  const bool per_group = to_dims(node.in(1).dims) == Dims{groups};
   for (const size_t index : {size_t{1}, size_t{2}}) {
     MILLRACE_RETURN_IF_ERROR(check_type_of(node, index));
-    MILLRACE_RETURN_IF_ERROR(check_dims_of(node, index, {x.dims[1]}));
+    MILLRACE_RETURN_IF_ERROR(check_dims_of(node, index, {per_group ? groups : x.dims[1]}));
   }
   return same_as_first(node);
 }
@@ -209,6 +211,7 @@ Status group_norm(const Call& call) {
   const auto groups = static_cast<size_t>(call.integer("num_groups"));
   const size_t plane = element_count(x.dims.subspan(2)), size = channels / groups * plane;
   const double epsilon = call.real("epsilon", 1e-5f);
+  const size_t sharing = channels / call.in(1).elements();  // channels of one scale and bias
   return visit_floating(x.type, [&](auto zero) -> Status {
     using T = decltype(zero);
     for (size_t g = 0; g < static_cast<size_t>(x.dims[0]) * groups; ++g) {
@@ -218,8 +221,9 @@ Status group_norm(const Call& call) {
       const double inverse = 1 / std::sqrt(moments.variance + epsilon);
       for (size_t i = 0; i < size; ++i) {
         const size_t channel = g % groups * (channels / groups) + i / plane;
-        to[i] = static_cast<T>((from[i] - moments.mean) * inverse * call.in(1).as<T>()[channel] +
-                               call.in(2).as<T>()[channel]);
+        const size_t at = channel / sharing;
+        to[i] = static_cast<T>((from[i] - moments.mean) * inverse * call.in(1).as<T>()[at] +
+                               call.in(2).as<T>()[at]);
       }
     }
     return {};
@@ -292,6 +296,93 @@ Status lp_norm(const Call& call) {
   });
 }
 
+Status shape_of_rms_norm(Inference& node) {
+  const TensorView& x = node.in(0);
+  MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
+                            graph::normalise_axis(node.integer("axis", -1), x.rank()));
+  const Dims group(x.dims.begin() + static_cast<ptrdiff_t>(axis), x.dims.end());
+  MILLRACE_RETURN_IF_ERROR(check_type_of(node, 1));
+  MILLRACE_ASSIGN_OR_RETURN(const Dims joint, graph::broadcast(to_dims(node.in(1).dims), group));
+  if (joint != group) return invalid_argument("the scale is larger than what it applies to");
+  return same_as_first(node);
+}
+
+// Divides by the root of the mean square, without a mean that is subtracted.
+Status rms_norm(const Call& call) {
+  const TensorView& x = call.in(0);
+  const size_t axis = *graph::normalise_axis(call.integer("axis", -1), x.rank());
+  const auto group = x.dims.subspan(axis);
+  const size_t size = element_count(group), groups = size == 0 ? 0 : x.elements() / size;
+  const double epsilon = call.real("epsilon", 1e-5f);
+  const auto scales = broadcast_indices(call.in(1).dims, group);
+  return visit_floating(x.type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    for (size_t g = 0; g < groups; ++g) {
+      const auto from = x.as<T>().subspan(g * size, size);
+      const auto to = call.out(0).as<T>().subspan(g * size, size);
+      double squares = 0;
+      for (const T element : from) squares += static_cast<double>(element) * element;
+      const double inverse = 1 / std::sqrt(squares / static_cast<double>(size) + epsilon);
+      normalise_group(from, to, {}, inverse);
+      scale_group(to, call.in(1), scales);
+    }
+    return {};
+  });
+}
+
+// The axes over which MeanVarianceNormalization takes its moments, by dimension.
+Result<std::vector<bool>> moment_axes(const NodeView& node) {
+  const size_t rank = node.in(0).rank();
+  const Dims of_pictures = {0, 2, 3};
+  const Dims* stated = node.integers("axes");
+  std::vector<bool> axes(rank, false);
+  for (const int64_t axis : stated != nullptr ? *stated : of_pictures) {
+    MILLRACE_ASSIGN_OR_RETURN(const size_t d, graph::normalise_axis(axis, rank));
+    axes[d] = true;
+  }
+  return axes;
+}
+
+Status shape_of_mvn(Inference& node) {
+  MILLRACE_RETURN_IF_ERROR(moment_axes(node).status());
+  return same_as_first(node);
+}
+
+// For each element of a tensor the number of its group: the elements that differ along `axes` only.
+std::vector<size_t> groups_along(std::span<const int64_t> dims, const std::vector<bool>& axes) {
+  std::vector<size_t> groups = {0};
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const auto size = static_cast<size_t>(dims[d]);
+    std::vector<size_t> next;
+    next.reserve(groups.size() * size);
+    for (const size_t group : groups)
+      for (size_t i = 0; i < size; ++i) next.push_back(axes[d] ? group : group * size + i);
+    groups = std::move(next);
+  }
+  return groups;
+}
+
+Status mean_variance_norm(const Call& call) {
+  constexpr double kEpsilon = 1e-9;
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<bool> axes, moment_axes(call));
+  const auto groups = groups_along(call.in(0).dims, axes);
+  const size_t count = groups.empty() ? 0 : groups.back() + 1;
+  return visit_floating(call.in(0).type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    const auto x = call.in(0).as<T>();
+    std::vector<std::vector<T>> members(count);
+    for (size_t i = 0; i < x.size(); ++i) members[groups[i]].push_back(x[i]);
+    std::vector<Moments> moments;
+    for (const auto& elements : members) moments.push_back(moments_of<T>(elements));
+    for (size_t i = 0; i < x.size(); ++i) {
+      const Moments& own = moments[groups[i]];
+      call.out(0).as<T>()[i] =
+          static_cast<T>((x[i] - own.mean) / (std::sqrt(own.variance) + kEpsilon));
+    }
+    return {};
+  });
+}
+
 constexpr AttributeSpec kLayerNorm[] = {{"axis", AttributeKind::kInteger},
                                         {"epsilon", AttributeKind::kFloat},
                                         {"stash_type", AttributeKind::kInteger}};
@@ -303,6 +394,7 @@ constexpr AttributeSpec kLrn[] = {{"alpha", AttributeKind::kFloat},
                                   {"beta", AttributeKind::kFloat},
                                   {"bias", AttributeKind::kFloat},
                                   {"size", AttributeKind::kInteger}};
+constexpr AttributeSpec kMoments[] = {{"axes", AttributeKind::kIntegers}};
 constexpr AttributeSpec kLpNorm[] = {{"axis", AttributeKind::kInteger},
                                      {"p", AttributeKind::kInteger}};
 
@@ -312,7 +404,7 @@ constexpr AttributeSpec kBatchNorm[] = {{"epsilon", AttributeKind::kFloat},
 
 constexpr OperatorSpec kOperators[] = {
     {"BatchNormalization", 9, {5, 5}, {}, kReals, shape_of_batch_norm, batch_norm, kBatchNorm},
-    {"GroupNormalization", 21, {3, 3}, {}, kReals, shape_of_group_norm, group_norm, kGroupNorm},
+    {"GroupNormalization", 18, {3, 3}, {}, kReals, shape_of_group_norm, group_norm, kGroupNorm},
     {"InstanceNormalization",
      1,
      {3, 3},
@@ -324,6 +416,8 @@ constexpr OperatorSpec kOperators[] = {
     {"LRN", 1, {}, {}, kReals, shape_of_lrn, lrn, kLrn},
     {"LayerNormalization", 1, {2, 3}, {1, 3}, kReals, shape_of_layer_norm, layer_norm, kLayerNorm},
     {"LpNormalization", 1, {}, {}, kReals, shape_of_lp_norm, lp_norm, kLpNorm},
+    {"MeanVarianceNormalization", 9, {}, {}, kReals, shape_of_mvn, mean_variance_norm, kMoments},
+    {"RMSNormalization", 23, {2, 2}, {}, kReals, shape_of_rms_norm, rms_norm, kLayerNorm},
 };
 
 }  // namespace

@@ -20,7 +20,8 @@ namespace {
 constexpr TypeSet kQuantised = {DataType::kInt8, DataType::kUint8, DataType::kInt16,
                                 DataType::kUint16, DataType::kInt32};
 
-// A scale or zero point is one element, or one for each index of the axis.
+// A scale or zero point is one element, or one for each index of the axis or, with a block_size,
+// for each block of indices at each place of the other axes.
 Status check_parameter(const NodeView& node, size_t index, size_t axis) {
   if (!node.has(index)) return {};
   const TensorView &parameter = node.in(index), &x = node.in(0);
@@ -34,6 +35,19 @@ Status check_parameter(const NodeView& node, size_t index, size_t axis) {
       index, graph::to_string(to_dims(parameter.dims)), axis, graph::to_string(to_dims(x.dims))));
 }
 
+Status check_blocks(const NodeView& node, size_t index, size_t axis, int64_t block) {
+  if (!node.has(index)) return {};
+  Dims wanted = to_dims(node.in(0).dims);
+  if (block < 0 || wanted.empty())
+    return invalid_argument("block_size is negative, or of a scalar");
+  wanted[axis] = wanted[axis] / block + (wanted[axis] % block != 0 ? 1 : 0);
+  if (to_dims(node.in(index).dims) == wanted) return {};
+  return invalid_argument(fmt::format(
+      "input {} is {}, not {}, of which each element is for a block "
+      "of {}",
+      index, graph::to_string(to_dims(node.in(index).dims)), graph::to_string(wanted), block));
+}
+
 // The axis of the parameters; 0 for operands without dimensions, which have none.
 Result<size_t> parameter_axis(const NodeView& node) {
   if (node.in(0).rank() == 0) return size_t{0};
@@ -45,19 +59,25 @@ Result<size_t> parameter_axis(const NodeView& node) {
 
 Status check_parameters(const NodeView& node) {
   if (node.in(1).type != DataType::kFloat32) return invalid_argument("scale is not FLOAT32");
-  if (node.integer("block_size") != 0) return unsupported("blocks of scales are not covered");
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis, parameter_axis(node));
-  MILLRACE_RETURN_IF_ERROR(check_parameter(node, 1, axis));
-  return check_parameter(node, 2, axis);
+  const int64_t block = node.integer("block_size");
+  for (const size_t index : {size_t{1}, size_t{2}})
+    MILLRACE_RETURN_IF_ERROR(block == 0 ? check_parameter(node, index, axis)
+                                        : check_blocks(node, index, axis, block));
+  return {};
 }
 
-// Calls visit(position in the tensor, index of the axis) for all elements.
+// Calls visit(position in the tensor, position of its scale and zero point) for all elements.
 template <class Visit>
-void for_each_by_axis(const AxisSplit& split, Visit&& visit) {
+void for_each_with_parameter(const Call& call, Visit&& visit) {
+  const AxisSplit split(call.in(0).dims, *parameter_axis(call));
+  const auto block = static_cast<size_t>(call.integer("block_size"));
+  const size_t blocks = block == 0 ? 0 : (split.size + block - 1) / block;
   size_t position = 0;
   for (size_t outer = 0; outer < split.outer; ++outer)
     for (size_t i = 0; i < split.size; ++i)
-      for (size_t inner = 0; inner < split.inner; ++inner) visit(position++, i);
+      for (size_t inner = 0; inner < split.inner; ++inner)
+        visit(position++, block == 0 ? i : (outer * blocks + i / block) * split.inner + inner);
 }
 
 template <class T>
@@ -67,7 +87,10 @@ T quantise(float value, float scale, T zero_point) {
 
 Status shape_of_quantize(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(check_parameters(node));
-  const DataType type = node.has(2) ? node.in(2).type : DataType::kUint8;
+  DataType type = node.has(2) ? node.in(2).type : DataType::kUint8;
+  if (!node.has(2) && node.integer("output_dtype") != 0) {
+    MILLRACE_ASSIGN_OR_RETURN(type, type_of_number(node.integer("output_dtype")));
+  }
   if (!kQuantised.contains(type) || type == DataType::kInt32)
     return unsupported(fmt::format("quantising to {}", tensor::to_string(type)));
   node.set(0, type, to_dims(node.in(0).dims));
@@ -75,13 +98,12 @@ Status shape_of_quantize(Inference& node) {
 }
 
 Status quantize_linear(const Call& call) {
-  const AxisSplit split(call.in(0).dims, *parameter_axis(call));
   const auto x = call.in(0).as<float>();
   return visit_integer(call.out(0).type, [&](auto zero) -> Status {
     using T = decltype(zero);
     if constexpr (sizeof(T) <= 2) {
       const auto y = call.out(0).as<T>();
-      for_each_by_axis(split, [&](size_t position, size_t index) {
+      for_each_with_parameter(call, [&](size_t position, size_t index) {
         y[position] = quantise(x[position], parameter_at<float>(call, 1, index),
                                parameter_at<T>(call, 2, index));
       });
@@ -99,12 +121,11 @@ Status shape_of_dequantize(Inference& node) {
 }
 
 Status dequantize_linear(const Call& call) {
-  const AxisSplit split(call.in(0).dims, *parameter_axis(call));
   const auto y = call.out(0).as<float>();
   return visit_integer(call.in(0).type, [&](auto zero) -> Status {
     using T = decltype(zero);
     const auto x = call.in(0).as<T>();
-    for_each_by_axis(split, [&](size_t position, size_t index) {
+    for_each_with_parameter(call, [&](size_t position, size_t index) {
       const auto distance =
           static_cast<int64_t>(x[position]) - static_cast<int64_t>(parameter_at<T>(call, 2, index));
       y[position] = static_cast<float>(distance) * parameter_at<float>(call, 1, index);
@@ -240,6 +261,7 @@ Status qlinear_matmul(const Call& call) {
 
 constexpr AttributeSpec kQuantize[] = {{"axis", AttributeKind::kInteger},
                                        {"block_size", AttributeKind::kInteger},
+                                       {"output_dtype", AttributeKind::kInteger},
                                        {"saturate", AttributeKind::kInteger}};
 constexpr AttributeSpec kDequantize[] = {{"axis", AttributeKind::kInteger},
                                          {"block_size", AttributeKind::kInteger}};

@@ -85,5 +85,11 @@ TEST(FallbackHardmax, MarksTheFirstLargest) {
               ElementsAre(0, 1, 0, 1, 0, 0));
 }
 
+TEST(FallbackTopK, TakesKFromAnAttributeOfTheFirstOperatorSets) {
+  const auto x = vector_of<float>({1, 3, 2});
+  EXPECT_THAT(compute_all("TopK", {x}, {{"k", int64_t{2}}}, 2)[1].as<int64_t>(), ElementsAre(1, 2));
+  EXPECT_EQ(refusal("TopK", {x}, {}, 2).code(), StatusCode::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace millrace::fallback

@@ -75,5 +75,34 @@ TEST(FallbackLpNormalization, KeepsZeros) {
       ElementsAre(0.25, -0.75));
 }
 
+// Expected values computed with numpy, here and below.
+TEST(FallbackGroupNormalization, TakesAScaleForEachGroup) {
+  const auto x = array<float>({1, 4, 2}, {1, 2, 3, 5, 2, 2, 4, 8});
+  const auto y =
+      compute("GroupNormalization", {x, vector_of<float>({2, 3}), vector_of<float>({1, -1})},
+              {{"num_groups", int64_t{2}}});
+  EXPECT_THAT(y.as<float>(),
+              ElementsAre(FloatNear(-1.3664265f, 1e-5f), FloatNear(-0.0141828f, 1e-5f),
+                          FloatNear(1.3380609f, 1e-5f), FloatNear(4.0425484f, 1e-5f),
+                          FloatNear(-3.4494877f, 1e-5f), FloatNear(-3.4494877f, 1e-5f),
+                          FloatNear(-1, 1e-5f), FloatNear(3.8989754f, 1e-5f)));
+}
+
+TEST(FallbackRmsNormalization, SubtractsNoMean) {
+  const auto x = array<float>({2, 2}, {3, 4, 6, 8});
+  EXPECT_THAT(compute("RMSNormalization", {x, vector_of<float>({1, 2})}).as<float>(),
+              ElementsAre(FloatNear(0.8485278f, 1e-6f), FloatNear(2.2627408f, 1e-6f),
+                          FloatNear(0.8485281f, 1e-6f), FloatNear(2.2627415f, 1e-6f)));
+  EXPECT_THAT(refusal("RMSNormalization", {x, vector_of<float>({1, 2, 3})}).message(),
+              HasSubstr("broadcast"));
+}
+
+TEST(FallbackMeanVarianceNormalization, GoesOverTheAxesThatAreNamed) {
+  const auto x = array<float>({2, 2}, {1, 10, 3, 30});
+  EXPECT_THAT(compute("MeanVarianceNormalization", {x}, {{"axes", Dims{0}}}).as<float>(),
+              ElementsAre(-1, -1, 1, 1));
+  EXPECT_THAT(refusal("MeanVarianceNormalization", {x}).message(), HasSubstr("axis 2"));
+}
+
 }  // namespace
 }  // namespace millrace::fallback

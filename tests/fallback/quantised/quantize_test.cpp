@@ -38,7 +38,7 @@ TEST(FallbackQuantize, RefusesParametersThatDoNotFit) {
   const auto three = vector_of<float>({1, 2, 3});
   EXPECT_THAT(refusal("QuantizeLinear", {x, three}).message(), HasSubstr("per index of axis 1"));
   EXPECT_THAT(refusal("QuantizeLinear", {x, kOne}, {{"block_size", int64_t{2}}}).message(),
-              HasSubstr("blocks"));
+              HasSubstr("a block of 2"));
   EXPECT_THAT(refusal("DequantizeLinear", {vector_of<int8_t>({1}), kOne, array<uint8_t>({}, {0})})
                   .message(),
               HasSubstr("zero point"));
@@ -97,6 +97,32 @@ TEST(FallbackQLinearMatMul, RequantisesTheProduct) {
                       {a, scale(0.5f), zero(128), b, scale(2), zero(0), scale(0.25f), zero(10)})
                   .as<uint8_t>(),
               ElementsAre(18));
+}
+
+// Columns 0 and 1 share a scale in each row, column 2 has its own.
+TEST(FallbackQuantize, HasAScaleForEachBlock) {
+  const auto scales = array<float>({2, 2}, {1, 2, 0.5f, 4});
+  const auto zeros = array<uint8_t>({2, 2}, {0, 1, 2, 3});
+  const test::Attributes blocks = {{"axis", int64_t{1}}, {"block_size", int64_t{2}}};
+  const auto q = array<uint8_t>({2, 3}, {10, 11, 12, 13, 14, 15});
+  const auto x = compute("DequantizeLinear", {q, scales, zeros}, blocks);
+  EXPECT_THAT(x.as<float>(), ElementsAre(10, 11, 22, 5.5f, 6, 48));
+  EXPECT_EQ(compute("QuantizeLinear", {x, scales, zeros}, blocks).bytes, q.bytes);
+  EXPECT_THAT(
+      refusal("DequantizeLinear", {q, scales}, {{"axis", int64_t{1}}, {"block_size", int64_t{1}}})
+          .message(),
+      HasSubstr("[2,3]"));
+  EXPECT_EQ(
+      refusal("DequantizeLinear", {q, scales}, {{"axis", int64_t{1}}, {"block_size", int64_t{-2}}})
+          .code(),
+      StatusCode::kInvalidArgument);
+}
+
+TEST(FallbackQuantize, TakesItsTypeFromAnAttribute) {
+  const auto x = vector_of<float>({-1000, 1000}), one = array<float>({}, {1});
+  const auto y = compute("QuantizeLinear", {x, one}, {{"output_dtype", int64_t{5}}});
+  EXPECT_EQ(y.type, DataType::kInt16);
+  EXPECT_THAT(y.as<int16_t>(), ElementsAre(-1000, 1000));
 }
 
 }  // namespace
