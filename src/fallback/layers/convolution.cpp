@@ -70,50 +70,72 @@ Status check_single(const NodeView& node, size_t index, DataType type) {
   return check_per_channel(node, index, type, 1);
 }
 
-// One channel of a convolution of bytes, without bias: for each position the sum of
-// (x - x_zero) * (w - w_zero). Padding counts as x_zero.
-template <class X, class W>
-void convolve_channel(const Extents& extents, const WindowWalk& walk, const X* x, X x_zero,
-                      const W* weights, W w_zero, std::span<int32_t> sums) {
-  const auto taps = static_cast<size_t>(extents.window.taps());
-  const size_t stride = walk.row_stride();
-  std::ranges::fill(sums, 0);
-  for (size_t input = 0; input < extents.inputs; ++input) {
-    const X* const plane = x + input * walk.strided_size();
-    for (size_t tap = 0; tap < taps; ++tap) {
-      const int32_t weight = weights[input * taps + tap] - w_zero;
-      if (weight == 0) continue;
-      walk.for_each_row(tap, [&](size_t dense, size_t strided, size_t count) {
-        for (size_t i = 0; i < count; ++i) {
-          const int32_t term = weight * (plane[strided + i * stride] - x_zero);
-          sums[dense + i] = wrapping(sums[dense + i], term, [](auto a, auto b) { return a + b; });
-        }
-      });
-    }
-  }
-}
-
 // Which inputs of a node hold what.
 struct Operands {
   size_t x, weights, x_zero, w_zero;
 };
 
+// Output channels that share what one tap of the kernel meets; their sums stay in the cache.
+constexpr size_t kChannelBlock = 8;
+
+// What one tap meets at each position, less the zero point: 0 in the padding, which counts as that.
+template <class X>
+void gather(const WindowWalk& walk, size_t tap, const X* plane, X x_zero,
+            std::span<int16_t> distances) {
+  const size_t stride = walk.row_stride();
+  std::ranges::fill(distances, 0);
+  walk.for_each_row(tap, [&](size_t dense, size_t strided, size_t count) {
+    for (size_t i = 0; i < count; ++i)
+      distances[dense + i] = static_cast<int16_t>(plane[strided + i * stride] - x_zero);
+  });
+}
+
+// Differences of bytes have 9 bits, and the compiler has vector instructions for products of 16.
+void add_scaled(int16_t weight, std::span<const int16_t> distances, int32_t* sums) {
+  for (size_t i = 0; i < distances.size(); ++i) {
+    const int32_t term = int32_t{weight} * distances[i];
+    sums[i] = wrapping(sums[i], term, [](auto a, auto b) { return a + b; });
+  }
+}
+
+// Some channels of a convolution of bytes, from `first` on and in one group, without bias: for each
+// position of each the sum of (x - x_zero) * (w - w_zero). `x` is the first input of the group.
+template <class X, class W>
+void convolve_channels(const Call& call, const Extents& extents, const Operands& operands,
+                       const WindowWalk& walk, const X* x, size_t first, size_t count,
+                       std::span<int32_t> sums, std::span<int16_t> distances) {
+  const auto taps = static_cast<size_t>(extents.window.taps());
+  const size_t filter = extents.inputs * taps, positions = walk.dense_size();
+  const W* const weights = call.in(operands.weights).as<W>().data() + first * filter;
+  std::ranges::fill(sums, 0);
+  for (size_t at = 0; at < filter; ++at) {
+    gather(walk, at % taps, x + at / taps * walk.strided_size(),
+           parameter_at<X>(call, operands.x_zero, 0), distances);
+    for (size_t i = 0; i < count; ++i) {
+      const W zero = parameter_at<W>(call, operands.w_zero, first + i);
+      const auto weight = static_cast<int16_t>(weights[i * filter + at] - zero);
+      if (weight != 0) add_scaled(weight, distances, sums.data() + i * positions);
+    }
+  }
+}
+
 // Calls store(output channel, position in the whole output, sum) for all elements.
 template <class X, class W, class Store>
 void convolve(const Call& call, const Extents& extents, const Operands& operands, Store&& store) {
-  const TensorView &x = call.in(operands.x), &weights = call.in(operands.weights);
+  const TensorView& x = call.in(operands.x);
   const WindowWalk walk(extents.window, extents.positions, spatial(x));
-  const size_t filter = extents.inputs * static_cast<size_t>(extents.window.taps());
-  std::vector<int32_t> sums(walk.dense_size());
+  const size_t positions = walk.dense_size();
+  std::vector<int32_t> sums(std::min(kChannelBlock, extents.outputs) * positions);
+  std::vector<int16_t> distances(positions);
   size_t position = 0;
-  for (size_t n = 0; n < extents.batch; ++n) {
-    for (size_t channel = 0; channel < extents.output_channels(); ++channel) {
-      const size_t first = (n * extents.groups + channel / extents.outputs) * extents.inputs;
-      convolve_channel<X, W>(extents, walk, x.as<X>().data() + first * walk.strided_size(),
-                             parameter_at<X>(call, operands.x_zero, 0),
-                             weights.as<W>().data() + channel * filter,
-                             parameter_at<W>(call, operands.w_zero, channel), sums);
-      for (const int32_t sum : sums) store(channel, position++, sum);
+  for (size_t group = 0; group < extents.batch * extents.groups; ++group) {
+    const X* const inputs = x.as<X>().data() + group * extents.inputs * walk.strided_size();
+    for (size_t done = 0; done < extents.outputs; done += kChannelBlock) {
+      const size_t first = group % extents.groups * extents.outputs + done;
+      const size_t count = std::min(kChannelBlock, extents.outputs - done);
+      convolve_channels<X, W>(call, extents, operands, walk, inputs, first, count, sums, distances);
+      for (size_t i = 0; i < count * positions; ++i)
+        store(first + i / positions, position++, sums[i]);
     }
   }
 }

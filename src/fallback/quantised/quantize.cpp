@@ -168,6 +168,18 @@ Status check_zero_point(const NodeView& node, size_t index, size_t factor, size_
   return unsupported("a zero point per row or column of several matrices");
 }
 
+// sums += factor * (b - zero point), for a row of b. Differences of bytes have 9 bits, and the
+// compiler has vector instructions for products of 16.
+template <class B>
+void add_row(int16_t factor, const B* b, std::span<const int16_t> b_zeros,
+             std::span<int32_t> sums) {
+  for (size_t column = 0; column < sums.size(); ++column) {
+    const auto distance = static_cast<int16_t>(b[column] - b_zeros[column]);
+    const int32_t term = int32_t{factor} * distance;
+    sums[column] = wrapping(sums[column], term, [](auto x, auto y) { return x + y; });
+  }
+}
+
 // Calls store(number of the element, sum of (a - zero point) * (b - zero point)).
 template <class A, class B, class Store>
 void multiply(const Call& call, const Product& product, std::array<size_t, 2> factors,
@@ -176,19 +188,18 @@ void multiply(const Call& call, const Product& product, std::array<size_t, 2> fa
   const size_t matrices = element_count(product.batch);
   const size_t a_size = product.rows * product.depth, b_size = product.depth * product.columns;
   std::vector<int32_t> sums(product.columns);
+  std::vector<int16_t> b_zeros(product.columns);
+  for (size_t column = 0; column < product.columns; ++column)
+    b_zeros[column] = parameter_at<B>(call, zero_points[1], column);
   for (size_t matrix = 0; matrix < matrices; ++matrix) {
     const A* left = a.as<A>().data() + matrix_index(a, product.batch, matrix) * a_size;
     const B* right = b.as<B>().data() + matrix_index(b, product.batch, matrix) * b_size;
     for (size_t row = 0; row < product.rows; ++row) {
-      const int32_t a_zero = parameter_at<A>(call, zero_points[0], row);
+      const A a_zero = parameter_at<A>(call, zero_points[0], row);
       std::ranges::fill(sums, 0);
       for (size_t k = 0; k < product.depth; ++k) {
-        const int32_t factor = left[row * product.depth + k] - a_zero;
-        for (size_t column = 0; column < product.columns; ++column) {
-          const int32_t b_zero = parameter_at<B>(call, zero_points[1], column);
-          const int32_t term = factor * (right[k * product.columns + column] - b_zero);
-          sums[column] = wrapping(sums[column], term, [](auto x, auto y) { return x + y; });
-        }
+        const auto factor = static_cast<int16_t>(left[row * product.depth + k] - a_zero);
+        if (factor != 0) add_row(factor, right + k * product.columns, b_zeros, sums);
       }
       for (size_t column = 0; column < product.columns; ++column)
         store((matrix * product.rows + row) * product.columns + column, sums[column]);

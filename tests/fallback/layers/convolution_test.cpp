@@ -39,6 +39,39 @@ TEST(FallbackConvInteger, StridesDilatesAndPadsToTheSameSize) {
               ElementsAre(10, 21, 32, 43));
 }
 
+// More channels than the kernel takes at a time, the last few of each group alone.
+TEST(FallbackConvInteger, OfManyChannelsInGroups) {
+  constexpr int64_t kGroups = 2, kInputs = 3, kOutputs = 19, kSize = 4, kPadding = 1;
+  constexpr int64_t kChannels = kGroups * kOutputs;
+  constexpr uint8_t kZero = 120;
+  std::vector<uint8_t> x(kGroups * kInputs * kSize * kSize);
+  std::vector<int8_t> weights(kChannels * kInputs * 3), zeros(kChannels);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint8_t>(i * 37);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<int8_t>(i * 53);
+  for (size_t i = 0; i < zeros.size(); ++i) zeros[i] = static_cast<int8_t>(i * 11);
+  std::vector<int32_t> expected;
+  for (int64_t m = 0; m < kChannels; ++m)
+    for (int64_t row = 0; row < kSize; ++row)
+      for (int64_t column = 0; column < kSize; ++column) {
+        int32_t sum = 0;
+        for (int64_t c = 0; c < kInputs; ++c)
+          for (int64_t tap = 0; tap < 3; ++tap) {
+            const int64_t at = column + tap - kPadding, plane = m / kOutputs * kInputs + c;
+            if (at < 0 || at >= kSize) continue;
+            const auto element = static_cast<size_t>((plane * kSize + row) * kSize + at);
+            const auto weight = static_cast<size_t>((m * kInputs + c) * 3 + tap);
+            sum += (x[element] - kZero) * (weights[weight] - zeros[static_cast<size_t>(m)]);
+          }
+        expected.push_back(sum);
+      }
+  const Array y = compute("ConvInteger",
+                          {array<uint8_t>({1, kGroups * kInputs, kSize, kSize}, x),
+                           array<int8_t>({kChannels, kInputs, 1, 3}, weights),
+                           array<uint8_t>({1}, {kZero}), array<int8_t>({kChannels}, zeros)},
+                          {{"group", kGroups}, {"pads", Dims{0, kPadding, 0, kPadding}}});
+  EXPECT_EQ(y.as<int32_t>(), expected);
+}
+
 TEST(FallbackConvInteger, SumsWrapAround) {
   constexpr int64_t kTaps = 34000;  // times 255 * 255: beyond the largest INT32
   const auto bytes = array<uint8_t>({1, 1, kTaps}, std::vector<uint8_t>(kTaps, 255));
