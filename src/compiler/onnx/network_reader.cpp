@@ -49,7 +49,10 @@ Result<network::Input> read_input(const ::onnx::ValueInfoProto& input) {
 Result<network::Output> read_output(const ::onnx::ValueInfoProto& output) {
   network::Output result = read_declaration(output);
   const int declared = output.type().tensor_type().elem_type();
-  if (declared != ::onnx::TensorProto::UNDEFINED) {
+  // What would be strings are names of classes, which have become numbers; nothing else makes any.
+  const bool is_stated =
+      declared != ::onnx::TensorProto::UNDEFINED && declared != ::onnx::TensorProto::STRING;
+  if (is_stated) {
     MILLRACE_ASSIGN_OR_RETURN(result.type, lowering::boundary_type(declared));
   }
   return result;

@@ -180,14 +180,14 @@ TEST(Import, AModelOfOtherDomainsAloneNeedNotStateTheDefaultOne) {
   Model model;
   model.proto.clear_opset_import();
   model.domain("ai.onnx.ml", 3).input("x", {1, 4}).output("y");
-  model.node("Scaler", {"x"}, {"a"}).node("Normalizer", {"a"}, {"y"});
+  model.node("DictVectorizer", {"x"}, {"a"}).node("CastMap", {"a"}, {"y"});
   for (auto& node : *model.proto.mutable_graph()->mutable_node()) node.set_domain("ai.onnx.ml");
   const Status status = import_failure(model);
   EXPECT_EQ(status.code(), StatusCode::kUnsupported);
   EXPECT_EQ(status.message(),
             "2 nodes are not supported:\n"
-            "  Normalizer (domain ai.onnx.ml, opset 3), 1 node: 'y_node'\n"
-            "  Scaler (domain ai.onnx.ml, opset 3), 1 node: 'a_node'");
+            "  CastMap (domain ai.onnx.ml, opset 3), 1 node: 'y_node'\n"
+            "  DictVectorizer (domain ai.onnx.ml, opset 3), 1 node: 'a_node'");
 }
 
 TEST(Import, AModelThatUsesTheDefaultDomainStatesItsOpset) {
