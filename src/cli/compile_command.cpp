@@ -29,6 +29,34 @@ void note_fixed_batch(const graph::CompiledModel& model) {
           input.cpu.name, input.cpu.shape[0], fmt::join(input.cpu.shape, "x"));
 }
 
+template <class T>
+const T* attribute_of(const graph::Fallback& op, std::string_view name) {
+  const auto entry = std::ranges::find(op.attributes, name, &graph::Attribute::name);
+  return entry == op.attributes.end() ? nullptr : std::get_if<T>(&entry->value);
+}
+
+// Classifiers of ai.onnx.ml: what their strings and maps have become, which tensors cannot be.
+void note_class_names(const graph::CompiledModel& model) {
+  for (const graph::Node& node : model.graph.nodes) {
+    const auto* op = std::get_if<graph::Fallback>(&node.op);
+    if (op == nullptr || !op->name.starts_with("ai.onnx.ml.")) continue;
+    const std::string& output = model.graph.values[node.outputs[0]].name;
+    const auto* names = attribute_of<std::vector<std::string>>(*op, "classlabels_strings");
+    const auto* numbers = attribute_of<graph::Dims>(*op, "classlabels_int64s");
+    const bool has_names = names != nullptr && !names->empty();
+    const std::string classes = has_names            ? fmt::format("{}", fmt::join(*names, ", "))
+                                : numbers != nullptr ? fmt::format("{}", fmt::join(*numbers, ", "))
+                                                     : "";
+    if (op->name == "ai.onnx.ml.ZipMap")
+      fmt::print(
+          "note: \"{}\" is no sequence of maps, but a tensor with a column for each of: {}\n",
+          output, classes);
+    else if (has_names)
+      fmt::print("note: \"{}\" has the number of a class instead of its name, from 0: {}\n", output,
+                 classes);
+  }
+}
+
 bool is_given(const CompileFlags& flags, std::string_view option) {
   return std::ranges::find(flags.given, option) != flags.given.end();
 }
@@ -115,6 +143,7 @@ Status run_compile(const CompileArguments& arguments) {
              model.graph.nodes.size(), partitions, static_cast<double>(weights) * 1e-6,
              graph::name_of(model.precision), model.batch_size);
   note_fixed_batch(model);
+  note_class_names(model);
   return {};
 }
 
