@@ -40,6 +40,7 @@ std::span<const OperatorSpec> resize_operators() noexcept;
 std::span<const OperatorSpec> search_operators() noexcept;
 std::span<const OperatorSpec> selection_operators() noexcept;
 std::span<const OperatorSpec> signal_window_operators() noexcept;
+std::span<const OperatorSpec> simplified_norm_operators() noexcept;
 std::span<const OperatorSpec> softmax_operators() noexcept;
 std::span<const OperatorSpec> spectrum_operators() noexcept;
 std::span<const OperatorSpec> svm_operators() noexcept;

@@ -24,9 +24,9 @@ std::span<const std::span<const OperatorSpec>> operator_families() noexcept {
       reduce_operators(),        region_operators(),
       removed_operators(),       resize_operators(),
       search_operators(),        selection_operators(),
-      signal_window_operators(), softmax_operators(),
-      spectrum_operators(),      svm_operators(),
-      tree_operators(),
+      signal_window_operators(), simplified_norm_operators(),
+      softmax_operators(),       spectrum_operators(),
+      svm_operators(),           tree_operators(),
   };
   return kFamilies;
 }

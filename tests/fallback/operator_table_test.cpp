@@ -85,6 +85,7 @@ std::vector<WithOptionalOutputs> nodes_with_optional_outputs() {
           {"LayerNormalization", {scores, vector_of<float>({1, 1})}},
           {"MaxPool", {picture}, {{"kernel_shape", Dims{1, 1}}}},
           {"RNN", {x, weights(1), weights(1)}},
+          {"SimplifiedLayerNormalization", {scores, vector_of<float>({1, 1})}},
           {"SoftmaxCrossEntropyLoss", {scores, vector_of<int64_t>({1})}},
           {"TopK", {scores, vector_of<int64_t>({1})}},
           {"Unique", {scores}}};

@@ -81,6 +81,24 @@ Result<ValueId> import_tile(NodeImport& node);
 Result<ValueId> import_upsample(NodeImport& node);
 Result<ValueId> import_resize(NodeImport& node);
 
+// microsoft/fused.cpp
+Result<ValueId> import_fused_conv(NodeImport& node);
+Result<ValueId> import_fused_matmul(NodeImport& node);
+Result<ValueId> import_fused_gemm(NodeImport& node);
+Result<ValueId> import_bias_gelu(NodeImport& node);
+Result<ValueId> import_fast_gelu(NodeImport& node);
+Result<ValueId> import_quick_gelu(NodeImport& node);
+Result<ValueId> import_bias_split_gelu(NodeImport& node);
+
+// microsoft/normalization.cpp
+Result<ValueId> import_skip_layer_norm(NodeImport& node);
+Result<ValueId> import_skip_simplified_layer_norm(NodeImport& node);
+Result<ValueId> import_embed_layer_norm(NodeImport& node);
+
+// microsoft/attention.cpp
+Result<ValueId> import_attention(NodeImport& node);
+Result<ValueId> import_multi_head_attention(NodeImport& node);
+
 // constant_functions.cpp: operators that are supported only where they can be computed during the
 // import.
 Result<ValueId> import_constant(NodeImport& node);

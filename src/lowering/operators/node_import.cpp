@@ -157,6 +157,12 @@ Result<ValueId> NodeImport::reduce(graph::ReduceKind kind, ValueId x, graph::Dim
   return emit(graph::Reduce{kind, std::move(axes), keep_dims}, {x});
 }
 
+Result<std::vector<ValueId>> NodeImport::emit_fallback(graph::Fallback op,
+                                                       std::vector<ValueId> inputs,
+                                                       size_t outputs) {
+  return builder_.emit_fallback(next_name(), std::move(op), std::move(inputs), outputs, &asked_);
+}
+
 Result<ValueId> NodeImport::add_computed(graph::Value constant) {
   constant.name = next_name();
   return builder_.add_computed(std::move(constant));

@@ -69,6 +69,9 @@ class NodeImport {
   Result<ValueId> binary(graph::BinaryKind kind, ValueId a, ValueId b);
   Result<ValueId> reshape(ValueId x, graph::Dims shape);  // x itself where it has that shape
   Result<ValueId> reduce(graph::ReduceKind kind, ValueId x, graph::Dims axes, bool keep_dims);
+  // The outputs of an operator of src/fallback.
+  Result<std::vector<ValueId>> emit_fallback(graph::Fallback op, std::vector<ValueId> inputs,
+                                             size_t outputs);
   // A constant that the handler made from constants.
   Result<ValueId> add_computed(graph::Value constant);
   GraphBuilder& builder() { return builder_; }

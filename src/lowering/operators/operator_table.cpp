@@ -98,6 +98,22 @@ constexpr OperatorEntry kOperators[] = {
     {"", "Unsqueeze", kFirst, kNow, 1, 2, import_unsqueeze},
     {"", "Upsample", 7, 9, 1, 2, import_upsample},
     {"", "Where", 9, kNow, 3, 3, import_where},
+    {"com.microsoft", "Attention", 1, kNow, 2, 7, import_attention},
+    {"com.microsoft", "BiasAdd", 1, kNow, 3, 3, import_chain<BinaryKind::kAdd>},
+    {"com.microsoft", "BiasGelu", 1, kNow, 2, 2, import_bias_gelu},
+    {"com.microsoft", "BiasSplitGelu", 1, kNow, 2, 2, import_bias_split_gelu},
+    {"com.microsoft", "EmbedLayerNormalization", 1, kNow, 1, 9, import_embed_layer_norm},
+    {"com.microsoft", "FastGelu", 1, kNow, 1, 2, import_fast_gelu},
+    {"com.microsoft", "FusedConv", 1, kNow, 2, 4, import_fused_conv},
+    {"com.microsoft", "FusedGemm", 1, kNow, 2, 3, import_fused_gemm},
+    {"com.microsoft", "FusedMatMul", 1, kNow, 2, 2, import_fused_matmul},
+    {"com.microsoft", "Gelu", 1, kNow, 1, 1, import_unary<UnaryKind::kGelu>},
+    {"com.microsoft", "MultiHeadAttention", 1, kNow, 3, 8, import_multi_head_attention},
+    {"com.microsoft", "QuickGelu", 1, kNow, 1, 1, import_quick_gelu},
+    {"com.microsoft", "SkipLayerNormalization", 1, kNow, 3, 5, import_skip_layer_norm},
+    {"com.microsoft", "SkipSimplifiedLayerNormalization", 1, kNow, 3, 4,
+     import_skip_simplified_layer_norm},
+    {"com.microsoft", "TransposeMatMul", 1, kNow, 2, 2, import_fused_matmul},
 };
 
 }  // namespace

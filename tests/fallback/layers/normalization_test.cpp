@@ -104,5 +104,17 @@ TEST(FallbackMeanVarianceNormalization, GoesOverTheAxesThatAreNamed) {
   EXPECT_THAT(refusal("MeanVarianceNormalization", {x}).message(), HasSubstr("axis 2"));
 }
 
+TEST(FallbackSimplifiedLayerNormalization, DividesByTheRootOfTheMeanSquare) {
+  const auto x = array<float>({2, 2}, {1, 7, 0, 0});
+  const auto results = compute_all("SimplifiedLayerNormalization", {x, vector_of<float>({1, 2})},
+                                   {{"epsilon", 0.25f}}, 2);
+  EXPECT_THAT(results[0].as<float>(),
+              ElementsAre(FloatNear(0.19901f, 1e-4f), FloatNear(2.78606f, 1e-4f), 0, 0));
+  EXPECT_EQ(results[1].dims, (Dims{2, 1}));
+  EXPECT_THAT(results[1].as<float>(), ElementsAre(FloatNear(0.19901f, 1e-4f), 2));
+  EXPECT_THAT(refusal("SimplifiedLayerNormalization", {x, vector_of<float>({1, 2, 3})}).message(),
+              HasSubstr("its scale"));
+}
+
 }  // namespace
 }  // namespace millrace::fallback

@@ -1,0 +1,312 @@
+// Attention of com.microsoft, in terms of products, sums and softmax.
+//
+// Queries, keys and values are [batch, heads, length, size of a head] where they meet.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "lowering/evaluate/constant_data.h"
+#include "lowering/operators/handlers.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::BinaryKind;
+using graph::Dims;
+using graph::UnaryKind;
+using tensor::DataType;
+
+const Dims& shape_of(NodeImport& node, ValueId value) {
+  return node.builder().value(value).shape;
+}
+
+// Elements [begin, begin + size) of dimension `axis`.
+Result<ValueId> part_of(NodeImport& node, ValueId x, size_t axis, int64_t begin, int64_t size) {
+  const Dims& shape = shape_of(node, x);
+  graph::Slice slice{Dims(shape.size(), 0), shape, Dims(shape.size(), 1)};
+  slice.begin[axis] = begin;
+  slice.size[axis] = size;
+  return node.emit(std::move(slice), {x});
+}
+
+// [batch, length, heads * size] to [batch, heads, length, size].
+Result<ValueId> split_heads(NodeImport& node, ValueId x, int64_t heads) {
+  const Dims shape = shape_of(node, x);
+  if (shape.size() != 3 || shape[2] % heads != 0)
+    return invalid_argument(fmt::format("{} is not [batch, length, size] for {} heads",
+                                        graph::to_string(shape), heads));
+  MILLRACE_ASSIGN_OR_RETURN(x, node.reshape(x, {shape[0], shape[1], heads, shape[2] / heads}));
+  return node.emit(graph::Transpose{{0, 2, 1, 3}}, {x});
+}
+
+Result<ValueId> join_heads(NodeImport& node, ValueId x) {
+  MILLRACE_ASSIGN_OR_RETURN(x, node.emit(graph::Transpose{{0, 2, 1, 3}}, {x}));
+  const Dims shape = shape_of(node, x);
+  return node.reshape(x, {shape[0], shape[1], shape[2] * shape[3]});
+}
+
+struct Lengths {
+  int64_t batch = 0, queries = 0, past = 0, keys = 0;  // keys: past ones included
+};
+
+// What is added to scores that do not count: FLOAT32 1 and 0 become 0 and the filter value.
+Result<ValueId> penalty_of(NodeImport& node, ValueId kept, Dims shape) {
+  const float filter = node.float_attribute("mask_filter_value", -10000);
+  MILLRACE_ASSIGN_OR_RETURN(kept, node.reshape(kept, std::move(shape)));
+  return node.unary(UnaryKind::kLinear, kept, -filter, filter);
+}
+
+Result<ValueId> compare(NodeImport& node, const char* comparison, ValueId a, ValueId b) {
+  MILLRACE_ASSIGN_OR_RETURN(const auto result, node.emit_fallback({comparison, {}}, {a, b}, 1));
+  return node.emit(graph::Cast{DataType::kFloat32}, {result[0]});
+}
+
+// A constant whose size follows from shapes, which a hostile model may claim.
+Result<MutableConstant> bounded_constant(NodeImport& node, DataType type, Dims shape) {
+  const auto elements = checked_product(shape);
+  if (!elements || *elements > graph::kMaxElements)
+    return unsupported(fmt::format("a mask of shape {} is too large", graph::to_string(shape)));
+  MILLRACE_RETURN_IF_ERROR(
+      node.builder().check_computed(static_cast<size_t>(*elements) * tensor::size_of(type)));
+  return make_constant(type, std::move(shape));
+}
+
+// 0, 1, 2 and so on, as INT32.
+Result<ValueId> integers(NodeImport& node, int64_t count) {
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant constant,
+                            bounded_constant(node, DataType::kInt32, {count}));
+  const auto elements = constant.as<int32_t>();
+  std::iota(elements.begin(), elements.end(), 0);
+  return node.add_computed(std::move(constant.value));
+}
+
+// A mask of elements that count where they are positive.
+Result<ValueId> penalty_of_mask(NodeImport& node, ValueId mask, const Lengths& lengths) {
+  const Dims shape = shape_of(node, mask);
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId none, integers(node, 1));
+  if (shape == Dims{lengths.batch, lengths.keys} ||
+      shape == Dims{lengths.batch, lengths.queries, lengths.keys}) {
+    MILLRACE_ASSIGN_OR_RETURN(const ValueId kept, compare(node, "Greater", mask, none));
+    const int64_t rows = shape.size() == 3 ? lengths.queries : 1;
+    return penalty_of(node, kept, {lengths.batch, 1, rows, lengths.keys});
+  }
+  const bool is_square = shape.size() == 4 && shape[0] == lengths.batch && shape[1] == 1 &&
+                         shape[2] >= lengths.keys && shape[3] >= lengths.keys;
+  if (!is_square)
+    return unsupported(fmt::format("a mask {} for {} queries and {} keys is not covered",
+                                   graph::to_string(shape), lengths.queries, lengths.keys));
+  MILLRACE_ASSIGN_OR_RETURN(mask, part_of(node, mask, 2, lengths.past, lengths.queries));
+  MILLRACE_ASSIGN_OR_RETURN(mask, part_of(node, mask, 3, 0, lengths.keys));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId kept, compare(node, "Greater", mask, none));
+  return penalty_of(node, kept, shape_of(node, kept));
+}
+
+// The end of each sequence, and behind all of them, if there, the beginnings.
+Result<ValueId> penalty_of_ends(NodeImport& node, ValueId ends, const Lengths& lengths) {
+  const int64_t count = shape_of(node, ends)[0], batch = lengths.batch;
+  if (count != batch && count != 2 * batch)
+    return unsupported(fmt::format("{} ends of {} sequences are not covered", count, batch));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId positions, integers(node, lengths.keys));
+  MILLRACE_ASSIGN_OR_RETURN(ValueId column, part_of(node, ends, 0, 0, batch));
+  MILLRACE_ASSIGN_OR_RETURN(column, node.reshape(column, {batch, 1}));
+  MILLRACE_ASSIGN_OR_RETURN(ValueId kept, compare(node, "Less", positions, column));
+  if (count == 2 * batch) {
+    MILLRACE_ASSIGN_OR_RETURN(column, part_of(node, ends, 0, batch, batch));
+    MILLRACE_ASSIGN_OR_RETURN(column, node.reshape(column, {batch, 1}));
+    MILLRACE_ASSIGN_OR_RETURN(const ValueId begun,
+                              compare(node, "GreaterOrEqual", positions, column));
+    MILLRACE_ASSIGN_OR_RETURN(kept, node.binary(BinaryKind::kMul, kept, begun));
+  }
+  return penalty_of(node, kept, {batch, 1, 1, lengths.keys});
+}
+
+// No query sees a later key.
+Result<ValueId> penalty_of_later_keys(NodeImport& node, const Lengths& lengths) {
+  MILLRACE_ASSIGN_OR_RETURN(
+      MutableConstant constant,
+      bounded_constant(node, DataType::kFloat32, {lengths.queries, lengths.keys}));
+  float* to = constant.as<float>().data();
+  for (int64_t query = 0; query < lengths.queries; ++query)
+    for (int64_t key = 0; key < lengths.keys; ++key)
+      *to++ = key > lengths.past + query ? std::numeric_limits<float>::lowest() : 0;
+  return node.add_computed(std::move(constant.value));
+}
+
+// Everything that is added to the scores; `mask` and `bias` are operands that may be absent.
+Result<std::vector<ValueId>> penalties(NodeImport& node, size_t mask, size_t bias,
+                                       const Lengths& lengths) {
+  std::vector<ValueId> result;
+  if (node.has(mask)) {
+    if (node.value(mask).type != DataType::kInt32) return invalid_argument("its mask is not INT32");
+    const bool is_list = node.shape(mask).size() == 1;
+    MILLRACE_ASSIGN_OR_RETURN(result.emplace_back(),
+                              is_list ? penalty_of_ends(node, node.operand(mask), lengths)
+                                      : penalty_of_mask(node, node.operand(mask), lengths));
+  }
+  if (node.int_attribute("unidirectional", 0) != 0) {
+    MILLRACE_ASSIGN_OR_RETURN(result.emplace_back(), penalty_of_later_keys(node, lengths));
+  }
+  if (node.has(bias)) result.push_back(node.operand(bias));
+  return result;
+}
+
+struct Heads {
+  ValueId query = kNoValue, key = kNoValue, value = kNoValue;
+};
+
+// softmax(scale * query key^T + penalties) value, heads joined.
+Result<ValueId> attend(NodeImport& node, const Heads& heads,
+                       const std::vector<ValueId>& penalties) {
+  const auto size = static_cast<float>(shape_of(node, heads.query)[3]);
+  graph::MatMul product;
+  product.transpose_b = true;
+  product.alpha = node.float_attribute("scale", 0);
+  if (product.alpha == 0) product.alpha = 1 / std::sqrt(size);
+  MILLRACE_ASSIGN_OR_RETURN(ValueId scores, node.emit(product, {heads.query, heads.key}));
+  for (const ValueId penalty : penalties) {
+    MILLRACE_ASSIGN_OR_RETURN(scores, node.binary(BinaryKind::kAdd, scores, penalty));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId weights, node.emit(graph::Softmax{3, false}, {scores}));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId result,
+                            node.emit(graph::MatMul{}, {weights, heads.value}));
+  return join_heads(node, result);
+}
+
+// `x` behind what earlier calls left: [batch, heads, past, size].
+Result<ValueId> append(NodeImport& node, ValueId past, ValueId x) {
+  return node.emit(graph::Concat{2}, {past, x});
+}
+
+// Part `index` of [2, batch, heads, past, size].
+Result<ValueId> past_part(NodeImport& node, ValueId past, int64_t index) {
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId part, part_of(node, past, 0, index, 1));
+  const Dims shape = shape_of(node, part);
+  return node.reshape(part, Dims(shape.begin() + 1, shape.end()));
+}
+
+// Keys and values together, as Attention hands them to the next call.
+Result<ValueId> stack(NodeImport& node, ValueId key, ValueId value) {
+  std::vector<ValueId> parts;
+  for (const ValueId part : {key, value}) {
+    Dims shape = shape_of(node, part);
+    shape.insert(shape.begin(), 1);
+    MILLRACE_ASSIGN_OR_RETURN(parts.emplace_back(), node.reshape(part, std::move(shape)));
+  }
+  return node.emit(graph::Concat{0}, std::move(parts));
+}
+
+// How much of the projection is query, key and value.
+Result<Dims> projected_sizes(NodeImport& node, int64_t whole) {
+  const Dims sizes = node.ints_attribute("qkv_hidden_sizes").value_or(Dims(3, whole / 3));
+  const bool fits = sizes.size() == 3 && sizes[0] > 0 && sizes[2] > 0 && sizes[0] == sizes[1] &&
+                    sizes[0] <= whole && sizes[2] <= whole && 2 * sizes[0] + sizes[2] == whole;
+  if (fits) return sizes;
+  return invalid_argument(fmt::format("query, key and value have the sizes {} in weights of {}",
+                                      graph::to_string(sizes), whole));
+}
+
+Result<Heads> project(NodeImport& node, int64_t heads) {
+  if (node.shape(0).size() != 3 || node.shape(1).size() != 2)
+    return invalid_argument("its input is not [batch, length, size], or its weights no matrix");
+  MILLRACE_ASSIGN_OR_RETURN(const Dims sizes, projected_sizes(node, node.shape(1)[1]));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const ValueId all,
+      node.emit(graph::MatMul{}, {node.operand(0), node.operand(1), node.operand(2)}));
+  std::vector<ValueId> parts;
+  int64_t begin = 0;
+  for (const int64_t size : sizes) {
+    MILLRACE_ASSIGN_OR_RETURN(const ValueId part, part_of(node, all, 2, begin, size));
+    MILLRACE_ASSIGN_OR_RETURN(parts.emplace_back(), split_heads(node, part, heads));
+    begin += size;
+  }
+  return Heads{parts[0], parts[1], parts[2]};
+}
+
+Lengths lengths_of(NodeImport& node, const Heads& heads, int64_t past) {
+  const Dims& query = shape_of(node, heads.query);
+  return {query[0], query[2], past, shape_of(node, heads.key)[2]};
+}
+
+Result<int64_t> heads_of(NodeImport& node) {
+  const int64_t heads = node.int_attribute("num_heads", 0);
+  if (heads < 1) return invalid_argument("num_heads is not positive");
+  if (node.int_attribute("do_rotary", 0) != 0) return unsupported("do_rotary is set");
+  if (node.int_attribute("past_present_share_buffer", 0) != 0)
+    return unsupported("past_present_share_buffer is set");
+  return heads;
+}
+
+constexpr size_t kMask = 3, kPast = 4, kBias = 5;  // operands of Attention
+
+// Of MultiHeadAttention: an operand of three dimensions with its share of the bias, or one of four
+// whose heads are apart already.
+Result<ValueId> biased_heads(NodeImport& node, size_t operand, int64_t bias_begin, int64_t heads) {
+  ValueId x = node.operand(operand);
+  const size_t rank = node.shape(operand).size();
+  if (rank == 4 && operand != 0) return x;
+  if (rank != 3) return unsupported("queries, keys and values in one tensor are not covered");
+  if (node.has(3)) {
+    const int64_t size = node.shape(operand)[2];
+    if (node.shape(3).size() != 1 || node.shape(3)[0] < bias_begin + size)
+      return invalid_argument("its bias is not one number for each of query, key and value");
+    MILLRACE_ASSIGN_OR_RETURN(const ValueId bias,
+                              part_of(node, node.operand(3), 0, bias_begin, size));
+    MILLRACE_ASSIGN_OR_RETURN(x, node.binary(BinaryKind::kAdd, x, bias));
+  }
+  return split_heads(node, x, heads);
+}
+
+}  // namespace
+
+// Inputs: x, weights and bias of the projection, mask, past, what is added to the scores. Outputs:
+// the result, and keys and values with those of the past.
+Result<ValueId> import_attention(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const int64_t count, heads_of(node));
+  MILLRACE_ASSIGN_OR_RETURN(Heads heads, project(node, count));
+  int64_t past = 0;
+  if (node.has(kPast)) {
+    if (node.shape(kPast).size() != 5 || node.shape(kPast)[0] != 2)
+      return invalid_argument("its past is not [2, batch, heads, length, size]");
+    past = node.shape(kPast)[3];
+    MILLRACE_ASSIGN_OR_RETURN(const ValueId keys, past_part(node, node.operand(kPast), 0));
+    MILLRACE_ASSIGN_OR_RETURN(const ValueId values, past_part(node, node.operand(kPast), 1));
+    MILLRACE_ASSIGN_OR_RETURN(heads.key, append(node, keys, heads.key));
+    MILLRACE_ASSIGN_OR_RETURN(heads.value, append(node, values, heads.value));
+  }
+  if (node.output_count() > 1) {
+    MILLRACE_ASSIGN_OR_RETURN(const ValueId present, stack(node, heads.key, heads.value));
+    node.set_output(1, present);
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const auto added,
+                            penalties(node, kMask, kBias, lengths_of(node, heads, past)));
+  return attend(node, heads, added);
+}
+
+// Inputs: query, key, value, their bias, mask, what is added to the scores, past keys and past
+// values. Outputs: the result, and keys and values with those of the past.
+Result<ValueId> import_multi_head_attention(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const int64_t count, heads_of(node));
+  if (!node.has(1) || !node.has(2) || node.shape(0).size() != 3)
+    return unsupported("queries, keys and values in one tensor are not covered");
+  const int64_t size = node.shape(0)[2];
+  Heads heads;
+  MILLRACE_ASSIGN_OR_RETURN(heads.query, biased_heads(node, 0, 0, count));
+  MILLRACE_ASSIGN_OR_RETURN(heads.key, biased_heads(node, 1, size, count));
+  MILLRACE_ASSIGN_OR_RETURN(heads.value, biased_heads(node, 2, 2 * size, count));
+  int64_t past = 0;
+  if (node.has(6) && node.has(7)) {
+    if (node.shape(6).size() != 4)
+      return invalid_argument("its past is not [batch, heads, length, size]");
+    past = node.shape(6)[2];
+    MILLRACE_ASSIGN_OR_RETURN(heads.key, append(node, node.operand(6), heads.key));
+    MILLRACE_ASSIGN_OR_RETURN(heads.value, append(node, node.operand(7), heads.value));
+  }
+  if (node.output_count() > 1) node.set_output(1, heads.key);
+  if (node.output_count() > 2) node.set_output(2, heads.value);
+  MILLRACE_ASSIGN_OR_RETURN(const auto added, penalties(node, 4, 5, lengths_of(node, heads, past)));
+  return attend(node, heads, added);
+}
+
+}  // namespace millrace::lowering

@@ -1,0 +1,119 @@
+// Normalisations of com.microsoft, with the sums before them that ONNX Runtime's optimiser draws
+// in.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lowering/evaluate/constant_data.h"
+#include "lowering/operators/handlers.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::BinaryKind;
+using graph::Dims;
+using tensor::DataType;
+
+constexpr float kEpsilon = 1e-12f;  // where the node states none
+
+// input + skip + bias, the last of which is operand `bias`, where it is there.
+Result<ValueId> sum_with_skip(NodeImport& node, size_t bias) {
+  MILLRACE_ASSIGN_OR_RETURN(ValueId sum,
+                            node.binary(BinaryKind::kAdd, node.operand(0), node.operand(1)));
+  if (node.has(bias)) {
+    MILLRACE_ASSIGN_OR_RETURN(sum, node.binary(BinaryKind::kAdd, sum, node.operand(bias)));
+  }
+  return sum;
+}
+
+graph::Fallback layer_norm(const char* name, float epsilon) {
+  return {name, {{"axis", int64_t{-1}}, {"epsilon", epsilon}}};
+}
+
+// Row `index` of operand `table`, for each index.
+Result<ValueId> look_up(NodeImport& node, size_t table, size_t indices) {
+  return node.emit(graph::Gather{0}, {node.operand(table), node.operand(indices)});
+}
+
+// The first `length` rows of the table of positions, which are the default.
+Result<ValueId> first_positions(NodeImport& node, size_t table, int64_t length) {
+  const Dims& shape = node.shape(table);
+  if (shape.size() != 2 || shape[0] < length)
+    return invalid_argument(fmt::format("its table of positions {} is shorter than {}",
+                                        graph::to_string(shape), length));
+  return node.emit(graph::Slice{{0, 0}, {length, shape[1]}, {1, 1}}, {node.operand(table)});
+}
+
+// How many tokens of each sequence the mask keeps, as INT32; none are counted without a mask.
+Result<ValueId> count_tokens(NodeImport& node, size_t mask) {
+  if (!node.has(mask)) {
+    MILLRACE_ASSIGN_OR_RETURN(MutableConstant none,
+                              make_constant(DataType::kInt32, {node.shape(0)[0]}));
+    std::ranges::fill(none.as<int32_t>(), 0);
+    return node.add_computed(std::move(none.value));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(ValueId counted,
+                            node.emit(graph::Cast{DataType::kFloat32}, {node.operand(mask)}));
+  MILLRACE_ASSIGN_OR_RETURN(counted, node.reduce(graph::ReduceKind::kSum, counted, {1}, false));
+  return node.emit(graph::Cast{DataType::kInt32}, {counted});
+}
+
+}  // namespace
+
+// Outputs: the normalised sum, its mean, its inverse deviation, and the sum itself.
+Result<ValueId> import_skip_layer_norm(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId sum, sum_with_skip(node, 4));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto results, node.emit_fallback(layer_norm("LayerNormalization",
+                                                        node.float_attribute("epsilon", kEpsilon)),
+                                             {sum, node.operand(2), node.operand(3)}, 3));
+  if (node.output_count() > 1) node.set_output(1, results[1]);
+  if (node.output_count() > 2) node.set_output(2, results[2]);
+  if (node.output_count() > 3) node.set_output(3, sum);
+  return results[0];
+}
+
+// The same without a mean, by the root of the mean square.
+Result<ValueId> import_skip_simplified_layer_norm(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId sum, sum_with_skip(node, 3));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto results, node.emit_fallback(layer_norm("SimplifiedLayerNormalization",
+                                                        node.float_attribute("epsilon", kEpsilon)),
+                                             {sum, node.operand(2)}, 2));
+  if (node.output_count() > 2) node.set_output(2, results[1]);
+  if (node.output_count() > 3) node.set_output(3, sum);
+  return results[0];
+}
+
+// Inputs: token ids, segment ids, tables of words, positions and segments, scale, bias, mask,
+// position ids. Outputs: the normalised sum of the rows looked up, the tokens of each sequence, and
+// the sum.
+Result<ValueId> import_embed_layer_norm(NodeImport& node) {
+  if (node.shape(0).size() != 2) return invalid_argument("its token ids are not [batch, length]");
+  if (!node.has(2) || !node.has(3) || !node.has(5) || !node.has(6))
+    return invalid_argument("a table, the scale or the bias is left out");
+  MILLRACE_ASSIGN_OR_RETURN(ValueId sum, look_up(node, 2, 0));
+  ValueId positions = kNoValue;
+  if (node.has(8)) {
+    MILLRACE_ASSIGN_OR_RETURN(positions, look_up(node, 3, 8));
+  } else {
+    MILLRACE_ASSIGN_OR_RETURN(positions, first_positions(node, 3, node.shape(0)[1]));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(sum, node.binary(BinaryKind::kAdd, sum, positions));
+  if (node.has(1) && node.has(4)) {
+    MILLRACE_ASSIGN_OR_RETURN(const ValueId segments, look_up(node, 4, 1));
+    MILLRACE_ASSIGN_OR_RETURN(sum, node.binary(BinaryKind::kAdd, sum, segments));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto results, node.emit_fallback(layer_norm("LayerNormalization",
+                                                        node.float_attribute("epsilon", kEpsilon)),
+                                             {sum, node.operand(5), node.operand(6)}, 1));
+  if (node.output_count() > 1) {
+    MILLRACE_ASSIGN_OR_RETURN(const ValueId tokens, count_tokens(node, 7));
+    node.set_output(1, tokens);
+  }
+  if (node.output_count() > 2) node.set_output(2, sum);
+  return results[0];
+}
+
+}  // namespace millrace::lowering

@@ -1,0 +1,217 @@
+// Operators of com.microsoft that become those of the standard: computed from constants. Values of
+// ONNX Runtime 1.30 where nothing else is said.
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "tests/compiler/onnx_builder.h"
+#include "tests/lowering/passes/interpreter.h"
+
+namespace millrace::compiler::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::FloatNear;
+using ::testing::Pointwise;
+
+// An operand that is left out.
+const TensorProto kNone;
+
+// A model with one node over constants, whose output number `output` is y.
+Model model_of(const std::string& type, const std::vector<TensorProto>& operands,
+               const Attributes& attributes, size_t output) {
+  Model model(17);
+  model.domain("com.microsoft", 1);
+  Names names;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const bool is_there = operands[i].has_data_type();
+    names.push_back(is_there ? "operand" + std::to_string(i) : "");
+    if (!is_there) continue;
+    TensorProto named = operands[i];
+    named.set_name(names.back());
+    model.constant(named);
+  }
+  Names outputs;
+  for (size_t i = 0; i <= output; ++i)
+    outputs.push_back(i == output ? "y" : "output" + std::to_string(i));
+  model.node(type, names, outputs, attributes);
+  model.proto.mutable_graph()->mutable_node(0)->set_domain("com.microsoft");
+  return model;
+}
+
+Floats compute(const std::string& type, const std::vector<TensorProto>& operands,
+               const Attributes& attributes = {}, size_t output = 0) {
+  Model model = model_of(type, operands, attributes, output);
+  const auto results = lowering::interpret(import_valid(model.input("unused", {1}).output("y")));
+  EXPECT_TRUE(results.ok()) << results.status().to_string();
+  return results.ok() ? (*results)[0] : Floats();
+}
+
+TensorProto floats(const Dims& dims, const Floats& elements) {
+  return tensor("", dims, elements);
+}
+TensorProto integers(const Dims& dims, const Dims& elements) {
+  return int_tensor("", dims, elements, TensorProto::INT32);
+}
+
+auto near(const Floats& expected) {
+  return Pointwise(FloatNear(1e-3f), expected);
+}
+
+TEST(MicrosoftImport, FusedConvAddsAndActivates) {
+  const auto x = floats({1, 1, 2, 2}, {1, -2, 3, -4}), weight = floats({1, 1, 1, 1}, {2});
+  const auto bias = floats({1}, {1}), z = floats({1, 1, 2, 2}, {0, 1, -10, 20});
+  EXPECT_THAT(compute("FusedConv", {x, weight, bias, z}, {{"activation", "Relu"}}),
+              ElementsAre(3, 0, 0, 13));
+  const std::pair<Attributes, Floats> cases[] = {
+      {{{"activation", "LeakyRelu"}, {"activation_params", Floats{.5f}}}, {2, -2, 6, -4}},
+      {{{"activation", "Clip"}, {"activation_params", Floats{-1, 3}}}, {2, -1, 3, -1}},
+      {{{"activation", "HardSigmoid"}, {"activation_params", Floats{.25f, .5f}}}, {1, 0, 1, 0}},
+      {{{"activation", "Tanh"}}, {.964f, -.9993f, 1, -1}}};
+  for (const auto& [attributes, expected] : cases)
+    EXPECT_THAT(compute("FusedConv", {x, weight}, attributes), near(expected));
+  const Model unknown = model_of("FusedConv", {x, weight}, {{"activation", "Sine"}}, 0);
+  EXPECT_NE(import_failure(Model(unknown).input("unused", {1}).output("y")).message().find("Sine"),
+            std::string::npos);
+}
+
+TEST(MicrosoftImport, FusedMatMulTransposesAndScales) {
+  const auto a = floats({2, 1, 2}, {1, 2, 3, 4}), b = floats({1, 2, 2}, {1, 2, 3, 4});
+  EXPECT_THAT(compute("FusedMatMul", {a, b}, {{"transBatchA", 1}, {"alpha", .5}}),
+              ElementsAre(3.5f, 5, 7.5f, 11));
+  EXPECT_THAT(compute("FusedMatMul", {b, b}, {{"transA", 1}, {"transB", 1}}),
+              ElementsAre(7, 15, 10, 22));
+}
+
+TEST(MicrosoftImport, FusedGemmActivates) {
+  EXPECT_THAT(compute("FusedGemm",
+                      {floats({1, 2}, {1, 2}), floats({2, 2}, {1, 2, -3, 4}), floats({2}, {1, 1})},
+                      {{"activation", "LeakyRelu"}, {"activation_alpha", .5}, {"beta", 2.0}}),
+              ElementsAre(-1.5f, 12));
+}
+
+TEST(MicrosoftImport, FormsOfGelu) {
+  const auto x = floats({2}, {1, -2}), bias = floats({2}, {1, 1});
+  EXPECT_THAT(compute("Gelu", {x}), near({.84134f, -.0455f}));
+  EXPECT_THAT(compute("BiasGelu", {x, bias}), near({1.9545f, -.15866f}));
+  EXPECT_THAT(compute("FastGelu", {x, bias}), near({1.9546f, -.15881f}));
+  EXPECT_THAT(compute("FastGelu", {x}), near({.84119f, -.0454f}));
+  EXPECT_THAT(compute("QuickGelu", {x}), near({.84580f, -.06434f}));
+  EXPECT_THAT(compute("BiasSplitGelu", {floats({1, 1, 2}, {2, 0}), bias}), near({2.5240f}));
+}
+
+TEST(MicrosoftImport, SkipLayerNormalizationGivesTheSumToo) {
+  const std::vector<TensorProto> operands = {floats({1, 1, 2}, {1, 2}), floats({1, 2}, {3, 4}),
+                                             floats({2}, {1, 2}), floats({2}, {.5f, 0}),
+                                             floats({2}, {0, 2})};
+  EXPECT_THAT(compute("SkipLayerNormalization", operands), near({-.5f, 2}));
+  EXPECT_THAT(compute("SkipLayerNormalization", operands, {}, 3), ElementsAre(4, 8));
+  EXPECT_THAT(compute("SkipSimplifiedLayerNormalization",
+                      {operands[0], operands[1], operands[2], operands[4]}),
+              near({.63246f, 2.52982f}));
+}
+
+TEST(MicrosoftImport, EmbedLayerNormalizationLooksUpAndCounts) {
+  const auto ids = integers({1, 2}, {1, 0}), mask = integers({1, 2}, {1, 0});
+  const auto words = floats({2, 2}, {1, 2, 3, 4}), positions = floats({3, 2}, {0, 1, 0, 2, 9, 9});
+  const auto segments = floats({2, 2}, {10, 20, 30, 40}), scale = floats({2}, {1, 1}),
+             bias = floats({2}, {0, 5});
+  const std::vector<TensorProto> operands = {ids,      ids,   words, positions,
+                                             segments, scale, bias,  mask};
+  EXPECT_THAT(compute("EmbedLayerNormalization", operands), near({-1, 6, -1, 6}));
+  const auto tokens = computed(model_of("EmbedLayerNormalization", operands, {}, 1));
+  EXPECT_EQ(content<int32_t>(tokens), content<int32_t>({1}, {1}));
+  EXPECT_THAT(compute("EmbedLayerNormalization", operands, {}, 2), ElementsAre(33, 45, 11, 24));
+}
+
+const auto kX = floats({1, 2, 4}, {-.5f, -.25f, 0, .25f, .5f, .75f, 1, 1.25f});
+
+// Weights and bias of a projection for two heads of size 2.
+std::vector<TensorProto> projected() {
+  Floats weights, bias;
+  for (int i = 0; i < 48; ++i) weights.push_back(static_cast<float>(i % 7 - 3) * .25f);
+  for (int i = 0; i < 12; ++i) bias.push_back(static_cast<float>(i % 5 - 2) * .1f);
+  return {kX, floats({4, 12}, weights), floats({12}, bias)};
+}
+
+// The result for one sample of two heads of size 2. The importer computes everything before the
+// softmax; the rest is done here.
+Floats attend(const std::string& type, const std::vector<TensorProto>& operands,
+              const Attributes& attributes) {
+  Model model = model_of(type, operands, attributes, 0);
+  const graph::Graph graph = import_valid(model.input("unused", {1}).output("y"));
+  if (graph.nodes.size() < 2) return {};
+  const auto elements = [&](const graph::Node& node, size_t input) {
+    return content<float>(graph.values[node.inputs[input]]);
+  };
+  const auto [shape, scores] = elements(graph.nodes[0], 0);
+  const auto values = elements(graph.nodes[1], 1).second;
+  if (shape.size() != 4 || values.empty()) return {};
+  const auto queries = static_cast<size_t>(shape[2]), keys = static_cast<size_t>(shape[3]);
+  Floats result(queries * 4);
+  for (size_t row = 0; row < 2 * queries; ++row) {
+    const size_t head = row / queries, query = row % queries;
+    float sum = 0, first = 0, second = 0;
+    for (size_t key = 0; key < keys; ++key) {
+      const float weight = std::exp(scores[row * keys + key]);
+      sum += weight;
+      first += weight * values[(head * keys + key) * 2];
+      second += weight * values[(head * keys + key) * 2 + 1];
+    }
+    result[query * 4 + head * 2] = first / sum;
+    result[query * 4 + head * 2 + 1] = second / sum;
+  }
+  return result;
+}
+
+TEST(MicrosoftImport, AttentionMasksKeys) {
+  const Floats first_key_only = {.1f, .5125f, -.0125f, -.0375f, .1f, .5125f, -.0125f, -.0375f};
+  for (const TensorProto& mask :
+       {integers({1, 2}, {1, 0}), integers({1}, {1}), integers({2}, {1, 0}),
+        integers({1, 2, 2}, {1, 0, 1, 0}), integers({1, 1, 3, 3}, {1, 0, 0, 1, 0, 0, 1, 0, 0})}) {
+    std::vector<TensorProto> operands = projected();
+    operands.push_back(mask);
+    EXPECT_THAT(attend("Attention", operands, {{"num_heads", 2}}), near(first_key_only));
+  }
+  EXPECT_THAT(attend("Attention", projected(), {{"num_heads", 2}, {"unidirectional", 1}}),
+              near({.1f, .5125f, -.0125f, -.0375f, .239f, .2344f, .186f, -.1368f}));
+}
+
+TEST(MicrosoftImport, AttentionGoesOnFromThePast) {
+  Floats past;
+  for (int i = 0; i < 16; ++i) past.push_back(static_cast<float>(i % 5 - 2) * .5f);
+  std::vector<TensorProto> operands = projected();
+  operands.push_back(kNone);
+  operands.push_back(floats({2, 1, 2, 2, 2}, past));
+  const Attributes attributes = {{"num_heads", 2}, {"unidirectional", 1}};
+  EXPECT_THAT(attend("Attention", operands, attributes),
+              near({-.104f, .3673f, .3173f, -.1504f, .0528f, .3481f, .4061f, -.3076f}));
+  const Floats present = compute("Attention", operands, attributes, 1);
+  ASSERT_EQ(present.size(), 32u);
+  EXPECT_THAT(Floats(present.begin(), present.begin() + 8),
+              near({-1, -.5f, 0, .5f, .2625f, -.2625f, .0125f, .4875f}));
+}
+
+TEST(MicrosoftImport, MultiHeadAttentionAddsItsBias) {
+  EXPECT_THAT(attend("MultiHeadAttention", {kX, kX, kX, projected()[2]}, {{"num_heads", 2}}),
+              near({-.0775f, .2725f, .3616f, .7116f, .2619f, .6119f, .6405f, .9905f}));
+}
+
+TEST(MicrosoftImport, AttentionRefusesWhatDoesNotFit) {
+  const auto failure = [](std::vector<TensorProto> operands, const Attributes& attributes) {
+    return import_failure(
+               model_of("Attention", operands, attributes, 0).input("unused", {1}).output("y"))
+        .message();
+  };
+  std::vector<TensorProto> masked = projected();
+  masked.push_back(integers({1, 3}, {1, 1, 1}));
+  EXPECT_NE(failure(projected(), {}).find("num_heads"), std::string::npos);
+  EXPECT_NE(failure(projected(), {{"num_heads", 3}}).find("for 3 heads"), std::string::npos);
+  EXPECT_NE(failure(masked, {{"num_heads", 2}}).find("a mask [1,3]"), std::string::npos);
+  EXPECT_NE(failure(projected(), {{"num_heads", 2}, {"qkv_hidden_sizes", Dims{8, 8, -4}}})
+                .find("sizes [8,8,-4]"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace millrace::compiler::test
