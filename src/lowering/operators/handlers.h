@@ -99,6 +99,15 @@ Result<ValueId> import_embed_layer_norm(NodeImport& node);
 Result<ValueId> import_attention(NodeImport& node);
 Result<ValueId> import_multi_head_attention(NodeImport& node);
 
+// microsoft/quantised.cpp
+Result<ValueId> import_matmul_integer_to_float(NodeImport& node);
+Result<ValueId> import_dynamic_quantize_matmul(NodeImport& node);
+Result<ValueId> import_qgemm(NodeImport& node);
+Result<ValueId> import_qlinear_softmax(NodeImport& node);
+Result<ValueId> import_qlinear_where(NodeImport& node);
+Result<ValueId> import_qlinear_reduce_mean(NodeImport& node);
+Result<ValueId> import_quantize_of_microsoft(NodeImport& node);
+
 // constant_functions.cpp: operators that are supported only where they can be computed during the
 // import.
 Result<ValueId> import_constant(NodeImport& node);

@@ -213,5 +213,50 @@ TEST(MicrosoftImport, AttentionRefusesWhatDoesNotFit) {
             std::string::npos);
 }
 
+// The same of a result of bytes.
+std::vector<uint8_t> compute_bytes(const std::string& type,
+                                   const std::vector<TensorProto>& operands,
+                                   const Attributes& attributes = {}) {
+  return content<uint8_t>(computed(model_of(type, operands, attributes, 0))).second;
+}
+
+TEST(MicrosoftImport, ProductsOfIntegersWithScales) {
+  const auto a = int_tensor("", {1, 2}, {12, 8}, TensorProto::UINT8);
+  const auto b = int_tensor("", {2, 2}, {1, -2, 3, 4}, TensorProto::INT8);
+  const auto ten = int_tensor("", {}, {10}, TensorProto::UINT8);
+  const auto zero = int_tensor("", {}, {0}, TensorProto::INT8);
+  const auto half = floats({}, {.5f}), scales = floats({2}, {1, 2}), bias = floats({2}, {1, 1});
+  // [2, -2] by b is [-4, -12].
+  EXPECT_THAT(compute("MatMulIntegerToFloat", {a, b, half, scales, ten, zero, bias}),
+              ElementsAre(-1, -11));
+  EXPECT_THAT(compute("QGemm", {a, half, ten, b, scales, zero}), ElementsAre(-2, -12));
+  EXPECT_THAT(
+      compute_bytes("QGemm", {a, half, ten, b, scales, zero, integers({2}, {8, 0}), half, ten}),
+      ElementsAre(14, 0));
+}
+
+TEST(MicrosoftImport, DynamicQuantizeMatMulQuantisesItsFirstFactor) {
+  EXPECT_THAT(compute("DynamicQuantizeMatMul",
+                      {floats({1, 2}, {255, 51}), int_tensor("", {2, 1}, {1, 2}, TensorProto::INT8),
+                       floats({}, {.5f})}),
+              ElementsAre(178.5f));
+}
+
+TEST(MicrosoftImport, QuantisedFunctions) {
+  const auto bytes = [](const Dims& elements) {
+    return int_tensor("", {static_cast<int64_t>(elements.size())}, elements, TensorProto::UINT8);
+  };
+  const auto one = floats({}, {1}), half = floats({}, {.5f}),
+             zero = int_tensor("", {}, {0}, TensorProto::UINT8),
+             ten = int_tensor("", {}, {10}, TensorProto::UINT8);
+  EXPECT_THAT(compute_bytes("QLinearReduceMean", {bytes({12, 20}), half, ten, half, zero},
+                            {{"axes", Dims{0}}}),
+              ElementsAre(6));
+  const auto choice = int_tensor("", {2}, {1, 0}, TensorProto::BOOL);
+  EXPECT_THAT(compute_bytes("QLinearWhere", {choice, bytes({4, 4}), half, zero, bytes({14, 14}),
+                                             one, ten, half, ten}),
+              ElementsAre(14, 18));
+}
+
 }  // namespace
 }  // namespace millrace::compiler::test

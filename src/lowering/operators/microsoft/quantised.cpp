@@ -1,0 +1,137 @@
+// Quantised operators of com.microsoft, in terms of those of the standard: what is computed in
+// floating point is dequantised before and quantised after, as their definitions say.
+#include <fmt/format.h>
+
+#include "lowering/operators/handlers.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::BinaryKind;
+using graph::Dims;
+using tensor::DataType;
+
+// The operand `index`, whose scale and zero point are behind it.
+Result<ValueId> dequantised(NodeImport& node, size_t index) {
+  if (!node.has(index) || !node.has(index + 1))
+    return invalid_argument(fmt::format("its input {} or its scale is left out", index));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto x,
+      node.emit_fallback({"DequantizeLinear", {}},
+                         {node.operand(index), node.operand(index + 1), node.operand(index + 2)},
+                         1));
+  return x[0];
+}
+
+// `x` with the scale that is operand `scale`, and the zero point behind it.
+Result<ValueId> quantised(NodeImport& node, ValueId x, size_t scale) {
+  if (!node.has(scale)) return invalid_argument("the scale of its result is left out");
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto y, node.emit_fallback({"QuantizeLinear", {}},
+                                       {x, node.operand(scale), node.operand(scale + 1)}, 1));
+  return y[0];
+}
+
+// A product of integers as FLOAT32, times both scales; a bias that is absent is kNoValue.
+struct Product {
+  ValueId a, b, a_scale, b_scale, a_zero, b_zero, bias;
+};
+
+Result<ValueId> scaled_product(NodeImport& node, const Product& product) {
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto sums,
+      node.emit_fallback({"MatMulInteger", {}},
+                         {product.a, product.b, product.a_zero, product.b_zero}, 1));
+  MILLRACE_ASSIGN_OR_RETURN(ValueId y, node.emit(graph::Cast{DataType::kFloat32}, {sums[0]}));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId scale,
+                            node.binary(BinaryKind::kMul, product.a_scale, product.b_scale));
+  MILLRACE_ASSIGN_OR_RETURN(y, node.binary(BinaryKind::kMul, y, scale));
+  if (product.bias == kNoValue) return y;
+  return node.binary(BinaryKind::kAdd, y, product.bias);
+}
+
+Result<ValueId> transposed(NodeImport& node, size_t index, const char* attribute) {
+  if (node.shape(index).size() != 2) return invalid_argument("its operands are not two matrices");
+  if (node.int_attribute(attribute, 0) == 0) return node.operand(index);
+  return node.emit(graph::Transpose{{1, 0}}, {node.operand(index)});
+}
+
+}  // namespace
+
+// Inputs: a, b, their scales, their zero points, bias.
+Result<ValueId> import_matmul_integer_to_float(NodeImport& node) {
+  return scaled_product(node, {node.operand(0), node.operand(1), node.operand(2), node.operand(3),
+                               node.operand(4), node.operand(5), node.operand(6)});
+}
+
+// Inputs: a in floating point, b, its scale, its zero point, bias.
+Result<ValueId> import_dynamic_quantize_matmul(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto a, node.emit_fallback({"DynamicQuantizeLinear", {}}, {node.operand(0)}, 3));
+  return scaled_product(
+      node, {a[0], node.operand(1), a[1], node.operand(2), a[2], node.operand(3), node.operand(4)});
+}
+
+// Inputs: a, its scale and zero point, b, its scale and zero point, c, of integers as the product,
+// scale and zero point of the result; without these it is FLOAT32.
+Result<ValueId> import_qgemm(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId a, transposed(node, 0, "transA"));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId b, transposed(node, 3, "transB"));
+  MILLRACE_ASSIGN_OR_RETURN(
+      auto sums,
+      node.emit_fallback({"MatMulInteger", {}}, {a, b, node.operand(2), node.operand(5)}, 1));
+  if (node.has(6)) {
+    MILLRACE_ASSIGN_OR_RETURN(sums, node.emit_fallback({"Add", {}}, {sums[0], node.operand(6)}, 1));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(ValueId y, node.emit(graph::Cast{DataType::kFloat32}, {sums[0]}));
+  MILLRACE_ASSIGN_OR_RETURN(ValueId scale,
+                            node.binary(BinaryKind::kMul, node.operand(1), node.operand(4)));
+  const float alpha = node.float_attribute("alpha", 1);
+  if (alpha != 1) {
+    MILLRACE_ASSIGN_OR_RETURN(scale, node.unary(graph::UnaryKind::kLinear, scale, alpha));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(y, node.binary(BinaryKind::kMul, y, scale));
+  return node.has(7) ? quantised(node, y, 7) : y;
+}
+
+// Before opset 13 of the standard, which the attribute states, dimensions from `axis` on are one.
+Result<ValueId> import_qlinear_softmax(NodeImport& node) {
+  const Dims shape = node.shape(0);
+  MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
+                            normalise_axis(node.int_attribute("axis", -1), shape.size()));
+  if (node.int_attribute("opset", 13) < 13 && axis + 1 != shape.size())
+    return unsupported("a softmax over several dimensions is not covered");
+  MILLRACE_ASSIGN_OR_RETURN(ValueId x, dequantised(node, 0));
+  MILLRACE_ASSIGN_OR_RETURN(x, node.emit(graph::Softmax{static_cast<int64_t>(axis), false}, {x}));
+  return quantised(node, x, 3);
+}
+
+// Inputs: condition, x with scale and zero point, y with its own, those of the result.
+Result<ValueId> import_qlinear_where(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId x, dequantised(node, 1));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId y, dequantised(node, 4));
+  MILLRACE_ASSIGN_OR_RETURN(const auto chosen,
+                            node.emit_fallback({"Where", {}}, {node.operand(0), x, y}, 1));
+  return quantised(node, chosen[0], 7);
+}
+
+Result<ValueId> import_qlinear_reduce_mean(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(ValueId x, dequantised(node, 0));
+  Dims all;
+  for (size_t d = 0; d < node.shape(0).size(); ++d) all.push_back(static_cast<int64_t>(d));
+  MILLRACE_ASSIGN_OR_RETURN(
+      Dims axes, normalise_axes(node.ints_attribute("axes").value_or(all), node.shape(0).size()));
+  MILLRACE_ASSIGN_OR_RETURN(x, node.reduce(graph::ReduceKind::kMean, x, std::move(axes),
+                                           node.int_attribute("keepdims", 1) != 0));
+  return quantised(node, x, 3);
+}
+
+// QuantizeLinear and DequantizeLinear, which took INT16 and UINT16 here before the standard did.
+Result<ValueId> import_quantize_of_microsoft(NodeImport& node) {
+  graph::Fallback op{node.type(), {}};
+  if (node.has_attribute("axis")) op.attributes.push_back({"axis", node.int_attribute("axis", 0)});
+  MILLRACE_ASSIGN_OR_RETURN(const auto y, node.emit_fallback(std::move(op), node.operands(), 1));
+  return y[0];
+}
+
+}  // namespace millrace::lowering
