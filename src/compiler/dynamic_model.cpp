@@ -41,7 +41,7 @@ Boundary output_boundary(const graph::Value& value) {
 // What a file says of the dimensions of an output need not be true of the job.
 Result<Boundary> output_boundary(const network::Output& output) {
   if (output.type == DataType::kUnknown) {
-    return invalid_argument(fmt::format(
+    return unsupported(fmt::format(
         "output '{}': the model does not state its type, and its shape is open", output.name));
   }
   Boundary boundary;

@@ -15,8 +15,9 @@ namespace millrace::compiler {
 void drop_unneeded(network::Network& network);
 
 // `first_stage` is what could be lowered before anything runs; its outputs have static shapes, and
-// those of the network are open otherwise. kInvalidArgument: an output whose type neither the model
-// nor the stage states, names that no archive can hold, or options that need static shapes.
+// those of the network are open otherwise. kUnsupported: an output whose type neither the model nor
+// the stage states. kInvalidArgument: names that no archive can hold, or options that need static
+// shapes.
 Result<graph::CompiledModel> make_dynamic(network::Network network,
                                           const lowering::Stage& first_stage,
                                           const CompileOptions& options, std::string name);

@@ -145,7 +145,7 @@ TEST_F(Compile, OpenOutputsNeedAType) {
   Model onnx;
   onnx.input("x", {1, -1}).output("y").node("Relu", {"x"}, {"y"});
   EXPECT_EQ(compile(write("untyped.onnx", onnx.bytes()), {}).status().code(),
-            StatusCode::kInvalidArgument);
+            StatusCode::kUnsupported);
 }
 
 TEST_F(Compile, ADirectoryIsNoModel) {
