@@ -206,13 +206,13 @@ TEST(WindowImport, AttributesThatDoNotFitNameTheNode) {
   }
 }
 
-TEST(WindowImport, IndicesOfMaxPoolAreNotOffered) {
+TEST(WindowImport, MaxPoolWithIndicesIsAFallback) {
   Model model;
-  model.input("x", {1, 2, 8, 8}).output("y").output("indices");
+  model.input("x", {1, 2, 8, 8}).output("y").output("indices", TensorProto::INT64);
   model.node("MaxPool", {"x"}, {"y", "indices"}, {{"kernel_shape", Dims{2, 2}}});
-  const Status status = import_failure(model);
-  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
-  EXPECT_NE(status.message().find("'indices'"), std::string::npos) << status.message();
+  const graph::Graph graph = import_valid(model);
+  EXPECT_EQ(graph.nodes.back().op,
+            graph::Operator(graph::Fallback{"MaxPool", {{"kernel_shape", Dims{2, 2}}}}));
 }
 
 }  // namespace

@@ -74,16 +74,17 @@ TEST(ResizeImport, SizesInsteadOfScales) {
   EXPECT_EQ(on_axes.shape, (Dims{1, 2, 6, 3}));
 }
 
-TEST(ResizeImport, WhatIsNotCovered) {
+TEST(ResizeImport, VariantsThatTheGraphHasNotAreAFallback) {
   const Attributes cases[] = {{{"mode", "cubic"}},
-                              {{"coordinate_transformation_mode", "tf_crop_and_resize"}},
+                              {{"coordinate_transformation_mode", "half_pixel_symmetric"}},
+                              {{"coordinate_transformation_mode", "align_corners"}},
                               {{"antialias", 1}},
                               {{"keep_aspect_ratio_policy", "not_larger"}}};
   for (const Attributes& attributes : cases) {
-    const Status status = import_failure(
-        image(18).floats("s", {4}, {1, 1, 2, 2}).node("Resize", {"x", "", "s"}, {"y"}, attributes));
-    EXPECT_EQ(status.code(), StatusCode::kUnsupported);
-    EXPECT_NE(status.message().find("Resize"), std::string::npos) << status.message();
+    const graph::Graph graph = import_valid(image(19)
+                                                .floats("s", {4}, {1, 1, 2, 2.3f})
+                                                .node("Resize", {"x", "", "s"}, {"y"}, attributes));
+    EXPECT_TRUE(std::holds_alternative<graph::Fallback>(graph.nodes.back().op));
   }
 }
 
