@@ -16,7 +16,7 @@ Status shape_of_dropout(Inference& node) {
     const TensorView& training = node.in(kTrainingMode);
     if (training.type != DataType::kBoolean || training.elements() != 1)
       return invalid_argument("training_mode is not one BOOLEAN");
-    MILLRACE_RETURN_IF_ERROR(node.need_elements(kTrainingMode));
+    MILLRACE_RETURN_IF_ERROR(node.require_elements(kTrainingMode));
     if (training.as<uint8_t>()[0] != 0) return unsupported("training_mode is set");
   }
   node.set(0, node.in(0).type, to_dims(node.in(0).dims));

@@ -103,7 +103,7 @@ Status check_limit(const Inference& node, size_t index, DataType type) {
   if (!node.has(index)) return {};
   if (node.in(index).type != type || node.in(index).elements() != 1)
     return invalid_argument("a limit is not one number of its type");
-  return node.need_elements(index);
+  return node.require_elements(index);
 }
 
 Status shape_of_non_max_suppression(Inference& node) {
@@ -117,8 +117,8 @@ Status shape_of_non_max_suppression(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(check_limit(node, kMostPerClass, DataType::kInt64));
   MILLRACE_RETURN_IF_ERROR(check_limit(node, kOverlap, DataType::kFloat32));
   MILLRACE_RETURN_IF_ERROR(check_limit(node, kLeastScore, DataType::kFloat32));
-  MILLRACE_RETURN_IF_ERROR(node.need_elements(kBoxes));
-  MILLRACE_RETURN_IF_ERROR(node.need_elements(kScores));
+  MILLRACE_RETURN_IF_ERROR(node.require_elements(kBoxes));
+  MILLRACE_RETURN_IF_ERROR(node.require_elements(kScores));
   const float overlap = limits_of(node).overlap;
   if (!(overlap >= 0 && overlap <= 1))
     return invalid_argument("iou_threshold is not between 0 and 1");

@@ -28,7 +28,7 @@ Status for_each_nonzero(const TensorView& x, Visit&& visit) {
 }
 
 Status shape_of_non_zero(Inference& node) {
-  MILLRACE_RETURN_IF_ERROR(node.need_elements(0));
+  MILLRACE_RETURN_IF_ERROR(node.require_elements(0));
   int64_t count = 0;
   MILLRACE_RETURN_IF_ERROR(for_each_nonzero(node.in(0), [&](size_t) { ++count; }));
   node.set(0, DataType::kInt64, {static_cast<int64_t>(node.in(0).rank()), count});
@@ -94,7 +94,7 @@ Status shape_of_compress(Inference& node) {
   MILLRACE_ASSIGN_OR_RETURN(const AxisSplit split, slices_of(node));
   if (node.in(1).type != DataType::kBoolean || node.in(1).rank() != 1)
     return invalid_argument("the condition is not a vector of BOOLEAN");
-  MILLRACE_RETURN_IF_ERROR(node.need_elements(1));
+  MILLRACE_RETURN_IF_ERROR(node.require_elements(1));
   const auto chosen = chosen_by(node.in(1));
   if (!chosen.empty() && chosen.back() >= split.size)
     return invalid_argument(
@@ -174,7 +174,7 @@ Result<Groups> groups_of(const NodeView& node) {
 }
 
 Status shape_of_unique(Inference& node) {
-  MILLRACE_RETURN_IF_ERROR(node.need_elements(0));
+  MILLRACE_RETURN_IF_ERROR(node.require_elements(0));
   MILLRACE_ASSIGN_OR_RETURN(const Groups groups, groups_of(node));
   const auto count = static_cast<int64_t>(groups.first.size());
   node.set(0, node.in(0).type, dims_with(node, count));

@@ -444,7 +444,7 @@ Status shape_of_resize(Inference& node) {
     if (i == kRoi && !is_early(node) &&
         node.text("coordinate_transformation_mode") != "tf_crop_and_resize")
       continue;
-    MILLRACE_RETURN_IF_ERROR(node.need_elements(i));
+    MILLRACE_RETURN_IF_ERROR(node.require_elements(i));
   }
   MILLRACE_RETURN_IF_ERROR(method_of(node).status());
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<Axis> axes, axes_of(node));

@@ -68,7 +68,7 @@ constexpr size_t kBands = 0, kLength = 1, kRate = 2, kLowest = 3, kHighest = 4;
 Result<double> known_frequency(const Inference& node, size_t index) {
   if (!kReals.contains(node.in(index).type) || node.in(index).elements() != 1)
     return invalid_argument(fmt::format("input {} is not one frequency", index));
-  MILLRACE_RETURN_IF_ERROR(node.need_elements(index));
+  MILLRACE_RETURN_IF_ERROR(node.require_elements(index));
   return reals_of(node.in(index))[0];
 }
 
