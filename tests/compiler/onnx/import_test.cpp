@@ -164,8 +164,8 @@ TEST(Import, TypesWithoutAKernelAreNamedLikeOperatorsThatAreNotSupported) {
 }
 
 TEST(Import, ANodeThatBecameSeveralIsNamedOnce) {
-  Model model;
-  model.input("x", {1, 2}, TensorProto::INT32).output("y").node("ReduceL1", {"x"}, {"y"});
+  Model model(12);
+  model.input("x", {2, 3, 4}, TensorProto::DOUBLE).output("y").node("Softmax", {"x"}, {"y"});
   EXPECT_THAT(import_failure(model).message(), ::testing::StartsWith("1 node is not supported:"));
 }
 
