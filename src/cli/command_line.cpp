@@ -33,8 +33,9 @@ void add_compile_flags(CLI::App& command, CompileFlags& flags) {
           "--input-shape", flags.input_shapes,
           "fixes open dimensions of an input, as NAME=1,3,224,224; ? keeps one open"),
       command
-          .add_option("--cpu-ops", flags.cpu_operators,
-                      "operators that run on the CPU fallback, as Softmax,Resize")
+          .add_option(
+              "--cpu-ops", flags.cpu_operators,
+              "operators and nodes that run on the CPU fallback, as Softmax,Gemm,/head/Add_1")
           ->delimiter(',')};
   command.parse_complete_callback([options = std::move(options), &flags] {
     for (const CLI::Option* option : options)

@@ -50,11 +50,21 @@ struct Value {
   size_t bytes() const noexcept { return elements() * tensor::size_of(type); }
 };
 
+// A node of the model that was imported, as that model calls it.
+struct Origin {
+  std::string name;
+  std::string type;  // "Gemm"; "com.microsoft.Gelu" where the domain is not the standard's
+  friend bool operator==(const Origin&, const Origin&) = default;
+};
+
 struct Node {
   std::string name;
   Operator op;
   std::vector<ValueId> inputs;  // kNoValue where an optional operand is absent
   std::vector<ValueId> outputs;
+  // What it was made from: several where passes have merged them, none where nothing in the model
+  // stands for it. For the compiler and its reports: archives do not hold it.
+  std::vector<Origin> origins = {};
 
   // inputs[index], or kNoValue past the end.
   ValueId input(size_t index) const noexcept {

@@ -9,7 +9,7 @@
 
 namespace millrace::lowering {
 
-// The name that a fallback operator for the node would have.
+// The type of a node as graph::Fallback and graph::Origin have it.
 std::string fallback_name(const network::Node& node);
 
 // Whether there is a fallback operator for nodes of this type, in this version of their domain.

@@ -17,31 +17,41 @@ using graph::Node;
 using graph::Partition;
 using graph::PartitionKind;
 
-// The names by which --cpu-ops may mean a node.
-std::vector<std::string> names_of(const Node& node) {
+// The names by which --cpu-ops may mean operators of this kind.
+std::vector<std::string> operator_names(const Node& node) {
   std::vector<std::string> names = {graph::name_of(node.op)};
   if (const auto* unary = std::get_if<graph::Unary>(&node.op)) {
     names.emplace_back(graph::name_of(unary->function.kind));
   } else if (const auto* binary = std::get_if<graph::Binary>(&node.op)) {
     names.emplace_back(graph::name_of(binary->kind));
   }
+  for (const graph::Origin& origin : node.origins) names.push_back(origin.type);
+  return names;
+}
+
+// The names by which it may mean this one alone.
+std::vector<std::string> node_names(const Node& node) {
+  std::vector<std::string> names = {node.name};
+  for (const graph::Origin& origin : node.origins) names.push_back(origin.name);
   return names;
 }
 
 Status check_names(const Graph& graph, const CpuOperators& cpu_operators) {
-  CpuOperators there;
+  CpuOperators operators, nodes;
   for (const Node& node : graph.nodes) {
-    for (std::string& name : names_of(node)) there.insert(std::move(name));
+    for (std::string& name : operator_names(node)) operators.insert(std::move(name));
+    for (std::string& name : node_names(node)) nodes.insert(std::move(name));
   }
   std::vector<std::string> missing;
   for (const std::string& name : cpu_operators) {
-    if (!there.contains(name)) missing.push_back(fmt::format("'{}'", name));
+    if (!operators.contains(name) && !nodes.contains(name))
+      missing.push_back(fmt::format("'{}'", name));
   }
   if (missing.empty()) return {};
   return invalid_argument(
-      fmt::format("the model has no operator {} to put on the CPU; after optimisation its "
-                  "operators are: {}",
-                  fmt::join(missing, ", "), fmt::join(there, ", ")));
+      fmt::format("the model has no operator {} to put on the CPU, and no node of that name; "
+                  "after optimisation its operators are: {}",
+                  fmt::join(missing, ", "), fmt::join(operators, ", ")));
 }
 
 // An order of the nodes, in partitions.
@@ -127,19 +137,25 @@ bool give_up_islands(const Graph& graph, const Grouping& grouping,
 }  // namespace
 
 bool goes_to_cpu(const Graph& graph, const Node& node, const CpuOperators& cpu_operators) {
-  if (!graph::runs_on_npu(graph, node)) return true;
-  for (const std::string& name : names_of(node)) {
-    if (cpu_operators.contains(name)) return true;
+  return !graph::runs_on_npu(graph, node) || !matching_names(node, cpu_operators).empty();
+}
+
+std::vector<std::string> matching_names(const Node& node, const CpuOperators& cpu_operators) {
+  if (cpu_operators.empty()) return {};
+  CpuOperators matching;
+  for (const auto& names : {operator_names(node), node_names(node)}) {
+    for (const std::string& name : names) {
+      if (cpu_operators.contains(name)) matching.insert(name);
+    }
   }
-  return false;
+  return {matching.begin(), matching.end()};
 }
 
 CpuOperators matching_operators(const Graph& graph, const CpuOperators& cpu_operators) {
   CpuOperators matching;
   for (const Node& node : graph.nodes) {
-    for (const std::string& name : names_of(node)) {
-      if (cpu_operators.contains(name)) matching.insert(name);
-    }
+    const auto names = matching_names(node, cpu_operators);
+    matching.insert(names.begin(), names.end());
   }
   return matching;
 }

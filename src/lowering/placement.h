@@ -11,8 +11,10 @@
 
 namespace millrace::lowering {
 
-// Operators that are forced onto the CPU fallback, by name: "Softmax", "Conv"; a Unary or Binary
-// also by what it computes: "Sigmoid", "Add".
+// What is forced onto the CPU fallback, by name: operators of the graph ("Softmax", "Conv"), a
+// Unary or Binary also by what it computes ("Sigmoid", "Add"), operators as the model calls them
+// ("Gemm"), and nodes of the graph or of the model. What was merged from several nodes goes to the
+// CPU by the name of any of them.
 using CpuOperators = std::set<std::string, std::less<>>;
 
 // Whether a node has to go to the CPU: it is forced there, or the NPU does not run it.
@@ -21,6 +23,9 @@ bool goes_to_cpu(const graph::Graph& graph, const graph::Node& node,
 
 // Those of the names that match a node of the graph.
 CpuOperators matching_operators(const graph::Graph& graph, const CpuOperators& cpu_operators);
+
+// Which of the names mean the node, in ascending order.
+std::vector<std::string> matching_names(const graph::Node& node, const CpuOperators& cpu_operators);
 
 // Reorders the nodes so that partitions are as few as possible, each value still being made before
 // it is used and the nodes of a partition keeping their order, and returns the partitions. Where no

@@ -123,6 +123,17 @@ TEST_F(PlaceNodes, IslandsBetweenOperatorsThatWereForcedToTheCpuStay) {
   EXPECT_EQ(partitions_with({"Softmax"}), "NPU1 CPU1 NPU1 CPU1 NPU1 ");
 }
 
+TEST_F(PlaceNodes, AMergedNodeIsNamedByAnyOfItsOrigins) {
+  maker.output(softmax(maker.conv(maker.input({1, 3, 4, 4}), 4)));
+  maker.graph.nodes[0].origins = {{"stem/conv", "Conv"}, {"stem/clip", "Clip"}};
+  maker.graph.nodes[1].origins = {{"Clip_7", "Softmax"}};
+  EXPECT_EQ(partitions_with({"Clip"}), "CPU1 NPU1 ");
+  EXPECT_EQ(partitions_with({"stem/clip"}), "CPU1 NPU1 ");
+  EXPECT_EQ(partitions_with({"Clip_7"}), "NPU1 CPU1 ");
+  EXPECT_THAT(matching_names(maker.graph.nodes[0], {"Clip", "Conv", "Softmax"}),
+              ElementsAre("Clip", "Conv"));
+}
+
 TEST_F(PlaceNodes, ANameThatMatchesNothingIsRefusedWithThoseThatDo) {
   maker.output(softmax(maker.unary(UnaryKind::kTanh, maker.input({1, 3, 4, 4}))));
   const Status status = place_nodes(maker.graph, {"Softmax", "Sofmax", "Conv"}).status();

@@ -124,6 +124,7 @@ void simplify_unary(Editor& editor, Editor::Index index) {
   if (const auto* inner = editor.maker_as<graph::Unary>(input)) {
     if (const auto function = composed(op->function, inner->function)) {
       op->function = normalised(*function);
+      editor.absorb_origins(index, *editor.maker(input));
       editor.set_inputs(index, {editor.node(*editor.maker(input)).inputs[0]});
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 namespace millrace::lowering {
@@ -65,7 +66,30 @@ void Editor::set_inputs(Index index, std::vector<ValueId> inputs) {
   count_operands(graph_.nodes[index], +1);
 }
 
+void Editor::absorb_origins(Index into, Index from) {
+  std::vector<graph::Origin>& origins = graph_.nodes[into].origins;
+  for (const graph::Origin& origin : graph_.nodes[from].origins) {
+    if (std::ranges::find(origins, origin) == origins.end()) origins.push_back(origin);
+  }
+}
+
+void Editor::absorb_origins_since(Index into, ValueId source) {
+  std::set<Index> seen;
+  std::vector<Index> open = {into};
+  while (!open.empty()) {
+    const Index index = open.back();
+    open.pop_back();
+    for (const ValueId id : graph_.nodes[index].inputs) {
+      const auto from = id == source ? std::nullopt : maker(id);
+      if (!from || !seen.insert(*from).second) continue;
+      absorb_origins(into, *from);
+      open.push_back(*from);
+    }
+  }
+}
+
 Editor::Index Editor::insert_before(Index index, Node node) {
+  node.origins = graph_.nodes[index].origins;
   const auto inserted = static_cast<Index>(graph_.nodes.size());
   count_operands(node, +1);
   for (const ValueId id : node.outputs) makers_[id] = inserted;
@@ -116,9 +140,11 @@ bool Editor::bypass(Index index, size_t slot) {
 
 void Editor::fuse(Index producer, Index consumer, Node fused) {
   const ValueId output = graph_.nodes[consumer].outputs[0];
+  absorb_origins(consumer, producer);
   erase(producer);
   count_operands(graph_.nodes[consumer], -1);
   fused.outputs = {output};
+  fused.origins = graph_.nodes[consumer].origins;
   count_operands(fused, +1);
   graph_.nodes[consumer] = std::move(fused);
 }

@@ -47,8 +47,14 @@ class Editor {
 
   void set_inputs(Index index, std::vector<graph::ValueId> inputs);
   // Inserts a node directly before `index`, which must be a node that the graph had at the start.
+  // It has the origins of that node.
   Index insert_before(Index index, graph::Node node);
   void erase(Index index);
+  // `into` computes what `from` did, too: it has the origins of both.
+  void absorb_origins(Index into, Index from);
+  // The same for all nodes on the way from `source` to the operands of `into`. Requirement: those
+  // operands are computed from `source` and constants alone.
+  void absorb_origins_since(Index into, graph::ValueId source);
   // Every operand that reads `from` reads `to`; graph outputs stay.
   void replace_uses(graph::ValueId from, graph::ValueId to);
 

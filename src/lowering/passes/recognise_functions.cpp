@@ -132,6 +132,7 @@ Status recognise_functions(graph::Graph& graph, const PassContext&) {
     const auto found = match_node(match, editor.node(index));
     if (!found) continue;
     editor.node(index).op = graph::Unary{function_of(found->kind)};
+    editor.absorb_origins_since(index, found->source);
     editor.set_inputs(index, {found->source});
   }
   editor.finish();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "graph/capability.h"
+#include "lowering/fallback_import.h"
 #include "lowering/node_facts.h"
 #include "lowering/stages/stage_lowering.h"
 
@@ -95,6 +96,16 @@ void StageLowering::report_missing_kernels() {
     coverage_.add_without_kernel(*origin.node, origin.scope->prefix + name_of(*origin.node),
                                  status.message());
     reported = origin.node;
+  }
+}
+
+// Nodes at the boundary stand for none of the network.
+void StageLowering::set_origins(graph::Graph* graph) const {
+  for (size_t i = 0; i < origins_.size(); ++i) {
+    const Origin& origin = origins_[i];
+    if (origin.node == nullptr) continue;
+    graph->nodes[i].origins = {
+        {origin.scope->prefix + name_of(*origin.node), fallback_name(*origin.node)}};
   }
 }
 

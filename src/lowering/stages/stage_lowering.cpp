@@ -62,6 +62,7 @@ Result<Stage> StageLowering::run() {
   const bool complete = whole_ && rest_.empty();
   MILLRACE_RETURN_IF_ERROR(complete ? add_whole_outputs() : add_outputs(&stage));
   stage.graph = builder_.take();
+  set_origins(&stage.graph);
   if (!complete) drop_unread_inputs(&stage);
   // Operands of computed constants are of no use any more.
   MILLRACE_RETURN_IF_ERROR(eliminate_dead_code(stage.graph, {}));

@@ -92,6 +92,7 @@ class StageLowering {
   std::vector<std::string> wanted_names() const;
   std::vector<bool> needed_values() const;
   void report_missing_kernels();
+  void set_origins(graph::Graph* graph) const;
   Status add_outputs(Stage* stage);
   Status add_whole_outputs();
   Result<graph::ValueId> boundary_value(const std::string& name, graph::ValueId id,
