@@ -104,6 +104,8 @@ void add_compile_command(CLI::App& app, CommandLine& line) {
   command->add_option("--profile", arguments->profiles,
                       "shapes by which APIs without open ones load a dynamic model, as "
                       "NAME:x=1,3,224,224;y=1,10; the first is the default");
+  command->add_option("--dump-passes", arguments->dump_passes,
+                      "a folder in which the graph is written after the import and each pass");
   add_compile_flags(*command, arguments->flags);
   choose(*command, std::move(arguments), run_compile, line);
 }

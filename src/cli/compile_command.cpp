@@ -8,6 +8,7 @@
 #include "cli/interruption.h"
 #include "cli/model_source.h"
 #include "cli/open_tensors.h"
+#include "cli/passes/pass_dump.h"
 #include "compiler/vendor_config.h"
 #include "graph/archive_codec.h"
 #include "graph/network/network.h"
@@ -116,6 +117,18 @@ void print_dynamic(const graph::CompiledModel& model, const std::string& output)
              reason_of(model), for_static_apis);
 }
 
+// Compiles, and writes what each pass makes where that is wanted.
+Result<graph::CompiledModel> compile_and_dump(const CompileArguments& arguments,
+                                              const CompileFlags& flags) {
+  if (arguments.dump_passes.empty()) return compile_onnx(arguments.onnx, flags);
+  MILLRACE_ASSIGN_OR_RETURN(PassDump dump, PassDump::into(arguments.dump_passes));
+  auto model = compile_onnx(
+      arguments.onnx, flags,
+      [&](std::string_view stage, const graph::Graph& graph) { dump.write(stage, graph); });
+  MILLRACE_RETURN_IF_ERROR(dump.status());
+  return model;
+}
+
 }  // namespace
 
 Status run_compile(const CompileArguments& arguments) {
@@ -123,7 +136,7 @@ Status run_compile(const CompileArguments& arguments) {
   if (std::filesystem::equivalent(arguments.onnx, arguments.output, error))
     return invalid_argument(arguments.output + " is the model itself: choose another output");
   MILLRACE_ASSIGN_OR_RETURN(const CompileFlags flags, with_config(arguments));
-  MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model, compile_onnx(arguments.onnx, flags));
+  MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model, compile_and_dump(arguments, flags));
   MILLRACE_RETURN_IF_ERROR(add_profiles(arguments.profiles, &model));
   const auto form =
       arguments.format == "dir" ? model::ArchiveForm::kDirectory : model::ArchiveForm::kFile;

@@ -55,10 +55,14 @@ Result<compiler::CompileOptions> options_from(const CompileFlags& flags) {
 
 }  // namespace
 
-Result<graph::CompiledModel> compile_onnx(const std::string& path, const CompileFlags& flags) {
+Result<graph::CompiledModel> compile_onnx(const std::string& path, const CompileFlags& flags,
+                                          const StageObserver& observer) {
   MILLRACE_ASSIGN_OR_RETURN(compiler::CompileOptions options, options_from(flags));
   Progress progress("compiling " + path);
-  options.on_stage = [&](std::string_view stage, const graph::Graph&) { progress.update(stage); };
+  options.on_stage = [&](std::string_view stage, const graph::Graph& graph) {
+    progress.update(stage);
+    if (observer) observer(stage, graph);
+  };
   return compiler::compile(path, options);
 }
 

@@ -2,8 +2,10 @@
 // in memory on the way.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -22,8 +24,12 @@ struct CompileFlags {
   std::vector<std::string> cpu_operators;
 };
 
-// Compiles an ONNX file, with progress on a terminal.
-Result<graph::CompiledModel> compile_onnx(const std::string& path, const CompileFlags& flags);
+// Sees the graph after each stage of the compiler (compiler::CompileOptions::on_stage).
+using StageObserver = std::function<void(std::string_view stage, const graph::Graph& graph)>;
+
+// Compiles an ONNX file, with progress on a terminal; `observer` may be empty.
+Result<graph::CompiledModel> compile_onnx(const std::string& path, const CompileFlags& flags,
+                                          const StageObserver& observer = {});
 
 // Decodes an archive, or compiles a file whose name ends in .onnx.
 Result<std::shared_ptr<const graph::CompiledModel>> open_model(const std::string& path,

@@ -143,6 +143,35 @@ TEST_F(CliTest, CompileRefusesCpuOperatorsThatAreNotThere) {
                  "CPU partition");
 }
 
+TEST_F(CliTest, CompileDumpsEachPass) {
+  const ProgramResult result = millrace(
+      {"compile", kGlyphsOnnx, "-o", file("a.rai"), "--dump-passes", file("passes/of/glyphs")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto text_of = [&](const std::string& name) {
+    const auto bytes = io::read_file(file("passes/of/glyphs/" + name));
+    EXPECT_TRUE(bytes.ok()) << bytes.status().to_string();
+    return bytes.ok() ? std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size())
+                      : std::string();
+  };
+  const std::string imported = text_of("00-import.txt");
+  EXPECT_THAT(imported, testing::HasSubstr("\"image\" FLOAT32 [1,1,32,32]"));
+  EXPECT_THAT(imported, testing::HasSubstr("  BatchNormalization \""));
+  EXPECT_THAT(imported, testing::HasSubstr("strides=[1,1]"));
+  std::string all;
+  for (const auto& entry : fs::directory_iterator(file("passes/of/glyphs")))
+    all += text_of(entry.path().filename().string());
+  EXPECT_THAT(all, testing::HasSubstr("widen_half changed nothing\n"));
+  EXPECT_THAT(all, testing::HasSubstr("activation=Relu"));
+}
+
+TEST_F(CliTest, CompileRefusesAFolderForPassesThatIsNone) {
+  std::ofstream(file("taken")) << "text";
+  expect_failure(
+      millrace({"compile", kGlyphsOnnx, "-o", file("a.rai"), "--dump-passes", file("taken")}),
+      "taken");
+  EXPECT_FALSE(fs::exists(file("a.rai")));
+}
+
 TEST_F(CliTest, CompileNeverWritesOverTheModel) {
   fs::copy(kGlyphsOnnx, file("model.onnx"));
   const auto size = fs::file_size(file("model.onnx"));

@@ -1,0 +1,36 @@
+#include "cli/passes/pass_dump.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <span>
+
+#include "cli/passes/graph_text.h"
+#include "io/file.h"
+
+namespace millrace::cli {
+
+Result<PassDump> PassDump::into(std::string directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  // A file of that name is no error to the call above in every version of the library.
+  if (error || !std::filesystem::is_directory(directory, error))
+    return Status(StatusCode::kIoError,
+                  fmt::format("cannot write the passes to {}: {}", directory,
+                              error ? error.message() : "it is not a directory"));
+  return PassDump(std::move(directory));
+}
+
+void PassDump::write(std::string_view stage, const graph::Graph& graph) {
+  if (!status_.ok()) return;
+  std::string text = graph_text(graph);
+  const std::string content =
+      text == before_ ? fmt::format("{} changed nothing\n", stage)
+                      : fmt::format("{}: {} nodes\n{}", stage, graph.nodes.size(), text);
+  before_ = std::move(text);
+  const auto path =
+      std::filesystem::path(directory_) / fmt::format("{:02}-{}.txt", written_++, stage);
+  status_ = io::write_file(path.string(), std::as_bytes(std::span(content)));
+}
+
+}  // namespace millrace::cli
