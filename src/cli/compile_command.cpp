@@ -1,17 +1,21 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <string_view>
 
 #include "cli/commands.h"
 #include "cli/interruption.h"
 #include "cli/model_source.h"
 #include "cli/open_tensors.h"
+#include "cli/passes/graph_text.h"
 #include "cli/passes/pass_dump.h"
 #include "compiler/vendor_config.h"
 #include "graph/archive_codec.h"
 #include "graph/network/network.h"
+#include "lowering/placement.h"
 #include "lowering/shape_profile.h"
 #include "lowering/stage.h"
 #include "model/archive_writer.h"
@@ -117,6 +121,17 @@ void print_dynamic(const graph::CompiledModel& model, const std::string& output)
              reason_of(model), for_static_apis);
 }
 
+// What --cpu-ops has moved, by the names that it was given.
+void print_cpu_operators(const graph::CompiledModel& model, const CompileFlags& flags) {
+  const lowering::CpuOperators names(flags.cpu_operators.begin(), flags.cpu_operators.end());
+  std::map<std::string, std::vector<std::string>> matched;
+  for (const graph::Node& node : model.graph.nodes)
+    for (const std::string& name : lowering::matching_names(node, names))
+      matched[name].push_back(fmt::format("{} \"{}\"", operation_name(node.op), node.name));
+  for (const auto& [name, nodes] : matched)
+    fmt::print("on the CPU by {}: {}\n", name, fmt::join(nodes, ", "));
+}
+
 // Compiles, and writes what each pass makes where that is wanted.
 Result<graph::CompiledModel> compile_and_dump(const CompileArguments& arguments,
                                               const CompileFlags& flags) {
@@ -155,6 +170,7 @@ Status run_compile(const CompileArguments& arguments) {
   fmt::print("{}: {} operators, {}{:.2f} MB of weights, {}, batch {}\n", arguments.output,
              model.graph.nodes.size(), partitions, static_cast<double>(weights) * 1e-6,
              graph::name_of(model.precision), model.batch_size);
+  print_cpu_operators(model, flags);
   note_fixed_batch(model);
   note_class_names(model);
   return {};

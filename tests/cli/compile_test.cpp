@@ -143,6 +143,14 @@ TEST_F(CliTest, CompileRefusesCpuOperatorsThatAreNotThere) {
                  "CPU partition");
 }
 
+TEST_F(CliTest, CpuOperatorsAreNamedAsTheModelNamesThem) {
+  // Merged into convolutions by then.
+  const ProgramResult result =
+      millrace({"compile", kGlyphsOnnx, "-o", file("a.rai"), "--cpu-ops", "BatchNormalization"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, testing::HasSubstr("on the CPU by BatchNormalization: Conv \""));
+}
+
 TEST_F(CliTest, CompileDumpsEachPass) {
   const ProgramResult result = millrace(
       {"compile", kGlyphsOnnx, "-o", file("a.rai"), "--dump-passes", file("passes/of/glyphs")});
