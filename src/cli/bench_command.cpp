@@ -3,43 +3,19 @@
 #include <algorithm>
 #include <deque>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <vector>
 
 #include "base/clock.h"
-#include "cli/boundary_tensor.h"
 #include "cli/commands.h"
 #include "cli/job_buffers.h"
 #include "cli/model_source.h"
 #include "cli/open_tensors.h"
 #include "cli/progress.h"
+#include "cli/random_inputs.h"
 #include "runtime/session.h"
-#include "tensor/conversion.h"
 
 namespace millrace::cli {
 namespace {
-
-// Fills the inputs of every frame with normally distributed values: zeros or denormals would make
-// some kernels faster or slower than real data does.
-Status fill_inputs(const std::vector<graph::Boundary>& inputs, device::View view,
-                   const JobBuffers& buffers) {
-  std::mt19937 generator(1);
-  std::normal_distribution<float> normal;
-  for (uint32_t frame = 0; frame < buffers.bindings().frames; ++frame) {
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const tensor::TensorDesc& desc = desc_in(inputs[i], view);
-      if (desc.elements() == 0) continue;
-      std::vector<float> values(desc.elements());
-      for (float& value : values) value = normal(generator);
-      const tensor::TensorDesc flat = tensor::make_cpu_desc("random", tensor::DataType::kFloat32,
-                                                            {static_cast<uint32_t>(values.size())});
-      MILLRACE_ASSIGN_OR_RETURN(const auto typed, tensor::make_hw_desc(flat, desc.type));
-      MILLRACE_ASSIGN_OR_RETURN(const auto conversion, tensor::Conversion::plan(flat, typed, {}));
-      conversion.to_hw(values.data(), buffers.input(frame, i));
-    }
-  }
-  return {};
-}
 
 // A failure says in which run it happened; `run` counts from 0.
 Status named(const Status& status, const char* measurement, uint32_t run) {
