@@ -198,8 +198,11 @@ void Builder::add(std::string operation, std::string implementation,
     const graph::Node& node = model_.graph.nodes[node_];
     info.node = node.name;
     moved = node.outputs[0];
+  } else if (only_in) {
+    info.reason = why_in_view(moved, *only_in);
   }
   info.output = value(moved).name;
+  describe_layouts(*step, info);
   parts_.steps.push_back({std::move(step), std::move(info), only_in});
 }
 
@@ -210,6 +213,7 @@ void Builder::add_reorder(ValueId moved, const Operand& from, const Operand& to,
   const dnnl::reorder::primitive_desc desc(engine_, from.desc, engine_, to.desc, attributes);
   add_primitive("Reorder", desc, dnnl::reorder(desc), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}},
                 only_in, moved);
+  if (!only_in) parts_.steps.back().info.reason = why_reordered(moved, from, to);
 }
 
 }  // namespace millrace::device::cpu

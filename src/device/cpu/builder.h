@@ -162,6 +162,13 @@ class Builder {
   Operand pack(graph::ValueId id, const Desc& wanted, std::span<const uint32_t> stored);
   Operand pack(const void* elements, const Desc& from, const Desc& wanted);
   BufferId refer_to(std::span<const std::byte> bytes);
+  // For StepInfo.
+  void describe_layouts(const Step& step, StepInfo& info) const;
+  std::string describe(graph::ValueId id, const Desc& desc) const;
+  std::string describe_node(uint32_t node) const;
+  std::string maker_of(graph::ValueId id) const;
+  std::string why_reordered(graph::ValueId moved, const Operand& from, const Operand& to) const;
+  std::string why_in_view(graph::ValueId moved, const ViewCondition& condition) const;
 
   const graph::CompiledModel& model_;
   const ElementType npu_type_;

@@ -1,8 +1,10 @@
 #include "device/cpu/dnnl_adapter.h"
 
 #include <fmt/format.h>
+#include <oneapi/dnnl/dnnl_debug.h>
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 // Of the OpenMP runtime that libdnnl is built with, libgomp; declared here because the omp.h that a
@@ -178,6 +180,26 @@ Desc permuted(const Desc& desc, const Dims& permutation) {
   for (size_t i = 0; i < permutation.size(); ++i)
     target[static_cast<size_t>(permutation[i])] = static_cast<int>(i);
   return desc.permute_axes(target);
+}
+
+std::string to_string(const Desc& desc) {
+  std::string text = dnnl_dt2str(static_cast<dnnl_data_type_t>(desc.data.data_type));
+  text += ':';
+  if (desc.data.format_kind != dnnl_blocked) return text + "any";
+  const auto& blocking = desc.data.format_desc.blocking;
+  std::vector<int> order(static_cast<size_t>(desc.data.ndims));
+  std::iota(order.begin(), order.end(), 0);
+  // Outermost first.
+  std::ranges::stable_sort(order,
+                           [&](int a, int b) { return blocking.strides[a] > blocking.strides[b]; });
+  const auto inner = std::span(blocking.inner_idxs, static_cast<size_t>(blocking.inner_nblks));
+  for (const int i : order) {
+    const bool in_blocks = std::ranges::find(inner, i) != inner.end();
+    text += static_cast<char>((in_blocks ? 'A' : 'a') + i);
+  }
+  for (size_t i = 0; i < inner.size(); ++i)
+    text += std::to_string(blocking.inner_blks[i]) + static_cast<char>('a' + inner[i]);
+  return text;
 }
 
 bool is_reference(const std::string& implementation) {

@@ -68,6 +68,10 @@ std::optional<Desc> reshaped(const Desc& desc, const Dims& dims);
 // The same memory seen with dimension i of the result being dimension permutation[i].
 Desc permuted(const Desc& desc, const Dims& permutation);
 
+// Type and layout in the library's notation: "f32:abcd" in C order, "bf16:aBcd16b" with dimension b
+// in blocks of 16; "any" where the layout is no order of the dimensions.
+std::string to_string(const Desc& desc);
+
 // True for the slow implementations that exist for completeness only.
 bool is_reference(const std::string& implementation);
 

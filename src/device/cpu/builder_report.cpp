@@ -1,0 +1,66 @@
+// What the builder says about its steps: layouts, and why it has added a step.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "device/cpu/builder.h"
+
+namespace millrace::device::cpu {
+
+using graph::ValueId;
+
+// Integers are bytes to oneDNN, and lie in C order.
+std::string Builder::describe(ValueId id, const Desc& desc) const {
+  return is_floating(id) ? to_string(desc)
+                         : fmt::format("{}:plain", tensor::to_string(value(id).type));
+}
+
+// Primitives state their operands. Our own kernels read their operands where those are, which is
+// known as long as there is one place only.
+void Builder::describe_layouts(const Step& step, StepInfo& info) const {
+  std::vector<std::string> reads, writes;
+  for (const Argument& argument : step.arguments()) {
+    if (argument.index == DNNL_ARG_SCRATCHPAD) continue;
+    auto& side = argument.index == DNNL_ARG_DST ? writes : reads;
+    side.push_back(to_string(argument.operand.desc));
+  }
+  if (step.arguments().empty() && !info.node.empty()) {
+    const graph::Node& node = model_.graph.nodes[node_];
+    const auto add_place = [this](ValueId id, std::vector<std::string>& side) {
+      if (id != graph::kNoValue && locations(id).size() == 1)
+        side.push_back(describe(id, locations(id).front().desc));
+    };
+    for (const ValueId id : node.inputs) add_place(id, reads);
+    for (const ValueId id : node.outputs) add_place(id, writes);
+  }
+  info.reads = fmt::format("{}", fmt::join(reads, ", "));
+  info.writes = fmt::format("{}", fmt::join(writes, ", "));
+}
+
+std::string Builder::describe_node(uint32_t index) const {
+  const graph::Node& node = model_.graph.nodes[index];
+  return fmt::format("{} \"{}\"", graph::name_of(node.op), node.name);
+}
+
+std::string Builder::maker_of(ValueId id) const {
+  if (is_constant(id)) return fmt::format("constant \"{}\"", value(id).name);
+  if (values_[id].input) return fmt::format("input \"{}\"", value(id).name);
+  return describe_node(values_[id].maker);
+}
+
+std::string Builder::why_reordered(ValueId moved, const Operand& from, const Operand& to) const {
+  const std::string before = to_string(from.desc), after = to_string(to.desc);
+  const bool is_made = !is_constant(moved) && !values_[moved].input;
+  if (is_made && values_[moved].maker == node_)
+    return fmt::format("a copy from {} to {} within {}", before, after, describe_node(node_));
+  const bool crosses = is_made && values_[moved].maker < partition().first;
+  return fmt::format("{} makes {}, {} reads {}{}", maker_of(moved), before, describe_node(node_),
+                     after, crosses ? " in another partition" : "");
+}
+
+std::string Builder::why_in_view(ValueId moved, const ViewCondition& condition) const {
+  return fmt::format("only where {} \"{}\" is bound in its {} view",
+                     condition.direction == Direction::kInput ? "input" : "output",
+                     value(moved).name, condition.view == View::kHw ? "HW" : "CPU");
+}
+
+}  // namespace millrace::device::cpu
