@@ -169,6 +169,23 @@ void add_bench_command(CLI::App& app, CommandLine& line) {
   choose(*command, std::move(arguments), run_bench, line);
 }
 
+void add_explain_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command =
+      app.add_subcommand("explain", "Show which kernel runs each operator, and why it does there");
+  auto arguments = std::make_shared<ExplainArguments>();
+  command->add_option("model", arguments->model, kModel)->required();
+  command->add_option("--device", arguments->device, "where the model runs")->capture_default_str();
+  auto* const profile = command->add_flag(
+      "--profile", arguments->profile, "run the model on random inputs and show the time shares");
+  command->add_option("--runs", arguments->runs, "with --profile: measured runs")
+      ->needs(profile)
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command->add_flag("--json", arguments->json, "machine-readable output");
+  add_compile_flags(*command, arguments->flags);
+  choose(*command, std::move(arguments), run_explain, line);
+}
+
 void add_golden_inputs(CLI::App& command, GoldenArguments& arguments) {
   CLI::Option_group* inputs = command.add_option_group("inputs");
   inputs->add_option("-i,--input", arguments.inputs,
@@ -267,6 +284,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   add_inspect_command(app, line);
   add_run_command(app, line);
   add_bench_command(app, line);
+  add_explain_command(app, line);
   add_golden_command(app, line);
   add_conformance_command(app, line);
   add_doctor_command(app, line);

@@ -59,6 +59,15 @@ struct BenchArguments {
   LimitFlags limits;
 };
 
+struct ExplainArguments {
+  std::string model;
+  CompileFlags flags;
+  std::string device = "cpu";
+  bool profile = false;
+  uint32_t runs = 20;  // that are measured
+  bool json = false;
+};
+
 struct GoldenArguments {
   std::string model;
   std::string directory;
@@ -91,6 +100,7 @@ Status run_compile(const CompileArguments& arguments);
 Status run_inspect(const InspectArguments& arguments);
 Status run_model(const RunArguments& arguments);
 Status run_bench(const BenchArguments& arguments);
+Status run_explain(const ExplainArguments& arguments);
 Result<int> run_golden(const GoldenArguments& arguments);            // the exit code
 Result<int> run_conformance(const ConformanceArguments& arguments);  // the exit code
 Status run_doctor();

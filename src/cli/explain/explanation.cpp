@@ -1,0 +1,160 @@
+#include "cli/explain/explanation.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/passes/graph_text.h"
+
+namespace millrace::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using graph::PartitionKind;
+
+// The numbers of the steps of each node, by its name.
+std::map<std::string, std::vector<size_t>> steps_by_node(const device::ProgramInfo& info) {
+  std::map<std::string, std::vector<size_t>> steps;
+  for (size_t i = 0; i < info.steps.size(); ++i)
+    if (!info.steps[i].node.empty()) steps[info.steps[i].node].push_back(i);
+  return steps;
+}
+
+std::string why_on_cpu(const graph::Node& node, const lowering::CpuOperators& cpu_operators) {
+  const std::vector<std::string> names = lowering::matching_names(node, cpu_operators);
+  if (!names.empty()) return fmt::format("--cpu-ops names {}", fmt::join(names, " and "));
+  if (std::holds_alternative<graph::Fallback>(node.op))
+    return fmt::format("the NPU has no kernel for {} of these types", graph::name_of(node.op));
+  // An archive does not hold what its compiler was told.
+  return "the compiler put it there, by --cpu-ops or since its neighbours are on the CPU";
+}
+
+Json describe_operator(const graph::Node& node, const std::vector<size_t>& steps) {
+  Json result = {{"node", node.name},
+                 {"operator", operation_name(node.op)},
+                 {"attributes", attributes_text(node.op)},
+                 {"steps", steps}};
+  for (const graph::Origin& origin : node.origins)
+    result["origins"].push_back({{"node", origin.name}, {"operator", origin.type}});
+  return result;
+}
+
+Json describe_operators(const graph::CompiledModel& model, const graph::Partition& partition,
+                        const std::map<std::string, std::vector<size_t>>& steps,
+                        const lowering::CpuOperators& cpu_operators) {
+  Json operators = Json::array();
+  for (const graph::Node& node :
+       std::span(model.graph.nodes).subspan(partition.first, partition.count)) {
+    const auto found = steps.find(node.name);
+    operators.push_back(
+        describe_operator(node, found == steps.end() ? std::vector<size_t>{} : found->second));
+    if (partition.kind == PartitionKind::kCpu)
+      operators.back()["why_cpu"] = why_on_cpu(node, cpu_operators);
+  }
+  return operators;
+}
+
+Json describe_step(const device::StepInfo& step, size_t number, graph::Precision precision) {
+  Json result = {{"step", number},
+                 {"operation", step.operation},
+                 {"node", step.node},
+                 {"kernel", step.implementation},
+                 {"precision", graph::name_of(precision)},
+                 {"reads", step.reads},
+                 {"writes", step.writes},
+                 {"output", step.output}};
+  if (!step.reason.empty()) result["reason"] = step.reason;
+  return result;
+}
+
+void add_time(Json& step, const runtime::TimeShare& share, const runtime::ProfileTotals& profile) {
+  const auto total = static_cast<double>(profile.execute_ns);
+  step["share"] = total > 0 ? static_cast<double>(share.total_ns) / total : 0;
+  step["mean_us"] = share.calls > 0 ? static_cast<double>(share.total_ns) * 1e-3 /
+                                          static_cast<double>(share.calls)
+                                    : 0;
+}
+
+// A CPU partition computes in FP32, whatever the precision of the program.
+Json describe_steps(const device::ProgramInfo& info, uint32_t partition, PartitionKind kind,
+                    const runtime::ProfileTotals* profile) {
+  const auto precision = kind == PartitionKind::kCpu ? graph::Precision::kFp32 : info.precision;
+  Json steps = Json::array();
+  for (size_t i = 0; i < info.steps.size(); ++i) {
+    if (info.steps[i].partition != partition) continue;
+    steps.push_back(describe_step(info.steps[i], i, precision));
+    if (profile != nullptr) add_time(steps.back(), profile->steps[i], *profile);
+  }
+  return steps;
+}
+
+void print_step(const Json& step) {
+  const std::string share =
+      step.contains("share") ? fmt::format("{:5.1f} %  ", 100 * step["share"].get<double>()) : "";
+  const auto node = step["node"].get<std::string>();
+  fmt::print("{:>5}  {:<20} {:<5} {}{}  \"{}\"\n", step["step"].get<size_t>(),
+             step["operation"].get<std::string>(), step["precision"].get<std::string>(), share,
+             step["kernel"].get<std::string>(),
+             node.empty() ? step["output"].get<std::string>() : node);
+  if (const auto reads = step["reads"].get<std::string>(); !reads.empty())
+    fmt::print("         {} -> {}\n", reads, step["writes"].get<std::string>());
+  if (step.contains("reason")) fmt::print("         why: {}\n", step["reason"].get<std::string>());
+}
+
+void print_operators(const Json& operators) {
+  for (const Json& node : operators) {
+    const auto name = node["node"].get<std::string>(), type = node["operator"].get<std::string>();
+    if (node["steps"].empty())
+      fmt::print("    -  {:<20} no step: its result is its operand's memory  \"{}\"\n", type, name);
+    if (node.contains("why_cpu"))
+      fmt::print("  CPU  {:<20} \"{}\": {}\n", type, name, node["why_cpu"].get<std::string>());
+  }
+}
+
+}  // namespace
+
+Json explain(const device::Program& program, const lowering::CpuOperators& cpu_operators,
+             const runtime::ProfileTotals* profile) {
+  const graph::CompiledModel& model = program.model();
+  const device::ProgramInfo info = program.info();
+  const auto steps = steps_by_node(info);
+  Json result = {{"model", model.name},
+                 {"device", info.device},
+                 {"precision", graph::name_of(info.precision)}};
+  if (!info.note.empty()) result["note"] = info.note;
+  if (profile != nullptr && profile->frames > 0)
+    result["mean_frame_us"] =
+        static_cast<double>(profile->execute_ns) * 1e-3 / static_cast<double>(profile->frames);
+  result["partitions"] = Json::array();
+  for (uint32_t i = 0; i < model.partitions.size(); ++i) {
+    const graph::Partition& partition = model.partitions[i];
+    result["partitions"].push_back(
+        {{"kind", graph::name_of(partition.kind)},
+         {"operators", describe_operators(model, partition, steps, cpu_operators)},
+         {"steps", describe_steps(info, i, partition.kind, profile)}});
+  }
+  return result;
+}
+
+void print_explanation(const Json& explanation) {
+  fmt::print("{}  {}  on {}\n", explanation["model"].get<std::string>(),
+             explanation["precision"].get<std::string>(), explanation["device"].get<std::string>());
+  if (explanation.contains("note"))
+    fmt::print("note: {}\n", explanation["note"].get<std::string>());
+  if (explanation.contains("mean_frame_us"))
+    fmt::print("a frame takes {:.3f} ms\n", 1e-3 * explanation["mean_frame_us"].get<double>());
+  size_t number = 0;
+  for (const Json& partition : explanation["partitions"]) {
+    fmt::print("partition {}: {}, {} operators in {} steps\n", number++,
+               partition["kind"].get<std::string>(), partition["operators"].size(),
+               partition["steps"].size());
+    for (const Json& step : partition["steps"]) print_step(step);
+    print_operators(partition["operators"]);
+  }
+}
+
+}  // namespace millrace::cli
