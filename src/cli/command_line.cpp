@@ -186,6 +186,33 @@ void add_explain_command(CLI::App& app, CommandLine& line) {
   choose(*command, std::move(arguments), run_explain, line);
 }
 
+void add_compare_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand(
+      "compare", "Compare the inner values of two compilations, or of one and a reference");
+  command->footer("Exit codes: 0 all within the threshold, 1 some beyond, 2 cannot compare.");
+  auto arguments = std::make_shared<CompareArguments>();
+  command->add_option("model", arguments->model, kModel)->required();
+  command->add_option("other", arguments->other, "the other compilation of it");
+  command->add_option("--reference", arguments->reference,
+                      "instead of it: a folder with VALUE.npy for the values to compare");
+  command
+      ->add_option("-i,--input", arguments->inputs,
+                   "NAME=FILE (.npy, otherwise raw bytes); FILE if there is one input")
+      ->required();
+  command
+      ->add_option("--threshold", arguments->threshold,
+                   "the largest error, by the largest magnitude of the other side")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--device", arguments->device, "where the models run")->capture_default_str();
+  command->add_flag("--json", arguments->json, "machine-readable output");
+  add_compile_flags(*command, arguments->flags);
+  command->callback([arguments, &line] {
+    line.failure_code = kCompareCannotCompare;
+    line.action = [arguments] { return run_compare(*arguments); };
+  });
+}
+
 void add_golden_inputs(CLI::App& command, GoldenArguments& arguments) {
   CLI::Option_group* inputs = command.add_option_group("inputs");
   inputs->add_option("-i,--input", arguments.inputs,
@@ -284,6 +311,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   add_inspect_command(app, line);
   add_run_command(app, line);
   add_bench_command(app, line);
+  add_compare_command(app, line);
   add_explain_command(app, line);
   add_golden_command(app, line);
   add_conformance_command(app, line);

@@ -85,6 +85,21 @@ struct GoldenArguments {
 inline constexpr int kGoldenDifferent = 1;
 inline constexpr int kGoldenCannotCompare = 2;
 
+struct CompareArguments {
+  std::string model;
+  std::string other;      // the second model; empty: a reference
+  std::string reference;  // a folder of NAME.npy; empty: a second model
+  std::vector<std::string> inputs;
+  double threshold = 1e-3;
+  std::string device = "cpu";
+  bool json = false;
+  CompileFlags flags;
+};
+
+// What `compare` ends with; 0 when all values are within the threshold.
+inline constexpr int kCompareDifferent = 1;
+inline constexpr int kCompareCannotCompare = 2;
+
 struct ConformanceArguments {
   std::string onnx_tests;
   std::string junit, table, filter, exclude;  // empty: none
@@ -101,6 +116,7 @@ Status run_inspect(const InspectArguments& arguments);
 Status run_model(const RunArguments& arguments);
 Status run_bench(const BenchArguments& arguments);
 Status run_explain(const ExplainArguments& arguments);
+Result<int> run_compare(const CompareArguments& arguments);          // the exit code
 Result<int> run_golden(const GoldenArguments& arguments);            // the exit code
 Result<int> run_conformance(const ConformanceArguments& arguments);  // the exit code
 Status run_doctor();

@@ -1,0 +1,57 @@
+#include "cli/compare/layer_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace millrace::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::vector<LayerDifference>::const_iterator first_beyond(const LayerReport& report) {
+  return std::ranges::find(report.layers, true, &LayerDifference::beyond);
+}
+
+}  // namespace
+
+bool is_within(const LayerReport& report) {
+  return first_beyond(report) == report.layers.end();
+}
+
+void print_layers_text(const LayerReport& report) {
+  const auto first = first_beyond(report);
+  fmt::print("  {:<12} {:<12} {:<12} value\n", "largest", "relative", "cosine");
+  for (auto layer = report.layers.begin(); layer != report.layers.end(); ++layer)
+    fmt::print("{} {:<12.4e} {:<12.4e} {:<12.9f} {} [{}]{}\n", layer->beyond ? "!" : " ",
+               layer->largest, layer->relative, layer->cosine, layer->value,
+               fmt::join(layer->shape, ","),
+               layer == first ? fmt::format("  <- the first beyond {:g}", report.threshold) : "");
+  if (report.not_compared > 0)
+    fmt::print("{} values of the first have no counterpart of the same shape\n",
+               report.not_compared);
+  fmt::print("{} of {} values differ by more than {:g}\n",
+             std::ranges::count(report.layers, true, &LayerDifference::beyond),
+             report.layers.size(), report.threshold);
+}
+
+void print_layers_json(const LayerReport& report) {
+  const auto first = first_beyond(report);
+  Json json = {{"threshold", report.threshold},
+               {"not_compared", report.not_compared},
+               {"first_beyond", first == report.layers.end() ? Json() : Json(first->value)},
+               {"layers", Json::array()}};
+  // JSON has no infinity: the library writes null.
+  for (const LayerDifference& layer : report.layers)
+    json["layers"].push_back({{"value", layer.value},
+                              {"shape", layer.shape},
+                              {"largest", layer.largest},
+                              {"relative", layer.relative},
+                              {"cosine", layer.cosine},
+                              {"beyond", layer.beyond}});
+  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace millrace::cli
