@@ -11,6 +11,7 @@ std::span<const Pass> pass_table() {
       {"lower_batch_normalization", lower_batch_normalization},
       {"canonicalise_arithmetic", canonicalise_arithmetic},
       {"recognise_functions", recognise_functions},
+      {"recognise_normalization", recognise_normalization},
       {"fold_padding", fold_padding},
       // Before the activations: a Conv that has one can take neither scale nor residual.
       {"fold_channel_affine", fold_channel_affine},

@@ -39,6 +39,10 @@ Status canonicalise_arithmetic(graph::Graph& graph, const PassContext& context);
 // Finds Swish, HardSigmoid, HardSwish and Gelu in the arithmetic they were exported as.
 Status recognise_functions(graph::Graph& graph, const PassContext& context);
 
+// Finds LayerNormalization and RMSNormalization in the arithmetic they were exported as, over the
+// last dimensions, with or without a constant scale and shift.
+Status recognise_normalization(graph::Graph& graph, const PassContext& context);
+
 // Zero padding before a Conv or an average Pool moves into its attributes.
 Status fold_padding(graph::Graph& graph, const PassContext& context);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "fallback/evaluate.h"
 #include "graph/shape.h"
 #include "lowering/evaluate/evaluate.h"
 #include "tensor/half.h"
@@ -184,10 +185,26 @@ Result<Value> evaluate_widened(const graph::MatMul& op, Operands inputs) {
   return evaluate(op, operands);
 }
 
+// Of one FLOAT32 output.
+Result<Value> run_fallback(const graph::Fallback& op, Operands inputs) {
+  std::vector<fallback::TensorView> views(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] == nullptr) continue;
+    views[i] = {inputs[i]->type, inputs[i]->shape, inputs[i]->constant->bytes.data()};
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const auto types, fallback::infer_outputs(op, views, 1));
+  Floats elements(fallback::element_count(types[0].shape));
+  const fallback::OutputView output{types[0].type, types[0].shape,
+                                    reinterpret_cast<std::byte*>(elements.data())};
+  MILLRACE_RETURN_IF_ERROR(fallback::run(op, views, {&output, 1}));
+  return make_value(types[0].shape, elements);
+}
+
 struct Compute {
   Operands inputs;
 
   Result<Value> operator()(const graph::MatMul& op) const { return evaluate_widened(op, inputs); }
+  Result<Value> operator()(const graph::Fallback& op) const { return run_fallback(op, inputs); }
 
   template <class Op>
   Result<Value> operator()(const Op& op) const {
