@@ -51,7 +51,7 @@ TEST(ShapeSlice, RefusesWhatLeavesTheInput) {
   expect_refused(Slice{{2}, {4}, {-1}}, {f32({6})}, "leave a dimension of 6");
   expect_refused(Slice{{6}, {1}, {1}}, {f32({6})}, "leave");
   expect_refused(Slice{{-1}, {1}, {1}}, {f32({6})}, "leave");
-  expect_refused(Slice{{0}, {0}, {1}}, {f32({6})}, "leave");
+  expect_refused(Slice{{0}, {0}, {0}}, {f32({6})}, "leave");
   expect_refused(Slice{{0}, {7}, {1}}, {f32({6})}, "leave");
   expect_refused(Slice{{0}, {2}, {0}}, {f32({6})}, "leave");
   expect_refused(Slice{{0}, {2}, {INT64_MAX}}, {f32({6})}, "leave");
