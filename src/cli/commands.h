@@ -18,7 +18,7 @@ struct CompileArguments {
   std::string format = "rai";
   std::string config;                 // of the board's compiler; empty: none
   std::vector<std::string> profiles;  // NAME:x=1,3,224,224;y=...
-  std::string dump_passes;  // a folder for the graph after each pass; empty: none
+  std::string dump_passes;            // a folder for the graph after each pass; empty: none
   CompileFlags flags;
 };
 

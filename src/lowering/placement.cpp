@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
-#include "lowering/placement_cost.h"
 #include "graph/capability.h"
+#include "lowering/placement_cost.h"
 
 namespace millrace::lowering {
 namespace {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/passes/graph_text.h"
+#include "graph/capability.h"
 
 namespace millrace::cli {
 namespace {
@@ -24,10 +25,11 @@ std::map<std::string, std::vector<size_t>> steps_by_node(const device::ProgramIn
   return steps;
 }
 
-std::string why_on_cpu(const graph::Node& node, const lowering::CpuOperators& cpu_operators) {
+std::string why_on_cpu(const graph::Graph& graph, const graph::Node& node,
+                       const lowering::CpuOperators& cpu_operators) {
   const std::vector<std::string> names = lowering::matching_names(node, cpu_operators);
   if (!names.empty()) return fmt::format("--cpu-ops names {}", fmt::join(names, " and "));
-  if (std::holds_alternative<graph::Fallback>(node.op))
+  if (!graph::runs_on_npu(graph, node))
     return fmt::format("the NPU has no kernel for {} of these types", graph::name_of(node.op));
   // An archive does not hold what its compiler was told.
   return "the compiler put it there, by --cpu-ops or since its neighbours are on the CPU";
@@ -53,7 +55,7 @@ Json describe_operators(const graph::CompiledModel& model, const graph::Partitio
     operators.push_back(
         describe_operator(node, found == steps.end() ? std::vector<size_t>{} : found->second));
     if (partition.kind == PartitionKind::kCpu)
-      operators.back()["why_cpu"] = why_on_cpu(node, cpu_operators);
+      operators.back()["why_cpu"] = why_on_cpu(model.graph, node, cpu_operators);
   }
   return operators;
 }
