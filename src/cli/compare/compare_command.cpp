@@ -42,7 +42,7 @@ Result<Run> run_with_inner_values(const std::string& path, const CompareArgument
   MILLRACE_ASSIGN_OR_RETURN(const auto session, runtime::Session::create(device, program));
   MILLRACE_ASSIGN_OR_RETURN(const auto files, resolve_inputs(*run.model, arguments.inputs));
   MILLRACE_ASSIGN_OR_RETURN(const LoadedInputs inputs,
-                            load_inputs(*run.model, View::kCpu, files, {}));
+                            load_inputs(*run.model, View::kCpu, files, {}, {}));
   MILLRACE_ASSIGN_OR_RETURN(run.jobs, run_frames(*session, inputs, View::kCpu, View::kCpu));
   run.frames = inputs.frames;
   return run;

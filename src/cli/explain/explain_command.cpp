@@ -25,9 +25,10 @@ Result<runtime::ProfileTotals> measure(const LoadedModel& loaded, uint32_t runs)
       const auto session,
       runtime::Session::create(loaded.device, loaded.program, {.profile = profile}));
   constexpr device::View kView = device::View::kHw;
-  MILLRACE_ASSIGN_OR_RETURN(const JobBuffers buffers,
-                            JobBuffers::allocate(model, model.batch_size, kView, kView));
-  MILLRACE_RETURN_IF_ERROR(fill_inputs(model, kView, buffers));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const JobBuffers buffers,
+      JobBuffers::allocate(model, model.inputs, model.batch_size, kView, kView));
+  MILLRACE_RETURN_IF_ERROR(fill_inputs(model.inputs, kView, buffers));
   MILLRACE_RETURN_IF_ERROR(warm_up->execute(buffers.bindings()));
   Progress progress("profile");
   for (uint32_t i = 0; i < runs; ++i) {
