@@ -286,7 +286,8 @@ Status shape_of_one_hot(Inference& node) {
   return {};
 }
 
-// Indices outside of the depth mark nothing.
+// Indices outside of the depth mark nothing. Negative ones count from the end, as from operator set
+// 11 on; for sets 9 and 10 the standard has them mark nothing, but runtimes do not.
 Status one_hot(const Call& call) {
   const size_t axis = *graph::normalise_axis(call.integer("axis", -1), call.in(0).rank() + 1);
   const AxisSplit split(call.out(0).dims, axis);
@@ -344,7 +345,7 @@ constexpr AttributeSpec kTrilu[] = {{"upper", AttributeKind::kInteger}};
 constexpr OperatorSpec kOperators[] = {
     {"GatherElements", 11, {2, 2}, {}, kAll, shape_of_gather_elements, gather_elements, kAxis},
     {"GatherND", 11, {2, 2}, {}, kAll, shape_of_gather_nd, gather_nd, kGatherNd},
-    {"OneHot", 11, {3, 3}, {}, kNumbers, shape_of_one_hot, one_hot, kAxis},
+    {"OneHot", 9, {3, 3}, {}, kNumbers, shape_of_one_hot, one_hot, kAxis},
     {"Scatter", 9, {3, 3}, {}, kAll, shape_of_scatter_elements, scatter_elements, kAxis},
     {"ScatterElements",
      11,
