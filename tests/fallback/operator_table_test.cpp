@@ -88,19 +88,10 @@ std::vector<WithOptionalOutputs> nodes_with_optional_outputs() {
           {"SimplifiedLayerNormalization", {scores, vector_of<float>({1, 1})}},
           {"SoftmaxCrossEntropyLoss", {scores, vector_of<int64_t>({1})}},
           {"TopK", {scores, vector_of<int64_t>({1})}},
-          {"Unique", {scores}}};
-}
-return {
-  {"GRU", {x, weights(3), weights(3)}}, {"LSTM", {x, weights(4), weights(4)}},
-      {"LayerNormalization", {scores, vector_of<float>({1, 1})}},
-      {"RNN", {x, weights(1), weights(1)}},
-      {"SoftmaxCrossEntropyLoss", {scores, vector_of<int64_t>({1})}},
-      {"TopK", {scores, vector_of<int64_t>({1})}},
-      {"Unique",
-       {scores},
-       {"ai.onnx.ml.LinearClassifier", {scores}, linear_classes(false)},
-       {"ai.onnx.ml.SVMClassifier", {scores}, linear_classes(true)},
-       {"ai.onnx.ml.TreeEnsembleClassifier", {scores}, one_leaf()}};
+          {"Unique", {scores}},
+          {"ai.onnx.ml.LinearClassifier", {scores}, linear_classes(false)},
+          {"ai.onnx.ml.SVMClassifier", {scores}, linear_classes(true)},
+          {"ai.onnx.ml.TreeEnsembleClassifier", {scores}, one_leaf()}};
 }
 
 TEST(FallbackTable, EveryNumberOfOutputsCanBeComputed) {
