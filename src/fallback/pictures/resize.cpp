@@ -447,6 +447,9 @@ Status shape_of_resize(Inference& node) {
     MILLRACE_RETURN_IF_ERROR(node.require_elements(i));
   }
   MILLRACE_RETURN_IF_ERROR(method_of(node).status());
+  MILLRACE_ASSIGN_OR_RETURN(const Filter filter, filter_of(node));
+  if (filter != Filter::kNearest && node.in(0).type == DataType::kBoolean)
+    return unsupported("there is nothing between two BOOLEANs to interpolate");
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<Axis> axes, axes_of(node));
   Dims dims;
   for (const Axis& axis : axes) dims.push_back(axis.to);
