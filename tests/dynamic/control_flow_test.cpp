@@ -52,6 +52,61 @@ TEST(ControlFlow, AnIfRunsTheBranchOfItsCondition) {
   EXPECT_EQ(runner.counters().made, 2u);
 }
 
+// The branches have nodes whose results have no shape before they run.
+Network found_or_looped() {
+  Network found =
+      body_of({}, {node("NonZero", {"x"}, {"places"})}, {output("places", kInt64)}, {"x"});
+  Network body = body_of({input("i", kInt64, {}), input("on", kBool, {})},
+                         {node("Add", {"i", "i"}, {"twice"})},
+                         {output("on", kBool), input("twice", kInt64, {})});
+  Network looped = body_of({},
+                           {node("Loop", {"count", ""}, {"numbers"}, {subgraph("body", body)}),
+                            node("Unsqueeze", {"numbers", "axes"}, {"row"})},
+                           {output("row", kInt64)}, {"count"});
+  looped.initializers.push_back(test::constant("axes", int64s({1}, {0})));
+  return network_of(
+      {input("x", kFloat, {-1}), input("wanted", kBool, {}), input("count", kInt64, {})},
+      {node("If", {"wanted"}, {"chosen"},
+            {subgraph("then_branch", found), subgraph("else_branch", looped)}),
+       node("Add", {"chosen", "chosen"}, {"y"})},
+      {output("y", kInt64)});
+}
+
+TEST(ControlFlow, AnIfRunsABranchWhoseShapesFollowFromWhatItComputes) {
+  Runner runner(found_or_looped());
+  ASSERT_TRUE(runner.loaded().ok()) << runner.loaded().to_string();
+  const auto x = floats({3}, {1, 0, 2});
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const auto then_outputs = runner.run({x, boolean(true), int64s({}, {3})});
+    ASSERT_TRUE(then_outputs.ok()) << then_outputs.status().to_string();
+    EXPECT_THAT((*then_outputs)[0].shape, ElementsAre(1, 2));
+    EXPECT_THAT((*then_outputs)[0].as<int64_t>(), ElementsAre(0, 4));
+    const auto else_outputs = runner.run({x, boolean(false), int64s({}, {3})});
+    ASSERT_TRUE(else_outputs.ok()) << else_outputs.status().to_string();
+    EXPECT_THAT((*else_outputs)[0].as<int64_t>(), ElementsAre(0, 4, 8));
+  }
+}
+
+// A Loop that gives what stays the same in all runs, or, without an iteration, what it gets.
+TEST(ControlFlow, WhatALoopGivesIsNoConstantOfThePlansAfterIt) {
+  Network body = body_of({input("i", kInt64, {}), input("on", kBool, {}), input("v", kInt64, {1})},
+                         {}, {output("on", kBool), output("fixed", kInt64)});
+  body.initializers.push_back(test::constant("fixed", int64s({1}, {5})));
+  Network network =
+      network_of({input("count", kInt64, {})},
+                 {node("Loop", {"count", "", "start"}, {"v"}, {subgraph("body", body)}),
+                  node("Add", {"v", "v"}, {"y"})},
+                 {output("y", kInt64)});
+  network.initializers.push_back(test::constant("start", int64s({1}, {1})));
+  Runner runner(std::move(network));
+  ASSERT_TRUE(runner.loaded().ok()) << runner.loaded().to_string();
+  for (const int64_t count : {0, 2, 0, 1}) {
+    const auto outputs = runner.run({int64s({}, {count})});
+    ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+    EXPECT_THAT((*outputs)[0].as<int64_t>(), ElementsAre(count == 0 ? 2 : 10));
+  }
+}
+
 // sum += x[i], until the sum is above `limit`; collects the sums.
 Network sums_until() {
   Network body = body_of(

@@ -88,6 +88,10 @@ Tensor boolean(bool element) {
   return {DataType::kBoolean, {}, {std::byte{element}}};
 }
 
+graph::Value constant(std::string name, const Tensor& tensor) {
+  return {std::move(name), tensor.type, tensor.shape, graph::Constant::copy_of(tensor.bytes)};
+}
+
 graph::CompiledModel model_of(network::Network network) {
   graph::CompiledModel model;
   model.name = "dynamic";

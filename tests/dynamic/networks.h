@@ -48,6 +48,9 @@ Tensor floats(graph::Dims shape, const std::vector<float>& elements);
 Tensor int64s(graph::Dims shape, const std::vector<int64_t>& elements);
 Tensor boolean(bool element);
 
+// An initializer.
+graph::Value constant(std::string name, const Tensor& tensor);
+
 // A model whose boundary leaves every dimension open that its network leaves open, and those of all
 // outputs.
 graph::CompiledModel model_of(network::Network network);

@@ -1,5 +1,5 @@
-// The operators that run a subgraph again and again. An If is none of them: the lowering puts the
-// nodes of the branch that is taken in its place.
+// The operators that run subgraphs. An If is seldom one of them: the lowering puts the nodes of the
+// branch that is taken in its place, where these can be lowered in one go.
 #pragma once
 
 #include <span>
@@ -30,7 +30,8 @@ class EnclosingRun {
 
 // The outputs of the node, one per output that its subgraph gives. kInvalidArgument where operands
 // and subgraph do not fit each other; otherwise the errors of the subgraph's operators. A stop is
-// asked for before each iteration.
+// asked for before each run of the subgraph.
+Result<std::vector<RunValue>> compute_if(EnclosingRun& run, const network::Node& node);
 Result<std::vector<RunValue>> compute_loop(EnclosingRun& run, const network::Node& node);
 Result<std::vector<RunValue>> compute_scan(EnclosingRun& run, const network::Node& node);
 

@@ -6,16 +6,11 @@
 #include <utility>
 
 #include "fallback/evaluate.h"
+#include "lowering/node_facts.h"
 
 namespace millrace::runtime {
 
 using lowering::Known;
-
-std::string describe(const network::Node& node) {
-  std::string name = node.name;
-  for (size_t i = 0; name.empty() && i < node.outputs.size(); ++i) name = node.outputs[i];
-  return fmt::format("node '{}' ({})", name, node.type);
-}
 
 int NetworkRun::opset() const {
   const auto found = network_.opsets.find("");
@@ -32,6 +27,7 @@ const RunValue* NetworkRun::find(const std::string& name) {
 }
 
 Result<RunValue> NetworkRun::value(const std::string& name) {
+  if (name.empty()) return invalid_argument("an operand is left out");
   if (const RunValue* const own = find(name)) return *own;
   if (around_ == nullptr) return internal_error(fmt::format("value '{}' is not there", name));
   MILLRACE_ASSIGN_OR_RETURN(RunValue outer, around_->value(name));
@@ -75,7 +71,8 @@ Status NetworkRun::run_stage(const std::shared_ptr<const Plan>& plan) {
     const network::Node& node = network_.nodes[index];
     if (control_.stop_requested()) return control_.stop_status();
     control_.begin_step(static_cast<uint32_t>(index));
-    if (Status status = run_alone(node); !status.ok()) return status.with_context(describe(node));
+    if (Status status = run_alone(node); !status.ok())
+      return status.with_context(lowering::describe(node));
   }
   return {};
 }
@@ -135,6 +132,7 @@ Result<std::vector<RunValue>> NetworkRun::compute_fallback(const network::Node& 
 
 Result<std::vector<RunValue>> NetworkRun::compute_alone(const network::Node& node) {
   const bool standard = node.domain.empty();
+  if (lowering::is_if(node)) return compute_if(*this, node);
   if (standard && node.type == "Loop") return compute_loop(*this, node);
   if (standard && node.type == "Scan") return compute_scan(*this, node);
   return compute_fallback(node);
@@ -142,8 +140,14 @@ Result<std::vector<RunValue>> NetworkRun::compute_alone(const network::Node& nod
 
 Status NetworkRun::run_alone(const network::Node& node) {
   MILLRACE_ASSIGN_OR_RETURN(std::vector<RunValue> results, compute_alone(node));
-  for (size_t i = 0; i < node.outputs.size() && i < results.size(); ++i) {
-    if (!node.outputs[i].empty()) values_[node.outputs[i]] = std::move(results[i]);
+  if (results.size() < node.outputs.size())
+    return invalid_argument(fmt::format("it has {} outputs where its subgraph gives {}",
+                                        node.outputs.size(), results.size()));
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i].empty()) continue;
+    // What a subgraph gives may be a constant there, or what came in, as the iterations have it.
+    results[i].lasts = Lasts::kRun;
+    values_[node.outputs[i]] = std::move(results[i]);
   }
   return {};
 }

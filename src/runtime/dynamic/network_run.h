@@ -68,7 +68,4 @@ class NetworkRun final : public EnclosingRun {
   std::unordered_map<std::string, std::span<std::byte>> places_;
 };
 
-// "node 'loop1' (Loop)", or by an output where it has no name.
-std::string describe(const network::Node& node);
-
 }  // namespace millrace::runtime

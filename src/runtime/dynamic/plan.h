@@ -28,8 +28,8 @@ struct Plan {
   std::vector<std::string> inputs, outputs;
   // Values that no run needs to compute.
   std::vector<graph::Value> constants;
-  // Nodes that run by themselves then (lowering::runs_alone), in order, as indices into the
-  // network's.
+  // Nodes that run by themselves then, in order, as indices into the network's: those of
+  // lowering::runs_alone(), or an If without which nothing goes on.
   std::vector<size_t> alone;
   // The nodes that are left for the stages after this one, and the values that those read.
   std::vector<size_t> rest;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lowering/finish.h"
+#include "lowering/node_facts.h"
 #include "runtime/dynamic/node_reads.h"
 
 namespace millrace::runtime {
@@ -64,6 +65,15 @@ void take_nodes_alone(const network::Network& network, Plan& plan) {
     for (const std::string& name : node.outputs) pending.erase(name);
   }
   plan.rest = std::move(left);
+}
+
+// The same for the first node of a rest that does not go on, whose operands are there, if it is an
+// If: what its branch computes must be known before the branch can be lowered.
+bool take_first_if(const network::Network& network, Plan& plan) {
+  if (!lowering::is_if(network.nodes[plan.rest.front()])) return false;
+  plan.alone.push_back(plan.rest.front());
+  plan.rest.erase(plan.rest.begin());
+  return true;
 }
 
 }  // namespace
@@ -130,12 +140,15 @@ Result<std::shared_ptr<const Plan>> PlanCache::make(const network::Network& netw
   auto plan = std::make_shared<Plan>();
   plan->rest = std::move(stage.rest);
   take_nodes_alone(network, *plan);
-  if (plan->rest.size() == nodes.size()) {
+  // A subgraph may have no nodes: what it gives is what it gets.
+  if (!nodes.empty() && plan->rest.size() == nodes.size()) {
     if (!std::ranges::all_of(known, [](const Known& value) { return value.elements.has_value(); }))
       return std::shared_ptr<const Plan>();
-    // Nothing goes on from here: the reasons of the nodes are the error.
-    MILLRACE_RETURN_IF_ERROR(lowering::lower_stage({network, nodes, known, false}).status());
-    return internal_error("no operator of the model can run next");
+    if (!take_first_if(network, *plan)) {
+      // Nothing goes on from here: the reasons of the nodes are the error.
+      MILLRACE_RETURN_IF_ERROR(lowering::lower_stage({network, nodes, known, false}).status());
+      return internal_error("no operator of the model can run next");
+    }
   }
   plan->network = &network;
   plan->after = after;
