@@ -124,7 +124,6 @@ class Matcher {
     const auto maker = editor_.maker(id);
     if (!maker) return std::nullopt;
     const graph::Node& node = editor_.node(*maker);
-    const size_t rank = editor_.value(node.inputs[0]).shape.size();
     if (const auto* pool = std::get_if<graph::GlobalPool>(&node.op)) {
       if (pool->kind != graph::PoolKind::kAverage) return std::nullopt;
       return Mean{node.inputs[0], 2};
@@ -133,6 +132,7 @@ class Matcher {
     if (reduce == nullptr || reduce->kind != graph::ReduceKind::kMean || !reduce->keep_dims ||
         reduce->axes.empty())
       return std::nullopt;
+    const size_t rank = editor_.value(node.inputs[0]).shape.size();
     // Ascending and distinct: from the first to the last dimension, all are there.
     if (reduce->axes.size() != rank - static_cast<size_t>(reduce->axes.front()))
       return std::nullopt;
@@ -188,7 +188,8 @@ class Recogniser {
   bool applies(ValueId id, const Normalised& core) const {
     const graph::Value& value = editor_.value(id);
     const Dims& shape = editor_.value(core.source).shape;
-    if (!floats_of(value)) return false;
+    // With more dimensions than the source it would give the result more, too.
+    if (!floats_of(value) || value.shape.size() > shape.size()) return false;
     for (size_t back = 0; back < value.shape.size(); ++back) {
       const int64_t dim = value.shape[value.shape.size() - 1 - back];
       if (dim == 1) continue;

@@ -53,6 +53,11 @@ TEST_F(RecogniseNormalization, OperandsMayStandTheOtherWayRound) {
   EXPECT_THAT(operators_of(after), ElementsAre("LayerNormalization"));
 }
 
+TEST_F(RecogniseNormalization, AScaleOfAHigherRankGivesTheResultItsRank) {
+  const Graph after = recognised(mul(normalised(), maker.random({1, 1, 1, 8})));
+  EXPECT_THAT(operators_of(after), ElementsAre("LayerNormalization", "Mul"));
+}
+
 TEST_F(RecogniseNormalization, ScaleAndShiftMayBeAbsent) {
   EXPECT_THAT(operators_of(recognised(normalised())), ElementsAre("LayerNormalization"));
 }
