@@ -27,7 +27,7 @@ Status check_view(const Boundary& boundary) {
   if (boundary.value != kNoValue) return corrupt_data("a value of a graph that does not exist");
   if (tensor::size_of(cpu.type) == 0) return corrupt_data("no known type");
   Dims fixed;
-  for (const uint32_t dim : cpu.shape) fixed.push_back(dim == kOpenDimension || dim == 0 ? 1 : dim);
+  for (const uint32_t dim : cpu.shape) fixed.push_back(dim == kOpenDimension ? 1 : dim);
   if (Status status = check_shape(fixed); !status.ok()) return corrupt_data(status.message());
   if (cpu == tensor::make_cpu_desc(cpu.name, cpu.type, cpu.shape)) return {};
   return corrupt_data("its CPU view does not follow from its type and shape");

@@ -17,15 +17,9 @@ Status check_text(std::string_view text) {
   return graph::is_utf8(text) ? Status() : invalid_argument("a name is not valid UTF-8");
 }
 
-// A dimension of 0 makes a tensor empty, and counts as any other for the limits.
-Status check_dimensions(graph::Dims shape) {
-  std::ranges::replace(shape, 0, 1);
-  return graph::check_shape(shape);
-}
-
 Status check_constant(const graph::Value& value) {
   if (tensor::size_of(value.type) == 0) return invalid_argument("no known type");
-  MILLRACE_RETURN_IF_ERROR(check_dimensions(value.shape));
+  MILLRACE_RETURN_IF_ERROR(graph::check_shape(value.shape));
   if (!value.constant) return invalid_argument("a constant without elements");
   if (value.constant->bytes.size() == value.bytes()) return {};
   return invalid_argument(fmt::format("a constant of {} bytes, but type and shape take {}",
@@ -39,7 +33,7 @@ Status check_declaration(const Input& declared) {
     MILLRACE_RETURN_IF_ERROR(check_text(dimension.symbol));
     shape.push_back(dimension.size == Dimension::kOpen ? 1 : dimension.size);
   }
-  if (declared.has_shape || shape.empty()) return check_dimensions(std::move(shape));
+  if (declared.has_shape || shape.empty()) return graph::check_shape(shape);
   return invalid_argument("dimensions, but no rank");
 }
 
