@@ -6,6 +6,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "graph/network/check.h"
 #include "graph/utf8.h"
 #include "lowering/node_facts.h"
 
@@ -60,23 +61,7 @@ std::map<std::string, graph::Value> made_by(const lowering::Stage& stage) {
   return made;
 }
 
-// What a loader asks of names.
-bool has_archive_names(const Network& network) {
-  const auto fits = [](const std::vector<std::string>& names) {
-    return std::ranges::all_of(names, [](const std::string& name) { return graph::is_utf8(name); });
-  };
-  const auto node_fits = [&](const network::Node& node) {
-    return graph::is_utf8(node.name) && graph::is_utf8(node.domain) && graph::is_utf8(node.type) &&
-           fits(node.inputs) && fits(node.outputs) &&
-           std::ranges::all_of(node.attributes, [](const network::Attribute& attribute) {
-             const Network* inner = lowering::subgraph_of(attribute);
-             return graph::is_utf8(attribute.name) &&
-                    (inner == nullptr || has_archive_names(*inner));
-           });
-  };
-  return std::ranges::all_of(network.nodes, node_fits);
-}
-
+// Asks what a loader asks, too: what compiles loads.
 Status check(const Network& network, const CompileOptions& options, const std::string& name) {
   if (options.batch_size == 0) return invalid_argument("the batch size is 0");
   if (!options.hw_layouts.empty()) {
@@ -84,12 +69,8 @@ Status check(const Network& network, const CompileOptions& options, const std::s
         "a HW layout is given, but shapes of this model are open: its inputs and outputs have no "
         "HW view");
   }
-  if (!graph::is_utf8(name) || !has_archive_names(network))
-    return invalid_argument("a name in the model is not valid UTF-8");
-  for (const auto* side : {&network.inputs, &network.outputs})
-    for (const network::Input& tensor : *side)
-      if (tensor.name.empty()) return invalid_argument("an input or output has no name");
-  return {};
+  if (!graph::is_utf8(name)) return invalid_argument("the name of the model is not valid UTF-8");
+  return network::check(network);
 }
 
 }  // namespace
