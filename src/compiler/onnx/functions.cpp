@@ -32,9 +32,43 @@ std::string text_of(const FunctionName& name) {
   return name.first.empty() ? name.second : name.first + "." + name.second;
 }
 
+// What calls may still make of the model. Names and attributes count, which a call may copy from a
+// short body many times.
+class Budget {
+ public:
+  bool take_node(size_t bytes) {
+    if (nodes_ == 0) return exceed();
+    --nodes_;
+    return take(bytes);
+  }
+  // Once it has said no, it says no to all.
+  bool take(size_t bytes) {
+    if (exceeded_ || bytes > bytes_) return exceed();
+    bytes_ -= bytes;
+    return true;
+  }
+  Status status() const {
+    if (!exceeded_) return {};
+    return unsupported(fmt::format("its functions make more than {} nodes or {} bytes of it",
+                                   kMostNodes, kMostBytes));
+  }
+
+ private:
+  bool exceed() {
+    exceeded_ = true;
+    nodes_ = bytes_ = 0;
+    return false;
+  }
+
+  size_t nodes_ = kMostNodes;
+  size_t bytes_ = kMostBytes;
+  bool exceeded_ = false;
+};
+
 // What attributes are where a call does not state them. Files of newer versions than the protobuf
 // messages this is built with have these in a field that the messages do not know.
-Status read_defaults(const FunctionProto& function, std::vector<AttributeProto>* defaults) {
+Status read_defaults(const FunctionProto& function, Budget& budget,
+                     std::vector<AttributeProto>* defaults) {
   constexpr int kAttributeField = 11;
   const auto& fields = function.unknown_fields();
   for (int i = 0; i < fields.field_count(); ++i) {
@@ -42,6 +76,7 @@ Status read_defaults(const FunctionProto& function, std::vector<AttributeProto>*
     if (field.number() != kAttributeField ||
         field.type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
       continue;
+    if (!budget.take(field.length_delimited().size())) return budget.status();
     if (!defaults->emplace_back().ParsePartialFromString(field.length_delimited())) {
       return corrupt_data(
           fmt::format("an attribute of the function '{}' is damaged", function.name()));
@@ -54,10 +89,10 @@ Status read_defaults(const FunctionProto& function, std::vector<AttributeProto>*
 class Body {
  public:
   // What the body makes has names that begin with `prefix`. The attributes are those that the body
-  // may refer to, the first of a name first.
+  // may refer to, the first of a name first. Without budget, names and references stay as they are.
   Body(const FunctionProto& function, const NodeProto& call,
-       const std::vector<AttributeProto>& attributes, std::string prefix)
-      : attributes_(attributes), prefix_(std::move(prefix)) {
+       const std::vector<AttributeProto>& attributes, std::string prefix, Budget& budget)
+      : attributes_(attributes), prefix_(std::move(prefix)), budget_(budget) {
     for (int i = 0; i < function.input_size(); ++i)
       names_[function.input(i)] = i < call.input_size() ? call.input(i) : std::string();
     for (int i = 0; i < function.output_size() && i < call.output_size(); ++i)
@@ -65,7 +100,7 @@ class Body {
   }
 
   void adapt(NodeProto& node) const {
-    if (!node.name().empty()) node.set_name(prefix_ + node.name());
+    if (!node.name().empty() && budget_.take(prefix_.size())) node.set_name(prefix_ + node.name());
     for (std::string& name : *node.mutable_input()) name = renamed(name);
     for (std::string& name : *node.mutable_output()) name = renamed(name);
     resolve_references(node);
@@ -92,7 +127,10 @@ class Body {
   std::string renamed(const std::string& name) const {
     if (name.empty()) return name;
     const auto entry = names_.find(name);
-    return entry != names_.end() ? entry->second : prefix_ + name;
+    const bool is_of_call = entry != names_.end();
+    const size_t bytes = is_of_call ? entry->second.size() : prefix_.size() + name.size();
+    if (!budget_.take(bytes)) return name;
+    return is_of_call ? entry->second : prefix_ + name;
   }
 
   void adapt(GraphProto& graph) const {
@@ -113,7 +151,7 @@ class Body {
           attributes_, [&](const AttributeProto& attribute) { return attribute.name() == wanted; });
       if (given == attributes_.end()) {
         attributes.DeleteSubrange(i, 1);
-      } else {
+      } else if (budget_.take(given->ByteSizeLong())) {
         attributes[i] = *given;
         attributes[i].set_name(name);
       }
@@ -122,6 +160,7 @@ class Body {
 
   const std::vector<AttributeProto>& attributes_;
   std::string prefix_;
+  Budget& budget_;
   std::map<std::string, std::string> names_;  // of the body: inputs and outputs of the call
   std::vector<NodeProto> copies_;
 };
@@ -138,8 +177,7 @@ class Inliner {
   std::map<FunctionName, const FunctionProto*> functions_;
   std::vector<FunctionName> open_;  // whose bodies are being expanded
   size_t calls_ = 0;
-  size_t nodes_ = 0;
-  size_t bytes_ = 0;
+  Budget budget_;
 };
 
 Status check_opsets(const FunctionProto& function, const std::map<std::string, int>& opsets) {
@@ -181,17 +219,13 @@ Status Inliner::expand_call(const NodeProto& call, const FunctionName& name, Nod
   const FunctionProto& function = *functions_.at(name);
   const std::string label = call.name().empty() ? function.name() : call.name();
   std::vector<AttributeProto> attributes(call.attribute().begin(), call.attribute().end());
-  MILLRACE_RETURN_IF_ERROR(read_defaults(function, &attributes));
-  const Body body(function, call, attributes, fmt::format("{}#{}/", label, ++calls_));
+  MILLRACE_RETURN_IF_ERROR(read_defaults(function, budget_, &attributes));
+  const Body body(function, call, attributes, fmt::format("{}#{}/", label, ++calls_), budget_);
   Nodes nodes;
   for (const NodeProto& node : function.node()) {
-    ++nodes_;
-    bytes_ += node.ByteSizeLong();
-    if (nodes_ > kMostNodes || bytes_ > kMostBytes) {
-      return unsupported(fmt::format("its functions make more than {} nodes or {} bytes of it",
-                                     kMostNodes, kMostBytes));
-    }
+    if (!budget_.take_node(node.ByteSizeLong())) return budget_.status();
     body.adapt(*nodes.Add() = node);
+    MILLRACE_RETURN_IF_ERROR(budget_.status());
   }
   for (const NodeProto& copy : body.copies()) *nodes.Add() = copy;
   open_.push_back(name);

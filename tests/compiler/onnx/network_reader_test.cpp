@@ -221,6 +221,20 @@ TEST(Functions, CannotMakeAModelOfAnySize) {
   EXPECT_EQ(read_network(model.bytes(), {}).status().code(), StatusCode::kUnsupported);
 }
 
+TEST(Functions, CannotCopyAnAttributeAnyNumberOfTimes) {
+  constexpr int kCopies = 70;
+  Model model, content;
+  for (int i = 0; i < kCopies; ++i) {
+    content.node("Elu", {"a"}, {"b" + std::to_string(i)});
+    add_attribute(content, "text", Proto::STRING).set_ref_attr_name("text");
+  }
+  model.domain("own", 1).input("x", {1}).output("y");
+  call(model, "Many", {"x"}, {"y"});
+  add_attribute(model, "text", Proto::STRING).set_s(std::string(4 << 20, 's'));
+  add_function(model, "Many", {"a"}, {"b0"}, content);
+  EXPECT_EQ(read_network(model.bytes(), {}).status().code(), StatusCode::kUnsupported);
+}
+
 TEST(Functions, OfAnotherOpsetAreUnsupported) {
   Model model = with_functions();
   model.proto.mutable_functions(0)->mutable_opset_import(0)->set_version(15);
