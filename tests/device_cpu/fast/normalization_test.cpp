@@ -46,5 +46,10 @@ TEST(FastGroupNormalization, GivesWhatThePlainKernelGives) {
                      {input_of({2, 6, 5, 7}, 1), constant_of({6}, 2), constant_of({6}, 3)}});
 }
 
+TEST(FastGroupNormalization, LeavesScalesOfGroupsToThePlainKernel) {
+  expect_left_to_plain({{"GroupNormalization", {{"num_groups", int64_t{2}}}},
+                        {input_of({2, 6, 5, 7}, 1), constant_of({2}, 2), constant_of({2}, 3)}});
+}
+
 }  // namespace
 }  // namespace millrace::device::cpu

@@ -155,7 +155,10 @@ Result<bool> lower_instance_norm(Builder& builder, const FastNode& node) {
   return lower_groups(builder, node, static_cast<size_t>(node.view.in(0).dims[1]));
 }
 
+// Scales and biases that several channels share, as before operator set 21, are not covered.
 Result<bool> lower_group_norm(Builder& builder, const FastNode& node) {
+  const auto channels = static_cast<size_t>(node.view.in(0).dims[1]);
+  if (node.view.in(1).elements() != channels) return false;
   return lower_groups(builder, node, static_cast<size_t>(node.view.integer("num_groups")));
 }
 
