@@ -53,6 +53,11 @@ TEST(FastQuantization, TakesNumbersThatAreNone) {
                     {0, 1});
 }
 
+TEST(FastQuantization, LeavesBlocksToThePlainKernel) {
+  expect_left_to_plain({{"QuantizeLinear", {{"axis", int64_t{0}}, {"block_size", int64_t{32}}}},
+                        {input_of({64, 16}, 1), constant_of({2, 16}, 2)}});
+}
+
 TEST(FastQuantization, TakesParametersPerChannel) {
   const Given x = input_of({2, 3, 5, 17}, 1);
   const Given scales = constant(DataType::kFloat32, {{3}, {0.25f, 0.0078125f, 0.5f}});

@@ -182,12 +182,14 @@ bool is_per_index(const NodeView& view, size_t index) {
   return view.has(index) && view.in(index).elements() > 1;
 }
 
-// The elements that share their parameters, in runs; none where these are too short for vectors.
+// The elements that share their parameters, in runs; none where these are too short for vectors, or
+// belong to blocks.
 std::optional<AxisSplit> split_of(const NodeView& view) {
   AxisSplit all(view.in(0).dims, 0);
   all.inner *= all.size;
   all.size = 1;
   if (!is_per_index(view, kScale) && !is_per_index(view, kZeroPoint)) return all;
+  if (view.integer("block_size") != 0) return std::nullopt;
   constexpr size_t kShort = 16;
   const int64_t stated = view.integer("axis", 1);
   const bool is_vector = stated == 1 && view.in(0).rank() == 1;
