@@ -1,6 +1,6 @@
 // LSTM, GRU and RNN by the library, in FP32, with constant weights. Not covered, and left to the
 // plain kernel: peepholes, clipping, other activations than the default ones, sequences of
-// different lengths, coupled gates, and tensors with the batch first.
+// different lengths or without steps, coupled gates, and tensors with the batch first.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -73,7 +73,7 @@ bool are_all_full(const NodeView& view) {
 
 bool is_covered(const Builder& builder, const FastNode& node) {
   const NodeView& view = node.view;
-  if (view.in(kX).type != tensor::DataType::kFloat32) return false;
+  if (view.in(kX).type != tensor::DataType::kFloat32 || view.in(kX).elements() == 0) return false;
   for (const size_t index : {kWeights, kRecurrence, kBias}) {
     const ValueId id = node.input(index);
     if (id != kNoValue && !builder.is_constant(id)) return false;
