@@ -63,6 +63,8 @@ Result<Pooling> pooling_of(const NodeView& node) {
   const auto input = spatial(node.in(0).dims);
   MILLRACE_ASSIGN_OR_RETURN(pooling.positions, positions_of(pooling.window, input));
   if (node.integer("ceil_mode") != 0) extend_to_ceil(pooling.window, input, pooling.positions);
+  if (element_count(input) == 0 && element_count(pooling.positions) != 0)
+    return invalid_argument("its windows have padding alone, since its input is empty");
   return pooling;
 }
 
@@ -119,21 +121,25 @@ void max_pool_of(const Call& call, const Pooling& pooling) {
   const auto input = spatial(call.in(0).dims);
   const WindowWalk walk(pooling.window, pooling.positions, input);
   const bool by_column = call.integer("storage_order") != 0;
+  constexpr size_t kNone = std::numeric_limits<size_t>::max();
   std::vector<size_t> best(walk.dense_size());
   for (size_t plane = 0; plane < planes_of(call.in(0)); ++plane) {
     const T* const x = call.in(0).as<T>().data() + plane * walk.strided_size();
     T* const y = call.out(0).as<T>().data() + plane * walk.dense_size();
     std::fill_n(y, walk.dense_size(), kLowest<T>);
-    std::ranges::fill(best, 0);
+    std::ranges::fill(best, kNone);
     for_each_tap(pooling, walk, [&](size_t position, size_t offset) {
-      if (!(x[offset] > y[position])) return;
+      // The first element of a window counts even if it is the lowest there is; NaN gives way.
+      const T most = y[position];
+      if (best[position] != kNone && !(x[offset] > most || most != most)) return;
       y[position] = x[offset];
       best[position] = offset;
     });
     if (call.output_count() < 2) continue;
     int64_t* const indices = call.out(1).as<int64_t>().data() + plane * walk.dense_size();
     for (size_t i = 0; i < best.size(); ++i) {
-      const size_t offset = by_column ? column_major(best[i], input) : best[i];
+      const size_t chosen = best[i] == kNone ? 0 : best[i];  // none: it lies in the padding alone
+      const size_t offset = by_column ? column_major(chosen, input) : chosen;
       indices[i] = static_cast<int64_t>(plane * walk.strided_size() + offset);
     }
   }

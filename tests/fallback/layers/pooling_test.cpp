@@ -69,6 +69,22 @@ TEST(FallbackMaxPool, TakesIntegers) {
               ElementsAre(-128, -128, -7));
 }
 
+TEST(FallbackMaxPool, NamesAnElementOfTheWindowThatIsTheLowest) {
+  const auto results = compute_all("MaxPool", {array<int8_t>({1, 1, 4}, {-128, -128, -128, -128})},
+                                   {{"kernel_shape", Dims{2}}, {"strides", Dims{2}}}, 2);
+  EXPECT_THAT(results[1].as<int64_t>(), ElementsAre(0, 2));
+}
+
+TEST(FallbackMaxPool, RefusesWindowsWithoutElements) {
+  EXPECT_THAT(
+      refusal(
+          "MaxPool", {array<float>({1, 1, 0, 3}, {})},
+          {{"kernel_shape", Dims{2, 1}}, {"pads", Dims{1, 0, 1, 0}}, {"storage_order", int64_t{1}}},
+          2)
+          .message(),
+      HasSubstr("padding alone"));
+}
+
 TEST(FallbackLpPool, TakesAnyOrder) {
   const auto pooled = [](int64_t p) {
     return compute("LpPool", {kRow}, {{"kernel_shape", Dims{2}}, {"p", p}, {"strides", Dims{2}}})
