@@ -18,7 +18,7 @@ namespace {
 Status shape_of_reverse_sequence(Inference& node) {
   const TensorView &x = node.in(0), &lengths = node.in(1);
   const int64_t batch = node.integer("batch_axis", 1), time = node.integer("time_axis", 0);
-  if (x.rank() < 2 || batch + time != 1 || batch < 0 || time < 0)
+  if (x.rank() < 2 || batch < 0 || batch > 1 || time != 1 - batch)
     return invalid_argument("batch_axis and time_axis are not the first two dimensions");
   if (lengths.type != DataType::kInt64 || lengths.rank() != 1 ||
       lengths.dims[0] != x.dims[static_cast<size_t>(batch)])

@@ -24,10 +24,11 @@ struct Extents {
   size_t points() const { return element_count(positions); }
 };
 
-// Positive, and a divisor of `of`.
+// Positive, and a divisor of `of`, which may be 0.
 Result<size_t> divisor(const NodeView& node, const char* name, int64_t of) {
   const int64_t value = node.integer(name, 1);
-  if (value >= 1 && of % value == 0) return static_cast<size_t>(value);
+  if (value >= 1 && value <= std::max<int64_t>(of, 1) && of % value == 0)
+    return static_cast<size_t>(value);
   return invalid_argument(std::string(name) + " does not divide the channels");
 }
 
@@ -41,6 +42,10 @@ Result<Extents> extents_of(const NodeView& node) {
   MILLRACE_ASSIGN_OR_RETURN(extents.positions, positions_of(extents.window, x.dims.subspan(2)));
   MILLRACE_ASSIGN_OR_RETURN(extents.groups, divisor(node, "group", x.dims[1]));
   MILLRACE_ASSIGN_OR_RETURN(extents.offset_groups, divisor(node, "offset_group", x.dims[1]));
+  // Weights without elements may claim any kernel; offsets and mask are counted by these.
+  const auto& kernel = extents.window.kernel;
+  MILLRACE_RETURN_IF_ERROR(
+      graph::check_shape({2, static_cast<int64_t>(extents.offset_groups), kernel[0], kernel[1]}));
   extents.batch = static_cast<size_t>(x.dims[0]);
   extents.channels = static_cast<size_t>(x.dims[1]);
   extents.outputs = static_cast<size_t>(weights.dims[0]);

@@ -79,6 +79,10 @@ TEST(FallbackReverseSequence, LeavesWhatIsBehindTheSequence) {
   for (const int64_t length : {int64_t{-1}, int64_t{4}, kHuge})
     EXPECT_THAT(refusal("ReverseSequence", {x, vector_of<int64_t>({2, length})}).message(),
                 HasSubstr("sequence 1"));
+  EXPECT_THAT(refusal("ReverseSequence", {x, vector_of<int64_t>({2, 3})},
+                      {{"batch_axis", kHuge}, {"time_axis", int64_t{1}}})
+                  .message(),
+              HasSubstr("batch_axis"));
 }
 
 TEST(FallbackEyeLike, HasNothingBeyondTheMatrix) {
