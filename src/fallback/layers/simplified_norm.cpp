@@ -16,6 +16,8 @@ Status shape_of_simplified_norm(Inference& node) {
                             graph::normalise_axis(node.integer("axis", -1), x.rank()));
   if (scale.type != x.type || to_dims(scale.dims) != to_dims(x.dims.subspan(axis)))
     return invalid_argument("its scale has another type or other dimensions than a group");
+  if (scale.elements() == 0 && node.output_count() > 1)
+    return invalid_argument("there is nothing whose mean square could be told");
   Dims statistics = to_dims(x.dims);
   std::fill(statistics.begin() + static_cast<ptrdiff_t>(axis), statistics.end(), 1);
   node.set(0, x.type, to_dims(x.dims));
