@@ -394,6 +394,18 @@ T to_element(double value) {
   }
 }
 
+// The dimensions to resample, those that shrink most first: so no intermediate tensor is larger
+// than both the input and the output.
+std::vector<size_t> resampling_order(std::span<const Axis> axes) {
+  std::vector<size_t> order;
+  for (size_t d = 0; d < axes.size(); ++d)
+    if (axes[d].resized()) order.push_back(d);
+  std::ranges::stable_sort(order, {}, [&](size_t d) {
+    return static_cast<double>(axes[d].to) / static_cast<double>(axes[d].from);
+  });
+  return order;
+}
+
 // Leading dimensions that stay as they are, such as batch and channels, are gone through one by
 // one.
 template <class T>
@@ -402,14 +414,14 @@ void interpolate(const Call& call, const Method& method, std::span<const Axis> a
   const size_t slices = element_count(call.in(0).dims.first(first));
   const Dims dims = to_dims(call.in(0).dims.subspan(first));
   const auto tables = tables_of(method, axes.subspan(first));
+  const auto order = resampling_order(axes.subspan(first));
   const size_t size = element_count(dims);
   const double outside = call.real("extrapolation_value");
   T* to = call.out(0).as<T>().data();
   for (size_t slice = 0; slice < slices; ++slice) {
     const auto x = call.in(0).as<T>().subspan(slice * size, size);
     Intermediate now{dims, std::vector<double>(x.begin(), x.end())};
-    for (size_t d = 0; d < dims.size(); ++d)
-      if (axes[first + d].resized()) now = resample(now, d, axes[first + d], tables[d], outside);
+    for (const size_t d : order) now = resample(now, d, axes[first + d], tables[d], outside);
     to = std::ranges::transform(now.elements, to, to_element<T>).out;
   }
 }
