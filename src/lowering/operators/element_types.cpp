@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "fallback/common_shapes.h"
+
 namespace millrace::lowering {
 namespace {
 
@@ -13,40 +15,49 @@ using tensor::DataType;
 constexpr int64_t kFloat16 = 10;
 constexpr int64_t kBfloat16 = 16;
 
-constexpr ElementType kElementTypes[] = {
-    {0, "UNDEFINED", 0, DataType::kUnknown},
-    {1, "FLOAT", 4, DataType::kFloat32},
-    {2, "UINT8", 1, DataType::kUint8},
-    {3, "INT8", 1, DataType::kInt8},
-    {4, "UINT16", 2, DataType::kUint16},
-    {5, "INT16", 2, DataType::kInt16},
-    {6, "INT32", 4, DataType::kInt32},
-    {7, "INT64", 8, DataType::kInt64},
-    {8, "STRING", 0, DataType::kUnknown},
-    {9, "BOOL", 1, DataType::kBoolean},
-    {kFloat16, "FLOAT16", 2, DataType::kFloat32},
-    {11, "DOUBLE", 8, DataType::kFloat64},
-    {12, "UINT32", 4, DataType::kUint32},
-    {13, "UINT64", 8, DataType::kUint64},
-    {14, "COMPLEX64", 0, DataType::kUnknown},
-    {15, "COMPLEX128", 0, DataType::kUnknown},
-    {kBfloat16, "BFLOAT16", 2, DataType::kFloat32},
-    {17, "FLOAT8E4M3FN", 0, DataType::kUnknown},
-    {18, "FLOAT8E4M3FNUZ", 0, DataType::kUnknown},
-    {19, "FLOAT8E5M2", 0, DataType::kUnknown},
-    {20, "FLOAT8E5M2FNUZ", 0, DataType::kUnknown},
-    {21, "UINT4", 0, DataType::kUnknown},
-    {22, "INT4", 0, DataType::kUnknown},
+// How files store elements of a type.
+struct Row {
+  int64_t number;
+  std::string_view name;
+  size_t file_bytes;
+};
+
+constexpr Row kRows[] = {
+    {0, "UNDEFINED", 0},
+    {1, "FLOAT", 4},
+    {2, "UINT8", 1},
+    {3, "INT8", 1},
+    {4, "UINT16", 2},
+    {5, "INT16", 2},
+    {6, "INT32", 4},
+    {7, "INT64", 8},
+    {8, "STRING", 0},
+    {9, "BOOL", 1},
+    {kFloat16, "FLOAT16", 2},
+    {11, "DOUBLE", 8},
+    {12, "UINT32", 4},
+    {13, "UINT64", 8},
+    {14, "COMPLEX64", 0},
+    {15, "COMPLEX128", 0},
+    {kBfloat16, "BFLOAT16", 2},
+    {17, "FLOAT8E4M3FN", 0},
+    {18, "FLOAT8E4M3FNUZ", 0},
+    {19, "FLOAT8E5M2", 0},
+    {20, "FLOAT8E5M2FNUZ", 0},
+    {21, "UINT4", 0},
+    {22, "INT4", 0},
 };
 
 }  // namespace
 
 Result<ElementType> element_type(int64_t number) {
-  const auto* entry = std::ranges::find(kElementTypes, number, &ElementType::number);
-  if (entry != std::end(kElementTypes) && entry->file_bytes > 0) return *entry;
-  return unsupported(fmt::format(
-      "tensors of type {} are not supported",
-      entry != std::end(kElementTypes) ? std::string(entry->name) : fmt::format("#{}", number)));
+  const auto* row = std::ranges::find(kRows, number, &Row::number);
+  if (row == std::end(kRows) || row->file_bytes == 0)
+    return unsupported(
+        fmt::format("tensors of type {} are not supported",
+                    row != std::end(kRows) ? std::string(row->name) : fmt::format("#{}", number)));
+  MILLRACE_ASSIGN_OR_RETURN(const DataType stored, fallback::type_of_number(number));
+  return ElementType{row->name, row->file_bytes, stored};
 }
 
 Result<DataType> stored_type(int64_t number) {

@@ -12,9 +12,8 @@ namespace millrace::lowering {
 
 // How files store elements of a type, and how a graph holds them.
 struct ElementType {
-  int64_t number;
   std::string_view name;    // the standard's
-  size_t file_bytes;        // per element; 0 where a graph does not take the type in
+  size_t file_bytes;        // per element
   tensor::DataType stored;  // 16-bit floats are widened to FLOAT32
 };
 
