@@ -47,8 +47,10 @@ Result<ValueId> first_positions(NodeImport& node, size_t table, int64_t length) 
 // How many tokens of each sequence the mask keeps, as INT32; none are counted without a mask.
 Result<ValueId> count_tokens(NodeImport& node, size_t mask) {
   if (!node.has(mask)) {
-    MILLRACE_ASSIGN_OR_RETURN(MutableConstant none,
-                              make_constant(DataType::kInt32, {node.shape(0)[0]}));
+    const int64_t sequences = node.shape(0)[0];  // which a hostile model may claim
+    MILLRACE_RETURN_IF_ERROR(
+        node.builder().check_computed(static_cast<size_t>(sequences) * sizeof(int32_t)));
+    MILLRACE_ASSIGN_OR_RETURN(MutableConstant none, make_constant(DataType::kInt32, {sequences}));
     std::ranges::fill(none.as<int32_t>(), 0);
     return node.add_computed(std::move(none.value));
   }
