@@ -296,7 +296,8 @@ Result<ValueId> import_multi_head_attention(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(heads.key, biased_heads(node, 1, size, count));
   MILLRACE_ASSIGN_OR_RETURN(heads.value, biased_heads(node, 2, 2 * size, count));
   int64_t past = 0;
-  if (node.has(6) && node.has(7)) {
+  if (node.has(6) != node.has(7)) return invalid_argument("its past has keys or values alone");
+  if (node.has(6)) {
     if (node.shape(6).size() != 4)
       return invalid_argument("its past is not [batch, heads, length, size]");
     past = node.shape(6)[2];
