@@ -43,7 +43,7 @@ constexpr DataType type_of() {
 template <class T>
 Array array(Dims dims, const std::vector<T>& elements, DataType type = type_of<T>()) {
   Array result{type, std::move(dims), std::vector<std::byte>(elements.size() * sizeof(T))};
-  std::memcpy(result.bytes.data(), elements.data(), result.bytes.size());
+  if (!elements.empty()) std::memcpy(result.bytes.data(), elements.data(), result.bytes.size());
   return result;
 }
 template <class T>
