@@ -31,6 +31,7 @@ Result<std::vector<const Value*>> constants(const NodeImport& node) {
 
 // Storage for a computed constant, within the bound on what a model may compute.
 Result<MutableConstant> storage(NodeImport& node, DataType type, Dims shape) {
+  MILLRACE_RETURN_IF_ERROR(graph::check_shape(shape));  // a job may have computed it
   const auto elements = checked_product(shape);
   if (!elements) return invalid_argument("its result " + graph::to_string(shape) + " is too large");
   const int64_t bytes[] = {*elements, static_cast<int64_t>(tensor::size_of(type))};
