@@ -124,8 +124,9 @@ void find_roots(const NodeLists& lists, Ensemble& ensemble) {
   for (uint32_t i = 0; i < has_parent.size(); ++i)
     if (!has_parent[i]) candidates.push_back({(*lists.trees)[i], i});
   std::ranges::sort(candidates);
-  const auto same_tree = std::ranges::unique(candidates, {}, &std::pair<int64_t, uint32_t>::first);
-  candidates.erase(same_tree.begin(), same_tree.end());
+  const auto is_same_tree = [](const auto& a, const auto& b) { return a.first == b.first; };
+  candidates.erase(std::unique(candidates.begin(), candidates.end(), is_same_tree),
+                   candidates.end());
   for (const auto& [tree, root] : candidates) ensemble.roots.push_back(root);
 }
 

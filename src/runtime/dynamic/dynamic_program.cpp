@@ -77,14 +77,21 @@ size_t memory_of(const graph::Boundary& boundary, const Binding& binding) {
   return boundary.open ? binding.bytes : boundary.cpu.bytes();
 }
 
+// Whether a TensorShape can hold it.
+bool can_be_stated(const graph::Dims& shape) {
+  return shape.size() <= TensorShape::kMaxRank &&
+         std::ranges::all_of(shape, [](int64_t dim) { return dim < kOpenDimension; });
+}
+
 // Whether the archive leaves the dimensions open that differ from what it says.
 bool is_as_declared(const graph::Boundary& boundary, const RunValue& value) {
   if (value.type != boundary.cpu.type) return false;
   const std::vector<uint32_t>& declared = boundary.cpu.shape;
-  if (boundary.open && declared.empty()) return true;
-  return std::ranges::equal(declared, value.shape, [](uint32_t stated, int64_t dim) {
+  if (boundary.open && declared.empty()) return can_be_stated(value.shape);
+  const auto fits = [](uint32_t stated, int64_t dim) {
     return stated == kOpenDimension || static_cast<int64_t>(stated) == dim;
-  });
+  };
+  return can_be_stated(value.shape) && std::ranges::equal(declared, value.shape, fits);
 }
 
 Status state_shape(const graph::Boundary& boundary, const RunValue& value, const Binding& binding) {
