@@ -124,6 +124,7 @@ Result<std::vector<RunValue>> NetworkRun::compute_fallback(const network::Node& 
         RunValue result, make_output(node.outputs[i], types[i].type, std::move(types[i].shape)));
     results.push_back(std::move(result));
   }
+  outputs.reserve(results.size());
   for (const RunValue& result : results)
     outputs.push_back({result.type, result.shape, result.data});
   MILLRACE_RETURN_IF_ERROR(fallback::run(op, inputs, outputs));
