@@ -1,4 +1,4 @@
-// What `millrace explain` says of a loaded program, for people and as JSON.
+// What `millrace explain` says of a loaded program, as human-readable text and as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>

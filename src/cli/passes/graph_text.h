@@ -1,4 +1,4 @@
-// A graph as text for people: what `compile --dump-passes` writes.
+// A graph as human-readable text: what `compile --dump-passes` writes.
 #pragma once
 
 #include <string>

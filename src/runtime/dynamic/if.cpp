@@ -9,7 +9,7 @@ Result<std::vector<RunValue>> compute_if(EnclosingRun& run, const network::Node&
   MILLRACE_ASSIGN_OR_RETURN(const RunValue condition, run.value(node.inputs[0]));
   MILLRACE_ASSIGN_OR_RETURN(const bool holds, read_boolean(condition, "its condition"));
   MILLRACE_ASSIGN_OR_RETURN(const network::Network* const branch,
-                            subgraph_of(node, holds ? "then_branch" : "else_branch"));
+                            require_subgraph(node, holds ? "then_branch" : "else_branch"));
   MILLRACE_RETURN_IF_ERROR(check_counts(*branch, 0, node.outputs.size()));
   return run.run_subgraph(*branch, {});
 }

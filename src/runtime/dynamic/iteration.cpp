@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "lowering/node_facts.h"
+
 namespace millrace::runtime {
 namespace {
 
@@ -14,13 +16,10 @@ const network::Attribute* find(const network::Node& node, std::string_view name)
 
 }  // namespace
 
-Result<const network::Network*> subgraph_of(const network::Node& node, std::string_view name) {
-  using Subgraph = std::shared_ptr<const network::Network>;
-  const network::Attribute* const attribute = find(node, name);
-  const auto* subgraph = attribute == nullptr ? nullptr : std::get_if<Subgraph>(&attribute->value);
-  if (subgraph == nullptr)
-    return invalid_argument(fmt::format("it has no subgraph as its attribute '{}'", name));
-  return subgraph->get();
+Result<const network::Network*> require_subgraph(const network::Node& node, std::string_view name) {
+  const network::Network* const subgraph = lowering::subgraph_of(node, name);
+  if (subgraph != nullptr) return subgraph;
+  return invalid_argument(fmt::format("it has no subgraph as its attribute '{}'", name));
 }
 
 const graph::Dims* integers_of(const network::Node& node, std::string_view name) {

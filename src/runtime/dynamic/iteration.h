@@ -11,7 +11,7 @@
 namespace millrace::runtime {
 
 // The attribute of the node that holds its subgraph; kInvalidArgument where there is none.
-Result<const network::Network*> subgraph_of(const network::Node& node, std::string_view name);
+Result<const network::Network*> require_subgraph(const network::Node& node, std::string_view name);
 // Null where the node has no such attribute.
 const graph::Dims* integers_of(const network::Node& node, std::string_view name);
 Result<int64_t> integer_of(const network::Node& node, std::string_view name);

@@ -57,7 +57,7 @@ Status iterate(EnclosingRun& run, const network::Network& body, int64_t number, 
 }  // namespace
 
 Result<std::vector<RunValue>> compute_loop(EnclosingRun& run, const network::Node& node) {
-  MILLRACE_ASSIGN_OR_RETURN(const network::Network* const body, subgraph_of(node, "body"));
+  MILLRACE_ASSIGN_OR_RETURN(const network::Network* const body, require_subgraph(node, "body"));
   MILLRACE_ASSIGN_OR_RETURN(LoopState state, begin_loop(run, node));
   const size_t carried = state.carried.size();
   MILLRACE_RETURN_IF_ERROR(check_counts(*body, kBeforeCarried + carried, 1 + carried));

@@ -42,7 +42,7 @@ Result<std::vector<Walk>> read_walks(const network::Node& node, size_t count, co
 
 Result<ScanShape> read_scan(const network::Node& node, size_t operands) {
   ScanShape shape;
-  MILLRACE_ASSIGN_OR_RETURN(shape.body, subgraph_of(node, "body"));
+  MILLRACE_ASSIGN_OR_RETURN(shape.body, require_subgraph(node, "body"));
   MILLRACE_ASSIGN_OR_RETURN(const int64_t sequences, integer_of(node, "num_scan_inputs"));
   if (sequences < 1 || static_cast<uint64_t>(sequences) > operands)
     return invalid_argument(
