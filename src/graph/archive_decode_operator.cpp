@@ -218,6 +218,8 @@ Operator decode_operator(const format::Node& node, StructureReader& reader) {
       return decode(*node.op_as_Expand(), reader);
     case Type::Fallback:
       return decode(*node.op_as_Fallback(), reader);
+    case Type::Requantise:
+      return Requantise{};
     case Type::NONE:
       break;
   }

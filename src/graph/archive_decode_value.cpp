@@ -11,6 +11,12 @@ Value ValueReader::value(const format::Value& table) {
   value.name = reader_.text(*table.name());
   value.type = reader_.enumerator<tensor::DataType>("data type", table.type());
   value.shape = reader_.list(*table.shape());
+  if (table.quantisation() != nullptr) {
+    const format::Quantisation& quantisation = *table.quantisation();
+    value.quantisation =
+        Quantisation{reader_.list(*quantisation.scales()),
+                     reader_.list(*quantisation.zero_points()), quantisation.axis()};
+  }
   if (table.constant()) value.constant = constant_at(*table.constant());
   return value;
 }

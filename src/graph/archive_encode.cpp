@@ -1,5 +1,6 @@
 #include <flatbuffers/flatbuffers.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "graph/archive_codec.h"
@@ -99,6 +100,11 @@ Offsets<format::ShapeProfile> encode_profiles(FlatBufferBuilder& builder,
   return encoded;
 }
 
+bool is_quantised(const Graph& graph) {
+  return std::ranges::any_of(graph.values,
+                             [](const Value& value) { return value.quantisation.has_value(); });
+}
+
 std::vector<uint8_t> build_structure(const CompiledModel& model,
                                      std::span<const model::SegmentInfo> segment_places) {
   FlatBufferBuilder builder;
@@ -137,6 +143,8 @@ model::ArchiveContent encode(const CompiledModel& model) {
   if (model.network) {
     content.version = model::kNetworkFormatVersion;
     network::list_constants(*model.network, content.segments);
+  } else if (is_quantised(model.graph)) {
+    content.version = model::kQuantisedFormatVersion;
   }
   content.build_structure = [&model](std::span<const model::SegmentInfo> segments) {
     return build_structure(model, segments);

@@ -88,6 +88,10 @@ auto encode(Builder& builder, const Cast& op) {
   return format::CreateCast(builder, enum_cast<format::DataType>(op.to));
 }
 
+auto encode(Builder& builder, const Requantise&) {
+  return format::CreateRequantise(builder);
+}
+
 auto encode(Builder& builder, const Expand& op) {
   return format::CreateExpandDirect(builder, &op.shape);
 }
@@ -125,8 +129,15 @@ flatbuffers::Offset<format::Value> encode_value(Builder& builder, const Value& v
                                                 uint32_t& next_segment) {
   flatbuffers::Optional<uint32_t> constant;
   if (value.constant) constant = next_segment++;
+  flatbuffers::Offset<format::Quantisation> quantisation;
+  if (value.quantisation) {
+    quantisation = format::CreateQuantisationDirect(builder, &value.quantisation->scales,
+                                                    &value.quantisation->zero_points,
+                                                    value.quantisation->axis);
+  }
   return format::CreateValueDirect(builder, value.name.c_str(),
-                                   enum_cast<format::DataType>(value.type), &value.shape, constant);
+                                   enum_cast<format::DataType>(value.type), &value.shape, constant,
+                                   quantisation);
 }
 
 flatbuffers::Offset<format::Attribute> encode_attribute(Builder& builder,

@@ -43,6 +43,7 @@ constexpr Capability kCapabilities[] = {
     {"Reduce", nullptr, kFloats, kNone},
     {"Cast", nullptr, kAll, kNone},
     {"Expand", nullptr, kAll, kNone},
+    {"Requantise", nullptr, TypeSet{DataType::kFloat32}, kNone},
     // Its shape function refuses types that its kernel does not take.
     {"Fallback", nullptr, kAll, kAll},
 };
@@ -166,12 +167,7 @@ Status check_capability(const Operator& op, std::span<const Value* const> inputs
 }
 
 Status check_capability(const Graph& graph, const Node& node) {
-  std::vector<const Value*> operands;
-  operands.reserve(node.inputs.size());
-  for (const ValueId id : node.inputs) {
-    operands.push_back(id == kNoValue ? nullptr : &graph.values[id]);
-  }
-  return check_capability(node.op, operands);
+  return check_capability(node.op, SeenOperands(graph, node).all());
 }
 
 bool runs_on_npu(const Graph& graph, const Node& node) noexcept {

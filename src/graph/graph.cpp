@@ -36,7 +36,7 @@ ValueId Graph::add_value(Value value) {
 
 ValueId Graph::add_constant(std::string name, tensor::DataType type, Dims shape,
                             Constant constant) {
-  return add_value({std::move(name), type, std::move(shape), std::move(constant)});
+  return add_value({std::move(name), type, std::move(shape), std::move(constant), {}});
 }
 
 std::vector<std::vector<uint32_t>> consumers_of(const Graph& graph) {

@@ -40,11 +40,27 @@ struct Constant {
   }
 };
 
+// Which real numbers the integers of a value stand for: (q - zero_point) * scale. A real number is
+// stored as the nearest q, ties to even, saturated to the type of the value.
+//
+// One scale and zero point for all elements, or one of each per index of dimension `axis`.
+struct Quantisation {
+  std::vector<float> scales;         // finite, > 0
+  std::vector<int32_t> zero_points;  // as many as scales, each a number that the type holds
+  uint32_t axis = 0;                 // where there are several
+
+  bool is_per_axis() const noexcept { return scales.size() > 1; }
+  friend bool operator==(const Quantisation&, const Quantisation&) = default;
+};
+
 struct Value {
   std::string name;
-  tensor::DataType type = tensor::DataType::kUnknown;
+  tensor::DataType type = tensor::DataType::kUnknown;  // INT8, UINT8 or INT32 where quantised
   Dims shape;
   std::optional<Constant> constant;  // dense, C order, exactly bytes() long
+  // Operators compute with the numbers that a quantised value stands for, and see it as FLOAT32;
+  // only Fallback and Cast read and make the integers themselves.
+  std::optional<Quantisation> quantisation = {};
 
   size_t elements() const noexcept;  // product of shape; 1 for a scalar
   size_t bytes() const noexcept { return elements() * tensor::size_of(type); }
@@ -82,12 +98,24 @@ struct Graph {
   ValueId add_constant(std::string name, tensor::DataType type, Dims shape, Constant constant);
 };
 
+// What operators see of a value: FLOAT32 where it is quantised.
+inline tensor::DataType number_type(const Value& value) noexcept {
+  return value.quantisation ? tensor::DataType::kFloat32 : value.type;
+}
+
+// Whether the operator computes with the numbers that its operands stand for; if not, it reads and
+// makes the elements as they are stored.
+inline bool computes_numbers(const Operator& op) noexcept {
+  return !std::holds_alternative<Fallback>(op) && !std::holds_alternative<Cast>(op);
+}
+
 // Checks what every reader relies on: ids are in range; each value is made once and before its use;
 // no node makes a graph input or a constant; each graph output is listed once and made by a node
 // (an Identity where a model returns an input or a constant unchanged); sizes are within
-// check_shape's limits; constants have the length of their shape; and every
-// output has the type and shape that the shape function gives (a Fallback's is checked by
-// the device that loads it). kInvalidArgument names the node or value and the reason.
+// check_shape's limits; constants have the length of their shape; quantisations fit their values;
+// and every output has the shape and, as number_type(), the type that the shape function gives (a
+// Fallback's is checked by the device that loads it). kInvalidArgument names the node or value and
+// the reason.
 Status validate(const Graph& graph);
 
 // For each value, the indices of the nodes that read it (once per node); graph outputs not

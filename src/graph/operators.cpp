@@ -7,9 +7,9 @@ namespace {
 
 // In the order of Operator's alternatives.
 constexpr std::array<const char*, std::variant_size_v<Operator>> kOperatorNames = {
-    "Conv",    "Pool",   "GlobalPool", "MatMul",    "Unary",   "Binary", "BatchNormalization",
-    "Softmax", "Concat", "Reshape",    "Transpose", "Slice",   "Gather", "Pad",
-    "Resize",  "Reduce", "Cast",       "Expand",    "Fallback"};
+    "Conv",    "Pool",   "GlobalPool", "MatMul",    "Unary",    "Binary",    "BatchNormalization",
+    "Softmax", "Concat", "Reshape",    "Transpose", "Slice",    "Gather",    "Pad",
+    "Resize",  "Reduce", "Cast",       "Expand",    "Fallback", "Requantise"};
 
 constexpr std::array<const char*, kUnaryKindCount> kUnaryNames = {
     "Identity",  "Relu",  "Clip",  "LeakyRelu", "Elu",        "Sigmoid",  "Tanh", "HardSigmoid",

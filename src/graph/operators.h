@@ -194,6 +194,13 @@ struct Expand {
   friend bool operator==(const Expand&, const Expand&) = default;
 };
 
+// Input x, quantised or floating point. Output: the same real numbers, rounded to what the type and
+// the quantisation of the output value can hold (see Quantisation in graph.h): it quantises,
+// dequantises to FLOAT32, or changes the quantisation.
+struct Requantise {
+  friend bool operator==(const Requantise&, const Requantise&) = default;
+};
+
 // An attribute of a Fallback.
 struct Attribute {
   using Value =
@@ -213,9 +220,9 @@ struct Fallback {
   friend bool operator==(const Fallback&, const Fallback&) = default;
 };
 
-using Operator =
-    std::variant<Conv, Pool, GlobalPool, MatMul, Unary, Binary, BatchNormalization, Softmax, Concat,
-                 Reshape, Transpose, Slice, Gather, Pad, Resize, Reduce, Cast, Expand, Fallback>;
+using Operator = std::variant<Conv, Pool, GlobalPool, MatMul, Unary, Binary, BatchNormalization,
+                              Softmax, Concat, Reshape, Transpose, Slice, Gather, Pad, Resize,
+                              Reduce, Cast, Expand, Fallback, Requantise>;
 
 // The name of the operator's struct, for example "Conv"; of a Fallback, the name it carries.
 const char* name_of(const Operator& op) noexcept;

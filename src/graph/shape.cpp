@@ -86,6 +86,14 @@ Result<ValueType> infer(const Reduce& op, Operands inputs) {
   return ValueType{inputs[0]->type, std::move(shape)};
 }
 
+Result<ValueType> infer(const Requantise&, Operands inputs) {
+  MILLRACE_RETURN_IF_ERROR(check_operand_count(inputs, 1, 1));
+  if (inputs[0]->type == tensor::DataType::kFloat32)
+    return ValueType{inputs[0]->type, inputs[0]->shape};
+  return invalid_argument(
+      fmt::format("x is {}, neither FLOAT32 nor quantised", tensor::to_string(inputs[0]->type)));
+}
+
 Result<ValueType> infer(const Fallback& op, Operands) {
   return internal_error("the shape function of " + op.name + " is not in the graph's table");
 }
@@ -106,13 +114,22 @@ Result<ValueType> infer_output(const Operator& op, Operands inputs) {
   return output;
 }
 
-Result<ValueType> infer_output(const Graph& graph, const Node& node) {
-  std::vector<const Value*> operands;
-  operands.reserve(node.inputs.size());
-  for (ValueId id : node.inputs) {
-    operands.push_back(id == kNoValue ? nullptr : &graph.values[id]);
+SeenOperands::SeenOperands(const Graph& graph, const Node& node) {
+  numbers_.reserve(node.inputs.size());  // so that they stay where they are
+  operands_.reserve(node.inputs.size());
+  const bool numbers = computes_numbers(node.op);
+  for (const ValueId id : node.inputs) {
+    const Value* value = id == kNoValue ? nullptr : &graph.values[id];
+    if (value != nullptr && value->quantisation && numbers) {
+      numbers_.push_back({value->name, number_type(*value), value->shape, std::nullopt});
+      value = &numbers_.back();
+    }
+    operands_.push_back(value);
   }
-  Result<ValueType> output = infer_output(node.op, operands);
+}
+
+Result<ValueType> infer_output(const Graph& graph, const Node& node) {
+  Result<ValueType> output = infer_output(node.op, SeenOperands(graph, node).all());
   if (output.ok()) return output;
   return output.status().with_context(fmt::format("node '{}' ({})", node.name, name_of(node.op)));
 }

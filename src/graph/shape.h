@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "graph/graph.h"
 
@@ -31,6 +32,18 @@ Result<ValueType> infer_output(const Graph& graph, const Node& node);
 // kInvalidArgument unless the rank is at most kMaxRank, no dimension negative, and the product of
 // those that are not 0 at most kMaxElements. A tensor with a dimension of 0 has no elements.
 Status check_shape(const Dims& shape);
+
+// The operands of a node as its operator sees them: quantised values as FLOAT32 where it computes
+// with numbers. Refers to the graph.
+class SeenOperands {
+ public:
+  SeenOperands(const Graph& graph, const Node& node);
+  std::span<const Value* const> all() const noexcept { return operands_; }
+
+ private:
+  std::vector<Value> numbers_;  // without elements
+  std::vector<const Value*> operands_;
+};
 
 // "[1,3,224,224]", for messages.
 std::string to_string(const Dims& shape);

@@ -31,6 +31,7 @@ Result<ValueType> infer(const Reduce& op, Operands inputs);
 Result<ValueType> infer(const Cast& op, Operands inputs);
 Result<ValueType> infer(const Expand& op, Operands inputs);
 Result<ValueType> infer(const Fallback& op, Operands inputs);
+Result<ValueType> infer(const Requantise& op, Operands inputs);
 
 // At least `required` operands, all of them present, and at most `allowed`.
 Status check_operand_count(Operands inputs, size_t required, size_t allowed);

@@ -1,5 +1,10 @@
 #include <fmt/format.h>
 
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
 #include "graph/graph.h"
 #include "graph/shape.h"
 
@@ -10,9 +15,50 @@ std::string describe(const Node& node) {
   return fmt::format("node '{}' ({})", node.name, name_of(node.op));
 }
 
+// The least and the greatest integer that a quantised value can hold.
+std::optional<std::pair<int64_t, int64_t>> limits_of(tensor::DataType type) {
+  switch (type) {
+    case tensor::DataType::kInt8:
+      return std::pair{-128, 127};
+    case tensor::DataType::kUint8:
+      return std::pair{0, 255};
+    case tensor::DataType::kInt32:
+      return std::pair{std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
+    default:
+      return std::nullopt;
+  }
+}
+
+Status check_quantisation(const Value& value) {
+  const Quantisation& quantisation = *value.quantisation;
+  const auto limits = limits_of(value.type);
+  if (!limits) {
+    return invalid_argument(fmt::format("{} cannot be quantised, only INT8, UINT8 and INT32",
+                                        tensor::to_string(value.type)));
+  }
+  const size_t count = quantisation.scales.size();
+  if (count == 0 || quantisation.zero_points.size() != count)
+    return invalid_argument(
+        fmt::format("{} scales, {} zero points", count, quantisation.zero_points.size()));
+  if (quantisation.is_per_axis() &&
+      (quantisation.axis >= value.shape.size() ||
+       static_cast<uint64_t>(value.shape[quantisation.axis]) != count))
+    return invalid_argument(
+        fmt::format("{} scales do not fit dimension {}", count, quantisation.axis));
+  for (const float scale : quantisation.scales)
+    if (!std::isfinite(scale) || scale <= 0)
+      return invalid_argument(fmt::format("a scale of {}", scale));
+  for (const int32_t zero_point : quantisation.zero_points)
+    if (zero_point < limits->first || zero_point > limits->second)
+      return invalid_argument(fmt::format("{} cannot hold the zero point {}",
+                                          tensor::to_string(value.type), zero_point));
+  return {};
+}
+
 Status check_value(const Value& value) {
   if (tensor::size_of(value.type) == 0) return invalid_argument("no known type");
   MILLRACE_RETURN_IF_ERROR(check_shape(value.shape));
+  if (value.quantisation) MILLRACE_RETURN_IF_ERROR(check_quantisation(value));
   if (value.constant && value.constant->bytes.size() != value.bytes()) {
     return invalid_argument(fmt::format("a constant of {} bytes, but type and shape take {}",
                                         value.constant->bytes.size(), value.bytes()));
@@ -104,7 +150,8 @@ Status check_output_type(const Graph& graph, const Node& node) {
   if (std::holds_alternative<Fallback>(node.op)) return {};
   MILLRACE_ASSIGN_OR_RETURN(const ValueType expected, infer_output(graph, node));
   const Value& actual = graph.values[node.outputs[0]];
-  if (expected == ValueType{actual.type, actual.shape}) return {};
+  const tensor::DataType type = computes_numbers(node.op) ? number_type(actual) : actual.type;
+  if (expected == ValueType{type, actual.shape}) return {};
   return invalid_argument(fmt::format("{}: output '{}' is {} {}, but the operator gives {} {}",
                                       describe(node), actual.name, tensor::to_string(actual.type),
                                       to_string(actual.shape), tensor::to_string(expected.type),

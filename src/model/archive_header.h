@@ -14,10 +14,11 @@
 namespace millrace::model {
 
 // A writer states the lowest version that has what the archive holds: version 1 has a graph,
-// version 2 may have a network in its place.
+// version 2 may have a network in its place, values of a graph of version 3 may be quantised.
 inline constexpr uint32_t kGraphFormatVersion = 1;
 inline constexpr uint32_t kNetworkFormatVersion = 2;
-inline constexpr uint32_t kFormatVersion = kNetworkFormatVersion;  // the newest
+inline constexpr uint32_t kQuantisedFormatVersion = 3;
+inline constexpr uint32_t kFormatVersion = kQuantisedFormatVersion;  // the newest
 inline constexpr uint32_t kHeaderSize = 64;
 inline constexpr size_t kHeaderChecksumOffset = kHeaderSize - sizeof(uint64_t);
 // A cache line, and enough for every vector type, so that kernels can use the mapped weights

@@ -180,6 +180,8 @@ void describe(Attributes& out, const graph::Expand& op) {
   out.add("shape", op.shape);
 }
 
+void describe(Attributes&, const graph::Requantise&) {}
+
 std::string value_text(int64_t number) {
   return fmt::to_string(number);
 }

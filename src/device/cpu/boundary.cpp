@@ -99,7 +99,8 @@ class BoundaryTensor {
   }
 
  private:
-  bool is_floating() const { return builder_.is_floating(boundary_.value); }
+  // Quantised values are integers to callers, too.
+  bool is_floating() const { return tensor::fits_float32(boundary_.cpu.type); }
 
   std::optional<Desc> in_place_desc(View view) const {
     const TensorDesc& desc = desc_of(boundary_, view);
@@ -109,6 +110,7 @@ class BoundaryTensor {
     const bool as_declared =
         desc.type == boundary_.cpu.type && order.ok() && std::ranges::is_sorted(*order);
     if (!as_declared) return std::nullopt;
+    if (builder_.is_quantised(boundary_.value)) return builder_.plain_stored_form(boundary_.value);
     return builder_.plain_form(boundary_.value);
   }
 
@@ -177,7 +179,11 @@ Result<Operand> bind_input(Builder& builder, uint32_t index, const Desc& wanted)
 Status deliver_output(Builder& builder, uint32_t index) {
   BoundaryTensor tensor(builder, Direction::kOutput, index);
   if (builder.is_empty(tensor.boundary().value)) return {};
-  MILLRACE_ASSIGN_OR_RETURN(const Operand location, builder.current(tensor.boundary().value));
+  const graph::ValueId value = tensor.boundary().value;
+  MILLRACE_ASSIGN_OR_RETURN(const Operand location,
+                            builder.is_quantised(value)
+                                ? builder.stored_in(value, builder.plain_stored_form(value))
+                                : builder.current(value));
   BufferTable& buffers = builder.buffers();
   CallerTensor direct = tensor.views_lying_as(location.desc);
   if (buffers.is_own(location.buffer) && buffers.bytes(location.buffer) == location.desc.get_size())

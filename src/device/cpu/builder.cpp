@@ -51,24 +51,27 @@ Status Builder::lower_partitions() {
   return unsupported("the CPU device cannot run " + missing);
 }
 
-namespace {
-
 // A node whose outputs have no elements takes no step.
-Status lower(Builder& builder, const graph::Node& node) {
-  const auto is_empty = [&](ValueId id) { return builder.is_empty(id); };
-  if (std::ranges::all_of(node.outputs, is_empty)) return {};
-  return guarded([&] {
-    return std::visit([&](const auto& op) { return kernels::lower(builder, node, op); }, node.op);
+Status Builder::lower_node(const graph::Node& node) {
+  if (std::ranges::all_of(node.outputs, [&](ValueId id) { return is_empty(id); })) return {};
+  computes_numbers_ = graph::computes_numbers(node.op);
+  Status status = guarded([&] {
+    return std::visit([&](const auto& op) { return kernels::lower(*this, node, op); }, node.op);
+  });
+  computes_numbers_ = true;
+  if (!status.ok()) return status;
+  return guarded([&]() -> Status {
+    for (const ValueId id : node.outputs)
+      if (is_quantised(id)) MILLRACE_RETURN_IF_ERROR(quantise_result(id));
+    return {};
   });
 }
-
-}  // namespace
 
 Status Builder::lower_nodes(std::string& missing) {
   const uint32_t end = partition().first + partition().count;
   for (node_ = partition().first; node_ < end; ++node_) {
     const graph::Node& node = model_.graph.nodes[node_];
-    const Status status = lower(*this, node);
+    const Status status = lower_node(node);
     if (status.ok()) continue;
     if (status.code() != StatusCode::kUnsupported)
       return status.with_context(fmt::format("node \"{}\"", node.name));
@@ -91,6 +94,7 @@ Status Builder::deliver_outputs() {
 }
 
 bool Builder::is_made(ValueId id) const {
+  if (!values_[id].stored.empty()) return true;
   return std::ranges::any_of(values_[id].locations,
                              [](const std::vector<Operand>& there) { return !there.empty(); });
 }
@@ -115,6 +119,7 @@ Status Builder::ensure_location(ValueId id, const Desc& preferred) {
     set_result(id, new_temporary(plain_form(id)));
     return {};
   }
+  if (is_quantised(id) && !is_constant(id)) return dequantise(id);
   if (is_constant(id)) {
     const graph::Constant& constant = *value(id).constant;
     if (is_floating(id))
@@ -146,12 +151,13 @@ Status Builder::bring_over(ValueId id, const Desc& wanted) {
 }
 
 Result<Operand> Builder::current(ValueId id) {
+  if (is_quantised(id) && !is_floating(id)) return integers(id);
   MILLRACE_RETURN_IF_ERROR(ensure_location(id, plain_form(id)));
   return locations(id).front();
 }
 
 Result<Operand> Builder::in_layout(ValueId id, const Desc& wanted) {
-  if (is_empty(id)) return current(id);
+  if (is_empty(id) || (is_quantised(id) && !is_floating(id))) return current(id);
   if (is_constant(id) && is_floating(id)) return packed(id, wanted);
   MILLRACE_RETURN_IF_ERROR(ensure_location(id, wanted));
   for (const Operand& location : locations(id))
@@ -169,6 +175,8 @@ Operand Builder::new_result(ValueId id, const Desc& desc) {
 }
 
 void Builder::set_result(ValueId id, const Operand& location) {
+  if (is_quantised(id) && !is_floating(id) && !is_empty(id))
+    return set_stored_result(id, {location.buffer, plain_stored_form(id)});
   locations(id).push_back(location);
   buffers_.add_value(location.buffer, id);
 }

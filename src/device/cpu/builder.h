@@ -8,6 +8,11 @@
 // program is built. Memory is planned here, from the sizes the chosen layouts really take; the plan
 // an archive carries is for dense values and not used.
 //
+// Quantised values have locations of their own, with their integers, which all partitions share. To
+// kernels they are floating point values: the builder dequantises what a kernel reads, and
+// quantises what it has made. Kernels that compute with the integers themselves use stored() and
+// its companions, and leave no floating point location behind.
+//
 // Functions that reach oneDNN may throw its exceptions: call them inside guarded().
 #pragma once
 
@@ -62,8 +67,17 @@ class Builder {
   // What floating point values are computed and stored in, in the partition that is being lowered.
   ElementType type() const noexcept { return on_cpu() ? ElementType::f32 : npu_type_; }
   const graph::Value& value(graph::ValueId id) const { return model_.graph.values[id]; }
-  // Whether the value is kept in type(). Others, FLOAT64 among them, are kept as they are.
-  bool is_floating(graph::ValueId id) const { return tensor::fits_float32(value(id).type); }
+  // Whether the node that is being lowered sees the value as numbers in type(). Others, FLOAT64
+  // among them, are kept as they are; so are the integers of quantised values where the node reads
+  // those.
+  bool is_floating(graph::ValueId id) const {
+    return tensor::fits_float32(value(id).type) || (is_quantised(id) && computes_numbers_);
+  }
+  bool is_quantised(graph::ValueId id) const { return value(id).quantisation.has_value(); }
+  // Requirement: is_quantised(id).
+  const graph::Quantisation& quantisation(graph::ValueId id) const {
+    return *value(id).quantisation;
+  }
   // Whether the value has no elements. It lies in no memory, has one form, its plain one, and no
   // primitive of the library ever sees it.
   bool is_empty(graph::ValueId id) const { return value(id).elements() == 0; }
@@ -96,7 +110,19 @@ class Builder {
   // A constant of the program's own, from its elements in C order.
   Operand add_constant(const Desc& wanted, const std::vector<float>& elements);
 
+  // The integers of a quantised value: where they are, and in a layout that has its dims.
+  // stored_type() is s8, u8 or s32.
+  ElementType stored_type(graph::ValueId id) const;
+  Desc plain_stored_form(graph::ValueId id) const;
+  Result<Operand> stored(graph::ValueId id);
+  Result<Operand> stored_in(graph::ValueId id, const Desc& wanted);
+  const std::vector<Operand>& stored_locations(graph::ValueId id) const {
+    return values_[id].stored;
+  }
+
   // Results.
+  Operand new_stored_result(graph::ValueId id, const Desc& desc);
+  void set_stored_result(graph::ValueId id, const Operand& location);
   Operand new_result(graph::ValueId id, const Desc& desc);
   // The value is stored in memory that exists already.
   void set_result(graph::ValueId id, const Operand& location);
@@ -143,6 +169,7 @@ class Builder {
   };
   struct ValueState {
     std::array<std::vector<Operand>, 2> locations;  // by PartitionKind
+    std::vector<Operand> stored;                    // of a quantised value: its integers
     std::vector<PackedConstant> packed;
     std::optional<uint32_t> input;  // index of a graph input
     uint32_t maker = 0;             // the node that makes it, if one does
@@ -155,10 +182,15 @@ class Builder {
   std::vector<Operand>& locations(graph::ValueId id) { return values_[id].locations[kind_index()]; }
 
   Status lower_partitions();
+  Status lower_node(const graph::Node& node);
   Status lower_nodes(std::string& missing);
   Status deliver_outputs();
   Status ensure_location(graph::ValueId id, const Desc& preferred);
   Status bring_over(graph::ValueId id, const Desc& wanted);
+  Status ensure_stored(graph::ValueId id);
+  Status dequantise(graph::ValueId id);
+  Status quantise_result(graph::ValueId id);
+  Result<Operand> integers(graph::ValueId id);
   Operand pack(graph::ValueId id, const Desc& wanted, std::span<const uint32_t> stored);
   Operand pack(const void* elements, const Desc& from, const Desc& wanted);
   BufferId refer_to(std::span<const std::byte> bytes);
@@ -178,8 +210,9 @@ class Builder {
   const std::vector<std::vector<uint32_t>> readers_;  // by value
   BufferTable buffers_;
   ProgramParts parts_;
-  uint32_t partition_ = 0;  // the partition that is being lowered,
-  uint32_t node_ = 0;       // and the node
+  uint32_t partition_ = 0;        // the partition that is being lowered,
+  uint32_t node_ = 0;             // and the node,
+  bool computes_numbers_ = true;  // with what its operands stand for
 };
 
 }  // namespace millrace::device::cpu

@@ -36,7 +36,7 @@ Result<Operand> Builder::packed(ValueId id, const Desc& wanted, std::span<const 
 
 Operand Builder::pack(ValueId id, const Desc& wanted, std::span<const uint32_t> stored) {
   const graph::Value& constant = value(id);
-  if (constant.type == DataType::kFp16) {
+  if (constant.type == DataType::kFp16 || constant.quantisation) {
     const std::vector<float> elements = constant_floats(id);
     return pack(elements.data(), stored_desc(wanted.dims(), ElementType::f32, stored), wanted);
   }
@@ -65,12 +65,48 @@ Operand Builder::add_constant(const Desc& wanted, const std::vector<float>& elem
   return pack(elements.data(), plain_desc(wanted.dims(), ElementType::f32), wanted);
 }
 
+namespace {
+
+template <class T>
+std::vector<float> dequantised_as(const graph::Value& constant) {
+  const graph::Quantisation& quantisation = *constant.quantisation;
+  const auto integers = constant.constant->as<T>();
+  // How many elements in a row have the same parameters.
+  size_t run = integers.size();
+  if (quantisation.is_per_axis()) {
+    run = 1;
+    for (size_t i = quantisation.axis + 1; i < constant.shape.size(); ++i)
+      run *= static_cast<size_t>(constant.shape[i]);
+  }
+  std::vector<float> floats(integers.size());
+  for (size_t i = 0; i < floats.size(); ++i) {
+    const size_t index = i / run % quantisation.scales.size();
+    const int64_t steps = int64_t{integers[i]} - quantisation.zero_points[index];
+    floats[i] = static_cast<float>(steps) * quantisation.scales[index];
+  }
+  return floats;
+}
+
+std::vector<float> dequantised(const graph::Value& constant) {
+  switch (constant.type) {
+    case DataType::kInt8:
+      return dequantised_as<int8_t>(constant);
+    case DataType::kUint8:
+      return dequantised_as<uint8_t>(constant);
+    default:
+      return dequantised_as<int32_t>(constant);
+  }
+}
+
+}  // namespace
+
 std::vector<float> Builder::constant_floats(ValueId id) const {
   const graph::Value& constant = value(id);
   if (constant.type == DataType::kFloat32) {
     const auto elements = constant.constant->as<float>();
     return {elements.begin(), elements.end()};
   }
+  if (constant.quantisation) return dequantised(constant);
   std::vector<float> floats;
   for (uint16_t bits : constant.constant->as<uint16_t>())
     floats.push_back(constant.type == DataType::kBf16 ? tensor::bf16_to_float(bits)

@@ -201,6 +201,7 @@ Result<Value> evaluate(const graph::Operator& op, Operands inputs) {
     if (input != nullptr && !input->constant) {
       return invalid_argument("an operand is not a constant");
     }
+    if (input != nullptr && input->quantisation) return unsupported("an operand is quantised");
   }
   // GraphBuilder computes these itself: they may have several outputs.
   if (std::holds_alternative<graph::Fallback>(op)) return unsupported("not computed here");

@@ -55,8 +55,10 @@ struct IsNoOp {
 bool is_no_op(Editor& editor, Editor::Index index) {
   const Node& node = editor.node(index);
   if (node.inputs.empty() || node.inputs[0] == graph::kNoValue) return false;
-  return std::visit(IsNoOp{node, editor.value(node.inputs[0]), editor.value(node.outputs[0])},
-                    node.op);
+  const Value& in = editor.value(node.inputs[0]);
+  const Value& out = editor.value(node.outputs[0]);
+  if (in.quantisation != out.quantisation) return false;
+  return std::visit(IsNoOp{node, in, out}, node.op);
 }
 
 // A Transpose that keeps the order of all dimensions above 1 moves no element.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "device/cpu/byte_conversion.h"
 #include "device/cpu/fast/fast.h"
 #include "device/cpu/fast/operands.h"
 #include "device/cpu/fast/vector_loops.h"
@@ -25,50 +26,6 @@ using tensor::DataType;
 using tensor::ElementRule;
 
 constexpr size_t kScale = 1, kZeroPoint = 2;
-
-// Between FLOAT32 and one of the two types of bytes.
-class ByteConversion {
- public:
-  // Null kernels where there are none.
-  explicit ByteConversion(DataType bytes)
-      : is_signed_(bytes == DataType::kInt8),
-        quantise_(tensor::contiguous_kernel(DataType::kFloat32, bytes)),
-        dequantise_(tensor::contiguous_kernel(bytes, DataType::kFloat32)) {}
-
-  bool is_there() const { return quantise_ != nullptr && dequantise_ != nullptr; }
-
-  void quantise(const float* from, std::byte* to, size_t count, const ElementRule& rule) const {
-    if (is_proper(rule)) return quantise_(from, to, count, rule);
-    for (size_t i = 0; i < count; ++i)
-      to[i] = is_signed_ ? std::byte(static_cast<uint8_t>(tensor::quantise<int8_t>(from[i], rule)))
-                         : std::byte(tensor::quantise<uint8_t>(from[i], rule));
-  }
-  void dequantise(const std::byte* from, float* to, size_t count, const ElementRule& rule) const {
-    if (is_proper(rule)) return dequantise_(from, to, count, rule);
-    for (size_t i = 0; i < count; ++i)
-      to[i] = static_cast<float>(number(from[i]) - rule.zero_point) * rule.scale;
-  }
-  int32_t number(std::byte byte) const {
-    const auto bits = std::to_integer<uint8_t>(byte);
-    return is_signed_ ? static_cast<int8_t>(bits) : bits;
-  }
-
- private:
-  // What the vector kernels ask of a scale. Models may compute others.
-  static bool is_proper(const ElementRule& rule) {
-    return std::isfinite(rule.scale) && rule.scale > 0;
-  }
-
-  bool is_signed_;
-  ContiguousKernel quantise_, dequantise_;
-};
-
-// A type of bytes, or nothing where it is another type.
-std::optional<ByteConversion> conversion_of(DataType type) {
-  if (type != DataType::kInt8 && type != DataType::kUint8) return std::nullopt;
-  const ByteConversion conversion(type);
-  return conversion.is_there() ? std::optional(conversion) : std::nullopt;
-}
 
 // The scale and the zero point of a node: one for all elements, or one per index of an axis.
 struct Parameters {

@@ -32,5 +32,6 @@ Status lower(Builder& builder, const Node& node, const graph::Reduce& op);
 Status lower(Builder& builder, const Node& node, const graph::Cast& op);
 Status lower(Builder& builder, const Node& node, const graph::Expand& op);
 Status lower(Builder& builder, const Node& node, const graph::Fallback& op);
+Status lower(Builder& builder, const Node& node, const graph::Requantise& op);
 
 }  // namespace millrace::device::cpu::kernels

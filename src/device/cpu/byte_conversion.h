@@ -1,0 +1,35 @@
+// Quantisation to and from bytes, by the vector kernels of tensor conversion.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "tensor/data_type.h"
+#include "tensor/element.h"
+#include "tensor/kernels.h"
+
+namespace millrace::device::cpu {
+
+// Between FLOAT32 and INT8 or UINT8, element by element. Allocates nothing; thread-safe.
+class ByteConversion {
+ public:
+  // Requirement: conversion_of(bytes) has a value.
+  explicit ByteConversion(tensor::DataType bytes);
+
+  void quantise(const float* from, std::byte* to, size_t count,
+                const tensor::ElementRule& rule) const;
+  void dequantise(const std::byte* from, float* to, size_t count,
+                  const tensor::ElementRule& rule) const;
+  // The integer that a byte is.
+  int32_t number(std::byte byte) const noexcept;
+
+ private:
+  bool is_signed_;
+  tensor::ContiguousKernel quantise_, dequantise_;
+};
+
+// The conversion to and from `type`; nothing where that is no type of bytes.
+std::optional<ByteConversion> conversion_of(tensor::DataType type);
+
+}  // namespace millrace::device::cpu
