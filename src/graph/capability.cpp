@@ -43,7 +43,7 @@ constexpr Capability kCapabilities[] = {
     {"Reduce", nullptr, kFloats, kNone},
     {"Cast", nullptr, kAll, kNone},
     {"Expand", nullptr, kAll, kNone},
-    {"Requantise", nullptr, TypeSet{DataType::kFloat32}, kNone},
+    {"Requantise", nullptr, kFloats, kNone},
     // Its shape function refuses types that its kernel does not take.
     {"Fallback", nullptr, kAll, kAll},
 };

@@ -88,10 +88,8 @@ Result<ValueType> infer(const Reduce& op, Operands inputs) {
 
 Result<ValueType> infer(const Requantise&, Operands inputs) {
   MILLRACE_RETURN_IF_ERROR(check_operand_count(inputs, 1, 1));
-  if (inputs[0]->type == tensor::DataType::kFloat32)
-    return ValueType{inputs[0]->type, inputs[0]->shape};
-  return invalid_argument(
-      fmt::format("x is {}, neither FLOAT32 nor quantised", tensor::to_string(inputs[0]->type)));
+  MILLRACE_RETURN_IF_ERROR(check_floating("x", *inputs[0]));
+  return ValueType{tensor::DataType::kFloat32, inputs[0]->shape};
 }
 
 Result<ValueType> infer(const Fallback& op, Operands) {

@@ -63,6 +63,14 @@ ValueId ModelBuilder::node(graph::Operator op, std::vector<ValueId> inputs) {
   return id;
 }
 
+ValueId ModelBuilder::quantised(graph::Operator op, std::vector<ValueId> inputs, DataType type,
+                                graph::Quantisation quantisation) {
+  const ValueId id = node(std::move(op), std::move(inputs));
+  model_.graph.values[id].type = type;
+  model_.graph.values[id].quantisation = std::move(quantisation);
+  return id;
+}
+
 std::vector<ValueId> ModelBuilder::fallback(graph::Fallback op, std::vector<ValueId> inputs,
                                             size_t outputs) {
   std::vector<fallback::TensorView> views(inputs.size());

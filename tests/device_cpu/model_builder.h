@@ -36,6 +36,18 @@ class ModelBuilder {
   }
   // The node's output, with the shape its shape function gives.
   graph::ValueId node(graph::Operator op, std::vector<graph::ValueId> inputs);
+  // The same, quantised.
+  graph::ValueId quantised(graph::Operator op, std::vector<graph::ValueId> inputs,
+                           tensor::DataType type, graph::Quantisation quantisation);
+  // A quantised constant.
+  template <class T>
+  graph::ValueId quantised_constant(const graph::Dims& shape, tensor::DataType type,
+                                    const std::vector<T>& elements,
+                                    graph::Quantisation quantisation) {
+    const graph::ValueId id = integers(shape, type, elements);
+    model_.graph.values[id].quantisation = std::move(quantisation);
+    return id;
+  }
   // The outputs of a fallback operator, all that it is asked for.
   std::vector<graph::ValueId> fallback(graph::Fallback op, std::vector<graph::ValueId> inputs,
                                        size_t outputs = 1);

@@ -51,6 +51,15 @@ class ModelBuilder {
     return node.outputs[0];
   }
 
+  // A node whose result is quantised.
+  ValueId quantised(graph::Operator op, std::vector<ValueId> inputs, DataType type,
+                    graph::Quantisation quantisation) {
+    const ValueId id = node(std::move(op), std::move(inputs));
+    graph().values[id].type = type;
+    graph().values[id].quantisation = std::move(quantisation);
+    return id;
+  }
+
   // A node with two outputs, each like its operand.
   std::pair<ValueId, ValueId> fallback(graph::Fallback op, ValueId x) {
     Node node{fmt::format("n{}", graph().nodes.size()), std::move(op), {x, kAbsent}, {}};
@@ -176,7 +185,12 @@ graph::CompiledModel all_operators_model() {
   const ValueId reduced = b.node(graph::Reduce{graph::ReduceKind::kProd, {2, 4}, false}, {moved});
   graph::MatMul product{true, false, 0.5f, {graph::UnaryKind::kElu, 2, 0}};
   const ValueId dense = b.node(product, {vector, b.weights({3, 7}), b.weights({7})});
-  const ValueId gathered = b.node(graph::Gather{1}, {dense, b.indices({0, -1, 3, 3})});
+  ValueId gathered = b.node(graph::Gather{1}, {dense, b.indices({0, -1, 3, 3})});
+  const ValueId per_tensor =
+      b.quantised(graph::Requantise{}, {gathered}, DataType::kUint8, {{0.25f}, {128}});
+  const ValueId per_index = b.quantised(graph::Requantise{}, {per_tensor}, DataType::kInt8,
+                                        {{0.5f, 1, 2, 4}, {0, -1, 2, -3}, 1});
+  gathered = b.node(graph::Requantise{}, {per_index});
   const ValueId normal = b.node(graph::Softmax{1, true}, {gathered});
   const graph::Fallback attributes{"com.example.EveryKind",
                                    {{"a_float", 0.1f},

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tests/graph/all_operators_model.h"
+#include "tests/support/archive_mutation.h"
 #include "tests/support/temporary_directory.h"
 
 namespace millrace::graph {
@@ -29,6 +30,7 @@ void expect_same_value(const Value& actual, const Value& expected) {
   EXPECT_EQ(actual.name, expected.name);
   EXPECT_EQ(actual.type, expected.type);
   EXPECT_EQ(actual.shape, expected.shape);
+  EXPECT_EQ(actual.quantisation, expected.quantisation);
   ASSERT_EQ(actual.constant.has_value(), expected.constant.has_value());
   if (expected.constant) {
     EXPECT_TRUE(std::ranges::equal(actual.constant->bytes, expected.constant->bytes));
@@ -212,6 +214,14 @@ TEST(ArchiveCodec, DamagedWeightsAreRefusedWhenAModelIsDecoded) {
   const Status status = decode(*archive).status();
   EXPECT_EQ(status.code(), StatusCode::kCorruptData);
   EXPECT_THAT(status.message(), HasSubstr("checksum"));
+}
+
+// A reader of an older version takes the archive for a newer one.
+TEST(ArchiveCodec, OnlyAnArchiveWithQuantisedValuesHasTheirVersion) {
+  CompiledModel model = test::all_operators_model();
+  EXPECT_EQ(test::load_at<uint32_t>(archive_bytes(encode(model)), 8), 3u);
+  for (Value& value : model.graph.values) value.quantisation.reset();
+  EXPECT_EQ(test::load_at<uint32_t>(archive_bytes(encode(model)), 8), 1u);
 }
 
 }  // namespace

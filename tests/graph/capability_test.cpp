@@ -33,7 +33,8 @@ Reduce reduce(ReduceKind kind) {
 std::vector<Operator> all_operators() {
   std::vector<Operator> all =
       one_of_each(std::make_index_sequence<std::variant_size_v<Operator>>());
-  std::get<Fallback>(all.back()).name = "Fallback";
+  for (Operator& op : all)
+    if (auto* fallback = std::get_if<Fallback>(&op)) fallback->name = "Fallback";
   for (int kind = 0; kind < kUnaryKindCount; ++kind)
     all.emplace_back(Unary{{static_cast<UnaryKind>(kind)}});
   for (int kind = 0; kind < kBinaryKindCount; ++kind)

@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "graph/graph.h"
 
 namespace millrace::graph {
@@ -35,6 +37,43 @@ class ValidateTest : public ::testing::Test {
 
 TEST_F(ValidateTest, AcceptsAGraph) {
   EXPECT_TRUE(validate(graph).ok());
+}
+
+TEST_F(ValidateTest, OperatorsComputeWithTheNumbersOfQuantisedValues) {
+  graph.values[hidden].type = DataType::kUint8;
+  graph.values[hidden].quantisation = {{0.5f}, {128}};
+  graph.values[y].type = DataType::kInt8;
+  graph.values[y].quantisation = {{0.5f, 1, 2}, {0, 0, -128}, 1};
+  EXPECT_EQ(validate(graph).message(), "");
+  graph.values[hidden].quantisation.reset();
+  expect_refused("'hidden' is UINT8 [2,3], but the operator gives FLOAT32 [2,3]");
+}
+
+TEST_F(ValidateTest, OnlyFallbackAndCastReadTheIntegers) {
+  graph.values[hidden].type = DataType::kInt8;
+  graph.values[hidden].quantisation = {{0.5f}, {0}};
+  graph.nodes[0].op = Cast{DataType::kInt8};
+  EXPECT_EQ(validate(graph).message(), "");
+  graph.nodes[0].op = Requantise{};
+  EXPECT_EQ(validate(graph).message(), "");
+}
+
+TEST_F(ValidateTest, RefusesAQuantisationThatDoesNotFitItsValue) {
+  graph.values[hidden].type = DataType::kInt8;
+  const auto refuse = [&](Quantisation quantisation, const char* reason) {
+    graph.values[hidden].quantisation = std::move(quantisation);
+    expect_refused(reason);
+  };
+  refuse({}, "value 'hidden': 0 scales, 0 zero points");
+  refuse({{1}, {}}, "1 scales, 0 zero points");
+  refuse({{1, 1}, {0, 0}, 1}, "2 scales do not fit dimension 1");
+  refuse({{1, 1}, {0, 0}, 2}, "2 scales do not fit dimension 2");
+  refuse({{0}, {0}}, "a scale of 0");
+  refuse({{std::numeric_limits<float>::infinity()}, {0}}, "a scale of inf");
+  refuse({{std::numeric_limits<float>::quiet_NaN()}, {0}}, "a scale of nan");
+  refuse({{1}, {128}}, "INT8 cannot hold the zero point 128");
+  graph.values[hidden].type = DataType::kInt16;
+  refuse({{1}, {0}}, "INT16 cannot be quantised");
 }
 
 TEST_F(ValidateTest, RefusesAnIdOutOfRange) {
