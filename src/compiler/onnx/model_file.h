@@ -14,8 +14,8 @@ namespace millrace::compiler {
 // 2 GiB, the limit of the protobuf encoding.
 Status parse_model(std::string_view content, ::onnx::ModelProto* model);
 
-// The same for a file, whose size it returns. Its content has left memory on return, so that large
-// weights are there once. kNotFound, kIoError.
+// The same for a file, whose size it returns. Its content is never in memory as a whole beside the
+// message, so that large weights are there once. kNotFound, kIoError.
 Result<size_t> read_model_file(const std::string& path, ::onnx::ModelProto* model);
 
 }  // namespace millrace::compiler
