@@ -55,17 +55,17 @@ void add_shape_flag(CLI::App& command, std::vector<std::string>& shapes) {
                      "dimensions of an input that the model leaves open, as NAME=1,3,480,640");
 }
 
-void add_picture_flags(CLI::App& command, RunArguments& arguments) {
-  command.add_option("--mean", arguments.mean, "subtracted from picture values 0..255; 1 or 3")
+void add_picture_flags(CLI::App& command, PictureFlags& flags) {
+  command.add_option("--mean", flags.mean, "subtracted from picture values 0..255; 1 or 3")
       ->delimiter(',');
-  command.add_option("--scale", arguments.scale, "then multiplied; 1 value or 3")->delimiter(',');
-  command.add_option("--order", arguments.order, "channel order the model expects")
+  command.add_option("--scale", flags.scale, "then multiplied; 1 value or 3")->delimiter(',');
+  command.add_option("--order", flags.order, "channel order the model expects")
       ->check(CLI::IsMember({"rgb", "bgr"}))
       ->capture_default_str();
-  command.add_option("--resize", arguments.resize, "how pictures are fitted")
+  command.add_option("--resize", flags.resize, "how pictures are fitted")
       ->check(CLI::IsMember({"stretch", "crop", "letterbox"}))
       ->capture_default_str();
-  command.add_option("--short-side", arguments.short_side,
+  command.add_option("--short-side", flags.short_side,
                      "with --resize crop: length of the shorter side before cropping");
 }
 
@@ -138,7 +138,7 @@ void add_run_command(CLI::App& app, CommandLine& line) {
       ->capture_default_str();
   command->add_option("--device", arguments->device, "where the model runs")->capture_default_str();
   add_shape_flag(*command, arguments->shapes);
-  add_picture_flags(*command, *arguments);
+  add_picture_flags(*command, arguments->picture);
   add_limit_flags(*command, arguments->limits);
   add_compile_flags(*command, arguments->flags);
   choose(*command, std::move(arguments), run_model, line);

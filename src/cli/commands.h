@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "cli/data/picture_flags.h"
 #include "cli/limits.h"
 #include "cli/model_source.h"
 
@@ -38,10 +39,7 @@ struct RunArguments {
   std::string labels;
   uint32_t top = 0;
   std::vector<std::string> shapes;  // of open inputs: NAME=1,3,224,224
-  std::vector<float> mean, scale;
-  std::string order = "rgb";
-  std::string resize = "stretch";
-  uint32_t short_side = 0;
+  PictureFlags picture;
   LimitFlags limits;
 };
 

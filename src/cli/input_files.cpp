@@ -8,7 +8,6 @@
 
 #include "cli/boundary_tensor.h"
 #include "io/file.h"
-#include "io/npy.h"
 #include "tensor/conversion.h"
 
 namespace millrace::cli {
@@ -62,27 +61,11 @@ bool shape_fits(const std::vector<uint32_t>& array, const std::vector<uint32_t>&
   return stacked || batched;
 }
 
-Result<Bytes> load_npy(const tensor::TensorDesc& cpu, const std::string& path) {
-  MILLRACE_ASSIGN_OR_RETURN(const io::Array array, io::read_npy(path));
-  if (!shape_fits(array.shape, cpu.shape))
-    return invalid_argument(fmt::format("{}: shape [{}] does not fit input '{}' [{}]", path,
-                                        fmt::join(array.shape, ","), cpu.name,
-                                        fmt::join(cpu.shape, ",")));
-  return converted_elements(array, cpu);
-}
-
 Result<Bytes> load_picture(const tensor::TensorDesc& cpu, const std::string& path,
-                           io::PictureOptions options) {
-  if (cpu.layout != tensor::Layout::kNchw || cpu.shape[0] != 1)
-    return invalid_argument(fmt::format("{}: input '{}' [{}] takes no picture", path, cpu.name,
-                                        fmt::join(cpu.shape, ",")));
-  options.channels = cpu.shape[1];
-  options.height = cpu.shape[2];
-  options.width = cpu.shape[3];
-  MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> planes, io::load_picture(path, options));
-  const auto bytes = std::as_bytes(std::span(planes));
-  return converted_elements(
-      io::Array{tensor::DataType::kFloat32, cpu.shape, Bytes(bytes.begin(), bytes.end())}, cpu);
+                           const io::PictureOptions& options) {
+  MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions sized, sized_for(cpu, path, options));
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> planes, io::load_picture(path, sized));
+  return typed_planes(planes, cpu);
 }
 
 bool has_suffix(const std::string& path, std::initializer_list<const char*> suffixes) {
@@ -93,11 +76,8 @@ bool has_suffix(const std::string& path, std::initializer_list<const char*> suff
                      [&](const char* suffix) { return lower.ends_with(suffix); });
 }
 
-constexpr std::initializer_list<const char*> kPictures = {".jpg", ".jpeg", ".png",
-                                                          ".bmp", ".ppm",  ".webp"};
-
 bool is_raw(const std::string& path) {
-  return !has_suffix(path, kPictures) && !has_suffix(path, {".npy"});
+  return kind_of(path) == FileKind::kRaw;
 }
 
 std::string input_names(const graph::CompiledModel& model) {
@@ -163,21 +143,64 @@ Result<device::View> find_view(const graph::CompiledModel& model,
 }
 
 Result<std::optional<std::vector<uint32_t>>> array_shape(const std::string& path) {
-  if (!has_suffix(path, {".npy"})) return std::optional<std::vector<uint32_t>>();
+  if (kind_of(path) != FileKind::kArray) return std::optional<std::vector<uint32_t>>();
   MILLRACE_ASSIGN_OR_RETURN(io::Array array, io::read_npy(path));
   return std::optional(std::move(array.shape));
+}
+
+FileKind kind_of(const std::string& path) {
+  if (has_suffix(path, {".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".webp"}))
+    return FileKind::kPicture;
+  return has_suffix(path, {".npy"}) ? FileKind::kArray : FileKind::kRaw;
+}
+
+bool takes_pictures(const tensor::TensorDesc& cpu) {
+  return cpu.layout == tensor::Layout::kNchw && cpu.shape[0] == 1;
+}
+
+Result<io::PictureOptions> sized_for(const tensor::TensorDesc& cpu, const std::string& path,
+                                     io::PictureOptions options) {
+  if (!takes_pictures(cpu))
+    return invalid_argument(fmt::format("{}: input '{}' [{}] takes no picture", path, cpu.name,
+                                        fmt::join(cpu.shape, ",")));
+  options.channels = cpu.shape[1];
+  options.height = cpu.shape[2];
+  options.width = cpu.shape[3];
+  return options;
+}
+
+Result<std::vector<std::byte>> typed_planes(const std::vector<float>& planes,
+                                            const tensor::TensorDesc& cpu) {
+  const auto bytes = std::as_bytes(std::span(planes));
+  return converted_elements(
+      io::Array{tensor::DataType::kFloat32, cpu.shape, Bytes(bytes.begin(), bytes.end())}, cpu);
+}
+
+bool holds_frames(const io::Array& array, const tensor::TensorDesc& cpu) {
+  return shape_fits(array.shape, cpu.shape);
+}
+
+Result<std::vector<std::byte>> frames_of(const io::Array& array, const tensor::TensorDesc& cpu,
+                                         const std::string& path) {
+  if (!holds_frames(array, cpu))
+    return invalid_argument(fmt::format("{}: shape [{}] does not fit input '{}' [{}]", path,
+                                        fmt::join(array.shape, ","), cpu.name,
+                                        fmt::join(cpu.shape, ",")));
+  MILLRACE_ASSIGN_OR_RETURN(Bytes bytes, converted_elements(array, cpu));
+  MILLRACE_RETURN_IF_ERROR(check_frames(bytes.size(), cpu).with_context(path));
+  return bytes;
 }
 
 Result<std::vector<std::byte>> load_input(const graph::Boundary& boundary, device::View view,
                                           const std::string& path,
                                           const io::PictureOptions& picture) {
-  if (has_suffix(path, kPictures)) {
+  if (kind_of(path) == FileKind::kPicture) {
     MILLRACE_ASSIGN_OR_RETURN(Bytes cpu, load_picture(boundary.cpu, path, picture));
     return to_view(boundary, view, std::move(cpu));
   }
-  if (has_suffix(path, {".npy"})) {
-    MILLRACE_ASSIGN_OR_RETURN(Bytes cpu, load_npy(boundary.cpu, path));
-    MILLRACE_RETURN_IF_ERROR(check_frames(cpu.size(), boundary.cpu).with_context(path));
+  if (kind_of(path) == FileKind::kArray) {
+    MILLRACE_ASSIGN_OR_RETURN(const io::Array array, io::read_npy(path));
+    MILLRACE_ASSIGN_OR_RETURN(Bytes cpu, frames_of(array, boundary.cpu, path));
     return to_view(boundary, view, std::move(cpu));
   }
   MILLRACE_ASSIGN_OR_RETURN(Bytes bytes, io::read_file(path));

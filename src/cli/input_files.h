@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "graph/compiled_model.h"
+#include "io/npy.h"
 #include "io/picture.h"
 #include "runtime/job.h"
 
@@ -28,6 +29,29 @@ Result<std::vector<InputFile>> resolve_inputs(const graph::CompiledModel& model,
 // of them, or both do and differ.
 Result<device::View> find_view(const graph::CompiledModel& model,
                                const std::vector<InputFile>& files);
+
+// What a file holds, by the end of its name: a picture (.jpg, .png, ...), an array (.npy), or the
+// bytes of a view.
+enum class FileKind { kPicture, kArray, kRaw };
+FileKind kind_of(const std::string& path);
+
+// Whether the input is one that pictures fill: NCHW, one picture in a frame.
+bool takes_pictures(const tensor::TensorDesc& cpu);
+
+// The options with the size of the input; kInvalidArgument where it takes no pictures.
+Result<io::PictureOptions> sized_for(const tensor::TensorDesc& cpu, const std::string& path,
+                                     io::PictureOptions options);
+
+// The planes of a picture in the type of the CPU view.
+Result<std::vector<std::byte>> typed_planes(const std::vector<float>& planes,
+                                            const tensor::TensorDesc& cpu);
+
+// Whether an array is one frame of the input, or a stack of them along a leading dimension.
+bool holds_frames(const io::Array& array, const tensor::TensorDesc& cpu);
+
+// Its frames in the type of the CPU view; kInvalidArgument, naming the file, where it holds none.
+Result<std::vector<std::byte>> frames_of(const io::Array& array, const tensor::TensorDesc& cpu,
+                                         const std::string& path);
 
 // The dimensions of an array in a .npy file; nothing for other files, which do not say theirs.
 Result<std::optional<std::vector<uint32_t>>> array_shape(const std::string& path);

@@ -16,35 +16,9 @@
 namespace millrace::cli {
 namespace {
 
-// One value for all channels, or one per channel.
-Status set_channels(const char* option, const std::vector<float>& values,
-                    std::array<float, 3>* channels) {
-  if (values.empty()) return {};
-  if (values.size() != 1 && values.size() != 3)
-    return invalid_argument(
-        fmt::format("{} takes one value or three, not {}", option, values.size()));
-  for (size_t i = 0; i < channels->size(); ++i) (*channels)[i] = values[i % values.size()];
-  return {};
-}
-
-Result<io::PictureOptions> picture_options(const RunArguments& arguments) {
-  io::PictureOptions options;
-  options.order =
-      arguments.order == "bgr" ? vision::ChannelOrder::kBgr : vision::ChannelOrder::kRgb;
-  const vision::Fit fit = arguments.resize == "crop"        ? vision::Fit::kCrop
-                          : arguments.resize == "letterbox" ? vision::Fit::kLetterbox
-                                                            : vision::Fit::kStretch;
-  if (arguments.short_side != 0 && fit != vision::Fit::kCrop)
-    return invalid_argument("--short-side is for --resize crop");
-  options.fit = {.fit = fit, .symmetric_padding = true, .short_side = arguments.short_side};
-  MILLRACE_RETURN_IF_ERROR(set_channels("--mean", arguments.mean, &options.mean));
-  MILLRACE_RETURN_IF_ERROR(set_channels("--scale", arguments.scale, &options.scale));
-  return options;
-}
-
 Result<LoadedInputs> load_from(const graph::CompiledModel& model, device::View view,
                                const RunArguments& arguments) {
-  MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions picture, picture_options(arguments));
+  MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions picture, picture_options(arguments.picture));
   MILLRACE_ASSIGN_OR_RETURN(const auto files, resolve_inputs(model, arguments.inputs));
   MILLRACE_ASSIGN_OR_RETURN(const GivenShapes shapes, parse_shapes(model, arguments.shapes));
   return load_inputs(model, view, files, shapes, picture);

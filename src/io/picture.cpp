@@ -84,10 +84,18 @@ vision::TargetPicture target_of(std::vector<float>& planes, const PictureOptions
   return target;
 }
 
-Result<std::vector<float>> to_planes(const cv::Mat& picture, const PictureOptions& options) {
-  const vision::SourcePicture source = source_of(picture);
+Status check_channels(const PictureOptions& options) {
+  if (options.channels == 1 || options.channels == 3) return {};
+  return invalid_argument(fmt::format("a picture fills 1 or 3 channels, not {}", options.channels));
+}
+
+}  // namespace
+
+Result<std::vector<float>> planes_of(const vision::SourcePicture& picture,
+                                     const PictureOptions& options) {
+  MILLRACE_RETURN_IF_ERROR(check_channels(options));
   std::vector<float> planes(size_t{options.channels} * options.height * options.width);
-  MILLRACE_RETURN_IF_ERROR(vision::preprocess(source, {0, 0, source.width, source.height},
+  MILLRACE_RETURN_IF_ERROR(vision::preprocess(picture, {0, 0, picture.width, picture.height},
                                               target_of(planes, options),
                                               {0, 0, options.width, options.height},
                                               {.fit = options.fit,
@@ -97,12 +105,8 @@ Result<std::vector<float>> to_planes(const cv::Mat& picture, const PictureOption
   return planes;
 }
 
-}  // namespace
-
 Result<std::vector<float>> load_picture(const std::string& path, const PictureOptions& options) {
-  if (options.channels != 1 && options.channels != 3)
-    return invalid_argument(
-        fmt::format("{}: a picture fills 1 or 3 channels, not {}", path, options.channels));
+  MILLRACE_RETURN_IF_ERROR(check_channels(options).with_context(path));
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, read_file(path));
   if (is_truncated_jpeg(bytes)) return corrupt_data(path + " ends in the middle of its picture");
   try {
@@ -110,7 +114,7 @@ Result<std::vector<float>> load_picture(const std::string& path, const PictureOp
     if (picture.empty())
       return corrupt_data(path +
                           " is not a picture that can be decoded (JPEG, PNG, WebP, BMP, PNM)");
-    Result<std::vector<float>> planes = to_planes(picture, options);
+    Result<std::vector<float>> planes = planes_of(source_of(picture), options);
     if (!planes.ok()) return planes.status().with_context(path);
     return planes;
   } catch (const cv::Exception& error) {

@@ -31,4 +31,9 @@ struct PictureOptions {
 // it: when it has a side above vision::kMaxSide, or an option makes no sense.
 Result<std::vector<float>> load_picture(const std::string& path, const PictureOptions& options);
 
+// The same for a picture in memory, with its channels in whatever order its format has.
+// kInvalidArgument as load_picture.
+Result<std::vector<float>> planes_of(const vision::SourcePicture& picture,
+                                     const PictureOptions& options);
+
 }  // namespace millrace::io
