@@ -3,62 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <opencv2/imgcodecs.hpp>
-#include <span>
-#include <string_view>
+#include <opencv2/core.hpp>
 
-#include "io/file.h"
+#include "io/decode.h"
 #include "vision/preprocess/preprocess.h"
 
 namespace millrace::io {
 namespace {
-
-// Whether this begins like a JPEG, PNG, WebP, BMP or PNM. OpenCV knows more formats, some by
-// libraries that are rarely used, and each of them would read whatever bytes a user has.
-bool is_known_format(std::string_view bytes) {
-  using namespace std::string_view_literals;
-  if (bytes.starts_with("RIFF")) return bytes.size() > 12 && bytes.substr(8, 4) == "WEBP";
-  if (bytes.size() > 2 && bytes[0] == 'P') return bytes[1] >= '1' && bytes[1] <= '6';
-  constexpr std::string_view kStarts[] = {"\xFF\xD8\xFF"sv, "\x89PNG\r\n\x1A\n"sv, "BM"sv};
-  return std::ranges::any_of(kStarts, [&](auto start) { return bytes.starts_with(start); });
-}
-
-cv::Mat decode(const std::vector<std::byte>& bytes, uint32_t channels) {
-  if (!is_known_format({reinterpret_cast<const char*>(bytes.data()), bytes.size()})) return {};
-  const cv::Mat encoded(1, static_cast<int>(bytes.size()), CV_8U,
-                        const_cast<std::byte*>(bytes.data()));
-  return cv::imdecode(encoded, channels == 1 ? cv::IMREAD_GRAYSCALE : cv::IMREAD_COLOR);
-}
-
-// Whether a JPEG ends before its end marker; the decoder would fill the rest with grey. Segments
-// are skipped by their length, since they may hold a thumbnail with an end marker of its own.
-bool is_truncated_jpeg(std::span<const std::byte> bytes) {
-  const auto at = [&](size_t i) { return std::to_integer<unsigned>(bytes[i]); };
-  constexpr unsigned kMark = 0xFF, kStart = 0xD8, kEnd = 0xD9, kTemporary = 0x01, kRestart0 = 0xD0;
-  if (bytes.size() < 2 || at(0) != kMark || at(1) != kStart) return false;
-  for (size_t i = 2; i + 1 < bytes.size();) {
-    const unsigned kind = at(i + 1);
-    if (at(i) != kMark || kind == kMark) {  // compressed data, or a fill byte
-      ++i;
-    } else if (kind == kEnd) {
-      return false;
-    } else if (kind == 0 || kind == kTemporary || (kind >= kRestart0 && kind <= kStart)) {
-      i += 2;  // no length: data that looks like a marker, or a marker without a segment
-    } else {
-      if (i + 3 >= bytes.size()) return true;
-      i += 2 + (at(i + 2) << 8 | at(i + 3));
-    }
-  }
-  return true;
-}
-
-vision::SourcePicture source_of(const cv::Mat& picture) {
-  return {picture.channels() == 1 ? vision::SourceFormat::kGrey : vision::SourceFormat::kBgr,
-          static_cast<uint32_t>(picture.cols),
-          static_cast<uint32_t>(picture.rows),
-          {picture.data},
-          {picture.step}};
-}
 
 // In the order R, G, B, as preprocessing takes them.
 vision::Normalisation normalisation_of(const PictureOptions& options) {
@@ -107,19 +58,10 @@ Result<std::vector<float>> planes_of(const vision::SourcePicture& picture,
 
 Result<std::vector<float>> load_picture(const std::string& path, const PictureOptions& options) {
   MILLRACE_RETURN_IF_ERROR(check_channels(options).with_context(path));
-  MILLRACE_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, read_file(path));
-  if (is_truncated_jpeg(bytes)) return corrupt_data(path + " ends in the middle of its picture");
-  try {
-    const cv::Mat picture = decode(bytes, options.channels);
-    if (picture.empty())
-      return corrupt_data(path +
-                          " is not a picture that can be decoded (JPEG, PNG, WebP, BMP, PNM)");
-    Result<std::vector<float>> planes = planes_of(source_of(picture), options);
-    if (!planes.ok()) return planes.status().with_context(path);
-    return planes;
-  } catch (const cv::Exception& error) {
-    return corrupt_data(fmt::format("{}: {}", path, error.err));
-  }
+  MILLRACE_ASSIGN_OR_RETURN(const cv::Mat picture, decode_file(path, options.channels));
+  Result<std::vector<float>> planes = planes_of(source_of(picture), options);
+  if (!planes.ok()) return planes.status().with_context(path);
+  return planes;
 }
 
 }  // namespace millrace::io
