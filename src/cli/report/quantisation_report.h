@@ -1,0 +1,65 @@
+// QuantisationReport: what a quantisation has done to a model, and its two forms: a short text for
+// a terminal, and a page that is read without a network. Plain data; the writers are thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace millrace::cli {
+
+// How often values of a layer fell into each of equally wide parts of [low, high].
+struct Histogram {
+  double low = 0;
+  double high = 0;
+  std::vector<uint64_t> counts;  // empty: not measured
+};
+
+// One layer, measured on the calibration data: its output in the quantised program against that in
+// the program as it was.
+struct LayerRow {
+  std::string name;           // of the node
+  std::string operator_name;  // "Conv"
+  double snr_db = 0;          // infinite where both are equal; NaN where it could not be measured
+  double cosine = 1;
+  double low = 0;         // the range of the real values that the type can hold
+  double high = 0;        // (the calibrated one)
+  double scale = 0;       // one step; 0 for a layer that is not quantised
+  std::string precision;  // what it computes in: "int8", "bf16", "fp32"
+  // The median time of a run; none where it was not measured.
+  std::optional<double> ms_before, ms_after;
+  Histogram values;  // of the program as it was
+};
+
+struct ReportPicture {
+  std::string caption;
+  std::vector<std::byte> png;  // as io::png_thumbnail() makes it
+};
+
+struct QuantisationReport {
+  std::string model;                           // name or path
+  std::string precision;                       // that was asked for
+  std::string method;                          // by which ranges were calibrated
+  size_t samples = 0;                          // that it was calibrated on
+  uint64_t bytes_before = 0, bytes_after = 0;  // of the archives
+  std::optional<double> ms_before, ms_after;   // the median time of a whole run
+  // Of a classifier: samples whose first class is the same in both programs.
+  std::optional<size_t> same_top1;
+  std::vector<LayerRow> layers;  // in the order of the model
+  std::vector<std::string> warnings;
+  std::vector<ReportPicture> pictures;
+};
+
+// The layers by what they lost: the one that lost most is last. What could not be measured counts
+// as lost; equal ones stay in the order of the model.
+std::vector<LayerRow> by_loss(std::vector<LayerRow> layers);
+
+// Facts, warnings and the `worst` layers that lost most, the worst at the bottom.
+std::string quantisation_text(const QuantisationReport& report, size_t worst = 10);
+
+// A whole HTML page with its styles, charts and pictures inside. Names are escaped.
+std::string quantisation_html(const QuantisationReport& report);
+
+}  // namespace millrace::cli
