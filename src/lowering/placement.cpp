@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <functional>
+#include <queue>
 #include <span>
 #include <utility>
 
@@ -63,21 +65,39 @@ struct Grouping {
 class Grouper {
  public:
   Grouper(const Graph& graph, const std::vector<PartitionKind>& kinds)
-      : graph_(graph), kinds_(kinds) {
-    maker_.resize(graph.values.size(), kNoNode);
+      : kinds_(kinds), readers_(kinds.size()), unmade_(kinds.size()) {
+    std::vector<uint32_t> maker(graph.values.size(), kNoNode);
     for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
-      for (const graph::ValueId id : graph.nodes[i].outputs) maker_[id] = i;
+      for (const graph::ValueId id : graph.nodes[i].inputs) {
+        if (id == graph::kNoValue || maker[id] == kNoNode) continue;
+        readers_[maker[id]].push_back(i);
+        ++unmade_[i];
+      }
+      for (const graph::ValueId id : graph.nodes[i].outputs) maker[id] = i;
     }
   }
 
   // Takes all that can run on one processor, then all that can run on the other, and so on. No
   // other grouping that starts with the same kind gets further with as many partitions.
-  Grouping group(PartitionKind first) {
+  Grouping group(PartitionKind first) const {
     Grouping grouping;
-    done_.assign(kinds_.size(), false);
+    std::vector<uint32_t> unmade = unmade_;
+    ReadyNodes npu, cpu;
+    const auto make_ready = [&](uint32_t node) {
+      (kinds_[node] == PartitionKind::kNpu ? npu : cpu).push(node);
+    };
+    for (uint32_t i = 0; i < kinds_.size(); ++i)
+      if (unmade[i] == 0) make_ready(i);
     for (PartitionKind kind = first; grouping.order.size() < kinds_.size(); kind = other(kind)) {
       const auto begin = static_cast<uint32_t>(grouping.order.size());
-      take_ready(kind, grouping.order);
+      ReadyNodes& ready = kind == PartitionKind::kNpu ? npu : cpu;
+      while (!ready.empty()) {
+        const uint32_t node = ready.top();
+        ready.pop();
+        grouping.order.push_back(node);
+        for (const uint32_t reader : readers_[node])
+          if (--unmade[reader] == 0) make_ready(reader);
+      }
       const auto count = static_cast<uint32_t>(grouping.order.size()) - begin;
       if (count > 0) grouping.partitions.push_back({kind, begin, count});
     }
@@ -87,47 +107,33 @@ class Grouper {
  private:
   static constexpr uint32_t kNoNode = 0xffffffffu;
 
+  // The lowest number first, so that a partition keeps the order of the graph.
+  using ReadyNodes = std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<uint32_t>>;
+
   static PartitionKind other(PartitionKind kind) {
     return kind == PartitionKind::kNpu ? PartitionKind::kCpu : PartitionKind::kNpu;
   }
 
-  // Nodes stand behind those they depend on, so one pass finds all.
-  void take_ready(PartitionKind kind, std::vector<uint32_t>& order) {
-    for (uint32_t i = 0; i < kinds_.size(); ++i) {
-      if (done_[i] || kinds_[i] != kind || !is_ready(graph_.nodes[i])) continue;
-      done_[i] = true;
-      order.push_back(i);
-    }
-  }
-
-  bool is_ready(const Node& node) const {
-    for (const graph::ValueId id : node.inputs) {
-      if (id != graph::kNoValue && maker_[id] != kNoNode && !done_[maker_[id]]) return false;
-    }
-    return true;
-  }
-
-  const Graph& graph_;
-  const std::vector<PartitionKind>& kinds_;  // by node
-  std::vector<uint32_t> maker_;              // by value
-  std::vector<bool> done_;                   // by node
+  const std::vector<PartitionKind>& kinds_;     // by node
+  std::vector<std::vector<uint32_t>> readers_;  // by node: those that read a value of it
+  std::vector<uint32_t> unmade_;                // by node: operands that other nodes make
 };
 
 Grouping best_grouping(const Graph& graph, const std::vector<PartitionKind>& kinds) {
-  Grouper grouper(graph, kinds);
+  const Grouper grouper(graph, kinds);
   Grouping npu = grouper.group(PartitionKind::kNpu);
   Grouping cpu = grouper.group(PartitionKind::kCpu);
   return cpu.partitions.size() < npu.partitions.size() ? cpu : npu;
 }
 
 // Moves the nodes of NPU partitions that are not worth it to the CPU; false if there are none.
-bool give_up_islands(const Graph& graph, const Grouping& grouping,
+bool give_up_islands(PlacementCost& cost, const Grouping& grouping,
                      std::vector<PartitionKind>& kinds) {
   bool any = false;
   for (size_t i = 1; i + 1 < grouping.partitions.size(); ++i) {
     const auto [kind, first, count] = grouping.partitions[i];
     const std::span<const uint32_t> nodes(grouping.order.data() + first, count);
-    if (kind == PartitionKind::kCpu || is_worth_crossing(graph, nodes)) continue;
+    if (kind == PartitionKind::kCpu || cost.is_worth_crossing(nodes)) continue;
     for (const uint32_t node : nodes) kinds[node] = PartitionKind::kCpu;
     any = true;
   }
@@ -168,7 +174,8 @@ Result<std::vector<Partition>> place_nodes(Graph& graph, const CpuOperators& cpu
     kinds.push_back(on_cpu ? PartitionKind::kCpu : PartitionKind::kNpu);
   }
   Grouping grouping = best_grouping(graph, kinds);
-  while (cpu_operators.empty() && give_up_islands(graph, grouping, kinds))
+  PlacementCost cost(graph);
+  while (cpu_operators.empty() && give_up_islands(cost, grouping, kinds))
     grouping = best_grouping(graph, kinds);
   if (grouping.partitions.size() > graph::kMaxPartitions) {
     return invalid_argument(

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <variant>
-#include <vector>
 
 namespace millrace::lowering {
 namespace {
@@ -37,55 +36,63 @@ double work_of(const Graph& graph, const Node& node) {
   return elements * (1 + depth_of(graph, node) / kMultiplicationsPerMove);
 }
 
-// The nodes seen from the rest of the graph.
-struct Island {
-  std::vector<bool> nodes, made, read;  // by node; by value
+}  // namespace
 
-  Island(const Graph& graph, std::span<const uint32_t> numbers)
-      : nodes(graph.nodes.size()), made(graph.values.size()), read(graph.values.size()) {
-    for (const uint32_t number : numbers) {
-      nodes[number] = true;
-      for (const ValueId id : graph.nodes[number].outputs) made[id] = true;
-      mark_operands(graph, graph.nodes[number], read);
-    }
-  }
+PlacementCost::PlacementCost(const Graph& graph)
+    : graph_(graph),
+      readers_(graph.values.size()),
+      is_input_(graph.values.size()),
+      is_output_(graph.values.size()),
+      group_of_node_(graph.nodes.size()),
+      group_of_value_(graph.values.size()) {
+  for (uint32_t i = 0; i < graph.nodes.size(); ++i)
+    for (const ValueId id : graph.nodes[i].inputs)
+      if (id != graph::kNoValue && !graph.values[id].constant) readers_[id].push_back(i);
+  for (const ValueId id : graph.inputs) is_input_[id] = true;
+  for (const ValueId id : graph.outputs) is_output_[id] = true;
+}
 
-  static void mark_operands(const Graph& graph, const Node& node, std::vector<bool>& values) {
-    for (const ValueId id : node.inputs)
-      if (id != graph::kNoValue && !graph.values[id].constant) values[id] = true;
-  }
-};
+bool PlacementCost::is_at_the_boundary(std::span<const uint32_t> nodes) const {
+  return std::ranges::any_of(nodes, [&](uint32_t number) {
+    const Node& node = graph_.nodes[number];
+    return std::ranges::any_of(node.outputs, [&](ValueId id) { return is_output_[id]; }) ||
+           std::ranges::any_of(node.inputs,
+                               [&](ValueId id) { return id != graph::kNoValue && is_input_[id]; });
+  });
+}
 
-bool is_at_the_boundary(const Graph& graph, const Island& island) {
-  const auto in = [](const std::vector<bool>& values) {
-    return [&values](ValueId id) { return values[id]; };
-  };
-  return std::ranges::any_of(graph.inputs, in(island.read)) ||
-         std::ranges::any_of(graph.outputs, in(island.made));
+bool PlacementCost::is_read_outside(ValueId id) const {
+  return std::ranges::any_of(readers_[id],
+                             [&](uint32_t number) { return group_of_node_[number] != group_; });
 }
 
 // The elements of the values that the nodes share with the others.
-double crossing_of(const Graph& graph, const Island& island) {
-  std::vector<bool> read_outside(graph.values.size());
-  for (size_t i = 0; i < graph.nodes.size(); ++i)
-    if (!island.nodes[i]) Island::mark_operands(graph, graph.nodes[i], read_outside);
+double PlacementCost::crossing_of(std::span<const uint32_t> nodes) {
+  ++group_;
   double elements = 0;
-  for (ValueId id = 0; id < graph.values.size(); ++id) {
-    const bool crosses = island.made[id] ? read_outside[id] : island.read[id];
-    if (crosses) elements += elements_of(graph, id);
+  for (const uint32_t number : nodes) {
+    group_of_node_[number] = group_;
+    for (const ValueId id : graph_.nodes[number].outputs) group_of_value_[id] = group_;
+  }
+  for (const uint32_t number : nodes) {
+    for (const ValueId id : graph_.nodes[number].outputs)
+      if (is_read_outside(id)) elements += elements_of(graph_, id);
+    for (const ValueId id : graph_.nodes[number].inputs) {
+      if (id == graph::kNoValue || graph_.values[id].constant || group_of_value_[id] == group_)
+        continue;
+      group_of_value_[id] = group_;
+      elements += elements_of(graph_, id);
+    }
   }
   return elements;
 }
 
-}  // namespace
-
-bool is_worth_crossing(const Graph& graph, std::span<const uint32_t> nodes) {
-  const Island island(graph, nodes);
-  if (is_at_the_boundary(graph, island)) return true;
+bool PlacementCost::is_worth_crossing(std::span<const uint32_t> nodes) {
+  if (is_at_the_boundary(nodes)) return true;
   double work = 0;
-  for (const uint32_t number : nodes) work += work_of(graph, graph.nodes[number]);
+  for (const uint32_t number : nodes) work += work_of(graph_, graph_.nodes[number]);
   // The NPU takes half the time for it: its elements are half as large, or its layouts fit better.
-  return work / 2 > crossing_of(graph, island);
+  return work / 2 > crossing_of(nodes);
 }
 
 }  // namespace millrace::lowering

@@ -102,6 +102,14 @@ TEST_F(PlaceNodes, AnIslandOfLittleWorkGoesToTheCpuWithItsNeighbours) {
   EXPECT_EQ(partitions_with({}), "CPU3 ");
 }
 
+// Asking about each of them must not look at all the others again.
+TEST_F(PlaceNodes, TensOfThousandsOfIslandsAreGivenUp) {
+  ValueId x = maker.input({16, 1, 8, 8});
+  for (int i = 0; i < 40000; ++i) x = maker.unary(UnaryKind::kTanh, fallback_of(maker, "Celu", x));
+  maker.output(fallback_of(maker, "Celu", x));
+  EXPECT_EQ(partitions_with({}), "CPU80001 ");
+}
+
 TEST_F(PlaceNodes, AnIslandOfMuchWorkStaysOnTheNpu) {
   const ValueId x = fallback_of(maker, "Celu", maker.input({1, 64, 8, 8}));
   maker.output(fallback_of(maker, "Celu", maker.conv(x, 64, 3)));
