@@ -106,6 +106,11 @@ void print_figures(const BenchArguments& arguments, const LoadedModel& loaded,
              arguments.in_flight);
 }
 
+bool has_hw_views(const graph::CompiledModel& model) {
+  const auto has_one = [](const graph::Boundary& boundary) { return boundary.hw.has_value(); };
+  return std::ranges::any_of(model.inputs, has_one) || std::ranges::any_of(model.outputs, has_one);
+}
+
 Status load_and_measure(const BenchArguments& arguments) {
   const device::View view = arguments.view == "hw" ? device::View::kHw : device::View::kCpu;
   MILLRACE_ASSIGN_OR_RETURN(const uint64_t memory_limit,
@@ -116,6 +121,10 @@ Status load_and_measure(const BenchArguments& arguments) {
                                        memory_limit, {.lanes = arguments.lanes}));
   const double load_ms = static_cast<double>(now_ns() - load_start) * 1e-6;
   const graph::CompiledModel& model = loaded.program->model();
+  if (view == device::View::kHw && !has_hw_views(model))
+    return invalid_argument(fmt::format(
+        "--view hw: the tensors of {} have a CPU view only, since {}", arguments.model,
+        model.network != nullptr ? "their shapes are open" : "CPU partitions read and make them"));
   MILLRACE_ASSIGN_OR_RETURN(const auto session,
                             runtime::Session::create(loaded.device, loaded.program,
                                                      {.max_concurrent_runs = arguments.in_flight}));

@@ -43,12 +43,16 @@ Result<compiler::CompileOptions> options_from(const CompileFlags& flags) {
   if (flags.precision == "bf16") options.precision = graph::Precision::kBf16;
   for (const std::string& text : flags.hw_layouts) {
     MILLRACE_ASSIGN_OR_RETURN(const NameValue entry, split_name_value(text));
-    MILLRACE_ASSIGN_OR_RETURN(options.hw_layouts[entry.name], parse_hw_layout(entry.value));
+    MILLRACE_ASSIGN_OR_RETURN(compiler::HwLayout layout, parse_hw_layout(entry.value));
+    if (!options.hw_layouts.emplace(entry.name, std::move(layout)).second)
+      return invalid_argument(fmt::format("--hw-layout: '{}' is given two", entry.name));
   }
   options.cpu_operators.insert(flags.cpu_operators.begin(), flags.cpu_operators.end());
   for (const std::string& text : flags.input_shapes) {
     MILLRACE_ASSIGN_OR_RETURN(const NameValue entry, split_name_value(text));
-    MILLRACE_ASSIGN_OR_RETURN(options.input_shapes[entry.name], parse_dims(entry.value));
+    MILLRACE_ASSIGN_OR_RETURN(graph::Dims dims, parse_dims(entry.value));
+    if (!options.input_shapes.emplace(entry.name, std::move(dims)).second)
+      return invalid_argument(fmt::format("--input-shape: input '{}' is given two", entry.name));
   }
   return options;
 }

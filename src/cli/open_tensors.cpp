@@ -25,7 +25,8 @@ Status add_shape(const graph::CompiledModel& model, const std::string& argument,
   if (shape.empty() || !can_have(*input, shape))
     return invalid_argument(
         fmt::format("{}: the input's shape is {}", argument, tensor::to_string(input->cpu.shape)));
-  (*shapes)[entry.name] = shape;
+  if (!shapes->emplace(entry.name, shape).second)
+    return invalid_argument(fmt::format("input '{}' is given two shapes", entry.name));
   return {};
 }
 

@@ -16,8 +16,8 @@ namespace millrace::cli {
 // The shapes of NAME=1,3,64,64 arguments, by the name of the input.
 using GivenShapes = std::map<std::string, std::vector<uint32_t>>;
 
-// kInvalidArgument for one that is no shape, an input that the model does not have, and a shape
-// that the input cannot have.
+// kInvalidArgument for one that is no shape, an input that the model does not have or that has one
+// already, and a shape that the input cannot have.
 Result<GivenShapes> parse_shapes(const graph::CompiledModel& model,
                                  const std::vector<std::string>& arguments);
 

@@ -80,6 +80,8 @@ TEST_F(DynamicTest, ShapesThatDoNotFitAreRefused) {
   expect_failure(run(input, {"--shape", "data=1,4"}), "[?,3]");
   expect_failure(run(input, {"--shape", "data=1,x"}), "data=1,x");
   expect_failure(run(input, {"--shape", "other=1,3"}), "no such input");
+  expect_failure(run(input, {"--shape", "data=1,3", "--shape", "data=1,3"}),
+                 "input 'data' is given two shapes");
   expect_failure(run(array("a.npy", "(3, 2)", {1, 2, 3, 4, 5, 6})), "[3,2]");
 }
 
@@ -94,6 +96,9 @@ TEST_F(DynamicTest, LargeOutputsGetTheRoomThatTheyTake) {
 TEST_F(DynamicTest, BenchNeedsTheShapesOfInputs) {
   const std::vector<std::string> bench = {"bench", file("tiny.rai"), "--device", "open", "-n", "3"};
   expect_failure(millrace(bench), "--shape data=");
+  expect_failure(millrace({"bench", file("tiny.rai"), "--device", "open", "--view", "hw", "--shape",
+                           "data=1,3"}),
+                 "CPU view only");
   std::vector<std::string> with_shape = bench;
   with_shape.insert(with_shape.end(), {"--shape", "data=30000,3"});
   const ProgramResult result = millrace(with_shape);
@@ -139,6 +144,8 @@ TEST_F(DynamicTest, ProfilesAreLoweredWhenTheModelIsCompiled) {
                  "no shape for input 'image'");
   expect_failure(compile({"--input-shape", open, "--profile", "one:image=1,1,32,33"}),
                  "the input's shape is [?,1,32,32]");
+  expect_failure(compile({"--input-shape", open, "--input-shape", "image=1,1,32,32"}),
+                 "input 'image' is given two");
   expect_failure(compile({"--input-shape", open, "--profile", "one:image=1,1,32,32", "--profile",
                           "one:image=2,1,32,32"}),
                  "two are named");
