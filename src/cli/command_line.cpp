@@ -24,7 +24,7 @@ void add_compile_flags(CLI::App& command, CompileFlags& flags) {
           ->check(CLI::Range(1U, compiler::kMostFrames))
           ->capture_default_str(),
       command.add_option("--precision", flags.precision, "what the program computes in")
-          ->check(CLI::IsMember({"fp32", "bf16"}))
+          ->check(CLI::IsMember({"fp32", "bf16", "fp16"}))
           ->capture_default_str(),
       command.add_option(
           "--hw-layout", flags.hw_layouts,

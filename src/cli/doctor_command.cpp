@@ -144,8 +144,8 @@ Status run_doctor() {
   print_row("processor", machine.cpu_model.empty() ? "unknown" : machine.cpu_model);
   print_row("instruction sets", feature_list(machine.features));
   print_row("precisions", machine.features.avx512_bf16
-                              ? "FP32, BF16"
-                              : "FP32; BF16 archives are computed in FP32 on this processor");
+                              ? "FP32, BF16; FP16 archives are computed in FP32"
+                              : "FP32; BF16 and FP16 archives are computed in FP32");
   print_row("cores", fmt::format("{} usable", machine.cores.size()));
   print_row("quota",
             machine.cgroup_cores > 0 ? fmt::format("{:.2f} cores", machine.cgroup_cores) : "none");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -37,10 +38,18 @@ Result<compiler::HwLayout> parse_hw_layout(const std::string& text) {
       fmt::format("'{}' is no layout with an order; write it like GENERIC:0,2,3,1", text));
 }
 
+// Requirement: the name is one that the option takes.
+graph::Precision precision_named(std::string_view name) {
+  constexpr std::array kAll = {graph::Precision::kFp32, graph::Precision::kBf16,
+                               graph::Precision::kFp16};
+  const auto is_named = [&](graph::Precision precision) { return name == name_of(precision); };
+  return *std::ranges::find_if(kAll, is_named);
+}
+
 Result<compiler::CompileOptions> options_from(const CompileFlags& flags) {
   compiler::CompileOptions options;
   options.batch_size = flags.batch;
-  if (flags.precision == "bf16") options.precision = graph::Precision::kBf16;
+  options.precision = precision_named(flags.precision);
   for (const std::string& text : flags.hw_layouts) {
     MILLRACE_ASSIGN_OR_RETURN(const NameValue entry, split_name_value(text));
     MILLRACE_ASSIGN_OR_RETURN(compiler::HwLayout layout, parse_hw_layout(entry.value));

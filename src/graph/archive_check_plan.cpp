@@ -9,12 +9,13 @@
 namespace millrace::graph {
 namespace {
 
-// The least number of bytes that the value takes, dense. A BF16 program may keep floating values in
-// two bytes.
+// The least number of bytes that the value takes, dense. A BF16 or FP16 program may keep floating
+// values in two bytes.
 uint64_t least_bytes(const Value& value, Precision precision) {
-  const size_t size = tensor::size_of(value.type);
-  const bool narrowed = precision == Precision::kBf16 && tensor::fits_float32(value.type);
-  return value.elements() * (narrowed ? std::min<size_t>(size, 2) : size);
+  size_t size = tensor::size_of(value.type);
+  if (tensor::fits_float32(value.type))
+    size = std::min(size, tensor::size_of(storage_type(precision)));
+  return value.elements() * size;
 }
 
 Status check_range(const CompiledModel& model, const PlannedValue& range) {

@@ -26,7 +26,7 @@ static_assert(same_number(format::PadMode::MAX, PadMode::kEdge));
 static_assert(same_number(format::ResizeMode::MAX, ResizeMode::kLinear));
 static_assert(same_number(format::CoordinateMode::MAX, CoordinateMode::kAlignCorners));
 static_assert(same_number(format::NearestMode::MAX, NearestMode::kRoundPreferCeil));
-static_assert(same_number(format::Precision::MAX, Precision::kBf16));
+static_assert(same_number(format::Precision::MAX, Precision::kFp16));
 static_assert(same_number(format::Rounding::MAX, tensor::Rounding::kTowardZero));
 static_assert(same_number(format::PartitionKind::MAX, PartitionKind::kCpu));
 static_assert(same_number(format::AttributeKind::MAX,

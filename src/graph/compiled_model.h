@@ -17,8 +17,10 @@ struct Network;
 
 namespace millrace::graph {
 
-enum class Precision : uint8_t { kFp32 = 0, kBf16 = 1 };
-const char* name_of(Precision precision) noexcept;  // "fp32", "bf16"
+enum class Precision : uint8_t { kFp32 = 0, kBf16 = 1, kFp16 = 2 };
+const char* name_of(Precision precision) noexcept;  // "fp32", "bf16", "fp16"
+// The type of HW views, and of the weights of convolutions and matrix products in the archive.
+tensor::DataType storage_type(Precision precision) noexcept;
 
 // A graph input or output as callers see it. Both descriptions are of one frame.
 struct Boundary {

@@ -36,8 +36,7 @@ Result<std::vector<uint32_t>> boundary_shape(const Value& value) {
 }
 
 DataType hw_type(DataType type, Precision precision) {
-  if (!tensor::fits_float32(type)) return type;
-  return precision == Precision::kBf16 ? DataType::kBf16 : DataType::kFloat32;
+  return tensor::fits_float32(type) ? graph::storage_type(precision) : type;
 }
 
 // The precision that floating point values of a partition are computed and kept in.

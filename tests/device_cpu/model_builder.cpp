@@ -28,10 +28,7 @@ graph::Boundary ModelBuilder::boundary(ValueId id) const {
   boundary.cpu =
       tensor::make_cpu_desc(value.name, value.type, {value.shape.begin(), value.shape.end()});
   if (tensor::fits_float32(value.type))
-    boundary.hw = tensor::make_hw_desc(boundary.cpu, model_.precision == graph::Precision::kBf16
-                                                         ? DataType::kBf16
-                                                         : DataType::kFloat32)
-                      .value();
+    boundary.hw = tensor::make_hw_desc(boundary.cpu, graph::storage_type(model_.precision)).value();
   return boundary;
 }
 

@@ -108,17 +108,17 @@ TEST_P(Layouts, CarryTheSameValues) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Layouts,
-                         ::testing::Combine(::testing::Values(3, 4, 10, 12, 24, 32),
-                                            ::testing::Values(Precision::kFp32, Precision::kBf16),
-                                            ::testing::Values(Layout::kHcwnc4, Layout::kHcwnc8,
-                                                              Layout::kHcwnc16, Layout::kNchw,
-                                                              Layout::kNhwc)),
-                         [](const auto& info) {
-                           return "Channels" + std::to_string(std::get<0>(info.param)) +
-                                  (std::get<1>(info.param) == Precision::kBf16 ? "Bf16" : "Fp32") +
-                                  std::string(tensor::to_string(std::get<2>(info.param)));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    All, Layouts,
+    ::testing::Combine(::testing::Values(3, 4, 10, 12, 24, 32),
+                       ::testing::Values(Precision::kFp32, Precision::kBf16, Precision::kFp16),
+                       ::testing::Values(Layout::kHcwnc4, Layout::kHcwnc8, Layout::kHcwnc16,
+                                         Layout::kNchw, Layout::kNhwc)),
+    [](const auto& info) {
+      return "Channels" + std::to_string(std::get<0>(info.param)) +
+             name_of(std::get<1>(info.param)) +
+             std::string(tensor::to_string(std::get<2>(info.param)));
+    });
 
 TEST(Views, OfAnFp32ProgramGiveTheSameBits) {
   for (int64_t channels : {3, 16, 21}) {
@@ -130,12 +130,14 @@ TEST(Views, OfAnFp32ProgramGiveTheSameBits) {
   }
 }
 
-TEST(Views, OfABf16ProgramAreTheHwViewsOnly) {
-  const auto program = load(conv_model(Precision::kBf16, 3, 16).build());
-  EXPECT_TRUE(program->accepts(Direction::kInput, 0, View::kHw));
-  EXPECT_TRUE(program->accepts(Direction::kOutput, 0, View::kHw));
-  EXPECT_FALSE(program->accepts(Direction::kInput, 0, View::kCpu));
-  EXPECT_FALSE(program->accepts(Direction::kOutput, 0, View::kCpu));
+TEST(Views, OfA16BitProgramAreTheHwViewsOnly) {
+  for (const Precision precision : {Precision::kBf16, Precision::kFp16}) {
+    const auto program = load(conv_model(precision, 3, 16).build());
+    EXPECT_TRUE(program->accepts(Direction::kInput, 0, View::kHw));
+    EXPECT_TRUE(program->accepts(Direction::kOutput, 0, View::kHw));
+    EXPECT_FALSE(program->accepts(Direction::kInput, 0, View::kCpu));
+    EXPECT_FALSE(program->accepts(Direction::kOutput, 0, View::kCpu));
+  }
 }
 
 TEST(Views, OneContextTakesAnotherViewInEveryRun) {
@@ -171,7 +173,7 @@ TEST(Views, OneContextTakesAnotherViewInEveryRun) {
 
 TEST(Views, OfOtherRanksArePermuted) {
   const Tensor x = Tensor::numbers({2, 3, 5}, 1);
-  for (Precision precision : {Precision::kFp32, Precision::kBf16}) {
+  for (Precision precision : {Precision::kFp32, Precision::kBf16, Precision::kFp16}) {
     ModelBuilder builder(precision);
     builder.output(builder.node(graph::Unary{{kAbs, 0, 0}}, {builder.input(x.dims)}));
     builder.set_hw_layout(Direction::kInput, 0, Layout::kNhc);
@@ -269,7 +271,8 @@ TEST_P(BoundaryShape, AnInputThatIsNotRead) {
   EXPECT_EQ(run(*load(builder_.build()), {x_, Tensor::zeros({7})})[0].data, abs_.data);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BoundaryShape, ::testing::Values(Precision::kFp32, Precision::kBf16),
+INSTANTIATE_TEST_SUITE_P(All, BoundaryShape,
+                         ::testing::Values(Precision::kFp32, Precision::kBf16, Precision::kFp16),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
 TEST(Binding, ThatDoesNotFitIsRefused) {

@@ -56,8 +56,14 @@ constexpr Photo kPhotos[] = {{"kitten_224.png", "tabby, tabby cat\" index=281 sc
                              {"goldfish.jpg", "goldfish, Carassius auratus\" index=1 score=0.9"},
                              {"coffee.png", "espresso\" index=967 score=0.9"}};
 
-TEST_F(ZeroCopySample, NamesPhotographsWithoutCopyingABufferOfTheNetwork) {
-  const std::string model = compiled("bf16");
+// With pictures of two bytes per channel.
+class ZeroCopyIn16Bits : public ZeroCopySample, public testing::WithParamInterface<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(All, ZeroCopyIn16Bits, testing::Values("bf16", "fp16"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(ZeroCopyIn16Bits, NamesPhotographsWithoutCopyingABufferOfTheNetwork) {
+  const std::string model = compiled(GetParam());
   for (const auto& [file, answer] : kPhotos) {
     const ProgramResult result = classify(photo(file), model);
     EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -66,8 +72,8 @@ TEST_F(ZeroCopySample, NamesPhotographsWithoutCopyingABufferOfTheNetwork) {
   }
 }
 
-TEST_F(ZeroCopySample, NamesTheSameWithTensorsThatAreConverted) {
-  const std::string model = compiled("bf16");
+TEST_P(ZeroCopyIn16Bits, NamesTheSameWithTensorsThatAreConverted) {
+  const std::string model = compiled(GetParam());
   const size_t bytes = (3 * 224 * 224 + 1000) * sizeof(float);
   for (const auto& [file, answer] : kPhotos) {
     const ProgramResult result = classify(photo(file), model, {"-c", "-n", "2"});

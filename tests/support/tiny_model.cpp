@@ -26,10 +26,9 @@ graph::Boundary tiny_boundary(const graph::Graph& graph, graph::ValueId id,
   boundary.value = id;
   boundary.cpu = tensor::make_cpu_desc(
       value.name, value.type, std::vector<uint32_t>(value.shape.begin(), value.shape.end()));
-  const tensor::DataType hw_type = options.precision == graph::Precision::kBf16
-                                       ? tensor::DataType::kBf16
-                                       : tensor::DataType::kFloat32;
-  if (options.hw_views) boundary.hw = tensor::make_hw_desc(boundary.cpu, hw_type).value();
+  if (options.hw_views)
+    boundary.hw =
+        tensor::make_hw_desc(boundary.cpu, graph::storage_type(options.precision)).value();
   return boundary;
 }
 

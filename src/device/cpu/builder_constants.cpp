@@ -2,7 +2,8 @@
 #include <algorithm>
 
 #include "device/cpu/builder.h"
-#include "tensor/half.h"
+#include "tensor/kernels.h"
+#include "tensor/strided.h"
 
 namespace millrace::device::cpu {
 
@@ -107,10 +108,13 @@ std::vector<float> Builder::constant_floats(ValueId id) const {
     return {elements.begin(), elements.end()};
   }
   if (constant.quantisation) return dequantised(constant);
-  std::vector<float> floats;
-  for (uint16_t bits : constant.constant->as<uint16_t>())
-    floats.push_back(constant.type == DataType::kBf16 ? tensor::bf16_to_float(bits)
-                                                      : tensor::fp16_to_float(bits));
+  std::vector<float> floats(constant.elements());
+  const std::byte* const halves = constant.constant->bytes.data();
+  if (const auto widen = tensor::contiguous_kernel(constant.type, DataType::kFloat32))
+    widen(halves, floats.data(), floats.size(), {});
+  else
+    tensor::strided_kernel(constant.type, DataType::kFloat32)(halves, 1, floats.data(), 1,
+                                                              floats.size(), {});
   return floats;
 }
 

@@ -10,19 +10,30 @@ namespace millrace::device::cpu {
 
 using graph::Precision;
 
+namespace {
+
+// Why a model of that precision is computed in FP32; empty where it is not, or is of FP32.
+std::string why_in_fp32(Precision precision, bool has_bf16) {
+  if (precision == Precision::kFp16)
+    return "computed in FP32: this device stores FP16, but does not compute in it";
+  if (precision == Precision::kBf16 && !has_bf16)
+    return "computed in FP32: this processor has no BF16 instructions (AVX512_BF16)";
+  return {};
+}
+
+}  // namespace
+
 Result<std::shared_ptr<const Program>> CpuProgram::load(
     std::shared_ptr<const graph::CompiledModel> model, const dnnl::engine& engine, bool bf16) {
-  const bool falls_back = model->precision == Precision::kBf16 && !bf16;
-  const Precision precision = falls_back ? Precision::kFp32 : model->precision;
+  std::string note = why_in_fp32(model->precision, bf16);
+  const Precision precision = note.empty() ? model->precision : Precision::kFp32;
   const ElementType type = precision == Precision::kBf16 ? ElementType::bf16 : ElementType::f32;
   const OneOpenMpThread one_thread;
   Result<ProgramParts> parts = Builder(*model, type, engine).build();
   if (!parts.ok()) return parts.status().with_context("cannot load model \"" + model->name + "\"");
-  std::string note;
-  if (falls_back) {
-    note = "computed in FP32: this processor has no BF16 instructions (AVX512_BF16)";
+  // FP16 loses nothing by that, wherever it runs.
+  if (model->precision == Precision::kBf16 && !note.empty())
     log(LogLevel::kWarning, "cpu", "model \"" + model->name + "\" is " + note);
-  }
   return std::shared_ptr<const Program>(
       new CpuProgram(std::move(model), engine, precision, std::move(note), *std::move(parts)));
 }

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 
 #include "lowering/passes/constants.h"
 #include "lowering/passes/passes.h"
@@ -9,20 +11,38 @@ namespace millrace::lowering {
 namespace {
 
 using graph::ValueId;
+using tensor::DataType;
 
 constexpr size_t kWeight = 1;  // the operand of both Conv and MatMul
 
-ValueId add_bf16_copy(graph::Graph& graph, ValueId id, std::span<const float> floats) {
+// The elements in FP16; nothing where one lies beyond its range.
+std::optional<std::vector<uint16_t>> to_fp16(std::span<const float> floats) {
+  std::vector<uint16_t> halves(floats.size());
+  std::ranges::transform(floats, halves.begin(), tensor::float_to_fp16);
+  constexpr uint16_t kMagnitude = 0x7fff, kInfinity = 0x7c00;
+  for (size_t i = 0; i < halves.size(); ++i)
+    if ((halves[i] & kMagnitude) == kInfinity && std::isfinite(floats[i])) return std::nullopt;
+  return halves;
+}
+
+std::vector<uint16_t> to_bf16(std::span<const float> floats) {
   std::vector<uint16_t> halves(floats.size());
   std::ranges::transform(floats, halves.begin(), tensor::float_to_bf16);
-  return graph.add_constant(graph.values[id].name, tensor::DataType::kBf16, graph.values[id].shape,
-                            graph::Constant::of(halves));
+  return halves;
+}
+
+// A copy of the weight in `type`; the weight itself where its values do not fit into that.
+ValueId add_copy(graph::Graph& graph, ValueId id, std::span<const float> floats, DataType type) {
+  const auto halves = type == DataType::kBf16 ? to_bf16(floats) : to_fp16(floats);
+  if (!halves) return id;
+  return graph.add_constant(graph.values[id].name, type, graph.values[id].shape,
+                            graph::Constant::of(*halves));
 }
 
 }  // namespace
 
 Status convert_weights(graph::Graph& graph, const PassContext& context) {
-  if (context.precision != graph::Precision::kBf16) return {};
+  if (context.precision == graph::Precision::kFp32) return {};
   std::map<ValueId, ValueId> converted;
   for (graph::Node& node : graph.nodes) {
     if (!std::holds_alternative<graph::Conv>(node.op) &&
@@ -34,7 +54,8 @@ Status convert_weights(graph::Graph& graph, const PassContext& context) {
     const auto floats = floats_of(graph.values[weight]);
     if (!floats) continue;
     const auto [entry, added] = converted.try_emplace(weight);
-    if (added) entry->second = add_bf16_copy(graph, weight, *floats);
+    if (added)
+      entry->second = add_copy(graph, weight, *floats, graph::storage_type(context.precision));
     node.inputs[kWeight] = entry->second;
   }
   return {};

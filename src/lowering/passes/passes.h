@@ -61,8 +61,8 @@ Status hoist_functions(graph::Graph& graph, const PassContext& context);
 // slope per channel the slope operand of a Conv.
 Status fuse_activation(graph::Graph& graph, const PassContext& context);
 
-// For a BF16 program, stores constant weights of Conv and MatMul as BF16; biases and slopes stay
-// FLOAT32, and so do weights of operators on the CPU.
+// For a BF16 or FP16 program, stores constant weights of Conv and MatMul in that type; biases and
+// slopes stay FLOAT32, and so do weights of operators on the CPU and those beyond FP16's range.
 Status convert_weights(graph::Graph& graph, const PassContext& context);
 
 }  // namespace millrace::lowering

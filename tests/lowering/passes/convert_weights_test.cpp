@@ -6,6 +6,7 @@ namespace {
 using ::testing::ElementsAre;
 
 const PassContext kBf16{graph::Precision::kBf16};
+const PassContext kFp16{graph::Precision::kFp16};
 
 class ConvertWeights : public ::testing::Test {
  protected:
@@ -33,7 +34,27 @@ TEST_F(ConvertWeights, WeightsBecomeBf16AndBiasesStay) {
               ElementsAre(0x3f80, 0x4000, 0x4040, 0xc080));
 }
 
-TEST_F(ConvertWeights, OnlyForBf16Programs) {
+TEST_F(ConvertWeights, WeightsBecomeFp16InAnFp16Program) {
+  maker.output(y);
+  const Graph after = run_pass(convert_weights, maker.graph, kFp16);
+  EXPECT_EQ(type_of_operand(after, 0, 1), tensor::DataType::kFp16);
+  EXPECT_EQ(type_of_operand(after, 0, 2), tensor::DataType::kFloat32);
+  EXPECT_THAT(after.values[after.nodes[0].inputs[1]].constant->as<uint16_t>(),
+              ElementsAre(0x3c00, 0x4000, 0x4200, 0xc400));
+}
+
+TEST_F(ConvertWeights, AWeightBeyondTheRangeOfFp16Stays) {
+  const ValueId large = maker.constant({2, 2}, {1, 2, 3, 65520});  // rounds to infinity
+  const ValueId largest = maker.constant({2, 2}, {1, 2, 3, -65504});
+  const ValueId x = maker.input({2, 2});
+  maker.output(maker.add(MatMul{}, {maker.add(MatMul{}, {x, large}), largest}));
+  Graph graph = maker.graph;
+  ASSERT_TRUE(convert_weights(graph, kFp16).ok());
+  EXPECT_EQ(type_of_operand(graph, 1, 1), tensor::DataType::kFloat32);
+  EXPECT_EQ(type_of_operand(graph, 2, 1), tensor::DataType::kFp16);
+}
+
+TEST_F(ConvertWeights, NotForFp32Programs) {
   maker.output(y);
   const Graph after = run_pass(convert_weights, maker.graph, {graph::Precision::kFp32});
   EXPECT_EQ(type_of_operand(after, 0, 1), tensor::DataType::kFloat32);
