@@ -7,6 +7,7 @@
 
 #include "device/cpu/boundary.h"
 #include "device/cpu/kernels/kernels.h"
+#include "device/cpu/kernels/quantised/quantised.h"
 #include "graph/capability.h"
 
 namespace millrace::device::cpu {
@@ -14,9 +15,11 @@ namespace millrace::device::cpu {
 using graph::kNoValue;
 using graph::ValueId;
 
-Builder::Builder(const graph::CompiledModel& model, ElementType type, const dnnl::engine& engine)
+Builder::Builder(const graph::CompiledModel& model, ElementType type, bool int8,
+                 const dnnl::engine& engine)
     : model_(model),
       npu_type_(type),
+      int8_(int8),
       engine_(engine),
       stream_(engine),
       values_(model.graph.values.size()),
@@ -55,7 +58,9 @@ Status Builder::lower_partitions() {
 Status Builder::lower_node(const graph::Node& node) {
   if (std::ranges::all_of(node.outputs, [&](ValueId id) { return is_empty(id); })) return {};
   computes_numbers_ = graph::computes_numbers(node.op);
-  Status status = guarded([&] {
+  Status status = guarded([&]() -> Status {
+    MILLRACE_ASSIGN_OR_RETURN(const bool lowered, kernels::quantised::lower(*this, node));
+    if (lowered) return {};
     return std::visit([&](const auto& op) { return kernels::lower(*this, node, op); }, node.op);
   });
   computes_numbers_ = true;

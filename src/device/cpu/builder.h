@@ -53,8 +53,10 @@ struct ProgramParts {
 
 class Builder {
  public:
-  // `type` is what NPU partitions compute and store floating point values in.
-  Builder(const graph::CompiledModel& model, ElementType type, const dnnl::engine& engine);
+  // `type` is what NPU partitions compute and store floating point values in; `int8` says whether
+  // kernels may compute with the integers of quantised values.
+  Builder(const graph::CompiledModel& model, ElementType type, bool int8,
+          const dnnl::engine& engine);
 
   // Checks that there is a kernel for every node and its types (graph/capability.h), then lowers
   // the whole model. kUnsupported names every node without a kernel.
@@ -64,6 +66,7 @@ class Builder {
   const graph::CompiledModel& model() const noexcept { return model_; }
   const dnnl::engine& engine() const noexcept { return engine_; }
   bool on_cpu() const noexcept { return partition().kind == graph::PartitionKind::kCpu; }
+  bool computes_int8() const noexcept { return int8_; }
   // What floating point values are computed and stored in, in the partition that is being lowered.
   ElementType type() const noexcept { return on_cpu() ? ElementType::f32 : npu_type_; }
   const graph::Value& value(graph::ValueId id) const { return model_.graph.values[id]; }
@@ -109,6 +112,9 @@ class Builder {
   std::vector<float> constant_floats(graph::ValueId id) const;
   // A constant of the program's own, from its elements in C order.
   Operand add_constant(const Desc& wanted, const std::vector<float>& elements);
+  // The same from elements that lie as `from` says, which the layout `wanted` may complete by sums
+  // that its primitive needs.
+  Operand add_constant(const void* elements, const Desc& from, const Desc& wanted);
 
   // The integers of a quantised value: where they are, and in a layout that has its dims.
   // stored_type() is s8, u8 or s32.
@@ -192,7 +198,6 @@ class Builder {
   Status quantise_result(graph::ValueId id);
   Result<Operand> integers(graph::ValueId id);
   Operand pack(graph::ValueId id, const Desc& wanted, std::span<const uint32_t> stored);
-  Operand pack(const void* elements, const Desc& from, const Desc& wanted);
   BufferId refer_to(std::span<const std::byte> bytes);
   // For StepInfo.
   void describe_layouts(const Step& step, StepInfo& info) const;
@@ -204,6 +209,7 @@ class Builder {
 
   const graph::CompiledModel& model_;
   const ElementType npu_type_;
+  const bool int8_;
   const dnnl::engine engine_;
   const dnnl::stream stream_;
   std::vector<ValueState> values_;

@@ -39,15 +39,16 @@ Operand Builder::pack(ValueId id, const Desc& wanted, std::span<const uint32_t> 
   const graph::Value& constant = value(id);
   if (constant.type == DataType::kFp16 || constant.quantisation) {
     const std::vector<float> elements = constant_floats(id);
-    return pack(elements.data(), stored_desc(wanted.dims(), ElementType::f32, stored), wanted);
+    return add_constant(elements.data(), stored_desc(wanted.dims(), ElementType::f32, stored),
+                        wanted);
   }
   const ElementType type = constant.type == DataType::kBf16 ? ElementType::bf16 : ElementType::f32;
   const Desc from = stored_desc(wanted.dims(), type, stored);
   if (from == wanted) return {refer_to(constant.constant->bytes), wanted};
-  return pack(constant.constant->bytes.data(), from, wanted);
+  return add_constant(constant.constant->bytes.data(), from, wanted);
 }
 
-Operand Builder::pack(const void* elements, const Desc& from, const Desc& wanted) {
+Operand Builder::add_constant(const void* elements, const Desc& from, const Desc& wanted) {
   dnnl::memory source(from, engine_, const_cast<void*>(elements));
   dnnl::memory target(wanted, engine_);
   dnnl::reorder(source, target).execute(stream_, source, target);
@@ -63,7 +64,7 @@ BufferId Builder::refer_to(std::span<const std::byte> bytes) {
 }
 
 Operand Builder::add_constant(const Desc& wanted, const std::vector<float>& elements) {
-  return pack(elements.data(), plain_desc(wanted.dims(), ElementType::f32), wanted);
+  return add_constant(elements.data(), plain_desc(wanted.dims(), ElementType::f32), wanted);
 }
 
 namespace {

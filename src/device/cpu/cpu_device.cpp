@@ -13,11 +13,18 @@ uint32_t lane_count(const DeviceOptions& options) {
   return options.lanes > 0 ? options.lanes : static_cast<uint32_t>(topology().core_budget);
 }
 
+bool is_refused(const char* variable) {
+  const Result<bool> refused = switch_variable(variable, false);
+  return !refused.ok() || *refused;
+}
+
 // Without the instructions oneDNN emulates BF16, which is slower than FP32, or cannot make the
-// primitives at all. MILLRACE_NO_BF16 lets tests see what such a processor does.
-bool computes_bf16() {
-  const Result<bool> refused = switch_variable("MILLRACE_NO_BF16", false);
-  return refused.ok() && !*refused && topology().features.avx512_bf16;
+// primitives at all; and sums of products of bytes saturate in 16 bits, which gives other results.
+// The variables let tests see what such a processor does.
+Abilities abilities() {
+  const CpuFeatures& features = topology().features;
+  return {.bf16 = features.avx512_bf16 && !is_refused("MILLRACE_NO_BF16"),
+          .int8 = features.avx512 && features.avx512_vnni && !is_refused("MILLRACE_NO_VNNI")};
 }
 
 }  // namespace
@@ -30,7 +37,7 @@ CpuDevice::CpuDevice(const DeviceOptions& options)
 
 Result<std::shared_ptr<const Program>> CpuDevice::load(
     std::shared_ptr<const graph::CompiledModel> model) {
-  return CpuProgram::load(std::move(model), engine_, computes_bf16());
+  return CpuProgram::load(std::move(model), engine_, abilities());
 }
 
 }  // namespace millrace::device::cpu

@@ -24,12 +24,13 @@ std::string why_in_fp32(Precision precision, bool has_bf16) {
 }  // namespace
 
 Result<std::shared_ptr<const Program>> CpuProgram::load(
-    std::shared_ptr<const graph::CompiledModel> model, const dnnl::engine& engine, bool bf16) {
-  std::string note = why_in_fp32(model->precision, bf16);
+    std::shared_ptr<const graph::CompiledModel> model, const dnnl::engine& engine,
+    const Abilities& abilities) {
+  std::string note = why_in_fp32(model->precision, abilities.bf16);
   const Precision precision = note.empty() ? model->precision : Precision::kFp32;
   const ElementType type = precision == Precision::kBf16 ? ElementType::bf16 : ElementType::f32;
   const OneOpenMpThread one_thread;
-  Result<ProgramParts> parts = Builder(*model, type, engine).build();
+  Result<ProgramParts> parts = Builder(*model, type, abilities.int8, engine).build();
   if (!parts.ok()) return parts.status().with_context("cannot load model \"" + model->name + "\"");
   // FP16 loses nothing by that, wherever it runs.
   if (model->precision == Precision::kBf16 && !note.empty())

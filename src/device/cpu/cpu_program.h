@@ -9,12 +9,19 @@
 
 namespace millrace::device::cpu {
 
+// What the processor computes with instructions of its own.
+struct Abilities {
+  bool bf16 = false;
+  bool int8 = false;  // exact sums of products of 8-bit integers
+};
+
 class CpuProgram final : public Program, public std::enable_shared_from_this<CpuProgram> {
  public:
-  // `bf16` says whether BF16 models can be computed in BF16 here; if not, they are computed in FP32
-  // and info() says so. Blocks while kernels are made and weights packed.
+  // BF16 models that cannot be computed in BF16 here are computed in FP32, and info() says so.
+  // Blocks while kernels are made and weights packed.
   static Result<std::shared_ptr<const Program>> load(
-      std::shared_ptr<const graph::CompiledModel> model, const dnnl::engine& engine, bool bf16);
+      std::shared_ptr<const graph::CompiledModel> model, const dnnl::engine& engine,
+      const Abilities& abilities);
 
   const graph::CompiledModel& model() const noexcept override { return *model_; }
   bool accepts(Direction direction, size_t index, View view) const noexcept override;

@@ -1,0 +1,150 @@
+// Conv on integers: the library's convolution, which sums up products of bytes, scales the sums to
+// steps of the result, and adds the residual operand and applies the activation before it rounds.
+#include <utility>
+#include <vector>
+
+#include "device/cpu/kernels/primitives.h"
+#include "device/cpu/kernels/quantised/parameters.h"
+#include "device/cpu/kernels/quantised/post_ops.h"
+#include "device/cpu/kernels/quantised/quantised.h"
+
+namespace millrace::device::cpu::kernels::quantised {
+namespace {
+
+using graph::kNoValue;
+using graph::ValueId;
+using tensor::ElementRule;
+using PrimitiveDesc = dnnl::convolution_forward::primitive_desc;
+
+class Lowering {
+ public:
+  Lowering(Builder& builder, const Node& node, const graph::Conv& op)
+      : builder_(builder),
+        op_(op),
+        x_(node.input(0)),
+        weight_(node.input(1)),
+        bias_(node.input(2)),
+        residual_(node.input(3)),
+        slope_(node.input(4)),
+        y_(node.outputs[0]) {}
+
+  Result<bool> lower() {
+    if (!find_parameters() || !make_primitive()) return false;
+    MILLRACE_ASSIGN_OR_RETURN(const Operand x, builder_.stored_in(x_, primitive_.src_desc()));
+    const Operand weights =
+        builder_.add_constant(weights_->elements.data(), plain_desc(weight_dims(), ElementType::s8),
+                              primitive_.weights_desc());
+    std::vector<Argument> arguments = {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, weights}};
+    if (bias_ != kNoValue)
+      arguments.push_back(
+          {DNNL_ARG_BIAS, builder_.add_constant(primitive_.bias_desc(), bias_in_steps())});
+    MILLRACE_ASSIGN_OR_RETURN(const Operand y, make_result());
+    arguments.push_back({DNNL_ARG_DST, y});
+    builder_.add_primitive("Conv", primitive_, dnnl::convolution_forward(primitive_),
+                           std::move(arguments));
+    return true;
+  }
+
+ private:
+  // False where the operands are none that integers can be computed with.
+  bool find_parameters() {
+    const auto x = rule_of(builder_, x_);
+    const auto result = result_of(builder_, y_);
+    if (!x || !result || slope_ != kNoValue) return false;
+    if (bias_ != kNoValue && !builder_.is_constant(bias_)) return false;
+    if (residual_ != kNoValue) {
+      const auto residual = rule_of(builder_, residual_);
+      if (!residual || !builder_.is_quantised(y_)) return false;
+      residual_rule_ = *residual;
+    }
+    weights_ = weights_of(builder_, weight_, 0);
+    x_rule_ = *x;
+    result_ = *result;
+    return weights_.has_value();
+  }
+
+  // [M, C / group, kernel...], with the groups split off where there are any.
+  Dims weight_dims() const {
+    Dims dims = builder_.dims(weight_);
+    if (op_.group == 1) return dims;
+    dims[0] /= op_.group;
+    dims.insert(dims.begin(), op_.group);
+    return dims;
+  }
+
+  // What the sums of products for an output channel count.
+  float sum_scale(size_t channel) const { return x_rule_.scale * weights_->scale(channel); }
+
+  std::vector<float> bias_in_steps() const {
+    std::vector<float> bias = builder_.constant_floats(bias_);
+    for (size_t i = 0; i < bias.size(); ++i) bias[i] /= sum_scale(i);
+    return bias;
+  }
+
+  dnnl::primitive_attr attributes() const {
+    dnnl::primitive_attr attributes = make_attributes();
+    const float step = step_before(op_.activation, result_);
+    std::vector<float> scales(weights_->scales.size());
+    for (size_t i = 0; i < scales.size(); ++i) scales[i] = sum_scale(i) / step;
+    constexpr int kPerChannel = 1 << 1;
+    attributes.set_output_scales(scales.size() > 1 ? kPerChannel : 0, scales);
+    dnnl::post_ops post_ops;
+    if (residual_ != kNoValue)
+      post_ops.append_sum(residual_rule_.scale / step, residual_rule_.zero_point,
+                          builder_.stored_type(residual_));
+    append_activation(post_ops, op_.activation, result_);
+    attributes.set_post_ops(post_ops);
+    if (x_rule_.zero_point != 0) attributes.set_zero_points(DNNL_ARG_SRC, 0, {x_rule_.zero_point});
+    if (result_.rule.zero_point != 0)
+      attributes.set_zero_points(DNNL_ARG_DST, 0, {result_.rule.zero_point});
+    return attributes;
+  }
+
+  bool make_primitive() {
+    if (!can_append(op_.activation)) return false;
+    const Desc bias =
+        bias_ == kNoValue ? Desc() : plain_desc(builder_.dims(bias_), ElementType::f32);
+    // The library counts the gap between the taps, ONNX the distance.
+    Dims dilations = op_.dilations;
+    for (int64_t& dilation : dilations) --dilation;
+    const dnnl::convolution_forward::desc desc(
+        dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+        channels_last(builder_.dims(x_), builder_.stored_type(x_)),
+        any_desc(weight_dims(), ElementType::s8), bias,
+        channels_last(builder_.dims(y_), result_.type), op_.strides, dilations, op_.pads_begin,
+        op_.pads_end);
+    return is_fast(primitive_ = PrimitiveDesc(desc, attributes(), builder_.engine(),
+                                              /*allow_empty=*/true));
+  }
+
+  // The memory of the result: with a residual, that of the residual, to which the primitive adds.
+  Result<Operand> make_result() {
+    const Desc desc = primitive_.dst_desc();
+    if (residual_ == kNoValue) return new_result(builder_, y_, desc);
+    const Desc added = with_type(desc, builder_.stored_type(residual_));
+    MILLRACE_ASSIGN_OR_RETURN(const Operand residual, builder_.stored_in(residual_, added));
+    if (builder_.may_overwrite(residual_, residual)) {
+      builder_.set_stored_result(y_, {residual.buffer, desc});
+      return Operand{residual.buffer, desc};
+    }
+    const Operand y = builder_.new_stored_result(y_, desc);
+    builder_.add_reorder(y_, residual, {y.buffer, added});
+    return y;
+  }
+
+  Builder& builder_;
+  const graph::Conv& op_;
+  const ValueId x_, weight_, bias_, residual_, slope_, y_;
+  ElementRule x_rule_, residual_rule_;
+  ResultRule result_;
+  std::optional<Weights> weights_;
+  PrimitiveDesc primitive_;
+};
+
+}  // namespace
+
+Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op) {
+  return Lowering(builder, node, op).lower();
+}
+
+}  // namespace millrace::device::cpu::kernels::quantised

@@ -1,0 +1,65 @@
+#include "device/cpu/kernels/quantised/parameters.h"
+
+#include <numeric>
+#include <utility>
+
+namespace millrace::device::cpu::kernels::quantised {
+
+using graph::ValueId;
+using tensor::DataType;
+
+std::optional<tensor::ElementRule> rule_of(const Builder& builder, ValueId id) {
+  const DataType type = builder.value(id).type;
+  const bool is_bytes = type == DataType::kInt8 || type == DataType::kUint8;
+  if (!is_bytes || !builder.is_quantised(id)) return std::nullopt;
+  const graph::Quantisation& quantisation = builder.quantisation(id);
+  if (quantisation.is_per_axis()) return std::nullopt;
+  return tensor::ElementRule{quantisation.scales[0], quantisation.zero_points[0]};
+}
+
+namespace {
+
+template <class T>
+std::optional<std::vector<int8_t>> without_zero_points(const graph::Value& constant) {
+  const graph::Quantisation& quantisation = *constant.quantisation;
+  const auto integers = constant.constant->as<T>();
+  size_t run = integers.size();
+  if (quantisation.is_per_axis()) {
+    run = 1;
+    for (size_t i = quantisation.axis + 1; i < constant.shape.size(); ++i)
+      run *= static_cast<size_t>(constant.shape[i]);
+  }
+  std::vector<int8_t> elements(integers.size());
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const int32_t element =
+        integers[i] - quantisation.zero_points[i / run % quantisation.zero_points.size()];
+    if (!std::in_range<int8_t>(element)) return std::nullopt;
+    elements[i] = static_cast<int8_t>(element);
+  }
+  return elements;
+}
+
+}  // namespace
+
+std::optional<Weights> weights_of(const Builder& builder, ValueId id, uint32_t axis) {
+  if (!builder.is_constant(id) || !builder.is_quantised(id)) return std::nullopt;
+  const graph::Value& constant = builder.value(id);
+  if (constant.type == DataType::kInt32) return std::nullopt;
+  const graph::Quantisation& quantisation = builder.quantisation(id);
+  if (quantisation.is_per_axis() && quantisation.axis != axis) return std::nullopt;
+  auto elements = constant.type == DataType::kInt8 ? without_zero_points<int8_t>(constant)
+                                                   : without_zero_points<uint8_t>(constant);
+  if (!elements) return std::nullopt;
+  return Weights{*std::move(elements), quantisation.scales};
+}
+
+Desc channels_last(const Dims& dims, ElementType type) {
+  if (dims.size() < 3) return plain_desc(dims, type);
+  std::vector<uint32_t> order(dims.size() - 1);
+  std::iota(order.begin() + 1, order.end(), 2);
+  order[0] = 0;
+  order.push_back(1);
+  return ordered_desc(dims, type, order);
+}
+
+}  // namespace millrace::device::cpu::kernels::quantised

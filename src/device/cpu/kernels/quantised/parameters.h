@@ -1,0 +1,32 @@
+// What kernels on integers ask of the quantisation of their operands.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "device/cpu/builder.h"
+#include "tensor/element.h"
+
+namespace millrace::device::cpu::kernels::quantised {
+
+// The scale and the zero point of a value of bytes that has one of each for all its elements;
+// nothing for other values.
+std::optional<tensor::ElementRule> rule_of(const Builder& builder, graph::ValueId id);
+
+// A constant of bytes without zero points.
+struct Weights {
+  std::vector<int8_t> elements;  // C order
+  std::vector<float> scales;     // one, or one per index of `axis`
+
+  float scale(size_t index) const { return scales[scales.size() > 1 ? index : 0]; }
+};
+
+// The weights that a constant is; nothing where its scales go along another dimension than `axis`,
+// or an element less its zero point is no INT8.
+std::optional<Weights> weights_of(const Builder& builder, graph::ValueId id, uint32_t axis);
+
+// Images with the channels (dimension 1) innermost, for 3 dimensions and more; plain otherwise.
+Desc channels_last(const Dims& dims, ElementType type);
+
+}  // namespace millrace::device::cpu::kernels::quantised

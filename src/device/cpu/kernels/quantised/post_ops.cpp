@@ -1,0 +1,61 @@
+#include "device/cpu/kernels/quantised/post_ops.h"
+
+#include "device/cpu/kernels/primitives.h"
+#include "device/cpu/kernels/quantised/parameters.h"
+
+namespace millrace::device::cpu::kernels::quantised {
+
+using graph::Activation;
+using graph::UnaryKind;
+
+std::optional<ResultRule> result_of(const Builder& builder, graph::ValueId id) {
+  if (!builder.is_quantised(id)) {
+    const bool stays_fp32 = builder.type() == ElementType::f32;
+    return stays_fp32 ? std::optional(ResultRule{}) : std::nullopt;
+  }
+  const auto rule = rule_of(builder, id);
+  if (!rule) return std::nullopt;
+  return ResultRule{builder.stored_type(id), *rule};
+}
+
+Operand new_result(Builder& builder, graph::ValueId id, const Desc& desc) {
+  return builder.is_quantised(id) ? builder.new_stored_result(id, desc)
+                                  : builder.new_result(id, desc);
+}
+
+bool can_append(const Activation& function) {
+  dnnl::post_ops unused;
+  return kernels::append_activation(unused, function);
+}
+
+namespace {
+
+// Whether f(s * x) is s * f(x) for s > 0, once bounds are scaled, too.
+bool keeps_multiples(UnaryKind kind) {
+  return kind == UnaryKind::kIdentity || kind == UnaryKind::kRelu ||
+         kind == UnaryKind::kLeakyRelu || kind == UnaryKind::kClip;
+}
+
+}  // namespace
+
+float step_before(const Activation& function, const ResultRule& result) {
+  return keeps_multiples(function.kind) ? result.rule.scale : 1;
+}
+
+void append_activation(dnnl::post_ops& post_ops, const Activation& function,
+                       const ResultRule& result) {
+  const float step = result.rule.scale;
+  if (keeps_multiples(function.kind)) {
+    Activation in_steps = function;
+    if (function.kind == UnaryKind::kClip) {
+      in_steps.alpha /= step;
+      in_steps.beta /= step;
+    }
+    kernels::append_activation(post_ops, in_steps);
+    return;
+  }
+  kernels::append_activation(post_ops, function);
+  if (step != 1) post_ops.append_eltwise(1, dnnl::algorithm::eltwise_linear, 1 / step, 0);
+}
+
+}  // namespace millrace::device::cpu::kernels::quantised

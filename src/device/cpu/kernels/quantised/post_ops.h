@@ -1,0 +1,43 @@
+// How the library's primitives on integers make their results: the sums are scaled, the activation
+// is applied, the zero point is added, and the whole is rounded.
+#pragma once
+
+#include <optional>
+
+#include "device/cpu/builder.h"
+#include "graph/operators.h"
+#include "tensor/element.h"
+
+namespace millrace::device::cpu::kernels::quantised {
+
+// What a primitive stores: bytes by a rule, or FP32 with a rule that changes nothing.
+struct ResultRule {
+  ElementType type = ElementType::f32;
+  tensor::ElementRule rule;
+};
+
+// Nothing for values that no primitive on integers can store.
+std::optional<ResultRule> result_of(const Builder& builder, graph::ValueId id);
+
+// Memory for what result_of() describes.
+Operand new_result(Builder& builder, graph::ValueId id, const Desc& desc);
+
+// Whether the primitives can apply the function to what they store.
+bool can_append(const graph::Activation& function);
+
+// The step in which the function wants its operand: that of the result, where multiples go through
+// it unchanged, else 1.
+float step_before(const graph::Activation& function, const ResultRule& result);
+
+// Appends the function, from operands in step_before() to results in steps of the result.
+// Requirement: can_append(function).
+void append_activation(dnnl::post_ops& post_ops, const graph::Activation& function,
+                       const ResultRule& result);
+
+// Whether there is such a primitive, and it is none that exists for completeness only.
+template <class PrimitiveDesc>
+bool is_fast(const PrimitiveDesc& primitive) {
+  return primitive.get(true) != nullptr && !is_reference(primitive.impl_info_str());
+}
+
+}  // namespace millrace::device::cpu::kernels::quantised
