@@ -132,15 +132,35 @@ void print_cpu_operators(const graph::CompiledModel& model, const CompileFlags& 
     fmt::print("on the CPU by {}: {}\n", name, fmt::join(nodes, ", "));
 }
 
+// A leading dimension that is no batch gives other results when each entry is a frame of its own.
+void note_assumed_frames(const std::vector<compiler::AssumedFrame>& frames) {
+  for (const compiler::AssumedFrame& frame : frames) {
+    std::vector<std::string> dims;
+    for (const int64_t dim : frame.kept_open)
+      dims.push_back(dim == network::Dimension::kOpen ? "?" : std::to_string(dim));
+    fmt::print(
+        "note: the leading dimension of input \"{0}\" is open and taken for a batch: it is 1; if "
+        "it "
+        "is none, keep it open with --input-shape {0}={1}\n",
+        frame.input, fmt::join(dims, ","));
+  }
+}
+
 // Compiles, and writes what each pass makes where that is wanted.
 Result<graph::CompiledModel> compile_and_dump(const CompileArguments& arguments,
                                               const CompileFlags& flags) {
-  if (arguments.dump_passes.empty()) return compile_onnx(arguments.onnx, flags);
+  CompileObserver observer{{}, note_assumed_frames};
+  if (arguments.dump_passes.empty()) return compile_onnx(arguments.onnx, flags, observer);
   MILLRACE_ASSIGN_OR_RETURN(PassDump dump, PassDump::into(arguments.dump_passes));
-  auto model = compile_onnx(
-      arguments.onnx, flags,
-      [&](std::string_view stage, const graph::Graph& graph) { dump.write(stage, graph); });
+  observer.on_stage = [&](std::string_view stage, const graph::Graph& graph) {
+    dump.write(stage, graph);
+  };
+  auto model = compile_onnx(arguments.onnx, flags, observer);
   MILLRACE_RETURN_IF_ERROR(dump.status());
+  if (model.ok() && model->network != nullptr)
+    return invalid_argument(
+        "--dump-passes: jobs settle shapes of this model, and passes run with them; fix its open "
+        "dimensions with --input-shape to see what they make");
   return model;
 }
 

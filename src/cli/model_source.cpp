@@ -69,13 +69,14 @@ Result<compiler::CompileOptions> options_from(const CompileFlags& flags) {
 }  // namespace
 
 Result<graph::CompiledModel> compile_onnx(const std::string& path, const CompileFlags& flags,
-                                          const StageObserver& observer) {
+                                          const CompileObserver& observer) {
   MILLRACE_ASSIGN_OR_RETURN(compiler::CompileOptions options, options_from(flags));
   Progress progress("compiling " + path);
   options.on_stage = [&](std::string_view stage, const graph::Graph& graph) {
     progress.update(stage);
-    if (observer) observer(stage, graph);
+    if (observer.on_stage) observer.on_stage(stage, graph);
   };
+  options.on_assumed_frames = observer.on_assumed_frames;
   return compiler::compile(path, options);
 }
 

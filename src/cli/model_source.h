@@ -24,12 +24,15 @@ struct CompileFlags {
   std::vector<std::string> cpu_operators;
 };
 
-// Sees the graph after each stage of the compiler (compiler::CompileOptions::on_stage).
-using StageObserver = std::function<void(std::string_view stage, const graph::Graph& graph)>;
+// What a command hears from the compiler; each may be empty.
+struct CompileObserver {
+  decltype(compiler::CompileOptions::on_stage) on_stage;
+  decltype(compiler::CompileOptions::on_assumed_frames) on_assumed_frames;
+};
 
-// Compiles an ONNX file, with progress on a terminal; `observer` may be empty.
+// Compiles an ONNX file, with progress on a terminal.
 Result<graph::CompiledModel> compile_onnx(const std::string& path, const CompileFlags& flags,
-                                          const StageObserver& observer = {});
+                                          const CompileObserver& observer = {});
 
 // Decodes an archive, or compiles a file whose name ends in .onnx.
 Result<std::shared_ptr<const graph::CompiledModel>> open_model(const std::string& path,

@@ -22,7 +22,9 @@ lowering::LoweringOptions lowering_options(const CompileOptions& options) {
 
 Result<graph::CompiledModel> compile_network(network::Network network,
                                              const CompileOptions& options, std::string name) {
+  const auto assumed = assumed_frames(options.input_shapes, network.inputs);
   MILLRACE_RETURN_IF_ERROR(settle_inputs(options.input_shapes, network));
+  if (options.on_assumed_frames && !assumed.empty()) options.on_assumed_frames(assumed);
   if (!std::ranges::all_of(network.inputs, is_static)) {
     drop_unneeded(network);
     MILLRACE_RETURN_IF_ERROR(lowering::check_operators(network));

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
 #include <unordered_map>
 #include <unordered_set>
@@ -135,6 +136,13 @@ Status check_names(const std::vector<Input>& inputs, const InputShapes& given) {
   return {};
 }
 
+// Exporters call it "batch", "batch_size" or "N".
+bool is_called_batch(std::string symbol) {
+  std::ranges::transform(symbol, symbol.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return symbol == "n" || symbol.find("batch") != std::string::npos;
+}
+
 }  // namespace
 
 Status settle_inputs(const InputShapes& given, network::Network& network) {
@@ -153,6 +161,27 @@ Status settle_inputs(const InputShapes& given, network::Network& network) {
     MILLRACE_RETURN_IF_ERROR(settle(given, symbols, &input).with_context(context(input)));
   }
   return {};
+}
+
+std::vector<AssumedFrame> assumed_frames(const InputShapes& given,
+                                         const std::vector<Input>& inputs) {
+  const auto is_given = [&](const std::string& symbol) {
+    return std::ranges::any_of(inputs, [&](const Input& input) {
+      return given.contains(input.name) &&
+             std::ranges::find(input.shape, symbol, &Dimension::symbol) != input.shape.end();
+    });
+  };
+  std::vector<AssumedFrame> assumed;
+  for (const Input& input : inputs) {
+    if (given.contains(input.name) || input.shape.empty()) continue;
+    const Dimension& leading = input.shape.front();
+    if (leading.size != Dimension::kOpen || is_called_batch(leading.symbol)) continue;
+    if (!leading.symbol.empty() && is_given(leading.symbol)) continue;
+    Dims shape;
+    for (const Dimension& dim : input.shape) shape.push_back(dim.size);
+    assumed.push_back({input.name, std::move(shape)});
+  }
+  return assumed;
 }
 
 bool is_static(const Input& input) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "graph/graph.h"
@@ -19,6 +20,17 @@ using InputShapes = std::map<std::string, graph::Dims>;
 // nothing settles stays open. kInvalidArgument names the input, its dimensions and what does not
 // fit; kUnsupported: a dimension that is 0 or beyond 32 bits.
 Status settle_inputs(const InputShapes& given, network::Network& network);
+
+// An input whose leading dimension settle_inputs() takes for the frames of a batch, though nothing
+// says so: the model leaves it open without calling it a batch, and no shape is given.
+struct AssumedFrame {
+  std::string input;
+  graph::Dims kept_open;  // the shape that would keep it open, in the terms of `given`
+};
+
+// Those of the inputs as the model states them.
+std::vector<AssumedFrame> assumed_frames(const InputShapes& given,
+                                         const std::vector<network::Input>& inputs);
 
 // Whether the rank and all dimensions of the input are settled.
 bool is_static(const network::Input& input);

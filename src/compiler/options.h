@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/input_shapes.h"
 #include "graph/compiled_model.h"
@@ -27,6 +28,8 @@ struct CompileOptions {
   std::map<std::string, HwLayout> hw_layouts = {};  // by boundary tensor name
   CpuOperators cpu_operators = {};                  // the others go to the NPU
   InputShapes input_shapes = {};                    // fixes open dimensions: full shapes of a frame
+  // Called once with what was assumed of the model's inputs, if anything was; may be empty.
+  std::function<void(const std::vector<AssumedFrame>& frames)> on_assumed_frames = {};
   // Called after import ("import") and after each pass, for dumps and progress; may be empty.
   std::function<void(std::string_view stage, const graph::Graph& graph)> on_stage = {};
 };

@@ -151,6 +151,12 @@ TEST_F(DynamicTest, ProfilesAreLoweredWhenTheModelIsCompiled) {
                  "two are named");
 }
 
+TEST_F(DynamicTest, PassesOfOpenShapesAreNotDumped) {
+  expect_failure(millrace({"compile", kGlyphsOnnx, "-o", file("a.rai"), "--input-shape",
+                           "image=?,1,32,32", "--dump-passes", file("passes")}),
+                 "--input-shape");
+}
+
 TEST_F(DynamicTest, InspectShowsWhatIsOpen) {
   ASSERT_TRUE(model::write_archive(graph::encode(dynamic_model()), file("open.rai"),
                                    model::ArchiveForm::kFile)

@@ -52,6 +52,35 @@ TEST(GraphInputs, ThoseThatInitializersFillAreNone) {
   EXPECT_EQ(graph.values[graph.inputs[0]].name, "x");
 }
 
+// The inputs, with the shapes that would keep their leading dimensions open.
+InputShapes assumed_of(const Model& model, const InputShapes& given = {}) {
+  const auto network = read_network(model.bytes(), {});
+  EXPECT_TRUE(network.ok()) << network.status().to_string();
+  InputShapes assumed;
+  if (!network.ok()) return assumed;
+  for (const AssumedFrame& frame : assumed_frames(given, network->inputs))
+    assumed.emplace(frame.input, frame.kept_open);
+  return assumed;
+}
+
+TEST(GraphInputs, ALeadingDimensionWithoutAMeaningIsReported) {
+  Model model;
+  model.symbolic_input("x", {"length", "3"}).output("y").node("Relu", {"x"}, {"y"});
+  EXPECT_EQ(assumed_of(model), (InputShapes{{"x", {-1, 3}}}));
+  EXPECT_EQ(assumed_of(model, {{"x", {-1, 3}}}), InputShapes());
+  EXPECT_EQ(assumed_of(model, {{"x", {1, 3}}}), InputShapes());
+  model.symbolic_input("mask", {"length", "4"});
+  EXPECT_EQ(assumed_of(model, {{"x", {5, 3}}}), InputShapes()) << "the mask has that size, too";
+}
+
+TEST(GraphInputs, ALeadingDimensionThatIsCalledABatchIsNot) {
+  for (const char* symbol : {"batch", "Batch_Size", "N"}) {
+    Model model;
+    model.symbolic_input("x", {symbol, "3"}).output("y").node("Relu", {"x"}, {"y"});
+    EXPECT_EQ(assumed_of(model), InputShapes()) << symbol;
+  }
+}
+
 Model through_relu(Model model) {
   model.output("y").node("Relu", {"x"}, {"y"});
   return model;
