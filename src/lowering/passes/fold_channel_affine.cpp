@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "lowering/passes/channel_affine.h"
 #include "lowering/passes/constants.h"
 #include "lowering/passes/passes.h"
@@ -142,7 +144,9 @@ Status fold_channel_affine(graph::Graph& graph, const PassContext&) {
     if (shape.size() >= 3 && fold_into<graph::Conv>(editor, index, 1)) continue;
     if (fold_into<graph::MatMul>(editor, index, shape.size() - 1)) continue;
     // Of rank 3, the second dimension is more often a position than a channel.
-    if (shape.size() == 4 || shape.size() == 5) make_depthwise_conv(editor, index);
+    // A window has no position in a dimension without elements.
+    if ((shape.size() == 4 || shape.size() == 5) && std::ranges::count(shape, 0) == 0)
+      make_depthwise_conv(editor, index);
   }
   editor.finish();
   return {};

@@ -46,6 +46,13 @@ TEST_F(FoldChannelAffine, ASharedWeightIsScaledForOneReaderOnly) {
               ElementsAre("Conv", "Conv"));
 }
 
+// A window does not fit into what has no elements, which an affine function takes.
+TEST_F(FoldChannelAffine, NotOfTensorsWithoutElements) {
+  const ValueId empty = maker.input({1, 3, 5, 0});
+  maker.output(maker.binary(BinaryKind::kMul, empty, maker.random({3, 1, 1})));
+  EXPECT_THAT(operators_of(run_pass(fold_channel_affine, maker.graph)), ElementsAre("Mul"));
+}
+
 TEST_F(FoldChannelAffine, NotWhereTheConvHasAnotherReader) {
   const ValueId y = maker.conv(x, 4);
   maker.output(maker.binary(BinaryKind::kMul, y, maker.random({4, 1, 1})));
