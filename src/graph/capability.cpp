@@ -55,6 +55,7 @@ struct NpuFallback {
 };
 constexpr TypeSet kFloat32 = {DataType::kFloat32};
 constexpr NpuFallback kNpuFallbacks[] = {
+    {"ConvInteger", kBytes},
     {"ConvTranspose", kFloat32},
     {"DequantizeLinear", kBytes},
     {"DynamicQuantizeLinear", kFloat32},
@@ -64,10 +65,13 @@ constexpr NpuFallback kNpuFallbacks[] = {
     {"InstanceNormalization", kFloat32},
     {"LSTM", kFloat32},
     {"LayerNormalization", kFloat32},
+    {"MatMulInteger", kBytes},
     {"QuantizeLinear", kFloat32},
     {"RNN", kFloat32},
     {"com.microsoft.Gelu", kFloat32},
     {"com.microsoft.QuickGelu", kFloat32},
+    {"millrace.ConvIntegerToFloat", kBytes},
+    {"millrace.MatMulIntegerToFloat", kBytes},
 };
 
 constexpr std::array<const char*, kReduceKindCount> kReduceNames = {"Sum", "Mean", "Max", "Min",

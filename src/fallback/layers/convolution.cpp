@@ -18,25 +18,19 @@ std::span<const int64_t> spatial(const TensorView& x) {
   return x.dims.subspan(2);
 }
 
-// The sizes of a convolution, of x [N, C, ...] and weights [M, C / groups, ...].
-struct Extents {
-  SpatialWindow window;
-  Dims positions;                                         // spatial dimensions of the output
-  size_t batch = 1, groups = 1, inputs = 1, outputs = 1;  // channels of one group
-
-  size_t output_channels() const { return groups * outputs; }
-};
-
 Result<size_t> groups_of(const NodeView& node) {
   const int64_t groups = node.integer("group", 1);
   if (groups < 1) return invalid_argument("group is not positive");
   return static_cast<size_t>(groups);
 }
 
-Result<Extents> extents_of(const NodeView& node, const TensorView& x, const TensorView& weights) {
+}  // namespace
+
+Result<ConvolutionExtents> convolution_extents(const NodeView& node, const TensorView& x,
+                                               const TensorView& weights) {
   if (x.rank() < 3 || weights.rank() != x.rank())
     return invalid_argument("input and weights are not of one rank of at least 3");
-  Extents extents;
+  ConvolutionExtents extents;
   MILLRACE_ASSIGN_OR_RETURN(extents.window,
                             read_window(node, spatial(x), to_dims(spatial(weights))));
   MILLRACE_ASSIGN_OR_RETURN(extents.positions, positions_of(extents.window, spatial(x)));
@@ -50,7 +44,9 @@ Result<Extents> extents_of(const NodeView& node, const TensorView& x, const Tens
   return extents;
 }
 
-Dims output_dims(const Extents& extents) {
+namespace {
+
+Dims output_dims(const ConvolutionExtents& extents) {
   Dims dims = {static_cast<int64_t>(extents.batch),
                static_cast<int64_t>(extents.output_channels())};
   dims.insert(dims.end(), extents.positions.begin(), extents.positions.end());
@@ -101,9 +97,9 @@ void add_scaled(int16_t weight, std::span<const int16_t> distances, int32_t* sum
 // Some channels of a convolution of bytes, from `first` on and in one group, without bias: for each
 // position of each the sum of (x - x_zero) * (w - w_zero). `x` is the first input of the group.
 template <class X, class W>
-void convolve_channels(const Call& call, const Extents& extents, const Operands& operands,
-                       const WindowWalk& walk, const X* x, size_t first, size_t count,
-                       std::span<int32_t> sums, std::span<int16_t> distances) {
+void convolve_channels(const Call& call, const ConvolutionExtents& extents,
+                       const Operands& operands, const WindowWalk& walk, const X* x, size_t first,
+                       size_t count, std::span<int32_t> sums, std::span<int16_t> distances) {
   const auto taps = static_cast<size_t>(extents.window.taps());
   const size_t filter = extents.inputs * taps, positions = walk.dense_size();
   const W* const weights = call.in(operands.weights).as<W>().data() + first * filter;
@@ -121,7 +117,8 @@ void convolve_channels(const Call& call, const Extents& extents, const Operands&
 
 // Calls store(output channel, position in the whole output, sum) for all elements.
 template <class X, class W, class Store>
-void convolve(const Call& call, const Extents& extents, const Operands& operands, Store&& store) {
+void convolve(const Call& call, const ConvolutionExtents& extents, const Operands& operands,
+              Store&& store) {
   const TensorView& x = call.in(operands.x);
   const WindowWalk walk(extents.window, extents.positions, spatial(x));
   const size_t positions = walk.dense_size();
@@ -142,7 +139,8 @@ void convolve(const Call& call, const Extents& extents, const Operands& operands
 
 Status shape_of_conv(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(check_one_type(node));
-  MILLRACE_ASSIGN_OR_RETURN(const Extents extents, extents_of(node, node.in(0), node.in(1)));
+  MILLRACE_ASSIGN_OR_RETURN(const ConvolutionExtents extents,
+                            convolution_extents(node, node.in(0), node.in(1)));
   if (node.has(2) && (node.in(2).rank() != 1 || node.in(2).elements() != extents.output_channels()))
     return invalid_argument("the bias is not one per output channel");
   node.set(0, node.in(0).type, output_dims(extents));
@@ -151,8 +149,8 @@ Status shape_of_conv(Inference& node) {
 
 // One output channel, to which the products are added.
 template <class T>
-void convolve_reals(const Extents& extents, const WindowWalk& walk, const T* x, const T* weights,
-                    std::span<double> sums) {
+void convolve_reals(const ConvolutionExtents& extents, const WindowWalk& walk, const T* x,
+                    const T* weights, std::span<double> sums) {
   const auto taps = static_cast<size_t>(extents.window.taps());
   const size_t stride = walk.row_stride();
   for (size_t input = 0; input < extents.inputs; ++input) {
@@ -169,7 +167,8 @@ void convolve_reals(const Extents& extents, const WindowWalk& walk, const T* x, 
 
 Status conv(const Call& call) {
   const TensorView &x = call.in(0), &weights = call.in(1);
-  MILLRACE_ASSIGN_OR_RETURN(const Extents extents, extents_of(call, x, weights));
+  MILLRACE_ASSIGN_OR_RETURN(const ConvolutionExtents extents,
+                            convolution_extents(call, x, weights));
   const WindowWalk walk(extents.window, extents.positions, spatial(x));
   const size_t filter = extents.inputs * static_cast<size_t>(extents.window.taps());
   const size_t channels = extents.output_channels();
@@ -193,7 +192,8 @@ constexpr Operands kOfConvInteger = {0, 1, 2, 3};
 
 Status shape_of_conv_integer(Inference& node) {
   if (!kBytes.contains(node.in(1).type)) return invalid_argument("weights are not bytes");
-  MILLRACE_ASSIGN_OR_RETURN(const Extents extents, extents_of(node, node.in(0), node.in(1)));
+  MILLRACE_ASSIGN_OR_RETURN(const ConvolutionExtents extents,
+                            convolution_extents(node, node.in(0), node.in(1)));
   MILLRACE_RETURN_IF_ERROR(check_single(node, 2, node.in(0).type));
   MILLRACE_RETURN_IF_ERROR(check_per_channel(node, 3, node.in(1).type, extents.output_channels()));
   node.set(0, DataType::kInt32, output_dims(extents));
@@ -201,11 +201,41 @@ Status shape_of_conv_integer(Inference& node) {
 }
 
 Status conv_integer(const Call& call) {
-  MILLRACE_ASSIGN_OR_RETURN(const Extents extents, extents_of(call, call.in(0), call.in(1)));
+  MILLRACE_ASSIGN_OR_RETURN(const ConvolutionExtents extents,
+                            convolution_extents(call, call.in(0), call.in(1)));
   const auto y = call.out(0).as<int32_t>();
   return visit_bytes(call.in(0).type, call.in(1).type, [&](auto x, auto w) -> Status {
     convolve<decltype(x), decltype(w)>(call, extents, kOfConvInteger,
                                        [&](size_t, size_t at, int32_t sum) { y[at] = sum; });
+    return {};
+  });
+}
+
+// The sums as FLOAT32 times a scale, plus a bias: one of each, or one per output channel.
+constexpr size_t kScale = 4, kSumBias = 5;
+
+Status shape_of_conv_integer_to_float(Inference& node) {
+  MILLRACE_RETURN_IF_ERROR(shape_of_conv_integer(node));
+  MILLRACE_ASSIGN_OR_RETURN(const ConvolutionExtents extents,
+                            convolution_extents(node, node.in(0), node.in(1)));
+  if (!node.has(kScale)) return invalid_argument("there is no scale");
+  const size_t channels = extents.output_channels();
+  MILLRACE_RETURN_IF_ERROR(check_per_channel(node, kScale, DataType::kFloat32, channels));
+  MILLRACE_RETURN_IF_ERROR(check_per_channel(node, kSumBias, DataType::kFloat32, channels));
+  node.set(0, DataType::kFloat32, output_dims(extents));
+  return {};
+}
+
+Status conv_integer_to_float(const Call& call) {
+  MILLRACE_ASSIGN_OR_RETURN(const ConvolutionExtents extents,
+                            convolution_extents(call, call.in(0), call.in(1)));
+  const auto y = call.out(0).as<float>();
+  return visit_bytes(call.in(0).type, call.in(1).type, [&](auto x, auto w) -> Status {
+    convolve<decltype(x), decltype(w)>(
+        call, extents, kOfConvInteger, [&](size_t channel, size_t at, int32_t sum) {
+          y[at] = static_cast<float>(sum) * parameter_at<float>(call, kScale, channel);
+          if (call.has(kSumBias)) y[at] += parameter_at<float>(call, kSumBias, channel);
+        });
     return {};
   });
 }
@@ -217,7 +247,8 @@ Status shape_of_qlinear_conv(Inference& node) {
   const TensorView &x = node.in(0), &weights = node.in(3);
   if (!kBytes.contains(weights.type) || !kBytes.contains(node.in(kYZero).type))
     return invalid_argument("weights or result are not bytes");
-  MILLRACE_ASSIGN_OR_RETURN(const Extents extents, extents_of(node, x, weights));
+  MILLRACE_ASSIGN_OR_RETURN(const ConvolutionExtents extents,
+                            convolution_extents(node, x, weights));
   const size_t channels = extents.output_channels();
   MILLRACE_RETURN_IF_ERROR(check_single(node, kXScale, DataType::kFloat32));
   MILLRACE_RETURN_IF_ERROR(check_single(node, kOfQLinear.x_zero, x.type));
@@ -231,7 +262,7 @@ Status shape_of_qlinear_conv(Inference& node) {
 }
 
 template <class X, class W, class Y>
-void qlinear_conv_of(const Call& call, const Extents& extents) {
+void qlinear_conv_of(const Call& call, const ConvolutionExtents& extents) {
   const float x_scale = call.in(kXScale).as<float>()[0], y_scale = call.in(kYScale).as<float>()[0];
   const tensor::ElementRule rule{y_scale, static_cast<int32_t>(call.in(kYZero).as<Y>()[0]), false};
   const auto y = call.out(0).as<Y>();
@@ -244,7 +275,8 @@ void qlinear_conv_of(const Call& call, const Extents& extents) {
 }
 
 Status qlinear_conv(const Call& call) {
-  MILLRACE_ASSIGN_OR_RETURN(const Extents extents, extents_of(call, call.in(0), call.in(3)));
+  MILLRACE_ASSIGN_OR_RETURN(const ConvolutionExtents extents,
+                            convolution_extents(call, call.in(0), call.in(3)));
   return visit_bytes(call.in(0).type, call.in(3).type, [&](auto x, auto w) -> Status {
     if (call.out(0).type == DataType::kInt8)
       qlinear_conv_of<decltype(x), decltype(w), int8_t>(call, extents);
@@ -381,6 +413,14 @@ constexpr OperatorSpec kOperators[] = {
      conv_transpose,
      kConvTranspose},
     {"QLinearConv", 10, {8, 9}, {}, kBytes, shape_of_qlinear_conv, qlinear_conv, kConv},
+    {"millrace.ConvIntegerToFloat",
+     1,
+     {2, 6},
+     {},
+     kBytes,
+     shape_of_conv_integer_to_float,
+     conv_integer_to_float,
+     kConv},
 };
 
 }  // namespace

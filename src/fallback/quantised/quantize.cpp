@@ -226,6 +226,40 @@ Status matmul_integer(const Call& call) {
   });
 }
 
+// The sums as FLOAT32 times a scale, plus a bias: one of each, or one per column.
+constexpr size_t kSumScale = 4, kSumBias = 5;
+
+Status check_per_column(const NodeView& node, size_t index, size_t columns) {
+  const TensorView& parameter = node.in(index);
+  const size_t count = parameter.elements();
+  if (parameter.type == DataType::kFloat32 && (count == 1 || count == columns)) return {};
+  return invalid_argument(fmt::format("input {} is not one FLOAT32, or one per column", index));
+}
+
+Status shape_of_matmul_integer_to_float(Inference& node) {
+  MILLRACE_RETURN_IF_ERROR(shape_of_matmul_integer(node));
+  MILLRACE_ASSIGN_OR_RETURN(const Product product, product_of(node.in(0), node.in(1)));
+  if (!node.has(kSumScale)) return invalid_argument("there is no scale");
+  MILLRACE_RETURN_IF_ERROR(check_per_column(node, kSumScale, product.columns));
+  if (node.has(kSumBias))
+    MILLRACE_RETURN_IF_ERROR(check_per_column(node, kSumBias, product.columns));
+  node.set(0, DataType::kFloat32, result_dims(product));
+  return {};
+}
+
+Status matmul_integer_to_float(const Call& call) {
+  MILLRACE_ASSIGN_OR_RETURN(const Product product, product_of(call.in(0), call.in(1)));
+  const auto y = call.out(0).as<float>();
+  return visit_bytes(call.in(0).type, call.in(1).type, [&](auto a, auto b) -> Status {
+    multiply<decltype(a), decltype(b)>(call, product, {0, 1}, {2, 3}, [&](size_t i, int32_t sum) {
+      const size_t column = i % product.columns;
+      y[i] = static_cast<float>(sum) * parameter_at<float>(call, kSumScale, column);
+      if (call.has(kSumBias)) y[i] += parameter_at<float>(call, kSumBias, column);
+    });
+    return {};
+  });
+}
+
 constexpr size_t kA = 0, kAScale = 1, kAZero = 2, kB = 3, kBScale = 4, kBZero = 5, kYScale = 6,
                  kYZero = 7;
 
@@ -290,6 +324,13 @@ constexpr OperatorSpec kOperators[] = {
     {"MatMulInteger", 10, {2, 4}, {}, kBytes, shape_of_matmul_integer, matmul_integer},
     {"QLinearMatMul", 10, {8, 8}, {}, kBytes, shape_of_qlinear_matmul, qlinear_matmul},
     {"QuantizeLinear", 10, {2, 3}, {}, kFloats, shape_of_quantize, quantize_linear, kQuantize},
+    {"millrace.MatMulIntegerToFloat",
+     1,
+     {2, 6},
+     {},
+     kBytes,
+     shape_of_matmul_integer_to_float,
+     matmul_integer_to_float},
 };
 
 }  // namespace

@@ -157,5 +157,22 @@ TEST(FallbackConvTranspose, KeepsGroupsApart) {
               HasSubstr("output_padding"));
 }
 
+TEST(FallbackConvInteger, ScalesItsSums) {
+  const test::Array x = test::array<uint8_t>({1, 1, 1, 3}, {12, 10, 7});
+  const test::Array weights = test::array<int8_t>({2, 1, 1, 2}, {1, 2, -3, 4});
+  const test::Array zero = test::array<uint8_t>({}, {10});
+  const test::Array scales = test::vector_of<float>({0.5f, 2});
+  const std::vector<test::Array> operands = {x, weights, zero, test::absent(), scales};
+  const char* const name = "millrace.ConvIntegerToFloat";
+  EXPECT_EQ(test::compute(name, operands).as<float>(), (std::vector<float>{1, -3, -12, -24}));
+  auto biased = operands;
+  biased.push_back(test::vector_of<float>({100, 200}));
+  EXPECT_EQ(test::compute(name, biased).as<float>(), (std::vector<float>{101, 97, 188, 176}));
+  auto wrong = operands;
+  wrong[4] = test::vector_of<float>({1, 2, 3});
+  EXPECT_FALSE(test::refusal(name, wrong).ok());
+  EXPECT_FALSE(test::refusal(name, {x, weights}).ok());
+}
+
 }  // namespace
 }  // namespace millrace::fallback

@@ -125,5 +125,22 @@ TEST(FallbackQuantize, TakesItsTypeFromAnAttribute) {
   EXPECT_THAT(y.as<int16_t>(), ElementsAre(-1000, 1000));
 }
 
+TEST(FallbackMatMulInteger, ScalesItsSums) {
+  const test::Array a = test::array<uint8_t>({1, 2}, {12, 7});
+  const test::Array b = test::array<int8_t>({2, 2}, {1, 2, -3, 4});
+  const test::Array zero = test::array<uint8_t>({}, {10});
+  const test::Array scale = test::array<float>({}, {0.5f});
+  const std::vector<test::Array> operands = {a, b, zero, test::absent(), scale};
+  const char* const name = "millrace.MatMulIntegerToFloat";
+  EXPECT_EQ(test::compute(name, operands).as<float>(), (std::vector<float>{5.5f, -4}));
+  auto biased = operands;
+  biased.push_back(test::vector_of<float>({1, 2}));
+  EXPECT_EQ(test::compute(name, biased).as<float>(), (std::vector<float>{6.5f, -2}));
+  auto wrong = biased;
+  wrong[5] = test::vector_of<float>({1, 2, 3});
+  EXPECT_FALSE(test::refusal(name, wrong).ok());
+  EXPECT_FALSE(test::refusal(name, {a, b}).ok());
+}
+
 }  // namespace
 }  // namespace millrace::fallback

@@ -40,6 +40,7 @@ Result<bool> lower_gelu(Builder& builder, const FastNode& node);
 Result<bool> lower_group_norm(Builder& builder, const FastNode& node);
 Result<bool> lower_gru(Builder& builder, const FastNode& node);
 Result<bool> lower_instance_norm(Builder& builder, const FastNode& node);
+Result<bool> lower_integer_product(Builder& builder, const FastNode& node);
 Result<bool> lower_layer_norm(Builder& builder, const FastNode& node);
 Result<bool> lower_lstm(Builder& builder, const FastNode& node);
 Result<bool> lower_quantize(Builder& builder, const FastNode& node);

@@ -14,6 +14,16 @@ Desc plain_fp32(const Builder& builder, graph::ValueId id) {
 
 }  // namespace
 
+std::vector<fallback::TensorView> operand_views(const Builder& builder, const graph::Node& node) {
+  std::vector<fallback::TensorView> views(node.inputs.size());
+  for (size_t i = 0; i < views.size(); ++i) {
+    if (node.inputs[i] == graph::kNoValue) continue;
+    const graph::Value& value = builder.value(node.inputs[i]);
+    views[i] = {value.type, value.shape, value.constant ? value.constant->bytes.data() : nullptr};
+  }
+  return views;
+}
+
 // A copy in another type is not noted as a location of the value: the other kernels of the
 // partition shall not meet it.
 Result<Operand> operand_as(Builder& builder, graph::ValueId id, const Desc& wanted) {

@@ -2,9 +2,15 @@
 // is being lowered keeps floating point values in.
 #pragma once
 
+#include <vector>
+
 #include "device/cpu/builder.h"
+#include "fallback/tensor_view.h"
 
 namespace millrace::device::cpu::fast {
+
+// The operands of a node. Constants have their elements, which belong to the model.
+std::vector<fallback::TensorView> operand_views(const Builder& builder, const graph::Node& node);
 
 // The value in the layout and type of `wanted`, which has the value's dims.
 Result<Operand> operand_as(Builder& builder, graph::ValueId id, const Desc& wanted);

@@ -8,6 +8,7 @@
 
 #include "device/cpu/byte_conversion.h"
 #include "device/cpu/fast/fast.h"
+#include "device/cpu/fast/integer_products.h"
 #include "device/cpu/fast/operands.h"
 #include "device/cpu/fast/vector_loops.h"
 #include "fallback/axis.h"
@@ -244,6 +245,29 @@ Result<bool> lower_round_trip(Builder& builder, const FastNode& node) {
   return true;
 }
 
+// The operand of a DynamicQuantizeLinear, and how its bytes shall lie: with channels last where the
+// operand lies so and convolutions read the bytes.
+struct DynamicForm {
+  Operand x;
+  Desc bytes;
+};
+
+Result<DynamicForm> dynamic_form(Builder& builder, const FastNode& node) {
+  const ValueId bytes = node.node.outputs[0];
+  MILLRACE_ASSIGN_OR_RETURN(const Operand x, builder.current(node.input(0)));
+  if (x.desc.data_type() == ElementType::f32 && !is_plain(x.desc)) {
+    const auto layout = layout_of_readers(builder, bytes);
+    if (layout) {
+      MILLRACE_ASSIGN_OR_RETURN(
+          const Operand moved,
+          builder.in_layout(node.input(0), with_type(*layout, ElementType::f32)));
+      return DynamicForm{moved, *layout};
+    }
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const Operand plain, plain_operand(builder, node.input(0)));
+  return DynamicForm{plain, builder.plain_form(bytes)};
+}
+
 // The range of the elements and 0, on 0 to 255.
 class DynamicStep final : public Step {
  public:
@@ -288,11 +312,13 @@ Result<bool> lower_dequantize(Builder& builder, const FastNode& node) {
 
 Result<bool> lower_dynamic_quantize(Builder& builder, const FastNode& node) {
   if (node.view.in(0).type != DataType::kFloat32 || !conversion_of(DataType::kUint8)) return false;
-  MILLRACE_ASSIGN_OR_RETURN(const Operand x, plain_operand(builder, node.input(0)));
+  MILLRACE_ASSIGN_OR_RETURN(const auto form, dynamic_form(builder, node));
+  const Operand x = form.x;
   std::array<Operand, 3> outputs;
   std::array<BufferId, 3> buffers;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    outputs[i] = plain_result(builder, node.node.outputs[i]);
+    outputs[i] = i == 0 ? result_as(builder, node.node.outputs[i], form.bytes)
+                        : plain_result(builder, node.node.outputs[i]);
     buffers[i] = outputs[i].buffer;
   }
   builder.add(name_of(node.node.op), "millrace:vectors",

@@ -12,6 +12,7 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
+    {"ConvInteger", lower_integer_product},
     {"ConvTranspose", lower_conv_transpose},
     {"DequantizeLinear", lower_dequantize},
     {"DynamicQuantizeLinear", lower_dynamic_quantize},
@@ -21,10 +22,13 @@ constexpr Row kRows[] = {
     {"InstanceNormalization", lower_instance_norm},
     {"LSTM", lower_lstm},
     {"LayerNormalization", lower_layer_norm},
+    {"MatMulInteger", lower_integer_product},
     {"QuantizeLinear", lower_quantize},
     {"RNN", lower_rnn},
     {"com.microsoft.Gelu", lower_gelu},
     {"com.microsoft.QuickGelu", lower_quick_gelu},
+    {"millrace.ConvIntegerToFloat", lower_integer_product},
+    {"millrace.MatMulIntegerToFloat", lower_integer_product},
 };
 
 }  // namespace

@@ -61,17 +61,6 @@ class FallbackStep final : public Step {
   std::vector<Slot> inputs_, outputs_;
 };
 
-// Constants have their elements.
-std::vector<TensorView> operand_views(const Builder& builder, const Node& node) {
-  std::vector<TensorView> views(node.inputs.size());
-  for (size_t i = 0; i < views.size(); ++i) {
-    if (node.inputs[i] == graph::kNoValue) continue;
-    const graph::Value& value = builder.value(node.inputs[i]);
-    views[i] = {value.type, value.shape, value.constant ? value.constant->bytes.data() : nullptr};
-  }
-  return views;
-}
-
 // Archives from elsewhere: what the compiler made fits.
 Status check_outputs(const Builder& builder, const Node& node, const graph::Fallback& op,
                      std::span<const TensorView> inputs) {
@@ -111,7 +100,7 @@ Status lower_plain(Builder& builder, const Node& node, const graph::Fallback& op
 }  // namespace
 
 Status lower(Builder& builder, const Node& node, const graph::Fallback& op) {
-  const std::vector<TensorView> inputs = operand_views(builder, node);
+  const std::vector<TensorView> inputs = fast::operand_views(builder, node);
   MILLRACE_RETURN_IF_ERROR(check_outputs(builder, node, op, inputs));
   if (const fast::Lowering lowering = fast::find_lowering(op.name)) {
     MILLRACE_ASSIGN_OR_RETURN(const bool lowered,
