@@ -8,6 +8,8 @@ std::span<const Pass> pass_table() {
       {"widen_half", widen_half},
       {"fold_constants", fold_constants},
       {"simplify_data_movement", simplify_data_movement},
+      // Before arithmetic with constants gets another form.
+      {"scale_integer_sums", scale_integer_sums},
       {"lower_batch_normalization", lower_batch_normalization},
       {"canonicalise_arithmetic", canonicalise_arithmetic},
       {"recognise_functions", recognise_functions},

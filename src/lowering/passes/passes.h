@@ -29,6 +29,11 @@ Status fold_constants(graph::Graph& graph, const PassContext& context);
 // Transpose.
 Status simplify_data_movement(graph::Graph& graph, const PassContext& context);
 
+// ConvInteger or MatMulInteger, Cast to FLOAT32, Mul by a scale and Add of a bias, which dynamic
+// quantisation consists of, become one operator: millrace.ConvIntegerToFloat or
+// millrace.MatMulIntegerToFloat (src/fallback), whose scale and bias may be computed at run time.
+Status scale_integer_sums(graph::Graph& graph, const PassContext& context);
+
 // BatchNormalization becomes Mul and Add with per-channel constants.
 Status lower_batch_normalization(graph::Graph& graph, const PassContext& context);
 

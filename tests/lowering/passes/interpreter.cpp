@@ -30,6 +30,11 @@ Floats floats(const Value& value) {
         result.push_back(tensor::fp16_to_float(half));
       }
       return result;
+    case tensor::DataType::kInt32:
+      for (int32_t number : value.constant->as<int32_t>()) {
+        result.push_back(static_cast<float>(number));
+      }
+      return result;
     default:
       const auto elements = value.constant->as<float>();
       return {elements.begin(), elements.end()};
@@ -185,7 +190,7 @@ Result<Value> evaluate_widened(const graph::MatMul& op, Operands inputs) {
   return evaluate(op, operands);
 }
 
-// Of one FLOAT32 output.
+// Of one output.
 Result<Value> run_fallback(const graph::Fallback& op, Operands inputs) {
   std::vector<fallback::TensorView> views(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -193,11 +198,11 @@ Result<Value> run_fallback(const graph::Fallback& op, Operands inputs) {
     views[i] = {inputs[i]->type, inputs[i]->shape, inputs[i]->constant->bytes.data()};
   }
   MILLRACE_ASSIGN_OR_RETURN(const auto types, fallback::infer_outputs(op, views, 1));
-  Floats elements(fallback::element_count(types[0].shape));
-  const fallback::OutputView output{types[0].type, types[0].shape,
-                                    reinterpret_cast<std::byte*>(elements.data())};
+  const auto& [type, shape] = types[0];
+  std::vector<std::byte> elements(fallback::element_count(shape) * tensor::size_of(type));
+  const fallback::OutputView output{type, shape, elements.data()};
   MILLRACE_RETURN_IF_ERROR(fallback::run(op, views, {&output, 1}));
-  return make_value(types[0].shape, elements);
+  return Value{"", type, shape, graph::Constant::copy_of(elements)};
 }
 
 struct Compute {
