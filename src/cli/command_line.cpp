@@ -213,6 +213,38 @@ void add_compare_command(CLI::App& app, CommandLine& line) {
   });
 }
 
+void add_evaluate_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command =
+      app.add_subcommand("evaluate", "Measure how often a classifier is right on labelled data");
+  auto arguments = std::make_shared<EvaluateArguments>();
+  command->add_option("model", arguments->model, kModel)->required();
+  command
+      ->add_option("--data", arguments->data,
+                   "folders and files: pictures, .npy and .bin; NAME=... where there are several "
+                   "inputs")
+      ->required();
+  auto* const labels = command->add_option(
+      "--labels", arguments->labels,
+      "rows of file and class, or a .npy file of classes in order, or the list of classes that "
+      "folders are named after");
+  command->add_option("--classes", arguments->classes, "the list of classes that --labels names")
+      ->needs(labels);
+  command->add_option("--against", arguments->against,
+                      "other compilations, to be compared with the model");
+  command->add_option("--output", arguments->output, "the output that has the scores");
+  command->add_option("--top", arguments->top, "classes that count besides the first")
+      ->check(CLI::Range(1U, 1'000'000U))
+      ->capture_default_str();
+  command->add_option("--limit", arguments->limit,
+                      "samples to take, evenly over the data; 0: all of them");
+  command->add_option("--device", arguments->device, "where the models run")->capture_default_str();
+  add_shape_flag(*command, arguments->shapes);
+  add_picture_flags(*command, arguments->picture);
+  command->add_flag("--json", arguments->json, "machine-readable output");
+  add_compile_flags(*command, arguments->flags);
+  choose(*command, std::move(arguments), run_evaluate, line);
+}
+
 void add_golden_inputs(CLI::App& command, GoldenArguments& arguments) {
   CLI::Option_group* inputs = command.add_option_group("inputs");
   inputs->add_option("-i,--input", arguments.inputs,
@@ -312,6 +344,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   add_run_command(app, line);
   add_bench_command(app, line);
   add_compare_command(app, line);
+  add_evaluate_command(app, line);
   add_explain_command(app, line);
   add_golden_command(app, line);
   add_conformance_command(app, line);

@@ -66,6 +66,21 @@ struct ExplainArguments {
   bool json = false;
 };
 
+struct EvaluateArguments {
+  std::string model;
+  std::vector<std::string> against;  // models that are compared with it
+  std::vector<std::string> data;
+  std::string labels, classes;  // empty: none
+  std::string output;           // with the scores; empty: the one that may have them
+  uint32_t top = 5;
+  size_t limit = 0;  // samples; 0: all
+  PictureFlags picture;
+  std::vector<std::string> shapes;
+  std::string device = "cpu";
+  bool json = false;
+  CompileFlags flags;
+};
+
 struct GoldenArguments {
   std::string model;
   std::string directory;
@@ -113,6 +128,7 @@ Status run_compile(const CompileArguments& arguments);
 Status run_inspect(const InspectArguments& arguments);
 Status run_model(const RunArguments& arguments);
 Status run_bench(const BenchArguments& arguments);
+Status run_evaluate(const EvaluateArguments& arguments);
 Status run_explain(const ExplainArguments& arguments);
 Result<int> run_compare(const CompareArguments& arguments);          // the exit code
 Result<int> run_golden(const GoldenArguments& arguments);            // the exit code

@@ -30,9 +30,7 @@ struct Comparison {
   // Over all elements. Infinite where one side is no number and the other is one.
   double max_steps = 0;
   double mean_steps = 0;
-  // Always a number: what is none counts as zero, and infinity as so large that only other
-  // infinities matter beside it.
-  double cosine = 1;
+  double cosine = 1;                // cosine_of() all of them
   std::optional<Difference> first;  // the first element further apart than the tolerance
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/colour_format.h"
+#include "cli/evaluate/scores.h"
 
 namespace millrace::cli {
 namespace {
@@ -55,9 +56,7 @@ Normalisation with_zero_point(Normalisation normalisation, const tensor::QuantPa
 
 // One output with a score per class.
 bool is_classifier(const graph::CompiledModel& model) {
-  if (model.outputs.size() != 1) return false;
-  const tensor::TensorDesc& output = model.outputs[0].cpu;
-  return output.elements() > 1 && std::ranges::count(output.shape, output.elements()) == 1;
+  return model.outputs.size() == 1 && may_hold_scores(model.outputs[0].cpu);
 }
 
 // Of a picture for classifiers: the usual 256 for 224, and in proportion for others.

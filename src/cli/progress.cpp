@@ -16,6 +16,12 @@ constexpr const char* kWipeLine = "\r\x1b[K";
 
 }  // namespace
 
+std::string progress_bar(size_t done, size_t total) {
+  constexpr size_t kWidth = 20;
+  const size_t filled = total == 0 ? kWidth : kWidth * done / total;
+  return fmt::format("[{:#<{}}{:-<{}}] {} of {}", "", filled, "", kWidth - filled, done, total);
+}
+
 Progress::Progress(std::string task)
     : task_(std::move(task)),
       terminal_(::isatty(STDERR_FILENO) == 1),

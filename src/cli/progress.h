@@ -2,11 +2,15 @@
 // piped. One thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace millrace::cli {
+
+// "[#####---------------] 300 of 1200".
+std::string progress_bar(size_t done, size_t total);
 
 class Progress {
  public:

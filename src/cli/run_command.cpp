@@ -2,11 +2,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "cli/boundary_tensor.h"
 #include "cli/commands.h"
+#include "cli/evaluate/scores.h"
 #include "cli/frames.h"
 #include "cli/model_source.h"
 #include "cli/output_sink.h"
@@ -37,15 +37,6 @@ void print_summary(const graph::Boundary& boundary, device::View view,
   fmt::print("{}  {} {} [{}]  min {:.6g} max {:.6g} mean {:.6g}\n", desc.name, to_string(desc.type),
              to_string(desc.layout), fmt::join(desc.shape, ","), *low, *high,
              sum / static_cast<double>(values.size()));
-}
-
-// Higher values first, NaN last, then by class.
-bool ranks_before(const std::vector<float>& values, size_t a, size_t b) {
-  const bool a_nan = std::isnan(values[a]);
-  const bool b_nan = std::isnan(values[b]);
-  if (a_nan != b_nan) return b_nan;
-  if (!a_nan && values[a] != values[b]) return values[a] > values[b];
-  return a < b;
 }
 
 void print_top(const std::vector<float>& values, const std::vector<std::string>& labels,

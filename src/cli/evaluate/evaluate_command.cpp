@@ -1,0 +1,143 @@
+// millrace evaluate: how often a classifier is right on labelled data, alone or beside others.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "cli/commands.h"
+#include "cli/data/data_set.h"
+#include "cli/data/labels.h"
+#include "cli/data/picture_flags.h"
+#include "cli/evaluate/evaluation.h"
+#include "cli/evaluate/evaluation_report.h"
+#include "cli/evaluate/sample_runner.h"
+#include "cli/evaluate/scores.h"
+#include "cli/model_source.h"
+#include "cli/open_tensors.h"
+#include "cli/progress.h"
+
+namespace millrace::cli {
+namespace {
+
+struct OpenedModel {
+  std::string path;
+  LoadedModel loaded;
+  std::vector<graph::Boundary> inputs;  // settled
+  size_t output = 0;
+};
+
+Result<OpenedModel> open(const std::string& path, const EvaluateArguments& arguments) {
+  OpenedModel model{path, {}, {}, 0};
+  MILLRACE_ASSIGN_OR_RETURN(model.loaded, load_model(path, arguments.flags, arguments.device));
+  const graph::CompiledModel& compiled = model.loaded.program->model();
+  MILLRACE_ASSIGN_OR_RETURN(const GivenShapes shapes, parse_shapes(compiled, arguments.shapes));
+  MILLRACE_ASSIGN_OR_RETURN(model.inputs, settled_inputs(compiled, shapes));
+  MILLRACE_ASSIGN_OR_RETURN(model.output, score_output(compiled, arguments.output));
+  return model;
+}
+
+// The samples are made for the inputs of the first model.
+Status check_same_inputs(const OpenedModel& first, const OpenedModel& other) {
+  const auto same = [](const graph::Boundary& a, const graph::Boundary& b) {
+    return a.cpu.type == b.cpu.type && a.cpu.shape == b.cpu.shape;
+  };
+  if (std::ranges::equal(first.inputs, other.inputs, same)) return {};
+  return invalid_argument(
+      fmt::format("{} has other inputs than {}, by type or shape", other.path, first.path));
+}
+
+Result<std::vector<OpenedModel>> open_models(const EvaluateArguments& arguments) {
+  std::vector<std::string> paths = {arguments.model};
+  paths.insert(paths.end(), arguments.against.begin(), arguments.against.end());
+  std::vector<OpenedModel> models;
+  for (const std::string& path : paths) {
+    Result<OpenedModel> model = open(path, arguments);
+    if (!model.ok()) return model.status().with_context(path);
+    if (!models.empty()) MILLRACE_RETURN_IF_ERROR(check_same_inputs(models.front(), *model));
+    models.push_back(*std::move(model));
+  }
+  return models;
+}
+
+// Evenly over the data, so that a part of a folder for each class has samples of all of them.
+std::vector<size_t> chosen_samples(size_t size, size_t limit) {
+  const size_t count = limit == 0 ? size : std::min(size, limit);
+  std::vector<size_t> chosen(count);
+  for (size_t i = 0; i < count; ++i) chosen[i] = i * size / count;
+  return chosen;
+}
+
+Result<std::optional<std::vector<size_t>>> labels_of(const DataSet& data,
+                                                     const std::vector<size_t>& chosen,
+                                                     const EvaluateArguments& arguments) {
+  if (arguments.labels.empty()) return std::optional<std::vector<size_t>>();
+  MILLRACE_ASSIGN_OR_RETURN(const Labels labels,
+                            read_labels(data, arguments.labels, arguments.classes));
+  std::vector<size_t> of_chosen;
+  for (const size_t sample : chosen) of_chosen.push_back(labels.classes[sample]);
+  return std::optional(std::move(of_chosen));
+}
+
+using Runners = std::vector<std::unique_ptr<SampleRunner>>;
+
+Result<Runners> make_runners(const std::vector<OpenedModel>& models, Evaluation& evaluation) {
+  Runners runners;
+  for (size_t i = 0; i < models.size(); ++i) {
+    const auto score = [&evaluation, i](const std::string& sample, std::vector<float> scores) {
+      return evaluation.add(i, sample, std::move(scores));
+    };
+    MILLRACE_ASSIGN_OR_RETURN(auto runner, SampleRunner::create(models[i].loaded, models[i].inputs,
+                                                                models[i].output, score));
+    runners.push_back(std::move(runner));
+  }
+  return runners;
+}
+
+Status run_all(DataSet& data, const std::vector<size_t>& chosen,
+               const std::vector<OpenedModel>& models, Evaluation& evaluation) {
+  MILLRACE_ASSIGN_OR_RETURN(const Runners runners, make_runners(models, evaluation));
+  const auto named = [&](const Status& status, size_t model) {
+    return status.ok() ? status : status.with_context(models[model].path);
+  };
+  Progress progress("evaluate");
+  for (const size_t index : chosen) {
+    MILLRACE_ASSIGN_OR_RETURN(const Sample sample, data.load(index));
+    for (size_t i = 0; i < runners.size(); ++i)
+      MILLRACE_RETURN_IF_ERROR(named(runners[i]->add(sample), i));
+    progress.update(progress_bar(evaluation.samples(), chosen.size()));
+  }
+  for (size_t i = 0; i < runners.size(); ++i)
+    MILLRACE_RETURN_IF_ERROR(named(runners[i]->finish(), i));
+  return {};
+}
+
+EvaluationReport report_of(const std::vector<OpenedModel>& models,
+                           const EvaluateArguments& arguments) {
+  EvaluationReport report;
+  for (const OpenedModel& model : models)
+    report.models.push_back({model.path, graph::name_of(model.loaded.program->info().precision)});
+  report.top = arguments.top;
+  report.labelled = !arguments.labels.empty();
+  return report;
+}
+
+}  // namespace
+
+Status run_evaluate(const EvaluateArguments& arguments) {
+  if (arguments.labels.empty() && arguments.against.empty())
+    return invalid_argument("evaluate needs --labels, or --against another model, or both");
+  MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions picture, picture_options(arguments.picture));
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<OpenedModel> models, open_models(arguments));
+  MILLRACE_ASSIGN_OR_RETURN(DataSet data,
+                            DataSet::open(models.front().inputs, arguments.data, picture));
+  const std::vector<size_t> chosen = chosen_samples(data.size(), arguments.limit);
+  MILLRACE_ASSIGN_OR_RETURN(auto labels, labels_of(data, chosen, arguments));
+  Evaluation evaluation(models.size(), arguments.top, std::move(labels));
+  MILLRACE_RETURN_IF_ERROR(run_all(data, chosen, models, evaluation));
+  const auto form = arguments.json ? evaluation_json : evaluation_text;
+  fmt::print("{}", form(report_of(models, arguments), evaluation));
+  return {};
+}
+
+}  // namespace millrace::cli
