@@ -9,12 +9,12 @@
 
 #include "cli/boundary_tensor.h"
 #include "cli/commands.h"
-#include "cli/compare/inner_values.h"
 #include "cli/compare/layer_report.h"
 #include "cli/frames.h"
 #include "cli/golden_compare.h"
 #include "cli/model_source.h"
 #include "device/registry.h"
+#include "graph/inner_values.h"
 #include "runtime/session.h"
 
 namespace millrace::cli {
@@ -33,7 +33,7 @@ Result<Run> run_with_inner_values(const std::string& path, const CompareArgument
   MILLRACE_ASSIGN_OR_RETURN(const auto model, open_model(path, arguments.flags));
   if (model->network != nullptr)
     return unsupported(fmt::format("{} has open shapes: fix them with --input-shape", path));
-  MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel all, with_inner_values(*model));
+  MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel all, graph::with_inner_values(*model));
   Run run;
   run.model = std::make_shared<const graph::CompiledModel>(std::move(all));
   MILLRACE_ASSIGN_OR_RETURN(const auto device,
