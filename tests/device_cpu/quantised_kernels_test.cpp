@@ -39,6 +39,7 @@ class QuantisedModel {
     step_ = form.scale;
     return builder.quantised(std::move(op), std::move(inputs), form.type, form.quantisation());
   }
+  // [M, ...], with scales along M.
   ValueId weights(const Dims& dims, DataType type = DataType::kInt8, int32_t zero_point = 0) {
     Quantisation quantisation;
     const auto channels = static_cast<size_t>(dims[0]);
@@ -145,6 +146,177 @@ TEST(QuantisedKernels, ConvOfOneSpatialDimension) {
   const auto x = model.input({1, 16, 30}, kUnsigned);
   const graph::Conv conv{{1}, {2}, {2}, {2}, 1, {}};
   model.check(model.make(conv, {x, model.weights({16, 16, 3})}, kWide));
+}
+
+// Whether the layer's weights are [N, K].
+class QuantisedMatMul : public ::testing::TestWithParam<bool> {};
+
+TEST_P(QuantisedMatMul, WithConstantWeights) {
+  for (const Form& y : {kWide, kShifted}) {
+    QuantisedModel model;
+    const auto a = model.input({3, 5, 24}, kUnsigned);
+    // Scales go along the columns.
+    Quantisation quantisation{std::vector<float>(7, 1 / 256.0f), std::vector<int32_t>(7, 0), 1};
+    for (size_t i = 0; i < 7; ++i) quantisation.scales[i] *= static_cast<float>(i + 1);
+    quantisation.axis = GetParam() ? 0 : 1;
+    std::vector<int8_t> elements;
+    for (const float number : Tensor::numbers({24 * 7}, 5).data)
+      elements.push_back(static_cast<int8_t>(number * 127));
+    const Dims dims = GetParam() ? Dims{7, 24} : Dims{24, 7};
+    const auto b = model.builder.quantised_constant(dims, DataType::kInt8, elements, quantisation);
+    const graph::MatMul op{false, GetParam(), 0.5f, {UnaryKind::kLeakyRelu, 0.25f, 0}};
+    model.check(model.make(op, {a, b, model.bias(7)}, y));
+  }
+}
+INSTANTIATE_TEST_SUITE_P(, QuantisedMatMul, ::testing::Bool());
+
+TEST(QuantisedKernels, MatMulOfTwoValues) {
+  for (const Form& right : {kUnsigned, kShifted}) {
+    QuantisedModel model;
+    const auto a = model.input({2, 4, 9, 16}, kUnsigned);
+    const auto b = model.input({2, 4, 11, 16}, right);
+    model.check(model.make(graph::MatMul{false, true, 0.25f, {}}, {a, b}, kWide));
+  }
+}
+
+TEST(QuantisedKernels, PoolsKeepTheForm) {
+  QuantisedModel model;
+  const auto x = model.input({1, 20, 11, 12}, kShifted);
+  const graph::Pool max{graph::PoolKind::kMax, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, {0, 0}};
+  const graph::Pool mean{graph::PoolKind::kAverage, {2, 2}, {1, 1}, {1, 1}, {1, 0}, {0, 1}, {0, 0}};
+  const auto pooled = model.make(max, {x}, kShifted);
+  model.check(model.make(mean, {pooled}, kShifted));
+}
+
+TEST(QuantisedKernels, GlobalMeansHaveAnyForm) {
+  for (const Form& x : {kUnsigned, kShifted}) {
+    QuantisedModel model;
+    const auto image = model.input({2, 37, 5, 7}, x);
+    model.check(model.make(graph::GlobalPool{}, {image}, {DataType::kInt8, 1 / 512.0f, -5}));
+  }
+}
+
+TEST(QuantisedKernels, GlobalMaximum) {
+  QuantisedModel model;
+  const auto x = model.input({1, 16, 5, 7}, kUnsigned);
+  model.check(model.make(graph::GlobalPool{graph::PoolKind::kMax}, {x}, kUnsigned));
+}
+
+TEST(QuantisedKernels, BinariesOfOneShape) {
+  using graph::BinaryKind;
+  for (const auto kind : {BinaryKind::kAdd, BinaryKind::kSub, BinaryKind::kMul, BinaryKind::kDiv,
+                          BinaryKind::kMin, BinaryKind::kMax}) {
+    QuantisedModel model;
+    const auto a = model.input({1, 13, 9, 11}, kUnsigned);
+    const auto b = model.input({1, 13, 9, 11}, kShifted);
+    model.check(model.make(graph::Binary{kind}, {a, b}, kWide));
+  }
+}
+
+TEST(QuantisedKernels, BinariesBroadcastTheSecondOrTheFirst) {
+  for (const Dims& other : {Dims{2, 13, 1, 1}, Dims{1, 13, 1, 1}, Dims{11}, Dims{13, 1, 1}}) {
+    for (const bool first : {false, true}) {
+      QuantisedModel model;
+      const auto a = model.input({2, 13, 9, 11}, kUnsigned);
+      const auto b = model.input(other, kShifted);
+      const std::vector<ValueId> operands = first ? std::vector{b, a} : std::vector{a, b};
+      model.check(model.make(graph::Binary{graph::BinaryKind::kSub}, operands, kWide));
+    }
+  }
+}
+
+TEST(QuantisedKernels, FunctionsOfBytes) {
+  for (const graph::Activation function : {graph::Activation{UnaryKind::kSigmoid, 0, 0},
+                                           graph::Activation{UnaryKind::kHardSwish, 0, 0},
+                                           graph::Activation{UnaryKind::kHardSigmoid, 0.4f, 0.5f},
+                                           graph::Activation{UnaryKind::kTanh, 0, 0}}) {
+    QuantisedModel model;
+    const auto x = model.input({1, 6, 10, 10}, kShifted);
+    model.check(model.make(graph::Unary{function}, {x}, kUnsigned));
+  }
+}
+
+TEST(QuantisedKernels, RequantiseFromBytesToBytes) {
+  QuantisedModel model;
+  const auto x = model.input({1, 6, 10, 10}, kShifted);
+  model.check(model.make(Requantise{}, {x}, {DataType::kUint8, 1 / 16.0f, 3}));
+}
+
+TEST(QuantisedKernels, ConcatJoinsFormsBesideEachOther) {
+  for (const int64_t axis : {1, 2}) {
+    QuantisedModel model;
+    const auto a = model.input({1, 16, 6, 6}, kUnsigned);
+    const auto b = model.make(conv2d(0, 1, 1), {a, model.weights({16, 16, 1, 1})}, kWide);
+    const auto c = model.make(conv2d(1, 1, 1), {a, model.weights({16, 16, 3, 3})}, kShifted);
+    const auto joined = model.make(graph::Concat{axis}, {b, c, b}, kWide);
+    const auto d = model.make(Requantise{}, {joined}, kWide);
+    model.check(d);
+  }
+}
+
+TEST(QuantisedKernels, ElementsMoveAsTheyAre) {
+  using graph::Pad;
+  const std::vector<graph::Operator> operators = {
+      graph::Reshape{{1, 12, 48}},
+      graph::Transpose{{0, 2, 3, 1}},
+      graph::Slice{{0, 2, 1, 0}, {1, 4, 3, 4}, {1, 1, 2, 2}},
+      Pad{graph::PadMode::kConstant, {0, 0, 1, 2}, {0, 0, 2, 1}, 0.5f},
+      Pad{graph::PadMode::kReflect, {0, 0, 1, 2}, {0, 0, 2, 1}, 0},
+      graph::Expand{{3, 8, 9, 8}},
+      graph::Resize{
+          .mode = graph::ResizeMode::kNearest, .shape = {1, 8, 18, 16}, .scales = {1, 1, 2, 2}},
+      graph::Resize{.mode = graph::ResizeMode::kLinear,
+                    .coordinates = graph::CoordinateMode::kHalfPixel,
+                    .shape = {1, 8, 18, 16},
+                    .scales = {1, 1, 2, 2}}};
+  for (const graph::Operator& op : operators) {
+    SCOPED_TRACE(graph::name_of(op));
+    QuantisedModel model;
+    const auto x = model.input({1, 8, 9, 8}, kShifted);
+    // A convolution leaves its channels innermost.
+    const auto made = model.make(conv2d(0, 1, 1), {x, model.weights({8, 8, 1, 1})}, kWide);
+    model.check(model.make(op, {made}, kWide));
+  }
+}
+
+TEST(QuantisedKernels, GatherTakesIndicesBesideBytes) {
+  QuantisedModel model;
+  const auto x = model.input({6, 8}, kShifted);
+  const auto indices = model.builder.integers<int64_t>({3}, DataType::kInt64, {4, 0, -1});
+  model.check(model.make(graph::Gather{0}, {x, indices}, kShifted));
+}
+
+TEST(QuantisedKernels, OtherFormsAreRequantisedByTheBuilder) {
+  // No kernel moves bytes into another form; the numbers are right all the same.
+  ModelBuilder b;
+  const auto x = b.input({4});
+  const auto q = b.quantised(Requantise{}, {x}, DataType::kUint8, {{0.25f}, {128}, 0});
+  const auto y = b.quantised(graph::Reshape{{2, 2}}, {q}, DataType::kInt8, {{0.5f}, {0}, 0});
+  b.output(b.node(Requantise{}, {y}));
+  EXPECT_EQ(run_model(b.build(), {{{4}, {0.25f, 0.75f, -1, 3}}}).data,
+            (std::vector<float>{0, 1, -1, 3}));
+}
+
+TEST(QuantisedKernels, NoReordersBetweenConvolutions) {
+  if (!topology().features.avx512_vnni) GTEST_SKIP() << "convolutions are computed in FP32 here";
+  QuantisedModel model;
+  const auto picture = model.input({1, 3, 16, 16}, kUnsigned);
+  const auto a = model.make(conv2d(1, 2, 1), {picture, model.weights({32, 3, 3, 3})}, kWide);
+  const auto b = model.make(conv2d(1, 1, 32), {a, model.weights({32, 1, 3, 3})}, kUnsigned);
+  const auto c = model.make(conv2d(0, 1, 1), {b, model.weights({32, 32, 1, 1})}, kShifted);
+  const auto d =
+      model.make(conv2d(0, 1, 1), {c, model.weights({32, 32, 1, 1}), kNoValue, a}, kWide);
+  const auto mean = model.make(graph::GlobalPool{}, {d}, kUnsigned);
+  const auto row = model.make(graph::Reshape{{1, 32}}, {mean}, kUnsigned);
+  const auto y =
+      model.make(graph::MatMul{false, true, 1, {}}, {row, model.weights({10, 32})}, kWide);
+  model.check(y);
+  // One at the most: the HW view of the input is FP32 in blocks.
+  for (const StepInfo& step : load(model.builder.build())->info().steps) {
+    if (step.operation == "Reorder") {
+      EXPECT_EQ(step.output, "input_0") << step.reason;
+    }
+  }
 }
 
 }  // namespace

@@ -126,6 +126,9 @@ class Builder {
     return values_[id].stored;
   }
 
+  // For the rest of the node, quantised values are the integers that they store, in plain form.
+  void see_integers() noexcept { computes_numbers_ = false; }
+
   // Results.
   Operand new_stored_result(graph::ValueId id, const Desc& desc);
   void set_stored_result(graph::ValueId id, const Operand& location);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/cpu/kernels/concat.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/primitives.h"
 
@@ -24,24 +25,19 @@ bool lie_alike(const Desc& part, const Desc& whole_part) {
   return a == b;
 }
 
-std::vector<ValueId> non_empty(const Builder& builder, const Node& node) {
-  std::vector<ValueId> inputs;
-  for (const ValueId id : node.inputs)
-    if (!builder.is_empty(id)) inputs.push_back(id);
-  return inputs;
-}
-
-class FloatingConcat {
+class Joining {
  public:
-  FloatingConcat(Builder& builder, const Node& node, size_t axis)
-      : builder_(builder), inputs_(non_empty(builder, node)), y_(node.outputs[0]), axis_(axis) {}
+  Joining(Builder& builder, ValueId y, const std::vector<ValueId>& inputs,
+          const std::vector<Operand>& locations, size_t axis, ElementType type)
+      : builder_(builder),
+        inputs_(inputs),
+        locations_(locations),
+        y_(y),
+        axis_(axis),
+        type_(type) {}
 
-  Status lower() {
-    for (ValueId id : inputs_) {
-      MILLRACE_ASSIGN_OR_RETURN(Operand location, builder_.current(id));
-      locations_.push_back(std::move(location));
-    }
-    const Operand y = builder_.new_result(y_, choose_layout());
+  Operand join() {
+    const Operand y = builder_.new_temporary(choose_layout());
     Dims offset(builder_.dims(y_).size(), 0);
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const Dims dims = builder_.dims(inputs_[i]);
@@ -50,7 +46,7 @@ class FloatingConcat {
         builder_.add_reorder(y_, locations_[i], {y.buffer, part});
       offset[axis_] += dims[axis_];
     }
-    return {};
+    return y;
   }
 
  private:
@@ -59,7 +55,7 @@ class FloatingConcat {
     const Dims dims = builder_.dims(y_);
     for (const Operand& location : locations_)
       if (const Desc layout = dense_like(location.desc, dims); can_be_cut(layout)) return layout;
-    return plain_desc(dims, builder_.type());
+    return plain_desc(dims, type_);
   }
 
   bool can_be_cut(const Desc& layout) const {
@@ -77,17 +73,29 @@ class FloatingConcat {
     BufferTable& buffers = builder_.buffers();
     if (!buffers.is_own(input.buffer) || !lie_alike(input.desc, part)) return false;
     if (buffers.bytes(input.buffer) != input.desc.get_size()) return false;
-    const size_t element = dnnl::memory::data_type_size(builder_.type());
+    const size_t element = dnnl::memory::data_type_size(type_);
     buffers.place_inside(input.buffer, whole, static_cast<size_t>(part.data.offset0) * element);
     return true;
   }
 
   Builder& builder_;
-  const std::vector<ValueId> inputs_;
+  const std::vector<ValueId>& inputs_;
+  const std::vector<Operand>& locations_;
   const ValueId y_;
   const size_t axis_;
-  std::vector<Operand> locations_;
+  const ElementType type_;
 };
+
+Status lower_floating(Builder& builder, const Node& node, size_t axis) {
+  const std::vector<ValueId> inputs = non_empty_inputs(builder, node);
+  std::vector<Operand> locations;
+  for (const ValueId id : inputs) {
+    MILLRACE_ASSIGN_OR_RETURN(locations.emplace_back(), builder.current(id));
+  }
+  const ValueId y = node.outputs[0];
+  builder.set_result(y, join(builder, y, inputs, locations, axis, builder.type()));
+  return {};
+}
 
 // Concat of integers: plain pieces, copied row by row.
 class PlainConcatStep final : public Step {
@@ -124,7 +132,7 @@ Status lower_plain(Builder& builder, const Node& node, size_t axis) {
   size_t rows = 1;
   for (size_t i = 0; i < axis; ++i) rows *= static_cast<size_t>(builder.dims(y)[i]);
   std::vector<PlainConcatStep::Piece> pieces;
-  for (const ValueId id : non_empty(builder, node)) {
+  for (const ValueId id : non_empty_inputs(builder, node)) {
     MILLRACE_ASSIGN_OR_RETURN(const Operand location, builder.plain(id));
     pieces.push_back({location.buffer, builder.value(id).bytes() / rows});
   }
@@ -136,10 +144,22 @@ Status lower_plain(Builder& builder, const Node& node, size_t axis) {
 
 }  // namespace
 
+std::vector<ValueId> non_empty_inputs(const Builder& builder, const Node& node) {
+  std::vector<ValueId> inputs;
+  for (const ValueId id : node.inputs)
+    if (!builder.is_empty(id)) inputs.push_back(id);
+  return inputs;
+}
+
+Operand join(Builder& builder, ValueId y, const std::vector<ValueId>& inputs,
+             const std::vector<Operand>& locations, size_t axis, ElementType type) {
+  return Joining(builder, y, inputs, locations, axis, type).join();
+}
+
 Status lower(Builder& builder, const Node& node, const graph::Concat& op) {
   const auto axis = static_cast<size_t>(op.axis);
   if (!builder.is_floating(node.outputs[0])) return lower_plain(builder, node, axis);
-  return FloatingConcat(builder, node, axis).lower();
+  return lower_floating(builder, node, axis);
 }
 
 }  // namespace millrace::device::cpu::kernels

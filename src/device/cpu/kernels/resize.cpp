@@ -9,6 +9,7 @@
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/mapped_copy.h"
 #include "device/cpu/kernels/primitives.h"
+#include "device/cpu/kernels/resize.h"
 
 namespace millrace::device::cpu::kernels {
 namespace {
@@ -111,22 +112,13 @@ bool is_library_resize(const Resize& op, const std::vector<Axis>& axes) {
 
 // False when the library has no fast kernel.
 Result<bool> add_library_resize(Builder& builder, const Node& node, const Resize& op) {
-  using PrimitiveDesc = dnnl::resampling_forward::primitive_desc;
   const ValueId x = node.input(0), y = node.outputs[0];
-  const auto algorithm = op.mode == ResizeMode::kNearest ? dnnl::algorithm::resampling_nearest
-                                                         : dnnl::algorithm::resampling_linear;
   MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder.current(x));
-  const Desc result = any_desc(builder.dims(y), builder.type());
-  const auto choice = choose(layouts_for(now.desc), [&](const Desc& layout) {
-    const dnnl::resampling_forward::desc desc(dnnl::prop_kind::forward_inference, algorithm, layout,
-                                              result);
-    return PrimitiveDesc(desc, make_attributes(), builder.engine(), /*allow_empty=*/true);
-  });
-  if (!choice || is_reference(choice->primitive.impl_info_str())) return false;
-  MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.in_layout(x, choice->option));
-  const Operand to = builder.new_result(y, choice->primitive.dst_desc());
-  builder.add_primitive("Resize", choice->primitive, dnnl::resampling_forward(choice->primitive),
-                        {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
+  const auto primitive = make_resampling(builder, node, op, layouts_for(now.desc),
+                                         any_desc(builder.dims(y), builder.type()));
+  if (!primitive) return false;
+  MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.in_layout(x, primitive->src_desc()));
+  add_resampling(builder, *primitive, from, builder.new_result(y, primitive->dst_desc()));
   return true;
 }
 
@@ -230,12 +222,33 @@ Status add_linear(Builder& builder, const Node& node, const Resize& op,
 
 }  // namespace
 
+std::optional<Resampling> make_resampling(const Builder& builder, const Node& node,
+                                          const Resize& op, const std::vector<Desc>& layouts,
+                                          const Desc& result) {
+  if (!is_library_resize(op, axes_of(builder, node, op))) return std::nullopt;
+  const auto algorithm = op.mode == ResizeMode::kNearest ? dnnl::algorithm::resampling_nearest
+                                                         : dnnl::algorithm::resampling_linear;
+  const auto choice = choose(layouts, [&](const Desc& layout) {
+    const dnnl::resampling_forward::desc desc(dnnl::prop_kind::forward_inference, algorithm, layout,
+                                              result);
+    return Resampling(desc, make_attributes(), builder.engine(), /*allow_empty=*/true);
+  });
+  if (!choice || is_reference(choice->primitive.impl_info_str())) return std::nullopt;
+  return choice->primitive;
+}
+
+void add_resampling(Builder& builder, const Resampling& primitive, const Operand& from,
+                    const Operand& to) {
+  builder.add_primitive("Resize", primitive, dnnl::resampling_forward(primitive),
+                        {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
+}
+
 Status lower(Builder& builder, const Node& node, const Resize& op) {
-  const std::vector<Axis> axes = axes_of(builder, node, op);
-  if (is_library_resize(op, axes)) {
+  if (builder.is_floating(node.input(0))) {
     MILLRACE_ASSIGN_OR_RETURN(const bool done, add_library_resize(builder, node, op));
     if (done) return {};
   }
+  const std::vector<Axis> axes = axes_of(builder, node, op);
   return op.mode == ResizeMode::kNearest ? add_nearest(builder, node, op, axes)
                                          : add_linear(builder, node, op, axes);
 }

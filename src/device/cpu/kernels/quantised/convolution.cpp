@@ -1,9 +1,11 @@
 // Conv on integers: the library's convolution, which sums up products of bytes, scales the sums to
 // steps of the result, and adds the residual operand and applies the activation before it rounds.
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "device/cpu/kernels/primitives.h"
+#include "device/cpu/kernels/quantised/image.h"
 #include "device/cpu/kernels/quantised/parameters.h"
 #include "device/cpu/kernels/quantised/post_ops.h"
 #include "device/cpu/kernels/quantised/quantised.h"
@@ -30,10 +32,8 @@ class Lowering {
 
   Result<bool> lower() {
     if (!find_parameters() || !make_primitive()) return false;
-    MILLRACE_ASSIGN_OR_RETURN(const Operand x, builder_.stored_in(x_, primitive_.src_desc()));
-    const Operand weights =
-        builder_.add_constant(weights_->elements.data(), plain_desc(weight_dims(), ElementType::s8),
-                              primitive_.weights_desc());
+    MILLRACE_ASSIGN_OR_RETURN(const Operand x, source());
+    const Operand weights = pack_weights();
     std::vector<Argument> arguments = {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, weights}};
     if (bias_ != kNoValue)
       arguments.push_back(
@@ -72,6 +72,33 @@ class Lowering {
     return dims;
   }
 
+  bool reads_pixels() const { return op_.group == 1 && is_image_of_pixels(builder_.dims(x_)); }
+
+  // The operand, in the layout of the primitive.
+  Result<Operand> source() {
+    if (!reads_pixels()) return builder_.stored_in(x_, primitive_.src_desc());
+    const Desc pixels = pixels_desc(builder_.dims(x_), builder_.stored_type(x_));
+    MILLRACE_ASSIGN_OR_RETURN(const Operand x, builder_.stored_in(x_, pixels));
+    return Operand{x.buffer, primitive_.src_desc()};
+  }
+
+  Operand pack_weights() {
+    const Desc wanted = primitive_.weights_desc();
+    if (!reads_pixels())
+      return builder_.add_constant(weights_->elements.data(),
+                                   plain_desc(weight_dims(), ElementType::s8), wanted);
+    // Zeros for the channels that the picture does not have, so that it does not matter what their
+    // bytes are.
+    const Dims dims = builder_.dims(weight_);
+    const int64_t taps = dims[2] * dims[3], filter = dims[1] * taps;
+    const Dims padded = pixel_dims(dims);
+    std::vector<int8_t> elements(static_cast<size_t>(dims[0] * kPixelChannels * taps));
+    for (int64_t i = 0; i < dims[0]; ++i)
+      std::copy_n(weights_->elements.begin() + i * filter, filter,
+                  elements.begin() + i * kPixelChannels * taps);
+    return builder_.add_constant(elements.data(), plain_desc(padded, ElementType::s8), wanted);
+  }
+
   // What the sums of products for an output channel count.
   float sum_scale(size_t channel) const { return x_rule_.scale * weights_->scale(channel); }
 
@@ -107,12 +134,16 @@ class Lowering {
     // The library counts the gap between the taps, ONNX the distance.
     Dims dilations = op_.dilations;
     for (int64_t& dilation : dilations) --dilation;
+    Dims x_dims = builder_.dims(x_), weights_dims = weight_dims();
+    if (reads_pixels()) {
+      x_dims = pixel_dims(x_dims);
+      weights_dims = pixel_dims(weights_dims);
+    }
     const dnnl::convolution_forward::desc desc(
         dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
-        channels_last(builder_.dims(x_), builder_.stored_type(x_)),
-        any_desc(weight_dims(), ElementType::s8), bias,
-        channels_last(builder_.dims(y_), result_.type), op_.strides, dilations, op_.pads_begin,
-        op_.pads_end);
+        channels_last(x_dims, builder_.stored_type(x_)), any_desc(weights_dims, ElementType::s8),
+        bias, channels_last(builder_.dims(y_), result_.type), op_.strides, dilations,
+        op_.pads_begin, op_.pads_end);
     return is_fast(primitive_ = PrimitiveDesc(desc, attributes(), builder_.engine(),
                                               /*allow_empty=*/true));
   }

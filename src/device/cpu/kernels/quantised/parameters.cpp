@@ -17,6 +17,19 @@ std::optional<tensor::ElementRule> rule_of(const Builder& builder, ValueId id) {
   return tensor::ElementRule{quantisation.scales[0], quantisation.zero_points[0]};
 }
 
+bool same_form(const Builder& builder, ValueId a, ValueId b) {
+  return rule_of(builder, a) && rule_of(builder, b) &&
+         builder.value(a).type == builder.value(b).type &&
+         builder.quantisation(a).scales == builder.quantisation(b).scales &&
+         builder.quantisation(a).zero_points == builder.quantisation(b).zero_points;
+}
+
+Result<Operand> dense(Builder& builder, ValueId id) {
+  MILLRACE_ASSIGN_OR_RETURN(const Operand location, builder.stored(id));
+  if (is_dense(location.desc) && !has_padding(location.desc)) return location;
+  return builder.stored_in(id, builder.plain_stored_form(id));
+}
+
 namespace {
 
 template <class T>

@@ -14,6 +14,12 @@ namespace millrace::device::cpu::kernels::quantised {
 // nothing for other values.
 std::optional<tensor::ElementRule> rule_of(const Builder& builder, graph::ValueId id);
 
+// Whether both have a rule_of(), and the same bytes stand for the same numbers.
+bool same_form(const Builder& builder, graph::ValueId a, graph::ValueId b);
+
+// The integers of a value in a dense layout without padding: where they are, or plain.
+Result<Operand> dense(Builder& builder, graph::ValueId id);
+
 // A constant of bytes without zero points.
 struct Weights {
   std::vector<int8_t> elements;  // C order

@@ -18,5 +18,19 @@ Result<bool> lower(Builder& builder, const Node& node);
 
 // One overload per operator, under the same terms.
 Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op);
+Result<bool> lower(Builder& builder, const Node& node, const graph::Pool& op);
+Result<bool> lower(Builder& builder, const Node& node, const graph::GlobalPool& op);
+Result<bool> lower(Builder& builder, const Node& node, const graph::MatMul& op);
+Result<bool> lower(Builder& builder, const Node& node, const graph::Unary& op);
+Result<bool> lower(Builder& builder, const Node& node, const graph::Binary& op);
+Result<bool> lower(Builder& builder, const Node& node, const graph::Concat& op);
+Result<bool> lower(Builder& builder, const Node& node, const graph::Reshape& op);
+Result<bool> lower(Builder& builder, const Node& node, const graph::Transpose& op);
+Result<bool> lower(Builder& builder, const Node& node, const graph::Slice& op);
+Result<bool> lower(Builder& builder, const Node& node, const graph::Gather& op);
+Result<bool> lower(Builder& builder, const Node& node, const graph::Pad& op);
+Result<bool> lower(Builder& builder, const Node& node, const graph::Expand& op);
+Result<bool> lower(Builder& builder, const Node& node, const graph::Resize& op);
+Result<bool> lower(Builder& builder, const Node& node, const graph::Requantise& op);
 
 }  // namespace millrace::device::cpu::kernels::quantised

@@ -1,0 +1,26 @@
+// Images of few channels, whose pixels are kept as words of four bytes: so a convolution reads
+// pixels without shuffling bytes, and the HW view HCWNC4 of one image lies the same way.
+#pragma once
+
+#include "device/cpu/dnnl_adapter.h"
+
+namespace millrace::device::cpu::kernels::quantised {
+
+inline constexpr int kPixelChannels = 4;
+
+// One picture with 1 to 4 channels.
+inline bool is_image_of_pixels(const Dims& dims) {
+  return dims.size() == 4 && dims[0] == 1 && dims[1] <= kPixelChannels;
+}
+
+// Requirement of both: is_image_of_pixels(dims).
+inline Desc pixels_desc(const Dims& dims, ElementType type) {
+  return hcwnc_desc(dims, type, kPixelChannels);
+}
+// The dimensions with all four channels.
+inline Dims pixel_dims(Dims dims) {
+  dims[1] = kPixelChannels;
+  return dims;
+}
+
+}  // namespace millrace::device::cpu::kernels::quantised
