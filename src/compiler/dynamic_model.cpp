@@ -1,11 +1,16 @@
 #include "compiler/dynamic_model.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_set>
+#include <utility>
+#include <variant>
 
+#include "fallback/operator_table.h"
 #include "graph/network/check.h"
 #include "graph/utf8.h"
 #include "lowering/node_facts.h"
@@ -61,6 +66,55 @@ std::map<std::string, graph::Value> made_by(const lowering::Stage& stage) {
   return made;
 }
 
+// The names by which --cpu-ops may mean nodes of the network; those in subgraphs have two.
+struct Names {
+  std::set<std::string> operators, nodes;
+
+  void add(const Network& network, const std::string& prefix) {
+    for (const network::Node& node : network.nodes) {
+      const std::string name = lowering::name_of(node);
+      operators.insert(node.type);
+      nodes.insert({name, prefix + name});
+      for (const network::Attribute& attribute : node.attributes)
+        if (const Network* inner = lowering::subgraph_of(attribute))
+          add(*inner, prefix + name + "/");
+    }
+  }
+};
+
+// The names of all operators of a graph, and of what those compute that are several in one.
+std::set<std::string> operators_of_graphs() {
+  std::set<std::string> names;
+  const auto add_operators = [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
+    (names.insert(graph::name_of(graph::Operator(std::in_place_index<kIndex>))), ...);
+  };
+  add_operators(std::make_index_sequence<std::variant_size_v<graph::Operator>>());
+  for (int i = 0; i < graph::kUnaryKindCount; ++i)
+    names.insert(graph::name_of(static_cast<graph::UnaryKind>(i)));
+  for (int i = 0; i < graph::kBinaryKindCount; ++i)
+    names.insert(graph::name_of(static_cast<graph::BinaryKind>(i)));
+  return names;
+}
+
+// Only a job settles what the passes make of the nodes, so the name of any operator that there is
+// may come to match.
+Status check_cpu_operators(const Network& network, const lowering::CpuOperators& cpu_operators) {
+  if (cpu_operators.empty()) return {};
+  Names names;
+  names.add(network, "");
+  const std::set<std::string> known = operators_of_graphs();
+  for (const std::string& name : cpu_operators) {
+    if (names.operators.contains(name) || names.nodes.contains(name) || known.contains(name) ||
+        fallback::find_operator(name) != nullptr)
+      continue;
+    return invalid_argument(
+        fmt::format("the model has no operator '{}' to put on the CPU, and no node of that name; "
+                    "its operators are: {}",
+                    name, fmt::join(names.operators, ", ")));
+  }
+  return {};
+}
+
 // Asks what a loader asks, too: what compiles loads.
 Status check(const Network& network, const CompileOptions& options, const std::string& name) {
   if (options.batch_size == 0) return invalid_argument("the batch size is 0");
@@ -69,6 +123,7 @@ Status check(const Network& network, const CompileOptions& options, const std::s
         "a HW layout is given, but shapes of this model are open: its inputs and outputs have no "
         "HW view");
   }
+  MILLRACE_RETURN_IF_ERROR(check_cpu_operators(network, options.cpu_operators));
   if (!graph::is_utf8(name)) return invalid_argument("the name of the model is not valid UTF-8");
   return network::check(network);
 }
