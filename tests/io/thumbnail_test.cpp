@@ -37,14 +37,27 @@ TEST(Thumbnail, SmallAndThinPicturesKeepAllTheyHave) {
   EXPECT_EQ(thumbnail(1000, 1, 64).size(), cv::Size(64, 1));
 }
 
-TEST(Thumbnail, OtherFilesAndSidesAreRefused) {
+TEST(Thumbnail, OfAPictureInMemory) {
+  const uint8_t grey[] = {7, 7, 7, 7};
+  const auto png = png_thumbnail({vision::SourceFormat::kGrey, 2, 2, {grey}, {2}}, 64);
+  ASSERT_TRUE(png.ok()) << png.status().to_string();
+  const auto* bytes = reinterpret_cast<const uchar*>(png->data());
+  const cv::Mat small =
+      cv::imdecode(std::vector<uchar>(bytes, bytes + png->size()), cv::IMREAD_UNCHANGED);
+  EXPECT_EQ(small.size(), cv::Size(2, 2));
+  EXPECT_EQ(small.at<cv::Vec3b>(1, 1), cv::Vec3b(7, 7, 7));
+  EXPECT_EQ(png_thumbnail({vision::SourceFormat::kGrey, 2, 2, {grey}, {2}}, 0).status().code(),
+            StatusCode::kInvalidArgument);
+  EXPECT_EQ(png_thumbnail({vision::SourceFormat::kGrey, 0, 2, {grey}, {2}}, 64).status().code(),
+            StatusCode::kInvalidArgument);
+}
+
+TEST(Thumbnail, OtherFilesAreRefused) {
   const test::TemporaryDirectory directory;
   const std::string text = "no picture";
   ASSERT_TRUE(write_file(directory.file("a.png"), std::as_bytes(std::span(text))).ok());
   EXPECT_THAT(png_thumbnail(directory.file("a.png"), 64).status().message(), HasSubstr("a.png"));
   EXPECT_EQ(png_thumbnail(directory.file("none.png"), 64).status().code(), StatusCode::kNotFound);
-  EXPECT_EQ(png_thumbnail(directory.file("a.png"), 0).status().code(),
-            StatusCode::kInvalidArgument);
 }
 
 }  // namespace

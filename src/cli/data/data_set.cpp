@@ -160,7 +160,7 @@ const std::string& DataSet::folder(size_t index) const {
   return entry_of(inputs_.front(), index).folder;
 }
 
-Result<std::vector<std::byte>> DataSet::load_frame(Input& input, size_t index) {
+Result<const DataSet::Entry*> DataSet::open_entry_of(Input& input, size_t index) {
   const Entry& entry = entry_of(input, index);
   const auto number = static_cast<size_t>(&entry - input.entries.data());
   if (!input.open || input.open_entry != number) {
@@ -169,16 +169,24 @@ Result<std::vector<std::byte>> DataSet::load_frame(Input& input, size_t index) {
   }
   if (input.open->frames() != entry.frames)
     return corrupt_data(entry.path + " has changed since it was opened");
-  return input.open->frame(index - entry.first);
+  return &entry;
 }
 
 Result<Sample> DataSet::load(size_t index) {
   Sample sample{name(index), {}};
   for (Input& input : inputs_) {
-    MILLRACE_ASSIGN_OR_RETURN(std::vector<std::byte> bytes, load_frame(input, index));
+    MILLRACE_ASSIGN_OR_RETURN(const Entry* const entry, open_entry_of(input, index));
+    MILLRACE_ASSIGN_OR_RETURN(std::vector<std::byte> bytes,
+                              input.open->frame(index - entry->first));
     sample.inputs.push_back(std::move(bytes));
   }
   return sample;
+}
+
+Result<std::optional<std::vector<std::byte>>> DataSet::thumbnail(size_t index, uint32_t side) {
+  Input& input = inputs_.front();
+  MILLRACE_ASSIGN_OR_RETURN(const Entry* const entry, open_entry_of(input, index));
+  return input.open->thumbnail(index - entry->first, side);
 }
 
 }  // namespace millrace::cli

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,6 +57,10 @@ class DataSet {
   // many frames in order reads it once. Errors name the file.
   Result<Sample> load(size_t index);
 
+  // A small PNG of the first input's picture, whose longer side has at most `side` pixels; none
+  // where the sample is no picture. Errors name the file.
+  Result<std::optional<std::vector<std::byte>>> thumbnail(size_t index, uint32_t side);
+
  private:
   struct Entry {
     std::string path;
@@ -72,7 +77,8 @@ class DataSet {
 
   DataSet() = default;
   static const Entry& entry_of(const Input& input, size_t index);
-  Result<std::vector<std::byte>> load_frame(Input& input, size_t index);
+  // The entry that the sample is in, read into input.open unless it is there.
+  Result<const Entry*> open_entry_of(Input& input, size_t index);
 
   std::vector<Input> inputs_;
   io::PictureOptions picture_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/input_files.h"
+#include "io/thumbnail.h"
 
 namespace millrace::cli {
 namespace {
@@ -62,28 +63,37 @@ Status FrameFile::read_raw() {
   return {};
 }
 
-Result<std::vector<std::byte>> FrameFile::stacked_picture(size_t index) const {
+vision::SourcePicture FrameFile::stacked_picture(size_t index) const {
   const uint32_t height = stack_.shape[1], width = stack_.shape[2];
   const uint32_t channels = stack_.shape.size() == 4 ? stack_.shape[3] : 1;
   const size_t stride = size_t{width} * channels;
   const auto* pixels = reinterpret_cast<const uint8_t*>(stack_.bytes.data());
-  const vision::SourcePicture source{
-      channels == 1 ? vision::SourceFormat::kGrey : vision::SourceFormat::kRgb,
-      width,
-      height,
-      {pixels + index * height * stride},
-      {stride}};
-  const Result<std::vector<float>> planes = io::planes_of(source, picture_);
-  if (!planes.ok()) return planes.status().with_context(fmt::format("{}[{}]", path_, index));
-  return typed_planes(*planes, boundary_.cpu);
+  return {channels == 1 ? vision::SourceFormat::kGrey : vision::SourceFormat::kRgb,
+          width,
+          height,
+          {pixels + index * height * stride},
+          {stride}};
 }
 
 Result<std::vector<std::byte>> FrameFile::frame(size_t index) const {
   if (kind_ == Kind::kPicture) return load_input(boundary_, device::View::kCpu, path_, picture_);
-  if (kind_ == Kind::kPictureStack) return stacked_picture(index);
+  if (kind_ == Kind::kPictureStack) {
+    const Result<std::vector<float>> planes = io::planes_of(stacked_picture(index), picture_);
+    if (!planes.ok()) return planes.status().with_context(fmt::format("{}[{}]", path_, index));
+    return typed_planes(*planes, boundary_.cpu);
+  }
   const size_t bytes = boundary_.cpu.bytes();
   const auto first = bytes_.begin() + static_cast<ptrdiff_t>(index * bytes);
   return std::vector<std::byte>(first, first + static_cast<ptrdiff_t>(bytes));
+}
+
+Result<std::optional<std::vector<std::byte>>> FrameFile::thumbnail(size_t index,
+                                                                   uint32_t side) const {
+  if (kind_ == Kind::kTensors) return std::optional<std::vector<std::byte>>();
+  auto png = kind_ == Kind::kPicture ? io::png_thumbnail(path_, side)
+                                     : io::png_thumbnail(stacked_picture(index), side);
+  if (!png.ok()) return png.status();
+  return std::optional(*std::move(png));
 }
 
 }  // namespace millrace::cli

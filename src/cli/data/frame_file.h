@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,13 +33,17 @@ class FrameFile {
   // The bytes of a frame in the CPU view. Requirement: index < frames().
   Result<std::vector<std::byte>> frame(size_t index) const;
 
+  // A small PNG of a picture as it was before preprocessing (io::png_thumbnail); none of a frame
+  // that is no picture. Requirement: index < frames().
+  Result<std::optional<std::vector<std::byte>>> thumbnail(size_t index, uint32_t side) const;
+
  private:
   enum class Kind { kPicture, kPictureStack, kTensors };
 
   FrameFile(graph::Boundary boundary, std::string path, io::PictureOptions picture);
   Status read_array();
   Status read_raw();
-  Result<std::vector<std::byte>> stacked_picture(size_t index) const;
+  vision::SourcePicture stacked_picture(size_t index) const;
 
   graph::Boundary boundary_;
   std::string path_;

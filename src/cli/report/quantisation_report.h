@@ -35,7 +35,7 @@ struct LayerRow {
 
 struct ReportPicture {
   std::string caption;
-  std::vector<std::byte> png;  // as io::png_thumbnail() makes it
+  std::vector<std::byte> png;  // as DataSet::thumbnail() makes it
 };
 
 struct QuantisationReport {

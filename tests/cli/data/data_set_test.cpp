@@ -92,6 +92,22 @@ TEST_F(DataSetTest, ArraysWithTheShapeOfTheInputAreTakenAsTheyAre) {
   EXPECT_THAT(floats(data->load(0)->inputs[0]), ElementsAre(1, 2, 3, 4));
 }
 
+TEST_F(DataSetTest, PicturesHaveThumbnails) {
+  const std::string raw(4 * sizeof(float), 0);
+  auto data = open({write_grey(directory_, "a.ppm", 1),
+                    write_npy(directory_, "grey.npy", "|u1", "1, 2, 2", {1, 2, 3, 4}),
+                    write_text(directory_, "raw.bin", raw)});
+  ASSERT_TRUE(data.ok()) << data.status().to_string();
+  for (const size_t picture : {0, 1}) {
+    const auto png = data->thumbnail(picture, 16);
+    ASSERT_TRUE(png.ok() && png->has_value()) << png.status().to_string();
+    EXPECT_EQ(std::memcmp((*png)->data(), "\x89PNG", 4), 0);
+  }
+  const auto none = data->thumbnail(2, 16);
+  ASSERT_TRUE(none.ok()) << none.status().to_string();
+  EXPECT_FALSE(none->has_value());
+}
+
 TEST_F(DataSetTest, SeveralInputsAreNamedOrFoundInAFolder) {
   const std::vector<graph::Boundary> inputs = {float_input("/in/ids", {2}),
                                                float_input("mask", {1})};
