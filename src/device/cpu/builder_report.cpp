@@ -49,6 +49,9 @@ std::string Builder::maker_of(ValueId id) const {
 
 std::string Builder::why_reordered(ValueId moved, const Operand& from, const Operand& to) const {
   const std::string before = to_string(from.desc), after = to_string(to.desc);
+  // Behind the last node of the partition, what it has made goes to its callers.
+  if (node_ == partition().first + partition().count)
+    return fmt::format("{} makes {}, callers read {}", maker_of(moved), before, after);
   const bool is_made = !is_constant(moved) && !values_[moved].input;
   if (is_made && values_[moved].maker == node_)
     return fmt::format("a copy from {} to {} within {}", before, after, describe_node(node_));
