@@ -175,6 +175,7 @@ void add_explain_command(CLI::App& app, CommandLine& line) {
   auto arguments = std::make_shared<ExplainArguments>();
   command->add_option("model", arguments->model, kModel)->required();
   command->add_option("--device", arguments->device, "where the model runs")->capture_default_str();
+  add_shape_flag(*command, arguments->shapes);
   auto* const profile = command->add_flag(
       "--profile", arguments->profile, "run the model on random inputs and show the time shares");
   command->add_option("--runs", arguments->runs, "with --profile: measured runs")
@@ -199,6 +200,7 @@ void add_compare_command(CLI::App& app, CommandLine& line) {
       ->add_option("-i,--input", arguments->inputs,
                    "NAME=FILE (.npy, otherwise raw bytes); FILE if there is one input")
       ->required();
+  add_shape_flag(*command, arguments->shapes);
   command
       ->add_option("--threshold", arguments->threshold,
                    "the largest error, by the largest magnitude of the other side")

@@ -62,6 +62,7 @@ struct ExplainArguments {
   CompileFlags flags;
   std::string device = "cpu";
   bool profile = false;
+  std::vector<std::string> shapes;
   uint32_t runs = 20;  // that are measured
   bool json = false;
 };
@@ -103,6 +104,7 @@ struct CompareArguments {
   std::string other;      // the second model; empty: a reference
   std::string reference;  // a folder of NAME.npy; empty: a second model
   std::vector<std::string> inputs;
+  std::vector<std::string> shapes;
   double threshold = 1e-3;
   std::string device = "cpu";
   bool json = false;

@@ -8,10 +8,12 @@
 #include <utility>
 
 #include "cli/name_value.h"
+#include "cli/open_tensors.h"
 #include "cli/progress.h"
 #include "device/registry.h"
 #include "graph/archive_codec.h"
 #include "graph/network/network.h"
+#include "lowering/shape_profile.h"
 #include "model/archive.h"
 #include "runtime/memory_limit.h"
 
@@ -95,15 +97,34 @@ Result<std::shared_ptr<const graph::CompiledModel>> open_model(const std::string
   return std::make_shared<const graph::CompiledModel>(*std::move(decoded));
 }
 
-Result<LoadedModel> load_model(const std::string& path, const CompileFlags& flags,
-                               const std::string& device_name, uint64_t memory_limit,
-                               device::DeviceOptions options) {
+Result<std::shared_ptr<const graph::CompiledModel>> open_static_model(
+    const std::string& path, const CompileFlags& flags, const std::vector<std::string>& shapes) {
   MILLRACE_ASSIGN_OR_RETURN(auto model, open_model(path, flags));
+  MILLRACE_ASSIGN_OR_RETURN(const GivenShapes given, parse_shapes(*model, shapes));
+  if (model->network == nullptr) return model;
+  MILLRACE_ASSIGN_OR_RETURN(const auto inputs, settled_inputs(*model, given));
+  graph::ShapeProfile profile{"--shape", {}};
+  for (const graph::Boundary& input : inputs) profile.shapes.push_back(input.cpu.shape);
+  Result<graph::CompiledModel> lowered = lowering::lower_profile(*model, profile);
+  if (!lowered.ok()) return lowered.status().with_context(path);
+  return std::make_shared<const graph::CompiledModel>(*std::move(lowered));
+}
+
+Result<LoadedModel> load_on(const std::string& device_name,
+                            std::shared_ptr<const graph::CompiledModel> model,
+                            uint64_t memory_limit, device::DeviceOptions options) {
   LoadedModel loaded;
   MILLRACE_ASSIGN_OR_RETURN(loaded.device, device::open_device_of_program(device_name, options));
   MILLRACE_ASSIGN_OR_RETURN(loaded.program,
                             runtime::load_within(memory_limit, *loaded.device, std::move(model)));
   return loaded;
+}
+
+Result<LoadedModel> load_model(const std::string& path, const CompileFlags& flags,
+                               const std::string& device_name, uint64_t memory_limit,
+                               device::DeviceOptions options) {
+  MILLRACE_ASSIGN_OR_RETURN(auto model, open_model(path, flags));
+  return load_on(device_name, std::move(model), memory_limit, options);
 }
 
 }  // namespace millrace::cli

@@ -38,12 +38,23 @@ Result<graph::CompiledModel> compile_onnx(const std::string& path, const Compile
 Result<std::shared_ptr<const graph::CompiledModel>> open_model(const std::string& path,
                                                                const CompileFlags& flags);
 
+// The same, as a static model: `shapes` are --shape arguments, with which a model with open shapes
+// is lowered. kInvalidArgument as parse_shapes() (open_tensors.h), and for an open input without a
+// shape; kUnsupported where shapes inside the model still follow from elements.
+Result<std::shared_ptr<const graph::CompiledModel>> open_static_model(
+    const std::string& path, const CompileFlags& flags, const std::vector<std::string>& shapes);
+
 struct LoadedModel {
   std::shared_ptr<device::Device> device;
   std::shared_ptr<const device::Program> program;
 };
 
-// The same, loaded on a device; it may take so many bytes there, 0 for any number.
+// The model on a device; it may take so many bytes there, 0 for any number.
+Result<LoadedModel> load_on(const std::string& device_name,
+                            std::shared_ptr<const graph::CompiledModel> model,
+                            uint64_t memory_limit = 0, device::DeviceOptions options = {});
+
+// open_model() and load_on().
 Result<LoadedModel> load_model(const std::string& path, const CompileFlags& flags,
                                const std::string& device_name, uint64_t memory_limit = 0,
                                device::DeviceOptions options = {});

@@ -157,6 +157,22 @@ TEST_F(DynamicTest, PassesOfOpenShapesAreNotDumped) {
                  "--input-shape");
 }
 
+TEST_F(DynamicTest, ExplainAndCompareTakeTheShapesThatAreGiven) {
+  ::unsetenv("MILLRACE_PLUGIN_DIR");  // the device is the CPU
+  const std::string open = compiled("open.rai", {"--input-shape", "image=?,1,32,32"});
+  expect_failure(millrace({"explain", open}), "--shape image=");
+  const ProgramResult explained = millrace({"explain", open, "--shape", "image=2,1,32,32"});
+  ASSERT_EQ(explained.exit_code, 0) << explained.err;
+  EXPECT_THAT(explained.out, HasSubstr("partition 0: NPU"));
+
+  const std::string input = raw("image.bin", std::vector<float>(2 * 32 * 32, 0.5f));
+  const std::string two = compiled("two.rai", {"--input-shape", "image=2,1,32,32"});
+  const ProgramResult compared =
+      millrace({"compare", open, two, "--input", input, "--shape", "image=2,1,32,32"});
+  EXPECT_EQ(compared.exit_code, 0) << compared.out << compared.err;
+  EXPECT_THAT(compared.out, HasSubstr("scores [2,40]"));
+}
+
 TEST_F(DynamicTest, InspectShowsWhatIsOpen) {
   ASSERT_TRUE(model::write_archive(graph::encode(dynamic_model()), file("open.rai"),
                                    model::ArchiveForm::kFile)

@@ -92,7 +92,8 @@ TEST_F(Compile, NamesOfCpuOperatorsThatNoJobCanMeetAreRefused) {
   onnx.symbolic_input("x", {"batch", "2", "height"}).output("y", TensorProto::FLOAT);
   onnx.node("Relu", {"x"}, {"y"});
   const std::string path = write("open.onnx", onnx.bytes());
-  EXPECT_TRUE(compile(path, {.cpu_operators = {"Relu", "y_node"}}).ok()) << "an operator and a node";
+  EXPECT_TRUE(compile(path, {.cpu_operators = {"Relu", "y_node"}}).ok())
+      << "an operator and a node";
   EXPECT_TRUE(compile(path, {.cpu_operators = {"Gelu"}}).ok()) << "which a pass may make";
   const Status misspelt = compile(path, {.cpu_operators = {"Relu", "Reluu"}}).status();
   EXPECT_EQ(misspelt.code(), StatusCode::kInvalidArgument);

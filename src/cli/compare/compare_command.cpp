@@ -30,9 +30,8 @@ struct Run {
 };
 
 Result<Run> run_with_inner_values(const std::string& path, const CompareArguments& arguments) {
-  MILLRACE_ASSIGN_OR_RETURN(const auto model, open_model(path, arguments.flags));
-  if (model->network != nullptr)
-    return unsupported(fmt::format("{} has open shapes: fix them with --input-shape", path));
+  MILLRACE_ASSIGN_OR_RETURN(const auto model,
+                            open_static_model(path, arguments.flags, arguments.shapes));
   MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel all, graph::with_inner_values(*model));
   Run run;
   run.model = std::make_shared<const graph::CompiledModel>(std::move(all));

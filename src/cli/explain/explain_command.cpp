@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/explain/explanation.h"
@@ -41,13 +42,9 @@ Result<runtime::ProfileTotals> measure(const LoadedModel& loaded, uint32_t runs)
 }  // namespace
 
 Status run_explain(const ExplainArguments& arguments) {
-  MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded,
-                            load_model(arguments.model, arguments.flags, arguments.device));
-  if (loaded.program->model().network != nullptr)
-    return unsupported(
-        fmt::format("{} has open shapes, and no kernels before a run says them: fix them with "
-                    "--input-shape",
-                    arguments.model));
+  MILLRACE_ASSIGN_OR_RETURN(auto model,
+                            open_static_model(arguments.model, arguments.flags, arguments.shapes));
+  MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded, load_on(arguments.device, std::move(model)));
   std::optional<runtime::ProfileTotals> profile;
   if (arguments.profile) {
     MILLRACE_ASSIGN_OR_RETURN(profile, measure(loaded, arguments.runs));
