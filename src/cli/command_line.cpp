@@ -237,8 +237,10 @@ void add_evaluate_command(CLI::App& app, CommandLine& line) {
   command->add_option("--top", arguments->top, "classes that count besides the first")
       ->check(CLI::Range(1U, 1'000'000U))
       ->capture_default_str();
-  command->add_option("--limit", arguments->limit,
-                      "samples to take, evenly over the data; 0: all of them");
+  command
+      ->add_option("--limit", arguments->limit,
+                   "samples to take, evenly over the data; 0: all of them")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--device", arguments->device, "where the models run")->capture_default_str();
   add_shape_flag(*command, arguments->shapes);
   add_picture_flags(*command, arguments->picture);

@@ -127,6 +127,8 @@ TEST_F(EvaluateTest, WhatMakesNoSenseIsRefusedByName) {
   expect_failure(evaluate(model, {"--data", kImages, "--against", file("other.rai")}),
                  "other.rai has other inputs");
   EXPECT_EQ(evaluate(model, {"--data", kImages, "--classes", kClasses}).exit_code, 2);
+  EXPECT_EQ(evaluate(model, {"--data", kImages, "--labels", kLabels, "--limit", "-1"}).exit_code,
+            2);
 }
 
 }  // namespace
