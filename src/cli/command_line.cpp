@@ -107,6 +107,8 @@ void add_compile_command(CLI::App& app, CommandLine& line) {
   command->add_option("--dump-passes", arguments->dump_passes,
                       "a folder in which the graph is written after the import and each pass");
   add_compile_flags(*command, arguments->flags);
+  command->add_flag("--reference", arguments->flags.reference,
+                    "quantised operators one by one, as the standard defines each");
   choose(*command, std::move(arguments), run_compile, line);
 }
 

@@ -58,6 +58,7 @@ Result<compiler::CompileOptions> options_from(const CompileFlags& flags) {
     if (!options.hw_layouts.emplace(entry.name, std::move(layout)).second)
       return invalid_argument(fmt::format("--hw-layout: '{}' is given two", entry.name));
   }
+  options.as_written = flags.reference;
   options.cpu_operators.insert(flags.cpu_operators.begin(), flags.cpu_operators.end());
   for (const std::string& text : flags.input_shapes) {
     MILLRACE_ASSIGN_OR_RETURN(const NameValue entry, split_name_value(text));

@@ -22,6 +22,7 @@ struct CompileFlags {
   std::vector<std::string> hw_layouts;    // NAME=LAYOUT, NAME=GENERIC:0,2,3,1
   std::vector<std::string> input_shapes;  // NAME=1,3,224,224
   std::vector<std::string> cpu_operators;
+  bool reference = false;
 };
 
 // What a command hears from the compiler; each may be empty.

@@ -16,8 +16,8 @@ namespace millrace::compiler {
 namespace {
 
 lowering::LoweringOptions lowering_options(const CompileOptions& options) {
-  return {options.batch_size,    options.precision,  options.hw_layouts,
-          options.cpu_operators, /*is_stage=*/false, options.on_stage};
+  return {options.batch_size, options.precision,  options.hw_layouts, options.cpu_operators,
+          /*is_stage=*/false, options.as_written, options.on_stage};
 }
 
 Result<graph::CompiledModel> compile_network(network::Network network,
@@ -30,7 +30,8 @@ Result<graph::CompiledModel> compile_network(network::Network network,
     MILLRACE_RETURN_IF_ERROR(lowering::check_operators(network));
     return make_dynamic(std::move(network), {}, options, std::move(name));
   }
-  MILLRACE_ASSIGN_OR_RETURN(lowering::Stage stage, lowering::lower_whole(network, true));
+  MILLRACE_ASSIGN_OR_RETURN(lowering::Stage stage,
+                            lowering::lower_whole(network, true, options.as_written));
   if (!stage.rest.empty()) {
     drop_unneeded(network);
     return make_dynamic(std::move(network), stage, options, std::move(name));

@@ -123,6 +123,10 @@ Status check(const Network& network, const CompileOptions& options, const std::s
         "a HW layout is given, but shapes of this model are open: its inputs and outputs have no "
         "HW view");
   }
+  if (options.as_written) {
+    return invalid_argument(
+        "a reference is wanted, but shapes of this model are open: --input-shape fixes them");
+  }
   MILLRACE_RETURN_IF_ERROR(check_cpu_operators(network, options.cpu_operators));
   if (!graph::is_utf8(name)) return invalid_argument("the name of the model is not valid UTF-8");
   return network::check(network);

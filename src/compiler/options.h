@@ -28,6 +28,10 @@ struct CompileOptions {
   std::map<std::string, HwLayout> hw_layouts = {};  // by boundary tensor name
   CpuOperators cpu_operators = {};                  // the others go to the NPU
   InputShapes input_shapes = {};                    // fixes open dimensions: full shapes of a frame
+  // Quantised operators are computed one by one, as the standard defines each, and what is rounded
+  // in the model is rounded: the reference for what programs on quantised values compute. Of models
+  // with static shapes.
+  bool as_written = false;
   // Called once with what was assumed of the model's inputs, if anything was; may be empty.
   std::function<void(const std::vector<AssumedFrame>& frames)> on_assumed_frames = {};
   // Called after import ("import") and after each pass, for dumps and progress; may be empty.

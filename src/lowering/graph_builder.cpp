@@ -8,6 +8,7 @@
 #include "graph/shape.h"
 #include "lowering/evaluate/evaluate.h"
 #include "lowering/evaluate/evaluate_fallback.h"
+#include "lowering/linear_quantisation.h"
 
 namespace millrace::lowering {
 namespace {
@@ -28,8 +29,9 @@ std::string output_name(const std::string& name, size_t index) {
 
 }  // namespace
 
-GraphBuilder::GraphBuilder(size_t model_bytes)
-    : max_computed_bytes_(kMinComputedBytes + kComputedPerModelByte * model_bytes) {}
+GraphBuilder::GraphBuilder(size_t model_bytes, bool as_written)
+    : as_written_(as_written),
+      max_computed_bytes_(kMinComputedBytes + kComputedPerModelByte * model_bytes) {}
 
 graph::ValueId GraphBuilder::add(graph::Value value, std::optional<size_t> maker) {
   makers_.push_back(maker);
@@ -128,7 +130,9 @@ Result<std::vector<graph::ValueId>> GraphBuilder::emit_fallback(
       fallback::infer_outputs(op, views, outputs, &asked_operands);
   for (const size_t index : asked_operands) asked->push_back(inputs[index]);
   MILLRACE_ASSIGN_OR_RETURN(auto types, std::move(inferred));
-  if (!inputs.empty() && all_constant(values)) return compute_fallback(name, op, views, types);
+  const bool stays_quantised = !as_written_ && dequantises_constant(op, values);
+  if (!inputs.empty() && all_constant(values) && !stays_quantised)
+    return compute_fallback(name, op, views, types);
   graph::Node node{name, std::move(op), std::move(inputs), {}};
   for (size_t i = 0; i < types.size(); ++i) {
     node.outputs.push_back(
@@ -137,6 +141,18 @@ Result<std::vector<graph::ValueId>> GraphBuilder::emit_fallback(
   }
   graph_.nodes.push_back(node);
   return node.outputs;
+}
+
+Result<graph::ValueId> GraphBuilder::computed_if_constant(graph::ValueId id) {
+  if (!makers_[id]) return id;
+  const graph::Node node = graph_.nodes[*makers_[id]];
+  const auto* op = std::get_if<graph::Fallback>(&node.op);
+  const auto values = operands(node.inputs);
+  if (op == nullptr || !all_constant(values) || !dequantises_constant(*op, values)) return id;
+  const graph::ValueType type{graph_.values[id].type, graph_.values[id].shape};
+  MILLRACE_ASSIGN_OR_RETURN(const auto computed,
+                            compute_fallback(node.name, *op, views_of(values), {&type, 1}));
+  return computed[0];
 }
 
 }  // namespace millrace::lowering

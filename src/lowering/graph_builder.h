@@ -17,8 +17,10 @@ namespace millrace::lowering {
 class GraphBuilder {
  public:
   // `model_bytes` bounds what constants may grow to by computation: a small hostile file cannot ask
-  // for any amount of memory.
-  explicit GraphBuilder(size_t model_bytes);
+  // for any amount of memory. `as_written`: see StageRequest.
+  explicit GraphBuilder(size_t model_bytes, bool as_written = false);
+
+  bool as_written() const noexcept { return as_written_; }
 
   const graph::Graph& graph() const noexcept { return graph_; }
   graph::Graph take() { return std::move(graph_); }
@@ -45,12 +47,16 @@ class GraphBuilder {
                                   std::vector<graph::ValueId> inputs);
 
   // Adds a Fallback with `outputs` outputs, or the constants they compute to, named "NAME/1" and so
-  // on beyond the first. Errors are those of its shape function and, of constants, its kernel; the
-  // operands whose elements the shape function could not go on without are added to `asked`.
+  // on beyond the first. A constant that is dequantised stays a node, so that its integers are
+  // there for the passes, unless all is wanted as it is written. Errors are those of its shape
+  // function and, of constants, its kernel; the operands whose elements the shape function could
+  // not go on without are added to `asked`.
   Result<std::vector<graph::ValueId>> emit_fallback(const std::string& name, graph::Fallback op,
                                                     std::vector<graph::ValueId> inputs,
                                                     size_t outputs,
                                                     std::vector<graph::ValueId>* asked);
+  // The FLOAT32 constant for a constant that is dequantised by a node; other values as they are.
+  Result<graph::ValueId> computed_if_constant(graph::ValueId id);
   bool is_made_by_node(graph::ValueId id) const { return makers_[id].has_value(); }
   // The index of the node that makes a value; nothing for inputs and constants.
   std::optional<size_t> maker_of(graph::ValueId id) const { return makers_[id]; }
@@ -69,6 +75,7 @@ class GraphBuilder {
 
   graph::Graph graph_;
   std::vector<std::optional<size_t>> makers_;  // one per value
+  bool as_written_;
   size_t computed_bytes_ = 0;
   size_t max_computed_bytes_;
 };

@@ -29,6 +29,9 @@ struct LoweringOptions {
   // Of a stage, whose graph need not have an operator for each name in cpu_operators. Otherwise one
   // that matches none is an error.
   bool is_stage = false;
+  // Quantised operators as they are written: see StageRequest::as_written, with which the graph was
+  // made.
+  bool as_written = false;
   // Called with the graph as it comes ("import") and after each pass, for dumps and progress; may
   // be empty.
   std::function<void(std::string_view stage, const graph::Graph& graph)> on_stage = {};

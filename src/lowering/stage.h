@@ -56,6 +56,9 @@ struct StageRequest {
   std::span<const Known> known;   // at least all that they read and do not make
   // Whether a stage may leave nodes to a later one. If not, what it cannot lower is an error.
   bool may_leave_rest = true;
+  // Whether quantised operators are computed as the standard defines each, one by one, instead of
+  // as operators of the graph on quantised values.
+  bool as_written = false;
 };
 
 // Lowers as many of the nodes as can be. A node is left to the rest when it, or the shapes of its
@@ -69,7 +72,8 @@ Result<Stage> lower_stage(const StageRequest& request);
 // node is left to the rest, the graph has all inputs of the network, those that nothing reads, too,
 // and all outputs, in their order: one that is an input or a constant is made by an Identity.
 // Errors are those of lower_stage(), and kInvalidArgument for an open shape.
-Result<Stage> lower_whole(const network::Network& network, bool may_leave_rest);
+Result<Stage> lower_whole(const network::Network& network, bool may_leave_rest,
+                          bool as_written = false);
 
 // Refuses a network whose nodes can never run, whatever its shapes are: kUnsupported, as
 // lower_stage(), for nodes whose operators are not covered, those in subgraphs included.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
+#include <vector>
 
 #include "graph/shape.h"
 #include "lowering/evaluate/constant_data.h"
@@ -169,6 +171,27 @@ Status pad(const graph::Pad& op, Operands in, const MutableConstant& out) {
   return copy_by_offsets(*in[0], offsets, out);
 }
 
+// The numbers that a quantised constant stands for.
+Result<Value> numbers_of(const Value& value) {
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant numbers,
+                            make_constant(tensor::DataType::kFloat32, value.shape));
+  const graph::Quantisation& quantisation = *value.quantisation;
+  size_t inner = 1;
+  for (size_t d = quantisation.axis + 1; d < value.shape.size(); ++d)
+    inner *= static_cast<size_t>(value.shape[d]);
+  const auto to = numbers.as<float>();
+  MILLRACE_RETURN_IF_ERROR(visit_element(value.type, [&](auto zero) -> Status {
+    const auto from = value.constant->as<decltype(zero)>();
+    for (size_t i = 0; i < to.size(); ++i) {
+      const size_t index = i / inner % quantisation.scales.size();
+      to[i] = static_cast<float>(static_cast<double>(from[i]) - quantisation.zero_points[index]) *
+              quantisation.scales[index];
+    }
+    return {};
+  }));
+  return std::move(numbers.value);
+}
+
 struct Dispatch {
   Operands in;
   const MutableConstant& out;
@@ -186,6 +209,8 @@ struct Dispatch {
   }
   Status operator()(const graph::Reduce& op) const { return evaluate_reduce(op, *in[0], out); }
   Status operator()(const graph::MatMul& op) const { return evaluate_matmul(op, in, out); }
+  // From the numbers of the operand to FLOAT32.
+  Status operator()(const graph::Requantise&) const { return reshape(in, out); }
   Status operator()(const graph::Cast&) const { return evaluate_cast(*in[0], out); }
   template <class Op>
   Status operator()(const Op& op) const {
@@ -197,18 +222,21 @@ struct Dispatch {
 }  // namespace
 
 Result<Value> evaluate(const graph::Operator& op, Operands inputs) {
-  for (const Value* input : inputs) {
-    if (input != nullptr && !input->constant) {
-      return invalid_argument("an operand is not a constant");
-    }
-    if (input != nullptr && input->quantisation) return unsupported("an operand is quantised");
+  std::deque<Value> numbers;
+  std::vector<const Value*> operands(inputs.begin(), inputs.end());
+  for (const Value*& input : operands) {
+    if (input == nullptr) continue;
+    if (!input->constant) return invalid_argument("an operand is not a constant");
+    if (!input->quantisation || !graph::computes_numbers(op)) continue;
+    MILLRACE_ASSIGN_OR_RETURN(numbers.emplace_back(), numbers_of(*input));
+    input = &numbers.back();
   }
   // GraphBuilder computes these itself: they may have several outputs.
   if (std::holds_alternative<graph::Fallback>(op)) return unsupported("not computed here");
-  MILLRACE_ASSIGN_OR_RETURN(auto type, graph::infer_output(op, inputs));
+  MILLRACE_ASSIGN_OR_RETURN(auto type, graph::infer_output(op, operands));
   MILLRACE_ASSIGN_OR_RETURN(MutableConstant output, make_constant(type.type, type.shape));
   if (output.value.elements() != 0)
-    MILLRACE_RETURN_IF_ERROR(std::visit(Dispatch{inputs, output}, op));
+    MILLRACE_RETURN_IF_ERROR(std::visit(Dispatch{operands, output}, op));
   return std::move(output.value);
 }
 

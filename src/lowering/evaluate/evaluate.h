@@ -9,11 +9,11 @@
 
 namespace millrace::lowering {
 
-// The output of `op` as a nameless value with a constant. `inputs` has one entry per operand, null
-// where it is absent; all others must be constants. kUnsupported where this evaluator does not
-// offer the operator or the element type, an operand is quantised, or where the work is too large
-// to do at compile time (the node then stays in the graph); kInvalidArgument where the operands do
-// not fit the operator; kOutOfMemory.
+// The output of `op` as a nameless value with a constant, which is not quantised. `inputs` has one
+// entry per operand, null where it is absent; all others must be constants. kUnsupported where this
+// evaluator does not offer the operator or the element type, or where the work is too large to do
+// at compile time (the node then stays in the graph); kInvalidArgument where the operands do not
+// fit the operator; kOutOfMemory.
 Result<graph::Value> evaluate(const graph::Operator& op,
                               std::span<const graph::Value* const> inputs);
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lowering/passes/bounds.h"
 #include "lowering/passes/constants.h"
 #include "lowering/passes/edit.h"
 #include "lowering/passes/passes.h"
@@ -74,16 +75,6 @@ void binary_to_unary(Editor& editor, Editor::Index index) {
   if (!function) return;
   node.op = graph::Unary{*function};
   editor.set_inputs(index, {node.inputs[slot]});
-}
-
-struct Bounds {
-  float low, high;
-};
-
-std::optional<Bounds> bounds_of(const Activation& function) {
-  if (function.kind == UnaryKind::kRelu) return Bounds{0, kInfinity};
-  if (function.kind == UnaryKind::kClip) return Bounds{function.alpha, function.beta};
-  return std::nullopt;
 }
 
 // Exporters write "no bound" as infinity or as the largest float.

@@ -5,6 +5,7 @@
 #include "lowering/evaluate/evaluate.h"
 #include "lowering/passes/edit.h"
 #include "lowering/passes/passes.h"
+#include "lowering/passes/quantised/quantised_nodes.h"
 
 namespace millrace::lowering {
 namespace {
@@ -28,12 +29,38 @@ bool is_identity(const Node& node) {
   return unary != nullptr && unary->function.kind == graph::UnaryKind::kIdentity;
 }
 
-Result<graph::Value> evaluate_node(const graph::Graph& graph, const Node& node) {
+std::vector<const graph::Value*> operands_of(const graph::Graph& graph, const Node& node) {
   std::vector<const graph::Value*> operands;
   for (ValueId id : node.inputs) {
     operands.push_back(id == kNoValue ? nullptr : &graph.values[id]);
   }
-  return evaluate(node.op, operands);
+  return operands;
+}
+
+// Integers that are moved, and stand for the same numbers afterwards. Only a Pad adds others.
+Result<graph::Value> move_integers(const graph::Graph& graph, const Node& node) {
+  const graph::Value& output = graph.values[node.outputs[0]];
+  if (!only_moves(node.op) || std::holds_alternative<graph::Pad>(node.op))
+    return unsupported("its result is quantised");
+  std::vector<const graph::Value*> operands = operands_of(graph, node);
+  std::vector<graph::Value> integers;
+  integers.reserve(operands.size());  // so that they stay where they are
+  for (size_t i = 0; i < moved_operands(node); ++i) {
+    if (operands[i]->type != output.type ||
+        moved_quantisation(node.op, *operands[i]) != output.quantisation)
+      return unsupported("its result is requantised");
+    integers.push_back(*operands[i]);
+    integers.back().quantisation.reset();
+    operands[i] = &integers.back();
+  }
+  MILLRACE_ASSIGN_OR_RETURN(graph::Value result, evaluate(node.op, operands));
+  result.quantisation = output.quantisation;
+  return result;
+}
+
+Result<graph::Value> evaluate_node(const graph::Graph& graph, const Node& node) {
+  if (graph.values[node.outputs[0]].quantisation) return move_integers(graph, node);
+  return evaluate(node.op, operands_of(graph, node));
 }
 
 // Bytes that the constants grow by when the node is folded.

@@ -7,6 +7,8 @@ std::span<const Pass> pass_table() {
       {"eliminate_dead_code", eliminate_dead_code},
       {"widen_half", widen_half},
       {"fold_constants", fold_constants},
+      // After the constants: those that are dequantised stay integers.
+      {"recognise_quantisation", recognise_quantisation},
       {"simplify_data_movement", simplify_data_movement},
       // Before arithmetic with constants gets another form.
       {"scale_integer_sums", scale_integer_sums},
@@ -20,6 +22,12 @@ std::span<const Pass> pass_table() {
       {"fuse_residual_add", fuse_residual_add},
       {"hoist_functions", hoist_functions},
       {"fuse_activation", fuse_activation},
+      // All other functions are where they belong by now.
+      {"drop_implied_functions", drop_implied_functions},
+      {"keep_quantised", keep_quantised},
+      {"fuse_quantised_residual", fuse_quantised_residual},
+      // What became of quantised constants that were moved, or that a Fallback reads.
+      {"fold_constants", fold_constants},
       {"convert_weights", convert_weights},
       {"eliminate_dead_code", eliminate_dead_code},
   };

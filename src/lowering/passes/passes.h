@@ -13,6 +13,7 @@ namespace millrace::lowering {
 struct PassContext {
   graph::Precision precision = graph::Precision::kFp32;
   CpuOperators cpu_operators = {};
+  bool as_written = false;  // quantised operators; see LoweringOptions
 };
 
 // Drops nodes that no output depends on, and values that no node, input or output names.
@@ -24,6 +25,11 @@ Status widen_half(graph::Graph& graph, const PassContext& context);
 
 // Replaces what is computed from constants alone by a constant.
 Status fold_constants(graph::Graph& graph, const PassContext& context);
+
+// QuantizeLinear and DequantizeLinear with constant parameters become Requantise, and the integers
+// between them quantised values, with what moves them. Not where all is wanted as it is written;
+// nor do the other passes on quantised values change anything then.
+Status recognise_quantisation(graph::Graph& graph, const PassContext& context);
 
 // Removes operators that move no data, and merges neighbours: Reshape of Reshape, Transpose of
 // Transpose.
@@ -65,6 +71,17 @@ Status hoist_functions(graph::Graph& graph, const PassContext& context);
 // An elementwise function of the result of a Conv or MatMul becomes its activation; PRelu with a
 // slope per channel the slope operand of a Conv.
 Status fuse_activation(graph::Graph& graph, const PassContext& context);
+
+// A Relu or Clip whose bounds are those of the quantised values before or after it does nothing.
+Status drop_implied_functions(graph::Graph& graph, const PassContext& context);
+
+// An operator between Requantises computes from quantised values to quantised values, and what only
+// moves numbers moves integers.
+Status keep_quantised(graph::Graph& graph, const PassContext& context);
+
+// Add of a Conv's quantised result and another quantised tensor becomes the Conv's residual
+// operand: the result of the Conv is not rounded before the sum, as the model says it is.
+Status fuse_quantised_residual(graph::Graph& graph, const PassContext& context);
 
 // For a BF16 or FP16 program, stores constant weights of Conv and MatMul in that type; biases and
 // slopes stay FLOAT32, and so do weights of operators on the CPU and those beyond FP16's range.

@@ -133,7 +133,8 @@ Status StageLowering::add_outputs(Stage* stage) {
     const Result<ValueId> found = find_value(name, scopes_.front());
     // What nodes of other stages make.
     if (!found.ok()) continue;
-    const ValueId id = *found;
+    // Later stages find weights as constants, and need not dequantise them in each run.
+    MILLRACE_ASSIGN_OR_RETURN(const ValueId id, builder_.computed_if_constant(*found));
     if (builder_.value(id).constant) {
       MILLRACE_RETURN_IF_ERROR(add_constant_output(name, id, type, stage)
                                    .with_context(fmt::format("output '{}'", name)));

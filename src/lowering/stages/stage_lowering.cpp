@@ -43,7 +43,7 @@ Status check_operands(const OperatorEntry& entry, const std::vector<ValueId>& op
 StageLowering::StageLowering(const StageRequest& request, bool whole)
     : request_(request),
       whole_(whole),
-      builder_(constant_bytes(request.network)),
+      builder_(constant_bytes(request.network), request.as_written),
       elements_(builder_),
       coverage_(request.network) {
   open_scope(request.network, "", nullptr);

@@ -54,4 +54,40 @@ ValueId GraphMaker::conv(ValueId x, int64_t channels, int64_t kernel) {
   return add(graph::Conv{{1, 1}, {1, 1}, {pad, pad}, {pad, pad}, 1, {}}, {x, weight});
 }
 
+ValueId GraphMaker::requantise(ValueId x, graph::Quantisation quantisation, DataType type) {
+  const ValueId id = add(graph::Requantise{}, {x});
+  graph.values[id].type = type;
+  graph.values[id].quantisation = std::move(quantisation);
+  return id;
+}
+
+ValueId GraphMaker::quantised_constant(Dims shape, graph::Quantisation quantisation) {
+  graph::Value value{
+      fmt::format("c{}", graph.values.size()), DataType::kInt8, std::move(shape), {}};
+  std::vector<int8_t> elements(value.elements());
+  for (size_t i = 0; i < elements.size(); ++i) elements[i] = static_cast<int8_t>(i % 7) - 3;
+  value.constant = graph::Constant::of(elements);
+  value.quantisation = std::move(quantisation);
+  return graph.add_value(std::move(value));
+}
+
+ValueId GraphMaker::linear(const char* op, ValueId x, float scale, uint8_t zero_point,
+                           DataType to) {
+  const ValueId zero =
+      graph.add_constant(fmt::format("c{}", graph.values.size()), DataType::kUint8, {},
+                         graph::Constant::of(std::vector<uint8_t>{zero_point}));
+  const std::string name = fmt::format("n{}", graph.nodes.size());
+  const ValueId id = graph.add_value({name + ".out", to, graph.values[x].shape, std::nullopt});
+  graph.nodes.push_back({name, graph::Fallback{op, {}}, {x, number(scale), zero}, {id}});
+  return id;
+}
+
+ValueId GraphMaker::quantize_linear(ValueId x, float scale, uint8_t zero_point) {
+  return linear("QuantizeLinear", x, scale, zero_point, DataType::kUint8);
+}
+
+ValueId GraphMaker::dequantize_linear(ValueId x, float scale, uint8_t zero_point) {
+  return linear("DequantizeLinear", x, scale, zero_point, DataType::kFloat32);
+}
+
 }  // namespace millrace::lowering

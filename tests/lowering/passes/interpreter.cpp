@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <random>
 
 #include "fallback/evaluate.h"
 #include "graph/shape.h"
 #include "lowering/evaluate/evaluate.h"
+#include "lowering/evaluate/evaluate_fallback.h"
 #include "tensor/half.h"
+#include "tensor/visit_element.h"
 
 namespace millrace::lowering {
 namespace {
@@ -30,14 +33,13 @@ Floats floats(const Value& value) {
         result.push_back(tensor::fp16_to_float(half));
       }
       return result;
-    case tensor::DataType::kInt32:
-      for (int32_t number : value.constant->as<int32_t>()) {
-        result.push_back(static_cast<float>(number));
-      }
-      return result;
     default:
-      const auto elements = value.constant->as<float>();
-      return {elements.begin(), elements.end()};
+      (void)tensor::visit_element(value.type, [&](auto zero) -> Status {
+        for (const auto element : value.constant->as<decltype(zero)>())
+          result.push_back(static_cast<float>(element));
+        return {};
+      });
+      return result;
   }
 }
 
@@ -192,17 +194,27 @@ Result<Value> evaluate_widened(const graph::MatMul& op, Operands inputs) {
 
 // Of one output.
 Result<Value> run_fallback(const graph::Fallback& op, Operands inputs) {
-  std::vector<fallback::TensorView> views(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i] == nullptr) continue;
-    views[i] = {inputs[i]->type, inputs[i]->shape, inputs[i]->constant->bytes.data()};
-  }
+  const auto views = views_of(inputs);
   MILLRACE_ASSIGN_OR_RETURN(const auto types, fallback::infer_outputs(op, views, 1));
-  const auto& [type, shape] = types[0];
-  std::vector<std::byte> elements(fallback::element_count(shape) * tensor::size_of(type));
-  const fallback::OutputView output{type, shape, elements.data()};
-  MILLRACE_RETURN_IF_ERROR(fallback::run(op, views, {&output, 1}));
-  return Value{"", type, shape, graph::Constant::copy_of(elements)};
+  MILLRACE_ASSIGN_OR_RETURN(auto results, evaluate_fallback(op, views, types));
+  return std::move(results[0]);
+}
+
+// The integers of `like` for the numbers of `value`.
+Result<Value> quantise(const Value& value, const Value& like) {
+  const graph::Quantisation& quantisation = *like.quantisation;
+  const auto count = static_cast<int64_t>(quantisation.scales.size());
+  const Dims shape = quantisation.is_per_axis() ? Dims{count} : Dims{};
+  const Value scales = make_value(shape, quantisation.scales);
+  const Value zeros =
+      make_value(shape, {quantisation.zero_points.begin(), quantisation.zero_points.end()});
+  const Value* operands[] = {&zeros};
+  MILLRACE_ASSIGN_OR_RETURN(const Value zero_points, evaluate(graph::Cast{like.type}, operands));
+  const Value* all[] = {&value, &scales, &zero_points};
+  MILLRACE_ASSIGN_OR_RETURN(
+      Value result, run_fallback({"QuantizeLinear", {{"axis", int64_t{quantisation.axis}}}}, all));
+  result.quantisation = quantisation;
+  return result;
 }
 
 struct Compute {
@@ -230,20 +242,46 @@ Floats random_input(size_t elements, uint32_t seed) {
   return result;
 }
 
+// Operators of the graph see the numbers that quantised operands stand for.
+Result<Value> run(const graph::Node& node, const std::vector<Value>& values,
+                  const graph::Graph& graph) {
+  std::deque<Value> numbers;
+  std::vector<const Value*> operands;
+  const bool computes = graph::computes_numbers(node.op);
+  for (graph::ValueId id : node.inputs) {
+    operands.push_back(id == graph::kNoValue ? nullptr : &values[id]);
+    if (id == graph::kNoValue || !values[id].quantisation || !computes) continue;
+    MILLRACE_ASSIGN_OR_RETURN(numbers.emplace_back(),
+                              evaluate(graph::Requantise{}, {&operands.back(), 1}));
+    operands.back() = &numbers.back();
+  }
+  MILLRACE_ASSIGN_OR_RETURN(Value result, std::visit(Compute{operands}, node.op));
+  const Value& output = graph.values[node.outputs[0]];
+  if (!output.quantisation) return result;
+  if (computes) return quantise(result, output);
+  result.quantisation = output.quantisation;
+  return result;
+}
+
 }  // namespace
 
 Result<std::vector<Floats>> interpret(const graph::Graph& graph) {
   std::vector<Value> values = graph.values;
   for (uint32_t i = 0; i < graph.inputs.size(); ++i) {
     Value& value = values[graph.inputs[i]];
-    value = make_value(value.shape, random_input(value.elements(), i));
+    const Value numbers = make_value(value.shape, random_input(value.elements(), i));
+    if (tensor::is_floating(value.type)) {
+      value = numbers;
+      continue;
+    }
+    // The same integers, whether they are quantised or not.
+    const Value* operands[] = {&numbers};
+    MILLRACE_ASSIGN_OR_RETURN(Value integers, evaluate(graph::Cast{value.type}, operands));
+    integers.quantisation = value.quantisation;
+    value = std::move(integers);
   }
   for (const graph::Node& node : graph.nodes) {
-    std::vector<const Value*> operands;
-    for (graph::ValueId id : node.inputs) {
-      operands.push_back(id == graph::kNoValue ? nullptr : &values[id]);
-    }
-    MILLRACE_ASSIGN_OR_RETURN(values[node.outputs[0]], std::visit(Compute{operands}, node.op));
+    MILLRACE_ASSIGN_OR_RETURN(values[node.outputs[0]], run(node, values, graph));
   }
   std::vector<Floats> outputs;
   for (graph::ValueId id : graph.outputs) outputs.push_back(floats(values[id]));

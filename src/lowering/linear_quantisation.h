@@ -1,0 +1,40 @@
+// QuantizeLinear and DequantizeLinear of ONNX as graph::Quantisation.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "graph/graph.h"
+
+namespace millrace::lowering {
+
+// The least and the greatest integer that a quantised value of the type can hold. Requirement: it
+// is INT8, UINT8 or INT32.
+struct IntegerLimits {
+  int64_t least, greatest;
+};
+IntegerLimits integer_limits(tensor::DataType type);
+
+// Whether values of the type can be quantised while a model runs: INT8 and UINT8. INT32 can be
+// quantised as a constant only, the bias of a layer.
+bool is_byte(tensor::DataType type);
+
+// What the integers of the type `integers` stand for, by a scale and a zero point that may be null.
+// `axis` is the dimension of `shape` along which they vary where they are lists. Nothing where one
+// is not constant or does not make a quantisation that a value can have.
+std::optional<graph::Quantisation> make_quantisation(const graph::Value& scale,
+                                                     const graph::Value* zero_point,
+                                                     tensor::DataType integers, int64_t axis,
+                                                     const graph::Dims& shape);
+
+// The same for a QuantizeLinear or DequantizeLinear of the standard with its operands, of which
+// those that are absent are null. Nothing for other operators, and for variants that a graph's
+// values do not have (blocks, types other than FLOAT32 and those above).
+std::optional<graph::Quantisation> quantisation_of(const graph::Fallback& op,
+                                                   std::span<const graph::Value* const> operands,
+                                                   tensor::DataType integers);
+
+// Whether it is a DequantizeLinear of a constant that becomes a quantised constant of the graph.
+bool dequantises_constant(const graph::Fallback& op, std::span<const graph::Value* const> operands);
+
+}  // namespace millrace::lowering

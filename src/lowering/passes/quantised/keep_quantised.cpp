@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <vector>
+
+#include "lowering/passes/passes.h"
+#include "lowering/passes/quantised/quantised_nodes.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::Node;
+using graph::Value;
+using graph::ValueId;
+
+bool is_requantise(const Node& node) {
+  return std::holds_alternative<graph::Requantise>(node.op);
+}
+
+bool is_number(const Value& value) {
+  return value.type == tensor::DataType::kFloat32 && !value.quantisation;
+}
+
+// Results that are read as integers only are stored as such. From the end, so that what moves them
+// on the way is settled before.
+class StoreResults {
+ public:
+  explicit StoreResults(graph::Graph& graph) : editor_(graph), readers_(consumers_of(graph)) {}
+
+  void run() {
+    auto nodes = editor_.nodes();
+    std::ranges::reverse(nodes);
+    for (const Editor::Index index : nodes) {
+      const Node& node = editor_.node(index);
+      if (graph::computes_numbers(node.op) && !is_requantise(node)) store(index);
+    }
+    editor_.finish();
+  }
+
+ private:
+  void store(Editor::Index index) {
+    const ValueId result = editor_.node(index).outputs[0];
+    if (!is_number(editor_.value(result)) || editor_.is_graph_output(result)) return;
+    const Value* form = wanted_form(result);
+    if (form == nullptr) return;
+    editor_.graph().values[result].type = form->type;
+    editor_.graph().values[result].quantisation = form->quantisation;
+    for (const Editor::Index reader : readers_[result]) {
+      if (!is_requantise(editor_.node(reader))) continue;
+      editor_.absorb_origins(index, reader);
+      editor_.bypass(reader);
+    }
+  }
+
+  // The form in which all readers want the value; null where there is none.
+  const Value* wanted_form(ValueId id) {
+    const Value* form = nullptr;
+    for (const Editor::Index reader : readers_[id]) {
+      const Node& node = editor_.node(reader);
+      const Value& output = editor_.value(node.outputs[0]);
+      const bool wants_integers = (is_requantise(node) && output.quantisation) ||
+                                  (only_moves(node.op) && is_plainly_quantised(output));
+      if (!wants_integers) return nullptr;
+      if (form != nullptr && !have_same_form(*form, output)) return nullptr;
+      form = &output;
+    }
+    return form;
+  }
+
+  Editor editor_;
+  // Of the graph as it came: readers change only of values that are stored already.
+  const std::vector<std::vector<uint32_t>> readers_;
+};
+
+// Operators read quantised values where those are, and those that only move numbers pass integers
+// on.
+class ReadIntegers {
+ public:
+  explicit ReadIntegers(graph::Graph& graph) : editor_(graph) {}
+
+  void run() {
+    for (const Editor::Index index : editor_.nodes()) {
+      if (!graph::computes_numbers(editor_.node(index).op)) continue;
+      read_sources(index);
+      if (is_requantise(editor_.node(index)))
+        drop_if_same(index);
+      else if (only_moves(editor_.node(index).op))
+        move_integers(index);
+    }
+    editor_.finish();
+  }
+
+ private:
+  void read_sources(Editor::Index index) {
+    std::vector<ValueId> inputs = editor_.node(index).inputs;
+    for (ValueId& id : inputs) {
+      const ValueId source = quantised_source(editor_, id);
+      if (source != graph::kNoValue) id = source;
+    }
+    editor_.set_inputs(index, std::move(inputs));
+  }
+
+  void drop_if_same(Editor::Index index) {
+    const Node& node = editor_.node(index);
+    if (have_same_form(editor_.value(node.inputs[0]), editor_.value(node.outputs[0])))
+      editor_.bypass(index);
+  }
+
+  // move(q) as numbers becomes the numbers of move(q), for later readers to read its integers.
+  void move_integers(Editor::Index index) {
+    const Node node = editor_.node(index);
+    const Value result = editor_.value(node.outputs[0]);
+    const auto quantisation = moved_quantisation(node.op, editor_.value(node.inputs[0]));
+    if (!is_number(result) || !quantisation || !have_one_form(node)) return;
+    const ValueId moved =
+        editor_.graph().add_value({result.name + ".quantised", editor_.value(node.inputs[0]).type,
+                                   result.shape, std::nullopt, quantisation});
+    editor_.insert_before(index, {node.name, node.op, node.inputs, {moved}});
+    editor_.node(index).op = graph::Requantise{};
+    editor_.set_inputs(index, {moved});
+  }
+
+  bool have_one_form(const Node& node) const {
+    const auto moved = std::span(node.inputs).first(moved_operands(node));
+    return std::ranges::all_of(moved, [&](ValueId id) {
+      return have_same_form(editor_.value(moved[0]), editor_.value(id));
+    });
+  }
+
+  Editor editor_;
+};
+
+}  // namespace
+
+Status keep_quantised(graph::Graph& graph, const PassContext& context) {
+  if (context.as_written) return {};
+  StoreResults(graph).run();
+  ReadIntegers(graph).run();
+  return {};
+}
+
+}  // namespace millrace::lowering

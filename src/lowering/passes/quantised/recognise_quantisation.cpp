@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "graph/shape.h"
+#include "lowering/linear_quantisation.h"
+#include "lowering/passes/passes.h"
+#include "lowering/passes/quantised/quantised_nodes.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::kNoValue;
+using graph::Node;
+using graph::Quantisation;
+using graph::Value;
+using graph::ValueId;
+
+// Integers without a meaning yet, of a type that can have one while a model runs.
+bool is_raw(const Value& value) {
+  return is_byte(value.type) && !value.quantisation && !value.constant;
+}
+
+// What a Pad adds is no concern here: a number can be found for every integer.
+bool moves_integers(const graph::Operator& op) {
+  return only_moves(op) || std::holds_alternative<graph::Pad>(op);
+}
+
+// The raw values that moves connect: they have one quantisation, or none where another operator of
+// the graph reads or makes one of them, which would then see other numbers. Fallbacks and Casts see
+// the integers in any case.
+class Groups {
+ public:
+  explicit Groups(const graph::Graph& graph)
+      : parents_(graph.values.size()), states_(graph.values.size()) {
+    std::iota(parents_.begin(), parents_.end(), ValueId{0});
+    std::vector<ValueId> fixed;
+    for (const Node& node : graph.nodes)
+      if (graph::computes_numbers(node.op)) add(graph, node, fixed);
+    for (const ValueId id : fixed) states_[root(id)].fixed = true;
+  }
+
+  // Proposes what the group of a raw value stands for; the first proposal holds.
+  void propose(ValueId id, const Quantisation& quantisation) {
+    State& group = states_[root(id)];
+    // Moves may take the dimension of the parameters elsewhere.
+    if (group.fixed || (group.has_moves && quantisation.is_per_axis())) return;
+    if (!group.quantisation) group.quantisation = quantisation;
+  }
+  const std::optional<Quantisation>& of(ValueId id) { return states_[root(id)].quantisation; }
+
+ private:
+  struct State {
+    bool fixed = false, has_moves = false;
+    std::optional<Quantisation> quantisation;
+  };
+
+  ValueId root(ValueId id) {
+    while (parents_[id] != id) id = parents_[id] = parents_[parents_[id]];
+    return id;
+  }
+
+  void unite(ValueId a, ValueId b) {
+    a = root(a);
+    b = root(b);
+    parents_[a] = b;
+    states_[b].has_moves = true;
+  }
+
+  void add(const graph::Graph& graph, const Node& node, std::vector<ValueId>& fixed) {
+    const ValueId output = node.outputs[0];
+    const bool moves = moves_integers(node.op) && is_raw(graph.values[output]);
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const ValueId id = node.inputs[i];
+      if (id == kNoValue || !is_raw(graph.values[id])) continue;
+      if (moves && i < moved_operands(node))
+        unite(id, output);
+      else
+        fixed.push_back(id);
+    }
+    if (!moves && is_raw(graph.values[output])) fixed.push_back(output);
+  }
+
+  std::vector<ValueId> parents_;
+  std::vector<State> states_;  // of the roots
+};
+
+class Recogniser {
+ public:
+  explicit Recogniser(graph::Graph& graph) : graph_(graph), groups_(graph) {}
+
+  void run() {
+    for (const Node& node : graph_.nodes) propose(node);
+    const size_t values = graph_.values.size();
+    for (ValueId id = 0; id < values; ++id)
+      if (is_raw(graph_.values[id])) graph_.values[id].quantisation = groups_.of(id);
+    for (Node& node : graph_.nodes) {
+      if (const auto* op = std::get_if<graph::Fallback>(&node.op))
+        convert(node, *op);
+      else if (graph::computes_numbers(node.op) && graph_.values[node.outputs[0]].quantisation)
+        give_numbers(node);
+    }
+  }
+
+ private:
+  // The integers that a QuantizeLinear makes, or a DequantizeLinear reads.
+  static ValueId integers_of(const Node& node, const graph::Fallback& op) {
+    return op.name == "QuantizeLinear" ? node.outputs[0] : node.inputs[0];
+  }
+
+  std::optional<Quantisation> quantisation_by(const Node& node, const graph::Fallback& op) const {
+    std::vector<const Value*> operands;
+    for (const ValueId id : node.inputs)
+      operands.push_back(id == kNoValue ? nullptr : &graph_.values[id]);
+    return quantisation_of(op, operands, graph_.values[integers_of(node, op)].type);
+  }
+
+  void propose(const Node& node) {
+    const auto* op = std::get_if<graph::Fallback>(&node.op);
+    const auto quantisation = op != nullptr ? quantisation_by(node, *op) : std::nullopt;
+    if (!quantisation || !is_raw(graph_.values[integers_of(node, *op)])) return;
+    groups_.propose(integers_of(node, *op), *quantisation);
+  }
+
+  void convert(Node& node, const graph::Fallback& op) {
+    const auto quantisation = quantisation_by(node, op);
+    if (!quantisation) return;
+    ValueId& x = node.inputs[0];
+    const ValueId integers = integers_of(node, op);
+    if (graph_.values[integers].constant)
+      x = quantised_constant(integers, *quantisation);
+    else if (graph_.values[integers].quantisation != quantisation)
+      return;
+    // A copy, since the operator holds what `x` refers to no longer.
+    node.inputs = {ValueId{x}};
+    node.op = graph::Requantise{};
+  }
+
+  // The operands of what moves integers, as numbers.
+  void give_numbers(Node& node) {
+    const Quantisation quantisation = *graph_.values[node.outputs[0]].quantisation;
+    for (size_t i = 0; i < moved_operands(node) && i < node.inputs.size(); ++i)
+      if (graph_.values[node.inputs[i]].constant)
+        node.inputs[i] = quantised_constant(node.inputs[i], quantisation);
+    if (auto* pad = std::get_if<graph::Pad>(&node.op)) {
+      const auto zero_point = static_cast<float>(quantisation.zero_points[0]);
+      pad->value = (pad->value - zero_point) * quantisation.scales[0];
+    }
+  }
+
+  // The constant with the meaning that one reader gives it; others may give it another.
+  ValueId quantised_constant(ValueId id, const Quantisation& quantisation) {
+    auto& copies = copies_[id];
+    const auto known = std::ranges::find(
+        copies, quantisation, [&](ValueId copy) { return *graph_.values[copy].quantisation; });
+    if (known != copies.end()) return *known;
+    Value copy = graph_.values[id];
+    copy.quantisation = quantisation;
+    copies.push_back(graph_.add_value(std::move(copy)));
+    return copies.back();
+  }
+
+  graph::Graph& graph_;
+  Groups groups_;
+  std::map<ValueId, std::vector<ValueId>> copies_;  // by constant
+};
+
+}  // namespace
+
+Status recognise_quantisation(graph::Graph& graph, const PassContext& context) {
+  if (!context.as_written) Recogniser(graph).run();
+  return {};
+}
+
+}  // namespace millrace::lowering
