@@ -105,7 +105,7 @@ Dims extend_to_ceil(const Dims& input, Window* window) {
   return excess;
 }
 
-Result<ValueId> import_pool(NodeImport& node, graph::PoolKind kind) {
+Result<ValueId> emit_pool(NodeImport& node, graph::PoolKind kind, ValueId x) {
   const auto kernel = node.ints_attribute("kernel_shape");
   if (!kernel) return invalid_argument("it has no kernel_shape");
   MILLRACE_ASSIGN_OR_RETURN(Window window, read_window(node, *kernel));
@@ -122,21 +122,21 @@ Result<ValueId> import_pool(NodeImport& node, graph::PoolKind kind) {
   pool.dilations = std::move(window.dilations);
   pool.pads_begin = std::move(window.pads_begin);
   pool.pads_end = std::move(window.pads_end);
-  return node.emit(std::move(pool), {node.operand(0)});
+  return node.emit(std::move(pool), {x});
 }
 
 }  // namespace
 
-Result<ValueId> import_conv(NodeImport& node) {
-  const Dims& weight = node.shape(1);
-  if (weight.size() <= kSpatialBegin) {
+Result<ValueId> emit_conv(NodeImport& node, ValueId x, ValueId weight, ValueId bias) {
+  const Dims& shape = node.builder().value(weight).shape;
+  if (shape.size() <= kSpatialBegin) {
     return invalid_argument(
-        fmt::format("its weight {} has no spatial dimensions", graph::to_string(weight)));
+        fmt::format("its weight {} has no spatial dimensions", graph::to_string(shape)));
   }
-  const Dims kernel(weight.begin() + kSpatialBegin, weight.end());
+  const Dims kernel(shape.begin() + kSpatialBegin, shape.end());
   if (node.ints_attribute("kernel_shape").value_or(kernel) != kernel) {
     return invalid_argument(
-        fmt::format("kernel_shape is not that of its weight {}", graph::to_string(weight)));
+        fmt::format("kernel_shape is not that of its weight {}", graph::to_string(shape)));
   }
   MILLRACE_ASSIGN_OR_RETURN(Window window, read_window(node, kernel));
   graph::Conv conv;
@@ -145,15 +145,23 @@ Result<ValueId> import_conv(NodeImport& node) {
   conv.pads_begin = std::move(window.pads_begin);
   conv.pads_end = std::move(window.pads_end);
   conv.group = node.int_attribute("group", 1);
-  return node.emit(std::move(conv), {node.operand(0), node.operand(1), node.operand(2)});
+  return node.emit(std::move(conv), {x, weight, bias});
+}
+
+Result<ValueId> import_conv(NodeImport& node) {
+  return emit_conv(node, node.operand(0), node.operand(1), node.operand(2));
+}
+
+Result<ValueId> emit_average_pool(NodeImport& node, ValueId x) {
+  return emit_pool(node, graph::PoolKind::kAverage, x);
 }
 
 Result<ValueId> import_max_pool(NodeImport& node) {
-  return import_pool(node, graph::PoolKind::kMax);
+  return emit_pool(node, graph::PoolKind::kMax, node.operand(0));
 }
 
 Result<ValueId> import_average_pool(NodeImport& node) {
-  return import_pool(node, graph::PoolKind::kAverage);
+  return emit_average_pool(node, node.operand(0));
 }
 
 Result<ValueId> import_global_average_pool(NodeImport& node) {

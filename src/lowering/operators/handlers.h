@@ -6,6 +6,9 @@
 namespace millrace::lowering {
 
 // conv_pool.cpp
+// A Conv or average Pool with the attributes of a node whose operand 0 has the shape of `x`.
+Result<ValueId> emit_conv(NodeImport& node, ValueId x, ValueId weight, ValueId bias);
+Result<ValueId> emit_average_pool(NodeImport& node, ValueId x);
 Result<ValueId> import_conv(NodeImport& node);
 Result<ValueId> import_max_pool(NodeImport& node);
 Result<ValueId> import_average_pool(NodeImport& node);
@@ -99,7 +102,19 @@ Result<ValueId> import_embed_layer_norm(NodeImport& node);
 Result<ValueId> import_attention(NodeImport& node);
 Result<ValueId> import_multi_head_attention(NodeImport& node);
 
-// microsoft/quantised.cpp
+// quantised/qlinear.cpp
+Result<ValueId> import_qlinear_conv(NodeImport& node);
+Result<ValueId> import_qlinear_matmul(NodeImport& node);
+Result<ValueId> import_qlinear_add(NodeImport& node);
+Result<ValueId> import_qlinear_mul(NodeImport& node);
+Result<ValueId> import_qlinear_sigmoid(NodeImport& node);
+Result<ValueId> import_qlinear_leaky_relu(NodeImport& node);
+Result<ValueId> import_qlinear_global_average_pool(NodeImport& node);
+Result<ValueId> import_qlinear_average_pool(NodeImport& node);
+Result<ValueId> import_qlinear_concat(NodeImport& node);
+Result<ValueId> import_qgemm_of_numbers(NodeImport& node);
+
+// quantised/microsoft.cpp
 Result<ValueId> import_matmul_integer_to_float(NodeImport& node);
 Result<ValueId> import_dynamic_quantize_matmul(NodeImport& node);
 Result<ValueId> import_qgemm(NodeImport& node);

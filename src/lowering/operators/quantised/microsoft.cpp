@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "lowering/operators/handlers.h"
+#include "lowering/operators/quantised/quantised_operands.h"
 
 namespace millrace::lowering {
 namespace {
@@ -10,27 +11,6 @@ namespace {
 using graph::BinaryKind;
 using graph::Dims;
 using tensor::DataType;
-
-// The operand `index`, whose scale and zero point are behind it.
-Result<ValueId> dequantised(NodeImport& node, size_t index) {
-  if (!node.has(index) || !node.has(index + 1))
-    return invalid_argument(fmt::format("its input {} or its scale is left out", index));
-  MILLRACE_ASSIGN_OR_RETURN(
-      const auto x,
-      node.emit_fallback({"DequantizeLinear", {}},
-                         {node.operand(index), node.operand(index + 1), node.operand(index + 2)},
-                         1));
-  return x[0];
-}
-
-// `x` with the scale that is operand `scale`, and the zero point behind it.
-Result<ValueId> quantised(NodeImport& node, ValueId x, size_t scale) {
-  if (!node.has(scale)) return invalid_argument("the scale of its result is left out");
-  MILLRACE_ASSIGN_OR_RETURN(
-      const auto y, node.emit_fallback({"QuantizeLinear", {}},
-                                       {x, node.operand(scale), node.operand(scale + 1)}, 1));
-  return y[0];
-}
 
 // A product of integers as FLOAT32, times both scales; a bias that is absent is kNoValue.
 struct Product {
@@ -72,9 +52,10 @@ Result<ValueId> import_dynamic_quantize_matmul(NodeImport& node) {
       node, {a[0], node.operand(1), a[1], node.operand(2), a[2], node.operand(3), node.operand(4)});
 }
 
-// Inputs: a, its scale and zero point, b, its scale and zero point, c, of integers as the product,
-// scale and zero point of the result; without these it is FLOAT32.
+// With the integers themselves where the numbers that they stand for are not known.
 Result<ValueId> import_qgemm(NodeImport& node) {
+  const Result<ValueId> of_numbers = import_qgemm_of_numbers(node);
+  if (of_numbers.status().code() != StatusCode::kUnsupported) return of_numbers;
   MILLRACE_ASSIGN_OR_RETURN(const ValueId a, transposed(node, 0, "transA"));
   MILLRACE_ASSIGN_OR_RETURN(const ValueId b, transposed(node, 3, "transB"));
   MILLRACE_ASSIGN_OR_RETURN(

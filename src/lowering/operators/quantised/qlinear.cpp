@@ -1,0 +1,136 @@
+// The QLinear operators of the standard and of com.microsoft, and QGemm: what they compute, between
+// DequantizeLinear and QuantizeLinear.
+#include "graph/shape.h"
+#include "lowering/operators/handlers.h"
+#include "lowering/operators/quantised/quantised_operands.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::Dims;
+
+// Without a zero point the result of QuantizeLinear is UINT8, that of these operators is of the
+// type of x.
+Status check_result_type(NodeImport& node, size_t scale, size_t x) {
+  if (node.has(scale + 1) || node.value(x).type == tensor::DataType::kUint8) return {};
+  return unsupported("its result has no zero point");
+}
+
+// A function of one operand: x with scale and zero point, then those of the result.
+template <class Function>
+Result<ValueId> import_function(NodeImport& node, Function function) {
+  MILLRACE_RETURN_IF_ERROR(check_parameters(node, {1, 3}));
+  MILLRACE_RETURN_IF_ERROR(check_result_type(node, 3, 0));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId x, dequantised(node, 0));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId y, function(x));
+  return quantised(node, y, 3);
+}
+
+Status check_channels_first(NodeImport& node) {
+  if (node.int_attribute("channels_last", 0) == 0) return {};
+  return unsupported("channels in the last dimension are not covered");
+}
+
+}  // namespace
+
+// Inputs: x and weight, each with scale and zero point; those of the result; bias.
+Result<ValueId> import_qlinear_conv(NodeImport& node) {
+  MILLRACE_RETURN_IF_ERROR(check_parameters(node, {1, 4, 6}));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId x, dequantised(node, 0));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId weight, dequantised(node, 3, 0));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId bias, dequantised_bias(node, 8, 1, 4));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId y, emit_conv(node, x, weight, bias));
+  return quantised(node, y, 6);
+}
+
+// Inputs: a and b, each with scale and zero point, per row of a and per column of b; those of the
+// result.
+Result<ValueId> import_qlinear_matmul(NodeImport& node) {
+  MILLRACE_RETURN_IF_ERROR(check_parameters(node, {1, 4, 6}));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId a,
+                            dequantised(node, 0, node.shape(0).size() < 2 ? 0 : -2));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId b, dequantised(node, 3, -1));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId y, node.emit(graph::MatMul{}, {a, b}));
+  return quantised(node, y, 6);
+}
+
+Result<ValueId> import_qlinear_binary(NodeImport& node, graph::BinaryKind kind) {
+  MILLRACE_RETURN_IF_ERROR(check_parameters(node, {1, 4, 6}));
+  MILLRACE_RETURN_IF_ERROR(check_result_type(node, 6, 0));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId a, dequantised(node, 0));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId b, dequantised(node, 3));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId y, node.binary(kind, a, b));
+  return quantised(node, y, 6);
+}
+
+Result<ValueId> import_qlinear_add(NodeImport& node) {
+  return import_qlinear_binary(node, graph::BinaryKind::kAdd);
+}
+
+Result<ValueId> import_qlinear_mul(NodeImport& node) {
+  return import_qlinear_binary(node, graph::BinaryKind::kMul);
+}
+
+Result<ValueId> import_qlinear_sigmoid(NodeImport& node) {
+  return import_function(node,
+                         [&](ValueId x) { return node.unary(graph::UnaryKind::kSigmoid, x); });
+}
+
+Result<ValueId> import_qlinear_leaky_relu(NodeImport& node) {
+  const float alpha = node.float_attribute("alpha", 0.01f);
+  return import_function(
+      node, [&](ValueId x) { return node.unary(graph::UnaryKind::kLeakyRelu, x, alpha); });
+}
+
+Result<ValueId> import_qlinear_global_average_pool(NodeImport& node) {
+  MILLRACE_RETURN_IF_ERROR(check_channels_first(node));
+  return import_function(node, [&](ValueId x) {
+    return node.emit(graph::GlobalPool{graph::PoolKind::kAverage}, {x});
+  });
+}
+
+// There is no kernel of its own.
+Result<ValueId> import_qlinear_average_pool(NodeImport& node) {
+  MILLRACE_RETURN_IF_ERROR(check_channels_first(node));
+  MILLRACE_RETURN_IF_ERROR(check_result_type(node, 3, 0));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId x, dequantised(node, 0));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId y, emit_average_pool(node, x));
+  return quantised(node, y, 3);
+}
+
+// Inputs: scale and zero point of the result, then each part with its own.
+Result<ValueId> import_qlinear_concat(NodeImport& node) {
+  if (node.operand_count() < 5 || (node.operand_count() - 2) % 3 != 0)
+    return invalid_argument("inputs are not a scale, a zero point, and three for each part");
+  MILLRACE_RETURN_IF_ERROR(check_parameters(node, {0}));
+  MILLRACE_RETURN_IF_ERROR(check_result_type(node, 0, 2));
+  MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
+                            normalise_axis(node.int_attribute("axis", 0), node.shape(2).size()));
+  std::vector<ValueId> parts;
+  for (size_t part = 2; part < node.operand_count(); part += 3) {
+    MILLRACE_RETURN_IF_ERROR(check_parameters(node, {part + 1}));
+    MILLRACE_ASSIGN_OR_RETURN(parts.emplace_back(), dequantised(node, part));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId y,
+                            node.emit(graph::Concat{static_cast<int64_t>(axis)}, std::move(parts)));
+  return quantised(node, y, 0);
+}
+
+// Inputs: a, its scale and zero point, b, its scale and zero point, c, of integers as the product,
+// scale and zero point of the result; without these it is FLOAT32.
+Result<ValueId> import_qgemm_of_numbers(NodeImport& node) {
+  MILLRACE_RETURN_IF_ERROR(check_parameters(node, {1, 4, 7}));
+  if (node.shape(0).size() != 2 || node.shape(3).size() != 2)
+    return invalid_argument("its operands are not two matrices");
+  graph::MatMul matmul;
+  matmul.transpose_a = node.int_attribute("transA", 0) != 0;
+  matmul.transpose_b = node.int_attribute("transB", 0) != 0;
+  matmul.alpha = node.float_attribute("alpha", 1);
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId a, dequantised(node, 0));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId b, dequantised(node, 3, matmul.transpose_b ? 0 : 1));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId c, dequantised_bias(node, 6, 1, 4, matmul.alpha));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId y, node.emit(matmul, {a, b, c}));
+  return node.has(7) ? quantised(node, y, 7) : y;
+}
+
+}  // namespace millrace::lowering
