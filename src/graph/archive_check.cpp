@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "graph/boundary_quantisation.h"
 #include "graph/partitions.h"
 #include "tensor/dimensions.h"
 
@@ -45,10 +46,22 @@ Status check_hw_view(const tensor::TensorDesc& hw, const tensor::TensorDesc& cpu
   return corrupt_data("its HW view does not follow from its CPU view");
 }
 
-Status check_boundary(const Boundary& boundary, const Graph& graph) {
+// Integers as the HW view of a FLOAT32 tensor must be those that the graph makes of it.
+Status check_quantisation(const Boundary& boundary,
+                          const std::optional<BoundaryQuantisation>& expected) {
+  const tensor::DataType type = boundary.hw->type;
+  if (boundary.cpu.type != tensor::DataType::kFloat32 || tensor::is_floating(type)) return {};
+  if (BoundaryQuantisation{type, boundary.quant} == expected) return {};
+  return corrupt_data("its HW view does not hold what the graph quantises");
+}
+
+Status check_boundary(const Boundary& boundary, const Graph& graph,
+                      const std::optional<BoundaryQuantisation>& quantisation) {
   if (boundary.open) return corrupt_data("it is open, but the model has a graph");
   MILLRACE_RETURN_IF_ERROR(check_cpu_view(boundary.cpu, graph.values[boundary.value]));
-  return boundary.hw ? check_hw_view(*boundary.hw, boundary.cpu) : Status();
+  if (!boundary.hw) return {};
+  MILLRACE_RETURN_IF_ERROR(check_hw_view(*boundary.hw, boundary.cpu));
+  return check_quantisation(boundary, quantisation);
 }
 
 // What needs no knowledge of the graph.
@@ -73,8 +86,10 @@ Status check_names(const std::vector<Boundary>& boundaries, const char* side) {
 }
 
 Status check_side(const std::vector<Boundary>& boundaries, const Graph& graph, const char* side) {
+  const auto quantisations = boundary_quantisations(graph);
   for (const Boundary& boundary : boundaries) {
-    if (Status status = check_boundary(boundary, graph); !status.ok()) {
+    const Status status = check_boundary(boundary, graph, quantisations[boundary.value]);
+    if (!status.ok()) {
       return status.with_context(fmt::format("{} '{}'", side, boundary.cpu.name));
     }
   }

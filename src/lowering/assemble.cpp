@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "graph/archive_codec.h"
+#include "graph/boundary_quantisation.h"
 #include "graph/memory_plan.h"
 #include "graph/partitions.h"
 #include "graph/utf8.h"
@@ -55,6 +56,7 @@ Result<tensor::TensorDesc> make_hw_view(const tensor::TensorDesc& cpu, DataType 
 }
 
 Result<Boundary> make_boundary(const Graph& graph, ValueId id, bool on_cpu,
+                               const std::optional<graph::BoundaryQuantisation>& quantisation,
                                const LoweringOptions& options) {
   const Value& value = graph.values[id];
   MILLRACE_ASSIGN_OR_RETURN(std::vector<uint32_t> shape, boundary_shape(value));
@@ -70,8 +72,12 @@ Result<Boundary> make_boundary(const Graph& graph, ValueId id, bool on_cpu,
                     value.name));
   }
   if (on_cpu) return boundary;
-  MILLRACE_ASSIGN_OR_RETURN(
-      boundary.hw, make_hw_view(boundary.cpu, hw_type(value.type, options.precision), layout));
+  DataType type = hw_type(value.type, options.precision);
+  if (quantisation) {
+    type = quantisation->type;
+    boundary.quant = quantisation->parameters;
+  }
+  MILLRACE_ASSIGN_OR_RETURN(boundary.hw, make_hw_view(boundary.cpu, type, layout));
   return boundary;
 }
 
@@ -79,8 +85,10 @@ Result<std::vector<Boundary>> make_boundaries(const Graph& graph, const std::vec
                                               const std::vector<bool>& on_cpu,
                                               const LoweringOptions& options) {
   std::vector<Boundary> boundaries;
+  const auto quantisations = graph::boundary_quantisations(graph);
   for (ValueId id : ids) {
-    MILLRACE_ASSIGN_OR_RETURN(Boundary boundary, make_boundary(graph, id, on_cpu[id], options));
+    MILLRACE_ASSIGN_OR_RETURN(Boundary boundary,
+                              make_boundary(graph, id, on_cpu[id], quantisations[id], options));
     boundaries.push_back(std::move(boundary));
   }
   return boundaries;

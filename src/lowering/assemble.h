@@ -10,8 +10,9 @@
 namespace millrace::lowering {
 
 // Gives all nodes their partitions (see place_nodes), every boundary tensor its two views (the HW
-// view in the precision of the program, an integer tensor's in its own type; none on a CPU
-// partition), and every value that one node makes for another a range in the arena. Requirement:
+// view in the precision of the program, an integer tensor's in its own type, that of a FLOAT32
+// tensor that is nothing but quantised or dequantised in the integers; none on a CPU partition),
+// and every value that one node makes for another a range in the arena. Requirement:
 // graph::validate(graph) is OK. kInvalidArgument when the batch size is 0, options.cpu_operators
 // names no operator of the graph, options.hw_layouts names no boundary tensor (the message lists
 // those there are), one on a CPU partition or a layout that the tensor cannot have, a boundary

@@ -145,6 +145,11 @@ std::vector<HostileCase> boundary_cases() {
          m.inputs[1].hw->order = {1, 0};
        },
        "HW view"},
+      {"HwIntegersThatTheGraphDoesNotMake",
+       [](auto& m) {
+         m.inputs[0].hw = tensor::make_hw_desc(m.inputs[0].cpu, tensor::DataType::kInt8).value();
+       },
+       "what the graph quantises"},
       {"HwNameOther", [](auto& m) { m.inputs[0].hw->name = "other"; }, "HW view"},
       {"ScaleZero", [](auto& m) { m.inputs[0].quant.scale = 0; }, "scale"},
       {"ScaleInfinite",

@@ -70,6 +70,29 @@ TEST_F(AssembleTest, IntegerBoundariesKeepTheirType) {
   EXPECT_EQ(model.inputs[1].hw->layout, Layout::kGeneric);
 }
 
+TEST_F(AssembleTest, WhatIsOnlyQuantisedHasIntegersAsHwView) {
+  GraphMaker quantised;
+  const ValueId x = quantised.input({1, 3, 8, 8});
+  const ValueId y = quantised.conv(quantised.requantise(x, {{0.25f}, {7}}), 24, 3);
+  quantised.output(quantised.dequantise(quantised.requantise(y, {{0.5f}, {-3}}, DataType::kInt8)));
+  maker = quantised;
+  const CompiledModel model = assembled();
+  EXPECT_EQ(model.inputs[0].cpu.type, DataType::kFloat32);
+  EXPECT_EQ(model.inputs[0].hw->type, DataType::kUint8);
+  EXPECT_EQ(model.inputs[0].hw->layout, Layout::kHcwnc4);
+  EXPECT_EQ(model.inputs[0].quant, (tensor::QuantParams{0.25, 7, tensor::Rounding::kNearestEven}));
+  EXPECT_EQ(model.outputs[0].hw->type, DataType::kInt8);
+  EXPECT_EQ(model.outputs[0].hw->layout, Layout::kHcwnc16);
+  EXPECT_EQ(model.outputs[0].quant, (tensor::QuantParams{0.5, -3, tensor::Rounding::kNearestEven}));
+}
+
+TEST_F(AssembleTest, AnInputThatIsReadAsNumbersTooHasFloatsAsHwView) {
+  maker.output(maker.dequantise(maker.requantise(maker.graph.inputs[0], {{0.25f}, {7}})));
+  const CompiledModel model = assembled();
+  EXPECT_EQ(model.inputs[0].hw->type, DataType::kFloat32);
+  EXPECT_EQ(model.inputs[0].quant, tensor::QuantParams());
+}
+
 TEST_F(AssembleTest, LayoutsCanBeChosen) {
   options.hw_layouts["input0"] = {Layout::kNhwc};
   const CompiledModel model = assembled();
