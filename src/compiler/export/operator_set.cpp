@@ -1,0 +1,116 @@
+#include "compiler/export/operator_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "fallback/operator_table.h"
+#include "lowering/operators/operator_table.h"
+
+namespace millrace::compiler {
+namespace {
+
+constexpr int kLeastSet = 13;
+
+// The operator sets after 13 that changed how an operator is called, not just its types.
+struct Change {
+  std::string_view type;
+  int set;
+  std::string_view attribute = {};  // the set is needed by nodes that have it; empty: by all
+  std::string_view text = {};       // and only where it has this value; empty: any
+};
+
+constexpr Change kChanges[] = {
+    {"AffineGrid", 20},
+    {"AveragePool", 19, "dilations"},
+    {"BatchNormalization", 15},
+    {"Col2Im", 18},
+    {"DFT", 20},
+    {"DeformConv", 19},
+    {"DequantizeLinear", 21, "block_size"},
+    {"GRU", 14, "layout"},
+    {"GridSample", 20, "mode", "cubic"},
+    {"GridSample", 20, "mode", "linear"},
+    {"GroupNormalization", 21},
+    {"IsInf", 20},
+    {"LSTM", 14, "layout"},
+    {"LayerNormalization", 17},
+    {"Pad", 19},
+    {"QuantizeLinear", 21, "block_size"},
+    {"QuantizeLinear", 21, "output_dtype"},
+    {"RNN", 14, "layout"},
+    {"ReduceL1", 18},
+    {"ReduceL2", 18},
+    {"ReduceLogSum", 18},
+    {"ReduceLogSumExp", 18},
+    {"ReduceMax", 18},
+    {"ReduceMean", 18},
+    {"ReduceMin", 18},
+    {"ReduceProd", 18},
+    {"ReduceSumSquare", 18},
+    {"Resize", 19},
+    {"RoiAlign", 16},
+    {"ScatterElements", 18},
+    {"ScatterND", 18},
+};
+
+// Operators that the standard has removed, which files of early sets may have.
+constexpr std::string_view kRemoved[] = {
+    "Affine", "Crop",       "ImageScaler", "ParametricSoftplus",
+    "Scale",  "ScaledTanh", "Scatter",     "Upsample"};
+
+bool needs(const graph::Fallback& op, const Change& change) {
+  if (change.type != op.name) return false;
+  if (change.attribute.empty()) return true;
+  const auto attribute =
+      std::ranges::find(op.attributes, change.attribute, &graph::Attribute::name);
+  if (attribute == op.attributes.end()) return false;
+  const auto* text = std::get_if<std::string>(&attribute->value);
+  return change.text.empty() || (text != nullptr && *text == change.text);
+}
+
+Result<int> set_of(const graph::Fallback& op) {
+  if (op.name.starts_with("ai.onnx.ml."))
+    return unsupported("operators of ai.onnx.ml cannot be written to ONNX");
+  if (op.name.find('.') != std::string::npos) return kLeastSet;
+  const fallback::OperatorSpec* spec = fallback::find_operator(op.name);
+  if (spec == nullptr || spec->since > lowering::kMaxOpset ||
+      std::ranges::find(kRemoved, op.name) != std::end(kRemoved))
+    return unsupported(fmt::format("no operator set up to {} has it: it cannot be written to ONNX",
+                                   lowering::kMaxOpset));
+  int set = std::max(kLeastSet, int{spec->since});
+  for (const Change& change : kChanges)
+    if (needs(op, change)) set = std::max(set, change.set);
+  return set;
+}
+
+// The other operators: two have a form that sets later than 13 have brought.
+int set_of(const graph::Reshape& op) {
+  return std::ranges::find(op.shape, 0) == op.shape.end() ? kLeastSet : 14;  // allowzero
+}
+int set_of(const graph::Pool& op) {
+  const bool dilated = std::ranges::any_of(op.dilations, [](int64_t d) { return d != 1; });
+  return dilated && op.kind == graph::PoolKind::kAverage ? 19 : kLeastSet;
+}
+template <class Op>
+int set_of(const Op&) {
+  return kLeastSet;
+}
+
+}  // namespace
+
+Result<int> operator_set_of(const graph::Graph& graph) {
+  int set = kLeastSet;
+  for (const graph::Node& node : graph.nodes) {
+    const Result<int> needed =
+        std::visit([](const auto& op) -> Result<int> { return set_of(op); }, node.op);
+    if (!needed.ok())
+      return needed.status().with_context(
+          fmt::format("node '{}' ({})", node.name, graph::name_of(node.op)));
+    set = std::max(set, *needed);
+  }
+  return set;
+}
+
+}  // namespace millrace::compiler

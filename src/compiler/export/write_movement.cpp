@@ -1,0 +1,143 @@
+// Operators that move elements. A quantised tensor whose operands have the quantisation of its
+// result could move as integers; runtimes find that out from the pair of operators around it.
+#include <limits>
+
+#include "compiler/export/operator_writers.h"
+#include "lowering/evaluate/evaluate.h"
+
+namespace millrace::compiler {
+namespace {
+
+using graph::Dims;
+using graph::Node;
+using tensor::DataType;
+
+std::string numbers_of_first(ProtoModel& model, const Node& node) {
+  return model.numbers(node.input(0));
+}
+
+bool has_empty_dimension(const Dims& shape) {
+  for (const int64_t dim : shape)
+    if (dim == 0) return true;
+  return false;
+}
+
+// Where a slice that begins at `begin` ends, as the standard counts: a negative end would count
+// from the back, so one before the first element is as far away as can be.
+int64_t slice_end(int64_t begin, int64_t size, int64_t step) {
+  const int64_t end = begin + size * step;
+  return end < 0 ? std::numeric_limits<int64_t>::min() : end;
+}
+
+// A scalar of the type that the operator moves.
+Result<std::string> scalar(ProtoModel& model, DataType type, float number) {
+  const graph::Value wide{{}, DataType::kFloat32, {}, graph::Constant::of<float>({number})};
+  if (type == DataType::kFloat32) return model.constant(wide);
+  const graph::Value* const operand = &wide;
+  MILLRACE_ASSIGN_OR_RETURN(const graph::Value narrow,
+                            lowering::evaluate(graph::Cast{type}, std::span(&operand, 1)));
+  return model.constant(narrow);
+}
+
+const char* name_of(graph::PadMode mode) {
+  static constexpr const char* kNames[] = {"constant", "reflect", "edge"};
+  return kNames[static_cast<size_t>(mode)];
+}
+const char* name_of(graph::ResizeMode mode) {
+  return mode == graph::ResizeMode::kNearest ? "nearest" : "linear";
+}
+const char* name_of(graph::CoordinateMode mode) {
+  static constexpr const char* kNames[] = {"asymmetric", "half_pixel", "pytorch_half_pixel",
+                                           "align_corners"};
+  return kNames[static_cast<size_t>(mode)];
+}
+const char* name_of(graph::NearestMode mode) {
+  static constexpr const char* kNames[] = {"floor", "ceil", "round_prefer_floor",
+                                           "round_prefer_ceil"};
+  return kNames[static_cast<size_t>(mode)];
+}
+
+// Whether the scales are what the standard computes from the two sizes.
+bool sizes_say_scales(const graph::Resize& op, const Dims& x) {
+  for (size_t i = 0; i < x.size(); ++i)
+    if (op.scales[i] != static_cast<float>(op.shape[i]) / static_cast<float>(x[i])) return false;
+  return true;
+}
+
+}  // namespace
+
+Result<std::string> write(ProtoModel& model, const Node& node, const graph::Concat& op) {
+  std::vector<std::string> operands;
+  for (const graph::ValueId id : node.inputs) operands.push_back(model.numbers(id));
+  return model.add("Concat", std::move(operands), {{"axis", op.axis}});
+}
+
+// A dimension of 0 means that of the operand, unless allowzero says otherwise.
+Result<std::string> write(ProtoModel& model, const Node& node, const graph::Reshape& op) {
+  const std::string x = numbers_of_first(model, node);
+  if (has_empty_dimension(op.shape))
+    return model.add("Reshape", {x, model.integers(op.shape)}, {{"allowzero", int64_t{1}}});
+  return model.add("Reshape", {x, model.integers(op.shape)});
+}
+
+Result<std::string> write(ProtoModel& model, const Node& node, const graph::Transpose& op) {
+  return model.add("Transpose", {numbers_of_first(model, node)}, {{"perm", op.permutation}});
+}
+
+Result<std::string> write(ProtoModel& model, const Node& node, const graph::Slice& op) {
+  const Dims& shape = model.value(node.input(0)).shape;
+  Dims axes, starts, ends, steps;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (op.begin[i] == 0 && op.size[i] == shape[i] && op.step[i] == 1) continue;
+    axes.push_back(static_cast<int64_t>(i));
+    starts.push_back(op.begin[i]);
+    ends.push_back(slice_end(op.begin[i], op.size[i], op.step[i]));
+    steps.push_back(op.step[i]);
+  }
+  const std::string x = numbers_of_first(model, node);
+  if (axes.empty()) return model.add("Identity", {x});
+  const std::string first = model.integers(starts), last = model.integers(ends);
+  const std::string along = model.integers(axes);
+  return model.add("Slice", {x, first, last, along, model.integers(steps)});
+}
+
+Result<std::string> write(ProtoModel& model, const Node& node, const graph::Gather& op) {
+  const std::string data = numbers_of_first(model, node);
+  return model.add("Gather", {data, model.stored(node.input(1))}, {{"axis", op.axis}});
+}
+
+Result<std::string> write(ProtoModel& model, const Node& node, const graph::Pad& op) {
+  const std::string x = numbers_of_first(model, node);
+  Dims pads = op.begin;
+  pads.insert(pads.end(), op.end.begin(), op.end.end());
+  std::string filling;
+  if (op.mode == graph::PadMode::kConstant && op.value != 0) {
+    const DataType type = graph::number_type(model.value(node.input(0)));
+    MILLRACE_ASSIGN_OR_RETURN(filling, scalar(model, type, op.value));
+  }
+  return model.add("Pad", {x, model.integers(pads), filling},
+                   {{"mode", std::string(name_of(op.mode))}});
+}
+
+Result<std::string> write(ProtoModel& model, const Node& node, const graph::Resize& op) {
+  const std::string x = numbers_of_first(model, node);
+  std::vector<std::string> operands = {x, ""};
+  const Dims& shape = model.value(node.input(0)).shape;
+  if (sizes_say_scales(op, shape)) {
+    operands.push_back("");
+    operands.push_back(model.integers(op.shape));
+  } else {
+    operands.push_back(model.floats({static_cast<int64_t>(op.scales.size())}, op.scales));
+  }
+  return model.add("Resize", std::move(operands),
+                   {{"coordinate_transformation_mode", std::string(name_of(op.coordinates))},
+                    {"mode", std::string(name_of(op.mode))},
+                    {"nearest_mode", std::string(name_of(op.nearest))}});
+}
+
+Result<std::string> write(ProtoModel& model, const Node& node, const graph::Expand& op) {
+  const std::string x = numbers_of_first(model, node);
+  return model.add("Expand", {x, model.integers(op.shape)});
+}
+
+}  // namespace millrace::compiler
