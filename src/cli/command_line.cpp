@@ -106,6 +106,10 @@ void add_compile_command(CLI::App& app, CommandLine& line) {
                       "NAME:x=1,3,224,224;y=1,10; the first is the default");
   command->add_option("--dump-passes", arguments->dump_passes,
                       "a folder in which the graph is written after the import and each pass");
+  command->add_option(
+      "--emit-qdq", arguments->emit_qdq,
+      "an .onnx file to write the optimised network to, quantised as the program is, "
+      "for other runtimes");
   add_compile_flags(*command, arguments->flags);
   command->add_flag("--reference", arguments->flags.reference,
                     "quantised operators one by one, as the standard defines each");

@@ -20,6 +20,7 @@ struct CompileArguments {
   std::string config;                 // of the board's compiler; empty: none
   std::vector<std::string> profiles;  // NAME:x=1,3,224,224;y=...
   std::string dump_passes;            // a folder for the graph after each pass; empty: none
+  std::string emit_qdq;               // an .onnx file for the optimised graph; empty: none
   CompileFlags flags;
 };
 

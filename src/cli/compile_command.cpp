@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string_view>
 
 #include "cli/commands.h"
@@ -11,6 +12,7 @@
 #include "cli/model_source.h"
 #include "cli/open_tensors.h"
 #include "cli/passes/graph_text.h"
+#include "cli/passes/onnx_export.h"
 #include "cli/passes/pass_dump.h"
 #include "compiler/vendor_config.h"
 #include "graph/archive_codec.h"
@@ -146,30 +148,42 @@ void note_assumed_frames(const std::vector<compiler::AssumedFrame>& frames) {
   }
 }
 
-// Compiles, and writes what each pass makes where that is wanted.
+// Compiles, and writes what the compiler makes on the way where that is wanted.
 Result<graph::CompiledModel> compile_and_dump(const CompileArguments& arguments,
                                               const CompileFlags& flags) {
+  std::optional<PassDump> dump;
+  if (!arguments.dump_passes.empty()) {
+    MILLRACE_ASSIGN_OR_RETURN(dump, PassDump::into(arguments.dump_passes));
+  }
+  OnnxExport onnx;
   CompileObserver observer{{}, note_assumed_frames};
-  if (arguments.dump_passes.empty()) return compile_onnx(arguments.onnx, flags, observer);
-  MILLRACE_ASSIGN_OR_RETURN(PassDump dump, PassDump::into(arguments.dump_passes));
   observer.on_stage = [&](std::string_view stage, const graph::Graph& graph) {
-    dump.write(stage, graph);
+    if (dump) dump->write(stage, graph);
+    if (!arguments.emit_qdq.empty()) onnx.see(stage, graph);
   };
   auto model = compile_onnx(arguments.onnx, flags, observer);
-  MILLRACE_RETURN_IF_ERROR(dump.status());
-  if (model.ok() && model->network != nullptr)
+  if (dump) MILLRACE_RETURN_IF_ERROR(dump->status());
+  if (dump && model.ok() && model->network != nullptr)
     return invalid_argument(
         "--dump-passes: jobs settle shapes of this model, and passes run with them; fix its open "
         "dimensions with --input-shape to see what they make");
+  if (model.ok() && !arguments.emit_qdq.empty())
+    MILLRACE_RETURN_IF_ERROR(onnx.write(arguments.emit_qdq));
   return model;
+}
+
+// Whether two paths lead to one file; an output that does not exist yet is no other file.
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return std::filesystem::equivalent(a, b, error);
 }
 
 }  // namespace
 
 Status run_compile(const CompileArguments& arguments) {
-  std::error_code error;  // an output that does not exist yet is no other file
-  if (std::filesystem::equivalent(arguments.onnx, arguments.output, error))
-    return invalid_argument(arguments.output + " is the model itself: choose another output");
+  for (const std::string& output : {arguments.output, arguments.emit_qdq})
+    if (same_file(arguments.onnx, output))
+      return invalid_argument(output + " is the model itself: choose another output");
   MILLRACE_ASSIGN_OR_RETURN(const CompileFlags flags, with_config(arguments));
   MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model, compile_and_dump(arguments, flags));
   MILLRACE_RETURN_IF_ERROR(add_profiles(arguments.profiles, &model));

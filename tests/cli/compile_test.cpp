@@ -2,6 +2,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <span>
+#include <vector>
 
 #include "io/file.h"
 #include "tests/cli/cli_fixture.h"
@@ -180,10 +182,33 @@ TEST_F(CliTest, CompileRefusesAFolderForPassesThatIsNone) {
   EXPECT_FALSE(fs::exists(file("a.rai")));
 }
 
+TEST_F(CliTest, CompileWritesTheOptimisedNetworkAsOnnx) {
+  const ProgramResult result =
+      millrace({"compile", kGlyphsOnnx, "-o", file("a.rai"), "--emit-qdq", file("a.onnx")});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const ProgramResult again = millrace({"compile", file("a.onnx"), "-o", file("b.rai")});
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  const std::vector<float> picture(32 * 32, 0.5f);
+  ASSERT_TRUE(io::write_file(file("image.bin"), std::as_bytes(std::span(picture))).ok());
+  const ProgramResult same =
+      millrace({"compare", file("a.rai"), file("b.rai"), "--input", file("image.bin")});
+  EXPECT_EQ(same.exit_code, 0) << same.out << same.err;
+}
+
+TEST_F(CliTest, CompileWritesNoOnnxOfOpenShapes) {
+  expect_failure(millrace({"compile", kGlyphsOnnx, "-o", file("a.rai"), "--input-shape",
+                           "image=?,1,32,32", "--emit-qdq", file("static.onnx")}),
+                 "--input-shape");
+  EXPECT_FALSE(fs::exists(file("static.onnx")));
+}
+
 TEST_F(CliTest, CompileNeverWritesOverTheModel) {
   fs::copy(kGlyphsOnnx, file("model.onnx"));
   const auto size = fs::file_size(file("model.onnx"));
   expect_failure(millrace({"compile", file("model.onnx"), "-o", file("./model.onnx")}),
+                 "choose another output");
+  expect_failure(millrace({"compile", file("model.onnx"), "-o", file("a.rai"), "--emit-qdq",
+                           file("model.onnx")}),
                  "choose another output");
   EXPECT_EQ(fs::file_size(file("model.onnx")), size);
 }

@@ -1,0 +1,20 @@
+#include "cli/passes/onnx_export.h"
+
+#include "compiler/export/onnx_writer.h"
+
+namespace millrace::cli {
+
+void OnnxExport::see(std::string_view stage, const graph::Graph& graph) {
+  if (stage == "import") complete_ = false;  // the compiler may lower a model more than once
+  if (stage == "keep_quantised") complete_ = true;
+  if (!complete_) graph_ = graph;  // constants are shared
+}
+
+Status OnnxExport::write(const std::string& path) const {
+  if (!graph_)
+    return invalid_argument(
+        "--emit-qdq is for models of static shapes; --input-shape fixes those that are open");
+  return compiler::write_onnx(*graph_, path);
+}
+
+}  // namespace millrace::cli
