@@ -15,6 +15,9 @@ using graph::Dims;
 using graph::NearestMode;
 using graph::ResizeMode;
 
+// The middle of an output element, instead of its beginning, is what is looked up in the input.
+constexpr const char* kTfHalfPixel = "tf_half_pixel_for_nn";
+
 Status read_mode(NodeImport& node, graph::Resize* resize) {
   const std::string mode = node.string_attribute("mode", "nearest");
   if (mode == "nearest") {
@@ -35,7 +38,7 @@ Status read_coordinates(NodeImport& node, graph::Resize* resize) {
     resize->coordinates = CoordinateMode::kPytorchHalfPixel;
   } else if (mode == "align_corners") {
     resize->coordinates = CoordinateMode::kAlignCorners;
-  } else if (mode == "asymmetric") {
+  } else if (mode == "asymmetric" || mode == kTfHalfPixel) {
     resize->coordinates = CoordinateMode::kAsymmetric;
   } else {
     return unsupported(fmt::format("coordinate_transformation_mode is '{}'", mode));
@@ -108,6 +111,18 @@ Status check_whole_sizes(const Dims& input, const graph::Resize& resize) {
       return unsupported("align_corners with a size that is not whole");
   }
   return {};
+}
+
+// Both are in the same element of the input where that becomes a whole number of elements.
+Status check_half_pixel(NodeImport& node, const graph::Resize& resize) {
+  if (node.string_attribute("coordinate_transformation_mode", "half_pixel") != kTfHalfPixel)
+    return {};
+  const auto is_whole = [](float scale) { return scale >= 1 && std::floor(scale) == scale; };
+  const bool is_lower =
+      resize.mode == ResizeMode::kNearest && resize.nearest == NearestMode::kFloor;
+  if (is_lower && std::ranges::all_of(resize.scales, is_whole)) return {};
+  return unsupported(
+      fmt::format("{} is covered for whole scales and the element below", kTfHalfPixel));
 }
 
 Status shape_from_sizes(const Dims& input, const Dims& sizes, graph::Resize* resize) {
@@ -190,6 +205,7 @@ Result<ValueId> import_resize(NodeImport& node) {
   MILLRACE_RETURN_IF_ERROR(read_nearest(node, &resize));
   MILLRACE_RETURN_IF_ERROR(check_later_attributes(node));
   MILLRACE_RETURN_IF_ERROR(read_target(node, &resize));
+  MILLRACE_RETURN_IF_ERROR(check_half_pixel(node, resize));
   return node.emit(std::move(resize), {node.operand(0)});
 }
 

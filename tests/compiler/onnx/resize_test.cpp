@@ -59,6 +59,15 @@ TEST(ResizeImport, ModesFromOpset11) {
   EXPECT_EQ(stated.nearest, NearestMode::kCeil);
 }
 
+TEST(ResizeImport, TheMiddleOfWholeScalesIsInTheSameElementAsTheBeginning) {
+  const Attributes below = {{"coordinate_transformation_mode", "tf_half_pixel_for_nn"},
+                            {"nearest_mode", "floor"}};
+  EXPECT_EQ(
+      resized(
+          image(11).floats("s", {4}, {1, 1, 2, 2}).node("Resize", {"x", "", "s"}, {"y"}, below)),
+      kDoubled);
+}
+
 TEST(ResizeImport, SizesInsteadOfScales) {
   // Exporters of opset 11 pass empty tensors for operands that are not used.
   const auto by_sizes = resized(image(11)
@@ -75,11 +84,13 @@ TEST(ResizeImport, SizesInsteadOfScales) {
 }
 
 TEST(ResizeImport, VariantsThatTheGraphHasNotAreAFallback) {
-  const Attributes cases[] = {{{"mode", "cubic"}},
-                              {{"coordinate_transformation_mode", "half_pixel_symmetric"}},
-                              {{"coordinate_transformation_mode", "align_corners"}},
-                              {{"antialias", 1}},
-                              {{"keep_aspect_ratio_policy", "not_larger"}}};
+  const Attributes cases[] = {
+      {{"mode", "cubic"}},
+      {{"coordinate_transformation_mode", "half_pixel_symmetric"}},
+      {{"coordinate_transformation_mode", "align_corners"}},
+      {{"coordinate_transformation_mode", "tf_half_pixel_for_nn"}, {"nearest_mode", "floor"}},
+      {{"antialias", 1}},
+      {{"keep_aspect_ratio_policy", "not_larger"}}};
   for (const Attributes& attributes : cases) {
     const graph::Graph graph = import_valid(image(19)
                                                 .floats("s", {4}, {1, 1, 2, 2.3f})
