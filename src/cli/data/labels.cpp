@@ -154,7 +154,7 @@ Result<size_t> class_by_folder(const DataSet& data, size_t sample, const ClassNa
   const fs::path inside = (folder.empty() ? path : path.lexically_relative(folder)).parent_path();
   const std::vector<fs::path> folders(inside.begin(), inside.end());
   for (auto name = folders.rbegin(); name != folders.rend(); ++name) {
-    const Result<size_t> found = names.find(name->string());
+    Result<size_t> found = names.find(name->string());
     if (found.ok() || found.status().code() != StatusCode::kNotFound) return found;
   }
   return Status(StatusCode::kNotFound, "no row names it, and no folder that it is in is a class");

@@ -75,6 +75,7 @@ Result<std::optional<std::vector<size_t>>> labels_of(const DataSet& data,
   MILLRACE_ASSIGN_OR_RETURN(const Labels labels,
                             read_labels(data, arguments.labels, arguments.classes));
   std::vector<size_t> of_chosen;
+  of_chosen.reserve(chosen.size());
   for (const size_t sample : chosen) of_chosen.push_back(labels.classes[sample]);
   return std::optional(std::move(of_chosen));
 }
