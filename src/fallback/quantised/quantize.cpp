@@ -91,7 +91,7 @@ Status shape_of_quantize(Inference& node) {
   if (!node.has(2) && node.integer("output_dtype") != 0) {
     MILLRACE_ASSIGN_OR_RETURN(type, type_of_number(node.integer("output_dtype")));
   }
-  if (!kQuantised.contains(type) || type == DataType::kInt32)
+  if (!kQuantised.contains(type))
     return unsupported(fmt::format("quantising to {}", tensor::to_string(type)));
   node.set(0, type, to_dims(node.in(0).dims));
   return {};
@@ -101,7 +101,7 @@ Status quantize_linear(const Call& call) {
   const auto x = call.in(0).as<float>();
   return visit_integer(call.out(0).type, [&](auto zero) -> Status {
     using T = decltype(zero);
-    if constexpr (sizeof(T) <= 2) {
+    if constexpr (sizeof(T) <= 4) {
       const auto y = call.out(0).as<T>();
       for_each_with_parameter(call, [&](size_t position, size_t index) {
         y[position] = quantise(x[position], parameter_at<float>(call, 1, index),
