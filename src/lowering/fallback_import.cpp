@@ -38,6 +38,12 @@ bool has_attribute(std::string_view op, std::string_view name) {
 }  // namespace
 
 std::string fallback_name(const network::Node& node) {
+  // AMD's quantiser has names of its own for what means the same.
+  if (node.domain == "com.amd.quark" || node.domain == "com.vai.quantize") {
+    for (const auto name : {"InstanceNormalization", "LSTM"})
+      if (node.type == std::string("Extended") + name || node.type == std::string("Vitis") + name)
+        return name;
+  }
   return node.domain.empty() ? node.type : node.domain + "." + node.type;
 }
 

@@ -101,6 +101,7 @@ Result<ValueId> import_embed_layer_norm(NodeImport& node);
 // microsoft/attention.cpp
 Result<ValueId> import_attention(NodeImport& node);
 Result<ValueId> import_multi_head_attention(NodeImport& node);
+Result<ValueId> import_quantised_attention(NodeImport& node);
 
 // quantised/qlinear.cpp
 Result<ValueId> import_qlinear_conv(NodeImport& node);
@@ -122,6 +123,14 @@ Result<ValueId> import_qlinear_softmax(NodeImport& node);
 Result<ValueId> import_qlinear_where(NodeImport& node);
 Result<ValueId> import_qlinear_reduce_mean(NodeImport& node);
 Result<ValueId> import_quantize_of_microsoft(NodeImport& node);
+
+// microsoft/narrow_weights.cpp
+Result<ValueId> import_matmul_n_bits(NodeImport& node);
+Result<ValueId> import_dynamic_quantize_lstm(NodeImport& node);
+
+// amd/quantised.cpp
+Result<ValueId> import_extended_quantize(NodeImport& node);
+Result<ValueId> import_extended_dequantize(NodeImport& node);
 
 // constant_functions.cpp: operators that are supported only where they can be computed during the
 // import.

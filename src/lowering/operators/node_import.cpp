@@ -122,6 +122,11 @@ std::optional<std::vector<float>> NodeImport::floats_attribute(const char* name)
   return value != nullptr ? std::optional(*value) : std::nullopt;
 }
 
+std::optional<std::vector<std::string>> NodeImport::strings_attribute(const char* name) {
+  const auto* value = find<std::vector<std::string>>(name);
+  return value != nullptr ? std::optional(*value) : std::nullopt;
+}
+
 const graph::Value* NodeImport::tensor_attribute(const char* name) {
   const auto* value = find<graph::Value>(name);
   if (value == nullptr || value->constant) return value;

@@ -59,6 +59,7 @@ class NodeImport {
   std::string string_attribute(const char* name, const std::string& default_value);
   std::optional<graph::Dims> ints_attribute(const char* name);
   std::optional<std::vector<float>> floats_attribute(const char* name);
+  std::optional<std::vector<std::string>> strings_attribute(const char* name);
   const graph::Value* tensor_attribute(const char* name);  // null where there is none
   bool has_attribute(const char* name) const;
   const Status& attribute_status() const { return attribute_status_; }

@@ -100,11 +100,14 @@ constexpr OperatorEntry kOperators[] = {
     {"", "Unsqueeze", kFirst, kNow, 1, 2, import_unsqueeze},
     {"", "Upsample", 7, 9, 1, 2, import_upsample},
     {"", "Where", 9, kNow, 3, 3, import_where},
+    {"com.amd.quark", "ExtendedDequantizeLinear", 1, kNow, 2, 3, import_extended_dequantize},
+    {"com.amd.quark", "ExtendedQuantizeLinear", 1, kNow, 2, 3, import_extended_quantize},
     {"com.microsoft", "Attention", 1, kNow, 2, 7, import_attention},
     {"com.microsoft", "BiasAdd", 1, kNow, 3, 3, import_chain<BinaryKind::kAdd>},
     {"com.microsoft", "BiasGelu", 1, kNow, 2, 2, import_bias_gelu},
     {"com.microsoft", "BiasSplitGelu", 1, kNow, 2, 2, import_bias_split_gelu},
     {"com.microsoft", "DequantizeLinear", 1, kNow, 2, 3, import_quantize_of_microsoft},
+    {"com.microsoft", "DynamicQuantizeLSTM", 1, kNow, 3, 12, import_dynamic_quantize_lstm},
     {"com.microsoft", "DynamicQuantizeMatMul", 1, kNow, 3, 5, import_dynamic_quantize_matmul},
     {"com.microsoft", "EmbedLayerNormalization", 1, kNow, 1, 9, import_embed_layer_norm},
     {"com.microsoft", "FastGelu", 1, kNow, 1, 2, import_fast_gelu},
@@ -113,7 +116,9 @@ constexpr OperatorEntry kOperators[] = {
     {"com.microsoft", "FusedMatMul", 1, kNow, 2, 2, import_fused_matmul},
     {"com.microsoft", "Gelu", 1, kNow, 1, 1, import_unary<UnaryKind::kGelu>},
     {"com.microsoft", "MatMulIntegerToFloat", 1, kNow, 4, 7, import_matmul_integer_to_float},
+    {"com.microsoft", "MatMulNBits", 1, kNow, 3, 6, import_matmul_n_bits},
     {"com.microsoft", "MultiHeadAttention", 1, kNow, 3, 8, import_multi_head_attention},
+    {"com.microsoft", "QAttention", 1, kNow, 5, 9, import_quantised_attention},
     {"com.microsoft", "QGemm", 1, kNow, 6, 9, import_qgemm},
     {"com.microsoft", "QLinearAdd", 1, kNow, 1, 8, import_qlinear_add},
     {"com.microsoft", "QLinearAveragePool", 1, kNow, 1, 5, import_qlinear_average_pool},
@@ -132,6 +137,8 @@ constexpr OperatorEntry kOperators[] = {
     {"com.microsoft", "SkipSimplifiedLayerNormalization", 1, kNow, 3, 4,
      import_skip_simplified_layer_norm},
     {"com.microsoft", "TransposeMatMul", 1, kNow, 2, 2, import_fused_matmul},
+    {"com.vai.quantize", "VitisDequantizeLinear", 1, kNow, 2, 3, import_extended_dequantize},
+    {"com.vai.quantize", "VitisQuantizeLinear", 1, kNow, 2, 3, import_extended_quantize},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 // ONNX Runtime 1.30 where nothing else is said.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/compiler/onnx_builder.h"
@@ -256,6 +257,65 @@ TEST(MicrosoftImport, QuantisedFunctions) {
   EXPECT_THAT(compute_bytes("QLinearWhere", {choice, bytes({4, 4}), half, zero, bytes({14, 14}),
                                              one, ten, half, ten}),
               ElementsAre(14, 18));
+}
+
+// What of a node over constants is not computed from them at once: the operators, in order.
+std::vector<std::string> operators_of(const std::string& type,
+                                      const std::vector<TensorProto>& operands,
+                                      const Attributes& attributes) {
+  Model model = model_of(type, operands, attributes, 0);
+  std::vector<std::string> names;
+  for (const graph::Node& node : import_valid(model.input("unused", {1}).output("y")).nodes)
+    names.emplace_back(graph::name_of(node.op));
+  return names;
+}
+
+TEST(MicrosoftImport, QLinearAveragePoolPoolsWhatTheBytesStandFor) {
+  const auto x = int_tensor("", {1, 1, 4}, {12, 16, 20, 32}, TensorProto::UINT8);
+  const auto half = floats({}, {.5f}), ten = int_tensor("", {}, {10}, TensorProto::UINT8);
+  EXPECT_THAT(operators_of("QLinearAveragePool", {x, half, ten, half, ten},
+                           {{"kernel_shape", Dims{2}}, {"strides", Dims{2}}}),
+              ElementsAre("Pool", "QuantizeLinear"));
+}
+
+// By hand: two blocks of a column, of numbers from 0 to 15.
+TEST(MicrosoftImport, MatMulNBits) {
+  const Attributes attributes = {{"K", 3}, {"N", 2}, {"bits", 4}, {"block_size", 2}};
+  // Columns 9, 10, 4 and 8, 0, 15, the last block filled up.
+  const auto weights = int_tensor("", {2, 2, 1}, {0xa9, 0x04, 0x08, 0x0f}, TensorProto::UINT8);
+  const auto scales = floats({4}, {1, .5f, 2, 10});
+  const auto x = floats({1, 3}, {1, 10, 100});
+  // Less 8: (1, 2, -4 / 2) and (0, -8 * 2, 7 * 10).
+  EXPECT_THAT(compute("MatMulNBits", {x, weights, scales}, attributes), ElementsAre(-179, 6840));
+  const auto zeros = int_tensor("", {2}, {0x49, 0xf8}, TensorProto::UINT8);
+  // Less 9 and 4, 8 and 15: (0, 1, 0) and (0, -8 * 2, 0).
+  EXPECT_THAT(compute("MatMulNBits", {x, weights, scales, zeros}, attributes),
+              ElementsAre(10, -160));
+}
+
+TEST(MicrosoftImport, QAttentionIsAttentionOfAProjection) {
+  const auto x = int_tensor("", {1, 2, 2}, {12, 14, 10, 8}, TensorProto::UINT8);
+  const auto weights =
+      int_tensor("", {2, 6}, {2, 0, 2, 0, 2, 0, 0, 2, 0, 2, 0, 2}, TensorProto::INT8);
+  const auto half = floats({}, {.5f}), ten = int_tensor("", {}, {10}, TensorProto::UINT8);
+  const auto bias = floats({6}, {0, 0, 0, 0, 1, 0});
+  const auto operators =
+      operators_of("QAttention", {x, weights, bias, half, half, kNone, ten}, {{"num_heads", 1}});
+  EXPECT_EQ(std::ranges::count(operators, "Softmax"), 1);
+}
+
+// One step of one unit whose gates see 2 x: o = i = sigmoid(2), c = i tanh(2), h = o tanh(c).
+TEST(MicrosoftImport, DynamicQuantizeLSTM) {
+  const auto x = floats({1, 1, 1}, {1});
+  const auto weights = int_tensor("", {1, 1, 4}, {14, 14, 14, 14}, TensorProto::UINT8);
+  const auto recurrence = int_tensor("", {1, 1, 4}, {0, 0, 0, 0}, TensorProto::UINT8);
+  const auto half = floats({1}, {.5f}), ten = int_tensor("", {1}, {10}, TensorProto::UINT8),
+             zero = int_tensor("", {1}, {0}, TensorProto::UINT8);
+  EXPECT_THAT(
+      compute("DynamicQuantizeLSTM",
+              {x, weights, recurrence, kNone, kNone, kNone, kNone, kNone, half, ten, half, zero},
+              {{"hidden_size", 1}}, 1),
+      near({0.608f}));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "lowering/evaluate/constant_data.h"
 #include "lowering/operators/handlers.h"
+#include "lowering/operators/quantised/integer_product.h"
 
 namespace millrace::lowering {
 namespace {
@@ -207,13 +208,14 @@ Result<Dims> projected_sizes(NodeImport& node, int64_t whole) {
                                       graph::to_string(sizes), whole));
 }
 
-Result<Heads> project(NodeImport& node, int64_t heads) {
-  if (node.shape(0).size() != 3 || node.shape(1).size() != 2)
-    return invalid_argument("its input is not [batch, length, size], or its weights no matrix");
+Status check_projection(NodeImport& node) {
+  if (node.shape(0).size() == 3 && node.shape(1).size() == 2) return {};
+  return invalid_argument("its input is not [batch, length, size], or its weights no matrix");
+}
+
+// The parts of `all`, the projected input.
+Result<Heads> split_projection(NodeImport& node, ValueId all, int64_t heads) {
   MILLRACE_ASSIGN_OR_RETURN(const Dims sizes, projected_sizes(node, node.shape(1)[1]));
-  MILLRACE_ASSIGN_OR_RETURN(
-      const ValueId all,
-      node.emit(graph::MatMul{}, {node.operand(0), node.operand(1), node.operand(2)}));
   std::vector<ValueId> parts;
   int64_t begin = 0;
   for (const int64_t size : sizes) {
@@ -238,7 +240,36 @@ Result<int64_t> heads_of(NodeImport& node) {
   return heads;
 }
 
-constexpr size_t kMask = 3, kPast = 4, kBias = 5;  // operands of Attention
+// Which operands hold what, all of them optional.
+struct Places {
+  size_t mask, past, bias;
+};
+
+// The result, and keys and values with those of the past as second output, from the projected
+// input.
+Result<ValueId> attend_projected(NodeImport& node, ValueId all, int64_t count,
+                                 const Places& places) {
+  MILLRACE_ASSIGN_OR_RETURN(Heads heads, split_projection(node, all, count));
+  int64_t past = 0;
+  if (node.has(places.past)) {
+    const Dims& shape = node.shape(places.past);
+    if (shape.size() != 5 || shape[0] != 2)
+      return invalid_argument("its past is not [2, batch, heads, length, size]");
+    past = shape[3];
+    const ValueId both = node.operand(places.past);
+    MILLRACE_ASSIGN_OR_RETURN(const ValueId keys, past_part(node, both, 0));
+    MILLRACE_ASSIGN_OR_RETURN(const ValueId values, past_part(node, both, 1));
+    MILLRACE_ASSIGN_OR_RETURN(heads.key, append(node, keys, heads.key));
+    MILLRACE_ASSIGN_OR_RETURN(heads.value, append(node, values, heads.value));
+  }
+  if (node.output_count() > 1) {
+    MILLRACE_ASSIGN_OR_RETURN(const ValueId present, stack(node, heads.key, heads.value));
+    node.set_output(1, present);
+  }
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto added, penalties(node, places.mask, places.bias, lengths_of(node, heads, past)));
+  return attend(node, heads, added);
+}
 
 // Of MultiHeadAttention: an operand of three dimensions with its share of the bias, or one of four
 // whose heads are apart already.
@@ -264,24 +295,24 @@ Result<ValueId> biased_heads(NodeImport& node, size_t operand, int64_t bias_begi
 // the result, and keys and values with those of the past.
 Result<ValueId> import_attention(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const int64_t count, heads_of(node));
-  MILLRACE_ASSIGN_OR_RETURN(Heads heads, project(node, count));
-  int64_t past = 0;
-  if (node.has(kPast)) {
-    if (node.shape(kPast).size() != 5 || node.shape(kPast)[0] != 2)
-      return invalid_argument("its past is not [2, batch, heads, length, size]");
-    past = node.shape(kPast)[3];
-    MILLRACE_ASSIGN_OR_RETURN(const ValueId keys, past_part(node, node.operand(kPast), 0));
-    MILLRACE_ASSIGN_OR_RETURN(const ValueId values, past_part(node, node.operand(kPast), 1));
-    MILLRACE_ASSIGN_OR_RETURN(heads.key, append(node, keys, heads.key));
-    MILLRACE_ASSIGN_OR_RETURN(heads.value, append(node, values, heads.value));
-  }
-  if (node.output_count() > 1) {
-    MILLRACE_ASSIGN_OR_RETURN(const ValueId present, stack(node, heads.key, heads.value));
-    node.set_output(1, present);
-  }
-  MILLRACE_ASSIGN_OR_RETURN(const auto added,
-                            penalties(node, kMask, kBias, lengths_of(node, heads, past)));
-  return attend(node, heads, added);
+  MILLRACE_RETURN_IF_ERROR(check_projection(node));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const ValueId all,
+      node.emit(graph::MatMul{}, {node.operand(0), node.operand(1), node.operand(2)}));
+  return attend_projected(node, all, count, {3, 4, 5});
+}
+
+// Inputs: x, weights and bias of the projection, scales of the first two, mask, their zero points,
+// past. Outputs as those of Attention.
+Result<ValueId> import_quantised_attention(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const int64_t count, heads_of(node));
+  MILLRACE_RETURN_IF_ERROR(check_projection(node));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const ValueId all,
+      scaled_product(node, {node.operand(0), node.operand(1), node.operand(3), node.operand(4),
+                            node.operand(6), node.operand(7), node.operand(2)}));
+  constexpr size_t kNoBias = 9;
+  return attend_projected(node, all, count, {5, 8, kNoBias});
 }
 
 // Inputs: query, key, value, their bias, mask, what is added to the scores, past keys and past

@@ -1,5 +1,7 @@
 // Quantised operators of com.microsoft, in terms of those of the standard: what is computed in
 // floating point is dequantised before and quantised after, as their definitions say.
+#include "lowering/operators/quantised/integer_product.h"
+
 #include <fmt/format.h>
 
 #include "lowering/operators/handlers.h"
@@ -12,12 +14,15 @@ using graph::BinaryKind;
 using graph::Dims;
 using tensor::DataType;
 
-// A product of integers as FLOAT32, times both scales; a bias that is absent is kNoValue.
-struct Product {
-  ValueId a, b, a_scale, b_scale, a_zero, b_zero, bias;
-};
+Result<ValueId> transposed(NodeImport& node, size_t index, const char* attribute) {
+  if (node.shape(index).size() != 2) return invalid_argument("its operands are not two matrices");
+  if (node.int_attribute(attribute, 0) == 0) return node.operand(index);
+  return node.emit(graph::Transpose{{1, 0}}, {node.operand(index)});
+}
 
-Result<ValueId> scaled_product(NodeImport& node, const Product& product) {
+}  // namespace
+
+Result<ValueId> scaled_product(NodeImport& node, const IntegerProduct& product) {
   MILLRACE_ASSIGN_OR_RETURN(
       const auto sums,
       node.emit_fallback({"MatMulInteger", {}},
@@ -29,14 +34,6 @@ Result<ValueId> scaled_product(NodeImport& node, const Product& product) {
   if (product.bias == kNoValue) return y;
   return node.binary(BinaryKind::kAdd, y, product.bias);
 }
-
-Result<ValueId> transposed(NodeImport& node, size_t index, const char* attribute) {
-  if (node.shape(index).size() != 2) return invalid_argument("its operands are not two matrices");
-  if (node.int_attribute(attribute, 0) == 0) return node.operand(index);
-  return node.emit(graph::Transpose{{1, 0}}, {node.operand(index)});
-}
-
-}  // namespace
 
 // Inputs: a, b, their scales, their zero points, bias.
 Result<ValueId> import_matmul_integer_to_float(NodeImport& node) {
