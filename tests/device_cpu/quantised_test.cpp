@@ -68,6 +68,18 @@ TEST(Quantised, AnyOperatorRoundsItsResult) {
   }
 }
 
+TEST(Quantised, AnOperandOfLowerRankHasOneElementForEachOfTheResult) {
+  ModelBuilder b;
+  const Quantisation halves{{0.5f}, {0}};
+  const auto row = b.quantised(Requantise{}, {b.input({1, 3})}, DataType::kInt8, halves);
+  const auto vector = b.quantised(Requantise{}, {b.input({3})}, DataType::kInt8, halves);
+  const auto product = b.quantised(graph::Binary{graph::BinaryKind::kMul}, {vector, row},
+                                   DataType::kInt8, {{0.25f}, {0}});
+  b.output(b.node(Requantise{}, {product}));
+  const Tensor y = run_model(b.build(), {{{1, 3}, {1, 2, -3}}, {{3}, {0.5f, 1, 2}}});
+  EXPECT_THAT(y.data, ElementsAre(0.5f, 2, -6));
+}
+
 TEST(Quantised, ConvTakesQuantisedWeightsAndBias) {
   ModelBuilder b;
   const auto x = b.input({1, 2, 1, 2});

@@ -130,7 +130,8 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Binary& op) 
   const Dims b_dims = with_rank(builder.dims(b), dims.size());
   const auto spread = spread_of(dims, b_dims);
   if (!spread) return false;
-  const bool is_whole = b_dims == dims;
+  // An operand of lower rank has no layout in common with the result.
+  const bool is_whole = builder.dims(b) == dims;
   const ElementType a_type = builder.stored_type(a), b_type = builder.stored_type(b);
   Operand left, right;
   if (is_whole) {
