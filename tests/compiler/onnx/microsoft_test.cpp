@@ -218,7 +218,8 @@ TEST(MicrosoftImport, AttentionRefusesWhatDoesNotFit) {
 std::vector<uint8_t> compute_bytes(const std::string& type,
                                    const std::vector<TensorProto>& operands,
                                    const Attributes& attributes = {}) {
-  return content<uint8_t>(computed(model_of(type, operands, attributes, 0))).second;
+  const Floats numbers = compute(type, operands, attributes);
+  return {numbers.begin(), numbers.end()};
 }
 
 TEST(MicrosoftImport, ProductsOfIntegersWithScales) {
