@@ -100,6 +100,14 @@ void ModelBuilder::set_hw_layout(Direction direction, size_t index, tensor::Layo
   boundary.hw = tensor::make_hw_desc(boundary.cpu, boundary.hw->type, layout).value();
 }
 
+void ModelBuilder::set_hw_bytes(Direction direction, size_t index, DataType type,
+                                const tensor::QuantParams& quant) {
+  graph::Boundary& boundary =
+      direction == Direction::kInput ? model_.inputs[index] : model_.outputs[index];
+  boundary.hw = tensor::make_hw_desc(boundary.cpu, type).value();
+  boundary.quant = quant;
+}
+
 std::shared_ptr<const graph::CompiledModel> ModelBuilder::build() const {
   auto model = std::make_shared<graph::CompiledModel>(model_);
   std::vector<graph::Partition>& partitions = model->partitions;

@@ -57,6 +57,10 @@ class ModelBuilder {
   // Gives the boundary tensor (by number) this layout in its HW view.
   void set_hw_layout(Direction direction, size_t index, tensor::Layout layout);
 
+  // Gives the boundary tensor a HW view of bytes.
+  void set_hw_bytes(Direction direction, size_t index, tensor::DataType type,
+                    const tensor::QuantParams& quant);
+
   std::shared_ptr<const graph::CompiledModel> build() const;
 
  private:

@@ -319,5 +319,37 @@ TEST(QuantisedKernels, NoReordersBetweenConvolutions) {
   }
 }
 
+// A convolution between bytes of the caller: of a picture of three channels, which fill no block,
+// and of 16, which fill one.
+class BytesOfCallers : public ::testing::TestWithParam<int64_t> {};
+
+TEST_P(BytesOfCallers, AreReadAndWrittenWhereTheyAre) {
+  const int64_t channels = GetParam();
+  const auto build = [&](bool hw_bytes) {
+    ModelBuilder b;
+    const auto x = b.input({1, channels, 8, 6});
+    const auto q = b.quantised(Requantise{}, {x}, kShifted.type, kShifted.quantisation());
+    const auto count = static_cast<size_t>(16 * channels);
+    std::vector<int8_t> elements(count);
+    for (size_t i = 0; i < count; ++i) elements[i] = static_cast<int8_t>(i * 37);
+    const auto weight = b.quantised_constant<int8_t>({16, channels, 1, 1}, DataType::kInt8,
+                                                     elements, {{1 / 256.0f}, {0}, 0});
+    const auto y = b.quantised(conv2d(0, 1, 1), {q, weight}, kWide.type, kWide.quantisation());
+    b.output(b.node(Requantise{}, {y}));
+    if (hw_bytes) {
+      b.set_hw_bytes(Direction::kInput, 0, kShifted.type, {kShifted.scale, kShifted.zero_point});
+      b.set_hw_bytes(Direction::kOutput, 0, kWide.type, {kWide.scale, kWide.zero_point});
+    }
+    return b.build();
+  };
+  const Tensor input = Tensor::numbers({1, channels, 8, 6}, 3);
+  const auto program = load(build(true));
+  EXPECT_EQ(run(*program, {input})[0].data, run_model(build(false), {input}).data);
+  if (!topology().features.avx512_vnni) return;
+  for (const char* step : {"Convert", "Quantise", "Dequantise"})
+    EXPECT_EQ(count_steps(*program, step), 0u) << step;
+}
+INSTANTIATE_TEST_SUITE_P(, BytesOfCallers, ::testing::Values(3, 16));
+
 }  // namespace
 }  // namespace millrace::device::cpu

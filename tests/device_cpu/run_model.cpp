@@ -30,7 +30,7 @@ struct Bound {
 
   const TensorDesc& desc() const { return view == View::kHw ? *boundary->hw : boundary->cpu; }
   tensor::Conversion conversion() const {
-    return tensor::Conversion::plan(as_floats(boundary->cpu), desc(), {}).value();
+    return tensor::Conversion::plan(as_floats(boundary->cpu), desc(), boundary->quant).value();
   }
 };
 

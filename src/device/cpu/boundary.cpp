@@ -19,20 +19,31 @@ using tensor::TensorDesc;
 
 constexpr View kViews[] = {View::kCpu, View::kHw};
 
+CallerTensor in_hw_view(Direction direction, uint32_t index) {
+  CallerTensor caller{direction, index, {}};
+  caller.in_view[static_cast<size_t>(View::kHw)] = true;
+  return caller;
+}
+
 const TensorDesc& desc_of(const graph::Boundary& boundary, View view) {
   return view == View::kHw ? *boundary.hw : boundary.cpu;
 }
 
-// How a view of a floating point tensor lies in memory, where oneDNN can read and write that.
-std::optional<Desc> describe(const TensorDesc& view, const Dims& dims) {
-  if (view.type != DataType::kFloat32 && view.type != DataType::kBf16) return std::nullopt;
-  const ElementType type = view.type == DataType::kBf16 ? ElementType::bf16 : ElementType::f32;
+// How a view of elements of `type` lies in memory, where oneDNN can read and write that.
+std::optional<Desc> describe(const TensorDesc& view, const Dims& dims, ElementType type) {
   const uint32_t block = tensor::channel_block(view.layout);
   if (block > 0 && dims.size() == 4) return hcwnc_desc(dims, type, static_cast<int>(block));
   if (view.shape.empty()) return plain_desc(dims, type);
   const auto order = tensor::order_of(view);
   if (!order.ok() || order->size() != dims.size()) return std::nullopt;
   return ordered_desc(dims, type, *order);
+}
+
+// The same of a floating point tensor.
+std::optional<Desc> describe(const TensorDesc& view, const Dims& dims) {
+  if (view.type == DataType::kBf16) return describe(view, dims, ElementType::bf16);
+  if (view.type == DataType::kFloat32) return describe(view, dims, ElementType::f32);
+  return std::nullopt;
 }
 
 // The dense form that every view can be converted to: floating point values as FP32, others as they
@@ -176,9 +187,52 @@ Result<Operand> bind_input(Builder& builder, uint32_t index, const Desc& wanted)
   return location;
 }
 
+std::optional<Desc> desc_of_bytes(const Builder& builder, const graph::Boundary& boundary,
+                                  graph::ValueId quantised) {
+  const graph::Quantisation& quantisation = builder.quantisation(quantised);
+  if (!boundary.hw || boundary.hw->type != builder.value(quantised).type ||
+      quantisation.is_per_axis() || accepts_view(builder.model(), boundary, View::kCpu))
+    return std::nullopt;
+  const bool same = static_cast<float>(boundary.quant.scale) == quantisation.scales[0] &&
+                    boundary.quant.zero_point == quantisation.zero_points[0];
+  if (!same) return std::nullopt;
+  return describe(*boundary.hw, builder.dims(boundary.value), builder.stored_type(quantised));
+}
+
+Operand bind_bytes(Builder& builder, uint32_t index, const Desc& desc) {
+  const CallerTensor caller = in_hw_view(Direction::kInput, index);
+  const size_t bytes = builder.model().inputs[index].hw->bytes();
+  return {builder.buffers().add_caller(caller, bytes, /*or_arena=*/false), desc};
+}
+
+namespace {
+
+// The integers of a quantised value for an output whose HW view holds them as `desc` says.
+Status deliver_bytes(Builder& builder, uint32_t index, const Operand& bytes, const Desc& desc) {
+  BufferTable& buffers = builder.buffers();
+  const CallerTensor caller = in_hw_view(Direction::kOutput, index);
+  const graph::Boundary& boundary = builder.model().outputs[index];
+  if (bytes.desc == desc && buffers.is_own(bytes.buffer) &&
+      buffers.bytes(bytes.buffer) == boundary.hw->bytes()) {
+    buffers.give_to_caller(bytes.buffer, caller, /*keep_arena=*/false);
+    return {};
+  }
+  const BufferId buffer = buffers.add_caller(caller, boundary.hw->bytes(), /*or_arena=*/false);
+  builder.add_reorder(boundary.value, bytes, {buffer, desc},
+                      ViewCondition{Direction::kOutput, index, View::kHw});
+  return {};
+}
+
+}  // namespace
+
 Status deliver_output(Builder& builder, uint32_t index) {
   BoundaryTensor tensor(builder, Direction::kOutput, index);
   if (builder.is_empty(tensor.boundary().value)) return {};
+  if (const auto quantised = builder.quantised_output(tensor.boundary().value)) {
+    MILLRACE_ASSIGN_OR_RETURN(const Operand bytes, builder.stored(*quantised));
+    return deliver_bytes(builder, index, bytes,
+                         *desc_of_bytes(builder, tensor.boundary(), *quantised));
+  }
   const graph::ValueId value = tensor.boundary().value;
   MILLRACE_ASSIGN_OR_RETURN(const Operand location,
                             builder.is_quantised(value)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "base/status.h"
 #include "device/cpu/step.h"
@@ -20,6 +21,14 @@ bool accepts_view(const graph::CompiledModel& model, const graph::Boundary& boun
 
 // Adds the steps that bring a graph input into `wanted`, whose layout every accepted view gets.
 Result<Operand> bind_input(Builder& builder, uint32_t index, const Desc& wanted);
+
+// How the HW view of a boundary holds the integers of `quantised`; nothing where it holds something
+// else, or the boundary is accepted in another view, too.
+std::optional<Desc> desc_of_bytes(const Builder& builder, const graph::Boundary& boundary,
+                                  graph::ValueId quantised);
+
+// The integers that a graph input holds; `desc` is desc_of_bytes().
+Operand bind_bytes(Builder& builder, uint32_t index, const Desc& desc);
 
 // Adds the steps that bring a graph output to the caller.
 Status deliver_output(Builder& builder, uint32_t index);

@@ -88,6 +88,8 @@ class Builder {
   bool is_output(graph::ValueId id) const { return values_[id].last_use == kForever; }
   // The nodes that read a value, by number.
   std::span<const uint32_t> readers(graph::ValueId id) const { return readers_[id]; }
+  // The number of the graph input that the value is, if it is one.
+  std::optional<uint32_t> input_of(graph::ValueId id) const { return values_[id].input; }
   // Whether the value has a location already, in a partition of either kind.
   bool is_made(graph::ValueId id) const;
   // The shape, with {1} for a scalar: oneDNN has no rank 0.
@@ -128,6 +130,16 @@ class Builder {
 
   // For the rest of the node, quantised values are the integers that they store, in plain form.
   void see_integers() noexcept { computes_numbers_ = false; }
+
+  // The floating point value, an output that nothing reads, is delivered as the integers of
+  // `quantised`, and has no location of its own.
+  void deliver_as(graph::ValueId id, graph::ValueId quantised) {
+    values_[id].delivered_as = quantised;
+    values_[quantised].last_use = kForever;
+  }
+  std::optional<graph::ValueId> quantised_output(graph::ValueId id) const {
+    return values_[id].delivered_as;
+  }
 
   // Results.
   Operand new_stored_result(graph::ValueId id, const Desc& desc);
@@ -179,6 +191,7 @@ class Builder {
   struct ValueState {
     std::array<std::vector<Operand>, 2> locations;  // by PartitionKind
     std::vector<Operand> stored;                    // of a quantised value: its integers
+    std::optional<graph::ValueId> delivered_as;     // an output that is delivered as integers
     std::vector<PackedConstant> packed;
     std::optional<uint32_t> input;  // index of a graph input
     uint32_t maker = 0;             // the node that makes it, if one does

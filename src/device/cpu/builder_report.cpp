@@ -26,8 +26,11 @@ void Builder::describe_layouts(const Step& step, StepInfo& info) const {
   if (step.arguments().empty() && !info.node.empty()) {
     const graph::Node& node = model_.graph.nodes[node_];
     const auto add_place = [this](ValueId id, std::vector<std::string>& side) {
-      if (id != graph::kNoValue && locations(id).size() == 1)
+      if (id == graph::kNoValue) return;
+      if (locations(id).size() == 1)
         side.push_back(describe(id, locations(id).front().desc));
+      else if (locations(id).empty() && !values_[id].stored.empty())
+        side.push_back(to_string(values_[id].stored.back().desc));
     };
     for (const ValueId id : node.inputs) add_place(id, reads);
     for (const ValueId id : node.outputs) add_place(id, writes);

@@ -1,7 +1,9 @@
 // Requantise between bytes, by a table, and from numbers to the bytes that convolutions read.
+#include <algorithm>
 #include <memory>
 #include <variant>
 
+#include "device/cpu/boundary.h"
 #include "device/cpu/kernels/quantised/image.h"
 #include "device/cpu/kernels/quantised/parameters.h"
 #include "device/cpu/kernels/quantised/quantised.h"
@@ -59,11 +61,36 @@ Result<bool> pack_pixels(Builder& builder, ValueId x, ValueId y) {
   return true;
 }
 
+// Where callers give the very bytes.
+bool take_bytes(Builder& builder, ValueId x, ValueId y) {
+  const auto index = builder.input_of(x);
+  if (!index) return false;
+  const auto desc = desc_of_bytes(builder, builder.model().inputs[*index], y);
+  if (desc) builder.set_stored_result(y, bind_bytes(builder, *index, *desc));
+  return desc.has_value();
+}
+
+// Where callers take the very bytes.
+bool give_bytes(Builder& builder, ValueId x, ValueId y) {
+  if (!builder.is_output(y) || !builder.readers(y).empty()) return false;
+  const auto is_y = [y](const graph::Boundary& output) { return output.value == y; };
+  const auto output = std::ranges::find_if(builder.model().outputs, is_y);
+  const auto desc = desc_of_bytes(builder, *output, x);
+  // Reorders leave zeros beside the channels, and the number zero is the zero point.
+  if (!desc || (has_padding(*desc) && builder.quantisation(x).zero_points[0] != 0)) return false;
+  builder.deliver_as(y, x);
+  return true;
+}
+
 }  // namespace
 
 Result<bool> lower(Builder& builder, const Node& node, const graph::Requantise&) {
   const ValueId x = node.input(0), y = node.outputs[0];
-  if (!builder.is_quantised(x)) return pack_pixels(builder, x, y);
+  if (!builder.is_quantised(x)) {
+    if (take_bytes(builder, x, y)) return true;
+    return pack_pixels(builder, x, y);
+  }
+  if (!builder.is_quantised(y)) return give_bytes(builder, x, y);
   if (!rule_of(builder, x) || !rule_of(builder, y)) return false;
   MILLRACE_ASSIGN_OR_RETURN(const Operand integers, stored_as(builder, x, y));
   builder.set_stored_result(y, integers);
