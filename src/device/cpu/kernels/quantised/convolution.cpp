@@ -1,6 +1,7 @@
 // Conv on integers: the library's convolution, which sums up products of bytes, scales the sums to
 // steps of the result, and adds the residual operand and applies the activation before it rounds.
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -35,9 +36,9 @@ class Lowering {
     MILLRACE_ASSIGN_OR_RETURN(const Operand x, source());
     const Operand weights = pack_weights();
     std::vector<Argument> arguments = {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, weights}};
-    if (bias_ != kNoValue)
+    if (has_bias())
       arguments.push_back(
-          {DNNL_ARG_BIAS, builder_.add_constant(primitive_.bias_desc(), bias_in_steps())});
+          {DNNL_ARG_BIAS, builder_.add_constant(primitive_.bias_desc(), bias_in_sums())});
     MILLRACE_ASSIGN_OR_RETURN(const Operand y, make_result());
     arguments.push_back({DNNL_ARG_DST, y});
     builder_.add_primitive("Conv", primitive_, dnnl::convolution_forward(primitive_),
@@ -102,9 +103,30 @@ class Lowering {
   // What the sums of products for an output channel count.
   float sum_scale(size_t channel) const { return x_rule_.scale * weights_->scale(channel); }
 
-  std::vector<float> bias_in_steps() const {
-    std::vector<float> bias = builder_.constant_floats(bias_);
-    for (size_t i = 0; i < bias.size(); ++i) bias[i] /= sum_scale(i);
+  // Without padding, what the zero point of x adds to a sum is the same everywhere: then it is
+  // taken from the bias, which costs nothing, while the primitive would take it from each sum.
+  bool bias_takes_zero_point() const {
+    const auto is_zero = [](int64_t pad) { return pad == 0; };
+    return x_rule_.zero_point != 0 && std::ranges::all_of(op_.pads_begin, is_zero) &&
+           std::ranges::all_of(op_.pads_end, is_zero);
+  }
+
+  bool has_bias() const { return bias_ != kNoValue || bias_takes_zero_point(); }
+
+  // As sums of products.
+  std::vector<float> bias_in_sums() const {
+    const auto channels = static_cast<size_t>(builder_.dims(weight_)[0]);
+    std::vector<float> bias(channels, 0);
+    if (bias_ != kNoValue) bias = builder_.constant_floats(bias_);
+    for (size_t i = 0; i < channels; ++i) bias[i] /= sum_scale(i);
+    if (!bias_takes_zero_point()) return bias;
+    const auto filter = static_cast<std::ptrdiff_t>(weights_->elements.size() / channels);
+    auto weights = weights_->elements.begin();
+    for (float& entry : bias) {
+      const int64_t sum = std::accumulate(weights, weights + filter, int64_t{0});
+      entry -= static_cast<float>(sum * x_rule_.zero_point);
+      weights += filter;
+    }
     return bias;
   }
 
@@ -121,7 +143,8 @@ class Lowering {
                           builder_.stored_type(residual_));
     append_activation(post_ops, op_.activation, result_);
     attributes.set_post_ops(post_ops);
-    if (x_rule_.zero_point != 0) attributes.set_zero_points(DNNL_ARG_SRC, 0, {x_rule_.zero_point});
+    if (x_rule_.zero_point != 0 && !bias_takes_zero_point())
+      attributes.set_zero_points(DNNL_ARG_SRC, 0, {x_rule_.zero_point});
     if (result_.rule.zero_point != 0)
       attributes.set_zero_points(DNNL_ARG_DST, 0, {result_.rule.zero_point});
     return attributes;
@@ -130,7 +153,7 @@ class Lowering {
   bool make_primitive() {
     if (!can_append(op_.activation)) return false;
     const Desc bias =
-        bias_ == kNoValue ? Desc() : plain_desc(builder_.dims(bias_), ElementType::f32);
+        has_bias() ? plain_desc({builder_.dims(weight_)[0]}, ElementType::f32) : Desc();
     // The library counts the gap between the taps, ONNX the distance.
     Dims dilations = op_.dilations;
     for (int64_t& dilation : dilations) --dilation;
