@@ -149,6 +149,8 @@ Result<ValueId> emit_conv(NodeImport& node, ValueId x, ValueId weight, ValueId b
 }
 
 Result<ValueId> import_conv(NodeImport& node) {
+  // The plain kernel states the order of its sums (fallback/layers/convolution.cpp).
+  if (node.builder().as_written()) return unsupported("it is computed as it is written");
   return emit_conv(node, node.operand(0), node.operand(1), node.operand(2));
 }
 

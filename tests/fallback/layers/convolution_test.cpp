@@ -86,6 +86,20 @@ TEST(FallbackConvInteger, KeepsGroupsApart) {
               ElementsAre(3, -3, 10, -10));
 }
 
+// The results of quantised models follow from it. Products 1 to 127 are lost beside the first, one
+// by one; those of the second block are 12 together, which is next to 16, a step of FLOAT32 there;
+// the bias comes last.
+TEST(FallbackConvolution, SumsOfFloat32HaveAStatedOrder) {
+  constexpr float kLarge = 1 << 27;
+  std::vector<float> weights(130, 1);
+  weights[0] = kLarge;
+  weights[128] = weights[129] = 6;
+  const auto x = array<float>({1, 130, 1}, std::vector<float>(130, 1));
+  const auto w = array<float>({1, 130, 1}, weights);
+  EXPECT_THAT(compute("Conv", {x, w}).as<float>(), ElementsAre(kLarge + 16));
+  EXPECT_THAT(compute("Conv", {x, w, array<float>({1}, {-kLarge})}).as<float>(), ElementsAre(16));
+}
+
 TEST(FallbackConvolution, RefusesWhatDoesNotFit) {
   EXPECT_THAT(refusal("ConvInteger", {kRow, kPair}, {{"group", int64_t{0}}}).message(),
               HasSubstr("group"));
