@@ -142,7 +142,9 @@ PictureFormat picture_format(const vart::Runner& runner, const vart::NpuTensorIn
   picture.height = input.shape[arrangement.height_at];
   picture.width = input.shape[arrangement.width_at];
   const vart::QuantParameters quantisation = quantisation_of(runner, input);
-  picture.quantisation = static_cast<float>(1 / quantisation.scale);
+  // Floats of the CPU view are the real numbers themselves.
+  if (is_integer(input.data_type) || input.tensor_type == vart::TensorType::HW)
+    picture.quantisation = static_cast<float>(1 / quantisation.scale);
   if (is_integer(input.data_type)) picture.zero_point = static_cast<float>(quantisation.zero_point);
   picture.is_unsigned = input.data_type == DataType::UINT8;
   return picture;

@@ -47,6 +47,12 @@ const Normalisation& usual_normalisation(const graph::Boundary& input) {
   return input.cpu.shape[1] == 3 ? kImageNet : kUnit;
 }
 
+// What the numbers of a view are multiplied and shifted by: floating point views of a quantised
+// tensor hold the real numbers themselves.
+tensor::QuantParams quantisation_in(const graph::Boundary& input, const tensor::TensorDesc& view) {
+  return is_byte(view.type) ? input.quant : tensor::QuantParams();
+}
+
 // The zero point is added after the scale, for which there is no key: it is a part of the mean.
 Normalisation with_zero_point(Normalisation normalisation, const tensor::QuantParams& quant) {
   for (size_t i = 0; i < 3; ++i)
@@ -64,13 +70,14 @@ uint32_t short_side(const tensor::TensorDesc& cpu) {
   return (std::min(cpu.shape[2], cpu.shape[3]) * 8 + 3) / 7;
 }
 
-std::string run_options(const graph::Boundary& input, const Normalisation& normalisation,
-                        bool crops) {
+std::string run_options(const graph::Boundary& input, const Normalisation& usual, bool crops) {
+  const tensor::QuantParams quant = quantisation_in(input, input.cpu);
+  const Normalisation normalisation = with_zero_point(usual, quant);
   const size_t channels = input.cpu.shape[1];
   std::vector<std::string> mean, scale;
   for (size_t i = 0; i < channels; ++i) {
     mean.push_back(fmt::format("{:.6g}", normalisation.mean[i]));
-    scale.push_back(fmt::format("{:.6g}", normalisation.scale[i] / input.quant.scale));
+    scale.push_back(fmt::format("{:.6g}", normalisation.scale[i] / quant.scale));
   }
   const std::string resize =
       crops ? fmt::format("crop --short-side {}", short_side(input.cpu)) : "stretch";
@@ -80,9 +87,11 @@ std::string run_options(const graph::Boundary& input, const Normalisation& norma
 
 // Null where PreProcess has no format for the view.
 Json preprocess_config(const graph::Boundary& input, const tensor::TensorDesc& view,
-                       const Normalisation& normalisation, bool crops) {
+                       const Normalisation& usual, bool crops) {
   const std::string_view format = preprocess_colour_format(view);
   if (input.cpu.shape[1] != 3 || format.empty()) return nullptr;
+  const tensor::QuantParams quant = quantisation_in(input, view);
+  const Normalisation normalisation = with_zero_point(usual, quant);
   Json config;
   constexpr const char* kChannels[] = {"r", "g", "b"};
   for (size_t i = 0; i < 3; ++i)
@@ -94,7 +103,7 @@ Json preprocess_config(const graph::Boundary& input, const tensor::TensorDesc& v
     config["maintain-aspect-ratio"] = true;
     config["resizing-type"] = "PANSCAN";
   }
-  if (input.quant.scale != 1) config["quant-scale-factor"] = 1 / input.quant.scale;
+  if (quant.scale != 1) config["quant-scale-factor"] = 1 / quant.scale;
   if (view.type == DataType::kUint8) config["output-type"] = "UINT8";
   return config;
 }
@@ -107,13 +116,11 @@ Json picture_hint(const graph::CompiledModel& model, const graph::Boundary& inpu
                           (cpu.shape[1] == 1 || cpu.shape[1] == 3);
   if (!is_picture || !(input.quant.scale > 0)) return nullptr;
   const Normalisation& usual = usual_normalisation(input);
-  const Normalisation normalisation = with_zero_point(usual, input.quant);
   const bool crops = is_classifier(model);
-  Json hint = {{"run_options", run_options(input, normalisation, crops)}};
-  const Json for_cpu = preprocess_config(input, cpu, normalisation, crops);
+  Json hint = {{"run_options", run_options(input, usual, crops)}};
+  const Json for_cpu = preprocess_config(input, cpu, usual, crops);
   if (!for_cpu.is_null()) hint["preprocess_cpu"] = for_cpu;
-  const Json for_hw =
-      input.hw ? preprocess_config(input, *input.hw, normalisation, crops) : Json(nullptr);
+  const Json for_hw = input.hw ? preprocess_config(input, *input.hw, usual, crops) : Json(nullptr);
   if (!for_hw.is_null()) hint["preprocess_hw"] = for_hw;
   hint["assumed"].push_back(usual.name);
   if (cpu.shape[1] == 3) hint["assumed"].push_back("the order RGB");
