@@ -1,0 +1,42 @@
+#include "quantise/calibrate/histogram.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace millrace::quantise {
+
+void Histogram::add(std::span<const float> elements, float magnitude) {
+  cover(magnitude);
+  total_ += elements.size();
+  if (limit_ == 0) {
+    counts_[kZeroBin] += elements.size();
+    return;
+  }
+  const auto bins_per_unit = static_cast<float>(kZeroBin / limit_);
+  constexpr auto kMiddle = static_cast<float>(kZeroBin);
+  constexpr auto kLast = static_cast<float>(kBins - 1);
+  for (const float element : elements) {
+    // Rounding may put what is just below the limit on it.
+    const float bin = std::clamp(std::floor(element * bins_per_unit) + kMiddle, 0.0F, kLast);
+    ++counts_[static_cast<size_t>(bin)];
+  }
+}
+
+void Histogram::cover(double magnitude) {
+  if (magnitude == 0) return;
+  if (limit_ == 0) {
+    int exponent = 0;
+    std::frexp(magnitude, &exponent);
+    limit_ = std::ldexp(1.0, exponent);
+  }
+  while (magnitude >= limit_) double_limit();
+}
+
+void Histogram::double_limit() {
+  std::vector<uint64_t> merged(kBins);
+  for (size_t bin = 0; bin < kBins; ++bin) merged[kBins / 4 + bin / 2] += counts_[bin];
+  counts_ = std::move(merged);
+  limit_ *= 2;
+}
+
+}  // namespace millrace::quantise

@@ -1,0 +1,15 @@
+// Sample: what one frame of a model reads, as a caller gives it for calibration.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace millrace::quantise {
+
+struct Sample {
+  std::string name;                            // for messages
+  std::vector<std::vector<std::byte>> inputs;  // by input of the model, in its CPU view
+};
+
+}  // namespace millrace::quantise

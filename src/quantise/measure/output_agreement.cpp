@@ -1,0 +1,93 @@
+#include "quantise/measure/output_agreement.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "quantise/calibrate/program_runner.h"
+#include "quantise/measure/difference.h"
+
+namespace millrace::quantise {
+namespace {
+
+using Outputs = std::vector<std::vector<float>>;
+
+ptrdiff_t greatest(const std::vector<float>& values) {
+  return std::ranges::max_element(values) - values.begin();
+}
+
+// Of the output that agrees least.
+double cosine_of(const Outputs& exact, const Outputs& approximate) {
+  double worst = 1;
+  for (size_t i = 0; i < exact.size(); ++i) {
+    Difference difference;
+    difference.add(exact[i], approximate[i]);
+    worst = std::min(worst, difference.cosine());
+  }
+  return worst;
+}
+
+void add_times(const ProgramRunner& runner, OutputRun& run) {
+  const device::ProgramInfo info = runner.program().info();
+  const runtime::ProfileTotals times = runner.times();
+  for (size_t i = 0; i < info.steps.size() && i < times.steps.size(); ++i) {
+    const double ms = static_cast<double>(times.steps[i].min_ns) * 1e-6;
+    run.node_ms[info.steps[i].node] += ms;
+    run.total_ms += ms;
+  }
+}
+
+}  // namespace
+
+Result<OutputRun> run_outputs(const graph::CompiledModel& model, std::span<const Sample> samples) {
+  MILLRACE_ASSIGN_OR_RETURN(
+      ProgramRunner runner,
+      ProgramRunner::load(std::make_shared<const graph::CompiledModel>(model)));
+  OutputRun run;
+  run.values.assign(samples.size(), Outputs(model.outputs.size()));
+  MILLRACE_RETURN_IF_ERROR(
+      runner.run(samples, [&](size_t sample, ProgramRunner::Outputs data) -> Status {
+        for (size_t i = 0; i < data.size(); ++i) {
+          const tensor::TensorDesc& output = model.outputs[i].cpu;
+          if (output.type != tensor::DataType::kFloat32) continue;
+          const auto* floats = reinterpret_cast<const float*>(data[i]);
+          run.values[sample][i].assign(floats, floats + output.elements());
+        }
+        return {};
+      }));
+  add_times(runner, run);
+  return run;
+}
+
+double OutputAgreement::error() const noexcept {
+  double error = 1 - mean_cosine;
+  if (same_top1 && samples > 0)
+    error =
+        std::max(error, static_cast<double>(samples - *same_top1) / static_cast<double>(samples));
+  return error;
+}
+
+OutputAgreement compare_outputs(const OutputValues& exact, const OutputValues& approximate,
+                                bool is_classifier) {
+  OutputAgreement agreement;
+  agreement.samples = exact.size();
+  if (is_classifier) agreement.same_top1 = 0;
+  double sum = 0;
+  for (size_t sample = 0; sample < exact.size(); ++sample) {
+    const double cosine = cosine_of(exact[sample], approximate[sample]);
+    sum += cosine;
+    agreement.worst_cosine = std::min(agreement.worst_cosine, cosine);
+    if (is_classifier && greatest(exact[sample][0]) == greatest(approximate[sample][0]))
+      ++*agreement.same_top1;
+  }
+  if (!exact.empty()) agreement.mean_cosine = sum / static_cast<double>(exact.size());
+  return agreement;
+}
+
+bool is_classifier(const graph::CompiledModel& model) {
+  if (model.outputs.size() != 1) return false;
+  const tensor::TensorDesc& output = model.outputs[0].cpu;
+  if (output.type != tensor::DataType::kFloat32 || output.elements() < 2) return false;
+  return std::ranges::any_of(output.shape, [&](uint32_t dim) { return dim == output.elements(); });
+}
+
+}  // namespace millrace::quantise

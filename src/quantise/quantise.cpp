@@ -1,0 +1,201 @@
+#include "quantise/quantise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "lowering/assemble.h"
+#include "quantise/accuracy_search.h"
+#include "quantise/calibrate/collect.h"
+#include "quantise/calibrate/program_runner.h"
+#include "quantise/measure/layer_agreement.h"
+#include "quantise/rewrite/equalise.h"
+#include "quantise/rewrite/insert_requantise.h"
+#include "quantise/rewrite/probes.h"
+#include "quantise/sample_warnings.h"
+
+namespace millrace::quantise {
+namespace {
+
+using graph::CompiledModel;
+using graph::Graph;
+using graph::ValueId;
+
+class Quantiser {
+ public:
+  Quantiser(const CompiledModel& model, std::span<const Sample> samples,
+            const QuantiseOptions& options)
+      : model_(model), samples_(samples), options_(options) {}
+
+  Result<QuantisedModel> run() {
+    for (const Sample& sample : samples_) MILLRACE_RETURN_IF_ERROR(check_sample(model_, sample));
+    MILLRACE_ASSIGN_OR_RETURN(Selection selection, select({}));
+    if (selection.empty())
+      return invalid_argument(
+          "there is nothing to quantise: no convolution or matrix product has constant weights, or "
+          "all are kept in floating point");
+    MILLRACE_RETURN_IF_ERROR(calibrate_on(selection));
+    result_.warnings = sample_warnings(model_, samples_);
+    warn_of_zeros(selection);
+    MILLRACE_RETURN_IF_ERROR(measure_layers(selection));
+    MILLRACE_RETURN_IF_ERROR(choose_precisions());
+    MILLRACE_RETURN_IF_ERROR(measure_values());
+    return std::move(result_);
+  }
+
+ private:
+  void begin(std::string_view part) const {
+    if (options_.on_step) options_.on_step(part);
+  }
+
+  Result<Selection> select(const std::vector<bool>& kept) const {
+    return select_nodes(model_.graph, {options_.keep, kept, options_.quantise_outputs});
+  }
+
+  // Keeps the statistics, of the graph with equal channels where that is wanted.
+  Status calibrate_on(Selection& selection) {
+    begin("calibrating");
+    MILLRACE_ASSIGN_OR_RETURN(calibration_, calibrate(model_, samples_, selection.values));
+    if (!options_.equalise) return {};
+    Graph graph = model_.graph;
+    if (equalise(graph, calibration_) == 0) return {};
+    begin("equalising channels");
+    model_.graph = std::move(graph);
+    MILLRACE_ASSIGN_OR_RETURN(selection, select({}));  // of a graph with more constants
+    MILLRACE_ASSIGN_OR_RETURN(calibration_, calibrate(model_, samples_, selection.values));
+    return {};
+  }
+
+  Quantised quantised(Selection selection) const {
+    Quantised quantised;
+    quantised.forms = choose_forms(model_.graph, selection, calibration_,
+                                   {options_.method, options_.power_of_two_scales});
+    quantised.selection = std::move(selection);
+    if (options_.correct_bias) quantised.calibration = calibration_;
+    return quantised;
+  }
+
+  void warn_of_zeros(const Selection& selection) {
+    for (ValueId id = 0; id < selection.values.size(); ++id)
+      if (selection.values[id] && calibration_[id]->histogram().limit() == 0)
+        result_.warnings.push_back(fmt::format(
+            "'{}' was zero in all samples: nothing is known of its range, and whatever it is later "
+            "saturates",
+            model_.graph.values[id].name));
+  }
+
+  Status measure_layers(const Selection& selection) {
+    begin("measuring each layer");
+    const Quantised all = quantised(selection);
+    const ProbedGraph probed = probe_layers(model_.graph, all);
+    MILLRACE_ASSIGN_OR_RETURN(const auto differences, measure_probes(probed, samples_));
+    for (size_t i = 0; i < probed.probes.size(); ++i)
+      add_account(probed.probes[i], differences[i], all.forms);
+    return {};
+  }
+
+  void add_account(const Probe& probe, const Difference& difference, const Forms& forms) {
+    LayerAccount layer;
+    const ValueId value = probe.node ? model_.graph.nodes[*probe.node].outputs[0] : *probe.input;
+    layer.name =
+        probe.node ? model_.graph.nodes[*probe.node].name : model_.graph.values[value].name;
+    layer.operator_name = probe.node ? graph::name_of(model_.graph.nodes[*probe.node].op) : "Input";
+    layer.own_snr_db = difference.snr_db();
+    if (forms[value]) {
+      layer.range = range_of(*forms[value]);
+      layer.scale = forms[value]->quantisation.scales[0];
+      layer.zero_point = forms[value]->quantisation.zero_points[0];
+      layer.values = calibration_[value]->histogram();
+    }
+    result_.layers.push_back(std::move(layer));
+    values_.push_back(value);
+    nodes_.push_back(probe.node);
+  }
+
+  // The layers that are nodes, the one that loses most first.
+  std::vector<uint32_t> ranked_layers() const {
+    std::vector<uint32_t> ranked;
+    for (uint32_t i = 0; i < nodes_.size(); ++i)
+      if (nodes_[i]) ranked.push_back(i);
+    std::ranges::stable_sort(ranked, {}, [&](uint32_t i) { return result_.layers[i].own_snr_db; });
+    return ranked;
+  }
+
+  // The model with these layers in floating point, in result_.
+  Status build(std::span<const uint32_t> kept) {
+    std::vector<bool> kept_nodes(model_.graph.nodes.size());
+    for (const uint32_t layer : kept) kept_nodes[*nodes_[layer]] = true;
+    MILLRACE_ASSIGN_OR_RETURN(Selection selection, select(kept_nodes));
+    result_.explicit_graph = insert_requantise(model_.graph, quantised(std::move(selection)));
+    if (Status status = graph::validate(result_.explicit_graph); !status.ok())
+      return internal_error(fmt::format("after quantisation: {}", status.message()));
+    MILLRACE_ASSIGN_OR_RETURN(result_.model, options_.finish(result_.explicit_graph));
+    return {};
+  }
+
+  Result<double> measure(std::span<const uint32_t> kept) {
+    MILLRACE_RETURN_IF_ERROR(build(kept));
+    MILLRACE_ASSIGN_OR_RETURN(run_, run_outputs(result_.model, samples_));
+    result_.outputs = compare_outputs(exact_.values, run_.values, is_classifier(model_));
+    return result_.outputs.error();
+  }
+
+  Status choose_precisions() {
+    begin("measuring the outputs");
+    MILLRACE_ASSIGN_OR_RETURN(exact_, run_outputs(model_, samples_));
+    if (!options_.accuracy_target) return measure({}).status();
+    begin("searching for the layers that need floating point");
+    MILLRACE_ASSIGN_OR_RETURN(
+        const KeptLayers kept,
+        keep_worst(ranked_layers(), *options_.accuracy_target,
+                   [this](std::span<const uint32_t> layers) { return measure(layers); }));
+    for (const uint32_t layer : kept.layers) result_.layers[layer].is_kept = true;
+    result_.target_holds = kept.target_holds;
+    return measure(kept.layers).status();  // the search may have tried another choice since
+  }
+
+  Status measure_values() {
+    begin("comparing both programs");
+    MILLRACE_ASSIGN_OR_RETURN(const auto differences,
+                              compare_values(model_, result_.model, samples_));
+    for (size_t i = 0; i < values_.size(); ++i) {
+      LayerAccount& layer = result_.layers[i];
+      layer.ms_before = time_in(exact_, layer.name);
+      layer.ms_after = time_in(run_, layer.name);
+      const auto& difference = differences[values_[i]];
+      if (!difference) continue;
+      layer.snr_db = difference->snr_db();
+      layer.cosine = difference->cosine();
+    }
+    result_.ms_before = exact_.total_ms;
+    result_.ms_after = run_.total_ms;
+    return {};
+  }
+
+  static std::optional<double> time_in(const OutputRun& run, const std::string& node) {
+    const auto entry = run.node_ms.find(node);
+    return entry == run.node_ms.end() ? std::nullopt : std::optional(entry->second);
+  }
+
+  CompiledModel model_;  // floating point
+  std::span<const Sample> samples_;
+  const QuantiseOptions& options_;
+  Calibration calibration_;
+  OutputRun exact_, run_;  // of both programs
+  QuantisedModel result_;
+  // By layer of result_: its value, and its node if it has one.
+  std::vector<ValueId> values_;
+  std::vector<std::optional<size_t>> nodes_;
+};
+
+}  // namespace
+
+Result<QuantisedModel> quantise(const CompiledModel& model, std::span<const Sample> samples,
+                                const QuantiseOptions& options) {
+  return Quantiser(model, samples, options).run();
+}
+
+}  // namespace millrace::quantise

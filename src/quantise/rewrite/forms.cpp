@@ -1,0 +1,124 @@
+#include "quantise/rewrite/forms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace millrace::quantise {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::ValueId;
+using tensor::DataType;
+
+// A form needs a scale even where nothing but zeros was seen.
+float usable_scale(double scale, bool power_of_two) {
+  scale = std::clamp(scale, double{std::numeric_limits<float>::min()},
+                     double{std::numeric_limits<float>::max()});
+  if (!power_of_two) return static_cast<float>(scale);
+  int exponent = 0;
+  const double fraction = std::frexp(scale, &exponent);  // scale = fraction * 2 ^ exponent
+  return static_cast<float>(std::ldexp(1.0, fraction == 0.5 ? exponent - 1 : exponent));
+}
+
+// Sets of values that share one form, each with the range of all its members.
+class Groups {
+ public:
+  Groups(const Selection& selection, const Calibration& calibration, RangeMethod method)
+      : parent_(selection.values.size()), ranges_(selection.values.size()) {
+    std::iota(parent_.begin(), parent_.end(), ValueId{0});
+    for (ValueId id = 0; id < parent_.size(); ++id)
+      if (selection.values[id]) ranges_[id] = choose_range(*calibration[id], method);
+  }
+
+  const Range& range(ValueId id) { return ranges_[root(id)]; }
+
+  void join(ValueId a, ValueId b) {
+    const ValueId first = root(a), second = root(b);
+    ranges_[first] = united(ranges_[first], ranges_[second]);
+    parent_[second] = first;
+  }
+
+ private:
+  ValueId root(ValueId id) {
+    while (parent_[id] != id) id = parent_[id] = parent_[parent_[id]];
+    return id;
+  }
+
+  std::vector<ValueId> parent_;
+  std::vector<Range> ranges_;  // of roots
+};
+
+// Whether every number of the result is one of the operand, or zero.
+struct OnlyMoves {
+  bool operator()(const graph::Pool& op) const { return op.kind == graph::PoolKind::kMax; }
+  bool operator()(const graph::GlobalPool& op) const { return op.kind == graph::PoolKind::kMax; }
+  bool operator()(const graph::Resize& op) const { return op.mode == graph::ResizeMode::kNearest; }
+  bool operator()(const graph::Unary& op) const {
+    return op.function.kind == graph::UnaryKind::kIdentity;
+  }
+  template <class Op>
+  bool operator()(const Op&) const {
+    using namespace graph;
+    return std::is_same_v<Op, Reshape> || std::is_same_v<Op, Transpose> ||
+           std::is_same_v<Op, Slice> || std::is_same_v<Op, Pad>;
+  }
+};
+
+double width(const Range& range) {
+  return double{range.high} - double{range.low};
+}
+
+// A common form costs an operand at most one of its eight bits.
+void join_concat(Groups& groups, const Node& node) {
+  const ValueId output = node.outputs[0];
+  for (const ValueId id : node.inputs)
+    if (2 * width(groups.range(id)) >= width(united(groups.range(id), groups.range(output))))
+      groups.join(output, id);
+}
+
+}  // namespace
+
+StoredForm form_of(const Range& range, bool power_of_two_scale) {
+  const double low = -double{range.low}, high = range.high;  // both lengths
+  if (range.low >= 0)
+    return {DataType::kUint8, {{usable_scale(high / 255, power_of_two_scale)}, {0}}};
+  if (2 * std::min(low, high) >= std::max(low, high)) {
+    const double scale = std::max(low, high) / 127;
+    return {DataType::kInt8, {{usable_scale(scale, power_of_two_scale)}, {0}}};
+  }
+  const float scale = usable_scale((low + high) / 255, power_of_two_scale);
+  const auto zero_point = static_cast<int32_t>(std::clamp(std::nearbyint(low / scale), 0.0, 255.0));
+  return {DataType::kUint8, {{scale}, {zero_point}}};
+}
+
+Range range_of(const StoredForm& form) {
+  const auto [least, greatest] =
+      form.type == DataType::kUint8 ? std::pair{0, 255} : std::pair{-128, 127};
+  const float scale = form.quantisation.scales[0];
+  const int32_t zero = form.quantisation.zero_points[0];
+  return {static_cast<float>(least - zero) * scale, static_cast<float>(greatest - zero) * scale};
+}
+
+Forms choose_forms(const Graph& graph, const Selection& selection, const Calibration& calibration,
+                   const FormOptions& options) {
+  Groups groups(selection, calibration, options.method);
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if (!selection.nodes[i] || !selection.values[node.outputs[0]]) continue;
+    if (std::visit(OnlyMoves{}, node.op)) groups.join(node.inputs[0], node.outputs[0]);
+    if (std::holds_alternative<graph::Concat>(node.op)) join_concat(groups, node);
+  }
+  std::vector<bool> is_boundary(graph.values.size());
+  for (const auto* ids : {&graph.inputs, &graph.outputs})
+    for (const ValueId id : *ids) is_boundary[id] = true;
+  Forms forms(graph.values.size());
+  for (ValueId id = 0; id < forms.size(); ++id)
+    if (selection.values[id])
+      forms[id] = form_of(groups.range(id), options.power_of_two_scales && is_boundary[id]);
+  return forms;
+}
+
+}  // namespace millrace::quantise

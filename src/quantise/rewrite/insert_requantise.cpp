@@ -1,0 +1,122 @@
+#include "quantise/rewrite/insert_requantise.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "quantise/rewrite/weights.h"
+
+namespace millrace::quantise {
+namespace {
+
+using graph::Graph;
+using graph::kNoValue;
+using graph::Node;
+using graph::Value;
+using graph::ValueId;
+
+// A value of the same shape with floating point numbers.
+ValueId add_numbers(Graph& graph, ValueId like, const char* suffix) {
+  const Value& value = graph.values[like];
+  return graph.add_value({value.name + suffix, value.type, value.shape, std::nullopt});
+}
+
+class Inserter {
+ public:
+  Inserter(const Graph& source, const Quantised& quantised)
+      : source_(source), quantised_(quantised), read_(source.values.size()) {
+    result_.values = source.values;
+    result_.inputs = source.inputs;
+    result_.outputs = source.outputs;
+    for (ValueId id = 0; id < read_.size(); ++id) read_[id] = {id, id};
+  }
+
+  Graph insert() {
+    for (const ValueId id : source_.inputs)
+      if (quantised_.selection.values[id]) read_[id].by_quantised = add_pair(id, id);
+    for (size_t i = 0; i < source_.nodes.size(); ++i) add_node(i);
+    return std::move(result_);
+  }
+
+ private:
+  // What nodes read in the place of a value. What a floating point node makes stays exact for those
+  // of its kind.
+  struct Read {
+    ValueId by_floating = kNoValue;
+    ValueId by_quantised = kNoValue;
+  };
+
+  void add_node(size_t index) {
+    const bool computes_quantised = quantised_.selection.nodes[index];
+    Node node = computes_quantised
+                    ? with_quantised_weights(result_, source_.nodes[index], quantised_)
+                    : source_.nodes[index];
+    for (ValueId& id : node.inputs)
+      if (id < read_.size())  // neither absent nor a new constant
+        id = computes_quantised ? read_[id].by_quantised : read_[id].by_floating;
+    // An output of the graph is what the pair makes, under the name that it has.
+    const std::vector<ValueId> made = node.outputs;
+    for (ValueId& id : node.outputs)
+      if (computes_quantised && quantised_.selection.values[id] && is_output(id))
+        id = add_numbers(result_, id, "_unquantised");
+    const std::vector<ValueId> outputs = node.outputs;
+    result_.nodes.push_back(std::move(node));
+    for (size_t i = 0; i < made.size(); ++i)
+      if (quantised_.selection.values[made[i]]) add_reads(made[i], outputs[i], computes_quantised);
+  }
+
+  void add_reads(ValueId value, ValueId made, bool computes_quantised) {
+    read_[value].by_quantised = add_pair(value, made);
+    if (computes_quantised) read_[value].by_floating = read_[value].by_quantised;
+  }
+
+  // Quantises `made`, which stands for `value`, and returns the numbers that are left of it: a new
+  // value, or `value` itself where that is not what was made.
+  ValueId add_pair(ValueId value, ValueId made) {
+    const ValueId integers = add_quantised(result_, made, *quantised_.forms[value]);
+    result_.values[integers].name = quantised_name(source_.values[value].name);
+    const ValueId numbers = value == made ? add_numbers(result_, value, "_dequantised") : value;
+    const std::string& name = result_.values[integers].name;
+    result_.nodes.push_back({name + "/dequantise", graph::Requantise{}, {integers}, {numbers}});
+    return numbers;
+  }
+
+  bool is_output(ValueId id) const {
+    return std::ranges::find(source_.outputs, id) != source_.outputs.end();
+  }
+
+  const Graph& source_;
+  const Quantised& quantised_;
+  std::vector<Read> read_;  // by value of the source
+  Graph result_;
+};
+
+}  // namespace
+
+std::string quantised_name(const std::string& name) {
+  return name + "_quantised";
+}
+
+Graph insert_requantise(const Graph& graph, const Quantised& quantised) {
+  return Inserter(graph, quantised).insert();
+}
+
+Node with_quantised_weights(Graph& graph, const Node& node, const Quantised& quantised) {
+  Node changed = node;
+  if (!is_weighted(node)) return changed;
+  const ValueId operand = node.inputs[0];
+  const bool is_known = operand < quantised.calibration.size() && quantised.calibration[operand];
+  quantise_weights(graph, changed, *quantised.forms[operand],
+                   is_known ? &*quantised.calibration[operand] : nullptr);
+  return changed;
+}
+
+ValueId add_quantised(Graph& graph, ValueId from, const StoredForm& form) {
+  const Value& value = graph.values[from];
+  const std::string name = quantised_name(value.name);
+  const ValueId integers =
+      graph.add_value({name, form.type, value.shape, std::nullopt, form.quantisation});
+  graph.nodes.push_back({name, graph::Requantise{}, {from}, {integers}});
+  return integers;
+}
+
+}  // namespace millrace::quantise

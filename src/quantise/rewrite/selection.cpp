@@ -1,0 +1,221 @@
+#include "quantise/rewrite/selection.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace millrace::quantise {
+namespace {
+
+using graph::Graph;
+using graph::kNoValue;
+using graph::Node;
+using graph::UnaryKind;
+using graph::Value;
+using graph::ValueId;
+using tensor::DataType;
+
+constexpr size_t kWeight = 1, kBias = 2, kResidual = 3;
+
+bool is_float_constant(const Value& value) {
+  return value.constant && value.type == DataType::kFloat32;
+}
+
+bool is_activation(const Graph& graph, ValueId id) {
+  const Value& value = graph.values[id];
+  return !value.constant && value.type == DataType::kFloat32 && !value.quantisation &&
+         value.elements() > 0;
+}
+
+// A bias that is one number per channel of the result.
+bool is_bias(const Graph& graph, ValueId id, int64_t channels) {
+  if (id == kNoValue) return true;
+  const Value& bias = graph.values[id];
+  return is_float_constant(bias) && static_cast<int64_t>(bias.elements()) == channels &&
+         (bias.shape.empty() || bias.shape.back() == channels);
+}
+
+bool fits(const Graph& graph, const Node& node, const graph::Conv&) {
+  const Value& weight = graph.values[node.inputs[kWeight]];
+  return is_float_constant(weight) && is_bias(graph, node.input(kBias), weight.shape[0]);
+}
+
+bool fits(const Graph& graph, const Node& node, const graph::MatMul& op) {
+  const Value& b = graph.values[node.inputs[kWeight]];
+  const size_t rank = b.shape.size();
+  if (graph.values[node.inputs[0]].shape.size() < 2 || rank < 2) return false;
+  const int64_t columns = b.shape[op.transpose_b ? rank - 2 : rank - 1];
+  // Weights of a batch of matrices would have one scale for all.
+  if (b.constant ? !is_float_constant(b) || rank != 2 : b.type != DataType::kFloat32) return false;
+  return is_bias(graph, node.input(kBias), columns);
+}
+
+bool fits(const Graph&, const Node&, const graph::Binary& op) {
+  using graph::BinaryKind;
+  return op.kind == BinaryKind::kAdd || op.kind == BinaryKind::kSub || op.kind == BinaryKind::kMul;
+}
+
+// Functions whose results lie in a narrow range, or in that of their operand.
+bool fits(const Graph&, const Node&, const graph::Unary& op) {
+  static constexpr UnaryKind kKinds[] = {
+      UnaryKind::kIdentity,  UnaryKind::kRelu,    UnaryKind::kClip, UnaryKind::kLeakyRelu,
+      UnaryKind::kElu,       UnaryKind::kSigmoid, UnaryKind::kTanh, UnaryKind::kHardSigmoid,
+      UnaryKind::kHardSwish, UnaryKind::kSwish,   UnaryKind::kGelu, UnaryKind::kAbs,
+      UnaryKind::kNeg,       UnaryKind::kLinear};
+  return std::ranges::find(kKinds, op.function.kind) != std::end(kKinds);
+}
+
+bool fits(const Graph&, const Node&, const graph::Pad& op) {
+  return op.mode != graph::PadMode::kConstant || op.value == 0;
+}
+
+template <class Op>
+bool fits(const Graph&, const Node&, const Op&) {
+  using namespace graph;
+  return std::is_same_v<Op, Pool> || std::is_same_v<Op, GlobalPool> || std::is_same_v<Op, Concat> ||
+         std::is_same_v<Op, Resize> || std::is_same_v<Op, Reshape> ||
+         std::is_same_v<Op, Transpose> || std::is_same_v<Op, Slice>;
+}
+
+// Whether the node can compute on quantised values, whatever is around it.
+bool can_be_quantised(const Graph& graph, const Node& node) {
+  if (node.outputs.size() != 1 || !is_activation(graph, node.outputs[0])) return false;
+  const auto slots = activation_slots(graph, node);
+  if (slots.empty() || slots[0] != 0) return false;
+  return std::ranges::all_of(
+             slots, [&](size_t slot) { return is_activation(graph, node.inputs[slot]); }) &&
+         std::visit([&](const auto& op) { return fits(graph, node, op); }, node.op);
+}
+
+class Selector {
+ public:
+  Selector(const Graph& graph, const SelectionOptions& options) : graph_(graph), options_(options) {
+    maker_.resize(graph.values.size());
+    for (size_t i = 0; i < graph.nodes.size(); ++i)
+      for (const ValueId id : graph.nodes[i].outputs) maker_[id] = i;
+  }
+
+  Selection select() {
+    choose_candidates();
+    while (drop_islands()) {
+    }
+    mark_values();
+    return std::move(selection_);
+  }
+
+ private:
+  bool is_kept(size_t index) const {
+    return (!options_.kept.empty() && options_.kept[index]) ||
+           !lowering::matching_names(graph_.nodes[index], options_.keep).empty();
+  }
+
+  // All nodes that can be, and are not behind the last convolution or matrix product.
+  void choose_candidates() {
+    selection_.nodes.assign(graph_.nodes.size(), false);
+    // By value: whether what is computed from it is weighted again.
+    std::vector<bool> needed(graph_.values.size());
+    if (options_.quantise_outputs)
+      for (const ValueId id : graph_.outputs) needed[id] = true;
+    for (size_t i = graph_.nodes.size(); i-- > 0;) {
+      const Node& node = graph_.nodes[i];
+      const bool in_body = is_weighted(node) || std::ranges::any_of(node.outputs, [&](ValueId id) {
+                             return needed[id];
+                           });
+      if (!in_body) continue;
+      for (const ValueId id : node.inputs)
+        if (id != kNoValue) needed[id] = true;
+      selection_.nodes[i] = !is_kept(i) && can_be_quantised(graph_, node);
+    }
+  }
+
+  // Nodes without weights that would only add conversions; whether there were any.
+  bool drop_islands() {
+    mark_values();
+    bool dropped = false;
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const Node& node = graph_.nodes[i];
+      if (!selection_.nodes[i] || is_weighted(node)) continue;
+      const auto slots = activation_slots(graph_, node);
+      const bool reads =
+          std::ranges::all_of(slots, [&](size_t slot) { return is_available(node.inputs[slot]); });
+      if (reads && selection_.values[node.outputs[0]]) continue;
+      selection_.nodes[i] = false;
+      dropped = true;
+    }
+    return dropped;
+  }
+
+  // Whether the value is quantised, or is to be for a convolution or matrix product anyway.
+  bool is_available(ValueId id) const {
+    return !maker_[id] || selection_.nodes[*maker_[id]] || for_weighted_[id];
+  }
+
+  void mark_values() {
+    selection_.values.assign(graph_.values.size(), false);
+    for_weighted_.assign(graph_.values.size(), false);
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const Node& node = graph_.nodes[i];
+      if (!selection_.nodes[i]) continue;
+      for (const size_t slot : activation_slots(graph_, node)) {
+        selection_.values[node.inputs[slot]] = true;
+        if (is_weighted(node)) for_weighted_[node.inputs[slot]] = true;
+      }
+    }
+    if (!options_.quantise_outputs) return;
+    for (const ValueId id : graph_.outputs)
+      if (maker_[id] && selection_.nodes[*maker_[id]]) selection_.values[id] = true;
+  }
+
+  const Graph& graph_;
+  const SelectionOptions& options_;
+  std::vector<std::optional<size_t>> maker_;  // by value
+  std::vector<bool> for_weighted_;            // by value: a quantised weighted node reads it
+  Selection selection_;
+};
+
+Status check_names(const Graph& graph, const lowering::CpuOperators& names) {
+  const lowering::CpuOperators matching = lowering::matching_operators(graph, names);
+  std::vector<std::string> missing;
+  std::ranges::set_difference(names, matching, std::back_inserter(missing));
+  if (missing.empty()) return {};
+  lowering::CpuOperators operators;
+  for (const Node& node : graph.nodes) operators.insert(graph::name_of(node.op));
+  return invalid_argument(
+      fmt::format("the model has no operator and no node {} to keep in floating point; after "
+                  "optimisation its operators are: {}",
+                  fmt::join(missing, ", "), fmt::join(operators, ", ")));
+}
+
+}  // namespace
+
+bool Selection::empty() const noexcept {
+  return std::ranges::find(nodes, true) == nodes.end();
+}
+
+bool is_weighted(const Node& node) noexcept {
+  return std::holds_alternative<graph::Conv>(node.op) ||
+         std::holds_alternative<graph::MatMul>(node.op);
+}
+
+std::vector<size_t> activation_slots(const Graph& graph, const Node& node) {
+  std::vector<size_t> slots;
+  const bool is_conv = std::holds_alternative<graph::Conv>(node.op);
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (node.inputs[i] == kNoValue) continue;
+    if (is_conv && i != 0 && i != kResidual) continue;
+    if (std::holds_alternative<graph::MatMul>(node.op) &&
+        (i == kBias || (i == kWeight && graph.values[node.inputs[i]].constant)))
+      continue;
+    slots.push_back(i);
+  }
+  return slots;
+}
+
+Result<Selection> select_nodes(const Graph& graph, const SelectionOptions& options) {
+  MILLRACE_RETURN_IF_ERROR(check_names(graph, options.keep));
+  return Selector(graph, options).select();
+}
+
+}  // namespace millrace::quantise

@@ -1,0 +1,93 @@
+#include "quantise/calibrate/range.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "quantise/rewrite/forms.h"
+#include "small_network.h"
+
+namespace millrace::quantise {
+namespace {
+
+ValueStatistics seen(const std::vector<float>& elements) {
+  ValueStatistics statistics({static_cast<int64_t>(elements.size())}, 1);
+  EXPECT_TRUE(statistics.add(elements));
+  return statistics;
+}
+
+TEST(Histogram, KeepsAllCountsWhileItsRangeGrows) {
+  Histogram histogram;
+  const std::vector<float> small = {0.5F, -0.5F, 0.25F}, large = {100.0F, -3.0F};
+  histogram.add(small, 0.5F);
+  histogram.add(large, 100.0F);
+  EXPECT_EQ(histogram.limit(), 128);
+  EXPECT_EQ(histogram.total(), 5U);
+  uint64_t near_minus_three = 0, all = 0;
+  for (size_t bin = 0; bin < Histogram::kBins; ++bin) {
+    all += histogram.counts()[bin];
+    if (std::abs(histogram.centre(bin) + 3) <= histogram.bin_width())
+      near_minus_three += histogram.counts()[bin];
+  }
+  EXPECT_EQ(all, 5U);
+  EXPECT_EQ(near_minus_three, 1U);
+}
+
+TEST(ValueStatistics, RefusesWhatIsNotFinite) {
+  ValueStatistics statistics({2}, 1);
+  EXPECT_FALSE(statistics.add(std::vector{1.0F, std::nanf("")}));
+  EXPECT_FALSE(statistics.add(std::vector{1.0F, std::numeric_limits<float>::infinity()}));
+}
+
+TEST(ValueStatistics, KeepsChannelsApart) {
+  ValueStatistics statistics({1, 2, 2}, 1);
+  ASSERT_TRUE(statistics.add(std::vector{1.0F, 3.0F, -4.0F, -6.0F}));
+  ASSERT_EQ(statistics.channels().size(), 2U);
+  EXPECT_EQ(statistics.channels()[0].mean(), 2);
+  EXPECT_EQ(statistics.channels()[1].mean(), -5);
+  EXPECT_EQ(statistics.channels()[1].low, -6);
+}
+
+TEST(Range, HoldsZeroAndAllThatWasSeenByMinMax) {
+  EXPECT_EQ(choose_range(seen({2, 5}), RangeMethod::kMinMax), (Range{0, 5}));
+  EXPECT_EQ(choose_range(seen({-2, 5}), RangeMethod::kMinMax), (Range{-2, 5}));
+}
+
+TEST(Range, OneOutlierDoesNotDecideByTheOtherMethods) {
+  std::vector<float> elements = random_floats(100'000, 7);
+  elements[17] = 1000;
+  for (const RangeMethod method :
+       {RangeMethod::kPercentile, RangeMethod::kMse, RangeMethod::kEntropy}) {
+    const Range range = choose_range(seen(elements), method);
+    EXPECT_LT(range.high, 950) << static_cast<int>(method);
+    EXPECT_GT(range.high, 1.5F) << static_cast<int>(method);
+    EXPECT_LT(range.low, -1.5F) << static_cast<int>(method);
+  }
+}
+
+TEST(Range, IsEmptyWhereNothingButZerosWasSeen) {
+  for (const RangeMethod method :
+       {RangeMethod::kMinMax, RangeMethod::kPercentile, RangeMethod::kMse, RangeMethod::kEntropy})
+    EXPECT_EQ(choose_range(seen({0, 0, 0}), method), Range());
+}
+
+TEST(Form, FollowsTheShapeOfTheRange) {
+  EXPECT_EQ(form_of({0, 255}, false), (StoredForm{tensor::DataType::kUint8, {{1}, {0}}}));
+  EXPECT_EQ(form_of({-127, 100}, false), (StoredForm{tensor::DataType::kInt8, {{1}, {0}}}));
+  EXPECT_EQ(form_of({-55, 200}, false), (StoredForm{tensor::DataType::kUint8, {{1}, {55}}}));
+}
+
+TEST(Form, HasTheNextGreaterPowerOfTwo) {
+  EXPECT_EQ(form_of({0, 255 * 0.3F}, true).quantisation.scales[0], 0.5F);
+  EXPECT_EQ(form_of({0, 255 * 0.25F}, true).quantisation.scales[0], 0.25F);
+}
+
+TEST(Form, OfNothingButZerosIsUsable) {
+  EXPECT_GT(form_of({}, false).quantisation.scales[0], 0);
+}
+
+}  // namespace
+}  // namespace millrace::quantise
