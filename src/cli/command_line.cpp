@@ -24,7 +24,7 @@ void add_compile_flags(CLI::App& command, CompileFlags& flags) {
           ->check(CLI::Range(1U, compiler::kMostFrames))
           ->capture_default_str(),
       command.add_option("--precision", flags.precision, "what the program computes in")
-          ->check(CLI::IsMember({"fp32", "bf16", "fp16"}))
+          ->check(CLI::IsMember({"fp32", "bf16", "fp16", "int8"}))
           ->capture_default_str(),
       command.add_option(
           "--hw-layout", flags.hw_layouts,
@@ -91,6 +91,36 @@ void choose(CLI::App& command, Status (*run)(), CommandLine& line) {
   });
 }
 
+void add_calibration_flags(CLI::App& command, CalibrationFlags& flags) {
+  constexpr const char* kGroup = "With --precision int8";
+  const auto add = [&](const char* name, auto& value, const char* description) {
+    return command.add_option(name, value, description)->group(kGroup);
+  };
+  const auto add_flag = [&](const char* name, bool& value, const char* description) {
+    command.add_flag(name, value, description)->group(kGroup);
+  };
+  add("--calibrate", flags.data,
+      "folders and files with typical inputs: pictures, .npy, .bin; NAME=SOURCE with several");
+  add("--calibrate-samples", flags.samples, "takes at most so many, spread over all")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  add("--calibrate-method", flags.method, "how ranges are chosen from what was seen")
+      ->check(CLI::IsMember({"minmax", "percentile", "mse", "entropy"}))
+      ->capture_default_str();
+  add("--keep", flags.keep, "operators and nodes that stay floating point, as Softmax,/head/Conv_1")
+      ->delimiter(',');
+  add("--accuracy-target", flags.accuracy_target,
+      "keeps what loses most in floating point until the outputs lose at most this, as 1%");
+  add("--report", flags.report, "an .html file about what quantisation did to each layer");
+  add_flag("--quantise-outputs", flags.quantise_outputs,
+           "outputs are integers, too, and what makes them");
+  add_flag("--power-of-two-scales", flags.power_of_two_scales,
+           "scales of inputs and outputs are powers of two, as the board's are");
+  add_flag("--no-equalisation", flags.no_equalisation, "leaves the sizes of channels as they are");
+  add_flag("--no-bias-correction", flags.no_bias_correction, "leaves biases as they are");
+  add_picture_flags(command, flags.picture);
+}
+
 void add_compile_command(CLI::App& app, CommandLine& line) {
   CLI::App* command = app.add_subcommand("compile", "Compile an ONNX model to an archive");
   auto arguments = std::make_shared<CompileArguments>();
@@ -110,6 +140,7 @@ void add_compile_command(CLI::App& app, CommandLine& line) {
       "--emit-qdq", arguments->emit_qdq,
       "an .onnx file to write the optimised network to, quantised as the program is, "
       "for other runtimes");
+  add_calibration_flags(*command, arguments->calibration);
   add_compile_flags(*command, arguments->flags);
   command->add_flag("--reference", arguments->flags.reference,
                     "quantised operators one by one, as the standard defines each");

@@ -10,6 +10,7 @@
 #include "cli/data/picture_flags.h"
 #include "cli/limits.h"
 #include "cli/model_source.h"
+#include "cli/quantise/calibration_flags.h"
 
 namespace millrace::cli {
 
@@ -21,6 +22,7 @@ struct CompileArguments {
   std::vector<std::string> profiles;  // NAME:x=1,3,224,224;y=...
   std::string dump_passes;            // a folder for the graph after each pass; empty: none
   std::string emit_qdq;               // an .onnx file for the optimised graph; empty: none
+  CalibrationFlags calibration;       // of --precision int8
   CompileFlags flags;
 };
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "cli/commands.h"
@@ -14,9 +15,11 @@
 #include "cli/passes/graph_text.h"
 #include "cli/passes/onnx_export.h"
 #include "cli/passes/pass_dump.h"
+#include "cli/quantise/compile_int8.h"
 #include "compiler/vendor_config.h"
 #include "graph/archive_codec.h"
 #include "graph/network/network.h"
+#include "io/file.h"
 #include "lowering/placement.h"
 #include "lowering/shape_profile.h"
 #include "lowering/stage.h"
@@ -142,34 +145,66 @@ void note_assumed_frames(const std::vector<compiler::AssumedFrame>& frames) {
       dims.push_back(dim == network::Dimension::kOpen ? "?" : std::to_string(dim));
     fmt::print(
         "note: the leading dimension of input \"{0}\" is open and taken for a batch: it is 1; if "
-        "it "
-        "is none, keep it open with --input-shape {0}={1}\n",
+        "it is none, keep it open with --input-shape {0}={1}\n",
         frame.input, fmt::join(dims, ","));
   }
 }
 
+// A model, and how it was quantised if it was.
+struct Compiled {
+  graph::CompiledModel model;
+  std::optional<QuantisationReport> report = {};
+  quantise::OutputAgreement outputs = {};
+};
+
+Result<Compiled> compile_with(const CompileArguments& arguments, const CompileFlags& flags,
+                              const CompileObserver& observer) {
+  if (flags.precision == kInt8) {
+    MILLRACE_ASSIGN_OR_RETURN(Int8Model made,
+                              compile_int8(arguments.onnx, flags, arguments.calibration, observer));
+    return Compiled{std::move(made.model), std::move(made.report), made.outputs};
+  }
+  if (!arguments.calibration.data.empty() || !arguments.calibration.report.empty())
+    return invalid_argument("--calibrate and --report are for --precision int8");
+  MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model,
+                            compile_onnx(arguments.onnx, flags, observer));
+  return Compiled{std::move(model)};
+}
+
 // Compiles, and writes what the compiler makes on the way where that is wanted.
-Result<graph::CompiledModel> compile_and_dump(const CompileArguments& arguments,
-                                              const CompileFlags& flags) {
+Result<Compiled> compile_and_dump(const CompileArguments& arguments, const CompileFlags& flags) {
+  const bool dumps = !arguments.dump_passes.empty(), exports = !arguments.emit_qdq.empty();
   std::optional<PassDump> dump;
-  if (!arguments.dump_passes.empty()) {
+  if (dumps) {
     MILLRACE_ASSIGN_OR_RETURN(dump, PassDump::into(arguments.dump_passes));
   }
   OnnxExport onnx;
   CompileObserver observer{{}, note_assumed_frames};
-  observer.on_stage = [&](std::string_view stage, const graph::Graph& graph) {
-    if (dump) dump->write(stage, graph);
-    if (!arguments.emit_qdq.empty()) onnx.see(stage, graph);
-  };
-  auto model = compile_onnx(arguments.onnx, flags, observer);
-  if (dump) MILLRACE_RETURN_IF_ERROR(dump->status());
-  if (dump && model.ok() && model->network != nullptr)
+  if (dumps || exports) {
+    observer.on_stage = [&](std::string_view stage, const graph::Graph& graph) {
+      if (dumps) dump->write(stage, graph);
+      if (exports) onnx.see(stage, graph);
+    };
+  }
+  auto compiled = compile_with(arguments, flags, observer);
+  if (dumps) MILLRACE_RETURN_IF_ERROR(dump->status());
+  if (dumps && compiled.ok() && compiled->model.network != nullptr)
     return invalid_argument(
         "--dump-passes: jobs settle shapes of this model, and passes run with them; fix its open "
         "dimensions with --input-shape to see what they make");
-  if (model.ok() && !arguments.emit_qdq.empty())
-    MILLRACE_RETURN_IF_ERROR(onnx.write(arguments.emit_qdq));
-  return model;
+  if (exports && compiled.ok()) MILLRACE_RETURN_IF_ERROR(onnx.write(arguments.emit_qdq));
+  return compiled;
+}
+
+// Prints what quantisation has done, and writes the page about it where one is wanted.
+Status show(const QuantisationReport& report, const quantise::OutputAgreement& outputs,
+            const std::string& page) {
+  fmt::print("{}", quantisation_text(report));
+  fmt::print("  outputs against fp32: cosine {:.5f}, the worst sample {:.5f}\n",
+             outputs.mean_cosine, outputs.worst_cosine);
+  if (page.empty()) return {};
+  const std::string html = quantisation_html(report);
+  return io::write_file(page, std::as_bytes(std::span(html)));
 }
 
 // Whether two paths lead to one file; an output that does not exist yet is no other file.
@@ -185,7 +220,8 @@ Status run_compile(const CompileArguments& arguments) {
     if (same_file(arguments.onnx, output))
       return invalid_argument(output + " is the model itself: choose another output");
   MILLRACE_ASSIGN_OR_RETURN(const CompileFlags flags, with_config(arguments));
-  MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model, compile_and_dump(arguments, flags));
+  MILLRACE_ASSIGN_OR_RETURN(Compiled compiled, compile_and_dump(arguments, flags));
+  graph::CompiledModel& model = compiled.model;
   MILLRACE_RETURN_IF_ERROR(add_profiles(arguments.profiles, &model));
   const auto form =
       arguments.format == "dir" ? model::ArchiveForm::kDirectory : model::ArchiveForm::kFile;
@@ -196,18 +232,16 @@ Status run_compile(const CompileArguments& arguments) {
     print_dynamic(model, arguments.output);
     return {};
   }
-  uint64_t weights = 0;
-  for (const graph::Value& value : model.graph.values)
-    if (value.constant) weights += value.bytes();
   const std::string partitions =
       model.partitions.size() > 1 ? fmt::format("{} partitions, ", model.partitions.size()) : "";
   fmt::print("{}: {} operators, {}{:.2f} MB of weights, {}, batch {}\n", arguments.output,
-             model.graph.nodes.size(), partitions, static_cast<double>(weights) * 1e-6,
-             graph::name_of(model.precision), model.batch_size);
+             model.graph.nodes.size(), partitions, static_cast<double>(weight_bytes(model)) * 1e-6,
+             compiled.report ? kInt8 : graph::name_of(model.precision), model.batch_size);
   print_cpu_operators(model, flags);
   note_fixed_batch(model);
   note_class_names(model);
-  return {};
+  return compiled.report ? show(*compiled.report, compiled.outputs, arguments.calibration.report)
+                         : Status();
 }
 
 }  // namespace millrace::cli

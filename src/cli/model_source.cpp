@@ -40,12 +40,14 @@ Result<compiler::HwLayout> parse_hw_layout(const std::string& text) {
       fmt::format("'{}' is no layout with an order; write it like GENERIC:0,2,3,1", text));
 }
 
-// Requirement: the name is one that the option takes.
+// Requirement: the name is one that the option takes. What a quantised program computes in floating
+// point is FP32.
 graph::Precision precision_named(std::string_view name) {
   constexpr std::array kAll = {graph::Precision::kFp32, graph::Precision::kBf16,
                                graph::Precision::kFp16};
   const auto is_named = [&](graph::Precision precision) { return name == name_of(precision); };
-  return *std::ranges::find_if(kAll, is_named);
+  const auto* const found = std::ranges::find_if(kAll, is_named);
+  return found == kAll.end() ? graph::Precision::kFp32 : *found;
 }
 
 Result<compiler::CompileOptions> options_from(const CompileFlags& flags) {
@@ -71,8 +73,22 @@ Result<compiler::CompileOptions> options_from(const CompileFlags& flags) {
 
 }  // namespace
 
+Result<lowering::LoweringOptions> lowering_options(const CompileFlags& flags) {
+  MILLRACE_ASSIGN_OR_RETURN(compiler::CompileOptions options, options_from(flags));
+  lowering::LoweringOptions lowering;
+  lowering.batch_size = options.batch_size;
+  lowering.precision = options.precision;
+  lowering.hw_layouts = std::move(options.hw_layouts);
+  lowering.cpu_operators = std::move(options.cpu_operators);
+  return lowering;
+}
+
 Result<graph::CompiledModel> compile_onnx(const std::string& path, const CompileFlags& flags,
                                           const CompileObserver& observer) {
+  if (flags.precision == kInt8)
+    return invalid_argument(
+        "int8 needs calibration: millrace compile --precision int8 --calibrate DATA makes an "
+        "archive, which all commands take");
   MILLRACE_ASSIGN_OR_RETURN(compiler::CompileOptions options, options_from(flags));
   Progress progress("compiling " + path);
   options.on_stage = [&](std::string_view stage, const graph::Graph& graph) {
@@ -96,6 +112,13 @@ Result<std::shared_ptr<const graph::CompiledModel>> open_model(const std::string
   Result<graph::CompiledModel> decoded = graph::decode(archive);
   if (!decoded.ok()) return decoded.status().with_context(path);
   return std::make_shared<const graph::CompiledModel>(*std::move(decoded));
+}
+
+uint64_t weight_bytes(const graph::CompiledModel& model) {
+  uint64_t bytes = 0;
+  for (const graph::Value& value : model.graph.values)
+    if (value.constant) bytes += value.bytes();
+  return bytes;
 }
 
 Result<std::shared_ptr<const graph::CompiledModel>> open_static_model(

@@ -11,8 +11,13 @@
 #include "base/status.h"
 #include "compiler/compiler.h"
 #include "device/device.h"
+#include "lowering/options.h"
 
 namespace millrace::cli {
+
+// The precision that takes calibration (quantise/compile_int8.h); only `millrace compile` does
+// that.
+inline constexpr const char* kInt8 = "int8";
 
 // The compiler's options as they stand on the command line.
 struct CompileFlags {
@@ -31,6 +36,10 @@ struct CompileObserver {
   decltype(compiler::CompileOptions::on_assumed_frames) on_assumed_frames;
 };
 
+// What the flags ask of the last part of a compilation. For `--precision int8`, what is not
+// quantised is FP32.
+Result<lowering::LoweringOptions> lowering_options(const CompileFlags& flags);
+
 // Compiles an ONNX file, with progress on a terminal.
 Result<graph::CompiledModel> compile_onnx(const std::string& path, const CompileFlags& flags,
                                           const CompileObserver& observer = {});
@@ -44,6 +53,8 @@ Result<std::shared_ptr<const graph::CompiledModel>> open_model(const std::string
 // shape; kUnsupported where shapes inside the model still follow from elements.
 Result<std::shared_ptr<const graph::CompiledModel>> open_static_model(
     const std::string& path, const CompileFlags& flags, const std::vector<std::string>& shapes);
+// Of all constants.
+uint64_t weight_bytes(const graph::CompiledModel& model);
 
 struct LoadedModel {
   std::shared_ptr<device::Device> device;

@@ -1,0 +1,115 @@
+#include "cli/quantise/compile_int8.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "cli/data/data_set.h"
+#include "cli/progress.h"
+#include "cli/quantise/fill_report.h"
+#include "lowering/finish.h"
+#include "quantise/quantise.h"
+
+namespace millrace::cli {
+namespace {
+
+// "1%" or "0.01"; more than 0 and less than 1.
+Result<double> parse_share(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view rest(end, static_cast<size_t>(text.data() + text.size() - end));
+  if (rest == "%") number /= 100;
+  if (error == std::errc() && (rest.empty() || rest == "%") && number > 0 && number < 1)
+    return number;
+  return invalid_argument(fmt::format(
+      "--accuracy-target: '{}' is no share between 0 and 1; write it like 1% or 0.01", text));
+}
+
+Result<quantise::QuantiseOptions> options_from(const CalibrationFlags& flags) {
+  quantise::QuantiseOptions options;
+  const auto method = quantise::parse_range_method(flags.method);
+  if (!method) return invalid_argument("--calibrate-method: no method is named " + flags.method);
+  options.method = *method;
+  options.keep.insert(flags.keep.begin(), flags.keep.end());
+  options.quantise_outputs = flags.quantise_outputs;
+  options.power_of_two_scales = flags.power_of_two_scales;
+  options.equalise = !flags.no_equalisation;
+  options.correct_bias = !flags.no_bias_correction;
+  if (flags.accuracy_target.empty()) return options;
+  MILLRACE_ASSIGN_OR_RETURN(options.accuracy_target, parse_share(flags.accuracy_target));
+  return options;
+}
+
+// The floating point program: one frame, with the views that any has.
+Result<graph::CompiledModel> compile_fp32(const std::string& path, CompileFlags flags,
+                                          const CompileObserver& observer) {
+  flags.precision = "fp32";
+  flags.batch = 1;
+  flags.hw_layouts.clear();
+  MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model,
+                            compile_onnx(path, flags, {{}, observer.on_assumed_frames}));
+  if (model.network == nullptr) return model;
+  return unsupported(fmt::format(
+      "{} has open shapes, and a range is calibrated for one shape: fix them with --input-shape",
+      path));
+}
+
+// What the model is calibrated on, and the pictures among it, for the report.
+struct CalibrationData {
+  std::vector<quantise::Sample> samples;
+  std::vector<std::string> paths;
+};
+
+Result<CalibrationData> load_data(const graph::CompiledModel& model,
+                                  const CalibrationFlags& flags) {
+  MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions picture, picture_options(flags.picture));
+  MILLRACE_ASSIGN_OR_RETURN(DataSet data, DataSet::open(model.inputs, flags.data, picture));
+  const size_t count = std::min(data.size(), flags.samples);
+  CalibrationData loaded;
+  Progress progress("reading calibration data");
+  for (size_t i = 0; i < count; ++i) {
+    const size_t index = i * data.size() / count;
+    MILLRACE_ASSIGN_OR_RETURN(Sample sample, data.load(index));
+    progress.update(sample.name);
+    loaded.samples.push_back({std::move(sample.name), std::move(sample.inputs)});
+    if (loaded.paths.empty() || loaded.paths.back() != data.path(index))
+      loaded.paths.push_back(data.path(index));
+  }
+  return loaded;
+}
+
+}  // namespace
+
+Result<Int8Model> compile_int8(const std::string& path, const CompileFlags& flags,
+                               const CalibrationFlags& calibration,
+                               const CompileObserver& observer) {
+  if (calibration.data.empty())
+    return invalid_argument(
+        "--precision int8 needs typical inputs: give files or a folder with --calibrate");
+  MILLRACE_ASSIGN_OR_RETURN(quantise::QuantiseOptions options, options_from(calibration));
+  MILLRACE_ASSIGN_OR_RETURN(lowering::LoweringOptions lowering, lowering_options(flags));
+  MILLRACE_ASSIGN_OR_RETURN(const graph::CompiledModel exact, compile_fp32(path, flags, observer));
+  MILLRACE_ASSIGN_OR_RETURN(const CalibrationData data, load_data(exact, calibration));
+  Progress progress("quantising " + path);
+  options.on_step = [&](std::string_view part) { progress.update(part); };
+  options.finish = [&](graph::Graph graph) {
+    return lowering::finish(std::move(graph), lowering, exact.name);
+  };
+  Result<quantise::QuantisedModel> made = quantise::quantise(exact, data.samples, options);
+  if (!made.ok()) return made.status().with_context(path);
+  if (observer.on_stage) {
+    lowering.on_stage = observer.on_stage;
+    MILLRACE_ASSIGN_OR_RETURN(made->model, options.finish(made->explicit_graph));
+  }
+  Int8Model result;
+  result.report = fill_report(*made, exact, calibration, data.samples.size());
+  MILLRACE_ASSIGN_OR_RETURN(result.report.pictures, thumbnails_of(data.paths));
+  result.outputs = made->outputs;
+  result.model = std::move(made->model);
+  return result;
+}
+
+}  // namespace millrace::cli

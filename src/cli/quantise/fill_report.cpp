@@ -1,0 +1,86 @@
+#include "cli/quantise/fill_report.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include "cli/model_source.h"
+#include "io/thumbnail.h"
+
+namespace millrace::cli {
+namespace {
+
+constexpr size_t kBars = 64;
+constexpr size_t kPictures = 24;
+constexpr uint32_t kThumbnailSide = 96;
+
+// The part of the histogram that has counts, in as many bars as can be told apart.
+Histogram bars_of(const quantise::Histogram& histogram) {
+  const auto counts = histogram.counts();
+  const auto is_used = [](uint64_t count) { return count > 0; };
+  const auto first = std::ranges::find_if(counts, is_used) - counts.begin();
+  const auto last = std::find_if(counts.rbegin(), counts.rend(), is_used).base() - counts.begin();
+  if (histogram.limit() == 0 || first >= last) return {};
+  const auto used = static_cast<size_t>(last - first);
+  const size_t per_bar = (used + kBars - 1) / kBars;
+  Histogram bars;
+  bars.counts.resize((used + per_bar - 1) / per_bar);
+  for (size_t i = 0; i < used; ++i) bars.counts[i / per_bar] += counts[first + i];
+  const double width = histogram.bin_width();
+  bars.low = histogram.centre(static_cast<size_t>(first)) - width / 2;
+  bars.high = bars.low + width * static_cast<double>(per_bar * bars.counts.size());
+  return bars;
+}
+
+LayerRow row_of(const quantise::LayerAccount& layer) {
+  LayerRow row;
+  row.name = layer.name;
+  row.operator_name = layer.operator_name;
+  row.snr_db = layer.own_snr_db;
+  row.cosine = layer.cosine.value_or(std::numeric_limits<double>::quiet_NaN());
+  row.low = layer.range.low;
+  row.high = layer.range.high;
+  row.scale = layer.is_kept ? 0 : layer.scale;
+  row.precision = layer.is_kept ? "fp32" : "int8";
+  row.ms_before = layer.ms_before;
+  row.ms_after = layer.ms_after;
+  row.values = bars_of(layer.values);
+  return row;
+}
+
+}  // namespace
+
+QuantisationReport fill_report(const quantise::QuantisedModel& made,
+                               const graph::CompiledModel& exact, const CalibrationFlags& flags,
+                               size_t samples) {
+  QuantisationReport report;
+  report.model = exact.name;
+  report.precision = "int8";
+  report.method = flags.method;
+  report.samples = samples;
+  report.bytes_before = weight_bytes(exact);
+  report.bytes_after = weight_bytes(made.model);
+  report.ms_before = made.ms_before;
+  report.ms_after = made.ms_after;
+  report.same_top1 = made.outputs.same_top1;
+  for (const quantise::LayerAccount& layer : made.layers) report.layers.push_back(row_of(layer));
+  report.warnings = made.warnings;
+  if (!made.target_holds)
+    report.warnings.emplace_back(
+        "the accuracy target is out of reach, even with all layers in floating point");
+  return report;
+}
+
+Result<std::vector<ReportPicture>> thumbnails_of(const std::vector<std::string>& paths) {
+  std::vector<ReportPicture> pictures;
+  for (const std::string& path : paths) {
+    if (pictures.size() == kPictures) break;
+    if (path.ends_with(".npy") || path.ends_with(".bin")) continue;
+    MILLRACE_ASSIGN_OR_RETURN(auto png, io::png_thumbnail(path, kThumbnailSide));
+    pictures.push_back({std::filesystem::path(path).filename().string(), std::move(png)});
+  }
+  return pictures;
+}
+
+}  // namespace millrace::cli

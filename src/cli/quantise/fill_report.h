@@ -1,0 +1,25 @@
+// What a quantisation came to, as the report shows it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "cli/quantise/calibration_flags.h"
+#include "cli/report/quantisation_report.h"
+#include "graph/compiled_model.h"
+#include "quantise/quantise.h"
+
+namespace millrace::cli {
+
+// Everything but the pictures. Sizes are those of the weights. `exact` is the floating point model.
+// The loss of a layer is its own: what the layers before it lose is not in it.
+QuantisationReport fill_report(const quantise::QuantisedModel& made,
+                               const graph::CompiledModel& exact, const CalibrationFlags& flags,
+                               size_t samples);
+
+// Small copies of the first few of the files that are pictures.
+Result<std::vector<ReportPicture>> thumbnails_of(const std::vector<std::string>& paths);
+
+}  // namespace millrace::cli
