@@ -271,14 +271,6 @@ std::vector<std::string> operators_of(const std::string& type,
   return names;
 }
 
-TEST(MicrosoftImport, QLinearAveragePoolPoolsWhatTheBytesStandFor) {
-  const auto x = int_tensor("", {1, 1, 4}, {12, 16, 20, 32}, TensorProto::UINT8);
-  const auto half = floats({}, {.5f}), ten = int_tensor("", {}, {10}, TensorProto::UINT8);
-  EXPECT_THAT(operators_of("QLinearAveragePool", {x, half, ten, half, ten},
-                           {{"kernel_shape", Dims{2}}, {"strides", Dims{2}}}),
-              ElementsAre("Pool", "QuantizeLinear"));
-}
-
 // By hand: two blocks of a column, of numbers from 0 to 15.
 TEST(MicrosoftImport, MatMulNBits) {
   const Attributes attributes = {{"K", 3}, {"N", 2}, {"bits", 4}, {"block_size", 2}};
