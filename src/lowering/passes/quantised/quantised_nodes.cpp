@@ -40,9 +40,9 @@ bool is_plainly_quantised(const graph::Value& value) {
 }
 
 bool ends_at_zero(const graph::Value& value) {
-  const auto [least, greatest] = integer_limits(value.type);
+  const auto limits = integer_limits(value.type);
   return std::ranges::any_of(value.quantisation->zero_points, [&](int64_t zero_point) {
-    return zero_point == least || zero_point == greatest;
+    return zero_point == limits.least || zero_point == limits.greatest;
   });
 }
 
