@@ -37,10 +37,11 @@ class Groups {
   explicit Groups(const graph::Graph& graph)
       : parents_(graph.values.size()), states_(graph.values.size()) {
     std::iota(parents_.begin(), parents_.end(), ValueId{0});
-    std::vector<ValueId> fixed;
+    std::vector<ValueId> fixed, moved;
     for (const Node& node : graph.nodes)
-      if (graph::computes_numbers(node.op)) add(graph, node, fixed);
+      if (graph::computes_numbers(node.op)) add(graph, node, fixed, moved);
     for (const ValueId id : fixed) states_[root(id)].fixed = true;
+    for (const ValueId id : moved) states_[root(id)].has_moves = true;
   }
 
   // Proposes what the group of a raw value stands for; the first proposal holds.
@@ -63,14 +64,11 @@ class Groups {
     return id;
   }
 
-  void unite(ValueId a, ValueId b) {
-    a = root(a);
-    b = root(b);
-    parents_[a] = b;
-    states_[b].has_moves = true;
-  }
+  void unite(ValueId a, ValueId b) { parents_[root(a)] = root(b); }
 
-  void add(const graph::Graph& graph, const Node& node, std::vector<ValueId>& fixed) {
+  // Collects the values that have to stay raw, and the results of moves, also those of constants.
+  void add(const graph::Graph& graph, const Node& node, std::vector<ValueId>& fixed,
+           std::vector<ValueId>& moved) {
     const ValueId output = node.outputs[0];
     const bool moves = moves_integers(node.op) && is_raw(graph.values[output]);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -81,7 +79,7 @@ class Groups {
       else
         fixed.push_back(id);
     }
-    if (!moves && is_raw(graph.values[output])) fixed.push_back(output);
+    if (is_raw(graph.values[output])) (moves ? moved : fixed).push_back(output);
   }
 
   std::vector<ValueId> parents_;

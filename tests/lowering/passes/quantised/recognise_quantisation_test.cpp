@@ -69,6 +69,20 @@ TEST_F(RecogniseQuantisation, AConstantHasTheMeaningThatEachReaderGivesIt) {
   EXPECT_THAT(operators_of(run()), ElementsAre("Requantise", "Requantise"));
 }
 
+// The rows of the result are other rows of the table, which may have another number of them.
+TEST_F(RecogniseQuantisation, ParametersOfWhatIsGatheredFromATableAreNotThoseOfTheTable) {
+  const ValueId table = maker.graph.add_constant("table", tensor::DataType::kUint8, {64, 3},
+                                                 graph::Constant::of(std::vector<uint8_t>(192)));
+  const ValueId rows = maker.input({64}, tensor::DataType::kInt64);
+  const ValueId gathered = maker.add(graph::Gather{0}, {table, rows});
+  maker.output(maker.dequantize_linear(gathered, 0.5f, 7));
+  const ValueId scales = maker.constant({64}, std::vector<float>(64, 0.5f));
+  auto& dequantize = maker.graph.nodes.back();
+  dequantize.inputs = {gathered, scales};
+  std::get<graph::Fallback>(dequantize.op).attributes = {{"axis", int64_t{0}}};
+  EXPECT_THAT(operators_of(run()), ElementsAre("Gather", "DequantizeLinear"));
+}
+
 TEST_F(RecogniseQuantisation, ParametersThatAJobComputesStay) {
   const ValueId scale = maker.input({});
   const ValueId y = maker.quantize_linear(x, 0.5f, 7);
