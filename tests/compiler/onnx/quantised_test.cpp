@@ -9,6 +9,7 @@
 namespace millrace::compiler::test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::Pointwise;
@@ -103,6 +104,35 @@ TEST(QuantisedImport, QLinearMatMul) {
   add_weight(m, {4, 5});
   m.node("QLinearMatMul", Names{"q"} + kX + Names{"w"} + kW + kY, {"y"});
   EXPECT_THAT(compiled(dequantised(m)), ElementsAre("Requantise", "MatMul", "Requantise"));
+}
+
+// [6, 4] by [4, 6], with a scale per column.
+Names compiled_qgemm(const Dims& bias_dims) {
+  Model m = model();
+  m.constant(int_tensor("shape", {2}, {6, 4}, TensorProto::INT64));
+  m.node("Reshape", {"q", "shape"}, {"a"});
+  add_weight(m, {4, 6});
+  m.floats("scales", {6}, {0.01f, 0.05f, 0.02f, 0.04f, 0.01f, 0.03f});
+  m.constant(int_tensor("zeros", {6}, {0, 0, 0, 0, 0, 0}, TensorProto::INT8));
+  Dims bias(static_cast<size_t>(graph::Value{"", {}, bias_dims, {}}.elements()));
+  for (size_t i = 0; i < bias.size(); ++i) bias[i] = static_cast<int64_t>(i * 37 % 11) * 200 - 1000;
+  m.constant(int_tensor("bias", bias_dims, bias, TensorProto::INT32));
+  microsoft(m.node("QGemm", Names{"a"} + kX + Names{"w", "scales", "zeros", "bias"} + kY, {"y"}));
+  return compiled(dequantised(m));
+}
+
+TEST(QuantisedImport, QGemmWithABiasThatHasANumberPerColumn) {
+  for (const Dims& dims : {Dims{6}, Dims{1, 6}, Dims{6, 6}}) {
+    SCOPED_TRACE(dims.size());
+    EXPECT_THAT(compiled_qgemm(dims), Contains("MatMul"));
+  }
+}
+
+TEST(QuantisedImport, QGemmWithABiasThatOneScaleDoesNotFitAddsIntegers) {
+  for (const Dims& dims : {Dims{}, Dims{1}, Dims{6, 1}}) {
+    SCOPED_TRACE(dims.size());
+    EXPECT_THAT(compiled_qgemm(dims), Contains("MatMulInteger"));
+  }
 }
 
 TEST(QuantisedImport, FunctionsOfOneOperand) {

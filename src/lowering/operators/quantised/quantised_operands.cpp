@@ -33,11 +33,15 @@ Result<ValueId> dequantised_bias(NodeImport& node, size_t index, size_t a_scale,
   MILLRACE_ASSIGN_OR_RETURN(
       ValueId scale,
       node.binary(graph::BinaryKind::kMul, node.operand(a_scale), node.operand(b_scale)));
+  const size_t scales = node.builder().value(scale).elements();
+  const graph::Dims& shape = node.shape(index);
+  if (scales != 1 && (shape.empty() || static_cast<size_t>(shape.back()) != scales))
+    return unsupported("its bias has not one number for each scale");
   if (factor != 1) {
     MILLRACE_ASSIGN_OR_RETURN(scale, node.unary(graph::UnaryKind::kLinear, scale, factor));
   }
   MILLRACE_ASSIGN_OR_RETURN(const auto bias,
-                            node.emit_fallback({"DequantizeLinear", {{"axis", int64_t{0}}}},
+                            node.emit_fallback({"DequantizeLinear", {{"axis", int64_t{-1}}}},
                                                {node.operand(index), scale}, 1));
   return bias[0];
 }

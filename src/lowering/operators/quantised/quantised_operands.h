@@ -18,7 +18,8 @@ Status check_parameters(NodeImport& node, std::initializer_list<size_t> scales);
 Result<ValueId> dequantised(NodeImport& node, size_t index, int64_t axis = 1);
 
 // The numbers of a constant bias of INT32, operand `index`, whose scale is the product of two
-// others. kNoValue where it is left out; kUnsupported where it is no constant.
+// others; the last dimension is theirs where they are lists. kNoValue where it is left out;
+// kUnsupported where it is no constant, or one number for several scales.
 Result<ValueId> dequantised_bias(NodeImport& node, size_t index, size_t a_scale, size_t b_scale,
                                  float factor = 1);
 
