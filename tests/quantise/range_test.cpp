@@ -36,6 +36,13 @@ TEST(Histogram, KeepsAllCountsWhileItsRangeGrows) {
   EXPECT_EQ(near_minus_three, 1U);
 }
 
+TEST(Histogram, CountsNumbersThatAreNextToZero) {
+  Histogram histogram;
+  histogram.add(std::vector{0.0F, 1e-40F, -1e-40F, 1e-38F}, 1e-38F);
+  EXPECT_EQ(histogram.counts()[Histogram::kZeroBin], 3U);
+  EXPECT_EQ(histogram.counts()[Histogram::kZeroBin - 1], 1U);
+}
+
 TEST(ValueStatistics, RefusesWhatIsNotFinite) {
   ValueStatistics statistics({2}, 1);
   EXPECT_FALSE(statistics.add(std::vector{1.0F, std::nanf("")}));

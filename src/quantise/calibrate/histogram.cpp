@@ -4,6 +4,12 @@
 #include <cmath>
 
 namespace millrace::quantise {
+namespace {
+
+// So that bins per unit are a FLOAT32; what is smaller counts as next to zero.
+constexpr double kLeastLimit = 0x1p-100;
+
+}  // namespace
 
 void Histogram::add(std::span<const float> elements, float magnitude) {
   cover(magnitude);
@@ -27,7 +33,7 @@ void Histogram::cover(double magnitude) {
   if (limit_ == 0) {
     int exponent = 0;
     std::frexp(magnitude, &exponent);
-    limit_ = std::ldexp(1.0, exponent);
+    limit_ = std::max(std::ldexp(1.0, exponent), kLeastLimit);
   }
   while (magnitude >= limit_) double_limit();
 }
