@@ -46,6 +46,26 @@ TEST(Quantise, ComputesNearlyTheSameOnIntegers) {
   EXPECT_EQ(made->model.inputs[0].cpu, model->inputs[0].cpu);
 }
 
+TEST(Quantise, WeightsThatAreNotFiniteStayFloatingPoint) {
+  graph::Graph graph = small_graph();
+  const graph::ValueId weight = graph.nodes.back().inputs[1];
+  std::vector<float> elements(graph.values[weight].elements(), 1.0F);
+  elements[0] = std::nanf("");
+  graph.values[weight].constant = graph::Constant::of(elements);
+  const auto model = finish(std::move(graph));
+  ASSERT_TRUE(model.ok());
+  const auto made = quantise(*model, random_samples(2), options());
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  ASSERT_EQ(made->layers.size(), 3U);
+  EXPECT_EQ(made->layers.back().name, "second");
+}
+
+TEST(OutputAgreement, NaNsAgreeWithNothing) {
+  const OutputAgreement agreement = compare_outputs({{{1, 2}}}, {{{1, std::nanf("")}}}, false);
+  EXPECT_EQ(agreement.worst_cosine, 0);
+  EXPECT_EQ(agreement.error(), 1);
+}
+
 TEST(Quantise, BiasCorrectionBringsMeansCloser) {
   const auto model = finish(small_graph());
   ASSERT_TRUE(model.ok());

@@ -1,6 +1,7 @@
 #include "quantise/measure/output_agreement.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "quantise/calibrate/program_runner.h"
@@ -21,7 +22,9 @@ double cosine_of(const Outputs& exact, const Outputs& approximate) {
   for (size_t i = 0; i < exact.size(); ++i) {
     Difference difference;
     difference.add(exact[i], approximate[i]);
-    worst = std::min(worst, difference.cosine());
+    const double cosine = difference.cosine();
+    if (std::isnan(cosine)) return 0;  // a NaN agrees with nothing
+    worst = std::min(worst, cosine);
   }
   return worst;
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace millrace::quantise {
@@ -19,8 +20,11 @@ using tensor::DataType;
 
 constexpr size_t kWeight = 1, kBias = 2, kResidual = 3;
 
+// A constant that integers can stand for.
 bool is_float_constant(const Value& value) {
-  return value.constant && value.type == DataType::kFloat32;
+  return value.constant && value.type == DataType::kFloat32 &&
+         std::ranges::all_of(value.constant->as<float>(),
+                             [](float element) { return std::isfinite(element); });
 }
 
 bool is_activation(const Graph& graph, ValueId id) {
