@@ -200,6 +200,8 @@ TEST_F(OnnxExport, Movement) {
   expect_same_result(graph::Transpose{{2, 0, 1}}, {3, 4, 5});
   expect_same_result(graph::Slice{{0, 3, 1}, {3, 4, 2}, {1, -1, 2}}, {3, 4, 5});
   expect_same_result(graph::Slice{{0, 0, 0}, {3, 4, 5}, {1, 1, 1}}, {3, 4, 5});
+  expect_same_result(graph::Slice{{2}, {1}, {std::numeric_limits<int64_t>::max()}}, {4});
+  expect_same_result(graph::Slice{{2}, {0}, {1}}, {4});
   expect_same_result(graph::Expand{{2, 3, 4}}, {3, 1});
   expect_same_result(graph::Pad{graph::PadMode::kConstant, {1, 0}, {0, -2}, 0.5f}, {3, 4});
   expect_same_result(graph::Pad{graph::PadMode::kReflect, {0, 2}, {1, 1}, 0}, {3, 4});

@@ -23,9 +23,11 @@ bool has_empty_dimension(const Dims& shape) {
 }
 
 // Where a slice that begins at `begin` ends, as the standard counts: a negative end would count
-// from the back, so one before the first element is as far away as can be.
+// from the back, so one before the first element is as far away as can be. The last element is
+// inside of the operand, while a step beyond it may be outside of what int64_t holds.
 int64_t slice_end(int64_t begin, int64_t size, int64_t step) {
-  const int64_t end = begin + size * step;
+  if (size == 0) return begin;
+  const int64_t end = begin + (size - 1) * step + (step > 0 ? 1 : -1);
   return end < 0 ? std::numeric_limits<int64_t>::min() : end;
 }
 
