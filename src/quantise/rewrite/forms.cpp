@@ -5,6 +5,9 @@
 #include <limits>
 #include <numeric>
 
+#include "lowering/linear_quantisation.h"
+#include "lowering/passes/quantised/quantised_nodes.h"
+
 namespace millrace::quantise {
 namespace {
 
@@ -51,21 +54,10 @@ class Groups {
   std::vector<Range> ranges_;  // of roots
 };
 
-// Whether every number of the result is one of the operand, or zero.
-struct OnlyMoves {
-  bool operator()(const graph::Pool& op) const { return op.kind == graph::PoolKind::kMax; }
-  bool operator()(const graph::GlobalPool& op) const { return op.kind == graph::PoolKind::kMax; }
-  bool operator()(const graph::Resize& op) const { return op.mode == graph::ResizeMode::kNearest; }
-  bool operator()(const graph::Unary& op) const {
-    return op.function.kind == graph::UnaryKind::kIdentity;
-  }
-  template <class Op>
-  bool operator()(const Op&) const {
-    using namespace graph;
-    return std::is_same_v<Op, Reshape> || std::is_same_v<Op, Transpose> ||
-           std::is_same_v<Op, Slice> || std::is_same_v<Op, Pad>;
-  }
-};
+// Whether every number of the result is one of the only operand, or zero.
+bool only_moves_one(const Node& node) {
+  return lowering::only_moves(node.op) && !std::holds_alternative<graph::Concat>(node.op);
+}
 
 double width(const Range& range) {
   return double{range.high} - double{range.low};
@@ -95,8 +87,7 @@ StoredForm form_of(const Range& range, bool power_of_two_scale) {
 }
 
 Range range_of(const StoredForm& form) {
-  const auto [least, greatest] =
-      form.type == DataType::kUint8 ? std::pair{0, 255} : std::pair{-128, 127};
+  const auto [least, greatest] = lowering::integer_limits(form.type);
   const float scale = form.quantisation.scales[0];
   const int32_t zero = form.quantisation.zero_points[0];
   return {static_cast<float>(least - zero) * scale, static_cast<float>(greatest - zero) * scale};
@@ -108,7 +99,7 @@ Forms choose_forms(const Graph& graph, const Selection& selection, const Calibra
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     if (!selection.nodes[i] || !selection.values[node.outputs[0]]) continue;
-    if (std::visit(OnlyMoves{}, node.op)) groups.join(node.inputs[0], node.outputs[0]);
+    if (only_moves_one(node)) groups.join(node.inputs[0], node.outputs[0]);
     if (std::holds_alternative<graph::Concat>(node.op)) join_concat(groups, node);
   }
   std::vector<bool> is_boundary(graph.values.size());
