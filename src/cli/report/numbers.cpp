@@ -12,6 +12,10 @@ std::string snr_text(double snr_db) {
   return fmt::format("{:.1f}", snr_db);
 }
 
+std::string cosine_text(double cosine) {
+  return std::isnan(cosine) ? "-" : fmt::format("{:.6f}", cosine);
+}
+
 std::string size_text(uint64_t bytes) {
   constexpr uint64_t kSmall = 10'000;
   if (bytes < kSmall) return fmt::format("{} bytes", bytes);

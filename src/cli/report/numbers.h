@@ -9,6 +9,8 @@ namespace millrace::cli {
 
 // "42.1"; "exact" for infinity, "none" for NaN.
 std::string snr_text(double snr_db);
+// "0.998712", or "-" for NaN.
+std::string cosine_text(double cosine);
 // "13.95 MB", in units of a million bytes, or "512 bytes".
 std::string size_text(uint64_t bytes);
 // "1.234", or "-" where there is none.

@@ -17,18 +17,21 @@ struct Histogram {
   std::vector<uint64_t> counts;  // empty: not measured
 };
 
-// One layer, measured on the calibration data: its output in the quantised program against that in
-// the program as it was.
+// One layer, measured on the calibration data.
 struct LayerRow {
   std::string name;           // of the node
   std::string operator_name;  // "Conv"
-  double snr_db = 0;          // infinite where both are equal; NaN where it could not be measured
+  // Of what this layer alone loses, for exact operands: infinite where that is nothing, NaN where
+  // it could not be measured.
+  double snr_db = 0;
+  // Of its output in the quantised program and that in the program as it was: with what the layers
+  // before it lose. NaN where a program does not show it.
   double cosine = 1;
   double low = 0;         // the range of the real values that the type can hold
   double high = 0;        // (the calibrated one)
   double scale = 0;       // one step; 0 for a layer that is not quantised
   std::string precision;  // what it computes in: "int8", "bf16", "fp32"
-  // The median time of a run; none where it was not measured.
+  // The least time of a run; none where it was not measured.
   std::optional<double> ms_before, ms_after;
   Histogram values;  // of the program as it was
 };
@@ -43,8 +46,8 @@ struct QuantisationReport {
   std::string precision;                       // that was asked for
   std::string method;                          // by which ranges were calibrated
   size_t samples = 0;                          // that it was calibrated on
-  uint64_t bytes_before = 0, bytes_after = 0;  // of the archives
-  std::optional<double> ms_before, ms_after;   // the median time of a whole run
+  uint64_t bytes_before = 0, bytes_after = 0;  // of the weights
+  std::optional<double> ms_before, ms_after;   // the least times of all nodes together
   // Of a classifier: samples whose first class is the same in both programs.
   std::optional<size_t> same_top1;
   std::vector<LayerRow> layers;  // in the order of the model

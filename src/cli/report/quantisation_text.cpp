@@ -33,8 +33,8 @@ std::string facts(const QuantisationReport& report) {
 }
 
 std::string line_of(const LayerRow& layer) {
-  return fmt::format("  {:>7}  {:<9.6f}  {:<23}  {:<11.4g}  {:<9}  {} ({})\n",
-                     snr_text(layer.snr_db), layer.cosine,
+  return fmt::format("  {:>7}  {:<9}  {:<23}  {:<11.4g}  {:<9}  {} ({})\n", snr_text(layer.snr_db),
+                     cosine_text(layer.cosine),
                      fmt::format("{:.4g} to {:.4g}", layer.low, layer.high), layer.scale,
                      layer.precision, layer.name, layer.operator_name);
 }

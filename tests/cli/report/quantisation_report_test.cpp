@@ -131,5 +131,13 @@ TEST(QuantisationReport, WhatIsMissingIsLeftOut) {
   EXPECT_THAT(text, Not(HasSubstr("layers")));
 }
 
+TEST(QuantisationReport, ACosineThatIsNotKnownIsADash) {
+  QuantisationReport report;
+  report.layers = {layer("hidden", 30)};
+  report.layers[0].cosine = NAN;
+  EXPECT_THAT(cli::quantisation_html(report), HasSubstr("<td>-</td>"));
+  EXPECT_THAT(cli::quantisation_text(report), Not(HasSubstr("nan")));
+}
+
 }  // namespace
 }  // namespace millrace::test
