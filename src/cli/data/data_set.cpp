@@ -160,6 +160,12 @@ const std::string& DataSet::folder(size_t index) const {
   return entry_of(inputs_.front(), index).folder;
 }
 
+std::vector<size_t> DataSet::spread(size_t most) const {
+  std::vector<size_t> chosen(std::min(size_, most));
+  for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = i * size_ / chosen.size();
+  return chosen;
+}
+
 Result<const DataSet::Entry*> DataSet::open_entry_of(Input& input, size_t index) {
   const Entry& entry = entry_of(input, index);
   const auto number = static_cast<size_t>(&entry - input.entries.data());

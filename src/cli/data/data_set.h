@@ -53,6 +53,10 @@ class DataSet {
   // The folder among the sources that `path` was found in; empty for a file that was given.
   const std::string& folder(size_t index) const;
 
+  // At most `most` samples, evenly over all, so that of a folder for each class there are some of
+  // each. In order.
+  std::vector<size_t> spread(size_t most) const;
+
   // Reads a sample. The file that was read last stays in memory, so that going through a file of
   // many frames in order reads it once. Errors name the file.
   Result<Sample> load(size_t index);

@@ -60,14 +60,6 @@ Result<std::vector<OpenedModel>> open_models(const EvaluateArguments& arguments)
   return models;
 }
 
-// Evenly over the data, so that a part of a folder for each class has samples of all of them.
-std::vector<size_t> chosen_samples(size_t size, size_t limit) {
-  const size_t count = limit == 0 ? size : std::min(size, limit);
-  std::vector<size_t> chosen(count);
-  for (size_t i = 0; i < count; ++i) chosen[i] = i * size / count;
-  return chosen;
-}
-
 Result<std::optional<std::vector<size_t>>> labels_of(const DataSet& data,
                                                      const std::vector<size_t>& chosen,
                                                      const EvaluateArguments& arguments) {
@@ -132,7 +124,8 @@ Status run_evaluate(const EvaluateArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<OpenedModel> models, open_models(arguments));
   MILLRACE_ASSIGN_OR_RETURN(DataSet data,
                             DataSet::open(models.front().inputs, arguments.data, picture));
-  const std::vector<size_t> chosen = chosen_samples(data.size(), arguments.limit);
+  const std::vector<size_t> chosen =
+      data.spread(arguments.limit == 0 ? data.size() : arguments.limit);
   MILLRACE_ASSIGN_OR_RETURN(auto labels, labels_of(data, chosen, arguments));
   Evaluation evaluation(models.size(), arguments.top, std::move(labels));
   MILLRACE_RETURN_IF_ERROR(run_all(data, chosen, models, evaluation));

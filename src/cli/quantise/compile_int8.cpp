@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -60,23 +60,31 @@ Result<graph::CompiledModel> compile_fp32(const std::string& path, CompileFlags 
 // What the model is calibrated on, and the pictures among it, for the report.
 struct CalibrationData {
   std::vector<quantise::Sample> samples;
-  std::vector<std::string> paths;
+  std::vector<ReportPicture> pictures;
 };
+
+Status add_picture(DataSet& data, size_t index, std::vector<ReportPicture>& pictures) {
+  constexpr uint32_t kSide = 96;
+  MILLRACE_ASSIGN_OR_RETURN(auto png, data.thumbnail(index, kSide));
+  if (png)
+    pictures.push_back(
+        {std::filesystem::path(data.name(index)).filename().string(), *std::move(png)});
+  return {};
+}
 
 Result<CalibrationData> load_data(const graph::CompiledModel& model,
                                   const CalibrationFlags& flags) {
+  constexpr size_t kPictures = 24;
   MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions picture, picture_options(flags.picture));
   MILLRACE_ASSIGN_OR_RETURN(DataSet data, DataSet::open(model.inputs, flags.data, picture));
-  const size_t count = std::min(data.size(), flags.samples);
   CalibrationData loaded;
   Progress progress("reading calibration data");
-  for (size_t i = 0; i < count; ++i) {
-    const size_t index = i * data.size() / count;
+  for (const size_t index : data.spread(flags.samples)) {
     MILLRACE_ASSIGN_OR_RETURN(Sample sample, data.load(index));
     progress.update(sample.name);
     loaded.samples.push_back({std::move(sample.name), std::move(sample.inputs)});
-    if (loaded.paths.empty() || loaded.paths.back() != data.path(index))
-      loaded.paths.push_back(data.path(index));
+    if (!flags.report.empty() && loaded.pictures.size() < kPictures)
+      MILLRACE_RETURN_IF_ERROR(add_picture(data, index, loaded.pictures));
   }
   return loaded;
 }
@@ -92,7 +100,7 @@ Result<Int8Model> compile_int8(const std::string& path, const CompileFlags& flag
   MILLRACE_ASSIGN_OR_RETURN(quantise::QuantiseOptions options, options_from(calibration));
   MILLRACE_ASSIGN_OR_RETURN(lowering::LoweringOptions lowering, lowering_options(flags));
   MILLRACE_ASSIGN_OR_RETURN(const graph::CompiledModel exact, compile_fp32(path, flags, observer));
-  MILLRACE_ASSIGN_OR_RETURN(const CalibrationData data, load_data(exact, calibration));
+  MILLRACE_ASSIGN_OR_RETURN(CalibrationData data, load_data(exact, calibration));
   Progress progress("quantising " + path);
   options.on_step = [&](std::string_view part) { progress.update(part); };
   options.finish = [&](graph::Graph graph) {
@@ -106,7 +114,7 @@ Result<Int8Model> compile_int8(const std::string& path, const CompileFlags& flag
   }
   Int8Model result;
   result.report = fill_report(*made, exact, calibration, data.samples.size());
-  MILLRACE_ASSIGN_OR_RETURN(result.report.pictures, thumbnails_of(data.paths));
+  result.report.pictures = std::move(data.pictures);
   result.outputs = made->outputs;
   result.model = std::move(made->model);
   return result;

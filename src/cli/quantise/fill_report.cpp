@@ -1,19 +1,14 @@
 #include "cli/quantise/fill_report.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
-#include <utility>
 
 #include "cli/model_source.h"
-#include "io/thumbnail.h"
 
 namespace millrace::cli {
 namespace {
 
 constexpr size_t kBars = 64;
-constexpr size_t kPictures = 24;
-constexpr uint32_t kThumbnailSide = 96;
 
 // The part of the histogram that has counts, in as many bars as can be told apart.
 Histogram bars_of(const quantise::Histogram& histogram) {
@@ -70,17 +65,6 @@ QuantisationReport fill_report(const quantise::QuantisedModel& made,
     report.warnings.emplace_back(
         "the accuracy target is out of reach, even with all layers in floating point");
   return report;
-}
-
-Result<std::vector<ReportPicture>> thumbnails_of(const std::vector<std::string>& paths) {
-  std::vector<ReportPicture> pictures;
-  for (const std::string& path : paths) {
-    if (pictures.size() == kPictures) break;
-    if (path.ends_with(".npy") || path.ends_with(".bin")) continue;
-    MILLRACE_ASSIGN_OR_RETURN(auto png, io::png_thumbnail(path, kThumbnailSide));
-    pictures.push_back({std::filesystem::path(path).filename().string(), std::move(png)});
-  }
-  return pictures;
 }
 
 }  // namespace millrace::cli

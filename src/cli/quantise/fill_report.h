@@ -2,10 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
-#include <vector>
 
-#include "base/status.h"
 #include "cli/quantise/calibration_flags.h"
 #include "cli/report/quantisation_report.h"
 #include "graph/compiled_model.h"
@@ -18,8 +15,5 @@ namespace millrace::cli {
 QuantisationReport fill_report(const quantise::QuantisedModel& made,
                                const graph::CompiledModel& exact, const CalibrationFlags& flags,
                                size_t samples);
-
-// Small copies of the first few of the files that are pictures.
-Result<std::vector<ReportPicture>> thumbnails_of(const std::vector<std::string>& paths);
 
 }  // namespace millrace::cli

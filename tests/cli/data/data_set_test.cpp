@@ -92,6 +92,13 @@ TEST_F(DataSetTest, ArraysWithTheShapeOfTheInputAreTakenAsTheyAre) {
   EXPECT_THAT(floats(data->load(0)->inputs[0]), ElementsAre(1, 2, 3, 4));
 }
 
+TEST_F(DataSetTest, AFewSamplesAreSpreadOverAll) {
+  auto data = open({write_npy(directory_, "grey.npy", "|u1", "6, 2, 2", std::string(24, 1))});
+  ASSERT_TRUE(data.ok()) << data.status().to_string();
+  EXPECT_THAT(data->spread(3), ElementsAre(0, 2, 4));
+  EXPECT_THAT(data->spread(100), ElementsAre(0, 1, 2, 3, 4, 5));
+}
+
 TEST_F(DataSetTest, PicturesHaveThumbnails) {
   const std::string raw(4 * sizeof(float), 0);
   auto data = open({write_grey(directory_, "a.ppm", 1),
