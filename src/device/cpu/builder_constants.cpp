@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "device/cpu/builder.h"
+#include "device/cpu/quantisation_run.h"
 #include "tensor/kernels.h"
 #include "tensor/strided.h"
 
@@ -73,13 +74,7 @@ template <class T>
 std::vector<float> dequantised_as(const graph::Value& constant) {
   const graph::Quantisation& quantisation = *constant.quantisation;
   const auto integers = constant.constant->as<T>();
-  // How many elements in a row have the same parameters.
-  size_t run = integers.size();
-  if (quantisation.is_per_axis()) {
-    run = 1;
-    for (size_t i = quantisation.axis + 1; i < constant.shape.size(); ++i)
-      run *= static_cast<size_t>(constant.shape[i]);
-  }
+  const size_t run = elements_per_run(constant);
   std::vector<float> floats(integers.size());
   for (size_t i = 0; i < floats.size(); ++i) {
     const size_t index = i / run % quantisation.scales.size();

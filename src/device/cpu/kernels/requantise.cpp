@@ -7,6 +7,7 @@
 
 #include "device/cpu/byte_conversion.h"
 #include "device/cpu/kernels/kernels.h"
+#include "device/cpu/quantisation_run.h"
 #include "tensor/element.h"
 
 namespace millrace::device::cpu::kernels {
@@ -24,14 +25,9 @@ struct Runs {
 
 Runs runs_of(const Builder& builder, ValueId id, size_t count) {
   const graph::Quantisation& quantisation = builder.quantisation(id);
-  Runs runs{.rules = {}, .length = count, .count = count};
+  Runs runs{.rules = {}, .length = elements_per_run(builder.value(id)), .count = count};
   for (size_t i = 0; i < quantisation.scales.size(); ++i)
     runs.rules.push_back({quantisation.scales[i], quantisation.zero_points[i]});
-  if (!quantisation.is_per_axis()) return runs;
-  const Dims dims = builder.dims(id);
-  runs.length = 1;
-  for (size_t i = quantisation.axis + 1; i < dims.size(); ++i)
-    runs.length *= static_cast<size_t>(dims[i]);
   return runs;
 }
 

@@ -3,6 +3,8 @@
 #include <numeric>
 #include <utility>
 
+#include "device/cpu/quantisation_run.h"
+
 namespace millrace::device::cpu::kernels::quantised {
 
 using graph::ValueId;
@@ -36,12 +38,7 @@ template <class T>
 std::optional<std::vector<int8_t>> without_zero_points(const graph::Value& constant) {
   const graph::Quantisation& quantisation = *constant.quantisation;
   const auto integers = constant.constant->as<T>();
-  size_t run = integers.size();
-  if (quantisation.is_per_axis()) {
-    run = 1;
-    for (size_t i = quantisation.axis + 1; i < constant.shape.size(); ++i)
-      run *= static_cast<size_t>(constant.shape[i]);
-  }
+  const size_t run = elements_per_run(constant);
   std::vector<int8_t> elements(integers.size());
   for (size_t i = 0; i < elements.size(); ++i) {
     const int32_t element =
