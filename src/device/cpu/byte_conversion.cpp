@@ -22,7 +22,7 @@ ByteConversion::ByteConversion(DataType bytes)
 
 void ByteConversion::quantise(const float* from, std::byte* to, size_t count,
                               const ElementRule& rule) const {
-  if (is_proper(rule)) return quantise_(from, to, count, rule);
+  if (quantise_ != nullptr && is_proper(rule)) return quantise_(from, to, count, rule);
   for (size_t i = 0; i < count; ++i)
     to[i] = is_signed_ ? std::byte(static_cast<uint8_t>(tensor::quantise<int8_t>(from[i], rule)))
                        : std::byte(tensor::quantise<uint8_t>(from[i], rule));
@@ -30,7 +30,7 @@ void ByteConversion::quantise(const float* from, std::byte* to, size_t count,
 
 void ByteConversion::dequantise(const std::byte* from, float* to, size_t count,
                                 const ElementRule& rule) const {
-  if (is_proper(rule)) return dequantise_(from, to, count, rule);
+  if (dequantise_ != nullptr && is_proper(rule)) return dequantise_(from, to, count, rule);
   for (size_t i = 0; i < count; ++i)
     to[i] = static_cast<float>(number(from[i]) - rule.zero_point) * rule.scale;
 }
@@ -42,9 +42,6 @@ int32_t ByteConversion::number(std::byte byte) const noexcept {
 
 std::optional<ByteConversion> conversion_of(DataType type) {
   if (type != DataType::kInt8 && type != DataType::kUint8) return std::nullopt;
-  if (tensor::contiguous_kernel(DataType::kFloat32, type) == nullptr ||
-      tensor::contiguous_kernel(type, DataType::kFloat32) == nullptr)
-    return std::nullopt;
   return ByteConversion(type);
 }
 

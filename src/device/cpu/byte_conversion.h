@@ -1,4 +1,4 @@
-// Quantisation to and from bytes, by the vector kernels of tensor conversion.
+// Quantisation to and from bytes, by the vector kernels of tensor conversion where there are some.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class ByteConversion {
 
  private:
   bool is_signed_;
-  tensor::ContiguousKernel quantise_, dequantise_;
+  tensor::ContiguousKernel quantise_, dequantise_;  // or null
 };
 
 // The conversion to and from `type`; nothing where that is no type of bytes.
