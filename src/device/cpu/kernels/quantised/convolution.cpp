@@ -1,6 +1,7 @@
 // Conv on integers: the library's convolution, which sums up products of bytes, scales the sums to
 // steps of the result, and adds the residual operand and applies the activation before it rounds.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -32,7 +33,7 @@ class Lowering {
         y_(node.outputs[0]) {}
 
   Result<bool> lower() {
-    if (!find_parameters() || !make_primitive()) return false;
+    if (!find_parameters() || !fits_sums() || !make_primitive()) return false;
     MILLRACE_ASSIGN_OR_RETURN(const Operand x, source());
     const Operand weights = pack_weights();
     std::vector<Argument> arguments = {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, weights}};
@@ -62,6 +63,18 @@ class Lowering {
     x_rule_ = *x;
     result_ = *result;
     return weights_.has_value();
+  }
+
+  // Whether what the primitive computes with can hold the sums, and what it makes of them.
+  bool fits_sums() const {
+    const float step = step_before(op_.activation, result_);
+    return sums_fit(filter_size()) && can_scale(sum_scales(), step, bias_in_sums()) &&
+           std::isfinite(residual_rule_.scale / step);
+  }
+
+  // How many products an output element is the sum of.
+  int64_t filter_size() const {
+    return static_cast<int64_t>(weights_->elements.size()) / builder_.dims(weight_)[0];
   }
 
   // [M, C / group, kernel...], with the groups split off where there are any.
@@ -103,6 +116,13 @@ class Lowering {
   // What the sums of products for an output channel count.
   float sum_scale(size_t channel) const { return x_rule_.scale * weights_->scale(channel); }
 
+  // One, or one per output channel.
+  std::vector<float> sum_scales() const {
+    std::vector<float> scales = weights_->scales;
+    for (float& scale : scales) scale *= x_rule_.scale;
+    return scales;
+  }
+
   // Without padding, what the zero point of x adds to a sum is the same everywhere: then it is
   // taken from the bias, which costs nothing, while the primitive would take it from each sum.
   bool bias_takes_zero_point() const {
@@ -120,12 +140,11 @@ class Lowering {
     if (bias_ != kNoValue) bias = builder_.constant_floats(bias_);
     for (size_t i = 0; i < channels; ++i) bias[i] /= sum_scale(i);
     if (!bias_takes_zero_point()) return bias;
-    const auto filter = static_cast<std::ptrdiff_t>(weights_->elements.size() / channels);
     auto weights = weights_->elements.begin();
     for (float& entry : bias) {
-      const int64_t sum = std::accumulate(weights, weights + filter, int64_t{0});
+      const int64_t sum = std::accumulate(weights, weights + filter_size(), int64_t{0});
       entry -= static_cast<float>(sum * x_rule_.zero_point);
-      weights += filter;
+      weights += filter_size();
     }
     return bias;
   }
@@ -133,8 +152,8 @@ class Lowering {
   dnnl::primitive_attr attributes() const {
     dnnl::primitive_attr attributes = make_attributes();
     const float step = step_before(op_.activation, result_);
-    std::vector<float> scales(weights_->scales.size());
-    for (size_t i = 0; i < scales.size(); ++i) scales[i] = sum_scale(i) / step;
+    std::vector<float> scales = sum_scales();
+    for (float& scale : scales) scale /= step;
     constexpr int kPerChannel = 1 << 1;
     attributes.set_output_scales(scales.size() > 1 ? kPerChannel : 0, scales);
     dnnl::post_ops post_ops;

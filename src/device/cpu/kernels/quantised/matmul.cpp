@@ -34,8 +34,9 @@ class Lowering {
   Result<bool> lower() {
     const auto a = rule_of(builder_, a_);
     const auto result = result_of(builder_, y_);
-    if (!a || !result || op_.alpha == 0 || !takes_bias() || !can_append(op_.activation))
-      return false;
+    if (!a || !result || !takes_bias() || !can_append(op_.activation)) return false;
+    const Dims a_dims = builder_.dims(a_);
+    if (!sums_fit(a_dims[op_.transpose_a ? a_dims.size() - 2 : a_dims.size() - 1])) return false;
     a_rule_ = *a;
     result_ = *result;
     const bool is_layer =
@@ -102,6 +103,9 @@ class Lowering {
         std::accumulate(a_dims.begin(), a_dims.end() - 1, int64_t{1}, std::multiplies<>());
     const int64_t k = a_dims.back();
     const std::vector<float> scales = sum_scales(weights->scales);
+    std::vector<float> bias = bias_in_sums(scales);
+    if (!can_scale(scales, step_before(op_.activation, result_), bias)) return false;
+    take_zero_point(*weights, bias);
     const Desc x = plain_desc({m, k}, builder_.stored_type(a_));
     const Desc y = plain_desc({m, columns_}, result_.type);
     constexpr int kPerColumn = 1 << 1;
@@ -111,8 +115,6 @@ class Lowering {
     const dnnl::inner_product_forward::primitive_desc primitive(
         desc, attributes(scales, kPerColumn), builder_.engine(), /*allow_empty=*/true);
     if (!is_fast(primitive)) return false;
-    std::vector<float> bias = bias_in_sums(scales);
-    take_zero_point(*weights, bias);
     MILLRACE_ASSIGN_OR_RETURN(const Operand a,
                               builder_.stored_in(a_, builder_.plain_stored_form(a_)));
     const std::vector<uint32_t> order =
@@ -164,15 +166,16 @@ class Lowering {
     dims[rank - 2] = left_dims[rank - 2];
     dims[rank - 1] = bias_dims[rank - 1] = right_dims[rank - 1];
     if (bias_ != kNoValue && dims[rank - 1] != columns_) return false;
-    const std::vector<float> scales = sum_scales({b_rule->scale});
+    const std::vector<float> scales = sum_scales({b_rule->scale}), bias = bias_in_sums(scales);
+    if (!can_scale(scales, step_before(op_.activation, result_), bias)) return false;
     const bool is_unsigned = builder_.stored_type(b_) == ElementType::u8;
     dnnl::primitive_attr with_zero_points = attributes(scales, 0);
     with_zero_points.set_zero_points(DNNL_ARG_SRC, 0, {a_rule_.zero_point});
     with_zero_points.set_zero_points(DNNL_ARG_WEIGHTS, 0,
                                      {b_rule->zero_point - (is_unsigned ? kShift : 0)});
-    const Desc bias = bias_ == kNoValue ? Desc() : plain_desc(bias_dims, ElementType::f32);
+    const Desc bias_desc = bias_ == kNoValue ? Desc() : plain_desc(bias_dims, ElementType::f32);
     const Desc y = plain_desc(dims, result_.type);
-    const dnnl::matmul::primitive_desc primitive(dnnl::matmul::desc(left, right, bias, y),
+    const dnnl::matmul::primitive_desc primitive(dnnl::matmul::desc(left, right, bias_desc, y),
                                                  with_zero_points, builder_.engine(),
                                                  /*allow_empty=*/true);
     if (!is_fast(primitive)) return false;
@@ -182,7 +185,7 @@ class Lowering {
     std::vector<Argument> arguments = {{DNNL_ARG_SRC, {a.buffer, left}},
                                        {DNNL_ARG_WEIGHTS, {b.buffer, right}}};
     if (bias_ != kNoValue)
-      arguments.push_back({DNNL_ARG_BIAS, builder_.add_constant(bias, bias_in_sums(scales))});
+      arguments.push_back({DNNL_ARG_BIAS, builder_.add_constant(bias_desc, bias)});
     const Operand to = new_result(builder_, y_, plain_desc(builder_.dims(y_), result_.type));
     arguments.push_back({DNNL_ARG_DST, {to.buffer, y}});
     builder_.add_primitive("MatMul", primitive, dnnl::matmul(primitive), std::move(arguments));

@@ -1,5 +1,8 @@
 #include "device/cpu/kernels/quantised/post_ops.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/quantised/parameters.h"
 
@@ -14,8 +17,16 @@ std::optional<ResultRule> result_of(const Builder& builder, graph::ValueId id) {
     return stays_fp32 ? std::optional(ResultRule{}) : std::nullopt;
   }
   const auto rule = rule_of(builder, id);
-  if (!rule) return std::nullopt;
+  if (!rule || !std::isnormal(1 / rule->scale)) return std::nullopt;
   return ResultRule{builder.stored_type(id), *rule};
+}
+
+bool can_scale(const std::vector<float>& sum_scales, float step, const std::vector<float>& bias) {
+  const auto is_usable = [step](float scale) {
+    return std::isnormal(scale) && std::isnormal(scale / step);
+  };
+  const auto is_finite = [](float entry) { return std::isfinite(entry); };
+  return std::ranges::all_of(sum_scales, is_usable) && std::ranges::all_of(bias, is_finite);
 }
 
 Operand new_result(Builder& builder, graph::ValueId id, const Desc& desc) {

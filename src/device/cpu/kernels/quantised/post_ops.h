@@ -2,7 +2,9 @@
 // is applied, the zero point is added, and the whole is rounded.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "device/cpu/builder.h"
 #include "graph/operators.h"
@@ -16,8 +18,20 @@ struct ResultRule {
   tensor::ElementRule rule;
 };
 
-// Nothing for values that no primitive on integers can store.
+// Nothing for values that no primitive on integers can store, among them those whose scale has no
+// reciprocal in FP32.
 std::optional<ResultRule> result_of(const Builder& builder, graph::ValueId id);
+
+// Whether a sum of `count` products of bytes, less their zero points, always fits the 32 bits that
+// the primitives add up in.
+constexpr bool sums_fit(int64_t count) {
+  constexpr int64_t kLargestProduct = 255 * 255;
+  return count <= INT32_MAX / kLargestProduct;
+}
+
+// Whether FP32 holds the factors from sums that count `sum_scales` to steps of the result, and the
+// bias in sums: models may state scales whose products and quotients vanish or are infinite.
+bool can_scale(const std::vector<float>& sum_scales, float step, const std::vector<float>& bias);
 
 // Memory for what result_of() describes.
 Operand new_result(Builder& builder, graph::ValueId id, const Desc& desc);
