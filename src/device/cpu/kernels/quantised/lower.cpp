@@ -20,18 +20,10 @@ bool has_quantised(const Builder& builder, const Node& node) {
          std::ranges::any_of(node.outputs, is_quantised);
 }
 
-// What such operands give is left to the kernels for numbers: the library never sees them.
-bool has_empty_operand(const Builder& builder, const Node& node) {
-  return std::ranges::any_of(node.inputs, [&](graph::ValueId id) {
-    return id != graph::kNoValue && builder.is_empty(id);
-  });
-}
-
 }  // namespace
 
 Result<bool> lower(Builder& builder, const Node& node) {
   if (!builder.computes_int8() || !has_quantised(builder, node)) return false;
-  if (has_empty_operand(builder, node)) return false;
   return std::visit([&](const auto& op) { return lower(builder, node, op); }, node.op);
 }
 
