@@ -27,6 +27,7 @@ WEIGHTS, VALIDATION, HELDBACK, EPOCHS = range(4)
 
 VALIDATION_PER_FAMILY = 6  # pictures per class and family
 HELDBACK_PER_FAMILY = 3
+CALIBRATION_STEP = 30      # every so many validation pictures are kept for calibration
 
 WEIGHT_DECAY = 5e-4
 MOMENTUM = 0.9
@@ -127,9 +128,10 @@ def report(title, scores, pictures_labels_families, families):
                                      for (t, p), n in mistakes.most_common(12)) or "none")
 
 
-def write_files(folder, network, heldback):
+def write_files(folder, network, validation, heldback):
     pictures, labels, _ = heldback
     onnx.save(export.to_onnx(network, len(render.CLASSES)), os.path.join(folder, "glyphs.onnx"))
+    np.save(os.path.join(folder, "calibration_images.npy"), validation[0][::CALIBRATION_STEP])
     np.save(os.path.join(folder, "heldback_images.npy"), pictures)
     np.save(os.path.join(folder, "heldback_labels.npy"), labels)
     with open(os.path.join(folder, "classes.txt"), "w", encoding="ascii") as file:
@@ -138,8 +140,8 @@ def write_files(folder, network, heldback):
 
 def parse_options():
     parser = argparse.ArgumentParser(
-        description="Train the character classifier and write glyphs.onnx, classes.txt "
-                    "and the held-back pictures.",
+        description="Train the character classifier and write glyphs.onnx, classes.txt, "
+                    "pictures for calibration and the held-back pictures.",
         epilog="README.md lists the Debian packages with the fonts.")
     parser.add_argument("--out", default=os.path.dirname(os.path.abspath(__file__)),
                         help="folder to write to (default: the script's own)")
@@ -179,7 +181,7 @@ def main():
     heldback = render.balanced_set(glyphs_of(fonts.HELDBACK), HELDBACK_PER_FAMILY,
                                    render.MEASURING, stream(options.seed, HELDBACK))
     report("held-back", scores_of(network, heldback[0]), heldback, fonts.HELDBACK)
-    write_files(options.out, network, heldback)
+    write_files(options.out, network, validation, heldback)
 
 
 if __name__ == "__main__":
