@@ -15,6 +15,7 @@
 #include "cli/passes/graph_text.h"
 #include "cli/passes/onnx_export.h"
 #include "cli/passes/pass_dump.h"
+#include "cli/precision_name.h"
 #include "cli/quantise/compile_int8.h"
 #include "compiler/vendor_config.h"
 #include "graph/archive_codec.h"
@@ -236,7 +237,7 @@ Status run_compile(const CompileArguments& arguments) {
       model.partitions.size() > 1 ? fmt::format("{} partitions, ", model.partitions.size()) : "";
   fmt::print("{}: {} operators, {}{:.2f} MB of weights, {}, batch {}\n", arguments.output,
              model.graph.nodes.size(), partitions, static_cast<double>(weight_bytes(model)) * 1e-6,
-             compiled.report ? kInt8 : graph::name_of(model.precision), model.batch_size);
+             precision_name(model, model.precision), model.batch_size);
   print_cpu_operators(model, flags);
   note_fixed_batch(model);
   note_class_names(model);

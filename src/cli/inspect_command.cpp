@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/model_source.h"
 #include "cli/picture_hint.h"
+#include "cli/precision_name.h"
 #include "graph/network/network.h"
 
 namespace millrace::cli {
@@ -113,7 +114,7 @@ Json describe_profiles(const graph::CompiledModel& model) {
 Json describe(const graph::CompiledModel& model) {
   Json result = {{"name", model.name},
                  {"producer", model.producer},
-                 {"precision", graph::name_of(model.precision)},
+                 {"precision", precision_name(model, model.precision)},
                  {"batch_size", model.batch_size},
                  {"dynamic", model.network != nullptr}};
   for (const graph::Boundary& boundary : model.inputs) {

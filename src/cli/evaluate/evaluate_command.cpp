@@ -15,6 +15,7 @@
 #include "cli/evaluate/scores.h"
 #include "cli/model_source.h"
 #include "cli/open_tensors.h"
+#include "cli/precision_name.h"
 #include "cli/progress.h"
 
 namespace millrace::cli {
@@ -108,8 +109,11 @@ Status run_all(DataSet& data, const std::vector<size_t>& chosen,
 EvaluationReport report_of(const std::vector<OpenedModel>& models,
                            const EvaluateArguments& arguments) {
   EvaluationReport report;
-  for (const OpenedModel& model : models)
-    report.models.push_back({model.path, graph::name_of(model.loaded.program->info().precision)});
+  for (const OpenedModel& model : models) {
+    const device::Program& program = *model.loaded.program;
+    report.models.push_back(
+        {model.path, precision_name(program.model(), program.info().precision)});
+  }
   report.top = arguments.top;
   report.labelled = !arguments.labels.empty();
   return report;

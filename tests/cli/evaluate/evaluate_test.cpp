@@ -79,6 +79,17 @@ TEST_F(EvaluateTest, OtherCompilationsAreCompared) {
   EXPECT_EQ(json["models"][2]["same_top1"], 1.0);
 }
 
+TEST_F(EvaluateTest, AQuantisedModelIsNamedSo) {
+  const std::string int8 =
+      compiled("int8.rai", {"--precision", "int8", "--calibrate",
+                            kGlyphsFolder + "calibration_images.npy", "--scale", "0.0039215686"});
+  const auto json = evaluated(compiled("glyphs.rai"),
+                              {"--data", kImages, "--labels", kLabels, "--against", int8});
+  EXPECT_EQ(json["models"][0]["precision"], "fp32");
+  EXPECT_EQ(json["models"][1]["precision"], "int8");
+  EXPECT_GE(json["models"][1]["top1"], json["models"][0]["top1"].get<double>() - 0.005);
+}
+
 TEST_F(EvaluateTest, AFolderForEachClass) {
   const auto json =
       evaluated(compiled("glyphs.rai"), {"--data", folder_of_classes(50), "--labels", kClasses});

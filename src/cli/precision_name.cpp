@@ -1,0 +1,29 @@
+#include "cli/precision_name.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "cli/model_source.h"
+
+namespace millrace::cli {
+namespace {
+
+// Those that only change how numbers are stored do not count: a model that quantises its inputs and
+// nothing else computes in floating point.
+bool works_on_quantised(const graph::Graph& graph, const graph::Node& node) {
+  if (std::holds_alternative<graph::Requantise>(node.op)) return false;
+  return std::ranges::any_of(node.inputs, [&](graph::ValueId id) {
+    return id != graph::kNoValue && graph.values[id].quantisation;
+  });
+}
+
+}  // namespace
+
+std::string precision_name(const graph::CompiledModel& model, graph::Precision floats) {
+  const bool integers = std::ranges::any_of(model.graph.nodes, [&](const graph::Node& node) {
+    return works_on_quantised(model.graph, node);
+  });
+  return integers ? kInt8 : graph::name_of(floats);
+}
+
+}  // namespace millrace::cli
