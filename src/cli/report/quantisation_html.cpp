@@ -88,8 +88,8 @@ std::string table_row(const LayerRow& layer) {
       "<td class=\"{}\">{}</td><td>{}</td><td>{:.4g}</td><td>{:.4g}</td><td>{}</td>"
       "<td>{}</td><td>{}</td></tr>\n",
       html_escaped(layer.name), html_escaped(layer.operator_name), html_escaped(layer.precision),
-      snr_class(layer.snr_db), snr_text(layer.snr_db), cosine_text(layer.cosine), layer.low, layer.high,
-      layer.scale > 0 ? fmt::format("{:.4g}", layer.scale) : "-",
+      snr_class(layer.snr_db), snr_text(layer.snr_db), cosine_text(layer.cosine), layer.low,
+      layer.high, layer.scale > 0 ? fmt::format("{:.4g}", layer.scale) : "-",
       milliseconds_text(layer.ms_before), milliseconds_text(layer.ms_after));
 }
 
