@@ -1,6 +1,8 @@
 // The row kernels. Compiled so that no product and sum become one operation (see CMakeLists.txt).
 #include "vision/preprocess/kernels.h"
 
+#include <algorithm>
+
 // Without SSSE3: its rounding follows the rounding mode of the thread.
 #define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
@@ -129,15 +131,47 @@ HWY_INLINE V every_pixel(const std::array<float, kLanes>& lanes) {
   return hn::LoadDup128(Floats(), aligned.data());
 }
 
+// One vector of lanes by a rule.
+HWY_INLINE V apply_rule(const float* from, hn::Vec<AllBytes> table, V mean, V scale, V factor) {
+  const Floats d;
+  const auto bytes = hn::BitCast(AllBytes(), hn::LoadU(d, from));
+  const V ordered = hn::BitCast(d, hn::TableLookupBytes(bytes, table));
+  return hn::Mul(hn::Mul(hn::Sub(ordered, mean), scale), factor);
+}
+
 void apply(const LaneRule& rule, const float* from, size_t pixels, float* to) {
   const Floats d;
   const auto table = lane_table(rule);
   const V mean = every_pixel(rule.mean), scale = every_pixel(rule.scale);
   const V factor = every_pixel(rule.factor);
-  for (size_t i = 0; i < kLanes * pixels; i += hn::Lanes(d)) {
-    const auto bytes = hn::BitCast(AllBytes(), hn::LoadU(d, from + i));
-    const V ordered = hn::BitCast(d, hn::TableLookupBytes(bytes, table));
-    hn::StoreU(hn::Mul(hn::Mul(hn::Sub(ordered, mean), scale), factor), d, to + i);
+  for (size_t i = 0; i < kLanes * pixels; i += hn::Lanes(d))
+    hn::StoreU(apply_rule(from + i, table, mean, scale, factor), d, to + i);
+}
+
+HWY_INLINE hn::Vec<Bytes> to_byte(V value, V lowest, V highest) {
+  const Floats d;
+  const V clamped = hn::Min(hn::Max(value, lowest), highest);
+  const V number = hn::IfThenElseZero(hn::Eq(value, value), clamped);
+  // This addition rounds to a whole number and leaves it in the low bits of the significand.
+  const auto whole = hn::BitCast(Ints(), hn::Add(number, hn::Set(d, 0x1.8p+23f)));
+  return hn::DemoteTo(Bytes(), hn::And(whole, hn::Set(Ints(), 0xff)));
+}
+
+void apply_to_bytes(const LaneRule& rule, const ByteRange& range, const float* from, size_t pixels,
+                    uint8_t* to) {
+  const Floats d;
+  const size_t count = kLanes * pixels, step = hn::Lanes(d);
+  if (count < step) return portable_kernels().apply_to_bytes(rule, range, from, pixels, to);
+  const auto table = lane_table(rule);
+  const V mean = every_pixel(rule.mean), scale = every_pixel(rule.scale);
+  const V factor = every_pixel(rule.factor);
+  const V lowest = hn::Set(d, static_cast<float>(range.lowest));
+  const V highest = hn::Set(d, static_cast<float>(range.highest));
+  for (size_t i = 0; i < count; i += step) {
+    // The last vector ends with the last lane: what it shares with the one before stays the same.
+    const size_t at = std::min(i, count - step);
+    const V values = apply_rule(from + at, table, mean, scale, factor);
+    hn::StoreU(to_byte(values, lowest, highest), Bytes(), to + at);
   }
 }
 
@@ -171,8 +205,9 @@ void sum_lanes(const float* from, size_t pixels, float* to) {
 }
 
 const Kernels* all_kernels() {
-  static constexpr Kernels kKernels = {interpolate, weigh, add_weighed, sum_pixels, yuv_to_rgb,
-                                       apply,       pack,  split,       sum_lanes};
+  static constexpr Kernels kKernels = {interpolate, weigh,    add_weighed,    sum_pixels,
+                                       yuv_to_rgb,  apply,    apply_to_bytes, pack,
+                                       split,       sum_lanes};
   return &kKernels;
 }
 

@@ -54,6 +54,12 @@ struct LaneRule {
   std::array<float, kLanes> factor{1, 1, 1, 1};
 };
 
+// What integers saturate to: the limits of INT8 or UINT8.
+struct ByteRange {
+  int32_t lowest;
+  int32_t highest;
+};
+
 struct Kernels {
   // Interpolates in both directions; `down` is the weight of the lower row.
   void (*interpolate)(const PairRow& upper, const PairRow& lower, const int16_t* weights,
@@ -68,6 +74,10 @@ struct Kernels {
                      uint8_t* to);
   // The rule, pixel by pixel; `from` may be `to`.
   void (*apply)(const LaneRule& rule, const float* from, size_t pixels, float* to);
+  // The rule, rounded to the nearest integer, ties to even, that lies in the range; NaN is 0.
+  // Writes exactly a byte per lane.
+  void (*apply_to_bytes)(const LaneRule& rule, const ByteRange& range, const float* from,
+                         size_t pixels, uint8_t* to);
   // Drops the fourth lanes.
   void (*pack)(const float* from, size_t pixels, float* to);
   // The first three lanes to a row each.

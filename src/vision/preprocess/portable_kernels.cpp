@@ -55,13 +55,28 @@ void yuv_to_rgb(const uint8_t* y, const uint8_t* u, const uint8_t* v, size_t pix
   }
 }
 
+float apply_to_lane(const LaneRule& rule, const float* pixel, size_t lane) {
+  return (pixel[rule.source[lane]] - rule.mean[lane]) * rule.scale[lane] * rule.factor[lane];
+}
+
 void apply(const LaneRule& rule, const float* from, size_t pixels, float* to) {
   for (size_t i = 0; i < kLanes * pixels; i += kLanes) {
     const std::array<float, kLanes> pixel = {from[i], from[i + 1], from[i + 2], from[i + 3]};
     for (size_t lane = 0; lane < kLanes; ++lane)
-      to[i + lane] =
-          (pixel[rule.source[lane]] - rule.mean[lane]) * rule.scale[lane] * rule.factor[lane];
+      to[i + lane] = apply_to_lane(rule, pixel.data(), lane);
   }
+}
+
+void apply_to_bytes(const LaneRule& rule, const ByteRange& range, const float* from, size_t pixels,
+                    uint8_t* to) {
+  const auto lowest = static_cast<float>(range.lowest), highest = static_cast<float>(range.highest);
+  for (size_t i = 0; i < kLanes * pixels; i += kLanes)
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      const float value = apply_to_lane(rule, from + i, lane);
+      const float whole =
+          std::isnan(value) ? 0 : tensor::round_to_even(std::clamp(value, lowest, highest));
+      to[i + lane] = static_cast<uint8_t>(static_cast<int32_t>(whole));
+    }
 }
 
 void pack(const float* from, size_t pixels, float* to) {
@@ -80,8 +95,9 @@ void sum_lanes(const float* from, size_t pixels, float* to) {
 }  // namespace
 
 const Kernels& portable_kernels() {
-  static constexpr Kernels kKernels = {interpolate, weigh, add_weighed, sum_pixels, yuv_to_rgb,
-                                       apply,       pack,  split,       sum_lanes};
+  static constexpr Kernels kKernels = {interpolate, weigh,    add_weighed,    sum_pixels,
+                                       yuv_to_rgb,  apply,    apply_to_bytes, pack,
+                                       split,       sum_lanes};
   return kKernels;
 }
 

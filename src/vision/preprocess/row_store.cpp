@@ -1,6 +1,8 @@
 #include "vision/preprocess/row_store.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 
 #include "tensor/kernels.h"
 #include "tensor/strided.h"
@@ -44,6 +46,12 @@ LaneRule grey_rule(const Normalisation& normalisation) {
   return rule;
 }
 
+std::optional<ByteRange> range_of(DataType type) {
+  if (type == DataType::kInt8) return ByteRange{INT8_MIN, INT8_MAX};
+  if (type == DataType::kUint8) return ByteRange{0, UINT8_MAX};
+  return std::nullopt;
+}
+
 void encode(DataType type, const float* values, size_t count, uint8_t* to) {
   const tensor::ElementRule rule;
   if (const auto kernel = tensor::contiguous_kernel(DataType::kFloat32, type))
@@ -70,6 +78,9 @@ RowStore::RowStore(const TargetPicture& target, const Region& region,
 
 void RowStore::store(uint32_t y, float* pixels) {
   const size_t width = region_.width;
+  if (const auto range = range_of(target_.format.type);
+      range && target_.format.arrangement == Arrangement::kPadded)
+    return kernels().apply_to_bytes(rule_, *range, pixels, width, place_of(0, y));
   float* row = rows_[0].data();
   kernels().apply(rule_, pixels, width, pixels);
   switch (target_.format.arrangement) {
@@ -89,11 +100,15 @@ void RowStore::store(uint32_t y, float* pixels) {
   for (uint32_t plane = 0; plane < 3; ++plane) store_plane(plane, y, rows_[plane].data(), width);
 }
 
+uint8_t* RowStore::place_of(uint32_t plane, uint32_t y) const {
+  const TargetFormat& format = target_.format;
+  const size_t pixel_bytes = elements_per_pixel(format.arrangement) * tensor::size_of(format.type);
+  return target_.planes[plane] + (region_.y + size_t{y}) * target_.strides[plane] +
+         region_.x * pixel_bytes;
+}
+
 void RowStore::store_plane(uint32_t plane, uint32_t y, const float* values, size_t count) const {
-  const DataType type = target_.format.type;
-  const size_t pixel_bytes = elements_per_pixel(target_.format.arrangement) * tensor::size_of(type);
-  uint8_t* row = target_.planes[plane] + (region_.y + size_t{y}) * target_.strides[plane];
-  encode(type, values, count, row + region_.x * pixel_bytes);
+  encode(target_.format.type, values, count, place_of(plane, y));
 }
 
 }  // namespace millrace::vision

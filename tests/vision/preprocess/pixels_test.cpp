@@ -182,6 +182,44 @@ TEST(Preprocess, IntegersAreRoundedHalfToEvenAndSaturate) {
   });
 }
 
+// Four lanes of bytes have a kernel of their own; a row may be shorter than its vectors.
+TEST(Preprocess, RowsOfAnyLengthInFourLanesAreRoundedAndSaturateAndEndWhereTheyShould) {
+  const auto expect_row = [](uint32_t width, DataType type, float scale) {
+    const Source source = noise(SourceFormat::kGrey, width, 1);
+    Target target({Arrangement::kPadded, ChannelOrder::kRgb, type}, width + 1, 1);
+    const Region region{0, 0, width, 1};
+    const std::vector<uint8_t> before = target.planes[0];
+    ASSERT_TRUE(preprocess(source.view(), source.whole(), target.view(), region,
+                           {.normalisation = {.scale = {scale, scale, scale}}})
+                    .ok());
+    for (uint32_t x = 0; x < width; ++x) {
+      const double value = source.planes[0][x] * double{scale};
+      for (uint32_t channel = 0; channel < 3; ++channel)
+        ASSERT_EQ(target.channel(x, 0, channel), stored(value, type)) << x << " of " << width;
+      ASSERT_EQ(target.channel(x, 0, 3), 0);
+    }
+    ASSERT_TRUE(std::equal(before.begin() + 4 * width, before.begin() + 4 * width + 4,
+                           target.planes[0].begin() + 4 * width));
+  };
+  for_each_target([&] {
+    for (uint32_t width = 1; width <= 21; ++width)
+      for (const DataType type : {DataType::kInt8, DataType::kUint8})
+        for (const float scale : {0.5f, -0.5f, 1.5f, -3e38f}) expect_row(width, type, scale);
+  });
+}
+
+TEST(Preprocess, ANumberThatIsNoneIsStoredAsZeroInFourLanes) {
+  const Source black{SourceFormat::kGrey, 5, 1, {{{0, 0, 0, 0, 0}, {}}}};
+  for_each_target([&] {
+    for (const DataType type : {DataType::kInt8, DataType::kUint8}) {
+      Target target({Arrangement::kPadded, ChannelOrder::kRgb, type}, 5, 1);
+      // (0 - mean) * scale is infinite, and the product with the factor is no number.
+      make(black, target, {.normalisation = {{3e38f, 3e38f, 3e38f}, {3e38f, 3e38f, 3e38f}, 0.0f}});
+      for (uint32_t x = 0; x < 5; ++x) ASSERT_EQ(target.channel(x, 0, 1), 0);
+    }
+  });
+}
+
 // Two by two pixels worked out by hand: black, white, and red and blue of NV12.
 TEST(Preprocess, Nv12IsLimitedRangeBt601) {
   const auto colour = [](uint8_t y, uint8_t u, uint8_t v) {
