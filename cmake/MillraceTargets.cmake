@@ -88,24 +88,39 @@ function(millrace_add_c_sample name)
   target_link_libraries(${name} PRIVATE nrt_samples_common millrace_settings)
 endfunction()
 
-# millrace_add_fixtures(NAME SOURCES ... [LIBS library ...])
-# What the test programs of one room share, compiled once, as they are.
+# millrace_optimise_test(TARGET)
+# For tests that compute so much themselves that optimising them pays.
+function(millrace_optimise_test target)
+  if(MILLRACE_SANITIZE)
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
+endfunction()
+
+# millrace_add_fixtures(NAME SOURCES ... [LIBS library ...] [OPTIMISED])
+# What several test programs share, compiled once, as they are. OPTIMISED: see millrace_optimise_test.
 function(millrace_add_fixtures name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMISED" "" "SOURCES;LIBS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_link_libraries(${name}
     PUBLIC millrace_test_support ${ARG_LIBS} PRIVATE millrace_test_settings)
-  target_compile_options(${name} PRIVATE -fPIE -O0)
-  target_precompile_headers(${name} REUSE_FROM millrace_test_precompiled)
+  target_compile_options(${name} PRIVATE -fPIE)
+  if(ARG_OPTIMISED)
+    millrace_optimise_test(${name})
+  else()
+    target_compile_options(${name} PRIVATE -O0)
+    target_precompile_headers(${name} REUSE_FROM millrace_test_precompiled)
+  endif()
 endfunction()
 
 # millrace_add_test(NAME SOURCES ... [LIBS library ...] [LABELS label ...] [TIMEOUT seconds]
-#                   [FIXTURE name] [OPTIMISED])
+#                   [FIXTURE name] [OPTIMISED] [ONE_PROCESS])
 # A GoogleTest program whose cases ctest lists one by one. FIXTURE names a ctest fixture of theirs.
-# OPTIMISED: it computes so much itself that optimising it pays.
+# OPTIMISED: see millrace_optimise_test. ONE_PROCESS: its cases leave their process as it was
+# (environment, signals, what is loaded once) and none ends it, so the sanitizers run them together.
 function(millrace_add_test name)
-  cmake_parse_arguments(ARG "OPTIMISED" "TIMEOUT;FIXTURE" "SOURCES;LIBS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG
+    "OPTIMISED;ONE_PROCESS" "TIMEOUT;FIXTURE" "SOURCES;LIBS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
@@ -117,9 +132,9 @@ function(millrace_add_test name)
     millrace_test_support millrace ${ARG_LIBS} millrace_test_settings)
   # Tests assert what the library does, not how fast their own code is. Without optimisation they
   # take a sixth less time to compile, and less than half under AddressSanitizer.
-  if(ARG_OPTIMISED AND MILLRACE_SANITIZE)
-    target_compile_options(${name} PRIVATE -O1)
-  elseif(NOT ARG_OPTIMISED)
+  if(ARG_OPTIMISED)
+    millrace_optimise_test(${name})
+  else()
     target_compile_options(${name} PRIVATE -O0)
     target_precompile_headers(${name} REUSE_FROM millrace_test_precompiled)
   endif()
@@ -128,9 +143,27 @@ function(millrace_add_test name)
   if(ARG_FIXTURE)
     list(APPEND properties FIXTURES_REQUIRED ${ARG_FIXTURE})
   endif()
+  if(ARG_ONE_PROCESS AND MILLRACE_SANITIZE)
+    millrace_add_shards(${name} "${ARG_LABELS}" ${properties})
+    return()
+  endif()
   # Last: a value that is empty would make the next property's name the value.
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
     PROPERTIES ${properties} LABELS "${ARG_LABELS}")
+endfunction()
+
+# millrace_add_shards(NAME LABELS PROPERTY VALUE ...)
+# The cases of a GoogleTest program as two ctest tests, each a process with every other case: a
+# sanitized process takes a tenth of a second to start and to look for leaks, most cases take less.
+function(millrace_add_shards name labels)
+  foreach(shard 0 1)
+    set(test ${name}.shard${shard})
+    add_test(NAME ${test} COMMAND ${name})
+    set_tests_properties(${test} PROPERTIES ${ARGN})
+    set_property(TEST ${test} PROPERTY LABELS ${labels})
+    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT
+      GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=${shard})
+  endforeach()
 endfunction()
 
 # millrace_add_bench(NAME SOURCES ... [LIBS library ...])
