@@ -10,8 +10,8 @@
 namespace millrace::cli {
 
 // How long each request is in that queue and in service, in nanoseconds. `arrivals_ns` ascends;
-// request i needs `services_ns[i]` of a server. Requirements: as many of one as of the other, and at
-// least one server.
+// request i needs `services_ns[i]` of a server. Requirements: as many of one as of the other, and
+// at least one server.
 std::vector<int64_t> ideal_latencies_ns(std::span<const int64_t> arrivals_ns,
                                         std::span<const int64_t> services_ns, uint32_t servers);
 

@@ -1,5 +1,5 @@
-// PoissonArrivals: the times at which the clients of a server send their requests when they are many
-// and know nothing of each other, nor of how busy the server is. One thread.
+// PoissonArrivals: the times at which the clients of a server send their requests when they are
+// many and know nothing of each other, nor of how busy the server is. One thread.
 #pragma once
 
 #include <cstdint>
