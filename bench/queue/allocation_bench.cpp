@@ -16,9 +16,9 @@
 #include <thread>
 #include <vector>
 
-#include "bench/queue/allocation_trace.h"
 #include "bench/queue/bound_job.h"
 #include "bench/queue/native_job.h"
+#include "cli/bench/allocation_trace.h"
 #include "compiler/compiler.h"
 #include "device/registry.h"
 #include "queue/units/unit.h"
@@ -26,6 +26,9 @@
 
 namespace millrace::bench {
 namespace {
+
+using cli::AllocationTrace;
+using cli::LibraryAllocations;
 
 constexpr uint32_t kInFlight = 16;
 constexpr uint32_t kRounds = 100;  // measured, each of kInFlight jobs; as many to warm up

@@ -1,4 +1,4 @@
-#include "bench/queue/allocation_trace.h"
+#include "cli/bench/allocation_trace.h"
 
 #include <errno.h>
 #include <execinfo.h>
@@ -8,15 +8,7 @@
 #include <atomic>
 #include <string_view>
 
-// glibc's own functions, under the names it keeps for programs that replace the public ones.
-extern "C" {
-void* __libc_malloc(size_t);
-void* __libc_calloc(size_t, size_t);
-void* __libc_realloc(void*, size_t);
-void* __libc_memalign(size_t, size_t);
-}
-
-namespace millrace::bench {
+namespace millrace::cli {
 namespace {
 
 constexpr size_t kMaxModules = 256;
@@ -30,7 +22,7 @@ struct Segment {
 struct Module {
   Segment code;
   std::array<char, 64> name{};
-  bool passed_over = false;  // a run-time library: it allocates only on behalf of its callers
+  bool passed_over = false;  // it allocates only on behalf of its callers
   std::atomic<uint64_t> count{0};
   std::atomic<uint64_t> bytes{0};
 };
@@ -43,8 +35,8 @@ std::atomic<bool> counting{false};
 thread_local bool inside = false;
 
 bool is_passed_over(std::string_view name) {
-  for (const std::string_view prefix :
-       {"libc.so", "libstdc++.so", "libgcc_s.so", "libm.so", "libfmt.so", "ld-linux"})
+  for (const std::string_view prefix : {"libc.so", "libstdc++.so", "libgcc_s.so", "libm.so",
+                                        "libfmt.so", "ld-linux", "libmillrace-reserve.so"})
     if (name.starts_with(prefix)) return true;
   return false;
 }
@@ -75,7 +67,7 @@ Module& module_of(const void* address) {
   return modules[kMaxModules];
 }
 
-// `caller` is where the replaced function returns to: the frames before it are this file's.
+// `caller` is where the replaced function returns to: the frames before it are those of counting.
 Module& who_asked(const void* caller) {
   std::array<void*, kMaxFrames> frames;
   const int depth = backtrace(frames.data(), kMaxFrames);
@@ -86,7 +78,9 @@ Module& who_asked(const void* caller) {
   return modules[kMaxModules];
 }
 
-void record(size_t bytes, const void* caller) {
+}  // namespace
+
+void AllocationTrace::record(size_t bytes, const void* caller) noexcept {
   if (!counting.load(std::memory_order_acquire) || inside) return;
   inside = true;
   Module& module = who_asked(caller);
@@ -94,8 +88,6 @@ void record(size_t bytes, const void* caller) {
   module.bytes.fetch_add(bytes, std::memory_order_relaxed);
   inside = false;
 }
-
-}  // namespace
 
 void AllocationTrace::start() {
   module_count = 0;
@@ -118,36 +110,4 @@ std::vector<LibraryAllocations> AllocationTrace::stop() {
   return found;
 }
 
-}  // namespace millrace::bench
-
-using millrace::bench::record;
-
-extern "C" {
-
-void* malloc(size_t bytes) noexcept {
-  record(bytes, __builtin_return_address(0));
-  return __libc_malloc(bytes);
-}
-void* calloc(size_t count, size_t bytes) noexcept {
-  record(count * bytes, __builtin_return_address(0));
-  return __libc_calloc(count, bytes);
-}
-void* realloc(void* memory, size_t bytes) noexcept {
-  record(bytes, __builtin_return_address(0));
-  return __libc_realloc(memory, bytes);
-}
-void* aligned_alloc(size_t alignment, size_t bytes) noexcept {
-  record(bytes, __builtin_return_address(0));
-  return __libc_memalign(alignment, bytes);
-}
-void* memalign(size_t alignment, size_t bytes) noexcept {
-  record(bytes, __builtin_return_address(0));
-  return __libc_memalign(alignment, bytes);
-}
-int posix_memalign(void** memory, size_t alignment, size_t bytes) noexcept {
-  record(bytes, __builtin_return_address(0));
-  *memory = __libc_memalign(alignment, bytes);
-  return *memory != nullptr ? 0 : ENOMEM;
-}
-
-}  // extern "C"
+}  // namespace millrace::cli
