@@ -181,26 +181,59 @@ void add_run_command(CLI::App& app, CommandLine& line) {
   choose(*command, std::move(arguments), run_model, line);
 }
 
+// The load that is measured, and for how long.
+void add_load_flags(CLI::App& command, BenchArguments& arguments) {
+  command
+      .add_option("--scenario", arguments.scenario,
+                  "how load is made; without it the latency alone and the throughput, in short")
+      ->check(CLI::IsMember({"single-stream", "multi-stream", "offline", "server"}));
+  command.add_option("-n,--iterations", arguments.iterations, "measured jobs")
+      ->check(CLI::Range(1, 100'000'000))
+      ->capture_default_str();
+  command
+      .add_option("--duration", arguments.duration_seconds,
+                  "with --scenario: seconds in which jobs are issued, instead of a number of them")
+      ->check(CLI::Range(0.001, 86'400.0));
+  command.add_option("--warmup", arguments.warmup, "jobs before them")->capture_default_str();
+  command
+      .add_option("--in-flight", arguments.in_flight,
+                  "jobs kept submitted, or of a query of multi-stream, or a server holds at most; "
+                  "0: 2, 8 of multi-stream, 2 a lane offline, 4 a lane of a server")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  command
+      .add_option("--qps", arguments.queries_per_second,
+                  "of --scenario server: jobs that arrive in a second, at random times")
+      ->check(CLI::Range(0.001, 1e9));
+  command.add_option("--seed", arguments.seed, "of those times")->capture_default_str();
+  command
+      .add_option("--lanes,--threads", arguments.lanes, "lanes of the device; 0: the core budget")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+}
+
 void add_bench_command(CLI::App& app, CommandLine& line) {
   CLI::App* command = app.add_subcommand("bench", "Measure latency and throughput of a model");
   auto arguments = std::make_shared<BenchArguments>();
   command->add_option("model", arguments->model, kModel)->required();
-  command->add_option("-n,--iterations", arguments->iterations, "measured runs")
-      ->check(CLI::Range(1, 100'000'000))
-      ->capture_default_str();
-  command->add_option("--warmup", arguments->warmup, "runs before them")->capture_default_str();
-  command->add_option("--in-flight", arguments->in_flight, "jobs kept submitted for throughput")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  command->add_option("--lanes", arguments->lanes, "lanes of the device; 0: the core budget")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
+  add_load_flags(*command, *arguments);
   command->add_option("--view", arguments->view, "view of the tensors")
       ->check(CLI::IsMember({"cpu", "hw"}))
       ->capture_default_str();
   command->add_option("--device", arguments->device, "where the model runs")->capture_default_str();
   add_shape_flag(*command, arguments->shapes);
-  command->add_flag("--json", arguments->json, "one line of JSON instead of text");
+  command
+      ->add_option_function<std::string>(
+          "--json",
+          [arguments](const std::string& file) {
+            arguments->json = true;
+            arguments->json_file = file;
+          },
+          "one line of JSON: instead of the text, or besides it in a file")
+      ->expected(0, 1)
+      ->type_name("[FILE]");
+  command->add_option("--plot", arguments->plot,
+                      "with --scenario: an .svg file with the latencies by percentile and time");
   add_limit_flags(*command, arguments->limits);
   add_compile_flags(*command, arguments->flags);
   choose(*command, std::move(arguments), run_bench, line);

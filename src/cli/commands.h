@@ -52,11 +52,16 @@ struct BenchArguments {
   std::string device = "cpu";
   std::string view = "cpu";
   std::vector<std::string> shapes;
+  std::string scenario;  // empty: single-stream and offline, in short
   uint32_t lanes = 0;
-  uint32_t in_flight = 2;
+  uint32_t in_flight = 0;  // 0: what the scenario needs
   uint32_t warmup = 10;
   uint32_t iterations = 200;
+  double duration_seconds = 0;    // 0: so many iterations
+  double queries_per_second = 0;  // of the server scenario; 0: not given
+  uint64_t seed = 1;              // of their times
   bool json = false;
+  std::string json_file, plot;  // empty: none
   LimitFlags limits;
 };
 

@@ -14,13 +14,6 @@
 
 namespace millrace::cli {
 
-// Whether there is anything to count: sanitizers replace malloc themselves.
-#ifdef MILLRACE_SANITIZED
-inline constexpr bool kCountsAllocations = false;
-#else
-inline constexpr bool kCountsAllocations = true;
-#endif
-
 struct LibraryAllocations {
   std::string library;  // file name; for the program itself that of the program
   uint64_t count = 0;

@@ -1,118 +1,119 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
-#include <nlohmann/json.hpp>
+#include <cmath>
 #include <vector>
 
 #include "base/clock.h"
+#include "cli/bench/bench_report.h"
+#include "cli/bench/closed_loops.h"
+#include "cli/bench/latency_plot.h"
+#include "cli/bench/open_loop.h"
 #include "cli/commands.h"
+#include "cli/interruption.h"
 #include "cli/job_buffers.h"
 #include "cli/model_source.h"
 #include "cli/open_tensors.h"
-#include "cli/progress.h"
 #include "cli/random_inputs.h"
+#include "io/file.h"
 #include "runtime/session.h"
 
 namespace millrace::cli {
 namespace {
 
-// A failure says in which run it happened; `run` counts from 0.
-Status named(const Status& status, const char* measurement, uint32_t run) {
-  return status.ok() ? status
-                     : status.with_context(fmt::format("{}, run {}", measurement, run + 1));
-}
+// Sanitizers replace malloc themselves, so that there is nothing to count.
+#ifdef MILLRACE_COUNTS_NO_ALLOCATIONS
+constexpr bool kCountsAllocations = false;
+#else
+constexpr bool kCountsAllocations = true;
+#endif
 
-// Job after job, each alone: the sorted times in milliseconds.
-Result<std::vector<double>> measure_latency(runtime::Session& session, const JobBuffers& buffers,
-                                            const BenchArguments& arguments) {
-  std::vector<double> times;
-  Progress progress("latency");
-  for (uint32_t i = 0; i < arguments.warmup + arguments.iterations; ++i) {
-    const int64_t start = now_ns();
-    MILLRACE_RETURN_IF_ERROR(named(session.execute(buffers.bindings()), "latency", i));
-    if (i >= arguments.warmup) times.push_back(static_cast<double>(now_ns() - start) * 1e-6);
-    progress.update(fmt::format("{} of {}", times.size(), arguments.iterations));
-  }
-  std::sort(times.begin(), times.end());
-  return times;
-}
-
-// Keeps `in_flight` jobs submitted; returns jobs per second.
-Result<double> measure_throughput(runtime::Session& session, const std::vector<JobBuffers>& slots,
-                                  uint32_t iterations) {
-  constexpr std::chrono::milliseconds kForever{3'600'000};
-  std::deque<runtime::SessionJobId> pending;
-  uint32_t collected = 0;
-  const auto collect = [&] {
-    const Status status = session.wait(pending.front(), kForever);
-    pending.pop_front();
-    return named(status, "throughput", collected++);
-  };
-  Progress progress("throughput");
-  const int64_t start = now_ns();
-  for (uint32_t i = 0; i < iterations; ++i) {
-    if (pending.size() == slots.size()) {
-      MILLRACE_RETURN_IF_ERROR(collect());
-    }
-    MILLRACE_ASSIGN_OR_RETURN(const runtime::SessionJobId id,
-                              session.submit(slots[i % slots.size()].bindings()));
-    pending.push_back(id);
-    progress.update(fmt::format("{} of {}", i, iterations));
-  }
-  while (!pending.empty()) MILLRACE_RETURN_IF_ERROR(collect());
-  return iterations / (static_cast<double>(now_ns() - start) * 1e-9);
-}
-
-double percentile(const std::vector<double>& sorted, double share) {
-  return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
-}
-
-struct Figures {
-  double load_ms;
-  std::vector<double> latency_ms;  // sorted
-  double frames_per_second;
-};
-
-void print_json(const BenchArguments& arguments, const device::ProgramInfo& info,
-                const Figures& figures) {
-  const nlohmann::ordered_json json = {{"model", arguments.model},
-                                       {"precision", graph::name_of(info.precision)},
-                                       {"load_ms", figures.load_ms},
-                                       {"latency_ms",
-                                        {{"min", figures.latency_ms.front()},
-                                         {"median", percentile(figures.latency_ms, 0.5)},
-                                         {"p90", percentile(figures.latency_ms, 0.9)},
-                                         {"p99", percentile(figures.latency_ms, 0.99)}}},
-                                       {"frames_per_second", figures.frames_per_second},
-                                       {"in_flight", arguments.in_flight}};
-  fmt::print("{}\n", json.dump());
-}
-
-void print_figures(const BenchArguments& arguments, const LoadedModel& loaded,
-                   const Figures& figures) {
-  const device::ProgramInfo info = loaded.program->info();
-  if (arguments.json) return print_json(arguments, info, figures);
-  const std::vector<double>& times = figures.latency_ms;
-  fmt::print("model       {} ({}, batch {}, {} view)\n", arguments.model,
-             graph::name_of(info.precision), loaded.program->model().batch_size, arguments.view);
-  if (!info.note.empty()) fmt::print("note        {}\n", info.note);
-  fmt::print("device      {}, {} lanes; load {:.0f} ms\n", loaded.device->description(),
-             loaded.device->lanes().count(), figures.load_ms);
-  fmt::print("latency     median {:.3f} ms, p90 {:.3f}, p99 {:.3f}, min {:.3f} ({} runs)\n",
-             percentile(times, 0.5), percentile(times, 0.9), percentile(times, 0.99), times.front(),
-             times.size());
-  fmt::print("throughput  {:.1f} frames/s with {} jobs in flight\n", figures.frames_per_second,
-             arguments.in_flight);
-}
+// The names under which the work hands its files to the sink; a child process may use no others
+// than names of outputs.
+constexpr const char* kJson = "json.bin";
+constexpr const char* kPlot = "plot.bin";
 
 bool has_hw_views(const graph::CompiledModel& model) {
   const auto has_one = [](const graph::Boundary& boundary) { return boundary.hw.has_value(); };
   return std::ranges::any_of(model.inputs, has_one) || std::ranges::any_of(model.outputs, has_one);
 }
 
-Status load_and_measure(const BenchArguments& arguments) {
+// What the options say that the parser cannot check: which of them go together.
+Status check(const BenchArguments& arguments) {
+  if (std::isnan(arguments.queries_per_second) || std::isnan(arguments.duration_seconds))
+    return invalid_argument("--qps and --duration are numbers");
+  if (arguments.scenario == name_of(Scenario::kServer)) {
+    if (arguments.queries_per_second > 0) return {};
+    return invalid_argument("--scenario server needs --qps, the jobs that arrive in a second");
+  }
+  if (arguments.queries_per_second > 0)
+    return invalid_argument(
+        "--qps is for --scenario server; the others issue jobs when others end");
+  if (arguments.scenario.empty() && (arguments.duration_seconds > 0 || !arguments.plot.empty()))
+    return invalid_argument("--duration and --plot need a --scenario");
+  return {};
+}
+
+// How many jobs are in flight where the command line does not say. A server has enough for a lane
+// never to wait for the thread that issues them.
+uint32_t default_in_flight(const BenchArguments& arguments, uint32_t lanes) {
+  if (arguments.scenario == name_of(Scenario::kMultiStream)) return 8;  // as in MLPerf
+  if (arguments.scenario == name_of(Scenario::kOffline)) return 2 * lanes;
+  if (arguments.scenario == name_of(Scenario::kServer)) return std::max(8U, 4 * lanes);
+  return 2;
+}
+
+// Everything that a measurement needs, in the order in which it is to be destroyed last to first.
+struct Prepared {
+  BenchSubject subject;
+  std::vector<JobBuffers> slots;
+  std::unique_ptr<runtime::Session> session;
+
+  Workload workload(const BenchArguments& arguments) const {
+    const std::chrono::duration<double> duration(arguments.duration_seconds);
+    return {.session = *session,
+            .slots = slots,
+            .warmup = arguments.warmup,
+            .jobs = arguments.iterations,
+            .duration = std::chrono::duration_cast<std::chrono::nanoseconds>(duration)};
+  }
+};
+
+BenchSubject subject_of(const BenchArguments& arguments, const LoadedModel& loaded,
+                        double load_ms) {
+  const device::ProgramInfo info = loaded.program->info();
+  const uint32_t lanes = loaded.device->lanes().count();
+  return {.model = arguments.model,
+          .precision = graph::name_of(info.precision),
+          .view = arguments.view,
+          .device = loaded.device->description(),
+          .note = info.note,
+          .batch = loaded.program->model().batch_size,
+          .lanes = lanes,
+          .in_flight =
+              arguments.in_flight != 0 ? arguments.in_flight : default_in_flight(arguments, lanes),
+          .load_ms = load_ms};
+}
+
+Result<std::vector<JobBuffers>> make_slots(const BenchArguments& arguments,
+                                           const graph::CompiledModel& model, uint32_t count,
+                                           runtime::Session& session) {
   const device::View view = arguments.view == "hw" ? device::View::kHw : device::View::kCpu;
+  MILLRACE_ASSIGN_OR_RETURN(const GivenShapes shapes, parse_shapes(model, arguments.shapes));
+  MILLRACE_ASSIGN_OR_RETURN(const auto inputs, settled_inputs(model, shapes));
+  std::vector<JobBuffers> slots;
+  for (uint32_t i = 0; i < count; ++i) {
+    MILLRACE_ASSIGN_OR_RETURN(JobBuffers buffers,
+                              JobBuffers::allocate(model, inputs, model.batch_size, view, view));
+    MILLRACE_RETURN_IF_ERROR(fill_inputs(inputs, view, buffers));
+    // Room for the outputs is made before anything is measured.
+    if (buffers.has_open_tensors()) MILLRACE_RETURN_IF_ERROR(buffers.execute(session));
+    slots.push_back(std::move(buffers));
+  }
+  return slots;
+}
+
+Result<Prepared> prepare(const BenchArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const uint64_t memory_limit,
                             parse_memory_limit(arguments.limits.memory));
   const int64_t load_start = now_ns();
@@ -121,43 +122,108 @@ Status load_and_measure(const BenchArguments& arguments) {
                                        memory_limit, {.lanes = arguments.lanes}));
   const double load_ms = static_cast<double>(now_ns() - load_start) * 1e-6;
   const graph::CompiledModel& model = loaded.program->model();
-  if (view == device::View::kHw && !has_hw_views(model))
+  if (arguments.view == "hw" && !has_hw_views(model))
     return invalid_argument(fmt::format(
         "--view hw: the tensors of {} have a CPU view only, since {}", arguments.model,
         model.network != nullptr ? "their shapes are open" : "CPU partitions read and make them"));
-  MILLRACE_ASSIGN_OR_RETURN(const auto session,
-                            runtime::Session::create(loaded.device, loaded.program,
-                                                     {.max_concurrent_runs = arguments.in_flight}));
-  MILLRACE_ASSIGN_OR_RETURN(const GivenShapes shapes, parse_shapes(model, arguments.shapes));
-  MILLRACE_ASSIGN_OR_RETURN(const auto inputs, settled_inputs(model, shapes));
-  std::vector<JobBuffers> slots;
-  for (uint32_t i = 0; i < arguments.in_flight; ++i) {
-    MILLRACE_ASSIGN_OR_RETURN(JobBuffers buffers,
-                              JobBuffers::allocate(model, inputs, model.batch_size, view, view));
-    MILLRACE_RETURN_IF_ERROR(fill_inputs(inputs, view, buffers));
-    // Room for the outputs is made before anything is measured.
-    if (buffers.has_open_tensors()) MILLRACE_RETURN_IF_ERROR(buffers.execute(*session));
-    slots.push_back(std::move(buffers));
-  }
-  MILLRACE_ASSIGN_OR_RETURN(const auto times, measure_latency(*session, slots[0], arguments));
-  MILLRACE_ASSIGN_OR_RETURN(const double jobs_per_second,
-                            measure_throughput(*session, slots, arguments.iterations));
-
-  print_figures(arguments, loaded, {load_ms, times, jobs_per_second * model.batch_size});
-  return {};
+  Prepared prepared;
+  prepared.subject = subject_of(arguments, loaded, load_ms);
+  const uint32_t in_flight = prepared.subject.in_flight;
+  MILLRACE_ASSIGN_OR_RETURN(
+      prepared.session, runtime::Session::create(loaded.device, loaded.program,
+                                                 {.max_concurrent_runs = in_flight,
+                                                  .callback_order = CallbackOrder::kCompletion}));
+  MILLRACE_ASSIGN_OR_RETURN(prepared.slots,
+                            make_slots(arguments, model, in_flight, *prepared.session));
+  return prepared;
 }
 
-// It has none.
-Status refuse_output(const std::string& name, std::span<const std::byte>) {
-  return corrupt_data(fmt::format("the child process sends an output, \"{}\"", name));
+Result<Measurement> measure(Scenario scenario, const Workload& workload,
+                            const BenchArguments& arguments) {
+  switch (scenario) {
+    case Scenario::kSingleStream:
+      return run_single_stream(workload);
+    case Scenario::kMultiStream:
+      return run_multi_stream(workload);
+    case Scenario::kOffline:
+      return run_offline(workload);
+    case Scenario::kServer:
+      break;
+  }
+  return run_server(workload, {.per_second = arguments.queries_per_second, .seed = arguments.seed});
+}
+
+Status give(const OutputSink& files, const char* name, const std::string& content) {
+  return files(name, std::as_bytes(std::span(content)));
+}
+
+// Prints the report, or gives its JSON to the file that is to have it.
+template <class Report>
+Status publish(const Report& report, const BenchArguments& arguments, const OutputSink& files) {
+  const bool to_file = !arguments.json_file.empty();
+  if (arguments.json && !to_file)
+    fmt::print("{}\n", report_json(report));
+  else
+    fmt::print("{}", report_text(report));
+  return to_file ? give(files, kJson, report_json(report) + "\n") : Status();
+}
+
+Status run_scenario(Scenario scenario, Prepared& prepared, const BenchArguments& arguments,
+                    const OutputSink& files) {
+  const Workload workload = prepared.workload(arguments);
+  ScenarioReport report;
+  report.subject = prepared.subject;
+  MILLRACE_ASSIGN_OR_RETURN(report.measured, measure(scenario, workload, arguments));
+  if (kCountsAllocations) {
+    MILLRACE_ASSIGN_OR_RETURN(report.allocations, count_allocations(scenario, workload));
+  }
+  MILLRACE_RETURN_IF_ERROR(publish(report, arguments, files));
+  if (arguments.plot.empty()) return {};
+  const std::string title = fmt::format("{}, {}, {} lanes", report.subject.model, name_of(scenario),
+                                        report.subject.lanes);
+  return give(files, kPlot, latency_plot(title, report.measured));
+}
+
+// Job after job, each alone, and then so many in flight.
+Status run_overview(Prepared& prepared, const BenchArguments& arguments, const OutputSink& files) {
+  Workload workload = prepared.workload(arguments);
+  OverviewReport report;
+  report.subject = prepared.subject;
+  MILLRACE_ASSIGN_OR_RETURN(report.single_stream, run_single_stream(workload));
+  workload.warmup = 0;
+  MILLRACE_ASSIGN_OR_RETURN(report.offline, run_offline(workload));
+  return publish(report, arguments, files);
+}
+
+Status load_and_measure(const BenchArguments& arguments, const OutputSink& files) {
+  MILLRACE_RETURN_IF_ERROR(check(arguments));
+  MILLRACE_ASSIGN_OR_RETURN(Prepared prepared, prepare(arguments));
+  if (arguments.scenario.empty()) return run_overview(prepared, arguments, files);
+  MILLRACE_ASSIGN_OR_RETURN(const Scenario scenario, parse_scenario(arguments.scenario));
+  return run_scenario(scenario, prepared, arguments, files);
+}
+
+// Writes a file where the command line wants it, and no other.
+Status write_asked_for(const BenchArguments& arguments, const std::string& name,
+                       std::span<const std::byte> bytes) {
+  const std::string path = name == kJson   ? arguments.json_file
+                           : name == kPlot ? arguments.plot
+                                           : std::string();
+  if (path.empty())
+    return corrupt_data(fmt::format("the child process sends an output, \"{}\"", name));
+  CleanInterruption interruption;
+  MILLRACE_RETURN_IF_ERROR(interruption.start());
+  return io::write_file(path, bytes);
 }
 
 }  // namespace
 
 Status run_bench(const BenchArguments& arguments) {
   return run_within(
-      arguments.limits, [&](const OutputSink&) { return load_and_measure(arguments); },
-      refuse_output);
+      arguments.limits, [&](const OutputSink& files) { return load_and_measure(arguments, files); },
+      [&](const std::string& name, std::span<const std::byte> bytes) {
+        return write_asked_for(arguments, name, bytes);
+      });
 }
 
 }  // namespace millrace::cli

@@ -1,0 +1,146 @@
+#include "cli/bench/bench_report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/bench/percentiles.h"
+
+namespace millrace::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double jobs_of(const Measurement& measured) {
+  return static_cast<double>(measured.jobs);
+}
+
+std::string subject_text(const BenchSubject& subject) {
+  std::string text = fmt::format("model       {} ({}, batch {}, {} view)\n", subject.model,
+                                 subject.precision, subject.batch, subject.view);
+  if (!subject.note.empty()) text += fmt::format("note        {}\n", subject.note);
+  return text + fmt::format("device      {}, {} lanes; load {:.0f} ms\n", subject.device,
+                            subject.lanes, subject.load_ms);
+}
+
+std::string scenario_line(const BenchSubject& subject, const Measurement& measured) {
+  std::string load;
+  if (measured.server)
+    load = fmt::format("Poisson arrivals, {} per second, seed {}, at most ",
+                       measured.server->per_second, measured.server->seed);
+  return fmt::format("scenario    {}: {}{} in flight\n", name_of(measured.scenario), load,
+                     measured.scenario == Scenario::kSingleStream ? 1 : subject.in_flight);
+}
+
+std::string latency_line(const Measurement& measured) {
+  const Distribution times = distribution_of(measured.latencies_ms());
+  return fmt::format(
+      "latency     median {:.3f} ms, p90 {:.3f}, p99 {:.3f}, p99.9 {:.3f}, min {:.3f}, max {:.3f} "
+      "({} runs)\n",
+      times.median, times.p90, times.p99, times.p99_9, times.min, times.max,
+      measured.queries.size());
+}
+
+// How far the server is from what is possible with the services as long as they were.
+std::string ideal_line(const Measurement& measured) {
+  const ServerFigures& server = *measured.server;
+  const double p99 = distribution_of(measured.latencies_ms()).p99;
+  return fmt::format(
+      "ideal queue p99 {:.3f} ms: first come, first served, {} servers, the measured services "
+      "(median {:.3f} ms); ours is {:.2f} times that\n",
+      server.ideal_p99_ms, server.servers, server.service_ms, p99 / server.ideal_p99_ms);
+}
+
+std::string processor_line(const Measurement& measured) {
+  return fmt::format("processor   {:.2f} cores busy, {:.3f} ms of their time per job\n",
+                     measured.processor_seconds / measured.seconds,
+                     measured.processor_seconds * 1e3 / jobs_of(measured));
+}
+
+std::string memory_line(const Measurement& measured,
+                        const std::optional<Allocations>& allocations) {
+  const std::string counted =
+      allocations
+          ? fmt::format("{:.4g} allocations per job by Millrace, {:.4g} by other libraries; ",
+                        allocations->ours(), allocations->others())
+          : std::string();
+  return fmt::format("memory      {}{:.0f} bytes copied per job\n", counted,
+                     static_cast<double>(measured.bytes_copied) / jobs_of(measured));
+}
+
+// A path may be no text in UTF-8.
+std::string one_line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json subject_json(const BenchSubject& subject) {
+  return {{"model", subject.model}, {"precision", subject.precision}, {"load_ms", subject.load_ms}};
+}
+
+Json latency_json(const Measurement& measured) {
+  const Distribution times = distribution_of(measured.latencies_ms());
+  return {{"min", times.min},     {"median", times.median}, {"p90", times.p90},  {"p99", times.p99},
+          {"p99_9", times.p99_9}, {"max", times.max},       {"mean", times.mean}};
+}
+
+Json server_json(const ServerFigures& server) {
+  return {{"queries_per_second", server.per_second},
+          {"seed", server.seed},
+          {"servers", server.servers},
+          {"service_ms", server.service_ms},
+          {"ideal_p99_ms", server.ideal_p99_ms}};
+}
+
+Json allocations_json(const Allocations& allocations) {
+  return {{"millrace", allocations.ours()}, {"others", allocations.others()}};
+}
+
+}  // namespace
+
+double frames_per_second(const BenchSubject& subject, const Measurement& measured) {
+  return jobs_of(measured) * subject.batch / measured.seconds;
+}
+
+std::string report_text(const ScenarioReport& report) {
+  const Measurement& measured = report.measured;
+  return subject_text(report.subject) + scenario_line(report.subject, measured) +
+         latency_line(measured) +
+         fmt::format("throughput  {:.1f} frames/s, {} jobs in {:.2f} s\n",
+                     frames_per_second(report.subject, measured), measured.jobs, measured.seconds) +
+         (measured.server ? ideal_line(measured) : std::string()) + processor_line(measured) +
+         memory_line(measured, report.allocations);
+}
+
+std::string report_text(const OverviewReport& report) {
+  return subject_text(report.subject) + latency_line(report.single_stream) +
+         fmt::format("throughput  {:.1f} frames/s with {} jobs in flight\n",
+                     frames_per_second(report.subject, report.offline), report.subject.in_flight);
+}
+
+std::string report_json(const ScenarioReport& report) {
+  const Measurement& measured = report.measured;
+  Json json = subject_json(report.subject);
+  json["scenario"] = name_of(measured.scenario);
+  json["lanes"] = report.subject.lanes;
+  json["in_flight"] = report.subject.in_flight;
+  json["jobs"] = measured.jobs;
+  json["seconds"] = measured.seconds;
+  json["latency_ms"] = latency_json(measured);
+  json["frames_per_second"] = frames_per_second(report.subject, measured);
+  if (measured.server) json["server"] = server_json(*measured.server);
+  json["busy_cores"] = measured.processor_seconds / measured.seconds;
+  json["processor_ms_per_job"] = measured.processor_seconds * 1e3 / jobs_of(measured);
+  if (report.allocations) json["allocations_per_job"] = allocations_json(*report.allocations);
+  json["bytes_copied_per_job"] = static_cast<double>(measured.bytes_copied) / jobs_of(measured);
+  return one_line(json);
+}
+
+std::string report_json(const OverviewReport& report) {
+  Json json = subject_json(report.subject);
+  json["latency_ms"] = latency_json(report.single_stream);
+  json["frames_per_second"] = frames_per_second(report.subject, report.offline);
+  json["in_flight"] = report.subject.in_flight;
+  return one_line(json);
+}
+
+}  // namespace millrace::cli

@@ -1,0 +1,172 @@
+#include "cli/bench/open_loop.h"
+
+#include <errno.h>
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "cli/bench/closed_loops.h"
+#include "cli/bench/ideal_queue.h"
+#include "cli/bench/percentiles.h"
+#include "cli/bench/poisson_arrivals.h"
+#include "cli/progress.h"
+#include "runtime/job_times.h"
+
+namespace millrace::cli {
+namespace {
+
+// A schedule is made before the run; it and what is measured take 40 bytes a job.
+constexpr uint32_t kMostJobs = 10'000'000;
+
+// When each job is to be issued, in nanoseconds since the start.
+Result<std::vector<int64_t>> schedule_of(const Workload& workload, const ServerLoad& load) {
+  const double seconds = std::chrono::duration<double>(workload.duration).count();
+  if (std::max<double>(load.per_second * seconds, workload.jobs) > kMostJobs)
+    return invalid_argument(fmt::format("a server run of more than {} jobs", kMostJobs));
+  PoissonArrivals arrivals(load.per_second, load.seed);
+  std::vector<int64_t> schedule;
+  for (int64_t at = arrivals.next_ns(); !workload.complete(schedule.size(), at);
+       at = arrivals.next_ns())
+    schedule.push_back(at);
+  return schedule;
+}
+
+void sleep_until(int64_t time_ns) {
+  constexpr int64_t kNsPerSecond = 1'000'000'000;
+  const timespec time{.tv_sec = time_ns / kNsPerSecond, .tv_nsec = time_ns % kNsPerSecond};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) == EINTR) {
+  }
+}
+
+// The jobs of one run. issue() and wait_for_all() are called by one thread, the rest by callbacks.
+class OpenLoop {
+ public:
+  OpenLoop(const Workload& workload, std::vector<int64_t> schedule)
+      : workload_(workload),
+        schedule_(std::move(schedule)),
+        latencies_ns_(schedule_.size()),
+        services_ns_(schedule_.size()),
+        times_(workload.slots.size()) {
+    for (size_t slot = 0; slot < times_.size(); ++slot) {
+      times_[slot] = std::make_shared<runtime::JobTimes>();
+      free_slots_.push_back(slot);
+    }
+  }
+
+  // Issues all jobs, or those before the first failure.
+  void issue_all(int64_t start_ns) {
+    start_ns_ = start_ns;
+    Progress progress(name_of(Scenario::kServer));
+    for (size_t job = 0; job < schedule_.size(); ++job) {
+      progress.update(fmt::format("{} of {} jobs", job, schedule_.size()));
+      sleep_until(start_ns + schedule_[job]);
+      const auto slot = take_slot();
+      if (!slot || !submit(job, *slot)) return;
+    }
+  }
+
+  Status wait_for_all() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return free_slots_.size() == times_.size(); });
+    return first_failure_;
+  }
+
+  const std::vector<int64_t>& schedule() const { return schedule_; }
+  const std::vector<int64_t>& latencies_ns() const { return latencies_ns_; }
+  const std::vector<int64_t>& services_ns() const { return services_ns_; }
+
+ private:
+  // Waits until one is free; none after a failure.
+  std::optional<size_t> take_slot() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !free_slots_.empty(); });
+    if (!first_failure_.ok()) return std::nullopt;
+    const size_t slot = free_slots_.back();
+    free_slots_.pop_back();
+    return slot;
+  }
+
+  bool submit(size_t job, size_t slot) {
+    runtime::JobBindings bindings = workload_.slots[slot].bindings();
+    bindings.times = times_[slot];
+    const auto id = workload_.session.submit(
+        bindings,
+        [this, job, slot](uint64_t id, const Status& status) { end(job, slot, id, status); });
+    if (!id.ok()) give_back(job, slot, id.status());
+    return id.ok();
+  }
+
+  void end(size_t job, size_t slot, uint64_t id, const Status& status) {
+    latencies_ns_[job] = now_ns() - start_ns_ - schedule_[job];
+    services_ns_[job] = times_[slot]->ended() - times_[slot]->started();
+    // The result is collected, since the session would keep it.
+    const auto collected = workload_.session.wait(static_cast<runtime::SessionJobId>(id),
+                                                  std::chrono::milliseconds(0));
+    give_back(job, slot, status.ok() ? collected : status);
+  }
+
+  // Notifies under the lock: once the last slot is back, the object may be gone.
+  void give_back(size_t job, size_t slot, const Status& status) {
+    const std::lock_guard lock(mutex_);
+    if (!status.ok() && first_failure_.ok())
+      first_failure_ = failed_in(Scenario::kServer, job + 1, status);
+    free_slots_.push_back(slot);
+    changed_.notify_one();
+  }
+
+  const Workload& workload_;
+  const std::vector<int64_t> schedule_;
+  // Element `job` is written by its callback.
+  std::vector<int64_t> latencies_ns_, services_ns_;
+  std::vector<std::shared_ptr<runtime::JobTimes>> times_;  // by slot
+  int64_t start_ns_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<size_t> free_slots_;
+  Status first_failure_;
+};
+
+std::vector<double> in_ms(const std::vector<int64_t>& times_ns) {
+  std::vector<double> times;
+  for (const int64_t ns : times_ns) times.push_back(static_cast<double>(ns) * 1e-6);
+  return times;
+}
+
+ServerFigures figures_of(const OpenLoop& loop, const ServerLoad& load, uint32_t servers) {
+  ServerFigures figures{.per_second = load.per_second, .seed = load.seed, .servers = servers};
+  figures.service_ms = distribution_of(in_ms(loop.services_ns())).median;
+  figures.ideal_p99_ms =
+      distribution_of(in_ms(ideal_latencies_ns(loop.schedule(), loop.services_ns(), servers))).p99;
+  return figures;
+}
+
+}  // namespace
+
+Result<Measurement> run_server(const Workload& workload, const ServerLoad& load) {
+  MILLRACE_ASSIGN_OR_RETURN(auto schedule, schedule_of(workload, load));
+  MILLRACE_RETURN_IF_ERROR(warm_up_together(workload));
+  Measurement measured;
+  measured.scenario = Scenario::kServer;
+  measured.jobs = schedule.size();
+  OpenLoop loop(workload, std::move(schedule));
+  const Meter meter(workload);
+  loop.issue_all(meter.start_ns());
+  MILLRACE_RETURN_IF_ERROR(loop.wait_for_all());
+  meter.read(measured);
+  measured.queries.reserve(measured.jobs);
+  for (size_t job = 0; job < measured.jobs; ++job)
+    measured.queries.push_back({loop.schedule()[job], loop.latencies_ns()[job]});
+  measured.server = figures_of(loop, load, workload.session.lane_count());
+  return measured;
+}
+
+}  // namespace millrace::cli

@@ -1,0 +1,148 @@
+// `millrace bench`: what each scenario reports. How long anything takes is not asserted.
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/cli_fixture.h"
+
+namespace millrace::test {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class BenchTest : public CliTest {
+ protected:
+  // The JSON of a run with these options.
+  json figures(std::vector<std::string> options) const {
+    options.insert(options.begin(), {"bench", kGlyphsOnnx});
+    options.push_back("--json");
+    const ProgramResult result = millrace(options);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return json::parse(result.out, nullptr, false);
+  }
+
+  std::string content(const std::string& name) const {
+    std::ifstream stream(file(name));
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+};
+
+void expect_times_in_order(const json& latency) {
+  const char* const names[] = {"min", "median", "p90", "p99", "p99_9", "max"};
+  EXPECT_GT(latency["min"], 0.0);
+  for (size_t i = 1; i < std::size(names); ++i)
+    EXPECT_LE(latency[names[i - 1]], latency[names[i]]) << names[i];
+}
+
+TEST_F(BenchTest, EveryScenarioRunsAsManyJobsAsItIsAsked) {
+  for (const char* scenario : {"single-stream", "multi-stream", "offline", "server"}) {
+    SCOPED_TRACE(scenario);
+    std::vector<std::string> options = {"--scenario", scenario, "-n", "12", "--in-flight", "4"};
+    if (scenario == std::string_view("server")) options.insert(options.end(), {"--qps", "2000"});
+    const json found = figures(options);
+    EXPECT_EQ(found["scenario"], scenario);
+    EXPECT_EQ(found["jobs"], 12);
+    EXPECT_EQ(found["in_flight"], 4);
+    EXPECT_GT(found["frames_per_second"], 0.0);
+    EXPECT_GT(found["busy_cores"], 0.0);
+    EXPECT_EQ(found["bytes_copied_per_job"], 0.0) << "views of FP32 are read in place";
+    expect_times_in_order(found["latency_ms"]);
+  }
+}
+
+TEST_F(BenchTest, MultiStreamRunsWholeQueries) {
+  EXPECT_EQ(figures({"--scenario", "multi-stream", "-n", "9"})["jobs"], 16)
+      << "two queries of eight jobs";
+}
+
+TEST_F(BenchTest, ARunWithADurationTakesThatLong) {
+  const json found = figures({"--scenario", "offline", "--duration", "0.2"});
+  EXPECT_GE(found["seconds"], 0.2);
+  EXPECT_GE(found["jobs"], 1);
+}
+
+TEST_F(BenchTest, CountsTheBytesOfViewsThatAreConverted) {
+  // BF16 programs convert both boundary tensors: 32x32 pixels and 10 scores or so.
+  const json found = figures({"--scenario", "single-stream", "-n", "5", "--precision", "bf16"});
+  EXPECT_GT(found["bytes_copied_per_job"], 32.0 * 32 * 4);
+}
+
+TEST_F(BenchTest, AServerIsComparedWithTheIdealQueue) {
+  const json found = figures(
+      {"--scenario", "server", "--qps", "500", "-n", "40", "--seed", "7", "--threads", "1"});
+  const json& server = found["server"];
+  EXPECT_EQ(server["queries_per_second"], 500.0);
+  EXPECT_EQ(server["seed"], 7);
+  EXPECT_EQ(server["servers"], 1);
+  EXPECT_GT(server["service_ms"], 0.0);
+  EXPECT_GE(server["ideal_p99_ms"], server["service_ms"]);
+  EXPECT_GT(found["latency_ms"]["p99"], 0.0);
+}
+
+// An open loop: the jobs of a slow server come at their times all the same, and those behind it
+// are late by all that it takes.
+TEST_F(BenchTest, AServerCountsFromTheTimeAtWhichAJobWasToBeIssued) {
+  ::setenv("MILLRACE_FAULTS", "slow=20ms", 1);
+  const json found = figures({"--scenario", "server", "--qps", "1000", "-n", "20", "--in-flight",
+                              "2", "--threads", "1", "--warmup", "0"});
+  ::unsetenv("MILLRACE_FAULTS");
+  // The last of twenty jobs is done after 400 ms, and came after about 20.
+  EXPECT_GT(found["latency_ms"]["max"], 250.0);
+  EXPECT_GT(found["server"]["ideal_p99_ms"], 250.0);
+}
+
+TEST_F(BenchTest, WritesJsonAndPlotToFiles) {
+  const ProgramResult result =
+      millrace({"bench", kGlyphsOnnx, "-n", "20", "--scenario", "offline", "--json",
+                file("figures.json"), "--plot", file("plot.svg")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("p99.9"), HasSubstr("cores busy"),
+                                HasSubstr("bytes copied per job")));
+  EXPECT_EQ(json::parse(content("figures.json"), nullptr, false)["jobs"], 20);
+  EXPECT_THAT(content("plot.svg"), AllOf(StartsWith("<svg"), HasSubstr("offline")));
+}
+
+TEST_F(BenchTest, TheFilesOfASandboxedRunAreWrittenToo) {
+  const ProgramResult result =
+      millrace({"bench", compiled("glyphs.rai"), "-n", "5", "--scenario", "server", "--qps", "1000",
+                "--time-limit", "60s", "--json", file("figures.json"), "--plot", file("plot.svg")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(json::parse(content("figures.json"), nullptr, false)["jobs"], 5);
+  EXPECT_THAT(content("plot.svg"), StartsWith("<svg"));
+}
+
+TEST_F(BenchTest, AFailedJobIsNamedAndEndsEveryScenario) {
+  for (const char* scenario : {"single-stream", "multi-stream", "offline", "server"}) {
+    ::setenv("MILLRACE_FAULTS", "fail=6", 1);
+    std::vector<std::string> options = {"bench", kGlyphsOnnx,  "-n",     "10",          "--warmup",
+                                        "0",     "--scenario", scenario, "--in-flight", "2"};
+    if (scenario == std::string_view("server")) options.insert(options.end(), {"--qps", "5000"});
+    const ProgramResult result = millrace(options);
+    ::unsetenv("MILLRACE_FAULTS");
+    expect_failure(result, std::string(scenario) + ", job 6");
+  }
+}
+
+TEST_F(BenchTest, OptionsThatDoNotGoTogetherAreRefused) {
+  expect_failure(millrace({"bench", kGlyphsOnnx, "--scenario", "server"}), "--qps");
+  expect_failure(millrace({"bench", kGlyphsOnnx, "--scenario", "offline", "--qps", "5"}),
+                 "--scenario server");
+  expect_failure(millrace({"bench", kGlyphsOnnx, "--duration", "1"}), "--scenario");
+  expect_failure(millrace({"bench", kGlyphsOnnx, "--scenario", "server", "--qps", "1e9",
+                           "--duration", "86400"}),
+                 "more than 10000000 jobs");
+  expect_failure(millrace({"bench", kGlyphsOnnx, "--scenario", "server", "--qps", "nan"}), "--qps");
+  for (const char* rate : {"0", "-1", "inf", "many"})
+    EXPECT_EQ(millrace({"bench", kGlyphsOnnx, "--scenario", "server", "--qps", rate}).exit_code, 2)
+        << rate;
+  EXPECT_EQ(millrace({"bench", kGlyphsOnnx, "--scenario", "batch"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace millrace::test
