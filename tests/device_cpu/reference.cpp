@@ -165,19 +165,22 @@ Tensor reference_conv(const graph::Conv& op, const Tensor& x, const Tensor& weig
   Tensor y = Tensor::zeros(result);
   const int64_t per_group = weight.dims[1];
   const Dims kernel(weight.dims.begin() + 2, weight.dims.end());
+  // Made once: an allocation for each product takes most of the time.
+  Dims at(result.size()), w(weight.dims.size());
   for_each_index(result, [&](const Dims& index) {
     const int64_t group = index[1] / (result[1] / op.group);
     double sum = 0;
-    for (int64_t c = 0; c < per_group; ++c)
+    at[0] = index[0];
+    w[0] = index[1];
+    for (int64_t c = 0; c < per_group; ++c) {
+      at[1] = group * per_group + c;
+      w[1] = c;
       for_each_index(kernel, [&](const Dims& tap) {
-        Dims at(index.size());
-        at[0] = index[0];
-        at[1] = group * per_group + c;
         if (!input_index(index, tap, op.strides, op.dilations, op.pads_begin, x.dims, at)) return;
-        Dims w = {index[1], c};
-        w.insert(w.end(), tap.begin(), tap.end());
+        std::copy(tap.begin(), tap.end(), w.begin() + 2);
         sum += static_cast<double>(x.at(at)) * weight.at(w);
       });
+    }
     y.at(index) = static_cast<float>(sum);
   });
   return y;
