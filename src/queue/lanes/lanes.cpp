@@ -51,7 +51,9 @@ Lanes::Impl::Impl(const LanesOptions& options)
       core_(options.core),
       thread_name_(options.thread_name),
       live_(options.count),
-      sleepers_(options.count + kMaxQuarantined) {
+      sleepers_(options.count + kMaxQuarantined),
+      team_(sleepers_, options.count + kMaxQuarantined,
+            options.count - std::min(options.count, 1U)) {
   topology();  // which the lanes ask, and have no caller to tell when there is no memory for it
   for (uint32_t lane = 0; lane < id_limit(); ++lane) slots_.emplace_back(options.spin);
 }
@@ -199,9 +201,13 @@ bool Lanes::Impl::continue_with_oldest(std::shared_ptr<Source>& held) {
 }
 
 bool Lanes::Impl::find_work(LaneId lane, std::shared_ptr<Source>& held) {
-  AdaptiveSpin& spin = slots_[lane].spin;
   for (;;) {
-    if (spin.until([&] { return poll(held); })) break;
+    const Found found = search(lane, held);
+    if (found == Found::kSource) break;
+    if (found == Found::kChunk) {
+      if (!help(held)) break;
+      continue;
+    }
     if (held && !let_go(*held)) break;
     held.reset();
     start_missing_when_idle();
@@ -209,6 +215,36 @@ bool Lanes::Impl::find_work(LaneId lane, std::shared_ptr<Source>& held) {
   }
   sleepers_.end_search();
   if (!ready_.empty()) sleepers_.wake_one();
+  return true;
+}
+
+// Spins until there is a source to run (`held`) or a chunk of a request to take, a little longer
+// while a request runs that may have chunks soon.
+Lanes::Impl::Found Lanes::Impl::search(LaneId lane, std::shared_ptr<Source>& held) {
+  // Most of the gaps between operators that have chunks are shorter.
+  constexpr std::chrono::microseconds kBetweenOperators{100};
+  Found found = Found::kNothing;
+  const auto look = [&] {
+    if (poll(held))
+      found = Found::kSource;
+    else if (team_.has_chunk())
+      found = Found::kChunk;
+    return found != Found::kNothing;
+  };
+  if (!slots_[lane].spin.until(look) && team_.expects_chunks() && spin_budget::fits())
+    spin_until([&] { return look() || !team_.expects_chunks(); }, kBetweenOperators);
+  return found;
+}
+
+// Takes chunks as long as there are some and no source is ready. Meanwhile this lane does not
+// search, as if it ran a request. False: a request came to the held source, which is to run.
+bool Lanes::Impl::help(std::shared_ptr<Source>& held) {
+  if (held && !let_go(*held)) return false;
+  held.reset();
+  sleepers_.end_search();
+  if (!ready_.empty()) sleepers_.wake_one();
+  team_.help([this] { return !ready_.empty(); });
+  sleepers_.begin_search();
   return true;
 }
 

@@ -16,6 +16,7 @@
 #include "queue/lanes/ready_list.h"
 #include "queue/lanes/sleepers.h"
 #include "queue/lanes/source.h"
+#include "queue/lanes/team.h"
 #include "queue/waiting/spin.h"
 
 namespace millrace::queue {
@@ -38,6 +39,9 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   uint32_t count() const noexcept { return live_.load(std::memory_order_seq_cst); }
   uint32_t id_limit() const noexcept { return wanted_ + kMaxQuarantined; }
   uint32_t quarantined();
+
+  // What a request that runs on these lanes may get help from; null when it is to stay on one.
+  Team* team() noexcept { return wanted_ > 1 && !core_ ? &team_ : nullptr; }
 
   void attach() { ready_.attach(); }
   void detach() { ready_.detach(); }
@@ -77,6 +81,9 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   void run_lane(LaneId lane);
   // False: this lane has to end. Else `held` is a source owned by this lane.
   bool find_work(LaneId lane, std::shared_ptr<Source>& held);
+  enum class Found : uint8_t { kNothing, kSource, kChunk };
+  Found search(LaneId lane, std::shared_ptr<Source>& held);
+  bool help(std::shared_ptr<Source>& held);
   bool poll(std::shared_ptr<Source>& held);
   bool let_go(Source& source) noexcept;
   void continue_elsewhere(Source& source) noexcept;
@@ -95,6 +102,7 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   std::atomic<uint32_t> live_;                        // lanes that serve; wanted_ before start()
   ReadyList ready_;
   Sleepers sleepers_;
+  Team team_;
 
   std::mutex reclaim_mutex_;
   std::condition_variable reclaimable_;

@@ -1,17 +1,26 @@
 #include "queue/lanes/sleepers.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "queue/waiting/spin.h"
 
 namespace millrace::queue {
 
-void Sleepers::wake_one() noexcept {
-  if (searching_.load(std::memory_order_seq_cst) != 0) return;
-  const std::optional<LaneId> lane = take_parked();
-  if (!lane) return;
-  searching_.fetch_add(1, std::memory_order_seq_cst);
-  parkers_[*lane].unpark();
+void Sleepers::wake(uint32_t searchers) noexcept {
+  while (searching_.load(std::memory_order_seq_cst) < searchers) {
+    const std::optional<LaneId> lane = take_parked();
+    if (!lane) return;
+    searching_.fetch_add(1, std::memory_order_seq_cst);
+    parkers_[*lane].unpark();
+  }
+}
+
+bool Sleepers::could_wake(uint32_t searchers) const noexcept {
+  if (searching_.load(std::memory_order_relaxed) >= searchers) return false;
+  return std::ranges::any_of(parked_, [](const std::atomic<uint64_t>& lanes) {
+    return lanes.load(std::memory_order_relaxed) != 0;
+  });
 }
 
 std::optional<LaneId> Sleepers::take_parked() noexcept {

@@ -40,7 +40,11 @@ class Sleepers {
 
   // Wakes a parked lane if there is one and no lane is searching. Call after adding work. A system
   // call only when a lane is really woken.
-  void wake_one() noexcept;
+  void wake_one() noexcept { wake(1); }
+  // Wakes parked lanes until `searchers` lanes are searching or none is parked.
+  void wake(uint32_t searchers) noexcept;
+  // Whether wake() would wake a lane now, without waking any.
+  bool could_wake(uint32_t searchers) const noexcept;
 
   // Called by a searching lane. Sleeps until woken unless `has_work` says that there is work after
   // all. The lane is searching again when this returns; false once stop() was called.

@@ -32,6 +32,7 @@ const Status& stopped_status(StopCause cause);
 const Status& removed_status(StopCause cause);
 
 class RunControl;
+class Team;
 
 // Sees every piece of work begin, on the thread that runs the request. It may block there, as long
 // as it returns when control.stop_requested().
@@ -61,6 +62,10 @@ class RunControl {
   // The number of the request among those that its device has accepted (AcceptanceOrder), from 1;
   // 0 where nothing numbers them.
   uint64_t number() const noexcept { return number_; }
+
+  // The idle lanes that may take part in this request (queue/lanes/team.h), which leads them as
+  // lane(); null when it is to keep to its own thread.
+  Team* team() const noexcept { return team_; }
 
   // Call where a piece of work begins: a frame of the job, a partition of the frame (with the
   // number of its first step), a step (an operator) of the partition. Two relaxed stores: a
@@ -104,6 +109,8 @@ class RunControl {
     deadline_ = deadline;
     at({});
   }
+  // For the unit, before the first request.
+  void set_team(Team* team) noexcept { team_ = team; }
   // For the unit. Thread-safe. Asks this request, and none that runs later, to stop.
   void request_stop(SequenceId sequence) noexcept {
     uint64_t before = stop_.load(std::memory_order_relaxed);
@@ -136,6 +143,7 @@ class RunControl {
   SequenceId sequence_ = 1;  // anything but kNone
   uint64_t number_ = 0;
   LaneId lane_ = 0;
+  Team* team_ = nullptr;
   Deadline deadline_ = kNoDeadline;
   ProgressObserver* innermost_ = nullptr;  // of the observers; see ObserverScope
   std::atomic<uint64_t> position_{0};

@@ -89,6 +89,7 @@ std::unique_ptr<Unit::Impl::Running> Unit::Impl::make_running() noexcept {
   try {
     auto made = std::make_unique<Running>();
     made->request.task = options_.make_task();
+    made->control.set_team(lanes_->team());
     return made->request.task ? std::move(made) : nullptr;
   } catch (const std::bad_alloc&) {
     return nullptr;

@@ -1,0 +1,75 @@
+#include "queue/lanes/team.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/clock.h"
+
+namespace millrace::queue {
+namespace {
+
+// Chunks of one operator take about the same time, so a helper is seldom later than this.
+constexpr std::chrono::microseconds kLeaderSpin{200};
+// Waking a thread costs the leader a system call. A helper that goes to sleep again and again,
+// because its core is busy, is not woken more often than this.
+constexpr int64_t kWakeIntervalNs = 200'000;
+
+}  // namespace
+
+void Team::run(LaneId lane, uint32_t count, Chunk chunk, void* work) noexcept {
+  Leader& leader = leaders_[lane];
+  leader.chunk = chunk;
+  leader.work = work;
+  leader.ended.store(0, std::memory_order_relaxed);
+  // Publishes the three above to those who take a chunk.
+  leader.chunks.store(count, std::memory_order_release);
+  call_helpers(leader, std::min(count - 1, helpers_));
+  uint32_t own = 0;
+  for (uint32_t number = take(leader); number != kNone; number = take(leader), ++own)
+    chunk(work, number);
+  if (own != count) wait_for_helpers(leader, count - own);
+}
+
+// Wakes sleeping lanes until `wanted` look for work.
+void Team::call_helpers(Leader& leader, uint32_t wanted) noexcept {
+  if (!sleepers_.could_wake(wanted)) return;
+  const int64_t now = now_ns();
+  if (now < leader.may_wake_at) return;
+  leader.may_wake_at = now + kWakeIntervalNs;
+  sleepers_.wake(wanted);
+}
+
+bool Team::has_chunk() const noexcept {
+  if (!expects_chunks()) return false;
+  for (LaneId lane = 0; lane < id_limit_; ++lane) {
+    const uint32_t chunks = leaders_[lane].chunks.load(std::memory_order_relaxed);
+    if (chunks >> 16 < (chunks & kMaxChunks)) return true;
+  }
+  return false;
+}
+
+// Takes one chunk of the leader's and runs it; false when there is none.
+//
+// The leader says that it sleeps and then looks at `ended`; this function counts and then looks at
+// `sleeps`. All four accesses are sequentially consistent, so at least one of the two sees what the
+// other has written. Counting releases what the chunk wrote to the leader. Afterwards the leader
+// may go on and publish other chunks; waking it once too often does no harm.
+bool Team::help_once(Leader& leader) noexcept {
+  const uint32_t number = take(leader);
+  if (number == kNone) return false;
+  leader.chunk(leader.work, number);
+  leader.ended.fetch_add(1, std::memory_order_seq_cst);
+  if (leader.sleeps.load(std::memory_order_seq_cst)) leader.parker.unpark();
+  return true;
+}
+
+void Team::wait_for_helpers(Leader& leader, uint32_t chunks) noexcept {
+  const auto done = [&] { return leader.ended.load(std::memory_order_seq_cst) == chunks; };
+  // A helper that shares its core with the leader gets no further while that spins.
+  if (spin_until(done, spin_budget::fits() ? kLeaderSpin : std::chrono::microseconds{0})) return;
+  leader.sleeps.store(true, std::memory_order_seq_cst);
+  while (!done()) leader.parker.park();
+  leader.sleeps.store(false, std::memory_order_relaxed);
+}
+
+}  // namespace millrace::queue

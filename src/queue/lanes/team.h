@@ -1,0 +1,104 @@
+// Team: idle lanes take part in the request that another lane runs, for operators that are worth
+// more than one core.
+//
+// The thread that runs the request, the leader, publishes the work of one operator as a number of
+// chunks. It runs one chunk after another until none is left; lanes that have nothing else to do
+// take chunks, too. A chunk is taken by one compare-and-swap, so the leader never waits for a lane
+// that has not come, and a lane leaves between two chunks as soon as a request is ready for it. The
+// chunks are the same however many lanes come, and so are the results.
+//
+// Unlike a SharedLoop, whose pieces a lane comes to as to a request, this is for operators that
+// follow each other within microseconds: lanes look for chunks while they look for requests, and
+// nothing is pushed, locked or allocated per operator.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "queue/lanes/sleepers.h"
+#include "queue/requests/ids.h"
+#include "queue/waiting/parker.h"
+#include "queue/waiting/spin.h"
+
+namespace millrace::queue {
+
+class Team {
+ public:
+  // Runs the chunk with that number. Throws nothing, and waits for no other chunk.
+  using Chunk = void (*)(void* work, uint32_t number);
+  static constexpr uint32_t kMaxChunks = 0xffff;
+
+  // For lanes with ids 0 to id_limit - 1, of which at most `helpers` are woken for one leader.
+  // `sleepers` outlive this.
+  Team(Sleepers& sleepers, uint32_t id_limit, uint32_t helpers)
+      : sleepers_(sleepers),
+        helpers_(helpers),
+        id_limit_(id_limit),
+        leaders_(std::make_unique<Leader[]>(id_limit)) {}
+
+  // Between begin and end a request runs that will publish chunks: lanes that have nothing to do
+  // look for them a little longer before they sleep.
+  void begin() noexcept { requests_.fetch_add(1, std::memory_order_relaxed); }
+  void end() noexcept { requests_.fetch_sub(1, std::memory_order_relaxed); }
+  // Advice only, as the count above: nothing is published through it.
+  bool expects_chunks() const noexcept { return requests_.load(std::memory_order_relaxed) != 0; }
+
+  // Runs chunks 0 to `count` - 1 once each, several at the same time, and returns when all have
+  // ended. For the thread that runs a request as lane `leader`. Requirement: 0 < count <=
+  // kMaxChunks; not from within a chunk.
+  void run(LaneId leader, uint32_t count, Chunk chunk, void* work) noexcept;
+
+  // For lanes: whether a chunk is there to be taken.
+  bool has_chunk() const noexcept;
+  // Takes chunks until none is left, or `busy` says that the lane has something else to do.
+  template <class Busy>
+  void help(Busy&& busy) noexcept {
+    if (!expects_chunks()) return;
+    for (LaneId lane = 0; lane < id_limit_; ++lane)
+      while (help_once(leaders_[lane]))
+        if (busy()) return;
+  }
+
+ private:
+  // What a leader has published. `chunks_` holds the number of the next chunk in its upper half and
+  // their count in the lower one: they are all taken where both are equal, as at the beginning.
+  struct alignas(64) Leader {
+    std::atomic<uint32_t> chunks{0};
+    // Written by the leader while no chunk is there to be taken, or in work on another thread.
+    Chunk chunk = nullptr;
+    void* work = nullptr;
+    int64_t may_wake_at = 0;  // the leader's own
+    // Written by helpers: chunks that ended on their threads.
+    alignas(64) std::atomic<uint32_t> ended{0};
+    std::atomic<bool> sleeps{false};
+    Parker parker;
+  };
+  static constexpr uint32_t kNone = 0xffffffffu;
+
+  // The number of a chunk that is the calling thread's from now on; kNone when all are taken.
+  //
+  // Acquires what the leader released when it published the chunks: reading a later number of them
+  // reads what other threads' exchanges made of the leader's store, which continues its release
+  // sequence. As long as the chunk has not ended, the leader publishes nothing new.
+  static uint32_t take(Leader& leader) noexcept {
+    uint32_t chunks = leader.chunks.load(std::memory_order_relaxed);
+    while (chunks >> 16 < (chunks & kMaxChunks))
+      if (leader.chunks.compare_exchange_weak(chunks, chunks + 0x10000, std::memory_order_acquire,
+                                              std::memory_order_relaxed))
+        return chunks >> 16;
+    return kNone;
+  }
+  static bool help_once(Leader& leader) noexcept;
+  static void wait_for_helpers(Leader& leader, uint32_t chunks) noexcept;
+  void call_helpers(Leader& leader, uint32_t wanted) noexcept;
+
+  Sleepers& sleepers_;
+  const uint32_t helpers_;
+  const uint32_t id_limit_;
+  const std::unique_ptr<Leader[]> leaders_;  // by LaneId
+  alignas(64) std::atomic<uint32_t> requests_{0};
+};
+
+}  // namespace millrace::queue
