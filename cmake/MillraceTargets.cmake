@@ -166,6 +166,19 @@ function(millrace_add_shards name labels)
   endforeach()
 endfunction()
 
+# millrace_repeat_within_isas(TARGET [FILTER gtest_filter])
+# Tests of a program once more, as avx2.NAME and avx512.NAME, within these instruction sets.
+function(millrace_repeat_within_isas target)
+  cmake_parse_arguments(ARG "" "FILTER" "" ${ARGN})
+  if(NOT ARG_FILTER)
+    set(ARG_FILTER "*")
+  endif()
+  foreach(isa avx2 avx512)
+    gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${isa}."
+      TEST_FILTER "${ARG_FILTER}" PROPERTIES TIMEOUT 300 ENVIRONMENT MILLRACE_MAX_ISA=${isa})
+  endforeach()
+endfunction()
+
 # millrace_add_bench(NAME SOURCES ... [LIBS library ...])
 function(millrace_add_bench name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/cgroup.h"
+#include "base/max_isa.h"
 
 namespace millrace {
 namespace {
@@ -29,6 +30,16 @@ CpuFeatures read_features() {
     break;
   }
 #endif
+  return features;
+}
+
+// A value that makes no sense is no limit here; opening a device that computes reports it.
+CpuFeatures limited(CpuFeatures features, const Result<MaxIsa>& isa) {
+  if (!isa.ok()) return features;
+  features.avx512 &= *isa >= MaxIsa::kAvx512;
+  features.avx512_vnni &= *isa >= MaxIsa::kAvx512Vnni;
+  features.avx512_bf16 &= *isa >= MaxIsa::kAvx512Bf16;
+  features.amx_bf16 &= *isa >= MaxIsa::kAmx;
   return features;
 }
 
@@ -55,7 +66,7 @@ std::vector<int> read_affinity() {
 Topology read_topology() {
   Topology result;
   result.cpu_model = read_cpu_model();
-  result.features = read_features();
+  result.features = limited(read_features(), max_isa());
   result.cores = read_affinity();
   result.cgroup_cores = cgroup_cores();
   int budget = static_cast<int>(result.cores.size());

@@ -13,6 +13,7 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_DEVICE",
     "MILLRACE_FAULTS",
     "MILLRACE_LOG",
+    "MILLRACE_MAX_ISA",
     "MILLRACE_MEMORY_BANKS",
     "MILLRACE_MEMORY_LIMIT",
     "MILLRACE_NO_BF16",

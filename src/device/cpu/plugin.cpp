@@ -1,5 +1,6 @@
 #include "base/log.h"
 #include "device/cpu/cpu_device.h"
+#include "device/cpu/instruction_limit.h"
 #include "device/cpu/reserve/reserve.h"
 #include "device/registry.h"
 
@@ -12,6 +13,7 @@ millrace::Result<std::shared_ptr<millrace::device::Device>> create(
     millrace::log(
         millrace::LogLevel::kWarning, "cpu",
         "the kernel libraries cannot be kept from ending the process when memory runs out");
+  MILLRACE_RETURN_IF_ERROR(millrace::device::cpu::limit_instructions());
   return millrace::device::cpu::guarded([&]() -> millrace::Result<std::shared_ptr<Device>> {
     return std::shared_ptr<Device>(std::make_shared<millrace::device::cpu::CpuDevice>(options));
   });

@@ -1,0 +1,42 @@
+#include "device/cpu/instruction_limit.h"
+
+#include <oneapi/dnnl/dnnl.h>
+
+#include "base/log.h"
+#include "base/max_isa.h"
+
+namespace millrace::device::cpu {
+namespace {
+
+dnnl_cpu_isa_t library_name(MaxIsa isa) {
+  switch (isa) {
+    case MaxIsa::kAvx2:
+      return dnnl_cpu_isa_avx2;
+    case MaxIsa::kAvx512:
+      return dnnl_cpu_isa_avx512_core;
+    case MaxIsa::kAvx512Vnni:
+      return dnnl_cpu_isa_avx512_core_vnni;
+    case MaxIsa::kAvx512Bf16:
+      return dnnl_cpu_isa_avx512_core_bf16;
+    case MaxIsa::kAmx:
+      break;
+  }
+  return dnnl_cpu_isa_all;
+}
+
+Status limit() {
+  MILLRACE_ASSIGN_OR_RETURN(const MaxIsa isa, max_isa());
+  if (isa == MaxIsa::kAmx || dnnl_set_max_cpu_isa(library_name(isa)) == dnnl_success) return {};
+  log(LogLevel::kWarning, "cpu",
+      "MILLRACE_MAX_ISA does not limit oneDNN, which this program has used before");
+  return {};
+}
+
+}  // namespace
+
+Status limit_instructions() {
+  static const Status limited = limit();
+  return limited;
+}
+
+}  // namespace millrace::device::cpu
