@@ -100,6 +100,12 @@ TEST(ProgramInfo, Bf16WeightsTakeHalfTheSpace) {
   EXPECT_LT(bf16, fp32 * 6 / 10);
 }
 
+TEST(ProgramInfo, Bf16ConvolutionsUseTilesWhereTheProcessorHasThem) {
+  if (!topology().features.amx_bf16) GTEST_SKIP() << "no AMX on this processor";
+  const auto program = load(network(Precision::kBf16));
+  EXPECT_THAT(implementations(*program), Contains(AllOf(HasSubstr("Conv"), HasSubstr("amx"))));
+}
+
 class WithoutBf16 : public ::testing::Test {
  protected:
   WithoutBf16() {

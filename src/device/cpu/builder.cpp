@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "device/cpu/boundary.h"
@@ -16,10 +17,11 @@ using graph::kNoValue;
 using graph::ValueId;
 
 Builder::Builder(const graph::CompiledModel& model, ElementType type, bool int8,
-                 const dnnl::engine& engine)
+                 std::vector<plan::Form> forms, const dnnl::engine& engine)
     : model_(model),
       npu_type_(type),
       int8_(int8),
+      forms_(std::move(forms)),
       engine_(engine),
       stream_(engine),
       values_(model.graph.values.size()),

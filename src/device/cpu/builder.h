@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "device/cpu/buffers.h"
+#include "device/cpu/plan/form.h"
 #include "device/cpu/step.h"
 #include "device/device.h"
 #include "graph/compiled_model.h"
@@ -54,9 +55,9 @@ struct ProgramParts {
 class Builder {
  public:
   // `type` is what NPU partitions compute and store floating point values in; `int8` says whether
-  // kernels may compute with the integers of quantised values.
+  // kernels may compute with the integers of quantised values. `forms` has one for each node.
   Builder(const graph::CompiledModel& model, ElementType type, bool int8,
-          const dnnl::engine& engine);
+          std::vector<plan::Form> forms, const dnnl::engine& engine);
 
   // Checks that there is a kernel for every node and its types (graph/capability.h), then lowers
   // the whole model. kUnsupported names every node without a kernel.
@@ -69,6 +70,8 @@ class Builder {
   bool computes_int8() const noexcept { return int8_; }
   // What floating point values are computed and stored in, in the partition that is being lowered.
   ElementType type() const noexcept { return on_cpu() ? ElementType::f32 : npu_type_; }
+  // The form that is planned for the node that is being lowered, a convolution.
+  plan::Form form() const { return on_cpu() ? plan::usual_form(ElementType::f32) : forms_[node_]; }
   const graph::Value& value(graph::ValueId id) const { return model_.graph.values[id]; }
   // Whether the node that is being lowered sees the value as numbers in type(). Others, FLOAT64
   // among them, are kept as they are; so are the integers of quantised values where the node reads
@@ -226,6 +229,7 @@ class Builder {
   const graph::CompiledModel& model_;
   const ElementType npu_type_;
   const bool int8_;
+  const std::vector<plan::Form> forms_;
   const dnnl::engine engine_;
   const dnnl::stream stream_;
   std::vector<ValueState> values_;

@@ -30,7 +30,9 @@ Result<std::shared_ptr<const Program>> CpuProgram::load(
   const Precision precision = note.empty() ? model->precision : Precision::kFp32;
   const ElementType type = precision == Precision::kBf16 ? ElementType::bf16 : ElementType::f32;
   const OneOpenMpThread one_thread;
-  Result<ProgramParts> parts = Builder(*model, type, abilities.int8, engine).build();
+  std::vector<plan::Form> forms(model->graph.nodes.size(), plan::usual_form(type));
+  Result<ProgramParts> parts =
+      Builder(*model, type, abilities.int8, std::move(forms), engine).build();
   if (!parts.ok()) return parts.status().with_context("cannot load model \"" + model->name + "\"");
   // FP16 loses nothing by that, wherever it runs.
   if (model->precision == Precision::kBf16 && !note.empty())

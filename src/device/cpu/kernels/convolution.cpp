@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/cpu/kernels/convolution_primitive.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/primitives.h"
 
@@ -14,10 +15,8 @@ using PrimitiveDesc = dnnl::convolution_forward::primitive_desc;
 
 // One way to make the primitive.
 struct Attempt {
-  bool blocked = false;  // channels in blocks; else the library chooses the layouts
-  // What the primitive itself does to its result; the rest follows as steps of their own.
-  bool prelu = false;
-  bool activation = false;
+  plan::Form form;
+  FusedFunctions fused;
 };
 
 class Lowering {
@@ -25,6 +24,7 @@ class Lowering {
   Lowering(Builder& builder, const Node& node, const graph::Conv& op)
       : builder_(builder),
         op_(op),
+        convolution_(builder.model().graph, node, op, builder.type()),
         x_(node.input(0)),
         weight_(node.input(1)),
         bias_(node.input(2)),
@@ -43,8 +43,9 @@ class Lowering {
       arguments.push_back({DNNL_ARG_BIAS, bias});
     }
     if (made_.prelu) {
-      MILLRACE_ASSIGN_OR_RETURN(const Operand slope, builder_.packed(slope_, slope_desc()));
-      arguments.push_back({prelu_argument(), slope});
+      MILLRACE_ASSIGN_OR_RETURN(const Operand slope,
+                                builder_.packed(slope_, slope_desc(convolution_)));
+      arguments.push_back({prelu_argument(convolution_), slope});
     }
     MILLRACE_ASSIGN_OR_RETURN(const Operand y, make_result());
     arguments.push_back({DNNL_ARG_DST, y});
@@ -54,65 +55,19 @@ class Lowering {
   }
 
  private:
-  // [M, C / group, kernel...], with the groups split off where there are any.
-  Dims weight_dims() const {
-    Dims dims = builder_.dims(weight_);
-    if (op_.group == 1) return dims;
-    dims[0] /= op_.group;
-    dims.insert(dims.begin(), op_.group);
-    return dims;
-  }
-
-  Desc slope_desc() const {
-    Dims dims(builder_.dims(y_).size(), 1);
-    dims[1] = builder_.dims(y_)[1];
-    return plain_desc(dims, ElementType::f32);
-  }
-
-  int prelu_argument() const {
-    const int index = residual_ == kNoValue ? 0 : 1;
-    return DNNL_ARG_ATTR_MULTIPLE_POST_OP(index) | DNNL_ARG_WEIGHTS;
-  }
-
-  // Channels in blocks join and split without copies, and their kernels are as fast as any.
-  Desc image_desc(const Dims& dims, bool blocked) const {
-    // The first convolution of a network takes its few channels as they come.
-    constexpr int64_t kFewChannels = 4;
-    if (!blocked || dims[1] <= kFewChannels) return any_desc(dims, builder_.type());
-    return blocked_desc(dims, builder_.type(), channel_block());
-  }
-
-  PrimitiveDesc make_primitive(const Attempt& attempt) const {
-    dnnl::post_ops post_ops;
-    if (residual_ != kNoValue) post_ops.append_sum(1);
-    if (attempt.prelu) post_ops.append_prelu(1 << 1);
-    if (attempt.activation) append_activation(post_ops, op_.activation);
-    dnnl::primitive_attr attributes = make_attributes();
-    attributes.set_post_ops(post_ops);
-    const Desc bias =
-        bias_ == kNoValue ? Desc() : plain_desc(builder_.dims(bias_), ElementType::f32);
-    // The library counts the gap between the taps, ONNX the distance.
-    Dims dilations = op_.dilations;
-    for (int64_t& dilation : dilations) --dilation;
-    const dnnl::convolution_forward::desc desc(
-        dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
-        image_desc(builder_.dims(x_), attempt.blocked), any_desc(weight_dims(), builder_.type()),
-        bias, image_desc(builder_.dims(y_), attempt.blocked), op_.strides, dilations,
-        op_.pads_begin, op_.pads_end);
-    return PrimitiveDesc(desc, attributes, builder_.engine(), /*allow_empty=*/true);
-  }
-
+  // The form of the plan, then the others, and only then steps of their own for functions.
   Status choose_primitive() {
-    dnnl::post_ops unused;
-    const bool prelu = slope_ != kNoValue, activation = append_activation(unused, op_.activation);
-    const auto choice = choose(std::vector<Attempt>{{true, prelu, activation},
-                                                    {false, prelu, activation},
-                                                    {true, false, false},
-                                                    {false, false, false}},
-                               [this](const Attempt& attempt) { return make_primitive(attempt); });
+    const FusedFunctions all{slope_ != kNoValue, can_fuse_activation(op_)};
+    std::vector<Attempt> attempts;
+    for (const FusedFunctions& fused : {all, FusedFunctions{}})
+      for (const plan::Form form : {builder_.form(), plan::Form::kBlocked, plan::Form::kLibrary})
+        attempts.push_back({form, fused});
+    const auto choice = choose(attempts, [&](const Attempt& attempt) {
+      return make_convolution(convolution_, attempt.form, attempt.fused, builder_.engine());
+    });
     if (!choice) return unsupported("oneDNN has no convolution of this shape");
     primitive_ = choice->primitive;
-    made_ = choice->option;
+    made_ = choice->option.fused;
     return {};
   }
 
@@ -132,7 +87,8 @@ class Lowering {
 
   Status finish(const Operand& y) {
     if (slope_ != kNoValue && !made_.prelu) {
-      MILLRACE_ASSIGN_OR_RETURN(const Operand slope, builder_.packed(slope_, slope_desc()));
+      MILLRACE_ASSIGN_OR_RETURN(const Operand slope,
+                                builder_.packed(slope_, slope_desc(convolution_)));
       MILLRACE_RETURN_IF_ERROR(add_prelu(builder_, y, slope, y));
     }
     if (op_.activation.kind == graph::UnaryKind::kIdentity || made_.activation) return {};
@@ -141,8 +97,9 @@ class Lowering {
 
   Builder& builder_;
   const graph::Conv& op_;
+  const Convolution convolution_;
   const ValueId x_, weight_, bias_, residual_, slope_, y_;
-  Attempt made_;  // how primitive_ was made
+  FusedFunctions made_;  // what primitive_ does
   PrimitiveDesc primitive_;
 };
 

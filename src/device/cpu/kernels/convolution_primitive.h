@@ -1,0 +1,43 @@
+// The primitive of a Conv: what the graph asks for, made in one of several forms.
+#pragma once
+
+#include "device/cpu/dnnl_adapter.h"
+#include "device/cpu/plan/form.h"
+#include "graph/graph.h"
+
+namespace millrace::device::cpu::kernels {
+
+// What a Conv asks of the library.
+struct Convolution {
+  // Computed in `type`; `op` is the node's, and must outlive this.
+  Convolution(const graph::Graph& graph, const graph::Node& node, const graph::Conv& op,
+              ElementType type);
+
+  const graph::Conv* op;
+  ElementType type;
+  Dims x, y;
+  Dims weight;  // [M, C / group, kernel...], with the groups split off where there are any
+  Dims bias;    // empty: none
+  bool has_residual, has_slope;
+};
+
+// What the primitive itself does to its result; the rest follows as steps of their own.
+struct FusedFunctions {
+  bool prelu = false;
+  bool activation = false;
+};
+
+// Whether the activation of `op` can be one of FusedFunctions.
+bool can_fuse_activation(const graph::Conv& op);
+
+// Empty where the library has no such primitive; may throw dnnl::error, too.
+dnnl::convolution_forward::primitive_desc make_convolution(const Convolution& convolution,
+                                                           plan::Form form,
+                                                           const FusedFunctions& fused,
+                                                           const dnnl::engine& engine);
+
+// The slopes of PRelu as the primitive takes them, one for each channel, and under which index.
+Desc slope_desc(const Convolution& convolution);
+int prelu_argument(const Convolution& convolution);
+
+}  // namespace millrace::device::cpu::kernels

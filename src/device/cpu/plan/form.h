@@ -1,0 +1,31 @@
+// Form: one way to make the primitive of a convolution, by the layout of its images and the
+// algorithm. Which form is the fastest depends on the processor and on the neighbours, since images
+// that lie in another layout are reordered.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "device/cpu/dnnl_adapter.h"
+
+namespace millrace::device::cpu::plan {
+
+enum class Form : uint8_t {
+  kBlocked,       // channels in blocks
+  kChannelsLast,  // channels innermost
+  kLibrary,       // the layouts that the library likes best
+  kWinograd,      // those that its Winograd algorithm likes best
+};
+inline constexpr std::array kForms{Form::kBlocked, Form::kChannelsLast, Form::kLibrary,
+                                   Form::kWinograd};
+
+const char* name_of(Form form) noexcept;  // "blocked", "channels-last", "library", "winograd"
+// The form of that name, if there is one.
+std::optional<Form> form_named(std::string_view name) noexcept;
+
+// The form of convolutions in `type` on this processor where nothing has been measured.
+Form usual_form(ElementType type) noexcept;
+
+}  // namespace millrace::device::cpu::plan
