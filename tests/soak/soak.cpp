@@ -237,6 +237,7 @@ int run(const Options& options) {
   const TensorArg inputs[] = {std::span(input)}, outputs[] = {std::span(output)};
   const JobArgs args{.inputs = inputs, .outputs = outputs};
   RunStatistics statistics;
+  statistics.may_forget = options.fail_every != 0;
   std::atomic<bool> storm{false};
   std::deque<SharedUnit> units;
   make_units(device, statistics, units);

@@ -240,6 +240,7 @@ void Worker::cancel(Held& held) {
   const Result<CancelOutcome> outcome = held.job.cancel(up_to(microseconds(200)));
   const Status status = held.job.wait();
   held.record->collected(status);
+  if (world_.statistics.may_forget && status.code() == StatusCode::kInvalidJobId) return;
   if (!outcome.ok()) {
     world_.statistics.expect(outcome.status().code() == StatusCode::kPending, "cancel failed");
     world_.statistics.cancel_pending.fetch_add(1);

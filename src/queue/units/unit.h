@@ -161,7 +161,7 @@ class Unit {
 
   // The request's status once completed; kPending when `timeout` passed first (zero polls, negative
   // counts as zero); kInvalidJobId for an id never issued by this unit or older than the results
-  // that are kept.
+  // that are kept, of which there are fewer while there is no memory for more.
   Status wait(SequenceId id, std::chrono::nanoseconds timeout);
 
   // Whether the request is completed; false for an id never issued.

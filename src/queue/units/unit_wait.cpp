@@ -59,10 +59,11 @@ Status Unit::Impl::unknown(SequenceId id) const {
 
 // Says so in the log, too, once.
 Status Unit::Impl::forgotten(SequenceId id) {
-  Status status =
-      format_status(StatusCode::kInvalidJobId,
-                    "sequence id {:#x} is older than the {} results that unit {} '{}' keeps", id,
-                    ResultTable::kRemembered, id_.value(), options_.name);
+  Status status = format_status(
+      StatusCode::kInvalidJobId,
+      "the result of sequence id {:#x} is no longer known: unit {} '{}' keeps those of "
+      "its last {} requests, and fewer while there is no memory for them",
+      id, id_.value(), options_.name, ResultTable::kRemembered);
   if (!old_results_logged_.exchange(true)) log(LogLevel::kWarning, "queue", status.message());
   return status;
 }
