@@ -7,6 +7,11 @@ if(MILLRACE_SANITIZE)
   target_compile_options(millrace_settings INTERFACE
     -fsanitize=${MILLRACE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)
   target_link_options(millrace_settings INTERFACE -fsanitize=${MILLRACE_SANITIZE})
+  # Links a sanitized program four to eight times as fast as the linker of binutils.
+  find_program(MILLRACE_LLD NAMES ld.lld)
+  if(MILLRACE_LLD)
+    target_link_options(millrace_settings INTERFACE -fuse-ld=lld)
+  endif()
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND MILLRACE_SANITIZE)
   # g++ 12 reports false positives from inlined standard library code under the sanitizers.

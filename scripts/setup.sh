@@ -9,7 +9,7 @@ set -euo pipefail
 
 packages=(
   # Tool chain.
-  g++ clang libclang-rt-14-dev cmake ninja-build make pkg-config git python3
+  g++ clang libclang-rt-14-dev lld cmake ninja-build make pkg-config git python3
   clang-format clang-tidy
   # The Debian package.
   dpkg-dev file
