@@ -36,6 +36,10 @@ void add_compile_flags(CLI::App& command, CompileFlags& flags) {
           .add_option(
               "--cpu-ops", flags.cpu_operators,
               "operators and nodes that run on the CPU fallback, as Softmax,Gemm,/head/Add_1")
+          ->delimiter(','),
+      command
+          .add_option("--full-precision", flags.full_precision,
+                      "operators and nodes that compute in FP32 in a BF16 or FP16 program")
           ->delimiter(',')};
   command.parse_complete_callback([options = std::move(options), &flags] {
     for (const CLI::Option* option : options)

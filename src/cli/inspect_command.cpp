@@ -86,6 +86,21 @@ Json describe_partitions(const graph::CompiledModel& model) {
   return partitions;
 }
 
+// The nodes that compute in another precision than the model.
+Json describe_other_precisions(const graph::CompiledModel& model) {
+  Json nodes = Json::array();
+  for (const graph::Partition& partition : model.partitions) {
+    if (partition.kind == graph::PartitionKind::kCpu) continue;
+    for (const graph::Node& node :
+         std::span(model.graph.nodes).subspan(partition.first, partition.count))
+      if (node.precision.value_or(model.precision) != model.precision)
+        nodes.push_back({{"node", node.name},
+                         {"operator", graph::name_of(node.op)},
+                         {"precision", graph::name_of(*node.precision)}});
+  }
+  return nodes;
+}
+
 Json describe_plan(const graph::CompiledModel& model) {
   uint64_t without_reuse = 0;
   Json positions = Json::array();
@@ -130,6 +145,7 @@ Json describe(const graph::CompiledModel& model) {
     return result;
   }
   result["partitions"] = describe_partitions(model);
+  result["other_precisions"] = describe_other_precisions(model);
   result["memory_plan"] = describe_plan(model);
   return result;
 }
@@ -191,6 +207,14 @@ void print_partitions(const Json& partitions) {
   }
 }
 
+void print_other_precisions(const Json& nodes) {
+  if (nodes.empty()) return;
+  fmt::print("operators in another precision\n");
+  for (const Json& node : nodes)
+    fmt::print("  {}  {} \"{}\"\n", node["precision"].get<std::string>(),
+               node["operator"].get<std::string>(), node["node"].get<std::string>());
+}
+
 void print_profiles(const Json& profiles) {
   if (profiles.empty()) return;
   fmt::print("profiles\n");
@@ -210,6 +234,7 @@ void print_text(const Json& model) {
   print_tensors("inputs", model["inputs"], dynamic);
   print_tensors("outputs", model["outputs"], dynamic);
   if (!dynamic) print_partitions(model["partitions"]);
+  if (!dynamic) print_other_precisions(model["other_precisions"]);
   fmt::print("operators\n");
   for (const auto& [name, count] : model["operators"].items())
     fmt::print("  {:<20} {}\n", name, count.get<int>());

@@ -62,6 +62,7 @@ Result<compiler::CompileOptions> options_from(const CompileFlags& flags) {
   }
   options.as_written = flags.reference;
   options.cpu_operators.insert(flags.cpu_operators.begin(), flags.cpu_operators.end());
+  options.full_precision.insert(flags.full_precision.begin(), flags.full_precision.end());
   for (const std::string& text : flags.input_shapes) {
     MILLRACE_ASSIGN_OR_RETURN(const NameValue entry, split_name_value(text));
     MILLRACE_ASSIGN_OR_RETURN(graph::Dims dims, parse_dims(entry.value));
@@ -80,6 +81,7 @@ Result<lowering::LoweringOptions> lowering_options(const CompileFlags& flags) {
   lowering.precision = options.precision;
   lowering.hw_layouts = std::move(options.hw_layouts);
   lowering.cpu_operators = std::move(options.cpu_operators);
+  lowering.full_precision = std::move(options.full_precision);
   return lowering;
 }
 

@@ -27,6 +27,7 @@ struct CompileFlags {
   std::vector<std::string> hw_layouts;    // NAME=LAYOUT, NAME=GENERIC:0,2,3,1
   std::vector<std::string> input_shapes;  // NAME=1,3,224,224
   std::vector<std::string> cpu_operators;
+  std::vector<std::string> full_precision;
   bool reference = false;
 };
 

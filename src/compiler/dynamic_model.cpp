@@ -123,6 +123,11 @@ Status check(const Network& network, const CompileOptions& options, const std::s
         "a HW layout is given, but shapes of this model are open: its inputs and outputs have no "
         "HW view");
   }
+  if (!options.full_precision.empty()) {
+    return invalid_argument(
+        "operators are to compute in FP32, but shapes of this model are open: what it consists of "
+        "is known only when it runs; --input-shape fixes them");
+  }
   if (options.as_written) {
     return invalid_argument(
         "a reference is wanted, but shapes of this model are open: --input-shape fixes them");

@@ -16,6 +16,7 @@ namespace millrace::compiler {
 
 using lowering::CpuOperators;
 using lowering::HwLayout;
+using lowering::OperatorNames;
 
 // The largest batch that programs may ask for; each frame of a job has buffers of its own.
 inline constexpr uint32_t kMostFrames = 4096;
@@ -27,6 +28,7 @@ struct CompileOptions {
   graph::Precision precision = graph::Precision::kFp32;
   std::map<std::string, HwLayout> hw_layouts = {};  // by boundary tensor name
   CpuOperators cpu_operators = {};                  // the others go to the NPU
+  OperatorNames full_precision = {};                // computed in FP32, named likewise
   InputShapes input_shapes = {};                    // fixes open dimensions: full shapes of a frame
   // Quantised operators are computed one by one, as the standard defines each, and what is rounded
   // in the model is rounded: the reference for what programs on quantised values compute. Of models

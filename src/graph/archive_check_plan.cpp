@@ -5,12 +5,13 @@
 
 #include "graph/archive_check.h"
 #include "graph/archive_codec.h"
+#include "graph/partitions.h"
 
 namespace millrace::graph {
 namespace {
 
-// The least number of bytes that the value takes, dense. A BF16 or FP16 program may keep floating
-// values in two bytes.
+// The least number of bytes that the value takes, dense, where it is made in this precision: one of
+// BF16 or FP16 may keep floating values in two bytes.
 uint64_t least_bytes(const Value& value, Precision precision) {
   size_t size = tensor::size_of(value.type);
   if (tensor::fits_float32(value.type))
@@ -18,7 +19,16 @@ uint64_t least_bytes(const Value& value, Precision precision) {
   return value.elements() * size;
 }
 
-Status check_range(const CompiledModel& model, const PlannedValue& range) {
+// By value, that of the node that makes it.
+std::vector<Precision> value_precisions(const CompiledModel& model) {
+  const auto of_nodes = node_precisions(model.graph, model.partitions, model.precision);
+  std::vector<Precision> precisions(model.graph.values.size(), model.precision);
+  for (size_t i = 0; i < of_nodes.size(); ++i)
+    for (const ValueId id : model.graph.nodes[i].outputs) precisions[id] = of_nodes[i];
+  return precisions;
+}
+
+Status check_range(const CompiledModel& model, const PlannedValue& range, Precision precision) {
   const Value& value = model.graph.values[range.value];
   if (value.constant) return corrupt_data("a constant does not belong in the arena");
   if (range.offset % kArenaAlignment != 0) {
@@ -29,7 +39,7 @@ Status check_range(const CompiledModel& model, const PlannedValue& range) {
     return corrupt_data(fmt::format("{} bytes at {} lie outside the arena of {}", range.bytes,
                                     range.offset, model.arena_bytes));
   }
-  const uint64_t least = least_bytes(value, model.precision);
+  const uint64_t least = least_bytes(value, precision);
   if (range.bytes < least) {
     return corrupt_data(fmt::format("{} bytes, but it needs {}", range.bytes, least));
   }
@@ -137,12 +147,13 @@ Status check_plan(const CompiledModel& model) {
                                     model.arena_bytes, kMaxArenaBytes));
   }
   ArenaWalk walk(model);
+  const std::vector<Precision> precisions = value_precisions(model);
   for (const PlannedValue& range : model.plan) {
     if (range.value >= model.graph.values.size()) {
       return corrupt_data(
           fmt::format("memory plan: value id {} of {}", range.value, model.graph.values.size()));
     }
-    Status status = check_range(model, range);
+    Status status = check_range(model, range, precisions[range.value]);
     if (status.ok()) status = walk.add_range(range);
     if (!status.ok()) {
       return status.with_context(

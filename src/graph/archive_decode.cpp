@@ -66,6 +66,8 @@ class Decoder {
       node.op = decode_operator(*table, reader_);
       node.inputs = reader_.list(*table->inputs());
       node.outputs = reader_.list(*table->outputs());
+      if (const auto precision = table->precision(); precision.has_value())
+        node.precision = reader_.enumerator<Precision>("precision", *precision);
       model_.graph.nodes.push_back(std::move(node));
       MILLRACE_RETURN_IF_ERROR(in_item("node", model_.graph.nodes));
     }

@@ -31,8 +31,10 @@ Offsets<format::Node> encode_nodes(FlatBufferBuilder& builder, const Graph& grap
   Offsets<format::Node> nodes;
   for (const Node& node : graph.nodes) {
     const EncodedOperator op = encode_operator(builder, node.op);
+    flatbuffers::Optional<format::Precision> precision;
+    if (node.precision) precision = enum_cast<format::Precision>(*node.precision);
     nodes.push_back(format::CreateNodeDirect(builder, node.name.c_str(), op.type, op.table,
-                                             &node.inputs, &node.outputs));
+                                             &node.inputs, &node.outputs, precision));
   }
   return nodes;
 }
@@ -100,9 +102,12 @@ Offsets<format::ShapeProfile> encode_profiles(FlatBufferBuilder& builder,
   return encoded;
 }
 
-bool is_quantised(const Graph& graph) {
-  return std::ranges::any_of(graph.values,
-                             [](const Value& value) { return value.quantisation.has_value(); });
+// Whether the precision of the model is not that of all of the graph.
+bool has_several_precisions(const Graph& graph) {
+  const auto is_quantised = [](const Value& value) { return value.quantisation.has_value(); };
+  const auto has_its_own = [](const Node& node) { return node.precision.has_value(); };
+  return std::ranges::any_of(graph.values, is_quantised) ||
+         std::ranges::any_of(graph.nodes, has_its_own);
 }
 
 std::vector<uint8_t> build_structure(const CompiledModel& model,
@@ -143,7 +148,7 @@ model::ArchiveContent encode(const CompiledModel& model) {
   if (model.network) {
     content.version = model::kNetworkFormatVersion;
     network::list_constants(*model.network, content.segments);
-  } else if (is_quantised(model.graph)) {
+  } else if (has_several_precisions(model.graph)) {
     content.version = model::kQuantisedFormatVersion;
   }
   content.build_structure = [&model](std::span<const model::SegmentInfo> segments) {

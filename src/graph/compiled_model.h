@@ -9,6 +9,7 @@
 
 #include "graph/graph.h"
 #include "graph/memory_plan.h"
+#include "graph/precision.h"
 #include "tensor/desc.h"
 
 namespace millrace::network {
@@ -16,11 +17,6 @@ struct Network;
 }
 
 namespace millrace::graph {
-
-enum class Precision : uint8_t { kFp32 = 0, kBf16 = 1, kFp16 = 2 };
-const char* name_of(Precision precision) noexcept;  // "fp32", "bf16", "fp16"
-// The type of HW views, and of the weights of convolutions and matrix products in the archive.
-tensor::DataType storage_type(Precision precision) noexcept;
 
 // A graph input or output as callers see it. Both descriptions are of one frame.
 struct Boundary {
@@ -41,7 +37,7 @@ const char* name_of(PartitionKind kind) noexcept;  // "NPU", "CPU"
 inline constexpr size_t kMaxPartitions = 65535;
 
 // Consecutive nodes [first, first + count) that run on one kind of processor. A CPU partition
-// computes floating-point operators in FP32, whatever the precision of the model.
+// computes floating-point operators in FP32, whatever the precision of the model and its nodes.
 struct Partition {
   PartitionKind kind = PartitionKind::kNpu;
   uint32_t first = 0;
@@ -64,7 +60,7 @@ struct ShapeProfile {
 struct CompiledModel {
   std::string name;
   std::string producer;
-  Precision precision = Precision::kFp32;
+  Precision precision = Precision::kFp32;  // of the nodes that have none of their own
   uint32_t batch_size = 1;
   Graph graph;  // of one frame
   std::vector<Boundary> inputs, outputs;
@@ -72,10 +68,10 @@ struct CompiledModel {
   // partition makes have no HW view.
   std::vector<Partition> partitions;
   // The values that one node makes and another reads. They are planned as dense tensors in the
-  // precision of their partition, with the channels of rank-4 values rounded up to 16. Graph
-  // inputs, and outputs that no node reads, lie in the caller's memory. The plan is the compiler's
-  // estimate and serves inspection only: the CPU device makes its own plan when it loads a model,
-  // from the sizes that its kernels need.
+  // precision of the node that makes them, with the channels of rank-4 values rounded up to 16.
+  // Graph inputs, and outputs that no node reads, lie in the caller's memory. The plan is the
+  // compiler's estimate and serves inspection only: the CPU device makes its own plan when it loads
+  // a model, from the sizes that its kernels need.
   std::vector<PlannedValue> plan;
   uint64_t arena_bytes = 0;
   // Of a model whose shapes are open, or follow from elements: the model itself, which the runtime

@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "graph/operators.h"
+#include "graph/precision.h"
 #include "tensor/data_type.h"
 
 namespace millrace::graph {
@@ -78,6 +79,8 @@ struct Node {
   Operator op;
   std::vector<ValueId> inputs;  // kNoValue where an optional operand is absent
   std::vector<ValueId> outputs;
+  // Of a node on an NPU partition: what it computes in, where that is not the model's precision.
+  std::optional<Precision> precision = {};
   // What it was made from: several where passes have merged them, none where nothing in the model
   // stands for it. For the compiler and its reports: archives do not hold it.
   std::vector<Origin> origins = {};

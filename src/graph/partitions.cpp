@@ -22,6 +22,17 @@ CpuValues values_on_cpu(const Graph& graph, std::span<const Partition> partition
   return values;
 }
 
+std::vector<Precision> node_precisions(const Graph& graph, std::span<const Partition> partitions,
+                                       Precision model) {
+  std::vector<Precision> precisions(graph.nodes.size(), Precision::kFp32);
+  for (const Partition& partition : partitions) {
+    if (partition.kind == PartitionKind::kCpu) continue;
+    for (uint32_t i = partition.first; i < partition.first + partition.count; ++i)
+      precisions[i] = graph.nodes[i].precision.value_or(model);
+  }
+  return precisions;
+}
+
 std::vector<std::string> part_names(std::span<const Partition> partitions) {
   std::vector<std::string> names;
   size_t npu_parts = 0, cpu_parts = 0;

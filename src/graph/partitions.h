@@ -18,6 +18,11 @@ struct CpuValues {
 // Requirement: the partitions lie within the nodes of the graph.
 CpuValues values_on_cpu(const Graph& graph, std::span<const Partition> partitions);
 
+// For each node what it computes in: its own precision or that of the model, and FP32 on a CPU
+// partition, and where no partition has it. Requirement: the partitions lie within the nodes.
+std::vector<Precision> node_precisions(const Graph& graph, std::span<const Partition> partitions,
+                                       Precision model);
+
 // For each partition "vaiml_par_K" or "vaiml_cpu_subgraph_K", counted from 0 for each kind.
 std::vector<std::string> part_names(std::span<const Partition> partitions);
 

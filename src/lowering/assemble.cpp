@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "graph/archive_codec.h"
 #include "graph/boundary_quantisation.h"
@@ -40,9 +41,21 @@ DataType hw_type(DataType type, Precision precision) {
   return tensor::fits_float32(type) ? graph::storage_type(precision) : type;
 }
 
-// The precision that floating point values of a partition are computed and kept in.
-Precision precision_in(graph::PartitionKind kind, Precision precision) {
-  return kind == graph::PartitionKind::kCpu ? Precision::kFp32 : precision;
+// By value, what an HW view of it holds: what the node that makes it computes in, or those that
+// read it where they agree; FP32 where they do not, since that holds what each of them wants.
+std::vector<Precision> view_precisions(const Graph& graph, const std::vector<Precision>& of_nodes,
+                                       Precision model) {
+  std::vector<std::optional<Precision>> found(graph.values.size());
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    for (const ValueId id : graph.nodes[i].inputs)
+      if (id != graph::kNoValue)
+        found[id] = found[id].value_or(of_nodes[i]) == of_nodes[i] ? of_nodes[i] : Precision::kFp32;
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    for (const ValueId id : graph.nodes[i].outputs) found[id] = of_nodes[i];
+  std::vector<Precision> precisions(found.size());
+  std::ranges::transform(found, precisions.begin(),
+                         [&](const auto& precision) { return precision.value_or(model); });
+  return precisions;
 }
 
 Result<tensor::TensorDesc> make_hw_view(const tensor::TensorDesc& cpu, DataType type,
@@ -57,7 +70,7 @@ Result<tensor::TensorDesc> make_hw_view(const tensor::TensorDesc& cpu, DataType 
 
 Result<Boundary> make_boundary(const Graph& graph, ValueId id, bool on_cpu,
                                const std::optional<graph::BoundaryQuantisation>& quantisation,
-                               const LoweringOptions& options) {
+                               Precision precision, const LoweringOptions& options) {
   const Value& value = graph.values[id];
   MILLRACE_ASSIGN_OR_RETURN(std::vector<uint32_t> shape, boundary_shape(value));
   Boundary boundary;
@@ -72,7 +85,7 @@ Result<Boundary> make_boundary(const Graph& graph, ValueId id, bool on_cpu,
                     value.name));
   }
   if (on_cpu) return boundary;
-  DataType type = hw_type(value.type, options.precision);
+  DataType type = hw_type(value.type, precision);
   if (quantisation) {
     type = quantisation->type;
     boundary.quant = quantisation->parameters;
@@ -83,12 +96,14 @@ Result<Boundary> make_boundary(const Graph& graph, ValueId id, bool on_cpu,
 
 Result<std::vector<Boundary>> make_boundaries(const Graph& graph, const std::vector<ValueId>& ids,
                                               const std::vector<bool>& on_cpu,
+                                              const std::vector<Precision>& precisions,
                                               const LoweringOptions& options) {
   std::vector<Boundary> boundaries;
   const auto quantisations = graph::boundary_quantisations(graph);
   for (ValueId id : ids) {
-    MILLRACE_ASSIGN_OR_RETURN(Boundary boundary,
-                              make_boundary(graph, id, on_cpu[id], quantisations[id], options));
+    MILLRACE_ASSIGN_OR_RETURN(
+        Boundary boundary,
+        make_boundary(graph, id, on_cpu[id], quantisations[id], precisions[id], options));
     boundaries.push_back(std::move(boundary));
   }
   return boundaries;
@@ -127,7 +142,7 @@ size_t planned_bytes(const Value& value, Precision precision) {
 // reads or writes lies in the caller's memory.
 class LifetimeTable {
  public:
-  explicit LifetimeTable(const CompiledModel& model)
+  LifetimeTable(const CompiledModel& model, const std::vector<Precision>& precisions)
       : graph_(model.graph), last_(model.graph.values.size(), kNever) {
     const Graph& graph = model.graph;
     for (uint32_t step = 0; step < graph.nodes.size(); ++step) {
@@ -139,10 +154,7 @@ class LifetimeTable {
       if (last_[id] != kNever) last_[id] = static_cast<uint32_t>(graph.nodes.size());
     }
     index_of_.resize(graph.values.size());
-    for (const graph::Partition& partition : model.partitions) {
-      const Precision precision = precision_in(partition.kind, model.precision);
-      for (uint32_t i = 0; i < partition.count; ++i) add_outputs(partition.first + i, precision);
-    }
+    for (uint32_t step = 0; step < graph.nodes.size(); ++step) add_outputs(step, precisions[step]);
   }
 
   const std::vector<ValueId>& values() const { return values_; }
@@ -178,8 +190,9 @@ class LifetimeTable {
   std::vector<graph::Lifetime> lifetimes_;
 };
 
-Status add_memory_plan(CompiledModel& model) {
-  const LifetimeTable table(model);
+// `precisions` are those of the nodes.
+Status add_memory_plan(CompiledModel& model, const std::vector<Precision>& precisions) {
+  const LifetimeTable table(model, precisions);
   const graph::MemoryPlan plan = graph::plan_memory(table.lifetimes());
   if (plan.arena_bytes > graph::kMaxArenaBytes) {
     return unsupported(fmt::format("its values take {} bytes at a time; at most {} are possible",
@@ -224,13 +237,15 @@ Result<CompiledModel> assemble(Graph graph, const LoweringOptions& options, std:
       options.is_stage ? matching_operators(graph, options.cpu_operators) : options.cpu_operators;
   MILLRACE_ASSIGN_OR_RETURN(model.partitions, place_nodes(graph, cpu_operators));
   const graph::CpuValues on_cpu = graph::values_on_cpu(graph, model.partitions);
+  const auto precisions = graph::node_precisions(graph, model.partitions, options.precision);
+  const auto views = view_precisions(graph, precisions, options.precision);
   MILLRACE_ASSIGN_OR_RETURN(model.inputs,
-                            make_boundaries(graph, graph.inputs, on_cpu.read, options));
+                            make_boundaries(graph, graph.inputs, on_cpu.read, views, options));
   MILLRACE_ASSIGN_OR_RETURN(model.outputs,
-                            make_boundaries(graph, graph.outputs, on_cpu.made, options));
+                            make_boundaries(graph, graph.outputs, on_cpu.made, views, options));
   model.graph = std::move(graph);
   MILLRACE_RETURN_IF_ERROR(check_names(model));
-  MILLRACE_RETURN_IF_ERROR(add_memory_plan(model));
+  MILLRACE_RETURN_IF_ERROR(add_memory_plan(model, precisions));
   return model;
 }
 

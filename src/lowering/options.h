@@ -26,6 +26,7 @@ struct LoweringOptions {
   graph::Precision precision = graph::Precision::kFp32;
   std::map<std::string, HwLayout> hw_layouts = {};  // by boundary tensor name
   CpuOperators cpu_operators = {};                  // the others go to the NPU
+  OperatorNames full_precision = {};                // computed in FP32
   // Of a stage, whose graph need not have an operator for each name in cpu_operators. Otherwise one
   // that matches none is an error.
   bool is_stage = false;

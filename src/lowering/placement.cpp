@@ -19,7 +19,7 @@ using graph::Node;
 using graph::Partition;
 using graph::PartitionKind;
 
-// The names by which --cpu-ops may mean operators of this kind.
+// The names by which operators of this kind may be meant.
 std::vector<std::string> operator_names(const Node& node) {
   std::vector<std::string> names = {graph::name_of(node.op)};
   if (const auto* unary = std::get_if<graph::Unary>(&node.op)) {
@@ -31,29 +31,11 @@ std::vector<std::string> operator_names(const Node& node) {
   return names;
 }
 
-// The names by which it may mean this one alone.
+// The names by which this one alone may be meant.
 std::vector<std::string> node_names(const Node& node) {
   std::vector<std::string> names = {node.name};
   for (const graph::Origin& origin : node.origins) names.push_back(origin.name);
   return names;
-}
-
-Status check_names(const Graph& graph, const CpuOperators& cpu_operators) {
-  CpuOperators operators, nodes;
-  for (const Node& node : graph.nodes) {
-    for (std::string& name : operator_names(node)) operators.insert(std::move(name));
-    for (std::string& name : node_names(node)) nodes.insert(std::move(name));
-  }
-  std::vector<std::string> missing;
-  for (const std::string& name : cpu_operators) {
-    if (!operators.contains(name) && !nodes.contains(name))
-      missing.push_back(fmt::format("'{}'", name));
-  }
-  if (missing.empty()) return {};
-  return invalid_argument(
-      fmt::format("the model has no operator {} to put on the CPU, and no node of that name; "
-                  "after optimisation its operators are: {}",
-                  fmt::join(missing, ", "), fmt::join(operators, ", ")));
 }
 
 // An order of the nodes, in partitions.
@@ -142,6 +124,24 @@ bool give_up_islands(PlacementCost& cost, const Grouping& grouping,
 
 }  // namespace
 
+Status check_names(const Graph& graph, const OperatorNames& names, std::string_view purpose) {
+  OperatorNames operators, nodes;
+  for (const Node& node : graph.nodes) {
+    for (std::string& name : operator_names(node)) operators.insert(std::move(name));
+    for (std::string& name : node_names(node)) nodes.insert(std::move(name));
+  }
+  std::vector<std::string> missing;
+  for (const std::string& name : names) {
+    if (!operators.contains(name) && !nodes.contains(name))
+      missing.push_back(fmt::format("'{}'", name));
+  }
+  if (missing.empty()) return {};
+  return invalid_argument(
+      fmt::format("the model has no operator {} {}, and no node of that name; "
+                  "after optimisation its operators are: {}",
+                  fmt::join(missing, ", "), purpose, fmt::join(operators, ", ")));
+}
+
 bool goes_to_cpu(const Graph& graph, const Node& node, const CpuOperators& cpu_operators) {
   return !graph::runs_on_npu(graph, node) || !matching_names(node, cpu_operators).empty();
 }
@@ -167,7 +167,7 @@ CpuOperators matching_operators(const Graph& graph, const CpuOperators& cpu_oper
 }
 
 Result<std::vector<Partition>> place_nodes(Graph& graph, const CpuOperators& cpu_operators) {
-  MILLRACE_RETURN_IF_ERROR(check_names(graph, cpu_operators));
+  MILLRACE_RETURN_IF_ERROR(check_names(graph, cpu_operators, "to put on the CPU"));
   std::vector<PartitionKind> kinds;
   for (const Node& node : graph.nodes) {
     const bool on_cpu = goes_to_cpu(graph, node, cpu_operators);

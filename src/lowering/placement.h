@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -11,21 +12,26 @@
 
 namespace millrace::lowering {
 
-// What is forced onto the CPU fallback, by name: operators of the graph ("Softmax", "Conv"), a
-// Unary or Binary also by what it computes ("Sigmoid", "Add"), operators as the model calls them
-// ("Gemm"), and nodes of the graph or of the model. What was merged from several nodes goes to the
-// CPU by the name of any of them.
-using CpuOperators = std::set<std::string, std::less<>>;
+// What is meant by name: operators of the graph ("Softmax", "Conv"), a Unary or Binary also by what
+// it computes ("Sigmoid", "Add"), operators as the model calls them ("Gemm"), and nodes of the
+// graph or of the model. What was merged from several nodes is meant by the name of any of them.
+// CpuOperators are forced onto the CPU fallback.
+using OperatorNames = std::set<std::string, std::less<>>;
+using CpuOperators = OperatorNames;
 
 // Whether a node has to go to the CPU: it is forced there, or the NPU does not run it.
 bool goes_to_cpu(const graph::Graph& graph, const graph::Node& node,
                  const CpuOperators& cpu_operators);
 
+// kInvalidArgument names those that mean no node and what was to become of them, for example
+// "to put on the CPU", and lists the operators that there are.
+Status check_names(const graph::Graph& graph, const OperatorNames& names, std::string_view purpose);
+
 // Those of the names that match a node of the graph.
 CpuOperators matching_operators(const graph::Graph& graph, const CpuOperators& cpu_operators);
 
 // Which of the names mean the node, in ascending order.
-std::vector<std::string> matching_names(const graph::Node& node, const CpuOperators& cpu_operators);
+std::vector<std::string> matching_names(const graph::Node& node, const OperatorNames& names);
 
 // Reorders the nodes so that partitions are as few as possible, each value still being made before
 // it is used and the nodes of a partition keeping their order, and returns the partitions. Where no

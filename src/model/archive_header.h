@@ -14,7 +14,8 @@
 namespace millrace::model {
 
 // A writer states the lowest version that has what the archive holds: version 1 has a graph,
-// version 2 may have a network in its place, values of a graph of version 3 may be quantised.
+// version 2 may have a network in its place; in a graph of version 3, values may be quantised and
+// nodes have a precision of their own.
 inline constexpr uint32_t kGraphFormatVersion = 1;
 inline constexpr uint32_t kNetworkFormatVersion = 2;
 inline constexpr uint32_t kQuantisedFormatVersion = 3;

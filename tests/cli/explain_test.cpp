@@ -75,6 +75,19 @@ TEST_F(ExplainTest, AReorderSaysWhoDisagrees) {
   EXPECT_GT(reorders, 0u) << "a CPU partition reads plain memory";
 }
 
+TEST_F(ExplainTest, OperatorsOfABf16ProgramMayComputeInFp32) {
+  const Json glyphs = explanation(kGlyphsOnnx, {"--precision", "bf16", "--full-precision", "Pool"});
+  if (glyphs.contains("note")) GTEST_SKIP() << glyphs["note"];
+  size_t pools = 0;
+  for (const Json& step : steps_of(glyphs)) {
+    if (step.value("node", "").empty()) continue;
+    const bool is_pool = step["operation"] == "Pool";
+    pools += is_pool ? 1 : 0;
+    EXPECT_EQ(step["precision"], is_pool ? "fp32" : "bf16") << step.dump();
+  }
+  EXPECT_GT(pools, 0u);
+}
+
 TEST_F(ExplainTest, TheCpuHasAReason) {
   const Json forced = explanation(kGlyphsOnnx, {"--cpu-ops", "GlobalPool"});
   ASSERT_EQ(forced["partitions"].size(), 3u);

@@ -48,6 +48,7 @@ void expect_same_graph(const Graph& actual, const Graph& expected) {
     const Node &node = actual.nodes[i], &same = expected.nodes[i];
     SCOPED_TRACE(same.name);
     EXPECT_EQ(node.name, same.name);
+    EXPECT_EQ(node.precision, same.precision);
     EXPECT_TRUE(node.op == same.op) << name_of(node.op) << " for " << name_of(same.op);
     EXPECT_EQ(node.inputs, same.inputs);
     EXPECT_EQ(node.outputs, same.outputs);
@@ -222,6 +223,20 @@ TEST(ArchiveCodec, OnlyAnArchiveWithQuantisedValuesHasTheirVersion) {
   EXPECT_EQ(test::load_at<uint32_t>(archive_bytes(encode(model)), 8), 3u);
   for (Value& value : model.graph.values) value.quantisation.reset();
   EXPECT_EQ(test::load_at<uint32_t>(archive_bytes(encode(model)), 8), 1u);
+}
+
+// A reader that does not know of them would compute something else.
+TEST(ArchiveCodec, PrecisionsOfNodesComeBackFromAnArchiveOfTheirVersion) {
+  CompiledModel model = test::all_operators_model();
+  model.graph.nodes.front().precision = Precision::kFp32;
+  model.graph.nodes.back().precision = Precision::kBf16;
+  auto archive = in_memory(model);
+  ASSERT_TRUE(archive.ok()) << archive.status().to_string();
+  auto decoded = decode(*archive);
+  ASSERT_TRUE(decoded.ok()) << decoded.status().to_string();
+  expect_same_graph(decoded->graph, model.graph);
+  for (Value& value : model.graph.values) value.quantisation.reset();
+  EXPECT_EQ(test::load_at<uint32_t>(archive_bytes(encode(model)), 8), 3u);
 }
 
 }  // namespace

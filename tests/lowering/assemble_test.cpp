@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "graph/archive_codec.h"
 #include "tests/lowering/passes/graph_maker.h"
 
@@ -59,6 +61,35 @@ TEST_F(AssembleTest, Bf16ProgramsHaveBf16HwViews) {
   EXPECT_EQ(model.inputs[0].cpu.type, DataType::kFloat32);
   EXPECT_EQ(model.inputs[0].hw->type, DataType::kBf16);
   EXPECT_THAT(model.inputs[0].hw->shape, ElementsAre(8, 1, 8, 1, 4));
+}
+
+TEST_F(AssembleTest, HwViewsHoldWhatTheNodesAtThemCompute) {
+  options.precision = Precision::kBf16;
+  maker.graph.nodes.back().precision = Precision::kFp32;
+  const CompiledModel last = assembled();
+  EXPECT_EQ(last.inputs[0].hw->type, DataType::kBf16);
+  EXPECT_EQ(last.outputs[0].hw->type, DataType::kFloat32);
+  maker.graph.nodes.front().precision = Precision::kFp32;
+  EXPECT_EQ(assembled().inputs[0].hw->type, DataType::kFloat32);
+}
+
+TEST_F(AssembleTest, AnInputThatNodesOfSeveralPrecisionsReadIsFp32) {
+  options.precision = Precision::kBf16;
+  maker.output(maker.unary(UnaryKind::kTanh, maker.graph.inputs[0]));
+  EXPECT_EQ(assembled().inputs[0].hw->type, DataType::kBf16);
+  maker.graph.nodes.front().precision = Precision::kFp32;
+  EXPECT_EQ(assembled().inputs[0].hw->type, DataType::kFloat32);
+}
+
+TEST_F(AssembleTest, ValuesArePlannedInThePrecisionOfTheNodeThatMakesThem) {
+  const auto bytes_of_first = [&] {
+    const CompiledModel model = assembled();
+    const auto entry = std::ranges::find(model.plan, first, &graph::PlannedValue::value);
+    return entry == model.plan.end() ? 0 : entry->bytes;
+  };
+  const uint64_t wide = bytes_of_first();
+  maker.graph.nodes.front().precision = Precision::kBf16;
+  EXPECT_EQ(bytes_of_first(), wide / 2);
 }
 
 TEST_F(AssembleTest, IntegerBoundariesKeepTheirType) {

@@ -60,12 +60,12 @@ Json describe_operators(const graph::CompiledModel& model, const graph::Partitio
   return operators;
 }
 
-Json describe_step(const device::StepInfo& step, size_t number, graph::Precision precision) {
+Json describe_step(const device::StepInfo& step, size_t number) {
   Json result = {{"step", number},
                  {"operation", step.operation},
                  {"node", step.node},
                  {"kernel", step.implementation},
-                 {"precision", graph::name_of(precision)},
+                 {"precision", graph::name_of(step.precision)},
                  {"reads", step.reads},
                  {"writes", step.writes},
                  {"output", step.output}};
@@ -81,14 +81,12 @@ void add_time(Json& step, const runtime::TimeShare& share, const runtime::Profil
                                     : 0;
 }
 
-// A CPU partition computes in FP32, whatever the precision of the program.
-Json describe_steps(const device::ProgramInfo& info, uint32_t partition, PartitionKind kind,
+Json describe_steps(const device::ProgramInfo& info, uint32_t partition,
                     const runtime::ProfileTotals* profile) {
-  const auto precision = kind == PartitionKind::kCpu ? graph::Precision::kFp32 : info.precision;
   Json steps = Json::array();
   for (size_t i = 0; i < info.steps.size(); ++i) {
     if (info.steps[i].partition != partition) continue;
-    steps.push_back(describe_step(info.steps[i], i, precision));
+    steps.push_back(describe_step(info.steps[i], i));
     if (profile != nullptr) add_time(steps.back(), profile->steps[i], *profile);
   }
   return steps;
@@ -137,7 +135,7 @@ Json explain(const device::Program& program, const lowering::CpuOperators& cpu_o
     result["partitions"].push_back(
         {{"kind", graph::name_of(partition.kind)},
          {"operators", describe_operators(model, partition, steps, cpu_operators)},
-         {"steps", describe_steps(info, i, partition.kind, profile)}});
+         {"steps", describe_steps(info, i, profile)}});
   }
   return result;
 }

@@ -233,9 +233,11 @@ std::string node_text(const graph::Graph& graph, const graph::Node& node) {
   std::vector<std::string> results;
   for (const graph::ValueId id : node.outputs) results.push_back(declaration(graph.values[id]));
   const std::string attributes = attributes_text(node.op);
-  return fmt::format("  {} {}{}{} ({}) -> {}\n", operation_name(node.op), quoted(node.name),
-                     attributes.empty() ? "" : " ", attributes, operands_text(graph, node.inputs),
-                     fmt::join(results, ", "));
+  const std::string precision =
+      node.precision ? fmt::format(" in {}", graph::name_of(*node.precision)) : "";
+  return fmt::format("  {} {}{}{}{} ({}) -> {}\n", operation_name(node.op), quoted(node.name),
+                     precision, attributes.empty() ? "" : " ", attributes,
+                     operands_text(graph, node.inputs), fmt::join(results, ", "));
 }
 
 std::string declarations(const graph::Graph& graph, const char* title,

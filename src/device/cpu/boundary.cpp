@@ -84,7 +84,7 @@ class BoundaryTensor {
         direction_(direction),
         index_(index) {
     for (View view : kViews)
-      if (accepts_view(builder.model(), boundary_, view)) views_.push_back(view);
+      if (accepts_view(boundary_, view)) views_.push_back(view);
   }
 
   const graph::Boundary& boundary() const { return boundary_; }
@@ -170,12 +170,11 @@ class BoundaryTensor {
 
 }  // namespace
 
-bool accepts_view(const graph::CompiledModel& model, const graph::Boundary& boundary, View view) {
+bool accepts_view(const graph::Boundary& boundary, View view) {
   if (view == View::kHw) return boundary.hw.has_value();
   if (!boundary.hw) return true;
   if (boundary.cpu == *boundary.hw) return true;
-  return model.precision == graph::Precision::kFp32 && boundary.cpu.type == DataType::kFloat32 &&
-         boundary.hw->type == DataType::kFloat32;
+  return boundary.cpu.type == DataType::kFloat32 && boundary.hw->type == DataType::kFloat32;
 }
 
 Result<Operand> bind_input(Builder& builder, uint32_t index, const Desc& wanted) {
@@ -191,7 +190,7 @@ std::optional<Desc> desc_of_bytes(const Builder& builder, const graph::Boundary&
                                   graph::ValueId quantised) {
   const graph::Quantisation& quantisation = builder.quantisation(quantised);
   if (!boundary.hw || boundary.hw->type != builder.value(quantised).type ||
-      quantisation.is_per_axis() || accepts_view(builder.model(), boundary, View::kCpu))
+      quantisation.is_per_axis() || accepts_view(boundary, View::kCpu))
     return std::nullopt;
   const bool same = static_cast<float>(boundary.quant.scale) == quantisation.scales[0] &&
                     boundary.quant.zero_point == quantisation.zero_points[0];

@@ -16,8 +16,8 @@ namespace millrace::device::cpu {
 class Builder;
 
 // See Program::accepts(). The CPU view of a tensor that has an HW view too is accepted only where
-// both give the same bits: in an FP32 model, or where the two are the same.
-bool accepts_view(const graph::CompiledModel& model, const graph::Boundary& boundary, View view);
+// both give the same bits: where both are FLOAT32, or the two are the same.
+bool accepts_view(const graph::Boundary& boundary, View view);
 
 // Adds the steps that bring a graph input into `wanted`, whose layout every accepted view gets.
 Result<Operand> bind_input(Builder& builder, uint32_t index, const Desc& wanted);

@@ -16,10 +16,10 @@ namespace millrace::device::cpu {
 using graph::kNoValue;
 using graph::ValueId;
 
-Builder::Builder(const graph::CompiledModel& model, ElementType type, bool int8,
+Builder::Builder(const graph::CompiledModel& model, bool bf16, bool int8,
                  std::vector<plan::Form> forms, const dnnl::engine& engine)
     : model_(model),
-      npu_type_(type),
+      bf16_(bf16),
       int8_(int8),
       forms_(std::move(forms)),
       engine_(engine),
@@ -56,6 +56,18 @@ Status Builder::lower_partitions() {
   return unsupported("the CPU device cannot run " + missing);
 }
 
+Builder::Place Builder::place_of(uint32_t node) const noexcept {
+  if (on_cpu()) return Place::kCpu;
+  const auto precision = model_.graph.nodes[node].precision.value_or(model_.precision);
+  return bf16_ && precision == graph::Precision::kBf16 ? Place::kNpuBf16 : Place::kNpu;
+}
+
+// Forms are planned for the nodes that compute in the precision of the model.
+plan::Form Builder::form() const noexcept {
+  const bool planned = !on_cpu() && !model_.graph.nodes[node_].precision;
+  return planned ? forms_[node_] : plan::usual_form(type());
+}
+
 // A node whose outputs have no elements takes no step.
 Status Builder::lower_node(const graph::Node& node) {
   if (std::ranges::all_of(node.outputs, [&](ValueId id) { return is_empty(id); })) return {};
@@ -78,6 +90,7 @@ Status Builder::lower_nodes(std::string& missing) {
   const uint32_t end = partition().first + partition().count;
   for (node_ = partition().first; node_ < end; ++node_) {
     const graph::Node& node = model_.graph.nodes[node_];
+    place_ = place_of(node_);
     const Status status = lower_node(node);
     if (status.ok()) continue;
     if (status.code() != StatusCode::kUnsupported)
@@ -95,7 +108,9 @@ Status Builder::deliver_outputs() {
   const auto [kind, first, count] = partition();
   for (uint32_t i = 0; i < model_.outputs.size(); ++i) {
     const uint32_t maker = values_[model_.outputs[i].value].maker;
-    if (maker >= first && maker - first < count) MILLRACE_RETURN_IF_ERROR(deliver_output(*this, i));
+    if (maker < first || maker - first >= count) continue;
+    place_ = place_of(maker);
+    MILLRACE_RETURN_IF_ERROR(deliver_output(*this, i));
   }
   return {};
 }
@@ -142,17 +157,20 @@ Status Builder::ensure_location(ValueId id, const Desc& preferred) {
   return {};
 }
 
-// From the other kind of partition.
+// From another place. A value that was made in FP32 has been rounded where it is BF16.
 Status Builder::bring_over(ValueId id, const Desc& wanted) {
-  const std::vector<Operand>& there = values_[id].locations[1 - kind_index()];
-  if (there.empty()) return internal_error("a value is used before it is made");
-  for (const Operand& location : there) {
-    if (!(location.desc == wanted)) continue;
-    locations(id).push_back(location);
-    return {};
+  const Operand* from = nullptr;
+  for (const Place place : {Place::kNpu, Place::kCpu, Place::kNpuBf16}) {
+    for (const Operand& location : values_[id].locations[static_cast<size_t>(place)]) {
+      if (from == nullptr) from = &location;
+      if (!(location.desc == wanted)) continue;
+      locations(id).push_back(location);
+      return {};
+    }
   }
+  if (from == nullptr) return internal_error("a value is used before it is made");
   const Operand copy = new_temporary(wanted);
-  add_reorder(id, there.front(), copy);
+  add_reorder(id, *from, copy);
   set_result(id, copy);
   return {};
 }
@@ -209,6 +227,7 @@ void Builder::add(std::string operation, std::string implementation,
   const auto index = static_cast<uint32_t>(parts_.steps.size());
   for (BufferId id : step->buffers()) buffers_.touch(id, index);
   StepInfo info{{}, std::move(operation), std::move(implementation), {}, partition_};
+  info.precision = type() == ElementType::bf16 ? graph::Precision::kBf16 : graph::Precision::kFp32;
   if (moved == kNoValue) {
     const graph::Node& node = model_.graph.nodes[node_];
     info.node = node.name;

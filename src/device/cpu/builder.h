@@ -2,11 +2,11 @@
 //
 // Every value has one or more locations: a buffer and a layout in it. Kernels ask for their
 // operands in the layout they like best; the builder adds a reorder only where the value has no
-// such location yet. Partitions are lowered one after the other. Those on the CPU compute in FP32,
-// and a value has locations of its own for each kind of partition: the first partition of the other
-// kind that reads it brings it over, a CPU partition to plain FP32. Weights are packed while the
-// program is built. Memory is planned here, from the sizes the chosen layouts really take; the plan
-// an archive carries is for dense values and not used.
+// such location yet. Partitions are lowered one after the other. Nodes on the CPU compute in FP32,
+// those on the NPU in FP32 or BF16, and a value has locations of its own for each of these places:
+// the first node of another place that reads it brings it over, one on the CPU to plain FP32.
+// Weights are packed while the program is built. Memory is planned here, from the sizes the chosen
+// layouts really take; the plan an archive carries is for dense values and not used.
 //
 // Quantised values have locations of their own, with their integers, which all partitions share. To
 // kernels they are floating point values: the builder dequantises what a kernel reads, and
@@ -54,10 +54,11 @@ struct ProgramParts {
 
 class Builder {
  public:
-  // `type` is what NPU partitions compute and store floating point values in; `int8` says whether
-  // kernels may compute with the integers of quantised values. `forms` has one for each node.
-  Builder(const graph::CompiledModel& model, ElementType type, bool int8,
-          std::vector<plan::Form> forms, const dnnl::engine& engine);
+  // `bf16` says whether there are kernels that compute in BF16: without it, FP32 takes its place.
+  // `int8` says whether kernels may compute with the integers of quantised values. `forms` has one
+  // for each node.
+  Builder(const graph::CompiledModel& model, bool bf16, bool int8, std::vector<plan::Form> forms,
+          const dnnl::engine& engine);
 
   // Checks that there is a kernel for every node and its types (graph/capability.h), then lowers
   // the whole model. kUnsupported names every node without a kernel.
@@ -68,10 +69,12 @@ class Builder {
   const dnnl::engine& engine() const noexcept { return engine_; }
   bool on_cpu() const noexcept { return partition().kind == graph::PartitionKind::kCpu; }
   bool computes_int8() const noexcept { return int8_; }
-  // What floating point values are computed and stored in, in the partition that is being lowered.
-  ElementType type() const noexcept { return on_cpu() ? ElementType::f32 : npu_type_; }
+  // What floating point values are computed and stored in, for the node that is being lowered.
+  ElementType type() const noexcept {
+    return place_ == Place::kNpuBf16 ? ElementType::bf16 : ElementType::f32;
+  }
   // The form that is planned for the node that is being lowered, a convolution.
-  plan::Form form() const { return on_cpu() ? plan::usual_form(ElementType::f32) : forms_[node_]; }
+  plan::Form form() const noexcept;
   const graph::Value& value(graph::ValueId id) const { return model_.graph.values[id]; }
   // Whether the node that is being lowered sees the value as numbers in type(). Others, FLOAT64
   // among them, are kept as they are; so are the integers of quantised values where the node reads
@@ -93,7 +96,7 @@ class Builder {
   std::span<const uint32_t> readers(graph::ValueId id) const { return readers_[id]; }
   // The number of the graph input that the value is, if it is one.
   std::optional<uint32_t> input_of(graph::ValueId id) const { return values_[id].input; }
-  // Whether the value has a location already, in a partition of either kind.
+  // Whether the value has a location already, in any place.
   bool is_made(graph::ValueId id) const;
   // The shape, with {1} for a scalar: oneDNN has no rank 0.
   Dims dims(graph::ValueId id) const;
@@ -181,20 +184,24 @@ class Builder {
                    std::optional<ViewCondition> only_in = std::nullopt);
 
   BufferTable& buffers() noexcept { return buffers_; }
-  // The locations of a value so far, for the kind of partition that is being lowered.
+  // The locations of a value so far, in the place of the node that is being lowered.
   const std::vector<Operand>& locations(graph::ValueId id) const {
-    return values_[id].locations[kind_index()];
+    return values_[id].locations[static_cast<size_t>(place_)];
   }
 
  private:
+  // Where a node computes, and in what.
+  enum class Place : uint8_t { kNpu, kNpuBf16, kCpu };
+  static constexpr size_t kPlaces = 3;
+
   struct PackedConstant {
     Operand location;
     std::vector<uint32_t> stored;  // the order it was packed from
   };
   struct ValueState {
-    std::array<std::vector<Operand>, 2> locations;  // by PartitionKind
-    std::vector<Operand> stored;                    // of a quantised value: its integers
-    std::optional<graph::ValueId> delivered_as;     // an output that is delivered as integers
+    std::array<std::vector<Operand>, kPlaces> locations;
+    std::vector<Operand> stored;                 // of a quantised value: its integers
+    std::optional<graph::ValueId> delivered_as;  // an output that is delivered as integers
     std::vector<PackedConstant> packed;
     std::optional<uint32_t> input;  // index of a graph input
     uint32_t maker = 0;             // the node that makes it, if one does
@@ -203,8 +210,11 @@ class Builder {
   static constexpr uint32_t kForever = 0xffffffffu;
 
   const graph::Partition& partition() const noexcept { return model_.partitions[partition_]; }
-  size_t kind_index() const noexcept { return static_cast<size_t>(partition().kind); }
-  std::vector<Operand>& locations(graph::ValueId id) { return values_[id].locations[kind_index()]; }
+  // Of a node of the partition that is being lowered.
+  Place place_of(uint32_t node) const noexcept;
+  std::vector<Operand>& locations(graph::ValueId id) {
+    return values_[id].locations[static_cast<size_t>(place_)];
+  }
 
   Status lower_partitions();
   Status lower_node(const graph::Node& node);
@@ -227,7 +237,7 @@ class Builder {
   std::string why_in_view(graph::ValueId moved, const ViewCondition& condition) const;
 
   const graph::CompiledModel& model_;
-  const ElementType npu_type_;
+  const bool bf16_;
   const bool int8_;
   const std::vector<plan::Form> forms_;
   const dnnl::engine engine_;
@@ -238,6 +248,7 @@ class Builder {
   ProgramParts parts_;
   uint32_t partition_ = 0;        // the partition that is being lowered,
   uint32_t node_ = 0;             // and the node,
+  Place place_ = Place::kNpu;     // which computes there,
   bool computes_numbers_ = true;  // with what its operands stand for
 };
 

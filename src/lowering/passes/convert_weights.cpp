@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "lowering/passes/constants.h"
 #include "lowering/passes/passes.h"
@@ -42,20 +43,19 @@ ValueId add_copy(graph::Graph& graph, ValueId id, std::span<const float> floats,
 }  // namespace
 
 Status convert_weights(graph::Graph& graph, const PassContext& context) {
-  if (context.precision == graph::Precision::kFp32) return {};
-  std::map<ValueId, ValueId> converted;
+  std::map<std::pair<ValueId, DataType>, ValueId> converted;
   for (graph::Node& node : graph.nodes) {
     if (!std::holds_alternative<graph::Conv>(node.op) &&
         !std::holds_alternative<graph::MatMul>(node.op)) {
       continue;
     }
-    if (goes_to_cpu(graph, node, context.cpu_operators)) continue;
+    const DataType type = graph::storage_type(node.precision.value_or(context.precision));
+    if (type == DataType::kFloat32 || goes_to_cpu(graph, node, context.cpu_operators)) continue;
     const ValueId weight = node.inputs[kWeight];
     const auto floats = floats_of(graph.values[weight]);
     if (!floats) continue;
-    const auto [entry, added] = converted.try_emplace(weight);
-    if (added)
-      entry->second = add_copy(graph, weight, *floats, graph::storage_type(context.precision));
+    const auto [entry, added] = converted.try_emplace({weight, type});
+    if (added) entry->second = add_copy(graph, weight, *floats, type);
     node.inputs[kWeight] = entry->second;
   }
   return {};

@@ -28,6 +28,7 @@ std::span<const Pass> pass_table() {
       {"fuse_quantised_residual", fuse_quantised_residual},
       // What became of quantised constants that were moved, or that a Fallback reads.
       {"fold_constants", fold_constants},
+      {"mark_full_precision", mark_full_precision},
       {"convert_weights", convert_weights},
       {"eliminate_dead_code", eliminate_dead_code},
   };

@@ -13,6 +13,7 @@ namespace millrace::lowering {
 struct PassContext {
   graph::Precision precision = graph::Precision::kFp32;
   CpuOperators cpu_operators = {};
+  OperatorNames full_precision = {};
   bool as_written = false;  // quantised operators; see LoweringOptions
 };
 
@@ -83,8 +84,12 @@ Status keep_quantised(graph::Graph& graph, const PassContext& context);
 // operand: the result of the Conv is not rounded before the sum, as the model says it is.
 Status fuse_quantised_residual(graph::Graph& graph, const PassContext& context);
 
-// For a BF16 or FP16 program, stores constant weights of Conv and MatMul in that type; biases and
-// slopes stay FLOAT32, and so do weights of operators on the CPU and those beyond FP16's range.
+// In a BF16 or FP16 program, the nodes of context.full_precision compute in FP32.
+// kInvalidArgument: a name means no node.
+Status mark_full_precision(graph::Graph& graph, const PassContext& context);
+
+// Stores constant weights of the Conv and MatMul that compute in BF16 or FP16 in that type; biases
+// and slopes stay FLOAT32, and so do weights of operators on the CPU and those beyond FP16's range.
 Status convert_weights(graph::Graph& graph, const PassContext& context);
 
 }  // namespace millrace::lowering

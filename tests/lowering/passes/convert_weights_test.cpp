@@ -67,6 +67,29 @@ TEST_F(ConvertWeights, NotForOperatorsOnTheCpu) {
   EXPECT_EQ(type_of_operand(after, 0, 1), tensor::DataType::kFloat32);
 }
 
+TEST_F(ConvertWeights, AsThePrecisionOfTheNodeSays) {
+  maker.output(y);
+  for (const auto& [own, program, type] :
+       {std::tuple(graph::Precision::kFp32, kBf16, tensor::DataType::kFloat32),
+        {graph::Precision::kBf16, PassContext(), tensor::DataType::kBf16}}) {
+    Graph graph = maker.graph;
+    graph.nodes[0].precision = own;
+    ASSERT_TRUE(convert_weights(graph, program).ok());
+    EXPECT_EQ(type_of_operand(graph, 0, 1), type);
+  }
+}
+
+TEST_F(ConvertWeights, OfNodesOfSeveralPrecisionsInEach) {
+  const ValueId x = maker.input({2, 2}), weight = maker.constant({2, 2}, {1, 2, 3, -4});
+  for (int i = 0; i < 3; ++i) maker.output(maker.add(MatMul{}, {x, weight}));
+  Graph graph = maker.graph;
+  graph.nodes[2].precision = graph::Precision::kFp32;
+  ASSERT_TRUE(convert_weights(graph, kBf16).ok());
+  EXPECT_EQ(type_of_operand(graph, 1, 1), tensor::DataType::kBf16);
+  EXPECT_EQ(type_of_operand(graph, 2, 1), tensor::DataType::kFloat32);
+  EXPECT_EQ(graph.nodes[3].inputs[1], graph.nodes[1].inputs[1]) << "one copy for both";
+}
+
 TEST_F(ConvertWeights, RoundsToNearestEven) {
   // 1 + 1/256 lies halfway between two BF16 numbers, 1 + 3/256 too.
   const ValueId weight = maker.constant({2, 1}, {1 + 1.0f / 256, 1 + 3.0f / 256});

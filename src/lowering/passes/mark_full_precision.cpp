@@ -1,0 +1,14 @@
+#include "lowering/passes/passes.h"
+
+namespace millrace::lowering {
+
+Status mark_full_precision(graph::Graph& graph, const PassContext& context) {
+  MILLRACE_RETURN_IF_ERROR(check_names(graph, context.full_precision, "to compute in FP32"));
+  if (context.precision == graph::Precision::kFp32) return {};
+  for (graph::Node& node : graph.nodes)
+    if (!matching_names(node, context.full_precision).empty())
+      node.precision = graph::Precision::kFp32;
+  return {};
+}
+
+}  // namespace millrace::lowering
