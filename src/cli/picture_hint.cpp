@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/colour_format.h"
-#include "cli/evaluate/scores.h"
+#include "quantise/measure/scores.h"
 
 namespace millrace::cli {
 namespace {
@@ -58,11 +58,6 @@ Normalisation with_zero_point(Normalisation normalisation, const tensor::QuantPa
   for (size_t i = 0; i < 3; ++i)
     normalisation.mean[i] -= quant.zero_point * quant.scale / normalisation.scale[i];
   return normalisation;
-}
-
-// One output with a score per class.
-bool is_classifier(const graph::CompiledModel& model) {
-  return model.outputs.size() == 1 && may_hold_scores(model.outputs[0].cpu);
 }
 
 // Of a picture for classifiers: the usual 256 for 224, and in proportion for others.
@@ -116,7 +111,7 @@ Json picture_hint(const graph::CompiledModel& model, const graph::Boundary& inpu
                           (cpu.shape[1] == 1 || cpu.shape[1] == 3);
   if (!is_picture || !(input.quant.scale > 0)) return nullptr;
   const Normalisation& usual = usual_normalisation(input);
-  const bool crops = is_classifier(model);
+  const bool crops = quantise::is_classifier(model);
   Json hint = {{"run_options", run_options(input, usual, crops)}};
   const Json for_cpu = preprocess_config(input, cpu, usual, crops);
   if (!for_cpu.is_null()) hint["preprocess_cpu"] = for_cpu;

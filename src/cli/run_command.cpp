@@ -45,7 +45,7 @@ void print_top(const std::vector<float>& values, const std::vector<std::string>&
   std::iota(ranking.begin(), ranking.end(), size_t{0});
   const size_t count = std::min<size_t>(top, ranking.size());
   std::partial_sort(ranking.begin(), ranking.begin() + static_cast<ptrdiff_t>(count), ranking.end(),
-                    [&](size_t a, size_t b) { return ranks_before(values, a, b); });
+                    [&](size_t a, size_t b) { return quantise::ranks_before(values, a, b); });
   for (size_t i = 0; i < count; ++i)
     fmt::print("  {}. {} {:.6g}{}{}\n", i + 1, ranking[i], values[ranking[i]],
                ranking[i] < labels.size() ? "  " : "",

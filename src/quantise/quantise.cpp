@@ -12,6 +12,7 @@
 #include "quantise/calibrate/collect.h"
 #include "quantise/calibrate/program_runner.h"
 #include "quantise/measure/layer_agreement.h"
+#include "quantise/measure/scores.h"
 #include "quantise/rewrite/equalise.h"
 #include "quantise/rewrite/insert_requantise.h"
 #include "quantise/rewrite/probes.h"

@@ -19,13 +19,12 @@
 #include "cli/data/frame_file.h"
 #include "graph/compiled_model.h"
 #include "io/picture.h"
+#include "quantise/calibrate/sample.h"
 
 namespace millrace::cli {
 
-struct Sample {
-  std::string name;                            // as DataSet::name()
-  std::vector<std::vector<std::byte>> inputs;  // by input: one frame in the CPU view
-};
+// One frame of every input; its name is DataSet::name().
+using quantise::Sample;
 
 class DataSet {
  public:

@@ -45,7 +45,8 @@ void Evaluation::count(const Scored& scored, ModelResult& result) const {
     result.top += rank < top_ ? 1 : 0;
   }
   Agreement& agreement = result.agreement;
-  agreement.same_top1 += best_class(scored.scores) == best_class(first.scores) ? 1 : 0;
+  agreement.same_top1 +=
+      quantise::best_class(scored.scores) == quantise::best_class(first.scores) ? 1 : 0;
   const double cosine = cosine_of(scored.scores, first.scores);
   agreement.cosine_sum += cosine;
   if (samples_ > 0 && cosine >= agreement.cosine_least) return;

@@ -3,21 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cmath>
-
 namespace millrace::cli {
-
-bool may_hold_scores(const tensor::TensorDesc& cpu) {
-  return cpu.elements() > 1 && std::ranges::count(cpu.shape, cpu.elements()) == 1;
-}
 
 Result<size_t> score_output(const graph::CompiledModel& model, const std::string& name) {
   std::vector<std::string> names;
   std::vector<size_t> fitting;
   for (size_t i = 0; i < model.outputs.size(); ++i) {
     const graph::Boundary& output = model.outputs[i];
-    const bool fits = output.open || may_hold_scores(output.cpu);
+    const bool fits = output.open || quantise::may_hold_scores(output.cpu);
     if (name.empty() ? fits : output.cpu.name == name) fitting.push_back(i);
     names.push_back(output.cpu.name);
   }
@@ -32,24 +25,10 @@ Result<size_t> score_output(const graph::CompiledModel& model, const std::string
                   fitting.empty() ? "one that has them nevertheless" : "one"));
 }
 
-bool ranks_before(std::span<const float> scores, size_t a, size_t b) {
-  const bool a_nan = std::isnan(scores[a]);
-  const bool b_nan = std::isnan(scores[b]);
-  if (a_nan != b_nan) return b_nan;
-  if (!a_nan && scores[a] != scores[b]) return scores[a] > scores[b];
-  return a < b;
-}
-
-size_t best_class(std::span<const float> scores) {
-  size_t best = 0;
-  for (size_t i = 1; i < scores.size(); ++i)
-    if (ranks_before(scores, i, best)) best = i;
-  return best;
-}
-
 size_t rank_of(std::span<const float> scores, size_t label) {
   size_t rank = 0;
-  for (size_t i = 0; i < scores.size(); ++i) rank += ranks_before(scores, i, label) ? 1 : 0;
+  for (size_t i = 0; i < scores.size(); ++i)
+    rank += quantise::ranks_before(scores, i, label) ? 1 : 0;
   return rank;
 }
 

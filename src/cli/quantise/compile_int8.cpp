@@ -82,7 +82,7 @@ Result<CalibrationData> load_data(const graph::CompiledModel& model,
   for (const size_t index : data.spread(flags.samples)) {
     MILLRACE_ASSIGN_OR_RETURN(Sample sample, data.load(index));
     progress.update(sample.name);
-    loaded.samples.push_back({std::move(sample.name), std::move(sample.inputs)});
+    loaded.samples.push_back(std::move(sample));
     if (!flags.report.empty() && loaded.pictures.size() < kPictures)
       MILLRACE_RETURN_IF_ERROR(add_picture(data, index, loaded.pictures));
   }

@@ -1,4 +1,4 @@
-// Sample: what one frame of a model reads, as a caller gives it for calibration.
+// Sample: what one frame of a model reads, out of labelled or calibration data.
 #pragma once
 
 #include <cstddef>

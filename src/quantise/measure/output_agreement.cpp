@@ -6,6 +6,7 @@
 
 #include "quantise/calibrate/program_runner.h"
 #include "quantise/measure/difference.h"
+#include "quantise/measure/scores.h"
 
 namespace millrace::quantise {
 namespace {
@@ -15,10 +16,6 @@ using Outputs = std::vector<std::vector<float>>;
 // The first runs of a program are slow, since they are the first to touch its memory: the least
 // time of so many is that of a later one.
 constexpr size_t kTimedRuns = 4;
-
-ptrdiff_t greatest(const std::vector<float>& values) {
-  return std::ranges::max_element(values) - values.begin();
-}
 
 // Of the output that agrees least.
 double cosine_of(const Outputs& exact, const Outputs& approximate) {
@@ -86,24 +83,17 @@ OutputAgreement compare_outputs(const OutputValues& exact, const OutputValues& a
                                 bool is_classifier) {
   OutputAgreement agreement;
   agreement.samples = exact.size();
-  if (is_classifier) agreement.same_top1 = 0;
+  if (is_classifier && !exact.empty() && !exact[0][0].empty()) agreement.same_top1 = 0;
   double sum = 0;
   for (size_t sample = 0; sample < exact.size(); ++sample) {
     const double cosine = cosine_of(exact[sample], approximate[sample]);
     sum += cosine;
     agreement.worst_cosine = std::min(agreement.worst_cosine, cosine);
-    if (is_classifier && greatest(exact[sample][0]) == greatest(approximate[sample][0]))
+    if (agreement.same_top1 && best_class(exact[sample][0]) == best_class(approximate[sample][0]))
       ++*agreement.same_top1;
   }
   if (!exact.empty()) agreement.mean_cosine = sum / static_cast<double>(exact.size());
   return agreement;
-}
-
-bool is_classifier(const graph::CompiledModel& model) {
-  if (model.outputs.size() != 1) return false;
-  const tensor::TensorDesc& output = model.outputs[0].cpu;
-  if (output.type != tensor::DataType::kFloat32 || output.elements() < 2) return false;
-  return std::ranges::any_of(output.shape, [&](uint32_t dim) { return dim == output.elements(); });
 }
 
 }  // namespace millrace::quantise

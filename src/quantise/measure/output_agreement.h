@@ -42,7 +42,4 @@ struct OutputAgreement {
 OutputAgreement compare_outputs(const OutputValues& exact, const OutputValues& approximate,
                                 bool is_classifier);
 
-// Whether the model has one output, of which all dimensions but one are 1.
-bool is_classifier(const graph::CompiledModel& model);
-
 }  // namespace millrace::quantise

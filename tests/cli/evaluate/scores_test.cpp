@@ -9,9 +9,9 @@
 namespace millrace::test {
 namespace {
 
-using cli::best_class;
 using cli::rank_of;
 using cli::score_output;
+using quantise::best_class;
 using ::testing::HasSubstr;
 
 TEST(Scores, HigherOnesRankFirstAndNanLast) {
