@@ -1,13 +1,8 @@
 // Kernels on integers: they give what dequantising, computing and quantising give, up to one step.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-
 #include "base/topology.h"
-#include "tests/device_cpu/model_builder.h"
-#include "tests/device_cpu/run_model.h"
+#include "tests/device_cpu/quantised_model.h"
 
 namespace millrace::device::cpu {
 namespace {
@@ -19,73 +14,6 @@ using graph::Requantise;
 using graph::UnaryKind;
 using graph::ValueId;
 using tensor::DataType;
-
-// What quantised values are stored as.
-struct Form {
-  DataType type = DataType::kUint8;
-  float scale = 1 / 64.0f;
-  int32_t zero_point = 0;
-  Quantisation quantisation() const { return {{scale}, {zero_point}, 0}; }
-};
-
-// A model between one Requantise from FP32 and one to FP32.
-class QuantisedModel {
- public:
-  ValueId input(const Dims& dims, const Form& form) {
-    inputs_.push_back(Tensor::numbers(dims, static_cast<uint32_t>(inputs_.size()) + 1));
-    return builder.quantised(Requantise{}, {builder.input(dims)}, form.type, form.quantisation());
-  }
-  ValueId make(graph::Operator op, std::vector<ValueId> inputs, const Form& form) {
-    step_ = form.scale;
-    return builder.quantised(std::move(op), std::move(inputs), form.type, form.quantisation());
-  }
-  // [M, ...], with scales along M.
-  ValueId weights(const Dims& dims, DataType type = DataType::kInt8, int32_t zero_point = 0) {
-    Quantisation quantisation;
-    const auto channels = static_cast<size_t>(dims[0]);
-    for (size_t i = 0; i < channels; ++i)
-      quantisation.scales.push_back(static_cast<float>(i % 3 + 1) / 512);
-    quantisation.zero_points.assign(channels, zero_point);
-    std::vector<int8_t> elements;
-    for (const float number : Tensor::numbers(dims, 77).data)
-      elements.push_back(static_cast<int8_t>(static_cast<int>(number * 127) + zero_point));
-    return builder.quantised_constant(dims, type, elements, quantisation);
-  }
-  ValueId bias(int64_t channels) { return builder.constant(Tensor::numbers({channels}, 99)); }
-
-  // Runs it by integers and by numbers. `steps` counts the two of each input and output.
-  void check(ValueId result) {
-    builder.output(builder.node(Requantise{}, {result}));
-    const auto model = builder.build();
-    const auto by_integers = load(model);
-    setenv("MILLRACE_NO_VNNI", "1", 1);
-    const auto by_numbers = load(model);
-    unsetenv("MILLRACE_NO_VNNI");
-    const Tensor actual = run(*by_integers, inputs_)[0], expected = run(*by_numbers, inputs_)[0];
-    ASSERT_EQ(actual.data.size(), expected.data.size());
-    for (size_t i = 0; i < actual.data.size(); ++i)
-      ASSERT_LE(std::fabs(actual.data[i] - expected.data[i]), step_ * 1.001f) << "element " << i;
-    EXPECT_NE(*std::ranges::min_element(actual.data), *std::ranges::max_element(actual.data));
-    if (!topology().features.avx512_vnni) return;
-    EXPECT_EQ(count_steps(*by_integers, "Quantise"), inputs_.size());
-    EXPECT_EQ(count_steps(*by_integers, "Dequantise"), 1u);
-  }
-
-  ModelBuilder builder;
-
- private:
-  std::vector<Tensor> inputs_;
-  float step_ = 1;
-};
-
-constexpr Form kUnsigned{DataType::kUint8, 1 / 128.0f, 128};
-constexpr Form kSigned{DataType::kInt8, 1 / 64.0f, 0};
-constexpr Form kShifted{DataType::kInt8, 1 / 96.0f, -17};
-constexpr Form kWide{DataType::kUint8, 1 / 32.0f, 113};
-
-graph::Conv conv2d(int64_t pad, int64_t stride, int64_t group, graph::Activation activation = {}) {
-  return {{stride, stride}, {1, 1}, {pad, pad}, {pad, pad}, group, activation};
-}
 
 struct ConvCase {
   const char* name;

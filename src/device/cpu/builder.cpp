@@ -25,7 +25,8 @@ Builder::Builder(const graph::CompiledModel& model, bool bf16, bool int8,
       engine_(engine),
       stream_(engine),
       values_(model.graph.values.size()),
-      readers_(graph::consumers_of(model.graph)) {
+      readers_(graph::consumers_of(model.graph)),
+      postponed_(model.graph.nodes.size()) {
   const graph::Graph& graph = model.graph;
   for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
     for (ValueId id : graph.nodes[i].inputs)
@@ -78,7 +79,7 @@ Status Builder::lower_node(const graph::Node& node) {
     return std::visit([&](const auto& op) { return kernels::lower(*this, node, op); }, node.op);
   });
   computes_numbers_ = true;
-  if (!status.ok()) return status;
+  if (!status.ok() || postponed_[node_]) return status;
   return guarded([&]() -> Status {
     for (const ValueId id : node.outputs)
       if (is_quantised(id)) MILLRACE_RETURN_IF_ERROR(quantise_result(id));
@@ -113,6 +114,22 @@ Status Builder::deliver_outputs() {
     MILLRACE_RETURN_IF_ERROR(deliver_output(*this, i));
   }
   return {};
+}
+
+const graph::Node* Builder::maker(ValueId id) const {
+  const bool is_made = !is_constant(id) && !values_[id].input;
+  return is_made ? &model_.graph.nodes[values_[id].maker] : nullptr;
+}
+
+void Builder::postpone(uint32_t until) {
+  postponed_[node_] = true;
+  for (const ValueId id : model_.graph.nodes[node_].inputs)
+    if (id != kNoValue) values_[id].last_use = std::max(values_[id].last_use, until);
+}
+
+const graph::Node* Builder::postponed_maker(ValueId id) const {
+  const graph::Node* const node = maker(id);
+  return node != nullptr && postponed_[values_[id].maker] ? node : nullptr;
 }
 
 bool Builder::is_made(ValueId id) const {

@@ -92,6 +92,12 @@ class Builder {
   bool is_empty(graph::ValueId id) const { return value(id).elements() == 0; }
   bool is_constant(graph::ValueId id) const { return value(id).constant.has_value(); }
   bool is_output(graph::ValueId id) const { return values_[id].last_use == kForever; }
+  // The node that makes a value; null for constants and graph inputs.
+  const graph::Node* maker(graph::ValueId id) const;
+  // Whether the node, by number, is lowered in this partition, after the one that is now.
+  bool comes_later(uint32_t node) const {
+    return node > node_ && node < partition().first + partition().count;
+  }
   // The nodes that read a value, by number.
   std::span<const uint32_t> readers(graph::ValueId id) const { return readers_[id]; }
   // The number of the graph input that the value is, if it is one.
@@ -133,6 +139,12 @@ class Builder {
   const std::vector<Operand>& stored_locations(graph::ValueId id) const {
     return values_[id].stored;
   }
+
+  // Leaves the node that is being lowered to a later one, which computes it with its own. What it
+  // reads is kept until then. Requirement: comes_later(until), and `until` alone reads its results.
+  void postpone(uint32_t until);
+  // The node that makes the value where that was left to the one that is being lowered, else null.
+  const graph::Node* postponed_maker(graph::ValueId id) const;
 
   // For the rest of the node, quantised values are the integers that they store, in plain form.
   void see_integers() noexcept { computes_numbers_ = false; }
@@ -244,6 +256,7 @@ class Builder {
   const dnnl::stream stream_;
   std::vector<ValueState> values_;
   const std::vector<std::vector<uint32_t>> readers_;  // by value
+  std::vector<bool> postponed_;                       // by node
   BufferTable buffers_;
   ProgramParts parts_;
   uint32_t partition_ = 0;        // the partition that is being lowered,

@@ -1,6 +1,5 @@
 #include "lowering/passes/edit.h"
 #include "lowering/passes/passes.h"
-#include "lowering/passes/quantised/quantised_nodes.h"
 
 namespace millrace::lowering {
 namespace {
@@ -22,8 +21,6 @@ bool can_take_residual(Editor& editor, ValueId sum, ValueId other, ValueId outpu
   if (conv == nullptr || conv->activation.kind != graph::UnaryKind::kIdentity) return false;
   const Node& node = editor.node(*editor.maker(sum));
   if (node.input(kResidual) != kNoValue || node.input(kResidual + 1) != kNoValue) return false;
-  // What a quantised result saturates at may be a Relu that the model has no other trace of.
-  if (editor.value(sum).quantisation && ends_at_zero(editor.value(sum))) return false;
   const graph::Value& residual = editor.value(other);
   return editor.has_single_reader(sum) && !residual.constant &&
          residual.shape == editor.value(sum).shape && residual.shape == editor.value(output).shape;

@@ -25,7 +25,6 @@ std::span<const Pass> pass_table() {
       // All other functions are where they belong by now.
       {"drop_implied_functions", drop_implied_functions},
       {"keep_quantised", keep_quantised},
-      {"fuse_quantised_residual", fuse_quantised_residual},
       // What became of quantised constants that were moved, or that a Fallback reads.
       {"fold_constants", fold_constants},
       {"mark_full_precision", mark_full_precision},

@@ -80,10 +80,6 @@ Status drop_implied_functions(graph::Graph& graph, const PassContext& context);
 // moves numbers moves integers.
 Status keep_quantised(graph::Graph& graph, const PassContext& context);
 
-// Add of a Conv's quantised result and another quantised tensor becomes the Conv's residual
-// operand: the result of the Conv is not rounded before the sum, as the model says it is.
-Status fuse_quantised_residual(graph::Graph& graph, const PassContext& context);
-
 // In a BF16 or FP16 program, the nodes of context.full_precision compute in FP32.
 // kInvalidArgument: a name means no node.
 Status mark_full_precision(graph::Graph& graph, const PassContext& context);

@@ -39,13 +39,6 @@ bool is_plainly_quantised(const graph::Value& value) {
   return value.quantisation && !value.quantisation->is_per_axis() && is_byte(value.type);
 }
 
-bool ends_at_zero(const graph::Value& value) {
-  const auto limits = integer_limits(value.type);
-  return std::ranges::any_of(value.quantisation->zero_points, [&](int64_t zero_point) {
-    return zero_point == limits.least || zero_point == limits.greatest;
-  });
-}
-
 bool only_moves(const graph::Operator& op) {
   return std::visit(OnlyMoves{}, op);
 }

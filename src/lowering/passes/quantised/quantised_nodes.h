@@ -14,10 +14,6 @@ bool have_same_form(const graph::Value& a, const graph::Value& b);
 // Whether the value is INT8 or UINT8, with one scale and zero point for all of its elements.
 bool is_plainly_quantised(const graph::Value& value);
 
-// Whether the numbers that the value, or a part of it, can hold lie on one side of 0: then to
-// saturate may be to do what a Relu does.
-bool ends_at_zero(const graph::Value& value);
-
 // Whether each element of the output is an element of a data operand: then integers that are moved
 // stand for the same numbers as before. What a Pad adds is 0, which every quantisation has.
 bool only_moves(const graph::Operator& op);

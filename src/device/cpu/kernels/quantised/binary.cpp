@@ -9,6 +9,7 @@
 
 #include "device/cpu/byte_conversion.h"
 #include "device/cpu/kernels/binary.h"
+#include "device/cpu/kernels/quantised/convolution/residual_sum.h"
 #include "device/cpu/kernels/quantised/loops.h"
 #include "device/cpu/kernels/quantised/parameters.h"
 #include "device/cpu/kernels/quantised/quantised.h"
@@ -118,6 +119,8 @@ Bytes bytes_of(const Builder& builder, ValueId id, BufferId buffer) {
 }  // namespace
 
 Result<bool> lower(Builder& builder, const Node& node, const graph::Binary& op) {
+  MILLRACE_ASSIGN_OR_RETURN(const bool by_conv, lower_postponed_conv(builder, node));
+  if (by_conv) return true;
   ValueId a = node.input(0), b = node.input(1);
   const ValueId y = node.outputs[0];
   if (!can_combine(op.kind)) return false;

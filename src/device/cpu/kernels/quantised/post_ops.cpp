@@ -69,4 +69,13 @@ void append_activation(dnnl::post_ops& post_ops, const Activation& function,
   if (step != 1) post_ops.append_eltwise(1, dnnl::algorithm::eltwise_linear, 1 / step, 0);
 }
 
+void append_storing(dnnl::post_ops& post_ops, const ResultRule& result, float step) {
+  const float least = result.type == ElementType::s8 ? -128 : 0;
+  const float zero_point = static_cast<float>(result.rule.zero_point);
+  post_ops.append_eltwise(1, dnnl::algorithm::eltwise_round, 0, 0);
+  // A function of its own to change the step takes longer than a factor of this one.
+  post_ops.append_eltwise(result.rule.scale / step, dnnl::algorithm::eltwise_clip,
+                          least - zero_point, least + 255 - zero_point);
+}
+
 }  // namespace millrace::device::cpu::kernels::quantised

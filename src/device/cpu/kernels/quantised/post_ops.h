@@ -48,6 +48,10 @@ float step_before(const graph::Activation& function, const ResultRule& result);
 void append_activation(dnnl::post_ops& post_ops, const graph::Activation& function,
                        const ResultRule& result);
 
+// Appends what storing the result and reading it again does to it: operands are in its steps, and
+// are rounded and saturated; results are in steps of `step`.
+void append_storing(dnnl::post_ops& post_ops, const ResultRule& result, float step);
+
 // Whether there is such a primitive, and it is none that exists for completeness only.
 template <class PrimitiveDesc>
 bool is_fast(const PrimitiveDesc& primitive) {

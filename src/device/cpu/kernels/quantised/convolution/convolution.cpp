@@ -1,5 +1,6 @@
 // Conv on integers: the library's convolution, which sums up products of bytes, scales the sums to
 // steps of the result, and adds the residual operand and applies the activation before it rounds.
+// An Add that follows is computed by it, too, from what it has rounded.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "device/cpu/kernels/primitives.h"
+#include "device/cpu/kernels/quantised/convolution/residual_sum.h"
 #include "device/cpu/kernels/quantised/image.h"
 #include "device/cpu/kernels/quantised/parameters.h"
 #include "device/cpu/kernels/quantised/post_ops.h"
@@ -22,18 +24,24 @@ using PrimitiveDesc = dnnl::convolution_forward::primitive_desc;
 
 class Lowering {
  public:
-  Lowering(Builder& builder, const Node& node, const graph::Conv& op)
+  // With `sum`, what the Add of it makes of the result of the Conv.
+  Lowering(Builder& builder, const Node& node, const graph::Conv& op,
+           const std::optional<ResidualSum>& sum)
       : builder_(builder),
         op_(op),
         x_(node.input(0)),
         weight_(node.input(1)),
         bias_(node.input(2)),
-        residual_(node.input(3)),
+        residual_(sum ? sum->residual : node.input(3)),
         slope_(node.input(4)),
-        y_(node.outputs[0]) {}
+        made_(node.outputs[0]),
+        y_(sum ? sum->result : made_) {}
 
-  Result<bool> lower() {
-    if (!find_parameters() || !fits_sums() || !make_primitive()) return false;
+  // Whether there is a kernel. Adds nothing.
+  bool can_lower() { return find_parameters() && fits_sums() && make_primitive(); }
+
+  // Requirement: can_lower() was true.
+  Status lower() {
     MILLRACE_ASSIGN_OR_RETURN(const Operand x, source());
     const Operand weights = pack_weights();
     std::vector<Argument> arguments = {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, weights}};
@@ -44,15 +52,15 @@ class Lowering {
     arguments.push_back({DNNL_ARG_DST, y});
     builder_.add_primitive("Conv", primitive_, dnnl::convolution_forward(primitive_),
                            std::move(arguments));
-    return true;
+    return {};
   }
 
  private:
   // False where the operands are none that integers can be computed with.
   bool find_parameters() {
     const auto x = rule_of(builder_, x_);
-    const auto result = result_of(builder_, y_);
-    if (!x || !result || slope_ != kNoValue) return false;
+    const auto made = result_of(builder_, made_), result = result_of(builder_, y_);
+    if (!x || !made || !result || slope_ != kNoValue) return false;
     if (bias_ != kNoValue && !builder_.is_constant(bias_)) return false;
     if (residual_ != kNoValue) {
       const auto residual = rule_of(builder_, residual_);
@@ -61,15 +69,17 @@ class Lowering {
     }
     weights_ = weights_of(builder_, weight_, 0);
     x_rule_ = *x;
+    made_rule_ = *made;
     result_ = *result;
     return weights_.has_value();
   }
 
   // Whether what the primitive computes with can hold the sums, and what it makes of them.
   bool fits_sums() const {
-    const float step = step_before(op_.activation, result_);
+    const float step = step_before(op_.activation, made_rule_);
     return sums_fit(filter_size()) && can_scale(sum_scales(), step, bias_in_sums()) &&
-           std::isfinite(residual_rule_.scale / step);
+           std::isfinite(residual_rule_.scale / step_of_sum()) &&
+           (!rounds_before_sum() || std::isnormal(made_rule_.rule.scale / result_.rule.scale));
   }
 
   // How many products an output element is the sum of.
@@ -114,7 +124,9 @@ class Lowering {
   }
 
   // What the sums of products for an output channel count.
-  float sum_scale(size_t channel) const { return x_rule_.scale * weights_->scale(channel); }
+  double sum_scale(size_t channel) const {
+    return double{x_rule_.scale} * double{weights_->scale(channel)};
+  }
 
   // One, or one per output channel.
   std::vector<float> sum_scales() const {
@@ -138,30 +150,48 @@ class Lowering {
     const auto channels = static_cast<size_t>(builder_.dims(weight_)[0]);
     std::vector<float> bias(channels, 0);
     if (bias_ != kNoValue) bias = builder_.constant_floats(bias_);
-    for (size_t i = 0; i < channels; ++i) bias[i] /= sum_scale(i);
-    if (!bias_takes_zero_point()) return bias;
-    auto weights = weights_->elements.begin();
-    for (float& entry : bias) {
-      const int64_t sum = std::accumulate(weights, weights + filter_size(), int64_t{0});
-      entry -= static_cast<float>(sum * x_rule_.zero_point);
-      weights += filter_size();
-    }
+    // In FLOAT64: the library adds the entries as they are here, and they are large.
+    for (size_t i = 0; i < channels; ++i)
+      bias[i] = static_cast<float>(bias[i] / sum_scale(i) - zero_point_in_sums(i));
     return bias;
+  }
+
+  // What the zero point of x adds to the sums of an output channel, where the bias takes that away.
+  double zero_point_in_sums(size_t channel) const {
+    if (!bias_takes_zero_point()) return 0;
+    const auto weights = weights_->elements.begin() + static_cast<int64_t>(channel) * filter_size();
+    const int64_t sum = std::accumulate(weights, weights + filter_size(), int64_t{0});
+    return static_cast<double>(sum * x_rule_.zero_point);
+  }
+
+  bool rounds_before_sum() const { return made_ != y_; }
+
+  // What is added is in steps of this.
+  float step_of_sum() const {
+    return rounds_before_sum() ? result_.rule.scale : step_before(op_.activation, result_);
+  }
+
+  dnnl::post_ops post_ops() const {
+    dnnl::post_ops post_ops;
+    if (rounds_before_sum()) {
+      append_activation(post_ops, op_.activation, made_rule_);
+      append_storing(post_ops, made_rule_, result_.rule.scale);
+    }
+    if (residual_ != kNoValue)
+      post_ops.append_sum(residual_rule_.scale / step_of_sum(), residual_rule_.zero_point,
+                          builder_.stored_type(residual_));
+    if (!rounds_before_sum()) append_activation(post_ops, op_.activation, result_);
+    return post_ops;
   }
 
   dnnl::primitive_attr attributes() const {
     dnnl::primitive_attr attributes = make_attributes();
-    const float step = step_before(op_.activation, result_);
-    std::vector<float> scales = sum_scales();
-    for (float& scale : scales) scale /= step;
+    const double step = step_before(op_.activation, made_rule_);
+    std::vector<float> scales = weights_->scales;
+    for (size_t i = 0; i < scales.size(); ++i) scales[i] = static_cast<float>(sum_scale(i) / step);
     constexpr int kPerChannel = 1 << 1;
     attributes.set_output_scales(scales.size() > 1 ? kPerChannel : 0, scales);
-    dnnl::post_ops post_ops;
-    if (residual_ != kNoValue)
-      post_ops.append_sum(residual_rule_.scale / step, residual_rule_.zero_point,
-                          builder_.stored_type(residual_));
-    append_activation(post_ops, op_.activation, result_);
-    attributes.set_post_ops(post_ops);
+    attributes.set_post_ops(post_ops());
     if (x_rule_.zero_point != 0 && !bias_takes_zero_point())
       attributes.set_zero_points(DNNL_ARG_SRC, 0, {x_rule_.zero_point});
     if (result_.rule.zero_point != 0)
@@ -196,7 +226,7 @@ class Lowering {
     if (residual_ == kNoValue) return new_result(builder_, y_, desc);
     const Desc added = with_type(desc, builder_.stored_type(residual_));
     MILLRACE_ASSIGN_OR_RETURN(const Operand residual, builder_.stored_in(residual_, added));
-    if (builder_.may_overwrite(residual_, residual)) {
+    if (residual_ != x_ && builder_.may_overwrite(residual_, residual)) {
       builder_.set_stored_result(y_, {residual.buffer, desc});
       return Operand{residual.buffer, desc};
     }
@@ -207,9 +237,10 @@ class Lowering {
 
   Builder& builder_;
   const graph::Conv& op_;
-  const ValueId x_, weight_, bias_, residual_, slope_, y_;
+  // made_: the result of the Conv; y_: that, or the sum with it.
+  const ValueId x_, weight_, bias_, residual_, slope_, made_, y_;
   ElementRule x_rule_, residual_rule_;
-  ResultRule result_;
+  ResultRule made_rule_, result_;
   std::optional<Weights> weights_;
   PrimitiveDesc primitive_;
 };
@@ -217,7 +248,29 @@ class Lowering {
 }  // namespace
 
 Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op) {
-  return Lowering(builder, node, op).lower();
+  const auto sum = residual_sum_of(builder, node);
+  if (sum && Lowering(builder, node, op, sum).can_lower()) {
+    // Its other operand may not be there yet.
+    builder.postpone(sum->node);
+    return true;
+  }
+  Lowering lowering(builder, node, op, std::nullopt);
+  if (!lowering.can_lower()) return false;
+  MILLRACE_RETURN_IF_ERROR(lowering.lower());
+  return true;
+}
+
+Result<bool> lower_postponed_conv(Builder& builder, const Node& add) {
+  for (const size_t slot : {0, 1}) {
+    const Node* const conv = builder.postponed_maker(add.inputs[slot]);
+    if (conv == nullptr) continue;
+    Lowering lowering(builder, *conv, std::get<graph::Conv>(conv->op),
+                      ResidualSum{0, add.inputs[1 - slot], add.outputs[0]});
+    if (!lowering.can_lower()) return internal_error("a convolution cannot be added to any more");
+    MILLRACE_RETURN_IF_ERROR(lowering.lower());
+    return true;
+  }
+  return false;
 }
 
 }  // namespace millrace::device::cpu::kernels::quantised
