@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device/cpu/kernels/primitives.h"
+#include "device/cpu/kernels/quantised/convolution/implementation.h"
 #include "device/cpu/kernels/quantised/convolution/residual_sum.h"
 #include "device/cpu/kernels/quantised/image.h"
 #include "device/cpu/kernels/quantised/parameters.h"
@@ -216,8 +217,11 @@ class Lowering {
         channels_last(x_dims, builder_.stored_type(x_)), any_desc(weights_dims, ElementType::s8),
         bias, channels_last(builder_.dims(y_), result_.type), op_.strides, dilations,
         op_.pads_begin, op_.pads_end);
-    return is_fast(primitive_ = PrimitiveDesc(desc, attributes(), builder_.engine(),
-                                              /*allow_empty=*/true));
+    primitive_ = PrimitiveDesc(desc, attributes(), builder_.engine(), /*allow_empty=*/true);
+    if (!is_fast(primitive_)) return false;
+    const auto outputs = static_cast<int64_t>(builder_.value(y_).elements());
+    primitive_ = choose_implementation(primitive_, {filter_size(), filter_size() * outputs});
+    return true;
   }
 
   // The memory of the result: with a residual, that of the residual, to which the primitive adds.

@@ -1,0 +1,21 @@
+// Which of the library's convolutions of bytes is used: it lists those that it has in an order of
+// its own, the matrix instructions (AMX) first, which do not pay where there is little to multiply.
+#pragma once
+
+#include <cstdint>
+
+#include "device/cpu/dnnl_adapter.h"
+
+namespace millrace::device::cpu::kernels::quantised {
+
+struct ConvolutionWork {
+  int64_t filter_size;  // products that an output element is the sum of
+  int64_t products;     // of all output elements
+};
+
+// Of the implementations that `primitive` lists, from the one that it is at on, that which suits
+// the work. The same work gives the same choice. Requirement: `primitive` is not empty.
+dnnl::convolution_forward::primitive_desc choose_implementation(
+    dnnl::convolution_forward::primitive_desc primitive, const ConvolutionWork& work);
+
+}  // namespace millrace::device::cpu::kernels::quantised
