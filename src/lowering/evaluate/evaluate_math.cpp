@@ -281,6 +281,10 @@ T apply(const graph::Activation& function, T x) noexcept {
 template float apply(const graph::Activation& function, float x) noexcept;
 template double apply(const graph::Activation& function, double x) noexcept;
 
+double result_of(const graph::Activation& function, double x) noexcept {
+  return apply(function, x);
+}
+
 Status evaluate_unary(const graph::Unary& op, const Value& input, const MutableConstant& output) {
   return visit_element(input.type, [&](auto zero) -> Status {
     using T = decltype(zero);

@@ -23,5 +23,7 @@ Status evaluate_cast(const graph::Value& input, const MutableConstant& output);
 // The function on one number, a float or a double.
 template <class T>
 T apply(const graph::Activation& function, T x) noexcept;
+// The same for devices: libraries export no templates.
+double result_of(const graph::Activation& function, double x) noexcept;
 
 }  // namespace millrace::lowering

@@ -1,6 +1,6 @@
 #include "device/cpu/kernels/quantised/loops.h"
 
-#include <algorithm>
+#include <cmath>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernels/quantised/loops.cpp"
@@ -18,29 +18,27 @@ using graph::BinaryKind;
 
 // The sums of a vector of columns stay in a register.
 template <class Byte>
-void sum_bytes(const Byte* x, size_t rows, size_t columns, int32_t* sums) {
+void add_bytes(const Byte* x, size_t rows, size_t stride, size_t columns, int32_t* sums) {
   const hn::ScalableTag<int32_t> d;
   const hn::Rebind<Byte, decltype(d)> bytes;
   const size_t lanes = hn::Lanes(d);
   size_t column = 0;
   for (; column + lanes <= columns; column += lanes) {
-    auto sum = hn::Zero(d);
+    auto sum = hn::LoadU(d, sums + column);
     for (size_t row = 0; row < rows; ++row)
-      sum = hn::Add(sum, hn::PromoteTo(d, hn::LoadU(bytes, x + row * columns + column)));
+      sum = hn::Add(sum, hn::PromoteTo(d, hn::LoadU(bytes, x + row * stride + column)));
     hn::StoreU(sum, d, sums + column);
   }
-  for (; column < columns; ++column) {
-    sums[column] = 0;
-    for (size_t row = 0; row < rows; ++row) sums[column] += x[row * columns + column];
-  }
+  for (; column < columns; ++column)
+    for (size_t row = 0; row < rows; ++row) sums[column] += x[row * stride + column];
 }
 
-void sum_columns_of(const std::byte* x, size_t rows, size_t columns, bool is_signed,
-                    int32_t* sums) {
+void add_rows_of(const std::byte* x, size_t rows, size_t stride, size_t columns, bool is_signed,
+                 int32_t* sums) {
   if (is_signed)
-    sum_bytes(reinterpret_cast<const int8_t*>(x), rows, columns, sums);
+    add_bytes(reinterpret_cast<const int8_t*>(x), rows, stride, columns, sums);
   else
-    sum_bytes(reinterpret_cast<const uint8_t*>(x), rows, columns, sums);
+    add_bytes(reinterpret_cast<const uint8_t*>(x), rows, stride, columns, sums);
 }
 
 struct Add {
@@ -79,6 +77,12 @@ struct Max {
     return hn::Max(a, b);
   }
 };
+struct Prelu {
+  template <class V>
+  V operator()(V x, V slope) const {
+    return hn::IfThenElse(hn::Lt(x, hn::Zero(hn::DFromV<V>())), hn::Mul(x, slope), x);
+  }
+};
 
 template <class F>
 void combine_by(F function, float* a, const float* b, size_t count) {
@@ -106,9 +110,11 @@ void combine_elements(BinaryKind kind, float* a, const float* b, size_t count) {
       return combine_by(Min{}, a, b, count);
     case BinaryKind::kMax:
       return combine_by(Max{}, a, b, count);
-    case BinaryKind::kPow:
     case BinaryKind::kPrelu:
-      break;
+      return combine_by(Prelu{}, a, b, count);
+    case BinaryKind::kPow:
+      for (size_t i = 0; i < count; ++i) a[i] = std::pow(a[i], b[i]);
+      return;
   }
 }
 
@@ -119,16 +125,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace millrace::device::cpu::kernels::quantised {
 
-HWY_EXPORT(sum_columns_of);
+HWY_EXPORT(add_rows_of);
 HWY_EXPORT(combine_elements);
 
-void sum_columns(const std::byte* x, size_t rows, size_t columns, bool is_signed,
-                 int32_t* sums) noexcept {
-  HWY_DYNAMIC_DISPATCH(sum_columns_of)(x, rows, columns, is_signed, sums);
-}
-
-bool can_combine(graph::BinaryKind kind) noexcept {
-  return kind != graph::BinaryKind::kPow && kind != graph::BinaryKind::kPrelu;
+void add_rows(const std::byte* x, size_t rows, size_t stride, size_t columns, bool is_signed,
+              int32_t* sums) noexcept {
+  HWY_DYNAMIC_DISPATCH(add_rows_of)(x, rows, stride, columns, is_signed, sums);
 }
 
 void combine(graph::BinaryKind kind, float* a, const float* b, size_t count) noexcept {

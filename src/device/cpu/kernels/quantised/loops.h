@@ -9,13 +9,11 @@
 
 namespace millrace::device::cpu::kernels::quantised {
 
-// sums[c] = the sum over r of the bytes x[r * columns + c], which are INT8 or UINT8. Requirement:
-// it is less than 2^31.
-void sum_columns(const std::byte* x, size_t rows, size_t columns, bool is_signed,
-                 int32_t* sums) noexcept;
+// Adds to sums[c] the sum over r of the bytes x[r * stride + c], which are INT8 or UINT8.
+// Requirement: no sum goes beyond 32 bits.
+void add_rows(const std::byte* x, size_t rows, size_t stride, size_t columns, bool is_signed,
+              int32_t* sums) noexcept;
 
-// Whether combine() knows the function.
-bool can_combine(graph::BinaryKind kind) noexcept;
 // a[i] = a[i] op b[i]
 void combine(graph::BinaryKind kind, float* a, const float* b, size_t count) noexcept;
 

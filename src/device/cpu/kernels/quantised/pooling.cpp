@@ -1,17 +1,21 @@
-// Pool and GlobalPool on integers: the library's pooling where the result has the form of the
-// operand; averages over whole images in any form.
+// Pool and GlobalPool on integers: the library finds the maxima, where the result has the form of
+// the operand; a loop of our own makes the means, in any form.
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "device/cpu/byte_conversion.h"
-#include "device/cpu/kernels/pooling.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/quantised/loops.h"
 #include "device/cpu/kernels/quantised/parameters.h"
 #include "device/cpu/kernels/quantised/post_ops.h"
 #include "device/cpu/kernels/quantised/quantised.h"
+#include "device/cpu/kernels/window_plan.h"
 
 namespace millrace::device::cpu::kernels::quantised {
 namespace {
@@ -20,14 +24,17 @@ using graph::PoolKind;
 using graph::ValueId;
 using tensor::ElementRule;
 
-Result<bool> add_library_pooling(Builder& builder, const Node& node, const Window& window) {
+Result<bool> add_library_maxima(Builder& builder, const Node& node, const graph::Pool& op) {
   const ValueId x = node.input(0), y = node.outputs[0];
   if (!same_form(builder, x, y)) return false;
-  const dnnl::pooling_v2_forward::desc desc(dnnl::prop_kind::forward_inference, window.algorithm,
-                                            channels_last(builder.dims(x), builder.stored_type(x)),
-                                            channels_last(builder.dims(y), builder.stored_type(y)),
-                                            window.strides, window.kernel, window.dilations,
-                                            window.pads_begin, window.pads_end);
+  // The library counts the gap between the taps, ONNX the distance.
+  Dims dilations = op.dilations;
+  for (int64_t& dilation : dilations) --dilation;
+  const dnnl::pooling_v2_forward::desc desc(
+      dnnl::prop_kind::forward_inference, dnnl::algorithm::pooling_max,
+      channels_last(builder.dims(x), builder.stored_type(x)),
+      channels_last(builder.dims(y), builder.stored_type(y)), op.strides, op.kernel, dilations,
+      op.pads_begin, op.pads_end);
   const dnnl::pooling_v2_forward::primitive_desc primitive(desc, make_attributes(),
                                                            builder.engine(), /*allow_empty=*/true);
   if (!is_fast(primitive)) return false;
@@ -38,102 +45,131 @@ Result<bool> add_library_pooling(Builder& builder, const Node& node, const Windo
   return true;
 }
 
-// Images of bytes, channels last.
-struct Images {
-  size_t count, pixels, channels;
+// A mean that is to be rounded to bytes: so many bytes in steps of `from`, in steps of `to`.
+struct MeanRules {
+  bool is_signed;  // the bytes that are added up
+  ElementRule from, to;
+  ByteConversion to_bytes;
+
+  // What the sum of steps is multiplied by, which are `count` or, beside them, zeros.
+  float factor(int64_t count) const {
+    return static_cast<float>(from.scale / (double{to.scale} * static_cast<double>(count)));
+  }
 };
 
-// The mean of each channel of each image.
+// The means of each channel over windows of images, channels last.
 class MeanStep final : public Step {
  public:
-  // `sums` and `means` have room for one 32-bit number per channel.
-  MeanStep(const Images& images, bool is_signed, const ElementRule& from_rule,
-           const ByteConversion& to_bytes, const ElementRule& to_rule,
-           const std::array<BufferId, 4>& buffers)
+  struct Buffers {
+    BufferId from, sums, means, to;  // `sums` and `means`: 32 bits for each channel
+  };
+
+  MeanStep(size_t images, size_t channels, WindowPlan plan, const MeanRules& rules,
+           const Buffers& buffers)
       : images_(images),
-        is_signed_(is_signed),
-        from_rule_(from_rule),
-        to_bytes_(to_bytes),
-        to_rule_(to_rule),
+        channels_(channels),
+        plan_(std::move(plan)),
+        rules_(rules),
+        in_steps_{1, rules.to.zero_point},
         buffers_(buffers) {}
-  std::vector<BufferId> buffers() const override { return {buffers_.begin(), buffers_.end()}; }
+  std::vector<BufferId> buffers() const override {
+    return {buffers_.from, buffers_.sums, buffers_.means, buffers_.to};
+  }
   Status run(const RunState& state) const noexcept override {
-    const auto [from_id, sums_id, means_id, to_id] = buffers_;
-    const auto* from = state.input<std::byte>(from_id);
-    auto* to = state.output<std::byte>(to_id);
-    auto* sums = state.output<int32_t>(sums_id);
-    auto* means = state.output<float>(means_id);
-    const auto [count, pixels, channels] = images_;
-    const float scale = from_rule_.scale / static_cast<float>(pixels);
-    const auto zero = static_cast<int32_t>(pixels) * from_rule_.zero_point;
-    for (size_t image = 0; image < count; ++image) {
-      sum_columns(from + image * pixels * channels, pixels, channels, is_signed_, sums);
-      for (size_t i = 0; i < channels; ++i) means[i] = static_cast<float>(sums[i] - zero) * scale;
-      to_bytes_.quantise(means, to + image * channels, channels, to_rule_);
-    }
+    const auto* image = state.input<std::byte>(buffers_.from);
+    auto* to = state.output<std::byte>(buffers_.to);
+    const auto& [depth, height, width] = plan_;
+    const auto pixels = static_cast<size_t>(depth.size * height.size * width.size);
+    for (size_t i = 0; i < images_; ++i, image += pixels * channels_)
+      for (const Taps& z : depth.positions)
+        for (const Taps& y : height.positions)
+          for (const Taps& x : width.positions) {
+            store_means(state, image, {z, y, x}, to);
+            to += channels_;
+          }
     return {};
   }
 
  private:
-  const Images images_;
-  const bool is_signed_;
-  const ElementRule from_rule_;
-  const ByteConversion to_bytes_;
-  const ElementRule to_rule_;
-  const std::array<BufferId, 4> buffers_;
+  using Window = std::array<Taps, 3>;
+
+  void add_up(const std::byte* image, const Window& window, int32_t* sums) const {
+    const auto& [z, y, x] = window;
+    const auto& [depth, height, width] = plan_;
+    for (int64_t k = 0; k < z.count; ++k)
+      for (int64_t j = 0; j < y.count; ++j) {
+        const int64_t plane = (z.first + k * depth.step) * height.size;
+        const int64_t row = (plane + y.first + j * height.step) * width.size;
+        add_rows(image + static_cast<size_t>(row + x.first) * channels_,
+                 static_cast<size_t>(x.count), static_cast<size_t>(width.step) * channels_,
+                 channels_, rules_.is_signed, sums);
+      }
+  }
+
+  void store_means(const RunState& state, const std::byte* image, const Window& window,
+                   std::byte* to) const {
+    auto* sums = state.output<int32_t>(buffers_.sums);
+    auto* means = state.output<float>(buffers_.means);
+    std::fill_n(sums, channels_, 0);
+    add_up(image, window, sums);
+    const auto& [z, y, x] = window;
+    const int64_t zeros = z.count * y.count * x.count * rules_.from.zero_point;
+    // Nothing counts in a window that lies in the padding.
+    const float factor = rules_.factor(std::max<int64_t>(z.counted * y.counted * x.counted, 1));
+    for (size_t i = 0; i < channels_; ++i)
+      means[i] = static_cast<float>(sums[i] - static_cast<int32_t>(zeros)) * factor;
+    rules_.to_bytes.quantise(means, to, channels_, in_steps_);
+  }
+
+  const size_t images_, channels_;
+  const WindowPlan plan_;
+  const MeanRules rules_;
+  const ElementRule in_steps_;
+  const Buffers buffers_;
 };
 
-Result<bool> add_mean(Builder& builder, ValueId x, ValueId y) {
+Result<bool> add_means(Builder& builder, const char* operation, ValueId x, ValueId y,
+                       const graph::Pool& op) {
   const auto from_rule = rule_of(builder, x), to_rule = rule_of(builder, y);
-  const auto to_bytes = conversion_of(builder.value(y).type);
   const Dims dims = builder.dims(x);
-  const int64_t pixels =
-      std::accumulate(dims.begin() + 2, dims.end(), int64_t{1}, std::multiplies<>());
-  // So many bytes add up to less than 2^31.
-  constexpr int64_t kMostPixels = int64_t{1} << 22;
-  if (!from_rule || !to_rule || !to_bytes || dims.size() < 3 || pixels > kMostPixels) return false;
+  // So many bytes, less their zero points, add up to less than 2^31.
+  constexpr int64_t kMostTaps = int64_t{1} << 22;
+  const int64_t taps =
+      std::accumulate(op.kernel.begin(), op.kernel.end(), int64_t{1}, std::multiplies<>());
+  if (!from_rule || !to_rule || dims.size() < 3 || taps > kMostTaps) return false;
+  const MeanRules rules{builder.stored_type(x) == ElementType::s8, *from_rule, *to_rule,
+                        ByteConversion(builder.value(y).type)};
+  if (!std::isnormal(rules.factor(1)) || !std::isnormal(rules.factor(taps))) return false;
   MILLRACE_ASSIGN_OR_RETURN(const Operand from,
                             builder.stored_in(x, channels_last(dims, builder.stored_type(x))));
   const Desc row = plain_desc({dims[1]}, ElementType::f32);
   const Operand sums = builder.new_temporary(row), means = builder.new_temporary(row);
   const Operand to =
       builder.new_stored_result(y, channels_last(builder.dims(y), builder.stored_type(y)));
-  const Images images{static_cast<size_t>(dims[0]), static_cast<size_t>(pixels),
-                      static_cast<size_t>(dims[1])};
-  builder.add("GlobalPool", "millrace:mean",
-              std::make_unique<MeanStep>(
-                  images, builder.stored_type(x) == ElementType::s8, *from_rule, *to_bytes,
-                  *to_rule, std::array{from.buffer, sums.buffer, means.buffer, to.buffer}));
+  const MeanStep::Buffers buffers{from.buffer, sums.buffer, means.buffer, to.buffer};
+  builder.add(operation, "millrace:mean",
+              std::make_unique<MeanStep>(static_cast<size_t>(dims[0]), static_cast<size_t>(dims[1]),
+                                         window_plan(op, dims, builder.dims(y)), rules, buffers));
   return true;
+}
+
+// The window that a GlobalPool is.
+graph::Pool whole_image(PoolKind kind, const Dims& dims) {
+  const Dims kernel(dims.begin() + 2, dims.end()), zeros(kernel.size(), 0), ones(kernel.size(), 1);
+  return {kind, kernel, ones, ones, zeros, zeros, zeros, false};
 }
 
 }  // namespace
 
 Result<bool> lower(Builder& builder, const Node& node, const graph::Pool& op) {
-  const auto is_positive = [](int64_t pad) { return pad > 0; };
-  const bool is_padded = std::ranges::any_of(op.pads_begin, is_positive) ||
-                         std::ranges::any_of(op.pads_end, is_positive);
-  // Padding that counts is zero, and not the zero point.
-  if (op.kind == PoolKind::kAverage && op.count_include_pad && is_padded) return false;
-  Window window{op.kind == PoolKind::kMax ? dnnl::algorithm::pooling_max
-                                          : dnnl::algorithm::pooling_avg_exclude_padding,
-                op.kernel,
-                op.strides,
-                op.dilations,
-                op.pads_begin,
-                op.pads_end};
-  // The library counts the gap between the taps, ONNX the distance.
-  for (int64_t& dilation : window.dilations) --dilation;
-  return add_library_pooling(builder, node, window);
+  if (op.kind == PoolKind::kMax) return add_library_maxima(builder, node, op);
+  return add_means(builder, "Pool", node.input(0), node.outputs[0], op);
 }
 
 Result<bool> lower(Builder& builder, const Node& node, const graph::GlobalPool& op) {
-  const ValueId x = node.input(0);
-  if (op.kind == PoolKind::kAverage) return add_mean(builder, x, node.outputs[0]);
-  const Dims dims = builder.dims(x), kernel(dims.begin() + 2, dims.end());
-  const Dims zeros(kernel.size(), 0), ones(kernel.size(), 1);
-  return add_library_pooling(builder, node,
-                             {dnnl::algorithm::pooling_max, kernel, ones, zeros, zeros, zeros});
+  const graph::Pool pool = whole_image(op.kind, builder.dims(node.input(0)));
+  if (op.kind == PoolKind::kMax) return add_library_maxima(builder, node, pool);
+  return add_means(builder, "GlobalPool", node.input(0), node.outputs[0], pool);
 }
 
 }  // namespace millrace::device::cpu::kernels::quantised

@@ -23,6 +23,8 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::GlobalPool& 
 Result<bool> lower(Builder& builder, const Node& node, const graph::MatMul& op);
 Result<bool> lower(Builder& builder, const Node& node, const graph::Unary& op);
 Result<bool> lower(Builder& builder, const Node& node, const graph::Binary& op);
+Result<bool> lower(Builder& builder, const Node& node, const graph::Softmax& op);
+Result<bool> lower(Builder& builder, const Node& node, const graph::Reduce& op);
 Result<bool> lower(Builder& builder, const Node& node, const graph::Concat& op);
 Result<bool> lower(Builder& builder, const Node& node, const graph::Reshape& op);
 Result<bool> lower(Builder& builder, const Node& node, const graph::Transpose& op);

@@ -1,13 +1,11 @@
 #include "device/cpu/kernels/quantised/table.h"
 
 #include <memory>
-#include <numeric>
-#include <optional>
 
 #include "device/cpu/byte_conversion.h"
-#include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/quantised/parameters.h"
 #include "device/cpu/kernels/quantised/quantised.h"
+#include "lowering/evaluate/evaluate_math.h"
 
 namespace millrace::device::cpu::kernels::quantised {
 namespace {
@@ -34,21 +32,23 @@ class TableStep final : public Step {
 
 }  // namespace
 
-std::vector<float> numbers_of_bytes(const Builder& builder, ValueId id) {
+std::vector<double> numbers_of_bytes(const Builder& builder, ValueId id) {
   const ByteConversion conversion(builder.value(id).type);
-  ByteTable bytes;
-  std::iota(bytes.begin(), bytes.end(), uint8_t{0});
-  std::vector<float> numbers(bytes.size());
-  conversion.dequantise(reinterpret_cast<const std::byte*>(bytes.data()), numbers.data(),
-                        bytes.size(), *rule_of(builder, id));
+  const tensor::ElementRule rule = *rule_of(builder, id);
+  std::vector<double> numbers;
+  for (int byte = 0; byte < 256; ++byte)
+    numbers.push_back(
+        tensor::dequantise<double>(conversion.number(static_cast<std::byte>(byte)), rule));
   return numbers;
 }
 
-ByteTable bytes_of_numbers(const Builder& builder, ValueId id, const std::vector<float>& numbers) {
-  const ByteConversion conversion(builder.value(id).type);
+ByteTable bytes_of_numbers(const Builder& builder, ValueId id, const std::vector<double>& numbers) {
+  const bool is_signed = builder.stored_type(id) == ElementType::s8;
+  const tensor::ElementRule rule = *rule_of(builder, id);
   ByteTable bytes;
-  conversion.quantise(numbers.data(), reinterpret_cast<std::byte*>(bytes.data()), bytes.size(),
-                      *rule_of(builder, id));
+  for (size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = is_signed ? static_cast<uint8_t>(tensor::quantise<int8_t>(numbers[i], rule))
+                         : tensor::quantise<uint8_t>(numbers[i], rule);
   return bytes;
 }
 
@@ -67,41 +67,13 @@ Result<Operand> stored_as(Builder& builder, ValueId x, ValueId y) {
   return to;
 }
 
-namespace {
-
-// `numbers` after the library's function.
-bool apply(const Builder& builder, const Eltwise& eltwise, std::vector<float>& numbers) {
-  const Desc desc = plain_desc({static_cast<int64_t>(numbers.size())}, ElementType::f32);
-  const dnnl::eltwise_forward::primitive_desc primitive(
-      {dnnl::prop_kind::forward_inference, eltwise.algorithm, desc, eltwise.alpha, eltwise.beta},
-      builder.engine(), /*allow_empty=*/true);
-  if (!primitive) return false;
-  const dnnl::memory memory(desc, builder.engine(), numbers.data());
-  dnnl::stream stream(builder.engine());
-  dnnl::eltwise_forward(primitive).execute(stream,
-                                           {{DNNL_ARG_SRC, memory}, {DNNL_ARG_DST, memory}});
-  stream.wait();
-  return true;
-}
-
-bool apply(const Builder& builder, const graph::Activation& function, std::vector<float>& numbers) {
-  using dnnl::algorithm;
-  if (function.kind == graph::UnaryKind::kIdentity) return true;
-  if (function.kind == graph::UnaryKind::kHardSigmoid)
-    return apply(builder, {algorithm::eltwise_linear, function.alpha, function.beta}, numbers) &&
-           apply(builder, {algorithm::eltwise_clip, 0, 1}, numbers);
-  const auto eltwise = eltwise_of(function);
-  // The library's logarithm is far off at 1.
-  return eltwise && function.kind != graph::UnaryKind::kLog && apply(builder, *eltwise, numbers);
-}
-
-}  // namespace
-
+// In FLOAT64, so that only numbers beside the middle between two steps may be rounded to the other
+// one of them.
 Result<bool> lower(Builder& builder, const Node& node, const graph::Unary& op) {
   const ValueId x = node.input(0), y = node.outputs[0];
   if (!rule_of(builder, x) || !rule_of(builder, y)) return false;
-  std::vector<float> numbers = numbers_of_bytes(builder, x);
-  if (!apply(builder, op.function, numbers)) return false;
+  std::vector<double> numbers = numbers_of_bytes(builder, x);
+  for (double& number : numbers) number = lowering::result_of(op.function, number);
   MILLRACE_ASSIGN_OR_RETURN(const Operand from, dense(builder, x));
   const Operand to = builder.new_stored_result(y, with_type(from.desc, builder.stored_type(y)));
   add_table(builder, "Unary", bytes_of_numbers(builder, y, numbers), from, to);

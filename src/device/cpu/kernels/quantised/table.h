@@ -13,11 +13,11 @@ namespace millrace::device::cpu::kernels::quantised {
 using ByteTable = std::array<uint8_t, 256>;
 
 // The numbers that the bytes 0 to 255 stand for, as elements of the quantised value.
-std::vector<float> numbers_of_bytes(const Builder& builder, graph::ValueId id);
+std::vector<double> numbers_of_bytes(const Builder& builder, graph::ValueId id);
 // The bytes that 256 numbers become as elements of the quantised value. Requirement of both:
 // rule_of(builder, id) has a value.
 ByteTable bytes_of_numbers(const Builder& builder, graph::ValueId id,
-                           const std::vector<float>& numbers);
+                           const std::vector<double>& numbers);
 
 // Adds the step that looks up the bytes of `from`, giving `to`, which lies the same way; both are
 // dense.
