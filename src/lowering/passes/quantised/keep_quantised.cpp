@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "lowering/passes/passes.h"
+#include "lowering/passes/quantised/quantise_before_clips.h"
 #include "lowering/passes/quantised/quantised_nodes.h"
 
 namespace millrace::lowering {
@@ -132,6 +133,7 @@ class ReadIntegers {
 
 Status keep_quantised(graph::Graph& graph, const PassContext& context) {
   if (context.as_written) return {};
+  quantise_before_clips(graph);
   StoreResults(graph).run();
   ReadIntegers(graph).run();
   return {};

@@ -92,5 +92,31 @@ TEST_F(KeepQuantised, AnOutputOfTheModelStaysNumbers) {
   EXPECT_FALSE(after.values[after.outputs[0]].quantisation);
 }
 
+// The bounds are none that the form of the result would saturate at.
+TEST_F(KeepQuantised, AFunctionThatCutsOffIsComputedOnIntegers) {
+  const ValueId sum = maker.binary(BinaryKind::kAdd, numbers(x, kHalves), numbers(x, kQuarters));
+  maker.output(numbers(maker.unary(UnaryKind::kRelu, sum), kQuarters));
+  const Graph after = run();
+  ASSERT_THAT(operators_of(after),
+              ElementsAre("Requantise", "Requantise", "Add", "Relu", "Requantise"));
+  EXPECT_EQ(after.values[after.nodes[2].outputs[0]].quantisation, kQuarters);
+  EXPECT_EQ(after.values[after.nodes[3].outputs[0]].quantisation, kQuarters);
+}
+
+TEST_F(KeepQuantised, OtherFunctionsReadExactNumbers) {
+  const ValueId sum = maker.binary(BinaryKind::kAdd, numbers(x, kHalves), numbers(x, kQuarters));
+  maker.output(numbers(maker.unary(UnaryKind::kTanh, sum), kQuarters));
+  const Graph after = run();
+  EXPECT_FALSE(after.values[after.nodes[2].outputs[0]].quantisation);
+}
+
+TEST_F(KeepQuantised, ASumThatIsReadAgainIsNotCutOffAsIntegers) {
+  const ValueId sum = maker.binary(BinaryKind::kAdd, numbers(x, kHalves), numbers(x, kQuarters));
+  maker.output(numbers(maker.unary(UnaryKind::kRelu, sum), kQuarters));
+  maker.output(sum);
+  const Graph after = run();
+  EXPECT_FALSE(after.values[after.nodes[2].outputs[0]].quantisation);
+}
+
 }  // namespace
 }  // namespace millrace::lowering

@@ -1,0 +1,81 @@
+#include "lowering/passes/quantised/quantise_before_clips.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "lowering/passes/bounds.h"
+#include "lowering/passes/quantised/quantised_nodes.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::Node;
+using graph::Value;
+using graph::ValueId;
+
+class Rewriter {
+ public:
+  explicit Rewriter(graph::Graph& graph) : editor_(graph), readers_(graph::consumers_of(graph)) {}
+
+  void run() {
+    for (const Editor::Index index : editor_.nodes()) {
+      const auto* op = std::get_if<graph::Unary>(&editor_.node(index).op);
+      const auto bounds = op != nullptr ? bounds_of(op->function) : std::nullopt;
+      if (!bounds || !(bounds->low <= bounds->high) || !reads_result(index)) continue;
+      if (const Value* form = wanted_form(index)) quantise_operand(index, *form);
+    }
+    editor_.finish();
+  }
+
+ private:
+  // Whether the operand is what an operator makes for this node alone, as numbers. A Requantise
+  // has integers already.
+  bool reads_result(Editor::Index index) {
+    const ValueId x = editor_.node(index).inputs[0];
+    return editor_.maker(x) && editor_.maker_as<graph::Requantise>(x) == nullptr &&
+           editor_.has_single_reader(x) && !editor_.value(x).quantisation &&
+           graph::computes_numbers(editor_.node(*editor_.maker(x)).op);
+  }
+
+  // The one form with one scale that all readers store the result in.
+  const Value* wanted_form(Editor::Index index) {
+    const ValueId result = editor_.node(index).outputs[0];
+    if (editor_.is_graph_output(result) || readers_[result].empty()) return nullptr;
+    const Value* form = nullptr;
+    for (const Editor::Index reader : readers_[result]) {
+      const Node& node = editor_.node(reader);
+      const Value& output = editor_.value(node.outputs[0]);
+      if (!std::holds_alternative<graph::Requantise>(node.op) || !is_plainly_quantised(output) ||
+          (form != nullptr && !have_same_form(*form, output)))
+        return nullptr;
+      form = &output;
+    }
+    return form;
+  }
+
+  // Rounding keeps the order of numbers, and what a bound becomes is where the rounded numbers are
+  // cut off.
+  void quantise_operand(Editor::Index index, const Value& form) {
+    const ValueId x = editor_.node(index).inputs[0];
+    Value integers = form;
+    integers.name = editor_.value(x).name + ".quantised";
+    const ValueId quantised = editor_.graph().add_value(std::move(integers));
+    const ValueId numbers = editor_.add_value_like(x, editor_.value(x).name + ".numbers");
+    const std::string name = editor_.node(index).name;
+    editor_.insert_before(index, {name, graph::Requantise{}, {x}, {quantised}});
+    editor_.insert_before(index, {name, graph::Requantise{}, {quantised}, {numbers}});
+    editor_.set_inputs(index, {numbers});
+  }
+
+  Editor editor_;
+  // Of the graph as it came: only operands change.
+  const std::vector<std::vector<uint32_t>> readers_;
+};
+
+}  // namespace
+
+void quantise_before_clips(graph::Graph& graph) {
+  Rewriter(graph).run();
+}
+
+}  // namespace millrace::lowering
