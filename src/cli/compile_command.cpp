@@ -161,8 +161,10 @@ struct Compiled {
 Result<Compiled> compile_with(const CompileArguments& arguments, const CompileFlags& flags,
                               const CompileObserver& observer) {
   if (flags.precision == kInt8) {
+    CalibrationFlags calibration = arguments.calibration;
+    calibration.split_sums = !arguments.emit_qdq.empty();
     MILLRACE_ASSIGN_OR_RETURN(Int8Model made,
-                              compile_int8(arguments.onnx, flags, arguments.calibration, observer));
+                              compile_int8(arguments.onnx, flags, calibration, observer));
     return Compiled{std::move(made.model), std::move(made.report), made.outputs};
   }
   if (!arguments.calibration.data.empty() || !arguments.calibration.report.empty())

@@ -20,7 +20,8 @@ struct CalibrationFlags {
   bool power_of_two_scales = false;
   bool no_equalisation = false;
   bool no_bias_correction = false;
-  std::string report;  // an .html file; empty: none
+  bool split_sums = false;  // quantise::split_sums(), for a file that other runtimes read
+  std::string report;       // an .html file; empty: none
 };
 
 }  // namespace millrace::cli

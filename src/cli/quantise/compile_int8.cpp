@@ -10,8 +10,10 @@
 #include "cli/data/data_set.h"
 #include "cli/progress.h"
 #include "cli/quantise/fill_report.h"
+#include "lowering/assemble.h"
 #include "lowering/finish.h"
 #include "quantise/quantise.h"
+#include "quantise/rewrite/split_sums.h"
 
 namespace millrace::cli {
 namespace {
@@ -45,16 +47,19 @@ Result<quantise::QuantiseOptions> options_from(const CalibrationFlags& flags) {
 
 // The floating point program: one frame, with the views that any has.
 Result<graph::CompiledModel> compile_fp32(const std::string& path, CompileFlags flags,
-                                          const CompileObserver& observer) {
+                                          bool split_sums, const CompileObserver& observer) {
   flags.precision = "fp32";
   flags.batch = 1;
   flags.hw_layouts.clear();
   MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model,
                             compile_onnx(path, flags, {{}, observer.on_assumed_frames}));
-  if (model.network == nullptr) return model;
-  return unsupported(fmt::format(
-      "{} has open shapes, and a range is calibrated for one shape: fix them with --input-shape",
-      path));
+  if (model.network != nullptr)
+    return unsupported(fmt::format(
+        "{} has open shapes, and a range is calibrated for one shape: fix them with --input-shape",
+        path));
+  if (!split_sums) return model;
+  MILLRACE_ASSIGN_OR_RETURN(const lowering::LoweringOptions options, lowering_options(flags));
+  return lowering::assemble(quantise::split_sums(model.graph), options, model.name);
 }
 
 // What the model is calibrated on, and the pictures among it, for the report.
@@ -99,7 +104,8 @@ Result<Int8Model> compile_int8(const std::string& path, const CompileFlags& flag
         "--precision int8 needs typical inputs: give files or a folder with --calibrate");
   MILLRACE_ASSIGN_OR_RETURN(quantise::QuantiseOptions options, options_from(calibration));
   MILLRACE_ASSIGN_OR_RETURN(lowering::LoweringOptions lowering, lowering_options(flags));
-  MILLRACE_ASSIGN_OR_RETURN(const graph::CompiledModel exact, compile_fp32(path, flags, observer));
+  MILLRACE_ASSIGN_OR_RETURN(const graph::CompiledModel exact,
+                            compile_fp32(path, flags, calibration.split_sums, observer));
   MILLRACE_ASSIGN_OR_RETURN(CalibrationData data, load_data(exact, calibration));
   Progress progress("quantising " + path);
   options.on_step = [&](std::string_view part) { progress.update(part); };

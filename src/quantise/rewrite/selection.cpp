@@ -7,6 +7,8 @@
 #include <cmath>
 #include <optional>
 
+#include "lowering/passes/bounds.h"
+
 namespace millrace::quantise {
 namespace {
 
@@ -95,7 +97,8 @@ bool can_be_quantised(const Graph& graph, const Node& node) {
 
 class Selector {
  public:
-  Selector(const Graph& graph, const SelectionOptions& options) : graph_(graph), options_(options) {
+  Selector(const Graph& graph, const SelectionOptions& options)
+      : graph_(graph), options_(options), readers_(graph::consumers_of(graph)) {
     maker_.resize(graph.values.size());
     for (size_t i = 0; i < graph.nodes.size(); ++i)
       for (const ValueId id : graph.nodes[i].outputs) maker_[id] = i;
@@ -144,16 +147,38 @@ class Selector {
       const auto slots = activation_slots(graph_, node);
       const bool reads =
           std::ranges::all_of(slots, [&](size_t slot) { return is_available(node.inputs[slot]); });
-      if (reads && selection_.values[node.outputs[0]]) continue;
+      if (reads && gives_integers(node)) continue;
       selection_.nodes[i] = false;
       dropped = true;
     }
     return dropped;
   }
 
+  // Whether the result is stored as integers, at once or when a function has cut it off.
+  bool gives_integers(const Node& node) const {
+    const ValueId y = node.outputs[0];
+    if (selection_.values[y]) return true;
+    return readers_[y].size() == 1 && selection_.nodes[readers_[y][0]] &&
+           is_cut_off_sum(graph_.nodes[readers_[y][0]]);
+  }
+
   // Whether the value is quantised, or is to be for a convolution or matrix product anyway.
   bool is_available(ValueId id) const {
     return !maker_[id] || selection_.nodes[*maker_[id]] || for_weighted_[id];
+  }
+
+  // Whether the node cuts off, before it is stored, what a quantised sum makes for it alone:
+  // kernels on integers do so by saturating.
+  bool is_cut_off_sum(const Node& node) const {
+    const auto* unary = std::get_if<graph::Unary>(&node.op);
+    if (unary == nullptr || !lowering::bounds_of(unary->function)) return false;
+    const ValueId x = node.inputs[0];
+    return maker_[x] && selection_.nodes[*maker_[x]] && readers_[x].size() == 1 &&
+           std::holds_alternative<graph::Binary>(graph_.nodes[*maker_[x]].op) && !is_output(x);
+  }
+
+  bool is_output(ValueId id) const {
+    return std::ranges::find(graph_.outputs, id) != graph_.outputs.end();
   }
 
   void mark_values() {
@@ -163,6 +188,7 @@ class Selector {
       const Node& node = graph_.nodes[i];
       if (!selection_.nodes[i]) continue;
       for (const size_t slot : activation_slots(graph_, node)) {
+        if (is_cut_off_sum(node)) continue;
         selection_.values[node.inputs[slot]] = true;
         if (is_weighted(node)) for_weighted_[node.inputs[slot]] = true;
       }
@@ -174,8 +200,9 @@ class Selector {
 
   const Graph& graph_;
   const SelectionOptions& options_;
-  std::vector<std::optional<size_t>> maker_;  // by value
-  std::vector<bool> for_weighted_;            // by value: a quantised weighted node reads it
+  std::vector<std::optional<size_t>> maker_;          // by value
+  const std::vector<std::vector<uint32_t>> readers_;  // by value
+  std::vector<bool> for_weighted_;  // by value: a quantised weighted node reads it
   Selection selection_;
 };
 
