@@ -94,6 +94,30 @@ TEST_F(CompareTest, AReferenceThatAgreesIsWithin) {
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
 }
 
+// Quantised values are compared as integers, by the names that they have in the file, with all that
+// the model says computed by itself.
+TEST_F(CompareTest, QuantisedValuesDifferBySteps) {
+  const std::string quantised = file("quantised.onnx");
+  compiled("int8.rai",
+           {"--precision", "int8", "--calibrate", file("image.bin"), "--emit-qdq", quantised});
+  const ProgramResult made =
+      millrace({"compile", quantised, "-o", file("written.rai"), "--reference"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const std::vector<std::string> models = {quantised, file("written.rai"), "--threshold", "1"};
+  std::vector<std::string> with_json = models;
+  with_json.push_back("--json");
+  const Json report = Json::parse(compare(with_json).out);
+  size_t integers = 0;
+  for (const Json& layer : report["layers"]) {
+    if (layer["steps"].is_null()) continue;
+    ++integers;
+    EXPECT_EQ(layer["steps"], layer["largest"]);
+    EXPECT_LE(layer["steps"], 2) << layer["value"];
+  }
+  EXPECT_GT(integers, 3u) << "inner values are compared, too";
+  EXPECT_THAT(compare(models).out, HasSubstr("integers differ by "));
+}
+
 TEST_F(CompareTest, WhatCannotBeComparedIsSaid) {
   const auto expect_refused = [](const ProgramResult& result, const char* reason) {
     EXPECT_EQ(result.exit_code, 2) << result.out;

@@ -120,6 +120,7 @@ LayerDifference compare_layer(const graph::Boundary& boundary, const std::vector
   layer.largest = comparison.max_steps * comparison.step;
   layer.relative = magnitude > 0 ? layer.largest / magnitude : layer.largest;
   layer.cosine = comparison.cosine;
+  if (!tensor::is_floating(boundary.cpu.type)) layer.steps = comparison.max_steps;
   layer.beyond = layer.relative > threshold;
   return layer;
 }

@@ -15,6 +15,14 @@ std::vector<LayerDifference>::const_iterator first_beyond(const LayerReport& rep
   return std::ranges::find(report.layers, true, &LayerDifference::beyond);
 }
 
+// Quantised values are integers; how far two runs are apart is a number of steps then.
+void print_steps(const LayerReport& report) {
+  const auto furthest = std::ranges::max_element(
+      report.layers, {}, [](const LayerDifference& layer) { return layer.steps.value_or(-1); });
+  if (furthest != report.layers.end() && furthest->steps)
+    fmt::print("integers differ by at most {:g} steps, in {}\n", *furthest->steps, furthest->value);
+}
+
 }  // namespace
 
 bool is_within(const LayerReport& report) {
@@ -23,10 +31,11 @@ bool is_within(const LayerReport& report) {
 
 void print_layers_text(const LayerReport& report) {
   const auto first = first_beyond(report);
-  fmt::print("  {:<12} {:<12} {:<12} value\n", "largest", "relative", "cosine");
+  fmt::print("  {:<12} {:<12} {:<12} {:<6} value\n", "largest", "relative", "cosine", "steps");
   for (auto layer = report.layers.begin(); layer != report.layers.end(); ++layer)
-    fmt::print("{} {:<12.4e} {:<12.4e} {:<12.9f} {} [{}]{}\n", layer->beyond ? "!" : " ",
-               layer->largest, layer->relative, layer->cosine, layer->value,
+    fmt::print("{} {:<12.4e} {:<12.4e} {:<12.9f} {:<6} {} [{}]{}\n", layer->beyond ? "!" : " ",
+               layer->largest, layer->relative, layer->cosine,
+               layer->steps ? fmt::format("{:g}", *layer->steps) : "", layer->value,
                fmt::join(layer->shape, ","),
                layer == first ? fmt::format("  <- the first beyond {:g}", report.threshold) : "");
   if (report.not_compared > 0)
@@ -35,6 +44,7 @@ void print_layers_text(const LayerReport& report) {
   fmt::print("{} of {} values differ by more than {:g}\n",
              std::ranges::count(report.layers, true, &LayerDifference::beyond),
              report.layers.size(), report.threshold);
+  print_steps(report);
 }
 
 void print_layers_json(const LayerReport& report) {
@@ -50,6 +60,7 @@ void print_layers_json(const LayerReport& report) {
                               {"largest", layer.largest},
                               {"relative", layer.relative},
                               {"cosine", layer.cosine},
+                              {"steps", layer.steps ? Json(*layer.steps) : Json()},
                               {"beyond", layer.beyond}});
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }

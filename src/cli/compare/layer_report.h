@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@ struct LayerDifference {
   double largest = 0;           // the largest distance of two elements; infinite beside a NaN
   double relative = 0;          // that, by the largest magnitude on the other side
   double cosine = 1;
-  bool beyond = false;  // whether `relative` exceeds the threshold
+  std::optional<double> steps;  // `largest` in steps, of integers
+  bool beyond = false;          // whether `relative` exceeds the threshold
 };
 
 struct LayerReport {

@@ -47,8 +47,16 @@ class StoreResults {
     for (const Editor::Index reader : readers_[result]) {
       if (!is_requantise(editor_.node(reader))) continue;
       editor_.absorb_origins(index, reader);
+      take_name(result, editor_.node(reader).outputs[0]);
       editor_.bypass(reader);
     }
+  }
+
+  // The model has integers by the name of theirs, and numbers that are not rounded by that of what
+  // is stored.
+  void take_name(ValueId stored, ValueId integers) {
+    std::vector<Value>& values = editor_.graph().values;
+    if (!editor_.is_graph_output(integers)) std::swap(values[stored].name, values[integers].name);
   }
 
   // The form in which all readers want the value; null where there is none.

@@ -92,6 +92,15 @@ TEST_F(KeepQuantised, AnOutputOfTheModelStaysNumbers) {
   EXPECT_FALSE(after.values[after.outputs[0]].quantisation);
 }
 
+TEST_F(KeepQuantised, WhatIsStoredHasTheNameOfTheIntegers) {
+  const ValueId y = conv(numbers(x, kHalves));
+  const ValueId integers = maker.requantise(y, kQuarters);
+  const std::string name = maker.graph.values[integers].name;
+  maker.output(maker.dequantise(integers));
+  const Graph after = run();
+  EXPECT_EQ(after.values[after.nodes[1].outputs[0]].name, name);
+}
+
 // The bounds are none that the form of the result would saturate at.
 TEST_F(KeepQuantised, AFunctionThatCutsOffIsComputedOnIntegers) {
   const ValueId sum = maker.binary(BinaryKind::kAdd, numbers(x, kHalves), numbers(x, kQuarters));
