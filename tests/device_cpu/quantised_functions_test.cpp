@@ -56,6 +56,23 @@ TEST(QuantisedFunctions, MeansAreRoundedToAnEvenNumberOfSteps) {
   }
 }
 
+TEST(QuantisedFunctions, ProductsAreRoundedToAnEvenNumberOfSteps) {
+  for (const int zero_point : {0, 1, 100}) {
+    ModelBuilder b;
+    const graph::Quantisation whole{{1}, {zero_point}, 0}, half{{0.5f}, {0}, 0};
+    const auto x = b.quantised(Requantise{}, {b.input({1, 1, 2, 4})}, DataType::kUint8, whole);
+    const auto one = b.quantised_constant<int8_t>({1, 1, 1, 1}, DataType::kInt8, {1}, half);
+    const auto halves = b.quantised(conv2d(0, 1, 1), {x, one}, DataType::kUint8, whole);
+    const auto rows = b.quantised(graph::Reshape{{8, 1}}, {x}, DataType::kUint8, whole);
+    const auto matrix = b.quantised_constant<int8_t>({1, 1}, DataType::kInt8, {1}, half);
+    b.output(b.node(Requantise{}, {halves}));
+    b.output(b.node(Requantise{},
+                    {b.quantised(graph::MatMul{}, {rows, matrix}, DataType::kUint8, whole)}));
+    for (const Tensor& y : run(*load(b.build()), {{{1, 1, 2, 4}, {0, 1, 2, 3, 4, 5, 6, 7}}}))
+      EXPECT_THAT(y.data, ElementsAre(0, 0, 1, 2, 2, 2, 3, 4)) << zero_point;
+  }
+}
+
 TEST(QuantisedFunctions, ReductionsOverAnyDimensions) {
   for (const auto kind : {ReduceKind::kMean, ReduceKind::kSum, ReduceKind::kMax, ReduceKind::kMin})
     for (const Dims& axes : {Dims{2, 3}, Dims{1}, Dims{0, 2}, Dims{3}}) {

@@ -67,6 +67,7 @@ class Lowering {
     attributes.set_output_scales(sum_scales.size() > 1 ? mask : 0, sum_scales);
     dnnl::post_ops post_ops;
     append_activation(post_ops, op_.activation, result_);
+    append_rounding(post_ops, result_);
     if (result_.rule.zero_point != 0)
       post_ops.append_eltwise(1, dnnl::algorithm::eltwise_linear, 1,
                               static_cast<float>(result_.rule.zero_point));

@@ -69,6 +69,10 @@ void append_activation(dnnl::post_ops& post_ops, const Activation& function,
   if (step != 1) post_ops.append_eltwise(1, dnnl::algorithm::eltwise_linear, 1 / step, 0);
 }
 
+void append_rounding(dnnl::post_ops& post_ops, const ResultRule& result) {
+  if (result.rule.zero_point != 0) post_ops.append_eltwise(1, dnnl::algorithm::eltwise_round, 0, 0);
+}
+
 void append_storing(dnnl::post_ops& post_ops, const ResultRule& result, float step) {
   const float least = result.type == ElementType::s8 ? -128 : 0;
   const float zero_point = static_cast<float>(result.rule.zero_point);

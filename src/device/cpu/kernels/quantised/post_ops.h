@@ -48,6 +48,10 @@ float step_before(const graph::Activation& function, const ResultRule& result);
 void append_activation(dnnl::post_ops& post_ops, const graph::Activation& function,
                        const ResultRule& result);
 
+// Appends the rounding of what is then added to the zero point: with it in one number, less of a
+// fraction is left, and a tie goes to an even sum. Nothing where there is no zero point.
+void append_rounding(dnnl::post_ops& post_ops, const ResultRule& result);
+
 // Appends what storing the result and reading it again does to it: operands are in its steps, and
 // are rounded and saturated; results are in steps of `step`.
 void append_storing(dnnl::post_ops& post_ops, const ResultRule& result, float step);

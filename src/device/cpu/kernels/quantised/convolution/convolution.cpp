@@ -182,6 +182,7 @@ class Lowering {
       post_ops.append_sum(residual_rule_.scale / step_of_sum(), residual_rule_.zero_point,
                           builder_.stored_type(residual_));
     if (!rounds_before_sum()) append_activation(post_ops, op_.activation, result_);
+    append_rounding(post_ops, result_);
     return post_ops;
   }
 
