@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "device/cpu/buffers.h"
+#include "device/cpu/constant_memory.h"
 #include "device/cpu/plan/form.h"
 #include "device/cpu/step.h"
 #include "device/device.h"
@@ -48,7 +49,7 @@ struct ProgramStep {
 struct ProgramParts {
   std::vector<ProgramStep> steps;
   BufferLayout buffers;
-  std::vector<std::shared_ptr<const void>> owners;  // of constants
+  ConstantMemory constants;
   uint64_t weight_bytes = 0;
 };
 

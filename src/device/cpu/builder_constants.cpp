@@ -50,13 +50,13 @@ Operand Builder::pack(ValueId id, const Desc& wanted, std::span<const uint32_t> 
 }
 
 Operand Builder::add_constant(const void* elements, const Desc& from, const Desc& wanted) {
+  const size_t bytes = wanted.get_size();
+  std::byte* const data = parts_.constants.take(bytes);
   dnnl::memory source(from, engine_, const_cast<void*>(elements));
-  dnnl::memory target(wanted, engine_);
+  dnnl::memory target(wanted, engine_, data);
   dnnl::reorder(source, target).execute(stream_, source, target);
-  parts_.weight_bytes += wanted.get_size();
-  const auto* data = static_cast<const std::byte*>(target.get_data_handle());
-  parts_.owners.push_back(std::make_shared<dnnl::memory>(target));
-  return {buffers_.add_constant(data, wanted.get_size()), wanted};
+  parts_.weight_bytes += bytes;
+  return {buffers_.add_constant(data, bytes), wanted};
 }
 
 BufferId Builder::refer_to(std::span<const std::byte> bytes) {

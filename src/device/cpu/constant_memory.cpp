@@ -1,0 +1,58 @@
+#include "device/cpu/constant_memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/align.h"
+
+namespace millrace::device::cpu {
+namespace {
+
+constexpr size_t kHugePage = size_t{2} << 20;
+// Blocks double from the first size to the last: what is not used of one is never touched.
+constexpr size_t kFirstBlock = size_t{64} << 10;
+constexpr size_t kLastBlock = size_t{32} << 20;
+
+// A constant of a page or more begins with one, as the kernel library allocates it.
+constexpr size_t kPage = 4096;
+constexpr size_t kCacheLine = 64;
+
+size_t alignment_of(size_t bytes) {
+  return bytes < kPage ? kCacheLine : kPage;
+}
+
+}  // namespace
+
+std::byte* ConstantMemory::take(size_t bytes) {
+  const size_t alignment = alignment_of(bytes);
+  size_t begin = align_up(used_, alignment);
+  if (blocks_.empty() || begin > last_bytes_ || bytes > last_bytes_ - begin) {
+    add_block(bytes);
+    begin = 0;
+  }
+  used_ = begin + bytes;
+  return blocks_.back().get() + begin;
+}
+
+void ConstantMemory::add_block(size_t least_bytes) {
+  const size_t grown = std::clamp(2 * last_bytes_, kFirstBlock, kLastBlock);
+  const size_t bytes = std::max(grown, least_bytes);
+  const bool is_large = bytes >= kHugePage;
+  const std::align_val_t alignment{is_large ? kHugePage : kPage};
+  Block block(static_cast<std::byte*>(::operator new(bytes, alignment)), {alignment});
+  // What fills no huge page at the end of the block stays in small ones. Where the system grants no
+  // huge pages, nothing is lost but time.
+  if (is_large)
+    static_cast<void>(::madvise(block.get(), bytes / kHugePage * kHugePage, MADV_HUGEPAGE));
+  blocks_.push_back(std::move(block));
+  last_bytes_ = bytes;
+  used_ = 0;
+}
+
+void ConstantMemory::FreeBlock::operator()(std::byte* block) const noexcept {
+  ::operator delete(block, alignment);
+}
+
+}  // namespace millrace::device::cpu

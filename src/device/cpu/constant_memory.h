@@ -1,0 +1,38 @@
+// ConstantMemory: where a program keeps the weights that it has packed.
+//
+// A job walks through all of them, megabytes that lie in pages of 4 KiB: then many first touches of
+// a page wait for its address, and which cache lines they share is up to chance. So constants stand
+// one behind the other in blocks that grow, and a large block asks the system for huge pages.
+//
+// To be used by one thread; what was taken may be read by any.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <vector>
+
+namespace millrace::device::cpu {
+
+class ConstantMemory {
+ public:
+  // Room for a constant of that size, aligned for any kernel, with undefined content. It is freed
+  // with this object, wherever that is moved to. Throws std::bad_alloc.
+  std::byte* take(size_t bytes);
+
+ private:
+  struct FreeBlock {
+    std::align_val_t alignment;
+    void operator()(std::byte* block) const noexcept;
+  };
+
+  using Block = std::unique_ptr<std::byte, FreeBlock>;
+
+  void add_block(size_t least_bytes);
+
+  std::vector<Block> blocks_;
+  size_t last_bytes_ = 0;  // of the last block
+  size_t used_ = 0;        // of it
+};
+
+}  // namespace millrace::device::cpu
