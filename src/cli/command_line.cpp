@@ -119,7 +119,7 @@ void add_calibration_flags(CLI::App& command, CalibrationFlags& flags) {
   add_flag("--quantise-outputs", flags.quantise_outputs,
            "outputs are integers, too, and what makes them");
   add_flag("--power-of-two-scales", flags.power_of_two_scales,
-           "scales of inputs and outputs are powers of two, as the board's are");
+           "inputs and outputs are INT8 with a power of two as scale, as the board's are");
   add_flag("--no-equalisation", flags.no_equalisation, "leaves the sizes of channels as they are");
   add_flag("--no-bias-correction", flags.no_bias_correction, "leaves biases as they are");
   add_picture_flags(command, flags.picture);

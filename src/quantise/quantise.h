@@ -23,7 +23,7 @@ struct QuantiseOptions {
   RangeMethod method = RangeMethod::kPercentile;
   lowering::CpuOperators keep = {};  // operators and nodes that stay floating point, by name
   bool quantise_outputs = false;     // see SelectionOptions
-  bool power_of_two_scales = false;  // of inputs and outputs
+  bool power_of_two_scales = false;  // of inputs and outputs, which are INT8 then, as the board's
   bool equalise = true;              // channels between convolutions
   bool correct_bias = true;          // for the mean of what rounding the weights changes
   // Layers stay floating point, those that lose most first, until OutputAgreement::error() is at

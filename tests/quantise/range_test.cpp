@@ -82,18 +82,22 @@ TEST(Range, IsEmptyWhereNothingButZerosWasSeen) {
 }
 
 TEST(Form, FollowsTheShapeOfTheRange) {
-  EXPECT_EQ(form_of({0, 255}, false), (StoredForm{tensor::DataType::kUint8, {{1}, {0}}}));
-  EXPECT_EQ(form_of({-127, 100}, false), (StoredForm{tensor::DataType::kInt8, {{1}, {0}}}));
-  EXPECT_EQ(form_of({-55, 200}, false), (StoredForm{tensor::DataType::kUint8, {{1}, {55}}}));
+  EXPECT_EQ(form_of({0, 255}), (StoredForm{tensor::DataType::kUint8, {{1}, {0}}}));
+  EXPECT_EQ(form_of({-127, 100}), (StoredForm{tensor::DataType::kInt8, {{1}, {0}}}));
+  EXPECT_EQ(form_of({-55, 200}), (StoredForm{tensor::DataType::kUint8, {{1}, {55}}}));
 }
 
-TEST(Form, HasTheNextGreaterPowerOfTwo) {
-  EXPECT_EQ(form_of({0, 255 * 0.3F}, true).quantisation.scales[0], 0.5F);
-  EXPECT_EQ(form_of({0, 255 * 0.25F}, true).quantisation.scales[0], 0.25F);
+TEST(Form, OfTheBoardIsInt8WithAPowerOfTwo) {
+  const auto int8 = [](float scale) { return StoredForm{tensor::DataType::kInt8, {{scale}, {0}}}; };
+  EXPECT_EQ(board_form_of({0, 255}), int8(2)) << "the last step saturates";
+  EXPECT_EQ(board_form_of({0, 257}), int8(4));
+  EXPECT_EQ(board_form_of({-2.1F, 2.6F}), int8(0.03125F)) << "a picture with ImageNet's mean";
+  EXPECT_EQ(board_form_of({-32, 5}), int8(0.25F));
+  EXPECT_GT(board_form_of({}).quantisation.scales[0], 0);
 }
 
 TEST(Form, OfNothingButZerosIsUsable) {
-  EXPECT_GT(form_of({}, false).quantisation.scales[0], 0);
+  EXPECT_GT(form_of({}).quantisation.scales[0], 0);
 }
 
 }  // namespace

@@ -17,30 +17,44 @@ using graph::ValueId;
 using tensor::DataType;
 
 // A form needs a scale even where nothing but zeros was seen.
-float usable_scale(double scale, bool power_of_two) {
-  scale = std::clamp(scale, double{std::numeric_limits<float>::min()},
-                     double{std::numeric_limits<float>::max()});
-  if (!power_of_two) return static_cast<float>(scale);
+double usable_scale(double scale) {
+  return std::clamp(scale, double{std::numeric_limits<float>::min()},
+                    double{std::numeric_limits<float>::max()});
+}
+
+// The least power of two that is not below the scale.
+double power_of_two(double scale) {
   int exponent = 0;
   const double fraction = std::frexp(scale, &exponent);  // scale = fraction * 2 ^ exponent
-  return static_cast<float>(std::ldexp(1.0, fraction == 0.5 ? exponent - 1 : exponent));
+  return std::ldexp(1.0, fraction == 0.5 ? exponent - 1 : exponent);
+}
+
+StoredForm form(DataType type, double scale, int32_t zero_point) {
+  return {type, {{static_cast<float>(usable_scale(scale))}, {zero_point}}};
 }
 
 // Sets of values that share one form, each with the range of all its members.
 class Groups {
  public:
   Groups(const Selection& selection, const Calibration& calibration, RangeMethod method)
-      : parent_(selection.values.size()), ranges_(selection.values.size()) {
+      : parent_(selection.values.size()),
+        ranges_(selection.values.size()),
+        has_boundary_(selection.values.size()) {
     std::iota(parent_.begin(), parent_.end(), ValueId{0});
     for (ValueId id = 0; id < parent_.size(); ++id)
       if (selection.values[id]) ranges_[id] = choose_range(*calibration[id], method);
   }
 
   const Range& range(ValueId id) { return ranges_[root(id)]; }
+  bool has_boundary(ValueId id) { return has_boundary_[root(id)]; }
+
+  // An input or an output of the graph.
+  void add_boundary(ValueId id) { has_boundary_[root(id)] = true; }
 
   void join(ValueId a, ValueId b) {
     const ValueId first = root(a), second = root(b);
     ranges_[first] = united(ranges_[first], ranges_[second]);
+    has_boundary_[first] = has_boundary_[first] || has_boundary_[second];
     parent_[second] = first;
   }
 
@@ -51,7 +65,8 @@ class Groups {
   }
 
   std::vector<ValueId> parent_;
-  std::vector<Range> ranges_;  // of roots
+  std::vector<Range> ranges_;       // of roots
+  std::vector<bool> has_boundary_;  // of roots
 };
 
 // Whether every number of the result is one of the only operand, or zero.
@@ -73,17 +88,19 @@ void join_concat(Groups& groups, const Node& node) {
 
 }  // namespace
 
-StoredForm form_of(const Range& range, bool power_of_two_scale) {
+StoredForm form_of(const Range& range) {
   const double low = -double{range.low}, high = range.high;  // both lengths
-  if (range.low >= 0)
-    return {DataType::kUint8, {{usable_scale(high / 255, power_of_two_scale)}, {0}}};
-  if (2 * std::min(low, high) >= std::max(low, high)) {
-    const double scale = std::max(low, high) / 127;
-    return {DataType::kInt8, {{usable_scale(scale, power_of_two_scale)}, {0}}};
-  }
-  const float scale = usable_scale((low + high) / 255, power_of_two_scale);
-  const auto zero_point = static_cast<int32_t>(std::clamp(std::nearbyint(low / scale), 0.0, 255.0));
-  return {DataType::kUint8, {{scale}, {zero_point}}};
+  if (range.low >= 0) return form(DataType::kUint8, high / 255, 0);
+  if (2 * std::min(low, high) >= std::max(low, high))
+    return form(DataType::kInt8, std::max(low, high) / 127, 0);
+  const double scale = usable_scale((low + high) / 255);
+  return form(DataType::kUint8, scale,
+              static_cast<int32_t>(std::clamp(std::nearbyint(low / scale), 0.0, 255.0)));
+}
+
+StoredForm board_form_of(const Range& range) {
+  const double length = std::max(-double{range.low}, double{range.high});
+  return form(DataType::kInt8, power_of_two(usable_scale(length / 128)), 0);
 }
 
 Range range_of(const StoredForm& form) {
@@ -102,13 +119,14 @@ Forms choose_forms(const Graph& graph, const Selection& selection, const Calibra
     if (only_moves_one(node)) groups.join(node.inputs[0], node.outputs[0]);
     if (std::holds_alternative<graph::Concat>(node.op)) join_concat(groups, node);
   }
-  std::vector<bool> is_boundary(graph.values.size());
   for (const auto* ids : {&graph.inputs, &graph.outputs})
-    for (const ValueId id : *ids) is_boundary[id] = true;
+    for (const ValueId id : *ids) groups.add_boundary(id);
   Forms forms(graph.values.size());
-  for (ValueId id = 0; id < forms.size(); ++id)
-    if (selection.values[id])
-      forms[id] = form_of(groups.range(id), options.power_of_two_scales && is_boundary[id]);
+  for (ValueId id = 0; id < forms.size(); ++id) {
+    if (!selection.values[id]) continue;
+    const bool as_board = options.board_boundaries && groups.has_boundary(id);
+    forms[id] = as_board ? board_form_of(groups.range(id)) : form_of(groups.range(id));
+  }
   return forms;
 }
 

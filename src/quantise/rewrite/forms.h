@@ -22,14 +22,18 @@ using Forms = std::vector<std::optional<StoredForm>>;
 
 struct FormOptions {
   RangeMethod method = RangeMethod::kPercentile;
-  // Whether scales of inputs and outputs are powers of two, as the board's are: the next greater.
-  bool power_of_two_scales = false;
+  // Whether inputs and outputs have the board's form, board_form_of().
+  bool board_boundaries = false;
 };
 
 // The form for numbers of a range: UINT8 from 0 for a range without negative numbers, which is what
 // a ReLU makes; INT8 with zero point 0 where both sides are about as wide; UINT8 with a zero point
 // otherwise, since a symmetric one would waste more than half of one side.
-StoredForm form_of(const Range& range, bool power_of_two_scale);
+StoredForm form_of(const Range& range);
+
+// What the board's programs expect of a boundary: INT8 with zero point 0, and as scale the least
+// power of two with which at most the last step of the longer side saturates.
+StoredForm board_form_of(const Range& range);
 
 // The numbers that a form holds.
 Range range_of(const StoredForm& form);
