@@ -1,4 +1,4 @@
-// One-thread latency of ONNX Runtime on one model: prints one line of JSON. Called by compare.mjs.
+// One-thread latency of ONNX Runtime on one model: prints one line of JSON. Called by queue_bench.
 // usage: node ort_latency.mjs MODEL.onnx ITERATIONS   (onnxruntime-node on the module path)
 import { createRequire } from 'node:module';
 const ort = createRequire(process.cwd() + '/')('onnxruntime-node');

@@ -1,0 +1,54 @@
+// OrtSession: a model in ONNX Runtime, on the CPU with all optimisations, whose inputs and outputs
+// are memory of the caller's, bound once. Its threads spin as they do by default. One thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "bench/peers/ort/ort_library.h"
+#include "tensor/desc.h"
+
+namespace millrace::bench {
+
+// A tensor of the model, as its name in the CPU view's description says, and its memory.
+struct OrtTensor {
+  const tensor::TensorDesc* desc;
+  void* data;
+};
+
+class OrtSession {
+ public:
+  // `onnx` is the content of a model file. The memory of the tensors must outlive the session.
+  // Fails as ONNX Runtime says, with kInternal, and with kUnsupported for element types that it has
+  // not.
+  static Result<std::unique_ptr<OrtSession>> create(const OrtLibrary& library,
+                                                    const std::string& onnx, uint32_t threads,
+                                                    const std::vector<OrtTensor>& inputs,
+                                                    const std::vector<OrtTensor>& outputs);
+  ~OrtSession();
+  OrtSession(const OrtSession&) = delete;
+  OrtSession& operator=(const OrtSession&) = delete;
+
+  Status run();
+
+ private:
+  // Names and values, in the form in which Run takes them.
+  struct Side {
+    std::vector<std::string> names;
+    std::vector<const char*> c_names;
+    std::vector<void*> values;
+  };
+
+  explicit OrtSession(const OrtLibrary& library) : library_(library) {}
+  Status create_session(const std::string& onnx, uint32_t threads);
+  Status bind(const std::vector<OrtTensor>& tensors, Side& side);
+
+  const OrtLibrary library_;
+  void *environment_ = nullptr, *options_ = nullptr, *session_ = nullptr, *memory_ = nullptr;
+  Side inputs_, outputs_;
+};
+
+}  // namespace millrace::bench

@@ -1,0 +1,104 @@
+// Millrace beside ONNX Runtime on the same models, inputs and threads: a table in Markdown.
+//
+//   peer_compare [--precision fp32] [--threads 1,2] [--throughput] MODEL.onnx...
+//
+// Ends with 1 when a ratio is below --least (1.0), with 2 when a model cannot be compared, and with
+// 77, "skipped", where there is no ONNX Runtime.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "bench/peers/comparison.h"
+
+namespace millrace::bench {
+namespace {
+
+constexpr int kBelow = 1, kCannotCompare = 2, kSkipped = 77;
+
+struct Arguments {
+  std::vector<std::string> models;
+  std::string label;
+  double least = 1.0;
+  bool heading = true;
+  ComparisonPlan plan;
+};
+
+void add_options(CLI::App& app, Arguments& arguments) {
+  ComparisonPlan& plan = arguments.plan;
+  app.add_option("models", arguments.models, ".onnx files")->required();
+  app.add_option("--precision", plan.flags.precision, "what Millrace computes in")
+      ->check(CLI::IsMember({"fp32", "bf16"}))
+      ->capture_default_str();
+  app.add_option("--label", arguments.label, "the precision in the table, as INT8 of QDQ models");
+  app.add_option("--input-shape", plan.flags.input_shapes, "of an open input, as NAME=1,8");
+  app.add_option("--threads", plan.threads, "of each side")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app.add_flag("--throughput", plan.throughput,
+               "also frames per second, beside the best arrangement of ONNX Runtime's threads");
+  app.add_option("--rounds", plan.rounds)->check(CLI::Range(1, 1000))->capture_default_str();
+  app.add_option("--seconds", plan.seconds, "of a block of runs")
+      ->check(CLI::Range(0.001, 600.0))
+      ->capture_default_str();
+  app.add_option("--least", arguments.least, "the least ratio that is no failure")
+      ->capture_default_str();
+  app.add_flag("!--no-heading", arguments.heading, "only the rows");
+}
+
+void print_heading(const Arguments& arguments, const OrtLibrary& library) {
+  fmt::print(
+      "ONNX Runtime {}: all optimisations, sequential execution, default spinning, outputs bound; "
+      "rounds: {}, of {} s each in turn\n\n"
+      "| model | precision | | ONNX Runtime ms | Millrace ms | ratio | difference |\n"
+      "|---|---|---|---|---|---|---|\n",
+      library.version(), arguments.plan.rounds, arguments.plan.seconds);
+}
+
+void print_row(const std::string& model, const std::string& precision, const ComparisonRow& row,
+               bool met) {
+  const std::string ratio = fmt::format("**{:.2f}**{}", row.ratio, met ? "" : " (below)");
+  fmt::print("| {} | {} | {} | {:.4g} | {:.4g} | {} | {:.1e} |\n", model, precision, row.what,
+             row.theirs_ms, row.ours_ms, ratio, row.difference);
+  std::fflush(stdout);
+}
+
+int fail(const Status& status, int code) {
+  fmt::print(stderr, "peer_compare: {}\n", status.message());
+  return code;
+}
+
+int run(const Arguments& arguments) {
+  const Result<OrtLibrary> library = OrtLibrary::open();
+  if (!library.ok()) return fail(library.status(), kSkipped);
+  if (arguments.heading) print_heading(arguments, *library);
+  int code = 0;
+  for (const std::string& model : arguments.models) {
+    const auto rows = compare(*library, model, arguments.plan);
+    if (!rows.ok()) code = fail(rows.status().with_context(model), kCannotCompare);
+    if (!rows.ok()) continue;
+    for (const ComparisonRow& row : *rows) {
+      const bool met = row.ratio >= arguments.least;
+      print_row(std::filesystem::path(model).stem().string(), arguments.label, row, met);
+      if (!met) code = std::max(code, kBelow);
+    }
+  }
+  return code;
+}
+
+}  // namespace
+}  // namespace millrace::bench
+
+int main(int argc, char** argv) {
+  millrace::bench::Arguments arguments;
+  CLI::App app("Millrace beside ONNX Runtime");
+  millrace::bench::add_options(app, arguments);
+  CLI11_PARSE(app, argc, argv);
+  if (arguments.label.empty()) arguments.label = arguments.plan.flags.precision;
+  return millrace::bench::run(arguments);
+}
