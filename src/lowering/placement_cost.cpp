@@ -1,7 +1,8 @@
 #include "lowering/placement_cost.h"
 
 #include <algorithm>
-#include <variant>
+
+#include "graph/work.h"
 
 namespace millrace::lowering {
 namespace {
@@ -15,25 +16,12 @@ double elements_of(const Graph& graph, ValueId id) {
   return static_cast<double>(graph.values[id].elements());
 }
 
-// Multiplications per element of the result, of the operators in which they count.
-double depth_of(const Graph& graph, const Node& node) {
-  if (std::holds_alternative<graph::Conv>(node.op)) {
-    const ValueId weights = node.inputs[1];
-    return elements_of(graph, weights) / static_cast<double>(graph.values[weights].shape[0]);
-  }
-  if (const auto* product = std::get_if<graph::MatMul>(&node.op)) {
-    const graph::Dims& a = graph.values[node.inputs[0]].shape;
-    return static_cast<double>(product->transpose_a && a.size() > 1 ? a[a.size() - 2] : a.back());
-  }
-  return 0;
-}
-
 double work_of(const Graph& graph, const Node& node) {
   // A vector unit makes about so many multiplications in the time in which an element is moved.
   constexpr double kMultiplicationsPerMove = 16;
   double elements = 0;
   for (const ValueId id : node.outputs) elements += elements_of(graph, id);
-  return elements * (1 + depth_of(graph, node) / kMultiplicationsPerMove);
+  return elements * (1 + graph::multiplications_per_element(graph, node) / kMultiplicationsPerMove);
 }
 
 }  // namespace

@@ -16,12 +16,9 @@ namespace millrace::device::cpu {
 using graph::kNoValue;
 using graph::ValueId;
 
-Builder::Builder(const graph::CompiledModel& model, bool bf16, bool int8,
-                 std::vector<plan::Form> forms, const dnnl::engine& engine)
+Builder::Builder(const graph::CompiledModel& model, Choices choices, const dnnl::engine& engine)
     : model_(model),
-      bf16_(bf16),
-      int8_(int8),
-      forms_(std::move(forms)),
+      choices_(std::move(choices)),
       engine_(engine),
       stream_(engine),
       values_(model.graph.values.size()),
@@ -60,13 +57,19 @@ Status Builder::lower_partitions() {
 Builder::Place Builder::place_of(uint32_t node) const noexcept {
   if (on_cpu()) return Place::kCpu;
   const auto precision = model_.graph.nodes[node].precision.value_or(model_.precision);
-  return bf16_ && precision == graph::Precision::kBf16 ? Place::kNpuBf16 : Place::kNpu;
+  return choices_.bf16 && precision == graph::Precision::kBf16 ? Place::kNpuBf16 : Place::kNpu;
 }
 
 // Forms are planned for the nodes that compute in the precision of the model.
 plan::Form Builder::form() const noexcept {
   const bool planned = !on_cpu() && !model_.graph.nodes[node_].precision;
-  return planned ? forms_[node_] : plan::usual_form(type());
+  return planned ? choices_.forms[node_] : plan::usual_form(type());
+}
+
+// Which their steps are to be run with, too.
+void Builder::make_for(uint32_t threads) noexcept {
+  threads_ = threads;
+  openmp_.set(threads);
 }
 
 // A node whose outputs have no elements takes no step.
@@ -92,7 +95,9 @@ Status Builder::lower_nodes(std::string& missing) {
   for (node_ = partition().first; node_ < end; ++node_) {
     const graph::Node& node = model_.graph.nodes[node_];
     place_ = place_of(node_);
+    make_for(choices_.division.chunks_of(node));
     const Status status = lower_node(node);
+    make_for(1);
     if (status.ok()) continue;
     if (status.code() != StatusCode::kUnsupported)
       return status.with_context(fmt::format("node \"{}\"", node.name));
@@ -254,7 +259,8 @@ void Builder::add(std::string operation, std::string implementation,
   }
   info.output = value(moved).name;
   describe_layouts(*step, info);
-  parts_.steps.push_back({std::move(step), std::move(info), only_in});
+  const uint32_t threads = may_be_divided(info.implementation) ? threads_ : 1;
+  parts_.steps.push_back({std::move(step), std::move(info), only_in, threads});
 }
 
 void Builder::add_reorder(ValueId moved, const Operand& from, const Operand& to,

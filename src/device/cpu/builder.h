@@ -25,6 +25,8 @@
 
 #include "device/cpu/buffers.h"
 #include "device/cpu/constant_memory.h"
+#include "device/cpu/division.h"
+#include "device/cpu/openmp/openmp.h"
 #include "device/cpu/plan/form.h"
 #include "device/cpu/step.h"
 #include "device/device.h"
@@ -43,6 +45,7 @@ struct ProgramStep {
   std::unique_ptr<const Step> step;
   StepInfo info;
   std::optional<ViewCondition> only_in;
+  uint32_t threads = 1;  // of OpenMP that it runs with: the chunks that it is divided into
 };
 
 // What a finished builder leaves behind.
@@ -55,11 +58,15 @@ struct ProgramParts {
 
 class Builder {
  public:
-  // `bf16` says whether there are kernels that compute in BF16: without it, FP32 takes its place.
-  // `int8` says whether kernels may compute with the integers of quantised values. `forms` has one
-  // for each node.
-  Builder(const graph::CompiledModel& model, bool bf16, bool int8, std::vector<plan::Form> forms,
-          const dnnl::engine& engine);
+  // What is left open by the model.
+  struct Choices {
+    bool bf16;  // there are kernels that compute in BF16; else FP32 takes its place
+    bool int8;  // kernels may compute with the integers of quantised values
+    std::vector<plan::Form> forms;  // of each node, where it is a convolution
+    Division division;
+  };
+
+  Builder(const graph::CompiledModel& model, Choices choices, const dnnl::engine& engine);
 
   // Checks that there is a kernel for every node and its types (graph/capability.h), then lowers
   // the whole model. kUnsupported names every node without a kernel.
@@ -69,7 +76,7 @@ class Builder {
   const graph::CompiledModel& model() const noexcept { return model_; }
   const dnnl::engine& engine() const noexcept { return engine_; }
   bool on_cpu() const noexcept { return partition().kind == graph::PartitionKind::kCpu; }
-  bool computes_int8() const noexcept { return int8_; }
+  bool computes_int8() const noexcept { return choices_.int8; }
   // What floating point values are computed and stored in, for the node that is being lowered.
   ElementType type() const noexcept {
     return place_ == Place::kNpuBf16 ? ElementType::bf16 : ElementType::f32;
@@ -231,6 +238,7 @@ class Builder {
 
   Status lower_partitions();
   Status lower_node(const graph::Node& node);
+  void make_for(uint32_t threads) noexcept;
   Status lower_nodes(std::string& missing);
   Status deliver_outputs();
   Status ensure_location(graph::ValueId id, const Desc& preferred);
@@ -250,9 +258,9 @@ class Builder {
   std::string why_in_view(graph::ValueId moved, const ViewCondition& condition) const;
 
   const graph::CompiledModel& model_;
-  const bool bf16_;
-  const bool int8_;
-  const std::vector<plan::Form> forms_;
+  const Choices choices_;
+  uint32_t threads_ = 1;  // that primitives are made for now
+  OpenMpThreads openmp_;
   const dnnl::engine engine_;
   const dnnl::stream stream_;
   std::vector<ValueState> values_;

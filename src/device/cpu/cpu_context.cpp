@@ -25,7 +25,10 @@ void CpuContext::FreeArena::operator()(std::byte* arena) const noexcept {
 }
 
 CpuContext::CpuContext(std::shared_ptr<const CpuProgram> program)
-    : program_(std::move(program)), stream_(program_->engine()) {
+    : program_(std::move(program)),
+      is_divided_(std::ranges::any_of(program_->parts().steps,
+                                      [](const ProgramStep& step) { return step.threads > 1; })),
+      stream_(program_->engine()) {
   place_buffers();
   make_arguments();
 }
@@ -101,12 +104,13 @@ Status CpuContext::run(std::span<const Binding> inputs, std::span<const Binding>
   MILLRACE_RETURN_IF_ERROR(check(Direction::kInput, inputs));
   MILLRACE_RETURN_IF_ERROR(check(Direction::kOutput, outputs));
   bind(inputs, outputs);
-  const OneOpenMpThread one_thread;
-  return run_steps(inputs, outputs, control);
+  OpenMpThreads threads;
+  if (is_divided_ && control.team() != nullptr) threads.lead(*control.team(), control.lane());
+  return run_steps(inputs, outputs, control, threads);
 }
 
 Status CpuContext::run_steps(std::span<const Binding> inputs, std::span<const Binding> outputs,
-                             queue::RunControl& control) noexcept {
+                             queue::RunControl& control, OpenMpThreads& threads) noexcept {
   const std::vector<ProgramStep>& steps = program_->parts().steps;
   std::optional<uint32_t> partition;
   for (uint32_t i = 0; i < steps.size(); ++i) {
@@ -119,6 +123,7 @@ Status CpuContext::run_steps(std::span<const Binding> inputs, std::span<const Bi
     }
     if (control.stop_requested()) return control.stop_status();
     control.begin_step(i);
+    threads.set(steps[i].threads);
     const Status status = steps[i].step->run({stream_, buffers_, arguments_[i]});
     if (!status.ok())
       return status.with_context(

@@ -31,9 +31,10 @@ class CpuContext final : public Context {
   Status check(Direction direction, std::span<const Binding> bindings) const;
   void bind(std::span<const Binding> inputs, std::span<const Binding> outputs) noexcept;
   Status run_steps(std::span<const Binding> inputs, std::span<const Binding> outputs,
-                   queue::RunControl& control) noexcept;
+                   queue::RunControl& control, OpenMpThreads& threads) noexcept;
 
   const std::shared_ptr<const CpuProgram> program_;
+  const bool is_divided_;  // whether lanes can take part in some of its steps
   const dnnl::stream stream_;
   std::unique_ptr<std::byte, FreeArena> arena_;
   std::vector<std::byte*> buffers_;  // by BufferId; of the job that runs

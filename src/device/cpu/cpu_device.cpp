@@ -1,5 +1,6 @@
 #include "device/cpu/cpu_device.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/environment.h"
@@ -18,13 +19,22 @@ bool is_refused(const char* variable) {
   return !refused.ok() || *refused;
 }
 
+// How many lanes may take part in one job.
+Result<uint32_t> lanes_per_job(uint32_t lanes) {
+  constexpr uint64_t kMost = 1'000'000;
+  MILLRACE_ASSIGN_OR_RETURN(const uint64_t wanted,
+                            number_variable("MILLRACE_LANES_PER_JOB", kMost, 1, kMost));
+  return static_cast<uint32_t>(std::min<uint64_t>(wanted, lanes));
+}
+
 // Without the instructions oneDNN emulates BF16, which is slower than FP32, or cannot make the
 // primitives at all; and sums of products of bytes saturate in 16 bits, which gives other results.
 // The variables let tests see what such a processor does.
-Abilities abilities() {
+Abilities abilities(uint32_t lanes) {
   const CpuFeatures& features = topology().features;
   return {.bf16 = features.avx512_bf16 && !is_refused("MILLRACE_NO_BF16"),
-          .int8 = features.avx512 && features.avx512_vnni && !is_refused("MILLRACE_NO_VNNI")};
+          .int8 = features.avx512 && features.avx512_vnni && !is_refused("MILLRACE_NO_VNNI"),
+          .lanes = lanes};
 }
 
 }  // namespace
@@ -37,7 +47,8 @@ CpuDevice::CpuDevice(const DeviceOptions& options)
 
 Result<std::shared_ptr<const Program>> CpuDevice::load(
     std::shared_ptr<const graph::CompiledModel> model) {
-  return CpuProgram::load(std::move(model), engine_, abilities());
+  MILLRACE_ASSIGN_OR_RETURN(const uint32_t lanes, lanes_per_job(lanes_.count()));
+  return CpuProgram::load(std::move(model), engine_, abilities(lanes));
 }
 
 }  // namespace millrace::device::cpu

@@ -28,11 +28,11 @@ Result<std::shared_ptr<const Program>> CpuProgram::load(
     const Abilities& abilities) {
   std::string note = why_in_fp32(model->precision, abilities.bf16);
   const Precision precision = note.empty() ? model->precision : Precision::kFp32;
-  const OneOpenMpThread one_thread;
   const ElementType type = precision == Precision::kBf16 ? ElementType::bf16 : ElementType::f32;
   std::vector<plan::Form> forms(model->graph.nodes.size(), plan::usual_form(type));
-  Result<ProgramParts> parts =
-      Builder(*model, abilities.bf16, abilities.int8, std::move(forms), engine).build();
+  Builder::Choices choices{abilities.bf16, abilities.int8, std::move(forms),
+                           Division(*model, type, abilities.lanes)};
+  Result<ProgramParts> parts = Builder(*model, std::move(choices), engine).build();
   if (!parts.ok()) return parts.status().with_context("cannot load model \"" + model->name + "\"");
   // FP16 loses nothing by that, wherever it runs.
   if (model->precision == Precision::kBf16 && !note.empty())

@@ -12,7 +12,8 @@ namespace millrace::device::cpu {
 // What the processor computes with instructions of its own.
 struct Abilities {
   bool bf16 = false;
-  bool int8 = false;  // exact sums of products of 8-bit integers
+  bool int8 = false;   // exact sums of products of 8-bit integers
+  uint32_t lanes = 1;  // that may take part in one job
 };
 
 class CpuProgram final : public Program, public std::enable_shared_from_this<CpuProgram> {

@@ -7,12 +7,7 @@
 #include <numeric>
 #include <vector>
 
-// Of the OpenMP runtime that libdnnl is built with, libgomp; declared here because the omp.h that a
-// compiler finds may belong to another runtime.
-extern "C" {
-int omp_get_max_threads(void);
-void omp_set_num_threads(int threads);
-}
+#include "device/cpu/openmp/openmp.h"
 
 namespace millrace::device::cpu {
 
@@ -211,6 +206,8 @@ Status execute(const dnnl::primitive& primitive, const dnnl::stream& stream,
   if (reserve::bytes_free() < reserve::kForRunning) return out_of_memory();
   const dnnl_status_t status = dnnl_primitive_execute(
       primitive.get(true), stream.get(true), static_cast<int>(arguments.size()), arguments.data());
+  if (take_refused_barrier()) [[unlikely]]
+    return internal_error("oneDNN: the threads of a primitive wait for each other");
   if (status == dnnl_success) return {};
   if (status == dnnl_out_of_memory) return out_of_memory();
   return internal_error(fmt::format("oneDNN: a primitive failed with status {}", status));
@@ -218,14 +215,6 @@ Status execute(const dnnl::primitive& primitive, const dnnl::stream& stream,
 
 void set_handle(const dnnl::memory& memory, void* handle) noexcept {
   dnnl_memory_set_data_handle(memory.get(true), handle);
-}
-
-OneOpenMpThread::OneOpenMpThread() noexcept : before_(omp_get_max_threads()) {
-  if (before_ != 1) omp_set_num_threads(1);
-}
-
-OneOpenMpThread::~OneOpenMpThread() {
-  if (before_ != 1) omp_set_num_threads(before_);
 }
 
 }  // namespace millrace::device::cpu

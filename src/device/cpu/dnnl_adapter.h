@@ -80,17 +80,4 @@ Status execute(const dnnl::primitive& primitive, const dnnl::stream& stream,
                std::span<const dnnl_exec_arg_t> arguments) noexcept;
 void set_handle(const dnnl::memory& memory, void* handle) noexcept;
 
-// While it lives, OpenMP regions of this thread use one thread, as primitives are made for it and
-// must be run with it.
-class OneOpenMpThread {
- public:
-  OneOpenMpThread() noexcept;
-  ~OneOpenMpThread();
-  OneOpenMpThread(const OneOpenMpThread&) = delete;
-  OneOpenMpThread& operator=(const OneOpenMpThread&) = delete;
-
- private:
-  int before_;
-};
-
 }  // namespace millrace::device::cpu

@@ -1,0 +1,65 @@
+#include "device/cpu/division.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "device/cpu/openmp/openmp.h"
+#include "graph/work.h"
+
+namespace millrace::device::cpu {
+namespace {
+
+using graph::ValueId;
+
+// What one core does, roughly; docs/performance.md has the measurements.
+constexpr double kBytesPerNs = 10;
+constexpr double kMultiplicationsPerNs = 60;        // of floating point numbers
+constexpr double kShortMultiplicationsPerNs = 180;  // of BF16 and of integers
+// Handing a chunk to another core and waiting for its end takes about a microsecond.
+constexpr double kLeastChunkNs = 8'000;
+// Waking a lane takes about 30 microseconds, and the leader a few.
+constexpr double kLeastProgramNs = 200'000;
+
+double bytes_of(const graph::Graph& graph, std::span<const ValueId> ids) {
+  double bytes = 0;
+  for (const ValueId id : ids)
+    if (id != graph::kNoValue) bytes += static_cast<double>(graph.values[id].bytes());
+  return bytes;
+}
+
+// The other steps of this device are loops of its own, which one thread runs; so are recurrent
+// networks, whose matrix products are too short.
+bool is_made_of_primitives(const graph::Operator& op) {
+  return !std::holds_alternative<graph::Fallback>(op);
+}
+
+}  // namespace
+
+Division::Division(const graph::CompiledModel& model, ElementType type, uint32_t lanes)
+    : graph_(model.graph),
+      multiplications_per_ns_(type == ElementType::f32 ? kMultiplicationsPerNs
+                                                       : kShortMultiplicationsPerNs),
+      lanes_(divides_primitives() ? std::max(lanes, 1U) : 1) {
+  double all = 0;
+  for (const graph::Node& node : graph_.nodes)
+    if (chunks_of(node) > 1) all += nanoseconds_of(node);
+  worthwhile_ = all >= kLeastProgramNs;
+}
+
+double Division::nanoseconds_of(const graph::Node& node) const {
+  double elements = 0;
+  for (const ValueId id : node.outputs)
+    elements += static_cast<double>(graph_.values[id].elements());
+  const bool integers = graph_.values[node.outputs[0]].quantisation.has_value();
+  const double rate = integers ? kShortMultiplicationsPerNs : multiplications_per_ns_;
+  return elements * graph::multiplications_per_element(graph_, node) / rate +
+         (bytes_of(graph_, node.inputs) + bytes_of(graph_, node.outputs)) / kBytesPerNs;
+}
+
+uint32_t Division::chunks_of(const graph::Node& node) const {
+  if (lanes_ == 1 || !worthwhile_ || !is_made_of_primitives(node.op)) return 1;
+  const double chunks = nanoseconds_of(node) / kLeastChunkNs;
+  return chunks < 2 ? 1 : static_cast<uint32_t>(std::min<double>(chunks, lanes_));
+}
+
+}  // namespace millrace::device::cpu

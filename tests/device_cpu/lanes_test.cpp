@@ -1,0 +1,238 @@
+// One job on several lanes: the same bits however many lanes there are and however many jobs are in
+// flight, and a stop in the middle of such a job.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/registry.h"
+#include "queue/lanes/lanes_impl.h"
+#include "runtime/session.h"
+#include "tests/device_cpu/model_builder.h"
+#include "tests/support/test_run.h"
+
+namespace millrace::device::cpu {
+namespace {
+
+using graph::Precision;
+using graph::Quantisation;
+using graph::Requantise;
+using graph::ValueId;
+using tensor::DataType;
+
+using Model = std::shared_ptr<const graph::CompiledModel>;
+using Bytes = std::vector<std::byte>;
+
+constexpr graph::Activation kRelu{graph::UnaryKind::kRelu, 0, 0};
+
+ValueId convolve(ModelBuilder& builder, ValueId x, const graph::Dims& weight, int64_t group) {
+  const std::vector<int64_t> same(2, weight[2] / 2);
+  return builder.node(graph::Conv{{1, 1}, {1, 1}, same, same, group, kRelu},
+                      {x, builder.constant(Tensor::numbers(weight, 5)),
+                       builder.constant(Tensor::numbers({weight[0]}, 6))});
+}
+
+// What mobile networks are made of, large enough to be divided.
+Model network(Precision precision) {
+  ModelBuilder builder(precision);
+  ValueId x = convolve(builder, builder.input({1, 16, 57, 57}), {64, 16, 3, 3}, 1);
+  const ValueId wide = convolve(builder, x, {64, 1, 3, 3}, 64);
+  x = builder.node(graph::Binary{graph::BinaryKind::kAdd}, {x, wide});
+  x = convolve(builder, x, {128, 64, 1, 1}, 1);
+  x = builder.node(
+      graph::Pool{graph::PoolKind::kMax, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}, {x});
+  builder.output(x);
+  return builder.build();
+}
+
+// A few rows, and many, by a large matrix.
+Model products() {
+  ModelBuilder builder;
+  for (const int64_t rows : {1, 3, 197}) {
+    const ValueId weight = builder.constant(Tensor::numbers({1024, 1000}, 8));
+    builder.output(builder.node(graph::MatMul{}, {builder.input({rows, 1024}), weight}));
+  }
+  return builder.build();
+}
+
+Model integers() {
+  constexpr int64_t kChannels = 64;
+  const Quantisation levels{{1 / 64.0f}, {0}, 0};
+  ModelBuilder builder;
+  ValueId x = builder.quantised(Requantise{}, {builder.input({1, kChannels, 57, 57})},
+                                DataType::kUint8, levels);
+  for (const int64_t kernel : {3, 1}) {
+    const graph::Dims dims{kChannels, kChannels, kernel, kernel};
+    std::vector<int8_t> elements;
+    for (const float number : Tensor::numbers(dims, 77).data)
+      elements.push_back(static_cast<int8_t>(number * 127));
+    const Quantisation scales{std::vector<float>(kChannels, 1 / 512.0f),
+                              std::vector<int32_t>(kChannels, 0), 0};
+    const std::vector<int64_t> same(2, kernel / 2);
+    x = builder.quantised(graph::Conv{{1, 1}, {1, 1}, same, same, 1, kRelu},
+                          {x, builder.quantised_constant(dims, DataType::kInt8, elements, scales)},
+                          DataType::kUint8, levels);
+  }
+  builder.output(builder.node(Requantise{}, {x}));
+  return builder.build();
+}
+
+std::shared_ptr<Device> device_with(uint32_t lanes) {
+  return open_device("cpu", {.lanes = lanes}).value();
+}
+
+// The memory of one job, in views that the program accepts.
+class JobMemory {
+ public:
+  explicit JobMemory(const Program& program) {
+    const graph::CompiledModel& model = program.model();
+    for (size_t i = 0; i < model.inputs.size(); ++i) {
+      add(program, Direction::kInput, i, model.inputs[i]);
+      fill(memory_.back(), views_.back() == View::kCpu ? DataType::kFloat32 : DataType::kBf16);
+    }
+    for (size_t i = 0; i < model.outputs.size(); ++i)
+      add(program, Direction::kOutput, i, model.outputs[i]);
+    inputs_ = model.inputs.size();
+  }
+
+  std::vector<Binding> bindings(Direction direction) {
+    std::vector<Binding> result;
+    for (size_t i = 0; i < memory_.size(); ++i)
+      if ((direction == Direction::kInput) == (i < inputs_))
+        result.push_back({memory_[i].data(), views_[i]});
+    return result;
+  }
+  std::vector<runtime::TensorBinding> tensors(Direction direction) {
+    std::vector<runtime::TensorBinding> result;
+    for (const Binding& binding : bindings(direction))
+      result.push_back({.data = binding.data, .view = binding.view, .owner = nullptr});
+    return result;
+  }
+  std::vector<Bytes> outputs() const {
+    return {memory_.begin() + static_cast<std::ptrdiff_t>(inputs_), memory_.end()};
+  }
+
+ private:
+  void add(const Program& program, Direction direction, size_t index,
+           const graph::Boundary& boundary) {
+    const bool cpu = program.accepts(direction, index, View::kCpu);
+    views_.push_back(cpu ? View::kCpu : View::kHw);
+    memory_.emplace_back((cpu ? boundary.cpu : *boundary.hw).bytes());
+  }
+
+  // BF16 are the upper halves of numbers; where these are integers, any bytes will do.
+  static void fill(Bytes& memory, DataType type) {
+    const size_t size = tensor::size_of(type), count = memory.size() / size;
+    const Tensor numbers = Tensor::numbers({static_cast<int64_t>(count)}, 1);
+    for (size_t i = 0; i < count; ++i)
+      std::memcpy(memory.data() + i * size,
+                  reinterpret_cast<const std::byte*>(&numbers.data[i]) + sizeof(float) - size,
+                  size);
+  }
+
+  std::vector<Bytes> memory_;  // inputs, then outputs
+  std::vector<View> views_;
+  size_t inputs_ = 0;
+};
+
+// What each of `jobs` jobs, all in flight at the same time, computes on `lanes` lanes.
+std::vector<std::vector<Bytes>> results(const Model& model, uint32_t lanes, size_t jobs) {
+  const auto device = device_with(lanes);
+  const auto program = device->load(model).value();
+  const auto session = runtime::Session::create(
+                           device, program, {.max_concurrent_runs = static_cast<uint32_t>(jobs)})
+                           .value();
+  std::vector<JobMemory> memory(jobs, JobMemory(*program));
+  std::vector<runtime::SessionJobId> ids;
+  for (JobMemory& job : memory) {
+    const auto inputs = job.tensors(Direction::kInput), outputs = job.tensors(Direction::kOutput);
+    ids.push_back(session->submit({.inputs = inputs, .outputs = outputs}).value());
+  }
+  for (const runtime::SessionJobId id : ids)
+    EXPECT_TRUE(session->wait(id, std::chrono::minutes(5)).ok());
+  std::vector<std::vector<Bytes>> all;
+  for (const JobMemory& job : memory) all.push_back(job.outputs());
+  return all;
+}
+
+struct Case {
+  const char* name;
+  std::function<Model()> make;
+};
+
+class JobOnLanes : public ::testing::TestWithParam<Case> {};
+
+TEST_P(JobOnLanes, GivesTheSameBitsOnAnyNumberOfThem) {
+  const Model model = GetParam().make();
+  const std::vector<Bytes> expected = results(model, 1, 1).front();
+  EXPECT_NE(expected.front(), Bytes(expected.front().size()));
+  for (const uint32_t lanes : {1u, 2u, 4u})
+    for (const size_t jobs : {1u, 2u, 8u})
+      EXPECT_THAT(results(model, lanes, jobs), ::testing::Each(expected))
+          << jobs << " jobs on " << lanes << " lanes";
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, JobOnLanes,
+                         ::testing::Values(Case{"fp32", [] { return network(Precision::kFp32); }},
+                                           Case{"bf16", [] { return network(Precision::kBf16); }},
+                                           Case{"products", products}, Case{"int8", integers}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// Asks a job to stop when that step begins, or the first one after it.
+class StopAt final : public queue::ProgressObserver {
+ public:
+  StopAt(test::TestRun& run, uint32_t step) : run_(run), step_(step) {}
+  void on_progress(const queue::RunControl& control) noexcept override {
+    if (control.position().step >= step_) run_.stop();
+  }
+
+ private:
+  test::TestRun& run_;
+  const uint32_t step_;
+};
+
+TEST(DividedJob, StopsBetweenStepsAndRunsAgain) {
+  const auto device = device_with(3);
+  const auto program = device->load(network(Precision::kFp32)).value();
+  const auto context = program->create_context().value();
+  JobMemory memory(*program);
+  const auto inputs = memory.bindings(Direction::kInput);
+  const auto outputs = memory.bindings(Direction::kOutput);
+  const auto run = [&](std::optional<uint32_t> stop_at) {
+    test::TestRun control;
+    control.set_team(device->lanes().impl()->team());
+    if (!stop_at) return context->run(inputs, outputs, control);
+    StopAt observer(control, *stop_at);
+    const queue::ObserverScope scope(control, observer);
+    return context->run(inputs, outputs, control);
+  };
+  ASSERT_TRUE(run(std::nullopt).ok());
+  const auto expected = memory.outputs();
+  for (const uint32_t step : {0u, 1u, 2u}) {
+    EXPECT_EQ(run(step).code(), StatusCode::kCancelled) << "at step " << step;
+    ASSERT_TRUE(run(std::nullopt).ok());
+    EXPECT_EQ(memory.outputs(), expected);
+  }
+}
+
+TEST(DividedJob, TheVariableThatLimitsItIsChecked) {
+  const auto device = device_with(2);
+  for (const char* wrong : {"0", "many", "-1"}) {
+    setenv("MILLRACE_LANES_PER_JOB", wrong, 1);
+    const Status status = device->load(network(Precision::kFp32)).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << wrong;
+    EXPECT_THAT(status.message(), ::testing::HasSubstr("MILLRACE_LANES_PER_JOB"));
+  }
+  setenv("MILLRACE_LANES_PER_JOB", "1", 1);
+  EXPECT_TRUE(device->load(network(Precision::kFp32)).ok());
+  unsetenv("MILLRACE_LANES_PER_JOB");
+}
+
+}  // namespace
+}  // namespace millrace::device::cpu
