@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -16,6 +17,14 @@
 #include "runtime/session.h"
 #include "tests/device_cpu/model_builder.h"
 #include "tests/support/test_run.h"
+
+// Of the OpenMP runtime that libdnnl uses, too; what a compiler makes of "#pragma omp parallel".
+extern "C" {
+void GOMP_parallel(void (*function)(void*), void* data, unsigned threads, unsigned flags);
+int omp_get_max_threads(void);
+int omp_get_num_threads(void);
+void omp_set_num_threads(int threads);
+}
 
 namespace millrace::device::cpu {
 namespace {
@@ -219,6 +228,43 @@ TEST(DividedJob, StopsBetweenStepsAndRunsAgain) {
     ASSERT_TRUE(run(std::nullopt).ok());
     EXPECT_EQ(memory.outputs(), expected);
   }
+}
+
+// Each thread of a region of the program's runs jobs. What is divided in them are chunks of the
+// device, and the region stays what it is.
+TEST(DividedJob, RunsInAProgramThatUsesOpenMp) {
+  struct Host {
+    std::unique_ptr<runtime::Session> session;
+    std::vector<JobMemory> memory;
+    std::atomic<size_t> next{0};
+    std::atomic<int> threads{0};
+
+    void run_jobs() {
+      JobMemory& mine = memory[next.fetch_add(1)];
+      const auto inputs = mine.tensors(Direction::kInput);
+      const auto outputs = mine.tensors(Direction::kOutput);
+      for (int i = 0; i < 5; ++i)
+        EXPECT_TRUE(session->execute({.inputs = inputs, .outputs = outputs}).ok());
+      threads += omp_get_num_threads();
+    }
+  };
+  const Model model = network(Precision::kFp32);
+  const std::vector<Bytes> expected = results(model, 1, 1).front();
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(3);
+  Host host;
+  {
+    const auto device = device_with(2);
+    const auto program = device->load(model).value();
+    host.session = runtime::Session::create(device, program, {}).value();
+    host.memory.assign(3, JobMemory(*program));
+    GOMP_parallel([](void* data) { static_cast<Host*>(data)->run_jobs(); }, &host, 3, 0);
+    host.session.reset();
+  }
+  EXPECT_EQ(host.threads, 3 * 3);
+  EXPECT_EQ(omp_get_max_threads(), 3);
+  omp_set_num_threads(before);
+  for (const JobMemory& memory : host.memory) EXPECT_EQ(memory.outputs(), expected);
 }
 
 TEST(DividedJob, TheVariableThatLimitsItIsChecked) {
