@@ -36,6 +36,8 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_STRICT_ZERO_COPY",
     "MILLRACE_TEST_MODELS",  // tests
     "MILLRACE_TRANSFER_FAULTS",
+    "MILLRACE_TUNE",
+    "MILLRACE_TUNING",
     "MILLRACE_WATCHDOG",
 };
 

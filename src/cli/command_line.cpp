@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cli/commands.h"
+#include "cli/tune/tune_command.h"
 #include "compiler/compiler.h"
 
 namespace millrace::cli {
@@ -261,6 +262,22 @@ void add_explain_command(CLI::App& app, CommandLine& line) {
   choose(*command, std::move(arguments), run_explain, line);
 }
 
+void add_tune_command(CLI::App& app, CommandLine& line) {
+  CLI::App* command = app.add_subcommand(
+      "tune", "Measure the kernels that a model could have on this processor, into a record");
+  command->footer("Programs choose kernels by the record that MILLRACE_TUNING names.");
+  auto arguments = std::make_shared<TuneArguments>();
+  command->add_option("model", arguments->model, kModel)->required();
+  command->add_option("-o,--record", arguments->record,
+                      "the file for the times, which may have those of other models; MODEL.tuning");
+  add_shape_flag(*command, arguments->shapes);
+  command->add_option("--runs", arguments->runs, "of the model, with and without the record")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  add_compile_flags(*command, arguments->flags);
+  choose(*command, std::move(arguments), run_tune, line);
+}
+
 void add_compare_command(CLI::App& app, CommandLine& line) {
   CLI::App* command = app.add_subcommand(
       "compare", "Compare the inner values of two compilations, or of one and a reference");
@@ -424,6 +441,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   add_compare_command(app, line);
   add_evaluate_command(app, line);
   add_explain_command(app, line);
+  add_tune_command(app, line);
   add_golden_command(app, line);
   add_conformance_command(app, line);
   add_doctor_command(app, line);

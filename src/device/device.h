@@ -52,7 +52,8 @@ struct StepInfo {
   // How its operands and its result lie in memory, as the device describes it: "f32:abcd"; several
   // with a comma between them. Empty where the device does not say.
   std::string reads = {}, writes = {};
-  std::string reason = {};  // why the device added the step; empty for a step of a node
+  // Why the device added the step; of a step of a node, what its kernel was chosen by, if by times.
+  std::string reason = {};
 };
 
 struct ProgramInfo {

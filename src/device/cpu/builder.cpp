@@ -66,6 +66,15 @@ plan::Form Builder::form() const noexcept {
   return planned ? choices_.forms[node_] : plan::usual_form(type());
 }
 
+// A node that is lowered together with an earlier one is divided as that is.
+uint32_t Builder::chunks_of(const graph::Node& node) const {
+  uint32_t chunks = choices_.division.chunks_of(node);
+  for (ValueId id : node.inputs)
+    if (const graph::Node* earlier = id == kNoValue ? nullptr : postponed_maker(id))
+      chunks = std::max(chunks, choices_.division.chunks_of(*earlier));
+  return chunks;
+}
+
 // Which their steps are to be run with, too.
 void Builder::make_for(uint32_t threads) noexcept {
   threads_ = threads;
@@ -95,7 +104,7 @@ Status Builder::lower_nodes(std::string& missing) {
   for (node_ = partition().first; node_ < end; ++node_) {
     const graph::Node& node = model_.graph.nodes[node_];
     place_ = place_of(node_);
-    make_for(choices_.division.chunks_of(node));
+    make_for(chunks_of(node));
     const Status status = lower_node(node);
     make_for(1);
     if (status.ok()) continue;

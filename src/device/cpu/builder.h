@@ -238,6 +238,7 @@ class Builder {
 
   Status lower_partitions();
   Status lower_node(const graph::Node& node);
+  uint32_t chunks_of(const graph::Node& node) const;
   void make_for(uint32_t threads) noexcept;
   Status lower_nodes(std::string& missing);
   Status deliver_outputs();

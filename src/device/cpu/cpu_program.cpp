@@ -1,10 +1,13 @@
 #include "device/cpu/cpu_program.h"
 
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "base/log.h"
 #include "device/cpu/boundary.h"
 #include "device/cpu/cpu_context.h"
+#include "device/cpu/plan/plan.h"
 
 namespace millrace::device::cpu {
 
@@ -21,6 +24,34 @@ std::string why_in_fp32(Precision precision, bool has_bf16) {
   return {};
 }
 
+// Says at the steps of convolutions what their plan was chosen by.
+void add_reasons(const graph::Graph& graph, const plan::Plan& plan, ProgramParts& parts) {
+  std::map<std::string_view, const std::string*> reasons;
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    if (!plan.reasons[i].empty()) reasons.emplace(graph.nodes[i].name, &plan.reasons[i]);
+  for (ProgramStep& step : parts.steps) {
+    if (step.info.operation != "Conv") continue;
+    const auto reason = reasons.find(step.info.node);
+    if (reason != reasons.end()) step.info.reason = *reason->second;
+  }
+}
+
+Result<plan::Plan> plan_forms(const graph::CompiledModel& model, ElementType type,
+                              const dnnl::engine& engine) {
+  const OpenMpThreads one_thread;
+  return guarded([&]() -> Result<plan::Plan> { return plan::make_plan(model, type, engine); });
+}
+
+Result<ProgramParts> build(const graph::CompiledModel& model, ElementType type,
+                           const Abilities& abilities, const dnnl::engine& engine) {
+  MILLRACE_ASSIGN_OR_RETURN(const plan::Plan plan, plan_forms(model, type, engine));
+  Builder::Choices choices{abilities.bf16, abilities.int8, plan.forms,
+                           Division(model, type, abilities.lanes)};
+  MILLRACE_ASSIGN_OR_RETURN(ProgramParts parts, Builder(model, std::move(choices), engine).build());
+  add_reasons(model.graph, plan, parts);
+  return parts;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Program>> CpuProgram::load(
@@ -29,10 +60,7 @@ Result<std::shared_ptr<const Program>> CpuProgram::load(
   std::string note = why_in_fp32(model->precision, abilities.bf16);
   const Precision precision = note.empty() ? model->precision : Precision::kFp32;
   const ElementType type = precision == Precision::kBf16 ? ElementType::bf16 : ElementType::f32;
-  std::vector<plan::Form> forms(model->graph.nodes.size(), plan::usual_form(type));
-  Builder::Choices choices{abilities.bf16, abilities.int8, std::move(forms),
-                           Division(*model, type, abilities.lanes)};
-  Result<ProgramParts> parts = Builder(*model, std::move(choices), engine).build();
+  Result<ProgramParts> parts = build(*model, type, abilities, engine);
   if (!parts.ok()) return parts.status().with_context("cannot load model \"" + model->name + "\"");
   // FP16 loses nothing by that, wherever it runs.
   if (model->precision == Precision::kBf16 && !note.empty())

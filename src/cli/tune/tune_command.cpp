@@ -1,0 +1,116 @@
+#include "cli/tune/tune_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "cli/job_buffers.h"
+#include "cli/progress.h"
+#include "cli/random_inputs.h"
+#include "runtime/session.h"
+
+namespace millrace::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Model = std::shared_ptr<const graph::CompiledModel>;
+
+// The device reads both when it loads a model (device/cpu/plan/plan.h).
+constexpr const char* kRecord = "MILLRACE_TUNING";
+constexpr const char* kMeasure = "MILLRACE_TUNE";
+
+// One way in which the model is loaded, and its latencies.
+struct Side {
+  std::shared_ptr<runtime::Session> session;
+  JobBuffers buffers;
+  std::vector<double> milliseconds;
+};
+
+Result<Side> make_side(const LoadedModel& loaded) {
+  const graph::CompiledModel& model = loaded.program->model();
+  constexpr device::View kView = device::View::kHw;
+  MILLRACE_ASSIGN_OR_RETURN(auto session, runtime::Session::create(loaded.device, loaded.program));
+  MILLRACE_ASSIGN_OR_RETURN(
+      JobBuffers buffers,
+      JobBuffers::allocate(model, model.inputs, model.batch_size, kView, kView));
+  MILLRACE_RETURN_IF_ERROR(fill_inputs(model.inputs, kView, buffers));
+  MILLRACE_RETURN_IF_ERROR(session->execute(buffers.bindings()));
+  return Side{std::move(session), std::move(buffers), {}};
+}
+
+Status run_once(Side& side) {
+  const Clock::time_point before = Clock::now();
+  MILLRACE_RETURN_IF_ERROR(side.session->execute(side.buffers.bindings()));
+  side.milliseconds.push_back(
+      std::chrono::duration<double, std::milli>(Clock::now() - before).count());
+  return {};
+}
+
+double median(std::vector<double> values) {
+  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
+  return values[values.size() / 2];
+}
+
+// The convolutions whose kernels were chosen by times.
+size_t count_chosen(const device::Program& program) {
+  const device::ProgramInfo info = program.info();
+  return static_cast<size_t>(std::ranges::count_if(info.steps, [](const device::StepInfo& step) {
+    return !step.node.empty() && !step.reason.empty();
+  }));
+}
+
+Result<LoadedModel> load_usual(const Model& model) {
+  unsetenv(kRecord);
+  return load_on("cpu", model);
+}
+
+Result<LoadedModel> load_measured(const Model& model, const std::string& record) {
+  setenv(kRecord, record.c_str(), 1);
+  setenv(kMeasure, "1", 1);
+  Progress progress("tune");
+  progress.update("measuring kernels");
+  auto loaded = load_on("cpu", model);
+  unsetenv(kMeasure);
+  return loaded;
+}
+
+}  // namespace
+
+Status run_tune(const TuneArguments& arguments) {
+  const std::string record =
+      arguments.record.empty() ? arguments.model + ".tuning" : arguments.record;
+  MILLRACE_ASSIGN_OR_RETURN(const Model model,
+                            open_static_model(arguments.model, arguments.flags, arguments.shapes));
+  MILLRACE_ASSIGN_OR_RETURN(const LoadedModel tuned, load_measured(model, record));
+  const size_t chosen = count_chosen(*tuned.program);
+  if (chosen == 0)
+    return unsupported(
+        fmt::format("{}: no kernel could be chosen by times: the model has no convolutions on the "
+                    "NPU, or {} cannot be used (MILLRACE_LOG=warning says why)",
+                    arguments.model, record));
+  MILLRACE_ASSIGN_OR_RETURN(const LoadedModel usual, load_usual(model));
+  MILLRACE_ASSIGN_OR_RETURN(Side before, make_side(usual));
+  MILLRACE_ASSIGN_OR_RETURN(Side after, make_side(tuned));
+  for (uint32_t i = 0; i < arguments.runs; ++i) {
+    MILLRACE_RETURN_IF_ERROR(run_once(before));
+    MILLRACE_RETURN_IF_ERROR(run_once(after));
+  }
+  const double old_ms = median(before.milliseconds), new_ms = median(after.milliseconds);
+  fmt::print("{}: kernels of {} convolutions chosen by their times\n", record, chosen);
+  fmt::print(
+      "latency with the usual kernels {:.3f} ms, with the chosen ones {:.3f} ms: {:.2f} "
+      "times as fast\n",
+      old_ms, new_ms, old_ms / new_ms);
+  if (new_ms <= old_ms)
+    fmt::print("programs use it with {}={}\n", kRecord, record);
+  else
+    fmt::print("note: single kernels are faster, but not the model: leave {} unset for it\n",
+               kRecord);
+  return {};
+}
+
+}  // namespace millrace::cli

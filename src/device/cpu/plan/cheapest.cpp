@@ -1,0 +1,143 @@
+#include "device/cpu/plan/cheapest.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+namespace millrace::device::cpu::plan {
+namespace {
+
+constexpr size_t kLargestTable = size_t{1} << 14;
+
+// A cost by the options of the variables `scope`; the last of them varies fastest.
+struct Factor {
+  std::vector<uint32_t> scope;
+  std::vector<uint64_t> table;
+};
+
+class Elimination {
+ public:
+  explicit Elimination(const Problem& problem) : own_(problem.own), answer_(problem.own.size()) {
+    for (const Between& pair : problem.between) factors_.push_back({{pair.a, pair.b}, pair.costs});
+  }
+
+  std::vector<uint32_t> run() {
+    std::set<uint32_t> left;
+    for (uint32_t variable = 0; variable < own_.size(); ++variable) left.insert(variable);
+    while (!left.empty()) {
+      const uint32_t variable = *std::ranges::min_element(
+          left, {}, [this](uint32_t each) { return neighbours(each).size(); });
+      left.erase(variable);
+      eliminate(variable);
+    }
+    for (size_t i = decisions_.size(); i-- > 0;) {
+      const auto& [variable, by_neighbours] = decisions_[i];
+      answer_[variable] = static_cast<uint32_t>(by_neighbours.table[index(by_neighbours)]);
+    }
+    return std::move(answer_);
+  }
+
+ private:
+  size_t options(uint32_t variable) const { return own_[variable].size(); }
+
+  std::vector<uint32_t> neighbours(uint32_t variable) const {
+    std::set<uint32_t> found;
+    for (const Factor& factor : factors_)
+      if (std::ranges::count(factor.scope, variable) != 0)
+        found.insert(factor.scope.begin(), factor.scope.end());
+    found.erase(variable);
+    return {found.begin(), found.end()};
+  }
+
+  size_t table_size(const std::vector<uint32_t>& scope) const {
+    size_t size = 1;
+    for (const uint32_t variable : scope) {
+      size *= options(variable);
+      if (size > kLargestTable) return size;
+    }
+    return size;
+  }
+
+  // Where in its table the factor has its cost for answer_.
+  size_t index(const Factor& factor) const {
+    size_t index = 0;
+    for (const uint32_t variable : factor.scope)
+      index = index * options(variable) + answer_[variable];
+    return index;
+  }
+
+  // Counts answer_ through the options of `scope`; false behind the last.
+  bool next(const std::vector<uint32_t>& scope) {
+    for (size_t i = scope.size(); i-- > 0;) {
+      if (++answer_[scope[i]] < options(scope[i])) return true;
+      answer_[scope[i]] = 0;
+    }
+    return false;
+  }
+
+  std::vector<Factor> take_factors(uint32_t variable) {
+    std::vector<Factor> taken;
+    std::erase_if(factors_, [&](Factor& factor) {
+      const bool has = std::ranges::count(factor.scope, variable) != 0;
+      if (has) taken.push_back(std::move(factor));
+      return has;
+    });
+    return taken;
+  }
+
+  // Puts in place of the variable what its cheapest option costs beside each of its neighbours.
+  void eliminate(uint32_t variable) {
+    const std::vector<uint32_t> scope = neighbours(variable);
+    if (table_size(scope) > kLargestTable) return decide_alone(variable);
+    const std::vector<Factor> factors = take_factors(variable);
+    Factor costs{scope, {}}, decision{scope, {}};
+    for (const uint32_t neighbour : scope) answer_[neighbour] = 0;
+    do {
+      uint64_t least = std::numeric_limits<uint64_t>::max(), best = 0;
+      for (uint32_t option = 0; option < options(variable); ++option) {
+        answer_[variable] = option;
+        uint64_t cost = own_[variable][option];
+        for (const Factor& factor : factors) cost += factor.table[index(factor)];
+        if (cost < least) {
+          least = cost;
+          best = option;
+        }
+      }
+      costs.table.push_back(least);
+      decision.table.push_back(best);
+    } while (next(scope));
+    if (!scope.empty()) factors_.push_back(std::move(costs));
+    decisions_.emplace_back(variable, std::move(decision));
+  }
+
+  // What it costs its neighbours becomes costs of their own.
+  void decide_alone(uint32_t variable) {
+    const auto& own = own_[variable];
+    const auto best = static_cast<uint32_t>(std::ranges::min_element(own) - own.begin());
+    for (Factor& factor : take_factors(variable)) {
+      Factor rest;
+      for (const uint32_t each : factor.scope)
+        if (each != variable) rest.scope.push_back(each);
+      for (const uint32_t each : rest.scope) answer_[each] = 0;
+      answer_[variable] = best;
+      do rest.table.push_back(factor.table[index(factor)]);
+      while (next(rest.scope));
+      factors_.push_back(std::move(rest));
+    }
+    decisions_.emplace_back(variable, Factor{{}, {best}});
+  }
+
+  const std::vector<std::vector<uint64_t>>& own_;
+  std::vector<Factor> factors_;
+  std::vector<std::pair<uint32_t, Factor>> decisions_;  // the option by those of the neighbours
+  std::vector<uint32_t> answer_;
+};
+
+}  // namespace
+
+std::vector<uint32_t> cheapest(const Problem& problem) {
+  return Elimination(problem).run();
+}
+
+}  // namespace millrace::device::cpu::plan

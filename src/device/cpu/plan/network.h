@@ -1,0 +1,30 @@
+// The convolutions of a model as a problem of cheapest.h: what each of their forms takes, and what
+// the reorders between them take.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "device/cpu/plan/cheapest.h"
+#include "device/cpu/plan/times.h"
+#include "graph/compiled_model.h"
+
+namespace millrace::device::cpu::plan {
+
+struct Network {
+  std::vector<uint32_t> nodes;                     // by variable: the convolution
+  std::vector<std::vector<Candidate>> candidates;  // by variable
+  Problem problem;                                 // an option for each candidate
+};
+
+// Of the convolutions that NPU partitions compute in `type`; quantised ones are left out, since
+// they have layouts of their own. None where `times` does not know a time that is needed.
+//
+// Operators between convolutions are taken to keep the layout of their first operand if they work
+// element by element, window by window or channel by channel, and to want C order otherwise. An
+// image that several convolutions read in a layout that it does not have is counted for each of
+// them, although it is moved once.
+std::optional<Network> describe(const graph::CompiledModel& model, ElementType type, Times& times);
+
+}  // namespace millrace::device::cpu::plan

@@ -1,0 +1,109 @@
+#include "device/cpu/plan/plan.h"
+
+#include <fmt/format.h>
+#include <oneapi/dnnl/dnnl.h>
+
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "base/environment.h"
+#include "base/log.h"
+#include "base/topology.h"
+#include "device/cpu/plan/network.h"
+#include "model/temporary_output.h"
+
+namespace millrace::device::cpu::plan {
+namespace {
+
+constexpr const char* kRecord = "MILLRACE_TUNING";
+constexpr const char* kMeasure = "MILLRACE_TUNE";
+
+Plan usual_plan(const graph::CompiledModel& model, ElementType type) {
+  return {std::vector<Form>(model.graph.nodes.size(), usual_form(type)),
+          std::vector<std::string>(model.graph.nodes.size())};
+}
+
+std::string describe_choice(const std::vector<Candidate>& candidates, uint32_t chosen) {
+  std::string text =
+      fmt::format("{} is the cheapest beside its neighbours:", name_of(candidates[chosen].form));
+  for (const Candidate& each : candidates)
+    text += fmt::format("{} {} {:.1f} us ({} to {}, {})", &each == &candidates[0] ? "" : ",",
+                        name_of(each.form), static_cast<double>(each.nanoseconds) * 1e-3,
+                        each.source, each.result, each.kernel);
+  return text;
+}
+
+Plan solve(const graph::CompiledModel& model, ElementType type, const Network& network) {
+  Plan plan = usual_plan(model, type);
+  const std::vector<uint32_t> chosen = cheapest(network.problem);
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    plan.forms[network.nodes[i]] = network.candidates[i][chosen[i]].form;
+    plan.reasons[network.nodes[i]] = describe_choice(network.candidates[i], chosen[i]);
+  }
+  return plan;
+}
+
+// Empty where there is no such file.
+Result<Record> read_record(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Record{fingerprint(), {}, {}};
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  MILLRACE_ASSIGN_OR_RETURN(Record record, parse_record(text));
+  if (record.fingerprint != fingerprint())
+    return unsupported(fmt::format("its times are those of \"{}\", and this is \"{}\"",
+                                   record.fingerprint, fingerprint()));
+  return record;
+}
+
+// Loads of several threads measure one after the other: beside each other their times would be
+// wrong, and the file would lose what one of them adds.
+std::mutex measuring;
+
+Result<Plan> measure(const graph::CompiledModel& model, ElementType type,
+                     const dnnl::engine& engine, const std::string& path) {
+  const std::lock_guard lock(measuring);
+  MILLRACE_ASSIGN_OR_RETURN(Record record, read_record(path));
+  MeasuredTimes times(record, engine);
+  const std::optional<Network> network = describe(model, type, times);
+  const std::string text = to_text(record);
+  MILLRACE_RETURN_IF_ERROR(model::write_whole_file(path, std::as_bytes(std::span(text))));
+  if (!network) return unsupported("not all convolutions can be measured");
+  return solve(model, type, *network);
+}
+
+Result<Plan> look_up(const graph::CompiledModel& model, ElementType type, const std::string& path) {
+  MILLRACE_ASSIGN_OR_RETURN(const Record record, read_record(path));
+  RecordedTimes times(record);
+  const std::optional<Network> network = describe(model, type, times);
+  if (!network) return unsupported("it does not have all operators of the model");
+  return solve(model, type, *network);
+}
+
+}  // namespace
+
+std::string fingerprint() {
+  const dnnl_version_t& version = *dnnl_version();
+  return fmt::format("{}, oneDNN {}.{}.{} with instructions {:#x}, 1 thread", topology().cpu_model,
+                     version.major, version.minor, version.patch,
+                     static_cast<unsigned>(dnnl_get_effective_cpu_isa()));
+}
+
+Plan make_plan(const graph::CompiledModel& model, ElementType type, const dnnl::engine& engine) {
+  const std::string path(environment_variable(kRecord));
+  if (path.empty()) return usual_plan(model, type);
+  const Result<bool> measures = switch_variable(kMeasure, false);
+  Result<Plan> plan = !measures.ok() ? Result<Plan>(measures.status())
+                      : *measures    ? measure(model, type, engine, path)
+                                     : look_up(model, type, path);
+  if (plan.ok()) return *std::move(plan);
+  log(LogLevel::kWarning, "cpu",
+      fmt::format("model \"{}\" has its usual kernels: record \"{}\": {}", model.name, path,
+                  plan.status().message()));
+  return usual_plan(model, type);
+}
+
+}  // namespace millrace::device::cpu::plan

@@ -1,0 +1,33 @@
+// Plan: in which form each convolution of a model is made.
+//
+// MILLRACE_TUNING names a record of times (record.h). Where it has all that a model needs, measured
+// on such a processor, the forms are the cheapest together with the reorders between them; with
+// MILLRACE_TUNE=1 what it lacks is measured first, and added to the file. Otherwise each
+// convolution has its usual form.
+//
+// Thread-safe.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "device/cpu/plan/form.h"
+#include "graph/compiled_model.h"
+
+namespace millrace::device::cpu::plan {
+
+struct Plan {
+  std::vector<Form> forms;  // by node
+  std::vector<std::string>
+      reasons;  // by node: what was measured; empty where the form is the usual
+};
+
+// Blocks while it measures, on the calling thread. A record that is of another processor or damaged
+// stays as it is; the log says why the usual forms are taken.
+Plan make_plan(const graph::CompiledModel& model, ElementType type, const dnnl::engine& engine);
+
+// What times depend on besides the operator: the processor, the library, and how many threads run
+// one primitive.
+std::string fingerprint();
+
+}  // namespace millrace::device::cpu::plan

@@ -1,0 +1,44 @@
+// Record: what was measured on a processor, as text in a file. It holds times, no plan: a plan
+// follows from the times of the operators of a model, so that a record serves many models, and the
+// same times give the same plan.
+//
+//   millrace-tuning 1
+//   fingerprint <TAB> TEXT
+//   conv <TAB> CONVOLUTION <TAB> FORM <TAB> SOURCE <TAB> RESULT <TAB> KERNEL <TAB> NANOSECONDS
+//   move <TAB> TENSOR AND LAYOUTS <TAB> NANOSECONDS
+//
+// A record belongs to one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "device/cpu/plan/form.h"
+
+namespace millrace::device::cpu::plan {
+
+// A form of a convolution: the layouts of its images ("acdb", "aBcd16b"), the kernel as the library
+// calls it, and how long it takes.
+struct Candidate {
+  Form form = Form::kBlocked;
+  std::string source, result, kernel;
+  uint64_t nanoseconds = 0;
+  friend bool operator==(const Candidate&, const Candidate&) = default;
+};
+
+struct Record {
+  std::string fingerprint;  // of what was measured: processor, library
+  std::map<std::string, std::vector<Candidate>> convolutions;  // each has a candidate at least
+  std::map<std::string, uint64_t> moves;                       // from one layout to another
+  friend bool operator==(const Record&, const Record&) = default;
+};
+
+std::string to_text(const Record& record);
+// kCorruptData names the line that makes no sense.
+Result<Record> parse_record(std::string_view text);
+
+}  // namespace millrace::device::cpu::plan

@@ -1,0 +1,20 @@
+// How long primitives take on the calling thread: the least of several runs, each with its operands
+// in the caches as far as they fit. Other work on the machine makes times longer, never shorter.
+//
+// May throw what guarded() catches.
+#pragma once
+
+#include <cstdint>
+
+#include "device/cpu/kernels/convolution_primitive.h"
+
+namespace millrace::device::cpu::plan {
+
+uint64_t time_convolution(const kernels::Convolution& convolution,
+                          const dnnl::convolution_forward::primitive_desc& primitive,
+                          const dnnl::engine& engine, const dnnl::stream& stream);
+
+uint64_t time_reorder(const Desc& from, const Desc& to, const dnnl::engine& engine,
+                      const dnnl::stream& stream);
+
+}  // namespace millrace::device::cpu::plan

@@ -1,0 +1,123 @@
+#include "device/cpu/plan/times.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "device/cpu/plan/stopwatch.h"
+
+namespace millrace::device::cpu::plan {
+namespace {
+
+using kernels::Convolution;
+using PrimitiveDesc = dnnl::convolution_forward::primitive_desc;
+
+const char* name_of(ElementType type) {
+  return type == ElementType::bf16 ? "bf16" : "f32";
+}
+
+std::string shape(const Dims& dims) {
+  return fmt::format("{}", fmt::join(dims, "x"));
+}
+
+// Everything on which the time of a convolution depends.
+std::string key_of(const Convolution& convolution) {
+  const graph::Conv& op = *convolution.op;
+  return fmt::format(
+      "{} {} by {} to {} strides {} pads {} {} dilations {}{}{}{} {}", name_of(convolution.type),
+      shape(convolution.x), shape(convolution.weight), shape(convolution.y), shape(op.strides),
+      shape(op.pads_begin), shape(op.pads_end), shape(op.dilations),
+      convolution.bias.empty() ? "" : " bias", convolution.has_residual ? " residual" : "",
+      convolution.has_slope ? " slope" : "", graph::name_of(op.activation.kind));
+}
+
+std::string key_of(const Dims& dims, ElementType type, const std::string& from,
+                   const std::string& to) {
+  return fmt::format("{} {} {} {}", name_of(type), shape(dims), from, to);
+}
+
+bool is_alike(const Candidate& a, const Candidate& b) {
+  return a.source == b.source && a.result == b.result && a.kernel == b.kernel;
+}
+
+}  // namespace
+
+std::string layout_name(const Desc& desc) {
+  const std::string name = to_string(desc);
+  return name.substr(name.find(':') + 1);
+}
+
+std::vector<Candidate> RecordedTimes::candidates(const Convolution& convolution) {
+  const auto found = record_.convolutions.find(key_of(convolution));
+  return found == record_.convolutions.end() ? std::vector<Candidate>() : found->second;
+}
+
+std::optional<uint64_t> RecordedTimes::move(const Dims& dims, ElementType type,
+                                            const std::string& from, const std::string& to) {
+  const auto found = record_.moves.find(key_of(dims, type, from, to));
+  if (found == record_.moves.end()) return std::nullopt;
+  return found->second;
+}
+
+std::vector<std::pair<Candidate, PrimitiveDesc>> MeasuredTimes::enumerate(
+    const Convolution& convolution) {
+  std::vector<std::pair<Candidate, PrimitiveDesc>> found;
+  const kernels::FusedFunctions fused{convolution.has_slope,
+                                      kernels::can_fuse_activation(*convolution.op)};
+  for (const Form form : kForms) {
+    try {
+      const PrimitiveDesc primitive = make_convolution(convolution, form, fused, engine_);
+      if (primitive.get(true) == nullptr || is_reference(primitive.impl_info_str())) continue;
+      const Desc source = primitive.src_desc(), result = primitive.dst_desc();
+      const Candidate candidate{form, layout_name(source), layout_name(result),
+                                primitive.impl_info_str(), 0};
+      layouts_.emplace(candidate.source, source);
+      layouts_.emplace(candidate.result, result);
+      const bool known = std::ranges::any_of(
+          found, [&](const auto& each) { return is_alike(each.first, candidate); });
+      if (!known) found.emplace_back(candidate, primitive);
+    } catch (const dnnl::error& error) {
+      if (error.status == dnnl_out_of_memory) throw;
+    }
+  }
+  return found;
+}
+
+std::vector<Candidate> MeasuredTimes::candidates(const Convolution& convolution) {
+  auto found = enumerate(convolution);
+  const std::string key = key_of(convolution);
+  const auto known = record_.convolutions.find(key);
+  if (known != record_.convolutions.end()) return known->second;
+  std::vector<Candidate> measured;
+  for (auto& [candidate, primitive] : found) {
+    candidate.nanoseconds = time_convolution(convolution, primitive, engine_, stream_);
+    measured.push_back(candidate);
+  }
+  if (!measured.empty()) record_.convolutions.emplace(key, measured);
+  return measured;
+}
+
+std::optional<Desc> MeasuredTimes::desc_of(const std::string& layout, const Dims& dims,
+                                           ElementType type) const {
+  const Desc plain = plain_desc(dims, type);
+  if (layout == layout_name(plain)) return plain;
+  const auto found = layouts_.find(layout);
+  if (found == layouts_.end() || found->second.dims().size() != dims.size()) return std::nullopt;
+  return dense_like(with_type(found->second, type), dims);
+}
+
+std::optional<uint64_t> MeasuredTimes::move(const Dims& dims, ElementType type,
+                                            const std::string& from, const std::string& to) {
+  const std::string key = key_of(dims, type, from, to);
+  const auto known = record_.moves.find(key);
+  if (known != record_.moves.end()) return known->second;
+  const std::optional<Desc> before = desc_of(from, dims, type), after = desc_of(to, dims, type);
+  if (!before || !after) return std::nullopt;
+  const uint64_t nanoseconds = time_reorder(*before, *after, engine_, stream_);
+  record_.moves.emplace(key, nanoseconds);
+  return nanoseconds;
+}
+
+}  // namespace millrace::device::cpu::plan

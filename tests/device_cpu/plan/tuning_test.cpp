@@ -1,0 +1,196 @@
+// Kernels that are chosen by measured times: MILLRACE_TUNING and MILLRACE_TUNE.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/device_cpu/model_builder.h"
+#include "tests/device_cpu/run_model.h"
+#include "tests/support/log_capture.h"
+#include "tests/support/temporary_directory.h"
+
+namespace millrace::device::cpu {
+namespace {
+
+using graph::Dims;
+using graph::Precision;
+using graph::ValueId;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A residual block and a concatenation between convolutions.
+std::shared_ptr<const graph::CompiledModel> network(Precision precision = Precision::kFp32) {
+  ModelBuilder builder(precision);
+  uint32_t seed = 1;
+  const auto conv = [&](ValueId x, int64_t from, int64_t to, int64_t kernel,
+                        ValueId residual = graph::kNoValue) {
+    Tensor weight = Tensor::numbers({to, from, kernel, kernel}, seed++);
+    for (float& value : weight.data) value /= static_cast<float>(from * kernel);
+    const Dims pad = {kernel / 2, kernel / 2};
+    std::vector<ValueId> inputs = {x, builder.constant(weight),
+                                   builder.constant(Tensor::numbers({to}, seed++))};
+    if (residual != graph::kNoValue) inputs.push_back(residual);
+    return builder.node(graph::Conv{{1, 1}, {1, 1}, pad, pad, 1, {graph::UnaryKind::kRelu, 0, 0}},
+                        inputs);
+  };
+  const ValueId x = conv(builder.input({1, 3, 20, 20}), 3, 32, 3);
+  const ValueId sum = conv(conv(x, 32, 32, 1), 32, 32, 3, x);
+  const ValueId joined = builder.node(graph::Concat{1}, {sum, conv(sum, 32, 32, 1)});
+  builder.output(conv(joined, 64, 16, 3));
+  return builder.build();
+}
+
+Tensor picture() {
+  return Tensor::numbers({1, 3, 20, 20}, 9);
+}
+
+std::vector<std::string> layouts_of_results(const Program& program) {
+  std::vector<std::string> layouts;
+  for (const StepInfo& step : program.info().steps)
+    if (step.operation == "Conv") layouts.push_back(step.writes);
+  return layouts;
+}
+
+std::vector<std::string> reasons(const Program& program) {
+  std::vector<std::string> found;
+  for (const StepInfo& step : program.info().steps)
+    if (step.operation == "Conv") found.push_back(step.reason);
+  return found;
+}
+
+class Tuning : public ::testing::Test {
+ protected:
+  Tuning() { setenv("MILLRACE_TUNING", record_.c_str(), 1); }
+  ~Tuning() override {
+    unsetenv("MILLRACE_TUNING");
+    unsetenv("MILLRACE_TUNE");
+  }
+
+  std::shared_ptr<const Program> load_measuring(Precision precision = Precision::kFp32) {
+    setenv("MILLRACE_TUNE", "1", 1);
+    auto program = load(network(precision));
+    unsetenv("MILLRACE_TUNE");
+    return program;
+  }
+  std::string text() const {
+    std::ifstream file(record_);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void write(const std::string& text) const { std::ofstream(record_) << text; }
+
+  // Makes one form of every convolution much faster than the others, and moves cheap.
+  void favour(const std::string& form) const {
+    std::istringstream lines(text());
+    std::string changed;
+    for (std::string line; std::getline(lines, line);) {
+      const bool is_time = line.starts_with("conv") || line.starts_with("move");
+      const bool is_slow =
+          line.starts_with("conv") && line.find('\t' + form + '\t') == std::string::npos;
+      changed += is_time ? line.substr(0, line.rfind('\t') + 1) + (is_slow ? "900000" : "1") : line;
+      changed += '\n';
+    }
+    write(changed);
+  }
+
+  test::TemporaryDirectory folder_;
+  const std::string record_ = folder_.file("times");
+};
+
+TEST_F(Tuning, WhatWasMeasuredIsKeptAndGivesTheSamePlanAgain) {
+  const auto measured = load_measuring();
+  EXPECT_THAT(reasons(*measured), Each(HasSubstr(" us (")));
+  const std::string times = text();
+  const auto again = load(network());
+  EXPECT_EQ(implementations(*again), implementations(*measured));
+  EXPECT_EQ(reasons(*again), reasons(*measured));
+  load_measuring();
+  EXPECT_EQ(text(), times);
+}
+
+TEST_F(Tuning, OneRecordHasTheTimesOfSeveralModels) {
+  load_measuring();
+  const std::string times = text();
+  load_measuring(Precision::kBf16);
+  test::LogCapture log;
+  EXPECT_THAT(reasons(*load(network())), Each(HasSubstr(" us (")));
+  EXPECT_EQ(log.count("usual kernels"), 0U);
+}
+
+TEST_F(Tuning, TheFastestFormIsTaken) {
+  load_measuring();
+  favour("channels-last");
+  EXPECT_THAT(layouts_of_results(*load(network())), Each(HasSubstr("acdb")));
+  favour("blocked");
+  EXPECT_THAT(layouts_of_results(*load(network())), Each(Not(HasSubstr("acdb"))));
+}
+
+TEST_F(Tuning, EveryPlanComputesTheSame) {
+  unsetenv("MILLRACE_TUNING");
+  const Tensor expected = run_model(network(), {picture()});
+  setenv("MILLRACE_TUNING", record_.c_str(), 1);
+  load_measuring();
+  for (const char* form : {"blocked", "channels-last", "library", "winograd"}) {
+    SCOPED_TRACE(form);
+    favour(form);
+    expect_close(run_model(network(), {picture()}), expected, 1e-4);
+  }
+}
+
+class WithoutTimes : public Tuning {
+ protected:
+  void expect_usual_kernels(const std::string& reason) {
+    test::LogCapture log;
+    const auto program = load(network());
+    EXPECT_THAT(reasons(*program), Each(std::string()));
+    EXPECT_EQ(log.count(reason), 1U) << ::testing::PrintToString(log.lines());
+    unsetenv("MILLRACE_TUNING");
+    EXPECT_EQ(implementations(*program), implementations(*load(network())));
+  }
+};
+
+TEST_F(WithoutTimes, AnotherProcessorsRecordIsNotUsed) {
+  load_measuring();
+  std::string times = text();
+  times.replace(times.find("fingerprint\t"), 12, "fingerprint\tanother ");
+  write(times);
+  expect_usual_kernels("its times are those of \"another ");
+}
+
+TEST_F(WithoutTimes, AnotherProcessorsRecordIsNotReplaced) {
+  load_measuring();
+  std::string times = text();
+  times.replace(times.find("fingerprint\t"), 12, "fingerprint\tanother ");
+  write(times);
+  setenv("MILLRACE_TUNE", "1", 1);
+  expect_usual_kernels("its times are those of \"another ");
+  EXPECT_EQ(text(), times);
+}
+
+TEST_F(WithoutTimes, ADamagedRecordIsNotUsed) {
+  write("millrace-tuning 1\nfingerprint\tx\nmove\t7\n");
+  expect_usual_kernels("line 3 makes no sense");
+}
+
+TEST_F(WithoutTimes, AMissingRecordIsNotUsed) {
+  expect_usual_kernels("does not have all operators");
+}
+
+TEST_F(WithoutTimes, ARecordThatCannotBeWrittenIsReported) {
+  setenv("MILLRACE_TUNING", folder_.file("missing/folder").c_str(), 1);
+  setenv("MILLRACE_TUNE", "1", 1);
+  expect_usual_kernels("usual kernels");
+}
+
+TEST_F(WithoutTimes, ASwitchThatIsNoneIsReported) {
+  setenv("MILLRACE_TUNE", "perhaps", 1);
+  expect_usual_kernels("MILLRACE_TUNE is \"perhaps\"");
+}
+
+}  // namespace
+}  // namespace millrace::device::cpu
