@@ -5,6 +5,7 @@
 #include <limits>
 #include <string_view>
 
+#include "fallback/four_bits.h"
 #include "graph/shape.h"
 
 namespace millrace::lowering {
@@ -96,6 +97,8 @@ std::optional<Quantisation> quantisation_of(const graph::Fallback& op,
   if (op.name != "QuantizeLinear" && op.name != "DequantizeLinear") return std::nullopt;
   if (operands.size() < 2 || operands[0] == nullptr || operands[1] == nullptr) return std::nullopt;
   if (integer_attribute(op, "block_size", 0) != 0) return std::nullopt;
+  // Four bits saturate earlier than the bytes that hold them.
+  if (fallback::has_four_bits(integer_attribute(op, "output_dtype", 0))) return std::nullopt;
   const graph::Dims& shape = operands[0]->shape;
   // The default lies outside of a vector.
   int64_t axis = integer_attribute(op, "axis", 1);

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "compiler/onnx/attribute_reader.h"
+#include "compiler/onnx/four_bits.h"
 #include "compiler/onnx/functions.h"
 #include "compiler/onnx/model_file.h"
 #include "compiler/onnx/node_order.h"
@@ -179,6 +180,7 @@ Result<Network> NetworkReader::read(::onnx::GraphProto& graph, bool is_model) {
   result.opsets = opsets_;
   Names given;
   MILLRACE_RETURN_IF_ERROR(index_initializers(graph, &given));
+  state_four_bits(graph);
   MILLRACE_RETURN_IF_ERROR(read_boundary(graph, is_model, &result, &given));
   for (::onnx::NodeProto& node : *graph.mutable_node()) {
     MILLRACE_ASSIGN_OR_RETURN(network::Node read, read_node(node));

@@ -7,6 +7,8 @@
 #include <cstring>
 
 #include "compiler/onnx/external_data.h"
+#include "compiler/onnx/four_bits.h"
+#include "fallback/four_bits.h"
 #include "graph/shape.h"
 #include "lowering/evaluate/constant_data.h"
 #include "lowering/operators/element_types.h"
@@ -132,7 +134,24 @@ Result<graph::Value> make_value(int onnx_type, const ElementType& element, graph
   return std::move(copy.value);
 }
 
+Result<graph::Value> read_four_bits(TensorProto& tensor, const std::filesystem::path& directory) {
+  if (tensor.has_segment()) return unsupported("tensors in segments are not supported");
+  graph::Dims shape(tensor.dims().begin(), tensor.dims().end());
+  const auto elements = checked_product(shape);
+  if (!elements)
+    return corrupt_data(fmt::format("has the impossible shape {}", graph::to_string(shape)));
+  const size_t bytes = static_cast<size_t>(*elements / 2 + *elements % 2);
+  MILLRACE_ASSIGN_OR_RETURN(const RawData data, read_bytes(tensor, directory, bytes));
+  const bool is_signed = tensor.data_type() == fallback::kInt4;
+  MILLRACE_ASSIGN_OR_RETURN(
+      MutableConstant copy,
+      make_constant(is_signed ? DataType::kInt8 : DataType::kUint8, std::move(shape)));
+  unpack_four_bits(data.bytes, is_signed, copy.as<uint8_t>());
+  return std::move(copy.value);
+}
+
 Result<graph::Value> read(TensorProto& tensor, const std::filesystem::path& directory) {
+  if (fallback::has_four_bits(tensor.data_type())) return read_four_bits(tensor, directory);
   MILLRACE_ASSIGN_OR_RETURN(ElementsInFile elements, read_elements(std::move(tensor), directory));
   MILLRACE_ASSIGN_OR_RETURN(const ElementType element, element_type(elements.onnx_type));
   return make_value(elements.onnx_type, element, std::move(elements.shape),

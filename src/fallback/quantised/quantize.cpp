@@ -6,11 +6,13 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "fallback/axis.h"
 #include "fallback/common_shapes.h"
 #include "fallback/element.h"
 #include "fallback/families.h"
+#include "fallback/four_bits.h"
 #include "fallback/matrix_product.h"
 #include "tensor/element.h"
 
@@ -85,16 +87,34 @@ T quantise(float value, float scale, T zero_point) {
   return tensor::quantise<T>(value, {scale, static_cast<int32_t>(zero_point), false});
 }
 
+Result<DataType> type_of_output(int64_t number) {
+  if (number == kUint4) return DataType::kUint8;
+  if (number == kInt4) return DataType::kInt8;
+  return type_of_number(number);
+}
+
 Status shape_of_quantize(Inference& node) {
   MILLRACE_RETURN_IF_ERROR(check_parameters(node));
   DataType type = node.has(2) ? node.in(2).type : DataType::kUint8;
-  if (!node.has(2) && node.integer("output_dtype") != 0) {
-    MILLRACE_ASSIGN_OR_RETURN(type, type_of_number(node.integer("output_dtype")));
+  if (const int64_t number = node.integer("output_dtype"); number != 0) {
+    MILLRACE_ASSIGN_OR_RETURN(const DataType stated, type_of_output(number));
+    if (node.has(2) && stated != type)
+      return invalid_argument("output_dtype is not the type of the zero point");
+    type = stated;
   }
   if (!kQuantised.contains(type))
     return unsupported(fmt::format("quantising to {}", tensor::to_string(type)));
   node.set(0, type, to_dims(node.in(0).dims));
   return {};
+}
+
+// What saturates a result of four bits; the whole range of T where it has more.
+template <class T>
+std::pair<T, T> limits_of(const Call& call) {
+  const int64_t number = call.integer("output_dtype");
+  if (number == kUint4) return {T{0}, T{15}};
+  if (number == kInt4) return {static_cast<T>(-8), T{7}};
+  return {std::numeric_limits<T>::lowest(), std::numeric_limits<T>::max()};
 }
 
 Status quantize_linear(const Call& call) {
@@ -103,10 +123,13 @@ Status quantize_linear(const Call& call) {
     using T = decltype(zero);
     if constexpr (sizeof(T) <= 4) {
       const auto y = call.out(0).as<T>();
-      for_each_with_parameter(call, [&](size_t position, size_t index) {
-        y[position] = quantise(x[position], parameter_at<float>(call, 1, index),
-                               parameter_at<T>(call, 2, index));
-      });
+      const auto [least, greatest] = limits_of<T>(call);
+      for_each_with_parameter(
+          call, [&, low = least, high = greatest](size_t position, size_t index) {
+            y[position] = std::clamp(quantise(x[position], parameter_at<float>(call, 1, index),
+                                              parameter_at<T>(call, 2, index)),
+                                     low, high);
+          });
     }
     return {};
   });

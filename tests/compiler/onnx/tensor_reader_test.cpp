@@ -46,6 +46,32 @@ void expect_elements(const graph::Value& value, DataType type, const std::vector
   EXPECT_EQ(content<T>(value), content<T>({static_cast<int64_t>(elements.size())}, elements));
 }
 
+// INT4 (22) or UINT4 (21), which the ONNX library does not know yet.
+TensorProto four_bits(int type, int64_t elements, const std::string& packed) {
+  TensorProto proto;
+  proto.set_name("t");
+  proto.set_data_type(type);
+  proto.add_dims(elements);
+  proto.set_raw_data(packed);
+  return proto;
+}
+
+TEST(TensorReader, FourBitsAreHeldInBytes) {
+  expect_elements<int8_t>(read(four_bits(22, 3, "\x87\x0f")), DataType::kInt8, {7, -8, -1});
+  expect_elements<uint8_t>(read(four_bits(21, 4, "\x87\x0f")), DataType::kUint8, {7, 8, 15, 0});
+  TensorProto typed = four_bits(22, 3, "");
+  typed.clear_raw_data();
+  for (const int packed : {0x87, 0x0f}) typed.add_int32_data(packed);
+  expect_elements<int8_t>(read(typed), DataType::kInt8, {7, -8, -1});
+}
+
+TEST(TensorReader, RefusesFourBitsThatAreTooFewOrTooMany) {
+  EXPECT_EQ(failure(four_bits(22, 5, "\x87\x0f")).code(), StatusCode::kCorruptData);
+  EXPECT_EQ(failure(four_bits(22, 2, "\x87\x0f")).code(), StatusCode::kCorruptData);
+  EXPECT_EQ(failure(four_bits(21, -1, "\x87")).code(), StatusCode::kCorruptData);
+  EXPECT_EQ(failure(four_bits(21, int64_t{1} << 62, "\x87")).code(), StatusCode::kCorruptData);
+}
+
 TEST(TensorReader, RawDataOfAllTypes) {
   expect_elements<float>(read(raw<float>(TensorProto::FLOAT, {1.5f, -2})), DataType::kFloat32,
                          {1.5f, -2});

@@ -12,6 +12,7 @@
 #include "device/cpu/fast/operands.h"
 #include "device/cpu/fast/vector_loops.h"
 #include "fallback/axis.h"
+#include "fallback/four_bits.h"
 #include "tensor/element.h"
 #include "tensor/kernels.h"
 
@@ -300,6 +301,7 @@ class DynamicStep final : public Step {
 
 Result<bool> lower_quantize(Builder& builder, const FastNode& node) {
   if (node.view.in(0).type != DataType::kFloat32) return false;
+  if (fallback::has_four_bits(node.view.integer("output_dtype"))) return false;
   MILLRACE_ASSIGN_OR_RETURN(const bool is_round_trip, lower_round_trip(builder, node));
   if (is_round_trip) return true;
   return lower_linear(builder, node, Towards::kBytes, builder.value(node.node.outputs[0]).type);

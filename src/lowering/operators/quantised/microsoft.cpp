@@ -107,7 +107,8 @@ Result<ValueId> import_qlinear_reduce_mean(NodeImport& node) {
 // QuantizeLinear and DequantizeLinear, which took INT16 and UINT16 here before the standard did.
 Result<ValueId> import_quantize_of_microsoft(NodeImport& node) {
   graph::Fallback op{node.type(), {}};
-  if (node.has_attribute("axis")) op.attributes.push_back({"axis", node.int_attribute("axis", 0)});
+  for (const char* name : {"axis", "block_size", "output_dtype"})
+    if (node.has_attribute(name)) op.attributes.push_back({name, node.int_attribute(name, 0)});
   MILLRACE_ASSIGN_OR_RETURN(const auto y, node.emit_fallback(std::move(op), node.operands(), 1));
   return y[0];
 }

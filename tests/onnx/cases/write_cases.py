@@ -1,0 +1,366 @@
+#!/usr/bin/env python3
+"""Writes the cases of this folder: operators that the ONNX backend tests do not have.
+
+Each case is a model of many nodes of one family over seeded numbers, in the form of the ONNX
+backend tests. Its one output has the results of all nodes behind each other, as FLOAT; the golden
+ones are ONNX Runtime's. Run where the npm package onnxruntime-node is installed, with Debian's
+python3-onnx:
+
+    npm install onnxruntime-node && python3 .../tests/onnx/cases/write_cases.py
+"""
+import json
+import pathlib
+import shutil
+import subprocess
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+MS = "com.microsoft"
+rng = np.random.default_rng(1)
+
+
+def real(*shape):
+    return (rng.standard_normal(shape) * 0.5).astype(np.float32)
+
+
+def scale(*shape):
+    return (np.abs(real(*shape)) * 0.1 + 0.01).astype(np.float32)
+
+
+def u8(*shape):
+    return rng.integers(0, 256, shape).astype(np.uint8)
+
+
+def i8(*shape):
+    return rng.integers(-128, 128, shape).astype(np.int8)
+
+
+class FourBits:
+    """A constant of INT4 or UINT4, which numpy does not have."""
+
+    def __init__(self, signed, *shape):
+        self.signed = signed
+        self.numbers = rng.integers(-8 if signed else 0, 8 if signed else 16, shape)
+
+    def proto(self, name):
+        halves = self.numbers.reshape(-1).astype(np.int32) & 15
+        halves = np.append(halves, np.zeros(halves.size % 2, np.int32))
+        tensor = TensorProto(name=name, data_type=22 if self.signed else 21)
+        tensor.dims.extend(self.numbers.shape)
+        tensor.raw_data = (halves[0::2] | halves[1::2] << 4).astype(np.uint8).tobytes()
+        return tensor
+
+
+class Input:
+    """An operand that is an input of the model; plain arrays become initializers."""
+
+    def __init__(self, array):
+        self.array = np.asarray(array)
+
+
+class Case:
+    def __init__(self, name, opset=17):
+        self.name, self.opset = name, opset
+        self.nodes, self.inputs, self.constants, self.results = [], {}, [], []
+
+    def operand(self, value):
+        if value is None or isinstance(value, str):
+            return value or ""
+        if isinstance(value, Input):
+            for name, known in self.inputs.items():
+                if known is value:
+                    return name
+            name = f"input{len(self.inputs)}"
+            self.inputs[name] = value
+            return name
+        name = f"constant{len(self.constants)}"
+        four_bits = isinstance(value, FourBits)
+        proto = value.proto(name) if four_bits else numpy_helper.from_array(np.asarray(value), name)
+        self.constants.append(proto)
+        return name
+
+    def value(self, op, operands, domain=MS, outputs=1, **attributes):
+        """Adds a node; the name of its first output."""
+        names = [self.operand(operand) for operand in operands]
+        made = [f"value{len(self.nodes)}_{i}" for i in range(outputs)]
+        self.nodes.append(helper.make_node(op, names, made, domain=domain, **attributes))
+        return made
+
+    def add(self, op, operands, domain=MS, outputs=1, **attributes):
+        """Adds a node whose outputs are results."""
+        for made in self.value(op, operands, domain, outputs, **attributes):
+            self.result(made)
+
+    def result(self, name):
+        number = self.value("Cast", [name], "", to=TensorProto.FLOAT)[0]
+        self.results.append(self.value("Reshape", [number, np.array([-1])], "")[0])
+
+    def model(self):
+        self.nodes.append(helper.make_node("Concat", self.results, ["results"], axis=0))
+        types = onnx.mapping.NP_TYPE_TO_TENSOR_TYPE
+        inputs = [helper.make_tensor_value_info(name, types[value.array.dtype], value.array.shape)
+                  for name, value in self.inputs.items()]
+        output = helper.make_tensor_value_info("results", TensorProto.FLOAT, ["size"])
+        graph = helper.make_graph(self.nodes, self.name, inputs, [output], self.constants)
+        opsets = [helper.make_opsetid("", self.opset), helper.make_opsetid(MS, 1)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=10)
+
+    def write(self):
+        folder = FOLDER / "node" / self.name
+        shutil.rmtree(folder, ignore_errors=True)
+        data = folder / "test_data_set_0"
+        data.mkdir(parents=True)
+        onnx.save(self.model(), str(folder / "model.onnx"))
+        feeds = []
+        for i, (name, value) in enumerate(self.inputs.items()):
+            proto = numpy_helper.from_array(value.array, name)
+            (data / f"input_{i}.pb").write_bytes(proto.SerializeToString())
+            feeds.append({"name": name, "type": value.array.dtype.name,
+                          "dims": value.array.shape, "data": value.array.reshape(-1).tolist()})
+        run = subprocess.run(["node", FOLDER / "run_model.mjs", folder / "model.onnx"],
+                             input=json.dumps(feeds), capture_output=True, text=True)
+        if run.returncode != 0:
+            raise SystemExit(f"{self.name}: {run.stderr}")
+        golden = np.array(json.loads(run.stdout), np.float32)
+        proto = numpy_helper.from_array(golden, "results")
+        (data / "output_0.pb").write_bytes(proto.SerializeToString())
+        print(self.name, golden.size, "numbers")
+
+
+def four_bit_integers():
+    case = Case("four_bit_integers", opset=21)
+    x = Input(real(2, 32) * 3)
+    for signed in (True, False):
+        def quarter(*shape):
+            return FourBits(signed, *shape)
+        case.add("DequantizeLinear", [quarter(3, 7), np.float32(0.1)], "")
+        case.add("DequantizeLinear", [quarter(3, 7), scale(3), quarter(3)], "", axis=0)
+        blocks = case.value("DequantizeLinear", [quarter(32, 5), scale(2, 5), quarter(2, 5)], "",
+                            axis=0, block_size=16)[0]
+        case.add("MatMul", [x, blocks], "")
+        for domain in ("", MS):
+            zero = quarter()
+            rounded = case.value("QuantizeLinear", [x, np.float32(0.1), zero], domain)[0]
+            case.add("DequantizeLinear", [rounded, np.float32(0.1), zero], domain)
+    return case
+
+
+def sixteen_bit_integers():
+    case = Case("sixteen_bit_integers", opset=21)
+    x = Input(real(4, 6) * 3)
+    for dtype, zero in ((np.uint16, 40000), (np.int16, -99)):
+        for operands, attributes in (
+                ([np.float32(0.0003), np.array(zero, dtype)], {}),
+                ([scale(6) * 0.01, np.full(6, zero, dtype)], {"axis": 1}),
+                ([scale(2, 6) * 0.01, np.full((2, 6), zero, dtype)], {"axis": 0, "block_size": 2})):
+            rounded = case.value("QuantizeLinear", [x] + operands, "", **attributes)[0]
+            case.add("DequantizeLinear", [rounded] + operands, "", **attributes)
+    return case
+
+
+def matmul_n_bits():
+    case = Case("matmul_n_bits")
+    for bits in (2, 4, 8):
+        for depth, columns, block in ((40, 3, 16), (32, 5, 32)):
+            x = Input(real(2, depth))
+            blocks = -(-depth // block)
+            zero_bytes = -(-blocks * bits // 8)
+            attributes = {"K": depth, "N": columns, "bits": bits, "block_size": block}
+            weights = [u8(columns, blocks, block * bits // 8), scale(columns * blocks)]
+            case.add("MatMulNBits", [x] + weights, **attributes)
+            zeros = u8(columns * zero_bytes)
+            case.add("MatMulNBits", [x] + weights + [zeros, None, real(columns)], **attributes)
+            if bits == 8:
+                continue  # ONNX Runtime does not have the rest
+            case.add("MatMulNBits", [x] + weights + [real(columns * blocks) + 8], **attributes)
+            order = rng.permutation(np.repeat(np.arange(blocks), block)[:depth]).astype(np.int32)
+            if bits == 4:  # without zero points, which ONNX Runtime leaves out with an order
+                case.add("MatMulNBits", [x] + weights + [None, order], **attributes)
+    return case
+
+
+def gather_block_quantized():
+    case = Case("gather_block_quantized")
+    rows = Input(rng.integers(0, 5, (2, 2)))
+    for signed in (True, False):
+        table, zeros = FourBits(signed, 5, 3, 32), FourBits(signed, 5, 3, 2)
+        last = {"block_size": 16, "gather_axis": 0, "quantize_axis": 2}
+        case.add("GatherBlockQuantized", [table, rows, scale(5, 3, 2)], **last)
+        case.add("GatherBlockQuantized", [table, rows, scale(5, 3, 2), zeros], **last)
+        case.add("GatherBlockQuantized", [FourBits(signed, 5, 32, 3), rows, scale(5, 2, 3)],
+                 block_size=16, gather_axis=0, quantize_axis=1)
+    for bits in (4, 8):
+        table = [u8(6, 32 * bits // 8), rows, scale(6, 2)]
+        packed = {"block_size": 16, "gather_axis": 0, "quantize_axis": 1, "bits": bits}
+        case.add("GatherBlockQuantized", table, **packed)
+        case.add("GatherBlockQuantized", table + [u8(6, bits // 4)], **packed)
+    return case
+
+
+def rotary_embedding():
+    case = Case("rotary_embedding")
+    angle = rng.random((10, 4))
+    tables = [np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)]
+    positions = Input(rng.integers(0, 8, (2, 3)))
+    first = Input(np.array([2]))
+    for interleaved in (0, 1):
+        for x, at, attributes in ((real(2, 3, 16), positions, {}),
+                                  (real(2, 2, 3, 8), positions, {}),
+                                  (real(2, 3, 16), first, {}),
+                                  (real(2, 3, 24), positions,
+                                   {"rotary_embedding_dim": 8, "num_heads": 2})):
+            case.add("RotaryEmbedding", [Input(x), at] + tables, interleaved=interleaved,
+                     **attributes)
+    return case
+
+
+def group_query_attention():
+    case = Case("group_query_attention")
+    heads, groups, size = 4, 2, 16
+    angle = rng.random((12, size // 2))
+    tables = [np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)]
+
+    def add(batch, length, past, packed=False, tables=(), **attributes):
+        total = past + length
+        if packed:
+            operands = [Input(real(batch, length, (heads + 2 * groups) * size)), None, None]
+        else:
+            operands = [Input(real(batch, length, n * size)) for n in (heads, groups, groups)]
+        operands += [Input(real(batch, groups, past, size)) for _ in range(2)] if past else [
+            np.zeros((batch, groups, 0, size), np.float32)] * 2
+        operands += [np.full(batch, total - 1, np.int32), np.array(total, np.int32)]
+        case.add("GroupQueryAttention", operands + list(tables), outputs=3, num_heads=heads,
+                 kv_num_heads=groups, **attributes)
+
+    add(2, 4, 0)
+    add(2, 1, 5)
+    add(1, 3, 4)
+    add(1, 4, 0, tables=tables, do_rotary=1)
+    add(1, 1, 4, packed=True, tables=tables, do_rotary=1, rotary_interleaved=1)
+    add(1, 6, 0, local_window_size=3)
+    add(1, 4, 0, scale=0.2, softcap=1.5)
+    return case
+
+
+def quantised_attention():
+    case = Case("quantised_attention")
+    x = Input(u8(2, 5, 8))
+    past = Input(real(2, 2, 2, 3, 4))
+    for weights, zero in ((i8(8, 24), np.int8(3)), (u8(8, 24), np.uint8(130))):
+        first = [x, weights, real(24), np.float32(0.02), np.float32(0.01)]
+        zeros = [np.uint8(120), zero]
+        case.add("QAttention", first, num_heads=2)
+        case.add("QAttention", first + [None] + zeros, num_heads=2)
+        case.add("QAttention", first + [None] + zeros, num_heads=2, unidirectional=1)
+        ends = np.array([3, 5], np.int32)
+        case.add("QAttention", first + [ends] + zeros, num_heads=2)
+        mask = np.array([[1, 1, 1, 0, 0], [0, 1, 1, 1, 1]], np.int32)
+        case.add("QAttention", first + [mask] + zeros, num_heads=2)
+        case.add("QAttention", first + [None] + zeros + [past], outputs=2, num_heads=2,
+                 unidirectional=1)
+        case.add("QAttention", first[:4] + [scale(24), None, zeros[0], np.zeros_like(weights[0])],
+                 num_heads=2)
+    return case
+
+
+def quantised_windows():
+    """Channels in the second dimension and in the last."""
+    case = Case("quantised_windows")
+    window = {"kernel_shape": [3, 2], "strides": [2, 1], "pads": [1, 0, 1, 1]}
+    for make, dtype in ((u8, np.uint8), (i8, np.int8)):
+        # Odd scales: few of their quotients lie half-way between two integers.
+        of_x = [np.float32(0.0231), dtype(3)]
+        of_y = [np.float32(0.0317), dtype(9)]
+        last = Input(make(1, 5, 6, 3))
+        for attributes in (window, {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1},
+                           {"kernel_shape": [2, 2], "dilations": [2, 2]}):
+            case.add("NhwcMaxPool", [last], **attributes)
+        for channels_last in (0, 1):
+            x = last if channels_last else Input(make(1, 3, 5, 6))
+            for attributes in (window, {**window, "count_include_pad": 1},
+                               {"kernel_shape": [2, 2], "strides": [2, 2], "ceil_mode": 1},
+                               {"kernel_shape": [3, 3], "auto_pad": "SAME_LOWER"}):
+                case.add("QLinearAveragePool", [x] + of_x + of_y, channels_last=channels_last,
+                         **attributes)
+            case.add("QLinearGlobalAveragePool", [x] + of_x + of_y, channels_last=channels_last)
+        weight = [i8(4, 3, 3, 3), scale(4) * 0.1, np.zeros(4, np.int8)]
+        result = [np.float32(0.317), dtype(9)]
+        bias = rng.integers(-999, 999, 4).astype(np.int32)
+        case.add("QLinearConv", [last] + of_x + weight + result + [bias], channels_last=1,
+                 pads=[1, 1, 1, 1])
+    return case
+
+
+def quantised_functions():
+    case = Case("quantised_functions")
+    for make, dtype in ((u8, np.uint8), (i8, np.int8)):
+        x = Input(make(2, 3, 4))
+        condition = Input(rng.integers(0, 2, (2, 1, 4)).astype(bool))
+        case.add("QLinearWhere",
+                 [condition, x, np.float32(0.1), dtype(3), Input(make(3, 1)), np.float32(0.23),
+                  dtype(7), np.float32(0.19), dtype(5)])
+        for axis, opset in ((-1, 13), (1, 13), (1, 12)):
+            case.add("QLinearSoftmax", [x, np.float32(0.021), dtype(3), np.float32(1 / 256),
+                                        dtype(0)], axis=axis, opset=opset)
+    return case
+
+
+def dynamic_quantize_lstm():
+    case = Case("dynamic_quantize_lstm")
+    steps, batch, inputs, hidden = 5, 2, 3, 4
+    x = Input(real(steps, batch, inputs))
+
+    def add(make, zero, directions, per_output=False, state=False, **attributes):
+        each = (directions, 4 * hidden) if per_output else (directions,)
+        first = [Input(real(directions, batch, hidden)) if state else None for _ in range(2)]
+        weights = [make(directions, inputs, 4 * hidden), make(directions, hidden, 4 * hidden)]
+        parameters = [scale(*each) * 0.1, np.full(each, zero)] * 2
+        case.add("DynamicQuantizeLSTM",
+                 [x] + weights + [real(directions, 8 * hidden), None] + first + [None]
+                 + parameters, outputs=3, hidden_size=hidden, **attributes)
+
+    add(i8, np.int8(0), 1)
+    add(u8, np.uint8(128), 1, state=True)
+    add(i8, np.int8(0), 1, per_output=True, direction="reverse")
+    add(i8, np.int8(0), 2, per_output=True, state=True, direction="bidirectional")
+    return case
+
+
+def embedding():
+    case = Case("embedding")
+    words = Input(rng.integers(0, 10, (2, 4)).astype(np.int32))
+    segments = Input(rng.integers(0, 2, (2, 4)).astype(np.int32))
+    mask = Input(np.array([[1, 1, 1, 0], [1, 1, 0, 0]], np.int32))
+    tables = [u8(10, 8), u8(6, 8), u8(2, 8), u8(8), u8(8)]
+    parameters = [np.float32(s) for s in (0.01, 0.02, 0.015, 0.01, 0.02)]
+    parameters += [np.uint8(z) for z in (120, 110, 128, 3, 100)]
+    case.add("QEmbedLayerNormalization", [words, segments] + tables + [mask] + parameters,
+             outputs=2, epsilon=1e-5)
+    tables[2] = parameters[2] = parameters[7] = None
+    case.add("QEmbedLayerNormalization", [words, None] + tables + [None] + parameters, outputs=2)
+    return case
+
+
+def predecessors():
+    case = Case("predecessors")
+    x = Input(real(3, 4))
+    for metric in ("euclidean", "sqeuclidean"):
+        case.add("CDist", [x, Input(real(5, 4))], metric=metric)
+    case.add("GatherND", [x, Input(np.array([[0, 1], [2, 3]]))])
+    case.add("Trilu", [x, np.array(1)], upper=0)
+    case.add("GridSample", [Input(real(1, 2, 4, 4)), Input(real(1, 3, 2, 2))], align_corners=1)
+    for name, attributes in (("ScaledTanh", {"activation_alpha": 0.3, "activation_beta": 0.4}),
+                             ("Softsign", {}), ("ThresholdedRelu", {"activation_alpha": 0.3})):
+        case.add("FusedGemm", [x, real(4, 5), real(5)], activation=name, **attributes)
+    return case
+
+
+if __name__ == "__main__":
+    for make in (four_bit_integers, sixteen_bit_integers, matmul_n_bits, gather_block_quantized,
+                 rotary_embedding, group_query_attention, quantised_attention, quantised_windows,
+                 quantised_functions, dynamic_quantize_lstm, embedding,
+                 predecessors):
+        make().write()
