@@ -6,9 +6,10 @@
 namespace millrace::lowering {
 
 // conv_pool.cpp
-// A Conv or average Pool with the attributes of a node whose operand 0 has the shape of `x`.
+// A Conv or Pool of `x`, which has channels first, with the attributes of a node.
 Result<ValueId> emit_conv(NodeImport& node, ValueId x, ValueId weight, ValueId bias);
 Result<ValueId> emit_average_pool(NodeImport& node, ValueId x);
+Result<ValueId> emit_max_pool(NodeImport& node, ValueId x);
 Result<ValueId> import_conv(NodeImport& node);
 Result<ValueId> import_max_pool(NodeImport& node);
 Result<ValueId> import_average_pool(NodeImport& node);
@@ -124,8 +125,11 @@ Result<ValueId> import_qlinear_where(NodeImport& node);
 Result<ValueId> import_qlinear_reduce_mean(NodeImport& node);
 Result<ValueId> import_quantize_of_microsoft(NodeImport& node);
 
-// microsoft/narrow_weights.cpp
+// microsoft/blocked_weights.cpp
 Result<ValueId> import_matmul_n_bits(NodeImport& node);
+Result<ValueId> import_gather_block_quantized(NodeImport& node);
+
+// microsoft/quantised_lstm.cpp
 Result<ValueId> import_dynamic_quantize_lstm(NodeImport& node);
 
 // amd/quantised.cpp

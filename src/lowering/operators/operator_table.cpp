@@ -114,6 +114,7 @@ constexpr OperatorEntry kOperators[] = {
     {"com.microsoft", "FusedConv", 1, kNow, 2, 4, import_fused_conv},
     {"com.microsoft", "FusedGemm", 1, kNow, 2, 3, import_fused_gemm},
     {"com.microsoft", "FusedMatMul", 1, kNow, 2, 2, import_fused_matmul},
+    {"com.microsoft", "GatherBlockQuantized", 1, kNow, 3, 4, import_gather_block_quantized},
     {"com.microsoft", "Gelu", 1, kNow, 1, 1, import_unary<UnaryKind::kGelu>},
     {"com.microsoft", "MatMulIntegerToFloat", 1, kNow, 4, 7, import_matmul_integer_to_float},
     {"com.microsoft", "MatMulNBits", 1, kNow, 3, 6, import_matmul_n_bits},

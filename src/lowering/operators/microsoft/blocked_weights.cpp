@@ -1,0 +1,260 @@
+// Operators of com.microsoft whose weights are blocks of few bits with a scale each: MatMulNBits
+// and GatherBlockQuantized. The weights become FLOAT32 while the model is compiled.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "lowering/evaluate/constant_data.h"
+#include "lowering/operators/handlers.h"
+#include "tensor/half.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::BinaryKind;
+using graph::Dims;
+using tensor::DataType;
+
+int64_t ceil_div(int64_t number, int64_t divisor) {
+  return number / divisor + (number % divisor != 0 ? 1 : 0);
+}
+
+bool are_covered(int64_t bits) {
+  return bits == 2 || bits == 4 || bits == 8;
+}
+
+// Number `index` of those packed into bytes, the first of a byte in its lowest bits.
+uint32_t number_at(std::span<const uint8_t> bytes, int64_t index, int64_t bits) {
+  const int64_t per_byte = 8 / bits;
+  const uint32_t byte = bytes[static_cast<size_t>(index / per_byte)];
+  return byte >> (index % per_byte * bits) & ((1u << bits) - 1);
+}
+
+// The elements of a constant in floating point.
+Result<std::vector<float>> numbers_of(NodeImport& node, size_t index) {
+  MILLRACE_RETURN_IF_ERROR(node.require_constant(index));
+  if (node.value(index).type != DataType::kFp16) return node.constant_floats(index);
+  std::vector<float> numbers;
+  for (const uint16_t bits : node.value(index).constant->as<uint16_t>())
+    numbers.push_back(tensor::fp16_to_float(bits));
+  return numbers;
+}
+
+// Whether the constant operand has that many elements.
+Status check_count(NodeImport& node, size_t index, std::optional<int64_t> wanted) {
+  MILLRACE_RETURN_IF_ERROR(node.require_constant(index));
+  if (wanted && node.value(index).elements() == static_cast<size_t>(*wanted)) return {};
+  return invalid_argument(fmt::format("input {} is {}, which does not fit the others", index,
+                                      graph::to_string(node.shape(index))));
+}
+
+Result<MutableConstant> float_constant(NodeImport& node, Dims shape) {
+  const auto elements = checked_product(shape);
+  if (!elements || *elements > graph::kMaxElements)
+    return unsupported(fmt::format("weights of shape {} are too large", graph::to_string(shape)));
+  MILLRACE_RETURN_IF_ERROR(
+      node.builder().check_computed(static_cast<size_t>(*elements) * sizeof(float)));
+  return make_constant(DataType::kFloat32, std::move(shape));
+}
+
+constexpr size_t kWeights = 1, kScales = 2, kZeros = 3, kOrder = 4, kBias = 5;
+
+// The weights of MatMulNBits, [columns, blocks, bytes of a block]: each block has a scale and a
+// zero point. Zero points that are packed fill whole bytes for each column.
+struct Blocks {
+  int64_t depth = 0, columns = 0, bits = 4, block = 32;
+
+  int64_t count() const { return ceil_div(depth, block); }
+  int64_t bytes(int64_t numbers) const { return ceil_div(numbers * bits, 8); }
+};
+
+Result<Blocks> read_blocks(NodeImport& node) {
+  const Blocks blocks{node.int_attribute("K", 0), node.int_attribute("N", 0),
+                      node.int_attribute("bits", 4), node.int_attribute("block_size", 32)};
+  if (!are_covered(blocks.bits))
+    return unsupported(fmt::format("weights of {} bits are not covered", blocks.bits));
+  constexpr int64_t kLargest = graph::kMaxElements;
+  const auto in_range = [](int64_t size) { return size >= 1 && size <= kLargest; };
+  if (!in_range(blocks.depth) || !in_range(blocks.columns) || !in_range(blocks.block) ||
+      !checked_product(Dims{blocks.depth, blocks.columns}))
+    return invalid_argument("K, N or block_size is out of range");
+  return blocks;
+}
+
+// The zero point of each block: none is given, packed ones, or one number each.
+Result<std::vector<float>> zeros_of(NodeImport& node, const Blocks& blocks) {
+  const auto all = checked_product(Dims{blocks.columns, blocks.count()});
+  if (!node.has(kZeros)) {
+    const auto middle = static_cast<float>(1 << (blocks.bits - 1));
+    return std::vector<float>(static_cast<size_t>(*all), middle);
+  }
+  if (node.value(kZeros).type != DataType::kUint8) {
+    MILLRACE_RETURN_IF_ERROR(check_count(node, kZeros, all));
+    return numbers_of(node, kZeros);
+  }
+  const int64_t bytes = blocks.bytes(blocks.count());
+  MILLRACE_RETURN_IF_ERROR(check_count(node, kZeros, checked_product(Dims{blocks.columns, bytes})));
+  const auto packed = node.value(kZeros).constant->as<uint8_t>();
+  std::vector<float> zeros;
+  for (int64_t column = 0; column < blocks.columns; ++column)
+    for (int64_t block = 0; block < blocks.count(); ++block)
+      zeros.push_back(static_cast<float>(
+          number_at(packed.subspan(static_cast<size_t>(column * bytes)), block, blocks.bits)));
+  return zeros;
+}
+
+// The block whose scale and zero point each row of the weights has.
+Result<Dims> block_of_rows(NodeImport& node, const Blocks& blocks) {
+  Dims result;
+  if (!node.has(kOrder)) {
+    for (int64_t k = 0; k < blocks.depth; ++k) result.push_back(k / blocks.block);
+    return result;
+  }
+  MILLRACE_ASSIGN_OR_RETURN(result, node.constant_ints(kOrder));
+  const bool fits = result.size() >= static_cast<size_t>(blocks.depth) &&
+                    std::ranges::all_of(result, [&](int64_t block) {
+                      return block >= 0 && block < blocks.count();
+                    });
+  if (fits) return result;
+  return invalid_argument("its g_idx is not one block for each row of the weights");
+}
+
+// [columns, depth]
+Result<ValueId> widened(NodeImport& node, const Blocks& blocks) {
+  const int64_t count = blocks.count(), bytes = blocks.bytes(blocks.block);
+  if (node.value(kWeights).type != DataType::kUint8)
+    return unsupported("its weights are not UINT8");
+  MILLRACE_RETURN_IF_ERROR(
+      check_count(node, kWeights, checked_product(Dims{blocks.columns, count, bytes})));
+  MILLRACE_RETURN_IF_ERROR(
+      check_count(node, kScales, checked_product(Dims{blocks.columns, count})));
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> scales, numbers_of(node, kScales));
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant constant,
+                            float_constant(node, {blocks.columns, blocks.depth}));
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> zeros, zeros_of(node, blocks));
+  MILLRACE_ASSIGN_OR_RETURN(const Dims block_of_row, block_of_rows(node, blocks));
+  const auto weights = node.value(kWeights).constant->as<uint8_t>();
+  float* to = constant.as<float>().data();
+  for (int64_t column = 0; column < blocks.columns; ++column)
+    for (int64_t k = 0; k < blocks.depth; ++k) {
+      const int64_t place = (column * count + k / blocks.block) * bytes;
+      const auto q = static_cast<float>(
+          number_at(weights.subspan(static_cast<size_t>(place)), k % blocks.block, blocks.bits));
+      const auto parameter =
+          static_cast<size_t>(column * count + block_of_row[static_cast<size_t>(k)]);
+      *to++ = (q - zeros[parameter]) * scales[parameter];
+    }
+  return node.add_computed(std::move(constant.value));
+}
+
+constexpr size_t kData = 0, kIndices = 1, kTableScales = 2, kTableZeros = 3;
+
+// The table of GatherBlockQuantized: dimensions [outer, size, inner] around the one that is
+// blocked.
+struct Table {
+  Dims shape;
+  int64_t bits = 8, block = 128, blocks = 0;  // bits: 8 where each number has a byte
+  bool is_signed = false;
+  float zero = 0;  // where no zero points are given
+  int64_t outer = 1, size = 1, inner = 1;
+};
+
+Result<Table> read_table(NodeImport& node) {
+  const graph::Value& data = node.value(kData);
+  if (data.type != DataType::kUint8 && data.type != DataType::kInt8)
+    return unsupported("its data are not integers of four or eight bits");
+  Table table;
+  table.shape = data.shape;
+  table.is_signed = data.type == DataType::kInt8;
+  table.block = node.int_attribute("block_size", 128);
+  MILLRACE_ASSIGN_OR_RETURN(
+      const size_t axis, normalise_axis(node.int_attribute("quantize_axis", 1), data.shape.size()));
+  // INT4 and UINT4 are not packed any more; only bytes are, along the last dimension.
+  if (!table.is_signed && node.int_attribute("four_bits", 0) == 0) {
+    table.bits = node.int_attribute("bits", 4);
+    if (!are_covered(table.bits) || axis + 1 != data.shape.size())
+      return unsupported("bytes are blocked along another dimension than the last");
+    if (__builtin_mul_overflow(table.shape.back(), 8 / table.bits, &table.shape.back()))
+      return invalid_argument("its data are too large");
+    table.zero = static_cast<float>(1 << (table.bits - 1));
+  }
+  if (table.block < 1) return invalid_argument("block_size is not positive");
+  if (checked_product(table.shape).value_or(0) == 0)
+    return invalid_argument("its data are empty or too large");
+  for (size_t d = 0; d < table.shape.size(); ++d)
+    (d < axis ? table.outer : d == axis ? table.size : table.inner) *= table.shape[d];
+  table.blocks = ceil_div(table.size, table.block);
+  return table;
+}
+
+float number_of(const Table& table, const graph::Value& value, int64_t index) {
+  if (table.is_signed)
+    return static_cast<float>(value.constant->as<int8_t>()[static_cast<size_t>(index)]);
+  return static_cast<float>(number_at(value.constant->as<uint8_t>(), index, table.bits));
+}
+
+// The zero points, packed as the data are: those of a row of blocks fill whole bytes.
+Result<std::vector<float>> zeros_of(NodeImport& node, const Table& table, size_t count) {
+  if (!node.has(kTableZeros)) return std::vector<float>(count, table.zero);
+  const graph::Value& value = node.value(kTableZeros);
+  const int64_t row_bytes = ceil_div(table.blocks * table.bits, 8);
+  const auto wanted = table.bits == 8 ? std::optional(static_cast<int64_t>(count))
+                                      : checked_product(Dims{table.outer, row_bytes});
+  MILLRACE_RETURN_IF_ERROR(check_count(node, kTableZeros, wanted));
+  if (value.type != node.value(kData).type)
+    return invalid_argument("its zero points are not of the type of its data");
+  std::vector<float> zeros;
+  if (table.bits == 8) {
+    for (size_t i = 0; i < count; ++i)
+      zeros.push_back(number_of(table, value, static_cast<int64_t>(i)));
+    return zeros;
+  }
+  for (int64_t row = 0; row < table.outer; ++row)
+    for (int64_t block = 0; block < table.blocks; ++block)
+      zeros.push_back(number_of(table, value, row * row_bytes * 8 / table.bits + block));
+  return zeros;
+}
+
+Result<ValueId> widened(NodeImport& node, const Table& table) {
+  const auto parameters = checked_product(Dims{table.outer, table.blocks, table.inner});
+  MILLRACE_RETURN_IF_ERROR(check_count(node, kTableScales, parameters));
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> scales, numbers_of(node, kTableScales));
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> zeros, zeros_of(node, table, scales.size()));
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant constant, float_constant(node, table.shape));
+  const graph::Value& data = node.value(kData);
+  const auto to = constant.as<float>();
+  const int64_t matrix = table.size * table.inner;
+  for (int64_t i = 0; i < static_cast<int64_t>(to.size()); ++i) {
+    const int64_t block = i % matrix / table.inner / table.block;
+    const auto parameter =
+        static_cast<size_t>((i / matrix * table.blocks + block) * table.inner + i % table.inner);
+    to[static_cast<size_t>(i)] = (number_of(table, data, i) - zeros[parameter]) * scales[parameter];
+  }
+  return node.add_computed(std::move(constant.value));
+}
+
+}  // namespace
+
+// Inputs: x, weights, their scales, zero points, block of each row, bias. What `accuracy_level`
+// allows is to be less exact.
+Result<ValueId> import_matmul_n_bits(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const Blocks blocks, read_blocks(node));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId weights, widened(node, blocks));
+  graph::MatMul product;
+  product.transpose_b = true;
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId y, node.emit(product, {node.operand(0), weights}));
+  return node.has(kBias) ? node.binary(BinaryKind::kAdd, y, node.operand(kBias)) : y;
+}
+
+// Inputs: data, indices, scales, zero points.
+Result<ValueId> import_gather_block_quantized(NodeImport& node) {
+  MILLRACE_RETURN_IF_ERROR(node.require_constant(kData));
+  MILLRACE_ASSIGN_OR_RETURN(const Table table, read_table(node));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const size_t axis, normalise_axis(node.int_attribute("gather_axis", 0), table.shape.size()));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId numbers, widened(node, table));
+  return node.emit(graph::Gather{static_cast<int64_t>(axis)}, {numbers, node.operand(kIndices)});
+}
+
+}  // namespace millrace::lowering
