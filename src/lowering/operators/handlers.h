@@ -132,6 +132,12 @@ Result<ValueId> import_gather_block_quantized(NodeImport& node);
 // microsoft/quantised_lstm.cpp
 Result<ValueId> import_dynamic_quantize_lstm(NodeImport& node);
 
+// microsoft/rotary_embedding.cpp
+Result<ValueId> import_rotary_embedding(NodeImport& node);
+
+// microsoft/grouped_attention.cpp
+Result<ValueId> import_group_query_attention(NodeImport& node);
+
 // amd/quantised.cpp
 Result<ValueId> import_extended_quantize(NodeImport& node);
 Result<ValueId> import_extended_dequantize(NodeImport& node);

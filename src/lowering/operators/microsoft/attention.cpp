@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "lowering/evaluate/constant_data.h"
 #include "lowering/operators/handlers.h"
+#include "lowering/operators/microsoft/heads.h"
 #include "lowering/operators/quantised/integer_product.h"
 
 namespace millrace::lowering {
@@ -18,35 +18,6 @@ using graph::BinaryKind;
 using graph::Dims;
 using graph::UnaryKind;
 using tensor::DataType;
-
-const Dims& shape_of(NodeImport& node, ValueId value) {
-  return node.builder().value(value).shape;
-}
-
-// Elements [begin, begin + size) of dimension `axis`.
-Result<ValueId> part_of(NodeImport& node, ValueId x, size_t axis, int64_t begin, int64_t size) {
-  const Dims& shape = shape_of(node, x);
-  graph::Slice slice{Dims(shape.size(), 0), shape, Dims(shape.size(), 1)};
-  slice.begin[axis] = begin;
-  slice.size[axis] = size;
-  return node.emit(std::move(slice), {x});
-}
-
-// [batch, length, heads * size] to [batch, heads, length, size].
-Result<ValueId> split_heads(NodeImport& node, ValueId x, int64_t heads) {
-  const Dims shape = shape_of(node, x);
-  if (shape.size() != 3 || shape[2] % heads != 0)
-    return invalid_argument(fmt::format("{} is not [batch, length, size] for {} heads",
-                                        graph::to_string(shape), heads));
-  MILLRACE_ASSIGN_OR_RETURN(x, node.reshape(x, {shape[0], shape[1], heads, shape[2] / heads}));
-  return node.emit(graph::Transpose{{0, 2, 1, 3}}, {x});
-}
-
-Result<ValueId> join_heads(NodeImport& node, ValueId x) {
-  MILLRACE_ASSIGN_OR_RETURN(x, node.emit(graph::Transpose{{0, 2, 1, 3}}, {x}));
-  const Dims shape = shape_of(node, x);
-  return node.reshape(x, {shape[0], shape[1], shape[2] * shape[3]});
-}
 
 struct Lengths {
   int64_t batch = 0, queries = 0, past = 0, keys = 0;  // keys: past ones included
@@ -62,16 +33,6 @@ Result<ValueId> penalty_of(NodeImport& node, ValueId kept, Dims shape) {
 Result<ValueId> compare(NodeImport& node, const char* comparison, ValueId a, ValueId b) {
   MILLRACE_ASSIGN_OR_RETURN(const auto result, node.emit_fallback({comparison, {}}, {a, b}, 1));
   return node.emit(graph::Cast{DataType::kFloat32}, {result[0]});
-}
-
-// A constant whose size follows from shapes, which a hostile model may claim.
-Result<MutableConstant> bounded_constant(NodeImport& node, DataType type, Dims shape) {
-  const auto elements = checked_product(shape);
-  if (!elements || *elements > graph::kMaxElements)
-    return unsupported(fmt::format("a mask of shape {} is too large", graph::to_string(shape)));
-  MILLRACE_RETURN_IF_ERROR(
-      node.builder().check_computed(static_cast<size_t>(*elements) * tensor::size_of(type)));
-  return make_constant(type, std::move(shape));
 }
 
 // 0, 1, 2 and so on, as INT32.
@@ -123,18 +84,6 @@ Result<ValueId> penalty_of_ends(NodeImport& node, ValueId ends, const Lengths& l
   return penalty_of(node, kept, {batch, 1, 1, lengths.keys});
 }
 
-// No query sees a later key.
-Result<ValueId> penalty_of_later_keys(NodeImport& node, const Lengths& lengths) {
-  MILLRACE_ASSIGN_OR_RETURN(
-      MutableConstant constant,
-      bounded_constant(node, DataType::kFloat32, {lengths.queries, lengths.keys}));
-  float* to = constant.as<float>().data();
-  for (int64_t query = 0; query < lengths.queries; ++query)
-    for (int64_t key = 0; key < lengths.keys; ++key)
-      *to++ = key > lengths.past + query ? std::numeric_limits<float>::lowest() : 0;
-  return node.add_computed(std::move(constant.value));
-}
-
 // Everything that is added to the scores; `mask` and `bias` are operands that may be absent.
 Result<std::vector<ValueId>> penalties(NodeImport& node, size_t mask, size_t bias,
                                        const Lengths& lengths) {
@@ -147,7 +96,9 @@ Result<std::vector<ValueId>> penalties(NodeImport& node, size_t mask, size_t bia
                                       : penalty_of_mask(node, node.operand(mask), lengths));
   }
   if (node.int_attribute("unidirectional", 0) != 0) {
-    MILLRACE_ASSIGN_OR_RETURN(result.emplace_back(), penalty_of_later_keys(node, lengths));
+    MILLRACE_ASSIGN_OR_RETURN(
+        result.emplace_back(),
+        penalty_of_keys_out_of_sight(node, lengths.queries, lengths.past, lengths.keys, -1));
   }
   if (node.has(bias)) result.push_back(node.operand(bias));
   return result;
@@ -173,11 +124,6 @@ Result<ValueId> attend(NodeImport& node, const Heads& heads,
   MILLRACE_ASSIGN_OR_RETURN(const ValueId result,
                             node.emit(graph::MatMul{}, {weights, heads.value}));
   return join_heads(node, result);
-}
-
-// `x` behind what earlier calls left: [batch, heads, past, size].
-Result<ValueId> append(NodeImport& node, ValueId past, ValueId x) {
-  return node.emit(graph::Concat{2}, {past, x});
 }
 
 // Part `index` of [2, batch, heads, past, size].
@@ -259,8 +205,8 @@ Result<ValueId> attend_projected(NodeImport& node, ValueId all, int64_t count,
     const ValueId both = node.operand(places.past);
     MILLRACE_ASSIGN_OR_RETURN(const ValueId keys, past_part(node, both, 0));
     MILLRACE_ASSIGN_OR_RETURN(const ValueId values, past_part(node, both, 1));
-    MILLRACE_ASSIGN_OR_RETURN(heads.key, append(node, keys, heads.key));
-    MILLRACE_ASSIGN_OR_RETURN(heads.value, append(node, values, heads.value));
+    MILLRACE_ASSIGN_OR_RETURN(heads.key, append_to_past(node, keys, heads.key));
+    MILLRACE_ASSIGN_OR_RETURN(heads.value, append_to_past(node, values, heads.value));
   }
   if (node.output_count() > 1) {
     MILLRACE_ASSIGN_OR_RETURN(const ValueId present, stack(node, heads.key, heads.value));
@@ -332,8 +278,8 @@ Result<ValueId> import_multi_head_attention(NodeImport& node) {
     if (node.shape(6).size() != 4)
       return invalid_argument("its past is not [batch, heads, length, size]");
     past = node.shape(6)[2];
-    MILLRACE_ASSIGN_OR_RETURN(heads.key, append(node, node.operand(6), heads.key));
-    MILLRACE_ASSIGN_OR_RETURN(heads.value, append(node, node.operand(7), heads.value));
+    MILLRACE_ASSIGN_OR_RETURN(heads.key, append_to_past(node, node.operand(6), heads.key));
+    MILLRACE_ASSIGN_OR_RETURN(heads.value, append_to_past(node, node.operand(7), heads.value));
   }
   if (node.output_count() > 1) node.set_output(1, heads.key);
   if (node.output_count() > 2) node.set_output(2, heads.value);

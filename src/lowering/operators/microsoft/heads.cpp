@@ -1,0 +1,66 @@
+#include "lowering/operators/microsoft/heads.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace millrace::lowering {
+
+using graph::Dims;
+using tensor::DataType;
+
+const Dims& shape_of(NodeImport& node, ValueId value) {
+  return node.builder().value(value).shape;
+}
+
+Result<ValueId> part_of(NodeImport& node, ValueId x, size_t axis, int64_t begin, int64_t size) {
+  const Dims& shape = shape_of(node, x);
+  graph::Slice slice{Dims(shape.size(), 0), shape, Dims(shape.size(), 1)};
+  slice.begin[axis] = begin;
+  slice.size[axis] = size;
+  return node.emit(std::move(slice), {x});
+}
+
+Result<ValueId> split_heads(NodeImport& node, ValueId x, int64_t heads) {
+  const Dims shape = shape_of(node, x);
+  if (shape.size() != 3 || shape[2] % heads != 0)
+    return invalid_argument(fmt::format("{} is not [batch, length, size] for {} heads",
+                                        graph::to_string(shape), heads));
+  MILLRACE_ASSIGN_OR_RETURN(x, node.reshape(x, {shape[0], shape[1], heads, shape[2] / heads}));
+  return node.emit(graph::Transpose{{0, 2, 1, 3}}, {x});
+}
+
+Result<ValueId> join_heads(NodeImport& node, ValueId x) {
+  MILLRACE_ASSIGN_OR_RETURN(x, node.emit(graph::Transpose{{0, 2, 1, 3}}, {x}));
+  const Dims shape = shape_of(node, x);
+  return node.reshape(x, {shape[0], shape[1], shape[2] * shape[3]});
+}
+
+Result<MutableConstant> bounded_constant(NodeImport& node, DataType type, Dims shape) {
+  const auto elements = checked_product(shape);
+  if (!elements || *elements > graph::kMaxElements)
+    return unsupported(fmt::format("a mask of shape {} is too large", graph::to_string(shape)));
+  MILLRACE_RETURN_IF_ERROR(
+      node.builder().check_computed(static_cast<size_t>(*elements) * tensor::size_of(type)));
+  return make_constant(type, std::move(shape));
+}
+
+Result<ValueId> penalty_of_keys_out_of_sight(NodeImport& node, int64_t queries, int64_t past,
+                                             int64_t keys, int64_t window) {
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant constant,
+                            bounded_constant(node, DataType::kFloat32, {queries, keys}));
+  float* to = constant.as<float>().data();
+  for (int64_t query = 0; query < queries; ++query)
+    for (int64_t key = 0; key < keys; ++key) {
+      const int64_t distance = past + query - key;
+      const bool is_seen = distance >= 0 && (window < 0 || distance < window);
+      *to++ = is_seen ? 0 : std::numeric_limits<float>::lowest();
+    }
+  return node.add_computed(std::move(constant.value));
+}
+
+Result<ValueId> append_to_past(NodeImport& node, ValueId past, ValueId x) {
+  return node.emit(graph::Concat{2}, {past, x});
+}
+
+}  // namespace millrace::lowering

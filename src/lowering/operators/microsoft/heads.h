@@ -1,0 +1,33 @@
+// What the forms of attention have in common: queries, keys and values are [batch, heads, length,
+// size of a head] where they meet.
+#pragma once
+
+#include "lowering/evaluate/constant_data.h"
+#include "lowering/operators/node_import.h"
+
+namespace millrace::lowering {
+
+const graph::Dims& shape_of(NodeImport& node, ValueId value);
+
+// Elements [begin, begin + size) of dimension `axis`.
+Result<ValueId> part_of(NodeImport& node, ValueId x, size_t axis, int64_t begin, int64_t size);
+
+// [batch, length, heads * size] to [batch, heads, length, size], and back. Requirement: `heads` is
+// positive.
+Result<ValueId> split_heads(NodeImport& node, ValueId x, int64_t heads);
+Result<ValueId> join_heads(NodeImport& node, ValueId x);
+
+// `x` behind what earlier calls left: [batch, heads, past, size].
+Result<ValueId> append_to_past(NodeImport& node, ValueId past, ValueId x);
+
+// A constant whose size follows from shapes, which a hostile model may claim; kUnsupported where it
+// is too large.
+Result<MutableConstant> bounded_constant(NodeImport& node, tensor::DataType type,
+                                         graph::Dims shape);
+
+// What is added to the scores, [queries, keys], of queries that come behind `past` keys: no query
+// sees a later key, nor one that lies `window` or more before it, where that is not negative.
+Result<ValueId> penalty_of_keys_out_of_sight(NodeImport& node, int64_t queries, int64_t past,
+                                             int64_t keys, int64_t window);
+
+}  // namespace millrace::lowering

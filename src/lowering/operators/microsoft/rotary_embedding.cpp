@@ -1,0 +1,141 @@
+#include "lowering/operators/microsoft/rotary_embedding.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <numeric>
+
+#include "lowering/operators/handlers.h"
+#include "lowering/operators/microsoft/heads.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::BinaryKind;
+using graph::Dims;
+
+constexpr size_t kX = 0, kPositions = 1, kCos = 2, kSin = 3;
+
+struct Pairs {
+  ValueId first = kNoValue, second = kNoValue;
+};
+
+// The members of the pairs that the first `2 * half` elements make.
+Result<Pairs> pairs_of(NodeImport& node, ValueId x, int64_t half, bool interleaved) {
+  const size_t axis = shape_of(node, x).size() - 1;
+  Pairs pairs;
+  if (!interleaved) {
+    MILLRACE_ASSIGN_OR_RETURN(pairs.first, part_of(node, x, axis, 0, half));
+    MILLRACE_ASSIGN_OR_RETURN(pairs.second, part_of(node, x, axis, half, half));
+    return pairs;
+  }
+  MILLRACE_ASSIGN_OR_RETURN(x, part_of(node, x, axis, 0, 2 * half));
+  Dims shape = shape_of(node, x);
+  shape.back() = half;
+  Dims paired = shape;
+  paired.push_back(2);
+  MILLRACE_ASSIGN_OR_RETURN(x, node.reshape(x, std::move(paired)));
+  MILLRACE_ASSIGN_OR_RETURN(pairs.first, part_of(node, x, axis + 1, 0, 1));
+  MILLRACE_ASSIGN_OR_RETURN(pairs.first, node.reshape(pairs.first, shape));
+  MILLRACE_ASSIGN_OR_RETURN(pairs.second, part_of(node, x, axis + 1, 1, 1));
+  MILLRACE_ASSIGN_OR_RETURN(pairs.second, node.reshape(pairs.second, shape));
+  return pairs;
+}
+
+Result<ValueId> joined(NodeImport& node, const Pairs& pairs, bool interleaved) {
+  Dims shape = shape_of(node, pairs.first);
+  const auto axis = static_cast<int64_t>(shape.size()) - 1;
+  if (!interleaved) return node.emit(graph::Concat{axis}, {pairs.first, pairs.second});
+  Dims one = shape;
+  one.push_back(1);
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId first, node.reshape(pairs.first, one));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId second, node.reshape(pairs.second, one));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId both,
+                            node.emit(graph::Concat{axis + 1}, {first, second}));
+  shape.back() *= 2;
+  return node.reshape(both, std::move(shape));
+}
+
+// a * b + sign * c * d
+Result<ValueId> sum_of_products(NodeImport& node, ValueId a, ValueId b, BinaryKind sign, ValueId c,
+                                ValueId d) {
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId first, node.binary(BinaryKind::kMul, a, b));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId second, node.binary(BinaryKind::kMul, c, d));
+  return node.binary(sign, first, second);
+}
+
+// The rows of a table for the positions: [batch, length, half], or [1, length, half] where there is
+// one position, that of the first element of every sequence.
+Result<ValueId> rows_of(NodeImport& node, size_t table, int64_t length) {
+  const Dims& positions = node.shape(kPositions);
+  if (positions.size() == 2)
+    return node.emit(graph::Gather{0}, {node.operand(table), node.operand(kPositions)});
+  if (node.value(kPositions).elements() != 1)
+    return invalid_argument("its positions are neither [batch, length] nor one");
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant range,
+                            bounded_constant(node, tensor::DataType::kInt64, {1, length}));
+  const auto elements = range.as<int64_t>();
+  std::iota(elements.begin(), elements.end(), 0);
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId offsets, node.add_computed(std::move(range.value)));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto rows, node.emit_fallback({"Add", {}}, {offsets, node.operand(kPositions)}, 1));
+  return node.emit(graph::Gather{0}, {node.operand(table), rows[0]});
+}
+
+// The heads of [batch, length, heads * size].
+Result<int64_t> count_heads(NodeImport& node) {
+  const int64_t whole = node.shape(kX)[2], heads = node.int_attribute("num_heads", 0);
+  const int64_t size = 2 * node.shape(kCos)[1];
+  if (heads > 0 && whole % heads == 0) return heads;
+  if (heads == 0 && size > 0 && whole % size == 0) return whole / size;
+  return invalid_argument(
+      fmt::format("{} elements are not {} heads, nor heads of size {}", whole, heads, size));
+}
+
+}  // namespace
+
+Result<ValueId> rotated(NodeImport& node, ValueId x, ValueId cos, ValueId sin, bool interleaved) {
+  const int64_t half = shape_of(node, cos).back(), size = shape_of(node, x).back();
+  if (shape_of(node, sin) != shape_of(node, cos) || half < 1 || half > size / 2)
+    return invalid_argument(fmt::format("{} sines and cosines do not fit heads of size {}",
+                                        graph::to_string(shape_of(node, cos)), size));
+  MILLRACE_ASSIGN_OR_RETURN(const Pairs pairs, pairs_of(node, x, half, interleaved));
+  Pairs turned;
+  MILLRACE_ASSIGN_OR_RETURN(
+      turned.first, sum_of_products(node, pairs.first, cos, BinaryKind::kSub, pairs.second, sin));
+  MILLRACE_ASSIGN_OR_RETURN(
+      turned.second, sum_of_products(node, pairs.second, cos, BinaryKind::kAdd, pairs.first, sin));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId all, joined(node, turned, interleaved));
+  if (2 * half == size) return all;
+  const size_t axis = shape_of(node, x).size() - 1;
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId rest, part_of(node, x, axis, 2 * half, size - 2 * half));
+  return node.emit(graph::Concat{static_cast<int64_t>(axis)}, {all, rest});
+}
+
+// Inputs: x, [batch, length, heads * size] or [batch, heads, length, size], positions, cosines and
+// sines by position.
+Result<ValueId> import_rotary_embedding(NodeImport& node) {
+  const Dims shape = node.shape(kX);
+  if (node.int_attribute("is_packed_batching", 0) != 0)
+    return unsupported("is_packed_batching is set");
+  if ((shape.size() != 3 && shape.size() != 4) || node.shape(kCos).size() != 2)
+    return invalid_argument("its input or its cosines have another number of dimensions");
+  const bool heads_first = shape.size() == 4;
+  ValueId x = node.operand(kX);
+  if (!heads_first) {
+    MILLRACE_ASSIGN_OR_RETURN(const int64_t heads, count_heads(node));
+    MILLRACE_ASSIGN_OR_RETURN(x, node.reshape(x, {shape[0], shape[1], heads, shape[2] / heads}));
+  }
+  std::array<ValueId, 2> tables;
+  for (const size_t table : {kCos, kSin}) {
+    MILLRACE_ASSIGN_OR_RETURN(ValueId rows, rows_of(node, table, shape[heads_first ? 2 : 1]));
+    Dims dims = shape_of(node, rows);
+    dims.insert(dims.begin() + (heads_first ? 1 : 2), 1);
+    MILLRACE_ASSIGN_OR_RETURN(tables[table - kCos], node.reshape(rows, std::move(dims)));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(
+      x, rotated(node, x, tables[0], tables[1], node.int_attribute("interleaved", 0) != 0));
+  return node.reshape(x, shape);
+}
+
+}  // namespace millrace::lowering
