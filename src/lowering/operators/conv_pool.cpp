@@ -58,9 +58,8 @@ Status read_pads(NodeImport& node, Window* window) {
   return check_entries("pads", window->pads_end, rank, 0);
 }
 
-// The window of a node whose image is operand 0, with auto_pad resolved.
-Result<Window> read_window(NodeImport& node, Dims kernel) {
-  const Dims& input = node.shape(0);
+// The window of a node over an image of that shape, with auto_pad resolved.
+Result<Window> read_window(NodeImport& node, const Dims& input, Dims kernel) {
   if (input.size() <= kSpatialBegin) {
     return invalid_argument(
         fmt::format("its input {} has no spatial dimensions", graph::to_string(input)));
@@ -108,14 +107,15 @@ Dims extend_to_ceil(const Dims& input, Window* window) {
 Result<ValueId> emit_pool(NodeImport& node, graph::PoolKind kind, ValueId x) {
   const auto kernel = node.ints_attribute("kernel_shape");
   if (!kernel) return invalid_argument("it has no kernel_shape");
-  MILLRACE_ASSIGN_OR_RETURN(Window window, read_window(node, *kernel));
+  const Dims image = node.builder().value(x).shape;
+  MILLRACE_ASSIGN_OR_RETURN(Window window, read_window(node, image, *kernel));
   graph::Pool pool;
   pool.kind = kind;
   pool.count_include_pad =
       kind == graph::PoolKind::kAverage && node.int_attribute("count_include_pad", 0) != 0;
   pool.ceil_excess = Dims(window.rank(), 0);
   if (node.int_attribute("ceil_mode", 0) != 0) {
-    pool.ceil_excess = extend_to_ceil(node.shape(0), &window);
+    pool.ceil_excess = extend_to_ceil(image, &window);
   }
   pool.kernel = std::move(window.kernel);
   pool.strides = std::move(window.strides);
@@ -138,7 +138,8 @@ Result<ValueId> emit_conv(NodeImport& node, ValueId x, ValueId weight, ValueId b
     return invalid_argument(
         fmt::format("kernel_shape is not that of its weight {}", graph::to_string(shape)));
   }
-  MILLRACE_ASSIGN_OR_RETURN(Window window, read_window(node, kernel));
+  MILLRACE_ASSIGN_OR_RETURN(Window window,
+                            read_window(node, node.builder().value(x).shape, kernel));
   graph::Conv conv;
   conv.strides = std::move(window.strides);
   conv.dilations = std::move(window.dilations);
@@ -158,8 +159,12 @@ Result<ValueId> emit_average_pool(NodeImport& node, ValueId x) {
   return emit_pool(node, graph::PoolKind::kAverage, x);
 }
 
+Result<ValueId> emit_max_pool(NodeImport& node, ValueId x) {
+  return emit_pool(node, graph::PoolKind::kMax, x);
+}
+
 Result<ValueId> import_max_pool(NodeImport& node) {
-  return emit_pool(node, graph::PoolKind::kMax, node.operand(0));
+  return emit_max_pool(node, node.operand(0));
 }
 
 Result<ValueId> import_average_pool(NodeImport& node) {

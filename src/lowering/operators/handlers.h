@@ -115,6 +115,11 @@ Result<ValueId> import_qlinear_global_average_pool(NodeImport& node);
 Result<ValueId> import_qlinear_average_pool(NodeImport& node);
 Result<ValueId> import_qlinear_concat(NodeImport& node);
 Result<ValueId> import_qgemm_of_numbers(NodeImport& node);
+// QLinearConv of com.microsoft, with channels in the first dimension or the last.
+Result<ValueId> import_qlinear_conv_of_microsoft(NodeImport& node);
+
+// quantised/channels_last.cpp
+Result<ValueId> import_nhwc_max_pool(NodeImport& node);
 
 // quantised/microsoft.cpp
 Result<ValueId> import_matmul_integer_to_float(NodeImport& node);

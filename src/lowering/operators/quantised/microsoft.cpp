@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "fallback/tensor_view.h"
 #include "lowering/operators/handlers.h"
 #include "lowering/operators/quantised/quantised_operands.h"
 
@@ -77,10 +78,14 @@ Result<ValueId> import_qlinear_softmax(NodeImport& node) {
   const Dims shape = node.shape(0);
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
                             normalise_axis(node.int_attribute("axis", -1), shape.size()));
-  if (node.int_attribute("opset", 13) < 13 && axis + 1 != shape.size())
-    return unsupported("a softmax over several dimensions is not covered");
   MILLRACE_ASSIGN_OR_RETURN(ValueId x, dequantised(node, 0));
+  if (node.int_attribute("opset", 13) < 13 && axis + 1 != shape.size()) {
+    Dims joined(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    joined.push_back(static_cast<int64_t>(fallback::element_count(std::span(shape).subspan(axis))));
+    MILLRACE_ASSIGN_OR_RETURN(x, node.reshape(x, std::move(joined)));
+  }
   MILLRACE_ASSIGN_OR_RETURN(x, node.emit(graph::Softmax{static_cast<int64_t>(axis), false}, {x}));
+  MILLRACE_ASSIGN_OR_RETURN(x, node.reshape(x, shape));
   return quantised(node, x, 3);
 }
 

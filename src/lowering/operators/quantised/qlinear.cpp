@@ -2,6 +2,7 @@
 // DequantizeLinear and QuantizeLinear.
 #include "graph/shape.h"
 #include "lowering/operators/handlers.h"
+#include "lowering/operators/quantised/channels_last.h"
 #include "lowering/operators/quantised/quantised_operands.h"
 
 namespace millrace::lowering {
@@ -26,21 +27,27 @@ Result<ValueId> import_function(NodeImport& node, Function function) {
   return quantised(node, y, 3);
 }
 
-Status check_channels_first(NodeImport& node) {
-  if (node.int_attribute("channels_last", 0) == 0) return {};
-  return unsupported("channels in the last dimension are not covered");
+// Inputs: x and weight, each with scale and zero point; those of the result; bias.
+Result<ValueId> conv_of_numbers(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId x, dequantised(node, 0));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId weight, dequantised(node, 3, 0));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId bias, dequantised_bias(node, 8, 1, 4));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId y, with_channels_first(node, x, [&](ValueId image) {
+                              return emit_conv(node, image, weight, bias);
+                            }));
+  return quantised(node, y, 6);
 }
 
 }  // namespace
 
-// Inputs: x and weight, each with scale and zero point; those of the result; bias.
 Result<ValueId> import_qlinear_conv(NodeImport& node) {
   MILLRACE_RETURN_IF_ERROR(check_parameters(node, {1, 4, 6}));
-  MILLRACE_ASSIGN_OR_RETURN(const ValueId x, dequantised(node, 0));
-  MILLRACE_ASSIGN_OR_RETURN(const ValueId weight, dequantised(node, 3, 0));
-  MILLRACE_ASSIGN_OR_RETURN(const ValueId bias, dequantised_bias(node, 8, 1, 4));
-  MILLRACE_ASSIGN_OR_RETURN(const ValueId y, emit_conv(node, x, weight, bias));
-  return quantised(node, y, 6);
+  return conv_of_numbers(node);
+}
+
+// There is no kernel of its own.
+Result<ValueId> import_qlinear_conv_of_microsoft(NodeImport& node) {
+  return conv_of_numbers(node);
 }
 
 // Inputs: a and b, each with scale and zero point, per row of a and per column of b; those of the
@@ -83,18 +90,20 @@ Result<ValueId> import_qlinear_leaky_relu(NodeImport& node) {
 }
 
 Result<ValueId> import_qlinear_global_average_pool(NodeImport& node) {
-  MILLRACE_RETURN_IF_ERROR(check_channels_first(node));
   return import_function(node, [&](ValueId x) {
-    return node.emit(graph::GlobalPool{graph::PoolKind::kAverage}, {x});
+    return with_channels_first(node, x, [&](ValueId image) {
+      return node.emit(graph::GlobalPool{graph::PoolKind::kAverage}, {image});
+    });
   });
 }
 
 // There is no kernel of its own.
 Result<ValueId> import_qlinear_average_pool(NodeImport& node) {
-  MILLRACE_RETURN_IF_ERROR(check_channels_first(node));
   MILLRACE_RETURN_IF_ERROR(check_result_type(node, 3, 0));
   MILLRACE_ASSIGN_OR_RETURN(const ValueId x, dequantised(node, 0));
-  MILLRACE_ASSIGN_OR_RETURN(const ValueId y, emit_average_pool(node, x));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId y, with_channels_first(node, x, [&](ValueId image) {
+                              return emit_average_pool(node, image);
+                            }));
   return quantised(node, y, 3);
 }
 
