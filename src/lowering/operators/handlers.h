@@ -98,6 +98,7 @@ Result<ValueId> import_bias_split_gelu(NodeImport& node);
 Result<ValueId> import_skip_layer_norm(NodeImport& node);
 Result<ValueId> import_skip_simplified_layer_norm(NodeImport& node);
 Result<ValueId> import_embed_layer_norm(NodeImport& node);
+Result<ValueId> import_quantised_embed_layer_norm(NodeImport& node);
 
 // microsoft/attention.cpp
 Result<ValueId> import_attention(NodeImport& node);

@@ -122,6 +122,8 @@ constexpr OperatorEntry kOperators[] = {
     {"com.microsoft", "MultiHeadAttention", 1, kNow, 3, 8, import_multi_head_attention},
     {"com.microsoft", "NhwcMaxPool", 1, kNow, 1, 1, import_nhwc_max_pool},
     {"com.microsoft", "QAttention", 1, kNow, 5, 9, import_quantised_attention},
+    {"com.microsoft", "QEmbedLayerNormalization", 1, kNow, 1, 18,
+     import_quantised_embed_layer_norm},
     {"com.microsoft", "QGemm", 1, kNow, 6, 9, import_qgemm},
     {"com.microsoft", "QLinearAdd", 1, kNow, 1, 8, import_qlinear_add},
     {"com.microsoft", "QLinearAveragePool", 1, kNow, 1, 5, import_qlinear_average_pool},

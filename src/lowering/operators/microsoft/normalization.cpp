@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "lowering/evaluate/constant_data.h"
 #include "lowering/operators/handlers.h"
+#include "lowering/operators/microsoft/heads.h"
 
 namespace millrace::lowering {
 namespace {
@@ -30,18 +32,40 @@ graph::Fallback layer_norm(const char* name, float epsilon) {
   return {name, {{"axis", int64_t{-1}}, {"epsilon", epsilon}}};
 }
 
-// Row `index` of operand `table`, for each index.
-Result<ValueId> look_up(NodeImport& node, size_t table, size_t indices) {
-  return node.emit(graph::Gather{0}, {node.operand(table), node.operand(indices)});
-}
+// The tables of an EmbedLayerNormalization, [rows, size], and what normalises their sum; kNoValue
+// where they are left out.
+struct Tables {
+  ValueId words, positions, segments, scale, bias;
+};
+constexpr size_t kWordIds = 0, kSegmentIds = 1, kMask = 7;
 
 // The first `length` rows of the table of positions, which are the default.
-Result<ValueId> first_positions(NodeImport& node, size_t table, int64_t length) {
-  const Dims& shape = node.shape(table);
+Result<ValueId> first_positions(NodeImport& node, ValueId table, int64_t length) {
+  const Dims& shape = shape_of(node, table);
   if (shape.size() != 2 || shape[0] < length)
     return invalid_argument(fmt::format("its table of positions {} is shorter than {}",
                                         graph::to_string(shape), length));
-  return node.emit(graph::Slice{{0, 0}, {length, shape[1]}, {1, 1}}, {node.operand(table)});
+  return node.emit(graph::Slice{{0, 0}, {length, shape[1]}, {1, 1}}, {table});
+}
+
+// The sum of the rows of all tables for the tokens; `position_ids` may be kNoValue.
+Result<ValueId> sum_of_rows(NodeImport& node, const Tables& tables, ValueId position_ids) {
+  MILLRACE_ASSIGN_OR_RETURN(ValueId sum,
+                            node.emit(graph::Gather{0}, {tables.words, node.operand(kWordIds)}));
+  ValueId positions = kNoValue;
+  if (position_ids != kNoValue) {
+    MILLRACE_ASSIGN_OR_RETURN(positions,
+                              node.emit(graph::Gather{0}, {tables.positions, position_ids}));
+  } else {
+    MILLRACE_ASSIGN_OR_RETURN(positions,
+                              first_positions(node, tables.positions, node.shape(kWordIds)[1]));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(sum, node.binary(BinaryKind::kAdd, sum, positions));
+  if (!node.has(kSegmentIds) || tables.segments == kNoValue) return sum;
+  MILLRACE_ASSIGN_OR_RETURN(
+      const ValueId segments,
+      node.emit(graph::Gather{0}, {tables.segments, node.operand(kSegmentIds)}));
+  return node.binary(BinaryKind::kAdd, sum, segments);
 }
 
 // How many tokens of each sequence the mask keeps, as INT32; none are counted without a mask.
@@ -58,6 +82,23 @@ Result<ValueId> count_tokens(NodeImport& node, size_t mask) {
                             node.emit(graph::Cast{DataType::kFloat32}, {node.operand(mask)}));
   MILLRACE_ASSIGN_OR_RETURN(counted, node.reduce(graph::ReduceKind::kSum, counted, {1}, false));
   return node.emit(graph::Cast{DataType::kInt32}, {counted});
+}
+
+// Outputs: the normalised sum of the rows looked up, the tokens of each sequence, and the sum.
+Result<ValueId> embed(NodeImport& node, const Tables& tables, ValueId position_ids) {
+  if (node.shape(kWordIds).size() != 2)
+    return invalid_argument("its token ids are not [batch, length]");
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId sum, sum_of_rows(node, tables, position_ids));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto results, node.emit_fallback(layer_norm("LayerNormalization",
+                                                        node.float_attribute("epsilon", kEpsilon)),
+                                             {sum, tables.scale, tables.bias}, 1));
+  if (node.output_count() > 1) {
+    MILLRACE_ASSIGN_OR_RETURN(const ValueId tokens, count_tokens(node, kMask));
+    node.set_output(1, tokens);
+  }
+  if (node.output_count() > 2) node.set_output(2, sum);
+  return results[0];
 }
 
 }  // namespace
@@ -88,34 +129,33 @@ Result<ValueId> import_skip_simplified_layer_norm(NodeImport& node) {
 }
 
 // Inputs: token ids, segment ids, tables of words, positions and segments, scale, bias, mask,
-// position ids. Outputs: the normalised sum of the rows looked up, the tokens of each sequence, and
-// the sum.
+// position ids.
 Result<ValueId> import_embed_layer_norm(NodeImport& node) {
-  if (node.shape(0).size() != 2) return invalid_argument("its token ids are not [batch, length]");
   if (!node.has(2) || !node.has(3) || !node.has(5) || !node.has(6))
     return invalid_argument("a table, the scale or the bias is left out");
-  MILLRACE_ASSIGN_OR_RETURN(ValueId sum, look_up(node, 2, 0));
-  ValueId positions = kNoValue;
-  if (node.has(8)) {
-    MILLRACE_ASSIGN_OR_RETURN(positions, look_up(node, 3, 8));
-  } else {
-    MILLRACE_ASSIGN_OR_RETURN(positions, first_positions(node, 3, node.shape(0)[1]));
+  return embed(
+      node, {node.operand(2), node.operand(3), node.operand(4), node.operand(5), node.operand(6)},
+      node.operand(8));
+}
+
+// Inputs: those without position ids, of bytes where they are numbers; then a scale for each of the
+// five, and a zero point for each.
+Result<ValueId> import_quantised_embed_layer_norm(NodeImport& node) {
+  constexpr size_t kFirst = 2, kScales = 8, kZeros = 13, kSegments = 2, kCount = 5;
+  std::array<ValueId, kCount> tables;
+  for (size_t i = 0; i < kCount; ++i) {
+    tables[i] = kNoValue;
+    if (i == kSegments && (!node.has(kFirst + i) || !node.has(kSegmentIds))) continue;
+    if (!node.has(kFirst + i) || !node.has(kScales + i))
+      return invalid_argument("a table, the scale or the bias, or what scales them, is left out");
+    MILLRACE_ASSIGN_OR_RETURN(
+        const auto numbers,
+        node.emit_fallback(
+            {"DequantizeLinear", {}},
+            {node.operand(kFirst + i), node.operand(kScales + i), node.operand(kZeros + i)}, 1));
+    tables[i] = numbers[0];
   }
-  MILLRACE_ASSIGN_OR_RETURN(sum, node.binary(BinaryKind::kAdd, sum, positions));
-  if (node.has(1) && node.has(4)) {
-    MILLRACE_ASSIGN_OR_RETURN(const ValueId segments, look_up(node, 4, 1));
-    MILLRACE_ASSIGN_OR_RETURN(sum, node.binary(BinaryKind::kAdd, sum, segments));
-  }
-  MILLRACE_ASSIGN_OR_RETURN(
-      const auto results, node.emit_fallback(layer_norm("LayerNormalization",
-                                                        node.float_attribute("epsilon", kEpsilon)),
-                                             {sum, node.operand(5), node.operand(6)}, 1));
-  if (node.output_count() > 1) {
-    MILLRACE_ASSIGN_OR_RETURN(const ValueId tokens, count_tokens(node, 7));
-    node.set_output(1, tokens);
-  }
-  if (node.output_count() > 2) node.set_output(2, sum);
-  return results[0];
+  return embed(node, {tables[0], tables[1], tables[2], tables[3], tables[4]}, kNoValue);
 }
 
 }  // namespace millrace::lowering
