@@ -138,6 +138,11 @@ Result<ValueId> import_gather_block_quantized(NodeImport& node);
 // microsoft/quantised_lstm.cpp
 Result<ValueId> import_dynamic_quantize_lstm(NodeImport& node);
 
+// microsoft/predecessors.cpp
+Result<ValueId> import_as_standard(NodeImport& node);
+Result<ValueId> import_distances(NodeImport& node);
+Result<ValueId> import_group_norm(NodeImport& node);
+
 // microsoft/rotary_embedding.cpp
 Result<ValueId> import_rotary_embedding(NodeImport& node);
 

@@ -13,6 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::FloatNear;
+using ::testing::HasSubstr;
 using ::testing::Pointwise;
 
 // An operand that is left out.
@@ -284,6 +285,88 @@ TEST(MicrosoftImport, MatMulNBits) {
   // Less 9 and 4, 8 and 15: (0, 1, 0) and (0, -8 * 2, 0).
   EXPECT_THAT(compute("MatMulNBits", {x, weights, scales, zeros}, attributes),
               ElementsAre(10, -160));
+}
+
+// Why a node over constants is refused.
+std::string refusal(const std::string& type, const std::vector<TensorProto>& operands,
+                    const Attributes& attributes) {
+  Model model = model_of(type, operands, attributes, 0);
+  return import_failure(model.input("unused", {1}).output("y")).message();
+}
+
+TEST(MicrosoftImport, MatMulNBitsRefusesWhatDoesNotFit) {
+  const auto x = floats({1, 3}, {1, 10, 100}), scales = floats({4}, {1, .5f, 2, 10});
+  const auto weights = int_tensor("", {2, 2, 1}, {0xa9, 0x04, 0x08, 0x0f}, TensorProto::UINT8);
+  const auto attributes = [](int depth, int bits) {
+    return Attributes{{"K", depth}, {"N", 2}, {"bits", bits}, {"block_size", 2}};
+  };
+  const auto reason = [&](const std::vector<TensorProto>& operands, const Attributes& with) {
+    return refusal("MatMulNBits", operands, with);
+  };
+  EXPECT_THAT(reason({x, weights, scales}, attributes(3, 5)), HasSubstr("5 bits"));
+  EXPECT_THAT(reason({x, weights, scales}, attributes(9, 4)), HasSubstr("input 1 is [2,2,1]"));
+  EXPECT_THAT(reason({x, weights, scales}, attributes(-3, 4)), HasSubstr("out of range"));
+  const auto few = int_tensor("", {1}, {0x49}, TensorProto::UINT8);
+  EXPECT_THAT(reason({x, weights, scales, few}, attributes(3, 4)), HasSubstr("input 3"));
+  const auto far = integers({3}, {0, 1, 2});
+  EXPECT_THAT(reason({x, weights, scales, kNone, far}, attributes(3, 4)), HasSubstr("g_idx"));
+}
+
+TEST(MicrosoftImport, GatherBlockQuantizedRefusesWhatDoesNotFit) {
+  const auto table = int_tensor("", {2, 2}, {1, 2, 3, 4}, TensorProto::UINT8);
+  const auto rows = integers({1}, {0});
+  const auto reason = [&](const TensorProto& scales, int axis, int block) {
+    return refusal("GatherBlockQuantized", {table, rows, scales},
+                   {{"quantize_axis", axis}, {"block_size", block}, {"bits", 4}});
+  };
+  EXPECT_THAT(reason(floats({2, 1}, {1, 1}), 0, 2), HasSubstr("along another dimension"));
+  EXPECT_THAT(reason(floats({2, 1}, {1, 1}), 1, 0), HasSubstr("block_size"));
+  EXPECT_THAT(reason(floats({1, 1}, {1}), 1, 4), HasSubstr("input 2 is [1,1]"));
+}
+
+TEST(MicrosoftImport, RotaryEmbeddingRefusesHeadsThatDoNotFit) {
+  const auto x = floats({1, 1, 6}, {1, 2, 3, 4, 5, 6}), table = floats({1, 2}, {1, 0});
+  const auto position = int_tensor("", {1}, {0});
+  EXPECT_THAT(refusal("RotaryEmbedding", {x, position, table, table}, {}), HasSubstr("heads"));
+  EXPECT_THAT(refusal("RotaryEmbedding", {x, position, table, table}, {{"num_heads", 3}}),
+              HasSubstr("do not fit heads of size 2"));
+}
+
+TEST(MicrosoftImport, GroupQueryAttentionRefusesWhatDoesNotFit) {
+  const auto query = floats({2, 1, 4}, {1, 2, 3, 4, 5, 6, 7, 8}),
+             key = floats({2, 1, 2}, {1, 2, 3, 4});
+  const auto past = floats({2, 1, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  const auto reason = [&](const std::vector<TensorProto>& rest, const Attributes& attributes) {
+    std::vector<TensorProto> operands = {query, key, key};
+    operands.insert(operands.end(), rest.begin(), rest.end());
+    return refusal("GroupQueryAttention", operands, attributes);
+  };
+  const Attributes two = {{"num_heads", 2}, {"kv_num_heads", 1}};
+  const auto total = [](int64_t length) { return integers({1}, {length}); };
+  const auto lengths = integers({2}, {2, 2});
+  EXPECT_THAT(reason({past, past, lengths, total(3)}, {{"num_heads", 3}, {"kv_num_heads", 2}}),
+              HasSubstr("multiple of kv_num_heads"));
+  EXPECT_THAT(reason({past, past, lengths, total(0)}, two), HasSubstr("total length"));
+  EXPECT_THAT(reason({past, past, lengths, total(9)}, two), HasSubstr("a past [2,1,2,2]"));
+  EXPECT_THAT(reason({past, past, integers({2}, {2, 1}), total(3)}, two),
+              HasSubstr("different lengths"));
+  EXPECT_THAT(reason({past, past, lengths}, two), HasSubstr("left out"));
+  EXPECT_THAT(reason({past, past, lengths, total(3)},
+                     {{"num_heads", 2}, {"kv_num_heads", 1}, {"do_rotary", 1}}),
+              HasSubstr("cosines"));
+}
+
+// By hand: means 1 and 3 of two groups of one channel, and deviations of 1.
+TEST(MicrosoftImport, GroupNormHasItsChannelsLast) {
+  const auto x = floats({1, 1, 2, 2}, {0, 2, 2, 4}), scale = floats({2}, {1, 10}),
+             bias = floats({2}, {0, 100});
+  const Attributes groups = {{"groups", 2}, {"epsilon", 0.0}, {"activation", 0}};
+  EXPECT_THAT(compute("GroupNorm", {x, scale, bias}, groups), near({-1, 90, 1, 110}));
+  EXPECT_THAT(compute("GroupNorm", {x, scale, bias}, {{"groups", 2}, {"activation", 1}}),
+              near({-.26894f, 90, .73106f, 110}));
+  const auto rows = floats({1, 2, 1, 2}, {0, 2, 2, 4});
+  EXPECT_THAT(compute("GroupNorm", {rows, scale, bias}, {{"groups", 2}, {"channels_last", 0}}),
+              near({-1, 1, 90, 110}));
 }
 
 TEST(MicrosoftImport, QAttentionIsAttentionOfAProjection) {

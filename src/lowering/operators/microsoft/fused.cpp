@@ -11,6 +11,11 @@ using graph::BinaryKind;
 using graph::Dims;
 using graph::UnaryKind;
 
+Result<ValueId> activate_plainly(NodeImport& node, ValueId x, graph::Fallback function) {
+  MILLRACE_ASSIGN_OR_RETURN(const auto y, node.emit_fallback(std::move(function), {x}, 1));
+  return y[0];
+}
+
 // A function by its name in the standard; `parameters` are its own, in the order of its attributes.
 Result<ValueId> activate(NodeImport& node, ValueId x, const std::string& name,
                          const std::vector<float>& parameters) {
@@ -26,6 +31,14 @@ Result<ValueId> activate(NodeImport& node, ValueId x, const std::string& name,
   if (name == "Elu") return node.unary(UnaryKind::kElu, x, parameter(0, 1));
   if (name == "HardSigmoid")
     return node.unary(UnaryKind::kHardSigmoid, x, parameter(0, 0.2f), parameter(1, 0.5f));
+  if (name == "ScaledTanh") {
+    MILLRACE_ASSIGN_OR_RETURN(x, node.unary(UnaryKind::kLinear, x, parameter(1, 1)));
+    MILLRACE_ASSIGN_OR_RETURN(x, node.unary(UnaryKind::kTanh, x));
+    return node.unary(UnaryKind::kLinear, x, parameter(0, 1));
+  }
+  if (name == "Softsign") return activate_plainly(node, x, {name, {}});
+  if (name == "ThresholdedRelu")
+    return activate_plainly(node, x, {name, {{"alpha", parameter(0, 1)}}});
   if (name == "Clip" && parameters.size() == 2)
     return node.unary(UnaryKind::kClip, x, std::min(parameters[0], parameters[1]), parameters[1]);
   return unsupported(

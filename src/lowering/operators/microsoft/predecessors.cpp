@@ -1,0 +1,68 @@
+// Operators of com.microsoft that came before those of the standard, and are computed by these.
+#include <fmt/format.h>
+
+#include "lowering/operators/handlers.h"
+#include "lowering/operators/quantised/channels_last.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::BinaryKind;
+using graph::Dims;
+using graph::UnaryKind;
+
+}  // namespace
+
+// GatherND, GridSample and Trilu, which the standard has with the same names, attributes and
+// defaults.
+Result<ValueId> import_as_standard(NodeImport& node) {
+  graph::Fallback op{node.type(), {}};
+  if (node.has_attribute("align_corners"))
+    op.attributes.push_back({"align_corners", node.int_attribute("align_corners", 0)});
+  for (const char* name : {"mode", "padding_mode"})
+    if (node.has_attribute(name)) op.attributes.push_back({name, node.string_attribute(name, "")});
+  if (node.has_attribute("upper"))
+    op.attributes.push_back({"upper", node.int_attribute("upper", 1)});
+  MILLRACE_ASSIGN_OR_RETURN(const auto y, node.emit_fallback(std::move(op), node.operands(), 1));
+  return y[0];
+}
+
+// The distance of each row of one matrix from each of another.
+Result<ValueId> import_distances(NodeImport& node) {
+  const Dims a = node.shape(0), b = node.shape(1);
+  const std::string metric = node.string_attribute("metric", "sqeuclidean");
+  if (metric != "euclidean" && metric != "sqeuclidean")
+    return unsupported(fmt::format("metric '{}' is not covered", metric));
+  if (a.size() != 2 || b.size() != 2 || a[1] != b[1])
+    return invalid_argument("its operands are not two matrices with rows of one size");
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId left, node.reshape(node.operand(0), {a[0], 1, a[1]}));
+  MILLRACE_ASSIGN_OR_RETURN(const ValueId right, node.reshape(node.operand(1), {1, b[0], b[1]}));
+  MILLRACE_ASSIGN_OR_RETURN(ValueId y, node.binary(BinaryKind::kSub, left, right));
+  MILLRACE_ASSIGN_OR_RETURN(y, node.binary(BinaryKind::kMul, y, y));
+  MILLRACE_ASSIGN_OR_RETURN(y, node.reduce(graph::ReduceKind::kSum, y, {2}, false));
+  return metric == "euclidean" ? node.unary(UnaryKind::kSqrt, y) : Result<ValueId>(y);
+}
+
+// GroupNorm, whose channels are last unless it says otherwise, and x * sigmoid(x) of its result
+// where it has an activation.
+Result<ValueId> import_group_norm(NodeImport& node) {
+  const int64_t groups = node.int_attribute("groups", 0);
+  const float epsilon = node.float_attribute("epsilon", 1e-5f);
+  const bool channels_last = node.int_attribute("channels_last", 1) != 0;
+  ValueId x = node.operand(0);
+  if (channels_last) {
+    MILLRACE_ASSIGN_OR_RETURN(x, channels_to_front(node, x));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(
+      const auto results,
+      node.emit_fallback({"GroupNormalization", {{"epsilon", epsilon}, {"num_groups", groups}}},
+                         {x, node.operand(1), node.operand(2)}, 1));
+  ValueId y = results[0];
+  if (node.int_attribute("activation", 0) != 0) {
+    MILLRACE_ASSIGN_OR_RETURN(const ValueId gate, node.unary(UnaryKind::kSigmoid, y));
+    MILLRACE_ASSIGN_OR_RETURN(y, node.binary(BinaryKind::kMul, y, gate));
+  }
+  return channels_last ? channels_to_back(node, y) : Result<ValueId>(y);
+}
+
+}  // namespace millrace::lowering
