@@ -91,7 +91,8 @@ std::vector<WithOptionalOutputs> nodes_with_optional_outputs() {
           {"Unique", {scores}},
           {"ai.onnx.ml.LinearClassifier", {scores}, linear_classes(false)},
           {"ai.onnx.ml.SVMClassifier", {scores}, linear_classes(true)},
-          {"ai.onnx.ml.TreeEnsembleClassifier", {scores}, one_leaf()}};
+          {"ai.onnx.ml.TreeEnsembleClassifier", {scores}, one_leaf()},
+          {"millrace.RoundedLSTM", {x, weights(4), weights(4)}}};
 }
 
 TEST(FallbackTable, EveryNumberOfOutputsCanBeComputed) {

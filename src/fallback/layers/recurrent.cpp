@@ -9,6 +9,7 @@
 #include "fallback/common_shapes.h"
 #include "fallback/element.h"
 #include "fallback/families.h"
+#include "fallback/quantised/dynamic_range.h"
 
 namespace millrace::fallback {
 namespace {
@@ -201,6 +202,7 @@ struct State {
 
 // Gates in the order input, output, forget, cell.
 struct LstmCell {
+  static constexpr bool kRoundsState = false;
   bool coupled;  // the forget gate is 1 - the input gate, as in ONNX Runtime
 
   explicit LstmCell(const Call& call) : coupled(call.integer("input_forget") != 0) {}
@@ -223,8 +225,15 @@ struct LstmCell {
   }
 };
 
+// What reads the state reads bytes: each step rounds it, of all samples alike.
+struct RoundedLstmCell : LstmCell {
+  static constexpr bool kRoundsState = true;
+  using LstmCell::LstmCell;
+};
+
 // Gates in the order update, reset, hidden.
 struct GruCell {
+  static constexpr bool kRoundsState = false;
   bool reset_after;  // the reset gate applies to the product with the state, not to the state
 
   explicit GruCell(const Call& call) : reset_after(call.integer("linear_before_reset") != 0) {}
@@ -248,6 +257,7 @@ struct GruCell {
 };
 
 struct RnnCell {
+  static constexpr bool kRoundsState = false;
   explicit RnnCell(const Call&) {}
 
   void step(const Direction& direction, const float* x, State& state) const {
@@ -280,24 +290,57 @@ void store(const Call& call, size_t output, size_t at, const std::vector<float>&
     std::ranges::copy(values, call.out(output).as<float>().begin() + static_cast<ptrdiff_t>(at));
 }
 
+// Rounds the states of the sequences that have a step `step`, with one range for all of them.
+void round(std::vector<State>& states, std::span<const size_t> lengths, size_t step) {
+  DynamicRange range;
+  for (size_t sample = 0; sample < states.size(); ++sample)
+    if (step < lengths[sample]) range.include(states[sample].h);
+  const tensor::ElementRule rule = range.rule();
+  for (size_t sample = 0; sample < states.size(); ++sample) {
+    if (step >= lengths[sample]) continue;
+    for (float& h : states[sample].h)
+      h = tensor::dequantise<float>(tensor::quantise<uint8_t>(h, rule), rule);
+  }
+}
+
+// The sequences of a batch, in one direction of a node.
+struct Sequences {
+  std::vector<size_t> lengths;
+  std::vector<State> states;
+};
+
+Result<Sequences> begin_sequences(const Call& call, const Extents& extents, size_t index) {
+  Sequences result;
+  for (size_t sample = 0; sample < extents.batch; ++sample) {
+    MILLRACE_ASSIGN_OR_RETURN(result.lengths.emplace_back(), length_of(call, extents, sample));
+    result.states.push_back({initial_state(call, kInitialH, extents, index, sample),
+                             initial_state(call, kInitialC, extents, index, sample)});
+  }
+  return result;
+}
+
 template <class Cell>
-Status run_sample(const Call& call, const Extents& extents, const Direction& direction,
-                  size_t index, size_t sample) {
+Status run_direction(const Call& call, const Extents& extents, const Direction& direction,
+                     size_t index) {
   const Cell cell(call);
   const bool backwards = index == 1 || call.text("direction", "forward") == "reverse";
-  MILLRACE_ASSIGN_OR_RETURN(const size_t length, length_of(call, extents, sample));
-  State state{initial_state(call, kInitialH, extents, index, sample),
-              initial_state(call, kInitialC, extents, index, sample)};
-  for (size_t i = 0; i < length; ++i) {
-    const size_t step = backwards ? length - 1 - i : i;
-    cell.step(direction, call.in(kX).as<float>().data() + extents.x_at(step, sample), state);
-    store(call, 0, extents.y_at(step, index, sample), state.h);
-  }
+  MILLRACE_ASSIGN_OR_RETURN(Sequences sequences, begin_sequences(call, extents, index));
+  auto& [lengths, states] = sequences;
   const std::vector<float> padding(extents.hidden, 0);
-  for (size_t step = length; step < extents.steps; ++step)
-    store(call, 0, extents.y_at(step, index, sample), padding);
-  store(call, 1, extents.state_at(index, sample), state.h);
-  store(call, 2, extents.state_at(index, sample), state.c);
+  for (size_t i = 0; i < extents.steps; ++i) {
+    if constexpr (Cell::kRoundsState) round(states, lengths, i);
+    for (size_t sample = 0; sample < extents.batch; ++sample) {
+      const bool is_padding = i >= lengths[sample];
+      const size_t step = backwards && !is_padding ? lengths[sample] - 1 - i : i;
+      const float* x = call.in(kX).as<float>().data() + extents.x_at(step, sample);
+      if (!is_padding) cell.step(direction, x, states[sample]);
+      store(call, 0, extents.y_at(step, index, sample), is_padding ? padding : states[sample].h);
+    }
+  }
+  for (size_t sample = 0; sample < extents.batch; ++sample) {
+    store(call, 1, extents.state_at(index, sample), states[sample].h);
+    store(call, 2, extents.state_at(index, sample), states[sample].c);
+  }
   return {};
 }
 
@@ -309,8 +352,7 @@ Status run_cells(const Call& call) {
     const Direction direction(
         call, extents, kKind.gates, index,
         std::span(activations).subspan(index * kKind.activation_count, kKind.activation_count));
-    for (size_t sample = 0; sample < extents.batch; ++sample)
-      MILLRACE_RETURN_IF_ERROR(run_sample<Cell>(call, extents, direction, index, sample));
+    MILLRACE_RETURN_IF_ERROR(run_direction<Cell>(call, extents, direction, index));
   }
   return {};
 }
@@ -356,6 +398,15 @@ constexpr OperatorSpec kOperators[] = {
      shape_of_cell<kRnn>,
      run_cells<RnnCell, kRnn>,
      kRnnAttributes},
+    // DynamicQuantizeLSTM of com.microsoft, whose weights and input are rounded already.
+    {"millrace.RoundedLSTM",
+     1,
+     {3, 8},
+     {1, 3},
+     kFloats,
+     shape_of_cell<kLstm>,
+     run_cells<RoundedLstmCell, kLstm>,
+     kLstmAttributes},
 };
 
 }  // namespace

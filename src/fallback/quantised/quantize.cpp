@@ -14,6 +14,7 @@
 #include "fallback/families.h"
 #include "fallback/four_bits.h"
 #include "fallback/matrix_product.h"
+#include "fallback/quantised/dynamic_range.h"
 #include "tensor/element.h"
 
 namespace millrace::fallback {
@@ -167,17 +168,13 @@ Status shape_of_dynamic_quantize(Inference& node) {
 // The range of the elements and 0, on 0 to 255.
 Status dynamic_quantize(const Call& call) {
   const auto x = call.in(0).as<float>();
-  float low = 0, high = 0;
-  for (const float element : x) {
-    low = std::min(low, element);
-    high = std::max(high, element);
-  }
-  const float scale = high == low ? 1 : (high - low) / 255;
-  const auto zero_point = quantise<uint8_t>(-low, scale, 0);
+  DynamicRange range;
+  range.include(x);
+  const tensor::ElementRule rule = range.rule();
   const auto y = call.out(0).as<uint8_t>();
-  for (size_t i = 0; i < y.size(); ++i) y[i] = quantise(x[i], scale, zero_point);
-  call.out(1).as<float>()[0] = scale;
-  call.out(2).as<uint8_t>()[0] = zero_point;
+  for (size_t i = 0; i < y.size(); ++i) y[i] = tensor::quantise<uint8_t>(x[i], rule);
+  call.out(1).as<float>()[0] = rule.scale;
+  call.out(2).as<uint8_t>()[0] = static_cast<uint8_t>(rule.zero_point);
   return {};
 }
 

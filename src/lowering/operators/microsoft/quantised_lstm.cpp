@@ -39,7 +39,7 @@ Result<ValueId> lstm_weights(NodeImport& node, size_t weights, size_t scale) {
 }
 
 graph::Fallback lstm_of(NodeImport& node) {
-  graph::Fallback op{"LSTM", {}};
+  graph::Fallback op{"millrace.RoundedLSTM", {}};
   for (const char* name : {"activation_alpha", "activation_beta"})
     if (const auto list = node.floats_attribute(name)) op.attributes.push_back({name, *list});
   if (const auto names = node.strings_attribute("activations"))

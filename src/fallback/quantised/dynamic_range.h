@@ -1,0 +1,31 @@
+// How DynamicQuantizeLinear rounds numbers to bytes: by the range that they and 0 lie in.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "tensor/element.h"
+
+namespace millrace::fallback {
+
+class DynamicRange {
+ public:
+  void include(std::span<const float> numbers) noexcept {
+    for (const float number : numbers) {
+      low_ = std::min(low_, number);
+      high_ = std::max(high_, number);
+    }
+  }
+
+  float scale() const noexcept { return high_ == low_ ? 1 : (high_ - low_) / 255; }
+  uint8_t zero_point() const noexcept {
+    return tensor::quantise<uint8_t>(-low_, tensor::ElementRule{scale(), 0, false});
+  }
+  tensor::ElementRule rule() const noexcept { return {scale(), zero_point(), false}; }
+
+ private:
+  float low_ = 0, high_ = 0;
+};
+
+}  // namespace millrace::fallback
