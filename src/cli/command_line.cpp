@@ -25,7 +25,7 @@ void add_compile_flags(CLI::App& command, CompileFlags& flags) {
           ->check(CLI::Range(1U, compiler::kMostFrames))
           ->capture_default_str(),
       command.add_option("--precision", flags.precision, "what the program computes in")
-          ->check(CLI::IsMember({"fp32", "bf16", "fp16", "int8"}))
+          ->check(CLI::IsMember({"fp32", "bf16", "fp16", "int8", "auto"}))
           ->capture_default_str(),
       command.add_option(
           "--hw-layout", flags.hw_layouts,
@@ -97,7 +97,7 @@ void choose(CLI::App& command, Status (*run)(), CommandLine& line) {
 }
 
 void add_calibration_flags(CLI::App& command, CalibrationFlags& flags) {
-  constexpr const char* kGroup = "With --precision int8";
+  constexpr const char* kGroup = "With --precision int8 or auto";
   const auto add = [&](const char* name, auto& value, const char* description) {
     return command.add_option(name, value, description)->group(kGroup);
   };
@@ -112,11 +112,13 @@ void add_calibration_flags(CLI::App& command, CalibrationFlags& flags) {
   add("--calibrate-method", flags.method, "how ranges are chosen from what was seen")
       ->check(CLI::IsMember({"minmax", "percentile", "mse", "entropy"}))
       ->capture_default_str();
-  add("--keep", flags.keep, "operators and nodes that stay floating point, as Softmax,/head/Conv_1")
+  add("--keep", flags.keep,
+      "operators and nodes that stay floating point (auto: FP32), as Softmax,/head/Conv_1")
       ->delimiter(',');
   add("--accuracy-target", flags.accuracy_target,
-      "keeps what loses most in floating point until the outputs lose at most this, as 1%");
-  add("--report", flags.report, "an .html file about what quantisation did to each layer");
+      "keeps what loses most in a higher precision until the outputs lose at most this, as 1%");
+  add("--report", flags.report,
+      "an .html file about what was chosen for each layer, and what it cost");
   add_flag("--quantise-outputs", flags.quantise_outputs,
            "outputs are integers, too, and what makes them");
   add_flag("--power-of-two-scales", flags.power_of_two_scales,

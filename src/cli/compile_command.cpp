@@ -16,7 +16,7 @@
 #include "cli/passes/onnx_export.h"
 #include "cli/passes/pass_dump.h"
 #include "cli/precision_name.h"
-#include "cli/quantise/compile_int8.h"
+#include "cli/quantise/compile_calibrated.h"
 #include "compiler/vendor_config.h"
 #include "graph/archive_codec.h"
 #include "graph/network/network.h"
@@ -151,7 +151,7 @@ void note_assumed_frames(const std::vector<compiler::AssumedFrame>& frames) {
   }
 }
 
-// A model, and how it was quantised if it was.
+// A model, and how its precisions were chosen if they were.
 struct Compiled {
   graph::CompiledModel model;
   std::optional<QuantisationReport> report = {};
@@ -160,15 +160,17 @@ struct Compiled {
 
 Result<Compiled> compile_with(const CompileArguments& arguments, const CompileFlags& flags,
                               const CompileObserver& observer) {
-  if (flags.precision == kInt8) {
-    CalibrationFlags calibration = arguments.calibration;
-    calibration.split_sums = !arguments.emit_qdq.empty();
-    MILLRACE_ASSIGN_OR_RETURN(Int8Model made,
-                              compile_int8(arguments.onnx, flags, calibration, observer));
+  CalibrationFlags calibration = arguments.calibration;
+  calibration.split_sums = !arguments.emit_qdq.empty() && flags.precision == kInt8;
+  if (needs_calibration(flags.precision)) {
+    MILLRACE_ASSIGN_OR_RETURN(CalibratedModel made,
+                              compile_calibrated(arguments.onnx, flags, calibration, observer));
     return Compiled{std::move(made.model), std::move(made.report), made.outputs};
   }
-  if (!arguments.calibration.data.empty() || !arguments.calibration.report.empty())
-    return invalid_argument("--calibrate and --report are for --precision int8");
+  if (!calibration.data.empty() || !calibration.report.empty() ||
+      !calibration.accuracy_target.empty())
+    return invalid_argument(
+        "--calibrate, --accuracy-target and --report are for --precision int8 and auto");
   MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model,
                             compile_onnx(arguments.onnx, flags, observer));
   return Compiled{std::move(model)};
@@ -199,7 +201,8 @@ Result<Compiled> compile_and_dump(const CompileArguments& arguments, const Compi
   return compiled;
 }
 
-// Prints what quantisation has done, and writes the page about it where one is wanted.
+// Prints which precisions were chosen and what that cost, and writes the page about it where one is
+// wanted.
 Status show(const QuantisationReport& report, const quantise::OutputAgreement& outputs,
             const std::string& page) {
   fmt::print("{}", quantisation_text(report));

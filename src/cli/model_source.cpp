@@ -41,10 +41,11 @@ Result<compiler::HwLayout> parse_hw_layout(const std::string& text) {
 }
 
 // Requirement: the name is one that the option takes. What a quantised program computes in floating
-// point is FP32.
+// point is FP32, and most of a program whose precisions are chosen BF16.
 graph::Precision precision_named(std::string_view name) {
   constexpr std::array kAll = {graph::Precision::kFp32, graph::Precision::kBf16,
                                graph::Precision::kFp16};
+  if (name == kAuto) return graph::Precision::kBf16;
   const auto is_named = [&](graph::Precision precision) { return name == name_of(precision); };
   const auto* const found = std::ranges::find_if(kAll, is_named);
   return found == kAll.end() ? graph::Precision::kFp32 : *found;
@@ -74,6 +75,10 @@ Result<compiler::CompileOptions> options_from(const CompileFlags& flags) {
 
 }  // namespace
 
+bool needs_calibration(const std::string& precision) {
+  return precision == kInt8 || precision == kAuto;
+}
+
 Result<lowering::LoweringOptions> lowering_options(const CompileFlags& flags) {
   MILLRACE_ASSIGN_OR_RETURN(compiler::CompileOptions options, options_from(flags));
   lowering::LoweringOptions lowering;
@@ -87,10 +92,11 @@ Result<lowering::LoweringOptions> lowering_options(const CompileFlags& flags) {
 
 Result<graph::CompiledModel> compile_onnx(const std::string& path, const CompileFlags& flags,
                                           const CompileObserver& observer) {
-  if (flags.precision == kInt8)
-    return invalid_argument(
-        "int8 needs calibration: millrace compile --precision int8 --calibrate DATA makes an "
-        "archive, which all commands take");
+  if (needs_calibration(flags.precision))
+    return invalid_argument(fmt::format(
+        "{0} needs calibration: millrace compile --precision {0} --calibrate DATA makes "
+        "an archive, which all commands take",
+        flags.precision));
   MILLRACE_ASSIGN_OR_RETURN(compiler::CompileOptions options, options_from(flags));
   Progress progress("compiling " + path);
   options.on_stage = [&](std::string_view stage, const graph::Graph& graph) {

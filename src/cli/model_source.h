@@ -15,9 +15,11 @@
 
 namespace millrace::cli {
 
-// The precision that takes calibration (quantise/compile_int8.h); only `millrace compile` does
-// that.
+// The precisions that take calibration (quantise/compile_calibrated.h); only `millrace compile`
+// does that. Auto is BF16, and FP32 where BF16 would lose too much.
 inline constexpr const char* kInt8 = "int8";
+inline constexpr const char* kAuto = "auto";
+bool needs_calibration(const std::string& precision);
 
 // The compiler's options as they stand on the command line.
 struct CompileFlags {
@@ -38,7 +40,7 @@ struct CompileObserver {
 };
 
 // What the flags ask of the last part of a compilation. For `--precision int8`, what is not
-// quantised is FP32.
+// quantised is FP32; `--precision auto` is BF16.
 Result<lowering::LoweringOptions> lowering_options(const CompileFlags& flags);
 
 // Compiles an ONNX file, with progress on a terminal.

@@ -25,6 +25,11 @@ using graph::CompiledModel;
 using graph::Graph;
 using graph::ValueId;
 
+std::optional<double> time_in(const OutputRun& run, const std::string& node) {
+  const auto entry = run.node_ms.find(node);
+  return entry == run.node_ms.end() ? std::nullopt : std::optional(entry->second);
+}
+
 class Quantiser {
  public:
   Quantiser(const CompiledModel& model, std::span<const Sample> samples,
@@ -125,20 +130,25 @@ class Quantiser {
     return ranked;
   }
 
-  // The model with these layers in floating point, in result_.
-  Status build(std::span<const uint32_t> kept) {
+  // The model with these layers in floating point, those of `fp32` in FP32 and the others in BF16,
+  // in result_.
+  Status build(std::span<const uint32_t> kept, std::span<const uint32_t> fp32) {
     std::vector<bool> kept_nodes(model_.graph.nodes.size());
     for (const uint32_t layer : kept) kept_nodes[*nodes_[layer]] = true;
     MILLRACE_ASSIGN_OR_RETURN(Selection selection, select(kept_nodes));
-    result_.explicit_graph = insert_requantise(model_.graph, quantised(std::move(selection)));
+    Graph graph = model_.graph;
+    for (const uint32_t layer : kept)
+      graph.nodes[*nodes_[layer]].precision = graph::Precision::kBf16;
+    for (const uint32_t layer : fp32) graph.nodes[*nodes_[layer]].precision.reset();
+    result_.explicit_graph = insert_requantise(graph, quantised(std::move(selection)));
     if (Status status = graph::validate(result_.explicit_graph); !status.ok())
       return internal_error(fmt::format("after quantisation: {}", status.message()));
     MILLRACE_ASSIGN_OR_RETURN(result_.model, options_.finish(result_.explicit_graph));
     return {};
   }
 
-  Result<double> measure(std::span<const uint32_t> kept) {
-    MILLRACE_RETURN_IF_ERROR(build(kept));
+  Result<double> measure(std::span<const uint32_t> kept, std::span<const uint32_t> fp32) {
+    MILLRACE_RETURN_IF_ERROR(build(kept, fp32));
     MILLRACE_ASSIGN_OR_RETURN(run_, run_outputs(result_.model, samples_));
     result_.outputs = compare_outputs(exact_.values, run_.values, is_classifier(model_));
     return result_.outputs.error();
@@ -147,38 +157,48 @@ class Quantiser {
   Status choose_precisions() {
     begin("measuring the outputs");
     MILLRACE_ASSIGN_OR_RETURN(exact_, run_outputs(model_, samples_));
-    if (!options_.accuracy_target) return measure({}).status();
+    MILLRACE_ASSIGN_OR_RETURN(const double error, measure({}, {}));
+    if (!options_.accuracy_target || error <= *options_.accuracy_target) return {};
+    result_.ms_without_kept = run_.total_ms;
     begin("searching for the layers that need floating point");
-    MILLRACE_ASSIGN_OR_RETURN(
-        const KeptLayers kept,
-        keep_worst(ranked_layers(), *options_.accuracy_target,
-                   [this](std::span<const uint32_t> layers) { return measure(layers); }));
-    for (const uint32_t layer : kept.layers) result_.layers[layer].is_kept = true;
+    MILLRACE_ASSIGN_OR_RETURN(const KeptLayers kept,
+                              keep_worst(ranked_layers(), *options_.accuracy_target,
+                                         [&](std::span<const uint32_t> layers) {
+                                           return layers.empty() ? Result<double>(error)
+                                                                 : measure(layers, layers);
+                                         }));
     result_.target_holds = kept.target_holds;
-    return measure(kept.layers).status();  // the search may have tried another choice since
+    std::vector<uint32_t> fp32 = kept.layers;
+    if (kept.target_holds) {
+      MILLRACE_ASSIGN_OR_RETURN(fp32, layers_for_fp32(kept.layers));
+    }
+    for (const uint32_t layer : kept.layers) result_.layers[layer].kept = graph::Precision::kBf16;
+    for (const uint32_t layer : fp32) result_.layers[layer].kept = graph::Precision::kFp32;
+    return measure(kept.layers, fp32).status();  // the search may have tried another choice since
+  }
+
+  // Those of the kept layers, which all together hold the target in FP32, that need it.
+  Result<std::vector<uint32_t>> layers_for_fp32(const std::vector<uint32_t>& kept) {
+    begin("trying BF16 for the layers in floating point");
+    MILLRACE_ASSIGN_OR_RETURN(const double error, measure(kept, {}));
+    if (!run_.in_bf16) return kept;
+    MILLRACE_ASSIGN_OR_RETURN(
+        KeptLayers fp32,
+        keep_worst(kept, *options_.accuracy_target, [&](std::span<const uint32_t> layers) {
+          return layers.empty() ? Result<double>(error) : measure(kept, layers);
+        }));
+    return std::move(fp32.layers);
   }
 
   Status measure_values() {
     begin("comparing both programs");
     MILLRACE_ASSIGN_OR_RETURN(const auto differences,
                               compare_values(model_, result_.model, samples_));
-    for (size_t i = 0; i < values_.size(); ++i) {
-      LayerAccount& layer = result_.layers[i];
-      layer.ms_before = time_in(exact_, layer.name);
-      layer.ms_after = time_in(run_, layer.name);
-      const auto& difference = differences[values_[i]];
-      if (!difference) continue;
-      layer.snr_db = difference->snr_db();
-      layer.cosine = difference->cosine();
-    }
+    for (size_t i = 0; i < values_.size(); ++i)
+      add_comparison(result_.layers[i], exact_, run_, differences[values_[i]]);
     result_.ms_before = exact_.total_ms;
     result_.ms_after = run_.total_ms;
     return {};
-  }
-
-  static std::optional<double> time_in(const OutputRun& run, const std::string& node) {
-    const auto entry = run.node_ms.find(node);
-    return entry == run.node_ms.end() ? std::nullopt : std::optional(entry->second);
   }
 
   CompiledModel model_;  // floating point
@@ -193,6 +213,15 @@ class Quantiser {
 };
 
 }  // namespace
+
+void add_comparison(LayerAccount& layer, const OutputRun& before, const OutputRun& after,
+                    const std::optional<Difference>& difference) {
+  layer.ms_before = time_in(before, layer.name);
+  layer.ms_after = time_in(after, layer.name);
+  if (!difference) return;
+  layer.snr_db = difference->snr_db();
+  layer.cosine = difference->cosine();
+}
 
 Result<QuantisedModel> quantise(const CompiledModel& model, std::span<const Sample> samples,
                                 const QuantiseOptions& options) {

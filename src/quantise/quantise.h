@@ -15,6 +15,7 @@
 #include "quantise/calibrate/histogram.h"
 #include "quantise/calibrate/range.h"
 #include "quantise/calibrate/sample.h"
+#include "quantise/measure/difference.h"
 #include "quantise/measure/output_agreement.h"
 
 namespace millrace::quantise {
@@ -27,9 +28,11 @@ struct QuantiseOptions {
   bool equalise = true;              // channels between convolutions
   bool correct_bias = true;          // for the mean of what rounding the weights changes
   // Layers stay floating point, those that lose most first, until OutputAgreement::error() is at
-  // most this on the samples.
+  // most this on the samples: in BF16 where the processor has it and the target still holds, in
+  // FP32 otherwise.
   std::optional<double> accuracy_target = {};
-  // Makes a model of the graph in which the quantisation is explicit (insert_requantise.h).
+  // Makes an FP32 model of the graph in which the quantisation is explicit (insert_requantise.h),
+  // and the precision of layers that compute in BF16.
   std::function<Result<graph::CompiledModel>(graph::Graph graph)> finish;
   // Called when a part of the work begins, for progress; may be empty.
   std::function<void(std::string_view part)> on_step = {};
@@ -44,7 +47,7 @@ struct LayerAccount {
   std::optional<double> snr_db, cosine;
   // The least time of its node in each program; none where there is no node of that name.
   std::optional<double> ms_before, ms_after;
-  bool is_kept = false;  // stays floating point for the sake of the accuracy
+  std::optional<graph::Precision> kept;  // what it computes in for the sake of the accuracy
   // Of its result, where that is stored as integers.
   Range range;
   float scale = 0;
@@ -57,10 +60,16 @@ struct QuantisedModel {
   graph::Graph explicit_graph;       // the floating point graph with the pairs of Requantise
   std::vector<LayerAccount> layers;  // in the order of the graph, inputs first
   OutputAgreement outputs;
-  double ms_before = 0, ms_after = 0;  // the least times of all steps of a run together
-  std::vector<std::string> warnings;   // each a sentence for the user
-  bool target_holds = true;            // false: not even with all layers in floating point
+  double ms_before = 0, ms_after = 0;     // the least times of all steps of a run together
+  std::optional<double> ms_without_kept;  // where layers are kept: that with none
+  std::vector<std::string> warnings;      // each a sentence for the user
+  bool target_holds = true;               // false: not even with all layers in floating point
 };
+
+// Adds what both programs have come to for one layer: times, and the difference of its results
+// where the second shows them.
+void add_comparison(LayerAccount& layer, const OutputRun& before, const OutputRun& after,
+                    const std::optional<Difference>& difference);
 
 // Requirement: `model` is static, of precision FP32, and of one frame; options.finish is there.
 //

@@ -17,6 +17,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 QuantiseOptions options() {
   QuantiseOptions options;
@@ -133,7 +134,35 @@ TEST(Quantise, ATightTargetKeepsLayers) {
   ASSERT_TRUE(made.ok()) << made.status().message();
   EXPECT_TRUE(made->target_holds);
   EXPECT_LE(made->outputs.error(), *chosen.accuracy_target);
-  EXPECT_TRUE(std::ranges::any_of(made->layers, &LayerAccount::is_kept));
+  EXPECT_TRUE(std::ranges::any_of(
+      made->layers, [](const LayerAccount& layer) { return layer.kept.has_value(); }));
+  EXPECT_TRUE(made->ms_without_kept.has_value());
+}
+
+// The precisions that layers of a model are kept in for a target; empty strings for INT8.
+std::vector<std::string> kept_in(graph::Graph graph, double target) {
+  const auto model = finish(std::move(graph));
+  QuantiseOptions chosen = options();
+  chosen.accuracy_target = target;
+  const auto made = quantise(*model, random_samples(4), chosen);
+  EXPECT_TRUE(made.ok()) << made.status().message();
+  if (!made.ok()) return {};
+  EXPECT_TRUE(made->target_holds);
+  EXPECT_LE(made->outputs.error(), target);
+  std::vector<std::string> kept;
+  for (const LayerAccount& layer : made->layers)
+    kept.emplace_back(layer.kept ? graph::name_of(*layer.kept) : "");
+  return kept;
+}
+
+TEST(Quantise, LayersAreKeptInBf16WhereThatIsEnough) {
+  if (!computes_in_bf16()) GTEST_SKIP() << "this processor has no BF16";
+  EXPECT_THAT(kept_in(small_graph(), 5e-5), Contains("bf16"));
+  EXPECT_THAT(kept_in(small_graph(), 5e-5), Not(Contains("fp32")));
+}
+
+TEST(Quantise, LayersAreKeptInFp32WhereBf16IsNot) {
+  EXPECT_THAT(kept_in(cancelling_graph(), 1e-3), Contains("fp32"));
 }
 
 TEST(Quantise, NoSamplesAndWrongOnesAreRefused) {

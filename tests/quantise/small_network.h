@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstring>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "graph/compiled_model.h"
 #include "lowering/finish.h"
+#include "quantise/calibrate/program_runner.h"
 #include "quantise/calibrate/sample.h"
 
 namespace millrace::quantise {
@@ -51,8 +53,37 @@ inline graph::Graph small_graph() {
   return graph;
 }
 
+// x -> left and right, whose numbers lie near 1000 -> difference -> last, the output. BF16 has
+// steps of 4 near 1000, so that all of the first three need a higher precision.
+inline graph::Graph cancelling_graph() {
+  graph::Graph graph;
+  const graph::ValueId x =
+      graph.add_value({"x", tensor::DataType::kFloat32, {1, 3, 8, 8}, std::nullopt});
+  graph.inputs = {x};
+  const graph::ValueId left = add_conv(graph, "left", x, 8, graph::UnaryKind::kIdentity, 1);
+  const graph::ValueId right = add_conv(graph, "right", x, 8, graph::UnaryKind::kIdentity, 3);
+  for (const graph::Node& node : graph.nodes)
+    graph.values[node.inputs[2]].constant = graph::Constant::of(std::vector<float>(8, 1000.0F));
+  const graph::ValueId difference =
+      graph.add_value({"difference_y", tensor::DataType::kFloat32, {1, 8, 8, 8}, std::nullopt});
+  graph.nodes.push_back(
+      {"difference", graph::Binary{graph::BinaryKind::kSub}, {left, right}, {difference}});
+  graph.outputs = {add_conv(graph, "last", difference, 4, graph::UnaryKind::kIdentity, 5)};
+  return graph;
+}
+
 inline Result<graph::CompiledModel> finish(graph::Graph graph) {
   return lowering::finish(std::move(graph), {}, "small");
+}
+
+// Whether the processor does, or has FP32 take its place.
+inline bool computes_in_bf16() {
+  graph::Graph graph = small_graph();
+  for (graph::Node& node : graph.nodes) node.precision = graph::Precision::kBf16;
+  const auto model = finish(std::move(graph));
+  if (!model.ok()) return false;
+  const auto runner = ProgramRunner::load(std::make_shared<const graph::CompiledModel>(*model));
+  return runner.ok() && runner->program().info().steps.front().precision == graph::Precision::kBf16;
 }
 
 inline Sample sample_of(const std::string& name, const std::vector<float>& floats) {

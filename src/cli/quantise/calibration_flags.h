@@ -1,4 +1,4 @@
-// What `millrace compile --precision int8` takes on the command line.
+// What `millrace compile --precision int8` and `auto` take on the command line.
 #pragma once
 
 #include <cstddef>

@@ -28,7 +28,7 @@ Histogram bars_of(const quantise::Histogram& histogram) {
   return bars;
 }
 
-LayerRow row_of(const quantise::LayerAccount& layer) {
+LayerRow row_of(const quantise::LayerAccount& layer, const std::string& precision) {
   LayerRow row;
   row.name = layer.name;
   row.operator_name = layer.operator_name;
@@ -36,8 +36,9 @@ LayerRow row_of(const quantise::LayerAccount& layer) {
   row.cosine = layer.cosine.value_or(std::numeric_limits<double>::quiet_NaN());
   row.low = layer.range.low;
   row.high = layer.range.high;
-  row.scale = layer.is_kept ? 0 : layer.scale;
-  row.precision = layer.is_kept ? "fp32" : "int8";
+  row.is_kept = layer.kept.has_value();
+  row.scale = row.is_kept ? 0 : layer.scale;
+  row.precision = row.is_kept ? graph::name_of(*layer.kept) : precision;
   row.ms_before = layer.ms_before;
   row.ms_after = layer.ms_after;
   row.values = bars_of(layer.values);
@@ -47,23 +48,25 @@ LayerRow row_of(const quantise::LayerAccount& layer) {
 }  // namespace
 
 QuantisationReport fill_report(const quantise::QuantisedModel& made,
-                               const graph::CompiledModel& exact, const CalibrationFlags& flags,
-                               size_t samples) {
+                               const graph::CompiledModel& exact, const std::string& precision,
+                               const CalibrationFlags& flags, size_t samples) {
   QuantisationReport report;
   report.model = exact.name;
-  report.precision = "int8";
-  report.method = flags.method;
+  report.precision = precision == kInt8 ? kInt8 : graph::name_of(graph::Precision::kBf16);
+  if (precision == kInt8) report.method = flags.method;
   report.samples = samples;
   report.bytes_before = weight_bytes(exact);
   report.bytes_after = weight_bytes(made.model);
   report.ms_before = made.ms_before;
   report.ms_after = made.ms_after;
+  report.ms_without_kept = made.ms_without_kept;
   report.same_top1 = made.outputs.same_top1;
-  for (const quantise::LayerAccount& layer : made.layers) report.layers.push_back(row_of(layer));
+  for (const quantise::LayerAccount& layer : made.layers)
+    report.layers.push_back(row_of(layer, report.precision));
   report.warnings = made.warnings;
   if (!made.target_holds)
     report.warnings.emplace_back(
-        "the accuracy target is out of reach, even with all layers in floating point");
+        "the accuracy target is out of reach, even with all layers in FP32");
   return report;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "cli/quantise/calibration_flags.h"
 #include "cli/report/quantisation_report.h"
@@ -10,10 +11,11 @@
 
 namespace millrace::cli {
 
-// Everything but the pictures. Sizes are those of the weights. `exact` is the floating point model.
-// The loss of a layer is its own: what the layers before it lose is not in it.
+// Everything but the pictures. Sizes are those of the weights. `exact` is the floating point model,
+// `precision` what was asked for: kInt8 or kAuto. The loss of a layer is its own: what the layers
+// before it lose is not in it.
 QuantisationReport fill_report(const quantise::QuantisedModel& made,
-                               const graph::CompiledModel& exact, const CalibrationFlags& flags,
-                               size_t samples);
+                               const graph::CompiledModel& exact, const std::string& precision,
+                               const CalibrationFlags& flags, size_t samples);
 
 }  // namespace millrace::cli

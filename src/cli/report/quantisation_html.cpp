@@ -24,8 +24,7 @@ std::string change(const std::string& before, const std::string& after, const st
 
 std::string facts(const QuantisationReport& report) {
   std::string text = fact("computes in", report.precision);
-  text += fact("calibrated", fmt::format("by {} on {} sample{}", report.method, report.samples,
-                                         report.samples == 1 ? "" : "s"));
+  text += fact("samples", samples_text(report));
   text += fact("size", change(size_text(report.bytes_before), size_text(report.bytes_after),
                               ratio_text(static_cast<double>(report.bytes_before),
                                          static_cast<double>(report.bytes_after))));
@@ -33,6 +32,8 @@ std::string facts(const QuantisationReport& report) {
     text += fact("time of a run", change(milliseconds_text(report.ms_before) + " ms",
                                          milliseconds_text(report.ms_after) + " ms",
                                          ratio_text(*report.ms_before, *report.ms_after)));
+  if (const std::string kept = kept_text(report, report.layers.size()); !kept.empty())
+    text += fact("kept in a higher precision", kept);
   if (report.same_top1)
     text += fact("same top-1", fmt::format("{} of {} samples", *report.same_top1, report.samples));
   return fmt::format("<dl class=\"facts\">\n{}</dl>\n", text);

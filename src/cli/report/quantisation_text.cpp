@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "cli/report/numbers.h"
 #include "cli/report/quantisation_report.h"
@@ -8,14 +9,15 @@
 namespace millrace::cli {
 namespace {
 
+constexpr size_t kNamesOfKept = 8;
+
 std::string in_parentheses(const std::string& text) {
   return text.empty() ? "" : fmt::format(" ({})", text);
 }
 
 std::string facts(const QuantisationReport& report) {
   std::string text =
-      fmt::format("{}: {}, calibrated by {} on {} sample{}\n", report.model, report.precision,
-                  report.method, report.samples, report.samples == 1 ? "" : "s");
+      fmt::format("{}: {}, {}\n", report.model, report.precision, samples_text(report));
   text += fmt::format("  size   {} -> {}{}\n", size_text(report.bytes_before),
                       size_text(report.bytes_after),
                       in_parentheses(ratio_text(static_cast<double>(report.bytes_before),
@@ -24,6 +26,8 @@ std::string facts(const QuantisationReport& report) {
     text += fmt::format("  time   {} ms -> {} ms{}\n", milliseconds_text(report.ms_before),
                         milliseconds_text(report.ms_after),
                         in_parentheses(ratio_text(*report.ms_before, *report.ms_after)));
+  if (const std::string kept = kept_text(report, kNamesOfKept); !kept.empty())
+    text += fmt::format("  kept   {}\n", kept);
   if (report.same_top1)
     text +=
         fmt::format("  top-1  the same for {} of {} samples\n", *report.same_top1, report.samples);
@@ -33,17 +37,22 @@ std::string facts(const QuantisationReport& report) {
 }
 
 std::string line_of(const LayerRow& layer) {
-  return fmt::format("  {:>7}  {:<9}  {:<23}  {:<11.4g}  {:<9}  {} ({})\n", snr_text(layer.snr_db),
+  const bool has_range = layer.low < layer.high;
+  return fmt::format("  {:>7}  {:<9}  {:<23}  {:<11}  {:<9}  {} ({})\n", snr_text(layer.snr_db),
                      cosine_text(layer.cosine),
-                     fmt::format("{:.4g} to {:.4g}", layer.low, layer.high), layer.scale,
-                     layer.precision, layer.name, layer.operator_name);
+                     has_range ? fmt::format("{:.4g} to {:.4g}", layer.low, layer.high) : "-",
+                     layer.scale > 0 ? fmt::format("{:.4g}", layer.scale) : "-", layer.precision,
+                     layer.name, layer.operator_name);
 }
 
 }  // namespace
 
 std::string quantisation_text(const QuantisationReport& report, size_t worst) {
   std::string text = facts(report);
-  const std::vector<LayerRow> layers = by_loss(report.layers);
+  std::vector<LayerRow> layers = by_loss(report.layers);
+  // Where none was measured, there is no order to show.
+  if (std::ranges::all_of(layers, [](const LayerRow& layer) { return std::isnan(layer.snr_db); }))
+    return text;
   const size_t shown = std::min(worst, layers.size());
   if (shown == 0) return text;
   text += fmt::format("  what {} of {} layers lost, most at the bottom:\n", shown, layers.size());

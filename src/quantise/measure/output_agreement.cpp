@@ -38,14 +38,31 @@ Status run_for_times(ProgramRunner& runner, std::span<const Sample> samples) {
   return {};
 }
 
-void add_times(const ProgramRunner& runner, OutputRun& run) {
+void add_facts(const ProgramRunner& runner, OutputRun& run) {
   const device::ProgramInfo info = runner.program().info();
   const runtime::ProfileTotals times = runner.times();
   for (size_t i = 0; i < info.steps.size() && i < times.steps.size(); ++i) {
     const double ms = static_cast<double>(times.steps[i].min_ns) * 1e-6;
     run.node_ms[info.steps[i].node] += ms;
     run.total_ms += ms;
+    if (info.steps[i].precision == graph::Precision::kBf16) run.in_bf16 = true;
   }
+  run.note = info.note;
+}
+
+// Of the output that agrees least, over all samples; NaN where a number of it is none.
+double snr_of(const OutputValues& exact, const OutputValues& approximate) {
+  double worst = std::numeric_limits<double>::infinity();
+  const size_t outputs = exact.empty() ? 0 : exact[0].size();
+  for (size_t i = 0; i < outputs; ++i) {
+    Difference difference;
+    for (size_t sample = 0; sample < exact.size(); ++sample)
+      difference.add(exact[sample][i], approximate[sample][i]);
+    const double snr_db = difference.snr_db();
+    if (std::isnan(snr_db)) return snr_db;
+    worst = std::min(worst, snr_db);
+  }
+  return worst;
 }
 
 }  // namespace
@@ -67,7 +84,7 @@ Result<OutputRun> run_outputs(const graph::CompiledModel& model, std::span<const
         return {};
       }));
   MILLRACE_RETURN_IF_ERROR(run_for_times(runner, samples));
-  add_times(runner, run);
+  add_facts(runner, run);
   return run;
 }
 
@@ -92,6 +109,7 @@ OutputAgreement compare_outputs(const OutputValues& exact, const OutputValues& a
     if (agreement.same_top1 && best_class(exact[sample][0]) == best_class(approximate[sample][0]))
       ++*agreement.same_top1;
   }
+  agreement.snr_db = snr_of(exact, approximate);
   if (!exact.empty()) agreement.mean_cosine = sum / static_cast<double>(exact.size());
   return agreement;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -23,6 +24,8 @@ struct OutputRun {
   // device added for it; and of all of them together.
   std::map<std::string, double> node_ms;
   double total_ms = 0;
+  bool in_bf16 = false;  // whether a step computes in BF16
+  std::string note;      // what the device says of the program's precision (device::ProgramInfo)
 };
 
 Result<OutputRun> run_outputs(const graph::CompiledModel& model, std::span<const Sample> samples);
@@ -30,6 +33,7 @@ Result<OutputRun> run_outputs(const graph::CompiledModel& model, std::span<const
 struct OutputAgreement {
   double mean_cosine = 1;   // over samples, of the output that agrees least
   double worst_cosine = 1;  // of the sample that agrees least
+  double snr_db = std::numeric_limits<double>::infinity();  // over samples, of the worst output
   size_t samples = 0;
   // Samples with the same greatest element, where the only output has one number per class.
   std::optional<size_t> same_top1;

@@ -36,14 +36,19 @@ void add_nodes(Graph& graph, const Node& fused) {
   product.inputs.resize(kResidual);
   product.outputs = {summand};
   graph.nodes.push_back(std::move(product));
-  graph.nodes.push_back({fused.name + "/add",
-                         graph::Binary{graph::BinaryKind::kAdd},
-                         {summand, residual},
-                         {sum},
-                         fused.origins});
+  graph.nodes.push_back({.name = fused.name + "/add",
+                         .op = graph::Binary{graph::BinaryKind::kAdd},
+                         .inputs = {summand, residual},
+                         .outputs = {sum},
+                         .precision = fused.precision,
+                         .origins = fused.origins});
   if (has_function)
-    graph.nodes.push_back(
-        {fused.name + "/function", graph::Unary{function}, {sum}, {result}, fused.origins});
+    graph.nodes.push_back({.name = fused.name + "/function",
+                           .op = graph::Unary{function},
+                           .inputs = {sum},
+                           .outputs = {result},
+                           .precision = fused.precision,
+                           .origins = fused.origins});
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace {
 using boost::property_tree::ptree;
 using cli::LayerRow;
 using cli::QuantisationReport;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -87,6 +88,37 @@ TEST(QuantisationReport, TheTextIsShort) {
   EXPECT_THAT(text, HasSubstr("what 2 of 3 layers lost"));
   EXPECT_THAT(text, Not(HasSubstr("head")));
   EXPECT_TRUE(text.ends_with("worst (Conv)\n")) << text;
+}
+
+TEST(QuantisationReport, LayersInAHigherPrecisionAreNamedWithWhatTheyCost) {
+  QuantisationReport mixed = report();
+  mixed.precision = "bf16";
+  mixed.method.clear();
+  mixed.ms_without_kept = 1.5;
+  for (const size_t i : {0U, 2U}) {
+    mixed.layers[i].is_kept = true;
+    mixed.layers[i].precision = "fp32";
+  }
+  const std::string kept = "2 of 3 layers: stem (fp32), head (fp32); 1.500 ms without that";
+  EXPECT_THAT(cli::quantisation_text(mixed),
+              AllOf(HasSubstr("photos.onnx: bf16, measured on 8 samples\n"), HasSubstr(kept)));
+  EXPECT_THAT(cli::quantisation_html(mixed), HasSubstr(kept));
+  EXPECT_THAT(cli::quantisation_text(report()), Not(HasSubstr("kept")));
+}
+
+TEST(QuantisationReport, TheTextNamesAFewOfManyLayers) {
+  QuantisationReport mixed = report();
+  mixed.layers.assign(10, layer("kept", 3));
+  for (LayerRow& row : mixed.layers) row.is_kept = true;
+  EXPECT_THAT(cli::quantisation_text(mixed), HasSubstr("kept (int8) and 2 more\n"));
+  EXPECT_THAT(cli::quantisation_html(mixed), Not(HasSubstr("more")));
+}
+
+// Where the lower precision was good enough, no layer was measured.
+TEST(QuantisationReport, WithoutMeasurementsThereIsNoTable) {
+  QuantisationReport unmeasured = report();
+  for (LayerRow& row : unmeasured.layers) row.snr_db = NAN;
+  EXPECT_THAT(cli::quantisation_text(unmeasured), Not(HasSubstr("SNR")));
 }
 
 TEST(QuantisationReport, ThePageHasAllOfIt) {

@@ -1,0 +1,205 @@
+#include "quantise/mix_precisions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "lowering/assemble.h"
+#include "lowering/passes/quantised/quantised_nodes.h"
+#include "quantise/accuracy_search.h"
+#include "quantise/calibrate/collect.h"
+#include "quantise/calibrate/program_runner.h"
+#include "quantise/measure/layer_agreement.h"
+#include "quantise/measure/scores.h"
+#include "quantise/rewrite/full_precision.h"
+#include "quantise/sample_warnings.h"
+
+namespace millrace::quantise {
+namespace {
+
+using graph::CompiledModel;
+using graph::Graph;
+using graph::Node;
+
+// Each layer that is measured takes a program of its own: so many samples are enough to rank them,
+// and of a model with more layers, neighbours are measured together.
+constexpr size_t kRankingSamples = 4;
+constexpr size_t kMeasuredParts = 128;
+
+bool is_layer(const Graph& graph, const Node& node) {
+  const graph::Value& result = graph.values[node.outputs[0]];
+  return result.type == tensor::DataType::kFloat32 && result.elements() > 0 &&
+         !lowering::only_moves(node.op);
+}
+
+// Part `index` of `count` parts of about equal size.
+template <class T>
+std::span<const T> part_of(std::span<const T> all, size_t index, size_t count) {
+  const size_t first = index * all.size() / count, end = (index + 1) * all.size() / count;
+  return all.subspan(first, end - first);
+}
+
+class Mixer {
+ public:
+  Mixer(const CompiledModel& model, std::span<const Sample> samples, const MixOptions& options)
+      : model_(model), samples_(samples), options_(options) {}
+
+  Result<QuantisedModel> run() {
+    MILLRACE_RETURN_IF_ERROR(check_samples());
+    result_.warnings = sample_warnings(model_, samples_);
+    add_layers();
+    begin("measuring the outputs");
+    MILLRACE_ASSIGN_OR_RETURN(exact_, run_outputs(model_, samples_));
+    MILLRACE_ASSIGN_OR_RETURN(const double error, measure({}));
+    MILLRACE_RETURN_IF_ERROR(check_bf16());
+    if (!(error <= options_.accuracy_target)) MILLRACE_RETURN_IF_ERROR(keep_layers(error));
+    MILLRACE_RETURN_IF_ERROR(measure_values());
+    return std::move(result_);
+  }
+
+ private:
+  void begin(std::string_view part) const {
+    if (options_.on_step) options_.on_step(part);
+  }
+
+  // Of the inputs, calibration asks for numbers.
+  Status check_samples() const {
+    std::vector<bool> inputs(model_.graph.values.size());
+    for (const graph::ValueId id : model_.graph.inputs) inputs[id] = true;
+    return calibrate(model_, samples_, inputs).status();
+  }
+
+  // Without BF16, the program would be measured in FP32, and found to lose nothing.
+  Status check_bf16() const {
+    if (run_.in_bf16) return {};
+    return unsupported(
+        fmt::format("nothing in {} is computed in BF16 here{}{}: there is no accuracy to measure; "
+                    "compile it on a processor with AVX512_BF16, or with --precision bf16 and "
+                    "--full-precision",
+                    model_.name, run_.note.empty() ? "" : ", ", run_.note));
+  }
+
+  void add_layers() {
+    for (const graph::Partition& partition : model_.partitions) {
+      if (partition.kind == graph::PartitionKind::kCpu) continue;
+      for (size_t i = partition.first; i < partition.first + partition.count; ++i)
+        if (is_layer(model_.graph, model_.graph.nodes[i])) add_layer(i);
+    }
+  }
+
+  void add_layer(size_t node) {
+    LayerAccount layer;
+    layer.name = model_.graph.nodes[node].name;
+    layer.operator_name = graph::name_of(model_.graph.nodes[node].op);
+    layer.own_snr_db = std::numeric_limits<double>::quiet_NaN();
+    result_.layers.push_back(std::move(layer));
+    nodes_.push_back(node);
+  }
+
+  // The graph in which these layers are of FP32, or all others are.
+  Graph graph_with(std::span<const uint32_t> layers, bool are_exact) const {
+    std::vector<bool> exact(model_.graph.nodes.size());
+    for (const size_t node : nodes_) exact[node] = !are_exact;
+    for (const uint32_t layer : layers) exact[nodes_[layer]] = are_exact;
+    return with_full_precision(model_.graph, exact);
+  }
+
+  // Of the BF16 program with these layers in FP32, which is in result_ then.
+  Result<double> measure(std::span<const uint32_t> kept) {
+    result_.explicit_graph = graph_with(kept, true);
+    MILLRACE_ASSIGN_OR_RETURN(result_.model, options_.finish(result_.explicit_graph));
+    MILLRACE_ASSIGN_OR_RETURN(run_, run_outputs(result_.model, samples_));
+    result_.outputs = compare_outputs(exact_.values, run_.values, is_classifier(model_));
+    return result_.outputs.error();
+  }
+
+  Status keep_layers(double error_of_none) {
+    result_.ms_without_kept = run_.total_ms;
+    MILLRACE_RETURN_IF_ERROR(measure_layers());
+    begin("searching for the layers that need FP32");
+    MILLRACE_ASSIGN_OR_RETURN(const KeptLayers kept,
+                              keep_worst(ranked_layers(), options_.accuracy_target,
+                                         [&](std::span<const uint32_t> layers) {
+                                           return layers.empty() ? Result<double>(error_of_none)
+                                                                 : measure(layers);
+                                         }));
+    for (const uint32_t layer : kept.layers) result_.layers[layer].kept = graph::Precision::kFp32;
+    result_.target_holds = kept.target_holds;
+    return measure(kept.layers).status();  // the search may have tried another choice since
+  }
+
+  Status measure_layers() {
+    begin("measuring each layer");
+    std::vector<uint32_t> all(nodes_.size());
+    std::iota(all.begin(), all.end(), 0U);
+    std::vector<Sample> samples;
+    OutputValues exact;
+    const size_t count = std::min(kRankingSamples, samples_.size());
+    for (size_t i = 0; i < count; ++i) {
+      samples.push_back(samples_[i * samples_.size() / count]);
+      exact.push_back(exact_.values[i * samples_.size() / count]);
+    }
+    const size_t parts = std::min(kMeasuredParts, all.size());
+    for (size_t i = 0; i < parts; ++i)
+      MILLRACE_RETURN_IF_ERROR(
+          measure_alone(part_of(std::span<const uint32_t>(all), i, parts), samples, exact));
+    return {};
+  }
+
+  // With these layers in BF16, and no others.
+  Status measure_alone(std::span<const uint32_t> layers, std::span<const Sample> samples,
+                       const OutputValues& exact) {
+    lowering::LoweringOptions lowering;
+    lowering.precision = graph::Precision::kBf16;
+    MILLRACE_ASSIGN_OR_RETURN(const CompiledModel model,
+                              lowering::assemble(graph_with(layers, false), lowering, model_.name));
+    MILLRACE_ASSIGN_OR_RETURN(const OutputRun run, run_outputs(model, samples));
+    const double snr_db = compare_outputs(exact, run.values, false).snr_db;
+    for (const uint32_t layer : layers) result_.layers[layer].own_snr_db = snr_db;
+    return {};
+  }
+
+  // The one that loses most first; what is no number has lost everything.
+  std::vector<uint32_t> ranked_layers() const {
+    std::vector<uint32_t> ranked(nodes_.size());
+    std::iota(ranked.begin(), ranked.end(), 0U);
+    std::ranges::stable_sort(ranked, {}, [&](uint32_t layer) {
+      const double snr_db = result_.layers[layer].own_snr_db;
+      return std::isnan(snr_db) ? -std::numeric_limits<double>::infinity() : snr_db;
+    });
+    return ranked;
+  }
+
+  Status measure_values() {
+    begin("comparing both programs");
+    MILLRACE_ASSIGN_OR_RETURN(const auto differences,
+                              compare_values(model_, result_.model, samples_));
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      const Node& node = model_.graph.nodes[nodes_[i]];
+      add_comparison(result_.layers[i], exact_, run_, differences[node.outputs[0]]);
+    }
+    result_.ms_before = exact_.total_ms;
+    result_.ms_after = run_.total_ms;
+    return {};
+  }
+
+  const CompiledModel& model_;  // FP32
+  std::span<const Sample> samples_;
+  const MixOptions& options_;
+  OutputRun exact_, run_;  // of both programs
+  QuantisedModel result_;
+  std::vector<size_t> nodes_;  // by layer of result_
+};
+
+}  // namespace
+
+Result<QuantisedModel> mix_precisions(const CompiledModel& model, std::span<const Sample> samples,
+                                      const MixOptions& options) {
+  return Mixer(model, samples, options).run();
+}
+
+}  // namespace millrace::quantise
