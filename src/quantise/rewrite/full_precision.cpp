@@ -1,7 +1,6 @@
 #include "quantise/rewrite/full_precision.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "lowering/passes/quantised/quantised_nodes.h"
 
@@ -24,10 +23,10 @@ graph::Graph with_full_precision(graph::Graph graph, const std::vector<bool>& no
     spread(node, node.inputs, made);
     for (const ValueId id : node.outputs) made[id] = node.precision.has_value();
   }
-  for (Node& node : graph.nodes | std::views::reverse) {
-    spread(node, node.outputs, read);
-    for (const ValueId id : node.inputs)
-      if (id != graph::kNoValue && node.precision) read[id] = true;
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+    spread(*node, node->outputs, read);
+    for (const ValueId id : node->inputs)
+      if (id != graph::kNoValue && node->precision) read[id] = true;
   }
   return graph;
 }
