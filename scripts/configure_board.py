@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Writes what the samples take besides models into a tree that scripts/stage-board.sh lays out: raw input files
-of zeros, and the configurations of the samples that read JSON. An input file that is there already stays if it
-fits the model, so that it may be replaced by a real one.
+of zeros, and the configurations of the samples that read JSON; also those of the vendor's names below /etc/vai, as
+stock_configs.py says. An input file that is there already stays if it fits the model, so that it may be replaced
+by a real one.
 
 usage: configure_board.py MILLRACE ROOT NAME..."""
 import json
 import pathlib
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True  # beside the scripts
+import stock_configs  # noqa: E402
 
 XCLBIN = "/run/media/mmcblk0p1/x_plus_ml.xclbin"
 LAST_COLUMN = 32
@@ -115,7 +119,7 @@ def write_list(path, entries, content):
 def main(millrace, root, *names):
     root = pathlib.Path(root)
     samples = root / "home/root/samples"
-    several, classifiers = [], []
+    several, classifiers, stock = [], [], []
     for name in names:
         model, description = inspect(millrace, root, name)
         files = input_files(root, name, description)
@@ -123,6 +127,7 @@ def main(millrace, root, *names):
         # The samples of several models use HW views only.
         if set(runner_options(description).values()) == {"HW"}:
             several.append(entry_of_several(model, files, len(several)))
+        stock.append(stock_configs.Model(name, model, description, data_folder(name), root))
         classifier = x_plus_ml_entry(root, model, description, name, len(classifiers))
         if classifier is not None:
             classifiers.append(classifier)
@@ -130,6 +135,8 @@ def main(millrace, root, *names):
         write_list(samples / sample / "models.json", several, several)
     app = {"xclbin-location": XCLBIN, "device-index": 1, "models-config": classifiers}
     write_list(samples / "x_plus_ml" / "app.json", classifiers, app)
+    for path, content in stock_configs.configurations(XCLBIN, stock):
+        write_json(root / path, content)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs a command that sees the files below ROOT, which scripts/stage-board.sh laid out, at the board's paths:
 # /etc/vai and /run/media/mmcblk0p1. Nobody else sees them there, and nothing of the machine changes. The
-# command runs as the same user in the same folder; without one, a shell does.
+# command runs as the same user in the same folder, and finds the staged samples by their names; without a
+# command, a shell does.
 # usage: scripts/on-board.sh ROOT [COMMAND [ARGUMENT...]]
 set -euo pipefail
 
@@ -32,6 +33,7 @@ enter() {
   shift
   for place in /etc/vai /run/media/mmcblk0p1; do cover "$place" || fail "cannot mount $root$place"; done
   cd "$folder"
+  for place in "$root"/home/root/samples/*/; do PATH=${place%/}:$PATH; done
   [[ -z $identity ]] ||
     exec unshare --user --map-user="${identity%:*}" --map-group="${identity#*:}" -- "$@"
   exec "$@"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Lays out below ROOT what programs for the board expect at fixed paths: models, their labels, a bitstream
 # (an empty file), and a folder for each sample of VART with its program and, where it reads JSON, a configuration
-# that names the models. scripts/on-board.sh runs commands that see all this where it is on a board. May be run
-# again: files that it made are replaced, others stay.
+# that names the models; for INT8 classifiers and YOLOX detectors also the configurations of the vendor's names.
+# scripts/on-board.sh runs commands that see all this where it is on a board. May be run again: files that it made
+# are replaced, others stay.
 set -euo pipefail
 project=$(dirname "$(dirname "$(realpath "$0")")")
 
@@ -13,12 +14,16 @@ usage: scripts/stage-board.sh ROOT --model NAME=MODEL... [options] [-- OPTION...
   ROOT                 the folder; / in a container that has nothing else to do
   --model NAME=MODEL   becomes ROOT/etc/vai/models/NAME: an .onnx file, which is compiled, a .rai file, or a
                        directory with vaiml_par_0. May be given several times
-  --labels FILE        the class names of all models, one per line
-  --data PATH          a picture, another input file, or a folder of them. May be given several times
+  --labels [NAME=]FILE the class names of that model, or of all others, one per line. May be given several times
+  --data PATH          a picture, another input file, or a folder of them. May be given several times; the first JPEG
+                       file is classification.jpg and detections.jpg among the data of each model, too
+  --precision P        what .onnx files are compiled to: int8, bf16, fp16 or fp32. Otherwise what the model's name
+                       ends with (resnet50_int8), or else bf16
+  --calibrate DATA     pictures, or a folder of them, from which a model that is not quantised becomes INT8; its
+                       inputs and outputs get the board's types. May be given several times
   --millrace PROGRAM   what compiles; the programs of the samples lie beside it. Otherwise that of
                        build/release, or else that of PATH
-  -- OPTION...         for `millrace compile`; otherwise --precision bf16, for which the HW view of a picture
-                       has a colour format
+  -- OPTION...         for `millrace compile` of all models, besides the precision
 USAGE
 }
 
@@ -36,10 +41,12 @@ refuse() {
 root=
 names=()
 declare -A model_of=()
-labels=
+declare -A labels_of=() # of a model's name; of all others without a name
 data=()
+precision=
+calibration=()
 millrace=
-compile_options=(--precision bf16)
+compile_options=()
 
 take_model() {
   local name=${1%%=*} file=${1#*=}
@@ -51,12 +58,27 @@ take_model() {
   model_of[$name]=$file
 }
 
+take_labels() {
+  local name=
+  [[ $1 != *=* || -e $1 ]] || name=${1%%=*}
+  labels_of[${name:-*}]=${1#"${name:+$name=}"}
+}
+
+take_precision() {
+  [[ $1 == @(int8|bf16|fp16|fp32) ]] || refuse "--precision takes int8, bf16, fp16 or fp32, not $1"
+  precision=$1
+}
+
 parse() {
   while (($#)); do
     case $1 in
-      --model | --labels | --data | --millrace) (($# > 1)) || refuse "$1 takes a value" ;;&
+      --model | --labels | --data | --precision | --calibrate | --millrace)
+        (($# > 1)) || refuse "$1 takes a value"
+        ;;&
       --model) take_model "$2" && shift ;;
-      --labels) labels=$2 && shift ;;
+      --labels) take_labels "$2" && shift ;;
+      --precision) take_precision "$2" && shift ;;
+      --calibrate) calibration+=("$2") && shift ;;
       --data) data+=("$2") && shift ;;
       --millrace) millrace=$2 && shift ;;
       -h | --help) usage && exit 0 ;;
@@ -97,7 +119,13 @@ check() {
     ! is_in_the_way "$name" ||
       fail "the model $file lies where the staged $name belongs; move it to another folder"
   done
-  [[ -z $labels || -f $labels ]] || fail "the label file $labels does not exist"
+  for name in "${!labels_of[@]}"; do
+    [[ $name == '*' || -n ${model_of[$name]:-} ]] || fail "--labels names no model that is staged: $name"
+    [[ -f ${labels_of[$name]} ]] || fail "the label file ${labels_of[$name]} does not exist"
+  done
+  for file in "${calibration[@]}"; do
+    [[ -e $file ]] || fail "the data $file does not exist"
+  done
   for file in "${data[@]}"; do
     [[ -e $file ]] || fail "the data $file does not exist"
   done
@@ -117,13 +145,56 @@ folder() {
   printf '%s\n' "$root/$1"
 }
 
+# What the model named $1 is compiled to.
+precision_of() {
+  if [[ -n $precision ]]; then
+    printf '%s' "$precision"
+  elif [[ $1 == *_@(int8|bf16|fp16|fp32) ]]; then
+    printf '%s' "${1##*_}"
+  else
+    printf 'bf16'
+  fi
+}
+
+compile() { "$millrace" compile "$@" "${compile_options[@]}"; }
+
+# A quantised model is compiled as it is; one of floating point is quantised, by what `millrace inspect` proposes
+# for its pictures.
+compile_int8() {
+  local name=$1 file=$2 archive=$3 summary
+  summary=$(compile "$file" -o "$archive")
+  if [[ $summary == *', int8, batch '* ]]; then
+    printf '%s\n' "$summary"
+    return
+  fi
+  ((${#calibration[@]})) ||
+    fail "$name is to be INT8, and $file is not quantised: --calibrate names pictures for it, --precision bf16 goes without"
+  local options
+  options=$("$project/scripts/calibration_options.py" "$millrace" "$archive" "${compile_options[@]}")
+  # One option per word: none of them has blanks.
+  # shellcheck disable=SC2086
+  compile "$file" -o "$archive" --precision int8 --power-of-two-scales $options --calibrate "${calibration[@]}"
+}
+
+compile_model() {
+  local wanted
+  wanted=$(precision_of "$1")
+  if [[ " ${compile_options[*]} " == *' --precision '* ]]; then
+    compile "$2" -o "$3"
+  elif [[ $wanted == int8 ]]; then
+    compile_int8 "$@"
+  else
+    compile "$2" -o "$3" --precision "$wanted"
+  fi
+}
+
 # Makes the model below the folder $2; one that is compiled already is read before it replaces another.
 make_model() {
   local name=$1 file=${model_of[$1]} place=$2/$1 summary
   mkdir "$place"
   case $file in
     *.onnx)
-      summary=$("$millrace" compile "$file" -o "$place/$name.rai" "${compile_options[@]}")
+      summary=$(compile_model "$name" "$file" "$place/$name.rai")
       printf '%s\n' "${summary//"$2"/"$root/etc/vai/models"}"
       ;;
     *.rai)
@@ -159,12 +230,30 @@ stage_models() {
   for name in "${made[@]}"; do put_model_in_place "$name" "$work"; done
 }
 
-# vart_zerocopy has the path of one model's labels in its source.
+# Both names that configurations of the vendor have for labels. vart_zerocopy has the path of one model's in its
+# source.
 stage_labels() {
-  [[ -n $labels ]] || return 0
-  local name
+  local name place labels
   for name in "${names[@]}" resnet50_int8; do
-    cp "$labels" "$(folder "etc/vai/models/$name/data")/imagenet-classes-1000.txt"
+    labels=${labels_of[$name]:-${labels_of['*']:-}}
+    [[ -n $labels ]] || continue
+    place=$(folder "etc/vai/models/$name/data")
+    cp "$labels" "$place/imagenet-classes-1000.txt"
+    cp "$labels" "$place/coco_data_labels.txt"
+  done
+}
+
+# The picture that commands of the vendor name.
+stage_picture() {
+  local file name place
+  for file in "${data[@]}"; do
+    [[ -f $file && ${file,,} == *.@(jpg|jpeg) ]] || continue
+    for name in "${names[@]}"; do
+      place=$(folder "etc/vai/models/$name/data")
+      cp "$file" "$place/classification.jpg"
+      cp "$file" "$place/detections.jpg"
+    done
+    return
   done
 }
 
@@ -183,6 +272,8 @@ stage_samples() {
     program=$(dirname "$millrace")/$sample
     [[ ! -x $program ]] || ln -sfn "$program" "$(folder "home/root/samples/$sample")/$sample"
   done
+  # Under the name that the vendor's commands have for it, too.
+  ln -sfn x_plus_ml "$(folder home/root/samples/x_plus_ml)/x_plus_ml_vart"
 }
 
 parse "$@"
@@ -193,6 +284,7 @@ find_millrace
 stage_models
 stage_labels
 stage_data
+stage_picture
 stage_samples
 : >>"$(folder run/media/mmcblk0p1)/x_plus_ml.xclbin"
 "$project/scripts/configure_board.py" "$millrace" "${root:-/}" "${names[@]}"

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/samples/face_network.h"
 #include "tests/support/subprocess.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/test_models.h"
@@ -32,7 +33,8 @@ class StageBoard : public testing::Test {
     return run_program(arguments, directory_.path().string());
   }
   void stage_glyphs() const {
-    const ProgramResult staged = stage({"--model", kGlyphs, "--", "--batch", "2"});
+    const ProgramResult staged =
+        stage({"--model", kGlyphs, "--precision", "fp32", "--", "--batch", "2"});
     ASSERT_EQ(staged.exit_code, 0) << staged.err;
   }
   // Runs a command in the folder of a sample.
@@ -77,8 +79,8 @@ TEST_F(StageBoard, AModelThatBeginsOrEndsOnACpuPartitionRuns) {
   for (const auto& [name, operators] :
        {std::pair("begin", "Conv"), {"end", "MatMul"}, {"both", "Conv,MatMul"}}) {
     const std::string model = std::string(name) + (kGlyphs + std::string("glyphs").size());
-    const ProgramResult staged =
-        stage({"--model", model, "--", "--batch", "2", "--cpu-ops", operators});
+    const ProgramResult staged = stage(
+        {"--model", model, "--precision", "fp32", "--", "--batch", "2", "--cpu-ops", operators});
     ASSERT_EQ(staged.exit_code, 0) << staged.err;
     const bool cpu_input = operators != std::string("MatMul");
     EXPECT_EQ(content("/etc/vai/models/" + std::string(name) + "/data/image.bin").size(),
@@ -92,19 +94,88 @@ TEST_F(StageBoard, AModelThatBeginsOrEndsOnACpuPartitionRuns) {
   }
 }
 
-TEST_F(StageBoard, ZeroCopyFindsBitstreamLabelsAndModel) {
-  const auto onnx = test_model("models/mobilenetv2_fp32.onnx");
+// A model whose name says INT8 and that is quantised already needs no option.
+TEST_F(StageBoard, CommandsOfTheVendorRunAsTheyAre) {
+  const auto onnx = test_model("models/mobilenetv2-12-qdq.onnx");
   const auto labels = test_model("labels/imagenet_synset.txt");
   const auto picture = test_model("images/goldfish.jpg");
   if (!onnx || !labels || !picture) GTEST_SKIP() << "no test models beside the project";
   const ProgramResult staged =
       stage({"--model", "resnet50_int8=" + *onnx, "--labels", *labels, "--data", *picture});
   ASSERT_EQ(staged.exit_code, 0) << staged.err;
+  EXPECT_THAT(staged.out, HasSubstr(", int8, batch 1"));
   if (!can_mount()) GTEST_SKIP() << kNoMounts;
-  const ProgramResult result = run("vart_zerocopy", {"./vart_zerocopy", "../data/goldfish.jpg",
-                                                     "/etc/vai/models/resnet50_int8"});
+  const std::string data = "/etc/vai/models/resnet50_int8/data/";
+  ProgramResult result =
+      run("", {"ml_vart", "--app-config", "/etc/vai/ml_vart/json_configs/ml_vart_config.json"});
+  EXPECT_THAT(result.out, HasSubstr("Run completed successfully.")) << result.err;
+  result = run("", {"x_plus_ml_vart", "--app-config",
+                    "/etc/vai/x_plus_ml_vart/json_configs/x_plus_ml_vart_1model.json",
+                    "--input-file", data + "classification.jpg", "--log-level", "3"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("goldfish, Carassius auratus\" index=1 score=0.9"));
+  EXPECT_THAT(result.out, HasSubstr("goldfish, Carassius auratus"));
+  for (const Words& mode : {Words{}, Words{"-c"}}) {
+    Words words = {"vart_zerocopy",
+                   "-i",
+                   data + "classification.jpg",
+                   "-m",
+                   "/etc/vai/models/resnet50_int8",
+                   "-n",
+                   "2"};
+    words.insert(words.end(), mode.begin(), mode.end());
+    result = run("", words);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("goldfish, Carassius auratus"));
+    const auto copies_nothing = HasSubstr("bytes copied per frame: 0\n");
+    if (mode.empty())
+      EXPECT_THAT(result.out, copies_nothing);
+    else
+      EXPECT_THAT(result.out, Not(copies_nothing));
+  }
+}
+
+TEST_F(StageBoard, PicturesMakeInt8AsOnTheBoard) {
+  const auto onnx = test_model("models/mobilenetv2_fp32.onnx");
+  const auto picture = test_model("images/goldfish.jpg");
+  if (!onnx || !picture) GTEST_SKIP() << "no test models beside the project";
+  const ProgramResult staged =
+      stage({"--model", "resnet50_int8=" + *onnx, "--calibrate", *picture});
+  ASSERT_EQ(staged.exit_code, 0) << staged.err;
+  const ProgramResult model = run_program(
+      {MILLRACE_PROGRAM, "inspect", root_ + "/etc/vai/models/resnet50_int8/resnet50_int8.rai"},
+      "/");
+  EXPECT_THAT(model.out, HasSubstr("INT8 HCWNC4 [224,1,224,1,4] 200704 bytes"));
+  EXPECT_THAT(model.out, HasSubstr("scale 0.03125 zero point 0"));
+  EXPECT_THAT(model.out, Not(HasSubstr("UINT8")));
+}
+
+TEST_F(StageBoard, ADetectorInInt8FindsAFaceByTheVendorsCommand) {
+  const auto picture = test_model("images/astronaut.png");
+  if (!picture) GTEST_SKIP() << "no test models beside the project";
+  const std::string onnx = directory_.file("faces.onnx"), labels = directory_.file("faces.txt");
+  const std::string jpeg = directory_.file("astronaut.jpg");  // the content says what it is
+  std::ofstream(onnx, std::ios::binary) << yunet_with_one_list();
+  std::ofstream(labels) << "face\n";
+  fs::copy(*picture, jpeg);
+  const ProgramResult staged =
+      stage({"--model", "yolox_m_int8=" + onnx, "--labels", "yolox_m_int8=" + labels, "--calibrate",
+             jpeg, "--data", jpeg});
+  ASSERT_EQ(staged.exit_code, 0) << staged.err;
+  const std::string config = "/etc/vai/x_plus_ml_vart/json_configs/";
+  EXPECT_THAT(content(config + "yolox_m_int8_nms.json"), HasSubstr("\"colour-format\": \"RGBX\""));
+  if (!can_mount()) GTEST_SKIP() << kNoMounts;
+  const ProgramResult result =
+      run("", {"x_plus_ml_vart", "--app-config", config + "x_plus_ml_vart_od.json", "--input-file",
+               "/etc/vai/models/yolox_m_int8/data/detections.jpg", "--log-level", "3"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("label=\"face\""));
+}
+
+TEST_F(StageBoard, Int8OfAModelThatIsNotQuantisedNeedsPictures) {
+  const ProgramResult staged = stage({"--model", kGlyphs, "--precision", "int8"});
+  EXPECT_EQ(staged.exit_code, 1);
+  EXPECT_THAT(staged.err, HasSubstr("is not quantised: --calibrate names pictures for it"));
+  EXPECT_FALSE(fs::exists(root_ + "/etc/vai/models/glyphs"));
 }
 
 TEST_F(StageBoard, XPlusMlClassifiesWithAllModelsOfPictures) {
@@ -219,6 +290,13 @@ TEST_F(StageBoard, SaysWhatIsWrongBeforeItWritesAnything) {
       {{"--model", kGlyphs, "second"}, 2, "one ROOT"},
       {{"--model", "a=none.onnx"}, 1, "the model none.onnx does not exist"},
       {{"--model", "a=/dev/null"}, 1, "neither an .onnx or .rai file nor a directory"},
+      {{"--model", kGlyphs, "--precision", "int4"},
+       2,
+       "--precision takes int8, bf16, fp16 or fp32"},
+      {{"--model", kGlyphs, "--calibrate", "none"}, 1, "the data none does not exist"},
+      {{"--model", kGlyphs, "--labels", "other=/dev/null"},
+       1,
+       "names no model that is staged: other"},
       {{"--model", kGlyphs, "--labels", "none.txt"}, 1, "the label file none.txt does not exist"},
       {{"--model", kGlyphs, "--data", "none.jpg"}, 1, "the data none.jpg does not exist"},
       {{"--model", kGlyphs, "--millrace", "none"}, 1, "there is no millrace program"},

@@ -4,7 +4,7 @@
 #include <optional>
 #include <sstream>
 
-#include "tests/compiler/onnx_builder.h"
+#include "tests/samples/face_network.h"
 #include "tests/samples/x_plus_ml_fixture.h"
 #include "tests/support/test_models.h"
 
@@ -14,11 +14,6 @@ namespace {
 using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class XPlusMlNetworks : public XPlusMlTest {
  protected:
@@ -47,44 +42,30 @@ class XPlusMlNetworks : public XPlusMlTest {
             {"metaconvert-config", Json::object()}};
   }
 
-  // YuNet, whose maps are apart, with the maps of each stride side by side and all strides in one
-  // list, as these configurations describe boxes.
-  std::string yunet_with_one_list() const {
-    compiler::test::Model model;
-    EXPECT_TRUE(model.proto.ParseFromString(bytes_of(*test_model("models/yunet_n_320_320.onnx"))));
-    const compiler::test::Attributes channels = {{"axis", 2}}, cells = {{"axis", 1}};
-    for (const std::string stride : {"8", "16", "32"})
-      model.node("Concat", {"bbox_" + stride, "obj_" + stride, "cls_" + stride},
-                 {"boxes_" + stride}, channels);
-    model.node("Concat", {"boxes_8", "boxes_16", "boxes_32"}, {"boxes"}, cells);
-    model.proto.mutable_graph()->clear_output();
-    model.output("boxes");
-    return write("faces.onnx", model.bytes());
-  }
-
   Json detector() const {
-    return {{"inference-config",
-             {{"model-file", compiled(yunet_with_one_list(), "faces.rai", "bf16")},
-              {"runner-options", {{"output-tensor-type", "CPU"}}}}},
-            {"preprocess-config",
-             {{"mean-r", 0},
-              {"mean-g", 0},
-              {"mean-b", 0},
-              {"scale-r", 1},
-              {"scale-g", 1},
-              {"scale-b", 1},
-              {"colour-format", "BGRX_BF16"}}},
-            {"postprocess-config",
-             {{"type", "CLASSWISE_NMS"},
-              {"conf-threshold", 0.5},
-              {"nms-threshold", 0.3},
-              {"label-file-path", write("faces.txt", "face\n")},
-              {"model-params",
-               {{"is-obj-score-included", true},
-                {"grid-shape", {{40, 40}, {20, 20}, {10, 10}}},
-                {"input-layout", {"NHWC"}},
-                {"output-layout", {"NHC"}}}}}},
-            {"metaconvert-config", {{"thickness", 3}}}};
+    return {
+        {"inference-config",
+         {{"model-file", compiled(write("faces.onnx", yunet_with_one_list()), "faces.rai", "bf16")},
+          {"runner-options", {{"output-tensor-type", "CPU"}}}}},
+        {"preprocess-config",
+         {{"mean-r", 0},
+          {"mean-g", 0},
+          {"mean-b", 0},
+          {"scale-r", 1},
+          {"scale-g", 1},
+          {"scale-b", 1},
+          {"colour-format", "BGRX_BF16"}}},
+        {"postprocess-config",
+         {{"type", "CLASSWISE_NMS"},
+          {"conf-threshold", 0.5},
+          {"nms-threshold", 0.3},
+          {"label-file-path", write("faces.txt", "face\n")},
+          {"model-params",
+           {{"is-obj-score-included", true},
+            {"grid-shape", {{40, 40}, {20, 20}, {10, 10}}},
+            {"input-layout", {"NHWC"}},
+            {"output-layout", {"NHC"}}}}}},
+        {"metaconvert-config", {{"thickness", 3}}}};
   }
 };
 
