@@ -133,13 +133,13 @@ Result<bool> add_means(Builder& builder, const char* operation, ValueId x, Value
   const auto from_rule = rule_of(builder, x), to_rule = rule_of(builder, y);
   const Dims dims = builder.dims(x);
   // So many bytes, less their zero points, add up to less than 2^31.
-  constexpr int64_t kMostTaps = int64_t{1} << 22;
-  const int64_t taps =
-      std::accumulate(op.kernel.begin(), op.kernel.end(), int64_t{1}, std::multiplies<>());
+  constexpr double kMostTaps = 1 << 22;
+  const double taps = std::accumulate(op.kernel.begin(), op.kernel.end(), 1.0, std::multiplies<>());
   if (!from_rule || !to_rule || dims.size() < 3 || taps > kMostTaps) return false;
   const MeanRules rules{builder.stored_type(x) == ElementType::s8, *from_rule, *to_rule,
                         ByteConversion(builder.value(y).type)};
-  if (!std::isnormal(rules.factor(1)) || !std::isnormal(rules.factor(taps))) return false;
+  if (!std::isnormal(rules.factor(1)) || !std::isnormal(rules.factor(static_cast<int64_t>(taps))))
+    return false;
   MILLRACE_ASSIGN_OR_RETURN(const Operand from,
                             builder.stored_in(x, channels_last(dims, builder.stored_type(x))));
   const Desc row = plain_desc({dims[1]}, ElementType::f32);
