@@ -109,7 +109,10 @@ void print_operators(const Json& operators) {
   for (const Json& node : operators) {
     const auto name = node["node"].get<std::string>(), type = node["operator"].get<std::string>();
     if (node["steps"].empty())
-      fmt::print("    -  {:<20} no step: its result is its operand's memory  \"{}\"\n", type, name);
+      fmt::print(
+          "    -  {:<20} no step: its result is its operand's memory, or part of a step below  "
+          "\"{}\"\n",
+          type, name);
     if (node.contains("why_cpu"))
       fmt::print("  CPU  {:<20} \"{}\": {}\n", type, name, node["why_cpu"].get<std::string>());
   }
