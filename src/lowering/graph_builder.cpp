@@ -49,6 +49,18 @@ graph::ValueId GraphBuilder::add_constant(graph::Value constant) {
   return add(std::move(constant), std::nullopt);
 }
 
+graph::ValueId GraphBuilder::add_sequence(std::string name, std::vector<graph::ValueId> members) {
+  const graph::ValueId id =
+      add_constant({std::move(name), tensor::DataType::kUint8, {0}, graph::Constant{{}, nullptr}});
+  sequences_.emplace(id, std::move(members));
+  return id;
+}
+
+const std::vector<graph::ValueId>* GraphBuilder::sequence_of(graph::ValueId id) const {
+  const auto sequence = sequences_.find(id);
+  return sequence != sequences_.end() ? &sequence->second : nullptr;
+}
+
 Status GraphBuilder::check_computed(size_t bytes) const {
   if (bytes <= max_computed_bytes_ - computed_bytes_) return {};
   return unsupported(

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/status.h"
@@ -34,6 +35,10 @@ class GraphBuilder {
   graph::ValueId add_constant(graph::Value constant);
   // A constant that was computed, against the bound: kUnsupported beyond it.
   Result<graph::ValueId> add_computed(graph::Value constant);
+  // A list of values that the model treats as one. What stands for it is a value that no node may
+  // read; members are looked up by it.
+  graph::ValueId add_sequence(std::string name, std::vector<graph::ValueId> members);
+  const std::vector<graph::ValueId>* sequence_of(graph::ValueId id) const;  // null: it is none
   // kUnsupported when another `bytes` of computed constants would pass the bound.
   Status check_computed(size_t bytes) const;
 
@@ -75,6 +80,7 @@ class GraphBuilder {
 
   graph::Graph graph_;
   std::vector<std::optional<size_t>> makers_;  // one per value
+  std::unordered_map<graph::ValueId, std::vector<graph::ValueId>> sequences_;
   bool as_written_;
   size_t computed_bytes_ = 0;
   size_t max_computed_bytes_;

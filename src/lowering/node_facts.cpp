@@ -53,4 +53,9 @@ std::vector<std::string> names_read_by(const network::Node& node) {
   return names;
 }
 
+bool reads_sequences(const network::Node& node) {
+  return node.domain.empty() && (node.type.starts_with("Sequence") ||
+                                 node.type == "ConcatFromSequence" || node.type == "Identity");
+}
+
 }  // namespace millrace::lowering

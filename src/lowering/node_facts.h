@@ -28,4 +28,7 @@ bool is_if(const network::Node& node);
 // The values that the node reads: its operands, and what its subgraphs capture.
 std::vector<std::string> names_read_by(const network::Node& node);
 
+// Whether the node may have operands that are sequences.
+bool reads_sequences(const network::Node& node);
+
 }  // namespace millrace::lowering

@@ -155,7 +155,7 @@ TEST(Stage, WithoutARestWaitingIsAnError) {
 
 TEST(Stage, NodesThatWaitMustBeCoveredToo) {
   NetworkBuilder builder = reshaped();
-  builder.node("SequenceAt", {"y"}, {"z"}).output("z");
+  builder.node("StringNormalizer", {"y"}, {"z"}).output("z");
   const Status status = lower(builder, {kImage, given("shape", DataType::kInt64, {2})}).status();
   EXPECT_EQ(status.code(), StatusCode::kUnsupported);
   EXPECT_THAT(status.message(), HasSubstr("'z_node'"));
@@ -269,7 +269,7 @@ TEST(Loop, RunsAlone) {
 
 TEST(Loop, WhoseBodyCannotRunIsRefused) {
   NetworkBuilder body, builder;
-  body.node("SequenceAt", {"x"}, {"s"}).output("s").captures({"x"});
+  body.node("StringNormalizer", {"x"}, {"s"}).output("s").captures({"x"});
   builder.node("Loop", {"", "", "x"}, {"y"}, {body.as("body")}).output("y");
   EXPECT_THAT(lower(builder, {kImage}).status().message(), HasSubstr("'y_node/body/s_node'"));
   EXPECT_EQ(check_operators(builder.network).code(), StatusCode::kUnsupported);

@@ -85,6 +85,16 @@ Result<ValueId> import_tile(NodeImport& node);
 Result<ValueId> import_upsample(NodeImport& node);
 Result<ValueId> import_resize(NodeImport& node);
 
+// sequences.cpp
+Result<ValueId> import_sequence_empty(NodeImport& node);
+Result<ValueId> import_sequence_construct(NodeImport& node);
+Result<ValueId> import_sequence_at(NodeImport& node);
+Result<ValueId> import_sequence_erase(NodeImport& node);
+Result<ValueId> import_sequence_insert(NodeImport& node);
+Result<ValueId> import_sequence_length(NodeImport& node);
+Result<ValueId> import_concat_from_sequence(NodeImport& node);
+Result<ValueId> import_split_to_sequence(NodeImport& node);
+
 // microsoft/fused.cpp
 Result<ValueId> import_fused_conv(NodeImport& node);
 Result<ValueId> import_fused_matmul(NodeImport& node);

@@ -168,6 +168,16 @@ Result<std::vector<ValueId>> NodeImport::emit_fallback(graph::Fallback op,
   return builder_.emit_fallback(next_name(), std::move(op), std::move(inputs), outputs, &asked_);
 }
 
+Result<std::vector<ValueId>> NodeImport::sequence(size_t index) const {
+  const auto* members = builder_.sequence_of(operand(index));
+  if (members != nullptr) return *members;
+  return invalid_argument(fmt::format("its input {} is not a sequence", index));
+}
+
+ValueId NodeImport::add_sequence(std::vector<ValueId> members) {
+  return builder_.add_sequence(next_name(), std::move(members));
+}
+
 Result<ValueId> NodeImport::add_computed(graph::Value constant) {
   constant.name = next_name();
   return builder_.add_computed(std::move(constant));

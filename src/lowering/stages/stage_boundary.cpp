@@ -116,6 +116,7 @@ Status StageLowering::add_whole_outputs() {
       if (!names.insert(output.name).second) return invalid_argument("the model lists it twice");
       const Result<ValueId> id = find_value(output.name, scopes_.front());
       if (!id.ok()) return invalid_argument("no node makes it");
+      MILLRACE_RETURN_IF_ERROR(check_no_sequence(*id));
       MILLRACE_ASSIGN_OR_RETURN(const ValueId boundary,
                                 boundary_value(output.name, *id, output.type));
       builder_.add_output(boundary);
@@ -133,6 +134,8 @@ Status StageLowering::add_outputs(Stage* stage) {
     const Result<ValueId> found = find_value(name, scopes_.front());
     // What nodes of other stages make.
     if (!found.ok()) continue;
+    MILLRACE_RETURN_IF_ERROR(
+        check_no_sequence(*found).with_context(fmt::format("value '{}'", name)));
     // Later stages find weights as constants, and need not dequantise them in each run.
     MILLRACE_ASSIGN_OR_RETURN(const ValueId id, builder_.computed_if_constant(*found));
     if (builder_.value(id).constant) {

@@ -81,6 +81,9 @@ class StageLowering {
 
   Result<graph::ValueId> find_value(const std::string& name, Scope& scope);
   Result<graph::ValueId> add_known(const Known& known);
+  Status check_sequences(const network::Node& node,
+                         const std::vector<graph::ValueId>& operands) const;
+  Status check_no_sequence(graph::ValueId id) const;  // at the boundary of a stage
   Result<std::vector<graph::ValueId>> find_operands(const network::Node& node, Scope& scope);
   void name_outputs(const network::Node& node, const NodeImport& import, graph::ValueId first,
                     graph::ValueId first_new, Scope& scope);

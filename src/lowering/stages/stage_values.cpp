@@ -73,9 +73,27 @@ Result<std::vector<ValueId>> StageLowering::find_operands(const network::Node& n
       MILLRACE_ASSIGN_OR_RETURN(operands.back(), find_value(name, scope));
     }
   }
+  MILLRACE_RETURN_IF_ERROR(check_sequences(node, operands));
   MILLRACE_RETURN_IF_ERROR(
       align_operands(builder_, node, opset_of(request_.network, node), operands));
   return operands;
+}
+
+// Only operators that are lowered with their members may read sequences.
+Status StageLowering::check_sequences(const network::Node& node,
+                                      const std::vector<ValueId>& operands) const {
+  if (reads_sequences(node)) return {};
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (builder_.sequence_of(operands[i]) != nullptr)
+      return unsupported(fmt::format("its input '{}' is a sequence", node.inputs[i]));
+  return {};
+}
+
+Status StageLowering::check_no_sequence(ValueId id) const {
+  if (builder_.sequence_of(id) == nullptr) return {};
+  return unsupported(
+      "it is a sequence, whose members are not known before it runs, or that is an "
+      "output");
 }
 
 // Puts constants for the values, if the elements of all of them can be told.

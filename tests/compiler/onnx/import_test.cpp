@@ -84,9 +84,9 @@ TEST(Import, OpsetsOutsideTheRangeAreRefused) {
 TEST(Import, OneErrorNamesAllThatIsNotSupported) {
   Model model;
   model.domain("com.example", 2).input("x", {1, 2}).output("y");
-  model.node("SequenceAt", {"x"}, {"a"})
+  model.node("StringNormalizer", {"x"}, {"a"})
       .node("Relu", {"a"}, {"b"})
-      .node("SequenceAt", {"b"}, {"c"});
+      .node("StringNormalizer", {"b"}, {"c"});
   model.node("Clever", {"c"}, {"d"}).node("Where", {"d", "d", "d"}, {"y"});
   model.proto.mutable_graph()->mutable_node(3)->set_domain("com.example");
   const Status status = import_failure(model);
@@ -95,7 +95,7 @@ TEST(Import, OneErrorNamesAllThatIsNotSupported) {
       status.message(),
       "3 nodes are not supported:\n"
       "  Clever (domain com.example, opset 2), 1 node: 'd_node'\n"
-      "  SequenceAt (domain ai.onnx, opset 13), 2 nodes: 'a_node', 'c_node'\n"
+      "  StringNormalizer (domain ai.onnx, opset 13), 2 nodes: 'a_node', 'c_node'\n"
       "  2 more nodes behind or inside these, of unknown types and shapes: only the names could be "
       "checked: Relu (1), Where (1)");
 }
@@ -118,18 +118,18 @@ void add_branch(Model& model, const std::string& name, ::onnx::GraphProto graph)
 TEST(Import, TheErrorNamesNodesInsideBranches) {
   Model inner;
   inner.node("If", {"c"}, {"i"}).output("i");
-  add_branch(inner, "then_branch", branch("SplitToSequence", "g"));
+  add_branch(inner, "then_branch", branch("StringSplit", "g"));
   Model model;
   model.input("x", {1, 2}).input("c", {1}, TensorProto::BOOL).output("y");
   model.node("If", {"c"}, {"y"});
-  add_branch(model, "then_branch", branch("SequenceAt", "a"));
+  add_branch(model, "then_branch", branch("StringNormalizer", "a"));
   add_branch(model, "else_branch", inner.proto.graph());
   EXPECT_EQ(
       import_failure(model).message(),
       "3 nodes are not supported:\n"
       "  If (domain ai.onnx, opset 13: its condition 'c' is not a constant), 1 node: 'y_node'\n"
-      "  SequenceAt (domain ai.onnx, opset 13), 1 node: 'y_node/then_branch/a_node'\n"
-      "  SplitToSequence (domain ai.onnx, opset 13), 1 node: "
+      "  StringNormalizer (domain ai.onnx, opset 13), 1 node: 'y_node/then_branch/a_node'\n"
+      "  StringSplit (domain ai.onnx, opset 13), 1 node: "
       "'y_node/else_branch/i_node/then_branch/g_node'\n"
       "  1 more node behind or inside these, of unknown types and shapes: only the name could "
       "be checked: If (1)");
@@ -139,7 +139,7 @@ TEST(Import, ANodeInsideABranchThatIsCoveredIsCounted) {
   Model model;
   model.input("x", {1, 2}).input("c", {1}, TensorProto::BOOL).output("y").node("If", {"c"}, {"y"});
   add_branch(model, "then_branch", branch("Relu", "a"));
-  add_branch(model, "else_branch", branch("SequenceAt", "a"));
+  add_branch(model, "else_branch", branch("StringNormalizer", "a"));
   EXPECT_THAT(
       import_failure(model).message(),
       ::testing::EndsWith("\n  1 more node behind or inside these, of unknown types and shapes: "
@@ -150,7 +150,7 @@ TEST(Import, TypesWithoutAKernelAreNamedLikeOperatorsThatAreNotSupported) {
   Model model(14);
   model.input("x", {1, 2}, TensorProto::INT32).output("y").output("z");
   model.node("Sqrt", {"x"}, {"a"}).node("Floor", {"a"}, {"b"}).node("Reshape", {"b", "s"}, {"y"});
-  model.ints("s", {2}).node("SequenceAt", {"b"}, {"z"});
+  model.ints("s", {2}).node("StringNormalizer", {"b"}, {"z"});
   const Status status = import_failure(model);
   EXPECT_EQ(status.code(), StatusCode::kUnsupported);
   EXPECT_EQ(
@@ -158,9 +158,9 @@ TEST(Import, TypesWithoutAKernelAreNamedLikeOperatorsThatAreNotSupported) {
       "3 nodes are not supported:\n"
       "  Floor (domain ai.onnx, opset 14: there is no kernel for Floor of INT32, only of BF16, "
       "FP16, FLOAT32), 1 node: 'b_node'\n"
-      "  SequenceAt (domain ai.onnx, opset 14), 1 node: 'z_node'\n"
       "  Sqrt (domain ai.onnx, opset 14: there is no kernel for Sqrt of INT32, only of BF16, "
-      "FP16, FLOAT32), 1 node: 'a_node'");
+      "FP16, FLOAT32), 1 node: 'a_node'\n"
+      "  StringNormalizer (domain ai.onnx, opset 14), 1 node: 'z_node'");
 }
 
 TEST(Import, ANodeThatBecameSeveralIsNamedOnce) {
@@ -202,7 +202,7 @@ TEST(Import, OfManyNodesTheErrorNamesTheFirst) {
   Model model;
   model.input("n0", {1, 2}).output("n20");
   for (int i = 0; i < 20; ++i)
-    model.node("SequenceAt", {fmt::format("n{}", i)}, {fmt::format("n{}", i + 1)});
+    model.node("StringNormalizer", {fmt::format("n{}", i)}, {fmt::format("n{}", i + 1)});
   EXPECT_THAT(import_failure(model).message(),
               ::testing::EndsWith(", 20 nodes: 'n1_node', 'n2_node', 'n3_node', 'n4_node', "
                                   "'n5_node' and 15 more"));
@@ -210,7 +210,7 @@ TEST(Import, OfManyNodesTheErrorNamesTheFirst) {
 
 TEST(Import, NamesWithLineEndsDoNotBreakTheListOfWhatIsNotSupported) {
   Model model;
-  model.input("x", {1, 2}).output("y").node("SequenceAt", {"x"}, {"y"});
+  model.input("x", {1, 2}).output("y").node("StringNormalizer", {"x"}, {"y"});
   model.proto.mutable_graph()->mutable_node(0)->set_name("two\n  lines");
   EXPECT_THAT(import_failure(model).message(), ::testing::EndsWith("'two   lines'"));
 }

@@ -1,0 +1,152 @@
+// Sequences of tensors, which exist only while a model is lowered: operators that make, change and
+// read them become those on their members.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lowering/evaluate/constant_data.h"
+#include "lowering/operators/handlers.h"
+
+namespace millrace::lowering {
+namespace {
+
+using graph::Dims;
+using Members = std::vector<ValueId>;
+
+// More than any model has; a hostile one may state a dimension of any size.
+constexpr int64_t kMostMembers = 4096;
+
+// Operand `index`, a position in a sequence: one of `count` places, counted from the end where it
+// is negative; the last where it is left out.
+Result<size_t> position_of(NodeImport& node, size_t index, size_t count) {
+  const auto size = static_cast<int64_t>(count);
+  int64_t position = -1;
+  if (node.has(index)) {
+    MILLRACE_ASSIGN_OR_RETURN(const Dims stated, node.constant_ints(index));
+    if (stated.size() != 1) return invalid_argument("its position is not one number");
+    position = stated[0];
+  }
+  if (position < -size || position >= size)
+    return invalid_argument(fmt::format("its position {} is none of {}", position, size));
+  return static_cast<size_t>(position < 0 ? position + size : position);
+}
+
+// `x` with a dimension of one more, or one less, at `axis`.
+Result<ValueId> with_axis(NodeImport& node, ValueId x, size_t axis) {
+  Dims shape = node.builder().value(x).shape;
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+  return node.reshape(x, std::move(shape));
+}
+
+Result<ValueId> without_axis(NodeImport& node, ValueId x, size_t axis) {
+  Dims shape = node.builder().value(x).shape;
+  shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+  return node.reshape(x, std::move(shape));
+}
+
+// The sizes of the parts of a dimension of `size`.
+Result<Dims> parts_of(NodeImport& node, int64_t size) {
+  Dims parts;
+  int64_t each = 1;
+  if (node.has(1)) {
+    MILLRACE_ASSIGN_OR_RETURN(parts, node.constant_ints(1));
+    if (node.shape(1).size() == 1) return parts;
+    if (parts.size() != 1 || parts[0] < 1)
+      return invalid_argument("its split is not a positive number");
+    each = parts[0];
+    parts.clear();
+  }
+  if (size / each >= kMostMembers)
+    return unsupported(fmt::format("a sequence of {} or more is not covered", kMostMembers));
+  for (int64_t begin = 0; begin < size; begin += each)
+    parts.push_back(std::min(each, size - begin));
+  return parts;
+}
+
+}  // namespace
+
+Result<ValueId> import_sequence_empty(NodeImport& node) {
+  return node.add_sequence({});
+}
+
+Result<ValueId> import_sequence_construct(NodeImport& node) {
+  return node.add_sequence(node.operands());
+}
+
+Result<ValueId> import_sequence_at(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const Members members, node.sequence(0));
+  MILLRACE_ASSIGN_OR_RETURN(const size_t position, position_of(node, 1, members.size()));
+  return members[position];
+}
+
+Result<ValueId> import_sequence_erase(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(Members members, node.sequence(0));
+  MILLRACE_ASSIGN_OR_RETURN(const size_t position, position_of(node, 1, members.size()));
+  members.erase(members.begin() + static_cast<std::ptrdiff_t>(position));
+  return node.add_sequence(std::move(members));
+}
+
+// Behind the last where no position is given; a negative one counts from the last.
+Result<ValueId> import_sequence_insert(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(Members members, node.sequence(0));
+  size_t position = members.size();
+  if (node.has(2)) {
+    MILLRACE_ASSIGN_OR_RETURN(const Dims stated, node.constant_ints(2));
+    const bool is_end = stated.size() == 1 && stated[0] == static_cast<int64_t>(members.size());
+    if (!is_end) {
+      MILLRACE_ASSIGN_OR_RETURN(position, position_of(node, 2, members.size()));
+    }
+  }
+  members.insert(members.begin() + static_cast<std::ptrdiff_t>(position), node.operand(1));
+  return node.add_sequence(std::move(members));
+}
+
+Result<ValueId> import_sequence_length(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(const Members members, node.sequence(0));
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant length, make_constant(tensor::DataType::kInt64, {}));
+  length.as<int64_t>()[0] = static_cast<int64_t>(members.size());
+  return node.add_computed(std::move(length.value));
+}
+
+Result<ValueId> import_concat_from_sequence(NodeImport& node) {
+  MILLRACE_ASSIGN_OR_RETURN(Members members, node.sequence(0));
+  if (members.empty()) return invalid_argument("its sequence is empty");
+  const bool is_new = node.int_attribute("new_axis", 0) != 0;
+  const size_t rank = node.builder().value(members[0]).shape.size() + (is_new ? 1 : 0);
+  MILLRACE_ASSIGN_OR_RETURN(const size_t axis, normalise_axis(node.int_attribute("axis", 0), rank));
+  for (ValueId& member : members) {
+    if (!is_new) continue;
+    if (node.builder().value(member).shape.size() + 1 != rank)
+      return invalid_argument("the tensors of its sequence differ in rank");
+    MILLRACE_ASSIGN_OR_RETURN(member, with_axis(node, member, axis));
+  }
+  return node.emit(graph::Concat{static_cast<int64_t>(axis)}, std::move(members));
+}
+
+Result<ValueId> import_split_to_sequence(NodeImport& node) {
+  const Dims shape = node.shape(0);
+  MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
+                            normalise_axis(node.int_attribute("axis", 0), shape.size()));
+  MILLRACE_ASSIGN_OR_RETURN(const Dims parts, parts_of(node, shape[axis]));
+  const bool drops_axis = !node.has(1) && node.int_attribute("keepdims", 1) == 0;
+  Members members;
+  int64_t begin = 0;
+  for (const int64_t size : parts) {
+    if (size < 0 || size > shape[axis] - begin)
+      return invalid_argument(fmt::format("the parts {} are not those of a dimension of {}",
+                                          graph::to_string(parts), shape[axis]));
+    graph::Slice slice{Dims(shape.size(), 0), shape, Dims(shape.size(), 1)};
+    slice.begin[axis] = begin;
+    slice.size[axis] = size;
+    MILLRACE_ASSIGN_OR_RETURN(ValueId part, node.emit(std::move(slice), {node.operand(0)}));
+    if (drops_axis) {
+      MILLRACE_ASSIGN_OR_RETURN(part, without_axis(node, part, axis));
+    }
+    members.push_back(part);
+    begin += size;
+  }
+  if (begin != shape[axis]) return invalid_argument("its parts do not make up the whole");
+  return node.add_sequence(std::move(members));
+}
+
+}  // namespace millrace::lowering
