@@ -13,28 +13,48 @@ constexpr std::chrono::microseconds kLeaderSpin{200};
 // Waking a thread costs the leader a system call. A helper that goes to sleep again and again,
 // because its core is busy, is not woken more often than this.
 constexpr int64_t kWakeIntervalNs = 200'000;
+// A helper whose core another program takes keeps the leader waiting for a slice of the scheduler,
+// milliseconds. When that has cost more than helpers have saved, by the debt below, the leader goes
+// on alone for so many times what it has lost. So it can lose that share of its time at most.
+constexpr int64_t kMostSavedNs = 1'000'000, kMostDebtNs = 200'000;
+constexpr int64_t kAlonePerLost = 16;
 
 }  // namespace
 
 void Team::run(LaneId lane, uint32_t count, Chunk chunk, void* work) noexcept {
   Leader& leader = leaders_[lane];
+  const int64_t begun = now_ns();
+  if (begun < leader.alone_until) {
+    for (uint32_t number = 0; number < count; ++number) chunk(work, number);
+    return;
+  }
   leader.chunk = chunk;
   leader.work = work;
   leader.ended.store(0, std::memory_order_relaxed);
   // Publishes the three above to those who take a chunk.
   leader.chunks.store(count, std::memory_order_release);
-  call_helpers(leader, std::min(count - 1, helpers_));
+  call_helpers(leader, std::min(count - 1, helpers_), begun);
   uint32_t own = 0;
   for (uint32_t number = take(leader); number != kNone; number = take(leader), ++own)
     chunk(work, number);
-  if (own != count) wait_for_helpers(leader, count - own);
+  if (own == count) return;
+  const int64_t ended = now_ns();
+  wait_for_helpers(leader, count - own);
+  const int64_t now = now_ns();
+  // What the others' chunks would have taken here, as far as that is known.
+  if (own != 0) weigh(leader, (ended - begun) / own * (count - own), now - ended, now);
+}
+
+void Team::weigh(Leader& leader, int64_t saved_ns, int64_t waited_ns, int64_t now) noexcept {
+  leader.saved_ns = std::min(leader.saved_ns + saved_ns - waited_ns, kMostSavedNs);
+  if (leader.saved_ns >= -kMostDebtNs) return;
+  leader.alone_until = now - leader.saved_ns * kAlonePerLost;
+  leader.saved_ns = 0;
 }
 
 // Wakes sleeping lanes until `wanted` look for work.
-void Team::call_helpers(Leader& leader, uint32_t wanted) noexcept {
-  if (!sleepers_.could_wake(wanted)) return;
-  const int64_t now = now_ns();
-  if (now < leader.may_wake_at) return;
+void Team::call_helpers(Leader& leader, uint32_t wanted, int64_t now) noexcept {
+  if (!sleepers_.could_wake(wanted) || now < leader.may_wake_at) return;
   leader.may_wake_at = now + kWakeIntervalNs;
   sleepers_.wake(wanted);
 }

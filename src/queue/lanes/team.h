@@ -5,7 +5,8 @@
 // chunks. It runs one chunk after another until none is left; lanes that have nothing else to do
 // take chunks, too. A chunk is taken by one compare-and-swap, so the leader never waits for a lane
 // that has not come, and a lane leaves between two chunks as soon as a request is ready for it. The
-// chunks are the same however many lanes come, and so are the results.
+// chunks are the same however many lanes come, and so are the results. A leader that has lost time
+// by helpers, because other programs keep their cores busy, goes on alone for a while.
 //
 // Unlike a SharedLoop, whose pieces a lane comes to as to a request, this is for operators that
 // follow each other within microseconds: lanes look for chunks while they look for requests, and
@@ -69,7 +70,11 @@ class Team {
     // Written by the leader while no chunk is there to be taken, or in work on another thread.
     Chunk chunk = nullptr;
     void* work = nullptr;
-    int64_t may_wake_at = 0;  // the leader's own
+    // The leader's own: when it may next wake lanes and publish chunks, and what helpers have saved
+    // it lately, in nanoseconds.
+    int64_t may_wake_at = 0;
+    int64_t alone_until = 0;
+    int64_t saved_ns = 0;
     // Written by helpers: chunks that ended on their threads.
     alignas(64) std::atomic<uint32_t> ended{0};
     std::atomic<bool> sleeps{false};
@@ -92,7 +97,8 @@ class Team {
   }
   static bool help_once(Leader& leader) noexcept;
   static void wait_for_helpers(Leader& leader, uint32_t chunks) noexcept;
-  void call_helpers(Leader& leader, uint32_t wanted) noexcept;
+  static void weigh(Leader& leader, int64_t saved_ns, int64_t waited_ns, int64_t now) noexcept;
+  void call_helpers(Leader& leader, uint32_t wanted, int64_t now) noexcept;
 
   Sleepers& sleepers_;
   const uint32_t helpers_;
