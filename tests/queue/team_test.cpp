@@ -1,10 +1,12 @@
-// Team: every chunk runs once, lanes take part in the request of another lane, and none of them is
-// waited for before it comes or kept from a request of its own.
+// Team: every chunk runs once, lanes take part in the request of another lane, none of them is
+// waited for before it comes or kept from a request of its own, and none that is late is asked
+// again soon.
 #include "queue/lanes/team.h"
 
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -133,6 +135,26 @@ TEST(Team, AHelperLeavesForARequest) {
                   }
                 };
                 while (!other_ran) run_chunks(control, 1000, body);
+                return Status();
+              })).ok());
+}
+
+// A helper that is late by half a second costs it the next eight.
+TEST(Team, ALeaderThatHasWaitedLongGoesOnAlone) {
+  Lanes lanes({.count = 2});
+  const auto unit = make_unit(lanes, 1);
+  EXPECT_TRUE(wait_for(*unit, submit(*unit, [&](RunControl& control) {
+                const std::thread::id leader = std::this_thread::get_id();
+                std::atomic<int> helped{0};
+                auto body = [&](uint32_t) {
+                  if (std::this_thread::get_id() == leader) return;
+                  helped.fetch_add(1);
+                  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+                };
+                while (helped == 0) run_chunks(control, 100, body);
+                const int before = helped;
+                for (int i = 0; i < 100; ++i) run_chunks(control, 100, body);
+                EXPECT_EQ(helped, before);
                 return Status();
               })).ok());
 }
