@@ -15,8 +15,11 @@ namespace {
 
 // Room for the computed weights of test models that state shapes only.
 constexpr size_t kMinComputedBytes = size_t{1} << 30;
-// Exporters transpose, cast or reshape a weight a few times before its use.
-constexpr size_t kComputedPerModelByte = 4;
+// Weights of two bits become sixteen times as large, and exporters transpose, cast or reshape a
+// weight a few times before its use.
+constexpr size_t kComputedPerModelByte = 20;
+// Of sequences, in one graph.
+constexpr size_t kMostMembers = size_t{1} << 20;
 
 bool all_constant(std::span<const graph::Value* const> operands) {
   return std::ranges::all_of(
@@ -49,11 +52,23 @@ graph::ValueId GraphBuilder::add_constant(graph::Value constant) {
   return add(std::move(constant), std::nullopt);
 }
 
-graph::ValueId GraphBuilder::add_sequence(std::string name, std::vector<graph::ValueId> members) {
+Result<graph::ValueId> GraphBuilder::add_sequence(std::string name,
+                                                  std::vector<graph::ValueId> members) {
+  if (std::ranges::any_of(members, [this](auto id) { return sequence_of(id) != nullptr; }))
+    return unsupported("a sequence of sequences is not covered");
+  MILLRACE_RETURN_IF_ERROR(take_members(members.size()));
   const graph::ValueId id =
       add_constant({std::move(name), tensor::DataType::kUint8, {0}, graph::Constant{{}, nullptr}});
   sequences_.emplace(id, std::move(members));
   return id;
+}
+
+Status GraphBuilder::take_members(size_t count) {
+  if (count > kMostMembers - members_)
+    return unsupported(
+        fmt::format("its sequences have more than {} members altogether", kMostMembers));
+  members_ += count;
+  return {};
 }
 
 const std::vector<graph::ValueId>* GraphBuilder::sequence_of(graph::ValueId id) const {

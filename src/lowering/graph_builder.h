@@ -37,7 +37,11 @@ class GraphBuilder {
   Result<graph::ValueId> add_computed(graph::Value constant);
   // A list of values that the model treats as one. What stands for it is a value that no node may
   // read; members are looked up by it.
-  graph::ValueId add_sequence(std::string name, std::vector<graph::ValueId> members);
+  // kUnsupported: a member is a sequence, or take_members() refuses.
+  Result<graph::ValueId> add_sequence(std::string name, std::vector<graph::ValueId> members);
+  // Counts members of sequences that are made or taken apart. kUnsupported when there are more
+  // altogether than any model has: operators of a few bytes make long ones.
+  Status take_members(size_t count);
   const std::vector<graph::ValueId>* sequence_of(graph::ValueId id) const;  // null: it is none
   // kUnsupported when another `bytes` of computed constants would pass the bound.
   Status check_computed(size_t bytes) const;
@@ -81,6 +85,7 @@ class GraphBuilder {
   graph::Graph graph_;
   std::vector<std::optional<size_t>> makers_;  // one per value
   std::unordered_map<graph::ValueId, std::vector<graph::ValueId>> sequences_;
+  size_t members_ = 0;  // taken by take_members()
   bool as_written_;
   size_t computed_bytes_ = 0;
   size_t max_computed_bytes_;

@@ -1,6 +1,7 @@
 #include "compiler/onnx/four_bits.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -24,14 +25,50 @@ std::unordered_map<std::string, int32_t> constants_of(const ::onnx::GraphProto& 
   return types;
 }
 
+// Constants of four bits, of a graph and of those around it.
+struct Scope {
+  std::unordered_map<std::string, int32_t> types;
+  const Scope* outer;
+
+  std::optional<int32_t> find(const std::string& name) const {
+    const auto own = types.find(name);
+    if (own != types.end()) return own->second;
+    return outer != nullptr ? outer->find(name) : std::nullopt;
+  }
+};
+
+// An attribute of 0, the standard's default, says no more than the operand does.
 void state(::onnx::NodeProto& node, const char* name, int64_t value) {
-  const bool is_stated = std::ranges::any_of(
-      node.attribute(), [&](const auto& attribute) { return attribute.name() == name; });
-  if (is_stated) return;
-  auto* attribute = node.add_attribute();
+  const auto stated = std::ranges::find_if(
+      *node.mutable_attribute(), [&](const auto& attribute) { return attribute.name() == name; });
+  const bool is_there = stated != node.mutable_attribute()->end();
+  if (is_there && stated->i() != 0) return;
+  auto* attribute = is_there ? &*stated : node.add_attribute();
   attribute->set_name(name);
   attribute->set_type(::onnx::AttributeProto::INT);
   attribute->set_i(value);
+}
+
+void state_node(::onnx::NodeProto& node, const Scope& scope) {
+  const bool quantises = node.op_type() == "QuantizeLinear";
+  if (!quantises && node.op_type() != "GatherBlockQuantized") return;
+  const int index = quantises ? 2 : 0;
+  if (node.input_size() <= index) return;
+  const std::optional<int32_t> type = scope.find(node.input(index));
+  if (!type) return;
+  if (quantises)
+    state(node, "output_dtype", *type);
+  else
+    state(node, "four_bits", 1);
+}
+
+void state_within(::onnx::GraphProto& graph, const Scope* outer) {
+  const Scope scope{constants_of(graph), outer};
+  for (::onnx::NodeProto& node : *graph.mutable_node()) {
+    state_node(node, scope);
+    for (auto& attribute : *node.mutable_attribute())
+      if (attribute.has_g()) state_within(*attribute.mutable_g(), &scope);
+  }
 }
 
 }  // namespace
@@ -46,20 +83,7 @@ void unpack_four_bits(std::span<const std::byte> packed, bool is_signed, std::sp
 }
 
 void state_four_bits(::onnx::GraphProto& graph) {
-  const auto types = constants_of(graph);
-  if (types.empty()) return;
-  for (::onnx::NodeProto& node : *graph.mutable_node()) {
-    const bool quantises = node.op_type() == "QuantizeLinear";
-    if (!quantises && node.op_type() != "GatherBlockQuantized") continue;
-    const int index = quantises ? 2 : 0;
-    if (node.input_size() <= index) continue;
-    const auto type = types.find(node.input(index));
-    if (type == types.end()) continue;
-    if (quantises)
-      state(node, "output_dtype", type->second);
-    else
-      state(node, "four_bits", 1);
-  }
+  state_within(graph, nullptr);
 }
 
 }  // namespace millrace::compiler

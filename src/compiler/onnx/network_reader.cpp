@@ -180,7 +180,6 @@ Result<Network> NetworkReader::read(::onnx::GraphProto& graph, bool is_model) {
   result.opsets = opsets_;
   Names given;
   MILLRACE_RETURN_IF_ERROR(index_initializers(graph, &given));
-  state_four_bits(graph);
   MILLRACE_RETURN_IF_ERROR(read_boundary(graph, is_model, &result, &given));
   for (::onnx::NodeProto& node : *graph.mutable_node()) {
     MILLRACE_ASSIGN_OR_RETURN(network::Node read, read_node(node));
@@ -199,6 +198,7 @@ Result<Network> NetworkReader::read(::onnx::GraphProto& graph, bool is_model) {
 
 Result<Network> read_parsed(::onnx::ModelProto& model, const std::filesystem::path& directory) {
   MILLRACE_RETURN_IF_ERROR(inline_functions(model));
+  state_four_bits(*model.mutable_graph());
   MILLRACE_ASSIGN_OR_RETURN(auto opsets, read_opsets(model));
   MILLRACE_ASSIGN_OR_RETURN(
       Network network,

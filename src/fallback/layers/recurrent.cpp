@@ -303,15 +303,17 @@ void round(std::vector<State>& states, std::span<const size_t> lengths, size_t s
   }
 }
 
-// The sequences of a batch, in one direction of a node.
+// Some sequences of a batch, from `first` on, in one direction of a node.
 struct Sequences {
+  size_t first;
   std::vector<size_t> lengths;
   std::vector<State> states;
 };
 
-Result<Sequences> begin_sequences(const Call& call, const Extents& extents, size_t index) {
-  Sequences result;
-  for (size_t sample = 0; sample < extents.batch; ++sample) {
+Result<Sequences> begin_sequences(const Call& call, const Extents& extents, size_t index,
+                                  size_t first, size_t count) {
+  Sequences result{first, {}, {}};
+  for (size_t sample = first; sample < first + count; ++sample) {
     MILLRACE_ASSIGN_OR_RETURN(result.lengths.emplace_back(), length_of(call, extents, sample));
     result.states.push_back({initial_state(call, kInitialH, extents, index, sample),
                              initial_state(call, kInitialC, extents, index, sample)});
@@ -320,26 +322,37 @@ Result<Sequences> begin_sequences(const Call& call, const Extents& extents, size
 }
 
 template <class Cell>
-Status run_direction(const Call& call, const Extents& extents, const Direction& direction,
-                     size_t index) {
+void run_sequences(const Call& call, const Extents& extents, const Direction& direction,
+                   size_t index, Sequences sequences) {
   const Cell cell(call);
   const bool backwards = index == 1 || call.text("direction", "forward") == "reverse";
-  MILLRACE_ASSIGN_OR_RETURN(Sequences sequences, begin_sequences(call, extents, index));
-  auto& [lengths, states] = sequences;
+  auto& [first, lengths, states] = sequences;
   const std::vector<float> padding(extents.hidden, 0);
   for (size_t i = 0; i < extents.steps; ++i) {
     if constexpr (Cell::kRoundsState) round(states, lengths, i);
-    for (size_t sample = 0; sample < extents.batch; ++sample) {
-      const bool is_padding = i >= lengths[sample];
-      const size_t step = backwards && !is_padding ? lengths[sample] - 1 - i : i;
-      const float* x = call.in(kX).as<float>().data() + extents.x_at(step, sample);
-      if (!is_padding) cell.step(direction, x, states[sample]);
-      store(call, 0, extents.y_at(step, index, sample), is_padding ? padding : states[sample].h);
+    for (size_t k = 0; k < states.size(); ++k) {
+      const bool is_padding = i >= lengths[k];
+      const size_t step = backwards && !is_padding ? lengths[k] - 1 - i : i;
+      const float* x = call.in(kX).as<float>().data() + extents.x_at(step, first + k);
+      if (!is_padding) cell.step(direction, x, states[k]);
+      store(call, 0, extents.y_at(step, index, first + k), is_padding ? padding : states[k].h);
     }
   }
-  for (size_t sample = 0; sample < extents.batch; ++sample) {
-    store(call, 1, extents.state_at(index, sample), states[sample].h);
-    store(call, 2, extents.state_at(index, sample), states[sample].c);
+  for (size_t k = 0; k < states.size(); ++k) {
+    store(call, 1, extents.state_at(index, first + k), states[k].h);
+    store(call, 2, extents.state_at(index, first + k), states[k].c);
+  }
+}
+
+// Only states that are rounded together are needed together.
+template <class Cell>
+Status run_direction(const Call& call, const Extents& extents, const Direction& direction,
+                     size_t index) {
+  const size_t count = Cell::kRoundsState ? extents.batch : 1;
+  for (size_t first = 0; first < extents.batch; first += count) {
+    MILLRACE_ASSIGN_OR_RETURN(Sequences sequences,
+                              begin_sequences(call, extents, index, first, count));
+    run_sequences<Cell>(call, extents, direction, index, std::move(sequences));
   }
   return {};
 }

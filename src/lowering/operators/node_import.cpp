@@ -174,7 +174,7 @@ Result<std::vector<ValueId>> NodeImport::sequence(size_t index) const {
   return invalid_argument(fmt::format("its input {} is not a sequence", index));
 }
 
-ValueId NodeImport::add_sequence(std::vector<ValueId> members) {
+Result<ValueId> NodeImport::add_sequence(std::vector<ValueId> members) {
   return builder_.add_sequence(next_name(), std::move(members));
 }
 

@@ -75,7 +75,7 @@ class NodeImport {
                                              size_t outputs);
   // The members of an operand that is a sequence; kInvalidArgument where it is none.
   Result<std::vector<ValueId>> sequence(size_t index) const;
-  ValueId add_sequence(std::vector<ValueId> members);
+  Result<ValueId> add_sequence(std::vector<ValueId> members);
   // A constant that the handler made from constants.
   Result<ValueId> add_computed(graph::Value constant);
   GraphBuilder& builder() { return builder_; }

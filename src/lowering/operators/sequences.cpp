@@ -13,8 +13,13 @@ namespace {
 using graph::Dims;
 using Members = std::vector<ValueId>;
 
-// More than any model has; a hostile one may state a dimension of any size.
+// More than any model has; a hostile one may state a dimension of any size, or that many parts.
 constexpr int64_t kMostMembers = 4096;
+
+Status check_length(int64_t members) {
+  if (members < kMostMembers) return {};
+  return unsupported(fmt::format("a sequence of {} or more is not covered", kMostMembers));
+}
 
 // Operand `index`, a position in a sequence: one of `count` places, counted from the end where it
 // is negative; the last where it is left out.
@@ -49,6 +54,7 @@ Result<Dims> parts_of(NodeImport& node, int64_t size) {
   Dims parts;
   int64_t each = 1;
   if (node.has(1)) {
+    MILLRACE_RETURN_IF_ERROR(check_length(static_cast<int64_t>(node.value(1).elements())));
     MILLRACE_ASSIGN_OR_RETURN(parts, node.constant_ints(1));
     if (node.shape(1).size() == 1) return parts;
     if (parts.size() != 1 || parts[0] < 1)
@@ -56,8 +62,7 @@ Result<Dims> parts_of(NodeImport& node, int64_t size) {
     each = parts[0];
     parts.clear();
   }
-  if (size / each >= kMostMembers)
-    return unsupported(fmt::format("a sequence of {} or more is not covered", kMostMembers));
+  MILLRACE_RETURN_IF_ERROR(check_length(size / each));
   for (int64_t begin = 0; begin < size; begin += each)
     parts.push_back(std::min(each, size - begin));
   return parts;
@@ -112,6 +117,7 @@ Result<ValueId> import_concat_from_sequence(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(Members members, node.sequence(0));
   if (members.empty()) return invalid_argument("its sequence is empty");
   const bool is_new = node.int_attribute("new_axis", 0) != 0;
+  if (is_new) MILLRACE_RETURN_IF_ERROR(node.builder().take_members(members.size()));
   const size_t rank = node.builder().value(members[0]).shape.size() + (is_new ? 1 : 0);
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis, normalise_axis(node.int_attribute("axis", 0), rank));
   for (ValueId& member : members) {
@@ -128,6 +134,7 @@ Result<ValueId> import_split_to_sequence(NodeImport& node) {
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis,
                             normalise_axis(node.int_attribute("axis", 0), shape.size()));
   MILLRACE_ASSIGN_OR_RETURN(const Dims parts, parts_of(node, shape[axis]));
+  MILLRACE_RETURN_IF_ERROR(node.builder().take_members(parts.size()));
   const bool drops_axis = !node.has(1) && node.int_attribute("keepdims", 1) == 0;
   Members members;
   int64_t begin = 0;

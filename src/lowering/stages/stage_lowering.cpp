@@ -131,7 +131,14 @@ Result<StageLowering::Outcome> StageLowering::lower_node(const network::Node& no
   if (runs_alone(node)) {
     bool computable = !is_control_flow(node);
     if (computable) {
-      MILLRACE_ASSIGN_OR_RETURN(computable, has_only_constants(node, scope));
+      waits_ = false;
+      const Result<bool> constants = has_only_constants(node, scope);
+      if (constants.status().code() == StatusCode::kUnsupported)
+        return waits_ && request_.may_leave_rest
+                   ? Outcome::kWaits
+                   : leave_out(node, scope, constants.status().message());
+      MILLRACE_RETURN_IF_ERROR(constants.status());
+      computable = *constants;
     }
     if (!computable && request_.may_leave_rest) return Outcome::kWaits;
     if (!computable) return leave_out(node, scope, "its result has no shape before it runs");

@@ -91,9 +91,7 @@ Status StageLowering::check_sequences(const network::Node& node,
 
 Status StageLowering::check_no_sequence(ValueId id) const {
   if (builder_.sequence_of(id) == nullptr) return {};
-  return unsupported(
-      "it is a sequence, whose members are not known before it runs, or that is an "
-      "output");
+  return unsupported("it is a sequence, and only tensors leave what is lowered together");
 }
 
 // Puts constants for the values, if the elements of all of them can be told.

@@ -330,6 +330,9 @@ TEST(MicrosoftImport, RotaryEmbeddingRefusesHeadsThatDoNotFit) {
   EXPECT_THAT(refusal("RotaryEmbedding", {x, position, table, table}, {}), HasSubstr("heads"));
   EXPECT_THAT(refusal("RotaryEmbedding", {x, position, table, table}, {{"num_heads", 3}}),
               HasSubstr("do not fit heads of size 2"));
+  const auto nothing = floats({1, 1, 0}, {});
+  EXPECT_THAT(refusal("RotaryEmbedding", {nothing, position, table, table}, {}),
+              HasSubstr("heads"));
 }
 
 TEST(MicrosoftImport, GroupQueryAttentionRefusesWhatDoesNotFit) {

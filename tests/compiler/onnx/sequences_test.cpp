@@ -102,6 +102,8 @@ TEST(Sequences, AreNoOperandsOfOtherNodesAndNoOutputs) {
   EXPECT_THAT(refusal(model().output("s")), HasSubstr("it is a sequence"));
   EXPECT_THAT(refusal(model().node("SequenceAt", {"a", "at0"}, {"y"}).output("y")),
               HasSubstr("input 0 is not a sequence"));
+  EXPECT_THAT(refusal(model().node("SequenceConstruct", {"s", "s"}, {"t"}).output("t")),
+              HasSubstr("a sequence of sequences"));
 }
 
 TEST(Sequences, WithoutAKnownLengthAreRefusedByName) {

@@ -70,7 +70,7 @@ Result<Sizes> sizes_of(NodeImport& node) {
   sizes.batch = query[0];
   sizes.length = query[1];
   sizes.size = query[2] / heads;
-  if (sizes.size * heads != query[2])
+  if (sizes.size < 1 || sizes.size * heads != query[2])
     return invalid_argument(fmt::format("{} elements are not {} heads", query[2], heads));
   if (!node.has(kTotal) || !node.has(kLengths))
     return invalid_argument("the lengths of its sequences are left out");
@@ -95,7 +95,11 @@ Result<Heads> heads_of(NodeImport& node, const Sizes& sizes) {
     MILLRACE_ASSIGN_OR_RETURN(heads.query, split_heads(node, node.operand(kQuery), sizes.heads));
     MILLRACE_ASSIGN_OR_RETURN(heads.key, split_heads(node, node.operand(kKey), sizes.kv_heads));
     MILLRACE_ASSIGN_OR_RETURN(heads.value, split_heads(node, node.operand(kValue), sizes.kv_heads));
-    return heads;
+    const Dims wanted = {sizes.batch, sizes.kv_heads, sizes.length, sizes.size};
+    if (shape_of(node, heads.key) == wanted && shape_of(node, heads.value) == wanted) return heads;
+    return invalid_argument(fmt::format(
+        "its key {} or its value {} does not fit its query {}", graph::to_string(node.shape(kKey)),
+        graph::to_string(node.shape(kValue)), graph::to_string(node.shape(kQuery))));
   }
   const int64_t groups = sizes.kv_heads;
   MILLRACE_ASSIGN_OR_RETURN(const ValueId all,

@@ -2,6 +2,8 @@
 // compiled.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lowering/operators/handlers.h"
 
 namespace millrace::lowering {

@@ -66,11 +66,11 @@ Result<ValueId> sum_of_products(NodeImport& node, ValueId a, ValueId b, BinaryKi
 
 // The rows of a table for the positions: [batch, length, half], or [1, length, half] where there is
 // one position, that of the first element of every sequence.
-Result<ValueId> rows_of(NodeImport& node, size_t table, int64_t length) {
+Result<ValueId> rows_of(NodeImport& node, size_t table, int64_t batch, int64_t length) {
   const Dims& positions = node.shape(kPositions);
-  if (positions.size() == 2)
+  if (positions == Dims{batch, length})
     return node.emit(graph::Gather{0}, {node.operand(table), node.operand(kPositions)});
-  if (node.value(kPositions).elements() != 1)
+  if (positions != Dims{1})
     return invalid_argument("its positions are neither [batch, length] nor one");
   MILLRACE_ASSIGN_OR_RETURN(MutableConstant range,
                             bounded_constant(node, tensor::DataType::kInt64, {1, length}));
@@ -87,7 +87,7 @@ Result<int64_t> count_heads(NodeImport& node) {
   const int64_t whole = node.shape(kX)[2], heads = node.int_attribute("num_heads", 0);
   const int64_t size = 2 * node.shape(kCos)[1];
   if (heads > 0 && whole % heads == 0) return heads;
-  if (heads == 0 && size > 0 && whole % size == 0) return whole / size;
+  if (heads == 0 && whole > 0 && size > 0 && whole % size == 0) return whole / size;
   return invalid_argument(
       fmt::format("{} elements are not {} heads, nor heads of size {}", whole, heads, size));
 }
@@ -128,7 +128,8 @@ Result<ValueId> import_rotary_embedding(NodeImport& node) {
   }
   std::array<ValueId, 2> tables;
   for (const size_t table : {kCos, kSin}) {
-    MILLRACE_ASSIGN_OR_RETURN(ValueId rows, rows_of(node, table, shape[heads_first ? 2 : 1]));
+    MILLRACE_ASSIGN_OR_RETURN(ValueId rows,
+                              rows_of(node, table, shape[0], shape[heads_first ? 2 : 1]));
     Dims dims = shape_of(node, rows);
     dims.insert(dims.begin() + (heads_first ? 1 : 2), 1);
     MILLRACE_ASSIGN_OR_RETURN(tables[table - kCos], node.reshape(rows, std::move(dims)));
