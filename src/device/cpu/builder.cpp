@@ -68,11 +68,10 @@ plan::Form Builder::form() const noexcept {
 
 // A node that is lowered together with an earlier one is divided as that is.
 uint32_t Builder::chunks_of(const graph::Node& node) const {
-  uint32_t chunks = choices_.division.chunks_of(node);
   for (ValueId id : node.inputs)
     if (const graph::Node* earlier = id == kNoValue ? nullptr : postponed_maker(id))
-      chunks = std::max(chunks, choices_.division.chunks_of(*earlier));
-  return chunks;
+      return choices_.division.chunks_of(*earlier);
+  return choices_.division.chunks_of(node);
 }
 
 // Which their steps are to be run with, too.

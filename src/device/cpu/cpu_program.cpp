@@ -45,11 +45,14 @@ Result<plan::Plan> plan_forms(const graph::CompiledModel& model, ElementType typ
 Result<ProgramParts> build(const graph::CompiledModel& model, ElementType type,
                            const Abilities& abilities, const dnnl::engine& engine) {
   MILLRACE_ASSIGN_OR_RETURN(const plan::Plan plan, plan_forms(model, type, engine));
-  Builder::Choices choices{abilities.bf16, abilities.int8, plan.forms,
-                           Division(model, type, abilities.lanes)};
-  MILLRACE_ASSIGN_OR_RETURN(ProgramParts parts, Builder(model, std::move(choices), engine).build());
-  add_reasons(model.graph, plan, parts);
-  return parts;
+  return guarded([&]() -> Result<ProgramParts> {
+    Builder::Choices choices{abilities.bf16, abilities.int8, plan.forms,
+                             Division(model, type, abilities.lanes)};
+    MILLRACE_ASSIGN_OR_RETURN(ProgramParts parts,
+                              Builder(model, std::move(choices), engine).build());
+    add_reasons(model.graph, plan, parts);
+    return parts;
+  });
 }
 
 }  // namespace

@@ -59,7 +59,8 @@ double Division::nanoseconds_of(const graph::Node& node) const {
 uint32_t Division::chunks_of(const graph::Node& node) const {
   if (lanes_ == 1 || !worthwhile_ || !is_made_of_primitives(node.op)) return 1;
   const double chunks = nanoseconds_of(node) / kLeastChunkNs;
-  return chunks < 2 ? 1 : static_cast<uint32_t>(std::min<double>(chunks, lanes_));
+  // Not a number where the operator has no elements.
+  return chunks >= 2 ? static_cast<uint32_t>(std::min<double>(chunks, lanes_)) : 1;
 }
 
 }  // namespace millrace::device::cpu

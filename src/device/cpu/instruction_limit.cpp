@@ -26,9 +26,13 @@ dnnl_cpu_isa_t library_name(MaxIsa isa) {
 
 Status limit() {
   MILLRACE_ASSIGN_OR_RETURN(const MaxIsa isa, max_isa());
-  if (isa == MaxIsa::kAmx || dnnl_set_max_cpu_isa(library_name(isa)) == dnnl_success) return {};
+  if (isa == MaxIsa::kAmx) return {};
+  const dnnl_status_t limited = dnnl_set_max_cpu_isa(library_name(isa));
+  if (limited == dnnl_success) return {};
   log(LogLevel::kWarning, "cpu",
-      "MILLRACE_MAX_ISA does not limit oneDNN, which this program has used before");
+      limited == dnnl_invalid_arguments
+          ? "MILLRACE_MAX_ISA does not limit oneDNN, which this program has used before"
+          : "MILLRACE_MAX_ISA does not limit oneDNN, which was built without that");
   return {};
 }
 

@@ -8,7 +8,9 @@
 namespace millrace::queue {
 
 void Sleepers::wake(uint32_t searchers) noexcept {
-  while (searching_.load(std::memory_order_seq_cst) < searchers) {
+  // Read once: a lane that has been woken, and has found nothing, is not woken again.
+  uint32_t searching = searching_.load(std::memory_order_seq_cst);
+  for (; searching < searchers; ++searching) {
     const std::optional<LaneId> lane = take_parked();
     if (!lane) return;
     searching_.fetch_add(1, std::memory_order_seq_cst);

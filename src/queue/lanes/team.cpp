@@ -18,6 +18,8 @@ constexpr int64_t kWakeIntervalNs = 200'000;
 // on alone for so many times what it has lost. So it can lose that share of its time at most.
 constexpr int64_t kMostSavedNs = 1'000'000, kMostDebtNs = 200'000;
 constexpr int64_t kAlonePerLost = 16;
+// A longer wait is no helper's: the process was stopped, or it says nothing of the time to come.
+constexpr int64_t kMostLostNs = 1'000'000'000;
 
 }  // namespace
 
@@ -46,7 +48,8 @@ void Team::run(LaneId lane, uint32_t count, Chunk chunk, void* work) noexcept {
 }
 
 void Team::weigh(Leader& leader, int64_t saved_ns, int64_t waited_ns, int64_t now) noexcept {
-  leader.saved_ns = std::min(leader.saved_ns + saved_ns - waited_ns, kMostSavedNs);
+  const int64_t gained_ns = std::clamp(saved_ns - waited_ns, -kMostLostNs, kMostSavedNs);
+  leader.saved_ns = std::min(leader.saved_ns + gained_ns, kMostSavedNs);
   if (leader.saved_ns >= -kMostDebtNs) return;
   leader.alone_until = now - leader.saved_ns * kAlonePerLost;
   leader.saved_ns = 0;
@@ -55,8 +58,9 @@ void Team::weigh(Leader& leader, int64_t saved_ns, int64_t waited_ns, int64_t no
 // Wakes sleeping lanes until `wanted` look for work.
 void Team::call_helpers(Leader& leader, uint32_t wanted, int64_t now) noexcept {
   if (!sleepers_.could_wake(wanted) || now < leader.may_wake_at) return;
-  leader.may_wake_at = now + kWakeIntervalNs;
   sleepers_.wake(wanted);
+  // From behind the calls, which take longer than the interval where there are many lanes.
+  leader.may_wake_at = now_ns() + kWakeIntervalNs;
 }
 
 bool Team::has_chunk() const noexcept {

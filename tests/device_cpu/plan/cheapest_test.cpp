@@ -85,5 +85,14 @@ TEST(Cheapest, ManyVariablesThatAllDependOnEachOtherEndSoon) {
   EXPECT_EQ(chosen, cheapest(problem));
 }
 
+// Each elimination must not look at all costs again.
+TEST(Cheapest, ALongChainEndsSoon) {
+  constexpr uint32_t kVariables = 3'000;
+  Problem problem;
+  problem.own.assign(kVariables, {1, 2});
+  for (uint32_t a = 0; a + 1 < kVariables; ++a) problem.between.push_back({a, a + 1, {0, 5, 5, 0}});
+  EXPECT_EQ(cheapest(problem), std::vector<uint32_t>(kVariables, 0));
+}
+
 }  // namespace
 }  // namespace millrace::device::cpu::plan

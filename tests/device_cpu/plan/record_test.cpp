@@ -31,7 +31,8 @@ TEST(Record, LinesThatMakeNoSenseAreNamed) {
   for (const std::string line :
        {"conv\tx\tblocked\tabcd\tabcd\tjit", "conv\tx\tspiral\tabcd\tabcd\tjit\t5",
         "conv\tx\tblocked\tabcd\tabcd\tjit\t-5", "move\tx\t99999999999999999999", "move\tx",
-        "move\tx\t9223372036854775807", "hello", "\t", "move\tx\t1\nmove\tx\t2"}) {
+        "move\tx\t9223372036854775807", "hello", "\t", "move\tx\t1\nmove\tx\t2",
+        "conv\tx\tblocked\ta\ta\tk\t1\nconv\tx\tblocked\ta\ta\tk\t2"}) {
     const Result<Record> record = parse_record("millrace-tuning 1\nfingerprint\tf\n" + line + "\n");
     EXPECT_EQ(record.status().code(), StatusCode::kCorruptData) << line;
     EXPECT_THAT(record.status().message(), HasSubstr("line ")) << line;

@@ -184,6 +184,11 @@ TEST_F(WithoutTimes, AMissingRecordIsNotUsed) {
   expect_usual_kernels("does not have all operators");
 }
 
+TEST_F(WithoutTimes, AFolderIsNoRecord) {
+  setenv("MILLRACE_TUNING", folder_.file("").c_str(), 1);
+  expect_usual_kernels("it is no regular file");
+}
+
 TEST_F(WithoutTimes, ARecordThatCannotBeWrittenIsReported) {
   setenv("MILLRACE_TUNING", folder_.file("missing/folder").c_str(), 1);
   setenv("MILLRACE_TUNE", "1", 1);

@@ -18,8 +18,13 @@ struct Factor {
 
 class Elimination {
  public:
-  explicit Elimination(const Problem& problem) : own_(problem.own), answer_(problem.own.size()) {
-    for (const Between& pair : problem.between) factors_.push_back({{pair.a, pair.b}, pair.costs});
+  explicit Elimination(const Problem& problem)
+      : own_(problem.own), neighbours_(problem.own.size()), answer_(problem.own.size()) {
+    for (const Between& pair : problem.between) {
+      factors_.push_back({{pair.a, pair.b}, pair.costs});
+      neighbours_[pair.a].insert(pair.b);
+      neighbours_[pair.b].insert(pair.a);
+    }
   }
 
   std::vector<uint32_t> run() {
@@ -27,7 +32,7 @@ class Elimination {
     for (uint32_t variable = 0; variable < own_.size(); ++variable) left.insert(variable);
     while (!left.empty()) {
       const uint32_t variable = *std::ranges::min_element(
-          left, {}, [this](uint32_t each) { return neighbours(each).size(); });
+          left, {}, [this](uint32_t each) { return neighbours_[each].size(); });
       left.erase(variable);
       eliminate(variable);
     }
@@ -41,13 +46,17 @@ class Elimination {
  private:
   size_t options(uint32_t variable) const { return own_[variable].size(); }
 
-  std::vector<uint32_t> neighbours(uint32_t variable) const {
-    std::set<uint32_t> found;
-    for (const Factor& factor : factors_)
-      if (std::ranges::count(factor.scope, variable) != 0)
-        found.insert(factor.scope.begin(), factor.scope.end());
-    found.erase(variable);
-    return {found.begin(), found.end()};
+  // Takes the variable from its neighbours, and returns those.
+  std::vector<uint32_t> take_out(uint32_t variable) {
+    for (const uint32_t each : neighbours_[variable]) neighbours_[each].erase(variable);
+    return {neighbours_[variable].begin(), neighbours_[variable].end()};
+  }
+
+  // A cost depends on all of them.
+  void join(const std::vector<uint32_t>& scope) {
+    for (const uint32_t each : scope)
+      for (const uint32_t other : scope)
+        if (each != other) neighbours_[each].insert(other);
   }
 
   size_t table_size(const std::vector<uint32_t>& scope) const {
@@ -88,8 +97,9 @@ class Elimination {
 
   // Puts in place of the variable what its cheapest option costs beside each of its neighbours.
   void eliminate(uint32_t variable) {
-    const std::vector<uint32_t> scope = neighbours(variable);
+    const std::vector<uint32_t> scope = take_out(variable);
     if (table_size(scope) > kLargestTable) return decide_alone(variable);
+    join(scope);
     const std::vector<Factor> factors = take_factors(variable);
     Factor costs{scope, {}}, decision{scope, {}};
     for (const uint32_t neighbour : scope) answer_[neighbour] = 0;
@@ -113,9 +123,13 @@ class Elimination {
 
   // What it costs its neighbours becomes costs of their own.
   void decide_alone(uint32_t variable) {
-    const auto& own = own_[variable];
+    std::vector<uint64_t> own = own_[variable];
+    const std::vector<Factor> factors = take_factors(variable);
+    for (const Factor& factor : factors)
+      for (size_t i = 0; factor.scope.size() == 1 && i < own.size(); ++i) own[i] += factor.table[i];
     const auto best = static_cast<uint32_t>(std::ranges::min_element(own) - own.begin());
-    for (Factor& factor : take_factors(variable)) {
+    for (const Factor& factor : factors) {
+      if (factor.scope.size() == 1) continue;
       Factor rest;
       for (const uint32_t each : factor.scope)
         if (each != variable) rest.scope.push_back(each);
@@ -130,6 +144,7 @@ class Elimination {
 
   const std::vector<std::vector<uint64_t>>& own_;
   std::vector<Factor> factors_;
+  std::vector<std::set<uint32_t>> neighbours_;  // by variable: those that are left in its factors
   std::vector<std::pair<uint32_t, Factor>> decisions_;  // the option by those of the neighbours
   std::vector<uint32_t> answer_;
 };

@@ -72,8 +72,10 @@ class Description {
 
   void add_node(uint32_t index, bool on_npu) {
     const graph::Node& node = graph_.nodes[index];
-    if (on_npu && is_planned(node)) return add_convolution(index);
-    if (on_npu && keeps_layout(node.op) && keep(node)) return;
+    // Those of another precision have their usual form, and read copies.
+    const bool in_type = on_npu && !node.precision;
+    if (in_type && is_planned(node)) return add_convolution(index);
+    if (in_type && keeps_layout(node.op) && keep(node)) return;
     for (const ValueId id : node.inputs)
       if (id != kNoValue) read_plain(id);
   }
@@ -131,15 +133,16 @@ class Description {
 
   // The result lies as the first image among the operands; false where no convolution has made one.
   bool keep(const graph::Node& node) {
-    const auto first = std::ranges::find_if(node.inputs, [this](ValueId id) {
-      return id != kNoValue && is_image(id) && makers_[id].has_value();
-    });
     const ValueId y = node.outputs[0];
+    const size_t rank = value(y).shape.size();
+    const auto first = std::ranges::find_if(node.inputs, [&](ValueId id) {
+      return id != kNoValue && is_image(id) && makers_[id].has_value() &&
+             value(id).shape.size() == rank;
+    });
     if (first == node.inputs.end() || !is_image(y)) return false;
     const Variable maker = *makers_[*first];
     for (auto other = node.inputs.begin(); other != node.inputs.end(); ++other)
-      if (other != first && *other != kNoValue &&
-          value(*other).shape.size() == value(y).shape.size())
+      if (other != first && *other != kNoValue && value(*other).shape.size() == rank)
         read(*other, maker, &Candidate::result);
     if (std::holds_alternative<graph::Concat>(node.op)) add_copies(y, maker);
     makers_[y] = maker;

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 #include <oneapi/dnnl/dnnl.h>
 
+#include <cerrno>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <sstream>
+#include <system_error>
 #include <utility>
 
 #include "base/environment.h"
@@ -49,14 +52,30 @@ Plan solve(const graph::CompiledModel& model, ElementType type, const Network& n
 
 // Empty where there is no such file.
 Result<Record> read_record(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status found = std::filesystem::status(path, error);
+  if (found.type() == std::filesystem::file_type::not_found) return Record{fingerprint(), {}, {}};
+  // Reading a device may never end.
+  if (!std::filesystem::is_regular_file(found)) return invalid_argument("it is no regular file");
   std::ifstream file(path, std::ios::binary);
-  if (!file) return Record{fingerprint(), {}, {}};
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  MILLRACE_ASSIGN_OR_RETURN(Record record, parse_record(text));
+  std::ostringstream content;
+  // An empty file is no record, which parse_record() says.
+  if (!file || (!(content << file.rdbuf()) && file.bad()))
+    return io_error("it cannot be read", errno);
+  MILLRACE_ASSIGN_OR_RETURN(Record record, parse_record(content.view()));
   if (record.fingerprint != fingerprint())
     return unsupported(fmt::format("its times are those of \"{}\", and this is \"{}\"",
                                    record.fingerprint, fingerprint()));
   return record;
+}
+
+// Other processes may have added times meanwhile, which stay.
+Status add_to_file(Record record, const std::string& path) {
+  MILLRACE_ASSIGN_OR_RETURN(Record now, read_record(path));
+  now.convolutions.merge(record.convolutions);
+  now.moves.merge(record.moves);
+  const std::string text = to_text(now);
+  return model::write_whole_file(path, std::as_bytes(std::span(text)));
 }
 
 // Loads of several threads measure one after the other: beside each other their times would be
@@ -67,10 +86,10 @@ Result<Plan> measure(const graph::CompiledModel& model, ElementType type,
                      const dnnl::engine& engine, const std::string& path) {
   const std::lock_guard lock(measuring);
   MILLRACE_ASSIGN_OR_RETURN(Record record, read_record(path));
+  const Record before = record;
   MeasuredTimes times(record, engine);
   const std::optional<Network> network = describe(model, type, times);
-  const std::string text = to_text(record);
-  MILLRACE_RETURN_IF_ERROR(model::write_whole_file(path, std::as_bytes(std::span(text))));
+  if (!(record == before)) MILLRACE_RETURN_IF_ERROR(add_to_file(std::move(record), path));
   if (!network) return unsupported("not all convolutions can be measured");
   return solve(model, type, *network);
 }

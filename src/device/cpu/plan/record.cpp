@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -38,7 +39,10 @@ bool add_line(std::string_view line, Record& record) {
   if (words[0] != "conv" || words.size() != 7) return false;
   const std::optional<Form> form = form_named(words[2]);
   if (!form) return false;
-  record.convolutions[std::string(words[1])].push_back(
+  std::vector<Candidate>& candidates = record.convolutions[std::string(words[1])];
+  // Each form once: what is chosen from must stay small, whatever a file says.
+  if (std::ranges::find(candidates, *form, &Candidate::form) != candidates.end()) return false;
+  candidates.push_back(
       {*form, std::string(words[3]), std::string(words[4]), std::string(words[5]), *nanoseconds});
   return true;
 }

@@ -81,7 +81,7 @@ std::vector<uint32_t> order_of(const graph::Reduce& op, size_t rank) {
 Result<bool> lower(Builder& builder, const Node& node, const graph::Reduce& op) {
   const ValueId x = node.input(0), y = node.outputs[0];
   const auto from_rule = rule_of(builder, x), to_rule = rule_of(builder, y);
-  if (!from_rule || !to_rule || op.kind == ReduceKind::kProd) return false;
+  if (!from_rule || !to_rule || op.kind == ReduceKind::kProd || builder.is_empty(x)) return false;
   const size_t count = builder.value(y).elements();
   const Rows rows{count, builder.value(x).elements() / count};
   // So many bytes, less their zero points, add up to less than 2^31.
