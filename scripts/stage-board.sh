@@ -5,6 +5,7 @@
 # scripts/on-board.sh runs commands that see all this where it is on a board. May be run again: files that it made
 # are replaced, others stay.
 set -euo pipefail
+shopt -s inherit_errexit # most of the work happens in command substitutions
 project=$(dirname "$(dirname "$(realpath "$0")")")
 
 usage() {

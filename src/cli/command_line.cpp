@@ -238,6 +238,10 @@ void add_bench_command(CLI::App& app, CommandLine& line) {
           },
           "one line of JSON: instead of the text, or besides it in a file")
       ->expected(0, 1)
+      ->check([](const std::string& file) {
+        const bool is_model = file.ends_with(".rai") || file.ends_with(".onnx");
+        return is_model ? file + " is a model: put --json behind it" : std::string();
+      })
       ->type_name("[FILE]");
   command->add_option("--plot", arguments->plot,
                       "with --scenario: an .svg file with the latencies by percentile and time");

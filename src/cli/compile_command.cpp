@@ -7,6 +7,8 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/interruption.h"
@@ -158,6 +160,30 @@ struct Compiled {
   quantise::OutputAgreement outputs = {};
 };
 
+// The options given that only a calibration uses.
+std::vector<std::string_view> calibration_options(const CalibrationFlags& flags) {
+  const CalibrationFlags usual;
+  const std::pair<std::string_view, bool> options[] = {
+      {"--keep", !flags.keep.empty()},
+      {"--calibrate-samples", flags.samples != usual.samples},
+      {"--calibrate-method", flags.method != usual.method},
+      {"--quantise-outputs", flags.quantise_outputs},
+      {"--power-of-two-scales", flags.power_of_two_scales},
+      {"--no-equalisation", flags.no_equalisation},
+      {"--no-bias-correction", flags.no_bias_correction}};
+  std::vector<std::string_view> given;
+  for (const auto& [name, is_given] : options)
+    if (is_given) given.push_back(name);
+  return given;
+}
+
+// They are no error, since scripts give them for models of several precisions.
+void note_unused_options(const CalibrationFlags& flags) {
+  if (const auto unused = calibration_options(flags); !unused.empty())
+    fmt::print("note: without --precision int8 or auto these have no effect: {}\n",
+               fmt::join(unused, ", "));
+}
+
 Result<Compiled> compile_with(const CompileArguments& arguments, const CompileFlags& flags,
                               const CompileObserver& observer) {
   CalibrationFlags calibration = arguments.calibration;
@@ -171,6 +197,7 @@ Result<Compiled> compile_with(const CompileArguments& arguments, const CompileFl
       !calibration.accuracy_target.empty())
     return invalid_argument(
         "--calibrate, --accuracy-target and --report are for --precision int8 and auto");
+  note_unused_options(calibration);
   MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model,
                             compile_onnx(arguments.onnx, flags, observer));
   return Compiled{std::move(model)};
@@ -219,12 +246,28 @@ bool same_file(const std::string& a, const std::string& b) {
   return std::filesystem::equivalent(a, b, error);
 }
 
+// The same for outputs, of which none need exist yet.
+bool same_place(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return std::filesystem::weakly_canonical(a, error) == std::filesystem::weakly_canonical(b, error);
+}
+
+// No output may replace the model or another output.
+Status check_outputs(const CompileArguments& arguments) {
+  const std::string& report = arguments.calibration.report;
+  for (const std::string& output : {arguments.output, arguments.emit_qdq, report})
+    if (same_file(arguments.onnx, output))
+      return invalid_argument(output + " is the model itself: choose another output");
+  for (const std::string& other : {arguments.emit_qdq, report})
+    if (!other.empty() && same_place(other, arguments.output))
+      return invalid_argument(other + " is the archive itself: choose another output");
+  return {};
+}
+
 }  // namespace
 
 Status run_compile(const CompileArguments& arguments) {
-  for (const std::string& output : {arguments.output, arguments.emit_qdq})
-    if (same_file(arguments.onnx, output))
-      return invalid_argument(output + " is the model itself: choose another output");
+  MILLRACE_RETURN_IF_ERROR(check_outputs(arguments));
   MILLRACE_ASSIGN_OR_RETURN(const CompileFlags flags, with_config(arguments));
   MILLRACE_ASSIGN_OR_RETURN(Compiled compiled, compile_and_dump(arguments, flags));
   graph::CompiledModel& model = compiled.model;

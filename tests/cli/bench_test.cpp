@@ -129,6 +129,20 @@ TEST_F(BenchTest, AFailedJobIsNamedAndEndsEveryScenario) {
   }
 }
 
+TEST_F(BenchTest, AFailedJobInTheMiddleOfAQueryHasItsOwnNumber) {
+  ::setenv("MILLRACE_FAULTS", "fail=5", 1);
+  const ProgramResult result = millrace({"bench", kGlyphsOnnx, "-n", "10", "--warmup", "0",
+                                         "--scenario", "multi-stream", "--in-flight", "2"});
+  ::unsetenv("MILLRACE_FAULTS");
+  expect_failure(result, "multi-stream, job 5");
+}
+
+TEST_F(BenchTest, AModelIsNoFileForJson) {
+  const ProgramResult result = millrace({"bench", "--json", "x.rai", kGlyphsOnnx});
+  EXPECT_NE(result.exit_code, 0);
+  EXPECT_THAT(result.err, ::testing::HasSubstr("put --json behind it"));
+}
+
 TEST_F(BenchTest, OptionsThatDoNotGoTogetherAreRefused) {
   expect_failure(millrace({"bench", kGlyphsOnnx, "--scenario", "server"}), "--qps");
   expect_failure(millrace({"bench", kGlyphsOnnx, "--scenario", "offline", "--qps", "5"}),

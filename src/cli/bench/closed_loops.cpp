@@ -36,13 +36,16 @@ class Rounds {
 
   // Returns when all jobs are done, also after a failure, since they use the buffers of the slots.
   Status run() {
-    Status first_failure = submit_all();
+    const Status submitted = submit_all();
+    Status first_failure;
     for (const runtime::SessionJobId id : ids_) {
       const Status status = workload_.session.wait(id, kForever);
-      if (first_failure.ok()) first_failure = status;
+      ++jobs_;
+      if (first_failure.ok() && !status.ok())
+        first_failure = failed_in(Scenario::kMultiStream, jobs_, status);
     }
-    jobs_ += ids_.size();
-    return first_failure.ok() ? Status() : failed_in(Scenario::kMultiStream, jobs_, first_failure);
+    if (!first_failure.ok() || submitted.ok()) return first_failure;
+    return failed_in(Scenario::kMultiStream, jobs_ + 1, submitted);
   }
 
   uint64_t jobs() const { return jobs_; }

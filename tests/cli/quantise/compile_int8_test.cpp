@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "io/file.h"
@@ -158,6 +159,16 @@ TEST_F(Int8Test, OptionsThatMakeNoSenseAreRefusedByName) {
   expect_failure(quantise({"--input-shape", "image=?,1,32,32"}), "--input-shape");
   expect_failure(quantise({"--report", file("none/report.html")}), "none/report.html");
   expect_failure(quantise({"--emit-qdq", file("none/a.onnx")}), "none/a.onnx");
+}
+
+TEST_F(Int8Test, NoOutputReplacesTheModelOrTheArchive) {
+  const std::string model = file("model.onnx");
+  std::filesystem::copy_file(kGlyphsOnnx, model);
+  for (const char* option : {"--report", "--emit-qdq"}) {
+    expect_failure(quantise({option, model}, model), "is the model itself");
+    expect_failure(quantise({option, file("int8.rai")}), "is the archive itself");
+  }
+  EXPECT_GT(read_onnx(model).graph().node_size(), 0);
 }
 
 TEST_F(Int8Test, ValuesOutsideTheirListAreRefusedWithIt) {
