@@ -1,4 +1,4 @@
-// The reports of `millrace bench`, for people and as JSON. Thread-safe.
+// The reports of `millrace bench`, human-readable and as JSON. Thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "quantise/rewrite/value_like.h"
 #include "quantise/rewrite/weights.h"
 
 namespace millrace::quantise {
@@ -13,12 +14,6 @@ using graph::kNoValue;
 using graph::Node;
 using graph::Value;
 using graph::ValueId;
-
-// A value of the same shape with floating point numbers.
-ValueId add_numbers(Graph& graph, ValueId like, const char* suffix) {
-  const Value& value = graph.values[like];
-  return graph.add_value({value.name + suffix, value.type, value.shape, std::nullopt});
-}
 
 class Inserter {
  public:
@@ -57,7 +52,7 @@ class Inserter {
     const std::vector<ValueId> made = node.outputs;
     for (ValueId& id : node.outputs)
       if (computes_quantised && quantised_.selection.values[id] && is_output(id))
-        id = add_numbers(result_, id, "_unquantised");
+        id = add_value_like(result_, id, "_unquantised");
     const std::vector<ValueId> outputs = node.outputs;
     result_.nodes.push_back(std::move(node));
     for (size_t i = 0; i < made.size(); ++i)
@@ -74,7 +69,7 @@ class Inserter {
   ValueId add_pair(ValueId value, ValueId made) {
     const ValueId integers = add_quantised(result_, made, *quantised_.forms[value]);
     result_.values[integers].name = quantised_name(source_.values[value].name);
-    const ValueId numbers = value == made ? add_numbers(result_, value, "_dequantised") : value;
+    const ValueId numbers = value == made ? add_value_like(result_, value, "_dequantised") : value;
     const std::string& name = result_.values[integers].name;
     result_.nodes.push_back({name + "/dequantise", graph::Requantise{}, {integers}, {numbers}});
     return numbers;

@@ -3,13 +3,14 @@
 #include <utility>
 #include <variant>
 
+#include "quantise/rewrite/value_like.h"
+
 namespace millrace::quantise {
 namespace {
 
 using graph::Graph;
 using graph::kNoValue;
 using graph::Node;
-using graph::Value;
 using graph::ValueId;
 
 constexpr size_t kResidual = 3, kSlope = 4;
@@ -17,11 +18,6 @@ constexpr size_t kResidual = 3, kSlope = 4;
 bool has_sum(const Node& node) {
   return std::holds_alternative<graph::Conv>(node.op) && node.input(kResidual) != kNoValue &&
          node.input(kSlope) == kNoValue;
-}
-
-ValueId add_value_like(Graph& graph, ValueId like, const char* suffix) {
-  const Value& value = graph.values[like];
-  return graph.add_value({value.name + suffix, value.type, value.shape, std::nullopt});
 }
 
 void add_nodes(Graph& graph, const Node& fused) {
