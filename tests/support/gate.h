@@ -10,12 +10,27 @@ namespace millrace::test {
 
 class TaskGate {
  public:
+  TaskGate() = default;
+  TaskGate(const TaskGate&) = delete;
+  TaskGate& operator=(const TaskGate&) = delete;
+  // Opens the gate and returns when all threads that have arrived are through, so that a gate may
+  // be destroyed before the lanes whose tasks wait at it.
+  ~TaskGate() {
+    std::unique_lock lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return inside_ == 0; });
+  }
+
   // Blocks while the gate is closed. Counts as an arrival, open or not.
   void pass() {
     std::unique_lock lock(mutex_);
     ++arrivals_;
+    ++inside_;
     changed_.notify_all();
     changed_.wait(lock, [this] { return open_; });
+    --inside_;
+    changed_.notify_all();
   }
   // Lets all threads pass, now and later.
   void open() {
@@ -33,6 +48,7 @@ class TaskGate {
   std::mutex mutex_;
   std::condition_variable changed_;
   size_t arrivals_ = 0;
+  size_t inside_ = 0;  // threads in pass()
   bool open_ = false;
 };
 
