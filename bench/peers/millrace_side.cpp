@@ -6,8 +6,8 @@
 
 #include "cli/bench/closed_loops.h"
 #include "cli/bench/percentiles.h"
-#include "cli/open_tensors.h"
-#include "cli/random_inputs.h"
+#include "cli/inputs/open_tensors.h"
+#include "cli/inputs/random_inputs.h"
 
 namespace millrace::bench {
 namespace {

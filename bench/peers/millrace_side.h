@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 #include "bench/peers/ort/ort_session.h"
-#include "cli/job_buffers.h"
+#include "cli/inputs/job_buffers.h"
 #include "cli/model_source.h"
 #include "runtime/session.h"
 

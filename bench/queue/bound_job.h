@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "graph/compiled_model.h"
-#include "runtime/job.h"
+#include "runtime/jobs/job.h"
 
 namespace millrace::bench {
 

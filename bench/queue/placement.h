@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/topology.h"
+#include "base/process/topology.h"
 
 namespace millrace::bench {
 

@@ -12,7 +12,7 @@
 
 #include <vector>
 
-#include "base/topology.h"
+#include "base/process/topology.h"
 #include "bench/queue/benchmarks.h"
 #include "bench/queue/report.h"
 

@@ -27,8 +27,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/thread.h"
-#include "base/topology.h"
+#include "base/process/thread.h"
+#include "base/process/topology.h"
 #include "queue/lanes/shared_loop.h"
 #include "vision/preprocess/preprocess.h"
 

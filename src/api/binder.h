@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "api/model_impl.h"
+#include "base/process/thread_spare.h"
 #include "base/status.h"
-#include "base/thread_spare.h"
 #include "device/device.h"
 #include "millrace/unit.hpp"
-#include "runtime/job.h"
+#include "runtime/jobs/job.h"
 
 namespace millrace::api {
 

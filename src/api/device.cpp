@@ -8,13 +8,13 @@
 #include "api/model_impl.h"
 #include "api/unit_core.h"
 #include "base/contained.h"
-#include "base/forked_child.h"
+#include "base/process/forked_child.h"
 #include "base/status.h"
 #include "device/registry.h"
-#include "runtime/create_unit.h"
-#include "runtime/job_task.h"
-#include "runtime/loader.h"
-#include "runtime/strict_zero_copy.h"
+#include "runtime/jobs/job_task.h"
+#include "runtime/loading/loader.h"
+#include "runtime/loading/strict_zero_copy.h"
+#include "runtime/units/create_unit.h"
 
 namespace millrace {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "millrace/model.hpp"
-#include "runtime/executor.h"
+#include "runtime/jobs/executor.h"
 
 namespace millrace {
 

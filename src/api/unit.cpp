@@ -9,7 +9,7 @@
 #include "api/unit_core.h"
 #include "base/contained.h"
 #include "base/status.h"
-#include "runtime/job_task.h"
+#include "runtime/jobs/job_task.h"
 
 namespace millrace {
 

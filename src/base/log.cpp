@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "base/cancellation.h"
-#include "base/forked_child.h"
 #include "base/never_destroyed.h"
+#include "base/process/forked_child.h"
 #include "base/seen_reasons.h"
 
 namespace millrace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "base/environment.h"
+#include "base/settings/environment.h"
 
 namespace millrace {
 

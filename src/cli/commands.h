@@ -8,9 +8,9 @@
 
 #include "base/status.h"
 #include "cli/data/picture_flags.h"
-#include "cli/limits.h"
 #include "cli/model_source.h"
 #include "cli/quantise/calibration_flags.h"
+#include "cli/supervision/limits.h"
 
 namespace millrace::cli {
 

@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/interruption.h"
+#include "cli/inputs/open_tensors.h"
 #include "cli/model_source.h"
-#include "cli/open_tensors.h"
 #include "cli/passes/graph_text.h"
 #include "cli/passes/onnx_export.h"
 #include "cli/passes/pass_dump.h"
 #include "cli/precision_name.h"
 #include "cli/quantise/compile_calibrated.h"
+#include "cli/supervision/interruption.h"
 #include "compiler/vendor_config.h"
 #include "graph/archive_codec.h"
 #include "graph/network/network.h"

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/environment.h"
-#include "base/topology.h"
-#include "base/variables.h"
+#include "base/process/topology.h"
+#include "base/settings/environment.h"
+#include "base/settings/variables.h"
 #include "cli/commands.h"
 #include "cli/nrt_findings.h"
 #include "device/registry.h"
@@ -19,7 +19,7 @@
 #include "memory/bank_use.h"
 #include "memory/buffer.h"
 #include "memory/dma_buf.h"
-#include "runtime/columns.h"
+#include "runtime/columns/columns.h"
 
 namespace millrace::cli {
 namespace {

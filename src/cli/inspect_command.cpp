@@ -6,10 +6,10 @@
 #include <span>
 #include <utility>
 
-#include "cli/colour_format.h"
 #include "cli/commands.h"
+#include "cli/inputs/colour_format.h"
+#include "cli/inputs/picture_hint.h"
 #include "cli/model_source.h"
-#include "cli/picture_hint.h"
 #include "cli/precision_name.h"
 #include "graph/network/network.h"
 

@@ -7,15 +7,15 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/inputs/open_tensors.h"
 #include "cli/name_value.h"
-#include "cli/open_tensors.h"
 #include "cli/progress.h"
 #include "device/registry.h"
 #include "graph/archive_codec.h"
 #include "graph/network/network.h"
 #include "lowering/shape_profile.h"
 #include "model/archive.h"
-#include "runtime/memory_limit.h"
+#include "runtime/loading/memory_limit.h"
 
 namespace millrace::cli {
 namespace {

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "cli/boundary_tensor.h"
 #include "cli/commands.h"
 #include "cli/evaluate/scores.h"
-#include "cli/frames.h"
+#include "cli/inputs/boundary_tensor.h"
+#include "cli/inputs/frames.h"
 #include "cli/model_source.h"
-#include "cli/output_sink.h"
+#include "cli/supervision/output_sink.h"
 #include "io/file.h"
 #include "runtime/session.h"
 

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/cancellation.h"
-#include "base/environment.h"
-#include "base/forked_child.h"
+#include "base/process/forked_child.h"
+#include "base/settings/environment.h"
 #include "device/faulty/faulty_device.h"
 #include "device/null/null_device.h"
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/environment.h"
+#include "base/settings/environment.h"
 
 namespace millrace::memory {
 namespace {

@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/forked_child.h"
+#include "base/process/forked_child.h"
 
 namespace millrace::memory {
 namespace {

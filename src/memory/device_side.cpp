@@ -6,9 +6,9 @@
 #include <cstring>
 #include <utility>
 
-#include "base/environment.h"
 #include "base/hooks.h"
 #include "base/log.h"
+#include "base/settings/environment.h"
 
 namespace millrace::memory {
 namespace {

@@ -19,7 +19,7 @@
 
 #include "base/align.h"
 #include "base/cancellation.h"
-#include "base/environment.h"
+#include "base/settings/environment.h"
 #include "memory/kept_mappings.h"
 
 namespace millrace::memory {

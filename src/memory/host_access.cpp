@@ -6,8 +6,8 @@
 #include <mutex>
 #include <utility>
 
-#include "base/forked_child.h"
 #include "base/never_destroyed.h"
+#include "base/process/forked_child.h"
 #include "memory/mapping.h"
 
 namespace millrace::memory {

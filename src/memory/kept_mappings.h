@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "base/forked_child.h"
+#include "base/process/forked_child.h"
 #include "base/unique_fd.h"
 
 namespace millrace::memory {

@@ -13,9 +13,9 @@
 #include <mutex>
 #include <string_view>
 
-#include "base/forked_child.h"
 #include "base/format_status.h"
 #include "base/log.h"
+#include "base/process/forked_child.h"
 #include "memory/kept_mappings.h"
 
 namespace millrace::memory {

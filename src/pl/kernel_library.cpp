@@ -8,8 +8,8 @@
 #include <span>
 
 #include "base/cancellation.h"
-#include "base/environment.h"
-#include "base/forked_child.h"
+#include "base/process/forked_child.h"
+#include "base/settings/environment.h"
 #include "pl/pass_through.h"
 
 namespace millrace::pl {

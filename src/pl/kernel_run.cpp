@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/cancellation.h"
-#include "base/forked_child.h"
-#include "base/thread.h"
+#include "base/process/forked_child.h"
+#include "base/process/thread.h"
 
 namespace millrace::pl {
 

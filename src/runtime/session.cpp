@@ -9,17 +9,17 @@
 #include <utility>
 #include <vector>
 
-#include "base/forked_child.h"
 #include "base/hooks.h"
+#include "base/process/forked_child.h"
 #include "queue/units/unit.h"
 #include "queue/waiting/room.h"
-#include "runtime/bound_lanes.h"
-#include "runtime/callback_sequencer.h"
-#include "runtime/create_unit.h"
-#include "runtime/executor.h"
-#include "runtime/job_sync.h"
-#include "runtime/job_table.h"
-#include "runtime/job_task.h"
+#include "runtime/jobs/callback_sequencer.h"
+#include "runtime/jobs/executor.h"
+#include "runtime/jobs/job_sync.h"
+#include "runtime/jobs/job_table.h"
+#include "runtime/jobs/job_task.h"
+#include "runtime/units/bound_lanes.h"
+#include "runtime/units/create_unit.h"
 
 namespace millrace::runtime {
 namespace {

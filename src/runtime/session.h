@@ -17,8 +17,8 @@
 #include "base/status.h"
 #include "device/device.h"
 #include "millrace/execution.hpp"
-#include "runtime/column_claim.h"
-#include "runtime/job.h"
+#include "runtime/columns/column_claim.h"
+#include "runtime/jobs/job.h"
 
 namespace millrace::runtime {
 

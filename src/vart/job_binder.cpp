@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "tensor/data_type.h"
-#include "vart/tensor_info.h"
-#include "vart/tensor_state.h"
+#include "vart/tensors/tensor_info.h"
+#include "vart/tensors/tensor_state.h"
 
 namespace millrace::vartml {
 

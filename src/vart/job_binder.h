@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "base/thread_spare.h"
-#include "runtime/job.h"
-#include "vart/model_tensors.h"
-#include "vart/tensor_warnings.h"
+#include "base/process/thread_spare.h"
+#include "runtime/jobs/job.h"
+#include "vart/tensors/model_tensors.h"
+#include "vart/tensors/tensor_warnings.h"
 #include "vart/vart_runner_factory.hpp"
 
 namespace millrace::vartml {

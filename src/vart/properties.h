@@ -5,9 +5,9 @@
 #include <string>
 
 #include "memory/bank.h"
-#include "runtime/loader.h"
+#include "runtime/loading/loader.h"
 #include "runtime/session.h"
-#include "vart/options.h"
+#include "vart/files/options.h"
 
 namespace millrace::vartml {
 

@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "base/cancellation.h"
-#include "base/forked_child.h"
+#include "base/process/forked_child.h"
 #include "vart/vaiml_runner.h"
 #include "vart/vart_runner_factory.hpp"
 

@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "base/cancellation.h"
-#include "base/forked_child.h"
+#include "base/process/forked_child.h"
 #include "graph/connectivity.h"
 #include "model/archive_extract.h"
 #include "vart/job_trace.h"
 #include "vart/properties.h"
-#include "vart/tensor_info.h"
-#include "vart/tensor_state.h"
+#include "vart/tensors/tensor_info.h"
+#include "vart/tensors/tensor_state.h"
 #include "vart/value_or_runtime_error.h"
 
 namespace millrace::vartml {

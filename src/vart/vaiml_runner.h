@@ -9,14 +9,14 @@
 #include <string>
 
 #include "memory/bank.h"
-#include "runtime/loader.h"
+#include "runtime/loading/loader.h"
 #include "runtime/session.h"
+#include "vart/files/options.h"
+#include "vart/files/profile_file.h"
 #include "vart/job_binder.h"
-#include "vart/model_tensors.h"
-#include "vart/options.h"
-#include "vart/profile_file.h"
 #include "vart/runner_log.h"
-#include "vart/tensor_warnings.h"
+#include "vart/tensors/model_tensors.h"
+#include "vart/tensors/tensor_warnings.h"
 #include "vart/vart_runner_factory.hpp"
 
 namespace millrace::vartml {

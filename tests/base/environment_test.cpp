@@ -1,4 +1,4 @@
-#include "base/environment.h"
+#include "base/settings/environment.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "base/thread_spare.h"
+#include "base/process/thread_spare.h"
 
 #include <gtest/gtest.h>
 

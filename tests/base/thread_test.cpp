@@ -1,5 +1,5 @@
 // Threads of the library, where the system refuses what is asked of it.
-#include "base/thread.h"
+#include "base/process/thread.h"
 
 #include <gmock/gmock.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-#include "base/topology.h"
+#include "base/process/topology.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/variables.h"
+#include "base/settings/variables.h"
 
 #include <gmock/gmock.h>
 

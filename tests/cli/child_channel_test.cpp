@@ -1,4 +1,4 @@
-#include "cli/child_channel.h"
+#include "cli/supervision/child_channel.h"
 
 #include <gmock/gmock.h>
 #include <unistd.h>

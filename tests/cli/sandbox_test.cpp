@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "cli/sandbox_filter.h"
+#include "cli/supervision/sandbox_filter.h"
 #include "io/file.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/support/address_checks.h"

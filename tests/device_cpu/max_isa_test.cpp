@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/max_isa.h"
-#include "base/topology.h"
+#include "base/process/topology.h"
 #include "tests/device_cpu/model_builder.h"
 #include "tests/device_cpu/run_model.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "base/topology.h"
+#include "base/process/topology.h"
 #include "tests/device_cpu/model_builder.h"
 #include "tests/device_cpu/run_model.h"
 #include "tests/support/test_run.h"

@@ -1,7 +1,7 @@
 // Kernels on integers: they give what dequantising, computing and quantising give, up to one step.
 #include <gtest/gtest.h>
 
-#include "base/topology.h"
+#include "base/process/topology.h"
 #include "tests/device_cpu/quantised_model.h"
 
 namespace millrace::device::cpu {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "base/topology.h"
+#include "base/process/topology.h"
 
 namespace millrace::device::cpu {
 

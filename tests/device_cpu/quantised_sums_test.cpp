@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/topology.h"
+#include "base/process/topology.h"
 #include "tests/device_cpu/quantised_model.h"
 
 namespace millrace::device::cpu {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <deque>
 
-#include "base/topology.h"
+#include "base/process/topology.h"
 #include "io/npy.h"
 #include "tests/e2e/pipeline.h"
 

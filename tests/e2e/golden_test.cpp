@@ -8,7 +8,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "base/topology.h"
+#include "base/process/topology.h"
 #include "io/file.h"
 #include "tensor/half.h"
 #include "tests/e2e/pipeline.h"

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/topology.h"
+#include "base/process/topology.h"
 #include "compiler/compiler.h"
 #include "graph/archive_codec.h"
 #include "io/file.h"

@@ -3,13 +3,13 @@
 #include <cstdlib>
 #include <vector>
 
-#include "base/environment.h"
 #include "base/log.h"
-#include "base/variables.h"
+#include "base/settings/environment.h"
+#include "base/settings/variables.h"
 #include "memory/bank.h"
 #include "nrt/process/settings.h"
-#include "runtime/columns.h"
-#include "runtime/watchdog.h"
+#include "runtime/columns/columns.h"
+#include "runtime/units/watchdog.h"
 #include "tests/fuzz/target.h"
 
 namespace millrace::fuzz {

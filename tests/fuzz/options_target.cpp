@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "tests/fuzz/target.h"
-#include "vart/options.h"
+#include "vart/files/options.h"
 
 namespace millrace::fuzz {
 

@@ -37,7 +37,7 @@ TEST(VartPage, ListsEveryMethodOfARunner) {
 }
 
 TEST(VartPage, ListsEveryOption) {
-  const std::string source = content(kSource + "/src/vart/options.cpp");
+  const std::string source = content(kSource + "/src/vart/files/options.cpp");
   const std::string table = between(source, "kKnownOptions = {", "\n};");
   Names known;
   for (std::string key : all_of<Names>(table, R"((?:KnownOption\{|>\()\s*("\w+"|k\w+))")) {

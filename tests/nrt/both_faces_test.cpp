@@ -1,7 +1,7 @@
 // A program that uses both faces has one device and one budget of lanes.
 #include <cstring>
 
-#include "base/topology.h"
+#include "base/process/topology.h"
 #include "tests/nrt/nrt_fixture.h"
 #include "tests/support/library_threads.h"
 #include "tests/support/temporary_directory.h"

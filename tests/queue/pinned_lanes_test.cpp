@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/topology.h"
+#include "base/process/topology.h"
 #include "queue/units/unit.h"
 #include "tests/queue/function_task.h"
 #include "tests/support/gate.h"

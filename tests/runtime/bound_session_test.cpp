@@ -5,8 +5,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/topology.h"
-#include "runtime/columns.h"
+#include "base/process/topology.h"
+#include "runtime/columns/columns.h"
 #include "runtime/session.h"
 #include "tests/runtime/session_fixture.h"
 #include "tests/support/library_threads.h"

@@ -1,5 +1,5 @@
 // Who may be on which columns beside whom.
-#include "runtime/column_claim.h"
+#include "runtime/columns/column_claim.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // Columns among processes: what one holds, others are refused, until it lets go or ends.
-#include "runtime/column_table.h"
+#include "runtime/columns/column_table.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "base/unique_fd.h"
-#include "runtime/column_claim.h"
+#include "runtime/columns/column_claim.h"
 
 namespace millrace::runtime {
 namespace {

@@ -1,11 +1,11 @@
 // The map of columns to groups to cores.
-#include "runtime/columns.h"
+#include "runtime/columns/columns.h"
 
 #include <gmock/gmock.h>
 
 #include <cstdlib>
 
-#include "base/topology.h"
+#include "base/process/topology.h"
 
 namespace millrace::runtime {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/job_table.h"
+#include "runtime/jobs/job_table.h"
 
 #include <gtest/gtest.h>
 

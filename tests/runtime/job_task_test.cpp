@@ -1,5 +1,5 @@
 // What a job reports of its progress, where it stops, and how a report names what it did.
-#include "runtime/job_task.h"
+#include "runtime/jobs/job_task.h"
 
 #include <gmock/gmock.h>
 

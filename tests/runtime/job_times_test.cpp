@@ -1,4 +1,4 @@
-#include "runtime/job_times.h"
+#include "runtime/jobs/job_times.h"
 
 #include <gtest/gtest.h>
 

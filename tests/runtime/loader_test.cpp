@@ -1,4 +1,4 @@
-#include "runtime/loader.h"
+#include "runtime/loading/loader.h"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 #include "device/registry.h"
 #include "graph/archive_codec.h"
 #include "graph/network/network.h"
-#include "runtime/vendor_boundary.h"
+#include "runtime/loading/vendor_boundary.h"
 #include "tests/graph/dynamic_model.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tiny_model.h"

@@ -1,11 +1,11 @@
-#include "runtime/memory_limit.h"
+#include "runtime/loading/memory_limit.h"
 
 #include <gmock/gmock.h>
 
 #include <charconv>
 #include <cstdlib>
 
-#include "runtime/loader.h"
+#include "runtime/loading/loader.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tiny_model.h"
 

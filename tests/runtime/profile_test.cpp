@@ -1,4 +1,4 @@
-#include "runtime/profile.h"
+#include "runtime/loading/profile.h"
 
 #include <gmock/gmock.h>
 

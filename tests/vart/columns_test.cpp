@@ -5,7 +5,7 @@
 #include <future>
 #include <thread>
 
-#include "base/topology.h"
+#include "base/process/topology.h"
 #include "tests/support/run_log.h"
 #include "tests/vart/runner_fixture.h"
 

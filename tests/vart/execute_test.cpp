@@ -8,7 +8,7 @@
 
 #include "tests/support/late_calls.h"
 #include "tests/vart/runner_fixture.h"
-#include "vart/tensor_state.h"
+#include "vart/tensors/tensor_state.h"
 
 namespace millrace::vartml {
 namespace {

@@ -19,7 +19,7 @@
 #include "cli/bench/percentiles.h"
 #include "cli/bench/poisson_arrivals.h"
 #include "cli/progress.h"
-#include "runtime/job_times.h"
+#include "runtime/jobs/job_times.h"
 
 namespace millrace::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 #include "cli/bench/measurement.h"
-#include "cli/job_buffers.h"
+#include "cli/inputs/job_buffers.h"
 #include "runtime/session.h"
 
 namespace millrace::cli {

@@ -7,11 +7,11 @@
 #include <map>
 #include <optional>
 
-#include "cli/boundary_tensor.h"
 #include "cli/commands.h"
 #include "cli/compare/layer_report.h"
-#include "cli/frames.h"
-#include "cli/golden_compare.h"
+#include "cli/golden/golden_compare.h"
+#include "cli/inputs/boundary_tensor.h"
+#include "cli/inputs/frames.h"
 #include "cli/model_source.h"
 #include "device/registry.h"
 #include "graph/inner_values.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "cli/supervised.h"
+#include "cli/supervision/supervised.h"
 
 namespace millrace::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "cli/boundary_tensor.h"
+#include "cli/inputs/boundary_tensor.h"
 
 namespace millrace::cli {
 namespace {

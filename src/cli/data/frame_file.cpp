@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/input_files.h"
+#include "cli/inputs/input_files.h"
 #include "io/thumbnail.h"
 
 namespace millrace::cli {

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "cli/input_files.h"
+#include "cli/inputs/input_files.h"
 #include "io/file.h"
 #include "io/npy.h"
 #include "tensor/conversion.h"

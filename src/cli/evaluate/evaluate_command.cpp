@@ -13,8 +13,8 @@
 #include "cli/evaluate/evaluation_report.h"
 #include "cli/evaluate/sample_runner.h"
 #include "cli/evaluate/scores.h"
+#include "cli/inputs/open_tensors.h"
 #include "cli/model_source.h"
-#include "cli/open_tensors.h"
 #include "cli/precision_name.h"
 #include "cli/progress.h"
 

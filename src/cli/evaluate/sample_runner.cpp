@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "cli/frames.h"
+#include "cli/inputs/frames.h"
 
 namespace millrace::cli {
 namespace {

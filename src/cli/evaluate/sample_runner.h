@@ -12,7 +12,7 @@
 
 #include "base/status.h"
 #include "cli/data/data_set.h"
-#include "cli/job_buffers.h"
+#include "cli/inputs/job_buffers.h"
 #include "cli/model_source.h"
 #include "runtime/session.h"
 

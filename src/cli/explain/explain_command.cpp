@@ -6,11 +6,11 @@
 
 #include "cli/commands.h"
 #include "cli/explain/explanation.h"
-#include "cli/job_buffers.h"
+#include "cli/inputs/job_buffers.h"
+#include "cli/inputs/random_inputs.h"
 #include "cli/model_source.h"
 #include "cli/progress.h"
-#include "cli/random_inputs.h"
-#include "runtime/profile.h"
+#include "runtime/loading/profile.h"
 #include "runtime/session.h"
 
 namespace millrace::cli {

@@ -5,7 +5,7 @@
 
 #include "device/device.h"
 #include "lowering/placement.h"
-#include "runtime/profile.h"
+#include "runtime/loading/profile.h"
 
 namespace millrace::cli {
 

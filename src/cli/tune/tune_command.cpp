@@ -8,9 +8,9 @@
 #include <memory>
 #include <utility>
 
-#include "cli/job_buffers.h"
+#include "cli/inputs/job_buffers.h"
+#include "cli/inputs/random_inputs.h"
 #include "cli/progress.h"
-#include "cli/random_inputs.h"
 #include "runtime/session.h"
 
 namespace millrace::cli {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/environment.h"
-#include "base/topology.h"
+#include "base/process/topology.h"
+#include "base/settings/environment.h"
 #include "device/cpu/cpu_program.h"
 
 namespace millrace::device::cpu {

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "base/duration.h"
+#include "base/settings/duration.h"
 #include "device/faulty/fault_plan.h"
 
 namespace millrace::device {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/environment.h"
+#include "base/settings/environment.h"
 
 namespace millrace::device {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/topology.h"
+#include "base/process/topology.h"
 
 namespace millrace::device {
 namespace {

@@ -14,7 +14,7 @@
 #include "nrt/nrt.h"
 #include "nrt/objects/handles.h"
 #include "nrt/objects/tensor_set.h"
-#include "runtime/executor.h"
+#include "runtime/jobs/executor.h"
 
 namespace millrace::nrt {
 

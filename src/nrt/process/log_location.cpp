@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "base/environment.h"
+#include "base/settings/environment.h"
 #include "base/unique_fd.h"
 
 namespace millrace::nrt {

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "base/environment.h"
 #include "base/log.h"
+#include "base/settings/environment.h"
 #include "device/faulty/faulty_device.h"
 #include "memory/bank.h"
 #include "nrt/process/log_location.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/forked_child.h"
 #include "base/log.h"
+#include "base/process/forked_child.h"
 #include "device/faulty/faulty_device.h"
 #include "device/registry.h"
 #include "nrt/objects/error_tracker.h"

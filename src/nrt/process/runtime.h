@@ -22,7 +22,7 @@
 #include "nrt/process/units.h"
 #include "nrt/recording/environment_inspection.h"
 #include "nrt/requests/binding_cache.h"
-#include "runtime/program_cache.h"
+#include "runtime/loading/program_cache.h"
 
 namespace millrace::nrt {
 

@@ -9,14 +9,14 @@
 #include <string_view>
 #include <vector>
 
-#include "base/environment.h"
-#include "base/topology.h"
-#include "base/variables.h"
+#include "base/process/topology.h"
+#include "base/settings/environment.h"
+#include "base/settings/variables.h"
 #include "memory/bank.h"
 #include "nrt/process/log_location.h"
 #include "nrt/terms/status.h"
 #include "nrt/terms/unit_address.h"
-#include "runtime/watchdog.h"
+#include "runtime/units/watchdog.h"
 
 namespace millrace::nrt {
 namespace {

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/log.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "nrt/requests/collective.h"
 #include "nrt/requests/compute_task.h"
 #include "nrt/requests/transfer_task.h"
-#include "runtime/create_unit.h"
+#include "runtime/units/create_unit.h"
 
 namespace millrace::nrt {
 namespace {

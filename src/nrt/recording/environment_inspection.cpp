@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/environment.h"
 #include "base/log.h"
+#include "base/settings/environment.h"
 #include "nrt/recording/inspection.h"
 
 namespace millrace::nrt::trace {

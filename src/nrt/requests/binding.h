@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "nrt/objects/model.h"
 #include "nrt/objects/tensor_set.h"
-#include "runtime/job.h"
+#include "runtime/jobs/job.h"
 
 namespace millrace::nrt {
 

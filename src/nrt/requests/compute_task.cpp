@@ -10,7 +10,7 @@
 #include "nrt/requests/nan_check.h"
 #include "nrt/trace/execution_scope.h"
 #include "queue/waiting/monitor.h"
-#include "runtime/run_job.h"
+#include "runtime/jobs/run_job.h"
 
 namespace millrace::nrt {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "nrt/requests/binding.h"
 #include "nrt/requests/request_task.h"
-#include "runtime/job_sync.h"
+#include "runtime/jobs/job_sync.h"
 
 namespace millrace::nrt {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/environment.h"
+#include "base/settings/environment.h"
 
 namespace millrace::nrt {
 namespace {

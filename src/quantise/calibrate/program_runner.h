@@ -11,7 +11,7 @@
 #include "device/device.h"
 #include "graph/compiled_model.h"
 #include "quantise/calibrate/sample.h"
-#include "runtime/profile.h"
+#include "runtime/loading/profile.h"
 
 namespace millrace::quantise {
 

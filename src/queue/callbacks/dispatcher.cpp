@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/cancellation.h"
-#include "base/forked_child.h"
 #include "base/log.h"
-#include "base/process_exit.h"
+#include "base/process/forked_child.h"
+#include "base/process/process_exit.h"
 #include "queue/callbacks/dispatcher_impl.h"
 #include "queue/waiting/process_wide.h"
 

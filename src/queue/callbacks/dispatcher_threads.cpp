@@ -7,7 +7,7 @@
 
 #include "base/contained.h"
 #include "base/log.h"
-#include "base/thread.h"
+#include "base/process/thread.h"
 #include "queue/callbacks/dispatcher_impl.h"
 
 namespace millrace::queue {

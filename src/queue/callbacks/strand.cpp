@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/forked_child.h"
+#include "base/process/forked_child.h"
 #include "queue/callbacks/dispatcher_impl.h"
 
 namespace millrace::queue {

@@ -7,10 +7,10 @@
 
 #include "base/cancellation.h"
 #include "base/float_environment.h"
-#include "base/forked_child.h"
 #include "base/log.h"
-#include "base/thread.h"
-#include "base/topology.h"
+#include "base/process/forked_child.h"
+#include "base/process/thread.h"
+#include "base/process/topology.h"
 #include "queue/lanes/lanes_impl.h"
 
 namespace millrace::queue {

@@ -8,7 +8,7 @@
 
 #include "base/cancellation.h"
 #include "base/contained.h"
-#include "base/forked_child.h"
+#include "base/process/forked_child.h"
 #include "queue/lanes/lanes_impl.h"
 
 namespace millrace::queue {

@@ -3,7 +3,7 @@
 #include <new>
 #include <utility>
 
-#include "base/forked_child.h"
+#include "base/process/forked_child.h"
 #include "queue/units/unit_impl.h"
 
 namespace millrace::queue {

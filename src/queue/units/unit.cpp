@@ -5,8 +5,8 @@
 #include <new>
 
 #include "base/contained.h"
-#include "base/forked_child.h"
 #include "base/hooks.h"
+#include "base/process/forked_child.h"
 #include "queue/units/unit_impl.h"
 
 namespace millrace::queue {

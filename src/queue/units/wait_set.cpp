@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "base/forked_child.h"
+#include "base/process/forked_child.h"
 #include "queue/units/unit_impl.h"
 #include "queue/waiting/deadline.h"
 #include "queue/waiting/parker.h"

@@ -8,8 +8,8 @@
 
 #include "base/cancellation.h"
 #include "base/contained.h"
-#include "base/forked_child.h"
-#include "base/thread.h"
+#include "base/process/forked_child.h"
+#include "base/process/thread.h"
 #include "queue/waiting/process_wide.h"
 
 namespace millrace::queue {

@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "base/topology.h"
+#include "base/process/topology.h"
 
 namespace millrace::queue::spin_budget {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/contained.h"
-#include "base/environment.h"
+#include "base/settings/environment.h"
 #include "graph/shape.h"
 #include "runtime/dynamic/network_run.h"
 

@@ -9,9 +9,9 @@
 #include "base/status.h"
 #include "device/device.h"
 #include "memory/buffer.h"
-#include "runtime/boundary.h"
 #include "runtime/dynamic/plan.h"
 #include "runtime/dynamic/run_value.h"
+#include "runtime/jobs/boundary.h"
 
 namespace millrace::runtime {
 

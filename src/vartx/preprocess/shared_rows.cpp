@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "base/forked_child.h"
 #include "base/log.h"
+#include "base/process/forked_child.h"
 #include "device/registry.h"
 
 namespace millrace::vartx {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/topology.h"
+#include "base/process/topology.h"
 
 namespace millrace::device::cpu::kernels {
 

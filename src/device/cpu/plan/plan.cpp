@@ -13,9 +13,9 @@
 #include <system_error>
 #include <utility>
 
-#include "base/environment.h"
 #include "base/log.h"
-#include "base/topology.h"
+#include "base/process/topology.h"
+#include "base/settings/environment.h"
 #include "device/cpu/plan/network.h"
 #include "model/temporary_output.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/environment.h"
+#include "base/settings/environment.h"
 
 namespace millrace::device::cpu::plan {
 namespace {

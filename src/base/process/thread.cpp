@@ -1,0 +1,65 @@
+#include "base/process/thread.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "base/format_status.h"
+#include "base/process/forked_child.h"
+
+namespace millrace {
+namespace {
+
+// A new thread inherits the mask of the one that starts it.
+class AllSignalsBlocked {
+ public:
+  AllSignalsBlocked() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    // Raised by what the thread itself does; blocked, it would end the process without its handler.
+    sigdelset(&all, SIGSYS);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+Result<std::thread> start_thread(const char* name, std::function<void()> body) {
+  if (is_forked_child()) return forked_status();
+  MILLRACE_RETURN_IF_ERROR(watch_for_forks());
+  const AllSignalsBlocked blocked;
+  try {
+    return std::thread([name, body = std::move(body)] {
+      pthread_setname_np(pthread_self(), name);
+      pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+      body();
+    });
+  } catch (const std::system_error& error) {
+    return format_status(StatusCode::kResourceExhausted, "the system refused thread '{}': {}", name,
+                         error.what());
+  } catch (const std::bad_alloc&) {
+    return Status(StatusCode::kOutOfMemory, "no memory for a thread");
+  }
+}
+
+Status pin_this_thread(int core) {
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(core, &only);
+  const int error = pthread_setaffinity_np(pthread_self(), sizeof(only), &only);
+  if (error == 0) return {};
+  return format_status(StatusCode::kIoError, "the system refused to pin a thread to core {}: {}",
+                       core, error_text(error));
+}
+
+}  // namespace millrace

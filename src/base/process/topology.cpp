@@ -1,0 +1,86 @@
+#include "base/process/topology.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "base/max_isa.h"
+#include "base/process/cgroup.h"
+
+namespace millrace {
+namespace {
+
+CpuFeatures read_features() {
+  CpuFeatures features;
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  features.avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  features.avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  features.avx512_vnni = features.avx512 && __builtin_cpu_supports("avx512vnni");
+  // __builtin_cpu_supports of g++ 12 and clang 14 does not know these two; the kernel's list does.
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (!line.starts_with("flags")) continue;
+    const std::string padded = line + " ";
+    features.avx512_bf16 = features.avx512 && padded.find(" avx512_bf16 ") != std::string::npos;
+    features.amx_bf16 = padded.find(" amx_bf16 ") != std::string::npos;
+    break;
+  }
+#endif
+  return features;
+}
+
+// A value that makes no sense is no limit here; opening a device that computes reports it.
+CpuFeatures limited(CpuFeatures features, const Result<MaxIsa>& isa) {
+  if (!isa.ok()) return features;
+  features.avx512 &= *isa >= MaxIsa::kAvx512;
+  features.avx512_vnni &= *isa >= MaxIsa::kAvx512Vnni;
+  features.avx512_bf16 &= *isa >= MaxIsa::kAvx512Bf16;
+  features.amx_bf16 &= *isa >= MaxIsa::kAmx;
+  return features;
+}
+
+std::string read_cpu_model() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (!line.starts_with("model name")) continue;
+    const size_t colon = line.find(": ");
+    return colon == std::string::npos ? std::string() : line.substr(colon + 2);
+  }
+  return {};
+}
+
+std::vector<int> read_affinity() {
+  std::vector<int> cores;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return {0};
+  for (int core = 0; core < CPU_SETSIZE; ++core)
+    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  return cores;
+}
+
+Topology read_topology() {
+  Topology result;
+  result.cpu_model = read_cpu_model();
+  result.features = limited(read_features(), max_isa());
+  result.cores = read_affinity();
+  result.cgroup_cores = cgroup_cores();
+  int budget = static_cast<int>(result.cores.size());
+  if (result.cgroup_cores > 0)
+    budget = std::min(budget, static_cast<int>(std::ceil(result.cgroup_cores)));
+  result.core_budget = std::max(1, budget);
+  return result;
+}
+
+}  // namespace
+
+const Topology& topology() {
+  static const Topology cached = read_topology();
+  return cached;
+}
+
+}  // namespace millrace

@@ -1,0 +1,57 @@
+#include "base/settings/variables.h"
+
+#include <algorithm>
+
+#include "base/settings/environment.h"
+
+namespace millrace {
+namespace {
+
+constexpr std::string_view kKnown[] = {
+    "MILLRACE_COLUMNS",
+    "MILLRACE_COLUMN_TABLE",
+    "MILLRACE_DEVICE",
+    "MILLRACE_FAULTS",
+    "MILLRACE_LANES_PER_JOB",
+    "MILLRACE_LOG",
+    "MILLRACE_MAX_ISA",
+    "MILLRACE_MEMORY_BANKS",
+    "MILLRACE_MEMORY_LIMIT",
+    "MILLRACE_NO_BF16",
+    "MILLRACE_NO_VNNI",
+    "MILLRACE_NRT_COLLECTIVES_DEPTH",
+    "MILLRACE_NRT_COMPUTE_DEPTH",
+    "MILLRACE_NRT_CORES",
+    "MILLRACE_NRT_FAULT_STATUS",
+    "MILLRACE_NRT_MEMORY",
+    "MILLRACE_NRT_NAN_CHECK",
+    "MILLRACE_NRT_TRANSFER_DEPTH",
+    "MILLRACE_PEERS",  // benchmarks
+    "MILLRACE_PLANS",
+    "MILLRACE_PLUGIN_DIR",
+    "MILLRACE_PL_KERNELS",
+    "MILLRACE_PROFILE",
+    "MILLRACE_SHARED_MEMORY",
+    "MILLRACE_STRICT_SYNC",
+    "MILLRACE_STRICT_ZERO_COPY",
+    "MILLRACE_TEST_MODELS",  // tests
+    "MILLRACE_TRANSFER_FAULTS",
+    "MILLRACE_TUNE",
+    "MILLRACE_TUNING",
+    "MILLRACE_WATCHDOG",
+};
+
+}  // namespace
+
+std::span<const std::string_view> known_variables() noexcept {
+  return kKnown;
+}
+
+std::vector<std::string> unknown_variables() {
+  std::vector<std::string> names = variables_with_prefix("MILLRACE_");
+  std::erase_if(names,
+                [](const std::string& name) { return std::ranges::count(kKnown, name) != 0; });
+  return names;
+}
+
+}  // namespace millrace

@@ -1,0 +1,131 @@
+// millrace golden: output files that a board wrote, compared with what we compute.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/commands.h"
+#include "cli/golden/golden_report.h"
+#include "cli/inputs/boundary_tensor.h"
+#include "cli/inputs/frames.h"
+#include "cli/model_source.h"
+#include "io/file.h"
+
+namespace millrace::cli {
+namespace {
+
+using device::View;
+
+std::optional<View> view_named(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return text == "hw" ? View::kHw : View::kCpu;
+}
+
+// NAME=FILE for every input: as given, or from a directory by the tensors' names.
+std::vector<std::string> input_arguments(const graph::CompiledModel& model,
+                                         const GoldenArguments& arguments) {
+  if (arguments.inputs_from.empty()) return arguments.inputs;
+  std::vector<std::string> inputs;
+  for (const graph::Boundary& input : model.inputs) {
+    const auto stem = std::filesystem::path(arguments.inputs_from) / file_name_part(input.cpu.name);
+    const std::string array = stem.string() + ".npy";
+    inputs.push_back(fmt::format("{}={}", input.cpu.name,
+                                 std::filesystem::exists(array) ? array : stem.string() + ".bin"));
+  }
+  return inputs;
+}
+
+// All outputs in the CPU view, which is the converted HW view bit for bit.
+Result<std::vector<JobBuffers>> compute(const LoadedModel& loaded, const LoadedInputs& inputs,
+                                        View input_view) {
+  MILLRACE_ASSIGN_OR_RETURN(const auto session,
+                            runtime::Session::create(loaded.device, loaded.program));
+  return run_frames(*session, inputs, input_view, View::kCpu);
+}
+
+Status append_values(const graph::Boundary& boundary, View view, const std::byte* data,
+                     std::vector<float>* values) {
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> frame, values_of(boundary, view, data));
+  values->insert(values->end(), frame.begin(), frame.end());
+  return {};
+}
+
+// The model with its open outputs as the jobs made them, which must be alike in all frames: a file
+// holds frame after frame.
+Result<graph::CompiledModel> settled_outputs(graph::CompiledModel model,
+                                             const std::vector<JobBuffers>& jobs, uint32_t frames) {
+  for (size_t i = 0; i < model.outputs.size(); ++i) {
+    const graph::Boundary first = jobs[0].output_boundary(0, i);
+    for (uint32_t frame = 1; frame < frames; ++frame) {
+      const JobBuffers& job = jobs[frame / model.batch_size];
+      if (job.output_boundary(frame % model.batch_size, i).cpu != first.cpu)
+        return unsupported(fmt::format("output '{}' has another shape in frame {} than in frame 0",
+                                       first.cpu.name, frame));
+    }
+    model.outputs[i] = first;
+  }
+  return model;
+}
+
+Result<ComparedFile> compare_file(const graph::CompiledModel& model, const DumpedFile& file,
+                                  const std::vector<JobBuffers>& jobs, uint32_t our_frames,
+                                  double tolerance_steps) {
+  const graph::Boundary& boundary = model.outputs[file.output];
+  MILLRACE_ASSIGN_OR_RETURN(const auto bytes, io::read_file(file.path));
+  const size_t frame_bytes = desc_in(boundary, file.view).bytes();
+  const uint32_t frames = std::min(our_frames, file.frames);
+  if (bytes.size() < frames * frame_bytes)
+    return invalid_argument(fmt::format("{} shrank while it was read", file.path));
+  std::vector<float> ours, theirs;
+  for (uint32_t frame = 0; frame < frames; ++frame) {
+    const JobBuffers& job = jobs[frame / model.batch_size];
+    const std::byte* computed = job.output(frame % model.batch_size, file.output);
+    MILLRACE_RETURN_IF_ERROR(append_values(boundary, View::kCpu, computed, &ours));
+    MILLRACE_RETURN_IF_ERROR(
+        append_values(boundary, file.view, bytes.data() + frame * frame_bytes, &theirs));
+  }
+  return ComparedFile{file, boundary.cpu.name, compare(boundary, ours, theirs, tolerance_steps)};
+}
+
+}  // namespace
+
+Result<int> run_golden(const GoldenArguments& arguments) {
+  MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded,
+                            load_model(arguments.model, arguments.flags, arguments.device));
+  graph::CompiledModel model = loaded.program->model();
+  const bool open_outputs = std::ranges::any_of(model.outputs, &graph::Boundary::open);
+  std::vector<DumpedFile> files;
+  const auto find_files = [&]() -> Status {
+    MILLRACE_ASSIGN_OR_RETURN(
+        files, find_dumped_files(model, arguments.directory, view_named(arguments.view)));
+    return {};
+  };
+  if (!open_outputs) MILLRACE_RETURN_IF_ERROR(find_files());
+  MILLRACE_ASSIGN_OR_RETURN(const auto input_files,
+                            resolve_inputs(model, input_arguments(model, arguments)));
+  std::optional<View> input_view = view_named(arguments.input_view);
+  if (!input_view) {
+    MILLRACE_ASSIGN_OR_RETURN(input_view, find_view(model, input_files));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const GivenShapes shapes, parse_shapes(model, arguments.shapes));
+  MILLRACE_ASSIGN_OR_RETURN(const LoadedInputs inputs,
+                            load_inputs(model, *input_view, input_files, shapes, {}));
+  MILLRACE_ASSIGN_OR_RETURN(const auto jobs, compute(loaded, inputs, *input_view));
+  if (open_outputs) {
+    MILLRACE_ASSIGN_OR_RETURN(model, settled_outputs(std::move(model), jobs, inputs.frames));
+    MILLRACE_RETURN_IF_ERROR(find_files());
+  }
+  int exit_code = 0;
+  std::vector<ComparedFile> compared;
+  for (const DumpedFile& file : files) {
+    MILLRACE_ASSIGN_OR_RETURN(ComparedFile one, compare_file(model, file, jobs, inputs.frames,
+                                                             arguments.tolerance_steps));
+    if (one.comparison.first) exit_code = kGoldenDifferent;
+    compared.push_back(std::move(one));
+  }
+  const auto print = arguments.json ? print_golden_json : print_golden_text;
+  print(compared, arguments.tolerance_steps);
+  return exit_code;
+}
+
+}  // namespace millrace::cli

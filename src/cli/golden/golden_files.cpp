@@ -1,0 +1,227 @@
+#include "cli/golden/golden_files.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <regex>
+
+#include "cli/inputs/boundary_tensor.h"
+
+namespace millrace::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using device::View;
+using tensor::TensorDesc;
+
+// The files that one run of a program wrote: path by output index.
+using Group = std::map<size_t, fs::path>;
+
+// How the programs call the types; ml_vart has short names for the 16-bit ones.
+std::string type_name(tensor::DataType type, bool short_names) {
+  if (type == tensor::DataType::kBf16) return short_names ? "bf16" : "bfloat16";
+  if (type == tensor::DataType::kFp16) return short_names ? "fp16" : "float16";
+  if (type == tensor::DataType::kBoolean) return "bool";
+  std::string name(to_string(type));
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name;
+}
+
+std::string ml_vart_name(const TensorDesc& desc, size_t output) {
+  return fmt::format("infer_out{}-{}_{}_{}.bin", output, type_name(desc.type, true),
+                     fmt::join(desc.shape, "x"), file_name_part(desc.name));
+}
+
+std::string multi_model_name(const TensorDesc& desc, size_t) {
+  return fmt::format("{}_{}_{}.bin", file_name_part(desc.name), fmt::join(desc.shape, "x"),
+                     type_name(desc.type, false));
+}
+
+using NameOf = std::string (*)(const TensorDesc&, size_t output);
+
+class Finder {
+ public:
+  Finder(const graph::CompiledModel& model, std::optional<View> view)
+      : model_(model), view_(view) {}
+
+  // Files of ml_vart and vart_infer_async that lie in the directory itself.
+  void search(const std::vector<fs::path>& files) {
+    static const std::regex kMlVart("((?:iter[0-9]+_)?)(infer_out([0-9]+)-.*\\.bin)");
+    static const std::regex kInferAsync("(output_(?:p1_)?f[0-9]+_)([0-9]+)\\.bin");
+    std::map<std::string, Group> ml_vart, infer_async;  // by the part of the name they share
+    for (const fs::path& path : files) {
+      const std::string name = path.filename().string();
+      std::smatch match;
+      if (std::regex_match(name, match, kMlVart))
+        ml_vart[match[1]][number_in(match[3])] = path;
+      else if (std::regex_match(name, match, kInferAsync))
+        infer_async[match[1]][number_in(match[2])] = path;
+    }
+    for (const auto& [prefix, group] : ml_vart) take_named(group, prefix, ml_vart_name);
+    for (const auto& [prefix, group] : infer_async) take_sized(group, prefix);
+  }
+
+  // Files of vart_multi_tenancy and vart_multimodel_seq in a directory ofm_model_<k>.
+  void search_model_directory(const std::vector<fs::path>& files) {
+    Group group;
+    for (const fs::path& path : files)
+      for (size_t output = 0; output < model_.outputs.size(); ++output)
+        if (named_view(path.filename().string(), output, "", multi_model_name))
+          group[output] = path;
+    if (!group.empty()) take_named(group, "", multi_model_name);
+  }
+
+  Result<std::vector<DumpedFile>> finish(const std::string& directory) {
+    if (!problems_.empty()) return invalid_argument(fmt::format("{}", fmt::join(problems_, "; ")));
+    if (found_.empty())
+      return Status(StatusCode::kNotFound,
+                    fmt::format("{} holds no output files of this model, such as {}, "
+                                "output_p1_f0_0.bin or ofm_model_0/{}",
+                                directory, ml_vart_name(desc(0, View::kHw), 0),
+                                multi_model_name(desc(0, View::kHw), 0)));
+    return std::move(found_);
+  }
+
+ private:
+  static size_t number_in(const std::string& digits) {
+    size_t number = SIZE_MAX;  // what is too long for a number is no output either
+    std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return number;
+  }
+
+  const TensorDesc& desc(size_t output, View view) const {
+    return desc_in(model_.outputs[output], view);
+  }
+
+  std::optional<View> named_view(const std::string& name, size_t output, const std::string& prefix,
+                                 NameOf name_of) const {
+    const View first = view_.value_or(model_.outputs[output].hw ? View::kHw : View::kCpu);
+    const View second = first == View::kHw ? View::kCpu : View::kHw;
+    for (const View view : {first, second})
+      if (name == prefix + name_of(desc(output, view), output)) return view;
+    return std::nullopt;
+  }
+
+  void take_named(const Group& group, const std::string& prefix, NameOf name_of) {
+    for (const auto& [output, path] : group) {
+      if (output >= model_.outputs.size()) {
+        refuse_output(path, output);
+      } else if (const auto view = named_view(path.filename().string(), output, prefix, name_of)) {
+        take(path, output, *view);
+      } else {
+        problems_.push_back(fmt::format("{} should be {} or {}", path.string(),
+                                        name_of(desc(output, View::kHw), output),
+                                        name_of(desc(output, View::kCpu), output)));
+      }
+    }
+    const fs::path directory = group.begin()->second.parent_path();
+    report_missing(group, [&](size_t output) {
+      return (directory / (prefix + name_of(desc(output, View::kHw), output))).string();
+    });
+  }
+
+  void take_sized(const Group& group, const std::string& prefix) {
+    std::vector<View> fitting;
+    for (const View view : {View::kHw, View::kCpu})
+      if (fits(group, view)) fitting.push_back(view);
+    const bool differ = std::ranges::any_of(group, [&](const auto& file) {
+      return file.first < model_.outputs.size() &&
+             desc(file.first, View::kHw) != desc(file.first, View::kCpu);
+    });
+    if (!view_ && fitting.size() == 2 && differ)
+      problems_.push_back(fmt::format("{} fits either view: pass --view cpu or --view hw",
+                                      group.begin()->second.string()));
+    const View view = view_ ? *view_ : fitting.empty() ? View::kHw : fitting.front();
+    for (const auto& [output, path] : group) {
+      if (output >= model_.outputs.size())
+        refuse_output(path, output);
+      else
+        take(path, output, view);
+    }
+    const fs::path directory = group.begin()->second.parent_path();
+    report_missing(group, [&](size_t output) {
+      return (directory / fmt::format("{}{}.bin", prefix, output)).string();
+    });
+  }
+
+  // Whether all files of a group hold one frame, or all a batch.
+  bool fits(const Group& group, View view) const {
+    const auto hold = [&](uint32_t frames) {
+      return std::ranges::all_of(group, [&](const auto& file) {
+        return file.first < model_.outputs.size() &&
+               size_of(file.second) == frames * desc(file.first, view).bytes();
+      });
+    };
+    return hold(1) || hold(model_.batch_size);
+  }
+
+  static uintmax_t size_of(const fs::path& path) {
+    std::error_code error;
+    const uintmax_t size = fs::file_size(path, error);
+    return error ? 0 : size;
+  }
+
+  void take(const fs::path& path, size_t output, View view) {
+    const uintmax_t size = size_of(path);
+    const TensorDesc& wanted = desc(output, view);
+    if (size == 0 || wanted.bytes() == 0 || size % wanted.bytes() != 0)
+      problems_.push_back(fmt::format("{} has {} bytes, a frame of output '{}' has {} ({} {} [{}])",
+                                      path.string(), size, wanted.name, wanted.bytes(),
+                                      to_string(wanted.type), to_string(wanted.layout),
+                                      fmt::join(wanted.shape, ",")));
+    else
+      found_.push_back({path.string(), output, view, static_cast<uint32_t>(size / wanted.bytes())});
+  }
+
+  void refuse_output(const fs::path& path, size_t output) {
+    problems_.push_back(fmt::format("{} is of output {}, the model has {}", path.string(), output,
+                                    model_.outputs.size()));
+  }
+
+  template <class PathOf>
+  void report_missing(const Group& group, PathOf path_of) {
+    for (size_t output = 0; output < model_.outputs.size(); ++output)
+      if (!group.contains(output))
+        problems_.push_back(fmt::format("{} is missing ({} bytes per frame)", path_of(output),
+                                        desc(output, View::kHw).bytes()));
+  }
+
+  const graph::CompiledModel& model_;
+  const std::optional<View> view_;
+  std::vector<DumpedFile> found_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace
+
+Result<std::vector<DumpedFile>> find_dumped_files(const graph::CompiledModel& model,
+                                                  const std::string& directory,
+                                                  std::optional<View> view) {
+  static const std::regex kModelDirectory("ofm_model_[0-9]+");
+  const auto entries_of = [](const fs::path& path, std::error_code& error) {
+    std::vector<fs::path> entries;
+    for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error))
+      entries.push_back(it->path());
+    std::ranges::sort(entries);
+    return entries;
+  };
+  std::error_code error;
+  const std::vector<fs::path> entries = entries_of(directory, error);
+  if (error) return io_error("read the directory " + directory, error.value());
+  Finder finder(model, view);
+  finder.search(entries);
+  const fs::path itself = fs::path(directory + "/.").lexically_normal().parent_path();
+  if (std::regex_match(itself.filename().string(), kModelDirectory))
+    finder.search_model_directory(entries);
+  for (const fs::path& entry : entries)
+    if (std::regex_match(entry.filename().string(), kModelDirectory))
+      finder.search_model_directory(entries_of(entry, error));
+  return finder.finish(directory);
+}
+
+}  // namespace millrace::cli

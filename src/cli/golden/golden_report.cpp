@@ -1,0 +1,74 @@
+#include "cli/golden/golden_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace millrace::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* text_of(device::View view) {
+  return view == device::View::kHw ? "hw" : "cpu";
+}
+
+size_t count_different(const std::vector<ComparedFile>& files) {
+  return static_cast<size_t>(std::ranges::count_if(
+      files, [](const ComparedFile& file) { return file.comparison.first.has_value(); }));
+}
+
+Json describe(const ComparedFile& compared) {
+  const Comparison& comparison = compared.comparison;
+  Json json = {{"file", compared.file.path},
+               {"tensor", compared.tensor},
+               {"view", text_of(compared.file.view)},
+               {"frames", comparison.frames},
+               {"frames_in_file", compared.file.frames},
+               {"step", comparison.step},
+               {"max_steps", comparison.max_steps},
+               {"mean_steps", comparison.mean_steps},
+               {"cosine", comparison.cosine}};
+  if (comparison.first)
+    json["first_difference"] = {{"frame", comparison.first->frame},
+                                {"index", comparison.first->index},
+                                {"coordinates", comparison.first->coordinates},
+                                {"ours", comparison.first->ours},
+                                {"theirs", comparison.first->theirs}};
+  return json;
+}
+
+}  // namespace
+
+void print_golden_text(const std::vector<ComparedFile>& files, double tolerance_steps) {
+  for (const ComparedFile& compared : files) {
+    const Comparison& comparison = compared.comparison;
+    fmt::print("{}\n  {} ({} view), {} of {} frames\n", compared.file.path, compared.tensor,
+               text_of(compared.file.view), comparison.frames, compared.file.frames);
+    fmt::print("  difference in steps of {:.6g}: max {:.6g} mean {:.6g}; cosine {:.9f}\n",
+               comparison.step, comparison.max_steps, comparison.mean_steps, comparison.cosine);
+    if (comparison.first)
+      fmt::print("  first difference: frame {} element {} [{}]: ours {:.9g}, theirs {:.9g}\n",
+                 comparison.first->frame, comparison.first->index,
+                 fmt::join(comparison.first->coordinates, ","), comparison.first->ours,
+                 comparison.first->theirs);
+  }
+  const size_t different = count_different(files);
+  if (different == 0)
+    fmt::print("equal within {:.6g} steps\n", tolerance_steps);
+  else
+    fmt::print("{} of {} files differ by more than {:.6g} steps\n", different, files.size(),
+               tolerance_steps);
+}
+
+void print_golden_json(const std::vector<ComparedFile>& files, double tolerance_steps) {
+  Json json = {{"tolerance_steps", tolerance_steps}, {"equal", count_different(files) == 0}};
+  json["files"] = Json::array();
+  for (const ComparedFile& compared : files) json["files"].push_back(describe(compared));
+  // Names in hostile files need not be UTF-8. What is no finite number becomes null.
+  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace millrace::cli

@@ -1,0 +1,108 @@
+#include "cli/inputs/frames.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "cli/inputs/boundary_tensor.h"
+#include "tensor/conversion.h"
+#include "tensor/tensor_shape.h"
+
+namespace millrace::cli {
+
+namespace {
+
+// An open input in the shape that is given, or that of its file.
+Result<graph::Boundary> settled_by(const graph::Boundary& boundary, const std::string& path,
+                                   const GivenShapes& shapes) {
+  if (const auto given = shapes.find(boundary.cpu.name); given != shapes.end())
+    return settled(boundary, given->second);
+  MILLRACE_ASSIGN_OR_RETURN(const std::optional<std::vector<uint32_t>> array, array_shape(path));
+  if (!array) return shape_missing(boundary);
+  if (can_have(boundary, *array)) return settled(boundary, *array);
+  // A stack of frames.
+  if (std::vector<uint32_t> frame(array->begin() + (array->empty() ? 0 : 1), array->end());
+      can_have(boundary, frame))
+    return settled(boundary, std::move(frame));
+  if (std::vector<uint32_t> frame = *array; !frame.empty()) {
+    frame[0] = 1;
+    if (can_have(boundary, frame)) return settled(boundary, std::move(frame));
+  }
+  return invalid_argument(fmt::format("{}: shape {} does not fit input '{}' {}", path,
+                                      tensor::to_string(*array), boundary.cpu.name,
+                                      tensor::to_string(boundary.cpu.shape)));
+}
+
+}  // namespace
+
+Result<LoadedInputs> load_inputs(const graph::CompiledModel& model, device::View view,
+                                 const std::vector<InputFile>& files, const GivenShapes& shapes,
+                                 const io::PictureOptions& picture) {
+  LoadedInputs loaded;
+  loaded.bytes.resize(model.inputs.size());
+  loaded.boundaries = model.inputs;
+  for (const InputFile& file : files) {
+    graph::Boundary& boundary = loaded.boundaries[file.input];
+    if (boundary.open) {
+      MILLRACE_ASSIGN_OR_RETURN(boundary, settled_by(boundary, file.path, shapes));
+    }
+    auto& bytes = loaded.bytes[file.input];
+    MILLRACE_ASSIGN_OR_RETURN(bytes, load_input(boundary, view, file.path, picture));
+    const size_t frame_bytes = desc_in(boundary, view).bytes();
+    const auto frames = static_cast<uint32_t>(frame_bytes == 0 ? 1 : bytes.size() / frame_bytes);
+    if (loaded.frames != 0 && frames != loaded.frames)
+      return invalid_argument(
+          fmt::format("{} holds {} frames, another input {}", file.path, frames, loaded.frames));
+    loaded.frames = frames;
+  }
+  return loaded;
+}
+
+Result<std::vector<JobBuffers>> run_frames(runtime::Session& session, const LoadedInputs& loaded,
+                                           device::View input_view, device::View output_view) {
+  const graph::CompiledModel& model = session.model();
+  std::vector<JobBuffers> jobs;
+  for (uint32_t first = 0; first < loaded.frames; first += model.batch_size) {
+    const uint32_t frames = std::min(model.batch_size, loaded.frames - first);
+    MILLRACE_ASSIGN_OR_RETURN(
+        JobBuffers buffers,
+        JobBuffers::allocate(model, loaded.boundaries, frames, input_view, output_view));
+    for (uint32_t frame = 0; frame < frames; ++frame) {
+      for (size_t i = 0; i < model.inputs.size(); ++i) {
+        const size_t bytes = desc_in(loaded.boundaries[i], input_view).bytes();
+        if (bytes == 0) continue;
+        std::memcpy(buffers.input(frame, i), loaded.bytes[i].data() + (first + frame) * bytes,
+                    bytes);
+      }
+    }
+    MILLRACE_RETURN_IF_ERROR(buffers.execute(session));
+    jobs.push_back(std::move(buffers));
+  }
+  return jobs;
+}
+
+Result<std::vector<float>> values_of(const graph::Boundary& boundary, device::View view,
+                                     const std::byte* data) {
+  if (boundary.cpu.elements() == 0) return std::vector<float>();
+  std::vector<std::byte> cpu(boundary.cpu.bytes());
+  if (view == device::View::kHw && boundary.hw) {
+    MILLRACE_ASSIGN_OR_RETURN(const auto conversion,
+                              tensor::Conversion::plan(boundary.cpu, *boundary.hw, boundary.quant));
+    conversion.to_cpu(data, cpu.data());
+  } else {
+    std::memcpy(cpu.data(), data, cpu.size());
+  }
+  const tensor::TensorDesc flat = tensor::make_cpu_desc(
+      boundary.cpu.name, boundary.cpu.type, {static_cast<uint32_t>(boundary.cpu.elements())});
+  MILLRACE_ASSIGN_OR_RETURN(const auto as_float,
+                            tensor::make_hw_desc(flat, tensor::DataType::kFloat32));
+  MILLRACE_ASSIGN_OR_RETURN(const auto widen, tensor::Conversion::plan(flat, as_float, {}));
+  std::vector<float> values(boundary.cpu.elements());
+  widen.to_hw(cpu.data(), values.data());
+  return values;
+}
+
+}  // namespace millrace::cli

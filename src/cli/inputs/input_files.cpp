@@ -1,0 +1,211 @@
+#include "cli/inputs/input_files.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "cli/inputs/boundary_tensor.h"
+#include "io/file.h"
+#include "tensor/conversion.h"
+
+namespace millrace::cli {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+Status check_frames(size_t bytes, const tensor::TensorDesc& desc) {
+  const size_t frame = desc.bytes();
+  if (frame == 0 ? bytes == 0 : bytes > 0 && bytes % frame == 0) return {};
+  return invalid_argument(fmt::format("{} bytes, but a frame of input '{}' has {} ({} {} [{}])",
+                                      bytes, desc.name, desc.bytes(), to_string(desc.type),
+                                      to_string(desc.layout), fmt::join(desc.shape, ",")));
+}
+
+// Converts frames of the CPU view to `view`.
+Result<Bytes> to_view(const graph::Boundary& boundary, device::View view, Bytes cpu) {
+  if (view == device::View::kCpu || !boundary.hw || cpu.empty()) return cpu;
+  MILLRACE_ASSIGN_OR_RETURN(const tensor::Conversion conversion,
+                            tensor::Conversion::plan(boundary.cpu, *boundary.hw, boundary.quant));
+  const size_t frames = cpu.size() / boundary.cpu.bytes();
+  Bytes hw(frames * boundary.hw->bytes());
+  for (size_t frame = 0; frame < frames; ++frame)
+    conversion.to_hw(cpu.data() + frame * boundary.cpu.bytes(),
+                     hw.data() + frame * boundary.hw->bytes());
+  return hw;
+}
+
+// The array's elements in the type of the CPU view.
+Result<Bytes> converted_elements(const io::Array& array, const tensor::TensorDesc& cpu) {
+  if (array.type == cpu.type) return array.bytes;
+  const size_t elements = array.bytes.size() / tensor::size_of(array.type);
+  if (elements == 0) return Bytes();
+  const tensor::TensorDesc from =
+      tensor::make_cpu_desc("array", array.type, {static_cast<uint32_t>(elements)});
+  MILLRACE_ASSIGN_OR_RETURN(const tensor::TensorDesc to, tensor::make_hw_desc(from, cpu.type));
+  MILLRACE_ASSIGN_OR_RETURN(const tensor::Conversion conversion,
+                            tensor::Conversion::plan(from, to, {}));
+  Bytes bytes(elements * tensor::size_of(cpu.type));
+  conversion.to_hw(array.bytes.data(), bytes.data());
+  return bytes;
+}
+
+// Shapes match when the array is one frame, or a stack of frames along a leading dimension.
+bool shape_fits(const std::vector<uint32_t>& array, const std::vector<uint32_t>& frame) {
+  if (array == frame) return true;
+  const bool stacked =
+      array.size() == frame.size() + 1 && std::equal(frame.begin(), frame.end(), array.begin() + 1);
+  const bool batched = array.size() == frame.size() && !frame.empty() && frame[0] == 1 &&
+                       std::equal(frame.begin() + 1, frame.end(), array.begin() + 1);
+  return stacked || batched;
+}
+
+Result<Bytes> load_picture(const tensor::TensorDesc& cpu, const std::string& path,
+                           const io::PictureOptions& options) {
+  MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions sized, sized_for(cpu, path, options));
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> planes, io::load_picture(path, sized));
+  return typed_planes(planes, cpu);
+}
+
+bool has_suffix(const std::string& path, std::initializer_list<const char*> suffixes) {
+  std::string lower = path;
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::any_of(suffixes.begin(), suffixes.end(),
+                     [&](const char* suffix) { return lower.ends_with(suffix); });
+}
+
+bool is_raw(const std::string& path) {
+  return kind_of(path) == FileKind::kRaw;
+}
+
+std::string input_names(const graph::CompiledModel& model) {
+  std::vector<std::string> names;
+  for (const graph::Boundary& input : model.inputs) names.push_back(input.cpu.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// The model's input of that name, and what is left of the argument; a bare file for a sole input.
+Result<InputFile> resolve(const graph::CompiledModel& model, const std::string& argument) {
+  for (size_t i = 0; i < model.inputs.size(); ++i) {
+    const std::string prefix = model.inputs[i].cpu.name + "=";
+    if (argument.starts_with(prefix)) return InputFile{i, argument.substr(prefix.size())};
+  }
+  if (model.inputs.size() == 1 && argument.find('=') == std::string::npos)
+    return InputFile{0, argument};
+  return invalid_argument(
+      fmt::format("--input {}: the model's inputs are {}", argument, input_names(model)));
+}
+
+}  // namespace
+
+Result<std::vector<InputFile>> resolve_inputs(const graph::CompiledModel& model,
+                                              const std::vector<std::string>& arguments) {
+  std::vector<InputFile> files;
+  std::vector<bool> named(model.inputs.size());
+  for (const std::string& argument : arguments) {
+    MILLRACE_ASSIGN_OR_RETURN(InputFile file, resolve(model, argument));
+    if (named[file.input])
+      return invalid_argument(
+          fmt::format("input '{}' is given twice", model.inputs[file.input].cpu.name));
+    named[file.input] = true;
+    files.push_back(std::move(file));
+  }
+  for (size_t i = 0; i < named.size(); ++i)
+    if (!named[i])
+      return invalid_argument(fmt::format("no --input for '{}'; the model's inputs are {}",
+                                          model.inputs[i].cpu.name, input_names(model)));
+  return files;
+}
+
+Result<device::View> find_view(const graph::CompiledModel& model,
+                               const std::vector<InputFile>& files) {
+  bool cpu_fits = true, hw_fits = true, differ = false;
+  for (const InputFile& file : files) {
+    if (!is_raw(file.path) || model.inputs[file.input].open) continue;
+    const tensor::TensorDesc& cpu = desc_in(model.inputs[file.input], device::View::kCpu);
+    const tensor::TensorDesc& hw = desc_in(model.inputs[file.input], device::View::kHw);
+    MILLRACE_ASSIGN_OR_RETURN(const Bytes bytes, io::read_file(file.path));
+    cpu_fits = cpu_fits && check_frames(bytes.size(), cpu).ok();
+    hw_fits = hw_fits && check_frames(bytes.size(), hw).ok();
+    differ = differ || cpu != hw;
+    if (!cpu_fits && !hw_fits)
+      return invalid_argument(
+          fmt::format("{}: {} bytes, but a frame of input '{}' has {} in the CPU view and {} in "
+                      "the HW view",
+                      file.path, bytes.size(), cpu.name, cpu.bytes(), hw.bytes()));
+  }
+  if (cpu_fits && hw_fits && differ)
+    return invalid_argument(
+        fmt::format("{} holds whole frames of either view: give --input-view", files.front().path));
+  return cpu_fits ? device::View::kCpu : device::View::kHw;
+}
+
+Result<std::optional<std::vector<uint32_t>>> array_shape(const std::string& path) {
+  if (kind_of(path) != FileKind::kArray) return std::optional<std::vector<uint32_t>>();
+  MILLRACE_ASSIGN_OR_RETURN(io::Array array, io::read_npy(path));
+  return std::optional(std::move(array.shape));
+}
+
+FileKind kind_of(const std::string& path) {
+  if (has_suffix(path, {".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".webp"}))
+    return FileKind::kPicture;
+  return has_suffix(path, {".npy"}) ? FileKind::kArray : FileKind::kRaw;
+}
+
+bool takes_pictures(const tensor::TensorDesc& cpu) {
+  return cpu.layout == tensor::Layout::kNchw && cpu.shape[0] == 1;
+}
+
+Result<io::PictureOptions> sized_for(const tensor::TensorDesc& cpu, const std::string& path,
+                                     io::PictureOptions options) {
+  if (!takes_pictures(cpu))
+    return invalid_argument(fmt::format("{}: input '{}' [{}] takes no picture", path, cpu.name,
+                                        fmt::join(cpu.shape, ",")));
+  options.channels = cpu.shape[1];
+  options.height = cpu.shape[2];
+  options.width = cpu.shape[3];
+  return options;
+}
+
+Result<std::vector<std::byte>> typed_planes(const std::vector<float>& planes,
+                                            const tensor::TensorDesc& cpu) {
+  const auto bytes = std::as_bytes(std::span(planes));
+  return converted_elements(
+      io::Array{tensor::DataType::kFloat32, cpu.shape, Bytes(bytes.begin(), bytes.end())}, cpu);
+}
+
+bool holds_frames(const io::Array& array, const tensor::TensorDesc& cpu) {
+  return shape_fits(array.shape, cpu.shape);
+}
+
+Result<std::vector<std::byte>> frames_of(const io::Array& array, const tensor::TensorDesc& cpu,
+                                         const std::string& path) {
+  if (!holds_frames(array, cpu))
+    return invalid_argument(fmt::format("{}: shape [{}] does not fit input '{}' [{}]", path,
+                                        fmt::join(array.shape, ","), cpu.name,
+                                        fmt::join(cpu.shape, ",")));
+  MILLRACE_ASSIGN_OR_RETURN(Bytes bytes, converted_elements(array, cpu));
+  MILLRACE_RETURN_IF_ERROR(check_frames(bytes.size(), cpu).with_context(path));
+  return bytes;
+}
+
+Result<std::vector<std::byte>> load_input(const graph::Boundary& boundary, device::View view,
+                                          const std::string& path,
+                                          const io::PictureOptions& picture) {
+  if (kind_of(path) == FileKind::kPicture) {
+    MILLRACE_ASSIGN_OR_RETURN(Bytes cpu, load_picture(boundary.cpu, path, picture));
+    return to_view(boundary, view, std::move(cpu));
+  }
+  if (kind_of(path) == FileKind::kArray) {
+    MILLRACE_ASSIGN_OR_RETURN(const io::Array array, io::read_npy(path));
+    MILLRACE_ASSIGN_OR_RETURN(Bytes cpu, frames_of(array, boundary.cpu, path));
+    return to_view(boundary, view, std::move(cpu));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(Bytes bytes, io::read_file(path));
+  MILLRACE_RETURN_IF_ERROR(check_frames(bytes.size(), desc_in(boundary, view)).with_context(path));
+  return bytes;
+}
+
+}  // namespace millrace::cli

@@ -1,0 +1,108 @@
+#include "cli/inputs/open_tensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include "cli/name_value.h"
+#include "tensor/tensor_shape.h"
+
+namespace millrace::cli {
+
+namespace {
+
+// NAME=1,3,64,64
+Status add_shape(const graph::CompiledModel& model, const std::string& argument,
+                 GivenShapes* shapes) {
+  MILLRACE_ASSIGN_OR_RETURN(const NameValue entry, split_name_value(argument));
+  const auto input = std::ranges::find(model.inputs, entry.name,
+                                       [](const graph::Boundary& i) { return i.cpu.name; });
+  if (input == model.inputs.end())
+    return invalid_argument(fmt::format("{}: the model has no such input", argument));
+  const std::vector<uint32_t> shape = parse_numbers<uint32_t>(entry.value, 0);
+  if (shape.empty() || !can_have(*input, shape))
+    return invalid_argument(
+        fmt::format("{}: the input's shape is {}", argument, tensor::to_string(input->cpu.shape)));
+  if (!shapes->emplace(entry.name, shape).second)
+    return invalid_argument(fmt::format("input '{}' is given two shapes", entry.name));
+  return {};
+}
+
+Result<std::vector<std::vector<uint32_t>>> profile_shapes(const graph::CompiledModel& model,
+                                                          const GivenShapes& given) {
+  std::vector<std::vector<uint32_t>> shapes;
+  for (const graph::Boundary& input : model.inputs) {
+    const auto shape = given.find(input.cpu.name);
+    if (input.open && shape == given.end())
+      return invalid_argument(fmt::format("no shape for input '{}' {}", input.cpu.name,
+                                          tensor::to_string(input.cpu.shape)));
+    shapes.push_back(input.open ? shape->second : input.cpu.shape);
+  }
+  return shapes;
+}
+
+}  // namespace
+
+Result<GivenShapes> parse_shapes(const graph::CompiledModel& model,
+                                 const std::vector<std::string>& arguments) {
+  GivenShapes shapes;
+  for (const std::string& argument : arguments)
+    MILLRACE_RETURN_IF_ERROR(add_shape(model, argument, &shapes).with_context("--shape"));
+  return shapes;
+}
+
+Result<graph::ShapeProfile> parse_profile(const graph::CompiledModel& model,
+                                          const std::string& argument) {
+  const size_t colon = argument.find(':');
+  if (colon == 0 || colon == std::string::npos)
+    return invalid_argument(
+        fmt::format("--profile {}: write it like NAME:x=1,3,224,224;y=1,10", argument));
+  const auto parse = [&]() -> Result<graph::ShapeProfile> {
+    GivenShapes shapes;
+    std::istringstream entries(argument.substr(colon + 1));
+    for (std::string entry; std::getline(entries, entry, ';');)
+      MILLRACE_RETURN_IF_ERROR(add_shape(model, entry, &shapes));
+    MILLRACE_ASSIGN_OR_RETURN(auto of_inputs, profile_shapes(model, shapes));
+    return graph::ShapeProfile{argument.substr(0, colon), std::move(of_inputs)};
+  };
+  Result<graph::ShapeProfile> profile = parse();
+  if (!profile.ok()) return profile.status().with_context("--profile");
+  return profile;
+}
+
+graph::Boundary settled(const graph::Boundary& boundary, std::vector<uint32_t> shape) {
+  graph::Boundary result = boundary;
+  if (!boundary.open) return result;
+  result.cpu = tensor::make_cpu_desc(boundary.cpu.name, boundary.cpu.type, std::move(shape));
+  result.open = false;
+  return result;
+}
+
+bool can_have(const graph::Boundary& boundary, const std::vector<uint32_t>& shape) {
+  if (shape.size() > TensorShape::kMaxRank) return false;
+  const TensorShape given = tensor::shape_of(shape);
+  const bool any_rank = boundary.open && boundary.cpu.shape.empty();
+  return any_rank ? tensor::is_complete(given) : tensor::fits(given, boundary.cpu.shape);
+}
+
+Result<std::vector<graph::Boundary>> settled_inputs(const graph::CompiledModel& model,
+                                                    const GivenShapes& shapes) {
+  std::vector<graph::Boundary> inputs;
+  for (const graph::Boundary& input : model.inputs) {
+    const auto given = shapes.find(input.cpu.name);
+    if (input.open && given == shapes.end()) return shape_missing(input);
+    inputs.push_back(input.open ? settled(input, given->second) : input);
+  }
+  return inputs;
+}
+
+Status shape_missing(const graph::Boundary& input) {
+  return invalid_argument(fmt::format(
+      "the shape of input '{}' is open ({}): state it with --shape {}=1,3,224,224", input.cpu.name,
+      input.cpu.shape.empty() ? "of any rank" : tensor::to_string(input.cpu.shape),
+      input.cpu.name));
+}
+
+}  // namespace millrace::cli

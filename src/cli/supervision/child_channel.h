@@ -1,0 +1,31 @@
+// What a supervised child tells its parent through a pipe: output files, and at its end a status.
+// The parent believes none of it: names are checked, and lengths are what arrives.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/status.h"
+#include "base/unique_fd.h"
+#include "cli/supervision/output_sink.h"
+
+namespace millrace::cli {
+
+// The child's end. kIoError when the parent is gone.
+Status send_output(int channel, const std::string& name, std::span<const std::byte> bytes);
+Status send_status(int channel, const Status& status);
+
+struct ReceiveLimits {
+  int64_t deadline_ns = 0;           // of the clock; 0: never
+  uint64_t most_bytes = UINT64_MAX;  // of one file
+};
+
+// The parent's end: passes outputs on until the child has sent a status, which is returned, or has
+// closed the channel without one: nothing. The failure is that of `outputs`, kCorruptData when the
+// child sends what makes no sense, and kDeadlineExceeded when the deadline is past.
+Result<std::optional<Status>> receive(int channel, const OutputSink& outputs,
+                                      const ReceiveLimits& limits);
+
+}  // namespace millrace::cli

@@ -1,0 +1,136 @@
+#include "cli/supervision/sandbox_filter.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <initializer_list>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace millrace::cli {
+namespace {
+
+// Names rather than numbers: a machine that does not have a call needs no rule for it.
+constexpr const char* kAllowed[] = {
+    // Memory.
+    "brk", "madvise", "mbind", "memfd_create", "mincore", "mlock", "mmap", "mprotect", "mremap",
+    "munlock", "munmap", "get_mempolicy", "set_mempolicy",
+    // Threads, and waiting.
+    "arch_prctl", "clock_getres", "clock_gettime", "clock_nanosleep", "exit", "exit_group", "futex",
+    "futex_waitv", "get_robust_list", "getcpu", "getrusage", "gettid", "gettimeofday", "membarrier",
+    "nanosleep", "restart_syscall", "rseq", "rt_sigaction", "rt_sigpending", "rt_sigprocmask",
+    "rt_sigreturn", "rt_sigtimedwait", "sched_getaffinity", "sched_getparam", "sched_getscheduler",
+    "sched_setaffinity", "sched_yield", "set_robust_list", "set_tid_address", "sigaltstack", "time",
+    "times",
+    // Descriptors that are open already, and those that only this process can use.
+    "close", "close_range", "dup", "dup2", "dup3", "epoll_create1", "epoll_ctl", "epoll_pwait",
+    "epoll_wait", "eventfd2", "fadvise64", "fstat", "fstatfs", "ftruncate", "lseek", "pipe2",
+    "poll", "ppoll", "pread64", "preadv", "pselect6", "read", "readv", "select", "timerfd_create",
+    "timerfd_settime", "write", "writev",
+    // What files and the system say.
+    "access", "faccessat", "faccessat2", "getcwd", "getdents64", "getegid", "geteuid", "getgid",
+    "getpgrp", "getpid", "getppid", "getrandom", "getuid", "lstat", "newfstatat", "readlink",
+    "readlinkat", "stat", "statfs", "statx", "sysinfo", "uname"};
+
+// Their arguments are in memory, where a filter cannot look. The C library then uses older calls.
+constexpr const char* kMissing[] = {"clone3", "openat2"};
+
+// TCGETS2, which C libraries from 2025 on ask instead of TCGETS; its header does not go together
+// with theirs.
+constexpr uint64_t kTcgets2 = 0x802C542A;
+
+class Filter {
+ public:
+  Filter() : context_(seccomp_init(SCMP_ACT_TRAP)) {
+    keep(context_ ? seccomp_attr_set(context_.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS)
+                  : -ENOMEM);
+  }
+
+  void add(uint32_t action, const char* call, std::initializer_list<scmp_arg_cmp> conditions = {}) {
+    const int number = seccomp_syscall_resolve_name(call);
+    if (failure_ != 0 || number == __NR_SCMP_ERROR) return;
+    const auto count = static_cast<unsigned>(conditions.size());
+    keep(seccomp_rule_add_array(context_.get(), action, number, count, conditions.begin()));
+  }
+
+  // 0, or a negative error number.
+  int load() {
+    if (failure_ == 0) keep(seccomp_load(context_.get()));
+    return failure_;
+  }
+
+ private:
+  struct Release {
+    void operator()(void* context) const { seccomp_release(context); }
+  };
+
+  void keep(int result) {
+    if (failure_ == 0) failure_ = result;
+  }
+
+  std::unique_ptr<std::remove_pointer_t<scmp_filter_ctx>, Release> context_;
+  int failure_ = 0;
+};
+
+scmp_arg_cmp equals(unsigned argument, uint64_t value) {
+  return {argument, SCMP_CMP_EQ, value, 0};
+}
+
+scmp_arg_cmp has_bits(unsigned argument, uint64_t mask, uint64_t value) {
+  return {argument, SCMP_CMP_MASKED_EQ, mask, value};
+}
+
+void allow_reading(Filter& filter) {
+  constexpr uint64_t kWriting = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND;
+  filter.add(SCMP_ACT_ALLOW, "open", {has_bits(1, kWriting, O_RDONLY)});
+  filter.add(SCMP_ACT_ALLOW, "openat", {has_bits(2, kWriting, O_RDONLY)});
+  for (const int command :
+       {F_GETFD, F_SETFD, F_GETFL, F_DUPFD, F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS})
+    filter.add(SCMP_ACT_ALLOW, "fcntl", {equals(1, static_cast<uint64_t>(command))});
+  // Whether a descriptor is a terminal; other requests could put input into it.
+  filter.add(SCMP_ACT_ALLOW, "ioctl", {equals(1, TCGETS)});
+  filter.add(SCMP_ACT_ALLOW, "ioctl", {equals(1, kTcgets2)});
+}
+
+void allow_threads(Filter& filter) {
+  filter.add(SCMP_ACT_ALLOW, "clone", {has_bits(0, CLONE_THREAD, CLONE_THREAD)});
+  filter.add(SCMP_ACT_ALLOW, "tgkill", {equals(0, static_cast<uint64_t>(::getpid()))});
+  filter.add(SCMP_ACT_ALLOW, "prctl", {equals(0, PR_SET_NAME)});
+  filter.add(SCMP_ACT_ALLOW, "prctl", {equals(0, PR_GET_NAME)});
+  // Limits can be read, not set.
+  filter.add(SCMP_ACT_ALLOW, "prlimit64", {equals(2, 0)});
+  filter.add(SCMP_ACT_ALLOW, "getrlimit");
+}
+
+}  // namespace
+
+Status restrict_process() {
+  Filter filter;
+  for (const char* call : kAllowed) filter.add(SCMP_ACT_ALLOW, call);
+  for (const char* call : kMissing) filter.add(SCMP_ACT_ERRNO(ENOSYS), call);
+  allow_reading(filter);
+  allow_threads(filter);
+  const int failure = filter.load();
+  if (failure == 0) return {};
+  return unsupported(
+      fmt::format("this system refuses a filter of system calls: {}", strerrordesc_np(-failure)));
+}
+
+std::string system_call_name(int number) {
+  struct Free {
+    void operator()(char* text) const { std::free(text); }
+  };
+  const std::unique_ptr<char, Free> name(
+      seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number));
+  return name ? name.get() : std::to_string(number);
+}
+
+}  // namespace millrace::cli

@@ -1,0 +1,47 @@
+#include "runtime/columns/columns.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+#include "base/process/topology.h"
+#include "base/settings/environment.h"
+
+namespace millrace::runtime {
+namespace {
+
+Result<uint32_t> columns_of_process() {
+  const std::string_view text = environment_variable("MILLRACE_COLUMNS");
+  if (text.empty()) return kDefaultColumns;
+  const Result<uint64_t> columns = parse_number(text);
+  if (columns.ok() && *columns >= kColumnsPerGroup && *columns <= kMostColumns &&
+      *columns % kColumnsPerGroup == 0)
+    return static_cast<uint32_t>(*columns);
+  return invalid_argument(
+      fmt::format("MILLRACE_COLUMNS is \"{}\": it takes a multiple of {} from {} to {}", text,
+                  kColumnsPerGroup, kColumnsPerGroup, kMostColumns));
+}
+
+// Under a quota of processor time not all cores that may be used are worth using.
+std::vector<int> cores_of_budget() {
+  std::vector<int> cores = topology().cores;
+  cores.resize(static_cast<size_t>(topology().core_budget));
+  return cores;
+}
+
+}  // namespace
+
+Result<ColumnMap> ColumnMap::of_process() {
+  MILLRACE_ASSIGN_OR_RETURN(const uint32_t columns, columns_of_process());
+  return ColumnMap(columns, cores_of_budget());
+}
+
+ColumnMap::ColumnMap(uint32_t columns, std::vector<int> cores)
+    : columns_(columns), cores_(std::move(cores)) {}
+
+std::string columns_from(uint32_t start_column) {
+  return fmt::format("columns {} to {}", start_column, start_column + kColumnsOfAModel - 1);
+}
+
+}  // namespace millrace::runtime

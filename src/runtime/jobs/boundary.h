@@ -1,0 +1,74 @@
+// Boundary: one input or output of a program, between the view a caller binds and the view the
+// program takes.
+//
+// Planned once per program and then only read, and so thread-safe. The staging memory of a
+// conversion belongs to the lane that runs the job (see executor.h), so that nothing is shared
+// while running.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "device/device.h"
+#include "memory/buffer.h"
+#include "runtime/jobs/job.h"
+#include "tensor/conversion.h"
+
+namespace millrace::runtime {
+
+class Boundary {
+ public:
+  // Plans how each view of the tensor reaches the program. kInternal when the program accepts
+  // neither view, or the two views do not convert into each other.
+  static Result<Boundary> plan(const device::Program& program, device::Direction direction,
+                               size_t index);
+
+  // kInvalidArgument, naming the tensor, for a null (unless it has no elements) or misaligned
+  // pointer or a view that this boundary does not have.
+  Status check(const TensorBinding& binding) const;
+
+  // Whether jobs settle dimensions of the tensor. It then has a CPU view only, which the program
+  // takes.
+  bool is_open() const noexcept { return open_; }
+  // Of an open tensor that has passed check(): whether the dimensions of an input are stated,
+  // possible here, and fit into its memory. That of a tensor without elements, or of an output
+  // without bytes, may be null.
+  Status check_open(const TensorBinding& binding, const OpenTensor& tensor) const;
+
+  // kInvalidArgument, naming the tensor, where the bound view would be converted.
+  Status check_in_place(const TensorBinding& binding) const;
+
+  // The binding the program gets for an input; converts into `staging` (made on first use) where
+  // the program does not take the bound view, and counts that.
+  Result<device::Binding> stage_input(const TensorBinding& binding, memory::Buffer& staging,
+                                      BoundaryConversions& conversions) const;
+  // The same for an output: the program writes into `staging`, and finish_output() then converts
+  // from there into what the caller bound.
+  Result<device::Binding> stage_output(const TensorBinding& binding, memory::Buffer& staging) const;
+  void finish_output(const TensorBinding& binding, const memory::Buffer& staging,
+                     BoundaryConversions& conversions) const noexcept;
+
+ private:
+  Boundary() = default;
+  bool direct(device::View view) const noexcept { return accepts_[static_cast<size_t>(view)]; }
+  device::View other_view(device::View view) const noexcept;
+  void count(device::View view, BoundaryConversions& conversions) const noexcept;
+  Status make_staging(device::View view, memory::Buffer& staging) const;
+  Status check_shape(const TensorShape* shape) const;
+  Status no_memory() const;
+
+  std::string label_;                 // for messages: input "data"
+  size_t bytes_[2] = {0, 0};          // by view; 0 where dimensions are open
+  size_t element_bytes_[2] = {0, 0};  // by view; 0 for a view that does not exist
+  bool accepts_[2] = {false, false};  // by view
+  bool open_ = false;
+  bool input_ = false;
+  tensor::DataType type_ = tensor::DataType::kUnknown;  // of the CPU view, as the shape
+  std::vector<uint32_t> shape_;                         // of an open tensor
+  std::optional<tensor::Conversion> conversion_;        // where only one of two views is accepted
+};
+
+}  // namespace millrace::runtime

@@ -1,0 +1,95 @@
+// Executor: runs frames of one program on one set of lanes.
+//
+// Holds what belongs to (program, lane): the device's context and the staging memory of converted
+// boundary tensors, both made when the lane first needs them. Sessions on the same program and the
+// same lanes share one executor.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "device/device.h"
+#include "memory/buffer.h"
+#include "queue/lanes/lanes.h"
+#include "queue/requests/request.h"
+#include "runtime/jobs/boundary.h"
+#include "runtime/jobs/job.h"
+
+namespace millrace::runtime {
+
+class Executor {
+ public:
+  // The executor of `program`, which must be loaded on `device`, on `lanes`: those of the device
+  // when null. Made on first use, and destroyed with the last pointer to it; it keeps the lanes.
+  // Thread-safe.
+  static Result<std::shared_ptr<Executor>> of(std::shared_ptr<device::Device> device,
+                                              std::shared_ptr<const device::Program> program,
+                                              std::shared_ptr<queue::Lanes> lanes = nullptr);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  device::Device& device() noexcept { return *device_; }
+  queue::Lanes& lanes() const noexcept { return *lanes_; }
+  const device::Program& program() const noexcept { return *program_; }
+  const graph::CompiledModel& model() const noexcept { return program_->model(); }
+
+  // Tensors of one frame.
+  size_t input_count() const noexcept { return inputs_.size(); }
+  size_t output_count() const noexcept { return outputs_.size(); }
+
+  // Whether jobs settle dimensions of any of its tensors.
+  bool has_open_tensors() const noexcept { return open_; }
+
+  // Whether the bindings fit the model; kInvalidArgument says what does not. Thread-safe.
+  Status check(const JobBindings& bindings) const;
+
+  // Whether the device takes all of them in place; kInvalidArgument names one that it does not.
+  // Requirement: check() is OK. Thread-safe.
+  Status check_in_place(const JobBindings& bindings) const;
+
+  // Runs one frame on the calling thread, which must be the lane that `control` names or have
+  // borrowed it, and adds what it converts to `conversions`. Reports to `control` each piece of
+  // work that begins, and ends with its stop_status() between two operators once a stop is
+  // requested.
+  // `open` is null unless the model has open tensors.
+  Status run_frame(std::span<const TensorBinding> inputs, std::span<const TensorBinding> outputs,
+                   const OpenTensors* open, queue::RunControl& control,
+                   BoundaryConversions& conversions) noexcept;
+
+  // What a job at `position` is doing, in human-readable form. Thread-safe.
+  std::string describe(const queue::RunPosition& position) const;
+
+ private:
+  // Touched only by the thread that is the lane; a lane that is given up keeps its own.
+  struct LaneState {
+    std::unique_ptr<device::Context> context;
+    std::vector<memory::Buffer> input_staging, output_staging;
+    std::vector<device::Binding> inputs, outputs;
+  };
+
+  Executor(std::shared_ptr<device::Device> device, std::shared_ptr<const device::Program> program,
+           std::shared_ptr<queue::Lanes> lanes);
+  Status plan();
+  Status check_side(std::span<const TensorBinding> bindings, size_t frames, const char* what,
+                    const std::vector<Boundary>& boundaries) const;
+  Status check_open(std::span<const TensorBinding> bindings, std::span<const OpenTensor> open,
+                    const std::vector<Boundary>& boundaries) const;
+  Status prepare(LaneState& state) const;
+  Status stage(LaneState& state, std::span<const TensorBinding> inputs,
+               std::span<const TensorBinding> outputs, const OpenTensors* open,
+               BoundaryConversions& conversions) const;
+
+  std::shared_ptr<device::Device> device_;
+  std::shared_ptr<const device::Program> program_;
+  std::shared_ptr<queue::Lanes> lanes_;
+  std::vector<Boundary> inputs_, outputs_;
+  bool open_ = false;
+  std::vector<LaneState> states_;  // by LaneId
+};
+
+}  // namespace millrace::runtime

@@ -1,0 +1,94 @@
+#include "runtime/jobs/job_task.h"
+
+#include <new>
+#include <span>
+#include <utility>
+
+#include "runtime/jobs/run_job.h"
+
+namespace millrace::runtime {
+
+JobTask::JobTask(size_t tensors, Listener* listener, JobSync sync, std::shared_ptr<Profile> profile)
+    : listener_(listener), sync_(std::move(sync)), profile_(std::move(profile)) {
+  tensors_.reserve(tensors);
+}
+
+void JobTask::fill(std::shared_ptr<Executor> executor, const JobBindings& bindings,
+                   Job* job) noexcept {
+  executor_ = std::move(executor);
+  job_ = job;
+  times_ = bindings.times;
+  conversions_ = bindings.conversions;
+  converted_tensors_.store(0, std::memory_order_relaxed);
+  frames_ = 0;
+  shapes_.clear();
+  inputs_ = bindings.inputs.size();
+  try {
+    tensors_.reserve(inputs_ + bindings.outputs.size());
+    shapes_.fill(bindings);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  tensors_.assign(bindings.inputs.begin(), bindings.inputs.end());
+  tensors_.insert(tensors_.end(), bindings.outputs.begin(), bindings.outputs.end());
+  frames_ = bindings.frames;
+}
+
+Status JobTask::run(queue::RunControl& control) noexcept {
+  if (times_ != nullptr) [[unlikely]]
+    times_->mark_start();
+  if (frames_ == 0) return {StatusCode::kOutOfMemory, "no memory for the tensors of the job"};
+  BoundaryConversions conversions;
+  Status status = run_bound(control, conversions);
+  shapes_.mark_stated();
+  if (conversions.tensors != 0) {
+    converted_bytes_.store(conversions.bytes, std::memory_order_relaxed);
+    converted_tensors_.store(conversions.tensors, std::memory_order_relaxed);
+  }
+  return status;
+}
+
+Status JobTask::run_bound(queue::RunControl& control, BoundaryConversions& conversions) noexcept {
+  const std::span<const TensorBinding> tensors(tensors_);
+  JobBindings bindings{frames_, tensors.first(inputs_), tensors.subspan(inputs_)};
+  if (!shapes_.empty()) [[unlikely]]
+    shapes_.bind(bindings);
+  if (profile_ == nullptr) [[likely]]
+    return run_job(*executor_, bindings, sync_, control, conversions);
+  const Profile::Run profiled(*profile_, control);
+  return run_job(*executor_, bindings, sync_, control, conversions);
+}
+
+// The first that is known of the end of the job: its callback may have to wait.
+void JobTask::write_status(const queue::Completion&) noexcept {
+  if (times_ != nullptr) [[unlikely]]
+    times_->mark_end();
+  report_conversions();
+  shapes_.report();
+}
+
+void JobTask::report_conversions() noexcept {
+  BoundaryConversions conversions{converted_tensors_.load(std::memory_order_relaxed), 0};
+  if (conversions.tensors != 0) {
+    conversions.bytes = converted_bytes_.load(std::memory_order_relaxed);
+    if (listener_ != nullptr) listener_->on_conversions(conversions);
+  }
+  if (conversions_ != nullptr) *conversions_ = conversions;
+}
+
+void JobTask::on_published(const queue::Completion& completion) noexcept {
+  if (listener_ != nullptr) listener_->on_job_completed(job_, completion);
+}
+
+void JobTask::release() noexcept {
+  tensors_.clear();
+  shapes_.clear();
+  times_.reset();
+  executor_.reset();
+}
+
+std::string JobTask::describe(const queue::RunPosition& position) const {
+  return executor_->describe(position);
+}
+
+}  // namespace millrace::runtime

@@ -1,0 +1,78 @@
+// JobTask: the storage and the work of one job, kept in a cell of a unit and reused. Nothing in it
+// belongs to one program: every job brings its executor along.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "queue/requests/request.h"
+#include "runtime/jobs/executor.h"
+#include "runtime/jobs/job.h"
+#include "runtime/jobs/job_shapes.h"
+#include "runtime/jobs/job_sync.h"
+#include "runtime/loading/profile.h"
+
+namespace millrace::runtime {
+
+struct Job;
+
+class JobTask final : public queue::Task {
+ public:
+  // Notified when a job has completed: after its sequence was published, so its place is free, and
+  // before the threads that wait for it are notified. `job` is the one that was passed to fill().
+  // The listener must outlive the unit of the task.
+  class Listener {
+   public:
+    virtual void on_job_completed(Job* job, const queue::Completion& completion) noexcept = 0;
+    // Of a job that converted tensors: before its completion is visible.
+    virtual void on_conversions(const BoundaryConversions& conversions) noexcept = 0;
+
+   protected:
+    ~Listener() = default;
+  };
+
+  // Reserves memory for the bindings of so many tensors; jobs with more make more, once. A profile,
+  // if there is one, is of the program of all its jobs.
+  explicit JobTask(size_t tensors, Listener* listener = nullptr, JobSync sync = {},
+                   std::shared_ptr<Profile> profile = {});
+
+  // Copies the bindings. Requirement: they fit the executor's model (Executor::check). `job` is for
+  // the listener. When memory runs out the job fails, not the call, since a place that is taken
+  // cannot be given back.
+  void fill(std::shared_ptr<Executor> executor, const JobBindings& bindings,
+            Job* job = nullptr) noexcept;
+
+  // Frame after frame, until one fails or the job is asked to stop.
+  Status run(queue::RunControl& control) noexcept override;
+  void write_status(const queue::Completion& completion) noexcept override;
+  void on_published(const queue::Completion& completion) noexcept override;
+  void release() noexcept override;
+  std::string describe(const queue::RunPosition& position) const override;
+
+ private:
+  Status run_bound(queue::RunControl& control, BoundaryConversions& conversions) noexcept;
+  void report_conversions() noexcept;
+
+  Listener* const listener_;
+  const JobSync sync_;
+  const std::shared_ptr<Profile> profile_;  // may be null
+  Job* job_ = nullptr;
+  // Null unless the caller wants them. Owned for the same reason as the executor.
+  std::shared_ptr<JobTimes> times_;
+  // Null unless the caller wants them; written at the completion only.
+  BoundaryConversions* conversions_ = nullptr;
+  // Of this job. Atomic, since a run that was given up may end at any time.
+  std::atomic<uint64_t> converted_tensors_{0}, converted_bytes_{0};
+  // Owned, because a run that hangs outlives the session.
+  std::shared_ptr<Executor> executor_;
+  uint32_t frames_ = 0;                 // 0 when there was no memory for the bindings
+  size_t inputs_ = 0;                   // of all frames
+  std::vector<TensorBinding> tensors_;  // the inputs, then the outputs
+  JobShapes shapes_;
+};
+
+}  // namespace millrace::runtime

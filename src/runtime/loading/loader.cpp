@@ -1,0 +1,98 @@
+#include "runtime/loading/loader.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+#include "base/cancellation.h"
+#include "device/registry.h"
+#include "graph/archive_codec.h"
+#include "memory/buffer.h"
+#include "model/archive.h"
+#include "runtime/loading/memory_limit.h"
+#include "runtime/loading/static_model.h"
+#include "runtime/loading/vendor_boundary.h"
+
+namespace millrace::runtime {
+
+namespace {
+
+// With the path in front, for what has one.
+Status named(const Status& status, const std::string& path) {
+  return path.empty() ? status : status.with_context(path);
+}
+
+Result<std::shared_ptr<const graph::CompiledModel>> decode(
+    const std::shared_ptr<const model::Archive>& archive) {
+  Result<graph::CompiledModel> model = graph::decode(archive);
+  if (!model.ok()) return named(model.status(), archive->path());
+  return std::make_shared<const graph::CompiledModel>(*std::move(model));
+}
+
+Result<std::shared_ptr<const graph::CompiledModel>> read_model(const std::string& path) {
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const model::Archive> archive,
+                            model::Archive::open(path));
+  return decode(archive);
+}
+
+// For a face whose API knows static shapes only.
+Result<std::shared_ptr<const graph::CompiledModel>> as_static(
+    std::shared_ptr<const graph::CompiledModel> model, const std::string& path) {
+  Result<std::shared_ptr<const graph::CompiledModel>> made = static_model(std::move(model));
+  if (!made.ok()) return named(made.status(), path);
+  return made;
+}
+
+Result<std::shared_ptr<const graph::CompiledModel>> copy_model(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return corrupt_data("the archive is empty");
+  MILLRACE_ASSIGN_OR_RETURN(const memory::Buffer copy,
+                            memory::Buffer::allocate(bytes.size(), memory::BufferKind::kHeap));
+  std::memcpy(copy.data(), bytes.data(), bytes.size());
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const model::Archive> archive,
+                            model::Archive::from_memory({copy.data(), copy.size()}, copy.owner()));
+  return decode(archive);
+}
+
+Result<std::shared_ptr<const device::Program>> load_on(
+    device::Device& device, std::shared_ptr<const graph::CompiledModel> model,
+    const std::string& path, uint64_t limit = 0) {
+  Result<std::shared_ptr<const device::Program>> program =
+      load_within(limit, device, std::move(model));
+  if (!program.ok()) return named(program.status(), path);
+  return program;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const device::Program>> load_program(const std::string& path,
+                                                            device::Device& device,
+                                                            uint64_t memory_limit) {
+  const CancellationOff whole;
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, read_model(path));
+  return load_on(device, std::move(model), path, memory_limit);
+}
+
+Result<std::shared_ptr<const device::Program>> load_program(std::span<const std::byte> archive,
+                                                            device::Device& device) {
+  const CancellationOff whole;
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, copy_model(archive));
+  MILLRACE_ASSIGN_OR_RETURN(model, as_static(std::move(model), ""));
+  MILLRACE_RETURN_IF_ERROR(check_vendor_boundary(*model));
+  return load_on(device, std::move(model), "");
+}
+
+Result<LoadedProgram> load_program(const std::string& path,
+                                   const std::optional<std::string>& device_name) {
+  const CancellationOff whole;
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, read_model(path));
+  MILLRACE_ASSIGN_OR_RETURN(model, as_static(std::move(model), path));
+  MILLRACE_RETURN_IF_ERROR(named(check_vendor_boundary(*model), path));
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
+                            device::open_device_of_program(device_name));
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
+                            load_on(*device, std::move(model), path));
+  return LoadedProgram{std::move(device), std::move(program)};
+}
+
+}  // namespace millrace::runtime
