@@ -4,8 +4,8 @@
 //
 // Jobs may finish out of order (each unit is in order); callbacks come in the order of submission
 // or of completion. Thread-safe; all functions may be called from callbacks, too, and none is a
-// cancellation point. In a forked child (base/forked_child.h) jobs are refused with kForked, and
-// destroying the session does nothing.
+// cancellation point. In a forked child (base/process/forked_child.h) jobs are refused with
+// kForked, and destroying the session does nothing.
 #pragma once
 
 #include <chrono>

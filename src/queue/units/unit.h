@@ -30,8 +30,8 @@
 // request: it may run before, during or after.
 //
 // Thread-safe; all functions may be called from callbacks, too, except where stated. None is a
-// cancellation point. In a forked child (base/forked_child.h) those that may wait or that change
-// the unit return kForked, and destroying it does nothing.
+// cancellation point. In a forked child (base/process/forked_child.h) those that may wait or that
+// change the unit return kForked, and destroying it does nothing.
 #pragma once
 
 #include <chrono>
