@@ -26,7 +26,7 @@ BASE = {"base", SHARED_TYPES}
 QUEUE_FOLDERS = ["units", "lanes", "requests", "callbacks", "waiting"]
 NRT_FOLDERS = ["calls", "process", "recording", "requests", "trace", "objects", "terms"]
 QUEUE = {f"queue/{folder}" for folder in QUEUE_FOLDERS}
-CORE = BASE | {"tensor", "memory", "model", "graph", "fallback", "lowering", "device"} | QUEUE
+CORE = BASE | {"tensor", "memory", "model", "graph", "fallback", "lowering", "ranks", "device"} | QUEUE
 MAY_INCLUDE = {
     "base": {SHARED_TYPES},
     "tensor": BASE,
@@ -36,11 +36,12 @@ MAY_INCLUDE = {
     "graph": BASE | {"tensor", "model"},
     "fallback": BASE | {"tensor", "graph"},
     "lowering": BASE | {"tensor", "graph", "fallback"},
+    "ranks": BASE | {"tensor"},
     **{
         f"queue/{folder}": BASE | {f"queue/{low}" for low in QUEUE_FOLDERS[i:]}
         for i, folder in enumerate(QUEUE_FOLDERS)
     },
-    "device": BASE | {"tensor", "memory", "model", "graph", "lowering"} | QUEUE,
+    "device": BASE | {"tensor", "memory", "model", "graph", "lowering", "ranks"} | QUEUE,
     "device/cpu": CORE,
     "runtime": CORE,
     "api": CORE | {"runtime", "public/millrace"},
