@@ -22,11 +22,13 @@ constexpr auto kSizes = std::to_array<size_t>({
 }  // namespace
 
 std::string_view to_string(Element element) noexcept {
-  return kTexts[static_cast<size_t>(element)];
+  const auto index = static_cast<size_t>(element);
+  return index < kTexts.size() ? kTexts[index] : "UNKNOWN";
 }
 
 size_t size_of(Element element) noexcept {
-  return kSizes[static_cast<size_t>(element)];
+  const auto index = static_cast<size_t>(element);
+  return index < kSizes.size() ? kSizes[index] : 0;
 }
 
 Result<Element> element_of(tensor::DataType type) {

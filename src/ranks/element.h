@@ -34,6 +34,7 @@ enum class Element : uint8_t {
 #undef MILLRACE_X
 };
 
+// "UNKNOWN" and 0 for a value outside the list.
 std::string_view to_string(Element element) noexcept;
 size_t size_of(Element element) noexcept;
 // kUnsupported for a type that has no sums: BOOLEAN, UNKNOWN.

@@ -1,0 +1,90 @@
+#include "ranks/channel.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <cstring>
+
+namespace millrace::ranks {
+namespace {
+
+// The slots of two channels differ, but for one in 2^62. Each has two.
+uint64_t slot_of(std::span<const uint32_t> ranks, uint32_t number) {
+  return XXH3_64bits_withSeed(ranks.data(), ranks.size_bytes(), number) & ~uint64_t{1};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Channel>> Channel::open(std::shared_ptr<Link> link,
+                                               std::vector<uint32_t> ranks, uint32_t own,
+                                               uint32_t number) {
+  const uint64_t slot = slot_of(ranks, number);
+  std::unique_ptr<Channel> channel(new Channel(std::move(link), std::move(ranks), own));
+  channel->peers_.resize(channel->ranks_.size());
+  for (uint32_t rank = 0; rank < channel->size(); ++rank) {
+    if (rank == own) continue;
+    MILLRACE_ASSIGN_OR_RETURN(channel->peers_[rank],
+                              Peer::open(channel->link_->transport(), channel->ranks_[rank], slot));
+  }
+  return channel;
+}
+
+template <class Step>
+Status Channel::for_each_peer(OperationWait& wait, Step&& step) {
+  // Each rank begins with the next one, so that they do not all send to rank 0 first.
+  for (uint32_t i = 1; i < size(); ++i) {
+    const uint32_t rank = (own_ + i) % size();
+    wait.set_peer(ranks_[rank]);
+    MILLRACE_RETURN_IF_ERROR(step(*peers_[rank], rank));
+  }
+  return {};
+}
+
+Status Channel::compare(const Signature& own, const Peer& peer, uint32_t rank,
+                        size_t expected_bytes) const {
+  if (peer.signature() == own) {
+    if (peer.announced_bytes() == expected_bytes) return {};
+    return invalid_argument(fmt::format("{}: rank {} sends {} bytes to rank {}, which expects {}",
+                                        describe(own), ranks_[rank], peer.announced_bytes(),
+                                        ranks_[own_], expected_bytes));
+  }
+  return invalid_argument(
+      fmt::format("the ranks do not call the same: rank {} calls {}, rank {} {}", ranks_[own_],
+                  describe(own), ranks_[rank], describe(peer.signature())));
+}
+
+Status Channel::exchange(const Signature& signature, std::span<const Part> parts,
+                         OperationWait& wait) {
+  const bool in_frame = signature.bytes <= kFrameData;
+  const auto explain = [&](const Status& status) {
+    return status.ok() ? status : wait.explain(status);
+  };
+  MILLRACE_RETURN_IF_ERROR(for_each_peer(wait, [&](Peer& peer, uint32_t rank) {
+    return explain(peer.send_frame(signature, parts[rank].send, in_frame, wait));
+  }));
+  MILLRACE_RETURN_IF_ERROR(for_each_peer(wait, [&](Peer& peer, uint32_t rank) {
+    if (const Status received = peer.receive_frame(wait); !received.ok()) return explain(received);
+    MILLRACE_RETURN_IF_ERROR(compare(signature, peer, rank, parts[rank].receive.size()));
+    if (const std::span<std::byte> data = parts[rank].receive; in_frame && !data.empty())
+      std::memcpy(data.data(), peer.frame_data(), data.size());
+    return explain(peer.release_frame());
+  }));
+  return in_frame ? Status() : exchange_more(parts, wait);
+}
+
+Status Channel::exchange_more(std::span<const Part> parts, OperationWait& wait) {
+  const auto go = [&](auto&& step) {
+    const Status status = for_each_peer(wait, step);
+    return status.ok() ? status : wait.explain(status);
+  };
+  MILLRACE_RETURN_IF_ERROR(go([&](Peer& peer, uint32_t rank) {
+    return parts[rank].receive.empty() ? Status() : peer.begin_receive(parts[rank].receive);
+  }));
+  MILLRACE_RETURN_IF_ERROR(go([&](Peer& peer, uint32_t rank) {
+    return parts[rank].send.empty() ? Status() : peer.begin_send(parts[rank].send);
+  }));
+  MILLRACE_RETURN_IF_ERROR(go([&](Peer& peer, uint32_t) { return peer.end_receive(wait); }));
+  return go([&](Peer& peer, uint32_t) { return peer.end_send(wait); });
+}
+
+}  // namespace millrace::ranks

@@ -1,0 +1,78 @@
+#include "ranks/peer.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+namespace millrace::ranks {
+
+Result<std::unique_ptr<Peer>> Peer::open(Transport& transport, uint32_t rank, uint64_t slot) {
+  std::unique_ptr<Peer> peer(new Peer(transport, rank, slot));
+  const auto bytes_of = [](Frame& frame) { return std::as_writable_bytes(std::span(&frame, 1)); };
+  MILLRACE_ASSIGN_OR_RETURN(peer->out_, transport.open_window(bytes_of(*peer->sent_)));
+  MILLRACE_ASSIGN_OR_RETURN(peer->in_, transport.open_window(bytes_of(*peer->received_)));
+  MILLRACE_RETURN_IF_ERROR(peer->release_frame());
+  return peer;
+}
+
+Status Peer::send_frame(const Signature& signature, std::span<const std::byte> data, bool in_frame,
+                        WaitCheck& check) {
+  if (std::exchange(frame_sent_, false)) MILLRACE_RETURN_IF_ERROR(out_->wait_sent(check));
+  sent_->signature = signature;
+  sent_->announced_bytes = data.size();
+  const size_t held = in_frame ? data.size() : 0;
+  if (held != 0) std::memcpy(sent_->data, data.data(), held);
+  frame_sent_ = true;
+  return out_->send(rank_, slot_, offsetof(Frame, data) + held);
+}
+
+Status Peer::receive_frame(WaitCheck& check) {
+  return in_->wait_received(check);
+}
+
+Status Peer::release_frame() {
+  return in_->receive(rank_, slot_);
+}
+
+Result<Window*> Peer::window_on(std::span<std::byte> memory) {
+  const auto kept = std::ranges::find_if(borrowed_, [&](const Borrowed& borrowed) {
+    return borrowed.memory.data() == memory.data() && borrowed.memory.size() == memory.size();
+  });
+  if (kept != borrowed_.end()) return kept->window.get();
+  Borrowed* replaced = nullptr;
+  do {  // a message that is on its way keeps its window
+    replaced = &borrowed_[oldest_borrowed_++ % kKeptWindows];
+  } while (replaced->window != nullptr &&
+           (replaced->window.get() == sending_ || replaced->window.get() == receiving_));
+  *replaced = {};
+  MILLRACE_ASSIGN_OR_RETURN(replaced->window, transport_.open_window(memory));
+  replaced->memory = memory;
+  return replaced->window.get();
+}
+
+Status Peer::begin_send(std::span<const std::byte> data) {
+  // The window only reads it.
+  const std::span memory(const_cast<std::byte*>(data.data()), data.size());
+  MILLRACE_ASSIGN_OR_RETURN(Window* const window, window_on(memory));
+  sending_ = window;
+  return window->send(rank_, slot_ + 1, data.size());
+}
+
+Status Peer::begin_receive(std::span<std::byte> data) {
+  MILLRACE_ASSIGN_OR_RETURN(Window* const window, window_on(data));
+  receiving_ = window;
+  return window->receive(rank_, slot_ + 1);
+}
+
+Status Peer::end_send(WaitCheck& check) {
+  Window* const window = std::exchange(sending_, nullptr);
+  return window == nullptr ? Status() : window->wait_sent(check);
+}
+
+Status Peer::end_receive(WaitCheck& check) {
+  Window* const window = std::exchange(receiving_, nullptr);
+  return window == nullptr ? Status() : window->wait_received(check);
+}
+
+}  // namespace millrace::ranks

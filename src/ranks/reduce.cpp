@@ -1,0 +1,155 @@
+#include "ranks/reduce.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
+#include "ranks/small_float.h"
+#include "tensor/half.h"
+
+namespace millrace::ranks {
+namespace {
+
+// How the elements of a type are stored, and the type in which they are combined.
+template <class T>
+struct Plain {
+  using Stored = T;
+  using Value = T;
+  static Value widen(Stored stored) noexcept { return stored; }
+  static Stored narrow(Value value) noexcept { return value; }
+};
+struct Bf16 {
+  using Stored = uint16_t;
+  using Value = float;
+  static Value widen(Stored stored) noexcept { return tensor::bf16_to_float(stored); }
+  static Stored narrow(Value value) noexcept { return tensor::float_to_bf16(value); }
+};
+struct Fp16 {
+  using Stored = uint16_t;
+  using Value = float;
+  static Value widen(Stored stored) noexcept { return tensor::fp16_to_float(stored); }
+  static Stored narrow(Value value) noexcept { return tensor::float_to_fp16(value); }
+};
+template <int kExponent, int kFraction>
+struct Fp8 : SmallFloat<kExponent, kFraction> {
+  using Stored = uint8_t;
+  using Value = float;
+};
+
+// Sums of integers wrap around, which only unsigned types may.
+struct Sum {
+  template <class T>
+  static T combine(T a, T b) noexcept {
+    if constexpr (std::is_integral_v<T>) {
+      using Unsigned = std::make_unsigned_t<T>;
+      return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+    } else {
+      return a + b;
+    }
+  }
+};
+struct Max {
+  template <class T>
+  static T combine(T a, T b) noexcept {
+    return a > b || a != a ? a : b;
+  }
+};
+struct Min {
+  template <class T>
+  static T combine(T a, T b) noexcept {
+    return a < b || a != a ? a : b;
+  }
+};
+
+// Elements that are combined at a time, in memory of the stack: one array of values for each level
+// of the tree.
+constexpr size_t kBlock = 256;
+
+template <class Type, class Rule>
+struct Tree {
+  using Stored = typename Type::Stored;
+  using Value = typename Type::Value;
+
+  // values[i] becomes the combination of element `first` + i of all operands. Left of the root of
+  // the tree is the largest power of two of operands that leaves one for the right.
+  static void combine(std::span<const std::byte* const> operands, size_t first, size_t count,
+                      Value* values) noexcept {
+    if (operands.size() == 1) {
+      Stored stored[kBlock];
+      std::memcpy(stored, operands[0] + first * sizeof(Stored), count * sizeof(Stored));
+      for (size_t i = 0; i < count; ++i) values[i] = Type::widen(stored[i]);
+      return;
+    }
+    const size_t left = std::bit_floor(operands.size() - 1);
+    Value right[kBlock];
+    combine(operands.first(left), first, count, values);
+    combine(operands.subspan(left), first, count, right);
+    for (size_t i = 0; i < count; ++i) values[i] = Rule::combine(values[i], right[i]);
+  }
+
+  static void run(std::span<const std::byte* const> operands, std::byte* output,
+                  size_t count) noexcept {
+    for (size_t first = 0; first < count; first += kBlock) {
+      const size_t block = std::min(kBlock, count - first);
+      Value values[kBlock];
+      combine(operands, first, block, values);
+      Stored stored[kBlock];
+      for (size_t i = 0; i < block; ++i) stored[i] = Type::narrow(values[i]);
+      std::memcpy(output + first * sizeof(Stored), stored, block * sizeof(Stored));
+    }
+  }
+};
+
+template <class Type>
+void reduce_as(std::span<const std::byte* const> operands, std::byte* output, size_t count,
+               Reduction reduction) noexcept {
+  switch (reduction) {
+    case Reduction::kSum:
+      return Tree<Type, Sum>::run(operands, output, count);
+    case Reduction::kMax:
+      return Tree<Type, Max>::run(operands, output, count);
+    case Reduction::kMin:
+      return Tree<Type, Min>::run(operands, output, count);
+  }
+}
+
+}  // namespace
+
+void reduce(std::span<const std::byte* const> operands, std::byte* output, size_t count,
+            Element element, Reduction reduction) noexcept {
+  switch (element) {
+    case Element::kInt8:
+      return reduce_as<Plain<int8_t>>(operands, output, count, reduction);
+    case Element::kUint8:
+      return reduce_as<Plain<uint8_t>>(operands, output, count, reduction);
+    case Element::kInt16:
+      return reduce_as<Plain<int16_t>>(operands, output, count, reduction);
+    case Element::kUint16:
+      return reduce_as<Plain<uint16_t>>(operands, output, count, reduction);
+    case Element::kInt32:
+      return reduce_as<Plain<int32_t>>(operands, output, count, reduction);
+    case Element::kUint32:
+      return reduce_as<Plain<uint32_t>>(operands, output, count, reduction);
+    case Element::kInt64:
+      return reduce_as<Plain<int64_t>>(operands, output, count, reduction);
+    case Element::kUint64:
+      return reduce_as<Plain<uint64_t>>(operands, output, count, reduction);
+    case Element::kBf16:
+      return reduce_as<Bf16>(operands, output, count, reduction);
+    case Element::kFp16:
+      return reduce_as<Fp16>(operands, output, count, reduction);
+    case Element::kFloat32:
+      return reduce_as<Plain<float>>(operands, output, count, reduction);
+    case Element::kFloat64:
+      return reduce_as<Plain<double>>(operands, output, count, reduction);
+    case Element::kFp8E3M4:
+      return reduce_as<Fp8<3, 4>>(operands, output, count, reduction);
+    case Element::kFp8E4M3:
+      return reduce_as<Fp8<4, 3>>(operands, output, count, reduction);
+    case Element::kFp8E5M2:
+      return reduce_as<Fp8<5, 2>>(operands, output, count, reduction);
+  }
+}
+
+}  // namespace millrace::ranks
