@@ -6,7 +6,9 @@
  *
  * Without BORROWER a request of source 0 ends only after those of source 1 have, so both lanes must
  * be put to work. With it a third thread runs a request on a borrowed lane (source 2) that ends
- * only after all others: the other lane must do the rest.
+ * only after all others: the other lane must do the rest. With HELPER one lane takes a chunk of
+ * another request, which ends only after all that are submitted here, and the leader of that
+ * request wakes lanes for it: again the other lane must do the rest.
  *
  * Each other #ifdef is a plant: a mistake that verification must find.
  */
@@ -17,7 +19,11 @@
 #define SUBMITTED(s) 1
 #else
 #define SOURCES 2
+#ifdef HELPER
+#define SUBMITTED(s) 1
+#else
 #define SUBMITTED(s) (1 + (s))
+#endif
 #endif
 #define OTHERS_ENDED (ended[0] == SUBMITTED(0) && ended[1] == SUBMITTED(1))
 #define NONE 255
@@ -97,6 +103,25 @@ inline wake_one() {
   fi
 }
 
+#ifdef HELPER
+/* Sleepers::wake for more than one. */
+inline wake(searchers) {
+  seen = searching;
+  do
+  :: seen < searchers ->
+     atomic { take_parked(woken) }
+     if
+     :: woken != NONE ->
+        searching++;
+        d_step { token[woken] = true; woken = NONE }
+        seen++
+     :: else -> break
+     fi
+  :: else -> break
+  od
+}
+#endif
+
 inline continue_elsewhere(source) {
 #ifdef WAKE_BEFORE_PUSH
   wake_one();
@@ -151,7 +176,7 @@ proctype submitter(byte source) {
 inline run_one(source) {
   if
   :: HAS_WORK(source) ->
-#ifndef BORROWER
+#if !defined(BORROWER) && !defined(HELPER)
      source != 0 || ended[1] == SUBMITTED(1);
 #endif
      d_step { published[source]--; ended[source]++ }
@@ -182,6 +207,27 @@ inline park(self) {
 end_asleep:
   atomic { token[self] -> token[self] = false }
 }
+
+#ifdef HELPER
+bool chunk = true; /* one, to be taken */
+
+/* The chunk of a request that waits for all others. */
+inline help() {
+  searching--; /* end_search */
+#ifndef HELPS_SILENTLY
+  if
+  :: READY_EMPTY
+  :: else -> wake_one()
+  fi;
+#endif
+  if
+  :: atomic { chunk -> chunk = false }
+     OTHERS_ENDED
+  :: !chunk /* another lane was faster */
+  fi;
+  searching++ /* begin_search */
+}
+#endif
 
 /* One look for work, and where it leads. */
 inline poll() {
@@ -220,6 +266,17 @@ find_work:
   poll();
   if
   :: goto find_work /* spins on */
+#ifdef HELPER
+  :: chunk ->
+     if
+     :: held != NONE -> let_go(held, kept)
+     :: else
+     fi;
+     if
+     :: kept -> kept = false; goto found
+     :: else -> held = NONE; help(); goto find_work
+     fi
+#endif
   :: held != NONE ->
      let_go(held, kept);
      if
@@ -252,6 +309,13 @@ work:
      goto work
   fi
 }
+
+#ifdef HELPER
+proctype leader() {
+  byte seen, woken = NONE;
+  wake(LANES)
+}
+#endif
 
 #ifdef BORROWER
 proctype borrower() {
@@ -299,6 +363,9 @@ init {
     run submitter(1);
 #ifdef BORROWER
     run borrower();
+#endif
+#ifdef HELPER
+    run leader();
 #endif
     i = 0
   }

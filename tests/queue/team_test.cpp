@@ -1,6 +1,6 @@
 // Team: every chunk runs once, lanes take part in the request of another lane, none of them is
-// waited for before it comes or kept from a request of its own, and none that is late is asked
-// again soon.
+// waited for before it comes or kept from a request of its own, none that is late is asked again
+// soon, and those that hang are set aside with their leader.
 #include "queue/lanes/team.h"
 
 #include <gmock/gmock.h>
@@ -157,6 +157,186 @@ TEST(Team, ALeaderThatHasWaitedLongGoesOnAlone) {
                 EXPECT_EQ(helped, before);
                 return Status();
               })).ok());
+}
+
+// So a leader always knows how long a chunk takes, and a library finds the calling thread among
+// those of its parallel region.
+TEST(Team, TheFirstChunkIsTheLeaders) {
+  Lanes lanes({.count = 3});
+  const auto unit = make_unit(lanes, 1);
+  EXPECT_TRUE(wait_for(*unit, submit(*unit, [&](RunControl& control) {
+                const std::thread::id leader = std::this_thread::get_id();
+                std::atomic<int> helped{0};
+                auto body = [&](uint32_t number) {
+                  if (std::this_thread::get_id() == leader) return;
+                  helped.fetch_add(1);
+                  EXPECT_NE(number, 0u);
+                };
+                while (helped < 100) run_chunks(control, 3, body);
+                return Status();
+              })).ok());
+}
+
+// A unit whose close gives a request up at once.
+std::unique_ptr<Unit> impatient_unit(Lanes& lanes) {
+  UnitOptions options = function_unit(1);
+  options.close_patience = std::chrono::milliseconds(1);
+  return make_unit(lanes, std::move(options));
+}
+
+// Whether two requests run at the same time, or this does not end.
+void expect_two_lanes(Lanes& lanes) {
+  test::ReusableBarrier both(2);
+  const auto meet = [&] {
+    both.arrive_and_wait();
+    return Status();
+  };
+  const auto a = make_unit(lanes, 1), b = make_unit(lanes, 1);
+  const Result<SequenceId> first = submit(*a, meet), second = submit(*b, meet);
+  EXPECT_TRUE(wait_for(*a, first).ok());
+  EXPECT_TRUE(wait_for(*b, second).ok());
+}
+
+// Submits a request whose helper hangs at the gate, and returns when it does. Meanwhile the leader
+// waits for the chunk. After the gate nothing of the test's is used.
+void submit_with_helper_that_hangs(Unit& unit, test::TaskGate& gate) {
+  ASSERT_TRUE(submit(unit, [&gate](RunControl& control) {
+                const std::thread::id leader = std::this_thread::get_id();
+                std::atomic<bool> helped{false};
+                auto body = [&](uint32_t) {
+                  if (std::this_thread::get_id() == leader) return;
+                  helped = true;
+                  gate.pass();
+                };
+                for (uint32_t step = 0; !helped; ++step) {
+                  control.begin_step(step);
+                  run_chunks(control, 100, body);
+                }
+                return Status();
+              }).ok());
+  gate.await_arrivals(1);
+}
+
+void await_all_back(Lanes::Impl& lanes) {
+  while (lanes.quarantined() != 0) std::this_thread::yield();
+}
+
+TEST(HungTeam, OtherThreadsTakeTheLanesOfLeaderAndHelper) {
+  test::TaskGate gate;
+  Lanes lanes({.count = 2});
+  auto unit = impatient_unit(lanes);
+  submit_with_helper_that_hangs(*unit, gate);
+  unit.reset();
+  EXPECT_EQ(lanes.quarantined(), 2u);
+  EXPECT_EQ(lanes.count(), 2u);
+  expect_two_lanes(lanes);
+  gate.open();
+  await_all_back(*lanes.impl());
+  EXPECT_EQ(lanes.count(), 2u);
+  expect_two_lanes(lanes);
+}
+
+TEST(HungTeam, TheEndOfTheLanesDoesNotWaitForAHelper) {
+  test::TaskGate gate;
+  auto lanes = std::make_unique<Lanes>(LanesOptions{.count = 2});
+  const std::shared_ptr<Lanes::Impl> impl = lanes->impl();
+  auto unit = impatient_unit(*lanes);
+  submit_with_helper_that_hangs(*unit, gate);
+  unit.reset();
+  lanes.reset();
+  gate.open();
+  await_all_back(*impl);
+}
+
+// The lanes that help a leader may be more than there are threads to replace them.
+TEST(HungTeam, ComesBackAsAWhole) {
+  constexpr uint32_t kHelpers = Lanes::kMaxQuarantined + 2;
+  test::TaskGate gate;
+  Lanes lanes({.count = kHelpers + 1});
+  const auto other = make_unit(lanes, 1);
+  auto unit = impatient_unit(lanes);
+  ASSERT_TRUE(submit(*unit, [&](RunControl& control) {
+                const std::thread::id leader = std::this_thread::get_id();
+                std::atomic<uint32_t> helpers{0};
+                auto body = [&](uint32_t number) {
+                  if (std::this_thread::get_id() != leader) {
+                    helpers.fetch_add(1);
+                    gate.pass();
+                  }
+                  // A lane that comes for a request sees the chunks, too.
+                  while (number == 0 && helpers < kHelpers)
+                    EXPECT_TRUE(wait_for(*other, submit(*other, nothing)).ok());
+                };
+                run_chunks(control, 100, body);
+                return Status();
+              }).ok());
+  gate.await_arrivals(kHelpers);
+  unit.reset();
+  EXPECT_EQ(lanes.quarantined(), kHelpers + 1);
+  EXPECT_EQ(lanes.count(), Lanes::kMaxQuarantined);
+  expect_two_lanes(lanes);
+  gate.open();
+  await_all_back(*lanes.impl());
+  EXPECT_EQ(lanes.count(), kHelpers + 1);
+}
+
+// The calling thread leads with a lane that it borrows, whose own thread is not set aside.
+TEST(HungTeam, TheLeaderMayBeACaller) {
+  test::TaskGate gate;
+  Lanes lanes({.count = 2});
+  auto unit = impatient_unit(lanes);
+  std::thread caller([&] {
+    EXPECT_EQ(unit->execute(fill_with([&gate](RunControl& control) {
+                    const std::thread::id leader = std::this_thread::get_id();
+                    auto body = [&](uint32_t) {
+                      if (std::this_thread::get_id() != leader) gate.pass();
+                    };
+                    while (!control.stop_requested()) run_chunks(control, 100, body);
+                    return Status();
+                  }))
+                  .code(),
+              StatusCode::kHung);
+  });
+  gate.await_arrivals(1);
+  unit->close();
+  EXPECT_EQ(lanes.count(), 2u);
+  expect_two_lanes(lanes);
+  gate.open();
+  caller.join();
+  await_all_back(*lanes.impl());
+  expect_two_lanes(lanes);
+}
+
+// A leader that hangs with chunks left: a lane that has nothing to do later does not take them, and
+// so does not hang there, too.
+TEST(HungTeam, NoLaneComesToALeaderThatWasGivenUp) {
+  test::TaskGate gate, busy_gate;
+  Lanes lanes({.count = 2});
+  const auto busy = make_unit(lanes, 1);
+  auto unit = impatient_unit(lanes);
+  ASSERT_TRUE(submit(*busy, [&] {
+                busy_gate.pass();
+                return Status();
+              }).ok());
+  busy_gate.await_arrivals(1);
+  const auto helped = std::make_shared<std::atomic<bool>>(false);
+  ASSERT_TRUE(submit(*unit, [&gate, helped](RunControl& control) {
+                const std::thread::id leader = std::this_thread::get_id();
+                auto body = [&](uint32_t number) {
+                  if (std::this_thread::get_id() != leader) *helped = true;
+                  if (number == 0) gate.pass();
+                };
+                run_chunks(control, 100, body);
+                return Status();
+              }).ok());
+  gate.await_arrivals(1);
+  unit.reset();
+  EXPECT_EQ(lanes.quarantined(), 1u);
+  busy_gate.open();
+  for (int i = 0; i < 10; ++i) expect_two_lanes(lanes);
+  gate.open();
+  await_all_back(*lanes.impl());
+  EXPECT_FALSE(*helped);
 }
 
 TEST(Team, OneLaneAndPinnedLanesHaveNone) {

@@ -182,6 +182,7 @@ void Lanes::Impl::run_lane(LaneId lane) {
       if (!held->run_one(lane)) return come_back(lane);
     } while (continue_with_oldest(held));
   }
+  if (team_.is_set_aside(lane)) return come_back(lane);
   spin_budget::give();
 }
 
@@ -205,7 +206,9 @@ bool Lanes::Impl::find_work(LaneId lane, std::shared_ptr<Source>& held) {
     const Found found = search(lane, held);
     if (found == Found::kSource) break;
     if (found == Found::kChunk) {
-      if (!help(held)) break;
+      const Helped helped = help(lane, held);
+      if (helped == Helped::kSetAside) return false;
+      if (helped == Helped::kSourceHasWork) break;
       continue;
     }
     if (held && !let_go(*held)) break;
@@ -237,15 +240,17 @@ Lanes::Impl::Found Lanes::Impl::search(LaneId lane, std::shared_ptr<Source>& hel
 }
 
 // Takes chunks as long as there are some and no source is ready. Meanwhile this lane does not
-// search, as if it ran a request. False: a request came to the held source, which is to run.
-bool Lanes::Impl::help(std::shared_ptr<Source>& held) {
-  if (held && !let_go(*held)) return false;
+// search, as if it ran a request. kSourceHasWork: a request came to the held source before, which
+// is to run. kSetAside: the request that this lane helped was given up, and another thread serves
+// in its place.
+Lanes::Impl::Helped Lanes::Impl::help(LaneId lane, std::shared_ptr<Source>& held) {
+  if (held && !let_go(*held)) return Helped::kSourceHasWork;
   held.reset();
   sleepers_.end_search();
   if (!ready_.empty()) sleepers_.wake_one();
-  team_.help([this] { return !ready_.empty(); });
+  if (!team_.help(lane, [this] { return !ready_.empty(); })) return Helped::kSetAside;
   sleepers_.begin_search();
-  return true;
+  return Helped::kNoMoreChunks;
 }
 
 // Looks once for work, in the held source and in the ready list. True: `held` is what to run.
@@ -303,6 +308,7 @@ void Lanes::Impl::give_back(Source& source, LaneId lane) noexcept {
 void Lanes::Impl::give_back_late(LaneId lane) noexcept {
   {
     const std::lock_guard lock(threads_mutex_);
+    team_.readmit(lane);
     --quarantined_;
     // Its place may have been filled meanwhile.
     slots_[lane].retired |= count() >= wanted_;
@@ -324,23 +330,34 @@ bool Lanes::Impl::replace(LaneId lane, bool borrowed) {
   bool replaced = false;
   {
     const std::lock_guard lock(threads_mutex_);
-    if (!borrowed) {
-      std::thread& hung = slots_[lane].thread;
-      if (hung.joinable()) hung.detach();
-      spin_budget::give();
-    }
-    replaced = quarantined_ < kMaxQuarantined && !stopping_ && start_lane_locked();
-    slots_[lane].retired = borrowed && replaced;
-    ++quarantined_;
-    if (!replaced) live_.fetch_sub(1, std::memory_order_seq_cst);
+    team_.give_up(lane);  // first, or the new threads would help it
+    replaced = set_aside_locked(lane, borrowed);
+    for (LaneId helper = 0; helper < id_limit(); ++helper)
+      if (team_.set_aside(helper, lane)) set_aside_locked(helper, false);
   }
   if (count() == 0) fail_ready();
   return replaced;
 }
 
-// A thread that was set aside has returned from its request: it ends, and its id is free again.
+// False: there is no thread in its place. Requirement: threads_mutex_ is held.
+bool Lanes::Impl::set_aside_locked(LaneId lane, bool borrowed) {
+  if (!borrowed) {
+    std::thread& hung = slots_[lane].thread;
+    if (hung.joinable()) hung.detach();
+    spin_budget::give();
+  }
+  const bool replaced = quarantined_ < kMaxQuarantined && !stopping_ && start_lane_locked();
+  slots_[lane].retired = borrowed && replaced;
+  ++quarantined_;
+  if (!replaced) live_.fetch_sub(1, std::memory_order_seq_cst);
+  return replaced;
+}
+
+// A thread that was set aside has returned from its request, or from the chunk of another's: it
+// ends, and its id is free again.
 void Lanes::Impl::come_back(LaneId lane) {
   const std::lock_guard lock(threads_mutex_);
+  team_.readmit(lane);
   slots_[lane].in_use = false;
   --quarantined_;
   start_missing_locked();

@@ -69,8 +69,9 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   // Returns an owned source to the lanes.
   void resume(Source& source) noexcept;
   // Sets the thread of `lane`, which hangs, aside (or, where the lane is `borrowed`, the thread
-  // that borrowed it), and starts another one instead. False when too many are set aside already,
-  // or the system refuses a thread: there is a lane less then.
+  // that borrowed it), and with it those that are in a chunk of its request. Starts others instead.
+  // False when too many are set aside already, or the system refuses a thread: there is a lane less
+  // then. The answer is for `lane` alone.
   bool replace(LaneId lane, bool borrowed);
 
   // Stops new work of `source` and returns true once no lane and no list holds it: the caller owns
@@ -82,8 +83,9 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   // False: this lane has to end. Else `held` is a source owned by this lane.
   bool find_work(LaneId lane, std::shared_ptr<Source>& held);
   enum class Found : uint8_t { kNothing, kSource, kChunk };
+  enum class Helped : uint8_t { kNoMoreChunks, kSourceHasWork, kSetAside };
   Found search(LaneId lane, std::shared_ptr<Source>& held);
-  bool help(std::shared_ptr<Source>& held);
+  Helped help(LaneId lane, std::shared_ptr<Source>& held);
   bool poll(std::shared_ptr<Source>& held);
   bool let_go(Source& source) noexcept;
   void continue_elsewhere(Source& source) noexcept;
@@ -91,6 +93,7 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   void notify_closer(const Source& source) noexcept;
   void fail_ready() noexcept;
   bool start_lane_locked();
+  bool set_aside_locked(LaneId lane, bool borrowed);
   void start_missing_locked();
   void start_missing_when_idle();
   void come_back(LaneId lane);

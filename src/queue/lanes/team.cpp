@@ -26,25 +26,25 @@ constexpr int64_t kMostLostNs = 1'000'000'000;
 void Team::run(LaneId lane, uint32_t count, Chunk chunk, void* work) noexcept {
   Leader& leader = leaders_[lane];
   const int64_t begun = now_ns();
-  if (begun < leader.alone_until) {
+  if (begun < leader.alone_until || leader.given_up.load(std::memory_order_relaxed)) {
     for (uint32_t number = 0; number < count; ++number) chunk(work, number);
     return;
   }
   leader.chunk = chunk;
   leader.work = work;
   leader.ended.store(0, std::memory_order_relaxed);
-  // Publishes the three above to those who take a chunk.
-  leader.chunks.store(count, std::memory_order_release);
+  // Publishes the three above to those who take a chunk. The first one is the leader's, so that it
+  // always knows about how long a chunk takes.
+  leader.chunks.store(count + kFirstTaken, std::memory_order_release);
   call_helpers(leader, std::min(count - 1, helpers_), begun);
   uint32_t own = 0;
-  for (uint32_t number = take(leader); number != kNone; number = take(leader), ++own)
-    chunk(work, number);
+  for (uint32_t number = 0; number != kNone; number = take(leader), ++own) chunk(work, number);
   if (own == count) return;
   const int64_t ended = now_ns();
   wait_for_helpers(leader, count - own);
   const int64_t now = now_ns();
-  // What the others' chunks would have taken here, as far as that is known.
-  if (own != 0) weigh(leader, (ended - begun) / own * (count - own), now - ended, now);
+  // What the others' chunks would have taken here.
+  weigh(leader, (ended - begun) / own * (count - own), now - ended, now);
 }
 
 void Team::weigh(Leader& leader, int64_t saved_ns, int64_t waited_ns, int64_t now) noexcept {
@@ -65,11 +65,7 @@ void Team::call_helpers(Leader& leader, uint32_t wanted, int64_t now) noexcept {
 
 bool Team::has_chunk() const noexcept {
   if (!expects_chunks()) return false;
-  for (LaneId lane = 0; lane < id_limit_; ++lane) {
-    const uint32_t chunks = leaders_[lane].chunks.load(std::memory_order_relaxed);
-    if (chunks >> 16 < (chunks & kMaxChunks)) return true;
-  }
-  return false;
+  return std::any_of(leaders_.get(), leaders_.get() + id_limit_, may_help);
 }
 
 // Takes one chunk of the leader's and runs it; false when there is none.
