@@ -3,7 +3,8 @@
 include(CMakePackageConfigHelpers)
 
 # A device plugin is found beside the core library.
-set(shipped_libraries millrace vart-ml vart-x xrt_coreutil nrt millrace-cpu millrace-reserve)
+set(shipped_libraries millrace vart-ml vart-x xrt_coreutil nrt millrace-cpu millrace-ranks
+  millrace-reserve)
 set(shipped_programs millrace_cli vart_infer_async vart_callback ml_vart vart_multi_tenancy
   vart_multimodel_seq vart_zerocopy x_plus_ml nrt_load_run nrt_async_pipeline nrt_error_tracker)
 install(TARGETS ${shipped_libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -23,7 +24,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/millrace ${PROJECT_SOURCE_DIR}/i
 # other beside the path that the loader was given.
 install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/NeuronPrefixGuard.cmake
   COMPONENT neuron-prefix EXCLUDE_FROM_ALL)
-install(TARGETS nrt millrace millrace-cpu millrace-reserve
+install(TARGETS nrt millrace millrace-cpu millrace-ranks millrace-reserve
   LIBRARY DESTINATION lib COMPONENT neuron-prefix EXCLUDE_FROM_ALL)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nrt ${PROJECT_SOURCE_DIR}/include/ndl
   DESTINATION include COMPONENT neuron-prefix EXCLUDE_FROM_ALL)

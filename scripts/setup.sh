@@ -15,6 +15,7 @@ packages=(
   dpkg-dev file
   # Libraries of the runtime.
   libdnnl-dev libflatbuffers-dev flatbuffers-compiler libhwy-dev libxxhash-dev libfmt-dev
+  libgloo-dev
   # Libraries of the compiler and of the programs.
   libonnx-dev libprotobuf-dev libcli11-dev nlohmann-json3-dev
   libopencv-imgcodecs-dev libopencv-imgproc-dev libboost-program-options-dev

@@ -1,6 +1,5 @@
 #include "device/registry.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 
 #include "base/cancellation.h"
 #include "base/process/forked_child.h"
+#include "base/process/plugin.h"
 #include "base/settings/environment.h"
 #include "device/faulty/faulty_device.h"
 #include "device/null/null_device.h"
@@ -41,37 +41,21 @@ bool is_device_name(const std::string& name) {
   });
 }
 
-// The directory of the library (or program) that this code is part of.
-std::filesystem::path own_directory() {
-  Dl_info info;
-  if (dladdr(reinterpret_cast<const void*>(&own_directory), &info) == 0) return {};
-  return std::filesystem::path(info.dli_fname).parent_path();
-}
-
-std::filesystem::path plugin_path(const std::string& name) {
-  const std::string_view directory = environment_variable("MILLRACE_PLUGIN_DIR");
-  const std::filesystem::path base = directory.empty() ? own_directory() : directory;
-  return base / fmt::format("libmillrace-{}.so", name);
+Status why_no_plugin(const std::string& name, const Status& status) {
+  if (status.code() == StatusCode::kNotFound)
+    return status.with_context(fmt::format("no device \"{}\"", name));
+  return unsupported(fmt::format("the plugin of device \"{}\" {}", name, status.message()));
 }
 
 Result<const PluginEntry*> load_plugin(const std::string& name) {
   const std::filesystem::path path = plugin_path(name);
-  std::error_code error;
-  if (!std::filesystem::exists(path, error))
-    return Status(StatusCode::kNotFound,
-                  fmt::format("no device \"{}\": there is no plugin {}", name, path.string()));
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
-    return unsupported(fmt::format("the plugin of device \"{}\" cannot be loaded: {}", name,
-                                   dlerror()));  // NOLINT(concurrency-mt-unsafe): locked
-  const auto function = reinterpret_cast<PluginFunction>(dlsym(library, kPluginSymbol));
-  const PluginEntry* entry = function == nullptr ? nullptr : function();
-  if (entry == nullptr)
-    return unsupported(
-        fmt::format("{} is no device plugin: it has no {}", path.string(), kPluginSymbol));
-  if (entry->version != kPluginVersion)
+  const Result<void*> found = plugin_function(path, kPluginSymbol);
+  if (!found.ok()) return why_no_plugin(name, found.status());
+  const PluginEntry* entry = reinterpret_cast<PluginFunction>(*found)();
+  if (entry == nullptr || entry->version != kPluginVersion)
     return unsupported(fmt::format("{} was built for plugin version {}, this library has {}",
-                                   path.string(), entry->version, kPluginVersion));
+                                   path.string(), entry == nullptr ? 0 : entry->version,
+                                   kPluginVersion));
   return entry;
 }
 

@@ -59,9 +59,14 @@ Status Channel::exchange(const Signature& signature, std::span<const Part> parts
   const auto explain = [&](const Status& status) {
     return status.ok() ? status : wait.explain(status);
   };
+  // All ranks that can be reached hear of the call, so that each finds by itself who is missing.
+  Status unreachable;
   MILLRACE_RETURN_IF_ERROR(for_each_peer(wait, [&](Peer& peer, uint32_t rank) {
-    return explain(peer.send_frame(signature, parts[rank].send, in_frame, wait));
+    const Status sent = peer.send_frame(signature, parts[rank].send, in_frame, wait);
+    if (unreachable.ok()) unreachable = explain(sent);
+    return Status();
   }));
+  MILLRACE_RETURN_IF_ERROR(unreachable);
   MILLRACE_RETURN_IF_ERROR(for_each_peer(wait, [&](Peer& peer, uint32_t rank) {
     if (const Status received = peer.receive_frame(wait); !received.ok()) return explain(received);
     MILLRACE_RETURN_IF_ERROR(compare(signature, peer, rank, parts[rank].receive.size()));

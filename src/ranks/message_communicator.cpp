@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/log.h"
 #include "ranks/reduce.h"
 
 namespace millrace::ranks {
@@ -259,6 +260,16 @@ Status MessageCommunicator::barrier(const Limit& limit) {
   const std::lock_guard lock(mutex_);
   std::ranges::fill(parts_, Part{});
   return exchange_once({.operation = Operation::kBarrier}, limit);
+}
+
+void MessageCommunicator::leave(std::chrono::nanoseconds patience) {
+  const Deadline deadline =
+      std::chrono::steady_clock::now() + std::chrono::ceil<Deadline::duration>(patience);
+  const std::lock_guard lock(mutex_);
+  std::ranges::fill(parts_, Part{});
+  const Status left =
+      exchange_once({.operation = Operation::kLeave}, {.deadline = deadline, .stop = nullptr});
+  if (!left.ok()) log(LogLevel::kDebug, "ranks", left.message());
 }
 
 }  // namespace millrace::ranks

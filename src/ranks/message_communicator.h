@@ -21,6 +21,12 @@ class MessageCommunicator final : public Communicator {
   static Result<std::shared_ptr<MessageCommunicator>> make(std::unique_ptr<Transport> transport,
                                                            std::chrono::nanoseconds timeout);
 
+  // Tells the other ranks that this one will call nothing more, and waits until they have said so,
+  // too, or for `patience`: a connection that is closed earlier may take with it what another rank
+  // has not received yet. Operations of others that wait for this rank fail, and say why. For the
+  // communicator of all ranks, before it is destroyed.
+  void leave(std::chrono::nanoseconds patience);
+
   uint32_t rank() const noexcept override { return channel_->rank(); }
   uint32_t size() const noexcept override { return channel_->size(); }
   Status all_reduce(std::span<const std::byte> input, std::span<std::byte> output, Element element,

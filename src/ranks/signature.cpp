@@ -21,6 +21,8 @@ constexpr std::string_view name_of(Operation operation) noexcept {
       return "permute";
     case Operation::kBarrier:
       return "barrier";
+    case Operation::kLeave:
+      return "leave";
   }
   return "an unknown operation";
 }
@@ -31,6 +33,7 @@ std::string describe(const Signature& signature) {
   const std::string head = fmt::format("{} {}", name_of(signature.operation), signature.number);
   switch (signature.operation) {
     case Operation::kBarrier:
+    case Operation::kLeave:
       return head;
     case Operation::kBroadcast:
       return fmt::format("{} ({} bytes of rank {})", head, signature.bytes, signature.root);

@@ -17,6 +17,7 @@ enum class Operation : uint8_t {
   kAllToAll,
   kPermute,
   kBarrier,
+  kLeave,
 };
 
 // Sent between hosts as it is: all of them have the same byte order.

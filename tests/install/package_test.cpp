@@ -33,10 +33,10 @@ TEST(DebianPackage, HoldsTheInstallation) {
     EXPECT_THAT(content.out, HasSubstr(std::string(".") + path + "\n"));
   for (const char* file :
        {"libvart-ml.so.0", "libvart-x.so.0", "libxrt_coreutil.so.0", "libmillrace.so.0",
-        "libmillrace-cpu.so", "pkgconfig/vart-ml.pc", "pkgconfig/vart-x.pc", "pkgconfig/xrt.pc",
-        "pkgconfig/millrace.pc", "libnrt.so.1", "pkgconfig/nrt.pc", "cmake/nrt/nrt-config.cmake",
-        "cmake/vart-ml/vart-ml-config.cmake", "cmake/vart-x/vart-x-config.cmake",
-        "cmake/Millrace/millrace-config.cmake"})
+        "libmillrace-cpu.so", "libmillrace-ranks.so", "pkgconfig/vart-ml.pc", "pkgconfig/vart-x.pc",
+        "pkgconfig/xrt.pc", "pkgconfig/millrace.pc", "libnrt.so.1", "pkgconfig/nrt.pc",
+        "cmake/nrt/nrt-config.cmake", "cmake/vart-ml/vart-ml-config.cmake",
+        "cmake/vart-x/vart-x-config.cmake", "cmake/Millrace/millrace-config.cmake"})
     EXPECT_THAT(content.out, HasSubstr("." + libraries + "/" + file));
 
   for (const char* finder : {"/usr/bin/dpkg-shlibdeps", "/usr/bin/file"})

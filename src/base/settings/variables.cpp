@@ -34,7 +34,8 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_SHARED_MEMORY",
     "MILLRACE_STRICT_SYNC",
     "MILLRACE_STRICT_ZERO_COPY",
-    "MILLRACE_TEST_MODELS",  // tests
+    "MILLRACE_TEST_MODELS",         // tests
+    "MILLRACE_TEST_RANK_FAILURES",  // tests
     "MILLRACE_TRANSFER_FAULTS",
     "MILLRACE_TUNE",
     "MILLRACE_TUNING",

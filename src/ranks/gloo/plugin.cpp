@@ -1,0 +1,9 @@
+#include "ranks/connect.h"
+#include "ranks/gloo/gloo_transport.h"
+
+extern "C" __attribute__((visibility("default"))) const millrace::ranks::PluginEntry*
+millrace_ranks_plugin() {
+  static constexpr millrace::ranks::PluginEntry kEntry{millrace::ranks::kPluginVersion,
+                                                       &millrace::ranks::connect_gloo_transport};
+  return &kEntry;
+}

@@ -1,0 +1,52 @@
+// Meeting: how ranks that are processes find each other. Rank 0 listens at a place that all of them
+// know, the others tell it their cards, and when all have come each gets those that are meant for
+// it. Then nobody listens there any more.
+//
+// Who connects and says anything else is dropped, and what it says allocates nothing. For one
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "millrace/execution.hpp"
+#include "ranks/rendezvous/messages.h"
+
+namespace millrace::ranks {
+
+struct MeetingOptions {
+  std::string place;  // host:port, of rank 0
+  uint32_t rank = 0;
+  uint32_t ranks = 1;
+  std::string token;  // that all ranks must have; up to kTokenBytes, may be empty
+  Deadline deadline = kNoDeadline;
+};
+
+struct Roster {
+  uint64_t session = 0;     // the same for all ranks of one meeting
+  std::vector<Card> cards;  // by rank; that of the rank itself is empty
+};
+
+class Meeting {
+ public:
+  Meeting() = default;
+  Meeting(const Meeting&) = delete;
+  Meeting& operator=(const Meeting&) = delete;
+  virtual ~Meeting() = default;
+
+  // Rank 0 listens, the others wait until it does. kInvalidArgument for a place, rank or token that
+  // makes no sense; kDeadlineExceeded names the place; kIoError.
+  static Result<std::unique_ptr<Meeting>> open(const MeetingOptions& options);
+
+  // The address, in digits, on which this process is on the network of the meeting.
+  virtual Result<std::string> own_address() const = 0;
+  // Gives cards[r] to rank r, and returns when all ranks have come. kDeadlineExceeded names those
+  // that have not; kInvalidArgument says why rank 0 has refused this one.
+  virtual Result<Roster> exchange(std::span<const Card> cards) = 0;
+};
+
+}  // namespace millrace::ranks

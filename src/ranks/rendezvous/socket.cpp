@@ -1,0 +1,156 @@
+#include "ranks/rendezvous/socket.h"
+
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <memory>
+
+#include "base/cancellation.h"
+#include "base/settings/environment.h"
+
+namespace millrace::ranks {
+namespace {
+
+using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+Result<Addresses> resolve(const Endpoint& endpoint) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(endpoint.host.c_str(), endpoint.port.c_str(), &hints, &found);
+  if (error != 0)
+    return Status(StatusCode::kIoError,
+                  fmt::format("there is no host \"{}\": {}", endpoint.host, gai_strerror(error)));
+  return Addresses(found, &freeaddrinfo);
+}
+
+UniqueFd open_socket(const addrinfo& address) {
+  return UniqueFd(socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
+
+void set_option(int socket, int level, int option) noexcept {
+  const int on = 1;
+  setsockopt(socket, level, option, &on, sizeof(on));
+}
+
+// kOk when the socket is ready, or has failed, which its next use tells.
+Status await(int socket, short events, Deadline deadline) {
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        deadline - std::max(std::chrono::steady_clock::now(), deadline - std::chrono::hours(1)));
+    pollfd entry{socket, events, 0};
+    const int ready = poll(&entry, 1, static_cast<int>(std::max<int64_t>(0, left.count())));
+    if (ready > 0) return {};
+    if (ready < 0 && errno != EINTR) return io_error("poll", errno);
+    if (ready == 0 && std::chrono::steady_clock::now() >= deadline)
+      return {StatusCode::kDeadlineExceeded, "the time is over"};
+  }
+}
+
+// Moves all bytes by `step(data, size)`, which is send or recv.
+template <class Byte, class Step>
+Status move_all(int socket, std::span<Byte> bytes, short events, Deadline deadline, Step&& step) {
+  const CancellationOff whole;
+  while (!bytes.empty()) {
+    const ssize_t moved = step(bytes.data(), bytes.size());
+    if (moved > 0)
+      bytes = bytes.subspan(static_cast<size_t>(moved));
+    else if (moved == 0)
+      return {StatusCode::kIoError, "the connection has ended"};
+    else if (errno == EAGAIN)
+      MILLRACE_RETURN_IF_ERROR(await(socket, events, deadline));
+    else if (errno != EINTR)
+      return io_error("the connection has ended", errno);
+  }
+  return {};
+}
+
+Status finish_connecting(int socket, Deadline deadline) {
+  MILLRACE_RETURN_IF_ERROR(await(socket, POLLOUT, deadline));
+  int error = 0;
+  socklen_t size = sizeof(error);
+  getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
+  return error == 0 ? Status() : io_error("it does not answer", error);
+}
+
+Result<sockaddr_storage> name_of(int socket) {
+  sockaddr_storage name{};
+  socklen_t size = sizeof(name);
+  if (getsockname(socket, reinterpret_cast<sockaddr*>(&name), &size) != 0)
+    return io_error("getsockname", errno);
+  return name;
+}
+
+}  // namespace
+
+Result<Endpoint> parse_endpoint(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  const std::string_view port = colon == text.npos ? "" : text.substr(colon + 1);
+  std::string_view host = text.substr(0, std::min(colon, text.size()));
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']')
+    host = host.substr(1, host.size() - 2);
+  const Result<uint64_t> number = parse_number(port);
+  if (host.empty() || !number.ok() || *number == 0 || *number > 65535)
+    return invalid_argument(fmt::format("\"{}\" is no host and port, such as 10.0.0.1:5000", text));
+  return Endpoint{std::string(host), std::string(port)};
+}
+
+Result<UniqueFd> listen_on(const Endpoint& endpoint) {
+  const CancellationOff whole;
+  MILLRACE_ASSIGN_OR_RETURN(const Addresses addresses, resolve(endpoint));
+  UniqueFd listener = open_socket(*addresses);
+  if (!listener) return io_error("socket", errno);
+  set_option(listener.get(), SOL_SOCKET, SO_REUSEADDR);
+  if (bind(listener.get(), addresses->ai_addr, addresses->ai_addrlen) != 0 ||
+      listen(listener.get(), SOMAXCONN) != 0)
+    return io_error(fmt::format("cannot listen on {}:{}", endpoint.host, endpoint.port), errno);
+  return listener;
+}
+
+Result<UniqueFd> connect_to(const Endpoint& endpoint, Deadline deadline) {
+  const CancellationOff whole;
+  MILLRACE_ASSIGN_OR_RETURN(const Addresses addresses, resolve(endpoint));
+  UniqueFd connection = open_socket(*addresses);
+  if (!connection) return io_error("socket", errno);
+  if (connect(connection.get(), addresses->ai_addr, addresses->ai_addrlen) != 0) {
+    if (errno != EINPROGRESS) return io_error("it does not answer", errno);
+    MILLRACE_RETURN_IF_ERROR(finish_connecting(connection.get(), deadline));
+  }
+  set_option(connection.get(), IPPROTO_TCP, TCP_NODELAY);
+  return connection;
+}
+
+Result<std::string> own_address(int socket) {
+  MILLRACE_ASSIGN_OR_RETURN(const sockaddr_storage name, name_of(socket));
+  char digits[NI_MAXHOST];
+  const int error = getnameinfo(reinterpret_cast<const sockaddr*>(&name), sizeof(name), digits,
+                                sizeof(digits), nullptr, 0, NI_NUMERICHOST);
+  if (error != 0) return Status(StatusCode::kIoError, gai_strerror(error));
+  return std::string(digits);
+}
+
+Result<uint16_t> own_port(int socket) {
+  MILLRACE_ASSIGN_OR_RETURN(const sockaddr_storage name, name_of(socket));
+  return ntohs(name.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(name).sin6_port
+                                          : reinterpret_cast<const sockaddr_in&>(name).sin_port);
+}
+
+Status send_all(int socket, std::span<const std::byte> bytes, Deadline deadline) {
+  return move_all(socket, bytes, POLLOUT, deadline, [&](const std::byte* data, size_t size) {
+    return send(socket, data, size, MSG_NOSIGNAL);
+  });
+}
+
+Status receive_all(int socket, std::span<std::byte> bytes, Deadline deadline) {
+  return move_all(socket, bytes, POLLIN, deadline,
+                  [&](std::byte* data, size_t size) { return recv(socket, data, size, 0); });
+}
+
+}  // namespace millrace::ranks

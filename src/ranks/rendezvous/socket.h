@@ -1,0 +1,39 @@
+// TCP sockets with deadlines, as the rendezvous needs them. No call is a cancellation point or
+// raises a signal. Each function may be called from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "base/unique_fd.h"
+#include "millrace/execution.hpp"
+
+namespace millrace::ranks {
+
+// A host, by name or number, and a port: "10.0.0.1:5000", "node0:5000", "[::1]:5000".
+struct Endpoint {
+  std::string host;
+  std::string port;
+};
+Result<Endpoint> parse_endpoint(std::string_view text);
+
+// Listens on the addresses of that host only, on a port that an earlier process may have used a
+// moment ago. kIoError, with the reason, when it is not this host or the port is taken.
+Result<UniqueFd> listen_on(const Endpoint& endpoint);
+// Does not wait for one who does not listen yet: kIoError says so.
+Result<UniqueFd> connect_to(const Endpoint& endpoint, Deadline deadline);
+// The own address of a socket in digits, without the port.
+Result<std::string> own_address(int socket);
+// The port that a socket listens on.
+Result<uint16_t> own_port(int socket);
+
+// All bytes, or kDeadlineExceeded, or kIoError when the connection has ended. The sockets do not
+// block.
+Status send_all(int socket, std::span<const std::byte> bytes, Deadline deadline);
+Status receive_all(int socket, std::span<std::byte> bytes, Deadline deadline);
+
+}  // namespace millrace::ranks

@@ -1,0 +1,152 @@
+// Ranks that are processes, over TCP.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "ranks/connect.h"
+#include "tests/ranks/processes.h"
+#include "tests/ranks/reference.h"
+
+namespace millrace::ranks {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::Eq;
+using testing::HasSubstr;
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds kLong(50);
+
+std::shared_ptr<MessageCommunicator> connect_rank(const std::string& place, uint32_t rank,
+                                                  uint32_t ranks,
+                                                  std::chrono::nanoseconds timeout = kLong) {
+  auto made = connect({.place = place,
+                       .rank = rank,
+                       .ranks = ranks,
+                       .token = "a secret of this test",
+                       .deadline = Clock::now() + kLong},
+                      timeout);
+  EXPECT_TRUE(made.ok()) << made.status().message();
+  return made.ok() ? *made : nullptr;
+}
+
+Status reduce_in_place(Communicator& own, std::vector<float>& data) {
+  const auto bytes = std::as_writable_bytes(std::span(data));
+  return own.all_reduce(bytes, bytes, Element::kFloat32, Reduction::kSum, {});
+}
+
+TEST(GlooRanks, ReduceTheSameBitsAsTheReference) {
+  for (const uint32_t ranks : {2, 3, 4, 7}) {
+    const MeetingPlace place;
+    EXPECT_THAT(
+        run_processes(
+            ranks,
+            [&](uint32_t rank) {
+              const auto own = connect_rank(place.text(), rank, ranks);
+              ASSERT_NE(own, nullptr);
+              for (const size_t count : {1, 1000, 50'000}) {
+                const auto operands = patterns<Codec<float>>(ranks, count, 1);
+                auto data = operands[rank];
+                const Status status = reduce_in_place(*own, data);
+                EXPECT_TRUE(status.ok()) << status.message();
+                EXPECT_TRUE(data == expected_reduction<Codec<float>>(operands, Reduction::kSum))
+                    << count;
+              }
+              own->leave(kLong);
+            }),
+        Each(Eq(0)));
+  }
+}
+
+TEST(GlooRanks, RunEveryOperationAndGroupsOfThem) {
+  const MeetingPlace place;
+  EXPECT_THAT(
+      run_processes(
+          3,
+          [&](uint32_t rank) {
+            const auto own = connect_rank(place.text(), rank, 3);
+            ASSERT_NE(own, nullptr);
+            for (const size_t bytes : {16, 100'000}) {
+              std::vector<std::byte> block(bytes, std::byte(rank)), all(3 * bytes);
+              EXPECT_TRUE(own->all_gather(block, OutputBlocks(all.data(), bytes, 3), {}).ok());
+              for (uint32_t r = 0; r < 3; ++r)
+                EXPECT_EQ(std::count(all.begin() + r * bytes, all.begin() + (r + 1) * bytes,
+                                     std::byte(r)),
+                          bytes);
+              const InputBlocks inputs(all.data(), bytes, 3);
+              EXPECT_TRUE(own->all_to_all(inputs, OutputBlocks(all.data(), bytes, 3), {}).ok());
+              EXPECT_EQ(size_t(std::ranges::count(all, std::byte(rank))), all.size());
+              EXPECT_TRUE(own->broadcast(block, 2, {}).ok());
+              EXPECT_EQ(block.back(), std::byte(2));
+              EXPECT_TRUE(
+                  own->reduce_scatter(inputs, block, Element::kUint8, Reduction::kSum, {}).ok());
+              EXPECT_EQ(block.back(), std::byte(0 + 1 + 2));
+              block.assign(bytes, std::byte(rank));
+              EXPECT_TRUE(own->permute(block, (rank + 1) % 3, block, (rank + 2) % 3, {}).ok());
+              EXPECT_EQ(block.back(), std::byte((rank + 2) % 3));
+            }
+            if (rank != 1) {
+              const auto pair = own->group(std::vector<uint32_t>{0, 2}, 0);
+              ASSERT_TRUE(pair.ok());
+              std::vector<float> data(10, 1);
+              EXPECT_TRUE(reduce_in_place(**pair, data).ok());
+              EXPECT_EQ(data[9], 2);
+            }
+            EXPECT_TRUE(own->barrier({}).ok());
+            own->leave(kLong);
+          }),
+      Each(Eq(0)));
+}
+
+TEST(GlooRanks, NameARankThatWasKilled) {
+  const MeetingPlace place;
+  EXPECT_THAT(
+      run_processes(3,
+                    [&](uint32_t rank) {
+                      const auto own = connect_rank(place.text(), rank, 3);
+                      ASSERT_NE(own, nullptr);
+                      std::vector<float> data(100, 1);
+                      EXPECT_TRUE(reduce_in_place(*own, data).ok());
+                      if (rank == 1) raise(SIGKILL);
+                      const Status status = reduce_in_place(*own, data);
+                      EXPECT_EQ(status.code(), StatusCode::kIoError);
+                      EXPECT_THAT(
+                          status.message(),
+                          HasSubstr("all_reduce 2 (FLOAT32 sum of 400 bytes): waiting for rank"));
+                    }),
+      ElementsAre(0, -SIGKILL, 0));
+}
+
+TEST(GlooRanks, NameARankThatHangs) {
+  const MeetingPlace place;
+  int over[2];
+  ASSERT_EQ(pipe(over), 0);
+  EXPECT_THAT(
+      run_processes(
+          2,
+          [&](uint32_t rank) {
+            const auto own = connect_rank(place.text(), rank, 2, std::chrono::milliseconds(300));
+            ASSERT_NE(own, nullptr);
+            char byte = 0;
+            if (rank == 1) {  // until rank 0 has given up
+              EXPECT_EQ(read(over[0], &byte, 1), 1);
+              EXPECT_EQ(own->barrier({}).code(), StatusCode::kIoError);
+              return;
+            }
+            EXPECT_THAT(
+                own->barrier({}).message(),
+                HasSubstr("barrier 1: waiting for rank 1: it has not answered within 0.3 s"));
+            EXPECT_EQ(write(over[1], &byte, 1), 1);
+          }),
+      Each(Eq(0)));
+  close(over[0]);
+  close(over[1]);
+}
+
+}  // namespace
+}  // namespace millrace::ranks

@@ -1,0 +1,132 @@
+// The rendezvous: who is admitted, who is told why not, and that strangers change nothing.
+#include "ranks/rendezvous/meeting.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "ranks/rendezvous/socket.h"
+#include "tests/ranks/processes.h"
+
+namespace millrace::ranks {
+namespace {
+
+using testing::HasSubstr;
+
+using Clock = std::chrono::steady_clock;
+
+MeetingOptions options_of(const MeetingPlace& place, uint32_t rank, uint32_t ranks,
+                          const std::string& token = "secret") {
+  return {place.text(), rank, ranks, token, Clock::now() + std::chrono::seconds(50)};
+}
+
+Card card_from(uint32_t from, uint32_t to) {
+  Card card{};
+  card[0] = std::byte(from);
+  card[1] = std::byte(to);
+  return card;
+}
+
+Result<Roster> meet(const MeetingOptions& options) {
+  std::vector<Card> cards;
+  for (uint32_t to = 0; to < options.ranks; ++to) cards.push_back(card_from(options.rank, to));
+  MILLRACE_ASSIGN_OR_RETURN(const std::unique_ptr<Meeting> meeting, Meeting::open(options));
+  return meeting->exchange(cards);
+}
+
+// Each rank has the cards that the others made for it.
+void expect_complete(const Result<Roster>& roster, uint32_t rank, uint32_t ranks) {
+  ASSERT_TRUE(roster.ok()) << roster.status().message();
+  ASSERT_EQ(roster->cards.size(), ranks);
+  for (uint32_t from = 0; from < ranks; ++from)
+    EXPECT_EQ(roster->cards[from], from == rank ? Card{} : card_from(from, rank));
+}
+
+// Sends `bytes` to the meeting, if somebody listens there.
+void say(const MeetingPlace& place, std::span<const std::byte> bytes) {
+  const Result<UniqueFd> socket =
+      connect_to(*parse_endpoint(place.text()), Clock::now() + std::chrono::seconds(1));
+  if (!socket.ok()) return;
+  const Status sent = send_all(socket->get(), bytes, Clock::now() + std::chrono::seconds(1));
+  EXPECT_TRUE(sent.ok() || sent.code() == StatusCode::kIoError) << sent.message();
+}
+
+TEST(Meeting, GivesEveryRankTheCardsOfTheOthers) {
+  const MeetingPlace place;
+  std::vector<std::thread> threads;
+  for (uint32_t rank : {2, 1, 0})  // rank 0 comes last
+    threads.emplace_back([&, rank] { expect_complete(meet(options_of(place, rank, 3)), rank, 3); });
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Meeting, NamesTheRanksThatHaveNotCome) {
+  const MeetingPlace place;
+  MeetingOptions options = options_of(place, 0, 3);
+  options.deadline = Clock::now() + std::chrono::milliseconds(200);
+  const Result<Roster> roster = meet(options);
+  EXPECT_EQ(roster.status().code(), StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(roster.status().message(), HasSubstr("ranks 1, 2 have not come to " + place.text()));
+}
+
+TEST(Meeting, NamesThePlaceWhereNobodyListens) {
+  const MeetingPlace place;
+  MeetingOptions options = options_of(place, 1, 2);
+  options.deadline = Clock::now() + std::chrono::milliseconds(200);
+  EXPECT_THAT(meet(options).status().message(),
+              HasSubstr("rank 1 has not been answered by rank 0 at " + place.text()));
+}
+
+TEST(Meeting, RefusesWhatMakesNoSense) {
+  const MeetingPlace place;
+  EXPECT_EQ(meet(options_of(place, 3, 3)).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(meet(options_of(place, 0, kMostRanks + 1)).status().code(),
+            StatusCode::kInvalidArgument);
+  EXPECT_EQ(meet(options_of(place, 0, 2, std::string(65, 'x'))).status().code(),
+            StatusCode::kInvalidArgument);
+  for (const char* text : {"", "host", "host:", ":5000", "host:0", "host:65536", "host:http"})
+    EXPECT_EQ(parse_endpoint(text).status().code(), StatusCode::kInvalidArgument) << text;
+  EXPECT_EQ(parse_endpoint("[::1]:5000")->host, "::1");
+}
+
+TEST(Meeting, TellsARankWhyItIsRefused) {
+  const MeetingPlace place;
+  std::thread host([&] { expect_complete(meet(options_of(place, 0, 2)), 0, 2); });
+  EXPECT_EQ(meet(options_of(place, 1, 3)).status().message(),
+            "rank 1 is one of 3 ranks, rank 0 one of 2");
+  expect_complete(meet(options_of(place, 1, 2)), 1, 2);
+  host.join();
+}
+
+// Whatever strangers say, the ranks meet, and nobody else is admitted.
+TEST(Meeting, DropsStrangers) {
+  const MeetingPlace place;
+  std::thread host([&] { expect_complete(meet(options_of(place, 0, 2)), 0, 2); });
+  const Endpoint endpoint = *parse_endpoint(place.text());
+  while (!connect_to(endpoint, Clock::now()).ok()) {  // until the host listens
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::mt19937 random(1);
+  for (int i = 0; i < 300; ++i) {
+    JoinHead head{.rank = 1, .ranks = 2, .token = {}};  // without the token
+    std::vector<std::byte> bytes(sizeof(head) + 2 * sizeof(Card));
+    std::memcpy(bytes.data(), &head, sizeof(head));
+    if (i % 3 != 0) {
+      std::memcpy(head.token.data(), "secret", 6);
+      std::memcpy(bytes.data(), &head, sizeof(head));
+      for (int change = 0; change < 3; ++change)
+        bytes[random() % 16] = static_cast<std::byte>(random());  // a head of nonsense
+      bytes[random() % 8] ^= std::byte(1 + random() % 255);
+    }
+    bytes.resize(i % 5 == 0 ? random() % sizeof(head) : bytes.size());
+    say(place, bytes);
+  }
+  expect_complete(meet(options_of(place, 1, 2)), 1, 2);
+  host.join();
+}
+
+}  // namespace
+}  // namespace millrace::ranks
