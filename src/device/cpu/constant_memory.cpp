@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/align.h"
@@ -37,6 +38,8 @@ std::byte* ConstantMemory::take(size_t bytes) {
 }
 
 void ConstantMemory::add_block(size_t least_bytes) {
+  // The aligned operator new of g++ 12 rounds a size near the largest one up to 0.
+  if (least_bytes > std::numeric_limits<ptrdiff_t>::max()) throw std::bad_alloc();
   const size_t grown = std::clamp(2 * last_bytes_, kFirstBlock, kLastBlock);
   const size_t bytes = std::max(grown, least_bytes);
   const bool is_large = bytes >= kHugePage;

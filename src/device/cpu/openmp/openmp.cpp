@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cassert>
 
+#include "device/cpu/openmp/calls.h"
 #include "device/cpu/reserve/imports.h"
 
 // Of the OpenMP runtime that libdnnl is built with, libgomp; declared here because the omp.h that a
@@ -65,6 +67,10 @@ void run_chunk(void* work, uint32_t number) {
   region.function(region.data);
 }
 
+}  // namespace
+
+namespace openmp {
+
 void parallel(void (*function)(void*), void* data, unsigned threads, unsigned flags) {
   const ThreadState& self = state;
   if (self.max_threads == 0) return GOMP_parallel(function, data, threads, flags);
@@ -84,6 +90,10 @@ void barrier() {
   if (state.region == nullptr || state.region->threads == 1) return;
   state.region->refused_barrier.store(true, std::memory_order_relaxed);
 }
+
+}  // namespace openmp
+
+namespace {
 
 int max_threads() {
   return state.max_threads == 0 ? omp_get_max_threads() : static_cast<int>(state.max_threads);
@@ -113,8 +123,8 @@ bool replace_openmp_calls() noexcept {
   const auto dnnl = reserve::find_library("libdnnl.so.2");
   if (!dnnl) return false;
   const std::array replacements{
-      reserve::Replacement{"GOMP_parallel", address_of(parallel)},
-      reserve::Replacement{"GOMP_barrier", address_of(barrier)},
+      reserve::Replacement{"GOMP_parallel", address_of(openmp::parallel)},
+      reserve::Replacement{"GOMP_barrier", address_of(openmp::barrier)},
       reserve::Replacement{"omp_get_max_threads", address_of(max_threads)},
       reserve::Replacement{"omp_get_num_threads", address_of(num_threads)},
       reserve::Replacement{"omp_get_thread_num", address_of(thread_num)},
@@ -146,6 +156,8 @@ bool divides_primitives() noexcept {
 }
 
 OpenMpThreads::OpenMpThreads() noexcept {
+  // Checked by the builds for the sanitizers. An inner scope would end the outer one with its own.
+  assert(state.max_threads == 0);
   if (replaced) {
     state.max_threads = 1;
     return;
