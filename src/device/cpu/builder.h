@@ -5,8 +5,9 @@
 // such location yet. Partitions are lowered one after the other. Nodes on the CPU compute in FP32,
 // those on the NPU in FP32 or BF16, and a value has locations of its own for each of these places:
 // the first node of another place that reads it brings it over, one on the CPU to plain FP32.
-// Weights are packed while the program is built. Memory is planned here, from the sizes the chosen
-// layouts really take; the plan an archive carries is for dense values and not used.
+// Weights that kernels want in layouts of their own are noted, and packed when all is lowered.
+// Memory is planned here, from the sizes the chosen layouts really take; the plan an archive
+// carries is for dense values and not used.
 //
 // Quantised values have locations of their own, with their integers, which all partitions share. To
 // kernels they are floating point values: the builder dequantises what a kernel reads, and
@@ -24,11 +25,12 @@
 #include <vector>
 
 #include "device/cpu/buffers.h"
-#include "device/cpu/constant_memory.h"
 #include "device/cpu/division.h"
 #include "device/cpu/openmp/openmp.h"
 #include "device/cpu/plan/form.h"
 #include "device/cpu/step.h"
+#include "device/cpu/weights/constant_memory.h"
+#include "device/cpu/weights/packing.h"
 #include "device/device.h"
 #include "graph/compiled_model.h"
 
@@ -48,11 +50,12 @@ struct ProgramStep {
   uint32_t threads = 1;  // of OpenMP that it runs with: the chunks that it is divided into
 };
 
-// What a finished builder leaves behind.
+// What a finished builder leaves behind. `packing` has yet to run.
 struct ProgramParts {
   std::vector<ProgramStep> steps;
   BufferLayout buffers;
   ConstantMemory constants;
+  Packing packing;
   uint64_t weight_bytes = 0;
 };
 
@@ -126,8 +129,8 @@ class Builder {
   // The value in this layout; `wanted` has the value's dims.
   Result<Operand> in_layout(graph::ValueId id, const Desc& wanted);
   Result<Operand> plain(graph::ValueId id) { return in_layout(id, plain_form(id)); }
-  // A value seen with other dimensions and in the layout of `wanted`; packed now if constant. Its
-  // elements are in C order, or have the dimensions of `wanted` in the order `stored`.
+  // A value seen with other dimensions and in the layout of `wanted`; without a step if constant.
+  // Its elements are in C order, or have the dimensions of `wanted` in the order `stored`.
   Result<Operand> packed(graph::ValueId id, const Desc& wanted,
                          std::span<const uint32_t> stored = {});
   // The elements of a floating point constant.
@@ -249,6 +252,7 @@ class Builder {
   Status quantise_result(graph::ValueId id);
   Result<Operand> integers(graph::ValueId id);
   Operand pack(graph::ValueId id, const Desc& wanted, std::span<const uint32_t> stored);
+  Operand pack_later(graph::ValueId id, const Desc& from, const Desc& wanted);
   BufferId refer_to(std::span<const std::byte> bytes);
   // For StepInfo.
   void describe_layouts(const Step& step, StepInfo& info) const;

@@ -2,9 +2,7 @@
 #include <algorithm>
 
 #include "device/cpu/builder.h"
-#include "device/cpu/quantisation_run.h"
-#include "tensor/kernels.h"
-#include "tensor/strided.h"
+#include "device/cpu/weights/constant_numbers.h"
 
 namespace millrace::device::cpu {
 
@@ -38,15 +36,19 @@ Result<Operand> Builder::packed(ValueId id, const Desc& wanted, std::span<const 
 
 Operand Builder::pack(ValueId id, const Desc& wanted, std::span<const uint32_t> stored) {
   const graph::Value& constant = value(id);
-  if (constant.type == DataType::kFp16 || constant.quantisation) {
-    const std::vector<float> elements = constant_floats(id);
-    return add_constant(elements.data(), stored_desc(wanted.dims(), ElementType::f32, stored),
-                        wanted);
-  }
+  if (constant.type == DataType::kFp16 || constant.quantisation)
+    return pack_later(id, stored_desc(wanted.dims(), ElementType::f32, stored), wanted);
   const ElementType type = constant.type == DataType::kBf16 ? ElementType::bf16 : ElementType::f32;
   const Desc from = stored_desc(wanted.dims(), type, stored);
   if (from == wanted) return {refer_to(constant.constant->bytes), wanted};
-  return add_constant(constant.constant->bytes.data(), from, wanted);
+  return pack_later(id, from, wanted);
+}
+
+Operand Builder::pack_later(ValueId id, const Desc& from, const Desc& wanted) {
+  const BufferId buffer = buffers_.add_constant(nullptr, wanted.get_size());
+  parts_.packing.add(value(id), from, wanted, buffer);
+  parts_.weight_bytes += wanted.get_size();
+  return {buffer, wanted};
 }
 
 Operand Builder::add_constant(const void* elements, const Desc& from, const Desc& wanted) {
@@ -68,50 +70,8 @@ Operand Builder::add_constant(const Desc& wanted, const std::vector<float>& elem
   return add_constant(elements.data(), plain_desc(wanted.dims(), ElementType::f32), wanted);
 }
 
-namespace {
-
-template <class T>
-std::vector<float> dequantised_as(const graph::Value& constant) {
-  const graph::Quantisation& quantisation = *constant.quantisation;
-  const auto integers = constant.constant->as<T>();
-  const size_t run = elements_per_run(constant);
-  std::vector<float> floats(integers.size());
-  for (size_t i = 0; i < floats.size(); ++i) {
-    const size_t index = i / run % quantisation.scales.size();
-    const int64_t steps = int64_t{integers[i]} - quantisation.zero_points[index];
-    floats[i] = static_cast<float>(steps) * quantisation.scales[index];
-  }
-  return floats;
-}
-
-std::vector<float> dequantised(const graph::Value& constant) {
-  switch (constant.type) {
-    case DataType::kInt8:
-      return dequantised_as<int8_t>(constant);
-    case DataType::kUint8:
-      return dequantised_as<uint8_t>(constant);
-    default:
-      return dequantised_as<int32_t>(constant);
-  }
-}
-
-}  // namespace
-
 std::vector<float> Builder::constant_floats(ValueId id) const {
-  const graph::Value& constant = value(id);
-  if (constant.type == DataType::kFloat32) {
-    const auto elements = constant.constant->as<float>();
-    return {elements.begin(), elements.end()};
-  }
-  if (constant.quantisation) return dequantised(constant);
-  std::vector<float> floats(constant.elements());
-  const std::byte* const halves = constant.constant->bytes.data();
-  if (const auto widen = tensor::contiguous_kernel(constant.type, DataType::kFloat32))
-    widen(halves, floats.data(), floats.size(), {});
-  else
-    tensor::strided_kernel(constant.type, DataType::kFloat32)(halves, 1, floats.data(), 1,
-                                                              floats.size(), {});
-  return floats;
+  return constant_numbers(value(id));
 }
 
 }  // namespace millrace::device::cpu

@@ -49,7 +49,7 @@ Result<Operand> Builder::stored_in(ValueId id, const Desc& wanted) {
     if (location.desc == wanted) return location;
   const Operand from = values_[id].stored.front();
   if (is_constant(id)) {
-    values_[id].stored.push_back(add_constant(value(id).constant->bytes.data(), from.desc, wanted));
+    values_[id].stored.push_back(pack_later(id, from.desc, wanted));
     return values_[id].stored.back();
   }
   const Operand copy = new_temporary(wanted);

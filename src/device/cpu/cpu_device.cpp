@@ -48,7 +48,7 @@ CpuDevice::CpuDevice(const DeviceOptions& options)
 Result<std::shared_ptr<const Program>> CpuDevice::load(
     std::shared_ptr<const graph::CompiledModel> model) {
   MILLRACE_ASSIGN_OR_RETURN(const uint32_t lanes, lanes_per_job(lanes_.count()));
-  return CpuProgram::load(std::move(model), engine_, abilities(lanes));
+  return CpuProgram::load(std::move(model), engine_, abilities(lanes), lanes_);
 }
 
 }  // namespace millrace::device::cpu

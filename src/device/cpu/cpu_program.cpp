@@ -43,7 +43,8 @@ Result<plan::Plan> plan_forms(const graph::CompiledModel& model, ElementType typ
 }
 
 Result<ProgramParts> build(const graph::CompiledModel& model, ElementType type,
-                           const Abilities& abilities, const dnnl::engine& engine) {
+                           const Abilities& abilities, const dnnl::engine& engine,
+                           queue::Lanes& lanes) {
   MILLRACE_ASSIGN_OR_RETURN(const plan::Plan plan, plan_forms(model, type, engine));
   return guarded([&]() -> Result<ProgramParts> {
     Builder::Choices choices{abilities.bf16, abilities.int8, plan.forms,
@@ -51,6 +52,8 @@ Result<ProgramParts> build(const graph::CompiledModel& model, ElementType type,
     MILLRACE_ASSIGN_OR_RETURN(ProgramParts parts,
                               Builder(model, std::move(choices), engine).build());
     add_reasons(model.graph, plan, parts);
+    MILLRACE_RETURN_IF_ERROR(parts.packing.run(lanes, engine, parts.constants, parts.buffers));
+    parts.packing = {};
     return parts;
   });
 }
@@ -59,11 +62,11 @@ Result<ProgramParts> build(const graph::CompiledModel& model, ElementType type,
 
 Result<std::shared_ptr<const Program>> CpuProgram::load(
     std::shared_ptr<const graph::CompiledModel> model, const dnnl::engine& engine,
-    const Abilities& abilities) {
+    const Abilities& abilities, queue::Lanes& lanes) {
   std::string note = why_in_fp32(model->precision, abilities.bf16);
   const Precision precision = note.empty() ? model->precision : Precision::kFp32;
   const ElementType type = precision == Precision::kBf16 ? ElementType::bf16 : ElementType::f32;
-  Result<ProgramParts> parts = build(*model, type, abilities, engine);
+  Result<ProgramParts> parts = build(*model, type, abilities, engine, lanes);
   if (!parts.ok()) return parts.status().with_context("cannot load model \"" + model->name + "\"");
   // FP16 loses nothing by that, wherever it runs.
   if (model->precision == Precision::kBf16 && !note.empty())

@@ -19,10 +19,10 @@ struct Abilities {
 class CpuProgram final : public Program, public std::enable_shared_from_this<CpuProgram> {
  public:
   // BF16 models that cannot be computed in BF16 here are computed in FP32, and info() says so.
-  // Blocks while kernels are made and weights packed.
+  // Blocks while kernels are made and weights packed, the latter on idle lanes of `lanes`, too.
   static Result<std::shared_ptr<const Program>> load(
       std::shared_ptr<const graph::CompiledModel> model, const dnnl::engine& engine,
-      const Abilities& abilities);
+      const Abilities& abilities, queue::Lanes& lanes);
 
   const graph::CompiledModel& model() const noexcept override { return *model_; }
   bool accepts(Direction direction, size_t index, View view) const noexcept override;

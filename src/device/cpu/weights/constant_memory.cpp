@@ -1,4 +1,4 @@
-#include "device/cpu/constant_memory.h"
+#include "device/cpu/weights/constant_memory.h"
 
 #include <sys/mman.h>
 
@@ -20,11 +20,11 @@ constexpr size_t kLastBlock = size_t{32} << 20;
 constexpr size_t kPage = 4096;
 constexpr size_t kCacheLine = 64;
 
-size_t alignment_of(size_t bytes) {
+}  // namespace
+
+size_t ConstantMemory::alignment_of(size_t bytes) noexcept {
   return bytes < kPage ? kCacheLine : kPage;
 }
-
-}  // namespace
 
 std::byte* ConstantMemory::take(size_t bytes) {
   const size_t alignment = alignment_of(bytes);
