@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-typedef enum {
+typedef enum ndebug_stream_event_type {
   NDEBUG_STREAM_EVENT_TYPE_INVALID = 0,
   NDEBUG_STREAM_EVENT_TYPE_DEBUG_TENSOR_READ = 1
 } ndebug_stream_event_type_t;

@@ -40,7 +40,8 @@ NRT_STATUS nrt_profile_continuous_options_allocate(nrt_profile_continuous_option
 NRT_STATUS nrt_profile_continuous_options_free(nrt_profile_continuous_options_t* options);
 NRT_STATUS nrt_profile_continuous_options_set_output_dir(nrt_profile_continuous_options_t* options,
                                                          const char* output_dir);
-NRT_STATUS nrt_profile_continuous_start(void);
+// `options` may be NULL; nothing in them matters before nrt_profile_continuous_save.
+NRT_STATUS nrt_profile_continuous_start(nrt_profile_continuous_options_t* options);
 NRT_STATUS nrt_profile_continuous_save(uint32_t vnc, nrt_profile_continuous_options_t* options);
 NRT_STATUS nrt_profile_continuous_stop(void);
 
@@ -54,6 +55,10 @@ NRT_STATUS nrt_profile_continuous_stop(void);
 NRT_STATUS nrt_inspect_begin(void);
 NRT_STATUS nrt_inspect_begin_with_options(nrt_inspect_config_t* config);
 NRT_STATUS nrt_inspect_stop(void);
+
+// Documents say only that it takes a mask of activities and writes what they have recorded. That is
+// what nrt_inspect_stop does: returns NRT_FAILURE.
+NRT_STATUS nrt_inspect_export(uint64_t activities);
 
 // The caller frees a configuration.
 NRT_STATUS nrt_inspect_config_allocate(nrt_inspect_config_t** config);

@@ -44,7 +44,7 @@ NRT_STATUS nrt_sys_trace_config_set_capture_enabled_for_event_type(nrt_sys_trace
 // The names of all types of events, and of those that a configuration records: `count` of them,
 // which the caller frees with nrt_sys_trace_free_event_types.
 NRT_STATUS nrt_sys_trace_get_event_types(const char*** event_types, size_t* count);
-NRT_STATUS nrt_sys_trace_config_get_enabled_event_types(const nrt_sys_trace_config_t* options,
+NRT_STATUS nrt_sys_trace_config_get_enabled_event_types(nrt_sys_trace_config_t* options,
                                                         const char*** event_types, size_t* count);
 void nrt_sys_trace_free_event_types(const char** event_types, size_t count);
 
@@ -58,15 +58,16 @@ NRT_STATUS nrt_sys_trace_stop(void);
 
 // ---- What was recorded ----
 //
-// New options fetch all events of all cores. The caller frees them.
+// New options fetch all events of all cores. The caller frees them. NULL has no effect but a
+// line in the log, nor has a core that no machine has.
 
 NRT_STATUS nrt_sys_trace_fetch_options_allocate(nrt_sys_trace_fetch_options_t** options);
-NRT_STATUS nrt_sys_trace_fetch_options_set_defaults(nrt_sys_trace_fetch_options_t* options);
-NRT_STATUS nrt_sys_trace_fetch_options_free(nrt_sys_trace_fetch_options_t* options);
-NRT_STATUS nrt_sys_trace_fetch_options_set_max_events_per_nc(nrt_sys_trace_fetch_options_t* options,
-                                                             uint64_t max_events_per_nc);
-NRT_STATUS nrt_sys_trace_fetch_options_set_nc_idx(nrt_sys_trace_fetch_options_t* options,
-                                                  uint64_t nc_idx);
+void nrt_sys_trace_fetch_options_set_defaults(nrt_sys_trace_fetch_options_t* options);
+void nrt_sys_trace_fetch_options_free(nrt_sys_trace_fetch_options_t* options);
+void nrt_sys_trace_fetch_options_set_max_events_per_nc(nrt_sys_trace_fetch_options_t* options,
+                                                       uint64_t max_events_per_nc);
+void nrt_sys_trace_fetch_options_set_nc_idx(nrt_sys_trace_fetch_options_t* options,
+                                            uint64_t nc_idx);
 
 // Takes the recorded events out, as JSON text that ends in NUL: an object whose array "events" has
 // objects with "event_type", "phase" ("start" or "stop"), "tracking_id" (the same for the two of a

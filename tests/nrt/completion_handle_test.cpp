@@ -48,8 +48,18 @@ TEST_F(CompletionHandle, LeavesTheEventFdOfTheRequestInPlace) {
   EXPECT_EQ(before.take(), 0u);
 }
 
+TEST_F(CompletionHandle, IsMadeByTheCallOf227Too) {
+  const nrta_seq_t sequence = completed_write();
+  int handle = -1;
+  ASSERT_EQ(nrta_mark(sequence, &handle), NRT_SUCCESS);
+  EXPECT_TRUE(is_readable(handle));
+  ::close(handle);
+  EXPECT_EQ(nrta_start_next(0), NRT_SUCCESS);
+}
+
 TEST_F(CompletionHandle, NeedsAnIssuedId) {
   int handle = -7;
+  EXPECT_EQ(nrta_mark(12345, &handle), NRT_INVALID);
   EXPECT_EQ(nrta_get_completion_handle(12345, &handle), NRT_INVALID);
   EXPECT_EQ(nrta_get_completion_handle(completed_write(), nullptr), NRT_INVALID);
   EXPECT_EQ(handle, -7);

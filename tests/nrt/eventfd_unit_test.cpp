@@ -73,7 +73,7 @@ TEST_F(EventFdOfUnit, NeedsAUnit) {
   EventFd event;
   EXPECT_EQ(nrta_event_register_xu_completion(2, NRTA_XU_TENSOR_OP, 0, event.get()), NRT_INVALID);
   EXPECT_EQ(nrta_event_register_xu_completion(-1, NRTA_XU_TENSOR_OP, 0, event.get()), NRT_INVALID);
-  EXPECT_EQ(nrta_event_register_xu_completion(0, NRTA_XU_NUM, 0, event.get()), NRT_INVALID);
+  EXPECT_EQ(nrta_event_register_xu_completion(0, NRTA_XU_TYPE_NUM, 0, event.get()), NRT_INVALID);
   EXPECT_EQ(nrta_event_register_xu_completion(0, NRTA_XU_COMPUTE, 1, event.get()), NRT_INVALID);
 }
 

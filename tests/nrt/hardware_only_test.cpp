@@ -7,6 +7,7 @@
 #include "nrt/ndebug_stream.h"
 #include "nrt/nrt_async_sendrecv.h"
 #include "nrt/nrt_experimental.h"
+#include "nrt/nrt_profile.h"
 #include "nrt/nrt_version.h"
 #include "tests/nrt/nrt_fixture.h"
 #include "tests/support/log_capture.h"
@@ -141,6 +142,18 @@ TEST_F(HardwareOnly, TheRestIsAcceptedAndIgnored) {
   const nrt_ucode_info microcode{};
   EXPECT_EQ(nrt_set_pool_eng_ucode(&microcode), NRT_SUCCESS);
   EXPECT_EQ(nrt_set_pool_eng_ucode(nullptr), NRT_INVALID);
+}
+
+TEST_F(HardwareOnly, CallsKnownByNameFailAndSayWhatToUse) {
+  const LogCapture log;
+  nrt_cc_comm_t comm{};
+  nrt_cc_context_t* context = nullptr;
+  EXPECT_EQ(nrt_cc_prepare_coalesced(&comm, 1, &context), NRT_FAILURE);
+  EXPECT_EQ(nrta_cc_prepare_coalesced(nullptr), NRT_FAILURE);
+  EXPECT_EQ(log.count("prepare the collectives one by one"), 2u);
+  EXPECT_EQ(nrt_inspect_export(1), NRT_FAILURE);
+  EXPECT_EQ(log.count("nrt_inspect_stop writes"), 1u);
+  EXPECT_EQ(context, nullptr);
 }
 
 TEST_F(HardwareOnly, ThereIsNoNetworkPlugin) {

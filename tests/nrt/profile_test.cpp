@@ -144,8 +144,8 @@ TEST_F(Profile, ContinuousSavesTheExecutionsOfACore) {
       nrt_profile_continuous_options_set_output_dir(options, directory_.path().string().c_str()),
       NRT_SUCCESS);
   EXPECT_EQ(nrt_profile_continuous_save(0, options), NRT_INVALID) << "it has not begun";
-  ASSERT_EQ(nrt_profile_continuous_start(), NRT_SUCCESS);
-  EXPECT_EQ(nrt_profile_continuous_start(), NRT_INVALID);
+  ASSERT_EQ(nrt_profile_continuous_start(options), NRT_SUCCESS);
+  EXPECT_EQ(nrt_profile_continuous_start(nullptr), NRT_INVALID);
   ASSERT_EQ(execute(), NRT_SUCCESS);
   EXPECT_EQ(nrt_profile_continuous_save(2, options), NRT_INVALID) << "there is no such core";
   for (const uint32_t vnc : {0u, 1u})
@@ -161,7 +161,7 @@ TEST_F(Profile, ContinuousKeepsWhatItCouldNotSave) {
   nrt_profile_continuous_options_t* options = nullptr;
   ASSERT_EQ(nrt_profile_continuous_options_allocate(&options), NRT_SUCCESS);
   nrt_profile_continuous_options_set_output_dir(options, elsewhere_.c_str());
-  ASSERT_EQ(nrt_profile_continuous_start(), NRT_SUCCESS);
+  ASSERT_EQ(nrt_profile_continuous_start(nullptr), NRT_SUCCESS);
   ASSERT_EQ(execute(), NRT_SUCCESS);
   EXPECT_EQ(nrt_profile_continuous_save(0, options), NRT_FAILURE);
   std::filesystem::create_directory(elsewhere_);

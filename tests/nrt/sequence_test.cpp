@@ -82,11 +82,24 @@ TEST_F(Sequence, NeverIssuedIsInvalidAndNotCompleted) {
 TEST_F(Sequence, OfAnUnknownUnitIsInvalid) {
   nrta_seq_t sequence = 77;
   EXPECT_EQ(nrta_get_sequence(2, NRTA_XU_COMPUTE, 0, &sequence), NRT_INVALID);
-  EXPECT_EQ(nrta_get_sequence(0, NRTA_XU_NUM, 0, &sequence), NRT_INVALID);
+  EXPECT_EQ(nrta_get_sequence(0, NRTA_XU_TYPE_NUM, 0, &sequence), NRT_INVALID);
   EXPECT_EQ(nrta_get_sequence(0, NRTA_XU_COMPUTE, 1, &sequence), NRT_INVALID);
   EXPECT_EQ(nrta_get_sequence(0, NRTA_XU_TENSOR_OP, 2, &sequence), NRT_INVALID);
   EXPECT_EQ(nrta_get_sequence(0, NRTA_XU_COLLECTIVES, -1, &sequence), NRT_INVALID);
   EXPECT_EQ(sequence, 77u);
+}
+
+TEST_F(Sequence, NamesTheCoreAndTheKindOfItsUnit) {
+  nrta_seq_t sequence = 0;
+  for (const nrta_xu_t kind : {NRTA_XU_TENSOR_OP, NRTA_XU_COMPUTE, NRTA_XU_COLLECTIVES}) {
+    ASSERT_EQ(nrta_get_sequence(1, kind, 0, &sequence), NRT_SUCCESS);
+    EXPECT_EQ(NRTA_SEQ_LNC(sequence), 1u);
+    EXPECT_EQ(NRTA_SEQ_XU(sequence), kind);
+  }
+  ASSERT_EQ(nrta_get_sequence(0, NRTA_XU_TENSOR_OP, 1, &sequence), NRT_SUCCESS);
+  EXPECT_EQ(NRTA_SEQ_LNC(sequence), 0u);
+  EXPECT_EQ(NRTA_SEQ_XU(sequence), NRTA_XU_TENSOR_OP);
+  EXPECT_EQ(nrta_get_sequence(0, NRTA_XU_SEND_RECV, 0, &sequence), NRT_INVALID);
 }
 
 TEST_F(Sequence, MayBeLeftUnreportedAndSoMayTheStatus) {

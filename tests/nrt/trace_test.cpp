@@ -140,7 +140,7 @@ TEST_F(Trace, KeepsTheLatestEventsOfACore) {
 TEST_F(Trace, FetchesInPortions) {
   start();
   for (int i = 0; i < 3; ++i) write_input(some_input(1));
-  ASSERT_EQ(nrt_sys_trace_fetch_options_set_max_events_per_nc(fetch_options_, 4), NRT_SUCCESS);
+  nrt_sys_trace_fetch_options_set_max_events_per_nc(fetch_options_, 4);
   const Json first = fetch(fetch_options_), second = fetch(fetch_options_);
   EXPECT_EQ(first.at("events").size(), 4u);
   ASSERT_EQ(second.at("events").size(), 2u);
@@ -151,12 +151,12 @@ TEST_F(Trace, FetchesOfOneCore) {
   start();
   const ScopedTensor elsewhere(16, 1);
   const ScopedTensor here(16, 0);
-  ASSERT_EQ(nrt_sys_trace_fetch_options_set_nc_idx(fetch_options_, 1), NRT_SUCCESS);
+  nrt_sys_trace_fetch_options_set_nc_idx(fetch_options_, 1);
+  nrt_sys_trace_fetch_options_set_nc_idx(fetch_options_, 1u << 20);  // has no effect
   const Json trace = fetch(fetch_options_);
   ASSERT_EQ(trace.at("events").size(), 2u);
   EXPECT_EQ(trace.at("events")[0].at("nc_idx"), 1);
   EXPECT_EQ(fetched_count(), 2u);
-  EXPECT_EQ(nrt_sys_trace_fetch_options_set_nc_idx(fetch_options_, 1u << 20), NRT_INVALID);
 }
 
 TEST_F(Trace, LeavesCoresOut) {
@@ -214,11 +214,12 @@ TEST_F(Trace, TakesNull) {
   nrt_sys_trace_config_free(nullptr);
   nrt_sys_trace_buffer_free(nullptr);
   nrt_sys_trace_free_event_types(nullptr, 0);
-  EXPECT_EQ(nrt_sys_trace_fetch_options_free(nullptr), NRT_SUCCESS);
+  nrt_sys_trace_fetch_options_free(nullptr);
+  nrt_sys_trace_fetch_options_set_defaults(nullptr);
+  nrt_sys_trace_fetch_options_set_max_events_per_nc(nullptr, 1);
   size_t size = 0;
   EXPECT_EQ(nrt_sys_trace_config_allocate(nullptr), NRT_INVALID);
   EXPECT_EQ(nrt_sys_trace_fetch_options_allocate(nullptr), NRT_INVALID);
-  EXPECT_EQ(nrt_sys_trace_fetch_options_set_defaults(nullptr), NRT_INVALID);
   EXPECT_EQ(nrt_sys_trace_fetch_events(nullptr, &size, nullptr), NRT_INVALID);
   EXPECT_EQ(nrt_sys_trace_get_event_types(nullptr, &size), NRT_INVALID);
 }

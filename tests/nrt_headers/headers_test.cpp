@@ -46,7 +46,7 @@ class NrtHeaders : public ::testing::TestWithParam<std::tuple<Compiler, std::str
 
 std::vector<std::string> nrt_headers() {
   std::vector<std::string> names;
-  for (const char* folder : {"nrt", "nrt/detail", "ndl"})
+  for (const char* folder : {"nrt", "nrt/detail", "nrt/nds", "ndl"})
     for (const auto& file :
          std::filesystem::directory_iterator(MILLRACE_SOURCE_DIR "/include/" + std::string(folder)))
       if (file.is_regular_file())
@@ -60,10 +60,13 @@ std::string version(int number) {
 
 TEST_P(NrtHeaders, EachIsEnoughAlone) {
   const std::vector<std::string> headers = nrt_headers();
-  EXPECT_THAT(headers, ::testing::IsSupersetOf({"nrt/nrt.h", "nrt/nrt_async.h",
-                                                "ndl/neuron_driver_shared_tensor_batch_op.h"}));
+  EXPECT_THAT(headers,
+              ::testing::IsSupersetOf(
+                  {"nrt/nrt.h", "nrt/nrt_async.h", "nrt/nec.h", "nrt/nds/neuron_ds.h", "ndl/ndl.h",
+                   "ndl/neuron_driver_shared.h", "ndl/neuron_driver_shared_tensor_batch_op.h"}));
   for (const std::string& header : headers) {
     if (header.find("async_forms_c") != std::string::npos) continue;  // each for one language
+    if (header.find("async_v2") != std::string::npos) continue;       // for one form
     EXPECT_EQ(complaints_about_text("#include \"" + header + "\"\n#include <" + header +
                                     ">\nextern int one;\n"),
               "")
@@ -143,6 +146,18 @@ TEST(NrtFunctions, AllOfThemAreListed) {
     declared.merge(names_in(MILLRACE_SOURCE_DIR "/include/" + header, R"(\b(nrta?_[a-z0-9_]+)\()"));
   EXPECT_GT(declared.size(), 140u);
   EXPECT_EQ(names_in(kClients + "functions.inc", R"(ADDRESS\((\w+)\))"), declared);
+}
+
+// A public client reads the numbers of element types out of the text of nrt.h.
+TEST(NrtEnumerations, StandInTheTextOfTheHeaderThatProgramsName) {
+  const std::string folder = MILLRACE_SOURCE_DIR "/include/nrt/";
+  EXPECT_THAT(names_in(folder + "nrt.h", R"(typedef enum (\w+) \{)"),
+              ::testing::UnorderedElementsAre("nrt_cc_op_type", "nrt_dtype", "nrt_op_type",
+                                              "nrt_tensor_usage"));
+  EXPECT_THAT(names_in(folder + "nrt.h", R"(\n  (NRT_DTYPE_\w+) = \d+)"), ::testing::SizeIs(17));
+  EXPECT_THAT(names_in(folder + "nrt_async.h", R"(\n  (NRTA_XU_\w+) = \d+)"), ::testing::SizeIs(6));
+  EXPECT_THAT(names_in(folder + "ndebug_stream.h", R"(typedef enum (\w+) \{)"),
+              ::testing::ElementsAre("ndebug_stream_event_type"));
 }
 
 TEST(NrtMacros, AllOfThemHaveAPrefix) {

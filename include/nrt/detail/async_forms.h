@@ -22,10 +22,9 @@
 #ifndef NRT_DETAIL_ASYNC_FORMS_H
 #define NRT_DETAIL_ASYNC_FORMS_H
 
-#include "nrt/detail/async_types.h"
 #include "nrt/detail/forms.h"
 #include "nrt/detail/sequence_of_queue_0.h"
-#include "nrt/nrt_status.h"
+#include "nrt/nrt_async.h"
 
 #ifdef __cplusplus
 extern "C" {

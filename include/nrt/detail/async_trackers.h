@@ -4,8 +4,7 @@
 
 #include <stddef.h>
 
-#include "nrt/detail/async_types.h"
-#include "nrt/nrt_status.h"
+#include "nrt/nrt_async.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,8 +2,7 @@
 #ifndef NRT_DETAIL_DEVICE_H
 #define NRT_DETAIL_DEVICE_H
 
-#include "nrt/detail/types.h"
-#include "nrt/nrt_status.h"
+#include "nrt/nrt.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -8,8 +8,7 @@
 #define NRT_DETAIL_TENSOR_BATCHES_H
 
 #include "nrt/detail/forms.h"
-#include "nrt/detail/types.h"
-#include "nrt/nrt_status.h"
+#include "nrt/nrt.h"
 
 #if !defined(NRT_TENSOR_BATCH_UNSAFE_ARG) && defined(NRT_ASYNC_API_VERSION)
 #if NRT_ASYNC_API_VERSION == 228

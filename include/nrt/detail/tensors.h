@@ -7,8 +7,7 @@
 #ifndef NRT_DETAIL_TENSORS_H
 #define NRT_DETAIL_TENSORS_H
 
-#include "nrt/detail/types.h"
-#include "nrt/nrt_status.h"
+#include "nrt/nrt.h"
 
 #ifdef __cplusplus
 extern "C" {

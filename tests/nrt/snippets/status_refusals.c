@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   nrta_seq_t last = 1;
   SUCCEEDS(nrta_get_sequence(0, NRTA_XU_TENSOR_OP, 0, &last));
   REQUIRE(NRTA_SEQ_GET_SEQ_NUM(last) == 0);
-  REQUIRE(nrta_get_sequence(0, NRTA_XU_NUM, 0, &seq) == NRT_INVALID);
+  REQUIRE(nrta_get_sequence(0, NRTA_XU_TYPE_NUM, 0, &seq) == NRT_INVALID);
   REQUIRE(nrta_get_sequence(0, NRTA_XU_COMPUTE, 1, &seq) == NRT_INVALID);
   REQUIRE(nrta_get_sequence(1000, NRTA_XU_COMPUTE, 0, &seq) == NRT_INVALID && seq == 77);
 

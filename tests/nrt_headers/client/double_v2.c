@@ -70,7 +70,7 @@ NRT_STATUS nrta_get_sequence(uint32_t lnc, nrta_xu_t xu, int queue, nrta_seq_t* 
     case NRTA_XU_COMPUTE:
     case NRTA_XU_COLLECTIVES:
       return NRT_SUCCESS;
-    case NRTA_XU_NUM:
+    case NRTA_XU_TYPE_NUM:
       break;
   }
   return NRT_INVALID;

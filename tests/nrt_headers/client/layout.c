@@ -123,13 +123,20 @@ IS(1, NRTA_XU_TENSOR_WRITE);
 IS(2, NRTA_XU_TENSOR_OP);
 IS(3, NRTA_XU_COMPUTE);
 IS(4, NRTA_XU_COLLECTIVES);
-IS(5, NRTA_XU_NUM);
+IS(5, NRTA_XU_TYPE_NUM);
 #else
 IS(0, NRTA_XU_TENSOR_OP);
 IS(1, NRTA_XU_COMPUTE);
 IS(2, NRTA_XU_COLLECTIVES);
-IS(3, NRTA_XU_NUM);
+IS(3, NRTA_XU_TYPE_NUM);
 #endif
+
+// Programs may write the tags instead of the types.
+SIZE(4, enum nrt_op_type);
+SIZE(4, enum nrt_dtype);
+SIZE(4, enum nrt_cc_op_type);
+SIZE(4, enum nrt_tensor_usage);
+SIZE(4, enum ndebug_stream_event_type);
 
 SIZE(32, nrt_instance_info_t);
 AT(0, nrt_instance_info_t, family);

@@ -21,6 +21,19 @@ NRT_STATUS never_issued(const char* call, nrta_seq_t sequence) {
   return report(call, NRT_INVALID, fmt::format("no request was given the id {:#x}", sequence));
 }
 
+NRT_STATUS give_completion_handle(const char* call, nrta_seq_t sequence, int* fd) noexcept {
+  return with_runtime(call, [&](Runtime& runtime) {
+    if (fd == nullptr) return report(call, NRT_INVALID, "the result pointer is null");
+    RequestUnit* const unit = unit_of(runtime, sequence);
+    if (unit == nullptr) return never_issued(call, sequence);
+    trace::note_request(sequence);
+    const Result<int> handle = unit->completion_handle(sequence);
+    if (!handle.ok()) return report(call, NRT_RESOURCE, handle.status().message());
+    *fd = *handle;
+    return NRT_SUCCESS;
+  });
+}
+
 }  // namespace
 }  // namespace millrace::nrt
 
@@ -66,17 +79,10 @@ NRT_STATUS nrta_event_register_xu_completion(int lnc, nrta_xu_t xu, int queue, i
 }
 
 NRT_STATUS nrta_get_completion_handle(nrta_seq_t seq, int* fd) {
-  constexpr const char* kCall = "nrta_get_completion_handle";
-  return with_runtime(kCall, [&](Runtime& runtime) {
-    if (fd == nullptr) return report(kCall, NRT_INVALID, "the result pointer is null");
-    RequestUnit* const unit = unit_of(runtime, seq);
-    if (unit == nullptr) return never_issued(kCall, seq);
-    trace::note_request(seq);
-    const Result<int> handle = unit->completion_handle(seq);
-    if (!handle.ok()) return report(kCall, NRT_RESOURCE, handle.status().message());
-    *fd = *handle;
-    return NRT_SUCCESS;
-  });
+  return give_completion_handle("nrta_get_completion_handle", seq, fd);
+}
+NRT_STATUS nrta_mark(nrta_seq_t seq_num, int* event_fd) {
+  return give_completion_handle("nrta_mark", seq_num, event_fd);
 }
 
 NRT_STATUS nrta_error_tracker_create(uint32_t lnc_idx, nrta_error_tracker_t** error_tracker) {

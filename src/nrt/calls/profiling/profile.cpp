@@ -152,7 +152,7 @@ NRT_STATUS nrt_profile_continuous_options_set_output_dir(nrt_profile_continuous_
   });
 }
 
-NRT_STATUS nrt_profile_continuous_start(void) {
+NRT_STATUS nrt_profile_continuous_start(nrt_profile_continuous_options_t*) {
   constexpr const char* kCall = "nrt_profile_continuous_start";
   return with_runtime(kCall, [&](Runtime&) {
     trace::Capture executions;

@@ -43,11 +43,10 @@ NRT_STATUS allocate(const char* call, Object** object) {
   });
 }
 
-// Runs `body(options)`, which returns an NRT_STATUS.
+// Runs `body(options)`, which returns an NRT_STATUS; a failure is logged and has no other effect.
 template <class Body>
-NRT_STATUS with_options(const char* call, nrt_sys_trace_fetch_options* options,
-                        Body&& body) noexcept {
-  return contained(call, [&] { return options == nullptr ? is_null(call) : body(*options); });
+void change_options(const char* call, nrt_sys_trace_fetch_options* options, Body&& body) noexcept {
+  contained(call, [&] { return options == nullptr ? is_null(call) : body(*options); });
 }
 
 NRT_STATUS give_types(const char* call, const trace::EventTypes& types, const char*** names,
@@ -102,7 +101,7 @@ NRT_STATUS nrt_sys_trace_get_event_types(const char*** event_types, size_t* coun
   return contained(
       kCall, [&] { return give_types(kCall, trace::EventTypes().set(), event_types, count); });
 }
-NRT_STATUS nrt_sys_trace_config_get_enabled_event_types(const nrt_sys_trace_config_t* options,
+NRT_STATUS nrt_sys_trace_config_get_enabled_event_types(nrt_sys_trace_config_t* options,
                                                         const char*** event_types, size_t* count) {
   constexpr const char* kCall = "nrt_sys_trace_config_get_enabled_event_types";
   return contained(kCall, [&] {
@@ -132,29 +131,28 @@ NRT_STATUS nrt_sys_trace_stop(void) {
 NRT_STATUS nrt_sys_trace_fetch_options_allocate(nrt_sys_trace_fetch_options_t** options) {
   return allocate("nrt_sys_trace_fetch_options_allocate", options);
 }
-NRT_STATUS nrt_sys_trace_fetch_options_set_defaults(nrt_sys_trace_fetch_options_t* options) {
-  return with_options("nrt_sys_trace_fetch_options_set_defaults", options,
-                      [](nrt_sys_trace_fetch_options& changed) {
-                        changed = {};
-                        return NRT_SUCCESS;
-                      });
+void nrt_sys_trace_fetch_options_set_defaults(nrt_sys_trace_fetch_options_t* options) {
+  change_options("nrt_sys_trace_fetch_options_set_defaults", options,
+                 [](nrt_sys_trace_fetch_options& changed) {
+                   changed = {};
+                   return NRT_SUCCESS;
+                 });
 }
-NRT_STATUS nrt_sys_trace_fetch_options_free(nrt_sys_trace_fetch_options_t* options) {
+void nrt_sys_trace_fetch_options_free(nrt_sys_trace_fetch_options_t* options) {
   delete options;
-  return NRT_SUCCESS;
 }
-NRT_STATUS nrt_sys_trace_fetch_options_set_max_events_per_nc(nrt_sys_trace_fetch_options_t* options,
-                                                             uint64_t max_events_per_nc) {
-  return with_options("nrt_sys_trace_fetch_options_set_max_events_per_nc", options,
-                      [&](nrt_sys_trace_fetch_options& changed) {
-                        changed.max_events = max_events_per_nc;
-                        return NRT_SUCCESS;
-                      });
+void nrt_sys_trace_fetch_options_set_max_events_per_nc(nrt_sys_trace_fetch_options_t* options,
+                                                       uint64_t max_events_per_nc) {
+  change_options("nrt_sys_trace_fetch_options_set_max_events_per_nc", options,
+                 [&](nrt_sys_trace_fetch_options& changed) {
+                   changed.max_events = max_events_per_nc;
+                   return NRT_SUCCESS;
+                 });
 }
-NRT_STATUS nrt_sys_trace_fetch_options_set_nc_idx(nrt_sys_trace_fetch_options_t* options,
-                                                  uint64_t nc_idx) {
+void nrt_sys_trace_fetch_options_set_nc_idx(nrt_sys_trace_fetch_options_t* options,
+                                            uint64_t nc_idx) {
   constexpr const char* kCall = "nrt_sys_trace_fetch_options_set_nc_idx";
-  return with_options(kCall, options, [&](nrt_sys_trace_fetch_options& changed) {
+  change_options(kCall, options, [&](nrt_sys_trace_fetch_options& changed) {
     if (nc_idx >= kMostCores)
       return report(kCall, NRT_INVALID, fmt::format("there is no core {}", nc_idx));
     changed.core = static_cast<uint32_t>(nc_idx);

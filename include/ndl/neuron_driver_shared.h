@@ -1,0 +1,8 @@
+// What the vendor's driver and its runtime share: of that, the software NPU has the transfers of a
+// batch.
+#ifndef NDL_NEURON_DRIVER_SHARED_H
+#define NDL_NEURON_DRIVER_SHARED_H
+
+#include "ndl/neuron_driver_shared_tensor_batch_op.h"
+
+#endif  // NDL_NEURON_DRIVER_SHARED_H
