@@ -254,12 +254,14 @@ NRT_STATUS nrt_get_instance_info(nrt_instance_info_t* info, size_t instance_info
 // ---- Models ----
 
 // Loads the `size` bytes of a `.rai` archive onto the core `vnc` (-1: the library chooses), and
-// copies what it keeps: the bytes may be freed at once. `vnc_count` is -1 or 1. Blocks. The same
-// bytes may be loaded several times, on several cores, by several threads; weights are shared.
+// copies what it keeps: the bytes may be freed at once. `vnc_count`, the number of cores, is -1
+// or 1. Blocks. The same bytes may be loaded several times, on several cores, by several threads;
+// weights are shared.
 //   NRT_UNSUPPORTED_NEFF_VERSION  a container of another kind or version, such as a NEFF, whose
 //                                 device code cannot run here; the log names it
 //   NRT_INVALID                   damaged bytes, or bytes of no known kind
-//   NRT_LOAD_NOT_ENOUGH_NC        `vnc` is none of the visible cores
+//   NRT_LOAD_NOT_ENOUGH_NC        `vnc` is none of the visible cores, or `vnc_count` is above 1: a
+//                                 model runs on one core
 //   NRT_RESOURCE                  out of memory
 NRT_STATUS nrt_load(const void* neff_bytes, size_t size, int32_t vnc, int32_t vnc_count,
                     nrt_model_t** model);
@@ -308,10 +310,11 @@ NRT_STATUS nrt_get_tensor_from_tensor_set(nrt_tensor_set_t* tensor_set, const ch
 // ---- Execution ----
 
 // Runs the model and blocks until the outputs are written. Queued on the core's COMPUTE unit,
-// behind the requests that are pending there. Every input of the model must be in `input_set` with
-// its exact size; outputs missing in `output_set` are discarded; names that the model does not have
-// are ignored. A tensor may be input and output at once.
-//   NRT_INVALID       a tensor is missing or has another size
+// behind the requests that are pending there. Every input of the model must be in `input_set`;
+// outputs missing in `output_set` are discarded; names that the model does not have are ignored. Of
+// a tensor that is larger than the model's the first bytes are used. A tensor may be input and
+// output at once.
+//   NRT_INVALID       a tensor is missing or too small
 //   NRT_TIMEOUT       ran longer than NEURON_RT_EXEC_TIMEOUT seconds; the unit is degraded
 //   NRT_EXEC_UNIT_UNRECOVERABLE  the unit was degraded by an earlier failure
 NRT_STATUS nrt_execute(nrt_model_t* model, const nrt_tensor_set_t* input_set,

@@ -42,6 +42,26 @@ bool same_text(std::string_view a, std::string_view b) {
       a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
+bool is_control(unsigned char c) noexcept {
+  return c < 0x20 || c == 0x7f;
+}
+
+// Calls `write` with the line, in which control characters are \x1b and the like: names out of
+// models stand in lines, and must neither end one nor control a terminal.
+template <class Write>
+void with_printable(std::string_view line, Write&& write) {
+  if (std::ranges::none_of(line, is_control)) return write(line);
+  fmt::memory_buffer text;
+  for (const char c : line) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (is_control(byte))
+      fmt::format_to(std::back_inserter(text), "\\x{:02x}", byte);
+    else
+      text.push_back(c);
+  }
+  write(std::string_view(text.data(), text.size()));
+}
+
 void warn_of_level(const char* wanted) noexcept {
   try {
     log_to_stderr(LogLevel::kWarning, "log",
@@ -119,7 +139,10 @@ LogLevel log_level_of_environment(LogLevel otherwise) {
 
 void log_to_fd(int fd, LogLevel level, std::string_view component, std::string_view line) {
   fmt::memory_buffer text;
-  fmt::format_to(std::back_inserter(text), "[{}] {}: {}\n", to_string(level), component, line);
+  with_printable(line, [&](std::string_view printable) {
+    fmt::format_to(std::back_inserter(text), "[{}] {}: {}\n", to_string(level), component,
+                   printable);
+  });
   const CancellationOff whole;
   // A log line that cannot be written has nowhere else to go.
   [[maybe_unused]] const ssize_t written = ::write(fd, text.data(), text.size());
@@ -172,7 +195,7 @@ void log(LogLevel level, std::string_view component, std::string_view line) noex
       return;
     if (!state.sink) return;
     if (level == LogLevel::kError && !is_wanted(state, component, line)) return;
-    state.sink(level, component, line);
+    with_printable(line, [&](std::string_view text) { state.sink(level, component, text); });
   } catch (...) {
     // A line that is lost must not end the program.
     return;

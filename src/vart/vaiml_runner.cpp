@@ -10,6 +10,7 @@
 
 #include "base/cancellation.h"
 #include "base/process/forked_child.h"
+#include "base/settings/variables.h"
 #include "graph/connectivity.h"
 #include "model/archive_extract.h"
 #include "vart/job_trace.h"
@@ -106,6 +107,8 @@ VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options
   if (options_.cma_index >= banks_.size())
     throw std::runtime_error("option \"cma_index\": " + no_bank(banks_, options_.cma_index));
   for (const auto& [level, remark] : options_.remarks) log_->write(level, remark);
+  if (const std::string warning = warning_of_unknown_variables(); !warning.empty())
+    log_->write(LogLevel::kWarning, warning);
   tensors_.check(options_, *log_);
   if (!options_.cache_path.empty()) extract(model_path);
   if (options_.ai_analyzer_profiling)

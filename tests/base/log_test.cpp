@@ -39,6 +39,23 @@ void log_at_every_level(const char* variable) {
   std::_Exit(0);
 }
 
+TEST(Log, ControlCharactersOfALineAreEscaped) {
+  std::string received;
+  set_log_sink([&](LogLevel, std::string_view, std::string_view line) { received = line; });
+  log(LogLevel::kError, "test", "model \"a\x1b[2J\nb\x7f\" \xc3\xa4");
+  set_log_sink({});
+  EXPECT_EQ(received, "model \"a\\x1b[2J\\x0ab\\x7f\" \xc3\xa4");
+}
+
+TEST_F(LogDeathTest, ControlCharactersOfALineForStandardErrorAreEscaped) {
+  EXPECT_EXIT(
+      {
+        log_to_stderr(LogLevel::kError, "test", "two\nlines");
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "two.x0alines");
+}
+
 TEST_F(LogDeathTest, TheVariableIsReadInAnyCase) {
   const auto exits = testing::ExitedWithCode(0);
   EXPECT_EXIT(log_at_every_level("DEBUG"), exits, "DEBUG. test: line");

@@ -34,6 +34,12 @@ TEST_F(Variables, AreUnknownWhereNothingReadsThem) {
   EXPECT_THAT(unknown, Not(Contains("MILLRACE_EMPTY")));
 }
 
+TEST_F(Variables, ThatAreUnknownAreWarnedOfOnce) {
+  ::setenv("MILLRACE_WATCHDOGG", "1s", 1);
+  EXPECT_THAT(warning_of_unknown_variables(), testing::HasSubstr("MILLRACE_WATCHDOGG"));
+  EXPECT_EQ(warning_of_unknown_variables(), "");
+}
+
 // The names in string literals of the sources, but for those in the list itself.
 std::set<std::string> names_in_sources() {
   std::set<std::string> names;

@@ -38,11 +38,23 @@ TEST_F(Environment, VisibleCoresAreAnIndexARangeOrAList) {
   EXPECT_EQ(visible({{"NEURON_RT_VISIBLE_CORES", "2-5"}}), 4u);
   EXPECT_EQ(visible({{"NEURON_RT_VISIBLE_CORES", "2,3,4"}}), 3u);
   EXPECT_EQ(visible({{"NEURON_RT_VISIBLE_CORES", "0-1,2,3-4"}}), 5u);
+  EXPECT_EQ(visible({{"NEURON_RT_VISIBLE_CORES", " 0, 1 ,2 - 3 "}}), 4u);
+}
+
+// On a machine with fewer processors.
+TEST_F(Environment, ThereAreAsManyCoresAsAreAskedFor) {
+  const ScopedEnvironment unset("MILLRACE_NRT_CORES", "");
+  EXPECT_EQ(visible({{"NEURON_RT_NUM_CORES", "100"}}), 100u);
+  EXPECT_EQ(visible({{"NEURON_RT_VISIBLE_CORES", "126-127"}}), 2u);
+  EXPECT_EQ(visible({{"NEURON_RT_VISIBLE_CORES", "127-128"}}), 0u);
+  const LogCapture log(LogLevel::kInfo);
+  EXPECT_EQ(visible({{"NEURON_RT_NUM_CORES", "128"}}), 128u);
+  EXPECT_EQ(log.count("logical cores 0 to 127 of 128, which share the lanes"), 1u);
 }
 
 TEST_F(Environment, VisibleCoresMustBeOneAscendingRunOfThoseThereAre) {
   for (const char* wrong :
-       {"8", "0-8", "3-2", "0,2", "1,0", "0,0", "x", "-1", "1-", ",", "0,", " "})
+       {"8", "0-8", "3-2", "0,2", "1,0", "0,0", "x", "-1", "1-", ",", "0,", " ", "1 2"})
     EXPECT_EQ(visible({{"NEURON_RT_VISIBLE_CORES", wrong}}), 0u) << wrong;
 }
 

@@ -28,9 +28,9 @@ TEST_F(ExecuteSets, NeedEveryInput) {
   EXPECT_EQ(execute_with(other.get(), outputs_.get()), NRT_SUCCESS);
 }
 
-TEST_F(ExecuteSets, NeedTensorsOfTheRightSize) {
-  const ScopedTensor small(kTinyInputBytes - 1), large(kTinyOutputBytes + 1);
-  const ScopedSet inputs(kTinyInput, small.get()), outputs(kTinyOutput, large.get());
+TEST_F(ExecuteSets, NeedTensorsThatAreLargeEnough) {
+  const ScopedTensor small(kTinyInputBytes - 1), short_output(kTinyOutputBytes - 1);
+  const ScopedSet inputs(kTinyInput, small.get()), outputs(kTinyOutput, short_output.get());
   EXPECT_EQ(execute_with(inputs.get(), outputs_.get()), NRT_INVALID);
   EXPECT_EQ(execute_with(inputs_.get(), outputs.get()), NRT_INVALID);
   nrt_tensor_t* empty = nullptr;
@@ -38,6 +38,34 @@ TEST_F(ExecuteSets, NeedTensorsOfTheRightSize) {
   ASSERT_EQ(add(inputs.get(), kTinyInput, empty), NRT_SUCCESS);
   EXPECT_EQ(execute_with(inputs.get(), outputs_.get()), NRT_INVALID);
   nrt_tensor_free(&empty);
+}
+
+TEST_F(ExecuteSets, UseTheFirstBytesOfLargerTensors) {
+  const LogCapture log(LogLevel::kInfo);
+  const ScopedTensor wide(kTinyInputBytes + 40), large(kTinyOutputBytes + 40);
+  const ScopedSet inputs(kTinyInput, wide.get()), outputs(kTinyOutput, large.get());
+  const std::vector<float> numbers = some_input(4);
+  ASSERT_EQ(nrt_tensor_write(wide.get(), numbers.data(), 0, kTinyInputBytes), NRT_SUCCESS);
+  ASSERT_EQ(nrt_tensor_memset(large.get(), 0, 0x7b, kTinyOutputBytes + 40), NRT_SUCCESS);
+  ASSERT_EQ(execute_with(inputs.get(), outputs.get()), NRT_SUCCESS);
+  std::vector<float> result(kTinyOutputBytes / sizeof(float));
+  ASSERT_EQ(nrt_tensor_read(large.get(), result.data(), 0, kTinyOutputBytes), NRT_SUCCESS);
+  EXPECT_EQ(result, tiny_reference(numbers));
+  std::vector<char> rest(40);
+  ASSERT_EQ(nrt_tensor_read(large.get(), rest.data(), kTinyOutputBytes, 40), NRT_SUCCESS);
+  EXPECT_EQ(rest, std::vector<char>(40, 0x7b)) << "is not the model's";
+  EXPECT_EQ(log.count("INFO tensor \"t\" has"), 2u);
+}
+
+TEST_F(ExecuteSets, SayThatATensorIsNotAlignedToItsElements) {
+  const LogCapture log;
+  const ScopedTensor wide(kTinyInputBytes + 8);
+  nrt_tensor_t* odd = nullptr;
+  ASSERT_EQ(nrt_tensor_allocate_slice(wide.get(), 1, kTinyInputBytes, "odd", &odd), NRT_SUCCESS);
+  const ScopedSet inputs(kTinyInput, odd);
+  EXPECT_EQ(execute_with(inputs.get(), outputs_.get()), NRT_INVALID);
+  EXPECT_EQ(log.count("not aligned to its 4 byte elements"), 1u);
+  nrt_tensor_free(&odd);
 }
 
 TEST_F(ExecuteSets, MayLeaveOutOutputsWhichIsWarnedOfOnce) {

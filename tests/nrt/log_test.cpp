@@ -1,11 +1,14 @@
 // The log: its level, its destination, and its lines in a run in which nothing fails.
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <syslog.h>
 #include <unistd.h>
 
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -185,6 +188,22 @@ TEST_F(LogLocationFile, ThatCannotBeOpenedIsWarnedOfOnce) {
             Not(ContainsRegex(warning + "[^~]*" + warning))));
 }
 
+// Neither without a reader, which opening it would wait for, nor after the reader has gone.
+TEST_F(LogLocationFile, MayBeAFifoThatNobodyReads) {
+  ::mkfifo(path_.c_str(), 0600);
+  EXPECT_FRESH(
+      {
+        setenv("NEURON_RT_LOG_LOCATION_NRT", path_.c_str(), 1);
+        make_noise("WARNING");
+        ::close(::open(path_.c_str(), O_RDONLY | O_NONBLOCK));
+        EXPECT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
+        EXPECT_EQ(nrt_allocate_tensor_set(nullptr), NRT_INVALID);
+        nrt_close();
+      },
+      Not(HasSubstr("nrt_unload")));
+  std::filesystem::remove(path_);
+}
+
 TEST(LogLocation, ThatDoesNotExistIsStandardError) {
   EXPECT_FRESH(
       {
@@ -283,8 +302,14 @@ TEST_F(LogOfARun, NamesVariablesWithoutEffect) {
                                   {"MILLRACE_WATCHDOGG", "1s"}});
   start_runtime();
   EXPECT_EQ(log.count("set, but without effect here: NEURON_RT_NUM_CORE, "
-                      "NEURON_RT_STOCHASTIC_ROUNDING_EN, MILLRACE_WATCHDOGG"),
+                      "NEURON_RT_STOCHASTIC_ROUNDING_EN"),
             1u);
+  EXPECT_EQ(log.count("WARNING set, but nothing reads it (is it misspelt?): "
+                      "MILLRACE_WATCHDOGG"),
+            1u);
+  nrt_close();
+  start_runtime();
+  EXPECT_EQ(log.count("MILLRACE_WATCHDOGG"), 1u) << "one warning per process";
   EXPECT_EQ(log.count("NEURON_RT_EXEC_TIMEOUT"), 0u);
   EXPECT_EQ(log.count("NEURON_RT_RESET_CORES"), 0u);
 }

@@ -62,6 +62,18 @@ TEST_F(Tracker, HasTheErrorBeforeTheRequestCountsAsCompleted) {
   }
 }
 
+TEST_F(Tracker, ServesRequestsOfOtherCoresToo) {
+  transfers().fail_all(internal_error("no transfer"));
+  const ScopedTensor elsewhere(kTinyInputBytes, 1);
+  nrta_seq_t write = 0;
+  ASSERT_EQ(
+      nrta_tensor_write(elsewhere.get(), host_.data(), 0, kTinyInputBytes, 0, tracker_, &write),
+      NRT_SUCCESS);
+  EXPECT_EQ(NRTA_SEQ_LNC(write), 1u);
+  await(write);
+  EXPECT_EQ(take(), (Errors{{write, NRT_EXEC_COMPLETED_WITH_ERR}}));
+}
+
 TEST_F(Tracker, ServesAllUnitsOfItsCore) {
   transfers().fail_all(internal_error("no transfer"));
   nrta_seq_t write = 0, v2 = 0;

@@ -1,6 +1,10 @@
 #include "base/settings/variables.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <atomic>
 
 #include "base/settings/environment.h"
 
@@ -53,6 +57,13 @@ std::vector<std::string> unknown_variables() {
   std::erase_if(names,
                 [](const std::string& name) { return std::ranges::count(kKnown, name) != 0; });
   return names;
+}
+
+std::string warning_of_unknown_variables() {
+  static std::atomic<bool> warned{false};
+  const std::vector<std::string> names = unknown_variables();
+  if (names.empty() || warned.exchange(true)) return {};
+  return fmt::format("set, but nothing reads it (is it misspelt?): {}", fmt::join(names, ", "));
 }
 
 }  // namespace millrace

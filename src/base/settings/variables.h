@@ -15,5 +15,7 @@ std::span<const std::string_view> known_variables() noexcept;
 
 // The names MILLRACE_... that are set although nothing reads them: misspelt ones, mostly.
 std::vector<std::string> unknown_variables();
+// A line that warns of them; empty where there are none, and once the process has had one.
+std::string warning_of_unknown_variables();
 
 }  // namespace millrace

@@ -50,8 +50,12 @@ NRT_STATUS load(const char* call, const void* bytes, size_t size, int32_t core, 
   return with_runtime(call, [&](Runtime& runtime) {
     if (bytes == nullptr || model == nullptr)
       return report(call, NRT_INVALID, "an argument is null");
+    if (core_count > 1)
+      return report(call, NRT_LOAD_NOT_ENOUGH_NC,
+                    fmt::format("vnc_count is {}, but a model runs on one core", core_count));
     if (core_count != -1 && core_count != 1)
-      return report(call, NRT_INVALID, "vnc_count must be 1 or -1: a model runs on one core");
+      return report(call, NRT_INVALID,
+                    fmt::format("vnc_count is {}: it must be 1 or -1", core_count));
     if (const Status known = core == kNoCore ? Status() : runtime.check_core(core); !known.ok())
       return report(call, NRT_LOAD_NOT_ENOUGH_NC, known.message());
     Result<std::shared_ptr<Model>> loaded =

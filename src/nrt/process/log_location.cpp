@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <syslog.h>
 
 #include <cerrno>
@@ -34,8 +35,18 @@ void log_to_syslog(LogLevel level, std::string_view component, std::string_view 
   syslog(LOG_USER | priority_of(level), "%s", fmt::format("{}: {}", component, line).c_str());
 }
 
+// Opened for reading, too, a FIFO neither waits for a reader nor, once its readers are gone, ends
+// the process with SIGPIPE. Lines that find it full are lost.
+int open_log(const char* path) noexcept {
+  struct stat there {};
+  const bool fifo = ::stat(path, &there) == 0 && S_ISFIFO(there.st_mode);
+  constexpr int kCommon = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  return fifo ? ::open(path, O_RDWR | kCommon)
+              : ::open(path, O_WRONLY | O_CREAT | O_APPEND | kCommon, 0644);
+}
+
 LogLocation file(const char* path) {
-  UniqueFd opened(::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  UniqueFd opened(open_log(path));
   if (!opened) {
     const Status why = io_error(path, errno);
     return {log_to_stderr, fmt::format("{}: {}", kLogLocationOfNrt, why.message()), true};

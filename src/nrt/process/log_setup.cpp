@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/settings/environment.h"
+#include "base/settings/variables.h"
 #include "device/faulty/faulty_device.h"
 #include "memory/bank.h"
 #include "nrt/process/log_location.h"
@@ -32,9 +33,15 @@ void warn_of_location(const std::string& complaint) {
   if (!warned.exchange(true)) log(LogLevel::kWarning, "nrt", complaint);
 }
 
-std::string cores_text(const Settings& settings) {
+void warn_of_unknown_variables() {
+  if (const std::string warning = warning_of_unknown_variables(); !warning.empty())
+    log(LogLevel::kWarning, "nrt", warning);
+}
+
+std::string cores_text(const Settings& settings, size_t lanes) {
   const auto [first, count] = settings.cores;
-  return fmt::format("logical cores {} to {} of {}", first, first + count - 1, settings.all_cores);
+  return fmt::format("logical cores {} to {} of {}{}", first, first + count - 1, settings.all_cores,
+                     count > lanes ? ", which share the lanes" : "");
 }
 
 std::string size_text(uint64_t bytes) {
@@ -73,16 +80,17 @@ void set_up_log_once() {
 }
 
 void log_start(const Settings& settings, device::Device& device) {
+  warn_of_unknown_variables();
   if (!log_enabled(LogLevel::kInfo)) return;
   const auto watchdog = std::chrono::duration_cast<std::chrono::milliseconds>(settings.watchdog);
   log(LogLevel::kInfo, "nrt",
       fmt::format("nrt_init: Millrace {}, device {}, lanes {}, {}, memory of each {}, requests at "
                   "most {} (COMPUTE), {} (transfers), {} (COLLECTIVES), execution timeout {} s, "
                   "watchdog {} ms{}",
-                  MILLRACE_VERSION, device.name(), device.lanes().count(), cores_text(settings),
-                  size_text(settings.core_memory), settings.compute_depth, settings.transfer_depth,
-                  settings.collectives_depth, settings.exec_timeout.count(), watchdog.count(),
-                  faults_in_force()));
+                  MILLRACE_VERSION, device.name(), device.lanes().count(),
+                  cores_text(settings, device.lanes().count()), size_text(settings.core_memory),
+                  settings.compute_depth, settings.transfer_depth, settings.collectives_depth,
+                  settings.exec_timeout.count(), watchdog.count(), faults_in_force()));
   if (const std::vector<std::string> ignored = variables_without_effect(); !ignored.empty())
     log(LogLevel::kInfo, "nrt",
         fmt::format("set, but without effect here: {}", fmt::join(ignored, ", ")));

@@ -11,7 +11,6 @@
 
 #include "base/process/topology.h"
 #include "base/settings/environment.h"
-#include "base/settings/variables.h"
 #include "memory/bank.h"
 #include "nrt/process/log_location.h"
 #include "nrt/terms/status.h"
@@ -61,17 +60,22 @@ Status wrong_cores(std::string_view text, std::string_view why) {
   return invalid_argument(fmt::format("{} is \"{}\": {}", kVisibleCores, text, why));
 }
 
+Result<uint64_t> parse_core(std::string_view text) {
+  const size_t first = std::min(text.find_first_not_of(' '), text.size());
+  return parse_number(text.substr(first, text.find_last_not_of(' ') + 1 - first));
+}
+
 // "2" or "0-3"; none for anything else.
 std::optional<VisibleCores> parse_range(std::string_view text) {
   const size_t dash = text.find('-');
-  const Result<uint64_t> first = parse_number(text.substr(0, dash));
+  const Result<uint64_t> first = parse_core(text.substr(0, dash));
   const Result<uint64_t> last =
-      dash == std::string_view::npos ? first : parse_number(text.substr(dash + 1));
+      dash == std::string_view::npos ? first : parse_core(text.substr(dash + 1));
   if (!first.ok() || !last.ok() || *last < *first || *last > kLargestNumber) return std::nullopt;
   return VisibleCores{static_cast<uint32_t>(*first), static_cast<uint32_t>(*last - *first + 1)};
 }
 
-// "2", "0-3", "0,1,2" or "0-1,2": each part must begin with the core after the part before it.
+// "2", "0-3", "0, 1, 2" or "0-1,2": each part must begin with the core after the part before it.
 Result<VisibleCores> parse_cores(std::string_view text) {
   VisibleCores cores{0, 0};
   for (size_t at = 0; at <= text.size();) {
@@ -94,6 +98,15 @@ Status too_many(const char* name, std::string_view text, uint32_t total) {
       total == 1 ? "is 1 logical core" : fmt::format("are {} logical cores", total);
   return invalid_argument(fmt::format(
       "{} is \"{}\", but there {} (MILLRACE_NRT_CORES changes that)", name, text, there));
+}
+
+// How many cores the variables that choose visible ones need; 0 for wrong values, which
+// visible_cores() reports.
+uint64_t wanted_cores() {
+  const Result<VisibleCores> cores = parse_cores(environment_variable(kVisibleCores));
+  if (cores.ok()) return cores->first + cores->count;
+  const Result<uint64_t> number = parse_number(environment_variable(kNumCores));
+  return number.ok() ? *number : 0;
 }
 
 Result<uint64_t> core_memory(uint32_t cores) {
@@ -138,7 +151,8 @@ Result<std::string> inspect_dir() {
 }  // namespace
 
 Result<uint32_t> total_cores() {
-  const auto otherwise = static_cast<uint64_t>(std::max(topology().core_budget / 2, 1));
+  const uint64_t otherwise =
+      std::max(static_cast<uint64_t>(std::max(topology().core_budget, 1)), wanted_cores());
   MILLRACE_ASSIGN_OR_RETURN(
       const uint64_t cores,
       number_variable("MILLRACE_NRT_CORES", std::min<uint64_t>(otherwise, kMostCores), 1,
@@ -174,7 +188,6 @@ std::vector<std::string> variables_without_effect() {
   std::erase_if(names, [](const std::string& name) {
     return name.starts_with("NEURON_RT_INSPECT_") || std::ranges::count(kKnown, name) != 0;
   });
-  std::ranges::move(unknown_variables(), std::back_inserter(names));
   return names;
 }
 

@@ -40,7 +40,8 @@ struct Settings {
 // kInvalidArgument names a variable with a wrong value, and says which values it takes.
 Result<Settings> settings_of_environment();
 
-// MILLRACE_NRT_CORES; one per two cores of the processor, at least one.
+// MILLRACE_NRT_CORES; without it one per core of the processor, or as many as the variables below
+// ask for. Logical cores beyond those of the processor share its lanes.
 Result<uint32_t> total_cores();
 // NEURON_RT_VISIBLE_CORES, or else NEURON_RT_NUM_CORES, or else all.
 Result<VisibleCores> visible_cores();
@@ -55,7 +56,7 @@ struct LogLevelChoice {
 // NEURON_RT_LOG_LEVEL_NRT, or else NEURON_RT_LOG_LEVEL, in any case.
 LogLevelChoice log_level();
 
-// The variables NEURON_RT_... and MILLRACE_... that are set and that nothing here reads.
+// The variables NEURON_RT_... that are set and that nothing here reads.
 std::vector<std::string> variables_without_effect();
 
 }  // namespace millrace::nrt

@@ -7,17 +7,25 @@
 #include <span>
 #include <utility>
 
+#include "base/log.h"
+
 namespace millrace::nrt {
 namespace {
 
 using runtime::TensorBinding;
 
+// Programs with several sizes of a model use one tensor of the largest size for all of them.
 Status check_size(const ModelTensor& wanted, const Tensor& tensor) {
-  if (tensor.data() != nullptr && tensor.size() == wanted.bytes) return {};
-  return invalid_argument(
-      fmt::format("tensor \"{}\" has {} bytes, but {} \"{}\" of the model takes {}", tensor.name(),
-                  tensor.size(), wanted.usage == NRT_TENSOR_USAGE_INPUT ? "input" : "output",
-                  wanted.name, wanted.bytes));
+  const char* const side = wanted.usage == NRT_TENSOR_USAGE_INPUT ? "input" : "output";
+  if (tensor.data() == nullptr || tensor.size() < wanted.bytes)
+    return invalid_argument(
+        fmt::format("tensor \"{}\" has {} bytes, but {} \"{}\" of the model takes {}",
+                    tensor.name(), tensor.size(), side, wanted.name, wanted.bytes));
+  if (tensor.size() > wanted.bytes)
+    log_format(LogLevel::kInfo, "nrt",
+               "tensor \"{}\" has {} bytes: {} \"{}\" of the model is the first {}", tensor.name(),
+               tensor.size(), side, wanted.name, wanted.bytes);
+  return {};
 }
 
 // The tensor of that name in the set; null when there is none.
@@ -49,11 +57,14 @@ void bind_frames(std::vector<TensorBinding>& bindings, size_t tensor, size_t ten
   }
 }
 
-bool overlaps_an_output(const Tensor& input, std::span<const std::shared_ptr<Tensor>> outputs) {
+// Whether the execution may write the input's memory. Of a tensor that is larger than the output
+// all of it counts: a copy too many does no harm.
+bool overlaps_an_output(const Tensor& input, size_t bytes,
+                        std::span<const std::shared_ptr<Tensor>> outputs) {
   const std::less<const std::byte*> before;
   return std::ranges::any_of(outputs, [&](const std::shared_ptr<Tensor>& output) {
     return before(input.data(), output->data() + output->size()) &&
-           before(output->data(), input.data() + input.size());
+           before(output->data(), input.data() + bytes);
   });
 }
 
@@ -84,7 +95,7 @@ Status bind_inputs(const Model& model, const TensorSet& set, Binding& binding) {
                       wanted[i].name, model.name()));
     keep(binding, *tensor);
     bind_frames(binding.inputs, i, wanted.size(), model.frames(), *tensor, wanted[i].frame_bytes);
-    if (overlaps_an_output(*tensor, binding.written))
+    if (overlaps_an_output(*tensor, wanted[i].bytes, binding.written))
       binding.shared_inputs.push_back({i, tensor->data(), wanted[i].bytes, wanted[i].frame_bytes,
                                        tensor->access(0, wanted[i].bytes)});
   }

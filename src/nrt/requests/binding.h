@@ -31,8 +31,9 @@ struct Binding {
   std::vector<std::shared_ptr<Tensor>> written;          // the output tensors
 };
 
-// Every input of the model must be in its set with its exact size; an output that is not in its set
-// is discarded. kInvalidArgument names a tensor that does not fit; kNotFound one that was freed.
+// Every input of the model must be in its set; an output that is not in its set is discarded. Of a
+// tensor that is larger than the model's, which is logged, the first bytes are used.
+// kInvalidArgument names a tensor that is too small; kNotFound one that was freed.
 // May throw bad_alloc.
 Result<std::shared_ptr<const Binding>> bind(std::shared_ptr<Model> model, const TensorSet& inputs,
                                             const TensorSet& outputs);

@@ -9,8 +9,8 @@
 
 namespace millrace::nrt {
 
-// Clients assume that a machine has fewer logical cores.
-inline constexpr uint32_t kMostCores = 127;
+// Clients assume that the numbers of logical cores are below this one.
+inline constexpr uint32_t kMostCores = 128;
 
 // The kinds of 2.28. Later clients know one kind for all transfers, which is kOp.
 enum class UnitKind : uint8_t { kRead, kWrite, kOp, kCompute, kCollectives };
