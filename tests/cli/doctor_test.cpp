@@ -58,7 +58,7 @@ TEST_F(DoctorVariables, MarksThoseThatNothingReads) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, ContainsRegex("variable +MILLRACE_WATCHDOGG=1s +.unknown"));
   EXPECT_THAT(result.out, ContainsRegex("variable +NEURON_RT_NUM_CORES=1\n"));
-  EXPECT_THAT(result.out, ContainsRegex("its log +set, but without effect.*MILLRACE_WATCHDOGG"));
+  EXPECT_THAT(result.out, ContainsRegex("its log +set, but nothing reads it.*MILLRACE_WATCHDOGG"));
 }
 
 TEST_F(DoctorVariables, DoNotMakeItWriteFiles) {
