@@ -24,7 +24,7 @@ KERNEL_LIBRARY_HEADER = "millrace/pl_kernel.h"
 BASE = {"base", SHARED_TYPES}
 # The folders of the queue and of the NRT face, from top to bottom: each may include those below it.
 QUEUE_FOLDERS = ["units", "lanes", "requests", "callbacks", "waiting"]
-NRT_FOLDERS = ["calls", "process", "recording", "requests", "trace", "objects", "terms"]
+NRT_FOLDERS = ["calls", "process", "sendrecv", "recording", "requests", "trace", "objects", "terms"]
 QUEUE = {f"queue/{folder}" for folder in QUEUE_FOLDERS}
 CORE = BASE | {"tensor", "memory", "model", "graph", "fallback", "lowering", "ranks", "device"} | QUEUE
 MAY_INCLUDE = {

@@ -3,6 +3,7 @@
 
 #include "base/unique_fd.h"
 #include "tests/nrt/nrt_fixture.h"
+#include "tests/nrt/send_receive_fixture.h"
 #include "tests/support/steady_allocations.h"
 
 namespace millrace::test {
@@ -107,6 +108,20 @@ TEST_F(NrtAllocations, NoneForFreeing) {
   for (nrt_tensor_t*& tensor : tensors) nrt_tensor_free(&tensor);
   for (nrt_tensor_set_t*& set : sets) nrt_destroy_tensor_set(&set);
   EXPECT_EQ(allocation_count(), before);
+}
+
+class SendReceiveAllocations : public SendReceiveTest {};
+
+TEST_F(SendReceiveAllocations, NoneForASendAndAReceive) {
+  connect();
+  const ScopedTensor from(4096), to(4096, 1);
+  EXPECT_EQ(steady_allocations([&] {
+              auto* const receiving = receive(to, 0, 4096);
+              auto* const sending = send(from, 0, 4096);
+              return await_request(receiving) == NRT_SUCCESS &&
+                     await_request(sending) == NRT_SUCCESS;
+            }),
+            0u);
 }
 
 }  // namespace

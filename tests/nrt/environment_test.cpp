@@ -82,7 +82,7 @@ TEST_F(Environment, WrongNumbersMakeInitFailAndNameTheVariable) {
   for (const char* name :
        {"NEURON_RT_EXEC_TIMEOUT", "MILLRACE_NRT_COMPUTE_DEPTH", "MILLRACE_NRT_TRANSFER_DEPTH",
         "MILLRACE_NRT_COLLECTIVES_DEPTH", "MILLRACE_NRT_FAULT_STATUS", "MILLRACE_NRT_MEMORY",
-        "MILLRACE_WATCHDOG"}) {
+        "MILLRACE_NRT_SENDRECV_PORT", "MILLRACE_NRT_SENDRECV_TIMEOUT", "MILLRACE_WATCHDOG"}) {
     const ScopedEnvironment wrong(name, "-3");
     EXPECT_EQ(init(), NRT_INVALID) << name;
     EXPECT_GE(log.count(name), 1u) << name;

@@ -77,52 +77,6 @@ TEST_F(HardwareOnly, ACoreHasOneDebugClientAndNoEvents) {
   EXPECT_EQ(nrt_debug_client_connect(0, &stream), NRT_SUCCESS);
 }
 
-TEST_F(HardwareOnly, SendReceiveOpensAndClosesCores) {
-  int limit = 0;
-  EXPECT_EQ(nrt_async_sendrecv_get_max_num_communicators_per_lnc(&limit), NRT_SUCCESS);
-  EXPECT_GT(limit, 0);
-  limit = 0;
-  EXPECT_EQ(nrt_async_sendrecv_get_max_num_pending_request(&limit), NRT_SUCCESS);
-  EXPECT_GT(limit, 0);
-  EXPECT_EQ(nrt_async_sendrecv_get_max_num_pending_request(nullptr), NRT_INVALID);
-  EXPECT_EQ(nrt_async_sendrecv_close(0), NRT_INVALID);
-  EXPECT_EQ(nrt_async_sendrecv_flush(0), NRT_INVALID);
-  EXPECT_EQ(nrt_async_sendrecv_init(2), NRT_INVALID);
-  EXPECT_EQ(nrt_async_sendrecv_init(-1), NRT_INVALID);
-  for (int round = 0; round < 2; ++round) {
-    EXPECT_EQ(nrt_async_sendrecv_init(0), NRT_SUCCESS);
-    EXPECT_EQ(nrt_async_sendrecv_init(0), NRT_INVALID);
-    EXPECT_EQ(nrt_async_sendrecv_flush(0), NRT_SUCCESS);
-    EXPECT_EQ(nrt_async_sendrecv_close(0), NRT_SUCCESS);
-  }
-}
-
-TEST_F(HardwareOnly, SendReceiveDoesNotConnect) {
-  ASSERT_EQ(nrt_async_sendrecv_init(0), NRT_SUCCESS);
-  nrt_async_sendrecv_comm_t* comm = nullptr;
-  for (auto* const begin : {nrt_async_sendrecv_connect, nrt_async_sendrecv_accept}) {
-    const LogCapture log;
-    EXPECT_EQ(begin("10.0.0.1", 3, 0, &comm), NRT_FAILURE);
-    EXPECT_EQ(log.count("core 3 of 10.0.0.1 cannot be reached"), 1u);
-    EXPECT_EQ(log.lines().size(), 1u);
-    EXPECT_EQ(begin("10.0.0.1", 3, 1, &comm), NRT_INVALID);  // was not opened
-    EXPECT_EQ(begin("10.0.0.1", -1, 0, &comm), NRT_INVALID);
-    EXPECT_EQ(begin(nullptr, 3, 0, &comm), NRT_INVALID);
-    EXPECT_EQ(begin("10.0.0.1", 3, 0, nullptr), NRT_INVALID);
-  }
-  EXPECT_EQ(comm, nullptr);
-  const ScopedTensor tensor(16);
-  nrt_async_sendrecv_request_t* request = nullptr;
-  bool done = false;
-  size_t size = 0;
-  EXPECT_EQ(nrt_async_sendrecv_test_comm(nullptr, &done), NRT_INVALID_HANDLE);
-  EXPECT_EQ(nrt_async_sendrecv_send_tensor(tensor.get(), 0, 16, comm, &request),
-            NRT_INVALID_HANDLE);
-  EXPECT_EQ(nrt_async_sendrecv_recv_tensor(tensor.get(), 0, 16, comm, &request),
-            NRT_INVALID_HANDLE);
-  EXPECT_EQ(nrt_async_sendrecv_test_request(request, &done, &size), NRT_INVALID_HANDLE);
-}
-
 TEST_F(HardwareOnly, ClosingTheRuntimeEndsConnectionsToIt) {
   int stream = -1;
   ASSERT_EQ(nrt_debug_client_connect(0, &stream), NRT_SUCCESS);

@@ -51,6 +51,8 @@ void end_all_handles() noexcept {
   TensorSetHandles::of_process().drop_all();
   TrackerHandles::of_process().drop_all();
   CollectiveHandles::of_process().drop_all();
+  sendrecv::RequestHandles::of_process().drop_all();
+  sendrecv::CommunicatorHandles::of_process().drop_all();
 }
 
 }  // namespace
@@ -103,7 +105,9 @@ Runtime::Runtime(const Settings& settings, std::shared_ptr<device::Device> devic
       device_(std::move(device)),
       host_(std::make_shared<memory::Bank>("host", memory::kUnlimited)),
       units_(settings, device_),
-      programs_(*device_) {
+      programs_(*device_),
+      send_receive_({settings.all_cores, settings.send_receive_port, settings.connect_timeout,
+                     settings.exec_timeout}) {
   for (uint32_t core = 0; core < settings.cores.count; ++core)
     core_memory_.push_back(
         std::make_shared<memory::Bank>(fmt::format("core {}", core), settings.core_memory));
@@ -113,6 +117,7 @@ void Runtime::close() noexcept {
   close_completion_counts();
   units_.close();
   await_calls();
+  send_receive_.stop();
   end_all_handles();
 }
 

@@ -17,11 +17,11 @@
 #include "nrt/objects/model.h"
 #include "nrt/objects/tensor.h"
 #include "nrt/process/debug_streams.h"
-#include "nrt/process/send_recv_cores.h"
 #include "nrt/process/settings.h"
 #include "nrt/process/units.h"
 #include "nrt/recording/environment_inspection.h"
 #include "nrt/requests/binding_cache.h"
+#include "nrt/sendrecv/service.h"
 #include "runtime/loading/program_cache.h"
 
 namespace millrace::nrt {
@@ -50,7 +50,7 @@ class Runtime {
   Units& units() noexcept { return units_; }
   BindingCache& bindings() noexcept { return bindings_; }
   DebugStreams& debug_streams() noexcept { return debug_streams_; }
-  SendRecvCores& send_recv_cores() noexcept { return send_recv_cores_; }
+  sendrecv::Service& send_receive() noexcept { return send_receive_; }
 
   Status check_core(int64_t core) const;
   // The memory of a visible core, or of the host for kNoCore. Waits until completed requests have
@@ -85,7 +85,7 @@ class Runtime {
   std::map<std::pair<const device::Program*, uint32_t>, std::weak_ptr<const memory::BankCharge>>
       model_memory_;  // by core
   DebugStreams debug_streams_;
-  SendRecvCores send_recv_cores_;
+  sendrecv::Service send_receive_;
 };
 
 }  // namespace millrace::nrt

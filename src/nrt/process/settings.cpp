@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/process/topology.h"
+#include "base/settings/duration.h"
 #include "base/settings/environment.h"
 #include "memory/bank.h"
 #include "nrt/process/log_location.h"
@@ -27,6 +28,7 @@ constexpr const char* kImplicitAsync = "NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUES
 constexpr const char* kLogLevel = "NEURON_RT_LOG_LEVEL";
 constexpr const char* kLogLevelOfNrt = "NEURON_RT_LOG_LEVEL_NRT";
 constexpr const char* kCoreMemory = "MILLRACE_NRT_MEMORY";
+constexpr const char* kConnectTimeout = "MILLRACE_NRT_SENDRECV_TIMEOUT";
 constexpr const char* kFaultStatus = "MILLRACE_NRT_FAULT_STATUS";
 constexpr uint64_t kLargestNumber = 1'000'000;  // of a core, far above what there is
 constexpr uint32_t kMostRequests = 65'536;
@@ -138,6 +140,22 @@ Result<uint32_t> depth(const char* name, uint32_t otherwise) {
   return static_cast<uint32_t>(depth);
 }
 
+// Below the ports that systems give to outgoing connections; each core has one.
+Result<uint16_t> send_receive_port(uint16_t otherwise) {
+  MILLRACE_ASSIGN_OR_RETURN(
+      const uint64_t port,
+      number_variable("MILLRACE_NRT_SENDRECV_PORT", otherwise, 1024, 65'536 - kMostCores));
+  return static_cast<uint16_t>(port);
+}
+
+Result<std::chrono::nanoseconds> connect_timeout(std::chrono::nanoseconds otherwise) {
+  const std::string_view text = environment_variable(kConnectTimeout);
+  if (text.empty()) return otherwise;
+  const std::string complaint = read_duration(text, otherwise);
+  if (complaint.empty()) return otherwise;
+  return invalid_argument(fmt::format("{}: \"{}\" {}", kConnectTimeout, text, complaint));
+}
+
 // The directory of the system profile, if there is to be one.
 Result<std::string> inspect_dir() {
   MILLRACE_ASSIGN_OR_RETURN(const bool enabled, switch_variable("NEURON_RT_INSPECT_ENABLE", false));
@@ -206,6 +224,9 @@ Result<Settings> settings_of_environment() {
                             depth("MILLRACE_NRT_COLLECTIVES_DEPTH", settings.collectives_depth));
   MILLRACE_ASSIGN_OR_RETURN(settings.transfer_depth,
                             depth("MILLRACE_NRT_TRANSFER_DEPTH", settings.transfer_depth));
+  MILLRACE_ASSIGN_OR_RETURN(settings.send_receive_port,
+                            send_receive_port(settings.send_receive_port));
+  MILLRACE_ASSIGN_OR_RETURN(settings.connect_timeout, connect_timeout(settings.connect_timeout));
   MILLRACE_ASSIGN_OR_RETURN(settings.core_memory, core_memory(settings.cores.count));
   MILLRACE_ASSIGN_OR_RETURN(settings.fault_status, fault_status());
   MILLRACE_ASSIGN_OR_RETURN(settings.nan_check, switch_variable("MILLRACE_NRT_NAN_CHECK", false));

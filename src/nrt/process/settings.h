@@ -29,6 +29,8 @@ struct Settings {
   uint32_t compute_depth = 64;
   uint32_t collectives_depth = 64;
   uint32_t transfer_depth = 4096;
+  uint16_t send_receive_port = 27180;  // of core 0; that of core N is N higher
+  std::chrono::nanoseconds connect_timeout = std::chrono::seconds(60);  // of sends and receives
   uint64_t core_memory = 0;  // bytes of device memory per core
   // The status of requests that the device fails; none: NRT_HW_ERROR.
   std::optional<NRT_STATUS> fault_status;

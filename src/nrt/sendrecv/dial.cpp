@@ -1,0 +1,88 @@
+#include "nrt/sendrecv/dial.h"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace millrace::nrt::sendrecv {
+namespace {
+
+constexpr int64_t kPause = 50'000'000;  // ns between two attempts
+
+bool would_wait() noexcept {
+  return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+}  // namespace
+
+UniqueFd Dial::step(int64_t now_ns, Poller& poller) {
+  if (!socket_) start(now_ns, poller);
+  if (!socket_) return {};
+  if (!greeted_ && !greet(now_ns, poller)) return {};
+  if (!hear(now_ns, poller)) return {};
+  watch(Interest::kNothing, poller);
+  return std::exchange(socket_, UniqueFd());
+}
+
+void Dial::start(int64_t now_ns, Poller& poller) {
+  if (now_ns < next_try_ns_) return;
+  greeted_ = false;
+  answer_bytes_ = 0;
+  interest_ = Interest::kNothing;
+  socket_ = UniqueFd(::socket(peer_.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket_ || (::connect(socket_.get(), peer_.get(), peer_.size()) != 0 &&
+                   errno != EINPROGRESS && errno != EINTR))
+    return give_up(now_ns, poller, io_error("connect", errno).message());
+  watch(Interest::kWritable, poller);
+}
+
+// True once the greeting is on its way. A send on a socket that is not connected yet would wait;
+// one on a socket that could not be connected has the reason.
+bool Dial::greet(int64_t now_ns, Poller& poller) {
+  const ssize_t sent =
+      ::send(socket_.get(), &greeting_, sizeof greeting_, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent == static_cast<ssize_t>(sizeof greeting_)) {
+    greeted_ = true;
+    watch(Interest::kReadable, poller);
+    return true;
+  }
+  if (sent >= 0 || !would_wait()) give_up(now_ns, poller, io_error("connect", errno).message());
+  return false;
+}
+
+// True once the whole answer has arrived.
+bool Dial::hear(int64_t now_ns, Poller& poller) {
+  const ssize_t got = ::recv(socket_.get(), reinterpret_cast<std::byte*>(&answer_) + answer_bytes_,
+                             sizeof answer_ - answer_bytes_, MSG_DONTWAIT);
+  if (got > 0) answer_bytes_ += static_cast<size_t>(got);
+  if (got == 0) {
+    give_up(now_ns, poller, "it does not wait for a connection from here");
+  } else if (got < 0 && !would_wait()) {
+    give_up(now_ns, poller, io_error("its answer", errno).message());
+  } else if (answer_bytes_ == sizeof answer_) {
+    if (answer_ == answer_to(greeting_)) return true;
+    give_up(now_ns, poller,
+            "what answers at its port is another program, or another version of this one");
+  }
+  return false;
+}
+
+void Dial::watch(Interest now, Poller& poller) {
+  [[maybe_unused]] const Status watched =
+      poller.watch(socket_.get(), interest_, now);  // the next attempt comes after a while anyway
+  interest_ = now;
+}
+
+void Dial::stop(Poller& poller) {
+  if (socket_) watch(Interest::kNothing, poller);
+  socket_ = UniqueFd();
+}
+
+void Dial::give_up(int64_t now_ns, Poller& poller, std::string reason) {
+  stop(poller);
+  next_try_ns_ = now_ns + kPause;
+  reason_ = std::move(reason);
+}
+
+}  // namespace millrace::nrt::sendrecv
