@@ -9,6 +9,7 @@ namespace millrace::fallback {
 
 std::span<const OperatorSpec> arithmetic_operators() noexcept;
 std::span<const OperatorSpec> arrangement_operators() noexcept;
+std::span<const OperatorSpec> attention_operators() noexcept;
 std::span<const OperatorSpec> block_floating_point_operators() noexcept;
 std::span<const OperatorSpec> cast_like_operators() noexcept;
 std::span<const OperatorSpec> comparison_operators() noexcept;

@@ -10,6 +10,7 @@ std::span<const std::span<const OperatorSpec>> operator_families() noexcept {
   static const std::array kFamilies = {
       arithmetic_operators(),
       arrangement_operators(),
+      attention_operators(),
       block_floating_point_operators(),
       cast_like_operators(),
       comparison_operators(),

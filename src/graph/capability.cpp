@@ -70,6 +70,7 @@ constexpr NpuFallback kNpuFallbacks[] = {
     {"RNN", kFloat32},
     {"com.microsoft.Gelu", kFloat32},
     {"com.microsoft.QuickGelu", kFloat32},
+    {"millrace.Attention", kFloat32},
     {"millrace.ConvIntegerToFloat", kBytes},
     {"millrace.MatMulIntegerToFloat", kBytes},
 };

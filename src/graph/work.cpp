@@ -3,6 +3,21 @@
 #include <variant>
 
 namespace millrace::graph {
+namespace {
+
+// Two products: a number of the output is a sum over the keys, and each weight of a query one over
+// the elements of a key. An archive may hold anything; what does not fit counts as nothing.
+double of_attention(const Graph& graph, const Node& node) {
+  const ValueId key = node.input(1), value = node.input(2);
+  if (key == kNoValue || value == kNoValue) return 0;
+  const Dims &key_shape = graph.values[key].shape, &value_shape = graph.values[value].shape;
+  if (key_shape.size() < 2 || value_shape.empty() || value_shape.back() == 0) return 0;
+  const auto keys = static_cast<double>(key_shape[key_shape.size() - 2]);
+  const auto depth = static_cast<double>(key_shape.back());
+  return keys * (1 + depth / static_cast<double>(value_shape.back()));
+}
+
+}  // namespace
 
 double multiplications_per_element(const Graph& graph, const Node& node) {
   if (std::holds_alternative<Conv>(node.op)) {
@@ -13,6 +28,8 @@ double multiplications_per_element(const Graph& graph, const Node& node) {
     const Dims& a = graph.values[node.inputs[0]].shape;
     return static_cast<double>(product->transpose_a && a.size() > 1 ? a[a.size() - 2] : a.back());
   }
+  const auto* other = std::get_if<Fallback>(&node.op);
+  if (other != nullptr && other->name == "millrace.Attention") return of_attention(graph, node);
   return 0;
 }
 

@@ -33,6 +33,7 @@ using Lowering = Result<bool> (*)(Builder& builder, const FastNode& node);
 Lowering find_lowering(std::string_view name) noexcept;
 
 // One per family; find_lowering() has the names.
+Result<bool> lower_attention(Builder& builder, const FastNode& node);
 Result<bool> lower_conv_transpose(Builder& builder, const FastNode& node);
 Result<bool> lower_dequantize(Builder& builder, const FastNode& node);
 Result<bool> lower_dynamic_quantize(Builder& builder, const FastNode& node);

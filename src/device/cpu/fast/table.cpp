@@ -27,6 +27,7 @@ constexpr Row kRows[] = {
     {"RNN", lower_rnn},
     {"com.microsoft.Gelu", lower_gelu},
     {"com.microsoft.QuickGelu", lower_quick_gelu},
+    {"millrace.Attention", lower_attention},
     {"millrace.ConvIntegerToFloat", lower_integer_product},
     {"millrace.MatMulIntegerToFloat", lower_integer_product},
 };
