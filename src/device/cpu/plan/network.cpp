@@ -74,30 +74,30 @@ class Description {
     const graph::Node& node = graph_.nodes[index];
     // Those of another precision have their usual form, and read copies.
     const bool in_type = on_npu && !node.precision;
-    if (in_type && is_planned(node)) return add_convolution(index);
+    if (in_type && is_planned(node) && add_convolution(index)) return;
     if (in_type && keeps_layout(node.op) && keep(node)) return;
     for (const ValueId id : node.inputs)
       if (id != kNoValue) read_plain(id);
   }
 
-  void add_convolution(uint32_t index) {
+  // False where there is nothing to choose for it.
+  bool add_convolution(uint32_t index) {
     const graph::Node& node = graph_.nodes[index];
     const kernels::Convolution convolution(graph_, node, std::get<graph::Conv>(node.op), type_);
-    std::vector<Candidate> candidates = times_.candidates(convolution);
-    if (candidates.empty()) {
-      is_time_missing_ = true;
-      return;
-    }
+    std::optional<std::vector<Candidate>> candidates = times_.candidates(convolution);
+    if (!candidates) is_time_missing_ = true;
+    if (!candidates || candidates->empty()) return false;
     const auto variable = static_cast<Variable>(network_.nodes.size());
     std::vector<uint64_t> own;
-    for (const Candidate& each : candidates) own.push_back(each.nanoseconds);
+    for (const Candidate& each : *candidates) own.push_back(each.nanoseconds);
     network_.nodes.push_back(index);
-    network_.candidates.push_back(std::move(candidates));
+    network_.candidates.push_back(*std::move(candidates));
     network_.problem.own.push_back(std::move(own));
     read(node.input(0), variable, &Candidate::source);
     if (const ValueId residual = node.input(3); residual != kNoValue)
       read(residual, variable, &Candidate::result);
     makers_[node.outputs[0]] = variable;
+    return true;
   }
 
   // `reader` takes the value in one of its candidates' layouts.

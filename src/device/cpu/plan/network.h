@@ -19,7 +19,8 @@ struct Network {
 };
 
 // Of the convolutions that NPU partitions compute in `type`; quantised ones are left out, since
-// they have layouts of their own. None where `times` does not know a time that is needed.
+// they have layouts of their own, and so are those without a choice of kernels. None where `times`
+// does not know a time that is needed.
 //
 // Operators between convolutions are taken to keep the layout of their first operand if they work
 // element by element, window by window or channel by channel, and to want C order otherwise. An

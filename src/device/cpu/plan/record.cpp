@@ -30,6 +30,8 @@ bool add_line(std::string_view line, Record& record) {
     record.fingerprint = words[1];
     return true;
   }
+  if (words[0] == "conv" && words.size() == 2)
+    return record.convolutions.try_emplace(std::string(words[1])).second;
   const Result<uint64_t> nanoseconds = parse_number(words.back());
   // Sums of times must not overflow, whatever a file says.
   constexpr uint64_t kLongest = 1'000'000'000'000;
@@ -39,7 +41,9 @@ bool add_line(std::string_view line, Record& record) {
   if (words[0] != "conv" || words.size() != 7) return false;
   const std::optional<Form> form = form_named(words[2]);
   if (!form) return false;
-  std::vector<Candidate>& candidates = record.convolutions[std::string(words[1])];
+  const auto [entry, is_new] = record.convolutions.try_emplace(std::string(words[1]));
+  std::vector<Candidate>& candidates = entry->second;
+  if (!is_new && candidates.empty()) return false;  // an earlier line says that it has none
   // Each form once: what is chosen from must stay small, whatever a file says.
   if (std::ranges::find(candidates, *form, &Candidate::form) != candidates.end()) return false;
   candidates.push_back(
@@ -51,10 +55,12 @@ bool add_line(std::string_view line, Record& record) {
 
 std::string to_text(const Record& record) {
   std::string text = fmt::format("{}\nfingerprint\t{}\n", kFirstLine, record.fingerprint);
-  for (const auto& [convolution, candidates] : record.convolutions)
+  for (const auto& [convolution, candidates] : record.convolutions) {
+    if (candidates.empty()) text += fmt::format("conv\t{}\n", convolution);
     for (const Candidate& each : candidates)
       text += fmt::format("conv\t{}\t{}\t{}\t{}\t{}\t{}\n", convolution, name_of(each.form),
                           each.source, each.result, each.kernel, each.nanoseconds);
+  }
   for (const auto& [move, nanoseconds] : record.moves)
     text += fmt::format("move\t{}\t{}\n", move, nanoseconds);
   return text;

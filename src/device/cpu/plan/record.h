@@ -4,6 +4,7 @@
 //
 //   millrace-tuning 1
 //   fingerprint <TAB> TEXT
+//   conv <TAB> CONVOLUTION             one that has no kernel to choose
 //   conv <TAB> CONVOLUTION <TAB> FORM <TAB> SOURCE <TAB> RESULT <TAB> KERNEL <TAB> NANOSECONDS
 //   move <TAB> TENSOR AND LAYOUTS <TAB> NANOSECONDS
 //
@@ -32,7 +33,7 @@ struct Candidate {
 
 struct Record {
   std::string fingerprint;  // of what was measured: processor, library
-  std::map<std::string, std::vector<Candidate>> convolutions;  // each has a candidate at least
+  std::map<std::string, std::vector<Candidate>> convolutions;  // none: there is none to choose
   std::map<std::string, uint64_t> moves;                       // from one layout to another
   friend bool operator==(const Record&, const Record&) = default;
 };

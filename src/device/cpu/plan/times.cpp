@@ -49,9 +49,10 @@ std::string layout_name(const Desc& desc) {
   return name.substr(name.find(':') + 1);
 }
 
-std::vector<Candidate> RecordedTimes::candidates(const Convolution& convolution) {
+std::optional<std::vector<Candidate>> RecordedTimes::candidates(const Convolution& convolution) {
   const auto found = record_.convolutions.find(key_of(convolution));
-  return found == record_.convolutions.end() ? std::vector<Candidate>() : found->second;
+  if (found == record_.convolutions.end()) return std::nullopt;
+  return found->second;
 }
 
 std::optional<uint64_t> RecordedTimes::move(const Dims& dims, ElementType type,
@@ -85,7 +86,7 @@ std::vector<std::pair<Candidate, PrimitiveDesc>> MeasuredTimes::enumerate(
   return found;
 }
 
-std::vector<Candidate> MeasuredTimes::candidates(const Convolution& convolution) {
+std::optional<std::vector<Candidate>> MeasuredTimes::candidates(const Convolution& convolution) {
   auto found = enumerate(convolution);
   const std::string key = key_of(convolution);
   const auto known = record_.convolutions.find(key);
@@ -95,7 +96,7 @@ std::vector<Candidate> MeasuredTimes::candidates(const Convolution& convolution)
     candidate.nanoseconds = time_convolution(convolution, primitive, engine_, stream_);
     measured.push_back(candidate);
   }
-  if (!measured.empty()) record_.convolutions.emplace(key, measured);
+  record_.convolutions.emplace(key, measured);
   return measured;
 }
 

@@ -19,8 +19,10 @@ std::string layout_name(const Desc& desc);
 class Times {
  public:
   virtual ~Times() = default;
-  // Empty where nothing is known of the convolution.
-  virtual std::vector<Candidate> candidates(const kernels::Convolution& convolution) = 0;
+  // None where nothing is known of the convolution. Empty where it has no kernel but one that
+  // exists for completeness only, so that there is nothing to choose.
+  virtual std::optional<std::vector<Candidate>> candidates(
+      const kernels::Convolution& convolution) = 0;
   // Nanoseconds from one layout to the other; none where that is unknown.
   virtual std::optional<uint64_t> move(const Dims& dims, ElementType type, const std::string& from,
                                        const std::string& to) = 0;
@@ -30,7 +32,8 @@ class Times {
 class RecordedTimes final : public Times {
  public:
   explicit RecordedTimes(const Record& record) : record_(record) {}
-  std::vector<Candidate> candidates(const kernels::Convolution& convolution) override;
+  std::optional<std::vector<Candidate>> candidates(
+      const kernels::Convolution& convolution) override;
   std::optional<uint64_t> move(const Dims& dims, ElementType type, const std::string& from,
                                const std::string& to) override;
 
@@ -44,7 +47,8 @@ class MeasuredTimes final : public Times {
  public:
   MeasuredTimes(Record& record, const dnnl::engine& engine)
       : record_(record), engine_(engine), stream_(engine) {}
-  std::vector<Candidate> candidates(const kernels::Convolution& convolution) override;
+  std::optional<std::vector<Candidate>> candidates(
+      const kernels::Convolution& convolution) override;
   std::optional<uint64_t> move(const Dims& dims, ElementType type, const std::string& from,
                                const std::string& to) override;
 
