@@ -204,15 +204,17 @@ void add_load_flags(CLI::App& command, BenchArguments& arguments) {
   command.add_option("--warmup", arguments.warmup, "jobs before them")->capture_default_str();
   command
       .add_option("--in-flight", arguments.in_flight,
-                  "jobs kept submitted, or of a query of multi-stream, or a server holds at most; "
-                  "0: 2, 8 of multi-stream, 2 a lane offline, 4 a lane of a server")
+                  "jobs in flight: kept submitted offline, of one query of multi-stream, held at "
+                  "most by a server. 0: 2 per lane offline, 8 for multi-stream, 4 per lane and at "
+                  "least 8 for a server, 2 without --scenario; single-stream always has 1")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   command
       .add_option("--qps", arguments.queries_per_second,
                   "of --scenario server: jobs that arrive in a second, at random times")
       ->check(CLI::Range(0.001, 1e9));
-  command.add_option("--seed", arguments.seed, "of those times")->capture_default_str();
+  command.add_option("--seed", arguments.seed,
+                     "of --scenario server: of those times; 1 when not given");
   command
       .add_option("--lanes,--threads", arguments.lanes, "lanes of the device; 0: the core budget")
       ->check(CLI::Range(0, 1024))

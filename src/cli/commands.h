@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,7 @@ struct BenchArguments {
   uint32_t iterations = 200;
   double duration_seconds = 0;    // 0: so many iterations
   double queries_per_second = 0;  // of the server scenario; 0: not given
-  uint64_t seed = 1;              // of their times
+  std::optional<uint64_t> seed;   // of their times; 1 when not given
   bool json = false;
   std::string json_file, plot;  // empty: none
   LimitFlags limits;

@@ -43,17 +43,42 @@ void expect_times_in_order(const json& latency) {
 TEST_F(BenchTest, EveryScenarioRunsAsManyJobsAsItIsAsked) {
   for (const char* scenario : {"single-stream", "multi-stream", "offline", "server"}) {
     SCOPED_TRACE(scenario);
-    std::vector<std::string> options = {"--scenario", scenario, "-n", "12", "--in-flight", "4"};
+    const bool one_by_one = scenario == std::string_view("single-stream");
+    std::vector<std::string> options = {"--scenario", scenario, "-n", "12"};
+    if (!one_by_one) options.insert(options.end(), {"--in-flight", "4"});
     if (scenario == std::string_view("server")) options.insert(options.end(), {"--qps", "2000"});
     const json found = figures(options);
     EXPECT_EQ(found["scenario"], scenario);
     EXPECT_EQ(found["jobs"], 12);
-    EXPECT_EQ(found["in_flight"], 4);
+    EXPECT_EQ(found["in_flight"], one_by_one ? 1 : 4);
     EXPECT_GT(found["frames_per_second"], 0.0);
     EXPECT_GT(found["busy_cores"], 0.0);
     EXPECT_EQ(found["bytes_copied_per_job"], 0.0) << "views of FP32 are read in place";
     expect_times_in_order(found["latency_ms"]);
   }
+}
+
+// With a scenario and without: a figure is of no use to who does not know what was measured.
+TEST_F(BenchTest, JsonSaysWhatWasMeasuredAndOnWhat) {
+  const std::vector<std::string> subject = {"--batch", "2",        "--view", "hw", "--lanes",
+                                            "1",       "--device", "null",   "-n", "4"};
+  for (const bool in_short : {false, true}) {
+    std::vector<std::string> options = subject;
+    if (!in_short) options.insert(options.end(), {"--scenario", "offline"});
+    const json found = figures(options);
+    EXPECT_EQ(found["precision"], "fp32");
+    EXPECT_EQ(found["batch"], 2);
+    EXPECT_EQ(found["view"], "hw");
+    EXPECT_EQ(found["lanes"], 1);
+    EXPECT_THAT(found["device"].get<std::string>(), HasSubstr("null"));
+  }
+}
+
+TEST_F(BenchTest, JsonSaysWhyThePrecisionIsAnother) {
+  const json found = figures({"--precision", "fp16", "-n", "4"});
+  EXPECT_EQ(found["precision"], "fp32");
+  EXPECT_THAT(found["note"].get<std::string>(), HasSubstr("does not compute in it"));
+  EXPECT_EQ(figures({"--precision", "fp32", "-n", "4"}).count("note"), 0u);
 }
 
 TEST_F(BenchTest, MultiStreamRunsWholeQueries) {
@@ -120,8 +145,8 @@ TEST_F(BenchTest, TheFilesOfASandboxedRunAreWrittenToo) {
 TEST_F(BenchTest, AFailedJobIsNamedAndEndsEveryScenario) {
   for (const char* scenario : {"single-stream", "multi-stream", "offline", "server"}) {
     ::setenv("MILLRACE_FAULTS", "fail=6", 1);
-    std::vector<std::string> options = {"bench", kGlyphsOnnx,  "-n",     "10",          "--warmup",
-                                        "0",     "--scenario", scenario, "--in-flight", "2"};
+    std::vector<std::string> options = {"bench",    kGlyphsOnnx, "-n",         "10",
+                                        "--warmup", "0",         "--scenario", scenario};
     if (scenario == std::string_view("server")) options.insert(options.end(), {"--qps", "5000"});
     const ProgramResult result = millrace(options);
     ::unsetenv("MILLRACE_FAULTS");
@@ -148,6 +173,11 @@ TEST_F(BenchTest, OptionsThatDoNotGoTogetherAreRefused) {
   expect_failure(millrace({"bench", kGlyphsOnnx, "--scenario", "offline", "--qps", "5"}),
                  "--scenario server");
   expect_failure(millrace({"bench", kGlyphsOnnx, "--duration", "1"}), "--scenario");
+  expect_failure(
+      millrace({"bench", kGlyphsOnnx, "--scenario", "single-stream", "--in-flight", "2"}),
+      "one job in flight");
+  expect_failure(millrace({"bench", kGlyphsOnnx, "--scenario", "offline", "--seed", "1"}),
+                 "--seed is for --scenario server");
   expect_failure(millrace({"bench", kGlyphsOnnx, "--scenario", "server", "--qps", "1e9",
                            "--duration", "86400"}),
                  "more than 10000000 jobs");

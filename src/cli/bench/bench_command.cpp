@@ -42,6 +42,12 @@ bool has_hw_views(const graph::CompiledModel& model) {
 Status check(const BenchArguments& arguments) {
   if (std::isnan(arguments.queries_per_second) || std::isnan(arguments.duration_seconds))
     return invalid_argument("--qps and --duration are numbers");
+  if (arguments.scenario == name_of(Scenario::kSingleStream) && arguments.in_flight > 1)
+    return invalid_argument(
+        "--in-flight is for the other scenarios; single-stream has one job in flight");
+  if (arguments.seed && arguments.scenario != name_of(Scenario::kServer))
+    return invalid_argument(
+        "--seed is for --scenario server; no other scenario draws random times");
   if (arguments.scenario == name_of(Scenario::kServer)) {
     if (arguments.queries_per_second > 0) return {};
     return invalid_argument("--scenario server needs --qps, the jobs that arrive in a second");
@@ -57,6 +63,7 @@ Status check(const BenchArguments& arguments) {
 // How many jobs are in flight where the command line does not say. A server has enough for a lane
 // never to wait for the thread that issues them.
 uint32_t default_in_flight(const BenchArguments& arguments, uint32_t lanes) {
+  if (arguments.scenario == name_of(Scenario::kSingleStream)) return 1;
   if (arguments.scenario == name_of(Scenario::kMultiStream)) return 8;  // as in MLPerf
   if (arguments.scenario == name_of(Scenario::kOffline)) return 2 * lanes;
   if (arguments.scenario == name_of(Scenario::kServer)) return std::max(8U, 4 * lanes);
@@ -150,7 +157,8 @@ Result<Measurement> measure(Scenario scenario, const Workload& workload,
     case Scenario::kServer:
       break;
   }
-  return run_server(workload, {.per_second = arguments.queries_per_second, .seed = arguments.seed});
+  return run_server(
+      workload, {.per_second = arguments.queries_per_second, .seed = arguments.seed.value_or(1)});
 }
 
 Status give(const OutputSink& files, const char* name, const std::string& content) {

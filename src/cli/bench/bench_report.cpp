@@ -29,7 +29,7 @@ std::string scenario_line(const BenchSubject& subject, const Measurement& measur
     load = fmt::format("Poisson arrivals, {} per second, seed {}, at most ",
                        measured.server->per_second, measured.server->seed);
   return fmt::format("scenario    {}: {}{} in flight\n", name_of(measured.scenario), load,
-                     measured.scenario == Scenario::kSingleStream ? 1 : subject.in_flight);
+                     subject.in_flight);
 }
 
 std::string latency_line(const Measurement& measured) {
@@ -74,7 +74,12 @@ std::string one_line(const Json& json) {
 }
 
 Json subject_json(const BenchSubject& subject) {
-  return {{"model", subject.model}, {"precision", subject.precision}, {"load_ms", subject.load_ms}};
+  Json json = {{"model", subject.model},    {"precision", subject.precision},
+               {"batch", subject.batch},    {"view", subject.view},
+               {"device", subject.device},  {"lanes", subject.lanes},
+               {"load_ms", subject.load_ms}};
+  if (!subject.note.empty()) json["note"] = subject.note;
+  return json;
 }
 
 Json latency_json(const Measurement& measured) {
@@ -121,7 +126,6 @@ std::string report_json(const ScenarioReport& report) {
   const Measurement& measured = report.measured;
   Json json = subject_json(report.subject);
   json["scenario"] = name_of(measured.scenario);
-  json["lanes"] = report.subject.lanes;
   json["in_flight"] = report.subject.in_flight;
   json["jobs"] = measured.jobs;
   json["seconds"] = measured.seconds;

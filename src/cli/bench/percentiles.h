@@ -7,7 +7,8 @@
 namespace millrace::cli {
 
 // The smallest of the values that at least this share of them does not exceed (nearest rank), with
-// 0 < share <= 1. Requirement: `sorted` ascends and is not empty.
+// 0 <= share <= 1; the least value where the share is 0. Requirement: `sorted` ascends and is not
+// empty.
 double percentile(std::span<const double> sorted, double share);
 
 // In the unit of the values.

@@ -19,6 +19,7 @@ std::vector<double> numbers(size_t count) {
 }
 
 TEST(Percentile, IsTheSmallestValueThatTheShareDoesNotExceed) {
+  EXPECT_EQ(percentile(numbers(100), 0), 1);
   EXPECT_EQ(percentile(numbers(100), 0.5), 50);
   EXPECT_EQ(percentile(numbers(100), 0.9), 90);
   EXPECT_EQ(percentile(numbers(100), 0.99), 99);
