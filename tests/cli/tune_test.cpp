@@ -1,6 +1,7 @@
 // millrace tune, as a user calls it.
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -33,6 +34,22 @@ TEST_F(TuneTest, TheRecordLiesBesideTheModel) {
   const std::string model = compiled("glyphs.rai");
   ASSERT_EQ(millrace({"tune", model, "--runs", "1"}).exit_code, 0);
   EXPECT_THAT(text_of(model + ".tuning"), HasSubstr("conv\t"));
+}
+
+// Not in it, where it would become part of the archive.
+TEST_F(TuneTest, TheRecordLiesBesideADirectory) {
+  const std::string model = compiled("glyphs", {"--format", "dir"});
+  ASSERT_EQ(millrace({"tune", model + "/", "--runs", "1"}).exit_code, 0);
+  EXPECT_THAT(text_of(model + ".tuning"), HasSubstr("conv\t"));
+  ASSERT_EQ(millrace({"tune", model + "/.", "--runs", "1"}).exit_code, 0);
+  for (const auto& entry : std::filesystem::directory_iterator(model))
+    EXPECT_NE(entry.path().extension(), ".tuning") << entry.path();
+}
+
+TEST_F(TuneTest, AModelWithoutConvolutionsHasNothingToTune) {
+  const std::string model = compiled("glyphs.rai", {"--cpu-ops", "Conv"});
+  expect_failure(millrace({"tune", model}), "there is nothing to tune");
+  EXPECT_FALSE(std::filesystem::exists(model + ".tuning"));
 }
 
 TEST_F(TuneTest, ARecordThatCannotBeUsedIsAnErrorAndStays) {

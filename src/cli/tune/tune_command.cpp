@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
+#include <span>
+#include <system_error>
 #include <utility>
+#include <variant>
 
 #include "cli/inputs/job_buffers.h"
 #include "cli/inputs/random_inputs.h"
@@ -55,6 +59,31 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+// Beside the model, also where that is a directory that is given with a slash at its end, or as the
+// current one.
+std::string record_beside(const std::string& model) {
+  namespace fs = std::filesystem;
+  const fs::path name = fs::path(model).filename();
+  if (!name.empty() && name != "." && name != "..") return model + ".tuning";
+  std::error_code error;
+  const fs::path directory = fs::canonical(model, error);
+  return (error ? fs::path(model) : directory).string() + ".tuning";
+}
+
+bool has_convolutions(const graph::CompiledModel& model, const graph::Partition& partition) {
+  const auto nodes = std::span(model.graph.nodes).subspan(partition.first, partition.count);
+  return partition.kind == graph::PartitionKind::kNpu &&
+         std::ranges::any_of(nodes, [](const graph::Node& node) {
+           return std::holds_alternative<graph::Conv>(node.op);
+         });
+}
+
+bool has_convolutions_on_npu(const graph::CompiledModel& model) {
+  return std::ranges::any_of(model.partitions, [&](const graph::Partition& partition) {
+    return has_convolutions(model, partition);
+  });
+}
+
 // The convolutions whose kernels were chosen by times.
 size_t count_chosen(const device::Program& program) {
   const device::ProgramInfo info = program.info();
@@ -82,15 +111,20 @@ Result<LoadedModel> load_measured(const Model& model, const std::string& record)
 
 Status run_tune(const TuneArguments& arguments) {
   const std::string record =
-      arguments.record.empty() ? arguments.model + ".tuning" : arguments.record;
+      arguments.record.empty() ? record_beside(arguments.model) : arguments.record;
   MILLRACE_ASSIGN_OR_RETURN(const Model model,
                             open_static_model(arguments.model, arguments.flags, arguments.shapes));
+  if (!has_convolutions_on_npu(*model))
+    return unsupported(
+        fmt::format("{}: there is nothing to tune: what is chosen by times are the kernels of "
+                    "convolutions on the NPU, and the model has none",
+                    arguments.model));
   MILLRACE_ASSIGN_OR_RETURN(const LoadedModel tuned, load_measured(model, record));
   const size_t chosen = count_chosen(*tuned.program);
   if (chosen == 0)
     return unsupported(
-        fmt::format("{}: no kernel could be chosen by times: the model has no convolutions on the "
-                    "NPU, or {} cannot be used (MILLRACE_LOG=warning says why)",
+        fmt::format("{}: no kernel could be chosen by times: no convolution on the NPU is one of "
+                    "floating point numbers, or {} cannot be used (MILLRACE_LOG=warning says why)",
                     arguments.model, record));
   MILLRACE_ASSIGN_OR_RETURN(const LoadedModel usual, load_usual(model));
   MILLRACE_ASSIGN_OR_RETURN(Side before, make_side(usual));
