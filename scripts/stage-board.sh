@@ -25,6 +25,8 @@ usage: scripts/stage-board.sh ROOT --model NAME=MODEL... [options] [-- OPTION...
   --millrace PROGRAM   what compiles; the programs of the samples lie beside it. Otherwise that of
                        build/release, or else that of PATH
   -- OPTION...         for `millrace compile` of all models, besides the precision
+
+A value may also follow its option behind a '=', as in --precision=int8.
 USAGE
 }
 
@@ -72,6 +74,7 @@ take_precision() {
 
 parse() {
   while (($#)); do
+    [[ $1 != --[a-z]*=* ]] || set -- "${1%%=*}" "${1#*=}" "${@:2}"
     case $1 in
       --model | --labels | --data | --precision | --calibrate | --millrace)
         (($# > 1)) || refuse "$1 takes a value"
@@ -138,6 +141,14 @@ find_millrace() {
   millrace=$(command -v "${millrace:-millrace}") ||
     fail "there is no millrace program: 'make shipped' builds it, and --millrace names another"
   millrace=$(realpath "$millrace")
+}
+
+# Copies a file to a path or into a folder, unless it is the one that is there: what an earlier run
+# staged may be given again.
+put() {
+  local target=$2
+  [[ ! -d $target ]] || target+=/$(basename "$1")
+  [[ $1 -ef $target ]] || cp "$1" "$target"
 }
 
 # A folder of the tree, made if it is missing.
@@ -239,8 +250,8 @@ stage_labels() {
     labels=${labels_of[$name]:-${labels_of['*']:-}}
     [[ -n $labels ]] || continue
     place=$(folder "etc/vai/models/$name/data")
-    cp "$labels" "$place/imagenet-classes-1000.txt"
-    cp "$labels" "$place/coco_data_labels.txt"
+    put "$labels" "$place/imagenet-classes-1000.txt"
+    put "$labels" "$place/coco_data_labels.txt"
   done
 }
 
@@ -251,8 +262,8 @@ stage_picture() {
     [[ -f $file && ${file,,} == *.@(jpg|jpeg) ]] || continue
     for name in "${names[@]}"; do
       place=$(folder "etc/vai/models/$name/data")
-      cp "$file" "$place/classification.jpg"
-      cp "$file" "$place/detections.jpg"
+      put "$file" "$place/classification.jpg"
+      put "$file" "$place/detections.jpg"
     done
     return
   done
@@ -262,7 +273,11 @@ stage_data() {
   local place path
   place=$(folder home/root/samples/data)
   for path in "${data[@]}"; do
-    if [[ -d $path ]]; then cp -r "$path/." "$place"; else cp "$path" "$place"; fi
+    if [[ -f $path ]]; then
+      put "$path" "$place"
+    elif [[ ! $path -ef $place ]]; then
+      cp -r "$path/." "$place"
+    fi
   done
 }
 

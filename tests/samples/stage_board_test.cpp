@@ -275,6 +275,27 @@ TEST_F(StageBoard, ABrokenModelReplacesNone) {
     EXPECT_EQ(entry.path().filename(), "glyphs") << "is left over";
 }
 
+TEST_F(StageBoard, TakesWhatItStagedBefore) {
+  const std::string labels = directory_.file("names.txt"), picture = directory_.file("a.jpg");
+  std::ofstream(labels) << "zero\none\n";
+  std::ofstream(picture) << "no picture, but nobody looks";
+  const Words model = {"--model=" + std::string(kGlyphs), "--precision=fp32"};
+  Words arguments = model;
+  arguments.insert(arguments.end(), {"--labels", labels, "--data=" + picture});
+  ASSERT_EQ(stage(arguments).exit_code, 0);
+  const std::string data = root_ + "/etc/vai/models/glyphs/data/";
+  for (const std::string& again :
+       {samples_ + "data", samples_ + "data/a.jpg", data + "classification.jpg"}) {
+    arguments = model;
+    arguments.insert(arguments.end(),
+                     {"--labels", data + "imagenet-classes-1000.txt", "--data", again});
+    const ProgramResult staged = stage(arguments);
+    EXPECT_EQ(staged.exit_code, 0) << staged.err;
+  }
+  EXPECT_EQ(content("/etc/vai/models/glyphs/data/coco_data_labels.txt"), "zero\none\n");
+  EXPECT_EQ(content("/etc/vai/models/glyphs/data/detections.jpg"), "no picture, but nobody looks");
+}
+
 TEST_F(StageBoard, SaysWhatIsWrongBeforeItWritesAnything) {
   const struct {
     Words arguments;
@@ -287,6 +308,8 @@ TEST_F(StageBoard, SaysWhatIsWrongBeforeItWritesAnything) {
       {{"--model", "a/b=glyphs.onnx"}, 2, "the name is that of a folder"},
       {{"--model", kGlyphs, "--model", kGlyphs}, 2, "--model glyphs is given twice"},
       {{"--model", kGlyphs, "--lables", "x"}, 2, "unknown option --lables"},
+      {{"--model", kGlyphs, "--lables=x"}, 2, "unknown option --lables"},
+      {{"--model", kGlyphs, "--precision="}, 2, "--precision takes int8, bf16, fp16 or fp32"},
       {{"--model", kGlyphs, "second"}, 2, "one ROOT"},
       {{"--model", "a=none.onnx"}, 1, "the model none.onnx does not exist"},
       {{"--model", "a=/dev/null"}, 1, "neither an .onnx or .rai file nor a directory"},
