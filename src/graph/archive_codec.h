@@ -27,4 +27,11 @@ model::ArchiveContent encode(const CompiledModel& model);
 // proportion to the size of the archive, whatever it contains.
 Result<CompiledModel> decode(const std::shared_ptr<const model::Archive>& archive);
 
+// decode() in two parts, for who has something else to do while the checksums are compared. As all
+// that is decoded, a model that has not been verified is safe to use whatever its constants hold;
+// nothing that is computed from them may be given away before.
+Result<CompiledModel> decode_unverified(const std::shared_ptr<const model::Archive>& archive);
+// Compares the checksums of all constants that the archive holds. Thread-safe.
+Status verify_constants(const model::Archive& archive);
+
 }  // namespace millrace::graph

@@ -33,8 +33,6 @@ class Decoder {
     MILLRACE_RETURN_IF_ERROR(decode_network());
     MILLRACE_RETURN_IF_ERROR(decode_profiles());
     MILLRACE_RETURN_IF_ERROR(check());
-    // Last, because it reads all weights.
-    MILLRACE_RETURN_IF_ERROR(values_.verify_constants());
     return std::move(model_);
   }
 
@@ -169,8 +167,23 @@ class Decoder {
 
 }  // namespace
 
-Result<CompiledModel> decode(const std::shared_ptr<const model::Archive>& archive) {
+Result<CompiledModel> decode_unverified(const std::shared_ptr<const model::Archive>& archive) {
   return Decoder(archive).run();
+}
+
+Status verify_constants(const model::Archive& archive) {
+  const auto& segments = *archive.root().segments();
+  for (uint32_t i = 0; i < segments.size(); ++i)
+    if (segments[i]->kind() == format::SegmentKind::Constant)
+      MILLRACE_RETURN_IF_ERROR(archive.verify_segment(i));
+  return {};
+}
+
+Result<CompiledModel> decode(const std::shared_ptr<const model::Archive>& archive) {
+  MILLRACE_ASSIGN_OR_RETURN(CompiledModel model, decode_unverified(archive));
+  // Last, because it reads all weights.
+  MILLRACE_RETURN_IF_ERROR(verify_constants(*archive));
+  return model;
 }
 
 }  // namespace millrace::graph

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace millrace::graph {
 
 Value ValueReader::value(const format::Value& table) {
@@ -31,17 +29,7 @@ Constant ValueReader::constant_at(uint32_t segment) {
     reader_.fail(fmt::format("segment {} does not hold a constant", segment));
     return {};
   }
-  used_segments_.push_back(segment);
   return {archive_->segment(segment), archive_};
-}
-
-Status ValueReader::verify_constants() {
-  std::sort(used_segments_.begin(), used_segments_.end());
-  const auto end = std::unique(used_segments_.begin(), used_segments_.end());
-  for (auto segment = used_segments_.begin(); segment != end; ++segment) {
-    MILLRACE_RETURN_IF_ERROR(archive_->verify_segment(*segment));
-  }
-  return {};
 }
 
 }  // namespace millrace::graph

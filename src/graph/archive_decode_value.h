@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "graph/archive_enums.h"
 #include "graph/archive_reader.h"
@@ -22,15 +21,11 @@ class ValueReader {
   // left to the caller.
   Value value(const format::Value& table);
 
-  // Compares the checksums of all constants that were decoded, each segment once; reads them.
-  Status verify_constants();
-
  private:
   Constant constant_at(uint32_t segment);
 
   const std::shared_ptr<const model::Archive>& archive_;
   StructureReader& reader_;
-  std::vector<uint32_t> used_segments_;
 };
 
 }  // namespace millrace::graph

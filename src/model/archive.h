@@ -49,7 +49,7 @@ class Archive {
   // The bytes of a segment where they are mapped, 64-byte aligned; empty when out of range.
   virtual std::span<const std::byte> segment(uint32_t index) const = 0;
   // Compares a segment's bytes with its checksum, for which it reads all of them. graph::decode
-  // does so for every segment that a model uses. kCorruptData, or kInvalidArgument out of range.
+  // does so for every constant. kCorruptData, or kInvalidArgument out of range.
   virtual Status verify_segment(uint32_t index) const = 0;
   // The path that was opened, for messages; empty for from_memory.
   virtual const std::string& path() const = 0;

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <vector>
 
 #include "device/registry.h"
 #include "graph/archive_codec.h"
 #include "graph/network/network.h"
+#include "model/temporary_output.h"
 #include "runtime/loading/vendor_boundary.h"
 #include "tests/graph/dynamic_model.h"
 #include "tests/support/temporary_directory.h"
@@ -68,6 +70,43 @@ TEST_F(Loader, FacesWithStaticShapesGetNoModelWithOpenOnes) {
   const auto device = device::open_device("null").value();
   const auto bytes = model::archive_bytes(graph::encode(model));
   EXPECT_EQ(load_program(bytes, *device).status().code(), StatusCode::kUnsupported);
+}
+
+// A sum with a constant of so many numbers.
+graph::CompiledModel sum_of(int64_t elements) {
+  graph::CompiledModel model;
+  graph::Graph& graph = model.graph;
+  constexpr auto kFloat = tensor::DataType::kFloat32;
+  const graph::ValueId x = graph.add_value({"x", kFloat, {elements}, {}});
+  const graph::ValueId numbers =
+      graph.add_constant("numbers", kFloat, {elements},
+                         graph::Constant::of(std::vector<float>(static_cast<size_t>(elements))));
+  const graph::ValueId y = graph.add_value({"y", kFloat, {elements}, {}});
+  graph.nodes.push_back({"add", graph::Binary{}, {x, numbers}, {y}});
+  graph.inputs = {x};
+  graph.outputs = {y};
+  model.partitions = {{graph::PartitionKind::kNpu, 0, 1}};
+  model.inputs = {test::tiny_boundary(graph, x, {.hw_views = false})};
+  model.outputs = {test::tiny_boundary(graph, y, {.hw_views = false})};
+  return model;
+}
+
+// Large weights are verified while the device prepares the model.
+TEST_F(Loader, RefusesDamagedWeightsOfAnySize) {
+  for (const int64_t elements : {int64_t{1} << 12, int64_t{1} << 21}) {
+    const graph::CompiledModel model = sum_of(elements);
+    std::vector<std::byte> bytes = model::archive_bytes(graph::encode(model));
+    const auto device = device::open_device("null").value();
+    EXPECT_TRUE(load_program(bytes, *device).ok()) << elements;
+    bytes[bytes.size() / 2] ^= std::byte{1};
+    const Status status = load_program(bytes, *device).status();
+    EXPECT_EQ(status.code(), StatusCode::kCorruptData) << elements;
+    EXPECT_THAT(status.message(), HasSubstr("checksum"));
+    const std::string path = directory_.file("damaged.rai");
+    ASSERT_TRUE(model::write_whole_file(path, bytes).ok());
+    EXPECT_THAT(load_program(path, "null").status().message(),
+                ::testing::AllOf(HasSubstr("damaged.rai"), HasSubstr("checksum")));
+  }
 }
 
 // A Relu of [1,3,?,?].

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "base/cancellation.h"
@@ -13,6 +15,7 @@
 #include "runtime/loading/memory_limit.h"
 #include "runtime/loading/static_model.h"
 #include "runtime/loading/vendor_boundary.h"
+#include "runtime/loading/verification.h"
 
 namespace millrace::runtime {
 
@@ -23,14 +26,22 @@ Status named(const Status& status, const std::string& path) {
   return path.empty() ? status : status.with_context(path);
 }
 
-Result<std::shared_ptr<const graph::CompiledModel>> decode(
-    const std::shared_ptr<const model::Archive>& archive) {
-  Result<graph::CompiledModel> model = graph::decode(archive);
+// A model whose constants are being verified.
+struct OpenedModel {
+  std::string path;
+  std::shared_ptr<const graph::CompiledModel> model;
+  std::unique_ptr<Verification> verification;
+};
+
+Result<OpenedModel> decode(const std::shared_ptr<const model::Archive>& archive) {
+  Result<graph::CompiledModel> model = graph::decode_unverified(archive);
   if (!model.ok()) return named(model.status(), archive->path());
-  return std::make_shared<const graph::CompiledModel>(*std::move(model));
+  return OpenedModel{archive->path(),
+                     std::make_shared<const graph::CompiledModel>(*std::move(model)),
+                     std::make_unique<Verification>(archive)};
 }
 
-Result<std::shared_ptr<const graph::CompiledModel>> read_model(const std::string& path) {
+Result<OpenedModel> read_model(const std::string& path) {
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const model::Archive> archive,
                             model::Archive::open(path));
   return decode(archive);
@@ -44,7 +55,7 @@ Result<std::shared_ptr<const graph::CompiledModel>> as_static(
   return made;
 }
 
-Result<std::shared_ptr<const graph::CompiledModel>> copy_model(std::span<const std::byte> bytes) {
+Result<OpenedModel> copy_model(std::span<const std::byte> bytes) {
   if (bytes.empty()) return corrupt_data("the archive is empty");
   MILLRACE_ASSIGN_OR_RETURN(const memory::Buffer copy,
                             memory::Buffer::allocate(bytes.size(), memory::BufferKind::kHeap));
@@ -52,6 +63,22 @@ Result<std::shared_ptr<const graph::CompiledModel>> copy_model(std::span<const s
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const model::Archive> archive,
                             model::Archive::from_memory({copy.data(), copy.size()}, copy.owner()));
   return decode(archive);
+}
+
+// What `load` makes of the model. That its constants are damaged comes before any other failure,
+// which may follow from it.
+template <class Load>
+std::invoke_result_t<Load> verified(const OpenedModel& opened, const Load& load) {
+  std::invoke_result_t<Load> loaded = load();
+  MILLRACE_RETURN_IF_ERROR(named(opened.verification->finish(), opened.path));
+  return loaded;
+}
+
+Result<std::shared_ptr<const graph::CompiledModel>> for_vendors(const OpenedModel& opened) {
+  MILLRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const graph::CompiledModel> model,
+                            as_static(opened.model, opened.path));
+  MILLRACE_RETURN_IF_ERROR(named(check_vendor_boundary(*model), opened.path));
+  return model;
 }
 
 Result<std::shared_ptr<const device::Program>> load_on(
@@ -69,30 +96,34 @@ Result<std::shared_ptr<const device::Program>> load_program(const std::string& p
                                                             device::Device& device,
                                                             uint64_t memory_limit) {
   const CancellationOff whole;
-  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, read_model(path));
-  return load_on(device, std::move(model), path, memory_limit);
+  MILLRACE_ASSIGN_OR_RETURN(const OpenedModel opened, read_model(path));
+  return verified(opened, [&] { return load_on(device, opened.model, path, memory_limit); });
 }
 
 Result<std::shared_ptr<const device::Program>> load_program(std::span<const std::byte> archive,
                                                             device::Device& device) {
   const CancellationOff whole;
-  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, copy_model(archive));
-  MILLRACE_ASSIGN_OR_RETURN(model, as_static(std::move(model), ""));
-  MILLRACE_RETURN_IF_ERROR(check_vendor_boundary(*model));
-  return load_on(device, std::move(model), "");
+  MILLRACE_ASSIGN_OR_RETURN(const OpenedModel opened, copy_model(archive));
+  return verified(opened, [&]() -> Result<std::shared_ptr<const device::Program>> {
+    MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model,
+                              for_vendors(opened));
+    return load_on(device, std::move(model), "");
+  });
 }
 
 Result<LoadedProgram> load_program(const std::string& path,
                                    const std::optional<std::string>& device_name) {
   const CancellationOff whole;
-  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model, read_model(path));
-  MILLRACE_ASSIGN_OR_RETURN(model, as_static(std::move(model), path));
-  MILLRACE_RETURN_IF_ERROR(named(check_vendor_boundary(*model), path));
-  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
-                            device::open_device_of_program(device_name));
-  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
-                            load_on(*device, std::move(model), path));
-  return LoadedProgram{std::move(device), std::move(program)};
+  MILLRACE_ASSIGN_OR_RETURN(const OpenedModel opened, read_model(path));
+  return verified(opened, [&]() -> Result<LoadedProgram> {
+    MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model,
+                              for_vendors(opened));
+    MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
+                              device::open_device_of_program(device_name));
+    MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
+                              load_on(*device, std::move(model), path));
+    return LoadedProgram{std::move(device), std::move(program)};
+  });
 }
 
 }  // namespace millrace::runtime
