@@ -90,7 +90,7 @@ Json describe_partitions(const graph::CompiledModel& model) {
 Json describe_other_precisions(const graph::CompiledModel& model) {
   Json nodes = Json::array();
   for (const graph::Partition& partition : model.partitions) {
-    if (partition.kind == graph::PartitionKind::kCpu) continue;
+    if (partition.kind != graph::PartitionKind::kNpu) continue;
     for (const graph::Node& node :
          std::span(model.graph.nodes).subspan(partition.first, partition.count))
       if (node.precision.value_or(model.precision) != model.precision)

@@ -13,6 +13,7 @@ std::span<const std::span<const OperatorSpec>> operator_families() noexcept {
       attention_operators(),
       block_floating_point_operators(),
       cast_like_operators(),
+      collective_operators(),
       comparison_operators(),
       convolution_operators(),
       deform_conv_operators(),

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "graph/boundary_quantisation.h"
+#include "graph/collective.h"
 #include "graph/partitions.h"
 #include "tensor/dimensions.h"
 
@@ -97,17 +98,17 @@ Status check_side(const std::vector<Boundary>& boundaries, const Graph& graph, c
 }
 
 // Requirement: the boundaries name values of the graph.
-Status check_views_at_cpu_partitions(const CompiledModel& model) {
+Status check_views_off_npu(const CompiledModel& model) {
   const CpuValues on_cpu = values_on_cpu(model.graph, model.partitions);
   for (const Boundary& input : model.inputs) {
     if (!input.hw || !on_cpu.read[input.value]) continue;
-    return corrupt_data(
-        fmt::format("input '{}' has an HW view, but a CPU partition reads it", input.cpu.name));
+    return corrupt_data(fmt::format(
+        "input '{}' has an HW view, but a partition off the NPU reads it", input.cpu.name));
   }
   for (const Boundary& output : model.outputs) {
     if (!output.hw || !on_cpu.made[output.value]) continue;
-    return corrupt_data(
-        fmt::format("output '{}' has an HW view, but a CPU partition makes it", output.cpu.name));
+    return corrupt_data(fmt::format(
+        "output '{}' has an HW view, but a partition off the NPU makes it", output.cpu.name));
   }
   return {};
 }
@@ -133,6 +134,20 @@ Status check_coverage(const CompiledModel& model) {
       fmt::format("the partitions cover {} of {} nodes", next, model.graph.nodes.size()));
 }
 
+// Requirement: check_coverage() is OK.
+Status check_collectives(const CompiledModel& model) {
+  for (const Partition& partition : model.partitions) {
+    const bool collective = partition.kind == PartitionKind::kCollective;
+    for (const Node& node :
+         std::span(model.graph.nodes).subspan(partition.first, partition.count)) {
+      if (is_collective(node.op) == collective) continue;
+      return corrupt_data(fmt::format("node '{}' ({}) is in a partition of kind {}", node.name,
+                                      name_of(node.op), name_of(partition.kind)));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Status check_boundary_names(const CompiledModel& model) {
@@ -148,7 +163,8 @@ Status check_boundaries(const CompiledModel& model) {
 
 Status check_partitions(const CompiledModel& model) {
   MILLRACE_RETURN_IF_ERROR(check_coverage(model));
-  return check_views_at_cpu_partitions(model);
+  MILLRACE_RETURN_IF_ERROR(check_collectives(model));
+  return check_views_off_npu(model);
 }
 
 }  // namespace millrace::graph

@@ -14,8 +14,9 @@ Status check_boundary_names(const CompiledModel& model);
 // Requirement: the graph is valid.
 Status check_boundaries(const CompiledModel& model);
 
-// The partitions follow one another and cover all nodes; no boundary on a CPU partition has an HW
-// view. Requirement: check_boundaries() and graph::validate() are OK.
+// The partitions follow one another and cover all nodes; those of collectives have all collectives
+// and nothing else; no boundary off the NPU has an HW view. Requirement: check_boundaries() and
+// graph::validate() are OK.
 Status check_partitions(const CompiledModel& model);
 
 // Every planned range lies in the arena and is large enough for its value, and no two values share

@@ -110,6 +110,11 @@ bool has_several_precisions(const Graph& graph) {
          std::ranges::any_of(graph.nodes, has_its_own);
 }
 
+bool has_collectives(const CompiledModel& model) {
+  return std::ranges::find(model.partitions, PartitionKind::kCollective, &Partition::kind) !=
+         model.partitions.end();
+}
+
 std::vector<uint8_t> build_structure(const CompiledModel& model,
                                      std::span<const model::SegmentInfo> segment_places) {
   FlatBufferBuilder builder;
@@ -148,6 +153,8 @@ model::ArchiveContent encode(const CompiledModel& model) {
   if (model.network) {
     content.version = model::kNetworkFormatVersion;
     network::list_constants(*model.network, content.segments);
+  } else if (has_collectives(model)) {
+    content.version = model::kCollectiveFormatVersion;
   } else if (has_several_precisions(model.graph)) {
     content.version = model::kQuantisedFormatVersion;
   }

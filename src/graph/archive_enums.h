@@ -28,7 +28,7 @@ static_assert(same_number(format::CoordinateMode::MAX, CoordinateMode::kAlignCor
 static_assert(same_number(format::NearestMode::MAX, NearestMode::kRoundPreferCeil));
 static_assert(same_number(format::Precision::MAX, Precision::kFp16));
 static_assert(same_number(format::Rounding::MAX, tensor::Rounding::kTowardZero));
-static_assert(same_number(format::PartitionKind::MAX, PartitionKind::kCpu));
+static_assert(same_number(format::PartitionKind::MAX, PartitionKind::kCollective));
 static_assert(same_number(format::AttributeKind::MAX,
                           std::variant_size_v<network::Attribute::Value> - 1));
 static_assert(same_number(format::Operator::MAX, std::variant_size_v<Operator>));

@@ -3,7 +3,15 @@
 namespace millrace::graph {
 
 const char* name_of(PartitionKind kind) noexcept {
-  return kind == PartitionKind::kCpu ? "CPU" : "NPU";
+  switch (kind) {
+    case PartitionKind::kNpu:
+      return "NPU";
+    case PartitionKind::kCpu:
+      return "CPU";
+    case PartitionKind::kCollective:
+      return "collective";
+  }
+  return "?";
 }
 
 }  // namespace millrace::graph

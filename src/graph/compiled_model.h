@@ -29,15 +29,17 @@ struct Boundary {
   bool open = false;
 };
 
-// The NPU, or the CPU as its fallback.
-enum class PartitionKind : uint8_t { kNpu = 0, kCpu = 1 };
-const char* name_of(PartitionKind kind) noexcept;  // "NPU", "CPU"
+// The NPU, the CPU as its fallback, or the communicator of the program: what the ranks of a model
+// that is divided among several compute together (collective.h).
+enum class PartitionKind : uint8_t { kNpu = 0, kCpu = 1, kCollective = 2 };
+const char* name_of(PartitionKind kind) noexcept;  // "NPU", "CPU", "collective"
 
 // A running job keeps the number of its partition in 16 bits (queue::RunPosition).
 inline constexpr size_t kMaxPartitions = 65535;
 
-// Consecutive nodes [first, first + count) that run on one kind of processor. A CPU partition
-// computes floating-point operators in FP32, whatever the precision of the model and its nodes.
+// Consecutive nodes [first, first + count) that run on one kind of processor. CPU and collective
+// partitions compute floating-point operators in FP32, whatever the precision of the model and its
+// nodes. Collectives are in collective partitions, and all other nodes are not.
 struct Partition {
   PartitionKind kind = PartitionKind::kNpu;
   uint32_t first = 0;
@@ -64,8 +66,8 @@ struct CompiledModel {
   uint32_t batch_size = 1;
   Graph graph;  // of one frame
   std::vector<Boundary> inputs, outputs;
-  // They cover all nodes, in order. An input that a CPU partition reads and an output that a CPU
-  // partition makes have no HW view.
+  // They cover all nodes, in order. An input that a partition reads which is not on the NPU, and an
+  // output that such a partition makes, have no HW view.
   std::vector<Partition> partitions;
   // The values that one node makes and another reads. They are planned as dense tensors in the
   // precision of the node that makes them, with the channels of rank-4 values rounded up to 16.

@@ -103,10 +103,10 @@ std::string text_of(const Json& json) {
 }  // namespace
 
 std::vector<model::SideFile> describe_parts(const CompiledModel& model) {
-  const auto on_cpu = [](const Partition& partition) {
-    return partition.kind == PartitionKind::kCpu;
+  const auto on_npu = [](const Partition& partition) {
+    return partition.kind == PartitionKind::kNpu;
   };
-  if (std::ranges::none_of(model.partitions, on_cpu)) return {};
+  if (std::ranges::all_of(model.partitions, on_npu)) return {};
   const Parts parts(model);
   std::vector<model::SideFile> files;
   files.push_back({"", model::kConnectivityFile, text_of(parts.connectivity())});

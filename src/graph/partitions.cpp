@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "model/archive_header.h"
 
 namespace millrace::graph {
@@ -11,7 +13,7 @@ CpuValues values_on_cpu(const Graph& graph, std::span<const Partition> partition
   values.read.resize(graph.values.size());
   values.made.resize(graph.values.size());
   for (const Partition& partition : partitions) {
-    if (partition.kind != PartitionKind::kCpu) continue;
+    if (partition.kind == PartitionKind::kNpu) continue;
     for (const Node& node : std::span(graph.nodes).subspan(partition.first, partition.count)) {
       for (const ValueId id : node.inputs) {
         if (id != kNoValue) values.read[id] = true;
@@ -26,7 +28,7 @@ std::vector<Precision> node_precisions(const Graph& graph, std::span<const Parti
                                        Precision model) {
   std::vector<Precision> precisions(graph.nodes.size(), Precision::kFp32);
   for (const Partition& partition : partitions) {
-    if (partition.kind == PartitionKind::kCpu) continue;
+    if (partition.kind != PartitionKind::kNpu) continue;
     for (uint32_t i = partition.first; i < partition.first + partition.count; ++i)
       precisions[i] = graph.nodes[i].precision.value_or(model);
   }
@@ -35,11 +37,13 @@ std::vector<Precision> node_precisions(const Graph& graph, std::span<const Parti
 
 std::vector<std::string> part_names(std::span<const Partition> partitions) {
   std::vector<std::string> names;
-  size_t npu_parts = 0, cpu_parts = 0;
+  // By kind.
+  constexpr std::array kPrefixes = {model::kNpuPartPrefix, model::kCpuPartPrefix,
+                                    model::kCollectivePartPrefix};
+  std::array<size_t, kPrefixes.size()> parts = {};
   for (const Partition& partition : partitions) {
-    const bool cpu = partition.kind == PartitionKind::kCpu;
-    names.push_back(cpu ? fmt::format("{}{}", model::kCpuPartPrefix, cpu_parts++)
-                        : fmt::format("{}{}", model::kNpuPartPrefix, npu_parts++));
+    const auto kind = static_cast<size_t>(partition.kind);
+    names.push_back(fmt::format("{}{}", kPrefixes[kind], parts[kind]++));
   }
   return names;
 }

@@ -1,5 +1,5 @@
-// What follows from the partitions of a model: which values the CPU reads or makes, and the names
-// of the parts of an archive in directory form.
+// What follows from the partitions of a model: which values are read or made off the NPU, and the
+// names of the parts of an archive in directory form.
 #pragma once
 
 #include <span>
@@ -10,7 +10,8 @@
 
 namespace millrace::graph {
 
-// For each value, whether a node of a CPU partition reads it, and whether one makes it.
+// For each value, whether a node of a CPU or collective partition reads it, and whether one makes
+// it.
 struct CpuValues {
   std::vector<bool> read, made;
 };
@@ -18,12 +19,13 @@ struct CpuValues {
 // Requirement: the partitions lie within the nodes of the graph.
 CpuValues values_on_cpu(const Graph& graph, std::span<const Partition> partitions);
 
-// For each node what it computes in: its own precision or that of the model, and FP32 on a CPU
-// partition, and where no partition has it. Requirement: the partitions lie within the nodes.
+// For each node what it computes in: its own precision or that of the model, and FP32 off the NPU,
+// and where no partition has it. Requirement: the partitions lie within the nodes.
 std::vector<Precision> node_precisions(const Graph& graph, std::span<const Partition> partitions,
                                        Precision model);
 
-// For each partition "vaiml_par_K" or "vaiml_cpu_subgraph_K", counted from 0 for each kind.
+// For each partition "vaiml_par_K", "vaiml_cpu_subgraph_K" or "vaiml_collective_K", counted from 0
+// for each kind.
 std::vector<std::string> part_names(std::span<const Partition> partitions);
 
 }  // namespace millrace::graph

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fallback/evaluate.h"
+#include "graph/collective.h"
 #include "graph/shape.h"
 #include "lowering/evaluate/evaluate.h"
 #include "lowering/evaluate/evaluate_fallback.h"
@@ -158,7 +159,8 @@ Result<std::vector<graph::ValueId>> GraphBuilder::emit_fallback(
   for (const size_t index : asked_operands) asked->push_back(inputs[index]);
   MILLRACE_ASSIGN_OR_RETURN(auto types, std::move(inferred));
   const bool stays_quantised = !as_written_ && dequantises_constant(op, values);
-  if (!inputs.empty() && all_constant(values) && !stays_quantised)
+  const bool is_known = !stays_quantised && !graph::collective_of(op);
+  if (!inputs.empty() && all_constant(values) && is_known)
     return compute_fallback(name, op, views, types);
   graph::Node node{name, std::move(op), std::move(inputs), {}};
   for (size_t i = 0; i < types.size(); ++i) {

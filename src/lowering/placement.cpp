@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <functional>
 #include <queue>
 #include <span>
 #include <utility>
 
 #include "graph/capability.h"
+#include "graph/collective.h"
 #include "lowering/placement_cost.h"
 
 namespace millrace::lowering {
@@ -59,20 +61,22 @@ class Grouper {
     }
   }
 
-  // Takes all that can run on one processor, then all that can run on the other, and so on. No
-  // other grouping that starts with the same kind gets further with as many partitions.
+  // Takes all that can run on one kind of partition, then all that can run on the next one, and so
+  // on. Without collectives, no other grouping that starts with the same kind gets further with as
+  // many partitions.
   Grouping group(PartitionKind first) const {
     Grouping grouping;
     std::vector<uint32_t> unmade = unmade_;
-    ReadyNodes npu, cpu;
-    const auto make_ready = [&](uint32_t node) {
-      (kinds_[node] == PartitionKind::kNpu ? npu : cpu).push(node);
+    std::array<ReadyNodes, kKinds> ready_nodes;
+    const auto ready_of = [&](PartitionKind kind) -> ReadyNodes& {
+      return ready_nodes[static_cast<size_t>(kind)];
     };
+    const auto make_ready = [&](uint32_t node) { ready_of(kinds_[node]).push(node); };
     for (uint32_t i = 0; i < kinds_.size(); ++i)
       if (unmade[i] == 0) make_ready(i);
-    for (PartitionKind kind = first; grouping.order.size() < kinds_.size(); kind = other(kind)) {
+    for (PartitionKind kind = first; grouping.order.size() < kinds_.size(); kind = next(kind)) {
       const auto begin = static_cast<uint32_t>(grouping.order.size());
-      ReadyNodes& ready = kind == PartitionKind::kNpu ? npu : cpu;
+      ReadyNodes& ready = ready_of(kind);
       while (!ready.empty()) {
         const uint32_t node = ready.top();
         ready.pop();
@@ -92,8 +96,9 @@ class Grouper {
   // The lowest number first, so that a partition keeps the order of the graph.
   using ReadyNodes = std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<uint32_t>>;
 
-  static PartitionKind other(PartitionKind kind) {
-    return kind == PartitionKind::kNpu ? PartitionKind::kCpu : PartitionKind::kNpu;
+  static constexpr size_t kKinds = 3;
+  static PartitionKind next(PartitionKind kind) {
+    return static_cast<PartitionKind>((static_cast<size_t>(kind) + 1) % kKinds);
   }
 
   const std::vector<PartitionKind>& kinds_;     // by node
@@ -108,14 +113,26 @@ Grouping best_grouping(const Graph& graph, const std::vector<PartitionKind>& kin
   return cpu.partitions.size() < npu.partitions.size() ? cpu : npu;
 }
 
-// Moves the nodes of NPU partitions that are not worth it to the CPU; false if there are none.
+PartitionKind kind_of(const Graph& graph, const Node& node, const CpuOperators& cpu_operators) {
+  if (graph::is_collective(node.op)) return PartitionKind::kCollective;
+  return goes_to_cpu(graph, node, cpu_operators) ? PartitionKind::kCpu : PartitionKind::kNpu;
+}
+
+// Whether a partition is an island: on the NPU, between two on the CPU.
+bool is_island(std::span<const Partition> partitions, size_t index) {
+  return partitions[index].kind == PartitionKind::kNpu &&
+         partitions[index - 1].kind == PartitionKind::kCpu &&
+         partitions[index + 1].kind == PartitionKind::kCpu;
+}
+
+// Moves the nodes of islands that are not worth it to the CPU; false if there are none.
 bool give_up_islands(PlacementCost& cost, const Grouping& grouping,
                      std::vector<PartitionKind>& kinds) {
   bool any = false;
   for (size_t i = 1; i + 1 < grouping.partitions.size(); ++i) {
     const auto [kind, first, count] = grouping.partitions[i];
     const std::span<const uint32_t> nodes(grouping.order.data() + first, count);
-    if (kind == PartitionKind::kCpu || cost.is_worth_crossing(nodes)) continue;
+    if (!is_island(grouping.partitions, i) || cost.is_worth_crossing(nodes)) continue;
     for (const uint32_t node : nodes) kinds[node] = PartitionKind::kCpu;
     any = true;
   }
@@ -169,10 +186,7 @@ CpuOperators matching_operators(const Graph& graph, const CpuOperators& cpu_oper
 Result<std::vector<Partition>> place_nodes(Graph& graph, const CpuOperators& cpu_operators) {
   MILLRACE_RETURN_IF_ERROR(check_names(graph, cpu_operators, "to put on the CPU"));
   std::vector<PartitionKind> kinds;
-  for (const Node& node : graph.nodes) {
-    const bool on_cpu = goes_to_cpu(graph, node, cpu_operators);
-    kinds.push_back(on_cpu ? PartitionKind::kCpu : PartitionKind::kNpu);
-  }
+  for (const Node& node : graph.nodes) kinds.push_back(kind_of(graph, node, cpu_operators));
   Grouping grouping = best_grouping(graph, kinds);
   PlacementCost cost(graph);
   while (cpu_operators.empty() && give_up_islands(cost, grouping, kinds))

@@ -19,7 +19,8 @@ namespace millrace::lowering {
 using OperatorNames = std::set<std::string, std::less<>>;
 using CpuOperators = OperatorNames;
 
-// Whether a node has to go to the CPU: it is forced there, or the NPU does not run it.
+// Whether a node has to go to the CPU: it is forced there, or the NPU does not run it. Collectives
+// go to partitions of their own instead.
 bool goes_to_cpu(const graph::Graph& graph, const graph::Node& node,
                  const CpuOperators& cpu_operators);
 
@@ -37,6 +38,7 @@ std::vector<std::string> matching_names(const graph::Node& node, const OperatorN
 // it is used and the nodes of a partition keeping their order, and returns the partitions. Where no
 // operators are forced onto the CPU, an NPU partition between two on the CPU is joined with them if
 // it does not do enough work to be worth bringing its values over and back (placement_cost.h).
+// Collectives come in the same order wherever a graph has the same operators, whatever its weights.
 // kInvalidArgument names the names that match no node, and lists those that match one.
 Result<std::vector<graph::Partition>> place_nodes(graph::Graph& graph,
                                                   const CpuOperators& cpu_operators);

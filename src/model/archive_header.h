@@ -15,11 +15,12 @@ namespace millrace::model {
 
 // A writer states the lowest version that has what the archive holds: version 1 has a graph,
 // version 2 may have a network in its place; in a graph of version 3, values may be quantised and
-// nodes have a precision of their own.
+// nodes have a precision of their own; in one of version 4, there are partitions of collectives.
 inline constexpr uint32_t kGraphFormatVersion = 1;
 inline constexpr uint32_t kNetworkFormatVersion = 2;
 inline constexpr uint32_t kQuantisedFormatVersion = 3;
-inline constexpr uint32_t kFormatVersion = kQuantisedFormatVersion;  // the newest
+inline constexpr uint32_t kCollectiveFormatVersion = 4;
+inline constexpr uint32_t kFormatVersion = kCollectiveFormatVersion;  // the newest
 inline constexpr uint32_t kHeaderSize = 64;
 inline constexpr size_t kHeaderChecksumOffset = kHeaderSize - sizeof(uint64_t);
 // A cache line, and enough for every vector type, so that kernels can use the mapped weights
@@ -32,12 +33,13 @@ inline constexpr uint64_t kMaxStructureLength = 0x7ffffffe;
 inline constexpr const char* kPartDirectory = "vaiml_par_0";
 inline constexpr const char* kStructureFile = "structure.bin";
 inline constexpr const char* kSegmentsFile = "segments.bin";
-// A model with CPU partitions also has the file kConnectivityFile, and for each partition a
-// directory, named by a prefix and a number, with the file kSubgraphFile.
+// A model with CPU or collective partitions also has the file kConnectivityFile, and for each
+// partition a directory, named by a prefix and a number, with the file kSubgraphFile.
 inline constexpr const char* kConnectivityFile = "connectivity_metadata.json";
 inline constexpr const char* kSubgraphFile = "subgraph.json";
 inline constexpr const char* kNpuPartPrefix = "vaiml_par_";
 inline constexpr const char* kCpuPartPrefix = "vaiml_cpu_subgraph_";
+inline constexpr const char* kCollectivePartPrefix = "vaiml_collective_";
 
 // A transfer that treats the file as text damages the byte with the high bit or the line ends.
 inline constexpr std::array<uint8_t, 8> kMagic = {0x89, 'R', 'A', 'I', '\r', '\n', 0x1a, '\n'};

@@ -29,7 +29,7 @@ bool holds_only(const fs::path& directory, std::initializer_list<std::string_vie
 
 // "vaiml_par_0" and the like.
 bool is_part_name(const std::string& name) {
-  for (const std::string_view prefix : {kNpuPartPrefix, kCpuPartPrefix}) {
+  for (const std::string_view prefix : {kNpuPartPrefix, kCpuPartPrefix, kCollectivePartPrefix}) {
     if (name.starts_with(prefix) && name.size() > prefix.size() &&
         name.find_first_not_of("0123456789", prefix.size()) == std::string::npos) {
       return true;

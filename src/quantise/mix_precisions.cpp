@@ -85,7 +85,7 @@ class Mixer {
 
   void add_layers() {
     for (const graph::Partition& partition : model_.partitions) {
-      if (partition.kind == graph::PartitionKind::kCpu) continue;
+      if (partition.kind != graph::PartitionKind::kNpu) continue;
       for (size_t i = partition.first; i < partition.first + partition.count; ++i)
         if (is_layer(model_.graph, model_.graph.nodes[i])) add_layer(i);
     }

@@ -171,13 +171,16 @@ std::vector<HostileCase> partition_cases() {
       {"PartitionBeyond", [](auto& m) { m.partitions[1].count = 0xffffffff; }, "partition 1"},
       {"PartitionMissing", [](auto& m) { m.partitions.pop_back(); }, "cover"},
       {"HwViewOfAnInputOnTheCpu", [](auto& m) { m.partitions[0].kind = PartitionKind::kCpu; },
-       "a CPU partition reads it"},
+       "a partition off the NPU reads it"},
       {"HwViewOfAnOutputOnTheCpu",
        [](auto& m) {
          for (auto& input : m.inputs) input.hw.reset();
          m.partitions[0].kind = PartitionKind::kCpu;
        },
-       "a CPU partition makes it"},
+       "a partition off the NPU makes it"},
+      {"CollectivePartitionOfOthers",
+       [](auto& m) { m.partitions[1].kind = PartitionKind::kCollective; },
+       "is in a partition of kind collective"},
       {"PartitionKindUnknown",
        [](auto& m) { m.partitions[0].kind = static_cast<PartitionKind>(5); },
        "partition kind 5 does not exist"},

@@ -131,6 +131,22 @@ TEST_F(PlaceNodes, IslandsBetweenOperatorsThatWereForcedToTheCpuStay) {
   EXPECT_EQ(partitions_with({"Softmax"}), "NPU1 CPU1 NPU1 CPU1 NPU1 ");
 }
 
+TEST_F(PlaceNodes, CollectivesArePartitionsOfTheirOwn) {
+  const ValueId x = maker.conv(maker.input({1, 3, 4, 4}), 4);
+  const ValueId sum = fallback_of(maker, "com.microsoft.AllReduce", x);
+  maker.output(fallback_of(maker, "Celu", maker.unary(UnaryKind::kTanh, sum)));
+  EXPECT_EQ(partitions_with({}), "NPU1 collective1 NPU1 CPU1 ");
+  EXPECT_EQ(partitions_with({"com.microsoft.AllReduce"}), "NPU1 collective1 NPU1 CPU1 ");
+}
+
+// All work that the first of them waits for comes before it, and both wait together.
+TEST_F(PlaceNodes, CollectivesOfBranchesShareAPartition) {
+  const ValueId x = maker.input({1, 3, 4, 4});
+  for (int i = 0; i < 2; ++i)
+    maker.output(maker.conv(fallback_of(maker, "com.microsoft.AllReduce", maker.conv(x, 4)), 4));
+  EXPECT_EQ(partitions_with({}), "NPU2 collective2 NPU2 ");
+}
+
 TEST_F(PlaceNodes, AMergedNodeIsNamedByAnyOfItsOrigins) {
   maker.output(softmax(maker.conv(maker.input({1, 3, 4, 4}), 4)));
   maker.graph.nodes[0].origins = {{"stem/conv", "Conv"}, {"stem/clip", "Clip"}};
