@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 namespace millrace::device {
 namespace {
@@ -12,6 +13,11 @@ namespace {
 constexpr size_t kPieceBytes = size_t{4} << 20;
 
 }  // namespace
+
+Result<std::shared_ptr<const Program>> Device::load_for_rank(
+    std::shared_ptr<const graph::CompiledModel> model, std::shared_ptr<ranks::Communicator>) {
+  return load(std::move(model));
+}
 
 Status Device::transfer(void* to, const void* from, size_t bytes,
                         queue::RunControl& control) noexcept {

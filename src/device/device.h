@@ -21,6 +21,10 @@
 #include "queue/requests/acceptance_order.h"
 #include "queue/requests/run_control.h"
 
+namespace millrace::ranks {
+class Communicator;
+}
+
 namespace millrace::device {
 
 using millrace::View;
@@ -92,6 +96,12 @@ class Program {
   virtual bool accepts(Direction direction, size_t index, View view) const noexcept = 0;
   virtual Result<std::unique_ptr<Context>> create_context() const = 0;
   virtual ProgramInfo info() const = 0;
+  // Whether it was loaded for a rank. Then jobs run one at a time, in the same order on every rank.
+  virtual bool is_of_rank() const noexcept { return false; }
+  // Of a program of a rank: a job was accepted and will not run here, so that the collectives of
+  // the next one would meet those of this one on other ranks. The next one fails instead, on every
+  // rank. Does not block.
+  virtual void skip_job() const noexcept {}
 };
 
 struct DeviceOptions {
@@ -108,6 +118,13 @@ class Device {
   // device has no kernel for.
   virtual Result<std::shared_ptr<const Program>> load(
       std::shared_ptr<const graph::CompiledModel> model) = 0;
+  // The same for a model of which each rank of `communicator` runs its part: the collectives of the
+  // model run on it. The jobs of the program are to be run one at a time, in the same order on
+  // every rank. load() takes a model with collectives where one rank is all they ask for. A device
+  // that does not compute leaves collectives out, too: by default, this is load().
+  virtual Result<std::shared_ptr<const Program>> load_for_rank(
+      std::shared_ptr<const graph::CompiledModel> model,
+      std::shared_ptr<ranks::Communicator> communicator);
   virtual queue::Lanes& lanes() noexcept = 0;
   // The data mover: copies between memory of the host and of the device, or within either, on the
   // calling thread. The ranges may overlap. Between two pieces it reports a step to `control`, and

@@ -158,13 +158,14 @@ Status Session::Impl::as_session_status(const Status& status) {
 }
 
 // One place per unit, so that no job waits behind another while a lane is free; units only get more
-// places when there are very many, or more than lanes to hold: a unit holds one lane at a time.
+// places when there are very many, or more than lanes to hold: a unit holds one lane at a time. The
+// jobs of a rank run in the order of submission, which is that of the other ranks: on one unit.
 Status Session::Impl::make_units(const SessionOptions& options) {
   const size_t tensors = (model().inputs.size() + model().outputs.size()) * model().batch_size;
   const JobSync sync(options.sync_inputs, options.sync_outputs, options.name);
   const uint32_t places = options.max_concurrent_runs;
-  const uint32_t count =
-      std::min({places, options.max_lanes, std::max(kMinUnitLimit, lane_count())});
+  const uint32_t most = executor_->program().is_of_rank() ? 1 : options.max_lanes;
+  const uint32_t count = std::min({places, most, std::max(kMinUnitLimit, lane_count())});
   units_.reserve(count);
   for (uint32_t i = 0; i < count; ++i) {
     queue::UnitOptions unit;

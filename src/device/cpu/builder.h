@@ -67,6 +67,7 @@ class Builder {
     bool int8;  // kernels may compute with the integers of quantised values
     std::vector<plan::Form> forms;  // of each node, where it is a convolution
     Division division;
+    std::shared_ptr<ranks::Communicator> communicator = {};  // that collectives run on, if any
   };
 
   Builder(const graph::CompiledModel& model, Choices choices, const dnnl::engine& engine);
@@ -78,7 +79,11 @@ class Builder {
   // Facts.
   const graph::CompiledModel& model() const noexcept { return model_; }
   const dnnl::engine& engine() const noexcept { return engine_; }
-  bool on_cpu() const noexcept { return partition().kind == graph::PartitionKind::kCpu; }
+  // Collectives exchange what CPU partitions compute with.
+  bool on_cpu() const noexcept { return partition().kind != graph::PartitionKind::kNpu; }
+  const std::shared_ptr<ranks::Communicator>& communicator() const noexcept {
+    return choices_.communicator;
+  }
   bool computes_int8() const noexcept { return choices_.int8; }
   // What floating point values are computed and stored in, for the node that is being lowered.
   ElementType type() const noexcept {

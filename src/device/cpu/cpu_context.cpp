@@ -101,6 +101,11 @@ void CpuContext::bind(std::span<const Binding> inputs, std::span<const Binding> 
 
 Status CpuContext::run(std::span<const Binding> inputs, std::span<const Binding> outputs,
                        queue::RunControl& control) noexcept {
+  return program_->ranks().run([&] { return run_frame(inputs, outputs, control); });
+}
+
+Status CpuContext::run_frame(std::span<const Binding> inputs, std::span<const Binding> outputs,
+                             queue::RunControl& control) noexcept {
   MILLRACE_RETURN_IF_ERROR(check(Direction::kInput, inputs));
   MILLRACE_RETURN_IF_ERROR(check(Direction::kOutput, outputs));
   bind(inputs, outputs);
@@ -124,7 +129,7 @@ Status CpuContext::run_steps(std::span<const Binding> inputs, std::span<const Bi
     if (control.stop_requested()) return control.stop_status();
     control.begin_step(i);
     threads.set(steps[i].threads);
-    const Status status = steps[i].step->run({stream_, buffers_, arguments_[i]});
+    const Status status = steps[i].step->run({control, stream_, buffers_, arguments_[i]});
     if (!status.ok())
       return status.with_context(
           fmt::format("node \"{}\" ({})", steps[i].info.node, steps[i].info.operation));

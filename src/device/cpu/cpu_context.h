@@ -30,6 +30,8 @@ class CpuContext final : public Context {
   void make_arguments();
   Status check(Direction direction, std::span<const Binding> bindings) const;
   void bind(std::span<const Binding> inputs, std::span<const Binding> outputs) noexcept;
+  Status run_frame(std::span<const Binding> inputs, std::span<const Binding> outputs,
+                   queue::RunControl& control) noexcept;
   Status run_steps(std::span<const Binding> inputs, std::span<const Binding> outputs,
                    queue::RunControl& control, OpenMpThreads& threads) noexcept;
 

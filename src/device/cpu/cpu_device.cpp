@@ -47,8 +47,15 @@ CpuDevice::CpuDevice(const DeviceOptions& options)
 
 Result<std::shared_ptr<const Program>> CpuDevice::load(
     std::shared_ptr<const graph::CompiledModel> model) {
+  return load_for_rank(std::move(model), nullptr);
+}
+
+Result<std::shared_ptr<const Program>> CpuDevice::load_for_rank(
+    std::shared_ptr<const graph::CompiledModel> model,
+    std::shared_ptr<ranks::Communicator> communicator) {
   MILLRACE_ASSIGN_OR_RETURN(const uint32_t lanes, lanes_per_job(lanes_.count()));
-  return CpuProgram::load(std::move(model), engine_, abilities(lanes), lanes_);
+  return CpuProgram::load(std::move(model), engine_, abilities(lanes), lanes_,
+                          std::move(communicator));
 }
 
 }  // namespace millrace::device::cpu

@@ -16,6 +16,9 @@ class CpuDevice final : public Device {
   std::string name() const override { return "cpu"; }
   Result<std::shared_ptr<const Program>> load(
       std::shared_ptr<const graph::CompiledModel> model) override;
+  Result<std::shared_ptr<const Program>> load_for_rank(
+      std::shared_ptr<const graph::CompiledModel> model,
+      std::shared_ptr<ranks::Communicator> communicator) override;
   queue::Lanes& lanes() noexcept override { return lanes_; }
 
  private:

@@ -44,11 +44,12 @@ Result<plan::Plan> plan_forms(const graph::CompiledModel& model, ElementType typ
 
 Result<ProgramParts> build(const graph::CompiledModel& model, ElementType type,
                            const Abilities& abilities, const dnnl::engine& engine,
-                           queue::Lanes& lanes) {
+                           queue::Lanes& lanes,
+                           const std::shared_ptr<ranks::Communicator>& communicator) {
   MILLRACE_ASSIGN_OR_RETURN(const plan::Plan plan, plan_forms(model, type, engine));
   return guarded([&]() -> Result<ProgramParts> {
     Builder::Choices choices{abilities.bf16, abilities.int8, plan.forms,
-                             Division(model, type, abilities.lanes)};
+                             Division(model, type, abilities.lanes), communicator};
     MILLRACE_ASSIGN_OR_RETURN(ProgramParts parts,
                               Builder(model, std::move(choices), engine).build());
     add_reasons(model.graph, plan, parts);
@@ -62,17 +63,19 @@ Result<ProgramParts> build(const graph::CompiledModel& model, ElementType type,
 
 Result<std::shared_ptr<const Program>> CpuProgram::load(
     std::shared_ptr<const graph::CompiledModel> model, const dnnl::engine& engine,
-    const Abilities& abilities, queue::Lanes& lanes) {
+    const Abilities& abilities, queue::Lanes& lanes,
+    std::shared_ptr<ranks::Communicator> communicator) {
   std::string note = why_in_fp32(model->precision, abilities.bf16);
   const Precision precision = note.empty() ? model->precision : Precision::kFp32;
   const ElementType type = precision == Precision::kBf16 ? ElementType::bf16 : ElementType::f32;
-  Result<ProgramParts> parts = build(*model, type, abilities, engine, lanes);
+  Result<ProgramParts> parts = build(*model, type, abilities, engine, lanes, communicator);
   if (!parts.ok()) return parts.status().with_context("cannot load model \"" + model->name + "\"");
   // FP16 loses nothing by that, wherever it runs.
   if (model->precision == Precision::kBf16 && !note.empty())
     log(LogLevel::kWarning, "cpu", "model \"" + model->name + "\" is " + note);
-  return std::shared_ptr<const Program>(
-      new CpuProgram(std::move(model), engine, precision, std::move(note), *std::move(parts)));
+  return std::shared_ptr<const Program>(new CpuProgram(std::move(model), engine, precision,
+                                                       std::move(note), *std::move(parts),
+                                                       std::move(communicator)));
 }
 
 bool CpuProgram::accepts(Direction direction, size_t index, View view) const noexcept {

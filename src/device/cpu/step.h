@@ -13,6 +13,10 @@
 #include "base/status.h"
 #include "device/cpu/dnnl_adapter.h"
 
+namespace millrace::queue {
+class RunControl;
+}
+
 namespace millrace::device::cpu {
 
 // A stretch of memory of a program: part of the arena, a constant, or a tensor of the caller.
@@ -31,6 +35,7 @@ struct Argument {
 };
 
 struct RunState {
+  queue::RunControl& control;  // of the job; for steps that wait for something
   const dnnl::stream& stream;
   std::span<std::byte* const> buffers;         // by BufferId
   std::span<const dnnl_exec_arg_t> arguments;  // of the step that runs: one per arguments()

@@ -69,6 +69,8 @@ class FaultyProgram final : public Program {
     info.device.insert(0, kFaultyPrefix);
     return info;
   }
+  bool is_of_rank() const noexcept override { return inner_->is_of_rank(); }
+  void skip_job() const noexcept override { inner_->skip_job(); }
 
  private:
   const std::shared_ptr<const Program> inner_;
@@ -93,6 +95,14 @@ FaultyDevice::FaultyDevice(std::shared_ptr<Device> inner, std::shared_ptr<FaultP
 Result<std::shared_ptr<const Program>> FaultyDevice::load(
     std::shared_ptr<const graph::CompiledModel> model) {
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const Program> inner, inner_->load(std::move(model)));
+  return std::shared_ptr<const Program>(std::make_shared<FaultyProgram>(std::move(inner), faults_));
+}
+
+Result<std::shared_ptr<const Program>> FaultyDevice::load_for_rank(
+    std::shared_ptr<const graph::CompiledModel> model,
+    std::shared_ptr<ranks::Communicator> communicator) {
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const Program> inner,
+                            inner_->load_for_rank(std::move(model), std::move(communicator)));
   return std::shared_ptr<const Program>(std::make_shared<FaultyProgram>(std::move(inner), faults_));
 }
 

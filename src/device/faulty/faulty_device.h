@@ -31,6 +31,9 @@ class FaultyDevice final : public Device {
   std::string description() const override { return "faulty: " + inner_->description(); }
   Result<std::shared_ptr<const Program>> load(
       std::shared_ptr<const graph::CompiledModel> model) override;
+  Result<std::shared_ptr<const Program>> load_for_rank(
+      std::shared_ptr<const graph::CompiledModel> model,
+      std::shared_ptr<ranks::Communicator> communicator) override;
   queue::Lanes& lanes() noexcept override { return inner_->lanes(); }
 
   // A transfer passes the plan of the transfers as a frame passes that of the jobs.

@@ -185,10 +185,13 @@ Status Executor::run_frame(std::span<const TensorBinding> inputs,
 
 std::string Executor::describe(const queue::RunPosition& position) const {
   const auto& partitions = model().partitions;
-  const bool on_cpu = position.partition < partitions.size() &&
-                      partitions[position.partition].kind == graph::PartitionKind::kCpu;
+  std::string kind;
+  if (position.partition < partitions.size()) {
+    const graph::PartitionKind of = partitions[position.partition].kind;
+    if (of != graph::PartitionKind::kNpu) kind = fmt::format(" ({})", graph::name_of(of));
+  }
   std::string text = fmt::format("frame {}, partition {}{} of model \"{}\"", position.frame,
-                                 position.partition, on_cpu ? " (CPU)" : "", model().name);
+                                 position.partition, kind, model().name);
   const device::ProgramInfo info = program_->info();
   if (position.step >= info.steps.size()) return text;
   const device::StepInfo& step = info.steps[position.step];

@@ -60,7 +60,9 @@ Status JobTask::run_bound(queue::RunControl& control, BoundaryConversions& conve
 }
 
 // The first that is known of the end of the job: its callback may have to wait.
-void JobTask::write_status(const queue::Completion&) noexcept {
+void JobTask::write_status(const queue::Completion& completion) noexcept {
+  if (!completion.status.ok()) [[unlikely]]
+    executor_->program().skip_job();
   if (times_ != nullptr) [[unlikely]]
     times_->mark_end();
   report_conversions();

@@ -83,9 +83,10 @@ Result<std::shared_ptr<const graph::CompiledModel>> for_vendors(const OpenedMode
 
 Result<std::shared_ptr<const device::Program>> load_on(
     device::Device& device, std::shared_ptr<const graph::CompiledModel> model,
-    const std::string& path, uint64_t limit = 0) {
+    const std::string& path, uint64_t limit = 0,
+    std::shared_ptr<ranks::Communicator> communicator = nullptr) {
   Result<std::shared_ptr<const device::Program>> program =
-      load_within(limit, device, std::move(model));
+      load_within(limit, device, std::move(model), std::move(communicator));
   if (!program.ok()) return named(program.status(), path);
   return program;
 }
@@ -100,14 +101,15 @@ Result<std::shared_ptr<const device::Program>> load_program(const std::string& p
   return verified(opened, [&] { return load_on(device, opened.model, path, memory_limit); });
 }
 
-Result<std::shared_ptr<const device::Program>> load_program(std::span<const std::byte> archive,
-                                                            device::Device& device) {
+Result<std::shared_ptr<const device::Program>> load_program(
+    std::span<const std::byte> archive, device::Device& device,
+    std::shared_ptr<ranks::Communicator> communicator) {
   const CancellationOff whole;
   MILLRACE_ASSIGN_OR_RETURN(const OpenedModel opened, copy_model(archive));
   return verified(opened, [&]() -> Result<std::shared_ptr<const device::Program>> {
     MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model,
                               for_vendors(opened));
-    return load_on(device, std::move(model), "");
+    return load_on(device, std::move(model), "", 0, std::move(communicator));
   });
 }
 

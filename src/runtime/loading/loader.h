@@ -25,8 +25,10 @@ Result<std::shared_ptr<const device::Program>> load_program(const std::string& p
                                                             uint64_t memory_limit = 0);
 // The same for the vendors' APIs, which know static shapes and some types only (static_model.h,
 // vendor_boundary.h), from an archive in memory (the file form), which is copied, or from a path.
-Result<std::shared_ptr<const device::Program>> load_program(std::span<const std::byte> archive,
-                                                            device::Device& device);
+// With a communicator, the program is that of one of its ranks (device::Device::load_for_rank).
+Result<std::shared_ptr<const device::Program>> load_program(
+    std::span<const std::byte> archive, device::Device& device,
+    std::shared_ptr<ranks::Communicator> communicator = nullptr);
 Result<LoadedProgram> load_program(const std::string& path,
                                    const std::optional<std::string>& device_name = std::nullopt);
 

@@ -73,9 +73,16 @@ Status check(uint64_t limit, const Need& need, const graph::CompiledModel& model
 }
 
 Result<std::shared_ptr<const device::Program>> load(
-    device::Device& device, std::shared_ptr<const graph::CompiledModel> model) {
-  return model->network == nullptr ? device.load(std::move(model))
-                                   : load_dynamic(device, std::move(model));
+    device::Device& device, std::shared_ptr<const graph::CompiledModel> model,
+    std::shared_ptr<ranks::Communicator> communicator) {
+  if (communicator == nullptr)
+    return model->network == nullptr ? device.load(std::move(model))
+                                     : load_dynamic(device, std::move(model));
+  if (model->network == nullptr)
+    return device.load_for_rank(std::move(model), std::move(communicator));
+  return unsupported(
+      "the shapes of the model are open, or follow from elements: the ranks of a communicator run "
+      "models of static shapes only");
 }
 
 }  // namespace
@@ -91,13 +98,15 @@ Result<uint64_t> memory_limit(uint64_t limit) {
 }
 
 Result<std::shared_ptr<const device::Program>> load_within(
-    uint64_t limit, device::Device& device, std::shared_ptr<const graph::CompiledModel> model) {
+    uint64_t limit, device::Device& device, std::shared_ptr<const graph::CompiledModel> model,
+    std::shared_ptr<ranks::Communicator> communicator) {
   MILLRACE_ASSIGN_OR_RETURN(const uint64_t bytes, memory_limit(limit));
-  if (bytes == 0) return load(device, std::move(model));
+  if (bytes == 0) return load(device, std::move(model), std::move(communicator));
   const uint32_t lanes = std::max(1U, device.lanes().count());
   const Need declared = {.weights = constant_bytes(*model), .arena = model->arena_bytes};
   MILLRACE_RETURN_IF_ERROR(check(bytes, declared, *model, lanes));
-  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program, load(device, model));
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
+                            load(device, model, std::move(communicator)));
   // The device's own plan, from the sizes that its kernels need. No lane has an arena yet.
   const device::ProgramInfo info = program->info();
   const Need planned = {.weights = info.weight_bytes, .arena = info.context_bytes};

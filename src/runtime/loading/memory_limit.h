@@ -15,11 +15,13 @@ namespace millrace::runtime {
 // kInvalidArgument names the variable when it makes no sense.
 Result<uint64_t> memory_limit(uint64_t limit);
 
-// device.load() for a model that may take so many bytes, 0 for any number: its weights, an arena
-// and converted boundary tensors for each lane, and the boundary tensors of one job. A model that
-// has a network is loaded by load_dynamic(); what its stages take besides is not counted.
-// kOutOfMemory says what it needs; otherwise as device.load() and memory_limit().
+// device.load(), or device.load_for_rank() where there is a communicator, for a model that may take
+// so many bytes, 0 for any number: its weights, an arena and converted boundary tensors for each
+// lane, and the boundary tensors of one job. A model that has a network is loaded by
+// load_dynamic(); what its stages take besides is not counted. kUnsupported for such a model with a
+// communicator; kOutOfMemory says what it needs; otherwise as device.load() and memory_limit().
 Result<std::shared_ptr<const device::Program>> load_within(
-    uint64_t limit, device::Device& device, std::shared_ptr<const graph::CompiledModel> model);
+    uint64_t limit, device::Device& device, std::shared_ptr<const graph::CompiledModel> model,
+    std::shared_ptr<ranks::Communicator> communicator = nullptr);
 
 }  // namespace millrace::runtime

@@ -7,7 +7,9 @@
 #include "device/cpu/fast/fast.h"
 #include "device/cpu/fast/operands.h"
 #include "device/cpu/kernels/kernels.h"
+#include "device/cpu/ranks/collective.h"
 #include "fallback/evaluate.h"
+#include "graph/collective.h"
 
 namespace millrace::device::cpu::kernels {
 namespace {
@@ -102,6 +104,10 @@ Status lower_plain(Builder& builder, const Node& node, const graph::Fallback& op
 Status lower(Builder& builder, const Node& node, const graph::Fallback& op) {
   const std::vector<TensorView> inputs = fast::operand_views(builder, node);
   MILLRACE_RETURN_IF_ERROR(check_outputs(builder, node, op, inputs));
+  if (graph::is_collective(node.op)) {
+    MILLRACE_ASSIGN_OR_RETURN(const bool lowered, lower_collective(builder, node, op));
+    return lowered ? Status() : lower_plain(builder, node, op);
+  }
   if (const fast::Lowering lowering = fast::find_lowering(op.name)) {
     MILLRACE_ASSIGN_OR_RETURN(const bool lowered,
                               lowering(builder, {node, fallback::NodeView(op, inputs)}));

@@ -1,0 +1,27 @@
+#include "device/cpu/ranks/membership.h"
+
+#include "base/contained.h"
+
+namespace millrace::device::cpu {
+namespace {
+
+class AtOnce final : public ranks::StopCheck {
+ public:
+  bool stop_requested() noexcept override { return true; }
+};
+
+}  // namespace
+
+Status RankMembership::after_skip() {
+  return {StatusCode::kClosed,
+          "an earlier job did not run on this rank, so that its collectives would meet those of "
+          "other jobs: load the model anew on every rank"};
+}
+
+// A call that is stopped ends the communicator.
+void RankMembership::leave() noexcept {
+  AtOnce stop;
+  static_cast<void>(contained([&] { return communicator_->barrier({.stop = &stop}); }));
+}
+
+}  // namespace millrace::device::cpu
