@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "cli/commands.h"
+#include "cli/shard/shard_command.h"
 #include "cli/tune/tune_command.h"
 #include "compiler/compiler.h"
 
@@ -286,6 +287,26 @@ void add_tune_command(CLI::App& app, CommandLine& line) {
   choose(*command, std::move(arguments), run_tune, line);
 }
 
+void add_shard_command(CLI::App& app, CommandLine& line) {
+  // As many as a model has heads, more or less.
+  constexpr uint32_t kMostRanks = 1024;
+  CLI::App* command =
+      app.add_subcommand("shard", "Divide a transformer among ranks that run it together");
+  command->footer("Each rank compiles and runs its own file: docs/shard.md.");
+  auto arguments = std::make_shared<ShardArguments>();
+  command->add_option("model", arguments->onnx, "the .onnx file")->required();
+  command
+      ->add_option("--tensor-parallel", arguments->ranks,
+                   "so many ranks, each with a part of the weights of every layer")
+      ->required()
+      ->check(CLI::Range(2U, kMostRanks));
+  command->add_option("-o,--output-dir", arguments->output_dir, "the folder for the files")
+      ->capture_default_str();
+  command->add_option("--input-shape", arguments->input_shapes,
+                      "fixes open dimensions of an input, as NAME=1,128");
+  choose(*command, std::move(arguments), run_shard, line);
+}
+
 void add_compare_command(CLI::App& app, CommandLine& line) {
   CLI::App* command = app.add_subcommand(
       "compare", "Compare the inner values of two compilations, or of one and a reference");
@@ -446,6 +467,7 @@ CommandLine parse_command_line(int argc, char** argv) {
   add_inspect_command(app, line);
   add_run_command(app, line);
   add_bench_command(app, line);
+  add_shard_command(app, line);
   add_compare_command(app, line);
   add_evaluate_command(app, line);
   add_explain_command(app, line);

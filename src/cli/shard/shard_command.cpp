@@ -1,0 +1,72 @@
+#include "cli/shard/shard_command.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "cli/model_source.h"
+#include "compiler/export/onnx_writer.h"
+#include "compiler/shard/rank_graph.h"
+#include "compiler/shard/separate_products.h"
+#include "compiler/shard/split_plan.h"
+
+namespace millrace::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<graph::Graph> read_graph(const ShardArguments& arguments) {
+  CompileFlags flags;
+  flags.input_shapes = arguments.input_shapes;
+  MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model, compile_onnx(arguments.onnx, flags));
+  if (model.network != nullptr)
+    return unsupported(
+        "the shapes of the model are open, or follow from elements, and only a model of static "
+        "shapes can be divided; --input-shape fixes those of inputs");
+  return std::move(model.graph);
+}
+
+Status make_folder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (!error) return {};
+  return {StatusCode::kIoError, fmt::format("cannot create {}: {}", path, error.message())};
+}
+
+double megabytes(const graph::Graph& graph) {
+  size_t bytes = 0;
+  for (const graph::Value& value : graph.values)
+    if (value.constant) bytes += value.bytes();
+  return static_cast<double>(bytes) * 1e-6;
+}
+
+void print_plan(const compiler::SplitPlan& plan, const graph::Graph& graph, uint32_t ranks) {
+  fmt::print("{} products divided among {} ranks, of {:.2f} MB of weights in all\n",
+             plan.divided.size(), ranks, megabytes(graph));
+  for (const std::string& line : plan.whole) fmt::print("whole on every rank: {}\n", line);
+}
+
+}  // namespace
+
+Status run_shard(const ShardArguments& arguments) {
+  MILLRACE_ASSIGN_OR_RETURN(graph::Graph graph, read_graph(arguments));
+  MILLRACE_RETURN_IF_ERROR(compiler::separate_products(graph));
+  MILLRACE_ASSIGN_OR_RETURN(const compiler::SplitPlan plan,
+                            compiler::plan_split(graph, arguments.ranks));
+  print_plan(plan, graph, arguments.ranks);
+  MILLRACE_RETURN_IF_ERROR(make_folder(arguments.output_dir));
+  const std::string name = fs::path(arguments.onnx).stem().string();
+  for (uint32_t rank = 0; rank < arguments.ranks; ++rank) {
+    MILLRACE_ASSIGN_OR_RETURN(const graph::Graph part,
+                              compiler::make_rank_graph(graph, plan, rank, arguments.ranks));
+    const std::string path = (fs::path(arguments.output_dir) /
+                              fmt::format("{}.rank{}-of-{}.onnx", name, rank, arguments.ranks))
+                                 .string();
+    MILLRACE_RETURN_IF_ERROR(compiler::write_onnx(part, path));
+    fmt::print("{}: {:.2f} MB of weights\n", path, megabytes(part));
+  }
+  return {};
+}
+
+}  // namespace millrace::cli

@@ -1,0 +1,126 @@
+// Transformers that are divided among ranks: what is divided, and that all ranks together compute
+// what one computes.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "compiler/compiler.h"
+#include "compiler/export/onnx_writer.h"
+#include "compiler/shard/rank_graph.h"
+#include "compiler/shard/separate_products.h"
+#include "compiler/shard/split_plan.h"
+#include "tests/e2e/ranks/rank_models.h"
+#include "tests/e2e/ranks/transformer.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/test_models.h"
+
+namespace millrace::test {
+namespace {
+
+using compiler::SplitPlan;
+using graph::Graph;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+size_t count(const Graph& graph, std::string_view name) {
+  return static_cast<size_t>(std::ranges::count_if(
+      graph.nodes, [&](const graph::Node& node) { return graph::name_of(node.op) == name; }));
+}
+
+size_t constant_bytes(const Graph& graph) {
+  size_t bytes = 0;
+  for (const graph::Value& value : graph.values)
+    if (value.constant) bytes += value.bytes();
+  return bytes;
+}
+
+class Shard : public ::testing::Test {
+ protected:
+  // What a rank loads: its graph, through the file that is written of it.
+  std::shared_ptr<const graph::CompiledModel> compiled(const Graph& graph) {
+    const Status status = compiler::write_onnx(graph, path_);
+    EXPECT_TRUE(status.ok()) << status.to_string();
+    auto model = compiler::compile(path_, {});
+    EXPECT_TRUE(model.ok()) << model.status().to_string();
+    return std::make_shared<const graph::CompiledModel>(*std::move(model));
+  }
+
+  void expect_same_on_ranks(Graph graph, uint32_t ranks, const std::vector<Tensor>& inputs) {
+    const Tensor expected =
+        device::cpu::run(*device_of_ranks()->load(compiled(graph)).value(), inputs)[0];
+    ASSERT_TRUE(compiler::separate_products(graph).ok());
+    const auto plan = compiler::plan_split(graph, ranks);
+    ASSERT_TRUE(plan.ok()) << plan.status().to_string();
+    const ranks::Group group = ranks::make_group(ranks);
+    const Programs programs = load_on_ranks(group, [&](uint32_t rank) {
+      return compiled(compiler::make_rank_graph(graph, *plan, rank, ranks).value());
+    });
+    for (const Tensor& output : run_on_ranks(group, programs, [&](uint32_t) { return inputs; }))
+      device::cpu::expect_close(output, expected, 1e-5);
+  }
+
+ private:
+  const TemporaryDirectory directory_;
+  const std::string path_ = directory_.file("model.onnx");
+};
+
+const std::vector<Tensor> kTokens = {Tensor::numbers({1, 5, 48}, 99)};
+
+TEST_F(Shard, ATransformerComputesTheSameOnTwoAndFourRanks) {
+  for (const uint32_t ranks : {2u, 4u})
+    for (const bool fused : {false, true})
+      expect_same_on_ranks(make_transformer({.fused_projections = fused}), ranks, kTokens);
+}
+
+TEST_F(Shard, ABlockIsDividedWithOneSumForAttentionAndOneForTheFeedForwardNetwork) {
+  const Graph graph = make_transformer({});
+  const SplitPlan plan = compiler::plan_split(graph, 4).value();
+  EXPECT_THAT(plan.whole, IsEmpty());
+  EXPECT_THAT(plan.divided, SizeIs(2 * 6 + 1));
+  for (uint32_t rank = 0; rank < 4; ++rank) {
+    const Graph part = compiler::make_rank_graph(graph, plan, rank, 4).value();
+    EXPECT_EQ(count(part, "com.microsoft.AllReduce"), 2u * 2);
+    EXPECT_EQ(count(part, "com.microsoft.AllGather"), 1u);  // of the output
+    // Biases behind a sum, normalisations and the mask are the only weights that each rank has.
+    EXPECT_LT(constant_bytes(part), constant_bytes(graph) * 3 / 10);
+  }
+}
+
+TEST_F(Shard, WhatCannotBeDividedIsWholeOnEveryRankAndNamed) {
+  const Graph graph = make_transformer({.hidden = 99, .outputs = 41, .blocks = 1});
+  const SplitPlan plan = compiler::plan_split(graph, 3).value();
+  EXPECT_THAT(plan.divided, SizeIs(2));  // the feed-forward network
+  EXPECT_THAT(plan.whole, Contains(HasSubstr("is not a multiple of 3")));
+  expect_same_on_ranks(graph, 3, kTokens);
+}
+
+TEST_F(Shard, WhereNothingCanBeDividedTheReasonsAreTheError) {
+  const Status status = compiler::plan_split(make_transformer({}), 7).status();
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(status.message(), HasSubstr("no product of the model can be divided"));
+  EXPECT_THAT(status.message(), HasSubstr("is not a multiple of 7"));
+
+  EXPECT_THAT(compiler::plan_split(Graph(), 2).status().message(),
+              HasSubstr("no product with constant weights"));
+}
+
+TEST_F(Shard, AModelThatPyTorchHasWrittenComputesTheSame) {
+  const auto path = test_model("models/reverse_transformer.onnx");
+  if (!path) GTEST_SKIP() << "no test models";
+  compiler::CompileOptions options;
+  options.input_shapes = {{"input_ids", {1, 10}}, {"attention_mask", {1, 10}}};
+  auto model = compiler::compile(*path, options);
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  ASSERT_EQ(model->network, nullptr);
+  Tensor ids = Tensor::zeros({1, 10}), mask = Tensor::zeros({1, 10});
+  for (size_t i = 0; i < 8; ++i) {
+    ids.data[i] = static_cast<float>(1 + (i * 7) % 23);
+    mask.data[i] = 1;
+  }
+  for (const uint32_t ranks : {2u, 4u}) expect_same_on_ranks(model->graph, ranks, {ids, mask});
+}
+
+}  // namespace
+}  // namespace millrace::test
