@@ -1,6 +1,6 @@
 // Where packed weights lie: aligned, apart from each other, in few blocks, and in huge pages where
 // they are large.
-#include "device/cpu/constant_memory.h"
+#include "device/cpu/weights/constant_memory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
