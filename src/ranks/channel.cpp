@@ -72,7 +72,8 @@ Status Channel::exchange(const Signature& signature, std::span<const Part> parts
     MILLRACE_RETURN_IF_ERROR(compare(signature, peer, rank, parts[rank].receive.size()));
     if (const std::span<std::byte> data = parts[rank].receive; in_frame && !data.empty())
       std::memcpy(data.data(), peer.frame_data(), data.size());
-    return explain(peer.release_frame());
+    peer.release_frame();
+    return Status();
   }));
   return in_frame ? Status() : exchange_more(parts, wait);
 }

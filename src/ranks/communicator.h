@@ -90,7 +90,8 @@ class Communicator {
   // In all operations: kInvalidArgument, at once and without a word to the other ranks, for sizes
   // that are no whole elements or do not belong together, and for a rank outside the group. An
   // output may be the same memory as the input, where they have the same size, or for all_gather
-  // and reduce_scatter, the block of this rank; otherwise they must not overlap.
+  // one of the output blocks, or for reduce_scatter the input block of this rank; otherwise they
+  // must not overlap.
 
   // `output` becomes the reduction of all ranks' inputs. Both have the same size on all ranks.
   virtual Status all_reduce(std::span<const std::byte> input, std::span<std::byte> output,

@@ -189,10 +189,17 @@ Status MessageCommunicator::all_gather(std::span<const std::byte> input,
   MILLRACE_RETURN_IF_ERROR(check_blocks(outputs.count(), size()));
   MILLRACE_RETURN_IF_ERROR(check_same_size(input.size(), outputs.bytes_each()));
   const std::lock_guard lock(mutex_);
-  for (uint32_t r = 0; r < size(); ++r) parts_[r] = {input, outputs[r]};
+  std::span<const std::byte> sent = input;
+  for (uint32_t r = 0; r < size(); ++r) {
+    // The block of another rank may be received over the input before that has been sent.
+    if (r == rank() || !overlap(input, outputs[r])) continue;
+    copy(input, scratch(input.size()));
+    sent = {scratch_.data(), input.size()};
+  }
+  for (uint32_t r = 0; r < size(); ++r) parts_[r] = {sent, outputs[r]};
   MILLRACE_RETURN_IF_ERROR(
       exchange_once({.operation = Operation::kAllGather, .bytes = input.size()}, limit));
-  copy(input, outputs[rank()].data());
+  copy(sent, outputs[rank()].data());
   return {};
 }
 

@@ -12,7 +12,7 @@ Result<std::unique_ptr<Peer>> Peer::open(Transport& transport, uint32_t rank, ui
   const auto bytes_of = [](Frame& frame) { return std::as_writable_bytes(std::span(&frame, 1)); };
   MILLRACE_ASSIGN_OR_RETURN(peer->out_, transport.open_window(bytes_of(*peer->sent_)));
   MILLRACE_ASSIGN_OR_RETURN(peer->in_, transport.open_window(bytes_of(*peer->received_)));
-  MILLRACE_RETURN_IF_ERROR(peer->release_frame());
+  peer->release_frame();
   return peer;
 }
 
@@ -28,11 +28,12 @@ Status Peer::send_frame(const Signature& signature, std::span<const std::byte> d
 }
 
 Status Peer::receive_frame(WaitCheck& check) {
+  MILLRACE_RETURN_IF_ERROR(next_frame_posted_);
   return in_->wait_received(check);
 }
 
-Status Peer::release_frame() {
-  return in_->receive(rank_, slot_);
+void Peer::release_frame() {
+  next_frame_posted_ = in_->receive(rank_, slot_);
 }
 
 Result<Window*> Peer::window_on(std::span<std::byte> memory) {

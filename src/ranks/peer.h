@@ -33,11 +33,12 @@ class Peer {
   Status send_frame(const Signature& signature, std::span<const std::byte> data, bool in_frame,
                     WaitCheck& check);
   // The peer's frame. It is valid until release_frame(), which posts the receive of the next one.
+  // If that fails, the peer has ended after what it has sent: the next receive_frame() says so.
   Status receive_frame(WaitCheck& check);
   const Signature& signature() const noexcept { return received_->signature; }
   uint64_t announced_bytes() const noexcept { return received_->announced_bytes; }
   const std::byte* frame_data() const noexcept { return received_->data; }
-  Status release_frame();
+  void release_frame();
 
   // Longer data. Each end returns when the memory of the message that was begun last may be used;
   // at once, if none was begun since.
@@ -73,6 +74,7 @@ class Peer {
   Window* sending_ = nullptr;
   Window* receiving_ = nullptr;
   bool frame_sent_ = false;  // and not waited for
+  Status next_frame_posted_;
   std::unique_ptr<Window> out_, in_;
 };
 

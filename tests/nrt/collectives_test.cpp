@@ -93,10 +93,15 @@ TEST_F(Collectives, OperationsAreChecked) {
   EXPECT_EQ(prepare(one, one, NRT_CC_ALLGATHER, NRT_OP_INVALID), NRT_SUCCESS);  // reduces nothing
 }
 
-TEST_F(Collectives, ThereIsOneRank) {
+TEST_F(Collectives, MoreThanOneRankNeedsAPlaceToMeet) {
   const List one{four_.get()};
   comm_.rank_n = 2;
+  EXPECT_EQ(prepare(one, one), NRT_INVALID);  // more than there are
+  std::array<uint32_t, 2> both{0, 1};
+  nrt_cc_comm_t two{both.data(), 0, 2, 0, 2, 0};
+  std::swap(comm_, two);
   EXPECT_EQ(prepare(one, one), NRT_FAILURE);
+  std::swap(comm_, two);
   comm_.rank_n = 1;
   comm_.rank = 1;
   EXPECT_EQ(prepare(one, one), NRT_INVALID);
@@ -120,7 +125,7 @@ TEST_F(Collectives, AContextIsScheduledOnce) {
   EXPECT_EQ(nrta_cc_schedule(nullptr, 0, nullptr, nullptr), NRT_INVALID_HANDLE);
 }
 
-TEST_F(Collectives, TheWorldHasOneRank) {
+TEST_F(Collectives, WithoutAPlaceToMeetTheWorldHasOneRank) {
   for (auto* const call : {nrt_build_global_comm, nrt_barrier}) {
     EXPECT_EQ(call(0, 0, 1), NRT_SUCCESS);
     EXPECT_EQ(call(1, 0, 1), NRT_SUCCESS);

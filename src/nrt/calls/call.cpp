@@ -60,15 +60,4 @@ NRT_STATUS refuse_without_runtime(std::string_view call) noexcept {
   return NRT_UNINITIALIZED;
 }
 
-NRT_STATUS check_rank(std::string_view call, uint32_t rank, uint32_t ranks) noexcept {
-  return contained(call, [&] {
-    if (ranks > 1)
-      return report(call, NRT_FAILURE,
-                    fmt::format("{} ranks: this process can be the only one", ranks));
-    if (rank != 0 || ranks == 0)
-      return report(call, NRT_INVALID, fmt::format("there is no rank {} of {}", rank, ranks));
-    return NRT_SUCCESS;
-  });
-}
-
 }  // namespace millrace::nrt

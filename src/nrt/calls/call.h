@@ -59,8 +59,4 @@ NRT_STATUS with_core(std::string_view call, int64_t core, Body&& body) noexcept 
   });
 }
 
-// Collective jobs have ranks, and this process is the only one. NRT_INVALID for a rank that is not
-// among `ranks`; NRT_FAILURE for more than one rank. Both are logged.
-NRT_STATUS check_rank(std::string_view call, uint32_t rank, uint32_t ranks) noexcept;
-
 }  // namespace millrace::nrt

@@ -1,9 +1,9 @@
-// Blocking collectives, and the calls that introduce ranks to each other. There is one rank.
+// Blocking collectives, and the calls that introduce ranks to each other.
 #include <fmt/format.h>
 
 #include <cstring>
 
-#include "nrt/calls/call.h"
+#include "nrt/calls/rank_call.h"
 #include "nrt/nrt.h"
 #include "nrt/nrt_experimental.h"
 #include "nrt/terms/unit_address.h"
@@ -11,18 +11,29 @@
 namespace millrace::nrt {
 namespace {
 
-// Runs `body()` for a core of this process and the one rank.
-template <class Body>
-NRT_STATUS with_rank(const char* call, int64_t core, uint32_t rank, uint32_t ranks,
-                     Body&& body) noexcept {
-  return with_core(call, core, [&](Runtime&) {
-    const NRT_STATUS status = check_rank(call, rank, ranks);
-    return status == NRT_SUCCESS ? body() : status;
-  });
+// The other ranks are met once, by the first call that names this rank.
+NRT_STATUS join(const char* call, Runtime& runtime, LaunchedRank own) {
+  if (own.ranks == 1) return NRT_SUCCESS;
+  return report_rank_failure(call, runtime.ranks().join(own.rank, own.ranks));
 }
 
-NRT_STATUS nothing_to_do() noexcept {
-  return NRT_SUCCESS;
+// nrt_close ends calls that wait for other ranks.
+class StopAtClose final : public ranks::StopCheck {
+ public:
+  explicit StopAtClose(const RankWorld& ranks) noexcept : ranks_(ranks) {}
+  bool stop_requested() noexcept override { return ranks_.stopping(); }
+
+ private:
+  const RankWorld& ranks_;
+};
+
+// Runs `body(communicator, limit)` with several ranks.
+template <class Body>
+NRT_STATUS on_all_ranks(const char* call, Runtime& runtime, LaunchedRank own, Body&& body) {
+  const auto all = runtime.ranks().communicator(own.rank, own.ranks, RankWorld::Channel::kCalls);
+  if (!all.ok()) return report_rank_failure(call, all.status());
+  StopAtClose stop(runtime.ranks());
+  return report_rank_failure(call, body(**all, ranks::Limit{kNoDeadline, &stop}));
 }
 
 }  // namespace
@@ -33,11 +44,15 @@ using namespace millrace::nrt;
 extern "C" {
 
 NRT_STATUS nrt_build_global_comm(int32_t vnc, uint32_t g_device_id, uint32_t g_device_count) {
-  return with_rank("nrt_build_global_comm", vnc, g_device_id, g_device_count, nothing_to_do);
+  constexpr const char* kCall = "nrt_build_global_comm";
+  return with_rank(kCall, vnc, g_device_id, g_device_count,
+                   [&](Runtime& runtime, LaunchedRank own) { return join(kCall, runtime, own); });
 }
 
 NRT_STATUS nrt_cc_global_comm_init(uint32_t vnc, uint32_t g_device_id, uint32_t g_device_count) {
-  return with_rank("nrt_cc_global_comm_init", vnc, g_device_id, g_device_count, nothing_to_do);
+  constexpr const char* kCall = "nrt_cc_global_comm_init";
+  return with_rank(kCall, vnc, g_device_id, g_device_count,
+                   [&](Runtime& runtime, LaunchedRank own) { return join(kCall, runtime, own); });
 }
 
 NRT_STATUS nrt_cc_create_stream(uint32_t stream_id) {
@@ -51,19 +66,37 @@ NRT_STATUS nrt_cc_create_stream(uint32_t stream_id) {
 }
 
 NRT_STATUS nrt_barrier(int32_t vnc, uint32_t g_device_id, uint32_t g_device_count) {
-  return with_rank("nrt_barrier", vnc, g_device_id, g_device_count, nothing_to_do);
+  constexpr const char* kCall = "nrt_barrier";
+  return with_rank(
+      kCall, vnc, g_device_id, g_device_count, [&](Runtime& runtime, LaunchedRank own) {
+        if (own.ranks == 1) return NRT_SUCCESS;
+        return on_all_ranks(kCall, runtime, own,
+                            [](millrace::ranks::Communicator& all,
+                               const millrace::ranks::Limit& limit) { return all.barrier(limit); });
+      });
 }
 
 NRT_STATUS nrt_all_gather(int32_t vnc, uint32_t g_device_id, uint32_t g_device_count,
                           uint32_t rank_input_size, void* input, void* output) {
   constexpr const char* kCall = "nrt_all_gather";
-  return with_rank(kCall, vnc, g_device_id, g_device_count, [&] {
-    if (rank_input_size == 0) return NRT_SUCCESS;
-    if (input == nullptr || output == nullptr)
+  const auto gather = [&](Runtime& runtime, LaunchedRank own) {
+    if (rank_input_size == 0 && own.ranks == 1) return NRT_SUCCESS;
+    if (rank_input_size != 0 && (input == nullptr || output == nullptr))
       return report(kCall, NRT_INVALID, "a buffer is null");
-    std::memmove(output, input, rank_input_size);  // they may be one buffer
-    return NRT_SUCCESS;
-  });
+    if (own.ranks == 1) {
+      std::memmove(output, input, rank_input_size);  // they may be one buffer
+      return NRT_SUCCESS;
+    }
+    return on_all_ranks(
+        kCall, runtime, own,
+        [&](millrace::ranks::Communicator& all, const millrace::ranks::Limit& limit) {
+          return all.all_gather({static_cast<const std::byte*>(input), rank_input_size},
+                                millrace::ranks::OutputBlocks(static_cast<std::byte*>(output),
+                                                              rank_input_size, own.ranks),
+                                limit);
+        });
+  };
+  return with_rank(kCall, vnc, g_device_id, g_device_count, gather);
 }
 
 }  // extern "C"

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "nrt/calls/call.h"
 #include "nrt/calls/out_values.h"
+#include "nrt/calls/rank_call.h"
 #include "nrt/nrt.h"
 #include "nrt/nrt_experimental.h"
 #include "nrt/objects/model.h"
@@ -117,9 +118,12 @@ NRT_STATUS nrt_load_collectives(const void* neff_bytes, size_t size, int32_t vnc
                                 uint32_t ctx_device_id, uint32_t ctx_device_count,
                                 nrt_model_t** model) {
   constexpr const char* kCall = "nrt_load_collectives";
-  return with_runtime(kCall, [&](Runtime&) {
-    const NRT_STATUS rank = check_rank(kCall, ctx_device_id, ctx_device_count);
-    return rank == NRT_SUCCESS ? load(kCall, neff_bytes, size, vnc, vnc_count, model) : rank;
+  return with_runtime(kCall, [&](Runtime& runtime) {
+    LaunchedRank rank;
+    NRT_STATUS status = find_rank(kCall, ctx_device_id, ctx_device_count, rank);
+    if (status == NRT_SUCCESS && rank.ranks > 1)
+      status = report_rank_failure(kCall, runtime.ranks().join(rank.rank, rank.ranks));
+    return status == NRT_SUCCESS ? load(kCall, neff_bytes, size, vnc, vnc_count, model) : status;
   });
 }
 

@@ -107,7 +107,8 @@ Runtime::Runtime(const Settings& settings, std::shared_ptr<device::Device> devic
       units_(settings, device_),
       programs_(*device_),
       send_receive_({settings.all_cores, settings.send_receive_port, settings.connect_timeout,
-                     settings.exec_timeout}) {
+                     settings.exec_timeout}),
+      ranks_(settings.ranks) {
   for (uint32_t core = 0; core < settings.cores.count; ++core)
     core_memory_.push_back(
         std::make_shared<memory::Bank>(fmt::format("core {}", core), settings.core_memory));
@@ -115,9 +116,11 @@ Runtime::Runtime(const Settings& settings, std::shared_ptr<device::Device> devic
 
 void Runtime::close() noexcept {
   close_completion_counts();
+  ranks_.stop_waiting();
   units_.close();
   await_calls();
   send_receive_.stop();
+  ranks_.leave();
   end_all_handles();
 }
 

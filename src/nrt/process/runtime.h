@@ -17,6 +17,7 @@
 #include "nrt/objects/model.h"
 #include "nrt/objects/tensor.h"
 #include "nrt/process/debug_streams.h"
+#include "nrt/process/rank_world.h"
 #include "nrt/process/settings.h"
 #include "nrt/process/units.h"
 #include "nrt/recording/environment_inspection.h"
@@ -51,6 +52,7 @@ class Runtime {
   BindingCache& bindings() noexcept { return bindings_; }
   DebugStreams& debug_streams() noexcept { return debug_streams_; }
   sendrecv::Service& send_receive() noexcept { return send_receive_; }
+  RankWorld& ranks() noexcept { return ranks_; }
 
   Status check_core(int64_t core) const;
   // The memory of a visible core, or of the host for kNoCore. Waits until completed requests have
@@ -86,6 +88,7 @@ class Runtime {
       model_memory_;  // by core
   DebugStreams debug_streams_;
   sendrecv::Service send_receive_;
+  RankWorld ranks_;
 };
 
 }  // namespace millrace::nrt

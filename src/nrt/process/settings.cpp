@@ -13,6 +13,7 @@
 #include "base/settings/duration.h"
 #include "base/settings/environment.h"
 #include "memory/bank.h"
+#include "nrt/process/launcher.h"
 #include "nrt/process/log_location.h"
 #include "nrt/terms/status.h"
 #include "nrt/terms/unit_address.h"
@@ -29,6 +30,7 @@ constexpr const char* kLogLevel = "NEURON_RT_LOG_LEVEL";
 constexpr const char* kLogLevelOfNrt = "NEURON_RT_LOG_LEVEL_NRT";
 constexpr const char* kCoreMemory = "MILLRACE_NRT_MEMORY";
 constexpr const char* kConnectTimeout = "MILLRACE_NRT_SENDRECV_TIMEOUT";
+constexpr const char* kCollectiveTimeout = "MILLRACE_NRT_COLLECTIVE_TIMEOUT";
 constexpr const char* kFaultStatus = "MILLRACE_NRT_FAULT_STATUS";
 constexpr uint64_t kLargestNumber = 1'000'000;  // of a core, far above what there is
 constexpr uint32_t kMostRequests = 65'536;
@@ -44,6 +46,7 @@ constexpr std::string_view kKnown[] = {kVisibleCores,
                                        kLogLevelOfNrt,
                                        kLogLocation,
                                        kLogLocationOfNrt,
+                                       "NEURON_RT_ROOT_COMM_ID",
                                        "NEURON_RT_VALIDATE_HASH",
                                        "NEURON_RT_MULTI_INSTANCE_SHARED_WEIGHTS"};
 
@@ -148,12 +151,21 @@ Result<uint16_t> send_receive_port(uint16_t otherwise) {
   return static_cast<uint16_t>(port);
 }
 
-Result<std::chrono::nanoseconds> connect_timeout(std::chrono::nanoseconds otherwise) {
-  const std::string_view text = environment_variable(kConnectTimeout);
+Result<std::chrono::nanoseconds> duration_variable(const char* name,
+                                                   std::chrono::nanoseconds otherwise) {
+  const std::string_view text = environment_variable(name);
   if (text.empty()) return otherwise;
   const std::string complaint = read_duration(text, otherwise);
   if (complaint.empty()) return otherwise;
-  return invalid_argument(fmt::format("{}: \"{}\" {}", kConnectTimeout, text, complaint));
+  return invalid_argument(fmt::format("{} is \"{}\": it {}", name, text, complaint));
+}
+
+Result<RankSettings> rank_settings(std::chrono::nanoseconds exec_timeout) {
+  RankSettings settings;
+  settings.place = meeting_place();
+  settings.token = environment_variable("MILLRACE_NRT_RANKS_TOKEN");
+  MILLRACE_ASSIGN_OR_RETURN(settings.timeout, duration_variable(kCollectiveTimeout, exec_timeout));
+  return settings;
 }
 
 // The directory of the system profile, if there is to be one.
@@ -226,11 +238,13 @@ Result<Settings> settings_of_environment() {
                             depth("MILLRACE_NRT_TRANSFER_DEPTH", settings.transfer_depth));
   MILLRACE_ASSIGN_OR_RETURN(settings.send_receive_port,
                             send_receive_port(settings.send_receive_port));
-  MILLRACE_ASSIGN_OR_RETURN(settings.connect_timeout, connect_timeout(settings.connect_timeout));
+  MILLRACE_ASSIGN_OR_RETURN(settings.connect_timeout,
+                            duration_variable(kConnectTimeout, settings.connect_timeout));
   MILLRACE_ASSIGN_OR_RETURN(settings.core_memory, core_memory(settings.cores.count));
   MILLRACE_ASSIGN_OR_RETURN(settings.fault_status, fault_status());
   MILLRACE_ASSIGN_OR_RETURN(settings.nan_check, switch_variable("MILLRACE_NRT_NAN_CHECK", false));
   MILLRACE_ASSIGN_OR_RETURN(settings.inspect_dir, inspect_dir());
+  MILLRACE_ASSIGN_OR_RETURN(settings.ranks, rank_settings(settings.exec_timeout));
   const std::string_view implicit = environment_variable(kImplicitAsync);
   settings.implicit_async_wanted = !implicit.empty() && implicit != "0";
   return settings;

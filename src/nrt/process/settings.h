@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "nrt/nrt_status.h"
+#include "nrt/process/rank_world.h"
 
 namespace millrace::nrt {
 
@@ -34,8 +35,9 @@ struct Settings {
   uint64_t core_memory = 0;  // bytes of device memory per core
   // The status of requests that the device fails; none: NRT_HW_ERROR.
   std::optional<NRT_STATUS> fault_status;
-  bool nan_check = false;              // executions that write a NaN fail
-  std::string inspect_dir;             // for a system profile until nrt_close; empty: no profile
+  bool nan_check = false;   // executions that write a NaN fail
+  std::string inspect_dir;  // for a system profile until nrt_close; empty: no profile
+  RankSettings ranks;
   bool implicit_async_wanted = false;  // a mode that no longer exists
 };
 

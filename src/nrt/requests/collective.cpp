@@ -7,7 +7,9 @@
 #include <numeric>
 #include <span>
 
+#include "base/contained.h"
 #include "nrt/objects/tensor.h"
+#include "nrt/terms/status.h"
 
 namespace millrace::nrt {
 namespace {
@@ -127,21 +129,61 @@ Status check_sizes(const Tensors& inputs, const Tensors& outputs, nrt_cc_op_type
 Result<std::shared_ptr<Collective>> Collective::prepare(const nrt_cc_comm_t& comm,
                                                         const nrt_tensor_list_t& inputs,
                                                         const nrt_tensor_list_t& outputs,
-                                                        const Operation& operation) {
+                                                        const Operation& operation,
+                                                        std::shared_ptr<RankGroup> group) {
   MILLRACE_RETURN_IF_ERROR(check_operation(operation));
   MILLRACE_ASSIGN_OR_RETURN(const Tensors from, tensors_of(inputs, comm.vnc, operation.type));
   MILLRACE_ASSIGN_OR_RETURN(const Tensors to, tensors_of(outputs, comm.vnc, operation.type));
-  MILLRACE_RETURN_IF_ERROR(check_sizes(from, to, operation.kind));
   std::shared_ptr<Collective> collective(new Collective(comm.vnc));
+  if (group != nullptr) {
+    MILLRACE_ASSIGN_OR_RETURN(collective->ranked_,
+                              RankCollective::make(std::move(group), from, to, operation));
+    return collective;
+  }
+  MILLRACE_RETURN_IF_ERROR(check_sizes(from, to, operation.kind));
   collective->copies_ = copies_between(from, to);
   return collective;
 }
 
 Status CollectiveTask::run(queue::RunControl& control) noexcept {
   trace::RunScope traced(trace::kCollectiveRunning, outward(control.sequence()), scheduled_ns());
-  Status status = copy_all(control, traced);
+  Status status =
+      collective_->ranked() != nullptr ? run_on_ranks(control, traced) : copy_all(control, traced);
   traced.ended_with(code_of(status));
   return status;
+}
+
+// The limit of a wait for other ranks is that of the communicator, which names the rank. To the
+// watchdog of the unit each look at the request is progress.
+class CollectiveTask::StopOfRequest final : public ranks::StopCheck {
+ public:
+  explicit StopOfRequest(queue::RunControl& control) noexcept : control_(control) {}
+  bool stop_requested() noexcept override {
+    control_.begin_step(++looks_);
+    return control_.stop_requested();
+  }
+
+ private:
+  queue::RunControl& control_;
+  uint32_t looks_ = 0;
+};
+
+Status CollectiveTask::run_on_ranks(queue::RunControl& control, trace::RunScope& traced) noexcept {
+  RankCollective& ranked = *collective_->ranked();
+  traced.add_bytes(ranked.bytes());
+  StopOfRequest stop(control);
+  const Status status = contained([&] { return ranked.run(queue_, stop); });
+  rank_failure_ = status.code();
+  if (status.ok()) return status;
+  if (status.code() == StatusCode::kCancelled) return control.stop_status();
+  // Without the other ranks no later request of the unit can succeed.
+  return {StatusCode::kDeviceFailed, status.message()};
+}
+
+std::optional<NRT_STATUS> CollectiveTask::own_code(const Status& status) const noexcept {
+  if (status.code() != StatusCode::kDeviceFailed || rank_failure_ == StatusCode::kOk)
+    return std::nullopt;
+  return code_of_rank_failure(rank_failure_);
 }
 
 Status CollectiveTask::copy_all(queue::RunControl& control, trace::RunScope& traced) noexcept {

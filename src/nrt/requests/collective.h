@@ -1,8 +1,9 @@
 // Collective: an operation between ranks, prepared once and scheduled later; CollectiveTask runs
-// it. There is one rank, so each operation is a copy of its inputs to its outputs.
+// it. With one rank each operation is a copy of its inputs to its outputs.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,52 +11,59 @@
 #include "device/device.h"
 #include "nrt/nrt_async.h"
 #include "nrt/objects/handles.h"
+#include "nrt/requests/rank_collective.h"
 #include "nrt/requests/request_task.h"
 #include "nrt/requests/transfer_task.h"
 #include "nrt/trace/run_scope.h"
 
 namespace millrace::nrt {
 
-struct Operation {
-  nrt_cc_op_type_t kind = NRT_CC_ALLGATHER;
-  nrt_op_type_t reduction = NRT_OP_INVALID;  // only for kinds that reduce
-  nrt_dtype_t type = NRT_DTYPE_UNKNOWN;
-};
-
 class Collective {
  public:
-  // Checks tensors and types. kInvalidArgument says what is wrong.
+  // Checks tensors and types. `group` is null for one rank. kInvalidArgument says what is wrong.
   static Result<std::shared_ptr<Collective>> prepare(const nrt_cc_comm_t& comm,
                                                      const nrt_tensor_list_t& inputs,
                                                      const nrt_tensor_list_t& outputs,
-                                                     const Operation& operation);
+                                                     const Operation& operation,
+                                                     std::shared_ptr<RankGroup> group);
 
   uint32_t core() const noexcept { return core_; }
+  // With one rank.
   const std::vector<Transfer>& copies() const noexcept { return copies_; }
+  // With several; null with one.
+  RankCollective* ranked() const noexcept { return ranked_.get(); }
 
  private:
   explicit Collective(uint32_t core) noexcept : core_(core) {}
 
   const uint32_t core_;
   std::vector<Transfer> copies_;
+  std::unique_ptr<RankCollective> ranked_;
 };
 
 class CollectiveTask final : public RequestTask {
  public:
   CollectiveTask(std::shared_ptr<device::Device> device, UnitContext unit)
-      : RequestTask(std::move(unit)), device_(std::move(device)) {}
+      : RequestTask(unit), device_(std::move(device)), queue_(address_with(unit.number).queue) {}
 
   void fill(std::shared_ptr<Collective> collective, StatusTarget target) noexcept {
     collective_ = std::move(collective);
+    rank_failure_ = StatusCode::kOk;
     report_to(std::move(target));
   }
   Status run(queue::RunControl& control) noexcept override;
 
  private:
+  class StopOfRequest;
+
   Status copy_all(queue::RunControl& control, trace::RunScope& traced) noexcept;
+  Status run_on_ranks(queue::RunControl& control, trace::RunScope& traced) noexcept;
+  std::optional<NRT_STATUS> own_code(const Status& status) const noexcept override;
   void drop_references() noexcept override { collective_.reset(); }
 
   const std::shared_ptr<device::Device> device_;
+  const uint32_t queue_;
+  StatusCode rank_failure_ = StatusCode::kOk;  // of the request that runs
   std::shared_ptr<Collective> collective_;
 };
 

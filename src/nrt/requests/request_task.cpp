@@ -45,6 +45,8 @@ void RequestTask::release() noexcept {
 }
 
 NRT_STATUS RequestTask::code_of(const Status& status) const noexcept {
+  if (status.ok()) return NRT_SUCCESS;
+  if (const std::optional<NRT_STATUS> own = own_code(status)) return *own;
   switch (status.code()) {
     case StatusCode::kDeviceFailed:
     case StatusCode::kInternal:

@@ -52,6 +52,8 @@ class RequestTask : public queue::Task {
   // The status has been written, and the sequence is about to be published.
   virtual void on_status_written(const queue::Completion&) noexcept {}
   virtual void drop_references() noexcept = 0;
+  // The status of a failure that means something else here than in other requests.
+  virtual std::optional<NRT_STATUS> own_code(const Status&) const noexcept { return std::nullopt; }
   void log_failure(const queue::Completion& completion, NRT_STATUS code) const noexcept;
 
   const UnitContext unit_;

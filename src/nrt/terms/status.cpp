@@ -104,4 +104,17 @@ NRT_STATUS to_nrt_status(StatusCode code) noexcept {
   return NRT_FAILURE;
 }
 
+NRT_STATUS code_of_rank_failure(StatusCode code) noexcept {
+  switch (code) {
+    case StatusCode::kIoError:  // a rank has ended
+    case StatusCode::kInternal:
+      return NRT_EXEC_HW_ERR_COLLECTIVES;
+    case StatusCode::kUnsupported:  // there is no place to meet, or no plugin
+    case StatusCode::kNotFound:
+      return NRT_FAILURE;
+    default:
+      return to_nrt_status(code);
+  }
+}
+
 }  // namespace millrace::nrt

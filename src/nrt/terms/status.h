@@ -15,5 +15,7 @@ const char* name_of(NRT_STATUS status) noexcept;
 std::optional<NRT_STATUS> parse_status(std::string_view text);
 
 NRT_STATUS to_nrt_status(StatusCode code) noexcept;
+// The same for a collective of several ranks that has failed.
+NRT_STATUS code_of_rank_failure(StatusCode code) noexcept;
 
 }  // namespace millrace::nrt

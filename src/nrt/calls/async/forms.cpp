@@ -3,6 +3,7 @@
 
 #include "nrt/calls/async/schedule.h"
 #include "nrt/calls/call.h"
+#include "nrt/calls/rank_call.h"
 #include "nrt/nrt_async.h"
 
 using namespace millrace::nrt;
@@ -107,10 +108,11 @@ NRT_STATUS nrta_cc_prepare(nrt_cc_comm_t* comm, nrt_tensor_list_t* input, nrt_te
       return report(kCall, NRT_INVALID, "an argument is null");
     if (const millrace::Status core = runtime.check_core(comm->vnc); !core.ok())
       return report(kCall, core);
-    if (const NRT_STATUS rank = check_rank(kCall, comm->rank, comm->rank_n); rank != NRT_SUCCESS)
-      return rank;
+    std::shared_ptr<RankGroup> group;
+    if (const NRT_STATUS found = find_group(kCall, runtime, *comm, group); found != NRT_SUCCESS)
+      return found;
     millrace::Result<std::shared_ptr<Collective>> made =
-        Collective::prepare(*comm, *input, *output, {cc_op, op, dtype});
+        Collective::prepare(*comm, *input, *output, {cc_op, op, dtype}, std::move(group));
     if (!made.ok()) return report(kCall, made.status());
     *cc_ctx = CollectiveHandles::of_process().make(*std::move(made));
     return NRT_SUCCESS;

@@ -1,0 +1,113 @@
+#include "nrt/process/rank_world.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <thread>
+
+#include "base/contained.h"
+#include "base/log.h"
+#include "base/process/thread.h"
+#include "ranks/connect.h"
+
+namespace millrace::nrt {
+namespace {
+
+// For the others to call nrt_close, too.
+constexpr std::chrono::seconds kLeavePatience(2);
+
+Deadline deadline_after(std::chrono::nanoseconds timeout) {
+  return std::chrono::steady_clock::now() + std::chrono::duration_cast<Deadline::duration>(timeout);
+}
+
+std::vector<uint32_t> all_ranks(uint32_t ranks) {
+  std::vector<uint32_t> all(ranks);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+}  // namespace
+
+Result<RankWorld::Member*> RankWorld::member(uint32_t rank, uint32_t ranks) {
+  if (settings_.place.empty())
+    return unsupported(fmt::format(
+        "{} ranks need a place to meet: NEURON_RT_ROOT_COMM_ID=host:port of rank 0", ranks));
+  const std::lock_guard lock(mutex_);
+  if (ranks_ != 0 && ranks_ != ranks)
+    return invalid_argument(
+        fmt::format("{} ranks, but an earlier call has said {}", ranks, ranks_));
+  ranks_ = ranks;
+  std::unique_ptr<Member>& member = members_[rank];
+  if (member == nullptr) member = std::make_unique<Member>();
+  return member.get();
+}
+
+Status RankWorld::join_locked(Member& member, uint32_t rank, uint32_t ranks) {
+  if (member.world != nullptr) return {};
+  MILLRACE_ASSIGN_OR_RETURN(member.world,
+                            ranks::connect({settings_.place, rank, ranks, settings_.token,
+                                            deadline_after(settings_.timeout)},
+                                           settings_.timeout));
+  log(LogLevel::kInfo, "nrt",
+      fmt::format("rank {} of {} has met the others at {}", rank, ranks, settings_.place));
+  return {};
+}
+
+Status RankWorld::join(uint32_t rank, uint32_t ranks) {
+  MILLRACE_ASSIGN_OR_RETURN(Member* const own, member(rank, ranks));
+  const std::lock_guard lock(own->mutex);
+  return join_locked(*own, rank, ranks);
+}
+
+Result<std::shared_ptr<RankGroup>> RankWorld::group(uint32_t rank, uint32_t ranks,
+                                                    std::span<const uint32_t> members) {
+  MILLRACE_ASSIGN_OR_RETURN(Member* const own, member(rank, ranks));
+  const std::lock_guard lock(own->mutex);
+  MILLRACE_RETURN_IF_ERROR(join_locked(*own, rank, ranks));
+  std::vector<uint32_t> list(members.begin(), members.end());
+  if (list.empty()) list = all_ranks(ranks);
+  std::shared_ptr<RankGroup>& group = own->groups[list];
+  if (group == nullptr) {
+    auto made = std::make_shared<RankGroup>(own->world, list);
+    MILLRACE_RETURN_IF_ERROR(made->channel(0).status());
+    group = std::move(made);
+  }
+  return group;
+}
+
+Result<std::shared_ptr<ranks::Communicator>> RankWorld::communicator(uint32_t rank, uint32_t ranks,
+                                                                     Channel channel) {
+  MILLRACE_ASSIGN_OR_RETURN(Member* const own, member(rank, ranks));
+  const std::lock_guard lock(own->mutex);
+  MILLRACE_RETURN_IF_ERROR(join_locked(*own, rank, ranks));
+  std::shared_ptr<ranks::Communicator>& made = own->channels[channel];
+  if (made == nullptr) {
+    MILLRACE_ASSIGN_OR_RETURN(made,
+                              own->world->group(all_ranks(ranks), static_cast<uint32_t>(channel)));
+  }
+  return made;
+}
+
+// Ranks of one process take leave at the same time, since they wait for each other.
+void RankWorld::leave() noexcept {
+  std::vector<std::thread> leaving;
+  for (const auto& [rank, member] : members_) {
+    if (member->world == nullptr) continue;
+    const auto leave = [&world = *member->world] {
+      const Status left = contained([&] {
+        world.leave(kLeavePatience);
+        return Status();
+      });
+      if (!left.ok()) log(LogLevel::kDebug, "nrt", left.message());
+    };
+    Result<std::thread> thread = start_thread("millrace-leave", leave);
+    if (thread.ok())
+      leaving.push_back(*std::move(thread));
+    else
+      leave();
+  }
+  for (std::thread& thread : leaving) thread.join();
+  members_.clear();
+}
+
+}  // namespace millrace::nrt

@@ -1,0 +1,71 @@
+// RankWorld: the ranks of the program, of which this process is one or several, and the connections
+// to the others. Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "nrt/requests/rank_group.h"
+#include "ranks/message_communicator.h"
+
+namespace millrace::nrt {
+
+struct RankSettings {
+  std::string place;  // host:port, where the ranks meet; empty: nobody has said
+  std::string token;  // that all ranks must have
+  // How long the ranks wait for each other, when they meet and in each operation.
+  std::chrono::nanoseconds timeout{0};
+};
+
+class RankWorld {
+ public:
+  explicit RankWorld(RankSettings settings) : settings_(std::move(settings)) {}
+
+  // Meets the other ranks, unless that rank of this process has done so: blocks until all have
+  // come. kUnsupported without a place, kInvalidArgument for another number of ranks than before;
+  // fails as ranks::connect. After a failure another call tries again.
+  Status join(uint32_t rank, uint32_t ranks);
+
+  // The ranks `members` of the program for that rank; all of them when the list is empty. Joins.
+  Result<std::shared_ptr<RankGroup>> group(uint32_t rank, uint32_t ranks,
+                                           std::span<const uint32_t> members);
+  // The communicator of all ranks for that one, on a channel of its own. Joins.
+  enum class Channel : uint32_t { kCalls = 3, kModels = 4 };  // behind those of the queues
+  Result<std::shared_ptr<ranks::Communicator>> communicator(uint32_t rank, uint32_t ranks,
+                                                            Channel channel);
+
+  // Ends calls that wait for other ranks: they fail with kCancelled.
+  void stop_waiting() noexcept { stopping_.store(true, std::memory_order_relaxed); }
+  const std::atomic<bool>& stopping() const noexcept { return stopping_; }
+  // Takes leave of the other ranks.
+  void leave() noexcept;
+
+ private:
+  // One of the ranks that this process is.
+  struct Member {
+    std::mutex mutex;  // held while it meets the others
+    std::shared_ptr<ranks::MessageCommunicator> world;
+    std::map<std::vector<uint32_t>, std::shared_ptr<RankGroup>> groups;
+    std::map<Channel, std::shared_ptr<ranks::Communicator>> channels;
+  };
+
+  Result<Member*> member(uint32_t rank, uint32_t ranks);
+  Status join_locked(Member& member, uint32_t rank, uint32_t ranks);
+
+  const RankSettings settings_;
+  std::atomic<bool> stopping_{false};
+  std::mutex mutex_;
+  uint32_t ranks_ = 0;  // of the program; 0 until a call says
+  std::map<uint32_t, std::unique_ptr<Member>> members_;
+};
+
+}  // namespace millrace::nrt
