@@ -137,18 +137,19 @@ TEST(GlooRanks, NameARankThatHangs) {
             ASSERT_NE(own, nullptr);
             char byte = 0;
             if (rank == 1) {  // until rank 0 has given up
+              EXPECT_EQ(write(ready[1], &byte, 1), 1);
               EXPECT_EQ(read(over[0], &byte, 1), 1);
               EXPECT_EQ(own->barrier({}).code(), StatusCode::kIoError);
               return;
             }
+            EXPECT_EQ(read(ready[0], &byte, 1), 1);
             EXPECT_THAT(
                 own->barrier({}).message(),
                 HasSubstr("barrier 1: waiting for rank 1: it has not answered within 0.3 s"));
             EXPECT_EQ(write(over[1], &byte, 1), 1);
           }),
       Each(Eq(0)));
-  close(over[0]);
-  close(over[1]);
+  for (const int end : {ready[0], ready[1], over[0], over[1]}) close(end);
 }
 
 // One of three ranks is killed or late at a random operation: the others end with an error, or with

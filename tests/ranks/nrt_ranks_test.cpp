@@ -15,6 +15,7 @@
 #include "nrt/nrt_async.h"
 #include "nrt/nrt_experimental.h"
 #include "tests/ranks/processes.h"
+#include "tests/support/subprocess.h"
 
 namespace millrace::ranks {
 namespace {
@@ -179,6 +180,15 @@ TEST(NrtRanks, ARankThatDoesNotComeIsATimeout) {
                               EXPECT_EQ(nrt_barrier(0, 0, 2), NRT_TIMEOUT);
                             }),
               Each(Eq(0)));
+}
+
+TEST(NrtRanks, TheSampleSumsUpOverItsProcesses) {
+  const test::ProgramResult result =
+      test::run_program({MILLRACE_NRT_ALL_REDUCE, "--ranks", "3", "-n", "5", "-c", "5000"}, "/");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, testing::HasSubstr("3 ranks, 5000 numbers: 5 sums are right"));
+  EXPECT_EQ(test::run_program({MILLRACE_NRT_ALL_REDUCE, "--help"}, "/").exit_code, 0);
+  EXPECT_EQ(test::run_program({MILLRACE_NRT_ALL_REDUCE, "--ranks", "0"}, "/").exit_code, 2);
 }
 
 }  // namespace
