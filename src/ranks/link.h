@@ -22,14 +22,13 @@ class Link {
     return failure_;
   }
   // Records `cause` unless there was a failure before, and ends the connections, so that the other
-  // ranks fail, too, instead of waiting for this one. Returns `cause`.
-  Status fail(Status cause) noexcept {
+  // ranks fail, too, instead of waiting for this one.
+  void fail(const Status& cause) noexcept {
     {
       const std::lock_guard lock(mutex_);
       if (failure_.ok()) failure_ = cause;
     }
     transport_->close();
-    return cause;
   }
 
  private:

@@ -92,7 +92,8 @@ Status MessageCommunicator::run(Signature signature, const Limit& limit, Body&& 
   signature.number = ++operations_;
   OperationWait wait(signature, limit, timeout_);
   const Status status = body(signature, wait);
-  return status.ok() ? status : channel_->link().fail(status);
+  if (!status.ok()) channel_->link().fail(status);
+  return status;
 }
 
 Status MessageCommunicator::exchange_once(const Signature& signature, const Limit& limit) {
@@ -267,6 +268,10 @@ Status MessageCommunicator::barrier(const Limit& limit) {
   const std::lock_guard lock(mutex_);
   std::ranges::fill(parts_, Part{});
   return exchange_once({.operation = Operation::kBarrier}, limit);
+}
+
+void MessageCommunicator::abandon(const Status& cause) noexcept {
+  channel_->link().fail(cause);
 }
 
 void MessageCommunicator::leave(std::chrono::nanoseconds patience) {

@@ -21,6 +21,8 @@ class MessageCommunicator final : public Communicator {
   static Result<std::shared_ptr<MessageCommunicator>> make(std::unique_ptr<Transport> transport,
                                                            std::chrono::nanoseconds timeout);
 
+  // Ends the connections of this rank for that reason: what the others wait for fails.
+  void abandon(const Status& cause) noexcept;
   // Tells the other ranks that this one will call nothing more, and waits until they have said so,
   // too, or for `patience`: a connection that is closed earlier may take with it what another rank
   // has not received yet. Operations of others that wait for this rank fail, and say why. For the

@@ -182,6 +182,35 @@ TEST(NrtRanks, ARankThatDoesNotComeIsATimeout) {
               Each(Eq(0)));
 }
 
+TEST(NrtRanks, FaultsMakeARankLateWrongAndLost) {
+  setenv("MILLRACE_COLLECTIVE_FAULTS", "delay=1,delay_for=50ms,corrupt=2,drop=3,rank=1", 1);
+  EXPECT_THAT(run_nrt_ranks(2,
+                            [](uint32_t rank) {
+                              const nrt_cc_comm_t comm = all_of(rank, 2);
+                              nrt_tensor_t* const data = make_tensor({1});
+                              const auto began = std::chrono::steady_clock::now();
+                              EXPECT_EQ(run(comm, {data}, {data}, NRT_CC_ALLREDUCE), NRT_SUCCESS);
+                              if (rank == 1) {
+                                EXPECT_GE(std::chrono::steady_clock::now() - began,
+                                          std::chrono::milliseconds(50));
+                              }
+                              EXPECT_THAT(values_of(data), ElementsAre(2));
+                              EXPECT_EQ(run(comm, {data}, {data}, NRT_CC_ALLREDUCE), NRT_SUCCESS);
+                              EXPECT_EQ(values_of(data)[0] == 4, rank == 0);
+                              EXPECT_EQ(run(comm, {data}, {data}, NRT_CC_ALLREDUCE),
+                                        NRT_EXEC_HW_ERR_COLLECTIVES);
+                            }),
+              Each(Eq(0)));
+  setenv("MILLRACE_COLLECTIVE_FAULTS", "lose=3", 1);
+  EXPECT_THAT(run_processes(1,
+                            [](uint32_t) {
+                              setenv("MILLRACE_DEVICE", "null", 1);
+                              EXPECT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_INVALID);
+                            }),
+              Each(Eq(0)));
+  unsetenv("MILLRACE_COLLECTIVE_FAULTS");
+}
+
 TEST(NrtRanks, TheSampleSumsUpOverItsProcesses) {
   const test::ProgramResult result =
       test::run_program({MILLRACE_NRT_ALL_REDUCE, "--ranks", "3", "-n", "5", "-c", "5000"}, "/");

@@ -12,6 +12,7 @@ namespace millrace {
 namespace {
 
 constexpr std::string_view kKnown[] = {
+    "MILLRACE_COLLECTIVE_FAULTS",
     "MILLRACE_COLUMNS",
     "MILLRACE_COLUMN_TABLE",
     "MILLRACE_DEVICE",

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/process/thread.h"
 #include "ranks/connect.h"
+#include "ranks/faulty/faulty_communicator.h"
 
 namespace millrace::nrt {
 namespace {
@@ -48,6 +49,13 @@ Status RankWorld::join_locked(Member& member, uint32_t rank, uint32_t ranks) {
                             ranks::connect({settings_.place, rank, ranks, settings_.token,
                                             deadline_after(settings_.timeout)},
                                            settings_.timeout));
+  member.communicator = member.world;
+  if (settings_.faults.any_for(rank))
+    member.communicator = std::make_shared<ranks::FaultyCommunicator>(
+        member.world, std::make_shared<ranks::CollectiveFaults>(
+                          settings_.faults, [weak = std::weak_ptr(member.world)](Status cause) {
+                            if (const auto world = weak.lock()) world->abandon(cause);
+                          }));
   log(LogLevel::kInfo, "nrt",
       fmt::format("rank {} of {} has met the others at {}", rank, ranks, settings_.place));
   return {};
@@ -68,7 +76,7 @@ Result<std::shared_ptr<RankGroup>> RankWorld::group(uint32_t rank, uint32_t rank
   if (list.empty()) list = all_ranks(ranks);
   std::shared_ptr<RankGroup>& group = own->groups[list];
   if (group == nullptr) {
-    auto made = std::make_shared<RankGroup>(own->world, list);
+    auto made = std::make_shared<RankGroup>(own->communicator, list);
     MILLRACE_RETURN_IF_ERROR(made->channel(0).status());
     group = std::move(made);
   }
@@ -82,8 +90,8 @@ Result<std::shared_ptr<ranks::Communicator>> RankWorld::communicator(uint32_t ra
   MILLRACE_RETURN_IF_ERROR(join_locked(*own, rank, ranks));
   std::shared_ptr<ranks::Communicator>& made = own->channels[channel];
   if (made == nullptr) {
-    MILLRACE_ASSIGN_OR_RETURN(made,
-                              own->world->group(all_ranks(ranks), static_cast<uint32_t>(channel)));
+    MILLRACE_ASSIGN_OR_RETURN(
+        made, own->communicator->group(all_ranks(ranks), static_cast<uint32_t>(channel)));
   }
   return made;
 }

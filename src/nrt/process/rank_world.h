@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "nrt/requests/rank_group.h"
+#include "ranks/faulty/collective_faults.h"
 #include "ranks/message_communicator.h"
 
 namespace millrace::nrt {
@@ -24,6 +25,7 @@ struct RankSettings {
   std::string token;  // that all ranks must have
   // How long the ranks wait for each other, when they meet and in each operation.
   std::chrono::nanoseconds timeout{0};
+  ranks::CollectiveFaultSettings faults;
 };
 
 class RankWorld {
@@ -54,6 +56,7 @@ class RankWorld {
   struct Member {
     std::mutex mutex;  // held while it meets the others
     std::shared_ptr<ranks::MessageCommunicator> world;
+    std::shared_ptr<ranks::Communicator> communicator;  // the world, or with faults in front of it
     std::map<std::vector<uint32_t>, std::shared_ptr<RankGroup>> groups;
     std::map<Channel, std::shared_ptr<ranks::Communicator>> channels;
   };

@@ -30,6 +30,7 @@ constexpr const char* kLogLevel = "NEURON_RT_LOG_LEVEL";
 constexpr const char* kLogLevelOfNrt = "NEURON_RT_LOG_LEVEL_NRT";
 constexpr const char* kCoreMemory = "MILLRACE_NRT_MEMORY";
 constexpr const char* kConnectTimeout = "MILLRACE_NRT_SENDRECV_TIMEOUT";
+constexpr const char* kCollectiveFaults = "MILLRACE_COLLECTIVE_FAULTS";
 constexpr const char* kCollectiveTimeout = "MILLRACE_NRT_COLLECTIVE_TIMEOUT";
 constexpr const char* kFaultStatus = "MILLRACE_NRT_FAULT_STATUS";
 constexpr uint64_t kLargestNumber = 1'000'000;  // of a core, far above what there is
@@ -165,6 +166,10 @@ Result<RankSettings> rank_settings(std::chrono::nanoseconds exec_timeout) {
   settings.place = meeting_place();
   settings.token = environment_variable("MILLRACE_NRT_RANKS_TOKEN");
   MILLRACE_ASSIGN_OR_RETURN(settings.timeout, duration_variable(kCollectiveTimeout, exec_timeout));
+  Result<ranks::CollectiveFaultSettings> faults =
+      ranks::CollectiveFaults::parse(environment_variable(kCollectiveFaults));
+  if (!faults.ok()) return faults.status().with_context(kCollectiveFaults);
+  settings.faults = *faults;
   return settings;
 }
 
