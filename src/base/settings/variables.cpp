@@ -45,6 +45,7 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_STRICT_ZERO_COPY",
     "MILLRACE_TEST_MODELS",         // tests
     "MILLRACE_TEST_RANK_FAILURES",  // tests
+    "MILLRACE_TEST_STRANGERS",      // tests
     "MILLRACE_TRANSFER_FAULTS",
     "MILLRACE_TUNE",
     "MILLRACE_TUNING",
