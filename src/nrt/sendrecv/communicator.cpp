@@ -59,8 +59,8 @@ Greeting Route::greeting() const noexcept {
   return greeting;
 }
 
-Communicator::Communicator(Route route, int64_t connect_deadline_ns)
-    : route_(std::move(route)), name_(route_.text()), connect_deadline_ns_(connect_deadline_ns) {
+Communicator::Communicator(const Route& route, int64_t connect_deadline_ns)
+    : route_(route), name_(route_.text()), connect_deadline_ns_(connect_deadline_ns) {
   for (size_t i = kMostRequests; i-- > 0;) {
     requests_[i].owner = this;
     free_.push_back(static_cast<Index>(i));
@@ -133,7 +133,7 @@ void Communicator::fail(const Status& why) noexcept {
   socket_ = UniqueFd();
 }
 
-Result<Interest> Communicator::progress() noexcept {
+Result<Interest> Communicator::progress() {
   const bool sends = route_.side == Side::kSend;
   const Interest more = sends ? Interest::kWritable : Interest::kReadable;
   for (size_t bytes = 0; bytes < kTurn;) {

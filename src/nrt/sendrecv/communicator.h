@@ -51,7 +51,7 @@ class Communicator {
   enum class State : uint8_t { kConnecting, kConnected, kFailed };
 
   // May throw bad_alloc.
-  Communicator(Route route, int64_t connect_deadline_ns);
+  Communicator(const Route& route, int64_t connect_deadline_ns);
 
   const Route& route() const noexcept { return route_; }
   // The text of the route.
@@ -89,7 +89,7 @@ class Communicator {
   void fail(const Status& why) noexcept;
   // Moves what can be moved now, and returns what to wait for. After a failure fail() is to be
   // called.
-  Result<Interest> progress() noexcept;
+  Result<Interest> progress();
 
   int fd() const noexcept { return socket_.get(); }
   Interest interest = Interest::kNothing;  // what the poller waits for

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/cancellation.h"
+
 namespace millrace::nrt::sendrecv {
 namespace {
 
@@ -39,13 +41,15 @@ Status Poller::watch(int fd, Interest before, Interest now) noexcept {
 
 std::span<const epoll_event> Poller::wait(std::optional<std::chrono::milliseconds> most) noexcept {
   const int timeout = most ? static_cast<int>(most->count()) : -1;
-  const int ready = ::epoll_wait(epoll_.get(), events_.data(), events_.size(), timeout);
+  const int ready =
+      ::epoll_wait(epoll_.get(), events_.data(), static_cast<int>(events_.size()), timeout);
   uint64_t wakes = 0;
   [[maybe_unused]] const ssize_t taken = ::read(wakes_.get(), &wakes, sizeof wakes);
   return std::span(events_).first(static_cast<size_t>(std::max(ready, 0)));
 }
 
 void Poller::wake() const noexcept {
+  const CancellationOff whole;
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(wakes_.get(), &one, sizeof one);
 }

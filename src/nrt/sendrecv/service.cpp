@@ -4,9 +4,9 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <ranges>
 #include <utility>
 
+#include "base/cancellation.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/process/thread.h"
@@ -119,6 +119,7 @@ Status Service::close(int core) {
 
 Result<std::shared_ptr<Communicator>> Service::begin(Side side, const char* peer_ip, int peer_core,
                                                      int core) {
+  const CancellationOff whole;
   if (peer_core < 0 || static_cast<uint32_t>(peer_core) >= kMostCores)
     return invalid_argument(fmt::format("there is no core {} on any host", peer_core));
   const auto port = static_cast<uint16_t>(options_.port + peer_core);
@@ -207,7 +208,7 @@ void Service::run() {
 void Service::step(std::span<const epoll_event> ready) {
   connecting_ = false;
   const int64_t now = now_ns();
-  for (Core& core : std::views::values(cores_)) {
+  for (auto& [number, core] : cores_) {
     step_doorways(core, now);
     step_links(core, ready, now);
   }
