@@ -129,7 +129,7 @@ TEST_P(NrtSample, BuildsAndRunsOutOfTree) {
 
 INSTANTIATE_TEST_SUITE_P(Install, NrtSample,
                          ::testing::Values("nrt_load_run", "nrt_async_pipeline",
-                                           "nrt_error_tracker"),
+                                           "nrt_error_tracker", "nrt_send_recv"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -10,9 +10,10 @@ using testing::IsEmpty;
 class Help : public SampleTest {};
 
 TEST_F(Help, PrintsTheUsageAndSucceeds) {
-  for (const char* program : {MILLRACE_INFER_ASYNC, MILLRACE_CALLBACK, MILLRACE_MULTI_TENANCY,
-                              MILLRACE_MULTIMODEL_SEQ, MILLRACE_X_PLUS_ML, MILLRACE_NRT_LOAD_RUN,
-                              MILLRACE_NRT_ASYNC_PIPELINE, MILLRACE_NRT_ERROR_TRACKER}) {
+  for (const char* program :
+       {MILLRACE_INFER_ASYNC, MILLRACE_CALLBACK, MILLRACE_MULTI_TENANCY, MILLRACE_MULTIMODEL_SEQ,
+        MILLRACE_X_PLUS_ML, MILLRACE_NRT_LOAD_RUN, MILLRACE_NRT_ASYNC_PIPELINE,
+        MILLRACE_NRT_ERROR_TRACKER, MILLRACE_NRT_SEND_RECV}) {
     for (const char* option : {"--help", "-h"}) {
       SCOPED_TRACE(std::string(program) + " " + option);
       const ProgramResult result = run(program, {option});

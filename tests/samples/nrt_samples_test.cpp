@@ -1,4 +1,6 @@
 // The samples of the NRT face, as their users see them.
+#include <unistd.h>
+
 #include "tests/samples/sample_fixture.h"
 
 namespace millrace::test {
@@ -82,7 +84,7 @@ TEST_P(NrtSampleHelp, IsPrintedOnRequest) {
 
 INSTANTIATE_TEST_SUITE_P(Samples, NrtSampleHelp,
                          testing::Values(MILLRACE_NRT_LOAD_RUN, MILLRACE_NRT_ASYNC_PIPELINE,
-                                         MILLRACE_NRT_ERROR_TRACKER),
+                                         MILLRACE_NRT_ERROR_TRACKER, MILLRACE_NRT_SEND_RECV),
                          [](const auto& info) {
                            return std::filesystem::path(info.param).filename().string();
                          });
@@ -101,6 +103,17 @@ TEST_F(NrtAsyncPipeline, StopsAtAFailedTransfer) {
       kEnv, {"MILLRACE_TRANSFER_FAULTS=fail=9", MILLRACE_NRT_ASYNC_PIPELINE, "-n", "20", model()});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("failed: NRT_HW_ERROR"));
+}
+
+using NrtSendRecv = SampleTest;
+
+TEST_F(NrtSendRecv, ReceivesWhatAnotherProcessComputes) {
+  // Tests run side by side, and a port belongs to one of them.
+  const std::string port =
+      "MILLRACE_NRT_SENDRECV_PORT=" + std::to_string(10'000 + ::getpid() % 5'000 * 2);
+  const ProgramResult result = run(kEnv, {port, MILLRACE_NRT_SEND_RECV, "-n", "8", model()});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "8 of 8 results received, all as computed here\n");
 }
 
 class NrtErrorTracker : public SampleTest {
