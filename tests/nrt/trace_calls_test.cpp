@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "nrt/nrt_async_sendrecv.h"
 #include "nrt/nrt_experimental.h"
 #include "tests/nrt/event_fd.h"
 #include "tests/nrt/trace_fixture.h"
@@ -55,6 +56,25 @@ TEST_F(TraceCalls, HaveWhatIsRegisteredForCompletion) {
   const std::vector<Json> registered = of_type(trace, "nrta_event_register_seq_id_completion");
   ASSERT_EQ(registered.size(), 2u);
   EXPECT_EQ(registered[0].at("data").at("sequence_id"), hex(sequence));
+}
+
+TEST_F(TraceCalls, HaveSendsAndReceivesButNotTheirPolls) {
+  start();
+  bool done = false;
+  ASSERT_EQ(nrt_async_sendrecv_init(0), NRT_SUCCESS);
+  EXPECT_EQ(nrt_async_sendrecv_connect(nullptr, 1, 0, nullptr), NRT_INVALID);
+  EXPECT_EQ(nrt_async_sendrecv_accept(nullptr, 1, 0, nullptr), NRT_INVALID);
+  EXPECT_EQ(nrt_async_sendrecv_test_comm(nullptr, &done), NRT_INVALID_HANDLE);
+  EXPECT_EQ(nrt_async_sendrecv_send_tensor(input_.get(), 0, 1, nullptr, nullptr),
+            NRT_INVALID_HANDLE);
+  EXPECT_EQ(nrt_async_sendrecv_recv_tensor(input_.get(), 0, 1, nullptr, nullptr),
+            NRT_INVALID_HANDLE);
+  EXPECT_EQ(nrt_async_sendrecv_test_request(nullptr, &done, nullptr), NRT_INVALID_HANDLE);
+  EXPECT_EQ(nrt_async_sendrecv_close(0), NRT_SUCCESS);
+  EXPECT_THAT(types_in(fetch()), testing::UnorderedElementsAre(
+                                     "nrt_async_sendrecv_init", "nrt_async_sendrecv_connect",
+                                     "nrt_async_sendrecv_accept", "nrt_async_sendrecv_send_tensor",
+                                     "nrt_async_sendrecv_recv_tensor", "nrt_async_sendrecv_close"));
 }
 
 TEST_F(TraceCalls, HaveQuestionsAboutAModel) {

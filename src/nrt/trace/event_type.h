@@ -19,7 +19,7 @@ inline constexpr EventType kCollectiveRunning = 4;
 constexpr bool is_run(EventType type) noexcept {
   return type <= kCollectiveRunning;
 }
-inline constexpr size_t kEventTypes = 59;
+inline constexpr size_t kEventTypes = 66;
 using EventTypes = std::bitset<kEventTypes>;
 
 // Static strings that end in NUL.
