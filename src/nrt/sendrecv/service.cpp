@@ -186,6 +186,10 @@ void Service::stop() noexcept {
     poller_->wake();
     thread_.join();
   }
+  const std::lock_guard lock(mutex_);
+  const Status closed(StatusCode::kClosed, "nrt_close has ended the runtime");
+  for (auto& [number, core] : cores_)
+    for (const Link& link : core.links) link.communicator->fail(closed);
   cores_.clear();
 }
 
