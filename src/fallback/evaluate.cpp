@@ -104,18 +104,24 @@ Result<std::shared_ptr<const void>> prepare(const graph::Fallback& op) {
 
 Status run(const graph::Fallback& op, std::span<const TensorView> inputs,
            std::span<const OutputView> outputs, const void* prepared) noexcept {
+  const OperatorSpec* spec = find_operator(op.name);
+  if (spec != nullptr) return run(*spec, op, inputs, outputs, prepared);
+  return contained(
+      [&]() -> Status { return unsupported(fmt::format("there is no operator {}", op.name)); });
+}
+
+Status run(const OperatorSpec& spec, const graph::Fallback& op, std::span<const TensorView> inputs,
+           std::span<const OutputView> outputs, const void* prepared) noexcept {
   return contained(
       [&]() -> Status {
-        const OperatorSpec* spec = find_operator(op.name);
-        if (spec == nullptr) return unsupported(fmt::format("there is no operator {}", op.name));
         const auto is_empty = [](const OutputView& output) { return output.elements() == 0; };
         if (std::ranges::all_of(outputs, is_empty)) return Status();
         std::shared_ptr<const void> own;
-        if (prepared == nullptr && spec->prepare != nullptr) {
-          MILLRACE_ASSIGN_OR_RETURN(own, prepare(op));
+        if (prepared == nullptr && spec.prepare != nullptr) {
+          MILLRACE_ASSIGN_OR_RETURN(own, spec.prepare(NodeView(op, {})));
           prepared = own.get();
         }
-        return spec->kernel(Call(op, inputs, outputs, prepared));
+        return spec.kernel(Call(op, inputs, outputs, prepared));
       },
       "no memory for a kernel");
 }

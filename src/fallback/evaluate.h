@@ -11,6 +11,8 @@
 
 namespace millrace::fallback {
 
+struct OperatorSpec;
+
 // The types and dimensions of a node's `outputs` outputs. Checks everything about the node that
 // does not depend on elements: that there is such an operator, number and presence of operands,
 // attributes, types, dimensions within graph::check_shape()'s limits. kUnsupported: no such
@@ -31,5 +33,8 @@ Result<std::shared_ptr<const void>> prepare(const graph::Fallback& op);
 // Thread-safe.
 Status run(const graph::Fallback& op, std::span<const TensorView> inputs,
            std::span<const OutputView> outputs, const void* prepared = nullptr) noexcept;
+// The same for those who have looked the operator up: `spec` is the row of op.name.
+Status run(const OperatorSpec& spec, const graph::Fallback& op, std::span<const TensorView> inputs,
+           std::span<const OutputView> outputs, const void* prepared) noexcept;
 
 }  // namespace millrace::fallback

@@ -1,6 +1,7 @@
 // Operators that run by the kernels of src/fallback, over plain memory.
 #include <fmt/format.h>
 
+#include <array>
 #include <memory>
 
 #include "base/contained.h"
@@ -9,6 +10,7 @@
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/ranks/collective.h"
 #include "fallback/evaluate.h"
+#include "fallback/operator_table.h"
 #include "graph/collective.h"
 
 namespace millrace::device::cpu::kernels {
@@ -24,11 +26,35 @@ struct Slot {
   Dims dims;
 };
 
+// The operands or outputs of a run. A few, as most operators have, take no memory of their own:
+// small operators took less time than that.
+template <class View>
+class ViewList {
+ public:
+  explicit ViewList(size_t count)
+      : many_(count > kFew ? count : 0),
+        views_(count > kFew ? std::span<View>(many_) : std::span<View>(few_).first(count)) {}
+  ViewList(const ViewList&) = delete;
+  ViewList& operator=(const ViewList&) = delete;
+
+  View& operator[](size_t index) noexcept { return views_[index]; }
+  std::span<const View> views() const noexcept { return views_; }
+
+ private:
+  static constexpr size_t kFew = 8;
+
+  std::array<View, kFew> few_{};
+  std::vector<View> many_;
+  const std::span<View> views_;
+};
+
+// Requirement: there is such an operator.
 class FallbackStep final : public Step {
  public:
   FallbackStep(graph::Fallback op, std::shared_ptr<const void> prepared, std::vector<Slot> inputs,
                std::vector<Slot> outputs)
       : op_(std::move(op)),
+        spec_(*fallback::find_operator(op_.name)),
         prepared_(std::move(prepared)),
         inputs_(std::move(inputs)),
         outputs_(std::move(outputs)) {}
@@ -44,21 +70,22 @@ class FallbackStep final : public Step {
   // The only kind of step that may allocate, and fail for want of memory: see docs/devices.md.
   Status run(const RunState& state) const noexcept override {
     return contained([&] {
-      std::vector<TensorView> inputs(inputs_.size());
-      for (size_t i = 0; i < inputs.size(); ++i) {
+      ViewList<TensorView> inputs(inputs_.size());
+      for (size_t i = 0; i < inputs_.size(); ++i) {
         const Slot& slot = inputs_[i];
         if (slot.type != tensor::DataType::kUnknown)
           inputs[i] = {slot.type, slot.dims, state.buffers[slot.buffer]};
       }
-      std::vector<OutputView> outputs;
-      for (const Slot& slot : outputs_)
-        outputs.push_back({slot.type, slot.dims, state.buffers[slot.buffer]});
-      return fallback::run(op_, inputs, outputs, prepared_.get());
+      ViewList<OutputView> outputs(outputs_.size());
+      for (size_t i = 0; i < outputs_.size(); ++i)
+        outputs[i] = {outputs_[i].type, outputs_[i].dims, state.buffers[outputs_[i].buffer]};
+      return fallback::run(spec_, op_, inputs.views(), outputs.views(), prepared_.get());
     });
   }
 
  private:
   graph::Fallback op_;
+  const fallback::OperatorSpec& spec_;
   std::shared_ptr<const void> prepared_;
   std::vector<Slot> inputs_, outputs_;
 };
