@@ -62,6 +62,7 @@ Result<compiler::CompileOptions> options_from(const CompileFlags& flags) {
       return invalid_argument(fmt::format("--hw-layout: '{}' is given two", entry.name));
   }
   options.as_written = flags.reference;
+  options.attention_in_parts = flags.attention_in_parts;
   options.cpu_operators.insert(flags.cpu_operators.begin(), flags.cpu_operators.end());
   options.full_precision.insert(flags.full_precision.begin(), flags.full_precision.end());
   for (const std::string& text : flags.input_shapes) {
@@ -84,6 +85,7 @@ Result<lowering::LoweringOptions> lowering_options(const CompileFlags& flags) {
   lowering::LoweringOptions lowering;
   lowering.batch_size = options.batch_size;
   lowering.precision = options.precision;
+  lowering.attention_in_parts = options.attention_in_parts;
   lowering.hw_layouts = std::move(options.hw_layouts);
   lowering.cpu_operators = std::move(options.cpu_operators);
   lowering.full_precision = std::move(options.full_precision);

@@ -16,8 +16,9 @@ namespace millrace::compiler {
 namespace {
 
 lowering::LoweringOptions lowering_options(const CompileOptions& options) {
-  return {options.batch_size,     options.precision,  options.hw_layouts, options.cpu_operators,
-          options.full_precision, /*is_stage=*/false, options.as_written, options.on_stage};
+  return {options.batch_size,    options.precision,          options.hw_layouts,
+          options.cpu_operators, options.full_precision,     /*is_stage=*/false,
+          options.as_written,    options.attention_in_parts, options.on_stage};
 }
 
 Result<graph::CompiledModel> compile_network(network::Network network,

@@ -34,6 +34,8 @@ struct CompileOptions {
   // in the model is rounded: the reference for what programs on quantised values compute. Of models
   // with static shapes.
   bool as_written = false;
+  // Attention stays products and a softmax: see lowering::LoweringOptions.
+  bool attention_in_parts = false;
   // Called once with what was assumed of the model's inputs, if anything was; may be empty.
   std::function<void(const std::vector<AssumedFrame>& frames)> on_assumed_frames = {};
   // Called after import ("import") and after each pass, for dumps and progress; may be empty.

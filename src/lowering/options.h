@@ -33,6 +33,9 @@ struct LoweringOptions {
   // Quantised operators as they are written: see StageRequest::as_written, with which the graph was
   // made.
   bool as_written = false;
+  // Attention stays the products and the softmax that it consists of, for who chooses a precision
+  // for each of them.
+  bool attention_in_parts = false;
   // Called with the graph as it comes ("import") and after each pass, for dumps and progress; may
   // be empty.
   std::function<void(std::string_view stage, const graph::Graph& graph)> on_stage = {};

@@ -120,6 +120,16 @@ TEST_F(OnnxExport, Products) {
       }
 }
 
+TEST_F(OnnxExport, AttentionIsWrittenInItsParts) {
+  ModelBuilder b;
+  const ValueId query = b.input({2, 3, 5, 4}), key = b.input({2, 3, 6, 4});
+  const ValueId value = b.input({2, 3, 6, 8}), bias = b.input({2, 1, 1, 6});
+  b.output(b.fallback({"millrace.Attention", {{"scale", 0.5f}}}, {query, key, value, bias}, 1)[0]);
+  expect_same_results(b);
+  EXPECT_THAT(types_of(written(b.build()->graph)),
+              ElementsAre("Transpose", "MatMul", "Mul", "Add", "Softmax", "MatMul"));
+}
+
 TEST_F(OnnxExport, Functions) {
   const std::vector<graph::Activation> functions = {
       {UnaryKind::kIdentity, 0, 0},

@@ -40,6 +40,7 @@ Result<graph::CompiledModel> compile_fp32(const std::string& path, CompileFlags 
                                           bool split_sums, const CompileObserver& observer) {
   flags.precision = "fp32";
   flags.batch = 1;
+  flags.attention_in_parts = true;
   flags.hw_layouts.clear();
   MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model,
                             compile_onnx(path, flags, {{}, observer.on_assumed_frames}));

@@ -70,6 +70,7 @@ Result<Options> options_from(const CompileFlags& flags, const CalibrationFlags& 
 Result<lowering::LoweringOptions> lowering_from(const CompileFlags& flags,
                                                 const CalibrationFlags& calibration) {
   MILLRACE_ASSIGN_OR_RETURN(lowering::LoweringOptions lowering, lowering_options(flags));
+  lowering.attention_in_parts = true;
   if (flags.precision == kAuto)
     lowering.full_precision.insert(calibration.keep.begin(), calibration.keep.end());
   return lowering;

@@ -1,5 +1,7 @@
 // Operators of the standard that the graph has taken over as they are.
+#include <numeric>
 #include <string_view>
+#include <utility>
 
 #include "compiler/export/operator_writers.h"
 
@@ -16,9 +18,30 @@ std::string_view type_of(std::string_view name) {
   return name.substr(name.rfind('.') + 1);
 }
 
+// In the operators that attention was recognised from.
+void write_attention(ProtoModel& model, const graph::Node& node, const graph::Fallback& op) {
+  graph::Dims permutation(model.value(node.input(1)).shape.size());
+  std::iota(permutation.begin(), permutation.end(), 0);
+  std::swap(permutation[permutation.size() - 1], permutation[permutation.size() - 2]);
+  const std::string keys =
+      model.add("Transpose", {model.numbers(node.input(1))}, {{"perm", permutation}});
+  std::string scores = model.add("MatMul", {model.numbers(node.input(0)), keys});
+  for (const graph::Attribute& scale : op.attributes)
+    scores = model.add("Mul", {scores, model.floats({}, {std::get<float>(scale.value)})});
+  if (node.input(3) != graph::kNoValue)
+    scores = model.add("Add", {scores, model.numbers(node.input(3))});
+  const std::string weights = model.add("Softmax", {scores}, {{"axis", int64_t{-1}}});
+  model.add("MatMul", {weights, model.numbers(node.input(2))});
+  model.store(node.outputs[0]);
+}
+
 }  // namespace
 
 Result<std::string> write(ProtoModel& model, const graph::Node& node, const graph::Fallback& op) {
+  if (op.name == "millrace.Attention") {
+    write_attention(model, node, op);
+    return std::string();
+  }
   std::vector<std::string> operands, outputs;
   for (const graph::ValueId id : node.inputs) operands.push_back(model.stored(id));
   for (const graph::ValueId id : node.outputs) outputs.push_back(model.stored(id));

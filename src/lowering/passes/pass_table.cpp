@@ -16,6 +16,8 @@ std::span<const Pass> pass_table() {
       {"canonicalise_arithmetic", canonicalise_arithmetic},
       {"recognise_functions", recognise_functions},
       {"recognise_normalization", recognise_normalization},
+      // Before a constant mask becomes a Conv.
+      {"recognise_attention", recognise_attention},
       {"fold_padding", fold_padding},
       // Before the activations: a Conv that has one can take neither scale nor residual.
       {"fold_channel_affine", fold_channel_affine},

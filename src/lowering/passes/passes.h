@@ -15,6 +15,7 @@ struct PassContext {
   CpuOperators cpu_operators = {};
   OperatorNames full_precision = {};
   bool as_written = false;  // quantised operators; see LoweringOptions
+  bool attention_in_parts = false;
 };
 
 // Drops nodes that no output depends on, and values that no node, input or output names.
@@ -54,6 +55,11 @@ Status recognise_functions(graph::Graph& graph, const PassContext& context);
 // Finds LayerNormalization and RMSNormalization in the arithmetic they were exported as, over the
 // last dimensions, with or without a constant scale and shift.
 Status recognise_normalization(graph::Graph& graph, const PassContext& context);
+
+// Finds attention in the products, the softmax and the sum with a mask that it was exported as, and
+// makes it one operator, millrace.Attention (src/fallback). Not where one of them goes to the CPU or
+// computes in FP32 by its name, in a BF16 program, or with context.attention_in_parts.
+Status recognise_attention(graph::Graph& graph, const PassContext& context);
 
 // Zero padding before a Conv or an average Pool moves into its attributes.
 Status fold_padding(graph::Graph& graph, const PassContext& context);

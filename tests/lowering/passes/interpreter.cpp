@@ -222,6 +222,9 @@ struct Compute {
 
   Result<Value> operator()(const graph::MatMul& op) const { return evaluate_widened(op, inputs); }
   Result<Value> operator()(const graph::Fallback& op) const { return run_fallback(op, inputs); }
+  Result<Value> operator()(const graph::Softmax& op) const {
+    return run_fallback({op.log ? "LogSoftmax" : "Softmax", {{"axis", op.axis}}}, inputs);
+  }
 
   template <class Op>
   Result<Value> operator()(const Op& op) const {

@@ -1,0 +1,133 @@
+#include "tests/lowering/passes/pass_test.h"
+
+namespace millrace::lowering {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr const char* kAttention = "millrace.Attention";
+
+// Two sequences of six, four heads of eight numbers.
+class RecogniseAttention : public ::testing::Test {
+ protected:
+  Graph recognised(ValueId y, const PassContext& context = {}) {
+    maker.output(y);
+    return run_pass(recognise_attention, run_pass(canonicalise_arithmetic, maker.graph), context);
+  }
+  // [2, 4, 6, 8] in the order of the dimensions.
+  ValueId heads(Dims permutation = {0, 2, 1, 3}) {
+    const ValueId projected = maker.input({2, 6, 32});
+    const ValueId apart = maker.add(graph::Reshape{{2, 6, 4, 8}}, {projected});
+    return maker.add(graph::Transpose{std::move(permutation)}, {apart});
+  }
+  ValueId product(ValueId a, ValueId b) { return maker.add(MatMul{}, {a, b}); }
+  ValueId times(ValueId x, float factor) {
+    return maker.binary(BinaryKind::kMul, x, maker.number(factor));
+  }
+  ValueId softmax(ValueId x, int64_t axis = 3) {
+    return maker.add(graph::Softmax{axis, false}, {x});
+  }
+
+  GraphMaker maker;
+  ValueId query = heads(), keys = heads({0, 2, 3, 1}), values = heads();
+};
+
+std::vector<graph::Attribute> attributes_of(const Graph& graph) {
+  for (const Node& node : graph.nodes)
+    if (const auto* op = std::get_if<graph::Fallback>(&node.op)) return op->attributes;
+  return {};
+}
+
+TEST_F(RecogniseAttention, AsPyTorchExportsIt) {
+  const ValueId scores = maker.binary(BinaryKind::kDiv, product(query, keys), maker.number(4));
+  const ValueId masked = maker.binary(BinaryKind::kAdd, scores, maker.input({2, 1, 1, 6}));
+  const ValueId joined =
+      maker.add(graph::Transpose{{0, 2, 1, 3}}, {product(softmax(masked), values)});
+  const Graph after = recognised(joined);
+  // The Transpose of the keys has become that of the others.
+  EXPECT_THAT(operators_of(after), ElementsAre("Reshape", "Transpose", "Reshape", "Reshape",
+                                               "Transpose", "Transpose", kAttention, "Transpose"));
+  EXPECT_THAT(attributes_of(after), ElementsAre(graph::Attribute{"scale", 0.25f}));
+}
+
+TEST_F(RecogniseAttention, AsTensorFlowExportsIt) {
+  MatMul by_rows;
+  by_rows.transpose_b = true;
+  by_rows.alpha = 0.5f;
+  const ValueId scores = maker.add(by_rows, {query, heads()});
+  const ValueId masked = maker.binary(BinaryKind::kAdd, maker.random({6, 6}), scores);
+  const Graph after = recognised(product(softmax(masked), values));
+  EXPECT_THAT(operators_of(after), Contains(kAttention));
+  EXPECT_THAT(operators_of(after), Not(Contains("Softmax")));
+  EXPECT_THAT(attributes_of(after), ElementsAre(graph::Attribute{"scale", 0.5f}));
+}
+
+TEST_F(RecogniseAttention, QueryAndKeysMayBeScaledEach) {
+  const Graph after =
+      recognised(product(softmax(product(times(query, 0.5f), times(keys, 0.25f))), values));
+  EXPECT_THAT(operators_of(after), Contains(kAttention));
+  EXPECT_THAT(attributes_of(after), ElementsAre(graph::Attribute{"scale", 0.125f}));
+}
+
+TEST_F(RecogniseAttention, KeysThatNoTransposeMakesGetOne) {
+  const ValueId made = maker.input({2, 4, 8, 6});
+  const Graph after = recognised(product(softmax(product(query, made)), values));
+  EXPECT_THAT(operators_of(after), Contains(kAttention));
+}
+
+TEST_F(RecogniseAttention, WithoutHeads) {
+  const ValueId x = maker.input({3, 5, 8});
+  const ValueId turned = maker.add(graph::Transpose{{0, 2, 1}}, {x});
+  const Graph after = recognised(product(softmax(product(x, turned), 2), x));
+  EXPECT_THAT(operators_of(after), ElementsAre(kAttention));
+}
+
+TEST_F(RecogniseAttention, NamesOfItsPartsMeanIt) {
+  const ValueId y = product(softmax(product(query, keys)), values);
+  for (Node& node : maker.graph.nodes)
+    if (std::holds_alternative<graph::Softmax>(node.op)) node.origins = {{"weigh", "Softmax"}};
+  const Graph after = recognised(y);
+  EXPECT_THAT(matching_names(after.nodes.back(), {"weigh"}), ElementsAre("weigh"));
+}
+
+TEST_F(RecogniseAttention, LeavesWhatIsNamedToBeComputedElsewhere) {
+  const ValueId y = product(softmax(product(query, keys)), values);
+  PassContext on_cpu;
+  on_cpu.cpu_operators = {"Softmax"};
+  EXPECT_THAT(operators_of(recognised(y, on_cpu)), Contains("Softmax"));
+}
+
+TEST_F(RecogniseAttention, LeavesThePartsWhereTheyAreWanted) {
+  const ValueId y = product(softmax(product(query, keys)), values);
+  PassContext in_parts, bf16;
+  in_parts.attention_in_parts = true;
+  bf16.precision = graph::Precision::kBf16;
+  maker.output(y);
+  for (const PassContext& context : {in_parts, bf16})
+    EXPECT_THAT(operators_of(run_pass(recognise_attention, maker.graph, context)),
+                Contains("Softmax"));
+}
+
+TEST_F(RecogniseAttention, LeavesLookAlikes) {
+  const auto expect_left = [&](ValueId y) {
+    const Graph after = recognised(y);
+    EXPECT_THAT(attributes_of(after), IsEmpty());
+  };
+  const ValueId scores = product(query, keys);
+  expect_left(product(softmax(scores, 2), values));
+  // Broadcast keys.
+  expect_left(product(softmax(product(query, maker.input({8, 6}))), values));
+  const ValueId read_twice = softmax(product(query, keys));
+  maker.output(read_twice);
+  expect_left(product(read_twice, values));
+  // A sum that has more dimensions than the scores.
+  const ValueId wide =
+      maker.binary(BinaryKind::kAdd, product(query, keys), maker.input({3, 1, 1, 1, 1}));
+  expect_left(product(softmax(wide, 4), values));
+}
+
+}  // namespace
+}  // namespace millrace::lowering
