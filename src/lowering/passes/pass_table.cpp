@@ -18,6 +18,9 @@ std::span<const Pass> pass_table() {
       {"recognise_normalization", recognise_normalization},
       // Before a constant mask becomes a Conv.
       {"recognise_attention", recognise_attention},
+      // Before what stands behind a Conv in another order is merged with it.
+      {"sink_transposes", sink_transposes},
+      {"simplify_data_movement", simplify_data_movement},
       {"fold_padding", fold_padding},
       // Before the activations: a Conv that has one can take neither scale nor residual.
       {"fold_channel_affine", fold_channel_affine},

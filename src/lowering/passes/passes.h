@@ -57,9 +57,13 @@ Status recognise_functions(graph::Graph& graph, const PassContext& context);
 Status recognise_normalization(graph::Graph& graph, const PassContext& context);
 
 // Finds attention in the products, the softmax and the sum with a mask that it was exported as, and
-// makes it one operator, millrace.Attention (src/fallback). Not where one of them goes to the CPU or
-// computes in FP32 by its name, in a BF16 program, or with context.attention_in_parts.
+// makes it one operator, millrace.Attention (src/fallback). Not where one of them goes to the CPU
+// or computes in FP32 by its name, in a BF16 program, or with context.attention_in_parts.
 Status recognise_attention(graph::Graph& graph, const PassContext& context);
+
+// Moves Transposes behind elementwise operators, Concat, Pad, Slice, Softmax and Reduce, where they
+// meet others or have less to do; not where more elements would be transposed in all.
+Status sink_transposes(graph::Graph& graph, const PassContext& context);
 
 // Zero padding before a Conv or an average Pool moves into its attributes.
 Status fold_padding(graph::Graph& graph, const PassContext& context);
