@@ -20,10 +20,10 @@ Result<graph::CompiledModel> finish(graph::Graph graph, const LoweringOptions& o
                                     std::string name) {
   report_stage(options, "import", graph);
   for (const Pass& pass : pass_table()) {
-    MILLRACE_RETURN_IF_ERROR(pass.run(graph, {options.precision, options.cpu_operators,
-                                              options.full_precision, options.as_written,
-                                              options.attention_in_parts})
-                                 .with_context(pass.name));
+    MILLRACE_RETURN_IF_ERROR(
+        pass.run(graph, {options.precision, options.cpu_operators, options.full_precision,
+                         options.as_written, options.attention_in_parts})
+            .with_context(pass.name));
     report_stage(options, pass.name, graph);
   }
   if (Status status = graph::validate(graph); !status.ok())
