@@ -74,7 +74,9 @@ bool open_new_directory(const std::string& name, UniqueFd& directory) {
 }
 
 // `from` becomes `to`, and what was `to` is moved aside in between, under a name that nobody takes
-// for a temporary one: it is the only whole copy if the process is killed then.
+// for a temporary one: it is the only whole copy if the process is killed then. To be removed,
+// which takes a while, it gets the temporary name, so that the next process removes what is left of
+// it.
 Status replace_by_moving_aside(const std::string& from, const std::string& to) {
   const std::string aside = from + ".old";
   if (std::rename(to.c_str(), aside.c_str()) != 0) return cannot_create(to);
@@ -82,8 +84,9 @@ Status replace_by_moving_aside(const std::string& from, const std::string& to) {
     static_cast<void>(std::rename(aside.c_str(), to.c_str()));
     return status;
   }
+  const bool is_temporary = std::rename(aside.c_str(), from.c_str()) == 0;
   std::error_code ignored;  // the new one is complete
-  fs::remove_all(aside, ignored);
+  fs::remove_all(is_temporary ? from : aside, ignored);
   return {};
 }
 

@@ -10,17 +10,26 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 
 namespace millrace::test {
 namespace {
 
-// As on a file system that cannot make them.
-bool refuse_unlisted_files() {
+// As on a file system that cannot do it.
+bool refuse(int call, int error, const scmp_arg_cmp& condition) {
   const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
   return filter != nullptr &&
-         seccomp_rule_add(filter, SCMP_ACT_ERRNO(EOPNOTSUPP), SCMP_SYS(openat), 1,
-                          SCMP_A2(SCMP_CMP_MASKED_EQ, O_TMPFILE, O_TMPFILE)) == 0 &&
+         seccomp_rule_add(filter, SCMP_ACT_ERRNO(static_cast<uint32_t>(error)), call, 1,
+                          condition) == 0 &&
          seccomp_load(filter) == 0;
+}
+
+bool refuse_what_is_missing(const InterruptionPlan& plan) {
+  if (!plan.unlisted_files &&
+      !refuse(SCMP_SYS(openat), EOPNOTSUPP, SCMP_A2(SCMP_CMP_MASKED_EQ, O_TMPFILE, O_TMPFILE)))
+    return false;
+  return plan.exchanges ||
+         refuse(SCMP_SYS(renameat2), EINVAL, SCMP_A4(SCMP_CMP_EQ, RENAME_EXCHANGE));
 }
 
 [[noreturn]] void become_traced(const std::vector<std::string>& command,
@@ -30,7 +39,7 @@ bool refuse_unlisted_files() {
   arguments.push_back(nullptr);
   const int null = ::open("/dev/null", O_RDWR);
   if (::chdir(directory.c_str()) == 0 && ::dup2(null, STDOUT_FILENO) >= 0 &&
-      ::dup2(null, STDERR_FILENO) >= 0 && (plan.unlisted_files || refuse_unlisted_files()) &&
+      ::dup2(null, STDERR_FILENO) >= 0 && refuse_what_is_missing(plan) &&
       ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0)
     ::execv(arguments[0], arguments.data());
   ::_exit(127);

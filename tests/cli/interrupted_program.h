@@ -16,6 +16,7 @@ struct InterruptionPlan {
   int call = 0;
   int signal = 0;
   bool unlisted_files = true;  // whether files can be made that no folder lists (O_TMPFILE)
+  bool exchanges = true;       // whether two names can be exchanged (RENAME_EXCHANGE)
 };
 
 // Runs `command` in `directory`. Its first thread is stopped when it is about to make the call, is

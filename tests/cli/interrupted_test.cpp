@@ -90,6 +90,24 @@ TEST_P(KilledTest, WhatIsLeftGoesWithTheNextRun) {
   }
 }
 
+// Where names cannot be exchanged, the old directory is aside for two renames; killed then, it
+// stays there. What is left of it later has a temporary name.
+TEST_F(InterruptedTest, ADirectoryThatIsReplacedByTwoRenamesIsWholeSomewhere) {
+  int aside = 0;
+  interrupt_everywhere("dir", {.signal = SIGKILL, .exchanges = false}, [&] {
+    for (const std::string& name : names())
+      if (name.ends_with(".tmp.old")) {
+        ++aside;
+        EXPECT_EQ(millrace({"inspect", folder_ + "/" + name}).exit_code, 0);
+        fs::remove_all(folder_ + "/" + name);
+      }
+    if (names() == std::vector<std::string>{"glyphs"}) return;
+    ASSERT_EQ(millrace({"compile", kGlyphsOnnx, "-o", output(), "--format", "dir"}).exit_code, 0);
+    EXPECT_THAT(names(), UnorderedElementsAre("glyphs"));
+  });
+  EXPECT_EQ(aside, 2);
+}
+
 INSTANTIATE_TEST_SUITE_P(Forms, KilledTest, testing::Values("rai", "dir"));
 
 TEST_F(CliTest, CompileGoesOnAfterASignalThatItsCallerIgnores) {
