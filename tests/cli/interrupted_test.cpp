@@ -101,7 +101,11 @@ TEST_F(InterruptedTest, ADirectoryThatIsReplacedByTwoRenamesIsWholeSomewhere) {
         EXPECT_EQ(millrace({"inspect", folder_ + "/" + name}).exit_code, 0);
         fs::remove_all(folder_ + "/" + name);
       }
-    if (names() == std::vector<std::string>{"glyphs"}) return;
+    if (aside == 0) {  // what is left so far, KilledTest looks at
+      for (const std::string& name : names())
+        if (name != "glyphs") fs::remove_all(folder_ + "/" + name);
+      return;
+    }
     ASSERT_EQ(millrace({"compile", kGlyphsOnnx, "-o", output(), "--format", "dir"}).exit_code, 0);
     EXPECT_THAT(names(), UnorderedElementsAre("glyphs"));
   });
