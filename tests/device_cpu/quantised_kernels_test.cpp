@@ -62,6 +62,71 @@ TEST(QuantisedKernels, ConvAddsAResidualOfAnotherForm) {
   }
 }
 
+// Rows of positive weights, whose sums with elements around a zero point of 200 are far larger than
+// what is left of them: products of `k` elements, by an operator without a bias, in FP32.
+struct ShiftedSums {
+  int64_t k, rows = 16, columns = 4;
+  static constexpr Form kForm{DataType::kUint8, 1 / 64.0f, 200};
+  Tensor x = Tensor::numbers({rows, k}, 3);
+  std::vector<int8_t> weights;
+
+  explicit ShiftedSums(int64_t size) : k(size) {
+    for (const float number : Tensor::numbers({columns * k}, 4).data)
+      weights.push_back(static_cast<int8_t>(110 + number * 17));
+  }
+
+  // The sum of products less their zero points.
+  int64_t sum(int64_t row, int64_t column) const {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < k; ++i) {
+      const float number = std::nearbyint(x.data[static_cast<size_t>(row * k + i)] * 64);
+      sum +=
+          weights[static_cast<size_t>(column * k + i)] * static_cast<int>(std::min(number, 55.f));
+    }
+    return sum;
+  }
+
+  // The largest difference of what the operator gives to the exact sums; `shape` of x, weights of
+  // `weight_shape` in the order of `weights`.
+  double largest_error(graph::Operator op, const Dims& shape, const Dims& weight_shape) const {
+    ModelBuilder builder;
+    const ValueId steps = builder.quantised(graph::Requantise{}, {builder.input(shape)}, kForm.type,
+                                            kForm.quantisation());
+    const ValueId weight =
+        builder.quantised_constant(weight_shape, DataType::kInt8, weights, {{1}, {0}, 0});
+    builder.output(builder.node(std::move(op), {steps, weight}));
+    const Tensor y = run(*load(builder.build()), {Tensor{shape, x.data}})[0];
+    double largest = 0;
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t column = 0; column < columns; ++column) {
+        const float found = y.data[static_cast<size_t>(row * columns + column)] * 64;
+        largest = std::max(largest, std::abs(found - static_cast<double>(sum(row, column))));
+      }
+    return largest;
+  }
+};
+
+// The zero point goes into the bias where FP32 holds the sums, and stays with the integers else.
+TEST(QuantisedKernels, ConvOfSumsThatFp32RoundsIsExact) {
+  for (const int64_t k : {64, 1024, 4096}) {
+    const ShiftedSums sums(k);
+    EXPECT_EQ(sums.largest_error(conv2d(0, 1, 1), {sums.rows, k, 1, 1}, {sums.columns, k, 1, 1}), 0)
+        << k;
+  }
+}
+
+TEST(QuantisedKernels, MatMulOfSumsThatFp32RoundsIsWithinItsBound) {
+  for (const int64_t k : {64, 1024, 4096}) {
+    const ShiftedSums sums(k);
+    graph::MatMul product;
+    product.transpose_b = true;
+    const bool is_exact = k == 64;
+    EXPECT_LE(sums.largest_error(product, {sums.rows, k}, {sums.columns, k}),
+              is_exact ? 0 : static_cast<double>(k * 127 * 255) / (1 << 23))
+        << k;
+  }
+}
+
 TEST(QuantisedKernels, ConvTakesUnsignedWeights) {
   QuantisedModel model;
   const auto x = model.input({2, 8, 6, 6}, kUnsigned);

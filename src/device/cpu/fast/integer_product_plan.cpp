@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "device/cpu/kernels/primitives.h"
+#include "device/cpu/kernels/quantised/parameters.h"
 #include "fallback/convolution.h"
 #include "fallback/matrix_product.h"
 
@@ -120,18 +121,6 @@ Dims weight_dims(const Shape& shape, const Weights& weights) {
   return dims;
 }
 
-// The largest sum that UINT8 operands can give.
-int64_t largest_sum(const Weights& weights, size_t filter) {
-  int64_t largest = 0;
-  for (size_t row = 0; row < weights.elements.size(); row += filter) {
-    int64_t positive = 0, negative = 0;
-    for (const int8_t element : std::span(weights.elements).subspan(row, filter))
-      (element > 0 ? positive : negative) += element;
-    largest = std::max({largest, positive * 255, negative * -255});
-  }
-  return largest;
-}
-
 // Whether the sums are exact. Without dot products of bytes the library adds pairs of products in
 // 16 bits, which saturate; and its kernels other than those by small matrix products take the sums
 // through FLOAT32.
@@ -141,8 +130,8 @@ bool is_exact(const std::string& implementation, const Shape& shape, const Weigh
   };
   if (!names("vnni") && !names("amx_int8")) return false;
   if (names("brg") || names("brdgmm")) return true;
-  constexpr int64_t kExactInFloat = 1 << 24;
-  return largest_sum(weights, static_cast<size_t>(shape.filter())) <= kExactInFloat;
+  return kernels::quantised::largest_sum(weights.elements, static_cast<size_t>(shape.filter())) <=
+         kernels::quantised::kLargestExactSum;
 }
 
 std::optional<PrimitiveDesc> make_primitive(const Builder& builder, const Shape& shape,

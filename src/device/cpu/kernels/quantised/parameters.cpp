@@ -1,5 +1,6 @@
 #include "device/cpu/kernels/quantised/parameters.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -61,6 +62,17 @@ std::optional<Weights> weights_of(const Builder& builder, ValueId id, uint32_t a
                                                    : without_zero_points<uint8_t>(constant);
   if (!elements) return std::nullopt;
   return Weights{*std::move(elements), quantisation.scales};
+}
+
+int64_t largest_sum(std::span<const int8_t> weights, size_t row) {
+  int64_t largest = 0;
+  for (size_t first = 0; first < weights.size(); first += row) {
+    int64_t positive = 0, negative = 0;
+    for (const int8_t element : weights.subspan(first, row))
+      (element > 0 ? positive : negative) += element;
+    largest = std::max({largest, positive * 255, negative * -255});
+  }
+  return largest;
 }
 
 Desc channels_last(const Dims& dims, ElementType type) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "device/cpu/builder.h"
@@ -31,6 +32,15 @@ struct Weights {
 // The weights that a constant is; nothing where its scales go along another dimension than `axis`,
 // or an element less its zero point is no INT8.
 std::optional<Weights> weights_of(const Builder& builder, graph::ValueId id, uint32_t axis);
+
+// The largest magnitude of a sum of products of UINT8 elements with one of the rows of weights,
+// each `row` elements that follow each other. It is also that of what a zero point adds to such a
+// sum.
+int64_t largest_sum(std::span<const int8_t> weights, size_t row);
+
+// The library takes sums through FP32, in which a sum beyond this is rounded. Those that are exact
+// also are so less what a zero point has added to them.
+inline constexpr int64_t kLargestExactSum = int64_t{1} << 24;
 
 // Images with the channels (dimension 1) innermost, for 3 dimensions and more; plain otherwise.
 Desc channels_last(const Dims& dims, ElementType type);

@@ -72,6 +72,7 @@ class Lowering {
     x_rule_ = *x;
     made_rule_ = *made;
     result_ = *result;
+    bias_takes_zero_point_ = weights_ && can_take_zero_point();
     return weights_.has_value();
   }
 
@@ -137,14 +138,16 @@ class Lowering {
   }
 
   // Without padding, what the zero point of x adds to a sum is the same everywhere: then it is
-  // taken from the bias, which costs nothing, while the primitive would take it from each sum.
-  bool bias_takes_zero_point() const {
+  // taken from the bias, which costs nothing, while the primitive would take it from each sum. It
+  // does so with integers, though; with sums that FP32 rounds, what is left of them would be wrong.
+  bool can_take_zero_point() const {
     const auto is_zero = [](int64_t pad) { return pad == 0; };
     return x_rule_.zero_point != 0 && std::ranges::all_of(op_.pads_begin, is_zero) &&
-           std::ranges::all_of(op_.pads_end, is_zero);
+           std::ranges::all_of(op_.pads_end, is_zero) &&
+           largest_sum(weights_->elements, static_cast<size_t>(filter_size())) <= kLargestExactSum;
   }
 
-  bool has_bias() const { return bias_ != kNoValue || bias_takes_zero_point(); }
+  bool has_bias() const { return bias_ != kNoValue || bias_takes_zero_point_; }
 
   // As sums of products.
   std::vector<float> bias_in_sums() const {
@@ -159,7 +162,7 @@ class Lowering {
 
   // What the zero point of x adds to the sums of an output channel, where the bias takes that away.
   double zero_point_in_sums(size_t channel) const {
-    if (!bias_takes_zero_point()) return 0;
+    if (!bias_takes_zero_point_) return 0;
     const auto weights = weights_->elements.begin() + static_cast<int64_t>(channel) * filter_size();
     const int64_t sum = std::accumulate(weights, weights + filter_size(), int64_t{0});
     return static_cast<double>(sum * x_rule_.zero_point);
@@ -194,7 +197,7 @@ class Lowering {
     constexpr int kPerChannel = 1 << 1;
     attributes.set_output_scales(scales.size() > 1 ? kPerChannel : 0, scales);
     attributes.set_post_ops(post_ops());
-    if (x_rule_.zero_point != 0 && !bias_takes_zero_point())
+    if (x_rule_.zero_point != 0 && !bias_takes_zero_point_)
       attributes.set_zero_points(DNNL_ARG_SRC, 0, {x_rule_.zero_point});
     if (result_.rule.zero_point != 0)
       attributes.set_zero_points(DNNL_ARG_DST, 0, {result_.rule.zero_point});
@@ -247,6 +250,7 @@ class Lowering {
   ElementRule x_rule_, residual_rule_;
   ResultRule made_rule_, result_;
   std::optional<Weights> weights_;
+  bool bias_takes_zero_point_ = false;
   PrimitiveDesc primitive_;
 };
 
