@@ -23,6 +23,20 @@ TEST(MarkFullPrecision, ByTheNamesOfOperators) {
   EXPECT_EQ(marks({kBf16, {}, {"Softmax", "Conv"}}), (Marks{true, false, true}));
 }
 
+// A move in BF16 would round what is computed in FP32, or is to be.
+TEST(MarkFullPrecision, AndWhatMovesNumbersBetweenThem) {
+  GraphMaker maker;
+  ValueId y = maker.conv(maker.input({1, 2, 3, 3}), 4);
+  y = maker.add(graph::Reshape{{4, 9}}, {y});
+  y = maker.add(graph::Transpose{{1, 0}}, {y});
+  maker.output(maker.unary(UnaryKind::kRelu, maker.add(graph::Softmax{1, false}, {y})));
+  ASSERT_TRUE(mark_full_precision(maker.graph, {kBf16, {}, {"Softmax"}}).ok());
+  Marks marked;
+  for (const graph::Node& node : maker.graph.nodes)
+    marked.push_back(node.precision == graph::Precision::kFp32);
+  EXPECT_EQ(marked, (Marks{false, true, true, true, false}));
+}
+
 TEST(MarkFullPrecision, NothingByDefault) {
   EXPECT_EQ(marks({kBf16}), (Marks{false, false, false}));
 }
