@@ -48,9 +48,24 @@ Status Channel::compare(const Signature& own, const Peer& peer, uint32_t rank,
                                         describe(own), ranks_[rank], peer.announced_bytes(),
                                         ranks_[own_], expected_bytes));
   }
+  if (const std::optional<std::string_view> reason = peer.received_reason())
+    return {StatusCode::kIoError,
+            fmt::format("{}: rank {} has given up: {}", describe(own), ranks_[rank], *reason)};
   return invalid_argument(
       fmt::format("the ranks do not call the same: rank {} calls {}, rank {} {}", ranks_[own_],
                   describe(own), ranks_[rank], describe(peer.signature())));
+}
+
+Status Channel::explain_end(const Signature& own, Peer& peer, uint32_t rank, const Status& failure,
+                            OperationWait& wait) {
+  // The connection has ended, so this returns at once.
+  if (peer.receive_frame(wait).ok() && peer.received_reason()) return compare(own, peer, rank, 0);
+  return wait.explain(failure);
+}
+
+void Channel::tell_reason(const Status& reason) {
+  for (const std::unique_ptr<Peer>& peer : peers_)
+    if (peer != nullptr) peer->send_reason(reason.message());
 }
 
 Status Channel::exchange(const Signature& signature, std::span<const Part> parts,
@@ -63,7 +78,8 @@ Status Channel::exchange(const Signature& signature, std::span<const Part> parts
   Status unreachable;
   MILLRACE_RETURN_IF_ERROR(for_each_peer(wait, [&](Peer& peer, uint32_t rank) {
     const Status sent = peer.send_frame(signature, parts[rank].send, in_frame, wait);
-    if (unreachable.ok()) unreachable = explain(sent);
+    if (!sent.ok() && unreachable.ok())
+      unreachable = explain_end(signature, peer, rank, sent, wait);
     return Status();
   }));
   MILLRACE_RETURN_IF_ERROR(unreachable);

@@ -39,6 +39,8 @@ class Channel {
   // rank sends to another, that one receives. The parts to send must not overlap those to receive,
   // unless they are short.
   Status exchange(const Signature& signature, std::span<const Part> parts, OperationWait& wait);
+  // Tells the other ranks why this one ends, as far as they can be told. Nothing follows it.
+  void tell_reason(const Status& reason);
   // Exchanges more of an operation for which exchange() has compared the signatures. On both ranks
   // of a pair the parts are empty, or they are not.
   Status exchange_more(std::span<const Part> parts, OperationWait& wait);
@@ -50,6 +52,9 @@ class Channel {
   // Calls step(peer, rank) for every other rank of the group until one fails.
   template <class Step>
   Status for_each_peer(OperationWait& wait, Step&& step);
+  // Why nothing can be sent to `peer`: the reason that it has left, if there is one, or `failure`.
+  Status explain_end(const Signature& own, Peer& peer, uint32_t rank, const Status& failure,
+                     OperationWait& wait);
   // Whether `peer` calls the same and sends here what this rank expects.
   Status compare(const Signature& own, const Peer& peer, uint32_t rank,
                  size_t expected_bytes) const;

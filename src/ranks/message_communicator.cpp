@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/contained.h"
 #include "base/log.h"
 #include "ranks/reduce.h"
 
@@ -91,8 +92,14 @@ Status MessageCommunicator::run(Signature signature, const Limit& limit, Body&& 
   MILLRACE_RETURN_IF_ERROR(channel_->link().failure());
   signature.number = ++operations_;
   OperationWait wait(signature, limit, timeout_);
-  const Status status = body(signature, wait);
-  if (!status.ok()) channel_->link().fail(status);
+  const Status status = contained([&] { return body(signature, wait); });
+  if (status.ok()) return status;
+  const Status told = contained([&] {
+    channel_->tell_reason(status);
+    return Status();
+  });
+  if (!told.ok()) log(LogLevel::kDebug, "ranks", told.message());
+  channel_->link().fail(status);
   return status;
 }
 

@@ -36,6 +36,26 @@ void Peer::release_frame() {
   next_frame_posted_ = in_->receive(rank_, slot_);
 }
 
+void Peer::send_reason(std::string_view reason) {
+  last_ = std::make_unique<Frame>();
+  last_->signature.operation = Operation::kGivenUp;
+  last_->announced_bytes =
+      reason.copy(reinterpret_cast<char*>(last_->data), std::min<size_t>(reason.size(), 512));
+  Result<std::unique_ptr<Window>> window =
+      transport_.open_window(std::as_writable_bytes(std::span(last_.get(), 1)));
+  if (!window.ok()) return;
+  last_out_ = *std::move(window);
+  // It cannot be sent to the peer that has ended itself.
+  const Status sent = last_out_->send(rank_, slot_, offsetof(Frame, data) + last_->announced_bytes);
+  if (!sent.ok()) last_out_.reset();
+}
+
+std::optional<std::string_view> Peer::received_reason() const noexcept {
+  if (received_->signature.operation != Operation::kGivenUp) return std::nullopt;
+  return std::string_view(reinterpret_cast<const char*>(received_->data),
+                          std::min<size_t>(received_->announced_bytes, kFrameData));
+}
+
 Result<Window*> Peer::window_on(std::span<std::byte> memory) {
   const auto kept = std::ranges::find_if(borrowed_, [&](const Borrowed& borrowed) {
     return borrowed.memory.data() == memory.data() && borrowed.memory.size() == memory.size();

@@ -10,7 +10,9 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string_view>
 
 #include "base/status.h"
 #include "ranks/signature.h"
@@ -39,6 +41,12 @@ class Peer {
   uint64_t announced_bytes() const noexcept { return received_->announced_bytes; }
   const std::byte* frame_data() const noexcept { return received_->data; }
   void release_frame();
+
+  // The last frame, with the reason why this rank ends. It reaches a peer that is about to wait for
+  // a frame; to any other the end of the connection says enough.
+  void send_reason(std::string_view reason);
+  // The reason of the peer, if what was received last is its last frame.
+  std::optional<std::string_view> received_reason() const noexcept;
 
   // Longer data. Each end returns when the memory of the message that was begun last may be used;
   // at once, if none was begun since.
@@ -75,7 +83,8 @@ class Peer {
   Window* receiving_ = nullptr;
   bool frame_sent_ = false;  // and not waited for
   Status next_frame_posted_;
-  std::unique_ptr<Window> out_, in_;
+  std::unique_ptr<Frame> last_;  // with the reason
+  std::unique_ptr<Window> out_, in_, last_out_;
 };
 
 }  // namespace millrace::ranks

@@ -23,6 +23,8 @@ constexpr std::string_view name_of(Operation operation) noexcept {
       return "barrier";
     case Operation::kLeave:
       return "leave";
+    case Operation::kGivenUp:
+      return "give up";
   }
   return "an unknown operation";
 }

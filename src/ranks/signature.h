@@ -18,6 +18,7 @@ enum class Operation : uint8_t {
   kPermute,
   kBarrier,
   kLeave,
+  kGivenUp,  // no operation: the rank ends, and its frame holds the reason
 };
 
 // Sent between hosts as it is: all of them have the same byte order.

@@ -95,6 +95,15 @@ TEST(RankFailure, AFailedCommunicatorRepeatsTheCauseAtOnce) {
   EXPECT_EQ((*other)->barrier({}).message(), first.message());
 }
 
+TEST(RankFailure, ARankThatComesLaterIsToldWhyTheOtherGaveUp) {
+  Group group = make_group(2, std::chrono::milliseconds(50));
+  EXPECT_FALSE(group[0]->barrier({}).ok());
+  // Rank 0 has been at the first barrier, and has given up since.
+  EXPECT_TRUE(group[1]->barrier({}).ok());
+  EXPECT_THAT(group[1]->barrier({}).message(),
+              HasSubstr("barrier 2: rank 0 has given up: barrier 1: waiting for rank 1"));
+}
+
 // Ranks die one after another, at random points of a loop of collectives of all sizes; all others
 // end with an error or with the loop, and none hangs.
 TEST(RankFailure, RandomDeathsLoseNobody) {
