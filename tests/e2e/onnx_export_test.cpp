@@ -328,6 +328,12 @@ TEST_F(OnnxExport, WhatOnnxCannotSayIsRefused) {
   trees.output(trees.fallback({"ai.onnx.ml.Normalizer", {}}, {trees.input({2, 3})})[0]);
   EXPECT_EQ(refusal(trees.build()->graph).code(), StatusCode::kUnsupported);
 
+  // As bytes in a graph, whose types would not be those of the operator.
+  ModelBuilder halves;
+  halves.output(halves.fallback({"QuantizeLinear", {{"output_dtype", int64_t{22}}}},
+                                {halves.input({4}), halves.constant(Tensor{{}, {0.5f}})})[0]);
+  EXPECT_THAT(refusal(halves.build()->graph).message(), ::testing::HasSubstr("four bits"));
+
   ModelBuilder sums;
   const auto wide =
       sums.quantised(Requantise{}, {sums.input({4})}, DataType::kInt32, {{0.5f}, {0}});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "fallback/four_bits.h"
 #include "fallback/operator_table.h"
 #include "lowering/operators/operator_table.h"
 
@@ -70,7 +71,18 @@ bool needs(const graph::Fallback& op, const Change& change) {
   return change.text.empty() || (text != nullptr && *text == change.text);
 }
 
+// A graph holds integers of four bits in bytes, and only an attribute says so; a file says it by
+// the types of the values, which a graph does not have.
+bool quantises_to_four_bits(const graph::Fallback& op) {
+  const auto type = std::ranges::find(op.attributes, "output_dtype", &graph::Attribute::name);
+  if (op.name != "QuantizeLinear" || type == op.attributes.end()) return false;
+  const auto* number = std::get_if<int64_t>(&type->value);
+  return number != nullptr && fallback::has_four_bits(*number);
+}
+
 Result<int> set_of(const graph::Fallback& op) {
+  if (quantises_to_four_bits(op))
+    return unsupported("integers of four bits that are computed cannot be written to ONNX");
   if (op.name.starts_with("ai.onnx.ml."))
     return unsupported("operators of ai.onnx.ml cannot be written to ONNX");
   if (op.name.find('.') != std::string::npos) return kLeastSet;
