@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "graph/shape.h"
-#include "lowering/evaluate/constant_data.h"
+#include "lowering/operators/bounded_constant.h"
 #include "lowering/operators/handlers.h"
 
 namespace millrace::lowering {
@@ -32,13 +32,7 @@ Result<std::vector<const Value*>> constants(const NodeImport& node) {
 // Storage for a computed constant, within the bound on what a model may compute.
 Result<MutableConstant> storage(NodeImport& node, DataType type, Dims shape) {
   MILLRACE_RETURN_IF_ERROR(graph::check_shape(shape));  // a job may have computed it
-  const auto elements = checked_product(shape);
-  if (!elements) return invalid_argument("its result " + graph::to_string(shape) + " is too large");
-  const int64_t bytes[] = {*elements, static_cast<int64_t>(tensor::size_of(type))};
-  const auto total = checked_product(bytes);
-  if (!total) return invalid_argument("its result " + graph::to_string(shape) + " is too large");
-  MILLRACE_RETURN_IF_ERROR(node.builder().check_computed(static_cast<size_t>(*total)));
-  return make_constant(type, std::move(shape));
+  return bounded_constant(node, type, std::move(shape), "its result");
 }
 
 // The elements of `a` and `b`, of the same type and broadcast to one shape, compared or combined

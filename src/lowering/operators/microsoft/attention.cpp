@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "lowering/evaluate/constant_data.h"
+#include "lowering/operators/bounded_constant.h"
 #include "lowering/operators/handlers.h"
 #include "lowering/operators/microsoft/heads.h"
 #include "lowering/operators/quantised/integer_product.h"
@@ -38,7 +38,7 @@ Result<ValueId> compare(NodeImport& node, const char* comparison, ValueId a, Val
 // 0, 1, 2 and so on, as INT32.
 Result<ValueId> integers(NodeImport& node, int64_t count) {
   MILLRACE_ASSIGN_OR_RETURN(MutableConstant constant,
-                            bounded_constant(node, DataType::kInt32, {count}));
+                            bounded_constant(node, DataType::kInt32, {count}, "a list of lengths"));
   const auto elements = constant.as<int32_t>();
   std::iota(elements.begin(), elements.end(), 0);
   return node.add_computed(std::move(constant.value));

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
-#include "lowering/evaluate/constant_data.h"
+#include "lowering/operators/bounded_constant.h"
 #include "lowering/operators/handlers.h"
 #include "tensor/half.h"
 
@@ -49,13 +50,8 @@ Status check_count(NodeImport& node, size_t index, std::optional<int64_t> wanted
                                       graph::to_string(node.shape(index))));
 }
 
-Result<MutableConstant> float_constant(NodeImport& node, Dims shape) {
-  const auto elements = checked_product(shape);
-  if (!elements || *elements > graph::kMaxElements)
-    return unsupported(fmt::format("weights of shape {} are too large", graph::to_string(shape)));
-  MILLRACE_RETURN_IF_ERROR(
-      node.builder().check_computed(static_cast<size_t>(*elements) * sizeof(float)));
-  return make_constant(DataType::kFloat32, std::move(shape));
+Result<MutableConstant> weights_of_shape(NodeImport& node, Dims shape) {
+  return bounded_constant(node, DataType::kFloat32, std::move(shape), "a constant of weights");
 }
 
 constexpr size_t kWeights = 1, kScales = 2, kZeros = 3, kOrder = 4, kBias = 5;
@@ -131,7 +127,7 @@ Result<ValueId> widened(NodeImport& node, const Blocks& blocks) {
       check_count(node, kScales, checked_product(Dims{blocks.columns, count})));
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> scales, numbers_of(node, kScales));
   MILLRACE_ASSIGN_OR_RETURN(MutableConstant constant,
-                            float_constant(node, {blocks.columns, blocks.depth}));
+                            weights_of_shape(node, {blocks.columns, blocks.depth}));
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> zeros, zeros_of(node, blocks));
   MILLRACE_ASSIGN_OR_RETURN(const Dims block_of_row, block_of_rows(node, blocks));
   const auto weights = node.value(kWeights).constant->as<uint8_t>();
@@ -221,7 +217,7 @@ Result<ValueId> widened(NodeImport& node, const Table& table) {
   MILLRACE_RETURN_IF_ERROR(check_count(node, kTableScales, parameters));
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> scales, numbers_of(node, kTableScales));
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<float> zeros, zeros_of(node, table, scales.size()));
-  MILLRACE_ASSIGN_OR_RETURN(MutableConstant constant, float_constant(node, table.shape));
+  MILLRACE_ASSIGN_OR_RETURN(MutableConstant constant, weights_of_shape(node, table.shape));
   const graph::Value& data = node.value(kData);
   const auto to = constant.as<float>();
   const int64_t matrix = table.size * table.inner;

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "lowering/operators/bounded_constant.h"
+
 namespace millrace::lowering {
 
 using graph::Dims;
@@ -36,19 +38,10 @@ Result<ValueId> join_heads(NodeImport& node, ValueId x) {
   return node.reshape(x, {shape[0], shape[1], shape[2] * shape[3]});
 }
 
-Result<MutableConstant> bounded_constant(NodeImport& node, DataType type, Dims shape) {
-  const auto elements = checked_product(shape);
-  if (!elements || *elements > graph::kMaxElements)
-    return unsupported(fmt::format("a mask of shape {} is too large", graph::to_string(shape)));
-  MILLRACE_RETURN_IF_ERROR(
-      node.builder().check_computed(static_cast<size_t>(*elements) * tensor::size_of(type)));
-  return make_constant(type, std::move(shape));
-}
-
 Result<ValueId> penalty_of_keys_out_of_sight(NodeImport& node, int64_t queries, int64_t past,
                                              int64_t keys, int64_t window) {
   MILLRACE_ASSIGN_OR_RETURN(MutableConstant constant,
-                            bounded_constant(node, DataType::kFloat32, {queries, keys}));
+                            bounded_constant(node, DataType::kFloat32, {queries, keys}, "a mask"));
   float* to = constant.as<float>().data();
   for (int64_t query = 0; query < queries; ++query)
     for (int64_t key = 0; key < keys; ++key) {

@@ -2,7 +2,6 @@
 // size of a head] where they meet.
 #pragma once
 
-#include "lowering/evaluate/constant_data.h"
 #include "lowering/operators/node_import.h"
 
 namespace millrace::lowering {
@@ -19,11 +18,6 @@ Result<ValueId> join_heads(NodeImport& node, ValueId x);
 
 // `x` behind what earlier calls left: [batch, heads, past, size].
 Result<ValueId> append_to_past(NodeImport& node, ValueId past, ValueId x);
-
-// A constant whose size follows from shapes, which a hostile model may claim; kUnsupported where it
-// is too large.
-Result<MutableConstant> bounded_constant(NodeImport& node, tensor::DataType type,
-                                         graph::Dims shape);
 
 // What is added to the scores, [queries, keys], of queries that come behind `past` keys: no query
 // sees a later key, nor one that lies `window` or more before it, where that is not negative.

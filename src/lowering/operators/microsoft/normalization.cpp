@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "lowering/evaluate/constant_data.h"
+#include "lowering/operators/bounded_constant.h"
 #include "lowering/operators/handlers.h"
 #include "lowering/operators/microsoft/heads.h"
 
@@ -71,10 +71,9 @@ Result<ValueId> sum_of_rows(NodeImport& node, const Tables& tables, ValueId posi
 // How many tokens of each sequence the mask keeps, as INT32; none are counted without a mask.
 Result<ValueId> count_tokens(NodeImport& node, size_t mask) {
   if (!node.has(mask)) {
-    const int64_t sequences = node.shape(0)[0];  // which a hostile model may claim
-    MILLRACE_RETURN_IF_ERROR(
-        node.builder().check_computed(static_cast<size_t>(sequences) * sizeof(int32_t)));
-    MILLRACE_ASSIGN_OR_RETURN(MutableConstant none, make_constant(DataType::kInt32, {sequences}));
+    MILLRACE_ASSIGN_OR_RETURN(
+        MutableConstant none,
+        bounded_constant(node, DataType::kInt32, {node.shape(0)[0]}, "a list of lengths"));
     std::ranges::fill(none.as<int32_t>(), 0);
     return node.add_computed(std::move(none.value));
   }

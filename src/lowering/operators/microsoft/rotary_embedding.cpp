@@ -5,6 +5,7 @@
 #include <array>
 #include <numeric>
 
+#include "lowering/operators/bounded_constant.h"
 #include "lowering/operators/handlers.h"
 #include "lowering/operators/microsoft/heads.h"
 
@@ -72,8 +73,9 @@ Result<ValueId> rows_of(NodeImport& node, size_t table, int64_t batch, int64_t l
     return node.emit(graph::Gather{0}, {node.operand(table), node.operand(kPositions)});
   if (positions != Dims{1})
     return invalid_argument("its positions are neither [batch, length] nor one");
-  MILLRACE_ASSIGN_OR_RETURN(MutableConstant range,
-                            bounded_constant(node, tensor::DataType::kInt64, {1, length}));
+  MILLRACE_ASSIGN_OR_RETURN(
+      MutableConstant range,
+      bounded_constant(node, tensor::DataType::kInt64, {1, length}, "a list of positions"));
   const auto elements = range.as<int64_t>();
   std::iota(elements.begin(), elements.end(), 0);
   MILLRACE_ASSIGN_OR_RETURN(const ValueId offsets, node.add_computed(std::move(range.value)));
