@@ -1,6 +1,7 @@
 // Commands in a sandbox, and within limits.
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -61,6 +62,12 @@ TEST(Sandbox, RefusesWhatComputingDoesNotNeed) {
       {"remove", [] { ::unlink("none"); }},
       {"rename", [] { ::rename("none", "other"); }},
       {"make a folder", [] { ::mkdir("none", 0700); }},
+      {"cut off the output", [] { ::syscall(SYS_ftruncate, STDOUT_FILENO, 0); }},
+      {"cut it off by a longer number",
+       [] { ::syscall(SYS_ftruncate, (uint64_t{1} << 32) + STDOUT_FILENO, 0); }},
+      {"go back in the output", [] { ::lseek(STDERR_FILENO, 0, SEEK_SET); }},
+      {"copy its descriptor", [] { ::dup(STDOUT_FILENO); }},
+      {"copy it by another call", [] { ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0); }},
       {"change rights", [] { ::chmod("none", 0700); }},
       {"raise a limit", [] {
          const rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
@@ -75,6 +82,20 @@ TEST(Sandbox, LetsAProcessReadComputeAndPrint) {
               char byte = 0;
               if (file < 0 || ::read(file, &byte, 1) != 1) ::_exit(1);
               std::thread([] { std::fprintf(stderr, "%s", ""); }).join();
+            }),
+            0);
+}
+
+// Of its own, behind the three standard ones.
+TEST(Sandbox, LetsAProcessChangeMemoryBehindDescriptors) {
+  EXPECT_EQ(end_of_restricted([] {
+              for (int i = 0; i < 40; ++i) {
+                const int memory = ::memfd_create("own", 0);
+                const int copies[] = {::dup(memory), ::fcntl(memory, F_DUPFD_CLOEXEC, 0)};
+                for (const int fd : {memory, copies[0], copies[1]})
+                  if (fd < 3 || ::ftruncate(fd, 100) != 0 || ::lseek(fd, 0, SEEK_END) != 100)
+                    ::_exit(1);
+              }
             }),
             0);
 }

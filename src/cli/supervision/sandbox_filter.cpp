@@ -14,6 +14,7 @@
 #include <memory>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace millrace::cli {
 namespace {
@@ -31,10 +32,9 @@ constexpr const char* kAllowed[] = {
     "sched_setaffinity", "sched_yield", "set_robust_list", "set_tid_address", "sigaltstack", "time",
     "times",
     // Descriptors that are open already, and those that only this process can use.
-    "close", "close_range", "dup", "dup2", "dup3", "epoll_create1", "epoll_ctl", "epoll_pwait",
-    "epoll_wait", "eventfd2", "fadvise64", "fstat", "fstatfs", "ftruncate", "lseek", "pipe2",
-    "poll", "ppoll", "pread64", "preadv", "pselect6", "read", "readv", "select", "timerfd_create",
-    "timerfd_settime", "write", "writev",
+    "close", "close_range", "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2",
+    "fadvise64", "fstat", "fstatfs", "pipe2", "poll", "ppoll", "pread64", "preadv", "pselect6",
+    "read", "readv", "select", "timerfd_create", "timerfd_settime", "write", "writev",
     // What files and the system say.
     "access", "faccessat", "faccessat2", "getcwd", "getdents64", "getegid", "geteuid", "getgid",
     "getpgrp", "getpid", "getppid", "getrandom", "getuid", "lstat", "newfstatat", "readlink",
@@ -92,12 +92,27 @@ void allow_reading(Filter& filter) {
   constexpr uint64_t kWriting = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND;
   filter.add(SCMP_ACT_ALLOW, "open", {has_bits(1, kWriting, O_RDONLY)});
   filter.add(SCMP_ACT_ALLOW, "openat", {has_bits(2, kWriting, O_RDONLY)});
-  for (const int command :
-       {F_GETFD, F_SETFD, F_GETFL, F_DUPFD, F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS})
+  for (const int command : {F_GETFD, F_SETFD, F_GETFL, F_ADD_SEALS, F_GET_SEALS})
     filter.add(SCMP_ACT_ALLOW, "fcntl", {equals(1, static_cast<uint64_t>(command))});
   // Whether a descriptor is a terminal; other requests could put input into it.
   filter.add(SCMP_ACT_ALLOW, "ioctl", {equals(1, TCGETS)});
   filter.add(SCMP_ACT_ALLOW, "ioctl", {equals(1, kTcgets2)});
+}
+
+// Files to which the output of the tool goes keep what is in them: they can be neither cut off nor
+// written to at another place, also not by a copy of their descriptor.
+void allow_changes_of_other_files(Filter& filter) {
+  // Each bit of a number above 3 on its own: the kernel reads 32 bits of an argument that a filter
+  // compares as 64.
+  constexpr uint64_t kNumber = 0xffffffff;
+  std::vector<scmp_arg_cmp> others = {has_bits(0, kNumber, STDERR_FILENO + 1)};
+  for (uint64_t bit = 4; bit < kNumber; bit <<= 1) others.push_back(has_bits(0, bit, bit));
+  for (const scmp_arg_cmp& other : others) {
+    for (const char* call : {"dup", "dup2", "dup3", "ftruncate", "lseek"})
+      filter.add(SCMP_ACT_ALLOW, call, {other});
+    for (const int command : {F_DUPFD, F_DUPFD_CLOEXEC})
+      filter.add(SCMP_ACT_ALLOW, "fcntl", {other, equals(1, static_cast<uint64_t>(command))});
+  }
 }
 
 void allow_threads(Filter& filter) {
@@ -117,6 +132,7 @@ Status restrict_process() {
   for (const char* call : kAllowed) filter.add(SCMP_ACT_ALLOW, call);
   for (const char* call : kMissing) filter.add(SCMP_ACT_ERRNO(ENOSYS), call);
   allow_reading(filter);
+  allow_changes_of_other_files(filter);
   allow_threads(filter);
   const int failure = filter.load();
   if (failure == 0) return {};
