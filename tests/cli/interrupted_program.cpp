@@ -29,7 +29,7 @@ bool refuse_what_is_missing(const InterruptionPlan& plan) {
       !refuse(SCMP_SYS(openat), EOPNOTSUPP, SCMP_A2(SCMP_CMP_MASKED_EQ, O_TMPFILE, O_TMPFILE)))
     return false;
   return plan.exchanges ||
-         refuse(SCMP_SYS(renameat2), EINVAL, SCMP_A4(SCMP_CMP_EQ, RENAME_EXCHANGE));
+         refuse(SCMP_SYS(renameat2), EINVAL, SCMP_A4(SCMP_CMP_EQ, RENAME_EXCHANGE, 0));
 }
 
 [[noreturn]] void become_traced(const std::vector<std::string>& command,
