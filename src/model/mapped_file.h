@@ -31,4 +31,9 @@ class MappedFile {
   std::span<const std::byte> bytes_;
 };
 
+// Gives memory back to the system that whole pages of `bytes` take, where they are those of a
+// MappedFile of this process; who reads them later gets them from the file again. Other memory
+// stays as it is. Thread-safe; `bytes` are valid.
+void release_pages(std::span<const std::byte> bytes) noexcept;
+
 }  // namespace millrace::model

@@ -155,6 +155,16 @@ TEST_F(SandboxTest, NeedsNoTableOfColumns) {
   EXPECT_FALSE(std::filesystem::exists(file("columns")));
 }
 
+TEST_F(SandboxTest, KeepsNoPackedWeights) {
+  const std::string folder = file("packed");
+  std::filesystem::create_directory(folder);
+  ::setenv("MILLRACE_PACKED_WEIGHTS", folder.c_str(), 1);
+  const ProgramResult limited = run_with({"--sandbox", "--top", "3"});
+  ::unsetenv("MILLRACE_PACKED_WEIGHTS");
+  EXPECT_EQ(limited.exit_code, 0) << limited.err;
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+}
+
 TEST_F(SandboxTest, ReportsTheFailuresOfTheChildAsItsOwn) {
   expect_failure(millrace({"run", "none.rai", "--sandbox", "--input", input_}), "none.rai");
   expect_failure(run_with({"--sandbox", "--labels", "none", "--top", "1"}), "none");

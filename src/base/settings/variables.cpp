@@ -35,6 +35,7 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_NRT_SENDRECV_PORT",
     "MILLRACE_NRT_SENDRECV_TIMEOUT",
     "MILLRACE_NRT_TRANSFER_DEPTH",
+    "MILLRACE_PACKED_WEIGHTS",
     "MILLRACE_PEERS",  // benchmarks
     "MILLRACE_PLANS",
     "MILLRACE_PLUGIN_DIR",

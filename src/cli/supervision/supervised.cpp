@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <thread>
 #include <utility>
@@ -119,6 +120,8 @@ Status work_in_child(int channel, const std::function<Status(const OutputSink&)>
   if (::getppid() != parent) ::_exit(1);  // it ended before that
   Status status;
   if (supervision.sandbox) {
+    // A sandbox writes no files.
+    ::unsetenv("MILLRACE_PACKED_WEIGHTS");
     limit_resources(supervision);
     call.watch();
     status = restrict_process();

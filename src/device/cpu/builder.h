@@ -55,7 +55,7 @@ struct ProgramParts {
   std::vector<ProgramStep> steps;
   BufferLayout buffers;
   ConstantMemory constants;
-  Packing packing;
+  Packing packing;  // keeps what it has mapped
   uint64_t weight_bytes = 0;
 };
 

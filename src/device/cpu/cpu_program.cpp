@@ -54,7 +54,6 @@ Result<ProgramParts> build(const graph::CompiledModel& model, ElementType type,
                               Builder(model, std::move(choices), engine).build());
     add_reasons(model.graph, plan, parts);
     MILLRACE_RETURN_IF_ERROR(parts.packing.run(lanes, engine, parts.constants, parts.buffers));
-    parts.packing = {};
     return parts;
   });
 }

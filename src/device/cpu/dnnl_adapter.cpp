@@ -197,6 +197,15 @@ std::string to_string(const Desc& desc) {
   return text;
 }
 
+std::string_view identity_of(const Desc& desc) {
+  return {reinterpret_cast<const char*>(&desc.data), sizeof desc.data};
+}
+
+std::string library_version() {
+  const dnnl_version_t& version = *dnnl_version();
+  return fmt::format("oneDNN {}.{}.{}", version.major, version.minor, version.patch);
+}
+
 bool is_reference(const std::string& implementation) {
   return implementation.find("ref") != std::string::npos;
 }

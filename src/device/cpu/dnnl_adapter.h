@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "base/status.h"
@@ -71,6 +72,12 @@ Desc permuted(const Desc& desc, const Dims& permutation);
 // Type and layout in the library's notation: "f32:abcd" in C order, "bf16:aBcd16b" with dimension b
 // in blocks of 16; "any" where the layout is no order of the dimensions.
 std::string to_string(const Desc& desc);
+
+// Bytes that are the same for the same layout, with all that a kernel wants to have in it besides
+// the elements, in one version of the library.
+std::string_view identity_of(const Desc& desc);
+// "oneDNN 2.6.3"
+std::string library_version();
 
 // True for the slow implementations that exist for completeness only.
 bool is_reference(const std::string& implementation);

@@ -1,16 +1,19 @@
 #include "device/cpu/weights/packing.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
-#include <cstdint>
-#include <functional>
 #include <mutex>
 #include <numeric>
 #include <utility>
 
 #include "base/align.h"
+#include "base/log.h"
 #include "device/cpu/openmp/openmp.h"
 #include "device/cpu/weights/constant_numbers.h"
+#include "model/checksum.h"
+#include "model/temporary_output.h"
 #include "queue/lanes/shared_loop.h"
 
 namespace millrace::device::cpu {
@@ -18,13 +21,13 @@ namespace {
 
 // Below this a lane would come too late to be of use.
 constexpr size_t kWorthALane = size_t{1} << 20;
+constexpr size_t kPage = 4096;
 
-// Runs `work` for each of `count` tasks, on as many threads as come.
+// Runs `work` for each number in `order`, on as many threads as come.
 class Tasks {
  public:
-  // `order` has the numbers of the tasks.
-  Tasks(std::vector<size_t> order, std::function<Status(size_t)> work)
-      : order_(std::move(order)), work_(std::move(work)) {}
+  Tasks(std::vector<size_t> order, const std::function<Status(size_t)>& work)
+      : order_(std::move(order)), work_(work) {}
 
   void take() noexcept {
     const OpenMpThreads one_thread;
@@ -43,14 +46,14 @@ class Tasks {
 
  private:
   const std::vector<size_t> order_;
-  const std::function<Status(size_t)> work_;
+  const std::function<Status(size_t)>& work_;
   std::atomic<size_t> next_{0};
   std::mutex mutex_;
   Status status_;
 };
 
-void pack(const graph::Value& constant, const Desc& from, const Desc& to, std::byte* data,
-          const dnnl::engine& engine) {
+void reorder(const graph::Value& constant, const Desc& from, const Desc& to, std::byte* data,
+             const dnnl::engine& engine) {
   std::vector<float> numbers;
   const void* elements = constant.constant->bytes.data();
   if (from.data_type() == ElementType::f32 && constant.type != tensor::DataType::kFloat32) {
@@ -63,6 +66,22 @@ void pack(const graph::Value& constant, const Desc& from, const Desc& to, std::b
   dnnl::reorder(source, target).execute(stream, source, target);
 }
 
+// All that the packed elements of a constant follow from, besides the version of the library.
+std::string describe(const graph::Value& constant, const Desc& from, const Desc& to) {
+  std::string text =
+      fmt::format("{} {:x} {} ", static_cast<int>(constant.type),
+                  model::checksum_of(constant.constant->bytes), constant.shape.size());
+  for (const int64_t dim : constant.shape) text += fmt::format("{} ", dim);
+  if (constant.quantisation) {
+    const graph::Quantisation& by = *constant.quantisation;
+    text += fmt::format("{} {:x} {:x} ", by.axis,
+                        model::checksum_of(std::as_bytes(std::span(by.scales))),
+                        model::checksum_of(std::as_bytes(std::span(by.zero_points))));
+  }
+  text += identity_of(from);
+  return text += identity_of(to);
+}
+
 }  // namespace
 
 void Packing::add(const graph::Value& constant, const Desc& from, const Desc& to, BufferId buffer) {
@@ -72,27 +91,116 @@ void Packing::add(const graph::Value& constant, const Desc& from, const Desc& to
   bytes_ = offset + bytes;
 }
 
-Status Packing::run(queue::Lanes& lanes, const dnnl::engine& engine, ConstantMemory& constants,
-                    BufferLayout& layout) const {
-  if (items_.empty()) return {};
-  std::byte* const block = constants.take(bytes_);
-  for (const Item& item : items_) layout.locations[item.buffer].constant = block + item.offset;
+Status Packing::for_each(queue::Lanes& lanes, const std::function<Status(size_t)>& work) const {
   // Large ones first, so that all threads are done at about the same time.
   std::vector<size_t> order(items_.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(order, std::ranges::greater(),
-                           [this](size_t i) { return items_[i].to.get_size(); });
-  Tasks tasks(std::move(order), [&](size_t i) -> Status {
-    const Item& item = items_[i];
-    pack(*item.constant, item.from, item.to, block + item.offset, engine);
-    return {};
-  });
-  const auto take = [&tasks](uint32_t, uint32_t) { tasks.take(); };
+                           [this](size_t i) { return items_[i].bytes(); });
+  Tasks tasks(std::move(order), work);
   if (bytes_ >= kWorthALane)
     if (const auto loop = queue::SharedLoop::create(lanes); loop.ok())
-      (*loop)->run(lanes.count(), take);
+      (*loop)->run(lanes.count(), [&tasks](uint32_t, uint32_t) { tasks.take(); });
   tasks.take();
   return tasks.status();
+}
+
+Result<PackedKey> Packing::key(queue::Lanes& lanes) const {
+  std::vector<std::string> parts(items_.size());
+  MILLRACE_RETURN_IF_ERROR(for_each(lanes, [&](size_t i) -> Status {
+    parts[i] = describe(*items_[i].constant, items_[i].from, items_[i].to);
+    return {};
+  }));
+  return packed_key(std::accumulate(parts.begin(), parts.end(), library_version()));
+}
+
+Status Packing::map(queue::Lanes& lanes, const PackedKey& key, const std::string& path) {
+  const size_t head = packed_head_bytes(items_.size());
+  MILLRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const model::MappedFile> file,
+                            open_packed(path, key, items_.size(), head + bytes_));
+  MILLRACE_RETURN_IF_ERROR(for_each(lanes, [&](size_t i) -> Status {
+    const auto bytes = file->bytes().subspan(head + items_[i].offset, items_[i].bytes());
+    if (model::checksum_of(bytes) != packed_checksum(*file, i))
+      return corrupt_data("it is damaged");
+    return {};
+  }));
+  file_ = file;
+  return {};
+}
+
+Status Packing::pack(queue::Lanes& lanes, const dnnl::engine& engine, std::byte* block) const {
+  return for_each(lanes, [&](size_t i) -> Status {
+    const Item& item = items_[i];
+    reorder(*item.constant, item.from, item.to, block + item.offset, engine);
+    return {};
+  });
+}
+
+Status Packing::keep(queue::Lanes& lanes, const PackedKey& key, const std::string& path,
+                     std::byte* head) const {
+  const size_t head_bytes = packed_head_bytes(items_.size());
+  std::vector<uint64_t> checksums(items_.size());
+  MILLRACE_RETURN_IF_ERROR(for_each(lanes, [&](size_t i) -> Status {
+    checksums[i] = model::checksum_of({head + head_bytes + items_[i].offset, items_[i].bytes()});
+    return {};
+  }));
+  for (size_t i = 0; i + 1 < items_.size(); ++i)  // nothing of other memory gets into the file
+    std::fill(head + head_bytes + items_[i].offset + items_[i].bytes(),
+              head + head_bytes + items_[i + 1].offset, std::byte{0});
+  write_packed_head({head, head_bytes}, key, checksums);
+  return model::write_whole_file(path, {head, head_bytes + bytes_});
+}
+
+// At once for constants that lie one behind the other: each call interrupts the other cores.
+void Packing::release_constants() const {
+  std::vector<std::span<const std::byte>> spans;
+  for (const Item& item : items_) spans.push_back(item.constant->constant->bytes);
+  std::ranges::sort(spans, {}, [](const auto& span) { return span.data(); });
+  for (size_t i = 0; i < spans.size();) {
+    const std::byte* const begin = spans[i].data();
+    const std::byte* end = begin;
+    for (; i < spans.size() && spans[i].data() <= end + kPage; ++i)
+      end = std::max(end, spans[i].data() + spans[i].size());
+    model::release_pages({begin, end});
+  }
+}
+
+void Packing::place(const std::byte* block, BufferLayout& layout) const {
+  for (const Item& item : items_) layout.locations[item.buffer].constant = block + item.offset;
+}
+
+Status Packing::run(queue::Lanes& lanes, const dnnl::engine& engine, ConstantMemory& constants,
+                    BufferLayout& layout) {
+  if (items_.empty()) return {};
+  if (has_packed_folder()) {
+    MILLRACE_RETURN_IF_ERROR(find_or_keep(lanes, engine, constants, layout));
+  } else {
+    std::byte* const block = constants.take(bytes_);
+    place(block, layout);
+    MILLRACE_RETURN_IF_ERROR(pack(lanes, engine, block));
+  }
+  release_constants();
+  return {};
+}
+
+Status Packing::find_or_keep(queue::Lanes& lanes, const dnnl::engine& engine,
+                             ConstantMemory& constants, BufferLayout& layout) {
+  const size_t head_bytes = packed_head_bytes(items_.size());
+  MILLRACE_ASSIGN_OR_RETURN(const PackedKey key, this->key(lanes));
+  const std::string path = packed_path(key);
+  const Status found = map(lanes, key, path);
+  if (found.ok()) {
+    place(file_->bytes().data() + head_bytes, layout);
+    return {};
+  }
+  std::byte* const head = constants.take(head_bytes + bytes_);
+  place(head + head_bytes, layout);
+  MILLRACE_RETURN_IF_ERROR(pack(lanes, engine, head + head_bytes));
+  Status kept = found.code() == StatusCode::kNotFound ? Status() : found;
+  if (const Status written = keep(lanes, key, path, head); !written.ok()) kept = written;
+  if (!kept.ok())
+    log(LogLevel::kWarning, "cpu", fmt::format("packed weights \"{}\": {}", path, kept.message()));
+  return {};
 }
 
 }  // namespace millrace::device::cpu

@@ -3,18 +3,25 @@
 //
 // To pack them is most of what a load has to do, and nothing reads them before the first job. So
 // the builder only notes them, and when it has ended, the loading thread and the lanes that have
-// nothing to do pack them, one after the other, all into one block of memory.
+// nothing to do pack them, one after the other, all into one block of memory. Where the variable
+// MILLRACE_PACKED_WEIGHTS names a folder, the block is kept in a file there, and the next load maps
+// it (packed_file.h).
 //
 // An object belongs to one thread at a time.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "device/cpu/buffers.h"
 #include "device/cpu/dnnl_adapter.h"
 #include "device/cpu/step.h"
 #include "device/cpu/weights/constant_memory.h"
+#include "device/cpu/weights/packed_file.h"
 #include "graph/graph.h"
 #include "queue/lanes/lanes.h"
 
@@ -27,10 +34,12 @@ class Packing {
   // constant stays where it is until run() has returned.
   void add(const graph::Value& constant, const Desc& from, const Desc& to, BufferId buffer);
 
-  // Packs all that was added into memory of `constants`, and has the buffers of `layout` lie there.
-  // Blocks. Throws nothing but std::bad_alloc.
+  // Packs all that was added into memory of `constants`, or finds it in a file, which stays mapped
+  // while this object lives; and has the buffers of `layout` lie there. A file that cannot be read
+  // or written is logged. Where the model is mapped from a file, what the packed constants took
+  // there leaves the memory of the process. Blocks. Throws nothing but std::bad_alloc.
   Status run(queue::Lanes& lanes, const dnnl::engine& engine, ConstantMemory& constants,
-             BufferLayout& layout) const;
+             BufferLayout& layout);
 
  private:
   struct Item {
@@ -38,10 +47,24 @@ class Packing {
     Desc from, to;
     BufferId buffer;
     size_t offset;  // in the block
+    size_t bytes() const { return to.get_size(); }
   };
+
+  // Calls `work` with the number of each item, on the calling thread and on idle lanes.
+  Status for_each(queue::Lanes& lanes, const std::function<Status(size_t)>& work) const;
+  Status find_or_keep(queue::Lanes& lanes, const dnnl::engine& engine, ConstantMemory& constants,
+                      BufferLayout& layout);
+  Result<PackedKey> key(queue::Lanes& lanes) const;
+  Status map(queue::Lanes& lanes, const PackedKey& key, const std::string& path);
+  Status pack(queue::Lanes& lanes, const dnnl::engine& engine, std::byte* block) const;
+  Status keep(queue::Lanes& lanes, const PackedKey& key, const std::string& path,
+              std::byte* head) const;
+  void release_constants() const;
+  void place(const std::byte* block, BufferLayout& layout) const;
 
   std::vector<Item> items_;
   size_t bytes_ = 0;  // of the block
+  std::shared_ptr<const model::MappedFile> file_;
 };
 
 }  // namespace millrace::device::cpu
