@@ -44,7 +44,7 @@ const Cell kCells[] = {
     {"RNN", 1, 2},
 };
 
-constexpr Sizes kSizes[] = {{}, {4, 1, 16, 32}, {1, 2, 1, 1}};
+constexpr Sizes kSizes[] = {{}, {4, 1, 16, 32}, {1, 2, 1, 1}, {3, 1, 5, 37}};
 
 class FastRecurrence : public ::testing::TestWithParam<std::tuple<size_t, const char*, size_t>> {
  protected:
@@ -81,6 +81,12 @@ TEST_P(FastRecurrence, BeginsWithTheStatesItIsGiven) {
 std::string name_of_case(const ::testing::TestParamInfo<FastRecurrence::ParamType>& info) {
   const auto& [cell, direction, sizes] = info.param;
   return fmt::format("{}{}_{}_{}", kCells[cell].op, cell, direction, sizes);
+}
+
+TEST(FastLstm, OfHugeNumbersSaturates) {
+  auto given = operands(kCells[0], "bidirectional", kSizes[1]);
+  for (float& number : given[0].elements.data) number *= 1e6F;
+  expect_as_plain({op_of(kCells[0], "bidirectional"), given, 3}, {5e-6, 3e-2});
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FastRecurrence,

@@ -1,4 +1,5 @@
-// LSTM, GRU and RNN by the library, in FP32, with constant weights. Not covered, and left to the
+// LSTM, GRU and RNN by the library, in FP32, with constant weights; the LSTM of a single sequence
+// by loops of our own. Not covered, and left to the
 // plain kernel: peepholes, clipping, other activations than the default ones, sequences of
 // different lengths or without steps, coupled gates, and tensors with the batch first.
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 #include "device/cpu/fast/fast.h"
 #include "device/cpu/fast/operands.h"
+#include "device/cpu/fast/recurrent/lstm_sequence.h"
 #include "device/cpu/kernels/primitives.h"
 #include "fallback/activation.h"
 
@@ -280,6 +282,7 @@ Result<bool> lower_lstm(Builder& builder, const FastNode& node) {
   constexpr std::array kActivations = {ActivationKind::kSigmoid, ActivationKind::kTanh,
                                        ActivationKind::kTanh};
   if (!is_covered(builder, node) || !has_activations(node.view, kActivations)) return false;
+  if (is_lstm_sequence(node)) return lower_lstm_sequence(builder, node);
   Cells cells(builder, node, lstm_kind());
   const Descs d = cells.descs();
   return lower_with<dnnl::lstm_forward>(cells, [&] {

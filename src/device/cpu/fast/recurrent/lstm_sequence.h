@@ -1,0 +1,17 @@
+// An LSTM over a single sequence, in FP32. The library computes it as products of matrices with one
+// row, for which it waits on every addition; here the weights are read as fast as the cache gives
+// them.
+#pragma once
+
+#include "device/cpu/fast/fast.h"
+
+namespace millrace::device::cpu::fast {
+
+// Whether the node, an LSTM, has one sequence, and enough units to fill a vector.
+bool is_lstm_sequence(const FastNode& node);
+
+// As a Lowering that covers the node. Requirements: is_lstm_sequence(); weights, recurrence weights
+// and biases are constants; default activations, no peepholes, and all that is_covered() asks for.
+Result<bool> lower_lstm_sequence(Builder& builder, const FastNode& node);
+
+}  // namespace millrace::device::cpu::fast
