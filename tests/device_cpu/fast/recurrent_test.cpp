@@ -1,8 +1,13 @@
 // LSTM, GRU and RNN.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/device_cpu/fast/as_plain.h"
+#include "tests/device_cpu/model_builder.h"
+#include "tests/device_cpu/run_model.h"
 
 namespace millrace::device::cpu {
 namespace {
@@ -81,6 +86,17 @@ TEST_P(FastRecurrence, BeginsWithTheStatesItIsGiven) {
 std::string name_of_case(const ::testing::TestParamInfo<FastRecurrence::ParamType>& info) {
   const auto& [cell, direction, sizes] = info.param;
   return fmt::format("{}{}_{}_{}", kCells[cell].op, cell, direction, sizes);
+}
+
+TEST(FastLstm, KeepsNaN) {
+  auto given = operands(kCells[0], "forward", kSizes[1]);
+  given[0].elements.data[0] = std::numeric_limits<float>::quiet_NaN();
+  ModelBuilder builder;
+  std::vector<graph::ValueId> ids = {builder.input(given[0].elements.dims)};
+  for (size_t i = 1; i < given.size(); ++i) ids.push_back(builder.constant(given[i].elements));
+  builder.output(builder.fallback(op_of(kCells[0], "forward"), ids)[0]);
+  EXPECT_THAT(run_model(builder.build(), {given[0].elements}).data,
+              ::testing::Each(::testing::IsNan()));
 }
 
 TEST(FastLstm, OfHugeNumbersSaturates) {

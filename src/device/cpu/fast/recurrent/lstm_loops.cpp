@@ -24,9 +24,9 @@ constexpr size_t kChains = kParts == 1 ? 2 : 1;
 Vector sigmoid(Vector x) {
   const Floats d;
   const Vector one = hn::Set(d, 1.0F);
-  // Beyond, the exponential is infinite. The order of the operands keeps NaN.
-  const Vector bounded = hn::Min(hn::Set(d, 88.0F), hn::Neg(x));
-  return hn::Div(one, hn::Add(one, hn::Exp(d, bounded)));
+  // Beyond, the exponential is infinite; and it does not keep NaN.
+  const Vector power = hn::Exp(d, hn::Min(hn::Neg(x), hn::Set(d, 88.0F)));
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Div(one, hn::Add(one, power)));
 }
 
 // The sums of a block's gates.
