@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -103,6 +104,43 @@ TEST(Softmax, AlongEveryAxis) {
             EXPECT_EQ(name.find("ref"), std::string::npos) << name;
           expect_close(run(*program, {x}).at(0), expected, tolerance_of(precision));
         }
+}
+
+// Rows that end within a vector, and rows that are too long for several in a vector.
+TEST(Softmax, OfManyShortRows) {
+  for (const int64_t length : {1, 2, 3, 16, 17}) {
+    Tensor x = Tensor::numbers({1, 301, length}, 1);
+    for (float& number : x.data) number *= 100;
+    Tensor expected = x;
+    for (int64_t row = 0; row < 301; ++row) {
+      const auto begin = expected.data.begin() + row * length, end = begin + length;
+      const float largest = *std::max_element(begin, end);
+      std::transform(begin, end, begin, [&](float v) { return std::exp(v - largest); });
+      const float sum = std::accumulate(begin, end, 0.0F);
+      std::transform(begin, end, begin, [&](float v) { return v / sum; });
+    }
+    ModelBuilder builder;
+    builder.output(builder.node(graph::Softmax{2}, {builder.input(x.dims)}));
+    expect_close(run_model(builder.build(), {x}), expected, tolerance_of(Precision::kFp32));
+  }
+}
+
+TEST(Softmax, OfShortRowsKeepsNaN) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const size_t at : {0, 1, 2}) {
+    Tensor x{{100, 3}, std::vector<float>(300, 1)};
+    x.data[at] = nan;
+    x.data[6 + at] = -infinity;
+    ModelBuilder builder;
+    builder.output(builder.node(graph::Softmax{1}, {builder.input(x.dims)}));
+    const std::vector<float> y = run_model(builder.build(), {x}).data;
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_TRUE(std::isnan(y[i]));
+      EXPECT_NEAR(y[3 + i], 1 / 3.0, 1e-6);
+      EXPECT_NEAR(y[6 + i], i == at ? 0 : 0.5, 1e-6);
+    }
+  }
 }
 
 TEST(BatchNormalization, ScalesAndShiftsEachChannel) {

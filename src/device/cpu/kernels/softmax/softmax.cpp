@@ -1,9 +1,12 @@
 // Softmax and its logarithm.
+#include <functional>
+#include <memory>
 #include <numeric>
 #include <vector>
 
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/primitives.h"
+#include "device/cpu/kernels/softmax/short_rows.h"
 
 namespace millrace::device::cpu::kernels {
 namespace {
@@ -19,11 +22,50 @@ Desc axis_last(const Dims& dims, ElementType type, int64_t axis) {
   return ordered_desc(dims, type, order);
 }
 
+class ShortRowsStep final : public Step {
+ public:
+  ShortRowsStep(size_t rows, size_t length, BufferId from, BufferId to)
+      : rows_(rows), length_(length), from_(from), to_(to) {}
+  std::vector<BufferId> buffers() const override { return {from_, to_}; }
+  Status run(const RunState& state) const noexcept override {
+    softmax_of_short_rows(state.input<float>(from_), state.output<float>(to_), rows_, length_);
+    return {};
+  }
+
+ private:
+  const size_t rows_, length_;
+  const BufferId from_, to_;
+};
+
+// Below some rows there is nothing to gain.
+constexpr int64_t kManyRows = 64;
+
+bool has_many_short_rows(const Builder& builder, const Dims& dims, const graph::Softmax& op) {
+  const int64_t length = dims.back();
+  if (op.log || builder.type() != ElementType::f32) return false;
+  if (op.axis + 1 != static_cast<int64_t>(dims.size())) return false;
+  return length <= static_cast<int64_t>(kLongestShortRow) &&
+         std::accumulate(dims.begin(), dims.end() - 1, int64_t{1}, std::multiplies<>()) >=
+             kManyRows;
+}
+
+Status lower_short_rows(Builder& builder, const Node& node) {
+  const graph::ValueId x = node.input(0), y = node.outputs[0];
+  MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.plain(x));
+  const Operand to = builder.new_result_over(y, from.desc, x, from);
+  const auto length = static_cast<size_t>(builder.dims(x).back());
+  builder.add("Softmax", "millrace:vectors",
+              std::make_unique<ShortRowsStep>(builder.value(x).elements() / length, length,
+                                              from.buffer, to.buffer));
+  return {};
+}
+
 }  // namespace
 
 Status lower(Builder& builder, const Node& node, const graph::Softmax& op) {
   const graph::ValueId x = node.input(0), y = node.outputs[0];
   const Dims dims = builder.dims(x);
+  if (has_many_short_rows(builder, dims, op)) return lower_short_rows(builder, node);
   MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder.current(x));
   const auto algorithm = op.log ? dnnl::algorithm::softmax_log : dnnl::algorithm::softmax_accurate;
   std::vector<Desc> layouts = layouts_for(now.desc);
