@@ -80,7 +80,8 @@ void release_pages(std::span<const std::byte> bytes) noexcept {
   const uintptr_t last = (begin + bytes.size()) / kPage * kPage;
   if (first >= last || !mappings().contain(bytes)) return;
   // The mapping is never written to, so nothing is lost.
-  static_cast<void>(::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED));
+  std::byte* const page = const_cast<std::byte*>(bytes.data()) + (first - begin);
+  static_cast<void>(::madvise(page, last - first, MADV_DONTNEED));
 }
 
 }  // namespace millrace::model
