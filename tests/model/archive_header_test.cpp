@@ -38,9 +38,9 @@ Status status_with_field(size_t offset, T value) {
 constexpr size_t kVersionAt = 8, kHeaderSizeAt = 12;
 
 TEST(ArchiveHeader, ANewerVersionIsUnsupported) {
-  const Status status = status_with_field<uint32_t>(kVersionAt, 4);
+  const Status status = status_with_field<uint32_t>(kVersionAt, kFormatVersion + 1);
   EXPECT_EQ(status.code(), StatusCode::kUnsupported);
-  EXPECT_THAT(status.message(), HasSubstr("format version 4"));
+  EXPECT_THAT(status.message(), HasSubstr("format version " + std::to_string(kFormatVersion + 1)));
 }
 
 TEST(ArchiveHeader, ANewerVersionWithALongerHeaderIsUnsupported) {
