@@ -106,20 +106,43 @@ TEST_F(Shard, WhereNothingCanBeDividedTheReasonsAreTheError) {
               HasSubstr("no product with constant weights"));
 }
 
-TEST_F(Shard, AModelThatPyTorchHasWrittenComputesTheSame) {
-  const auto path = test_model("models/reverse_transformer.onnx");
-  if (!path) GTEST_SKIP() << "no test models";
-  compiler::CompileOptions options;
-  options.input_shapes = {{"input_ids", {1, 10}}, {"attention_mask", {1, 10}}};
-  auto model = compiler::compile(*path, options);
-  ASSERT_TRUE(model.ok()) << model.status().to_string();
-  ASSERT_EQ(model->network, nullptr);
-  Tensor ids = Tensor::zeros({1, 10}), mask = Tensor::zeros({1, 10});
-  for (size_t i = 0; i < 8; ++i) {
-    ids.data[i] = static_cast<float>(1 + (i * 7) % 23);
-    mask.data[i] = 1;
+struct RealModel {
+  const char* file;
+  compiler::InputShapes input_shapes;
+};
+
+std::vector<RealModel> real_models() {
+  return {
+      {"models/reverse_transformer.onnx", {{"input_ids", {1, 10}}, {"attention_mask", {1, 10}}}},
+      {"models/tf_cct_opset20.onnx", {}},
+      {"models/tf_tinyvit_demo.onnx", {}}};
+}
+
+// Integers are token ids and masks: small, and mostly 1.
+Tensor input_of(const graph::Boundary& input, uint32_t seed) {
+  const graph::Dims dims(input.cpu.shape.begin(), input.cpu.shape.end());
+  if (input.cpu.type != tensor::DataType::kInt64) return Tensor::numbers(dims, seed);
+  Tensor integers = Tensor::zeros(dims);
+  for (size_t i = 0; i < integers.data.size(); ++i) integers.data[i] = i % 5 == 4 ? 0 : 1;
+  return integers;
+}
+
+TEST_F(Shard, ModelsAsOthersHaveWrittenThemComputeTheSame) {
+  for (const RealModel& real : real_models()) {
+    const auto path = test_model(real.file);
+    if (!path) GTEST_SKIP() << "no test models";
+    compiler::CompileOptions options;
+    options.input_shapes = real.input_shapes;
+    const auto model = compiler::compile(*path, options);
+    ASSERT_TRUE(model.ok()) << model.status().to_string();
+    std::vector<Tensor> inputs;
+    for (const graph::Boundary& input : model->inputs)
+      inputs.push_back(input_of(input, static_cast<uint32_t>(inputs.size())));
+    for (const uint32_t ranks : {2u, 4u}) {
+      SCOPED_TRACE(real.file);
+      expect_same_on_ranks(model->graph, ranks, inputs);
+    }
   }
-  for (const uint32_t ranks : {2u, 4u}) expect_same_on_ranks(model->graph, ranks, {ids, mask});
 }
 
 }  // namespace
