@@ -47,6 +47,7 @@ class TimeLimit final : public queue::ProgressObserver {
 
 void ComputeTask::fill(std::shared_ptr<const Binding> binding, StatusTarget target) noexcept {
   binding_ = std::move(binding);
+  ran_.store(false, std::memory_order_relaxed);
   report_to(std::move(target));
 }
 
@@ -62,6 +63,7 @@ Status ComputeTask::run_in_time(queue::RunControl& control) noexcept {
   MILLRACE_RETURN_IF_ERROR(copy_shared_inputs());
   const Model& model = *binding_->model;
   TimeLimit limit(control, time_limit_);
+  ran_.store(true, std::memory_order_relaxed);
   BoundaryConversions conversions;  // this API has no place to report them
   Status status = runtime::run_job(*model.executor(), {model.frames(), inputs(), binding_->outputs},
                                    sync_, control, conversions);
@@ -111,7 +113,10 @@ std::string ComputeTask::describe(const queue::RunPosition& position) const {
 }
 
 void ComputeTask::on_status_written(const queue::Completion& completion) noexcept {
-  if (!completion.status.ok()) return;
+  if (!completion.status.ok()) {
+    if (!ran_.load(std::memory_order_relaxed)) binding_->model->executor()->program().skip_job();
+    return;
+  }
   for (const std::shared_ptr<Tensor>& tensor : binding_->written) tensor->completions().add();
 }
 

@@ -1,6 +1,7 @@
 // ComputeTask: one execution of a model.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -45,6 +46,7 @@ class ComputeTask final : public RequestTask {
   const std::chrono::nanoseconds time_limit_;
   const bool nan_check_;
   std::shared_ptr<const Binding> binding_;
+  std::atomic<bool> ran_{false};  // the job was handed to the program
   // Where there are shared inputs: their copies, and all inputs with those instead.
   const std::shared_ptr<std::vector<std::byte>> scratch_;
   std::vector<runtime::TensorBinding> inputs_;

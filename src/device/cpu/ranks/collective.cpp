@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/cancellation.h"
 #include "base/contained.h"
 #include "device/cpu/fast/operands.h"
 #include "fallback/axis.h"
@@ -42,6 +43,7 @@ class CollectiveStep : public Step {
 
   // Waits for the other ranks.
   Status run(const RunState& state) const noexcept override {
+    const CancellationOff whole;
     JobStop stop(state.control);
     const Status status = contained([&] { return exchange(state, {.stop = &stop}); });
     return !status.ok() && state.control.stop_requested() ? state.control.stop_status() : status;

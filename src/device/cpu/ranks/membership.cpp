@@ -1,5 +1,6 @@
 #include "device/cpu/ranks/membership.h"
 
+#include "base/cancellation.h"
 #include "base/contained.h"
 
 namespace millrace::device::cpu {
@@ -20,6 +21,7 @@ Status RankMembership::after_skip() {
 
 // A call that is stopped ends the communicator.
 void RankMembership::leave() noexcept {
+  const CancellationOff whole;
   AtOnce stop;
   static_cast<void>(contained([&] { return communicator_->barrier({.stop = &stop}); }));
 }
