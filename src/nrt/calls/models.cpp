@@ -47,7 +47,8 @@ NRT_STATUS one_per_model(const char* call, const nrt_model_t* handle, uint32_t* 
 }
 
 NRT_STATUS load(const char* call, const void* bytes, size_t size, int32_t core, int32_t core_count,
-                nrt_model_t** model) noexcept {
+                nrt_model_t** model,
+                std::shared_ptr<ranks::Communicator> communicator = nullptr) noexcept {
   return with_runtime(call, [&](Runtime& runtime) {
     if (bytes == nullptr || model == nullptr)
       return report(call, NRT_INVALID, "an argument is null");
@@ -60,7 +61,7 @@ NRT_STATUS load(const char* call, const void* bytes, size_t size, int32_t core, 
     if (const Status known = core == kNoCore ? Status() : runtime.check_core(core); !known.ok())
       return report(call, NRT_LOAD_NOT_ENOUGH_NC, known.message());
     Result<std::shared_ptr<Model>> loaded =
-        runtime.load(std::span(static_cast<const std::byte*>(bytes), size), core);
+        runtime.load(std::span(static_cast<const std::byte*>(bytes), size), core, communicator);
     if (loaded.status().code() == StatusCode::kUnsupported)
       return report(call, NRT_UNSUPPORTED_NEFF_VERSION, loaded.status().message());
     if (!loaded.ok()) return report(call, loaded.status());
@@ -120,10 +121,12 @@ NRT_STATUS nrt_load_collectives(const void* neff_bytes, size_t size, int32_t vnc
   constexpr const char* kCall = "nrt_load_collectives";
   return with_runtime(kCall, [&](Runtime& runtime) {
     LaunchedRank rank;
-    NRT_STATUS status = find_rank(kCall, ctx_device_id, ctx_device_count, rank);
-    if (status == NRT_SUCCESS && rank.ranks > 1)
-      status = report_rank_failure(kCall, runtime.ranks().join(rank.rank, rank.ranks));
-    return status == NRT_SUCCESS ? load(kCall, neff_bytes, size, vnc, vnc_count, model) : status;
+    const NRT_STATUS status = find_rank(kCall, ctx_device_id, ctx_device_count, rank);
+    if (status != NRT_SUCCESS) return status;
+    if (rank.ranks <= 1) return load(kCall, neff_bytes, size, vnc, vnc_count, model);
+    auto communicator = runtime.ranks().communicator_of_model(rank.rank, rank.ranks);
+    if (!communicator.ok()) return report_rank_failure(kCall, communicator.status());
+    return load(kCall, neff_bytes, size, vnc, vnc_count, model, *std::move(communicator));
   });
 }
 

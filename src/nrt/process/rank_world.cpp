@@ -96,6 +96,15 @@ Result<std::shared_ptr<ranks::Communicator>> RankWorld::communicator(uint32_t ra
   return made;
 }
 
+Result<std::shared_ptr<ranks::Communicator>> RankWorld::communicator_of_model(uint32_t rank,
+                                                                              uint32_t ranks) {
+  MILLRACE_ASSIGN_OR_RETURN(Member* const own, member(rank, ranks));
+  const std::lock_guard lock(own->mutex);
+  MILLRACE_RETURN_IF_ERROR(join_locked(*own, rank, ranks));
+  constexpr auto kBefore = static_cast<uint32_t>(Channel::kCalls);
+  return own->world->group(all_ranks(ranks), kBefore + ++own->models);
+}
+
 // Ranks of one process take leave at the same time, since they wait for each other.
 void RankWorld::leave() noexcept {
   std::vector<std::thread> leaving;

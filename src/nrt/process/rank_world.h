@@ -41,9 +41,13 @@ class RankWorld {
   Result<std::shared_ptr<RankGroup>> group(uint32_t rank, uint32_t ranks,
                                            std::span<const uint32_t> members);
   // The communicator of all ranks for that one, on a channel of its own. Joins.
-  enum class Channel : uint32_t { kCalls = 3, kModels = 4 };  // behind those of the queues
+  enum class Channel : uint32_t { kCalls = 3 };  // behind those of the queues
   Result<std::shared_ptr<ranks::Communicator>> communicator(uint32_t rank, uint32_t ranks,
                                                             Channel channel);
+  // A communicator of all ranks for the next model of that one, on a channel of its own, so that
+  // models on several cores do not wait for each other. The first model of one rank meets the first
+  // of the others. Joins.
+  Result<std::shared_ptr<ranks::Communicator>> communicator_of_model(uint32_t rank, uint32_t ranks);
 
   // Ends calls that wait for other ranks: they fail with kCancelled.
   void stop_waiting() noexcept { stopping_.store(true, std::memory_order_relaxed); }
@@ -59,6 +63,7 @@ class RankWorld {
     std::shared_ptr<ranks::Communicator> communicator;  // the world, or with faults in front of it
     std::map<std::vector<uint32_t>, std::shared_ptr<RankGroup>> groups;
     std::map<Channel, std::shared_ptr<ranks::Communicator>> channels;
+    uint32_t models = 0;  // that have a channel
   };
 
   Result<Member*> member(uint32_t rank, uint32_t ranks);

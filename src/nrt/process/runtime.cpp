@@ -15,6 +15,7 @@
 #include "nrt/process/call_gate.h"
 #include "nrt/process/log_setup.h"
 #include "nrt/requests/collective.h"
+#include "runtime/loading/loader.h"
 
 namespace millrace::nrt {
 namespace {
@@ -136,10 +137,13 @@ uint32_t Runtime::least_used_core() const {
   return static_cast<uint32_t>(std::ranges::min_element(models) - models.begin());
 }
 
-Result<std::shared_ptr<Model>> Runtime::load(std::span<const std::byte> bytes, int32_t core) {
+Result<std::shared_ptr<Model>> Runtime::load(std::span<const std::byte> bytes, int32_t core,
+                                             std::shared_ptr<ranks::Communicator> communicator) {
   MILLRACE_RETURN_IF_ERROR(device_->lanes().fill_up());
   MILLRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const device::Program> program,
-                            programs_.load(bytes));
+                            communicator == nullptr
+                                ? programs_.load(bytes)
+                                : runtime::load_program(bytes, *device_, std::move(communicator)));
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Executor> executor,
                             runtime::Executor::of(device_, program));
   const uint32_t chosen = core == kNoCore ? least_used_core() : static_cast<uint32_t>(core);

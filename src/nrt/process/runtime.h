@@ -64,8 +64,9 @@ class Runtime {
 
   // Loads the archive for a visible core, or for -1 for the core with the fewest models. Bytes that
   // are loaded already are not loaded again, and use memory of a core once. They are not needed
-  // afterwards.
-  Result<std::shared_ptr<Model>> load(std::span<const std::byte> bytes, int32_t core);
+  // afterwards. With a communicator the model is that of one of its ranks, and loaded for itself.
+  Result<std::shared_ptr<Model>> load(std::span<const std::byte> bytes, int32_t core,
+                                      std::shared_ptr<ranks::Communicator> communicator = nullptr);
 
  private:
   Runtime(const Settings& settings, std::shared_ptr<device::Device> device);
