@@ -7,7 +7,7 @@ set(shipped_libraries millrace vart-ml vart-x xrt_coreutil nrt millrace-cpu mill
   millrace-reserve)
 set(shipped_programs millrace_cli vart_infer_async vart_callback ml_vart vart_multi_tenancy
   vart_multimodel_seq vart_zerocopy x_plus_ml nrt_load_run nrt_async_pipeline nrt_error_tracker
-  nrt_all_reduce nrt_send_recv)
+  nrt_all_reduce nrt_send_recv nrt_tensor_parallel)
 install(TARGETS ${shipped_libraries} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ${shipped_programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # Everything that an installation and the demo need; no tests, no benchmarks.
