@@ -8,6 +8,7 @@
 #include "base/format_status.h"
 #include "memory/heap_block.h"
 #include "nrt/requests/nan_check.h"
+#include "nrt/terms/status.h"
 #include "nrt/trace/execution_scope.h"
 #include "queue/waiting/monitor.h"
 #include "runtime/jobs/run_job.h"
@@ -118,6 +119,13 @@ void ComputeTask::on_status_written(const queue::Completion& completion) noexcep
     return;
   }
   for (const std::shared_ptr<Tensor>& tensor : binding_->written) tensor->completions().add();
+}
+
+// A rank has ended, for which a collective of the model waited.
+std::optional<NRT_STATUS> ComputeTask::own_code(const Status& status) const noexcept {
+  if (status.code() != StatusCode::kIoError || !binding_->model->executor()->program().is_of_rank())
+    return std::nullopt;
+  return code_of_rank_failure(status.code());
 }
 
 void ComputeTask::drop_references() noexcept {

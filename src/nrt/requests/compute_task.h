@@ -39,6 +39,7 @@ class ComputeTask final : public RequestTask {
  private:
   void on_status_written(const queue::Completion& completion) noexcept override;
   void drop_references() noexcept override;
+  std::optional<NRT_STATUS> own_code(const Status& status) const noexcept override;
   Status run_in_time(queue::RunControl& control) noexcept;
   Status copy_shared_inputs() noexcept;
   std::span<const runtime::TensorBinding> inputs() const noexcept;
