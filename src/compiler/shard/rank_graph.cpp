@@ -1,5 +1,6 @@
 #include "compiler/shard/rank_graph.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
