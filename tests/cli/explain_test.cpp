@@ -83,7 +83,9 @@ TEST_F(ExplainTest, OperatorsOfABf16ProgramMayComputeInFp32) {
     if (step.value("node", "").empty()) continue;
     const bool is_conv = step["operation"] == "Conv";
     convolutions += is_conv ? 1 : 0;
-    EXPECT_EQ(step["precision"], is_conv ? "fp32" : "bf16") << step.dump();
+    // A maximum pool moves what the convolution before it made.
+    const bool is_exact = is_conv || step["node"] == "maxpool1";
+    EXPECT_EQ(step["precision"], is_exact ? "fp32" : "bf16") << step.dump();
   }
   EXPECT_GT(convolutions, 0u);
 }

@@ -12,6 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -98,8 +99,12 @@ TEST_F(MixedPrecisionTest, NamedOperatorsComputeInFp32) {
   const Json model = inspected();
   EXPECT_EQ(model["precision"], "bf16");
   ASSERT_FALSE(model["other_precisions"].empty());
-  EXPECT_EQ(model["other_precisions"].size(), model["operators"]["Conv"].get<size_t>());
-  for (const Json& node : model["other_precisions"]) EXPECT_EQ(node["operator"], "Conv");
+  size_t convolutions = 0;
+  for (const Json& node : model["other_precisions"]) {
+    convolutions += node["operator"] == "Conv" ? 1 : 0;
+    EXPECT_THAT(node["operator"].get<std::string>(), AnyOf("Conv", "Pool")) << "what moves numbers";
+  }
+  EXPECT_EQ(convolutions, model["operators"]["Conv"].get<size_t>());
   EXPECT_EQ(model["inputs"][0]["hw"]["type"], "FLOAT32") << "a Conv reads it";
   EXPECT_THAT(millrace({"inspect", file("mixed.rai")}).out,
               HasSubstr("operators in another precision"));
