@@ -31,7 +31,7 @@ struct CompileFlags {
   std::vector<std::string> cpu_operators;
   std::vector<std::string> full_precision;
   bool reference = false;
-  bool attention_in_parts = false;  // no option: for --precision int8 and auto
+  bool attention_in_parts = false;  // no option: for --precision int8 and auto, and shard
 };
 
 // What a command hears from the compiler; each may be empty.

@@ -19,6 +19,8 @@ namespace fs = std::filesystem;
 Result<graph::Graph> read_graph(const ShardArguments& arguments) {
   CompileFlags flags;
   flags.input_shapes = arguments.input_shapes;
+  // As one operator, it could not be divided by heads.
+  flags.attention_in_parts = true;
   MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model, compile_onnx(arguments.onnx, flags));
   if (model.network != nullptr)
     return unsupported(

@@ -74,6 +74,18 @@ TEST_F(Shard, ATransformerComputesTheSameOnTwoAndFourRanks) {
       expect_same_on_ranks(make_transformer({.fused_projections = fused}), ranks, kTokens);
 }
 
+TEST_F(Shard, AttentionOfACompiledModelIsDividedByHeads) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("whole.onnx");
+  const Status written = compiler::write_onnx(make_transformer({}), path);
+  ASSERT_TRUE(written.ok()) << written.to_string();
+  compiler::CompileOptions options;
+  options.attention_in_parts = true;
+  const auto model = compiler::compile(path, options);
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_THAT(compiler::plan_split(model->graph, 4).value().whole, IsEmpty());
+}
+
 TEST_F(Shard, ABlockIsDividedWithOneSumForAttentionAndOneForTheFeedForwardNetwork) {
   const Graph graph = make_transformer({});
   const SplitPlan plan = compiler::plan_split(graph, 4).value();
@@ -133,6 +145,7 @@ TEST_F(Shard, ModelsAsOthersHaveWrittenThemComputeTheSame) {
     if (!path) GTEST_SKIP() << "no test models";
     compiler::CompileOptions options;
     options.input_shapes = real.input_shapes;
+    options.attention_in_parts = true;
     const auto model = compiler::compile(*path, options);
     ASSERT_TRUE(model.ok()) << model.status().to_string();
     std::vector<Tensor> inputs;
