@@ -130,6 +130,8 @@ class Sinking {
   }
   // What nothing reads any more would count as something to save.
   void erase_unread(Index index) {
+    // An entry that undoes a result of its own region has been erased already.
+    if (editor_.erased(index)) return;
     const ValueId id = editor_.node(index).outputs[0];
     if (!readers_[id].empty() || editor_.is_graph_output(id)) return;
     forget_reader(index);
@@ -202,6 +204,8 @@ class Sinking {
 
   // Whether a reader of a result of the region needs it as it is.
   bool needs_order(Index reader, const Region& region) {
+    // What an entry reads is what moved nodes read in its place.
+    if (region.entries.contains(reader)) return true;
     if (region.nodes.contains(reader) || absorbing(editor_.node(reader), region.permutation))
       return false;
     const graph::Transpose* next = transpose_at(reader);
@@ -240,7 +244,8 @@ class Sinking {
       const ValueId id = editor_.node(index).outputs[0];
       if (is_needed(id, region)) count(id, -1, savings);
       for (const Index reader : readers_[id])
-        if (const auto* next = transpose_at(reader); next && undoes(*next, region.permutation))
+        if (const auto* next = transpose_at(reader);
+            next && !region.entries.contains(reader) && undoes(*next, region.permutation))
           count(id, 1, savings);
     }
     return savings > Savings();

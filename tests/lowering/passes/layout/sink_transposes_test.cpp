@@ -54,6 +54,13 @@ TEST_F(SinkTransposes, PassWhatNamesItsDimensions) {
   EXPECT_THAT(operators_of(sunk(first(y))), ElementsAre("Pad", "Slice", "Softmax", "Reduce"));
 }
 
+TEST_F(SinkTransposes, OneThatUndoesAnotherMayBeReadBesideIt) {
+  const auto turned = [&](ValueId x) { return maker.add(graph::Transpose{{1, 0}}, {x}); };
+  const ValueId x = relu(turned(maker.input({3, 3})));
+  EXPECT_THAT(operators_of(sunk(add(x, turned(x)))),
+              ElementsAre(kTranspose, "Relu", kTranspose, "Add"));
+}
+
 TEST_F(SinkTransposes, AReduceNamesItsDimensionsOtherwise) {
   const ValueId mean =
       maker.add(graph::Reduce{graph::ReduceKind::kMean, {1, 2}, false}, {relu(last(image))});
