@@ -115,10 +115,11 @@ class Recogniser {
   }
 
   // Exporters of PyTorch scale query and keys each by the root of the scale.
-  ValueId unscaled(ValueId id, float& scale) const {
+  ValueId unscaled(ValueId id, float& scale) {
     const auto factor = factor_of(id);
     if (!factor) return id;
     scale *= *factor;
+    parts_.push_back(*editor_.maker(id));
     return editor_.node(*editor_.maker(id)).inputs[0];
   }
 

@@ -100,6 +100,15 @@ TEST_F(RecogniseAttention, LeavesWhatIsNamedToBeComputedElsewhere) {
   EXPECT_THAT(operators_of(recognised(y, on_cpu)), Contains("Softmax"));
 }
 
+TEST_F(RecogniseAttention, AScaleOfTheQueryMayBeNamed) {
+  const ValueId y = product(softmax(product(times(query, 0.5f), keys)), values);
+  for (Node& node : maker.graph.nodes)
+    if (std::holds_alternative<graph::Binary>(node.op)) node.origins = {{"scale", "Mul"}};
+  PassContext on_cpu;
+  on_cpu.cpu_operators = {"scale"};
+  EXPECT_THAT(operators_of(recognised(y, on_cpu)), Contains("Softmax"));
+}
+
 TEST_F(RecogniseAttention, LeavesThePartsWhereTheyAreWanted) {
   const ValueId y = product(softmax(product(query, keys)), values);
   PassContext in_parts, bf16;
