@@ -52,10 +52,12 @@ Result<const PluginEntry*> load_plugin(const std::string& name) {
   const Result<void*> found = plugin_function(path, kPluginSymbol);
   if (!found.ok()) return why_no_plugin(name, found.status());
   const PluginEntry* entry = reinterpret_cast<PluginFunction>(*found)();
-  if (entry == nullptr || entry->version != kPluginVersion)
+  if (entry == nullptr)
+    return unsupported(
+        fmt::format("{} is no device plugin: its {} gives nothing", path.string(), kPluginSymbol));
+  if (entry->version != kPluginVersion)
     return unsupported(fmt::format("{} was built for plugin version {}, this library has {}",
-                                   path.string(), entry == nullptr ? 0 : entry->version,
-                                   kPluginVersion));
+                                   path.string(), entry->version, kPluginVersion));
   return entry;
 }
 
