@@ -67,7 +67,8 @@ class FallbackStep final : public Step {
     return ids;
   }
 
-  // The only kind of step that may allocate, and fail for want of memory: see docs/devices.md.
+  // May allocate, and fail for want of memory, as collectives may and no other step: see
+  // docs/devices.md.
   Status run(const RunState& state) const noexcept override {
     return contained([&] {
       ViewList<TensorView> inputs(inputs_.size());

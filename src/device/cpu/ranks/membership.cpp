@@ -15,7 +15,7 @@ class AtOnce final : public ranks::StopCheck {
 
 Status RankMembership::after_skip() {
   return {StatusCode::kClosed,
-          "an earlier job did not run on this rank, so that its collectives would meet those of "
+          "a job did not run on this rank, so that the collectives behind it would meet those of "
           "other jobs: load the model anew on every rank"};
 }
 

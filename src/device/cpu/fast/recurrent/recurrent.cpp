@@ -1,7 +1,7 @@
 // LSTM, GRU and RNN by the library, in FP32, with constant weights; the LSTM of a single sequence
-// by loops of our own. Not covered, and left to the
-// plain kernel: peepholes, clipping, other activations than the default ones, sequences of
-// different lengths or without steps, coupled gates, and tensors with the batch first.
+// by loops of our own. Not covered, and left to the plain kernel: peepholes, clipping, other
+// activations than the default ones, sequences of different lengths or without steps, coupled
+// gates, and tensors with the batch first.
 #include <algorithm>
 #include <array>
 #include <optional>
