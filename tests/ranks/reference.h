@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "ranks/element.h"
@@ -62,6 +63,15 @@ typename Codec::Stored expected_element(std::vector<typename Codec::Value> value
   return Codec::narrow(values[0]);
 }
 
+// Negative numbers wrap around in unsigned types, which conversions from floating point do not.
+template <class Value>
+Value value_of(double number) {
+  if constexpr (std::is_integral_v<Value>)
+    return static_cast<Value>(static_cast<int64_t>(number));
+  else
+    return static_cast<Value>(number);
+}
+
 // By rank: `count` elements from -100 to 100, which round differently in different orders.
 template <class Codec>
 std::vector<std::vector<typename Codec::Stored>> patterns(uint32_t ranks, size_t count,
@@ -70,7 +80,7 @@ std::vector<std::vector<typename Codec::Stored>> patterns(uint32_t ranks, size_t
   std::vector<std::vector<typename Codec::Stored>> operands(ranks);
   for (auto& operand : operands)
     for (size_t i = 0; i < count; ++i)
-      operand.push_back(Codec::narrow(static_cast<typename Codec::Value>(
+      operand.push_back(Codec::narrow(value_of<typename Codec::Value>(
           std::uniform_real_distribution<double>(-100, 100)(random))));
   return operands;
 }
