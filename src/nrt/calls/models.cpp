@@ -46,9 +46,10 @@ NRT_STATUS one_per_model(const char* call, const nrt_model_t* handle, uint32_t* 
   });
 }
 
+// As the rank `own`. It meets the other ranks after the arguments have been checked: where it had
+// done so and a call with a wrong one was repeated, its models would meet others than their own.
 NRT_STATUS load(const char* call, const void* bytes, size_t size, int32_t core, int32_t core_count,
-                nrt_model_t** model,
-                std::shared_ptr<ranks::Communicator> communicator = nullptr) noexcept {
+                nrt_model_t** model, const LaunchedRank& own = {}) noexcept {
   return with_runtime(call, [&](Runtime& runtime) {
     if (bytes == nullptr || model == nullptr)
       return report(call, NRT_INVALID, "an argument is null");
@@ -60,6 +61,12 @@ NRT_STATUS load(const char* call, const void* bytes, size_t size, int32_t core, 
                     fmt::format("vnc_count is {}: it must be 1 or -1", core_count));
     if (const Status known = core == kNoCore ? Status() : runtime.check_core(core); !known.ok())
       return report(call, NRT_LOAD_NOT_ENOUGH_NC, known.message());
+    std::shared_ptr<ranks::Communicator> communicator;
+    if (own.ranks > 1) {
+      auto met = runtime.ranks().communicator_of_model(own.rank, own.ranks);
+      if (!met.ok()) return report_rank_failure(call, met.status());
+      communicator = *std::move(met);
+    }
     Result<std::shared_ptr<Model>> loaded =
         runtime.load(std::span(static_cast<const std::byte*>(bytes), size), core, communicator);
     if (loaded.status().code() == StatusCode::kUnsupported)
@@ -119,14 +126,11 @@ NRT_STATUS nrt_load_collectives(const void* neff_bytes, size_t size, int32_t vnc
                                 uint32_t ctx_device_id, uint32_t ctx_device_count,
                                 nrt_model_t** model) {
   constexpr const char* kCall = "nrt_load_collectives";
-  return with_runtime(kCall, [&](Runtime& runtime) {
+  return with_runtime(kCall, [&](Runtime&) {
     LaunchedRank rank;
     const NRT_STATUS status = find_rank(kCall, ctx_device_id, ctx_device_count, rank);
     if (status != NRT_SUCCESS) return status;
-    if (rank.ranks <= 1) return load(kCall, neff_bytes, size, vnc, vnc_count, model);
-    auto communicator = runtime.ranks().communicator_of_model(rank.rank, rank.ranks);
-    if (!communicator.ok()) return report_rank_failure(kCall, communicator.status());
-    return load(kCall, neff_bytes, size, vnc, vnc_count, model, *std::move(communicator));
+    return load(kCall, neff_bytes, size, vnc, vnc_count, model, rank);
   });
 }
 
