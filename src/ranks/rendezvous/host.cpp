@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <iterator>
+#include <thread>
 
 #include "base/cancellation.h"
 #include "base/log.h"
@@ -69,7 +70,12 @@ void MeetingHost::wait_for_guests() {
 
 void MeetingHost::admit_guest() {
   UniqueFd socket(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  if (!socket) return;  // it has gone already
+  if (!socket) {
+    // It has gone already; or there are no descriptors, and it would be reported again at once.
+    if (errno == EMFILE || errno == ENFILE)
+      std::this_thread::sleep_for(std::chrono::milliseconds(kTickMilliseconds));
+    return;
+  }
   if (guests_.size() >= options_.ranks + kStrangers)
     guests_.erase(std::ranges::find(guests_, false, &Guest::joined));
   guests_.push_back({std::move(socket), patience_from_now(), {}, {}, 0, false});

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <memory>
 
 #include "base/cancellation.h"
@@ -88,6 +89,16 @@ Result<sockaddr_storage> name_of(int socket) {
   return name;
 }
 
+// Where nobody listens at a port that the system gives to outgoing connections, it may connect a
+// socket to itself.
+bool is_its_own_peer(int socket) noexcept {
+  sockaddr_storage own{}, peer{};
+  socklen_t own_size = sizeof(own), peer_size = sizeof(peer);
+  return getsockname(socket, reinterpret_cast<sockaddr*>(&own), &own_size) == 0 &&
+         getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &peer_size) == 0 &&
+         own_size == peer_size && std::memcmp(&own, &peer, own_size) == 0;
+}
+
 }  // namespace
 
 Result<Endpoint> parse_endpoint(std::string_view text) {
@@ -123,6 +134,8 @@ Result<UniqueFd> connect_to(const Endpoint& endpoint, Deadline deadline) {
     if (errno != EINPROGRESS) return io_error("it does not answer", errno);
     MILLRACE_RETURN_IF_ERROR(finish_connecting(connection.get(), deadline));
   }
+  if (is_its_own_peer(connection.get()))
+    return Status(StatusCode::kIoError, "it does not listen yet");
   set_option(connection.get(), IPPROTO_TCP, TCP_NODELAY);
   return connection;
 }
