@@ -4,6 +4,8 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstddef>
 #include <utility>
 
 #include "base/cancellation.h"
@@ -41,6 +43,13 @@ void end_handles(Communicator& communicator) noexcept {
   CommunicatorHandles::of_process().drop(communicator.handle);
 }
 
+// A sender says nothing behind its greeting until it is answered; one that gave up has closed.
+bool has_gone(int socket) noexcept {
+  std::byte next{};
+  const ssize_t got = ::recv(socket, &next, sizeof next, MSG_PEEK | MSG_DONTWAIT);
+  return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+}
+
 }  // namespace
 
 // Who is waited for at one core.
@@ -53,6 +62,7 @@ class Service::CoreExpectations final : public Expectations {
   }
 
   bool admit(const SocketAddress& host, const Greeting& greeting, UniqueFd& socket) override {
+    if (has_gone(socket.get())) return false;
     for (const Link& link : core_.links) {
       Communicator& communicator = *link.communicator;
       if (!awaits(link, host) || greeting != communicator.route().greeting()) continue;
@@ -158,9 +168,13 @@ void Service::post(Request& request) noexcept {
 
 void Service::give_up_if_overdue(const Request& request) {
   Communicator& communicator = *request.owner;
-  const int64_t since = std::max(request.posted_ns, communicator.last_progress_ns());
-  if (now_ns() - since <= options_.request_timeout.count()) return;
+  const auto is_overdue = [&] {
+    const int64_t since = std::max(request.posted_ns, communicator.last_progress_ns());
+    return !request.done() && now_ns() - since > options_.request_timeout.count();
+  };
+  if (!is_overdue()) return;
   const std::lock_guard lock(mutex_);
+  if (!is_overdue()) return;  // it has moved meanwhile
   fail(communicator, {StatusCode::kDeadlineExceeded,
                       fmt::format("nothing has moved for {} s",
                                   options_.request_timeout / std::chrono::seconds(1))});
