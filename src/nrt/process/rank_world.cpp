@@ -45,6 +45,8 @@ Result<RankWorld::Member*> RankWorld::member(uint32_t rank, uint32_t ranks) {
 
 Status RankWorld::join_locked(Member& member, uint32_t rank, uint32_t ranks) {
   if (member.world != nullptr) return {};
+  if (stopping_.load(std::memory_order_relaxed))
+    return {StatusCode::kCancelled, "nrt_close has ended the runtime"};
   MILLRACE_ASSIGN_OR_RETURN(member.world,
                             ranks::connect({settings_.place, rank, ranks, settings_.token,
                                             deadline_after(settings_.timeout)},

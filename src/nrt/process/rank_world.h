@@ -49,7 +49,8 @@ class RankWorld {
   // of the others. Joins.
   Result<std::shared_ptr<ranks::Communicator>> communicator_of_model(uint32_t rank, uint32_t ranks);
 
-  // Ends calls that wait for other ranks: they fail with kCancelled.
+  // Ends collectives that wait for other ranks: they fail with kCancelled. A rank that is still
+  // meeting the others is waited for, as long as the timeout is.
   void stop_waiting() noexcept { stopping_.store(true, std::memory_order_relaxed); }
   const std::atomic<bool>& stopping() const noexcept { return stopping_; }
   // Takes leave of the other ranks.
