@@ -141,7 +141,7 @@ TEST(GlooRanks, NameARankThatHangs) {
               EXPECT_EQ(read(over[0], &byte, 1), 1);
               // Rank 0 may have said what this barrier waits for before it gave up.
               (void)own->barrier({});
-              EXPECT_EQ(own->barrier({}).code(), StatusCode::kIoError);
+              EXPECT_FALSE(own->barrier({}).ok());
               return;
             }
             EXPECT_EQ(read(ready[0], &byte, 1), 1);
