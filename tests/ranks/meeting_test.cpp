@@ -47,7 +47,7 @@ void expect_complete(const Result<Roster>& roster, uint32_t rank, uint32_t ranks
     EXPECT_EQ(roster->cards[from], from == rank ? Card{} : card_from(from, rank));
 }
 
-// Sends `bytes` to the meeting, if somebody listens there.
+// Sends `bytes` to the meeting, if rank 0 listens there.
 void say(const MeetingPlace& place, std::span<const std::byte> bytes) {
   const Result<UniqueFd> socket =
       connect_to(*parse_endpoint(place.text()), Clock::now() + std::chrono::seconds(1));

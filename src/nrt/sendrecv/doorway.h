@@ -1,6 +1,6 @@
 // Doorway: where senders arrive at one core, at one address of this host. It listens only while a
-// communicator waits for somebody, turns away whoever does not come from a host that is waited for,
-// and keeps few bytes and few strangers for a short time. For one thread at a time.
+// communicator waits for its sender, refuses connections from hosts that none waits for, and keeps
+// few bytes and few strangers for a short time. For one thread at a time.
 #pragma once
 
 #include <cstddef>

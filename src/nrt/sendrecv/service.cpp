@@ -232,7 +232,7 @@ void Service::step(std::span<const epoll_event> ready) {
   }
 }
 
-// A doorway listens while somebody is waited for there.
+// A doorway listens while a communicator waits for its sender there.
 void Service::step_doorways(Core& core, int64_t now_ns) {
   CoreExpectations expectations(core);
   const bool waited = std::ranges::any_of(core.links, [](const Link& link) {

@@ -171,7 +171,7 @@ Status greet(Transport& transport, uint32_t peer, uint64_t session, Deadline dea
   MILLRACE_RETURN_IF_ERROR(in->wait_received(until));
   MILLRACE_RETURN_IF_ERROR(out->wait_sent(until));
   if (theirs == Hello{session, peer}) return {};
-  return {StatusCode::kCorruptData, "somebody else has taken its place"};
+  return {StatusCode::kCorruptData, "another process has taken its place"};
 }
 
 // Gloo waits for a connection for five times the limit that it is given.

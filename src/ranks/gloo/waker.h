@@ -43,7 +43,7 @@ class Waker {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ending_ = false;
-  bool asleep_ = false;  // until somebody waits
+  bool asleep_ = false;  // until a thread waits
   std::vector<gloo::transport::UnboundBuffer*> waiting_;
   std::thread thread_;
 };

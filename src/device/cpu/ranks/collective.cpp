@@ -145,7 +145,7 @@ class BroadcastStep final : public CollectiveStep {
   const uint32_t root_;
 };
 
-// The ranks that take part, where that is not all of them, whoever they are.
+// The number of ranks that must take part; none where any number may.
 std::optional<int64_t> group_of(const fallback::NodeView& node, Collective collective) {
   const bool of_all = collective == Collective::kAllReduce || collective == Collective::kBroadcast;
   if (of_all && !node.has_attribute("group_size")) return std::nullopt;
