@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "model/archive_writer.h"
 #include "tests/support/tiny_model.h"
 

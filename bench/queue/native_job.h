@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "graph/compiled_model.h"
 #include "millrace/millrace.hpp"
 #include "model/archive_writer.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "tensor/conversion.h"
+#include "tensor/conversion/conversion.h"
 
 namespace millrace::tensor {
 namespace {

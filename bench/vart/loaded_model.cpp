@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "compiler/compiler.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "model/archive_writer.h"
 
 namespace millrace::bench {

@@ -20,7 +20,7 @@
 #include "cli/quantise/compile_calibrated.h"
 #include "cli/supervision/interruption.h"
 #include "compiler/vendor_config.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "graph/network/network.h"
 #include "io/file.h"
 #include "lowering/placement.h"

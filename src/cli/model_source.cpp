@@ -11,7 +11,7 @@
 #include "cli/name_value.h"
 #include "cli/progress.h"
 #include "device/registry.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "graph/network/network.h"
 #include "lowering/shape_profile.h"
 #include "model/archive.h"

@@ -11,8 +11,8 @@
 #include <variant>
 
 #include "fallback/operator_table.h"
+#include "graph/archive/utf8.h"
 #include "graph/network/check.h"
-#include "graph/utf8.h"
 #include "lowering/node_facts.h"
 
 namespace millrace::compiler {

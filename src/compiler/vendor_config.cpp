@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "compiler/compiler.h"
-#include "model/mapped_file.h"
+#include "model/files/mapped_file.h"
 
 namespace millrace::compiler {
 namespace {

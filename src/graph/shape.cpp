@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/shape_check.h"
+#include "graph/shape/check.h"
 
 namespace millrace::graph {
 

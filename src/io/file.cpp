@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "model/temporary_output.h"
+#include "model/files/temporary_output.h"
 
 namespace millrace::io {
 namespace {

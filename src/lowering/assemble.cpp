@@ -7,11 +7,11 @@
 #include <limits>
 #include <optional>
 
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
+#include "graph/archive/utf8.h"
 #include "graph/boundary_quantisation.h"
 #include "graph/memory_plan.h"
 #include "graph/partitions.h"
-#include "graph/utf8.h"
 #include "lowering/placement.h"
 #include "tensor/dimensions.h"
 

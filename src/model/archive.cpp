@@ -14,7 +14,7 @@
 #include "model/archive_generated.h"
 #include "model/archive_header.h"
 #include "model/checksum.h"
-#include "model/mapped_file.h"
+#include "model/files/mapped_file.h"
 #include "model/structure.h"
 
 namespace millrace::model {

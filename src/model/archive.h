@@ -7,7 +7,7 @@
 //
 // Opening verifies the header, the structure's checksum, the FlatBuffer (by its own verifier), and
 // every segment's offset, alignment and length against the file. The meaning of the structure
-// (graph, shapes) is checked by graph/archive_codec.h. A file that is truncated, edited or hostile
+// (graph, shapes) is checked by graph/archive/codec.h. A file that is truncated, edited or hostile
 // gives kCorruptData with the reason, a newer format version kUnsupported; never a crash.
 //
 // An Archive is immutable and thread-safe. Its bytes are those of the mapped file: a file must be

@@ -10,10 +10,10 @@
 #include <system_error>
 
 #include "model/archive_header.h"
-#include "model/mapped_file.h"
-#include "model/output_file.h"
-#include "model/output_path.h"
-#include "model/temporary_output.h"
+#include "model/files/mapped_file.h"
+#include "model/files/output_file.h"
+#include "model/files/output_path.h"
+#include "model/files/temporary_output.h"
 
 namespace millrace::model {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "model/checksum.h"
-#include "model/foreign_file.h"
+#include "model/files/foreign_file.h"
 
 namespace millrace::model {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "base/align.h"
 #include "model/checksum.h"
-#include "model/output_file.h"
-#include "model/output_path.h"
-#include "model/temporary_output.h"
+#include "model/files/output_file.h"
+#include "model/files/output_path.h"
+#include "model/files/temporary_output.h"
 
 namespace millrace::model {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/status.h"
+#include "tensor/conversion/walk.h"
 #include "tensor/desc.h"
-#include "tensor/walk.h"
 
 namespace millrace::tensor {
 

@@ -11,7 +11,7 @@
 #include "base/cancellation.h"
 #include "base/process/forked_child.h"
 #include "base/settings/variables.h"
-#include "graph/connectivity.h"
+#include "graph/archive/connectivity.h"
 #include "model/archive_extract.h"
 #include "vart/job_trace.h"
 #include "vart/properties.h"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "io/file.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/graph/dynamic_model.h"

@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "model/archive_writer.h"
 #include "tests/cli/cli_fixture.h"
 #include "tests/support/relu_model.h"

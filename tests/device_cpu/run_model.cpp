@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "device/registry.h"
-#include "tensor/conversion.h"
+#include "tensor/conversion/conversion.h"
 
 namespace millrace::device::cpu {
 namespace {

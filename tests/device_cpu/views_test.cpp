@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tensor/conversion.h"
+#include "tensor/conversion/conversion.h"
 #include "tests/device_cpu/model_builder.h"
 #include "tests/device_cpu/run_model.h"
 #include "tests/support/test_run.h"

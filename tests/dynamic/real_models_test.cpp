@@ -10,7 +10,7 @@
 #include <random>
 
 #include "compiler/compiler.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "millrace/millrace.hpp"
 #include "model/archive_writer.h"
 #include "tests/support/temporary_directory.h"

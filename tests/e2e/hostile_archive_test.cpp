@@ -7,7 +7,7 @@
 #include <regex>
 
 #include "device/registry.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "model/archive.h"
 #include "tests/e2e/pipeline.h"
 #include "tests/support/address_checks.h"

@@ -1,7 +1,7 @@
 #include "tests/e2e/pipeline.h"
 
 #include "device/registry.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "model/archive.h"
 #include "model/archive_writer.h"
 

@@ -10,11 +10,11 @@
 
 #include "base/process/topology.h"
 #include "compiler/compiler.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "io/file.h"
 #include "io/npy.h"
 #include "model/archive_writer.h"
-#include "tensor/conversion.h"
+#include "tensor/conversion/conversion.h"
 #include "tests/support/subprocess.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/test_models.h"

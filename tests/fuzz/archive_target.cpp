@@ -1,5 +1,5 @@
 // An archive is refused with a reason, or is a model that encodes and decodes to itself.
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "tests/fuzz/target.h"
 
 namespace millrace::fuzz {

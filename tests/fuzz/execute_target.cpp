@@ -5,7 +5,7 @@
 #include <random>
 
 #include "device/registry.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "tests/e2e/pipeline.h"
 #include "tests/fuzz/small_model.h"
 #include "tests/fuzz/target.h"

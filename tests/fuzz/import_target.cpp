@@ -1,7 +1,7 @@
 // An ONNX file is refused with a reason, or compiles to a model whose archive can be loaded.
 
 #include "compiler/compiler.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "tests/fuzz/target.h"
 
 namespace millrace::fuzz {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "compiler/compiler.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "tests/graph/all_operators_model.h"
 #include "tests/graph/dynamic_model.h"
 #include "tests/support/relu_model.h"

@@ -1,4 +1,4 @@
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

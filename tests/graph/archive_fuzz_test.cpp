@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "tests/graph/all_operators_model.h"
 #include "tests/graph/dynamic_model.h"
 #include "tests/support/archive_mutation.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "model/archive_generated.h"
 #include "tests/graph/all_operators_model.h"
 

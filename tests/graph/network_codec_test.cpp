@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "graph/network/check.h"
 #include "tests/graph/dynamic_model.h"
 #include "tests/support/archive_mutation.h"

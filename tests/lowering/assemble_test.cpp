@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "tests/lowering/passes/graph_maker.h"
 
 namespace millrace::lowering {

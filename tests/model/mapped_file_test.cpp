@@ -1,4 +1,4 @@
-#include "model/mapped_file.h"
+#include "model/files/mapped_file.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "model/temporary_output.h"
+#include "model/files/temporary_output.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "device/registry.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "tests/support/gated_device.h"
 
 namespace millrace::test {

@@ -16,7 +16,7 @@
 
 #include "device/faulty/faulty_device.h"
 #include "device/registry.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "tests/nrt_stress/run_statistics.h"
 #include "tests/nrt_stress/worker.h"
 #include "tests/support/tiny_model.h"

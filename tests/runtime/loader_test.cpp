@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "device/registry.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "graph/network/network.h"
-#include "model/temporary_output.h"
+#include "model/files/temporary_output.h"
 #include "runtime/loading/vendor_boundary.h"
 #include "tests/graph/dynamic_model.h"
 #include "tests/support/temporary_directory.h"

@@ -1,5 +1,5 @@
 // samples/ml_vart as its users see it: output lines, files, exit codes.
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "tests/samples/sample_fixture.h"
 
 namespace millrace::test {

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "compiler/compiler.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "model/archive_writer.h"
 #include "tests/compiler/onnx_builder.h"
 #include "tests/samples/x_plus_ml_fixture.h"

@@ -1,6 +1,6 @@
 #include "tests/support/tiny_model.h"
 
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 
 namespace millrace::test {
 

@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "tensor/conversion.h"
+#include "tensor/conversion/conversion.h"
 
 namespace millrace::tensor {
 namespace {

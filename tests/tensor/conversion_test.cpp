@@ -1,4 +1,4 @@
-#include "tensor/conversion.h"
+#include "tensor/conversion/conversion.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tensor/walk.h"
+#include "tensor/conversion/walk.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

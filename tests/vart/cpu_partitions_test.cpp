@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "device/faulty/faulty_device.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "lowering/assemble.h"
 #include "tests/lowering/passes/graph_maker.h"
 #include "tests/vart/runner_fixture.h"

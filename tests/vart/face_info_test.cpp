@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "tests/support/relu_model.h"
 #include "tests/vart/runner_fixture.h"
 

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "lowering/assemble.h"
 #include "tests/lowering/passes/graph_maker.h"
 #include "tests/vart/copy_counter.h"

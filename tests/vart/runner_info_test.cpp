@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "tests/vart/runner_fixture.h"
 
 namespace millrace::vartml {

@@ -6,7 +6,7 @@
 #include <boost/property_tree/xml_parser.hpp>
 #include <sstream>
 
-#include "graph/utf8.h"
+#include "graph/archive/utf8.h"
 
 namespace millrace::cli {
 namespace {

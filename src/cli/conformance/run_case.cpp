@@ -14,7 +14,7 @@
 #include "cli/conformance/model_facts.h"
 #include "cli/conformance/tensor_file.h"
 #include "compiler/compiler.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "lowering/operators/element_types.h"
 #include "millrace/millrace.hpp"
 #include "tensor/tensor_shape.h"

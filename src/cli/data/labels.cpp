@@ -13,7 +13,7 @@
 #include "cli/inputs/input_files.h"
 #include "io/file.h"
 #include "io/npy.h"
-#include "tensor/conversion.h"
+#include "tensor/conversion/conversion.h"
 
 namespace millrace::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cli/inputs/boundary_tensor.h"
-#include "tensor/conversion.h"
+#include "tensor/conversion/conversion.h"
 #include "tensor/tensor_shape.h"
 
 namespace millrace::cli {

@@ -8,7 +8,7 @@
 
 #include "cli/inputs/boundary_tensor.h"
 #include "io/file.h"
-#include "tensor/conversion.h"
+#include "tensor/conversion/conversion.h"
 
 namespace millrace::cli {
 namespace {

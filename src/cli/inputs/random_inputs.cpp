@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/inputs/boundary_tensor.h"
-#include "tensor/conversion.h"
+#include "tensor/conversion/conversion.h"
 
 namespace millrace::cli {
 

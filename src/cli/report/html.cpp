@@ -5,7 +5,7 @@
 #include <boost/archive/iterators/base64_from_binary.hpp>
 #include <boost/archive/iterators/transform_width.hpp>
 
-#include "graph/utf8.h"
+#include "graph/archive/utf8.h"
 
 namespace millrace::cli {
 namespace {

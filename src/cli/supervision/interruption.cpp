@@ -8,7 +8,7 @@
 #include <cerrno>
 
 #include "base/process/thread.h"
-#include "model/temporary_name.h"
+#include "model/files/temporary_name.h"
 
 namespace millrace::cli {
 namespace {

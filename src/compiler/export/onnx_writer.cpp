@@ -7,7 +7,7 @@
 
 #include "compiler/export/operator_set.h"
 #include "compiler/export/operator_writers.h"
-#include "model/temporary_output.h"
+#include "model/files/temporary_output.h"
 
 namespace millrace::compiler {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <span>
 
-#include "model/foreign_file.h"
+#include "model/files/foreign_file.h"
 
 namespace millrace::compiler {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "device/cpu/builder.h"
-#include "tensor/conversion.h"
+#include "tensor/conversion/conversion.h"
 #include "tensor/dimensions.h"
 
 namespace millrace::device::cpu {

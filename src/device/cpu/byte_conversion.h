@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "tensor/conversion/kernels.h"
 #include "tensor/data_type.h"
 #include "tensor/element.h"
-#include "tensor/kernels.h"
 
 namespace millrace::device::cpu {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "graph/archive/utf8.h"
 #include "graph/shape.h"
-#include "graph/utf8.h"
 
 namespace millrace::network {
 namespace {

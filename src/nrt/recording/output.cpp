@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "base/cancellation.h"
-#include "model/output_file.h"
-#include "model/temporary_output.h"
+#include "model/files/output_file.h"
+#include "model/files/temporary_output.h"
 
 namespace millrace::nrt::trace {
 namespace {

@@ -15,7 +15,7 @@
 #include "device/device.h"
 #include "memory/buffer.h"
 #include "runtime/jobs/job.h"
-#include "tensor/conversion.h"
+#include "tensor/conversion/conversion.h"
 
 namespace millrace::runtime {
 

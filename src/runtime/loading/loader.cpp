@@ -9,7 +9,7 @@
 
 #include "base/cancellation.h"
 #include "device/registry.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "memory/buffer.h"
 #include "model/archive.h"
 #include "runtime/loading/memory_limit.h"

@@ -5,7 +5,7 @@
 
 #include "base/process/thread.h"
 #include "base/process/topology.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 
 namespace millrace::runtime {
 namespace {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "model/mapped_file.h"
+#include "model/files/mapped_file.h"
 
 namespace millrace::vartml {
 namespace {

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "model/output_file.h"
-#include "model/temporary_output.h"
+#include "model/files/output_file.h"
+#include "model/files/temporary_output.h"
 
 namespace millrace::vartml {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "tensor/kernels.h"
-#include "tensor/strided.h"
+#include "tensor/conversion/kernels.h"
+#include "tensor/conversion/strided.h"
 
 namespace millrace::vision {
 namespace {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "io/file.h"
 #include "io/npy.h"
 #include "model/archive_writer.h"

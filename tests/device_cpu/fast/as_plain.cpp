@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "fallback/evaluate.h"
-#include "tensor/conversion.h"
+#include "tensor/conversion/conversion.h"
 #include "tests/device_cpu/model_builder.h"
 #include "tests/device_cpu/run_model.h"
 

@@ -6,7 +6,7 @@
 
 #include "compiler/compiler.h"
 #include "compiler/export/onnx_writer.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "model/archive_header.h"
 #include "runtime/session.h"
 #include "tests/e2e/ranks/rank_models.h"

@@ -5,7 +5,7 @@
 #include "compiler/export/onnx_writer.h"
 #include "compiler/shard/rank_graph.h"
 #include "compiler/shard/split_plan.h"
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "model/archive_writer.h"
 #include "tests/e2e/ranks/transformer.h"
 #include "tests/support/subprocess.h"

@@ -13,8 +13,8 @@
 #include "device/cpu/fast/vector_loops.h"
 #include "fallback/axis.h"
 #include "fallback/four_bits.h"
+#include "tensor/conversion/kernels.h"
 #include "tensor/element.h"
-#include "tensor/kernels.h"
 
 namespace millrace::device::cpu::fast {
 namespace {

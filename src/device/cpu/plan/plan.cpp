@@ -17,7 +17,7 @@
 #include "base/process/topology.h"
 #include "base/settings/environment.h"
 #include "device/cpu/plan/network.h"
-#include "model/temporary_output.h"
+#include "model/files/temporary_output.h"
 
 namespace millrace::device::cpu::plan {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "device/cpu/quantisation_run.h"
-#include "tensor/kernels.h"
-#include "tensor/strided.h"
+#include "tensor/conversion/kernels.h"
+#include "tensor/conversion/strided.h"
 
 namespace millrace::device::cpu {
 

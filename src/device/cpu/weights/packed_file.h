@@ -18,7 +18,7 @@
 #include <string_view>
 
 #include "base/status.h"
-#include "model/mapped_file.h"
+#include "model/files/mapped_file.h"
 
 namespace millrace::device::cpu {
 

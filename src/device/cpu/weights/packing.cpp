@@ -13,7 +13,7 @@
 #include "device/cpu/openmp/openmp.h"
 #include "device/cpu/weights/constant_numbers.h"
 #include "model/checksum.h"
-#include "model/temporary_output.h"
+#include "model/files/temporary_output.h"
 #include "queue/lanes/shared_loop.h"
 
 namespace millrace::device::cpu {

@@ -8,7 +8,7 @@
 #include "device/cpu/kernels/quantised/parameters.h"
 #include "device/cpu/kernels/quantised/quantised.h"
 #include "device/cpu/kernels/quantised/table.h"
-#include "tensor/kernels.h"
+#include "tensor/conversion/kernels.h"
 
 namespace millrace::device::cpu::kernels::quantised {
 namespace {

@@ -1,0 +1,161 @@
+#include "model/files/temporary_output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+namespace millrace::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The path with symbolic links resolved and without a slash at the end.
+std::string final_path(const std::string& path) {
+  std::error_code error;
+  const fs::path existing = fs::canonical(path, error);
+  if (!error) return existing.string();
+  const fs::path given(path);
+  return (given.has_filename() ? given : given.parent_path()).string();
+}
+
+Status cannot_create(const std::string& target) {
+  return io_error(fmt::format("cannot create {}", target), errno);
+}
+
+Status rename_path(const std::string& from, const std::string& to) {
+  return std::rename(from.c_str(), to.c_str()) == 0 ? Status() : cannot_create(to);
+}
+
+bool exchange_names(const std::string& a, const std::string& b) {
+  return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
+}
+
+// By this name a file that no folder lists can be linked; needs /proc.
+std::string name_of_descriptor(int fd) {
+  return fmt::format("/proc/self/fd/{}", fd);
+}
+
+// None where the file system or the system cannot do it.
+UniqueFd open_unlisted_file(const std::string& target) {
+  const fs::path folder = fs::path(target).parent_path();
+  UniqueFd file(
+      ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+  if (!file || ::access(name_of_descriptor(file.get()).c_str(), F_OK) != 0) return UniqueFd();
+  // So that it is locked from the moment on at which a folder lists it.
+  lock_entry(file.get());
+  return file;
+}
+
+bool link_as(const UniqueFd& file, const std::string& name) {
+  return ::linkat(AT_FDCWD, name_of_descriptor(file.get()).c_str(), AT_FDCWD, name.c_str(),
+                  AT_SYMLINK_FOLLOW) == 0;
+}
+
+bool open_listed_file(const std::string& name, UniqueFd& file) {
+  file = UniqueFd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  return static_cast<bool>(file);
+}
+
+bool open_new_directory(const std::string& name, UniqueFd& directory) {
+  if (::mkdir(name.c_str(), 0777) != 0) return false;
+  directory = UniqueFd(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (directory) return true;
+  // Without the entry, another process has taken it for one that was left: another name is tried.
+  const int reason = errno == ENOENT ? EEXIST : errno;
+  ::rmdir(name.c_str());
+  errno = reason;
+  return false;
+}
+
+// `from` becomes `to`, and what was `to` is moved aside in between, under a name that nobody takes
+// for a temporary one: it is the only whole copy if the process is killed then. To be removed,
+// which takes a while, it gets the temporary name, so that the next process removes what is left of
+// it.
+Status replace_by_moving_aside(const std::string& from, const std::string& to) {
+  const std::string aside = from + ".old";
+  if (std::rename(to.c_str(), aside.c_str()) != 0) return cannot_create(to);
+  if (Status status = rename_path(from, to); !status.ok()) {
+    static_cast<void>(std::rename(aside.c_str(), to.c_str()));
+    return status;
+  }
+  const bool is_temporary = std::rename(aside.c_str(), from.c_str()) == 0;
+  std::error_code ignored;  // the new one is complete
+  fs::remove_all(is_temporary ? from : aside, ignored);
+  return {};
+}
+
+}  // namespace
+
+Result<TemporaryFile> TemporaryFile::create(const std::string& path) {
+  TemporaryFile output;
+  output.target_ = final_path(path);
+  remove_left_temporaries(output.target_);
+  output.file_ = open_unlisted_file(output.target_);
+  if (output.file_) return output;
+  MILLRACE_ASSIGN_OR_RETURN(
+      output.name_, TemporaryName::create(lock_temporary_names(), output.target_, output.file_,
+                                          [&](const std::string& name) {
+                                            return open_listed_file(name, output.file_);
+                                          }));
+  return output;
+}
+
+Status TemporaryFile::fill(const std::function<Status(const Sink&)>& emit) {
+  // The descriptor that holds the lock stays open; closing any other reports what writing did not.
+  UniqueFd writer(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!writer) return io_error("cannot write", errno);
+  return fill_file(std::move(writer), emit);
+}
+
+Status TemporaryFile::commit() {
+  const NamesLock lock = lock_temporary_names();
+  if (name_.text().empty()) {
+    if (link_as(file_, target_)) return {};
+    // A link does not replace a file, so it is made under a temporary name first.
+    if (errno != EEXIST) return cannot_create(target_);
+    MILLRACE_ASSIGN_OR_RETURN(
+        name_, TemporaryName::create(lock, target_, file_, [&](const std::string& name) {
+          return link_as(file_, name);
+        }));
+  }
+  MILLRACE_RETURN_IF_ERROR(rename_path(name_.text(), target_));
+  name_.forget(lock);
+  return {};
+}
+
+Result<TemporaryDirectory> TemporaryDirectory::create(const std::string& path) {
+  TemporaryDirectory output;
+  output.target_ = final_path(path);
+  remove_left_temporaries(output.target_);
+  MILLRACE_ASSIGN_OR_RETURN(
+      output.name_, TemporaryName::create(lock_temporary_names(), output.target_, output.directory_,
+                                          [&](const std::string& name) {
+                                            return open_new_directory(name, output.directory_);
+                                          }));
+  return output;
+}
+
+Status TemporaryDirectory::commit() {
+  const NamesLock lock = lock_temporary_names();
+  Status status = rename_path(name(), target_);
+  // The target exists. After the exchange it has our temporary name and is removed with it.
+  if (!status.ok() && exchange_names(name(), target_)) return {};
+  std::error_code error;
+  if (!status.ok() && fs::exists(target_, error)) status = replace_by_moving_aside(name(), target_);
+  if (status.ok()) name_.forget(lock);
+  return status;
+}
+
+Status write_whole_file(const std::string& path, std::span<const std::byte> bytes) {
+  MILLRACE_ASSIGN_OR_RETURN(TemporaryFile file, TemporaryFile::create(path));
+  MILLRACE_RETURN_IF_ERROR(file.fill([&](const Sink& sink) { return sink(bytes); }));
+  return file.commit();
+}
+
+}  // namespace millrace::model
