@@ -32,6 +32,16 @@ std::vector<uint16_t> to_bf16(std::span<const float> floats) {
   return halves;
 }
 
+// How many operands and outputs of the graph mention each value.
+std::vector<size_t> count_mentions(const graph::Graph& graph) {
+  std::vector<size_t> mentions(graph.values.size());
+  for (const ValueId id : graph.outputs) ++mentions[id];
+  for (const graph::Node& node : graph.nodes)
+    for (const ValueId id : node.inputs)
+      if (id != graph::kNoValue) ++mentions[id];
+  return mentions;
+}
+
 // A copy of the weight in `type`; the weight itself where its values do not fit into that.
 ValueId add_copy(graph::Graph& graph, ValueId id, std::span<const float> floats, DataType type) {
   const auto halves = type == DataType::kBf16 ? to_bf16(floats) : to_fp16(floats);
@@ -44,6 +54,7 @@ ValueId add_copy(graph::Graph& graph, ValueId id, std::span<const float> floats,
 
 Status convert_weights(graph::Graph& graph, const PassContext& context) {
   std::map<std::pair<ValueId, DataType>, ValueId> converted;
+  std::vector<size_t> mentions = count_mentions(graph);
   for (graph::Node& node : graph.nodes) {
     if (!std::holds_alternative<graph::Conv>(node.op) &&
         !std::holds_alternative<graph::MatMul>(node.op)) {
@@ -56,7 +67,10 @@ Status convert_weights(graph::Graph& graph, const PassContext& context) {
     if (!floats) continue;
     const auto [entry, added] = converted.try_emplace({weight, type});
     if (added) entry->second = add_copy(graph, weight, *floats, type);
+    if (entry->second == weight) continue;
     node.inputs[kWeight] = entry->second;
+    // So that there are never two copies of all weights.
+    if (--mentions[weight] == 0) graph.values[weight].constant.reset();
   }
   return {};
 }

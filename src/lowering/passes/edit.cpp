@@ -107,6 +107,11 @@ void Editor::erase(Index index) {
   positions_[index].erased = true;
 }
 
+void Editor::release_unread(ValueId id) {
+  grow();
+  if (readers_[id] == 0 && !is_output_[id]) graph_.values[id].constant.reset();
+}
+
 void Editor::replace_uses(ValueId from, ValueId to) {
   grow();
   for (Index index = 0; index < graph_.nodes.size(); ++index) {

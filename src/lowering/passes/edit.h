@@ -55,6 +55,9 @@ class Editor {
   // The same for all nodes on the way from `source` to the operands of `into`. Requirement: those
   // operands are computed from `source` and constants alone.
   void absorb_origins_since(Index into, graph::ValueId source);
+  // Gives up the elements of a constant where nothing reads it any more: a pass that makes another
+  // of every weight would otherwise have all of them in memory twice.
+  void release_unread(graph::ValueId id);
   // Every operand that reads `from` reads `to`; graph outputs stay.
   void replace_uses(graph::ValueId from, graph::ValueId to);
 

@@ -102,9 +102,12 @@ bool fold_into(Editor& editor, Editor::Index index, size_t channel) {
   const Op* op = editor.maker_as<Op>(match->source);
   if (op == nullptr) return false;
   const Editor::Index producer = *editor.maker(match->source);
+  const std::vector<ValueId> operands = editor.node(producer).inputs;
   auto fused = fold(editor, *op, editor.node(producer), match->affine);
   if (!fused) return false;
   editor.fuse(producer, index, *std::move(fused));
+  for (const ValueId id : operands)
+    if (id != kNoValue) editor.release_unread(id);
   return true;
 }
 

@@ -34,6 +34,19 @@ TEST_F(ConvertWeights, WeightsBecomeBf16AndBiasesStay) {
               ElementsAre(0x3f80, 0x4000, 0x4040, 0xc080));
 }
 
+// So that a model's weights are never in memory twice.
+TEST_F(ConvertWeights, ElementsThatNothingReadsAreGivenUp) {
+  maker.output(y);
+  const ValueId weight = maker.graph.nodes[0].inputs[1];
+  Graph graph = maker.graph;
+  ASSERT_TRUE(convert_weights(graph, kBf16).ok());
+  EXPECT_FALSE(graph.values[weight].constant);
+  maker.output(maker.unary(UnaryKind::kAbs, weight));
+  graph = maker.graph;
+  ASSERT_TRUE(convert_weights(graph, kBf16).ok());
+  EXPECT_TRUE(graph.values[weight].constant);
+}
+
 TEST_F(ConvertWeights, WeightsBecomeFp16InAnFp16Program) {
   maker.output(y);
   const Graph after = run_pass(convert_weights, maker.graph, kFp16);

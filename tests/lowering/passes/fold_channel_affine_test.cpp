@@ -36,6 +36,16 @@ TEST_F(FoldChannelAffine, IntoGroupsAndAnExistingBias) {
   EXPECT_THAT(operators_of(run_pass(fold_channel_affine, maker.graph)), ElementsAre("Conv"));
 }
 
+// So that a model's weights are never in memory twice.
+TEST_F(FoldChannelAffine, ElementsThatNothingReadsAreGivenUp) {
+  const ValueId weight = maker.random({4, 3, 1, 1});
+  const Conv conv{{1, 1}, {1, 1}, {0, 0}, {0, 0}, 1, {}};
+  maker.output(
+      maker.binary(BinaryKind::kMul, maker.add(conv, {x, weight}), maker.random({4, 1, 1})));
+  ASSERT_TRUE(fold_channel_affine(maker.graph, {}).ok());
+  EXPECT_FALSE(maker.graph.values[weight].constant);
+}
+
 TEST_F(FoldChannelAffine, ASharedWeightIsScaledForOneReaderOnly) {
   const ValueId weight = maker.random({3, 3, 1, 1});
   const Conv conv{{1, 1}, {1, 1}, {0, 0}, {0, 0}, 1, {}};
