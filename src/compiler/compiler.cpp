@@ -9,6 +9,7 @@
 
 #include "compiler/dynamic_model.h"
 #include "compiler/onnx/network_reader.h"
+#include "lowering/carried_sequences.h"
 #include "lowering/finish.h"
 #include "lowering/stage.h"
 
@@ -23,6 +24,7 @@ lowering::LoweringOptions lowering_options(const CompileOptions& options) {
 
 Result<graph::CompiledModel> compile_network(network::Network network,
                                              const CompileOptions& options, std::string name) {
+  lowering::mark_carried_sequences(network);
   const auto assumed = assumed_frames(options.input_shapes, network.inputs);
   MILLRACE_RETURN_IF_ERROR(settle_inputs(options.input_shapes, network));
   if (options.on_assumed_frames && !assumed.empty()) options.on_assumed_frames(assumed);

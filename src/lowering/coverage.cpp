@@ -12,8 +12,8 @@ namespace millrace::lowering {
 
 bool is_covered(const network::Network& network, const network::Node& node) {
   const int opset = opset_of(network, node);
-  return is_control_flow(node) || find_operator(node.domain, node.type, opset) != nullptr ||
-         has_fallback(node, opset);
+  return is_control_flow(node) || is_on_carried_sequence(node) ||
+         find_operator(node.domain, node.type, opset) != nullptr || has_fallback(node, opset);
 }
 
 void Coverage::add(const network::Node& node, const std::string& name, const std::string& reason) {

@@ -41,6 +41,10 @@ bool is_control_flow(const network::Node& node) {
   return is_if(node) || (node.domain.empty() && (node.type == "Loop" || node.type == "Scan"));
 }
 
+bool is_on_carried_sequence(const network::Node& node) {
+  return node.domain == kCarriedDomain;
+}
+
 std::vector<std::string> names_read_by(const network::Node& node) {
   std::vector<std::string> names;
   for (const std::string& input : node.inputs)

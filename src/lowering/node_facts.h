@@ -25,6 +25,11 @@ const network::Network* subgraph_of(const network::Node& node, std::string_view 
 bool is_control_flow(const network::Node& node);
 bool is_if(const network::Node& node);
 
+// The domain of operators on sequences that loops carry (carried_sequences.h), which are called as
+// in that of the standard.
+inline constexpr std::string_view kCarriedDomain = "millrace.carried";
+bool is_on_carried_sequence(const network::Node& node);
+
 // The values that the node reads: its operands, and what its subgraphs capture.
 std::vector<std::string> names_read_by(const network::Node& node);
 

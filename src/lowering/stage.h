@@ -22,7 +22,7 @@ namespace millrace::lowering {
 // made.
 struct Known {
   std::string name;
-  tensor::DataType type = tensor::DataType::kUnknown;
+  tensor::DataType type = tensor::DataType::kUnknown;  // kUnknown: it is a sequence
   graph::Dims shape;
   // Its elements, where they are known, too. The lowering uses them only where an operator cannot
   // be lowered without, and copies them then: the value stays an input of the graph otherwise, and
@@ -79,8 +79,9 @@ Result<Stage> lower_whole(const network::Network& network, bool may_leave_rest,
 // lower_stage(), for nodes whose operators are not covered, those in subgraphs included.
 Status check_operators(const network::Network& network);
 
-// Whether an operator must be run by itself, with operands at hand, since its subgraph runs or the
-// shapes of its outputs follow from all elements of an operand (NonZero, Unique). Nodes of such
+// Whether an operator must be run by itself, with operands at hand, since its subgraph runs, it is
+// about a sequence that a loop carries, or the shapes of its outputs follow from all elements of an
+// operand (NonZero, Unique). Nodes of such
 // operators are always left to the rest, unless all their operands are constants.
 bool runs_alone(const network::Node& node);
 

@@ -39,6 +39,7 @@ Status check_operators(const network::Network& network) {
 
 bool runs_alone(const network::Node& node) {
   if (is_control_flow(node)) return !is_if(node);
+  if (is_on_carried_sequence(node)) return true;
   const fallback::OperatorSpec* spec = fallback::find_operator(fallback_name(node));
   return spec != nullptr && spec->shape_follows_elements;
 }

@@ -129,7 +129,7 @@ Result<StageLowering::Outcome> StageLowering::lower_node(const network::Node& no
   if (!is_covered(request_.network, node)) return leave_out(node, scope, "");
   if (is_if(node)) return lower_if(node, scope);
   if (runs_alone(node)) {
-    bool computable = !is_control_flow(node);
+    bool computable = !is_control_flow(node) && !is_on_carried_sequence(node);
     if (computable) {
       waits_ = false;
       const Result<bool> constants = has_only_constants(node, scope);

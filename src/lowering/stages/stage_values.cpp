@@ -34,6 +34,10 @@ Result<ValueId> StageLowering::find_value(const std::string& name, Scope& scope)
   }
   const auto known = known_.find(name);
   if (known != known_.end()) {
+    if (known->second->type == tensor::DataType::kUnknown) {
+      waits_ = true;  // the run has it, for operators that run by themselves
+      return unsupported(fmt::format("its input '{}' is a sequence that a loop carries", name));
+    }
     MILLRACE_ASSIGN_OR_RETURN(const ValueId id, add_known(*known->second));
     scopes_.front().values.emplace(name, id);
     return id;

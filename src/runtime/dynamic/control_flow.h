@@ -1,5 +1,6 @@
-// The operators that run subgraphs. An If is seldom one of them: the lowering puts the nodes of the
-// branch that is taken in its place, where these can be lowered in one go.
+// The operators that run subgraphs, and those on sequences that go through such. An If is seldom
+// one of them: the lowering puts the nodes of the branch that is taken in its place, where these
+// can be lowered in one go.
 #pragma once
 
 #include <span>
@@ -34,5 +35,9 @@ class EnclosingRun {
 Result<std::vector<RunValue>> compute_if(EnclosingRun& run, const network::Node& node);
 Result<std::vector<RunValue>> compute_loop(EnclosingRun& run, const network::Node& node);
 Result<std::vector<RunValue>> compute_scan(EnclosingRun& run, const network::Node& node);
+
+// The same for an operator on sequences. Its results share the elements of its operands where they
+// can. kUnsupported for a sequence that is longer than any model has.
+Result<std::vector<RunValue>> compute_on_sequence(EnclosingRun& run, const network::Node& node);
 
 }  // namespace millrace::runtime

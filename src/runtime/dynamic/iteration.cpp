@@ -50,7 +50,7 @@ Result<RunValue> join_iterations(std::vector<RunValue> parts, size_t axis,
   if (!parts.empty()) {
     if (axis > parts.front().shape.size())
       return invalid_argument(fmt::format("output '{}' has no dimension {}", declared.name, axis));
-    return join_parts(parts, axis);
+    return join_parts(std::move(parts), axis);
   }
   if (declared.type == tensor::DataType::kUnknown)
     return invalid_argument(fmt::format(

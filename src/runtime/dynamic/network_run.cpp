@@ -38,6 +38,7 @@ Result<RunValue> NetworkRun::value(const std::string& name) {
 
 Result<Known> NetworkRun::known(const std::string& name) {
   MILLRACE_ASSIGN_OR_RETURN(RunValue value, this->value(name));
+  if (value.members != nullptr) return Known{name, value.type, {}, graph::Constant{}};
   return Known{name, value.type, value.shape,
                graph::Constant{{value.data, value.bytes()}, value.owner},
                value.lasts != Lasts::kRun};
@@ -136,6 +137,7 @@ Result<std::vector<RunValue>> NetworkRun::compute_alone(const network::Node& nod
   if (lowering::is_if(node)) return compute_if(*this, node);
   if (standard && node.type == "Loop") return compute_loop(*this, node);
   if (standard && node.type == "Scan") return compute_scan(*this, node);
+  if (lowering::is_on_carried_sequence(node)) return compute_on_sequence(*this, node);
   return compute_fallback(node);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "graph/shape.h"
 
@@ -84,37 +85,62 @@ Result<bool> read_boolean(const RunValue& value, const char* what) {
   return *value.data != std::byte{0};
 }
 
-Result<RunValue> take_part(const RunValue& value, size_t axis, size_t index) {
+Result<RunValue> take_range(const RunValue& value, size_t axis, size_t begin, size_t count) {
   const auto [outer, inner] =
       blocks_around(value.shape, axis, axis + 1, tensor::size_of(value.type));
   graph::Dims shape = value.shape;
-  const auto count = static_cast<size_t>(shape[axis]);
-  shape.erase(shape.begin() + static_cast<ptrdiff_t>(axis));
+  const auto all = static_cast<size_t>(std::exchange(shape[axis], static_cast<int64_t>(count)));
   if (outer == 1)
-    return RunValue{value.type, std::move(shape), value.data + index * inner, value.owner,
-                    Lasts::kRun};
+    return RunValue{value.type, std::move(shape), value.data + begin * inner, value.owner};
   MILLRACE_ASSIGN_OR_RETURN(RunValue part, allocate_value(value.type, std::move(shape)));
   for (size_t i = 0; i < outer; ++i)
-    std::memcpy(part.data + i * inner, value.data + (i * count + index) * inner, inner);
+    std::memcpy(part.data + i * count * inner, value.data + (i * all + begin) * inner,
+                count * inner);
   return part;
 }
 
-Result<RunValue> join_parts(std::span<const RunValue> parts, size_t axis) {
+Result<RunValue> take_part(const RunValue& value, size_t axis, size_t index) {
+  MILLRACE_ASSIGN_OR_RETURN(RunValue part, take_range(value, axis, index, 1));
+  part.shape.erase(part.shape.begin() + static_cast<ptrdiff_t>(axis));
+  return part;
+}
+
+Result<RunValue> concatenate(std::span<const RunValue> parts, size_t axis) {
   const RunValue& first = parts.front();
-  for (const RunValue& part : parts) {
-    if (part.type == first.type && part.shape == first.shape) continue;
-    return invalid_argument(fmt::format(
-        "iterations give {} {} and {} {} for one output", tensor::to_string(first.type),
-        graph::to_string(first.shape), tensor::to_string(part.type), graph::to_string(part.shape)));
-  }
-  const auto [outer, inner] = blocks_around(first.shape, axis, axis, tensor::size_of(first.type));
+  if (first.members != nullptr) return invalid_argument("a sequence is no part of a tensor");
   graph::Dims shape = first.shape;
-  shape.insert(shape.begin() + static_cast<ptrdiff_t>(axis), static_cast<int64_t>(parts.size()));
+  shape[axis] = 0;
+  for (const RunValue& part : parts) {
+    graph::Dims other = part.shape;
+    const bool alike = part.type == first.type && other.size() == shape.size();
+    const int64_t size = alike ? std::exchange(other[axis], shape[axis]) : 0;
+    if (!alike || other != shape)
+      return invalid_argument(
+          fmt::format("{} {} and {} {} are parts of one tensor", tensor::to_string(first.type),
+                      graph::to_string(first.shape), tensor::to_string(part.type),
+                      graph::to_string(part.shape)));
+    if (__builtin_add_overflow(shape[axis], size, &shape[axis]))
+      return invalid_argument("its parts are too large together");
+  }
   MILLRACE_ASSIGN_OR_RETURN(RunValue joined, allocate_value(first.type, std::move(shape)));
-  for (size_t i = 0; i < outer; ++i)
-    for (size_t p = 0; p < parts.size(); ++p)
-      std::memcpy(joined.data + (i * parts.size() + p) * inner, parts[p].data + i * inner, inner);
+  const auto [outer, inner] =
+      blocks_around(joined.shape, axis, axis + 1, tensor::size_of(first.type));
+  std::byte* out = joined.data;
+  for (size_t i = 0; i < outer; ++i) {
+    for (const RunValue& part : parts) {
+      const size_t bytes = static_cast<size_t>(part.shape[axis]) * inner;
+      if (bytes > 0) std::memcpy(out, part.data + i * bytes, bytes);
+      out += bytes;
+    }
+  }
   return joined;
+}
+
+Result<RunValue> join_parts(std::vector<RunValue> parts, size_t axis) {
+  for (RunValue& part : parts)
+    part.shape.insert(
+        part.shape.begin() + static_cast<ptrdiff_t>(std::min(axis, part.shape.size())), 1);
+  return concatenate(parts, axis);
 }
 
 }  // namespace millrace::runtime

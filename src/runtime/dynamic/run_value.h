@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/status.h"
 #include "fallback/tensor_view.h"
@@ -17,6 +18,9 @@ namespace millrace::runtime {
 // Shape), all runs of the program (an initializer).
 enum class Lasts : uint8_t { kRun, kPlan, kProgram };
 
+struct RunValue;
+using Members = std::vector<std::shared_ptr<const RunValue>>;
+
 // Dense, in C order. Copies share the elements, which nothing changes once they are computed.
 struct RunValue {
   tensor::DataType type = tensor::DataType::kUnknown;
@@ -24,6 +28,7 @@ struct RunValue {
   std::byte* data = nullptr;
   std::shared_ptr<const void> owner;  // of the elements; empty where the job's caller keeps them
   Lasts lasts = Lasts::kRun;
+  std::shared_ptr<const Members> members = {};  // of a sequence, which has no type; else null
 
   size_t elements() const noexcept { return fallback::element_count(shape); }
   size_t bytes() const noexcept { return elements() * tensor::size_of(type); }
@@ -51,12 +56,17 @@ RunValue constant_value(const graph::Value& constant, Lasts lasts);
 Result<int64_t> read_int64(const RunValue& value, const char* what);
 Result<bool> read_boolean(const RunValue& value, const char* what);
 
+// `count` indices of a value along `axis`, from `begin` on. Shares the elements where it can.
+// Requirement: there are so many.
+Result<RunValue> take_range(const RunValue& value, size_t axis, size_t begin, size_t count);
 // Part `index` of a value along `axis`, without that dimension. Shares the elements where it can.
 // Requirement: index < value.shape[axis].
 Result<RunValue> take_part(const RunValue& value, size_t axis, size_t index);
-// The reverse: one value of parts that are alike in type and shape, along a new dimension `axis`.
-// kInvalidArgument where they are not alike. Requirement: there is a part; axis is at most its
-// rank.
-Result<RunValue> join_parts(std::span<const RunValue> parts, size_t axis);
+// The reverse of both: one value of parts that are alike in type and, but for dimension `axis`, in
+// shape; and one along a new dimension `axis`, of parts that are alike in type and shape.
+// kInvalidArgument where they are not alike. Requirement: there is a part, with such a dimension;
+// with at least so many dimensions.
+Result<RunValue> concatenate(std::span<const RunValue> parts, size_t axis);
+Result<RunValue> join_parts(std::vector<RunValue> parts, size_t axis);
 
 }  // namespace millrace::runtime

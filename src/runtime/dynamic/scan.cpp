@@ -132,8 +132,8 @@ Result<std::vector<RunValue>> scan_batch(EnclosingRun& run, const ScanShape& sha
     for (size_t j = 0; j < outputs.size(); ++j) results[j].push_back(std::move(outputs[j]));
   }
   std::vector<RunValue> joined;
-  for (const std::vector<RunValue>& parts : results) {
-    MILLRACE_ASSIGN_OR_RETURN(joined.emplace_back(), join_parts(parts, 0));
+  for (std::vector<RunValue>& parts : results) {
+    MILLRACE_ASSIGN_OR_RETURN(joined.emplace_back(), join_parts(std::move(parts), 0));
   }
   return joined;
 }
