@@ -57,7 +57,7 @@ constexpr TypeSet kFloat32 = {DataType::kFloat32};
 constexpr NpuFallback kNpuFallbacks[] = {
     {"ConvInteger", kBytes},
     {"ConvTranspose", kFloat32},
-    {"DequantizeLinear", kBytes},
+    {"DequantizeLinear", kBytes | TypeSet{DataType::kInt16, DataType::kUint16}},
     {"DynamicQuantizeLinear", kFloat32},
     {"GRU", kFloat32},
     {"Gelu", kFloat32},

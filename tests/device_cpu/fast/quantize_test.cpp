@@ -100,43 +100,58 @@ TEST(FastDynamicQuantization, GivesWhatThePlainKernelGives) {
 // x -> QuantizeLinear -> DequantizeLinear, which may have another scale.
 struct RoundTrip {
   float second_scale = 0.03125f;
-  bool shows_bytes = false;  // they are an output, too
+  bool shows_integers = false;  // they are an output, too
+  DataType type = DataType::kUint8;
 };
+
+ValueId zero_point_of(ModelBuilder& builder, DataType type) {
+  if (type == DataType::kUint8) return builder.integers<uint8_t>({}, type, {128});
+  if (type == DataType::kInt8) return builder.integers<int8_t>({}, type, {-3});
+  if (type == DataType::kUint16) return builder.integers<uint16_t>({}, type, {65000});
+  return builder.integers<int16_t>({}, type, {-32700});
+}
 
 std::shared_ptr<const graph::CompiledModel> round_trip(const RoundTrip& shape) {
   ModelBuilder builder;
   const auto scale_constant = [&](float scale) { return builder.constant(scalar(scale)); };
-  const ValueId zero = builder.integers<uint8_t>({}, DataType::kUint8, {128});
+  const ValueId zero = zero_point_of(builder, shape.type);
   const ValueId x = builder.input({1, 5, 6, 7});
   const ValueId moved = builder.node(graph::Unary{{graph::UnaryKind::kNeg, 0, 0}}, {x});
-  const ValueId bytes =
+  const ValueId integers =
       builder.fallback({"QuantizeLinear", {}}, {moved, scale_constant(0.03125f), zero})[0];
   const ValueId scale = scale_constant(shape.second_scale);
-  builder.output(builder.fallback({"DequantizeLinear", {}}, {bytes, scale, zero})[0]);
-  builder.output(builder.fallback({"DequantizeLinear", {}}, {bytes, scale, zero})[0]);
-  if (shape.shows_bytes) builder.output(bytes);
+  builder.output(builder.fallback({"DequantizeLinear", {}}, {integers, scale, zero})[0]);
+  builder.output(builder.fallback({"DequantizeLinear", {}}, {integers, scale, zero})[0]);
+  if (shape.shows_integers) builder.output(integers);
   return builder.build();
 }
 
-TEST(FastQuantization, ThereAndBackIsOneStep) {
-  const auto program = load(round_trip({}));
-  EXPECT_EQ(count_steps(*program, "QuantizeLinear"), 1u);
-  EXPECT_EQ(count_steps(*program, "DequantizeLinear"), 0u);
-}
-
-TEST(FastQuantization, KeepsBytesThatAreReadOtherwise) {
+TEST(FastQuantization, KeepsIntegersThatAreReadOtherwise) {
   EXPECT_EQ(count_steps(*load(round_trip({0.5f, false})), "DequantizeLinear"), 2u);
   EXPECT_EQ(count_steps(*load(round_trip({0.03125f, true})), "DequantizeLinear"), 2u);
 }
 
-TEST(FastQuantization, ThereAndBackRoundsAsTwoStepsDo) {
+class ThereAndBack : public ::testing::TestWithParam<DataType> {};
+
+TEST_P(ThereAndBack, RoundsAsTwoStepsDo) {
   Tensor x = Tensor::numbers({1, 5, 6, 7}, 1);
   for (float& element : x.data) element *= 6;
-  const auto one = run(*load(round_trip({})), {x});
-  const auto two = run(*load(round_trip({0.03125f, true})), {x});
+  for (size_t i = 0; i < 40; ++i) x.data[i] = 0.03125f * (static_cast<float>(i) - 20.5f);
+  x.data[50] = INFINITY;
+  x.data[51] = -INFINITY;
+  x.data[52] = NAN;
+  const auto program = load(round_trip({.type = GetParam()}));
+  EXPECT_EQ(count_steps(*program, "QuantizeLinear"), 1u);
+  EXPECT_EQ(count_steps(*program, "DequantizeLinear"), 0u);
+  const auto one = run(*program, {x});
+  const auto two = run(*load(round_trip({0.03125f, true, GetParam()})), {x});
   EXPECT_EQ(one[0].data, two[0].data);
   EXPECT_EQ(one[1].data, two[0].data);
 }
+
+INSTANTIATE_TEST_SUITE_P(Types, ThereAndBack,
+                         ::testing::Values(DataType::kUint8, DataType::kInt8, DataType::kUint16,
+                                           DataType::kInt16));
 
 }  // namespace
 }  // namespace millrace::device::cpu

@@ -1,9 +1,12 @@
-// Quantisation to and from bytes, by the vector kernels of tensor conversion.
+// Quantisation to and from bytes, by the vector kernels of tensor conversion; and there and back,
+// to integers of 8 or 16 bits.
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "device/cpu/byte_conversion.h"
@@ -15,6 +18,7 @@
 #include "fallback/four_bits.h"
 #include "tensor/conversion/kernels.h"
 #include "tensor/element.h"
+#include "tensor/visit_element.h"
 
 namespace millrace::device::cpu::fast {
 namespace {
@@ -89,26 +93,21 @@ class LinearStep final : public Step {
   const BufferId x_, y_;
 };
 
-// Rounds floating point elements to what bytes can hold, in any layout.
+// Rounds floating point elements to what integers can stand for, in any layout.
 class RoundTripStep final : public Step {
  public:
-  RoundTripStep(const ByteConversion& conversion, const ElementRule& rule, const Operand& from,
-                BufferId to)
-      : conversion_(conversion),
-        rule_(rule),
+  RoundTripStep(const Steps& steps, const Operand& from, BufferId to)
+      : steps_(steps),
         is_bf16_(from.desc.data_type() == ElementType::bf16),
         count_(from.desc.get_size() / dnnl::memory::data_type_size(from.desc.data_type())),
         from_(from.buffer),
         to_(to) {}
   std::vector<BufferId> buffers() const override { return {from_, to_}; }
   Status run(const RunState& state) const noexcept override {
-    for (size_t at = 0; at < count_; at += kPiece) {
-      const size_t count = std::min(kPiece, count_ - at);
-      if (is_bf16_)
-        run_bf16(state.input<uint16_t>(from_) + at, state.output<uint16_t>(to_) + at, count);
-      else
-        run_fp32(state.input<float>(from_) + at, state.output<float>(to_) + at, count);
-    }
+    if (is_bf16_)
+      run_bf16(state.input<uint16_t>(from_), state.output<uint16_t>(to_));
+    else
+      round_to(steps_, {state.input<float>(from_), count_}, state.output<float>(to_));
     return {};
   }
 
@@ -116,20 +115,17 @@ class RoundTripStep final : public Step {
   // Stays in the first cache.
   static constexpr size_t kPiece = 1024;
 
-  void run_fp32(const float* from, float* to, size_t count) const {
-    std::array<std::byte, kPiece> bytes;
-    conversion_.quantise(from, bytes.data(), count, rule_);
-    conversion_.dequantise(bytes.data(), to, count, rule_);
-  }
-  void run_bf16(const uint16_t* from, uint16_t* to, size_t count) const {
+  void run_bf16(const uint16_t* from, uint16_t* to) const {
     std::array<float, kPiece> floats;
-    widen_(from, floats.data(), count, {});
-    run_fp32(floats.data(), floats.data(), count);
-    narrow_(floats.data(), to, count, {});
+    for (size_t at = 0; at < count_; at += kPiece) {
+      const size_t count = std::min(kPiece, count_ - at);
+      widen_(from + at, floats.data(), count, {});
+      round_to(steps_, {floats.data(), count}, floats.data());
+      narrow_(floats.data(), to + at, count, {});
+    }
   }
 
-  const ByteConversion conversion_;
-  const ElementRule rule_;
+  const Steps steps_;
   const bool is_bf16_;
   const size_t count_;
   const BufferId from_, to_;
@@ -206,31 +202,44 @@ bool is_inverse(const Builder& builder, const graph::Node& quantize, const graph
   return true;
 }
 
-// The rule of a node whose parameters are single constants.
-std::optional<ElementRule> constant_rule(const Builder& builder, const FastNode& node,
-                                         const ByteConversion& conversion) {
-  if (is_per_index(node.view, kScale) || is_per_index(node.view, kZeroPoint)) return std::nullopt;
-  const auto scale = constant_bytes(builder, node.node, kScale);
-  if (scale.size() != sizeof(float)) return std::nullopt;
-  ElementRule rule;
-  std::memcpy(&rule.scale, scale.data(), sizeof(float));
-  if (!node.view.has(kZeroPoint)) return rule;
-  const auto zero = constant_bytes(builder, node.node, kZeroPoint);
-  if (zero.empty()) return std::nullopt;
-  rule.zero_point = conversion.number(zero[0]);
-  return rule;
+// Those of integers of 8 or 16 bits and the zero point, which is 0 where there are no bytes of it.
+std::optional<Steps> steps_of(DataType type, float step, std::span<const std::byte> zero_point) {
+  if (!std::isnormal(step) || step < 0) return std::nullopt;
+  std::optional<Steps> steps;
+  static_cast<void>(tensor::visit_element(type, [&](auto zero) -> Status {
+    using T = decltype(zero);
+    if constexpr (std::is_integral_v<T> && sizeof(T) <= 2) {
+      if (!zero_point.empty()) std::memcpy(&zero, zero_point.data(), sizeof(T));
+      const auto from_zero = [&](int number) { return static_cast<float>(number - zero); };
+      steps = {step, from_zero(std::numeric_limits<T>::min()),
+               from_zero(std::numeric_limits<T>::max()), from_zero(0)};
+    }
+    return {};
+  }));
+  return steps;
 }
 
-// Where all that reads the bytes turns them back, they need not be stored: one step makes the
+// What a QuantizeLinear whose parameters are single constants rounds to.
+std::optional<Steps> constant_steps(const Builder& builder, const FastNode& node) {
+  if (is_per_index(node.view, kScale) || is_per_index(node.view, kZeroPoint)) return std::nullopt;
+  const auto scale = constant_bytes(builder, node.node, kScale);
+  const auto zero_point = constant_bytes(builder, node.node, kZeroPoint);
+  if (scale.size() != sizeof(float) || (node.view.has(kZeroPoint) && zero_point.empty()))
+    return std::nullopt;
+  float step = 0;
+  std::memcpy(&step, scale.data(), sizeof(float));
+  return steps_of(builder.value(node.node.outputs[0]).type, step, zero_point);
+}
+
+// Where all that reads the integers turns them back, they need not be stored: one step makes the
 // results of the DequantizeLinear nodes, whose own lowering then finds them made.
 Result<bool> lower_round_trip(Builder& builder, const FastNode& node) {
-  const ValueId x = node.input(0), bytes = node.node.outputs[0];
-  const auto conversion = conversion_of(builder.value(bytes).type);
-  if (!conversion || builder.is_output(bytes) || builder.readers(bytes).empty()) return false;
-  const auto rule = constant_rule(builder, node, *conversion);
-  if (!rule) return false;
+  const ValueId x = node.input(0), integers = node.node.outputs[0];
+  if (builder.is_output(integers) || builder.readers(integers).empty()) return false;
+  const auto steps = constant_steps(builder, node);
+  if (!steps) return false;
   std::vector<ValueId> results;
-  for (const uint32_t reader : builder.readers(bytes)) {
+  for (const uint32_t reader : builder.readers(integers)) {
     const graph::Node& inverse = builder.model().graph.nodes[reader];
     if (!is_inverse(builder, node.node, inverse)) return false;
     results.push_back(inverse.outputs[0]);
@@ -242,7 +251,7 @@ Result<bool> lower_round_trip(Builder& builder, const FastNode& node) {
   const Operand to = builder.new_result_over(results[0], from.desc, x, from);
   for (size_t i = 1; i < results.size(); ++i) builder.set_result(results[i], to);
   builder.add(name_of(node.node.op), "millrace:vectors",
-              std::make_unique<RoundTripStep>(*conversion, *rule, from, to.buffer));
+              std::make_unique<RoundTripStep>(*steps, from, to.buffer));
   return true;
 }
 

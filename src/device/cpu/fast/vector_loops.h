@@ -26,4 +26,14 @@ struct Range {
 };
 Range range_with_zero(std::span<const float> elements) noexcept;
 
+// The numbers that integers of a type stand for: whole multiples of a step, which lie between two of
+// them. Requirement: the step is positive and finite, and low <= high.
+struct Steps {
+  float step = 1;
+  float low = 0, high = 0;  // in steps
+  float for_nan = 0;        // likewise
+};
+// The nearest of these numbers, of two the even multiple. `to` may be `from`.
+void round_to(const Steps& steps, std::span<const float> from, float* to) noexcept;
+
 }  // namespace millrace::device::cpu::fast
