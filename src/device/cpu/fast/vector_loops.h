@@ -26,8 +26,8 @@ struct Range {
 };
 Range range_with_zero(std::span<const float> elements) noexcept;
 
-// The numbers that integers of a type stand for: whole multiples of a step, which lie between two of
-// them. Requirement: the step is positive and finite, and low <= high.
+// The numbers that integers of a type stand for: whole multiples of a step, which lie between two
+// of them. Requirement: the step is positive and finite, and low <= high.
 struct Steps {
   float step = 1;
   float low = 0, high = 0;  // in steps
