@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/passes/graph_text.h"
+#include "cli/precision_name.h"
 #include "graph/capability.h"
 
 namespace millrace::cli {
@@ -127,7 +128,7 @@ Json explain(const device::Program& program, const lowering::CpuOperators& cpu_o
   const auto steps = steps_by_node(info);
   Json result = {{"model", model.name},
                  {"device", info.device},
-                 {"precision", graph::name_of(info.precision)}};
+                 {"precision", precision_name(model, info.precision)}};
   if (!info.note.empty()) result["note"] = info.note;
   if (profile != nullptr && profile->frames > 0)
     result["mean_frame_us"] =

@@ -67,6 +67,12 @@ TEST_F(Int8Test, SaysHowItWasCalibrated) {
   EXPECT_THAT(quantise({}).out, HasSubstr("by percentile on 3 samples"));
 }
 
+TEST_F(Int8Test, OtherCommandsNameTheProgramInt8) {
+  ASSERT_EQ(quantise({}).exit_code, 0);
+  EXPECT_THAT(millrace({"explain", file("int8.rai")}).out, HasSubstr("  int8  on cpu"));
+  EXPECT_THAT(millrace({"bench", file("int8.rai"), "-n", "1"}).out, HasSubstr("(int8, batch 1"));
+}
+
 TEST_F(Int8Test, MethodsChooseOtherRanges) {
   const ProgramResult widest = quantise({"--calibrate-method", "minmax"});
   const auto first = io::read_file(file("int8.rai"));
