@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/process/topology.h"
 #include "tests/device_cpu/model_builder.h"
 #include "tests/device_cpu/run_model.h"
 
@@ -53,6 +54,10 @@ const std::vector<Shape>& shapes() {
       {"OddGroups", {1, 12, 8, 8}, 18, {3, 3}, conv({1, 1}, {1, 1}, {1, 1}, {1, 1}, 3)},
       {"Dilated", {1, 16, 12, 12}, 16, {3, 3}, conv({1, 1}, {2, 3}, {2, 3}, {2, 3})},
       {"Batch", {3, 16, 6, 6}, 16, {3, 3}, conv({1, 1}, {1, 1}, {1, 1}, {1, 1})},
+      {"LargeSquare", {1, 32, 23, 18}, 48, {3, 3}, conv({1, 1}, {1, 1}, {1, 1}, {1, 1})},
+      {"ManyChannels", {1, 64, 10, 10}, 144, {3, 3}, conv({1, 1}, {1, 1}, {1, 1}, {1, 1})},
+      {"Unpadded", {1, 16, 41, 38}, 16, {3, 3}, conv({1, 1}, {1, 1}, {0, 0}, {0, 0})},
+      {"WidePads", {2, 16, 15, 21}, 32, {3, 3}, conv({1, 1}, {1, 1}, {2, 0}, {3, 5})},
       {"Line", {1, 16, 30}, 32, {5}, conv({2}, {1}, {2}, {2})},
       {"Volume", {1, 16, 5, 6, 7}, 16, {3, 3, 3}, conv({1, 1, 2}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1})},
   };
@@ -86,6 +91,22 @@ INSTANTIATE_TEST_SUITE_P(All, ConvShape,
                            return std::string(shapes()[std::get<0>(info.param)].name) +
                                   (std::get<1>(info.param) == Precision::kBf16 ? "Bf16" : "Fp32");
                          });
+
+TEST(ConvKernel, OfLargeImagesMultipliesTiles) {
+  if (!topology().features.avx2) GTEST_SKIP() << "the library's kernels are used here";
+  ModelBuilder builder;
+  const auto large = [&](ValueId x, const Dims& weight, int64_t stride) {
+    const int64_t pad = weight[2] / 2;
+    return builder.node(conv({stride, stride}, {1, 1}, {pad, pad}, {pad, pad}),
+                        {x, builder.constant(Tensor::numbers(weight, 1))});
+  };
+  const ValueId x = builder.input({1, 32, 28, 28});
+  builder.output(large(x, {32, 32, 3, 3}, 1));
+  builder.output(large(x, {32, 32, 3, 3}, 2));
+  builder.output(large(x, {32, 32, 5, 5}, 1));
+  EXPECT_THAT(implementations(*load(builder.build())),
+              ::testing::Contains("Conv millrace:winograd").Times(1));
+}
 
 // A 3x3 convolution between images of `channels`, and what its definition gives before fusions.
 struct Layer {

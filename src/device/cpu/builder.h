@@ -85,6 +85,8 @@ class Builder {
     return choices_.communicator;
   }
   bool computes_int8() const noexcept { return choices_.int8; }
+  // The number of chunks into which the node that is being lowered is divided.
+  uint32_t chunks() const noexcept { return threads_; }
   // What floating point values are computed and stored in, for the node that is being lowered.
   ElementType type() const noexcept {
     return place_ == Place::kNpuBf16 ? ElementType::bf16 : ElementType::f32;
@@ -138,6 +140,9 @@ class Builder {
   // Its elements are in C order, or have the dimensions of `wanted` in the order `stored`.
   Result<Operand> packed(graph::ValueId id, const Desc& wanted,
                          std::span<const uint32_t> stored = {});
+  // The buffer of a floating point constant in a form that is no layout of the library's; its
+  // elements are in C order.
+  BufferId arranged(graph::ValueId id, Arrangement wanted);
   // The elements of a floating point constant.
   std::vector<float> constant_floats(graph::ValueId id) const;
   // A constant of the program's own, from its elements in C order.

@@ -1,5 +1,6 @@
 // What the builder makes of constants: weights packed into the layouts that kernels ask for.
 #include <algorithm>
+#include <utility>
 
 #include "device/cpu/builder.h"
 #include "device/cpu/weights/constant_numbers.h"
@@ -49,6 +50,13 @@ Operand Builder::pack_later(ValueId id, const Desc& from, const Desc& wanted) {
   parts_.packing.add(value(id), from, wanted, buffer);
   parts_.weight_bytes += wanted.get_size();
   return {buffer, wanted};
+}
+
+BufferId Builder::arranged(ValueId id, Arrangement wanted) {
+  const BufferId buffer = buffers_.add_constant(nullptr, wanted.bytes);
+  parts_.weight_bytes += wanted.bytes;
+  parts_.packing.add(value(id), std::move(wanted), buffer);
+  return buffer;
 }
 
 Operand Builder::add_constant(const void* elements, const Desc& from, const Desc& wanted) {

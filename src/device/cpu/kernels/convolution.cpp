@@ -5,6 +5,7 @@
 #include "device/cpu/kernels/convolution_primitive.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/primitives.h"
+#include "device/cpu/kernels/winograd/winograd.h"
 
 namespace millrace::device::cpu::kernels {
 namespace {
@@ -33,6 +34,13 @@ class Lowering {
         y_(node.outputs[0]) {}
 
   Status lower() {
+    const bool by_winograd = builder_.form() == plan::Form::kWinograd &&
+                             builder_.is_constant(weight_) && winograd::can_compute(convolution_);
+    return by_winograd ? lower_winograd() : lower_primitive();
+  }
+
+ private:
+  Status lower_primitive() {
     MILLRACE_RETURN_IF_ERROR(choose_primitive());
     MILLRACE_ASSIGN_OR_RETURN(const Operand x, builder_.in_layout(x_, primitive_.src_desc()));
     MILLRACE_ASSIGN_OR_RETURN(const Operand weights,
@@ -47,21 +55,42 @@ class Lowering {
                                 builder_.packed(slope_, slope_desc(convolution_)));
       arguments.push_back({prelu_argument(convolution_), slope});
     }
-    MILLRACE_ASSIGN_OR_RETURN(const Operand y, make_result());
+    MILLRACE_ASSIGN_OR_RETURN(const Operand y, make_result(primitive_.dst_desc()));
     arguments.push_back({DNNL_ARG_DST, y});
     builder_.add_primitive("Conv", primitive_, dnnl::convolution_forward(primitive_),
                            std::move(arguments));
     return finish(y);
   }
 
- private:
+  Status lower_winograd() {
+    winograd::Operands operands;
+    operands.weight = weight_;
+    operands.adds = residual_ != kNoValue;
+    MILLRACE_ASSIGN_OR_RETURN(const Operand x,
+                              builder_.in_layout(x_, winograd::image_layout(convolution_.x)));
+    if (bias_ != kNoValue) {
+      const Desc plain = plain_desc(convolution_.bias, ElementType::f32);
+      MILLRACE_ASSIGN_OR_RETURN(const Operand bias, builder_.packed(bias_, plain));
+      operands.bias = bias.buffer;
+    }
+    MILLRACE_ASSIGN_OR_RETURN(const Operand y, make_result(winograd::image_layout(convolution_.y)));
+    operands.x = x.buffer;
+    operands.y = y.buffer;
+    // An activation comes behind PRelu.
+    const auto bounds = slope_ == kNoValue ? winograd::bounds_of(op_.activation) : std::nullopt;
+    made_.activation = bounds.has_value();
+    winograd::add_step(builder_, convolution_, operands,
+                       bounds ? *bounds : *winograd::bounds_of(graph::Activation{}));
+    return finish(y);
+  }
+
   // The form of the plan, then the others, and only then steps of their own for functions.
   Status choose_primitive() {
     const FusedFunctions all{slope_ != kNoValue, can_fuse_activation(op_)};
     std::vector<Attempt> attempts;
     for (const FusedFunctions& fused : {all, FusedFunctions{}})
       for (const plan::Form form : {builder_.form(), plan::Form::kBlocked, plan::Form::kLibrary})
-        attempts.push_back({form, fused});
+        if (form != plan::Form::kWinograd) attempts.push_back({form, fused});
     const auto choice = choose(attempts, [&](const Attempt& attempt) {
       return make_convolution(convolution_, attempt.form, attempt.fused, builder_.engine());
     });
@@ -71,9 +100,8 @@ class Lowering {
     return {};
   }
 
-  // The memory of the result: with a residual, that of the residual, to which the primitive adds.
-  Result<Operand> make_result() {
-    const Desc desc = primitive_.dst_desc();
+  // The memory of the result: with a residual, that of the residual, to which the step adds.
+  Result<Operand> make_result(const Desc& desc) {
     if (residual_ == kNoValue) return builder_.new_result(y_, desc);
     MILLRACE_ASSIGN_OR_RETURN(const Operand residual, builder_.current(residual_));
     if (residual.desc == desc && builder_.may_overwrite(residual_, residual)) {
@@ -99,7 +127,7 @@ class Lowering {
   const graph::Conv& op_;
   const Convolution convolution_;
   const ValueId x_, weight_, bias_, residual_, slope_, y_;
-  FusedFunctions made_;  // what primitive_ does
+  FusedFunctions made_;  // what the step of the convolution does
   PrimitiveDesc primitive_;
 };
 

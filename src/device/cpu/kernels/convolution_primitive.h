@@ -30,7 +30,8 @@ struct FusedFunctions {
 // Whether the activation of `op` can be one of FusedFunctions.
 bool can_fuse_activation(const graph::Conv& op);
 
-// Empty where the library has no such primitive; may throw dnnl::error, too.
+// Empty where the library has no such primitive; may throw dnnl::error, too. Requirement: the form
+// is not kWinograd.
 dnnl::convolution_forward::primitive_desc make_convolution(const Convolution& convolution,
                                                            plan::Form form,
                                                            const FusedFunctions& fused,

@@ -1,6 +1,6 @@
-// Form: one way to make the primitive of a convolution, by the layout of its images and the
-// algorithm. Which form is the fastest depends on the processor and on the neighbours, since images
-// that lie in another layout are reordered.
+// Form: one way to make the step of a convolution, by the layout of its images and the algorithm.
+// Which form is the fastest depends on the processor and on the neighbours, since images that lie
+// in another layout are reordered.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ enum class Form : uint8_t {
   kBlocked,       // channels in blocks
   kChannelsLast,  // channels innermost
   kLibrary,       // the layouts that the library likes best
-  kWinograd,      // those that its Winograd algorithm likes best
+  kWinograd,      // channels in blocks, by Winograd's algorithm (kernels/winograd)
 };
 inline constexpr std::array kForms{Form::kBlocked, Form::kChannelsLast, Form::kLibrary,
                                    Form::kWinograd};
@@ -25,7 +25,8 @@ const char* name_of(Form form) noexcept;  // "blocked", "channels-last", "librar
 // The form of that name, if there is one.
 std::optional<Form> form_named(std::string_view name) noexcept;
 
-// The form of convolutions in `type` on this processor where nothing has been measured.
+// The form of convolutions in `type` on this processor where nothing has been measured, apart from
+// those for which Winograd's algorithm is worthwhile.
 Form usual_form(ElementType type) noexcept;
 
 }  // namespace millrace::device::cpu::plan

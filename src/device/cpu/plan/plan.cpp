@@ -12,10 +12,12 @@
 #include <sstream>
 #include <system_error>
 #include <utility>
+#include <variant>
 
 #include "base/log.h"
 #include "base/process/topology.h"
 #include "base/settings/environment.h"
+#include "device/cpu/kernels/winograd/winograd.h"
 #include "device/cpu/plan/network.h"
 #include "model/files/temporary_output.h"
 
@@ -25,9 +27,19 @@ namespace {
 constexpr const char* kRecord = "MILLRACE_TUNING";
 constexpr const char* kMeasure = "MILLRACE_TUNE";
 
+Form usual_form_of(const graph::Graph& graph, const graph::Node& node, ElementType type) {
+  const auto* const op = std::get_if<graph::Conv>(&node.op);
+  const bool by_winograd =
+      op != nullptr && kernels::winograd::is_worthwhile({graph, node, *op, type});
+  return by_winograd ? Form::kWinograd : usual_form(type);
+}
+
 Plan usual_plan(const graph::CompiledModel& model, ElementType type) {
-  return {std::vector<Form>(model.graph.nodes.size(), usual_form(type)),
-          std::vector<std::string>(model.graph.nodes.size())};
+  Plan plan;
+  for (const graph::Node& node : model.graph.nodes)
+    plan.forms.push_back(usual_form_of(model.graph, node, type));
+  plan.reasons.resize(plan.forms.size());
+  return plan;
 }
 
 std::string describe_choice(const std::vector<Candidate>& candidates, uint32_t chosen) {

@@ -7,10 +7,21 @@
 #include <utility>
 #include <vector>
 
+#include "device/cpu/kernels/winograd/winograd.h"
+
 namespace millrace::device::cpu::plan {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+dnnl::memory filled(const Desc& desc, const dnnl::engine& engine) {
+  dnnl::memory memory(desc, engine);
+  // Any normal numbers will do, in FP32 and BF16 alike: arithmetic on zeros may be quicker, and on
+  // denormal numbers it is slower.
+  constexpr int kNormalNumbers = 0x3c;
+  std::memset(memory.get_data_handle(), kNormalNumbers, desc.get_size());
+  return memory;
+}
 
 // The operands of one primitive, in memory of their own.
 class Operands {
@@ -19,11 +30,7 @@ class Operands {
 
   void add(int index, const Desc& desc) {
     if (desc.get_size() == 0) return;
-    const dnnl::memory memory(desc, engine_);
-    // Any normal numbers will do, in FP32 and BF16 alike: arithmetic on zeros may be quicker, and
-    // on denormal numbers it is slower.
-    constexpr int kNormalNumbers = 0x3c;
-    std::memset(memory.get_data_handle(), kNormalNumbers, desc.get_size());
+    const dnnl::memory memory = filled(desc, engine_);
     arguments_.push_back({index, memory.get()});
     memories_.push_back(memory);
   }
@@ -36,15 +43,10 @@ class Operands {
   std::vector<dnnl_exec_arg_t> arguments_;
 };
 
-uint64_t least_time(const dnnl::primitive& primitive, const Operands& operands,
-                    const dnnl::stream& stream) {
+template <class Run>
+uint64_t least_time(Run run) {
   constexpr int kLeastRuns = 4, kMostRuns = 100;
   constexpr std::chrono::milliseconds kLongEnough{10};
-  const auto run = [&] {
-    const Status status = execute(primitive, stream, operands.arguments());
-    if (!status.ok())
-      throw dnnl::error(dnnl_runtime_error, "a primitive failed while it was timed");
-  };
   run();
   uint64_t least = std::numeric_limits<uint64_t>::max();
   const Clock::time_point start = Clock::now();
@@ -55,6 +57,15 @@ uint64_t least_time(const dnnl::primitive& primitive, const Operands& operands,
     least = std::min(least, static_cast<uint64_t>(taken.count()));
   }
   return least;
+}
+
+uint64_t least_time(const dnnl::primitive& primitive, const Operands& operands,
+                    const dnnl::stream& stream) {
+  return least_time([&] {
+    const Status status = execute(primitive, stream, operands.arguments());
+    if (!status.ok())
+      throw dnnl::error(dnnl_runtime_error, "a primitive failed while it was timed");
+  });
 }
 
 }  // namespace
@@ -70,6 +81,26 @@ uint64_t time_convolution(const kernels::Convolution& convolution,
   operands.add(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc());
   if (convolution.has_slope) operands.add(prelu_argument(convolution), slope_desc(convolution));
   return least_time(dnnl::convolution_forward(primitive), operands, stream);
+}
+
+uint64_t time_winograd(const kernels::Convolution& convolution, const dnnl::engine& engine) {
+  const kernels::winograd::Geometry g = kernels::winograd::geometry_of(convolution);
+  const auto floats = [&engine](size_t count) {
+    return filled(plain_desc({static_cast<int64_t>(count)}, ElementType::f32), engine);
+  };
+  const dnnl::memory image = floats(g.height * g.width * g.channels_in()),
+                     result = floats(g.out_height * g.out_width * g.channels_out()),
+                     filters = floats(g.filter_floats()), bias = floats(g.channels_out()),
+                     scratch = floats(g.scratch_floats());
+  const auto numbers = [](const dnnl::memory& memory) {
+    return static_cast<float*>(memory.get_data_handle());
+  };
+  const kernels::winograd::Finish finish{numbers(bias), convolution.has_residual, 0, 1};
+  const kernels::winograd::Work work{
+      numbers(image), numbers(filters), numbers(result), numbers(scratch), 0, g.tiles(), 0,
+      g.panels()};
+  const auto images = static_cast<uint64_t>(convolution.x[0]);
+  return images * least_time([&] { kernels::winograd::run(g, finish, work); });
 }
 
 uint64_t time_reorder(const Desc& from, const Desc& to, const dnnl::engine& engine,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "device/cpu/kernels/winograd/winograd.h"
 #include "device/cpu/plan/stopwatch.h"
 
 namespace millrace::device::cpu::plan {
@@ -62,26 +63,37 @@ std::optional<uint64_t> RecordedTimes::move(const Dims& dims, ElementType type,
   return found->second;
 }
 
-std::vector<std::pair<Candidate, PrimitiveDesc>> MeasuredTimes::enumerate(
-    const Convolution& convolution) {
-  std::vector<std::pair<Candidate, PrimitiveDesc>> found;
+// Unless there is none, or one that exists for completeness only, or the same as for another form.
+void MeasuredTimes::add_primitive(const Convolution& convolution, Form form,
+                                  std::vector<Untimed>& found) {
   const kernels::FusedFunctions fused{convolution.has_slope,
                                       kernels::can_fuse_activation(*convolution.op)};
-  for (const Form form : kForms) {
+  const PrimitiveDesc primitive = make_convolution(convolution, form, fused, engine_);
+  if (primitive.get(true) == nullptr || is_reference(primitive.impl_info_str())) return;
+  const Desc source = primitive.src_desc(), result = primitive.dst_desc();
+  const Candidate candidate{form, layout_name(source), layout_name(result),
+                            primitive.impl_info_str(), 0};
+  layouts_.emplace(candidate.source, source);
+  layouts_.emplace(candidate.result, result);
+  const bool known =
+      std::ranges::any_of(found, [&](const auto& each) { return is_alike(each.first, candidate); });
+  if (!known) found.emplace_back(candidate, primitive);
+}
+
+std::vector<MeasuredTimes::Untimed> MeasuredTimes::enumerate(const Convolution& convolution) {
+  std::vector<Untimed> found;
+  for (const Form form : {Form::kBlocked, Form::kChannelsLast, Form::kLibrary}) {
     try {
-      const PrimitiveDesc primitive = make_convolution(convolution, form, fused, engine_);
-      if (primitive.get(true) == nullptr || is_reference(primitive.impl_info_str())) continue;
-      const Desc source = primitive.src_desc(), result = primitive.dst_desc();
-      const Candidate candidate{form, layout_name(source), layout_name(result),
-                                primitive.impl_info_str(), 0};
-      layouts_.emplace(candidate.source, source);
-      layouts_.emplace(candidate.result, result);
-      const bool known = std::ranges::any_of(
-          found, [&](const auto& each) { return is_alike(each.first, candidate); });
-      if (!known) found.emplace_back(candidate, primitive);
+      add_primitive(convolution, form, found);
     } catch (const dnnl::error& error) {
       if (error.status == dnnl_out_of_memory) throw;
     }
+  }
+  if (kernels::winograd::can_compute(convolution)) {
+    const Desc image = kernels::winograd::image_layout(convolution.x);
+    const std::string layout = layout_name(image);
+    layouts_.emplace(layout, image);
+    found.push_back({{Form::kWinograd, layout, layout, "millrace:winograd", 0}, std::nullopt});
   }
   return found;
 }
@@ -93,7 +105,8 @@ std::optional<std::vector<Candidate>> MeasuredTimes::candidates(const Convolutio
   if (known != record_.convolutions.end()) return known->second;
   std::vector<Candidate> measured;
   for (auto& [candidate, primitive] : found) {
-    candidate.nanoseconds = time_convolution(convolution, primitive, engine_, stream_);
+    candidate.nanoseconds = primitive ? time_convolution(convolution, *primitive, engine_, stream_)
+                                      : time_winograd(convolution, engine_);
     measured.push_back(candidate);
   }
   record_.convolutions.emplace(key, measured);

@@ -53,9 +53,12 @@ class MeasuredTimes final : public Times {
                                const std::string& to) override;
 
  private:
-  // The candidates without their times; remembers their layouts, for moves.
-  std::vector<std::pair<Candidate, dnnl::convolution_forward::primitive_desc>> enumerate(
-      const kernels::Convolution& convolution);
+  // A candidate without its time, and its primitive; none is one of the device's own steps.
+  using Untimed = std::pair<Candidate, std::optional<dnnl::convolution_forward::primitive_desc>>;
+  // Remembers their layouts, for moves.
+  std::vector<Untimed> enumerate(const kernels::Convolution& convolution);
+  void add_primitive(const kernels::Convolution& convolution, Form form,
+                     std::vector<Untimed>& found);
   std::optional<Desc> desc_of(const std::string& layout, const Dims& dims, ElementType type) const;
 
   Record& record_;

@@ -52,14 +52,19 @@ class Tasks {
   Status status_;
 };
 
+// The elements of a constant as numbers, where they are or in `memory`.
+const void* numbers_of(const graph::Value& constant, std::vector<float>& memory) {
+  if (constant.type == tensor::DataType::kFloat32) return constant.constant->bytes.data();
+  memory = constant_numbers(constant);
+  return memory.data();
+}
+
 void reorder(const graph::Value& constant, const Desc& from, const Desc& to, std::byte* data,
              const dnnl::engine& engine) {
-  std::vector<float> numbers;
-  const void* elements = constant.constant->bytes.data();
-  if (from.data_type() == ElementType::f32 && constant.type != tensor::DataType::kFloat32) {
-    numbers = constant_numbers(constant);
-    elements = numbers.data();
-  }
+  std::vector<float> memory;
+  const void* const elements = from.data_type() == ElementType::f32
+                                   ? numbers_of(constant, memory)
+                                   : constant.constant->bytes.data();
   dnnl::stream stream(engine);
   dnnl::memory source(from, engine, const_cast<void*>(elements));
   dnnl::memory target(to, engine, data);
@@ -67,7 +72,7 @@ void reorder(const graph::Value& constant, const Desc& from, const Desc& to, std
 }
 
 // All that the packed elements of a constant follow from, besides the version of the library.
-std::string describe(const graph::Value& constant, const Desc& from, const Desc& to) {
+std::string describe(const graph::Value& constant) {
   std::string text =
       fmt::format("{} {:x} {} ", static_cast<int>(constant.type),
                   model::checksum_of(constant.constant->bytes), constant.shape.size());
@@ -78,17 +83,24 @@ std::string describe(const graph::Value& constant, const Desc& from, const Desc&
                         model::checksum_of(std::as_bytes(std::span(by.scales))),
                         model::checksum_of(std::as_bytes(std::span(by.zero_points))));
   }
-  text += identity_of(from);
-  return text += identity_of(to);
+  return text;
 }
 
 }  // namespace
 
 void Packing::add(const graph::Value& constant, const Desc& from, const Desc& to, BufferId buffer) {
-  const size_t bytes = to.get_size();
-  const size_t offset = align_up(bytes_, ConstantMemory::alignment_of(bytes));
-  items_.push_back({&constant, from, to, buffer, offset});
-  bytes_ = offset + bytes;
+  add({&constant, from, to, {}, buffer, 0});
+}
+
+void Packing::add(const graph::Value& constant, Arrangement to, BufferId buffer) {
+  add({&constant, {}, {}, std::move(to), buffer, 0});
+}
+
+void Packing::add(Item item) {
+  const size_t bytes = item.bytes();
+  item.offset = align_up(bytes_, ConstantMemory::alignment_of(bytes));
+  bytes_ = item.offset + bytes;
+  items_.push_back(std::move(item));
 }
 
 Status Packing::for_each(queue::Lanes& lanes, const std::function<Status(size_t)>& work) const {
@@ -108,7 +120,12 @@ Status Packing::for_each(queue::Lanes& lanes, const std::function<Status(size_t)
 Result<PackedKey> Packing::key(queue::Lanes& lanes) const {
   std::vector<std::string> parts(items_.size());
   MILLRACE_RETURN_IF_ERROR(for_each(lanes, [&](size_t i) -> Status {
-    parts[i] = describe(*items_[i].constant, items_[i].from, items_[i].to);
+    const Item& item = items_[i];
+    parts[i] = describe(*item.constant);
+    if (item.arrangement.arrange)
+      parts[i] += item.arrangement.identity;
+    else
+      parts[i].append(identity_of(item.from)).append(identity_of(item.to));
     return {};
   }));
   return packed_key(std::accumulate(parts.begin(), parts.end(), library_version()));
@@ -131,7 +148,13 @@ Status Packing::map(queue::Lanes& lanes, const PackedKey& key, const std::string
 Status Packing::pack(queue::Lanes& lanes, const dnnl::engine& engine, std::byte* block) const {
   return for_each(lanes, [&](size_t i) -> Status {
     const Item& item = items_[i];
-    reorder(*item.constant, item.from, item.to, block + item.offset, engine);
+    std::byte* const data = block + item.offset;
+    if (!item.arrangement.arrange) {
+      reorder(*item.constant, item.from, item.to, data, engine);
+      return {};
+    }
+    std::vector<float> memory;
+    item.arrangement.arrange(static_cast<const float*>(numbers_of(*item.constant, memory)), data);
     return {};
   });
 }

@@ -27,12 +27,22 @@
 
 namespace millrace::device::cpu {
 
+// A form for constants that is no layout of the library's.
+struct Arrangement {
+  std::string identity;  // the same for the same form
+  size_t bytes = 0;
+  // Brings the elements of a constant, in C order, into the form. Thread-safe.
+  std::function<void(const float* from, std::byte* to)> arrange;
+};
+
 class Packing {
  public:
   // `buffer` is to hold the elements of the constant, which lie as `from` says, in the layout `to`.
   // Where `from` is of FP32 and the constant is not, its elements are taken as numbers. The
   // constant stays where it is until run() has returned.
   void add(const graph::Value& constant, const Desc& from, const Desc& to, BufferId buffer);
+  // The same for elements that are taken as numbers, and brought into a form of their own.
+  void add(const graph::Value& constant, Arrangement to, BufferId buffer);
 
   // Packs all that was added into memory of `constants`, or finds it in a file, which stays mapped
   // while this object lives; and has the buffers of `layout` lie there. A file that cannot be read
@@ -44,11 +54,14 @@ class Packing {
  private:
   struct Item {
     const graph::Value* constant;
-    Desc from, to;
+    Desc from, to;            // of the library's,
+    Arrangement arrangement;  // or, with a function, this
     BufferId buffer;
     size_t offset;  // in the block
-    size_t bytes() const { return to.get_size(); }
+    size_t bytes() const { return arrangement.arrange ? arrangement.bytes : to.get_size(); }
   };
+
+  void add(Item item);
 
   // Calls `work` with the number of each item, on the calling thread and on idle lanes.
   Status for_each(queue::Lanes& lanes, const std::function<Status(size_t)>& work) const;

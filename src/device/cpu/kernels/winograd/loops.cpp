@@ -1,0 +1,306 @@
+#include "device/cpu/kernels/winograd/loops.h"
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/kernels/winograd/loops.cpp"
+#include <hwy/foreach_target.h>
+// clang-format off: after foreach_target.h
+#include <hwy/highway.h>
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace millrace::device::cpu::kernels::winograd::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Floats = hn::CappedTag<float, 16>;
+using Vector = hn::Vec<Floats>;
+
+constexpr size_t kLanes = hn::MaxLanes(Floats());
+// Sums that fit into the registers beside what they are made of.
+constexpr size_t kVectors = 4, kRows = HWY_TARGET <= HWY_AVX3 ? 6 : 3;
+constexpr size_t kLine = 16;  // of the cache, in floats
+
+// What the transforms make of a line of elements.
+HWY_INLINE void transform_patch(const Vector (&d)[kPatch], Vector (&t)[kPatch]) {
+  const Floats f;
+  const Vector two = hn::Set(f, 2.0F), four = hn::Set(f, 4.0F), five = hn::Set(f, 5.0F);
+  const Vector even = hn::NegMulAdd(four, d[2], d[4]), odd = hn::NegMulAdd(four, d[1], d[3]);
+  const Vector near = hn::Sub(d[4], d[2]), far = hn::Mul(two, hn::Sub(d[3], d[1]));
+  t[0] = hn::MulAdd(four, d[0], hn::NegMulAdd(five, d[2], d[4]));
+  t[1] = hn::Add(even, odd);
+  t[2] = hn::Sub(even, odd);
+  t[3] = hn::Add(near, far);
+  t[4] = hn::Sub(near, far);
+  t[5] = hn::MulAdd(four, d[1], hn::NegMulAdd(five, d[3], d[5]));
+}
+
+HWY_INLINE void transform_sums(const Vector (&m)[kPatch], Vector (&t)[kTile]) {
+  const Floats f;
+  const Vector two = hn::Set(f, 2.0F), four = hn::Set(f, 4.0F), eight = hn::Set(f, 8.0F);
+  const Vector p = hn::Add(m[1], m[2]), q = hn::Sub(m[1], m[2]);
+  const Vector r = hn::Add(m[3], m[4]), s = hn::Sub(m[3], m[4]);
+  t[0] = hn::Add(hn::Add(m[0], p), r);
+  t[1] = hn::MulAdd(two, s, q);
+  t[2] = hn::MulAdd(four, r, p);
+  t[3] = hn::Add(hn::MulAdd(eight, s, q), m[5]);
+}
+
+HWY_INLINE void transform_taps(const Vector (&g)[kTaps], Vector (&t)[kPatch]) {
+  const Floats f;
+  const Vector sixth = hn::Set(f, -1.0F / 6), twelfth = hn::Set(f, 1.0F / 12);
+  const Vector outer = hn::Mul(sixth, hn::Add(g[0], g[2]));
+  const Vector far = hn::MulAdd(hn::Set(f, 1.0F / 24), g[0], hn::Mul(hn::Neg(sixth), g[2]));
+  t[0] = hn::Mul(hn::Set(f, 0.25F), g[0]);
+  t[1] = hn::MulAdd(sixth, g[1], outer);
+  t[2] = hn::NegMulAdd(sixth, g[1], outer);
+  t[3] = hn::MulAdd(twelfth, g[1], far);
+  t[4] = hn::NegMulAdd(twelfth, g[1], far);
+  t[5] = g[2];
+}
+
+// A tile's place in the result.
+struct Place {
+  size_t y, x;
+};
+Place place_of(const Geometry& g, size_t tile) {
+  return {tile / g.tile_columns() * kTile, tile % g.tile_columns() * kTile};
+}
+
+// One vector of channels of a patch: `image` is its block, from that channel on.
+HWY_INLINE void transform_one_patch(const Geometry& g, const Place& place, const float* image,
+                                    float* to, size_t stride) {
+  const Floats f;
+  Vector lines[kPatch][kPatch];
+  for (size_t x = 0; x < kPatch; ++x) {
+    Vector column[kPatch], changed[kPatch];
+    const size_t at_x = place.x + x - g.left;  // wraps around left of the image
+    for (size_t y = 0; y < kPatch; ++y) {
+      const size_t at_y = place.y + y - g.above;
+      const bool inside = at_x < g.width && at_y < g.height;
+      column[y] = inside ? hn::LoadU(f, image + (at_y * g.width + at_x) * g.block) : hn::Zero(f);
+    }
+    transform_patch(column, changed);
+    for (size_t y = 0; y < kPatch; ++y) lines[y][x] = changed[y];
+  }
+  for (size_t y = 0; y < kPatch; ++y) {
+    Vector changed[kPatch];
+    transform_patch(lines[y], changed);
+    for (size_t x = 0; x < kPatch; ++x) hn::StoreU(changed[x], f, to + (y * kPatch + x) * stride);
+  }
+}
+
+// To [products][tile][channel].
+void transform_patches(const Geometry& g, const float* image, size_t first, size_t tiles,
+                       float* to) {
+  const size_t plane = g.height * g.width * g.block, stride = g.patches_apart();
+  for (size_t tile = 0; tile < tiles; ++tile) {
+    const Place place = place_of(g, first + tile);
+    for (size_t c = 0; c < g.channels_in(); c += kLanes)
+      transform_one_patch(g, place, image + c / g.block * plane + c % g.block,
+                          to + tile * g.channels_in() + c, stride);
+  }
+}
+
+// Matrices for one product; rows are `columns` apart in `patches`, `width` in the others. The
+// filters of the next product are fetched meanwhile: filters may be far more than a cache holds,
+// and are needed once for all tiles.
+struct Matrices {
+  const float* patches;
+  const float* filters;
+  float* sums;
+  const float* next;
+  size_t columns, width;
+};
+
+template <size_t kCount, size_t kCountVectors>
+HWY_INLINE void multiply(const Matrices& m) {
+  const Floats f;
+  Vector sums[kCount][kCountVectors];
+  for (auto& row : sums)
+    for (Vector& sum : row) sum = hn::Zero(f);
+  const float *filters = m.filters, *next = m.next;
+  for (size_t k = 0; k < m.columns; ++k, filters += m.width, next += 2 * kLine) {
+    constexpr int kToRead = 0, kSecondLevel = 2;
+    __builtin_prefetch(next, kToRead, kSecondLevel);
+    __builtin_prefetch(next + kLine, kToRead, kSecondLevel);
+    Vector values[kCountVectors];
+    for (size_t j = 0; j < kCountVectors; ++j) values[j] = hn::LoadU(f, filters + j * kLanes);
+    for (size_t i = 0; i < kCount; ++i) {
+      const Vector patch = hn::Set(f, m.patches[i * m.columns + k]);
+      for (size_t j = 0; j < kCountVectors; ++j)
+        sums[i][j] = hn::MulAdd(patch, values[j], sums[i][j]);
+    }
+  }
+  for (size_t i = 0; i < kCount; ++i)
+    for (size_t j = 0; j < kCountVectors; ++j)
+      hn::StoreU(sums[i][j], f, m.sums + i * m.width + j * kLanes);
+}
+
+// kCount rows at most.
+template <size_t kCount, size_t kCountVectors>
+HWY_INLINE void multiply_rows(const Matrices& m, size_t rows) {
+  if constexpr (kCount > 1)
+    if (rows < kCount) return multiply_rows<kCount - 1, kCountVectors>(m, rows);
+  multiply<kCount, kCountVectors>(m);
+}
+
+// kCountVectors vectors of a row at most.
+template <size_t kCountVectors>
+HWY_INLINE void multiply_columns(Matrices m, size_t vectors, size_t rows) {
+  if constexpr (kCountVectors > 1)
+    if (vectors < kCountVectors) return multiply_columns<kCountVectors - 1>(m, vectors, rows);
+  while (rows > 0) {
+    const size_t times = (rows + kRows - 1) / kRows, now = (rows + times - 1) / times;
+    multiply_rows<kRows, kCountVectors>(m, now);
+    rows -= now;
+    m.patches += now * m.columns;
+    m.sums += now * m.width;
+    m.next += 2 * kLine * m.columns;
+  }
+}
+
+void multiply_all(Matrices m, size_t rows) {
+  for (size_t left = m.width / kLanes; left > 0;) {
+    const size_t vectors = std::min(left, kVectors);
+    multiply_columns<kVectors>(m, vectors, rows);
+    m.filters += vectors * kLanes;
+    m.sums += vectors * kLanes;
+    left -= vectors;
+  }
+}
+
+// One vector of channels of a tile; `result` is its block, from that channel on, and `bias` has
+// those channels.
+HWY_INLINE void finish_tile(const Geometry& g, const Finish& finish, const Place& place,
+                            const float* sums, size_t stride, const float* bias, float* result) {
+  const Floats f;
+  Vector lines[kTile][kPatch];
+  for (size_t x = 0; x < kPatch; ++x) {
+    Vector column[kPatch], changed[kTile];
+    for (size_t y = 0; y < kPatch; ++y) column[y] = hn::LoadU(f, sums + (y * kPatch + x) * stride);
+    transform_sums(column, changed);
+    for (size_t y = 0; y < kTile; ++y) lines[y][x] = changed[y];
+  }
+  const Vector start = bias == nullptr ? hn::Zero(f) : hn::LoadU(f, bias);
+  const Vector least = hn::Set(f, finish.least), most = hn::Set(f, finish.most);
+  const size_t rows = std::min(kTile, g.out_height - place.y);
+  const size_t columns = std::min(kTile, g.out_width - place.x);
+  for (size_t y = 0; y < rows; ++y) {
+    Vector changed[kTile];
+    transform_sums(lines[y], changed);
+    float* const to = result + ((place.y + y) * g.out_width + place.x) * g.block;
+    for (size_t x = 0; x < kTile; ++x) {
+      if (x >= columns) break;
+      Vector value = hn::Add(changed[x], start);
+      if (finish.adds) value = hn::Add(value, hn::LoadU(f, to + x * g.block));
+      // In this order no number stays no number.
+      hn::StoreU(hn::Min(most, hn::Max(least, value)), f, to + x * g.block);
+    }
+  }
+}
+
+void finish_tiles(const Geometry& g, const Finish& finish, const float* sums, size_t first,
+                  size_t tiles, size_t first_channel, size_t channels, float* result) {
+  const size_t plane = g.out_height * g.out_width * g.block, stride = g.sums_apart();
+  for (size_t tile = 0; tile < tiles; ++tile) {
+    const Place place = place_of(g, first + tile);
+    for (size_t c = 0; c < channels; c += kLanes) {
+      const size_t channel = first_channel + c;
+      finish_tile(g, finish, place, sums + tile * channels + c, stride,
+                  finish.bias == nullptr ? nullptr : finish.bias + channel,
+                  result + channel / g.block * plane + channel % g.block);
+    }
+  }
+}
+
+// At most tiles_at_once().
+void run_tiles(const Geometry& g, const Finish& finish, const Work& work, size_t first,
+               size_t tiles) {
+  float* const patches = work.scratch;
+  float* const sums = patches + kProducts * g.patches_apart();
+  transform_patches(g, work.image, first, tiles, patches);
+  const size_t width = kPanelBlocks * g.block;
+  for (size_t panel = work.first_panel; panel < work.first_panel + work.panels; ++panel) {
+    const size_t channel = panel * width, channels = std::min(width, g.channels_out() - channel);
+    const float* filters = work.filters + kProducts * g.channels_in() * channel;
+    for (size_t i = 0; i < kProducts; ++i) {
+      const float* const next = filters + g.channels_in() * channels;
+      multiply_all({patches + i * g.patches_apart(), filters, sums + i * g.sums_apart(), next,
+                    g.channels_in(), channels},
+                   tiles);
+      filters = next;
+    }
+    finish_tiles(g, finish, sums, first, tiles, channel, channels, work.result);
+  }
+}
+
+void run_work(const Geometry& g, const Finish& finish, const Work& work) {
+  const size_t end = work.first_tile + work.tiles;
+  for (size_t first = work.first_tile; first < end; first += g.tiles_at_once())
+    run_tiles(g, finish, work, first, std::min(g.tiles_at_once(), end - first));
+}
+
+// The taps of some result channels for one channel of the image, `apart` from each other.
+HWY_INLINE void gather_taps(const float* from, size_t apart, Vector (&taps)[kTaps][kTaps]) {
+  const Floats f;
+  HWY_ALIGN float channels[kLanes];
+  for (size_t y = 0; y < kTaps; ++y)
+    for (size_t x = 0; x < kTaps; ++x) {
+      for (size_t i = 0; i < kLanes; ++i) channels[i] = from[i * apart + y * kTaps + x];
+      taps[y][x] = hn::Load(f, channels);
+    }
+}
+
+HWY_INLINE void transform_filter(const Vector (&taps)[kTaps][kTaps], float* to, size_t stride) {
+  const Floats f;
+  Vector lines[kPatch][kTaps];
+  for (size_t x = 0; x < kTaps; ++x) {
+    const Vector column[kTaps] = {taps[0][x], taps[1][x], taps[2][x]};
+    Vector changed[kPatch];
+    transform_taps(column, changed);
+    for (size_t y = 0; y < kPatch; ++y) lines[y][x] = changed[y];
+  }
+  for (size_t y = 0; y < kPatch; ++y) {
+    Vector changed[kPatch];
+    transform_taps(lines[y], changed);
+    for (size_t x = 0; x < kPatch; ++x) hn::StoreU(changed[x], f, to + (y * kPatch + x) * stride);
+  }
+}
+
+// To [panels][products][channels][result channels of the panel].
+void transform_all_filters(const Geometry& g, const float* from, float* to) {
+  const size_t apart = g.channels_in() * kTaps * kTaps, most = kPanelBlocks * g.block;
+  for (size_t first = 0; first < g.channels_out(); first += most) {
+    const size_t width = std::min(most, g.channels_out() - first);
+    for (size_t c = 0; c < g.channels_in(); ++c)
+      for (size_t i = 0; i < width; i += kLanes) {
+        Vector taps[kTaps][kTaps];
+        gather_taps(from + (first + i) * apart + c * kTaps * kTaps, apart, taps);
+        transform_filter(taps, to + c * width + i, g.channels_in() * width);
+      }
+    to += kProducts * g.channels_in() * width;
+  }
+}
+
+}  // namespace
+}  // namespace millrace::device::cpu::kernels::winograd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace millrace::device::cpu::kernels::winograd {
+
+HWY_EXPORT(run_work);
+HWY_EXPORT(transform_all_filters);
+
+void transform_filters(const Geometry& geometry, const float* from, float* to) noexcept {
+  HWY_DYNAMIC_DISPATCH(transform_all_filters)(geometry, from, to);
+}
+
+void run(const Geometry& geometry, const Finish& finish, const Work& work) noexcept {
+  HWY_DYNAMIC_DISPATCH(run_work)(geometry, finish, work);
+}
+
+}  // namespace millrace::device::cpu::kernels::winograd
+#endif  // HWY_ONCE

@@ -1,0 +1,203 @@
+#include "device/cpu/kernels/winograd/winograd.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/process/topology.h"
+#include "device/cpu/kernels/primitives.h"
+#include "queue/requests/run_control.h"
+
+namespace millrace::device::cpu::kernels::winograd {
+namespace {
+
+// What one core does, measured (docs/performance.md).
+constexpr double kMultiplicationsPerNs = 80;  // by either algorithm
+constexpr double kFloatsPerNs = 5;    // of filters from beyond the second level of the cache
+constexpr double kNsPerChange = 1.5;  // of a tile of one channel, by either transform
+// Not worth other rounding errors and four times the memory for weights below that.
+constexpr double kLeastRatio = 1.3;
+// Filters beyond that do not stay in a core's cache.
+constexpr size_t kLargeFilters = size_t{1} << 18;
+
+size_t from_dim(int64_t dim) {
+  return static_cast<size_t>(dim);
+}
+
+// Into how many parts a step is divided, and how: by tiles, for each of which all filters are read,
+// or by channels of the result, for each of which all patches are made.
+struct Parts {
+  uint32_t count;
+  bool by_panels;
+};
+
+// The same results in any case: a number is the same sum wherever it is made.
+Parts parts_of(const Geometry& g, uint32_t chunks) {
+  const bool by_panels = g.panels() >= chunks && g.filter_floats() > kLargeFilters;
+  const size_t most = by_panels ? g.panels() : g.tiles();
+  return {static_cast<uint32_t>(std::min<size_t>(chunks, most)), by_panels};
+}
+
+struct Buffers {
+  BufferId x, filters;
+  std::optional<BufferId> bias;
+  BufferId y, scratch;
+};
+
+class WinogradStep final : public Step {
+ public:
+  WinogradStep(const Geometry& geometry, size_t images, const Buffers& buffers,
+               const Finish& finish, uint32_t chunks)
+      : geometry_(geometry),
+        images_(images),
+        buffers_(buffers),
+        finish_(finish),
+        parts_(parts_of(geometry, chunks)) {}
+
+  std::vector<BufferId> buffers() const override {
+    std::vector<BufferId> all = {buffers_.x, buffers_.filters, buffers_.y, buffers_.scratch};
+    if (buffers_.bias) all.push_back(*buffers_.bias);
+    return all;
+  }
+
+  Status run(const RunState& state) const noexcept override {
+    Finish finish = finish_;
+    if (buffers_.bias) finish.bias = state.input<float>(*buffers_.bias);
+    const Geometry& g = geometry_;
+    const size_t image = g.height * g.width * g.channels_in();
+    const size_t result = g.out_height * g.out_width * g.channels_out();
+    for (size_t i = 0; i < images_; ++i)
+      run_image(state,
+                {&g,
+                 &finish,
+                 parts_,
+                 {state.input<float>(buffers_.x) + i * image, state.input<float>(buffers_.filters),
+                  state.output<float>(buffers_.y) + i * result,
+                  state.output<float>(buffers_.scratch), 0, g.tiles(), 0, g.panels()}});
+    return {};
+  }
+
+ private:
+  struct Whole {
+    const Geometry* geometry;
+    const Finish* finish;
+    Parts parts;
+    Work work;
+  };
+
+  static void run_image(const RunState& state, Whole whole) noexcept {
+    if (queue::Team* const team = state.control.team(); team != nullptr && whole.parts.count > 1)
+      return team->run(state.control.lane(), whole.parts.count, run_part, &whole);
+    for (uint32_t i = 0; i < whole.parts.count; ++i) run_part(&whole, i);
+  }
+
+  static void run_part(void* data, uint32_t number) {
+    const auto& [geometry, finish, parts, all] = *static_cast<const Whole*>(data);
+    Work work = all;
+    work.scratch += number * geometry->scratch_floats();
+    const auto share = [&](size_t& first, size_t& count) {
+      first = number * count / parts.count;
+      count = (number + 1) * count / parts.count - first;
+    };
+    if (parts.by_panels)
+      share(work.first_panel, work.panels);
+    else
+      share(work.first_tile, work.tiles);
+    winograd::run(*geometry, *finish, work);
+  }
+
+  const Geometry geometry_;
+  const size_t images_;
+  const Buffers buffers_;
+  const Finish finish_;
+  const Parts parts_;
+};
+
+Arrangement arrangement_of(const Geometry& geometry) {
+  return {fmt::format("winograd 4x4, {} by {} blocks of {}", geometry.blocks_in,
+                      geometry.blocks_out, geometry.block),
+          geometry.filter_floats() * sizeof(float), [geometry](const float* from, std::byte* to) {
+            transform_filters(geometry, from, reinterpret_cast<float*>(to));
+          }};
+}
+
+Desc floats(size_t count) {
+  return plain_desc({static_cast<int64_t>(count)}, ElementType::f32);
+}
+
+}  // namespace
+
+bool can_compute(const Convolution& convolution) {
+  const graph::Conv& op = *convolution.op;
+  const auto are = [](const Dims& dims, int64_t number) {
+    return std::ranges::all_of(dims, [number](int64_t dim) { return dim == number; });
+  };
+  return convolution.type == ElementType::f32 && convolution.x.size() == 4 && op.group == 1 &&
+         topology().features.avx2 && convolution.weight[2] == kTaps &&
+         convolution.weight[3] == kTaps && are(op.strides, 1) && are(op.dilations, 1) &&
+         convolution.x[1] % channel_block() == 0 && convolution.y[1] % channel_block() == 0;
+}
+
+bool is_worthwhile(const Convolution& convolution) {
+  if (!can_compute(convolution)) return false;
+  const Geometry g = geometry_of(convolution);
+  const auto tiles = static_cast<double>(g.tiles());
+  const auto in = static_cast<double>(g.channels_in()), out = static_cast<double>(g.channels_out());
+  const double elements = static_cast<double>(g.out_height * g.out_width);
+  const double direct = elements * in * out * kTaps * kTaps / kMultiplicationsPerNs;
+  const bool is_large = g.filter_floats() > kLargeFilters;
+  const double products = tiles * in * out * kProducts / kMultiplicationsPerNs;
+  const double filters = is_large ? static_cast<double>(g.filter_floats()) / kFloatsPerNs : 0;
+  return direct > kLeastRatio * (products + filters / 2 + tiles * (in + out) * kNsPerChange);
+}
+
+Desc image_layout(const Dims& dims) {
+  return blocked_desc(dims, ElementType::f32, channel_block());
+}
+
+Geometry geometry_of(const Convolution& convolution) {
+  const Dims &x = convolution.x, &y = convolution.y;
+  const size_t block = from_dim(channel_block());
+  return {block,
+          from_dim(x[1]) / block,
+          from_dim(y[1]) / block,
+          from_dim(x[2]),
+          from_dim(x[3]),
+          from_dim(y[2]),
+          from_dim(y[3]),
+          from_dim(convolution.op->pads_begin[0]),
+          from_dim(convolution.op->pads_begin[1])};
+}
+
+std::optional<Bounds> bounds_of(const graph::Activation& activation) {
+  constexpr float kInfinite = std::numeric_limits<float>::infinity();
+  switch (activation.kind) {
+    case graph::UnaryKind::kIdentity:
+      return Bounds{-kInfinite, kInfinite};
+    case graph::UnaryKind::kRelu:
+      return Bounds{0, kInfinite};
+    case graph::UnaryKind::kClip:
+      return Bounds{activation.alpha, activation.beta};
+    default:
+      return std::nullopt;
+  }
+}
+
+void add_step(Builder& builder, const Convolution& convolution, const Operands& operands,
+              const Bounds& bounds) {
+  const Geometry geometry = geometry_of(convolution);
+  const uint32_t chunks = builder.chunks();
+  const BufferId filters = builder.arranged(operands.weight, arrangement_of(geometry));
+  const Operand scratch = builder.new_temporary(floats(geometry.scratch_floats() * chunks));
+  builder.add("Conv", "millrace:winograd",
+              std::make_unique<WinogradStep>(
+                  geometry, from_dim(convolution.x[0]),
+                  Buffers{operands.x, filters, operands.bias, operands.y, scratch.buffer},
+                  Finish{nullptr, operands.adds, bounds.least, bounds.most}, chunks));
+}
+
+}  // namespace millrace::device::cpu::kernels::winograd

@@ -1,0 +1,42 @@
+// Convolutions by Winograd's algorithm (loops.h) as steps of a program.
+#pragma once
+
+#include <optional>
+
+#include "device/cpu/builder.h"
+#include "device/cpu/kernels/convolution_primitive.h"
+#include "device/cpu/kernels/winograd/loops.h"
+
+namespace millrace::device::cpu::kernels::winograd {
+
+// Whether there is such a step: for FP32 images of whole blocks of channels, filters of 3x3 taps at
+// stride 1. Their weights must be constants, besides.
+bool can_compute(const Convolution& convolution);
+
+// Whether it is the faster kernel by a simple estimate, where nothing was measured.
+bool is_worthwhile(const Convolution& convolution);
+
+// The layout of its images.
+Desc image_layout(const Dims& dims);
+
+// Of one image of the batch. Requirement: can_compute().
+Geometry geometry_of(const Convolution& convolution);
+
+// Between which numbers the activation keeps a result; none where it does something else.
+struct Bounds {
+  float least, most;
+};
+std::optional<Bounds> bounds_of(const graph::Activation& activation);
+
+// Operands of a step; images are in image_layout().
+struct Operands {
+  BufferId x = 0;
+  graph::ValueId weight = graph::kNoValue;  // a constant
+  std::optional<BufferId> bias;             // one number for each channel of y
+  BufferId y = 0;
+  bool adds = false;  // to what y holds
+};
+void add_step(Builder& builder, const Convolution& convolution, const Operands& operands,
+              const Bounds& bounds);
+
+}  // namespace millrace::device::cpu::kernels::winograd
