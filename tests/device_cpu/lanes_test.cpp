@@ -56,7 +56,7 @@ Model network(Precision precision) {
   x = convolve(builder, x, {128, 64, 1, 1}, 1);
   x = builder.node(
       graph::Pool{graph::PoolKind::kMax, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}, {x});
-  builder.output(x);
+  builder.output(convolve(builder, x, {160, 128, 3, 3}, 1));
   return builder.build();
 }
 

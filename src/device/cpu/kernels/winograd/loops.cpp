@@ -20,10 +20,9 @@ using Vector = hn::Vec<Floats>;
 constexpr size_t kLanes = hn::MaxLanes(Floats());
 // Sums that fit into the registers beside what they are made of.
 constexpr size_t kVectors = 4, kRows = HWY_TARGET <= HWY_AVX3 ? 6 : 3;
-constexpr size_t kLine = 16;  // of the cache, in floats
 
-// What the transforms make of a line of elements.
-HWY_INLINE void transform_patch(const Vector (&d)[kPatch], Vector (&t)[kPatch]) {
+// What the transforms make of a line of elements, for large and small tiles.
+HWY_INLINE void transform_patch(const Vector (&d)[6], Vector (&t)[6]) {
   const Floats f;
   const Vector two = hn::Set(f, 2.0F), four = hn::Set(f, 4.0F), five = hn::Set(f, 5.0F);
   const Vector even = hn::NegMulAdd(four, d[2], d[4]), odd = hn::NegMulAdd(four, d[1], d[3]);
@@ -36,7 +35,14 @@ HWY_INLINE void transform_patch(const Vector (&d)[kPatch], Vector (&t)[kPatch]) 
   t[5] = hn::MulAdd(four, d[1], hn::NegMulAdd(five, d[3], d[5]));
 }
 
-HWY_INLINE void transform_sums(const Vector (&m)[kPatch], Vector (&t)[kTile]) {
+HWY_INLINE void transform_patch(const Vector (&d)[4], Vector (&t)[4]) {
+  t[0] = hn::Sub(d[0], d[2]);
+  t[1] = hn::Add(d[1], d[2]);
+  t[2] = hn::Sub(d[2], d[1]);
+  t[3] = hn::Sub(d[1], d[3]);
+}
+
+HWY_INLINE void transform_sums(const Vector (&m)[6], Vector (&t)[4]) {
   const Floats f;
   const Vector two = hn::Set(f, 2.0F), four = hn::Set(f, 4.0F), eight = hn::Set(f, 8.0F);
   const Vector p = hn::Add(m[1], m[2]), q = hn::Sub(m[1], m[2]);
@@ -47,7 +53,12 @@ HWY_INLINE void transform_sums(const Vector (&m)[kPatch], Vector (&t)[kTile]) {
   t[3] = hn::Add(hn::MulAdd(eight, s, q), m[5]);
 }
 
-HWY_INLINE void transform_taps(const Vector (&g)[kTaps], Vector (&t)[kPatch]) {
+HWY_INLINE void transform_sums(const Vector (&m)[4], Vector (&t)[2]) {
+  t[0] = hn::Add(hn::Add(m[0], m[1]), m[2]);
+  t[1] = hn::Sub(hn::Sub(m[1], m[2]), m[3]);
+}
+
+HWY_INLINE void transform_taps(const Vector (&g)[kTaps], Vector (&t)[6]) {
   const Floats f;
   const Vector sixth = hn::Set(f, -1.0F / 6), twelfth = hn::Set(f, 1.0F / 12);
   const Vector outer = hn::Mul(sixth, hn::Add(g[0], g[2]));
@@ -60,18 +71,28 @@ HWY_INLINE void transform_taps(const Vector (&g)[kTaps], Vector (&t)[kPatch]) {
   t[5] = g[2];
 }
 
+HWY_INLINE void transform_taps(const Vector (&g)[kTaps], Vector (&t)[4]) {
+  const Vector half = hn::Set(Floats(), 0.5F), outer = hn::Mul(half, hn::Add(g[0], g[2]));
+  t[0] = g[0];
+  t[1] = hn::MulAdd(half, g[1], outer);
+  t[2] = hn::NegMulAdd(half, g[1], outer);
+  t[3] = g[2];
+}
+
 // A tile's place in the result.
 struct Place {
   size_t y, x;
 };
 Place place_of(const Geometry& g, size_t tile) {
-  return {tile / g.tile_columns() * kTile, tile % g.tile_columns() * kTile};
+  return {tile / g.tile_columns() * g.tile, tile % g.tile_columns() * g.tile};
 }
 
 // One vector of channels of a patch: `image` is its block, from that channel on.
+template <size_t kTile>
 HWY_INLINE void transform_one_patch(const Geometry& g, const Place& place, const float* image,
                                     float* to, size_t stride) {
   const Floats f;
+  constexpr size_t kPatch = kTile + kTaps - 1;
   Vector lines[kPatch][kPatch];
   for (size_t x = 0; x < kPatch; ++x) {
     Vector column[kPatch], changed[kPatch];
@@ -92,14 +113,15 @@ HWY_INLINE void transform_one_patch(const Geometry& g, const Place& place, const
 }
 
 // To [products][tile][channel].
+template <size_t kTile>
 void transform_patches(const Geometry& g, const float* image, size_t first, size_t tiles,
                        float* to) {
   const size_t plane = g.height * g.width * g.block, stride = g.patches_apart();
   for (size_t tile = 0; tile < tiles; ++tile) {
     const Place place = place_of(g, first + tile);
     for (size_t c = 0; c < g.channels_in(); c += kLanes)
-      transform_one_patch(g, place, image + c / g.block * plane + c % g.block,
-                          to + tile * g.channels_in() + c, stride);
+      transform_one_patch<kTile>(g, place, image + c / g.block * plane + c % g.block,
+                                 to + tile * g.channels_in() + c, stride);
   }
 }
 
@@ -112,6 +134,7 @@ struct Matrices {
   float* sums;
   const float* next;
   size_t columns, width;
+  size_t fetched;  // floats of `next` for each column of a few rows
 };
 
 template <size_t kCount, size_t kCountVectors>
@@ -121,10 +144,10 @@ HWY_INLINE void multiply(const Matrices& m) {
   for (auto& row : sums)
     for (Vector& sum : row) sum = hn::Zero(f);
   const float *filters = m.filters, *next = m.next;
-  for (size_t k = 0; k < m.columns; ++k, filters += m.width, next += 2 * kLine) {
+  for (size_t k = 0; k < m.columns; ++k, filters += m.width, next += m.fetched) {
     constexpr int kToRead = 0, kSecondLevel = 2;
     __builtin_prefetch(next, kToRead, kSecondLevel);
-    __builtin_prefetch(next + kLine, kToRead, kSecondLevel);
+    __builtin_prefetch(next + m.fetched / 2, kToRead, kSecondLevel);
     Vector values[kCountVectors];
     for (size_t j = 0; j < kCountVectors; ++j) values[j] = hn::LoadU(f, filters + j * kLanes);
     for (size_t i = 0; i < kCount; ++i) {
@@ -157,7 +180,7 @@ HWY_INLINE void multiply_columns(Matrices m, size_t vectors, size_t rows) {
     rows -= now;
     m.patches += now * m.columns;
     m.sums += now * m.width;
-    m.next += 2 * kLine * m.columns;
+    m.next += m.fetched * m.columns;
   }
 }
 
@@ -173,9 +196,11 @@ void multiply_all(Matrices m, size_t rows) {
 
 // One vector of channels of a tile; `result` is its block, from that channel on, and `bias` has
 // those channels.
+template <size_t kTile>
 HWY_INLINE void finish_tile(const Geometry& g, const Finish& finish, const Place& place,
                             const float* sums, size_t stride, const float* bias, float* result) {
   const Floats f;
+  constexpr size_t kPatch = kTile + kTaps - 1;
   Vector lines[kTile][kPatch];
   for (size_t x = 0; x < kPatch; ++x) {
     Vector column[kPatch], changed[kTile];
@@ -201,6 +226,7 @@ HWY_INLINE void finish_tile(const Geometry& g, const Finish& finish, const Place
   }
 }
 
+template <size_t kTile>
 void finish_tiles(const Geometry& g, const Finish& finish, const float* sums, size_t first,
                   size_t tiles, size_t first_channel, size_t channels, float* result) {
   const size_t plane = g.out_height * g.out_width * g.block, stride = g.sums_apart();
@@ -208,38 +234,45 @@ void finish_tiles(const Geometry& g, const Finish& finish, const float* sums, si
     const Place place = place_of(g, first + tile);
     for (size_t c = 0; c < channels; c += kLanes) {
       const size_t channel = first_channel + c;
-      finish_tile(g, finish, place, sums + tile * channels + c, stride,
-                  finish.bias == nullptr ? nullptr : finish.bias + channel,
-                  result + channel / g.block * plane + channel % g.block);
+      finish_tile<kTile>(g, finish, place, sums + tile * channels + c, stride,
+                         finish.bias == nullptr ? nullptr : finish.bias + channel,
+                         result + channel / g.block * plane + channel % g.block);
     }
   }
 }
 
 // At most tiles_at_once().
+template <size_t kTile>
 void run_tiles(const Geometry& g, const Finish& finish, const Work& work, size_t first,
                size_t tiles) {
   float* const patches = work.scratch;
-  float* const sums = patches + kProducts * g.patches_apart();
-  transform_patches(g, work.image, first, tiles, patches);
+  float* const sums = patches + g.products() * g.patches_apart();
+  transform_patches<kTile>(g, work.image, first, tiles, patches);
   const size_t width = kPanelBlocks * g.block;
   for (size_t panel = work.first_panel; panel < work.first_panel + work.panels; ++panel) {
     const size_t channel = panel * width, channels = std::min(width, g.channels_out() - channel);
-    const float* filters = work.filters + kProducts * g.channels_in() * channel;
-    for (size_t i = 0; i < kProducts; ++i) {
+    const float* filters = work.filters + g.products() * g.channels_in() * channel;
+    const size_t fetched = (channels * kRows + tiles - 1) / tiles;
+    for (size_t i = 0; i < g.products(); ++i) {
       const float* const next = filters + g.channels_in() * channels;
       multiply_all({patches + i * g.patches_apart(), filters, sums + i * g.sums_apart(), next,
-                    g.channels_in(), channels},
+                    g.channels_in(), channels, fetched},
                    tiles);
       filters = next;
     }
-    finish_tiles(g, finish, sums, first, tiles, channel, channels, work.result);
+    finish_tiles<kTile>(g, finish, sums, first, tiles, channel, channels, work.result);
   }
 }
 
 void run_work(const Geometry& g, const Finish& finish, const Work& work) {
   const size_t end = work.first_tile + work.tiles;
-  for (size_t first = work.first_tile; first < end; first += g.tiles_at_once())
-    run_tiles(g, finish, work, first, std::min(g.tiles_at_once(), end - first));
+  for (size_t first = work.first_tile; first < end; first += g.tiles_at_once()) {
+    const size_t tiles = std::min(g.tiles_at_once(), end - first);
+    if (g.tile == kLargeTile)
+      run_tiles<kLargeTile>(g, finish, work, first, tiles);
+    else
+      run_tiles<kSmallTile>(g, finish, work, first, tiles);
+  }
 }
 
 // The taps of some result channels for one channel of the image, `apart` from each other.
@@ -253,8 +286,10 @@ HWY_INLINE void gather_taps(const float* from, size_t apart, Vector (&taps)[kTap
     }
 }
 
+template <size_t kTile>
 HWY_INLINE void transform_filter(const Vector (&taps)[kTaps][kTaps], float* to, size_t stride) {
   const Floats f;
+  constexpr size_t kPatch = kTile + kTaps - 1;
   Vector lines[kPatch][kTaps];
   for (size_t x = 0; x < kTaps; ++x) {
     const Vector column[kTaps] = {taps[0][x], taps[1][x], taps[2][x]};
@@ -278,9 +313,12 @@ void transform_all_filters(const Geometry& g, const float* from, float* to) {
       for (size_t i = 0; i < width; i += kLanes) {
         Vector taps[kTaps][kTaps];
         gather_taps(from + (first + i) * apart + c * kTaps * kTaps, apart, taps);
-        transform_filter(taps, to + c * width + i, g.channels_in() * width);
+        if (g.tile == kLargeTile)
+          transform_filter<kLargeTile>(taps, to + c * width + i, g.channels_in() * width);
+        else
+          transform_filter<kSmallTile>(taps, to + c * width + i, g.channels_in() * width);
       }
-    to += kProducts * g.channels_in() * width;
+    to += g.products() * g.channels_in() * width;
   }
 }
 

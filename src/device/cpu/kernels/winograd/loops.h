@@ -1,10 +1,11 @@
 // Winograd's algorithm for convolutions with filters of 3x3 taps at stride 1, on images in blocks
 // of channels: loops in vectors. The instruction set is chosen when they are called.
 //
-// The result is made in tiles of 4x4 elements. A tile follows from 6x6 elements of the image, which
-// one linear transform makes of them in the first place; so are the filters, once; the products of
-// these are sums over channels only, 36 products of matrices; and another transform makes the tile
-// of those. A tile takes 36 products for each pair of channels instead of 144.
+// The result is made in tiles of 4x4 elements, or of 2x2. A tile follows from a patch of 6x6 (4x4)
+// elements of the image. One linear transform changes the patch, another one, ahead of all, the
+// filters; then products and their sums are over channels only, 36 (16) products of matrices; and
+// another transform makes the tile of these. A tile takes 36 products for each pair of channels
+// instead of 144, a small one 16 instead of 36. The changed filters are 4 times as large (16/9).
 //
 // Rounding errors grow by the transforms, to about 1e-5 of the largest elements. An element that is
 // infinite or no number makes its whole tile no numbers.
@@ -14,14 +15,14 @@
 
 namespace millrace::device::cpu::kernels::winograd {
 
-inline constexpr size_t kTile = 4, kTaps = 3;
-inline constexpr size_t kPatch = kTile + kTaps - 1;  // what a tile follows from, in each direction
-inline constexpr size_t kProducts = kPatch * kPatch;
-// The products take so many blocks of result channels, and at most so many tiles, at a time.
+inline constexpr size_t kTaps = 3, kLargeTile = 4, kSmallTile = 2;
+// The products take so many blocks of result channels at a time, and so many tiles of the large
+// ones, or more of the small ones.
 inline constexpr size_t kPanelBlocks = 4, kMostTiles = 30;
 
 // Images are [channels / block, height, width, block], filters [result channels, channels, 3, 3].
 struct Geometry {
+  size_t tile;                   // kLargeTile or kSmallTile
   size_t block;                  // 8 or 16
   size_t blocks_in, blocks_out;  // of channels
   size_t height, width;          // of the image
@@ -30,22 +31,24 @@ struct Geometry {
 
   size_t channels_in() const { return blocks_in * block; }
   size_t channels_out() const { return blocks_out * block; }
-  size_t tile_columns() const { return (out_width + kTile - 1) / kTile; }
-  size_t tiles() const { return (out_height + kTile - 1) / kTile * tile_columns(); }
+  size_t products() const { return (tile + kTaps - 1) * (tile + kTaps - 1); }
+  size_t tile_columns() const { return (out_width + tile - 1) / tile; }
+  size_t tiles() const { return (out_height + tile - 1) / tile * tile_columns(); }
   size_t panels() const { return (blocks_out + kPanelBlocks - 1) / kPanelBlocks; }
   // So many tiles at a time, that all times are about as long.
   size_t tiles_at_once() const {
-    const size_t times = (tiles() + kMostTiles - 1) / kMostTiles;
+    const size_t most = tile == kLargeTile ? kMostTiles : 2 * kMostTiles;
+    const size_t times = (tiles() + most - 1) / most;
     return (tiles() + times - 1) / times;
   }
-  // The 36 matrices of what is made of patches and of sums are so far apart. At distances of a
+  // The matrices of what is made of patches and of sums are so far apart. At distances of a
   // power of two they would share a few lines of the cache.
   size_t patches_apart() const { return tiles_at_once() * channels_in() + 16; }
   size_t sums_apart() const { return tiles_at_once() * kPanelBlocks * block + 16; }
 
   // Of the transformed filters, and of the memory that each thread needs for itself.
-  size_t filter_floats() const { return kProducts * channels_in() * channels_out(); }
-  size_t scratch_floats() const { return kProducts * (patches_apart() + sums_apart()); }
+  size_t filter_floats() const { return products() * channels_in() * channels_out(); }
+  size_t scratch_floats() const { return products() * (patches_apart() + sums_apart()); }
 };
 
 // `to` has filter_floats().

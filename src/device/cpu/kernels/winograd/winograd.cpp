@@ -17,8 +17,8 @@ namespace {
 
 // What one core does, measured (docs/performance.md).
 constexpr double kMultiplicationsPerNs = 80;  // by either algorithm
-constexpr double kFloatsPerNs = 5;    // of filters from beyond the second level of the cache
-constexpr double kNsPerChange = 1.5;  // of a tile of one channel, by either transform
+constexpr double kFloatsPerNs = 4;     // of filters from beyond the second level of the cache
+constexpr double kNsPerChange = 0.04;  // of an element, by either transform
 // Not worth other rounding errors and four times the memory for weights below that.
 constexpr double kLeastRatio = 1.3;
 // Filters beyond that do not stay in a core's cache.
@@ -26,6 +26,34 @@ constexpr size_t kLargeFilters = size_t{1} << 18;
 
 size_t from_dim(int64_t dim) {
   return static_cast<size_t>(dim);
+}
+
+Geometry geometry_with(const Convolution& convolution, size_t tile) {
+  const Dims &x = convolution.x, &y = convolution.y;
+  const size_t block = from_dim(channel_block());
+  return {.tile = tile,
+          .block = block,
+          .blocks_in = from_dim(x[1]) / block,
+          .blocks_out = from_dim(y[1]) / block,
+          .height = from_dim(x[2]),
+          .width = from_dim(x[3]),
+          .out_height = from_dim(y[2]),
+          .out_width = from_dim(y[3]),
+          .above = from_dim(convolution.op->pads_begin[0]),
+          .left = from_dim(convolution.op->pads_begin[1])};
+}
+
+double pairs_of_channels(const Geometry& g) {
+  return static_cast<double>(g.channels_in()) * static_cast<double>(g.channels_out());
+}
+
+// Filters of a small tile are less to read, products with them more to compute.
+double nanoseconds_of(const Geometry& g) {
+  const auto products = static_cast<double>(g.tiles() * g.products());
+  const auto channels = static_cast<double>(g.channels_in() + g.channels_out());
+  const auto filters = static_cast<double>(g.filter_floats());
+  return products * (pairs_of_channels(g) / kMultiplicationsPerNs + channels * kNsPerChange) +
+         (g.filter_floats() > kLargeFilters ? filters / kFloatsPerNs : 0);
 }
 
 // Into how many parts a step is divided, and how: by tiles, for each of which all filters are read,
@@ -118,7 +146,7 @@ class WinogradStep final : public Step {
 };
 
 Arrangement arrangement_of(const Geometry& geometry) {
-  return {fmt::format("winograd 4x4, {} by {} blocks of {}", geometry.blocks_in,
+  return {fmt::format("winograd {}, {} by {} blocks of {}", geometry.tile, geometry.blocks_in,
                       geometry.blocks_out, geometry.block),
           geometry.filter_floats() * sizeof(float), [geometry](const float* from, std::byte* to) {
             transform_filters(geometry, from, reinterpret_cast<float*>(to));
@@ -145,14 +173,9 @@ bool can_compute(const Convolution& convolution) {
 bool is_worthwhile(const Convolution& convolution) {
   if (!can_compute(convolution)) return false;
   const Geometry g = geometry_of(convolution);
-  const auto tiles = static_cast<double>(g.tiles());
-  const auto in = static_cast<double>(g.channels_in()), out = static_cast<double>(g.channels_out());
-  const double elements = static_cast<double>(g.out_height * g.out_width);
-  const double direct = elements * in * out * kTaps * kTaps / kMultiplicationsPerNs;
-  const bool is_large = g.filter_floats() > kLargeFilters;
-  const double products = tiles * in * out * kProducts / kMultiplicationsPerNs;
-  const double filters = is_large ? static_cast<double>(g.filter_floats()) / kFloatsPerNs : 0;
-  return direct > kLeastRatio * (products + filters / 2 + tiles * (in + out) * kNsPerChange);
+  const auto elements = static_cast<double>(g.out_height * g.out_width);
+  const double direct = elements * pairs_of_channels(g) * (kTaps * kTaps) / kMultiplicationsPerNs;
+  return direct > kLeastRatio * nanoseconds_of(g);
 }
 
 Desc image_layout(const Dims& dims) {
@@ -160,17 +183,9 @@ Desc image_layout(const Dims& dims) {
 }
 
 Geometry geometry_of(const Convolution& convolution) {
-  const Dims &x = convolution.x, &y = convolution.y;
-  const size_t block = from_dim(channel_block());
-  return {block,
-          from_dim(x[1]) / block,
-          from_dim(y[1]) / block,
-          from_dim(x[2]),
-          from_dim(x[3]),
-          from_dim(y[2]),
-          from_dim(y[3]),
-          from_dim(convolution.op->pads_begin[0]),
-          from_dim(convolution.op->pads_begin[1])};
+  const Geometry large = geometry_with(convolution, kLargeTile);
+  const Geometry small = geometry_with(convolution, kSmallTile);
+  return nanoseconds_of(small) < nanoseconds_of(large) ? small : large;
 }
 
 std::optional<Bounds> bounds_of(const graph::Activation& activation) {

@@ -19,7 +19,8 @@ bool is_worthwhile(const Convolution& convolution);
 // The layout of its images.
 Desc image_layout(const Dims& dims);
 
-// Of one image of the batch. Requirement: can_compute().
+// Of one image of the batch, with the tiles that are the faster by that estimate. Requirement:
+// can_compute().
 Geometry geometry_of(const Convolution& convolution);
 
 // Between which numbers the activation keeps a result; none where it does something else.
