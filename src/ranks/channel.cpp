@@ -70,14 +70,13 @@ void Channel::tell_reason(const Status& reason) {
 
 Status Channel::exchange(const Signature& signature, std::span<const Part> parts,
                          OperationWait& wait) {
-  const bool in_frame = signature.bytes <= kFrameData;
   const auto explain = [&](const Status& status) {
     return status.ok() ? status : wait.explain(status);
   };
   // All ranks that can be reached hear of the call, so that each finds by itself who is missing.
   Status unreachable;
   MILLRACE_RETURN_IF_ERROR(for_each_peer(wait, [&](Peer& peer, uint32_t rank) {
-    const Status sent = peer.send_frame(signature, parts[rank].send, in_frame, wait);
+    const Status sent = peer.send_frame(signature, parts[rank].send, wait);
     if (!sent.ok() && unreachable.ok())
       unreachable = explain_end(signature, peer, rank, sent, wait);
     return Status();
@@ -86,24 +85,25 @@ Status Channel::exchange(const Signature& signature, std::span<const Part> parts
   MILLRACE_RETURN_IF_ERROR(for_each_peer(wait, [&](Peer& peer, uint32_t rank) {
     if (const Status received = peer.receive_frame(wait); !received.ok()) return explain(received);
     MILLRACE_RETURN_IF_ERROR(compare(signature, peer, rank, parts[rank].receive.size()));
-    if (const std::span<std::byte> data = parts[rank].receive; in_frame && !data.empty())
+    const std::span<std::byte> data = parts[rank].receive;
+    if (!data.empty() && data.size() <= kFrameData)
       std::memcpy(data.data(), peer.frame_data(), data.size());
     peer.release_frame();
     return Status();
   }));
-  return in_frame ? Status() : exchange_more(parts, wait);
+  return exchange_longer(parts, kFrameData, wait);
 }
 
-Status Channel::exchange_more(std::span<const Part> parts, OperationWait& wait) {
+Status Channel::exchange_longer(std::span<const Part> parts, size_t least, OperationWait& wait) {
   const auto go = [&](auto&& step) {
     const Status status = for_each_peer(wait, step);
     return status.ok() ? status : wait.explain(status);
   };
   MILLRACE_RETURN_IF_ERROR(go([&](Peer& peer, uint32_t rank) {
-    return parts[rank].receive.empty() ? Status() : peer.begin_receive(parts[rank].receive);
+    return parts[rank].receive.size() <= least ? Status() : peer.begin_receive(parts[rank].receive);
   }));
   MILLRACE_RETURN_IF_ERROR(go([&](Peer& peer, uint32_t rank) {
-    return parts[rank].send.empty() ? Status() : peer.begin_send(parts[rank].send);
+    return parts[rank].send.size() <= least ? Status() : peer.begin_send(parts[rank].send);
   }));
   MILLRACE_RETURN_IF_ERROR(go([&](Peer& peer, uint32_t) { return peer.end_receive(wait); }));
   return go([&](Peer& peer, uint32_t) { return peer.end_send(wait); });

@@ -43,7 +43,9 @@ class Channel {
   void tell_reason(const Status& reason);
   // Exchanges more of an operation for which exchange() has compared the signatures. On both ranks
   // of a pair the parts are empty, or they are not.
-  Status exchange_more(std::span<const Part> parts, OperationWait& wait);
+  Status exchange_more(std::span<const Part> parts, OperationWait& wait) {
+    return exchange_longer(parts, 0, wait);
+  }
 
  private:
   Channel(std::shared_ptr<Link> link, std::vector<uint32_t> ranks, uint32_t own) noexcept
@@ -52,6 +54,8 @@ class Channel {
   // Calls step(peer, rank) for every other rank of the group until one fails.
   template <class Step>
   Status for_each_peer(OperationWait& wait, Step&& step);
+  // Exchanges what has more bytes than `least`.
+  Status exchange_longer(std::span<const Part> parts, size_t least, OperationWait& wait);
   // Why nothing can be sent to `peer`: the reason that it has left, if there is one, or `failure`.
   Status explain_end(const Signature& own, Peer& peer, uint32_t rank, const Status& failure,
                      OperationWait& wait);

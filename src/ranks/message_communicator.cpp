@@ -168,8 +168,10 @@ Status MessageCommunicator::all_reduce(std::span<const std::byte> input,
               .reduction = reduction,
               .bytes = input.size()},
              limit, [&](const Signature& signature, OperationWait& wait) {
-               return input.size() <= kFrameData ? reduce_whole(signature, input, output, wait)
-                                                 : reduce_in_pieces(signature, input, output, wait);
+               // To send all data to every rank takes one step instead of two.
+               return input.size() * (size() - 1) <= kFrameData
+                          ? reduce_whole(signature, input, output, wait)
+                          : reduce_in_pieces(signature, input, output, wait);
              });
 }
 

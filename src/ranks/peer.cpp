@@ -16,12 +16,12 @@ Result<std::unique_ptr<Peer>> Peer::open(Transport& transport, uint32_t rank, ui
   return peer;
 }
 
-Status Peer::send_frame(const Signature& signature, std::span<const std::byte> data, bool in_frame,
+Status Peer::send_frame(const Signature& signature, std::span<const std::byte> data,
                         WaitCheck& check) {
   if (std::exchange(frame_sent_, false)) MILLRACE_RETURN_IF_ERROR(out_->wait_sent(check));
   sent_->signature = signature;
   sent_->announced_bytes = data.size();
-  const size_t held = in_frame ? data.size() : 0;
+  const size_t held = data.size() <= kFrameData ? data.size() : 0;
   if (held != 0) std::memcpy(sent_->data, data.data(), held);
   frame_sent_ = true;
   return out_->send(rank_, slot_, offsetof(Frame, data) + held);
@@ -37,7 +37,7 @@ void Peer::release_frame() {
 }
 
 void Peer::send_reason(std::string_view reason) {
-  last_ = std::make_unique<Frame>();
+  last_ = std::make_unique_for_overwrite<Frame>();
   last_->signature.operation = Operation::kGivenUp;
   last_->announced_bytes =
       reason.copy(reinterpret_cast<char*>(last_->data), std::min<size_t>(reason.size(), 512));

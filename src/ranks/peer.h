@@ -2,7 +2,7 @@
 // there. For one thread at a time.
 //
 // Each operation begins with a frame from every rank of a group to every other. It holds the
-// signature of the operation and, where that is short, the data. A receive for the next frame is
+// signature of the operation and, where they are short, the data. A receive for the next frame is
 // always posted, so frames take one trip. Longer data follow once the signatures are known to
 // match, so what arrives never differs in size from what is expected.
 #pragma once
@@ -21,7 +21,7 @@
 namespace millrace::ranks {
 
 // What fits in a frame: a message of this size costs less to copy than another trip takes.
-inline constexpr size_t kFrameData = 8192;
+inline constexpr size_t kFrameData = 65536;
 
 class Peer {
  public:
@@ -30,10 +30,9 @@ class Peer {
 
   uint32_t rank() const noexcept { return rank_; }
 
-  // Sends a frame, once the previous one has left its memory, which announces `data`. It holds them
-  // if `in_frame`; then they are at most kFrameData bytes.
-  Status send_frame(const Signature& signature, std::span<const std::byte> data, bool in_frame,
-                    WaitCheck& check);
+  // Sends a frame, once the previous one has left its memory, which announces `data`, and holds
+  // them where they fit.
+  Status send_frame(const Signature& signature, std::span<const std::byte> data, WaitCheck& check);
   // The peer's frame. It is valid until release_frame(), which posts the receive of the next one.
   // If that fails, the peer has ended after what it has sent: the next receive_frame() says so.
   Status receive_frame(WaitCheck& check);
@@ -75,8 +74,9 @@ class Peer {
   Transport& transport_;
   const uint32_t rank_;
   const uint64_t slot_;
-  const std::unique_ptr<Frame> sent_ = std::make_unique<Frame>();
-  const std::unique_ptr<Frame> received_ = std::make_unique<Frame>();
+  // The system gives their memory where it is first used.
+  const std::unique_ptr<Frame> sent_ = std::make_unique_for_overwrite<Frame>();
+  const std::unique_ptr<Frame> received_ = std::make_unique_for_overwrite<Frame>();
   std::array<Borrowed, kKeptWindows> borrowed_;
   size_t oldest_borrowed_ = 0;
   Window* sending_ = nullptr;

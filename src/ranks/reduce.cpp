@@ -71,14 +71,24 @@ struct Tree {
   using Stored = typename Type::Stored;
   using Value = typename Type::Value;
 
+  // The memory need not be aligned.
+  static Value element(const std::byte* operand, size_t index) noexcept {
+    Stored stored;
+    std::memcpy(&stored, operand + index * sizeof(Stored), sizeof(Stored));
+    return Type::widen(stored);
+  }
+
   // values[i] becomes the combination of element `first` + i of all operands. Left of the root of
   // the tree is the largest power of two of operands that leaves one for the right.
   static void combine(std::span<const std::byte* const> operands, size_t first, size_t count,
                       Value* values) noexcept {
     if (operands.size() == 1) {
-      Stored stored[kBlock];
-      std::memcpy(stored, operands[0] + first * sizeof(Stored), count * sizeof(Stored));
-      for (size_t i = 0; i < count; ++i) values[i] = Type::widen(stored[i]);
+      for (size_t i = 0; i < count; ++i) values[i] = element(operands[0], first + i);
+      return;
+    }
+    if (operands.size() == 2) {
+      for (size_t i = 0; i < count; ++i)
+        values[i] = Rule::combine(element(operands[0], first + i), element(operands[1], first + i));
       return;
     }
     const size_t left = std::bit_floor(operands.size() - 1);
@@ -94,9 +104,10 @@ struct Tree {
       const size_t block = std::min(kBlock, count - first);
       Value values[kBlock];
       combine(operands, first, block, values);
-      Stored stored[kBlock];
-      for (size_t i = 0; i < block; ++i) stored[i] = Type::narrow(values[i]);
-      std::memcpy(output + first * sizeof(Stored), stored, block * sizeof(Stored));
+      for (size_t i = 0; i < block; ++i) {
+        const Stored stored = Type::narrow(values[i]);
+        std::memcpy(output + (first + i) * sizeof(Stored), &stored, sizeof(Stored));
+      }
     }
   }
 };

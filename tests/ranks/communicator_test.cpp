@@ -11,7 +11,7 @@ namespace millrace::ranks {
 namespace {
 
 // Shorter than a frame holds, and longer; neither divides evenly among the ranks.
-constexpr size_t kCounts[] = {1, 1001, 5003};
+constexpr size_t kCounts[] = {1, 5003, 70001};
 constexpr uint32_t kRanks[] = {1, 2, 3, 4, 7};
 
 template <class T>

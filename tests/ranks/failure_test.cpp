@@ -116,7 +116,7 @@ TEST(RankFailure, RandomDeathsLoseNobody) {
       threads.emplace_back([&failed, own = std::move(communicator), victim, seed]() mutable {
         for (uint32_t round = 0; round < 20; ++round) {
           if (own->rank() == victim && round == seed) return own.reset();
-          if (!reduce_floats(*own, round % 2 == 0 ? 100 : 10000).ok()) {
+          if (!reduce_floats(*own, round % 2 == 0 ? 100 : 100000).ok()) {
             ++failed;
             return own.reset();
           }

@@ -173,7 +173,7 @@ TEST(GlooRanks, RandomKillsAndDelaysLoseNobody) {
           if (killed) raise(SIGKILL);
           std::this_thread::sleep_for(delay);
         }
-        std::vector<float> data(random() % 2 == 0 ? 100 : 20'000, 1);
+        std::vector<float> data(random() % 2 == 0 ? 100 : 60'000, 1);
         status = reduce_in_place(*own, data);
         EXPECT_TRUE(!status.ok() || data.back() == 3);
       }
