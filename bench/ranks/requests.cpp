@@ -1,0 +1,143 @@
+#include "bench/ranks/requests.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "bench/queue/placement.h"
+#include "bench/ranks/rank_tensor.h"
+#include "cli/bench/allocation_trace.h"
+
+namespace millrace::bench {
+namespace {
+
+constexpr int kBurst = 256;
+constexpr int kRounds = 40;
+
+double median(std::vector<double> values) {
+  std::ranges::nth_element(values, values.begin() + values.size() / 2);
+  return values[values.size() / 2];
+}
+
+// A burst of all-reduces: rank 0 prepares and schedules all of them before rank 1 does, so that
+// they wait for each other while the caller is timed.
+class Burst {
+ public:
+  Burst() : own_(0, kBytes), other_(1, kBytes), contexts_(kBurst), other_contexts_(kBurst) {}
+
+  void prepare() {
+    const int64_t begin = now_ns();
+    for (nrt_cc_context_t*& context : contexts_) context = own_.prepare();
+    prepare_ns_.push_back(static_cast<double>(now_ns() - begin) / kBurst);
+    for (nrt_cc_context_t*& context : other_contexts_) context = other_.prepare();
+  }
+  void run() {
+    const int64_t begin = now_ns();
+    nrta_seq_t last = 0;
+    for (nrt_cc_context_t* const context : contexts_) last = RankTensor::schedule(context, &ret_);
+    schedule_ns_.push_back(static_cast<double>(now_ns() - begin) / kBurst);
+    for (nrt_cc_context_t* const context : other_contexts_)
+      RankTensor::schedule(context, &other_ret_);
+    for (bool completed = false; !completed;) nrta_is_completed(last, &completed);
+    expect_success(ret_, "an all-reduce");
+  }
+
+  double prepare_ns() const { return median(prepare_ns_); }
+  double schedule_ns() const { return median(schedule_ns_); }
+
+ private:
+  static constexpr size_t kBytes = 4096;
+
+  RankTensor own_, other_;
+  std::vector<nrt_cc_context_t*> contexts_, other_contexts_;
+  std::vector<double> prepare_ns_, schedule_ns_;
+  NRT_STATUS ret_ = NRT_SUCCESS, other_ret_ = NRT_SUCCESS;
+};
+
+// Runs `body` once more, and prints what it allocated for each of the requests of both ranks.
+template <class Body>
+void report_allocations(std::string_view what, Body&& body) {
+  cli::AllocationTrace::start();
+  body();
+  const std::vector<cli::LibraryAllocations> libraries = cli::AllocationTrace::stop();
+  fmt::print("  {}, allocations per request:{}\n", what, libraries.empty() ? " none" : "");
+  for (const cli::LibraryAllocations& one : libraries)
+    fmt::print("    {} {:.4g} ({:.0f} B)\n", one.library,
+               static_cast<double>(one.count) / (kFaceRanks * kBurst),
+               static_cast<double>(one.bytes) / (kFaceRanks * kBurst));
+}
+
+}  // namespace
+
+void report_requests() {
+  Placement placement;  // threads of the library stay off the core of the caller
+  const auto face = placement.make<Face>(
+      with_two_ranks({{"MILLRACE_DEVICE", "null"}, {"MILLRACE_NRT_COLLECTIVES_DEPTH", "4096"}}),
+      tanh_model(16, 1));
+  placement.elsewhere([] { return join_both_ranks(), 0; });
+  Burst burst;
+  for (int round = 0; round < kRounds; ++round) {
+    burst.prepare();
+    burst.run();
+  }
+  fmt::print("\nall-reduces of 4 KiB at the NRT face, medians of {} bursts of {}\n", kRounds,
+             kBurst);
+  fmt::print("  nrta_cc_prepare {:.0f} ns, nrta_cc_schedule {:.0f} ns (target 300)\n",
+             burst.prepare_ns(), burst.schedule_ns());
+  report_allocations("nrta_cc_prepare", [&] { burst.prepare(); });
+  report_allocations("nrta_cc_schedule and the run", [&] { burst.run(); });
+}
+
+void report_overlap() {
+  constexpr int kItems = 30;
+  const Face face(with_two_ranks({{"MILLRACE_DEVICE", "null"},
+                                  {"MILLRACE_FAULTS", "slow=9ms"},
+                                  {"MILLRACE_COLLECTIVE_FAULTS", "slow=6ms"}}),
+                  tanh_model(16, 1));
+  join_both_ranks();
+  const Slot slot(face);
+  RankTensor own(0, 4096), other(1, 4096);
+  NRT_STATUS ret = NRT_SUCCESS, other_ret = NRT_SUCCESS;
+  const auto execute = [&] {
+    nrta_seq_t sequence = 0;
+    expect_success(
+        nrta_execute_schedule(face.model(), slot.inputs, slot.outputs, 0, &ret, &sequence),
+        "nrta_execute_schedule");
+    return sequence;
+  };
+  const auto reduce = [&] {
+    other.all_reduce(&other_ret);
+    return own.all_reduce(&ret);
+  };
+  const auto milliseconds = [](auto&& body) {
+    const int64_t begin = now_ns();
+    body();
+    return static_cast<double>(now_ns() - begin) * 1e-6;
+  };
+  const auto alone = [&](auto&& schedule) {
+    std::vector<double> times;
+    for (int i = 0; i < 15; ++i) times.push_back(milliseconds([&] { await(schedule()); }));
+    return median(times);
+  };
+  const double execution = alone(execute), all_reduce = alone(reduce);
+  const double overlapped = milliseconds([&] {
+    await(execute());
+    for (int item = 1; item < kItems; ++item) {
+      const nrta_seq_t computed = execute(), reduced = reduce();
+      await(computed);
+      await(reduced);
+    }
+    await(reduce());
+  });
+  const double ideal = kItems * execution + all_reduce;
+  fmt::print("\nexecution {:.2f} ms, all-reduce {:.2f} ms, one after another {:.1f} ms\n",
+             execution, all_reduce, kItems * (execution + all_reduce));
+  fmt::print("  {} of each, overlapped: {:.1f} ms, {:.3f} of ideal (target 0.97)\n", kItems,
+             overlapped, ideal / overlapped);
+}
+
+}  // namespace millrace::bench
