@@ -58,7 +58,7 @@ class Comparison {
                                       .rank = rank,
                                       .ranks = ranks_,
                                       .token = {},
-                                      .deadline = std::chrono::steady_clock::now() + kLong},
+                                      .limit = {std::chrono::steady_clock::now() + kLong, nullptr}},
                                      kLong)
                           .value();
     GlooRank gloo(store_, rank, ranks_);

@@ -32,7 +32,7 @@ std::shared_ptr<MessageCommunicator> connect_rank(const std::string& place, uint
                        .rank = rank,
                        .ranks = ranks,
                        .token = "a secret of this test",
-                       .deadline = Clock::now() + kLong},
+                       .limit = {Clock::now() + kLong, nullptr}},
                       timeout);
   EXPECT_TRUE(made.ok()) << made.status().message();
   return made.ok() ? *made : nullptr;

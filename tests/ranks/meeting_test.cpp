@@ -20,9 +20,13 @@ using testing::HasSubstr;
 
 using Clock = std::chrono::steady_clock;
 
+Limit within(std::chrono::milliseconds time) {
+  return {Clock::now() + time, nullptr};
+}
+
 MeetingOptions options_of(const MeetingPlace& place, uint32_t rank, uint32_t ranks,
                           const std::string& token = "secret") {
-  return {place.text(), rank, ranks, token, Clock::now() + std::chrono::seconds(50)};
+  return {place.text(), rank, ranks, token, within(std::chrono::seconds(50))};
 }
 
 Card card_from(uint32_t from, uint32_t to) {
@@ -50,10 +54,16 @@ void expect_complete(const Result<Roster>& roster, uint32_t rank, uint32_t ranks
 // Sends `bytes` to the meeting, if rank 0 listens there.
 void say(const MeetingPlace& place, std::span<const std::byte> bytes) {
   const Result<UniqueFd> socket =
-      connect_to(*parse_endpoint(place.text()), Clock::now() + std::chrono::seconds(1));
+      connect_to(*parse_endpoint(place.text()), within(std::chrono::seconds(1)));
   if (!socket.ok()) return;
-  const Status sent = send_all(socket->get(), bytes, Clock::now() + std::chrono::seconds(1));
+  const Status sent = send_all(socket->get(), bytes, within(std::chrono::seconds(1)));
   EXPECT_TRUE(sent.ok() || sent.code() == StatusCode::kIoError) << sent.message();
+}
+
+void await_host(const MeetingPlace& place) {
+  const Endpoint endpoint = *parse_endpoint(place.text());
+  while (!connect_to(endpoint, within(std::chrono::milliseconds(0))).ok())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 TEST(Meeting, GivesEveryRankTheCardsOfTheOthers) {
@@ -67,7 +77,7 @@ TEST(Meeting, GivesEveryRankTheCardsOfTheOthers) {
 TEST(Meeting, NamesTheRanksThatHaveNotCome) {
   const MeetingPlace place;
   MeetingOptions options = options_of(place, 0, 3);
-  options.deadline = Clock::now() + std::chrono::milliseconds(200);
+  options.limit = within(std::chrono::milliseconds(200));
   const Result<Roster> roster = meet(options);
   EXPECT_EQ(roster.status().code(), StatusCode::kDeadlineExceeded);
   EXPECT_THAT(roster.status().message(), HasSubstr("ranks 1, 2 have not come to " + place.text()));
@@ -76,7 +86,7 @@ TEST(Meeting, NamesTheRanksThatHaveNotCome) {
 TEST(Meeting, NamesThePlaceWhereNobodyListens) {
   const MeetingPlace place;
   MeetingOptions options = options_of(place, 1, 2);
-  options.deadline = Clock::now() + std::chrono::milliseconds(200);
+  options.limit = within(std::chrono::milliseconds(200));
   EXPECT_THAT(meet(options).status().message(),
               HasSubstr("rank 1 has not been answered by rank 0 at " + place.text()));
 }
@@ -102,15 +112,51 @@ TEST(Meeting, TellsARankWhyItIsRefused) {
   host.join();
 }
 
+TEST(Meeting, TellsARankThatItHasAnotherToken) {
+  const MeetingPlace place;
+  std::thread host([&] { expect_complete(meet(options_of(place, 0, 2)), 0, 2); });
+  EXPECT_EQ(meet(options_of(place, 1, 2, "a guess")).status().message(),
+            "rank 1 has another MILLRACE_NRT_RANKS_TOKEN than rank 0");
+  expect_complete(meet(options_of(place, 1, 2)), 1, 2);
+  host.join();
+}
+
+// It says more than fits in the buffers of a connection, before it hears anything.
+TEST(Meeting, TellsARankOfManyWhyItIsRefused) {
+  const MeetingPlace place;
+  std::thread host([&] { expect_complete(meet(options_of(place, 0, 2)), 0, 2); });
+  EXPECT_EQ(meet(options_of(place, 1, kMostRanks)).status().message(),
+            "rank 1 is one of 1024 ranks, rank 0 one of 2");
+  expect_complete(meet(options_of(place, 1, 2)), 1, 2);
+  host.join();
+}
+
+TEST(Meeting, EndsWhenItIsAskedToStop) {
+  struct Stop : StopCheck {
+    bool stop_requested() noexcept override { return true; }
+  } stop;
+  const MeetingPlace place, nowhere;
+  MeetingOptions host = options_of(place, 0, 2), guest = options_of(nowhere, 1, 2);
+  host.limit.stop = guest.limit.stop = &stop;
+  const Status hosted = meet(host).status();
+  EXPECT_EQ(hosted.code(), StatusCode::kCancelled);
+  EXPECT_THAT(hosted.message(), HasSubstr("rank 1 has not come"));
+  EXPECT_EQ(meet(guest).status().code(), StatusCode::kCancelled);
+}
+
+TEST(Meeting, FindsAHostThatListensAtOneOfItsAddresses) {
+  const UniqueFd listener = listen_on({"127.0.0.1", "0"}).value();
+  const std::string port = std::to_string(own_port(listener.get()).value());
+  // The first address of the name may be that of IPv6.
+  EXPECT_TRUE(connect_to({"localhost", port}, within(std::chrono::seconds(50))).ok());
+}
+
 // Whatever strangers say, the ranks meet, and nobody else is admitted. MILLRACE_TEST_STRANGERS says
 // how many come, instead of 300.
 TEST(Meeting, DropsStrangers) {
   const MeetingPlace place;
   std::thread host([&] { expect_complete(meet(options_of(place, 0, 2)), 0, 2); });
-  const Endpoint endpoint = *parse_endpoint(place.text());
-  while (!connect_to(endpoint, Clock::now()).ok()) {  // until the host listens
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  await_host(place);
   std::mt19937 random(1);
   const uint64_t strangers = number_variable("MILLRACE_TEST_STRANGERS", 300, 1, 1'000'000).value();
   for (uint64_t i = 0; i < strangers; ++i) {

@@ -14,6 +14,7 @@
 #include "nrt/nrt.h"
 #include "nrt/nrt_async.h"
 #include "nrt/nrt_experimental.h"
+#include "ranks/rendezvous/socket.h"
 #include "tests/ranks/processes.h"
 #include "tests/support/subprocess.h"
 
@@ -180,6 +181,24 @@ TEST(NrtRanks, ARankThatDoesNotComeIsATimeout) {
                               EXPECT_EQ(nrt_barrier(0, 0, 2), NRT_TIMEOUT);
                             }),
               Each(Eq(0)));
+}
+
+TEST(NrtRanks, ClosingEndsAMeetingAtOnce) {
+  const MeetingPlace place;
+  EXPECT_THAT(
+      run_processes(1,
+                    [&](uint32_t) {
+                      setenv("NEURON_RT_ROOT_COMM_ID", place.text().c_str(), 1);
+                      setenv("MILLRACE_DEVICE", "null", 1);
+                      ASSERT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
+                      std::thread waiting([] { EXPECT_EQ(nrt_barrier(0, 0, 2), NRT_CLOSED); });
+                      const Endpoint endpoint = *parse_endpoint(place.text());
+                      while (!connect_to(endpoint, {}).ok())
+                        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                      nrt_close();
+                      waiting.join();
+                    }),
+      Each(Eq(0)));
 }
 
 TEST(NrtRanks, FaultsMakeARankLateWrongAndLost) {

@@ -2,38 +2,16 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 
 #include <new>
 #include <system_error>
 #include <utility>
 
 #include "base/format_status.h"
+#include "base/process/all_signals_blocked.h"
 #include "base/process/forked_child.h"
 
 namespace millrace {
-namespace {
-
-// A new thread inherits the mask of the one that starts it.
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    // Raised by what the thread itself does; blocked, it would end the process without its handler.
-    sigdelset(&all, SIGSYS);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
-
-}  // namespace
-
 Result<std::thread> start_thread(const char* name, std::function<void()> body) {
   if (is_forked_child()) return forked_status();
   MILLRACE_RETURN_IF_ERROR(watch_for_forks());

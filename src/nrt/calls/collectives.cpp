@@ -17,23 +17,13 @@ NRT_STATUS join(const char* call, Runtime& runtime, LaunchedRank own) {
   return report_rank_failure(call, runtime.ranks().join(own.rank, own.ranks));
 }
 
-// nrt_close ends calls that wait for other ranks.
-class StopAtClose final : public ranks::StopCheck {
- public:
-  explicit StopAtClose(const RankWorld& ranks) noexcept : ranks_(ranks) {}
-  bool stop_requested() noexcept override { return ranks_.stopping(); }
-
- private:
-  const RankWorld& ranks_;
-};
-
 // Runs `body(communicator, limit)` with several ranks.
 template <class Body>
 NRT_STATUS on_all_ranks(const char* call, Runtime& runtime, LaunchedRank own, Body&& body) {
   const auto all = runtime.ranks().communicator(own.rank, own.ranks, RankWorld::Channel::kCalls);
   if (!all.ok()) return report_rank_failure(call, all.status());
-  StopAtClose stop(runtime.ranks());
-  return report_rank_failure(call, body(**all, ranks::Limit{kNoDeadline, &stop}));
+  return report_rank_failure(call,
+                             body(**all, ranks::Limit{kNoDeadline, &runtime.ranks().closing()}));
 }
 
 }  // namespace

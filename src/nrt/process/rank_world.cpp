@@ -45,12 +45,11 @@ Result<RankWorld::Member*> RankWorld::member(uint32_t rank, uint32_t ranks) {
 
 Status RankWorld::join_locked(Member& member, uint32_t rank, uint32_t ranks) {
   if (member.world != nullptr) return {};
-  if (stopping_.load(std::memory_order_relaxed))
-    return {StatusCode::kCancelled, "nrt_close has ended the runtime"};
-  MILLRACE_ASSIGN_OR_RETURN(member.world,
-                            ranks::connect({settings_.place, rank, ranks, settings_.token,
-                                            deadline_after(settings_.timeout)},
-                                           settings_.timeout));
+  if (closing_.stop_requested()) return {StatusCode::kCancelled, "nrt_close has ended the runtime"};
+  MILLRACE_ASSIGN_OR_RETURN(
+      member.world, ranks::connect({settings_.place, rank, ranks, settings_.token,
+                                    ranks::Limit{deadline_after(settings_.timeout), &closing_}},
+                                   settings_.timeout));
   member.communicator = member.world;
   if (settings_.faults.any_for(rank))
     member.communicator = std::make_shared<ranks::FaultyCommunicator>(

@@ -49,14 +49,18 @@ class RankWorld {
   // of the others. Joins.
   Result<std::shared_ptr<ranks::Communicator>> communicator_of_model(uint32_t rank, uint32_t ranks);
 
-  // Ends collectives that wait for other ranks: they fail with kCancelled. A rank that is still
-  // meeting the others is waited for, as long as the timeout is.
-  void stop_waiting() noexcept { stopping_.store(true, std::memory_order_relaxed); }
-  const std::atomic<bool>& stopping() const noexcept { return stopping_; }
+  // Ends meetings, and collectives that wait for other ranks: they fail with kCancelled.
+  void stop_waiting() noexcept { closing_.begun.store(true, std::memory_order_relaxed); }
+  // What says so to collectives.
+  ranks::StopCheck& closing() noexcept { return closing_; }
   // Takes leave of the other ranks.
   void leave() noexcept;
 
  private:
+  struct Closing final : ranks::StopCheck {
+    bool stop_requested() noexcept override { return begun.load(std::memory_order_relaxed); }
+    std::atomic<bool> begun{false};
+  };
   // One of the ranks that this process is.
   struct Member {
     std::mutex mutex;  // held while it meets the others
@@ -71,7 +75,7 @@ class RankWorld {
   Status join_locked(Member& member, uint32_t rank, uint32_t ranks);
 
   const RankSettings settings_;
-  std::atomic<bool> stopping_{false};
+  Closing closing_;
   std::mutex mutex_;
   uint32_t ranks_ = 0;  // of the program; 0 until a call says
   std::map<uint32_t, std::unique_ptr<Member>> members_;

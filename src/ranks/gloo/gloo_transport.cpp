@@ -14,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/process/all_signals_blocked.h"
 #include "ranks/gloo/waker.h"
+#include "ranks/rendezvous/socket.h"
 
 namespace millrace::ranks {
 namespace {
@@ -146,30 +148,27 @@ struct Hello {
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
-class UntilDeadline final : public WaitCheck {
+class WithinLimit final : public WaitCheck {
  public:
-  explicit UntilDeadline(Deadline deadline) noexcept : deadline_(deadline) {}
-  Status check() noexcept override {
-    if (std::chrono::steady_clock::now() < deadline_) return {};
-    return {StatusCode::kDeadlineExceeded, "it has not answered in time"};
-  }
+  explicit WithinLimit(const Limit& limit) noexcept : limit_(limit) {}
+  Status check() noexcept override { return check_limit(limit_, "it has not answered in time"); }
 
  private:
-  const Deadline deadline_;
+  const Limit& limit_;
 };
 
-Status greet(Transport& transport, uint32_t peer, uint64_t session, Deadline deadline) {
+Status greet(Transport& transport, uint32_t peer, uint64_t session, const Limit& limit) {
   Hello own{session, transport.rank()}, theirs{};
   const auto bytes_of = [](Hello& hello) { return std::as_writable_bytes(std::span(&hello, 1)); };
   MILLRACE_ASSIGN_OR_RETURN(const std::unique_ptr<Window> out,
                             transport.open_window(bytes_of(own)));
   MILLRACE_ASSIGN_OR_RETURN(const std::unique_ptr<Window> in,
                             transport.open_window(bytes_of(theirs)));
-  UntilDeadline until(deadline);
+  WithinLimit within(limit);
   MILLRACE_RETURN_IF_ERROR(in->receive(peer, 0));
   MILLRACE_RETURN_IF_ERROR(out->send(peer, 0, sizeof(Hello)));
-  MILLRACE_RETURN_IF_ERROR(in->wait_received(until));
-  MILLRACE_RETURN_IF_ERROR(out->wait_sent(until));
+  MILLRACE_RETURN_IF_ERROR(in->wait_received(within));
+  MILLRACE_RETURN_IF_ERROR(out->wait_sent(within));
   if (theirs == Hello{session, peer}) return {};
   return {StatusCode::kCorruptData, "another process has taken its place"};
 }
@@ -187,21 +186,12 @@ std::chrono::milliseconds limit_until(Deadline deadline) {
 Result<std::shared_ptr<GlooContext>> make_context(const MeetingOptions& options,
                                                   const std::string& address) {
   return guarded([&]() -> Result<std::shared_ptr<GlooContext>> {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // the device starts a thread
-    std::shared_ptr<gloo::transport::Device> device;
-    std::exception_ptr failure;
-    try {
-      device = gloo::transport::tcp::CreateDevice(gloo::transport::tcp::attr(address.c_str()));
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    if (failure) std::rethrow_exception(failure);
+    const AllSignalsBlocked blocked;  // the device starts a thread
+    const std::shared_ptr<gloo::transport::Device> device =
+        gloo::transport::tcp::CreateDevice(gloo::transport::tcp::attr(address.c_str()));
     const auto context =
         device->createContext(static_cast<int>(options.rank), static_cast<int>(options.ranks));
-    context->setTimeout(limit_until(options.deadline));
+    context->setTimeout(limit_until(options.limit.deadline));
     for (int peer = 0; peer < context->size; ++peer)
       if (peer != context->rank) context->createPair(peer);
     return context;
@@ -234,7 +224,7 @@ Result<std::unique_ptr<Transport>> connect_gloo_transport(const MeetingOptions& 
   for (uint32_t peer = 0; peer < options.ranks; ++peer) {
     if (peer == options.rank) continue;
     Status connected = connect_pair(*context, static_cast<int>(peer), roster.cards[peer]);
-    if (connected.ok()) connected = greet(*transport, peer, roster.session, options.deadline);
+    if (connected.ok()) connected = greet(*transport, peer, roster.session, options.limit);
     if (!connected.ok()) return connected.with_context(fmt::format("connecting to rank {}", peer));
   }
   return std::unique_ptr<Transport>(std::move(transport));

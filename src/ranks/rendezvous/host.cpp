@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -25,6 +26,8 @@ constexpr size_t kStrangers = 64;
 // For the message of a guest: its rank sends it at once.
 constexpr std::chrono::seconds kPatience(10);
 constexpr int kTickMilliseconds = 100;
+// Strangers that come again and again do not fill the log.
+constexpr uint64_t kNamedRefusals = 64;
 
 Deadline patience_from_now() {
   return std::chrono::steady_clock::now() + kPatience;
@@ -78,7 +81,7 @@ void MeetingHost::admit_guest() {
   }
   if (guests_.size() >= options_.ranks + kStrangers)
     guests_.erase(std::ranges::find(guests_, false, &Guest::joined));
-  guests_.push_back({std::move(socket), patience_from_now(), {}, {}, 0, false});
+  guests_.push_back({std::move(socket), patience_from_now(), {}, {}, 0, false, false});
 }
 
 bool MeetingHost::read_part(Guest& guest, std::span<std::byte> whole, size_t already) {
@@ -89,7 +92,16 @@ bool MeetingHost::read_part(Guest& guest, std::span<std::byte> whole, size_t alr
   return got > 0;
 }
 
+// Closed before, the connection would take the answer with it.
+bool MeetingHost::hear_out(Guest& guest) {
+  std::array<std::byte, 4096> dropped;
+  const ssize_t got = recv(guest.socket.get(), dropped.data(), dropped.size(), 0);
+  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  return got > 0 && std::chrono::steady_clock::now() < guest.patience;
+}
+
 bool MeetingHost::read(Guest& guest) {
+  if (guest.refused) return hear_out(guest);
   if (guest.joined) return false;  // it has ended, or says what it should not
   if (guest.received < sizeof(JoinHead)) {
     if (!read_part(guest, std::as_writable_bytes(std::span(&guest.head, 1)), 0)) return false;
@@ -103,11 +115,14 @@ bool MeetingHost::read(Guest& guest) {
 
 bool MeetingHost::check(Guest& guest) {
   const JoinHead& head = guest.head;
-  if (head.magic != kRendezvousMagic || !equal(head.token, token_)) return false;
+  if (head.magic != kRendezvousMagic) return false;
   const auto says = [&](const Guest& other) {
     return &other != &guest && !other.cards.empty() && other.head.rank == head.rank;
   };
-  if (head.ranks != options_.ranks)
+  if (!equal(head.token, token_))
+    refuse(guest,
+           fmt::format("rank {} has another MILLRACE_NRT_RANKS_TOKEN than rank 0", head.rank));
+  else if (head.ranks != options_.ranks)
     refuse(guest, fmt::format("rank {} is one of {} ranks, rank 0 one of {}", head.rank, head.ranks,
                               options_.ranks));
   else if (head.rank == 0 || head.rank >= options_.ranks)
@@ -116,16 +131,18 @@ bool MeetingHost::check(Guest& guest) {
     refuse(guest, fmt::format("rank {} has come already", head.rank));
   else
     guest.cards.resize(options_.ranks);
-  return !guest.cards.empty();
+  return true;
 }
 
 void MeetingHost::refuse(Guest& guest, const std::string& reason) {
-  log(LogLevel::kWarning, "ranks", fmt::format("{}: refused: {}", options_.place, reason));
+  guest.refused = true;
+  if (++refusals_ <= kNamedRefusals)
+    log(LogLevel::kWarning, "ranks", fmt::format("{}: refused: {}", options_.place, reason));
   Answer answer;
   reason.copy(answer.reason.data(), answer.reason.size() - 1);
   // A few bytes fit in the buffer of a new connection. Who does not read them is not told.
-  const Status sent =
-      send_all(guest.socket.get(), std::as_bytes(std::span(&answer, 1)), Deadline::min());
+  const Status sent = send_all(guest.socket.get(), std::as_bytes(std::span(&answer, 1)),
+                               {Deadline::min(), nullptr});
   if (!sent.ok()) log(LogLevel::kDebug, "ranks", sent.message());
 }
 
@@ -156,9 +173,9 @@ Status MeetingHost::answer(std::span<const Card> own_cards, uint64_t session) {
     if (!guest.joined) continue;
     const Roster roster = roster_of(guest.head.rank, own_cards);
     const int socket = guest.socket.get();
-    Status sent = send_all(socket, std::as_bytes(std::span(&admitted, 1)), patience_from_now());
-    if (sent.ok())
-      sent = send_all(socket, std::as_bytes(std::span(roster.cards)), patience_from_now());
+    const Limit limit{patience_from_now(), options_.limit.stop};
+    Status sent = send_all(socket, std::as_bytes(std::span(&admitted, 1)), limit);
+    if (sent.ok()) sent = send_all(socket, std::as_bytes(std::span(roster.cards)), limit);
     if (!sent.ok())
       return sent.with_context(fmt::format("telling rank {} of the others", guest.head.rank));
   }
@@ -168,8 +185,9 @@ Status MeetingHost::answer(std::span<const Card> own_cards, uint64_t session) {
 Result<Roster> MeetingHost::exchange(std::span<const Card> cards) {
   const CancellationOff whole;
   while (!all_have_come()) {
-    if (std::chrono::steady_clock::now() >= options_.deadline)
-      return Status(StatusCode::kDeadlineExceeded, absent_ranks() + " in time");
+    const Status limit = check_limit(options_.limit, {});
+    if (limit.code() == StatusCode::kCancelled) return limit.with_context(absent_ranks());
+    if (!limit.ok()) return Status(limit.code(), absent_ranks() + " in time");
     wait_for_guests();
   }
   uint64_t session = 0;

@@ -26,6 +26,7 @@ class MeetingHost final : public Meeting {
     std::vector<Card> cards;  // allocated once the head is known to be that of a rank
     size_t received = 0;
     bool joined = false;
+    bool refused = false;  // and may still be speaking
   };
 
   MeetingHost(const MeetingOptions& options, const Token& token, UniqueFd listener)
@@ -35,11 +36,13 @@ class MeetingHost final : public Meeting {
   // Waits until something has happened, and admits and reads.
   void wait_for_guests();
   void admit_guest();
-  // False when the guest is to be dropped.
+  // These return false when the guest is to be dropped.
   bool read(Guest& guest);
   bool read_part(Guest& guest, std::span<std::byte> whole, size_t already);
   bool check(Guest& guest);
   void refuse(Guest& guest, const std::string& reason);
+  // Whether a guest that was refused may still be speaking. What it says is dropped.
+  static bool hear_out(Guest& guest);
   std::string absent_ranks() const;
   Roster roster_of(uint32_t rank, std::span<const Card> own_cards) const;
   Status answer(std::span<const Card> own_cards, uint64_t session);
@@ -48,6 +51,7 @@ class MeetingHost final : public Meeting {
   const Token token_;
   UniqueFd listener_;
   std::list<Guest> guests_;  // in the order of their arrival
+  uint64_t refusals_ = 0;
 };
 
 }  // namespace millrace::ranks

@@ -45,7 +45,7 @@ class MeetingGuest final : public Meeting {
 
   Status connect() {
     for (;;) {
-      Result<UniqueFd> socket = connect_to(place_, options_.deadline);
+      Result<UniqueFd> socket = connect_to(place_, options_.limit);
       if (socket.ok()) {
         socket_ = *std::move(socket);
         return {};
@@ -57,7 +57,9 @@ class MeetingGuest final : public Meeting {
   // A failure, for that reason, when there is no time for another attempt.
   Status wait_to_retry(const Status& reason) const {
     const CancellationOff whole;
-    if (std::chrono::steady_clock::now() + kRetryInterval >= options_.deadline) return late(reason);
+    const Status limit = check_limit(options_.limit, {});
+    if (limit.code() == StatusCode::kCancelled) return limit;
+    if (!limit.ok()) return late(reason);
     std::this_thread::sleep_for(kRetryInterval);
     return {};
   }
@@ -70,12 +72,12 @@ class MeetingGuest final : public Meeting {
   Result<Roster> try_exchange(std::span<const Card> cards) {
     const JoinHead head{.rank = options_.rank, .ranks = options_.ranks, .token = token_};
     const int socket = socket_.get();
-    const Deadline deadline = options_.deadline;
-    MILLRACE_RETURN_IF_ERROR(send_all(socket, std::as_bytes(std::span(&head, 1)), deadline));
-    MILLRACE_RETURN_IF_ERROR(send_all(socket, std::as_bytes(cards), deadline));
+    const Limit& limit = options_.limit;
+    MILLRACE_RETURN_IF_ERROR(send_all(socket, std::as_bytes(std::span(&head, 1)), limit));
+    MILLRACE_RETURN_IF_ERROR(send_all(socket, std::as_bytes(cards), limit));
     Answer answer;
     const Status answered =
-        receive_all(socket, std::as_writable_bytes(std::span(&answer, 1)), deadline);
+        receive_all(socket, std::as_writable_bytes(std::span(&answer, 1)), limit);
     if (answered.code() == StatusCode::kDeadlineExceeded) return late(answered);
     MILLRACE_RETURN_IF_ERROR(answered);
     if (answer.magic != kRendezvousMagic)
@@ -85,7 +87,7 @@ class MeetingGuest final : public Meeting {
     if (answer.admitted != 1) return invalid_argument(answer.reason.data());
     Roster roster{answer.session, std::vector<Card>(options_.ranks)};
     MILLRACE_RETURN_IF_ERROR(
-        receive_all(socket, std::as_writable_bytes(std::span(roster.cards)), deadline));
+        receive_all(socket, std::as_writable_bytes(std::span(roster.cards)), limit));
     return roster;
   }
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "millrace/execution.hpp"
+#include "ranks/communicator.h"
 #include "ranks/rendezvous/messages.h"
 
 namespace millrace::ranks {
@@ -23,7 +23,7 @@ struct MeetingOptions {
   uint32_t rank = 0;
   uint32_t ranks = 1;
   std::string token;  // that all ranks must have; up to kTokenBytes, may be empty
-  Deadline deadline = kNoDeadline;
+  Limit limit{};
 };
 
 struct Roster {
@@ -39,13 +39,14 @@ class Meeting {
   virtual ~Meeting() = default;
 
   // Rank 0 listens, the others wait until it does. kInvalidArgument for a place, rank or token that
-  // makes no sense; kDeadlineExceeded names the place; kIoError.
+  // makes no sense; kDeadlineExceeded names the place; kCancelled when it was asked to stop;
+  // kIoError.
   static Result<std::unique_ptr<Meeting>> open(const MeetingOptions& options);
 
   // The address, in digits, on which this process is on the network of the meeting.
   virtual Result<std::string> own_address() const = 0;
   // Gives cards[r] to rank r, and returns when all ranks have come. kDeadlineExceeded names those
-  // that have not; kInvalidArgument says why rank 0 has refused this one.
+  // that have not; kInvalidArgument says why rank 0 has refused this one; kCancelled as above.
   virtual Result<Roster> exchange(std::span<const Card> cards) = 0;
 };
 

@@ -19,6 +19,11 @@
 namespace millrace::ranks {
 namespace {
 
+// At which a wait looks at its limit.
+constexpr std::chrono::milliseconds kLookInterval(50);
+// For one address to answer, where there may be others.
+constexpr std::chrono::seconds kAddressPatience(5);
+
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
 Result<Addresses> resolve(const Endpoint& endpoint) {
@@ -42,22 +47,22 @@ void set_option(int socket, int level, int option) noexcept {
 }
 
 // kOk when the socket is ready, or has failed, which its next use tells.
-Status await(int socket, short events, Deadline deadline) {
+Status await(int socket, short events, const Limit& limit) {
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        deadline - std::max(std::chrono::steady_clock::now(), deadline - std::chrono::hours(1)));
+    const auto now = std::chrono::steady_clock::now();
+    const auto end = std::clamp(limit.deadline, now, now + kLookInterval);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - now);
     pollfd entry{socket, events, 0};
-    const int ready = poll(&entry, 1, static_cast<int>(std::max<int64_t>(0, left.count())));
+    const int ready = poll(&entry, 1, static_cast<int>(left.count()));
     if (ready > 0) return {};
     if (ready < 0 && errno != EINTR) return io_error("poll", errno);
-    if (ready == 0 && std::chrono::steady_clock::now() >= deadline)
-      return {StatusCode::kDeadlineExceeded, "the time is over"};
+    MILLRACE_RETURN_IF_ERROR(check_limit(limit, "the time is over"));
   }
 }
 
 // Moves all bytes by `step(data, size)`, which is send or recv.
 template <class Byte, class Step>
-Status move_all(int socket, std::span<Byte> bytes, short events, Deadline deadline, Step&& step) {
+Status move_all(int socket, std::span<Byte> bytes, short events, const Limit& limit, Step&& step) {
   const CancellationOff whole;
   while (!bytes.empty()) {
     const ssize_t moved = step(bytes.data(), bytes.size());
@@ -66,15 +71,15 @@ Status move_all(int socket, std::span<Byte> bytes, short events, Deadline deadli
     else if (moved == 0)
       return {StatusCode::kIoError, "the connection has ended"};
     else if (errno == EAGAIN)
-      MILLRACE_RETURN_IF_ERROR(await(socket, events, deadline));
+      MILLRACE_RETURN_IF_ERROR(await(socket, events, limit));
     else if (errno != EINTR)
       return io_error("the connection has ended", errno);
   }
   return {};
 }
 
-Status finish_connecting(int socket, Deadline deadline) {
-  MILLRACE_RETURN_IF_ERROR(await(socket, POLLOUT, deadline));
+Status finish_connecting(int socket, const Limit& limit) {
+  MILLRACE_RETURN_IF_ERROR(await(socket, POLLOUT, limit));
   int error = 0;
   socklen_t size = sizeof(error);
   getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
@@ -99,6 +104,41 @@ bool is_its_own_peer(int socket) noexcept {
          own_size == peer_size && std::memcmp(&own, &peer, own_size) == 0;
 }
 
+Result<UniqueFd> listen_at(const addrinfo& address) {
+  UniqueFd listener = open_socket(address);
+  if (!listener) return io_error("socket", errno);
+  set_option(listener.get(), SOL_SOCKET, SO_REUSEADDR);
+  if (bind(listener.get(), address.ai_addr, address.ai_addrlen) != 0 ||
+      listen(listener.get(), SOMAXCONN) != 0)
+    return io_error("bind", errno);
+  return listener;
+}
+
+Result<UniqueFd> connect_at(const addrinfo& address, const Limit& limit) {
+  UniqueFd connection = open_socket(address);
+  if (!connection) return io_error("socket", errno);
+  if (connect(connection.get(), address.ai_addr, address.ai_addrlen) != 0) {
+    if (errno != EINPROGRESS) return io_error("it does not answer", errno);
+    const Limit one{std::min(limit.deadline, std::chrono::steady_clock::now() + kAddressPatience),
+                    limit.stop};
+    MILLRACE_RETURN_IF_ERROR(finish_connecting(connection.get(), one));
+  }
+  if (is_its_own_peer(connection.get()))
+    return Status(StatusCode::kIoError, "it does not listen yet");
+  set_option(connection.get(), IPPROTO_TCP, TCP_NODELAY);
+  return connection;
+}
+
+// What `try_address` gives for the first address that it does not fail for, or how the last fails.
+template <class Try>
+Result<UniqueFd> first_of(const Addresses& addresses, Try&& try_address) {
+  Result<UniqueFd> tried = Status(StatusCode::kIoError, "it has no address");
+  for (const addrinfo* address = addresses.get(); address != nullptr && !tried.ok();
+       address = address->ai_next)
+    tried = try_address(*address);
+  return tried;
+}
+
 }  // namespace
 
 Result<Endpoint> parse_endpoint(std::string_view text) {
@@ -113,31 +153,26 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
   return Endpoint{std::string(host), std::string(port)};
 }
 
+Status check_limit(const Limit& limit, std::string_view late) {
+  if (limit.stop != nullptr && limit.stop->stop_requested())
+    return {StatusCode::kCancelled, "it was asked to stop"};
+  if (std::chrono::steady_clock::now() < limit.deadline) return {};
+  return {StatusCode::kDeadlineExceeded, std::string(late)};
+}
+
 Result<UniqueFd> listen_on(const Endpoint& endpoint) {
   const CancellationOff whole;
   MILLRACE_ASSIGN_OR_RETURN(const Addresses addresses, resolve(endpoint));
-  UniqueFd listener = open_socket(*addresses);
-  if (!listener) return io_error("socket", errno);
-  set_option(listener.get(), SOL_SOCKET, SO_REUSEADDR);
-  if (bind(listener.get(), addresses->ai_addr, addresses->ai_addrlen) != 0 ||
-      listen(listener.get(), SOMAXCONN) != 0)
-    return io_error(fmt::format("cannot listen on {}:{}", endpoint.host, endpoint.port), errno);
-  return listener;
+  Result<UniqueFd> listener = first_of(addresses, &listen_at);
+  if (listener.ok()) return listener;
+  return listener.status().with_context(
+      fmt::format("cannot listen on {}:{}", endpoint.host, endpoint.port));
 }
 
-Result<UniqueFd> connect_to(const Endpoint& endpoint, Deadline deadline) {
+Result<UniqueFd> connect_to(const Endpoint& endpoint, const Limit& limit) {
   const CancellationOff whole;
   MILLRACE_ASSIGN_OR_RETURN(const Addresses addresses, resolve(endpoint));
-  UniqueFd connection = open_socket(*addresses);
-  if (!connection) return io_error("socket", errno);
-  if (connect(connection.get(), addresses->ai_addr, addresses->ai_addrlen) != 0) {
-    if (errno != EINPROGRESS) return io_error("it does not answer", errno);
-    MILLRACE_RETURN_IF_ERROR(finish_connecting(connection.get(), deadline));
-  }
-  if (is_its_own_peer(connection.get()))
-    return Status(StatusCode::kIoError, "it does not listen yet");
-  set_option(connection.get(), IPPROTO_TCP, TCP_NODELAY);
-  return connection;
+  return first_of(addresses, [&](const addrinfo& address) { return connect_at(address, limit); });
 }
 
 Result<std::string> own_address(int socket) {
@@ -155,14 +190,14 @@ Result<uint16_t> own_port(int socket) {
                                           : reinterpret_cast<const sockaddr_in&>(name).sin_port);
 }
 
-Status send_all(int socket, std::span<const std::byte> bytes, Deadline deadline) {
-  return move_all(socket, bytes, POLLOUT, deadline, [&](const std::byte* data, size_t size) {
+Status send_all(int socket, std::span<const std::byte> bytes, const Limit& limit) {
+  return move_all(socket, bytes, POLLOUT, limit, [&](const std::byte* data, size_t size) {
     return send(socket, data, size, MSG_NOSIGNAL);
   });
 }
 
-Status receive_all(int socket, std::span<std::byte> bytes, Deadline deadline) {
-  return move_all(socket, bytes, POLLIN, deadline,
+Status receive_all(int socket, std::span<std::byte> bytes, const Limit& limit) {
+  return move_all(socket, bytes, POLLIN, limit,
                   [&](std::byte* data, size_t size) { return recv(socket, data, size, 0); });
 }
 

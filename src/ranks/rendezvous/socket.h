@@ -1,4 +1,4 @@
-// TCP sockets with deadlines, as the rendezvous needs them. No call is a cancellation point or
+// TCP sockets with limits, as the rendezvous needs them. No call is a cancellation point or
 // raises a signal. Each function may be called from any thread.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include "base/status.h"
 #include "base/unique_fd.h"
-#include "millrace/execution.hpp"
+#include "ranks/communicator.h"
 
 namespace millrace::ranks {
 
@@ -21,19 +21,24 @@ struct Endpoint {
 };
 Result<Endpoint> parse_endpoint(std::string_view text);
 
-// Listens on the addresses of that host only, on a port that an earlier process may have used a
-// moment ago. kIoError, with the reason, when it is not this host or the port is taken.
+// kDeadlineExceeded with that text, or kCancelled, once a limit has been reached.
+Status check_limit(const Limit& limit, std::string_view late);
+
+// Listens on the first address of that host that is one of this machine's, and on no other, on a
+// port that an earlier process may have used a moment ago. kIoError, with the reason, when it is
+// not this host or the port is taken.
 Result<UniqueFd> listen_on(const Endpoint& endpoint);
-// Does not wait for one who does not listen yet: kIoError says so.
-Result<UniqueFd> connect_to(const Endpoint& endpoint, Deadline deadline);
+// Tries one address of the host after another. Does not wait for one who does not listen yet:
+// kIoError says so.
+Result<UniqueFd> connect_to(const Endpoint& endpoint, const Limit& limit);
 // The own address of a socket in digits, without the port.
 Result<std::string> own_address(int socket);
 // The port that a socket listens on.
 Result<uint16_t> own_port(int socket);
 
-// All bytes, or kDeadlineExceeded, or kIoError when the connection has ended. The sockets do not
+// All bytes, or as check_limit, or kIoError when the connection has ended. The sockets do not
 // block.
-Status send_all(int socket, std::span<const std::byte> bytes, Deadline deadline);
-Status receive_all(int socket, std::span<std::byte> bytes, Deadline deadline);
+Status send_all(int socket, std::span<const std::byte> bytes, const Limit& limit);
+Status receive_all(int socket, std::span<std::byte> bytes, const Limit& limit);
 
 }  // namespace millrace::ranks
