@@ -118,6 +118,18 @@ PartitionKind kind_of(const Graph& graph, const Node& node, const CpuOperators& 
   return goes_to_cpu(graph, node, cpu_operators) ? PartitionKind::kCpu : PartitionKind::kNpu;
 }
 
+Status check_no_collective(const Graph& graph, const CpuOperators& cpu_operators) {
+  for (const Node& node : graph.nodes) {
+    if (!graph::is_collective(node.op)) continue;
+    if (const auto names = matching_names(node, cpu_operators); !names.empty())
+      return invalid_argument(
+          fmt::format("'{}' names the collective \"{}\", which cannot be put on the CPU: it runs "
+                      "between the ranks, in a partition of its own",
+                      names.front(), node.name));
+  }
+  return {};
+}
+
 // Whether a partition is an island: on the NPU, between two on the CPU.
 bool is_island(std::span<const Partition> partitions, size_t index) {
   return partitions[index].kind == PartitionKind::kNpu &&
@@ -185,6 +197,7 @@ CpuOperators matching_operators(const Graph& graph, const CpuOperators& cpu_oper
 
 Result<std::vector<Partition>> place_nodes(Graph& graph, const CpuOperators& cpu_operators) {
   MILLRACE_RETURN_IF_ERROR(check_names(graph, cpu_operators, "to put on the CPU"));
+  MILLRACE_RETURN_IF_ERROR(check_no_collective(graph, cpu_operators));
   std::vector<PartitionKind> kinds;
   for (const Node& node : graph.nodes) kinds.push_back(kind_of(graph, node, cpu_operators));
   Grouping grouping = best_grouping(graph, kinds);

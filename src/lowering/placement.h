@@ -39,7 +39,8 @@ std::vector<std::string> matching_names(const graph::Node& node, const OperatorN
 // operators are forced onto the CPU, an NPU partition between two on the CPU is joined with them if
 // it does not do enough work to be worth bringing its values over and back (placement_cost.h).
 // Collectives come in the same order wherever a graph has the same operators, whatever its weights.
-// kInvalidArgument names the names that match no node, and lists those that match one.
+// kInvalidArgument names the names that match no node, and lists those that match one; or one that
+// names a collective.
 Result<std::vector<graph::Partition>> place_nodes(graph::Graph& graph,
                                                   const CpuOperators& cpu_operators);
 
