@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 
+#include "tests/ranks/every_collective.h"
 #include "tests/ranks/group.h"
 #include "tests/ranks/reference.h"
 
@@ -155,6 +156,14 @@ TEST(Communicator, PermuteLeavesOutRanks) {
     EXPECT_TRUE(own.permute(input_of(data), to, output_of(data), from, {}).ok());
     EXPECT_EQ(data, operands[own.rank() == 2 ? 0 : own.rank()]);
   });
+}
+
+TEST(Communicator, EveryCollectiveOfEveryTypeGivesTheBitsOfTheReference) {
+  for (const uint32_t ranks : {1, 2, 3, 4, 7, 16}) {
+    const Group group = make_group(ranks);
+    for (uint32_t run = 0; run < rank_runs(); ++run)
+      on_each_rank(group, [&](Communicator& own) { expect_every_collective(own, run); });
+  }
 }
 
 TEST(Communicator, BarrierHoldsEveryRankUntilTheLastHasCome) {

@@ -11,6 +11,7 @@
 
 #include "base/settings/environment.h"
 #include "ranks/connect.h"
+#include "tests/ranks/every_collective.h"
 #include "tests/ranks/processes.h"
 #include "tests/ranks/reference.h"
 
@@ -104,6 +105,26 @@ TEST(GlooRanks, RunEveryOperationAndGroupsOfThem) {
             own->leave(kLong);
           }),
       Each(Eq(0)));
+}
+
+TEST(GlooRanks, EveryCollectiveOfEveryTypeGivesTheBitsOfTheReference) {
+  std::vector<uint32_t> counts = {2, 3};
+  if (rank_runs() > 1) counts.push_back(16);
+  for (const uint32_t ranks : counts) {
+    const MeetingPlace place;
+    EXPECT_THAT(run_processes(ranks,
+                              [&](uint32_t rank) {
+                                const auto own = connect_rank(place.text(), rank, ranks);
+                                ASSERT_NE(own, nullptr);
+                                for (uint32_t run = 0; run < rank_runs(); ++run) {
+                                  alarm(60);
+                                  expect_every_collective(*own, run);
+                                }
+                                own->leave(kLong);
+                              }),
+                Each(Eq(0)))
+        << ranks << " ranks";
+  }
 }
 
 TEST(GlooRanks, NameARankThatWasKilled) {

@@ -1,5 +1,5 @@
-// AllSignalsBlocked: while it lives, this thread takes no signals. A new thread inherits the mask of
-// the one that starts it, so that threads of the library never take the program's signals.
+// AllSignalsBlocked: while it lives, this thread takes no signals. A new thread inherits the mask
+// of the one that starts it, so that threads of the library never take the program's signals.
 #pragma once
 
 #include <pthread.h>

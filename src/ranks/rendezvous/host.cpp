@@ -25,7 +25,7 @@ namespace {
 constexpr size_t kStrangers = 64;
 // For the message of a guest: its rank sends it at once.
 constexpr std::chrono::seconds kPatience(10);
-constexpr int kTickMilliseconds = 100;
+constexpr std::chrono::milliseconds kTick(100);
 // Strangers that come again and again do not fill the log.
 constexpr uint64_t kNamedRefusals = 64;
 
@@ -60,7 +60,10 @@ bool MeetingHost::all_have_come() const {
 void MeetingHost::wait_for_guests() {
   std::vector<pollfd> entries{{listener_.get(), POLLIN, 0}};
   for (const Guest& guest : guests_) entries.push_back({guest.socket.get(), POLLIN, 0});
-  if (poll(entries.data(), entries.size(), kTickMilliseconds) < 0) return;
+  const auto begun = std::chrono::steady_clock::now();
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+      std::clamp(options_.limit.deadline, begun, begun + kTick) - begun);
+  if (poll(entries.data(), entries.size(), static_cast<int>(left.count())) < 0) return;
   auto guest = guests_.begin();
   for (size_t i = 1; i < entries.size(); ++i) {
     const auto now = std::chrono::steady_clock::now();
@@ -75,8 +78,7 @@ void MeetingHost::admit_guest() {
   UniqueFd socket(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (!socket) {
     // It has gone already; or there are no descriptors, and it would be reported again at once.
-    if (errno == EMFILE || errno == ENFILE)
-      std::this_thread::sleep_for(std::chrono::milliseconds(kTickMilliseconds));
+    if (errno == EMFILE || errno == ENFILE) std::this_thread::sleep_for(kTick);
     return;
   }
   if (guests_.size() >= options_.ranks + kStrangers)

@@ -84,7 +84,9 @@ class MeetingGuest final : public Meeting {
       return Status(StatusCode::kCorruptData,
                     fmt::format("who listens at {} is no rank of this program", options_.place));
     answer.reason.back() = '\0';
-    if (answer.admitted != 1) return invalid_argument(answer.reason.data());
+    if (answer.admitted != 1)
+      return invalid_argument(answer.reason.front() == '\0' ? "rank 0 gives no reason to refuse it"
+                                                            : answer.reason.data());
     Roster roster{answer.session, std::vector<Card>(options_.ranks)};
     MILLRACE_RETURN_IF_ERROR(
         receive_all(socket, std::as_writable_bytes(std::span(roster.cards)), limit));
