@@ -130,6 +130,18 @@ TEST_F(OnnxExport, AttentionIsWrittenInItsParts) {
               ElementsAre("Transpose", "MatMul", "Mul", "Add", "Softmax", "MatMul"));
 }
 
+TEST_F(OnnxExport, RmsNormalizationIsWrittenInItsParts) {
+  for (const int64_t axis : {-1, 1}) {
+    ModelBuilder b;
+    const ValueId scale = b.constant(weights(axis == 1 ? graph::Dims{3, 4} : graph::Dims{4}));
+    b.output(b.fallback({"RMSNormalization", {{"axis", axis}, {"epsilon", 0.01f}}},
+                        {b.input({2, 3, 4}), scale})[0]);
+    expect_same_results(b);
+    EXPECT_THAT(types_of(written(b.build()->graph)),
+                ElementsAre("Mul", "ReduceMean", "Add", "Sqrt", "Div", "Mul"));
+  }
+}
+
 TEST_F(OnnxExport, Functions) {
   const std::vector<graph::Activation> functions = {
       {UnaryKind::kIdentity, 0, 0},

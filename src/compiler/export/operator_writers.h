@@ -31,6 +31,8 @@ Result<std::string> write(ProtoModel& model, const graph::Node& node, const grap
 Result<std::string> write(ProtoModel& model, const graph::Node& node, const graph::Requantise& op);
 // The function of numbers that are in the model; returns them as they are for kIdentity.
 std::string write_function(ProtoModel& model, const graph::Activation& function, std::string x);
+// The same for a reduction.
+std::string write_reduction(ProtoModel& model, const graph::Reduce& op, const std::string& x);
 
 // write_movement.cpp
 Result<std::string> write(ProtoModel& model, const graph::Node& node, const graph::Concat& op);

@@ -35,11 +35,38 @@ void write_attention(ProtoModel& model, const graph::Node& node, const graph::Fa
   model.store(node.outputs[0]);
 }
 
+// In the operators that it was recognised from: sets up to 22 do not have it.
+void write_rms_normalization(ProtoModel& model, const graph::Node& node,
+                             const graph::Fallback& op) {
+  const auto rank = static_cast<int64_t>(model.value(node.input(0)).shape.size());
+  int64_t axis = -1;
+  float epsilon = 1e-5f;
+  for (const graph::Attribute& attribute : op.attributes) {
+    if (attribute.name == "axis") axis = std::get<int64_t>(attribute.value);
+    if (attribute.name == "epsilon") epsilon = std::get<float>(attribute.value);
+  }
+  if (axis < 0) axis += rank;
+  graph::Dims axes(static_cast<size_t>(rank - axis));
+  std::iota(axes.begin(), axes.end(), axis);
+  const std::string x = model.numbers(node.input(0));
+  const std::string squares = model.add("Mul", {x, x});
+  const std::string mean =
+      write_reduction(model, {graph::ReduceKind::kMean, std::move(axes), true}, squares);
+  const std::string shifted = model.add("Add", {mean, model.floats({}, {epsilon})});
+  const std::string normalised = model.add("Div", {x, model.add("Sqrt", {shifted})});
+  model.add("Mul", {normalised, model.numbers(node.input(1))});
+  model.store(node.outputs[0]);
+}
+
 }  // namespace
 
 Result<std::string> write(ProtoModel& model, const graph::Node& node, const graph::Fallback& op) {
   if (op.name == "millrace.Attention") {
     write_attention(model, node, op);
+    return std::string();
+  }
+  if (op.name == "RMSNormalization") {
+    write_rms_normalization(model, node, op);
     return std::string();
   }
   std::vector<std::string> operands, outputs;

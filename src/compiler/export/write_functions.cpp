@@ -138,13 +138,16 @@ Result<std::string> write(ProtoModel& model, const graph::Node& node, const grap
 }
 
 // ReduceSum takes its axes as an operand from operator set 13 on, the others from 18 on.
-Result<std::string> write(ProtoModel& model, const graph::Node& node, const graph::Reduce& op) {
-  const std::string x = model.numbers(node.input(0));
+std::string write_reduction(ProtoModel& model, const graph::Reduce& op, const std::string& x) {
   const int64_t keep_dims = op.keep_dims ? 1 : 0;
   const int since = op.kind == ReduceKind::kSum ? 13 : 18;
   if (model.opset() >= since)
     return model.add(type_of(op.kind), {x, model.integers(op.axes)}, {{"keepdims", keep_dims}});
   return model.add(type_of(op.kind), {x}, {{"axes", op.axes}, {"keepdims", keep_dims}});
+}
+
+Result<std::string> write(ProtoModel& model, const graph::Node& node, const graph::Reduce& op) {
+  return write_reduction(model, op, model.numbers(node.input(0)));
 }
 
 Result<std::string> write(ProtoModel& model, const graph::Node& node, const graph::Cast& op) {
