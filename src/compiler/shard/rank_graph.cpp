@@ -89,8 +89,9 @@ class RankGraph {
     return {};
   }
 
-  // The attributes that state a shape.
+  // The attributes that state a shape, or how many groups there are.
   void divide(graph::Operator& op, size_t dimension) const {
+    if (auto* conv = std::get_if<graph::Conv>(&op)) conv->group /= ranks_;
     if (auto* reshape = std::get_if<graph::Reshape>(&op)) reshape->shape[dimension] /= ranks_;
     if (auto* expand = std::get_if<graph::Expand>(&op)) expand->shape[dimension] /= ranks_;
     if (auto* slice = std::get_if<graph::Slice>(&op)) slice->size[dimension] /= ranks_;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/shard/hoist_slices.h"
 #include "lowering/evaluate/evaluate.h"
 #include "lowering/passes/edit.h"
 
@@ -68,6 +69,7 @@ class Separation {
         MILLRACE_ASSIGN_OR_RETURN(inputs[2], columns_of(product.inputs[2], 0, columns));
       }
       editor_.node(reader).op = op;
+      editor_.node(reader).name = product.name + ".columns." + std::to_string(columns.begin.back());
       editor_.set_inputs(reader, std::move(inputs));
       editor_.absorb_origins(reader, index);
     }
@@ -93,6 +95,7 @@ class Separation {
 }  // namespace
 
 Status separate_products(Graph& graph) {
+  hoist_slices(graph);
   return Separation(graph).run();
 }
 

@@ -63,13 +63,21 @@ class Region {
   }
 
   void add_to(SplitPlan& plan) const {
-    for (const auto& [id, dimension] : values_) plan.values[id] = dimension;
-    for (const uint32_t node : partial_) plan.partial[node] = true;
-    for (const auto& [id, dimension] : values_) add_product(plan, uses_.makers[id], dimension);
-    for (const uint32_t node : partial_) plan.divided.push_back(node);
+    for (const auto& [id, dimension] : found_.values) plan.values[id] = dimension;
+    for (const auto& [id, dimension] : found_.cuts) plan.cuts[id] = dimension;
+    for (const uint32_t node : found_.partial) plan.partial[node] = true;
+    for (const auto& [id, dimension] : found_.values)
+      add_product(plan, uses_.makers[id], dimension);
+    for (const uint32_t node : found_.partial) plan.divided.push_back(node);
   }
 
  private:
+  struct Found {
+    std::map<ValueId, size_t> values;  // that are divided
+    std::map<ValueId, size_t> cuts;    // that are whole, and read in parts
+    std::set<uint32_t> partial;
+  };
+
   void add_product(SplitPlan& plan, uint32_t node, size_t dimension) const {
     if (!has_weights(graph_, graph_.nodes[node])) return;
     if (operand_splits(graph_, graph_.nodes[node], dimension, ranks_)->at(1))
@@ -85,27 +93,32 @@ class Region {
   }
 
   Split split_of(ValueId id) const {
-    const auto entry = values_.find(id);
-    return entry == values_.end() ? plan_.values[id] : Split(entry->second);
+    const auto entry = found_.values.find(id);
+    return entry == found_.values.end() ? plan_.values[id] : Split(entry->second);
+  }
+  Split cut_of(ValueId id) const {
+    const auto entry = found_.cuts.find(id);
+    return entry == found_.cuts.end() ? plan_.cuts[id] : Split(entry->second);
   }
 
   // The value, which a node makes, is divided, and so are the operands that it needs divided.
   void divide(ValueId id, size_t dimension) {
     if (!reason_.empty()) return;
     const graph::Value& value = graph_.values[id];
-    if (const Split split = split_of(id)) {
-      if (*split != dimension) refuse(fmt::format("'{}' is needed in two ways", value.name));
-      return;
-    }
+    const Split split = split_of(id);
+    if (split.value_or(dimension) != dimension || cut_of(id).value_or(dimension) != dimension)
+      return refuse(fmt::format("'{}' is needed in two ways", value.name));
+    if (split) return;
     const uint32_t maker = uses_.makers[id];
     const Node& node = graph_.nodes[maker];
     if (value.shape[dimension] % ranks_ != 0)
       return refuse(fmt::format("dimension {} of '{}' {} is not a multiple of {}", dimension,
                                 value.name, graph::to_string(value.shape), ranks_));
     const auto operands = operand_splits(graph_, node, dimension, ranks_);
-    if (!operands || partial_.contains(maker) || plan_.partial[maker] || node.outputs.size() != 1)
+    if (!operands || found_.partial.contains(maker) || plan_.partial[maker] ||
+        node.outputs.size() != 1)
       return refuse(node);
-    values_[id] = dimension;
+    found_.values[id] = dimension;
     open_.push_back(id);
     need(node, *operands);
   }
@@ -114,8 +127,24 @@ class Region {
   void need(const Node& node, const std::vector<Split>& operands) {
     for (size_t slot = 0; slot < operands.size(); ++slot) {
       const ValueId id = node.inputs[slot];
-      if (operands[slot] && uses_.makers[id] != kNoNode) divide(id, *operands[slot]);
+      if (operands[slot] && uses_.makers[id] != kNoNode) divide_or_cut(id, *operands[slot]);
     }
+  }
+
+  // An operand that every rank computes as a whole, as the keys of fewer heads than there are
+  // ranks, is read in parts.
+  void divide_or_cut(ValueId id, size_t dimension) {
+    if (!reason_.empty()) return;
+    const bool is_divided = split_of(id).has_value();
+    const bool may_be_cut = !is_divided && cut_of(id).value_or(dimension) == dimension;
+    const Found before = found_;
+    const std::vector<ValueId> open_before = open_;
+    divide(id, dimension);
+    if (reason_.empty() || !may_be_cut) return;
+    found_ = before;
+    open_ = open_before;
+    reason_.clear();
+    found_.cuts[id] = dimension;
   }
 
   // What a node makes of a value that is divided.
@@ -136,15 +165,14 @@ class Region {
   void add_partial(uint32_t index) {
     const Node& node = graph_.nodes[index];
     if (split_of(node.outputs[0])) return refuse(node);
-    if (partial_.insert(index).second) need(node, operands_of_partial_sums(graph_, node));
+    if (found_.partial.insert(index).second) need(node, operands_of_partial_sums(graph_, node));
   }
 
   const Graph& graph_;
   const Uses& uses_;
   const SplitPlan& plan_;
   const uint32_t ranks_;
-  std::map<ValueId, size_t> values_;
-  std::set<uint32_t> partial_;
+  Found found_;
   std::vector<ValueId> open_;  // whose readers have not been followed
   std::string reason_;
 };
@@ -166,8 +194,11 @@ Result<SplitPlan> plan_split(const Graph& graph, uint32_t ranks) {
   if (std::ranges::any_of(graph.values, is_quantised))
     return unsupported("the model has quantised values; divide the floating point model");
   const Uses uses = uses_of(graph);
-  SplitPlan plan{
-      std::vector<Split>(graph.values.size()), std::vector<bool>(graph.nodes.size()), {}, {}};
+  SplitPlan plan{std::vector<Split>(graph.values.size()),
+                 std::vector<Split>(graph.values.size()),
+                 std::vector<bool>(graph.nodes.size()),
+                 {},
+                 {}};
   for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     if (!has_weights(graph, node) || std::ranges::count(plan.divided, i) != 0) continue;

@@ -21,6 +21,7 @@ namespace millrace::compiler {
 
 struct SplitPlan {
   std::vector<Split> values;      // by value
+  std::vector<Split> cuts;        // by value: every rank has all of it, and some nodes read a part
   std::vector<bool> partial;      // by node: each rank makes a part of its sums
   std::vector<uint32_t> divided;  // the products whose weights are divided
   // One line for each product that every rank computes as a whole: its node, and why.

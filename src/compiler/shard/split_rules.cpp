@@ -52,9 +52,9 @@ std::optional<Product> product_of(const Shapes& shapes, const graph::MatMul& op)
                  op.transpose_b ? b - 1 : b - 2, op.transpose_b ? b - 2 : b - 1};
 }
 
-// The dimension of the other shape that is divided into the same parts: as many elements lie before
-// it. Of several, all but the last are 1.
-Split reshaped(const Dims& from, size_t dimension, const Dims& to, uint32_t ranks) {
+// The dimension of the other shape that is divided into the same parts, where it is a multiple of
+// their number: as many elements lie before it. Of several, all but the last are 1.
+Split reshaped(const Dims& from, size_t dimension, const Dims& to) {
   const auto before = [](const Dims& dims, size_t count) {
     int64_t product = 1;
     for (size_t i = 0; i < count; ++i) product *= dims[i];
@@ -62,7 +62,7 @@ Split reshaped(const Dims& from, size_t dimension, const Dims& to, uint32_t rank
   };
   const int64_t outer = before(from, dimension);
   for (size_t i = 0; i < to.size(); ++i)
-    if (to[i] != 1 && to[i] % ranks == 0 && before(to, i) == outer) return i;
+    if (to[i] != 1 && before(to, i) == outer) return i;
   return std::nullopt;
 }
 
@@ -106,6 +106,14 @@ class OperandRules {
     if (splits.size() > 2) splits[2] = shapes_.broadcast(2, dimension_);
     return splits;
   }
+  // Groups of channels, as the heads whose scores have a scale and a shift each.
+  std::optional<Splits> operator()(const graph::Conv& op) const {
+    if (dimension_ != 1 || op.group % ranks_ != 0) return std::nullopt;
+    Splits splits(shapes_.operands());
+    for (size_t slot = 0; slot < splits.size(); ++slot)
+      if (shapes_.has(slot)) splits[slot] = slot == 0 || slot == 3 ? 1 : 0;
+    return splits;
+  }
   std::optional<Splits> operator()(const graph::Unary&) const { return elementwise(); }
   std::optional<Splits> operator()(const graph::Binary&) const { return elementwise(); }
   std::optional<Splits> operator()(const graph::Cast&) const { return elementwise(); }
@@ -120,8 +128,8 @@ class OperandRules {
     return unless(shapes_.in(0)[dimension_] != op.size[dimension_] || op.step[dimension_] != 1);
   }
   std::optional<Splits> operator()(const graph::Reshape&) const {
-    const Split split = reshaped(shapes_.out(), dimension_, shapes_.in(0), ranks_);
-    if (!split) return std::nullopt;
+    const Split split = reshaped(shapes_.out(), dimension_, shapes_.in(0));
+    if (!split || shapes_.in(0)[*split] % ranks_ != 0) return std::nullopt;
     return Splits{split};
   }
   std::optional<Splits> operator()(const graph::Transpose& op) const {
@@ -163,8 +171,8 @@ class OperandRules {
 // The dimension of the result that is `dimension` of the operand `slot`.
 class ResultRules {
  public:
-  ResultRules(const Shapes& shapes, size_t slot, size_t dimension, uint32_t ranks)
-      : shapes_(shapes), slot_(slot), dimension_(dimension), ranks_(ranks) {}
+  ResultRules(const Shapes& shapes, size_t slot, size_t dimension)
+      : shapes_(shapes), slot_(slot), dimension_(dimension) {}
 
   std::optional<Effect> operator()(const graph::MatMul& op) const {
     const auto product = product_of(shapes_, op);
@@ -178,7 +186,7 @@ class ResultRules {
     return aligned();
   }
   std::optional<Effect> operator()(const graph::Reshape&) const {
-    const Split split = reshaped(shapes_.in(0), dimension_, shapes_.out(), ranks_);
+    const Split split = reshaped(shapes_.in(0), dimension_, shapes_.out());
     if (!split) return std::nullopt;
     return Effect{split};
   }
@@ -204,7 +212,6 @@ class ResultRules {
 
   const Shapes& shapes_;
   const size_t slot_, dimension_;
-  const uint32_t ranks_;
 };
 
 }  // namespace
@@ -218,7 +225,7 @@ std::optional<std::vector<Split>> operand_splits(const Graph& graph, const Node&
 std::optional<Effect> effect_of(const Graph& graph, const Node& node, size_t slot, size_t dimension,
                                 uint32_t ranks) {
   const Shapes shapes(graph, node);
-  const auto effect = std::visit(ResultRules(shapes, slot, dimension, ranks), node.op);
+  const auto effect = std::visit(ResultRules(shapes, slot, dimension), node.op);
   if (!effect || effect->is_partial) return effect;
   const auto operands = operand_splits(graph, node, *effect->result, ranks);
   if (!operands || (*operands)[slot] != dimension) return std::nullopt;

@@ -70,8 +70,28 @@ const std::vector<Tensor> kTokens = {Tensor::numbers({1, 5, 48}, 99)};
 
 TEST_F(Shard, ATransformerComputesTheSameOnTwoAndFourRanks) {
   for (const uint32_t ranks : {2u, 4u})
-    for (const bool fused : {false, true})
-      expect_same_on_ranks(make_transformer({.fused_projections = fused}), ranks, kTokens);
+    for (const Projections projections :
+         {Projections::kApart, Projections::kSliced, Projections::kGathered})
+      expect_same_on_ranks(make_transformer({.projections = projections}), ranks, kTokens);
+}
+
+// Four ranks have less than a head of keys each: those are whole, and read in parts.
+TEST_F(Shard, SharedHeadsOfKeysAndAGateComputeTheSame) {
+  for (const Projections projections : {Projections::kApart, Projections::kSliced})
+    for (const int64_t kv_heads : {1, 2})
+      for (const uint32_t ranks : {2u, 4u}) {
+        const Graph graph = make_transformer(
+            {.kv_heads = kv_heads, .projections = projections, .is_gated = true, .blocks = 1});
+        expect_same_on_ranks(graph, ranks, kTokens);
+      }
+}
+
+TEST_F(Shard, OneProductOfQueriesKeysAndValuesIsDividedByHeadsHoweverItIsTakenApart) {
+  for (const Projections projections : {Projections::kSliced, Projections::kGathered}) {
+    Graph graph = make_transformer({.projections = projections});
+    ASSERT_TRUE(compiler::separate_products(graph).ok());
+    EXPECT_THAT(compiler::plan_split(graph, 4).value().whole, IsEmpty());
+  }
 }
 
 TEST_F(Shard, AttentionOfACompiledModelIsDividedByHeads) {

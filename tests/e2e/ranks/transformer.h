@@ -5,16 +5,28 @@
 
 namespace millrace::test {
 
+// How queries, keys and values come about.
+enum class Projections : uint8_t {
+  kApart,   // a product each
+  kSliced,  // one product, of which slices take their parts
+  // One product, which is reshaped, [length, 3, heads, width / heads], and transposed, so that
+  // Gathers take the parts. Only where there are as many heads of keys as of queries.
+  kGathered,
+};
+
 struct Transformer {
   int64_t width = 48, heads = 4, length = 5, hidden = 96, outputs = 40;
-  // Queries, keys and values are one product, of which slices take their parts.
-  bool fused_projections = false;
+  // Of keys and values, each of which so many queries share as there are heads more of those.
+  int64_t kv_heads = 4;
+  Projections projections = Projections::kApart;
+  // The feed-forward network has a gate (SwiGLU), and normalisations do not subtract a mean.
+  bool is_gated = false;
   size_t blocks = 2;
 };
 
 inline constexpr int64_t kTransformerBatch = 1;
 
-// Blocks of attention and feed-forward network, each with a LayerNormalization before it and the
+// Blocks of attention and feed-forward network, each with a normalisation before it and the
 // sum with what it has read behind it; then one more product. Input [1, length, width].
 graph::Graph make_transformer(const Transformer& options);
 
