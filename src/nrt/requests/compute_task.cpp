@@ -115,7 +115,8 @@ std::string ComputeTask::describe(const queue::RunPosition& position) const {
 
 void ComputeTask::on_status_written(const queue::Completion& completion) noexcept {
   if (!completion.status.ok()) {
-    if (!ran_.load(std::memory_order_relaxed)) binding_->model->executor()->program().skip_job();
+    if (!ran_.load(std::memory_order_relaxed))
+      binding_->model->executor()->skip_job(completion.sequence);
     return;
   }
   for (const std::shared_ptr<Tensor>& tensor : binding_->written) tensor->completions().add();

@@ -183,6 +183,14 @@ Status Executor::run_frame(std::span<const TensorBinding> inputs,
   return {};
 }
 
+void Executor::skip_job(queue::SequenceId job) noexcept {
+  if (!program_->is_of_rank()) return;
+  queue::SequenceId first = first_skipped_.load(std::memory_order_relaxed);
+  while ((first == kNoJob || job < first) &&
+         !first_skipped_.compare_exchange_weak(first, job, std::memory_order_relaxed)) {
+  }
+}
+
 std::string Executor::describe(const queue::RunPosition& position) const {
   const auto& partitions = model().partitions;
   std::string kind;

@@ -5,6 +5,7 @@
 // same lanes share one executor.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -61,6 +62,18 @@ class Executor {
                    const OpenTensors* open, queue::RunControl& control,
                    BoundaryConversions& conversions) noexcept;
 
+  // Of the program of a rank: a job was accepted and will not run here, or has not come to its end.
+  // Those that were accepted before it are not concerned; the collectives of those behind it would
+  // meet those of other jobs of the other ranks, so that they fail on all of them (see
+  // device::Program::skip_job). Thread-safe.
+  void skip_job(queue::SequenceId job) noexcept;
+  // To be called before a job runs.
+  void begin_job(queue::SequenceId job) noexcept {
+    const queue::SequenceId skipped = first_skipped_.load(std::memory_order_relaxed);
+    if (skipped != kNoJob && skipped < job) [[unlikely]]
+      program_->skip_job();
+  }
+
   // What a job at `position` is doing, in human-readable form. Thread-safe.
   std::string describe(const queue::RunPosition& position) const;
 
@@ -89,6 +102,8 @@ class Executor {
   std::shared_ptr<queue::Lanes> lanes_;
   std::vector<Boundary> inputs_, outputs_;
   bool open_ = false;
+  static constexpr queue::SequenceId kNoJob = 0;
+  std::atomic<queue::SequenceId> first_skipped_{kNoJob};
   std::vector<LaneState> states_;  // by LaneId
 };
 

@@ -62,7 +62,7 @@ Status JobTask::run_bound(queue::RunControl& control, BoundaryConversions& conve
 // The first that is known of the end of the job: its callback may have to wait.
 void JobTask::write_status(const queue::Completion& completion) noexcept {
   if (!completion.status.ok()) [[unlikely]]  // it may never have been run
-    executor_->program().skip_job();
+    executor_->skip_job(completion.sequence);
   if (times_ != nullptr) [[unlikely]]
     times_->mark_end();
   report_conversions();

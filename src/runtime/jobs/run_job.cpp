@@ -77,12 +77,13 @@ Status run_synced(Executor& executor, const JobBindings& bindings, const JobSync
 Status run_job(Executor& executor, const JobBindings& bindings, const JobSync& sync,
                queue::RunControl& control, BoundaryConversions& conversions) noexcept {
   const graph::CompiledModel& model = executor.model();
+  executor.begin_job(control.sequence());
   Status status = with_access(bindings.inputs, model.inputs, memory::Access::kRead, [&] {
     return with_access(bindings.outputs, model.outputs, memory::Access::kWrite,
                        [&] { return run_synced(executor, bindings, sync, control, conversions); });
   });
   if (!status.ok()) [[unlikely]]
-    executor.program().skip_job();
+    executor.skip_job(control.sequence());
   return status;
 }
 

@@ -8,6 +8,7 @@
 #include "compiler/export/onnx_writer.h"
 #include "graph/archive/codec.h"
 #include "model/archive_header.h"
+#include "runtime/jobs/run_job.h"
 #include "runtime/session.h"
 #include "tests/e2e/ranks/rank_models.h"
 #include "tests/runtime/session_fixture.h"
@@ -221,6 +222,28 @@ TEST_F(RankSession, MeetInTheOrderOfSubmission) {
       EXPECT_TRUE(sessions_[rank]->wait(ids[rank][at], std::chrono::seconds(60)).ok());
       EXPECT_EQ(*memory[rank][at].output<float>(), static_cast<float>(2 * (job * 10 + 1)));
     }
+}
+
+// A job in the queue that is removed says nothing of those in front of it.
+TEST(Collectives, JobsBeforeOneThatDidNotRunAreNotConcerned) {
+  const Group group = ranks::make_group(2);
+  const Programs programs = load_on_ranks(
+      group, [](uint32_t) { return collective_model(collective("AllReduce", {}), {1}); });
+  ranks::on_each_rank(group, [&](ranks::Communicator& communicator) {
+    const auto executor =
+        runtime::Executor::of(device_of_ranks(), programs[communicator.rank()]).value();
+    runtime::JobMemory memory(executor->model(), 1, device::View::kCpu);
+    const auto run = [&](queue::SequenceId job) {
+      TestRun control;
+      control.begin(job, 0, kNoDeadline);
+      BoundaryConversions conversions;
+      return runtime::run_job(*executor, memory.bindings(), {}, control, conversions);
+    };
+    executor->skip_job(3);
+    EXPECT_TRUE(run(1).ok());
+    EXPECT_TRUE(run(2).ok());
+    EXPECT_FALSE(run(4).ok());
+  });
 }
 
 // Otherwise the next job of this rank would meet one of the other rank that came before it.
