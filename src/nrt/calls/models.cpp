@@ -69,6 +69,8 @@ NRT_STATUS load(const char* call, const void* bytes, size_t size, int32_t core, 
     }
     Result<std::shared_ptr<Model>> loaded =
         runtime.load(std::span(static_cast<const std::byte*>(bytes), size), core, communicator);
+    if (!loaded.ok() && communicator != nullptr)
+      runtime.ranks().return_unused(own.rank, std::move(communicator));
     if (loaded.status().code() == StatusCode::kUnsupported)
       return report(call, NRT_UNSUPPORTED_NEFF_VERSION, loaded.status().message());
     if (!loaded.ok()) return report(call, loaded.status());

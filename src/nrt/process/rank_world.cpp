@@ -102,8 +102,23 @@ Result<std::shared_ptr<ranks::Communicator>> RankWorld::communicator_of_model(ui
   MILLRACE_ASSIGN_OR_RETURN(Member* const own, member(rank, ranks));
   const std::lock_guard lock(own->mutex);
   MILLRACE_RETURN_IF_ERROR(join_locked(*own, rank, ranks));
+  if (!own->unused.empty()) {
+    std::shared_ptr<ranks::Communicator> first = std::move(own->unused.front());
+    own->unused.erase(own->unused.begin());
+    return first;
+  }
   constexpr auto kBefore = static_cast<uint32_t>(Channel::kCalls);
-  return own->world->group(all_ranks(ranks), kBefore + ++own->models);
+  return own->communicator->group(all_ranks(ranks), kBefore + ++own->models);
+}
+
+void RankWorld::return_unused(uint32_t rank, std::shared_ptr<ranks::Communicator> communicator) {
+  Member* own = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    own = members_.at(rank).get();
+  }
+  const std::lock_guard lock(own->mutex);
+  own->unused.push_back(std::move(communicator));
 }
 
 // Ranks of one process take leave at the same time, since they wait for each other.

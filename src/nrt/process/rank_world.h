@@ -48,6 +48,9 @@ class RankWorld {
   // models on several cores do not wait for each other. The first model of one rank meets the first
   // of the others. Joins.
   Result<std::shared_ptr<ranks::Communicator>> communicator_of_model(uint32_t rank, uint32_t ranks);
+  // The model that it was for is not loaded: it is for the next one. Otherwise that would meet
+  // another model of the other ranks, which have loaded it. Requirement: the rank has joined.
+  void return_unused(uint32_t rank, std::shared_ptr<ranks::Communicator> communicator);
 
   // Ends meetings, and collectives that wait for other ranks: they fail with kCancelled.
   void stop_waiting() noexcept { closing_.begun.store(true, std::memory_order_relaxed); }
@@ -68,7 +71,8 @@ class RankWorld {
     std::shared_ptr<ranks::Communicator> communicator;  // the world, or with faults in front of it
     std::map<std::vector<uint32_t>, std::shared_ptr<RankGroup>> groups;
     std::map<Channel, std::shared_ptr<ranks::Communicator>> channels;
-    uint32_t models = 0;  // that have a channel
+    uint32_t models = 0;                                       // that have a channel
+    std::vector<std::shared_ptr<ranks::Communicator>> unused;  // of models that were not loaded
   };
 
   Result<Member*> member(uint32_t rank, uint32_t ranks);
