@@ -12,6 +12,7 @@
 #include "cli/model_source.h"
 #include "cli/precision_name.h"
 #include "graph/network/network.h"
+#include "graph/partitions.h"
 
 namespace millrace::cli {
 namespace {
@@ -38,12 +39,24 @@ Json describe_view(const tensor::TensorDesc& desc, uint32_t channels, bool open 
   return view;
 }
 
-Json describe_boundary(const graph::Boundary& boundary, bool is_input) {
+// Where a tensor without a HW view lies.
+std::string why_no_hw_view(const graph::CompiledModel& model, const graph::Boundary& boundary) {
+  if (model.network != nullptr) return "the model is dynamic";
+  return fmt::format(
+      "it lies on a {} partition",
+      graph::name_of(graph::kind_off_npu(model.graph, model.partitions, boundary.value)));
+}
+
+Json describe_boundary(const graph::CompiledModel& model, const graph::Boundary& boundary,
+                       bool is_input) {
   const bool picture = is_input && !boundary.open && boundary.cpu.shape.size() == 4;
   const uint32_t channels = picture ? boundary.cpu.shape[1] : 0;
   Json tensor = {{"name", boundary.cpu.name},
                  {"cpu", describe_view(boundary.cpu, channels, boundary.open)}};
-  if (boundary.hw) tensor["hw"] = describe_view(*boundary.hw, channels);
+  if (boundary.hw)
+    tensor["hw"] = describe_view(*boundary.hw, channels);
+  else
+    tensor["why_no_hw"] = why_no_hw_view(model, boundary);
   tensor["quantisation"] = {{"scale", boundary.quant.scale},
                             {"zero_point", boundary.quant.zero_point}};
   return tensor;
@@ -133,12 +146,12 @@ Json describe(const graph::CompiledModel& model) {
                  {"batch_size", model.batch_size},
                  {"dynamic", model.network != nullptr}};
   for (const graph::Boundary& boundary : model.inputs) {
-    result["inputs"].push_back(describe_boundary(boundary, true));
+    result["inputs"].push_back(describe_boundary(model, boundary, true));
     const Json pictures = boundary.open ? Json() : picture_hint(model, boundary);
     if (!pictures.is_null()) result["inputs"].back()["pictures"] = pictures;
   }
   for (const graph::Boundary& boundary : model.outputs)
-    result["outputs"].push_back(describe_boundary(boundary, false));
+    result["outputs"].push_back(describe_boundary(model, boundary, false));
   result["operators"] = describe_operators(model);
   if (model.network != nullptr) {
     result["profiles"] = describe_profiles(model);
@@ -178,7 +191,7 @@ void print_pictures(const Json& pictures) {
              fmt::join(pictures["assumed"].get<std::vector<std::string>>(), ", "));
 }
 
-void print_tensors(const char* title, const Json& tensors, bool dynamic) {
+void print_tensors(const char* title, const Json& tensors) {
   fmt::print("{}\n", title);
   for (const Json& tensor : tensors) {
     fmt::print("  {}\n", tensor["name"].get<std::string>());
@@ -186,8 +199,7 @@ void print_tensors(const char* title, const Json& tensors, bool dynamic) {
     if (tensor.contains("hw"))
       print_view("HW ", tensor["hw"]);
     else
-      fmt::print("    HW   none: {}\n",
-                 dynamic ? "the model is dynamic" : "it lies on a CPU partition");
+      fmt::print("    HW   none: {}\n", tensor["why_no_hw"].get<std::string>());
     const Json& quantisation = tensor["quantisation"];
     fmt::print("    scale {} zero point {}\n", quantisation["scale"].get<double>(),
                quantisation["zero_point"].get<int>());
@@ -231,8 +243,8 @@ void print_text(const Json& model) {
   fmt::print("{}  {}  batch {}{}\n", model["name"].get<std::string>(),
              model["precision"].get<std::string>(), model["batch_size"].get<int>(),
              dynamic ? "  dynamic: shapes are settled by each job" : "");
-  print_tensors("inputs", model["inputs"], dynamic);
-  print_tensors("outputs", model["outputs"], dynamic);
+  print_tensors("inputs", model["inputs"]);
+  print_tensors("outputs", model["outputs"]);
   if (!dynamic) print_partitions(model["partitions"]);
   if (!dynamic) print_other_precisions(model["other_precisions"]);
   fmt::print("operators\n");

@@ -24,6 +24,15 @@ CpuValues values_on_cpu(const Graph& graph, std::span<const Partition> partition
   return values;
 }
 
+PartitionKind kind_off_npu(const Graph& graph, std::span<const Partition> partitions, ValueId id) {
+  for (const Partition& partition : partitions) {
+    if (partition.kind == PartitionKind::kNpu) continue;
+    const CpuValues values = values_on_cpu(graph, {&partition, 1});
+    if (values.read[id] || values.made[id]) return partition.kind;
+  }
+  return PartitionKind::kNpu;
+}
+
 std::vector<Precision> node_precisions(const Graph& graph, std::span<const Partition> partitions,
                                        Precision model) {
   std::vector<Precision> precisions(graph.nodes.size(), Precision::kFp32);

@@ -19,6 +19,10 @@ struct CpuValues {
 // Requirement: the partitions lie within the nodes of the graph.
 CpuValues values_on_cpu(const Graph& graph, std::span<const Partition> partitions);
 
+// The kind of the partition off the NPU that reads or makes the value: that of the first one, the
+// NPU where there is none. Requirement: the partitions lie within the nodes of the graph.
+PartitionKind kind_off_npu(const Graph& graph, std::span<const Partition> partitions, ValueId id);
+
 // For each node what it computes in: its own precision or that of the model, and FP32 off the NPU,
 // and where no partition has it. Requirement: the partitions lie within the nodes.
 std::vector<Precision> node_precisions(const Graph& graph, std::span<const Partition> partitions,

@@ -80,8 +80,8 @@ Result<Boundary> make_boundary(const Graph& graph, ValueId id, bool on_cpu,
   const HwLayout* const layout = entry == options.hw_layouts.end() ? nullptr : &entry->second;
   if (on_cpu && layout != nullptr) {
     return invalid_argument(
-        fmt::format("a HW layout is given for '{}', but this tensor lies on a CPU partition and "
-                    "has no HW view",
+        fmt::format("a HW layout is given for '{}', but this tensor lies on a CPU or collective "
+                    "partition and has no HW view",
                     value.name));
   }
   if (on_cpu) return boundary;

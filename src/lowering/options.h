@@ -34,7 +34,7 @@ struct LoweringOptions {
   // made.
   bool as_written = false;
   // Attention stays the products and the softmax that it consists of, for who chooses a precision
-  // for each of them.
+  // for each of them, or divides them among ranks.
   bool attention_in_parts = false;
   // Called with the graph as it comes ("import") and after each pass, for dumps and progress; may
   // be empty.

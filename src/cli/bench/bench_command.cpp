@@ -131,9 +131,10 @@ Result<Prepared> prepare(const BenchArguments& arguments) {
   const double load_ms = static_cast<double>(now_ns() - load_start) * 1e-6;
   const graph::CompiledModel& model = loaded.program->model();
   if (arguments.view == "hw" && !has_hw_views(model))
-    return invalid_argument(fmt::format(
-        "--view hw: the tensors of {} have a CPU view only, since {}", arguments.model,
-        model.network != nullptr ? "their shapes are open" : "CPU partitions read and make them"));
+    return invalid_argument(
+        fmt::format("--view hw: the tensors of {} have a CPU view only, since {}", arguments.model,
+                    model.network != nullptr ? "their shapes are open"
+                                             : "CPU or collective partitions read and make them"));
   Prepared prepared;
   prepared.subject = subject_of(arguments, loaded, load_ms);
   const uint32_t in_flight = prepared.subject.in_flight;

@@ -1,15 +1,19 @@
 // millrace explain: which kernel runs each operator, in which layouts, where and why.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "cli/commands.h"
 #include "cli/explain/explanation.h"
+#include "cli/explain/lone_rank.h"
 #include "cli/inputs/job_buffers.h"
 #include "cli/inputs/random_inputs.h"
 #include "cli/model_source.h"
 #include "cli/progress.h"
+#include "device/registry.h"
+#include "graph/collective.h"
 #include "runtime/loading/profile.h"
 #include "runtime/session.h"
 
@@ -39,12 +43,43 @@ Result<runtime::ProfileTotals> measure(const LoadedModel& loaded, uint32_t runs)
   return profile->totals();
 }
 
+// Of how many ranks the model is one; 1 where it has no collectives.
+uint32_t ranks_of(const graph::CompiledModel& model) {
+  int64_t ranks = 1;
+  for (const graph::Node& node : model.graph.nodes) {
+    if (!graph::is_collective(node.op)) continue;
+    const auto& op = std::get<graph::Fallback>(node.op);
+    const auto group = std::ranges::find(op.attributes, "group_size", &graph::Attribute::name);
+    const auto* size = group == op.attributes.end() ? nullptr : std::get_if<int64_t>(&group->value);
+    const graph::Collective collective = *graph::collective_of(op);
+    const bool takes_any =
+        collective == graph::Collective::kAllReduce || collective == graph::Collective::kBroadcast;
+    ranks = std::max(ranks, size != nullptr ? *size : takes_any ? 2 : 1);
+  }
+  return static_cast<uint32_t>(ranks);
+}
+
+Result<LoadedModel> load_to_explain(const ExplainArguments& arguments,
+                                    std::shared_ptr<const graph::CompiledModel> model) {
+  const uint32_t ranks = ranks_of(*model);
+  if (ranks == 1) return load_on(arguments.device, std::move(model));
+  if (arguments.profile)
+    return unsupported(fmt::format(
+        "--profile: the model is run by {} ranks together, and this is one process", ranks));
+  LoadedModel loaded;
+  MILLRACE_ASSIGN_OR_RETURN(loaded.device, device::open_device_of_program(arguments.device));
+  MILLRACE_ASSIGN_OR_RETURN(
+      loaded.program,
+      loaded.device->load_for_rank(std::move(model), std::make_shared<LoneRank>(ranks)));
+  return loaded;
+}
+
 }  // namespace
 
 Status run_explain(const ExplainArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(auto model,
                             open_static_model(arguments.model, arguments.flags, arguments.shapes));
-  MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded, load_on(arguments.device, std::move(model)));
+  MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded, load_to_explain(arguments, std::move(model)));
   std::optional<runtime::ProfileTotals> profile;
   if (arguments.profile) {
     MILLRACE_ASSIGN_OR_RETURN(profile, measure(loaded, arguments.runs));

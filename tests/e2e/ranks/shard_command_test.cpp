@@ -43,6 +43,15 @@ TEST_F(ShardCommand, WritesAFileForEveryRankThatCompiles) {
     const ProgramResult shown =
         run_program({MILLRACE_PROGRAM, "inspect", directory_.file("rank.rai")}, "/");
     EXPECT_THAT(shown.out, HasSubstr("com.microsoft.AllReduce"));
+    EXPECT_THAT(shown.out, HasSubstr("none: it lies on a collective partition"));
+    const ProgramResult explained =
+        run_program({MILLRACE_PROGRAM, "explain", directory_.file("rank.rai")}, "/");
+    EXPECT_EQ(explained.exit_code, 0) << explained.err;
+    EXPECT_THAT(explained.out, HasSubstr("millrace:collective"));
+    EXPECT_EQ(
+        run_program({MILLRACE_PROGRAM, "explain", directory_.file("rank.rai"), "--profile"}, "/")
+            .exit_code,
+        1);
   }
   EXPECT_FALSE(exists("parts/net.rank2-of-2.onnx"));
 }
