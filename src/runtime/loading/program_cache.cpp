@@ -1,17 +1,16 @@
 #include "runtime/loading/program_cache.h"
 
-#include <xxhash.h>
-
+#include "model/checksum.h"
 #include "runtime/loading/loader.h"
 
 namespace millrace::runtime {
 
 Result<std::shared_ptr<const device::Program>> ProgramCache::load(
     std::span<const std::byte> archive) {
-  const XXH128_hash_t hash = XXH3_128bits(archive.data(), archive.size());
+  const Key key = model::long_checksum_of(archive);
   const std::lock_guard lock(mutex_);
   std::erase_if(programs_, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<const device::Program>& known = programs_[{hash.high64, hash.low64}];
+  std::weak_ptr<const device::Program>& known = programs_[key];
   if (std::shared_ptr<const device::Program> program = known.lock()) return program;
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
                             load_program(archive, device_));
