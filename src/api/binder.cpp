@@ -130,4 +130,11 @@ runtime::JobBindings Binder::bindings(size_t index) const noexcept {
   return bindings;
 }
 
+void Binder::fill(runtime::JobTask& task, const Model::Impl& model, size_t index) const noexcept {
+  const Bound& job = storage_->jobs[index];
+  const std::span<runtime::TensorBinding> tensors(storage_->tensors);
+  task.fill_taking(model.executor(), bindings(index),
+                   tensors.subspan(job.first, job.inputs + job.outputs));
+}
+
 }  // namespace millrace::api

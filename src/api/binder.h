@@ -12,6 +12,7 @@
 #include "device/device.h"
 #include "millrace/unit.hpp"
 #include "runtime/jobs/job.h"
+#include "runtime/jobs/job_task.h"
 
 namespace millrace::api {
 
@@ -30,6 +31,9 @@ class Binder {
 
   // The bindings of the job that was added as number `index`; valid until the next add().
   runtime::JobBindings bindings(size_t index) const noexcept;
+
+  // Has `task` run that job, and moves its bindings there. Once for each job.
+  void fill(runtime::JobTask& task, const Model::Impl& model, size_t index) const noexcept;
 
  private:
   struct Bound {

@@ -62,7 +62,7 @@ Result<Job> Unit::submit_one(const Model& model, const JobArgs& args, Submit&& s
   Binder binder;
   MILLRACE_RETURN_IF_ERROR(binder.add(core_->device(), model.impl_.get(), args));
   const Result<queue::SequenceId> id = submit([&](queue::Task& task) {
-    static_cast<JobTask&>(task).fill(model.impl_->executor(), binder.bindings(0));
+    binder.fill(static_cast<JobTask&>(task), *model.impl_, 0);
   });
   if (!id.ok()) return id.status();
   return Job(core_, *id);
@@ -110,7 +110,7 @@ Result<size_t> Unit::submit_alike(const Model& model, std::span<const JobArgs> a
   for (const JobArgs& job : args)
     MILLRACE_RETURN_IF_ERROR(binder.add(core_->device(), model.impl_.get(), job));
   const auto fill = [&](queue::Task& task, uint32_t index) {
-    static_cast<JobTask&>(task).fill(model.impl_->executor(), binder.bindings(index));
+    binder.fill(static_cast<JobTask&>(task), *model.impl_, index);
   };
   const Result<queue::SubmittedRange> range =
       core_->unit().try_submit_n(static_cast<uint32_t>(args.size()), fill, args.front().deadline);
@@ -157,7 +157,7 @@ Status Unit::execute(const Model& model, JobArgs args) {
   Binder binder;
   MILLRACE_RETURN_IF_ERROR(binder.add(core_->device(), model.impl_.get(), args));
   const auto fill = [&](queue::Task& task) {
-    static_cast<JobTask&>(task).fill(model.impl_->executor(), binder.bindings(0));
+    binder.fill(static_cast<JobTask&>(task), *model.impl_, 0);
   };
   queue::Unit& unit = core_->unit();
   if (!args.callback && args.deadline == kNoDeadline) return unit.execute(fill);

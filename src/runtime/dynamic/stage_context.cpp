@@ -40,15 +40,12 @@ Status StageContext::run(std::span<const RunValue> inputs, std::span<const RunVa
     return binding;
   };
   BoundaryConversions conversions;  // between stages: the job did not ask for them
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    MILLRACE_ASSIGN_OR_RETURN(
-        input_bindings_[i],
-        inputs_[i].boundary.stage_input(bound(inputs[i]), inputs_[i].staging, conversions));
-  }
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    MILLRACE_ASSIGN_OR_RETURN(output_bindings_[i], outputs_[i].boundary.stage_output(
-                                                       bound(outputs[i]), outputs_[i].staging));
-  }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    MILLRACE_RETURN_IF_ERROR(inputs_[i].boundary.stage_input(
+        bound(inputs[i]), inputs_[i].staging, conversions, input_bindings_[i]));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    MILLRACE_RETURN_IF_ERROR(outputs_[i].boundary.stage_output(
+        bound(outputs[i]), outputs_[i].staging, output_bindings_[i]));
   MILLRACE_RETURN_IF_ERROR(context_->run(input_bindings_, output_bindings_, control));
   for (size_t i = 0; i < outputs.size(); ++i)
     outputs_[i].boundary.finish_output(bound(outputs[i]), outputs_[i].staging, conversions);

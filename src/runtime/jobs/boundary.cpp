@@ -127,10 +127,12 @@ Status Boundary::make_staging(View view, memory::Buffer& staging) const {
   return {};
 }
 
-Result<device::Binding> Boundary::stage_input(const TensorBinding& binding, memory::Buffer& staging,
-                                              BoundaryConversions& conversions) const {
+Status Boundary::stage_input(const TensorBinding& binding, memory::Buffer& staging,
+                             BoundaryConversions& conversions, device::Binding& staged) const {
   void* const data = memory_of(binding);
-  if (direct(binding.view)) return device::Binding{data, binding.view};
+  staged = {data, binding.view};
+  if (direct(binding.view)) [[likely]]
+    return {};
   const View taken = other_view(binding.view);
   MILLRACE_RETURN_IF_ERROR(make_staging(taken, staging));
   if (taken == View::kHw)
@@ -138,15 +140,19 @@ Result<device::Binding> Boundary::stage_input(const TensorBinding& binding, memo
   else
     conversion_->to_cpu(data, staging.data());
   count(binding.view, conversions);
-  return device::Binding{staging.data(), taken};
+  staged = {staging.data(), taken};
+  return {};
 }
 
-Result<device::Binding> Boundary::stage_output(const TensorBinding& binding,
-                                               memory::Buffer& staging) const {
-  if (direct(binding.view)) return device::Binding{memory_of(binding), binding.view};
+Status Boundary::stage_output(const TensorBinding& binding, memory::Buffer& staging,
+                              device::Binding& staged) const {
+  staged = {memory_of(binding), binding.view};
+  if (direct(binding.view)) [[likely]]
+    return {};
   const View taken = other_view(binding.view);
   MILLRACE_RETURN_IF_ERROR(make_staging(taken, staging));
-  return device::Binding{staging.data(), taken};
+  staged = {staging.data(), taken};
+  return {};
 }
 
 void Boundary::finish_output(const TensorBinding& binding, const memory::Buffer& staging,

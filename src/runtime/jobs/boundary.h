@@ -41,13 +41,14 @@ class Boundary {
   // kInvalidArgument, naming the tensor, where the bound view would be converted.
   Status check_in_place(const TensorBinding& binding) const;
 
-  // The binding the program gets for an input; converts into `staging` (made on first use) where
-  // the program does not take the bound view, and counts that.
-  Result<device::Binding> stage_input(const TensorBinding& binding, memory::Buffer& staging,
-                                      BoundaryConversions& conversions) const;
+  // `staged` is what the program gets for an input; converts into `staging` (made on first use)
+  // where the program does not take the bound view, and counts that.
+  Status stage_input(const TensorBinding& binding, memory::Buffer& staging,
+                     BoundaryConversions& conversions, device::Binding& staged) const;
   // The same for an output: the program writes into `staging`, and finish_output() then converts
   // from there into what the caller bound.
-  Result<device::Binding> stage_output(const TensorBinding& binding, memory::Buffer& staging) const;
+  Status stage_output(const TensorBinding& binding, memory::Buffer& staging,
+                      device::Binding& staged) const;
   void finish_output(const TensorBinding& binding, const memory::Buffer& staging,
                      BoundaryConversions& conversions) const noexcept;
 

@@ -153,14 +153,12 @@ Status Executor::prepare(LaneState& state) const {
 Status Executor::stage(LaneState& state, std::span<const TensorBinding> inputs,
                        std::span<const TensorBinding> outputs, const OpenTensors* open,
                        BoundaryConversions& conversions) const {
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    MILLRACE_ASSIGN_OR_RETURN(
-        state.inputs[i], inputs_[i].stage_input(inputs[i], state.input_staging[i], conversions));
-  }
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    MILLRACE_ASSIGN_OR_RETURN(state.outputs[i],
-                              outputs_[i].stage_output(outputs[i], state.output_staging[i]));
-  }
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    MILLRACE_RETURN_IF_ERROR(
+        inputs_[i].stage_input(inputs[i], state.input_staging[i], conversions, state.inputs[i]));
+  for (size_t i = 0; i < outputs_.size(); ++i)
+    MILLRACE_RETURN_IF_ERROR(
+        outputs_[i].stage_output(outputs[i], state.output_staging[i], state.outputs[i]));
   if (open != nullptr) [[unlikely]] {
     add_open(inputs_, open->inputs, state.inputs);
     add_open(outputs_, open->outputs, state.outputs);

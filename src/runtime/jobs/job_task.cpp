@@ -1,5 +1,6 @@
 #include "runtime/jobs/job_task.h"
 
+#include <iterator>
 #include <new>
 #include <span>
 #include <utility>
@@ -15,6 +16,22 @@ JobTask::JobTask(size_t tensors, Listener* listener, JobSync sync, std::shared_p
 
 void JobTask::fill(std::shared_ptr<Executor> executor, const JobBindings& bindings,
                    Job* job) noexcept {
+  if (!prepare(std::move(executor), bindings, job)) return;
+  tensors_.assign(bindings.inputs.begin(), bindings.inputs.end());
+  tensors_.insert(tensors_.end(), bindings.outputs.begin(), bindings.outputs.end());
+  frames_ = bindings.frames;
+}
+
+void JobTask::fill_taking(std::shared_ptr<Executor> executor, const JobBindings& bindings,
+                          std::span<TensorBinding> tensors) noexcept {
+  if (!prepare(std::move(executor), bindings, nullptr)) return;
+  tensors_.assign(std::make_move_iterator(tensors.begin()), std::make_move_iterator(tensors.end()));
+  frames_ = bindings.frames;
+}
+
+// Everything but the tensors; false when there is no memory for them.
+bool JobTask::prepare(std::shared_ptr<Executor> executor, const JobBindings& bindings,
+                      Job* job) noexcept {
   executor_ = std::move(executor);
   job_ = job;
   times_ = bindings.times;
@@ -27,11 +44,9 @@ void JobTask::fill(std::shared_ptr<Executor> executor, const JobBindings& bindin
     tensors_.reserve(inputs_ + bindings.outputs.size());
     shapes_.fill(bindings);
   } catch (const std::bad_alloc&) {
-    return;
+    return false;
   }
-  tensors_.assign(bindings.inputs.begin(), bindings.inputs.end());
-  tensors_.insert(tensors_.end(), bindings.outputs.begin(), bindings.outputs.end());
-  frames_ = bindings.frames;
+  return true;
 }
 
 Status JobTask::run(queue::RunControl& control) noexcept {

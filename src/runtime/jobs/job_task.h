@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,10 @@ class JobTask final : public queue::Task {
   // cannot be given back.
   void fill(std::shared_ptr<Executor> executor, const JobBindings& bindings,
             Job* job = nullptr) noexcept;
+  // The same, but takes the bindings over: `bindings` refers to `tensors`, inputs and then outputs.
+  // What keeps their memory is not counted twice for it.
+  void fill_taking(std::shared_ptr<Executor> executor, const JobBindings& bindings,
+                   std::span<TensorBinding> tensors) noexcept;
 
   // Frame after frame, until one fails or the job is asked to stop.
   Status run(queue::RunControl& control) noexcept override;
@@ -54,6 +59,7 @@ class JobTask final : public queue::Task {
   std::string describe(const queue::RunPosition& position) const override;
 
  private:
+  bool prepare(std::shared_ptr<Executor> executor, const JobBindings& bindings, Job* job) noexcept;
   Status run_bound(queue::RunControl& control, BoundaryConversions& conversions) noexcept;
   void report_conversions() noexcept;
 
