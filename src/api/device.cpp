@@ -53,10 +53,13 @@ namespace {
 // Tensors of a usual job; those with more allocate once per task.
 constexpr size_t kTensorsOfAJob = 2;
 
-queue::UnitOptions queue_options(UnitOptions options) {
+queue::UnitOptions queue_options(UnitOptions options, runtime::JobMode mode) {
   queue::UnitOptions result;
   static_cast<UnitOptions&>(result) = std::move(options);
-  result.make_task = [] { return std::make_unique<runtime::JobTask>(kTensorsOfAJob); };
+  result.make_task = [mode] {
+    return std::make_unique<runtime::JobTask>(kTensorsOfAJob, nullptr, runtime::JobSync(), nullptr,
+                                              mode);
+  };
   return result;
 }
 
@@ -102,9 +105,10 @@ Result<Model> Device::load(const std::string& path, LoadOptions options) const {
 Result<Unit> Device::create_unit(UnitOptions options) {
   if (is_forked_child()) return forked_status();
   return contained([&]() -> Result<Unit> {
+    MILLRACE_ASSIGN_OR_RETURN(const runtime::JobMode mode, runtime::job_mode_in_force());
     MILLRACE_ASSIGN_OR_RETURN(
         std::unique_ptr<queue::Unit> unit,
-        runtime::create_unit(*impl_->device(), device::Work::kJob, queue_options(options)));
+        runtime::create_unit(*impl_->device(), device::Work::kJob, queue_options(options, mode)));
     const auto core =
         std::make_shared<UnitCore>(impl_->device(), std::move(options.name), std::move(unit));
     impl_->add(core);

@@ -61,9 +61,8 @@ template <class Submit>
 Result<Job> Unit::submit_one(const Model& model, const JobArgs& args, Submit&& submit) {
   Binder binder;
   MILLRACE_RETURN_IF_ERROR(binder.add(core_->device(), model.impl_.get(), args));
-  const Result<queue::SequenceId> id = submit([&](queue::Task& task) {
-    binder.fill(static_cast<JobTask&>(task), *model.impl_, 0);
-  });
+  const Result<queue::SequenceId> id =
+      submit([&](queue::Task& task) { binder.fill(static_cast<JobTask&>(task), *model.impl_, 0); });
   if (!id.ok()) return id.status();
   return Job(core_, *id);
 }

@@ -158,21 +158,24 @@ Status Session::Impl::as_session_status(const Status& status) {
 }
 
 // One place per unit, so that no job waits behind another while a lane is free; units only get more
-// places when there are very many, or more than lanes to hold: a unit holds one lane at a time. The
-// jobs of a rank run in the order of submission, which is that of the other ranks: on one unit.
+// places when there are very many, or more than lanes to hold: a unit holds one lane at a time. On
+// one unit, which runs them in the order of submission, are the jobs of a rank, since that is the
+// order of the other ranks, and those that are to have all lanes, one after another.
 Status Session::Impl::make_units(const SessionOptions& options) {
   const size_t tensors = (model().inputs.size() + model().outputs.size()) * model().batch_size;
   const JobSync sync(options.sync_inputs, options.sync_outputs, options.name);
   const uint32_t places = options.max_concurrent_runs;
-  const uint32_t most = executor_->program().is_of_rank() ? 1 : options.max_lanes;
+  MILLRACE_ASSIGN_OR_RETURN(const JobMode mode, job_mode_in_force(options.mode));
+  const bool one_by_one = executor_->program().is_of_rank() || mode == JobMode::kLatency;
+  const uint32_t most = one_by_one ? 1 : options.max_lanes;
   const uint32_t count = std::min({places, most, std::max(kMinUnitLimit, lane_count())});
   units_.reserve(count);
   for (uint32_t i = 0; i < count; ++i) {
     queue::UnitOptions unit;
     unit.name = fmt::format("{}/{}", model().name, i);
     unit.depth = places / count + (i < places % count ? 1 : 0);
-    unit.make_task = [this, tensors, sync, profile = options.profile] {
-      return std::make_unique<JobTask>(tensors, this, sync, profile);
+    unit.make_task = [this, tensors, sync, profile = options.profile, mode] {
+      return std::make_unique<JobTask>(tensors, this, sync, profile, mode);
     };
     unit.auto_reset = true;  // a job that fails spoils no other
     unit.watchdog = options.watchdog;

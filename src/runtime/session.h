@@ -19,6 +19,7 @@
 #include "millrace/execution.hpp"
 #include "runtime/columns/column_claim.h"
 #include "runtime/jobs/job.h"
+#include "runtime/jobs/job_mode.h"
 
 namespace millrace::runtime {
 
@@ -34,6 +35,8 @@ struct SessionOptions {
   std::string name = "a session";  // for messages and logs
   // Lanes that its jobs, synchronous ones too, may hold at the same time; at least 1.
   uint32_t max_lanes = kMaxConcurrentRuns;
+  // None: as the environment says (job_mode_in_force).
+  std::optional<JobMode> mode = {};
   // None: it has no columns and uses every lane of the device.
   std::optional<Placement> placement = {};
   std::shared_ptr<Profile> profile = nullptr;  // of the program, notified of every job; may be null
@@ -45,7 +48,8 @@ struct SessionOptions {
 
 class Session {
  public:
-  // kInvalidArgument for options out of range, and when MILLRACE_COLUMNS makes no sense;
+  // kInvalidArgument for options out of range, and when MILLRACE_COLUMNS or MILLRACE_JOB_MODE
+  // makes no sense;
   // kBusy when others are on the columns; as queue::Unit::create for its units; kOutOfMemory.
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<device::Device> device,
                                                  std::shared_ptr<const device::Program> program,

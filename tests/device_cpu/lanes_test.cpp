@@ -187,6 +187,16 @@ TEST_P(JobOnLanes, GivesTheSameBitsOnAnyNumberOfThem) {
           << jobs << " jobs on " << lanes << " lanes";
 }
 
+TEST(DividedJob, GivesTheSameBitsInEveryMode) {
+  const Model model = network(Precision::kFp32);
+  const std::vector<Bytes> expected = results(model, 1, 1).front();
+  for (const char* mode : {"latency", "throughput"}) {
+    setenv("MILLRACE_JOB_MODE", mode, 1);
+    EXPECT_THAT(results(model, 2, 3), ::testing::Each(expected)) << mode;
+    unsetenv("MILLRACE_JOB_MODE");
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, JobOnLanes,
                          ::testing::Values(Case{"fp32", [] { return network(Precision::kFp32); }},
                                            Case{"bf16", [] { return network(Precision::kBf16); }},

@@ -174,5 +174,40 @@ TEST_P(MaxLanes, IsHowManyJobsRunAtOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Session, MaxLanes, ::testing::Values(1u, 2u, 4u));
 
+// How many of three jobs run at once on three lanes, by the mode of their session.
+uint32_t most_at_once(std::optional<JobMode> mode) {
+  constexpr uint32_t kJobs = 3;
+  test::GatedDevice gated = test::make_gated_device(kJobs);
+  const auto program =
+      gated.device->load(std::make_shared<graph::CompiledModel>(test::tiny_model())).value();
+  const std::unique_ptr<Session> session =
+      Session::create(gated.device, program, {.max_concurrent_runs = kJobs, .mode = mode}).value();
+  JobMemory memory(session->model());
+  std::vector<SessionJobId> ids;
+  for (uint32_t i = 0; i < kJobs; ++i) ids.push_back(session->submit(memory.bindings()).value());
+  const bool one_by_one = job_mode_in_force(mode).value() == JobMode::kLatency;
+  gated.faults->await_arrivals(one_by_one ? 1 : kJobs);
+  gated.faults->release();
+  for (const SessionJobId id : ids) EXPECT_TRUE(session->wait(id, kForever).ok());
+  return gated.faults->most_at_once();
+}
+
+TEST(SessionMode, ForLatencyJobsRunOneAfterAnother) {
+  EXPECT_EQ(most_at_once(JobMode::kLatency), 1u);
+  EXPECT_EQ(most_at_once(JobMode::kThroughput), 3u);
+  EXPECT_EQ(most_at_once(std::nullopt), 3u);
+}
+
+TEST(SessionMode, IsWhatTheVariableSaysWhereTheProgramSaysNothing) {
+  setenv("MILLRACE_JOB_MODE", "Latency", 1);
+  EXPECT_EQ(most_at_once(std::nullopt), 1u);
+  EXPECT_EQ(most_at_once(JobMode::kAdaptive), 3u);
+  setenv("MILLRACE_JOB_MODE", "fast", 1);
+  const Status refused = job_mode_in_force().status();
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(refused.message(), AllOf(HasSubstr("MILLRACE_JOB_MODE"), HasSubstr("throughput")));
+  unsetenv("MILLRACE_JOB_MODE");
+}
+
 }  // namespace
 }  // namespace millrace::runtime

@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "queue/lanes/sleepers.h"
+#include "queue/lanes/team.h"
 #include "tests/runtime/session_fixture.h"
 #include "tests/support/test_run.h"
 
@@ -49,6 +51,21 @@ TEST_F(JobTaskTest, StopsBeforeTheNextFrame) {
   EXPECT_EQ(task_.run(control).code(), StatusCode::kCancelled);
   EXPECT_EQ(gated_.faults->arrivals(), 0u);
   task_.release();
+}
+
+TEST_F(JobTaskTest, HasNoHelpersForThroughput) {
+  JobMemory memory(executor_->model(), 1);
+  queue::Sleepers sleepers(1);
+  queue::Team team(sleepers, 1, 0);
+  for (const JobMode mode : {JobMode::kAdaptive, JobMode::kLatency, JobMode::kThroughput}) {
+    JobTask task(0, nullptr, {}, nullptr, mode);
+    task.fill(executor_, memory.bindings());
+    test::TestRun control;
+    control.set_team(&team);
+    ASSERT_TRUE(task.run(control).ok());
+    EXPECT_EQ(control.team(), mode == JobMode::kThroughput ? nullptr : &team);
+    task.release();
+  }
 }
 
 TEST_F(JobTaskTest, KeepsTheExecutorOnlyWhileItIsFilled) {

@@ -43,6 +43,7 @@ TEST_F(OptionsTest, TakesWhatSamplesPass) {
                            {"async_threadpool_depth", 10u},
                            {"max_concurrent_runs", 2u},
                            {"callback_order", std::string("completion")},
+                           {"job_mode", std::string("latency")},
                            {"log_level", std::string("WARNING")},
                            {"debug", false},
                            {"config_json", std::string("")},
@@ -89,6 +90,7 @@ TEST_F(OptionsTest, RefusesBadPayloadsWithTheReason) {
   expect("async_threadpool_depth", 0, "from 1 to 65536");
   expect("async_threadpool_depth", std::numeric_limits<uint64_t>::max(), "to 65536");
   expect("callback_order", std::string("random"), "submission");
+  expect("job_mode", std::string("fast"), "adaptive, latency, throughput");
   expect("start_column", 33, "to 32");
   expect("cma_index", -1, "from 0");
   expect("log_level", std::string("LOUD"), "DEBUG");

@@ -17,6 +17,7 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_COLUMN_TABLE",
     "MILLRACE_DEVICE",
     "MILLRACE_FAULTS",
+    "MILLRACE_JOB_MODE",
     "MILLRACE_LANES_PER_JOB",
     "MILLRACE_LOG",
     "MILLRACE_MAX_ISA",

@@ -248,6 +248,7 @@ Result<Settings> settings_of_environment() {
   MILLRACE_ASSIGN_OR_RETURN(settings.core_memory, core_memory(settings.cores.count));
   MILLRACE_ASSIGN_OR_RETURN(settings.fault_status, fault_status());
   MILLRACE_ASSIGN_OR_RETURN(settings.nan_check, switch_variable("MILLRACE_NRT_NAN_CHECK", false));
+  MILLRACE_ASSIGN_OR_RETURN(settings.job_mode, runtime::job_mode_in_force());
   MILLRACE_ASSIGN_OR_RETURN(settings.inspect_dir, inspect_dir());
   MILLRACE_ASSIGN_OR_RETURN(settings.ranks, rank_settings(settings.exec_timeout));
   const std::string_view implicit = environment_variable(kImplicitAsync);

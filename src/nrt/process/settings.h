@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "nrt/nrt_status.h"
 #include "nrt/process/rank_world.h"
+#include "runtime/jobs/job_mode.h"
 
 namespace millrace::nrt {
 
@@ -35,7 +36,8 @@ struct Settings {
   uint64_t core_memory = 0;  // bytes of device memory per core
   // The status of requests that the device fails; none: NRT_HW_ERROR.
   std::optional<NRT_STATUS> fault_status;
-  bool nan_check = false;   // executions that write a NaN fail
+  bool nan_check = false;  // executions that write a NaN fail
+  runtime::JobMode job_mode = runtime::JobMode::kAdaptive;
   std::string inspect_dir;  // for a system profile until nrt_close; empty: no profile
   RankSettings ranks;
   bool implicit_async_wanted = false;  // a mode that no longer exists

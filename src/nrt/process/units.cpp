@@ -108,8 +108,8 @@ queue::TaskFactory Units::tasks_of(UnitKind kind, UnitContext unit) const {
   switch (kind) {
     case UnitKind::kCompute:
       return [unit, limit = settings_.exec_timeout, nan_check = settings_.nan_check,
-              scratch = std::make_shared<std::vector<std::byte>>()] {
-        return std::make_unique<ComputeTask>(unit, limit, nan_check, scratch);
+              mode = settings_.job_mode, scratch = std::make_shared<std::vector<std::byte>>()] {
+        return std::make_unique<ComputeTask>(unit, limit, nan_check, mode, scratch);
       };
     case UnitKind::kCollectives:
       return [unit, device = device_] { return std::make_unique<CollectiveTask>(device, unit); };

@@ -55,6 +55,7 @@ void ComputeTask::fill(std::shared_ptr<const Binding> binding, StatusTarget targ
 Status ComputeTask::run(queue::RunControl& control) noexcept {
   trace::ExecutionScope traced(*binding_->model, control, outward(control.sequence()),
                                scheduled_ns());
+  if (mode_ == runtime::JobMode::kThroughput) control.set_team(nullptr);
   Status status = run_in_time(control);
   traced.ended_with(code_of(status));
   return status;

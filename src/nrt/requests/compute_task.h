@@ -13,6 +13,7 @@
 
 #include "nrt/requests/binding.h"
 #include "nrt/requests/request_task.h"
+#include "runtime/jobs/job_mode.h"
 #include "runtime/jobs/job_sync.h"
 
 namespace millrace::nrt {
@@ -21,15 +22,16 @@ class ComputeTask final : public RequestTask {
  public:
   // A request that runs longer than `time_limit` ends with kHung at its next operator; one that
   // does not come to an operator is given up by the watchdog.
-  // With `nan_check`, one whose outputs have a NaN has failed.
+  // With `nan_check`, one whose outputs have a NaN has failed. For throughput it keeps to its lane.
   //
   // All tasks of a unit have one `scratch`, since one of them runs at a time: it is as large as the
   // inputs that the largest execution has copied (SharedInput).
   ComputeTask(UnitContext unit, std::chrono::nanoseconds time_limit, bool nan_check,
-              std::shared_ptr<std::vector<std::byte>> scratch)
+              runtime::JobMode mode, std::shared_ptr<std::vector<std::byte>> scratch)
       : RequestTask(std::move(unit)),
         time_limit_(time_limit),
         nan_check_(nan_check),
+        mode_(mode),
         scratch_(std::move(scratch)) {}
 
   void fill(std::shared_ptr<const Binding> binding, StatusTarget target) noexcept;
@@ -46,6 +48,7 @@ class ComputeTask final : public RequestTask {
 
   const std::chrono::nanoseconds time_limit_;
   const bool nan_check_;
+  const runtime::JobMode mode_;
   std::shared_ptr<const Binding> binding_;
   std::atomic<bool> ran_{false};  // the job was handed to the program
   // Where there are shared inputs: their copies, and all inputs with those instead.

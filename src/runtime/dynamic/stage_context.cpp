@@ -41,8 +41,8 @@ Status StageContext::run(std::span<const RunValue> inputs, std::span<const RunVa
   };
   BoundaryConversions conversions;  // between stages: the job did not ask for them
   for (size_t i = 0; i < inputs.size(); ++i)
-    MILLRACE_RETURN_IF_ERROR(inputs_[i].boundary.stage_input(
-        bound(inputs[i]), inputs_[i].staging, conversions, input_bindings_[i]));
+    MILLRACE_RETURN_IF_ERROR(inputs_[i].boundary.stage_input(bound(inputs[i]), inputs_[i].staging,
+                                                             conversions, input_bindings_[i]));
   for (size_t i = 0; i < outputs.size(); ++i)
     MILLRACE_RETURN_IF_ERROR(outputs_[i].boundary.stage_output(
         bound(outputs[i]), outputs_[i].staging, output_bindings_[i]));

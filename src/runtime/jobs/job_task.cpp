@@ -9,8 +9,9 @@
 
 namespace millrace::runtime {
 
-JobTask::JobTask(size_t tensors, Listener* listener, JobSync sync, std::shared_ptr<Profile> profile)
-    : listener_(listener), sync_(std::move(sync)), profile_(std::move(profile)) {
+JobTask::JobTask(size_t tensors, Listener* listener, JobSync sync, std::shared_ptr<Profile> profile,
+                 JobMode mode)
+    : listener_(listener), sync_(std::move(sync)), profile_(std::move(profile)), mode_(mode) {
   tensors_.reserve(tensors);
 }
 
@@ -53,6 +54,7 @@ Status JobTask::run(queue::RunControl& control) noexcept {
   if (times_ != nullptr) [[unlikely]]
     times_->mark_start();
   if (frames_ == 0) return {StatusCode::kOutOfMemory, "no memory for the tensors of the job"};
+  if (mode_ == JobMode::kThroughput) control.set_team(nullptr);
   BoundaryConversions conversions;
   Status status = run_bound(control, conversions);
   shapes_.mark_stated();

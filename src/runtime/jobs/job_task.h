@@ -13,6 +13,7 @@
 #include "queue/requests/request.h"
 #include "runtime/jobs/executor.h"
 #include "runtime/jobs/job.h"
+#include "runtime/jobs/job_mode.h"
 #include "runtime/jobs/job_shapes.h"
 #include "runtime/jobs/job_sync.h"
 #include "runtime/loading/profile.h"
@@ -39,7 +40,7 @@ class JobTask final : public queue::Task {
   // Reserves memory for the bindings of so many tensors; jobs with more make more, once. A profile,
   // if there is one, is of the program of all its jobs.
   explicit JobTask(size_t tensors, Listener* listener = nullptr, JobSync sync = {},
-                   std::shared_ptr<Profile> profile = {});
+                   std::shared_ptr<Profile> profile = {}, JobMode mode = JobMode::kAdaptive);
 
   // Copies the bindings. Requirement: they fit the executor's model (Executor::check). `job` is for
   // the listener. When memory runs out the job fails, not the call, since a place that is taken
@@ -66,6 +67,7 @@ class JobTask final : public queue::Task {
   Listener* const listener_;
   const JobSync sync_;
   const std::shared_ptr<Profile> profile_;  // may be null
+  const JobMode mode_;
   Job* job_ = nullptr;
   // Null unless the caller wants them. Owned for the same reason as the executor.
   std::shared_ptr<JobTimes> times_;

@@ -148,6 +148,12 @@ constexpr std::array kKnownOptions = {
                 }},
     number_option<&RunnerOptions::async_threadpool_depth, 1, runtime::kMaxConcurrentRuns>(
         "async_threadpool_depth"),
+    KnownOption{"job_mode", Takes::kText,
+                [](auto key, auto& payload, auto& options) {
+                  const auto& [adaptive, latency, throughput] = runtime::kJobModeNames;
+                  options.job_mode = static_cast<runtime::JobMode>(
+                      choice_option(key, payload, {adaptive, latency, throughput}));
+                }},
     number_option<&RunnerOptions::cma_index, 0, kMostUnsigned>("cma_index"),
     KnownOption{"start_column", Takes::kNumber,
                 [](auto key, auto& payload, auto& options) {

@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "millrace/execution.hpp"
+#include "runtime/jobs/job_mode.h"
 #include "vart/vart_npu_tensor.hpp"
 
 namespace millrace::vartml {
@@ -24,7 +25,8 @@ struct RunnerOptions {
   ::vart::TensorType output_type = ::vart::TensorType::HW;
   std::map<std::string, ::vart::TensorType> input_types, output_types;  // by tensor name
   uint32_t max_concurrent_runs = 2;
-  uint32_t async_threadpool_depth = 10;  // lanes its jobs may hold at the same time
+  uint32_t async_threadpool_depth = 10;      // lanes its jobs may hold at the same time
+  std::optional<runtime::JobMode> job_mode;  // none: as the environment says
   CallbackOrder callback_order = CallbackOrder::kSubmission;
   uint32_t cma_index = 0;                // the memory bank of allocate_npu_tensor
   std::optional<uint32_t> start_column;  // binds to a core; none: placed freely
