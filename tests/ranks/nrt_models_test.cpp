@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "graph/archive_codec.h"
+#include "graph/archive/codec.h"
 #include "model/archive_writer.h"
 #include "nrt/nrt.h"
 #include "nrt/nrt_async.h"
