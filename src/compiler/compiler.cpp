@@ -9,8 +9,8 @@
 
 #include "compiler/dynamic_model.h"
 #include "compiler/onnx/network_reader.h"
-#include "lowering/carried_sequences.h"
 #include "lowering/finish.h"
+#include "lowering/loops/carried_sequences.h"
 #include "lowering/stage.h"
 
 namespace millrace::compiler {

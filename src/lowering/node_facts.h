@@ -25,8 +25,8 @@ const network::Network* subgraph_of(const network::Node& node, std::string_view 
 bool is_control_flow(const network::Node& node);
 bool is_if(const network::Node& node);
 
-// The domain of operators on sequences that loops carry (carried_sequences.h), which are called as
-// in that of the standard.
+// The domain of operators on sequences that loops carry (loops/carried_sequences.h), which are
+// called as in that of the standard.
 inline constexpr std::string_view kCarriedDomain = "millrace.carried";
 bool is_on_carried_sequence(const network::Node& node);
 

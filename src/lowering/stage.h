@@ -62,8 +62,9 @@ struct StageRequest {
 };
 
 // Lowers as many of the nodes as can be. A node is left to the rest when it, or the shapes of its
-// outputs, depend on elements that are not known, when it has a subgraph that must run (Loop,
-// Scan), and when it reads what such a node makes. kUnsupported: one message that names every type,
+// outputs, depend on elements that are not known, when it has a subgraph that must run (a Loop or
+// Scan, unless it has few iterations and their number is known), and when it reads what such a node
+// makes. kUnsupported: one message that names every type,
 // domain and opset that is not covered, with its first nodes. kInvalidArgument: an inconsistent
 // model; names node and reason.
 Result<Stage> lower_stage(const StageRequest& request);

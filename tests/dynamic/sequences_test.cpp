@@ -1,7 +1,7 @@
 // Sequences of tensors that loops carry.
 #include <gmock/gmock.h>
 
-#include "lowering/carried_sequences.h"
+#include "lowering/loops/carried_sequences.h"
 #include "lowering/node_facts.h"
 #include "tests/dynamic/networks.h"
 

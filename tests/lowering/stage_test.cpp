@@ -241,21 +241,46 @@ TEST(If, BranchesThatDoNotFitAreInvalid) {
   EXPECT_EQ(lower(builder, {}).status().code(), StatusCode::kInvalidArgument);
 }
 
-// Loop with a body that adds x to the value that it carries.
-NetworkBuilder with_loop() {
+// Loop with a body that adds x to the value that it carries, so many times.
+NetworkBuilder with_loop(int64_t trips = 3) {
   NetworkBuilder body, builder;
   body.network.inputs = {{"i"}, {"go"}, {"carried"}};
   body.node("Identity", {"go"}, {"go_on"}).node("Add", {"carried", "x"}, {"sum"});
   body.output("go_on").output("sum").captures({"x"});
-  builder.initializer(ints("trips", {3}));
+  builder.initializer(ints("trips", {trips}));
   builder.node("Relu", {"x"}, {"start"})
       .node("Loop", {"trips", "", "start"}, {"end"}, {body.as("body")});
   builder.node("Neg", {"end"}, {"y"}).output("y");
   return builder;
 }
 
-TEST(Loop, IsLeftToTheRestWithWhatReadsIt) {
+TEST(Loop, OfFewIterationsBecomesTheirNodes) {
   const Stage stage = lower_valid(with_loop(), {kImage});
+  EXPECT_EQ(stage.outputs, Names{"y"});
+  EXPECT_TRUE(stage.rest.empty());
+  const auto sums = std::ranges::count_if(stage.graph.nodes, [](const graph::Node& node) {
+    return std::holds_alternative<graph::Binary>(node.op);
+  });
+  EXPECT_EQ(sums, 3);
+}
+
+// The values after each of three iterations, and the condition, which ends it before the fifth.
+TEST(Loop, EndsWhereItsConditionIsKnownToFail) {
+  NetworkBuilder body, builder;
+  body.network.inputs = {{"i"}, {"go"}, {"carried"}};
+  body.node("Less", {"i", "last"}, {"go_on"}).node("Add", {"carried", "x"}, {"sum"});
+  body.initializer(constant("last", DataType::kInt64, {}, std::vector<int64_t>{2}));
+  body.output("go_on").output("sum").output("sum").captures({"x"});
+  builder.initializer(ints("trips", {5}));
+  builder.node("Loop", {"trips", "", "x"}, {"end", "all"}, {body.as("body")}).output("all");
+  const Stage stage = lower_valid(builder, {kImage});
+  Dims shape = kImage.shape;
+  shape.insert(shape.begin(), 3);
+  EXPECT_EQ(output_shape(stage), shape);
+}
+
+TEST(Loop, IsLeftToTheRestWithWhatReadsIt) {
+  const Stage stage = lower_valid(with_loop(100'000), {kImage});
   EXPECT_EQ(stage.outputs, Names{"start"});
   EXPECT_EQ(stage.rest, (Indices{1, 2}));
 }
@@ -265,6 +290,37 @@ TEST(Loop, RunsAlone) {
   EXPECT_TRUE(runs_alone(builder.network.nodes[1]));
   EXPECT_FALSE(runs_alone(builder.network.nodes[0]));
   EXPECT_FALSE(runs_alone(with_if().network.nodes[0]));
+}
+
+// Backwards along the last dimension.
+TEST(Scan, OfFewPartsBecomesTheirNodes) {
+  NetworkBuilder body, builder;
+  body.network.inputs = {{"state"}, {"part"}};
+  body.node("Add", {"state", "part"}, {"sum"}).output("sum").output("sum");
+  builder.node("Scan", {"start", "parts"}, {"end", "sums"},
+               {body.as("body"),
+                {"num_scan_inputs", int64_t{1}},
+                {"scan_input_axes", Dims{-1}},
+                {"scan_input_directions", Dims{1}},
+                {"scan_output_axes", Dims{1}}});
+  builder.output("end").output("sums");
+  const Stage stage = lower_valid(builder, {given("start", DataType::kFloat32, {2}),
+                                            given("parts", DataType::kFloat32, {2, 4})});
+  EXPECT_TRUE(stage.rest.empty());
+  EXPECT_EQ(output_shape(stage, 0), Dims{2});
+  EXPECT_EQ(output_shape(stage, 1), (Dims{2, 4}));
+}
+
+// What it states does not fit: the run says why.
+TEST(Scan, OfDifferentLengthsIsLeftToTheRest) {
+  NetworkBuilder body, builder;
+  body.network.inputs = {{"a"}, {"b"}};
+  body.node("Add", {"a", "b"}, {"sum"}).output("sum");
+  builder.node("Scan", {"p", "q"}, {"y"}, {body.as("body"), {"num_scan_inputs", int64_t{2}}});
+  builder.output("y");
+  const Stage stage = lower_valid(
+      builder, {given("p", DataType::kFloat32, {2}), given("q", DataType::kFloat32, {3})});
+  EXPECT_EQ(stage.rest, Indices{0});
 }
 
 TEST(Loop, WhoseBodyCannotRunIsRefused) {

@@ -128,6 +128,10 @@ Result<bool> StageLowering::has_only_constants(const network::Node& node, Scope&
 Result<StageLowering::Outcome> StageLowering::lower_node(const network::Node& node, Scope& scope) {
   if (!is_covered(request_.network, node)) return leave_out(node, scope, "");
   if (is_if(node)) return lower_if(node, scope);
+  if (is_control_flow(node)) {
+    MILLRACE_ASSIGN_OR_RETURN(const Outcome unrolled, unroll(node, scope));
+    if (unrolled != Outcome::kWaits) return unrolled;
+  }
   if (runs_alone(node)) {
     bool computable = !is_control_flow(node) && !is_on_carried_sequence(node);
     if (computable) {

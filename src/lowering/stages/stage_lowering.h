@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "base/status.h"
 #include "lowering/coverage.h"
 #include "lowering/graph_builder.h"
+#include "lowering/loops/loops.h"
 #include "lowering/operators/operator_table.h"
 #include "lowering/stage.h"
 #include "lowering/stages/known_elements.h"
@@ -70,6 +72,28 @@ class StageLowering {
   Result<const network::Network*> chosen_branch(const network::Node& node, Scope& scope);
   Result<Outcome> lower_branch(const network::Node& node, const network::Network& branch,
                                Scope& scope);
+  using Parts = std::vector<std::vector<graph::ValueId>>;  // by output: one for each iteration
+  Result<Outcome> unroll(const network::Node& node, Scope& scope);
+  Result<Outcome> unroll_loop(const network::Node& node,
+                              const std::vector<graph::ValueId>& operands, Scope& scope);
+  Result<Outcome> unroll_scan(const network::Node& node,
+                              const std::vector<graph::ValueId>& operands, Scope& scope);
+  template <class T>
+  std::optional<T> known_scalar(graph::ValueId id, tensor::DataType type) const;
+  std::optional<size_t> common_length(const std::vector<graph::ValueId>& sequences,
+                                      const std::vector<Walk>& walks) const;
+  Result<Outcome> lower_iteration(const network::Node& node, Scope& around, size_t iteration,
+                                  const std::vector<graph::ValueId>& inputs,
+                                  std::vector<graph::ValueId>* outputs);
+  static void keep_outputs(std::vector<graph::ValueId> outputs, std::vector<graph::ValueId>& states,
+                           Parts& parts);
+  Result<graph::ValueId> take_part(const Scope& scope, graph::ValueId id, int64_t axis,
+                                   int64_t index);
+  Result<graph::ValueId> join_parts(const std::string& name, std::vector<graph::ValueId> parts,
+                                    const Walk& walk);
+  Result<Outcome> join_iterations(const network::Node& node, Scope& scope,
+                                  std::vector<graph::ValueId> states, Parts parts,
+                                  const std::vector<Walk>& walks);
   Result<bool> has_only_constants(const network::Node& node, Scope& scope);
   Status lower_covered(const network::Node& node, Scope& scope);
   Attempt lower_by_handler(const network::Node& node, const OperatorEntry& entry, Scope& scope);

@@ -1,6 +1,6 @@
 // If: one of two subgraphs, where the lowering could not put its nodes in the place of the If.
+#include "lowering/loops/loops.h"
 #include "runtime/dynamic/control_flow.h"
-#include "runtime/dynamic/iteration.h"
 
 namespace millrace::runtime {
 
@@ -8,9 +8,10 @@ Result<std::vector<RunValue>> compute_if(EnclosingRun& run, const network::Node&
   if (node.inputs.size() != 1) return invalid_argument("its only input is its condition");
   MILLRACE_ASSIGN_OR_RETURN(const RunValue condition, run.value(node.inputs[0]));
   MILLRACE_ASSIGN_OR_RETURN(const bool holds, read_boolean(condition, "its condition"));
-  MILLRACE_ASSIGN_OR_RETURN(const network::Network* const branch,
-                            require_subgraph(node, holds ? "then_branch" : "else_branch"));
-  MILLRACE_RETURN_IF_ERROR(check_counts(*branch, 0, node.outputs.size()));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const network::Network* const branch,
+      lowering::require_subgraph(node, holds ? "then_branch" : "else_branch"));
+  MILLRACE_RETURN_IF_ERROR(lowering::check_counts(*branch, 0, node.outputs.size()));
   return run.run_subgraph(*branch, {});
 }
 

@@ -2,15 +2,14 @@
 #include <limits>
 #include <span>
 
+#include "lowering/loops/loops.h"
 #include "runtime/dynamic/control_flow.h"
 #include "runtime/dynamic/iteration.h"
 
 namespace millrace::runtime {
 namespace {
 
-// What precedes the values that go from iteration to iteration: of the node's operands the trip
-// count and the condition, of the subgraph's inputs the iteration's number and the condition.
-constexpr size_t kBeforeCarried = 2;
+using lowering::kBeforeCarried;
 
 struct LoopState {
   int64_t trip_count = std::numeric_limits<int64_t>::max();
@@ -57,10 +56,11 @@ Status iterate(EnclosingRun& run, const network::Network& body, int64_t number, 
 }  // namespace
 
 Result<std::vector<RunValue>> compute_loop(EnclosingRun& run, const network::Node& node) {
-  MILLRACE_ASSIGN_OR_RETURN(const network::Network* const body, require_subgraph(node, "body"));
+  MILLRACE_ASSIGN_OR_RETURN(const network::Network* const body,
+                            lowering::require_subgraph(node, "body"));
   MILLRACE_ASSIGN_OR_RETURN(LoopState state, begin_loop(run, node));
   const size_t carried = state.carried.size();
-  MILLRACE_RETURN_IF_ERROR(check_counts(*body, kBeforeCarried + carried, 1 + carried));
+  MILLRACE_RETURN_IF_ERROR(lowering::check_counts(*body, kBeforeCarried + carried, 1 + carried));
   std::vector<std::vector<RunValue>> collected(body->outputs.size() - 1 - carried);
   for (int64_t i = 0; i < state.trip_count && state.goes_on; ++i)
     MILLRACE_RETURN_IF_ERROR(iterate(run, *body, i, state, collected));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fallback/evaluate.h"
+#include "lowering/loops/loops.h"
 #include "lowering/node_facts.h"
 
 namespace millrace::runtime {
@@ -133,10 +134,9 @@ Result<std::vector<RunValue>> NetworkRun::compute_fallback(const network::Node& 
 }
 
 Result<std::vector<RunValue>> NetworkRun::compute_alone(const network::Node& node) {
-  const bool standard = node.domain.empty();
   if (lowering::is_if(node)) return compute_if(*this, node);
-  if (standard && node.type == "Loop") return compute_loop(*this, node);
-  if (standard && node.type == "Scan") return compute_scan(*this, node);
+  if (lowering::is_loop(node)) return compute_loop(*this, node);
+  if (lowering::is_scan(node)) return compute_scan(*this, node);
   if (lowering::is_on_carried_sequence(node)) return compute_on_sequence(*this, node);
   return compute_fallback(node);
 }

@@ -5,59 +5,15 @@
 #include <span>
 
 #include "graph/shape.h"
+#include "lowering/loops/loops.h"
 #include "runtime/dynamic/control_flow.h"
 #include "runtime/dynamic/iteration.h"
 
 namespace millrace::runtime {
 namespace {
 
-// A sequence is walked along one dimension, forwards or backwards.
-struct Walk {
-  int64_t axis = 0;  // negative ones count from the end
-  bool backwards = false;
-};
-
-struct ScanShape {
-  const network::Network* body = nullptr;
-  size_t states = 0;
-  std::vector<Walk> inputs, outputs;  // of sequences
-};
-
-Result<std::vector<Walk>> read_walks(const network::Node& node, size_t count, const char* axes_name,
-                                     const char* directions_name) {
-  std::vector<Walk> walks(count);
-  const graph::Dims* const axes = integers_of(node, axes_name);
-  const graph::Dims* const directions = integers_of(node, directions_name);
-  for (const auto& [list, name] : {std::pair(axes, axes_name), {directions, directions_name}}) {
-    if (list != nullptr && list->size() != count)
-      return invalid_argument(fmt::format("its attribute '{}' has {} entries for {} sequences",
-                                          name, list->size(), count));
-  }
-  for (size_t i = 0; i < count; ++i) {
-    if (axes != nullptr) walks[i].axis = (*axes)[i];
-    if (directions != nullptr) walks[i].backwards = (*directions)[i] != 0;
-  }
-  return walks;
-}
-
-Result<ScanShape> read_scan(const network::Node& node, size_t operands) {
-  ScanShape shape;
-  MILLRACE_ASSIGN_OR_RETURN(shape.body, require_subgraph(node, "body"));
-  MILLRACE_ASSIGN_OR_RETURN(const int64_t sequences, integer_of(node, "num_scan_inputs"));
-  if (sequences < 1 || static_cast<uint64_t>(sequences) > operands)
-    return invalid_argument(
-        fmt::format("it has {} operands, of which {} are sequences", operands, sequences));
-  shape.states = operands - static_cast<size_t>(sequences);
-  MILLRACE_RETURN_IF_ERROR(check_counts(*shape.body, operands, shape.states));
-  const char* const input_directions =
-      integers_of(node, "directions") != nullptr ? "directions" : "scan_input_directions";
-  MILLRACE_ASSIGN_OR_RETURN(shape.inputs, read_walks(node, static_cast<size_t>(sequences),
-                                                     "scan_input_axes", input_directions));
-  MILLRACE_ASSIGN_OR_RETURN(
-      shape.outputs, read_walks(node, shape.body->outputs.size() - shape.states, "scan_output_axes",
-                                "scan_output_directions"));
-  return shape;
-}
+using lowering::ScanShape;
+using lowering::Walk;
 
 // The length of the sequences, which they share; makes their axes positive.
 Result<size_t> sequence_length(std::span<const RunValue> sequences, std::vector<Walk>& walks) {
@@ -138,20 +94,17 @@ Result<std::vector<RunValue>> scan_batch(EnclosingRun& run, const ScanShape& sha
   return joined;
 }
 
-// The last operator set whose Scan has a batch and, as its first operand, the sequences' lengths.
-constexpr int kLastWithBatch = 8;
-
 }  // namespace
 
 Result<std::vector<RunValue>> compute_scan(EnclosingRun& run, const network::Node& node) {
-  const bool has_batch = run.opset() <= kLastWithBatch;
+  const bool has_batch = run.opset() <= lowering::kLastScanWithBatch;
   if (has_batch && !node.inputs.empty() && !node.inputs[0].empty())
     return unsupported("sequences of different lengths are not covered");
   std::vector<RunValue> operands;
   for (size_t i = has_batch ? 1 : 0; i < node.inputs.size(); ++i) {
     MILLRACE_ASSIGN_OR_RETURN(operands.emplace_back(), run.value(node.inputs[i]));
   }
-  MILLRACE_ASSIGN_OR_RETURN(ScanShape shape, read_scan(node, operands.size()));
+  MILLRACE_ASSIGN_OR_RETURN(ScanShape shape, lowering::read_scan(node, operands.size()));
   if (has_batch) return scan_batch(run, shape, operands);
   return scan(run, std::move(shape), operands);
 }

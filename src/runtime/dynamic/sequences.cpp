@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "graph/shape.h"
+#include "lowering/loops/loops.h"
 #include "runtime/dynamic/control_flow.h"
-#include "runtime/dynamic/iteration.h"
 
 namespace millrace::runtime {
 namespace {
@@ -78,7 +78,7 @@ class Operation {
   }
 
   int64_t integer(std::string_view name, int64_t otherwise) const {
-    const Result<int64_t> stated = integer_of(node_, name);
+    const Result<int64_t> stated = lowering::integer_of(node_, name);
     return stated.ok() ? *stated : otherwise;
   }
 

@@ -1,4 +1,4 @@
-#include "lowering/carried_sequences.h"
+#include "lowering/loops/carried_sequences.h"
 
 #include <algorithm>
 #include <memory>
@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowering/loops/loops.h"
 #include "lowering/node_facts.h"
 
 namespace millrace::lowering {
@@ -49,10 +50,6 @@ class Groups {
   std::vector<size_t> parents_;
   std::vector<bool> is_sequence_, is_carried_;  // of roots
 };
-
-// What precedes the values that go from iteration to iteration: of a Loop's operands and of its
-// subgraph's inputs two, of the outputs of the subgraph one.
-constexpr size_t kBeforeCarried = 2;
 
 bool is_standard(const Node& node, std::string_view type) {
   return node.domain.empty() && node.type == type;
@@ -139,7 +136,7 @@ class Analysis {
     const auto made = scopes_.emplace(&inner, std::make_unique<Scope>(Scope{&scope}));
     Scope& inside = *made.first->second;
     look(inner, inside);
-    if (is_standard(node, "Loop")) {
+    if (is_loop(node)) {
       look_at_loop(node, inner, inside, scope);
     } else if (is_if(node)) {
       for (size_t i = 0; i < std::min(inner.outputs.size(), node.outputs.size()); ++i)
