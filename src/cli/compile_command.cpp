@@ -49,24 +49,32 @@ const T* attribute_of(const graph::Fallback& op, std::string_view name) {
 }
 
 // Classifiers of ai.onnx.ml: what their strings and maps have become, which tensors cannot be.
+void note_class_names(const graph::Fallback& op, const std::string& output) {
+  const auto* names = attribute_of<std::vector<std::string>>(op, "classlabels_strings");
+  const auto* numbers = attribute_of<graph::Dims>(op, "classlabels_int64s");
+  const bool has_names = names != nullptr && !names->empty();
+  const std::string classes = has_names            ? fmt::format("{}", fmt::join(*names, ", "))
+                              : numbers != nullptr ? fmt::format("{}", fmt::join(*numbers, ", "))
+                                                   : "";
+  if (op.name == "ai.onnx.ml.ZipMap")
+    fmt::print("note: \"{}\" is no sequence of maps, but a tensor with a column for each of: {}\n",
+               output, classes);
+  else if (has_names)
+    fmt::print("note: \"{}\" has the number of a class instead of its name, from 0: {}\n", output,
+               classes);
+}
+
 void note_class_names(const graph::CompiledModel& model) {
   for (const graph::Node& node : model.graph.nodes) {
     const auto* op = std::get_if<graph::Fallback>(&node.op);
-    if (op == nullptr || !op->name.starts_with("ai.onnx.ml.")) continue;
-    const std::string& output = model.graph.values[node.outputs[0]].name;
-    const auto* names = attribute_of<std::vector<std::string>>(*op, "classlabels_strings");
-    const auto* numbers = attribute_of<graph::Dims>(*op, "classlabels_int64s");
-    const bool has_names = names != nullptr && !names->empty();
-    const std::string classes = has_names            ? fmt::format("{}", fmt::join(*names, ", "))
-                                : numbers != nullptr ? fmt::format("{}", fmt::join(*numbers, ", "))
-                                                     : "";
-    if (op->name == "ai.onnx.ml.ZipMap")
-      fmt::print(
-          "note: \"{}\" is no sequence of maps, but a tensor with a column for each of: {}\n",
-          output, classes);
-    else if (has_names)
-      fmt::print("note: \"{}\" has the number of a class instead of its name, from 0: {}\n", output,
-                 classes);
+    if (op != nullptr && op->name.starts_with("ai.onnx.ml."))
+      note_class_names(*op, model.graph.values[node.outputs[0]].name);
+  }
+  if (model.network == nullptr) return;
+  for (const network::Node& node : model.network->nodes) {
+    if (node.domain != "ai.onnx.ml" || node.outputs.empty()) continue;
+    const Result<graph::Fallback> op = lowering::as_fallback(*model.network, node);
+    if (op.ok()) note_class_names(*op, node.outputs[0]);
   }
 }
 
@@ -279,6 +287,7 @@ Status run_compile(const CompileArguments& arguments) {
   MILLRACE_RETURN_IF_ERROR(model::write_archive(graph::encode(model), arguments.output, form));
   if (model.network != nullptr) {
     print_dynamic(model, arguments.output);
+    note_class_names(model);
     return {};
   }
   const std::string partitions =

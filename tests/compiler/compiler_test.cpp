@@ -162,6 +162,25 @@ TEST_F(Compile, OpenOutputsNeedAType) {
             StatusCode::kUnsupported);
 }
 
+// The file says that it is a sequence of maps; what is computed is a tensor of their values.
+TEST_F(Compile, AnOpenZipMapIsATensor) {
+  Model onnx;
+  onnx.domain("ai.onnx.ml", 1).input("x", {-1, 2}).output("y");
+  onnx.node("ZipMap", {"x"}, {"y"}, {{"classlabels_int64s", Dims{0, 1}}});
+  onnx.proto.mutable_graph()->mutable_node(0)->set_domain("ai.onnx.ml");
+  auto* map = onnx.proto.mutable_graph()
+                  ->mutable_output(0)
+                  ->mutable_type()
+                  ->mutable_sequence_type()
+                  ->mutable_elem_type()
+                  ->mutable_map_type();
+  map->set_key_type(TensorProto::INT64);
+  map->mutable_value_type()->mutable_tensor_type()->set_elem_type(TensorProto::FLOAT);
+  const auto model = compile(write("zip.onnx", onnx.bytes()), {.input_shapes = {{"x", {-1, 2}}}});
+  ASSERT_TRUE(model.ok()) << model.status().to_string();
+  EXPECT_EQ(model->outputs[0].cpu.type, tensor::DataType::kFloat32);
+}
+
 TEST_F(Compile, ADirectoryIsNoModel) {
   EXPECT_FALSE(compile(std::filesystem::temp_directory_path().string(), {}).ok());
 }

@@ -47,14 +47,21 @@ Result<network::Input> read_input(const ::onnx::ValueInfoProto& input) {
   return result;
 }
 
+// The type of an output as it is computed. What would be strings are names of classes, which have
+// become numbers; maps are from classes to scores, which have become tensors of the scores. Nothing
+// else makes any.
+int computed_type(const ::onnx::TypeProto& type) {
+  if (type.has_sequence_type() && type.sequence_type().elem_type().has_map_type())
+    return type.sequence_type().elem_type().map_type().value_type().tensor_type().elem_type();
+  const int declared = type.tensor_type().elem_type();
+  return declared == ::onnx::TensorProto::STRING ? ::onnx::TensorProto::INT64 : declared;
+}
+
 Result<network::Output> read_output(const ::onnx::ValueInfoProto& output) {
   network::Output result = read_declaration(output);
-  const int declared = output.type().tensor_type().elem_type();
-  // What would be strings are names of classes, which have become numbers; nothing else makes any.
-  const bool is_stated =
-      declared != ::onnx::TensorProto::UNDEFINED && declared != ::onnx::TensorProto::STRING;
-  if (is_stated) {
-    MILLRACE_ASSIGN_OR_RETURN(result.type, lowering::boundary_type(declared));
+  const int type = computed_type(output.type());
+  if (type != ::onnx::TensorProto::UNDEFINED) {
+    MILLRACE_ASSIGN_OR_RETURN(result.type, lowering::boundary_type(type));
   }
   return result;
 }
