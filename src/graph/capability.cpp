@@ -73,6 +73,7 @@ constexpr NpuFallback kNpuFallbacks[] = {
     {"millrace.Attention", kFloat32},
     {"millrace.ConvIntegerToFloat", kBytes},
     {"millrace.MatMulIntegerToFloat", kBytes},
+    {"millrace.RoundedLSTM", kFloat32},
 };
 
 constexpr std::array<const char*, kReduceKindCount> kReduceNames = {"Sum", "Mean", "Max", "Min",

@@ -112,6 +112,19 @@ INSTANTIATE_TEST_SUITE_P(All, FastRecurrence,
                                             ::testing::Range(size_t{0}, std::size(kSizes))),
                          name_of_case);
 
+// As DynamicQuantizeLSTM does, and not as an LSTM that rounds nothing.
+TEST(FastLstm, RoundsTheStateOfOneSequence) {
+  const Cell cell{"millrace.RoundedLSTM", 4, 3};
+  for (const char* direction : {"forward", "bidirectional"}) {
+    auto given = operands(cell, direction, kSizes[1]);
+    expect_as_plain({op_of(cell, direction), given, 3}, {5e-6, 3e-2});
+    const graph::Dims state = {given[1].elements.dims[0], 1, kSizes[1].hidden};
+    given.insert(given.end(), {absent(), input_of(state, 5), constant_of(state, 6)});
+    expect_as_plain({op_of(cell, direction), given, 3}, {5e-6, 3e-2});
+  }
+  expect_left_to_plain({op_of(cell, "forward"), operands(cell, "forward", {}), 3});
+}
+
 TEST(FastRecurrence, OfRelu) {
   const Cell cell{"RNN", 1, 2, {{"activations", std::vector<std::string>{"relu"}}}};
   expect_as_plain({op_of(cell, "forward"), operands(cell, "forward", {}), 2}, {5e-6, 3e-2});

@@ -47,5 +47,6 @@ Result<bool> lower_lstm(Builder& builder, const FastNode& node);
 Result<bool> lower_quantize(Builder& builder, const FastNode& node);
 Result<bool> lower_quick_gelu(Builder& builder, const FastNode& node);
 Result<bool> lower_rnn(Builder& builder, const FastNode& node);
+Result<bool> lower_rounded_lstm(Builder& builder, const FastNode& node);
 
 }  // namespace millrace::device::cpu::fast

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "device/cpu/byte_conversion.h"
+#include "device/cpu/fast/dynamic_rule.h"
 #include "device/cpu/fast/fast.h"
 #include "device/cpu/fast/integer_products.h"
 #include "device/cpu/fast/operands.h"
@@ -288,14 +289,10 @@ class DynamicStep final : public Step {
   }
   Status run(const RunState& state) const noexcept override {
     const float* x = state.input<float>(x_);
-    const Range range = range_with_zero({x, count_});
-    ElementRule rule;
-    if (range.low != range.high) rule.scale = (range.high - range.low) / 255;
-    const auto zero_point = tensor::quantise<uint8_t>(-range.low, rule);
-    rule.zero_point = zero_point;
+    const ElementRule rule = dynamic_rule({x, count_});
     conversion_.quantise(x, state.output<std::byte>(outputs_[0]), count_, rule);
     *state.output<float>(outputs_[1]) = rule.scale;
-    *state.output<uint8_t>(outputs_[2]) = zero_point;
+    *state.output<uint8_t>(outputs_[2]) = static_cast<uint8_t>(rule.zero_point);
     return {};
   }
 

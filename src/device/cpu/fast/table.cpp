@@ -30,6 +30,7 @@ constexpr Row kRows[] = {
     {"millrace.Attention", lower_attention},
     {"millrace.ConvIntegerToFloat", lower_integer_product},
     {"millrace.MatMulIntegerToFloat", lower_integer_product},
+    {"millrace.RoundedLSTM", lower_rounded_lstm},
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/cpu/fast/dynamic_rule.h"
 #include "device/cpu/fast/operands.h"
 #include "device/cpu/fast/recurrent/lstm_loops.h"
 #include "device/cpu/kernels/primitives.h"
@@ -23,15 +24,20 @@ constexpr size_t kRow = kLstmGates * kLstmBlock;
 struct Extents {
   size_t steps, input, hidden, directions;
   bool begins_at_end;  // the first direction
+  bool rounds_state;   // to what bytes hold, before the products
 
   size_t units() const { return lstm_blocks(hidden) * kLstmBlock; }
   size_t sums() const { return units() * kLstmGates; }  // of a direction
 };
 
-Extents extents_of(const fallback::NodeView& view) {
+Extents extents_of(const fallback::NodeView& view, bool rounds_state) {
   const auto x = view.in(kX).dims, recurrence = view.in(kRecurrence).dims;
-  return {static_cast<size_t>(x[0]), static_cast<size_t>(x[2]), static_cast<size_t>(recurrence[2]),
-          static_cast<size_t>(recurrence[0]), view.text("direction", "forward") == "reverse"};
+  return {static_cast<size_t>(x[0]),
+          static_cast<size_t>(x[2]),
+          static_cast<size_t>(recurrence[2]),
+          static_cast<size_t>(recurrence[0]),
+          view.text("direction", "forward") == "reverse",
+          rounds_state};
 }
 
 // Where a number of a gate stands among the sums of a direction.
@@ -46,7 +52,7 @@ Desc floats(const Dims& dims) {
 struct Buffers {
   BufferId sums, recurrence;
   std::array<std::optional<BufferId>, 2> initial;  // h and c
-  BufferId work;                                   // h, the next h, and c
+  BufferId work;                                   // h, the next h, c, and h as it is multiplied
   BufferId y;
   std::array<std::optional<BufferId>, 2> last;
 };
@@ -72,19 +78,21 @@ class LstmSequenceStep final : public Step {
 
  private:
   void run_direction(const RunState& state, size_t direction) const noexcept {
-    const auto& [steps, input, hidden, directions, begins_at_end] = extents_;
+    const size_t steps = extents_.steps, hidden = extents_.hidden;
     const size_t units = extents_.units();
     float* h = state.output<float>(buffers_.work);
     float* next = h + units;
     float* const c = next + units;
+    float* const rounded = c + units;
     begin(state, 0, direction, h);
     begin(state, 1, direction, c);
-    const bool backwards = direction == 1 || begins_at_end;
+    const bool backwards = direction == 1 || extents_.begins_at_end;
     for (size_t i = 0; i < steps; ++i) {
-      const size_t row = (backwards ? steps - 1 - i : i) * directions + direction;
+      const size_t row = (backwards ? steps - 1 - i : i) * extents_.directions + direction;
+      if (extents_.rounds_state) round_dynamically({h, hidden}, rounded);
       run_lstm_step({hidden, state.input<float>(buffers_.sums) + row * extents_.sums(),
                      state.input<float>(buffers_.recurrence) + direction * hidden * extents_.sums(),
-                     h, next, c});
+                     extents_.rounds_state ? rounded : h, next, c});
       std::swap(h, next);
       std::copy_n(h, hidden, state.output<float>(buffers_.y) + row * hidden);
     }
@@ -110,8 +118,8 @@ class LstmSequenceStep final : public Step {
 
 class Lowerer {
  public:
-  Lowerer(Builder& builder, const FastNode& node)
-      : builder_(builder), node_(node), extents_(extents_of(node.view)) {}
+  Lowerer(Builder& builder, const FastNode& node, bool rounds_state)
+      : builder_(builder), node_(node), extents_(extents_of(node.view, rounds_state)) {}
 
   Result<bool> lower() {
     Buffers buffers;
@@ -124,7 +132,7 @@ class Lowerer {
     }
     buffers.recurrence = recurrence();
     buffers.work =
-        builder_.new_temporary(floats({3, static_cast<int64_t>(extents_.units())})).buffer;
+        builder_.new_temporary(floats({4, static_cast<int64_t>(extents_.units())})).buffer;
     std::vector<Operand> results;
     for (const ValueId id : node_.node.outputs) results.push_back(plain_result(builder_, id));
     buffers.y = results[0].buffer;
@@ -217,8 +225,8 @@ bool is_lstm_sequence(const FastNode& node) {
          node.view.in(kRecurrence).dims[2] >= static_cast<int64_t>(kLstmBlock);
 }
 
-Result<bool> lower_lstm_sequence(Builder& builder, const FastNode& node) {
-  return Lowerer(builder, node).lower();
+Result<bool> lower_lstm_sequence(Builder& builder, const FastNode& node, bool rounds_state) {
+  return Lowerer(builder, node, rounds_state).lower();
 }
 
 }  // namespace millrace::device::cpu::fast

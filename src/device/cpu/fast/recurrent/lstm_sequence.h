@@ -12,6 +12,7 @@ bool is_lstm_sequence(const FastNode& node);
 
 // As a Lowering that covers the node. Requirements: is_lstm_sequence(); weights, recurrence weights
 // and biases are constants; default activations, no peepholes, and all that is_covered() asks for.
-Result<bool> lower_lstm_sequence(Builder& builder, const FastNode& node);
+// With `rounds_state`, h is rounded as by DynamicQuantizeLinear before each step multiplies it.
+Result<bool> lower_lstm_sequence(Builder& builder, const FastNode& node, bool rounds_state);
 
 }  // namespace millrace::device::cpu::fast

@@ -275,14 +275,14 @@ Result<bool> lower_with(Cells& cells, Make&& make) {
 }
 
 constexpr auto kInference = dnnl::prop_kind::forward_inference;
+constexpr std::array kLstmActivations = {ActivationKind::kSigmoid, ActivationKind::kTanh,
+                                         ActivationKind::kTanh};
 
 }  // namespace
 
 Result<bool> lower_lstm(Builder& builder, const FastNode& node) {
-  constexpr std::array kActivations = {ActivationKind::kSigmoid, ActivationKind::kTanh,
-                                       ActivationKind::kTanh};
-  if (!is_covered(builder, node) || !has_activations(node.view, kActivations)) return false;
-  if (is_lstm_sequence(node)) return lower_lstm_sequence(builder, node);
+  if (!is_covered(builder, node) || !has_activations(node.view, kLstmActivations)) return false;
+  if (is_lstm_sequence(node)) return lower_lstm_sequence(builder, node, /*rounds_state=*/false);
   Cells cells(builder, node, lstm_kind());
   const Descs d = cells.descs();
   return lower_with<dnnl::lstm_forward>(cells, [&] {
@@ -291,6 +291,14 @@ Result<bool> lower_lstm(Builder& builder, const FastNode& node) {
     return dnnl::lstm_forward::primitive_desc(desc, kernels::make_attributes(), builder.engine(),
                                               /*allow_empty=*/true);
   });
+}
+
+// The states of several sequences are rounded together, step by step: no loop does that.
+Result<bool> lower_rounded_lstm(Builder& builder, const FastNode& node) {
+  if (!is_covered(builder, node) || !has_activations(node.view, kLstmActivations) ||
+      !is_lstm_sequence(node))
+    return false;
+  return lower_lstm_sequence(builder, node, /*rounds_state=*/true);
 }
 
 Result<bool> lower_gru(Builder& builder, const FastNode& node) {
