@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/process/topology.h"
@@ -107,6 +108,83 @@ TEST(ConvKernel, OfLargeImagesMultipliesTiles) {
   EXPECT_THAT(implementations(*load(builder.build())),
               ::testing::Contains("Conv millrace:winograd").Times(1));
 }
+
+// A convolution of one pixel, and a depthwise one of its result, which is a large image.
+struct Pair {
+  const char* name;
+  Dims x;
+  int64_t channels;
+  graph::Conv depthwise;
+};
+
+class ConvPair : public ::testing::TestWithParam<Pair> {
+ protected:
+  static constexpr Activation kUpToSix{UnaryKind::kClip, 0, 6};
+
+  ConvPair()
+      : x_(Tensor::numbers(GetParam().x, 1)),
+        weight_(Tensor::numbers({GetParam().channels, x_.dims[1], 1, 1}, 2)),
+        filters_(Tensor::numbers({GetParam().channels, 1, 3, 3}, 3)),
+        bias_(Tensor::numbers({GetParam().channels}, 4)) {
+    pointwise_.activation = kUpToSix;
+    depthwise_ = GetParam().depthwise;
+    depthwise_.activation.kind = UnaryKind::kRelu;
+  }
+
+  // The two nodes; gives the result of the first, too.
+  std::pair<ValueId, ValueId> add(ModelBuilder& builder) {
+    const ValueId between = builder.node(
+        pointwise_, {builder.input(x_.dims), builder.constant(weight_), builder.constant(bias_)});
+    return {between, builder.node(depthwise_, {between, builder.constant(filters_)})};
+  }
+
+  std::pair<Tensor, Tensor> expected(const graph::Graph& graph, ValueId between, ValueId y) {
+    Tensor first = reference_conv(pointwise_, x_, weight_, graph.values[between].shape);
+    for_each_index(first.dims, [&](const Dims& at) { first.at(at) += bias_.at({at[1]}); });
+    first = map(first, [](float v) { return std::clamp(v, 0.0F, 6.0F); });
+    const Tensor second = reference_conv(depthwise_, first, filters_, graph.values[y].shape);
+    return {first, map(second, [](float v) { return std::max(v, 0.0F); })};
+  }
+
+  Tensor x_, weight_, filters_, bias_;
+  graph::Conv pointwise_ = conv({1, 1}, {1, 1}, {0, 0}, {0, 0});
+  graph::Conv depthwise_;
+};
+
+TEST_P(ConvPair, IsOneAfterTheOther) {
+  ModelBuilder builder;
+  const auto [between, y] = add(builder);
+  builder.output(y);
+  const auto model = builder.build();
+  const auto program = load(model);
+  if (topology().features.avx2) {
+    EXPECT_THAT(implementations(*program), ::testing::Contains("Conv millrace:separable"));
+  }
+  expect_close(run(*program, {x_}).at(0), expected(model->graph, between, y).second, 1e-4);
+}
+
+TEST_P(ConvPair, WhoseFirstResultIsReadElsewhere) {
+  ModelBuilder builder;
+  const auto [between, y] = add(builder);
+  builder.output(y);
+  builder.output(between);
+  const auto model = builder.build();
+  const auto results = run(*load(model), {x_});
+  const auto [first, second] = expected(model->graph, between, y);
+  expect_close(results.at(0), second, 1e-4);
+  expect_close(results.at(1), first, 1e-4);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ConvPair,
+    ::testing::Values(
+        Pair{"Stride1", {1, 24, 53, 54}, 48, conv({1, 1}, {1, 1}, {1, 1}, {1, 1}, 48)},
+        Pair{"Stride2", {1, 16, 41, 40}, 80, conv({2, 2}, {1, 1}, {1, 1}, {1, 1}, 80)},
+        Pair{"PadsAtTheEnd", {1, 9, 48, 47}, 64, conv({2, 2}, {1, 1}, {0, 0}, {1, 1}, 64)},
+        Pair{"Unpadded", {1, 32, 37, 37}, 96, conv({1, 1}, {1, 1}, {0, 0}, {0, 0}, 96)},
+        Pair{"WidePadsAtTheEnd", {1, 32, 37, 37}, 96, conv({1, 1}, {1, 1}, {1, 0}, {3, 4}, 96)},
+        Pair{"Batch", {2, 16, 64, 65}, 32, conv({1, 1}, {1, 1}, {0, 1}, {1, 0}, 32)}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 // A 3x3 convolution between images of `channels`, and what its definition gives before fusions.
 struct Layer {

@@ -51,7 +51,8 @@ ValueId convolve(ModelBuilder& builder, ValueId x, const graph::Dims& weight, in
 Model network(Precision precision) {
   ModelBuilder builder(precision);
   ValueId x = convolve(builder, builder.input({1, 16, 57, 57}), {64, 16, 3, 3}, 1);
-  const ValueId wide = convolve(builder, x, {64, 1, 3, 3}, 64);
+  const ValueId mixed = convolve(builder, x, {64, 64, 1, 1}, 1);
+  const ValueId wide = convolve(builder, mixed, {64, 1, 3, 3}, 64);
   x = builder.node(graph::Binary{graph::BinaryKind::kAdd}, {x, wide});
   x = convolve(builder, x, {128, 64, 1, 1}, 1);
   x = builder.node(

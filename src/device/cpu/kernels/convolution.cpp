@@ -5,6 +5,7 @@
 #include "device/cpu/kernels/convolution_primitive.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/primitives.h"
+#include "device/cpu/kernels/separable/separable.h"
 #include "device/cpu/kernels/winograd/winograd.h"
 
 namespace millrace::device::cpu::kernels {
@@ -77,10 +78,10 @@ class Lowering {
     operands.x = x.buffer;
     operands.y = y.buffer;
     // An activation comes behind PRelu.
-    const auto bounds = slope_ == kNoValue ? winograd::bounds_of(op_.activation) : std::nullopt;
+    const auto bounds = slope_ == kNoValue ? bounds_of(op_.activation) : std::nullopt;
     made_.activation = bounds.has_value();
     winograd::add_step(builder_, convolution_, operands,
-                       bounds ? *bounds : *winograd::bounds_of(graph::Activation{}));
+                       bounds ? *bounds : *bounds_of(graph::Activation{}));
     return finish(y);
   }
 
@@ -134,6 +135,9 @@ class Lowering {
 }  // namespace
 
 Status lower(Builder& builder, const Node& node, const graph::Conv& op) {
+  if (separable::postpone(builder, node, op)) return {};
+  MILLRACE_ASSIGN_OR_RETURN(const bool lowered, separable::lower_with_postponed(builder, node));
+  if (lowered) return {};
   return Lowering(builder, node, op).lower();
 }
 

@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "base/process/topology.h"
+#include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/primitives.h"
-#include "queue/requests/run_control.h"
 
 namespace millrace::device::cpu::kernels::winograd {
 namespace {
@@ -118,23 +117,16 @@ class WinogradStep final : public Step {
   };
 
   static void run_image(const RunState& state, Whole whole) noexcept {
-    if (queue::Team* const team = state.control.team(); team != nullptr && whole.parts.count > 1)
-      return team->run(state.control.lane(), whole.parts.count, run_part, &whole);
-    for (uint32_t i = 0; i < whole.parts.count; ++i) run_part(&whole, i);
+    run_parts(state, whole.parts.count, run_part, &whole);
   }
 
   static void run_part(void* data, uint32_t number) {
     const auto& [geometry, finish, parts, all] = *static_cast<const Whole*>(data);
     Work work = all;
     work.scratch += number * geometry->scratch_floats();
-    const auto share = [&](size_t& first, size_t& count) {
-      first = number * count / parts.count;
-      count = (number + 1) * count / parts.count - first;
-    };
-    if (parts.by_panels)
-      share(work.first_panel, work.panels);
-    else
-      share(work.first_tile, work.tiles);
+    const Share share = share_of(parts.by_panels ? all.panels : all.tiles, number, parts.count);
+    (parts.by_panels ? work.first_panel : work.first_tile) = share.first;
+    (parts.by_panels ? work.panels : work.tiles) = share.count;
     winograd::run(*geometry, *finish, work);
   }
 
@@ -186,20 +178,6 @@ Geometry geometry_of(const Convolution& convolution) {
   const Geometry large = geometry_with(convolution, kLargeTile);
   const Geometry small = geometry_with(convolution, kSmallTile);
   return nanoseconds_of(small) < nanoseconds_of(large) ? small : large;
-}
-
-std::optional<Bounds> bounds_of(const graph::Activation& activation) {
-  constexpr float kInfinite = std::numeric_limits<float>::infinity();
-  switch (activation.kind) {
-    case graph::UnaryKind::kIdentity:
-      return Bounds{-kInfinite, kInfinite};
-    case graph::UnaryKind::kRelu:
-      return Bounds{0, kInfinite};
-    case graph::UnaryKind::kClip:
-      return Bounds{activation.alpha, activation.beta};
-    default:
-      return std::nullopt;
-  }
 }
 
 void add_step(Builder& builder, const Convolution& convolution, const Operands& operands,

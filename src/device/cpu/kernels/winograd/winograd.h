@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "device/cpu/builder.h"
+#include "device/cpu/kernels/bounds.h"
 #include "device/cpu/kernels/convolution_primitive.h"
 #include "device/cpu/kernels/winograd/loops.h"
 
@@ -22,12 +23,6 @@ Desc image_layout(const Dims& dims);
 // Of one image of the batch, with the tiles that are the faster by that estimate. Requirement:
 // can_compute().
 Geometry geometry_of(const Convolution& convolution);
-
-// Between which numbers the activation keeps a result; none where it does something else.
-struct Bounds {
-  float least, most;
-};
-std::optional<Bounds> bounds_of(const graph::Activation& activation);
 
 // Operands of a step; images are in image_layout().
 struct Operands {

@@ -1,0 +1,264 @@
+#include "device/cpu/kernels/separable/separable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "device/cpu/kernels/bounds.h"
+#include "device/cpu/kernels/parts.h"
+#include "device/cpu/kernels/primitives.h"
+#include "device/cpu/kernels/separable/loops.h"
+
+namespace millrace::device::cpu::kernels::separable {
+namespace {
+
+using graph::kNoValue;
+using graph::Node;
+using graph::ValueId;
+
+// An image between of less than that stays in the cache, and the library's kernels are as fast.
+constexpr int64_t kLeastElements = int64_t{1} << 17;
+// Filters of more are read from further away for each row.
+constexpr int64_t kMostChannels = 128;
+// An image of fewer channels takes up room for more.
+constexpr int64_t kLeastChannels = 8;
+
+size_t from_dim(int64_t dim) {
+  return static_cast<size_t>(dim);
+}
+
+bool are(const Dims& dims, int64_t number) {
+  return std::ranges::all_of(dims, [number](int64_t dim) { return dim == number; });
+}
+
+// Whether the operands of the Conv, an image and constants, are all that it has, and are numbers.
+bool is_simple(const Builder& builder, const Node& node, const graph::Conv& op) {
+  for (const ValueId id : node.inputs)
+    if (id != kNoValue && builder.is_quantised(id)) return false;
+  return node.input(3) == kNoValue && node.input(4) == kNoValue && bounds_of(op.activation) &&
+         !builder.is_quantised(node.outputs[0]) && builder.is_constant(node.input(1)) &&
+         builder.dims(node.input(0)).size() == 4;
+}
+
+bool is_pointwise(const Builder& builder, const Node& node, const graph::Conv& op) {
+  if (!is_simple(builder, node, op) || op.group != 1) return false;
+  const Dims weight = builder.dims(node.input(1)), y = builder.dims(node.outputs[0]);
+  return weight[2] == 1 && weight[3] == 1 && are(op.strides, 1) && are(op.pads_begin, 0) &&
+         are(op.pads_end, 0) && weight[1] >= kLeastChannels && weight[1] <= kMostChannels &&
+         y[1] % channel_block() == 0 && y[1] > channel_block() &&
+         y[1] * y[2] * y[3] >= kLeastElements;
+}
+
+bool is_depthwise(const Builder& builder, const Node& node, const graph::Conv& op) {
+  if (!is_simple(builder, node, op)) return false;
+  const Dims weight = builder.dims(node.input(1));
+  const bool strides = are(op.strides, 1) || are(op.strides, 2);
+  const bool pads = std::ranges::all_of(op.pads_begin, [](int64_t pad) { return pad <= 1; });
+  return op.group == weight[0] && weight[1] == 1 && weight[2] == kTaps && weight[3] == kTaps &&
+         strides && pads && are(op.dilations, 1);
+}
+
+// The depthwise Conv behind a node, which alone reads its result; null where there is none.
+std::optional<uint32_t> depthwise_behind(const Builder& builder, const Node& node) {
+  const ValueId y = node.outputs[0];
+  if (builder.is_output(y) || builder.readers(y).size() != 1) return std::nullopt;
+  const uint32_t index = builder.readers(y)[0];
+  const Node& next = builder.model().graph.nodes[index];
+  const auto* const op = std::get_if<graph::Conv>(&next.op);
+  if (op == nullptr || next.input(0) != y || next.precision != node.precision ||
+      !builder.comes_later(index) || !is_depthwise(builder, next, *op))
+    return std::nullopt;
+  return index;
+}
+
+Geometry geometry_of(const Dims& x, const Dims& y, const graph::Conv& depthwise) {
+  const size_t block = vector_block();
+  return {.block = block,
+          .channels_in = from_dim(x[1]),
+          .blocks_out = from_dim(y[1]) / block,
+          .height = from_dim(x[2]),
+          .width = from_dim(x[3]),
+          .out_height = from_dim(y[2]),
+          .out_width = from_dim(y[3]),
+          .stride = from_dim(depthwise.strides[0]),
+          .above = from_dim(depthwise.pads_begin[0]),
+          .left = from_dim(depthwise.pads_begin[1])};
+}
+
+// Of one of the two convolutions.
+struct LayerBuffers {
+  BufferId filters;
+  std::optional<BufferId> bias;
+  Bounds bounds;
+
+  Layer layer(const RunState& state) const noexcept {
+    return {state.input<float>(filters), bias ? state.input<float>(*bias) : nullptr, bounds.least,
+            bounds.most};
+  }
+};
+
+struct Buffers {
+  BufferId x, y, scratch;
+  LayerBuffers pointwise, depthwise;
+};
+
+class SeparableStep final : public Step {
+ public:
+  SeparableStep(const Geometry& geometry, size_t images, const Buffers& buffers, uint32_t chunks)
+      : geometry_(geometry),
+        images_(images),
+        buffers_(buffers),
+        parts_(static_cast<uint32_t>(std::min<size_t>(chunks, geometry.out_height))) {}
+
+  std::vector<BufferId> buffers() const override {
+    std::vector<BufferId> all = {buffers_.x, buffers_.y, buffers_.scratch};
+    for (const LayerBuffers* layer : {&buffers_.pointwise, &buffers_.depthwise}) {
+      all.push_back(layer->filters);
+      if (layer->bias) all.push_back(*layer->bias);
+    }
+    return all;
+  }
+
+  Status run(const RunState& state) const noexcept override {
+    const Geometry& g = geometry_;
+    const size_t blocks_in = (g.channels_in + g.block - 1) / g.block;
+    const size_t image = g.height * g.width * blocks_in * g.block;
+    const size_t result = g.out_height * g.out_width * g.blocks_out * g.block;
+    Whole whole{this,
+                buffers_.pointwise.layer(state),
+                buffers_.depthwise.layer(state),
+                {state.input<float>(buffers_.x), state.output<float>(buffers_.y),
+                 state.output<float>(buffers_.scratch), 0, 0}};
+    for (size_t i = 0; i < images_; ++i) {
+      run_parts(state, parts_, run_part, &whole);
+      whole.work.image += image;
+      whole.work.result += result;
+    }
+    return {};
+  }
+
+ private:
+  struct Whole {
+    const SeparableStep* step;
+    Layer pointwise, depthwise;
+    Work work;
+  };
+
+  static void run_part(void* data, uint32_t number) {
+    const auto& [step, pointwise, depthwise, all] = *static_cast<const Whole*>(data);
+    const Share share = share_of(step->geometry_.out_height, number, step->parts_);
+    Work work = all;
+    work.scratch += number * step->geometry_.scratch_floats();
+    work.first_row = share.first;
+    work.rows = share.count;
+    separable::run(step->geometry_, pointwise, depthwise, work);
+  }
+
+  const Geometry geometry_;
+  const size_t images_;
+  const Buffers buffers_;
+  const uint32_t parts_;
+};
+
+// From [result channels, channels].
+void arrange_pointwise(const Geometry& g, const float* from, float* to) {
+  for (size_t panel = 0; panel < g.panels(); ++panel) {
+    const size_t first = g.first_block(panel) * g.block, end = g.first_block(panel + 1) * g.block;
+    for (size_t in = 0; in < g.channels_in; ++in)
+      for (size_t out = first; out < end; ++out) *to++ = from[out * g.channels_in + in];
+  }
+}
+
+// From [channels, taps].
+void arrange_depthwise(const Geometry& g, const float* from, float* to) {
+  constexpr size_t kAll = kTaps * kTaps;
+  for (size_t channel = 0; channel < g.blocks_out * g.block; ++channel)
+    for (size_t tap = 0; tap < kAll; ++tap)
+      to[channel / g.block * kAll * g.block + tap * g.block + channel % g.block] =
+          from[channel * kAll + tap];
+}
+
+class Lowering {
+ public:
+  Lowering(Builder& builder, const Node& first, const Node& second)
+      : builder_(builder),
+        first_(first),
+        second_(second),
+        geometry_(geometry_of(builder.dims(first.input(0)), builder.dims(second.outputs[0]),
+                              std::get<graph::Conv>(second.op))) {}
+
+  Status lower() {
+    const Dims x = builder_.dims(first_.input(0)), y = builder_.dims(second_.outputs[0]);
+    MILLRACE_ASSIGN_OR_RETURN(const Operand from,
+                              builder_.in_layout(first_.input(0), image_layout(x)));
+    Buffers buffers{};
+    MILLRACE_ASSIGN_OR_RETURN(buffers.pointwise,
+                              layer(first_, "pointwise", arrange_pointwise, geometry_.channels_in));
+    MILLRACE_ASSIGN_OR_RETURN(buffers.depthwise,
+                              layer(second_, "depthwise", arrange_depthwise, kTaps * kTaps));
+    const uint32_t chunks = builder_.chunks();
+    const auto floats = static_cast<int64_t>(geometry_.scratch_floats() * chunks);
+    buffers.x = from.buffer;
+    buffers.y = builder_.new_result(second_.outputs[0], image_layout(y)).buffer;
+    buffers.scratch = builder_.new_temporary(plain_desc({floats}, ElementType::f32)).buffer;
+    builder_.add("Conv", "millrace:separable",
+                 std::make_unique<SeparableStep>(geometry_, from_dim(x[0]), buffers, chunks));
+    return {};
+  }
+
+ private:
+  using Arrange = void (*)(const Geometry&, const float*, float*);
+
+  Desc image_layout(const Dims& dims) const {
+    return blocked_desc(dims, ElementType::f32, static_cast<int>(geometry_.block));
+  }
+
+  // `each` is the number of weights for each channel of the result.
+  Result<LayerBuffers> layer(const Node& node, const char* name, Arrange arrange, size_t each) {
+    const size_t channels = geometry_.blocks_out * geometry_.block;
+    LayerBuffers buffers{};
+    buffers.filters = builder_.arranged(
+        node.input(1),
+        {fmt::format("{} {} by {}, blocks of {}", name, each, channels, geometry_.block),
+         each * channels * sizeof(float),
+         [geometry = geometry_, arrange](const float* from, std::byte* to) {
+           arrange(geometry, from, reinterpret_cast<float*>(to));
+         }});
+    if (const ValueId id = node.input(2); id != kNoValue) {
+      const Desc plain = plain_desc(builder_.dims(id), ElementType::f32);
+      MILLRACE_ASSIGN_OR_RETURN(const Operand bias, builder_.packed(id, plain));
+      buffers.bias = bias.buffer;
+    }
+    buffers.bounds = *bounds_of(std::get<graph::Conv>(node.op).activation);
+    return buffers;
+  }
+
+  Builder& builder_;
+  const Node &first_, &second_;
+  const Geometry geometry_;
+};
+
+}  // namespace
+
+bool postpone(Builder& builder, const Node& node, const graph::Conv& op) {
+  if (builder.type() != ElementType::f32 || builder.form() != plan::Form::kBlocked ||
+      channel_block() != static_cast<int>(vector_block()) || !is_pointwise(builder, node, op))
+    return false;
+  const std::optional<uint32_t> behind = depthwise_behind(builder, node);
+  if (behind) builder.postpone(*behind);
+  return behind.has_value();
+}
+
+Result<bool> lower_with_postponed(Builder& builder, const Node& node) {
+  const Node* const first = builder.postponed_maker(node.input(0));
+  if (first == nullptr) return false;
+  MILLRACE_RETURN_IF_ERROR(Lowering(builder, *first, node).lower());
+  return true;
+}
+
+}  // namespace millrace::device::cpu::kernels::separable
