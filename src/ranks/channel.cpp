@@ -76,7 +76,7 @@ Status Channel::exchange(const Signature& signature, std::span<const Part> parts
   // All ranks that can be reached hear of the call, so that each finds by itself who is missing.
   Status unreachable;
   MILLRACE_RETURN_IF_ERROR(for_each_peer(wait, [&](Peer& peer, uint32_t rank) {
-    const Status sent = peer.send_frame(signature, parts[rank].send, wait);
+    const Status sent = peer.send_frame(signature, parts[rank].send);
     if (!sent.ok() && unreachable.ok())
       unreachable = explain_end(signature, peer, rank, sent, wait);
     return Status();
@@ -91,6 +91,8 @@ Status Channel::exchange(const Signature& signature, std::span<const Part> parts
     peer.release_frame();
     return Status();
   }));
+  MILLRACE_RETURN_IF_ERROR(for_each_peer(
+      wait, [&](Peer& peer, uint32_t) { return explain(peer.end_send_frame(wait)); }));
   return exchange_longer(parts, kFrameData, wait);
 }
 

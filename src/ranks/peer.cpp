@@ -16,14 +16,11 @@ Result<std::unique_ptr<Peer>> Peer::open(Transport& transport, uint32_t rank, ui
   return peer;
 }
 
-Status Peer::send_frame(const Signature& signature, std::span<const std::byte> data,
-                        WaitCheck& check) {
-  if (std::exchange(frame_sent_, false)) MILLRACE_RETURN_IF_ERROR(out_->wait_sent(check));
+Status Peer::send_frame(const Signature& signature, std::span<const std::byte> data) {
   sent_->signature = signature;
   sent_->announced_bytes = data.size();
   const size_t held = data.size() <= kFrameData ? data.size() : 0;
   if (held != 0) std::memcpy(sent_->data, data.data(), held);
-  frame_sent_ = true;
   return out_->send(rank_, slot_, offsetof(Frame, data) + held);
 }
 

@@ -30,9 +30,10 @@ class Peer {
 
   uint32_t rank() const noexcept { return rank_; }
 
-  // Sends a frame, once the previous one has left its memory, which announces `data`, and holds
-  // them where they fit.
-  Status send_frame(const Signature& signature, std::span<const std::byte> data, WaitCheck& check);
+  // Begins to send a frame, which announces `data`, and holds them where they fit.
+  Status send_frame(const Signature& signature, std::span<const std::byte> data);
+  // Returns when the frame has left its memory: the peer gets it even if this process ends then.
+  Status end_send_frame(WaitCheck& check) { return out_->wait_sent(check); }
   // The peer's frame. It is valid until release_frame(), which posts the receive of the next one.
   // If that fails, the peer has ended after what it has sent: the next receive_frame() says so.
   Status receive_frame(WaitCheck& check);
@@ -81,7 +82,6 @@ class Peer {
   size_t oldest_borrowed_ = 0;
   Window* sending_ = nullptr;
   Window* receiving_ = nullptr;
-  bool frame_sent_ = false;  // and not waited for
   Status next_frame_posted_;
   std::unique_ptr<Frame> last_;  // with the reason
   std::unique_ptr<Window> out_, in_, last_out_;
