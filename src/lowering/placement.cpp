@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <queue>
@@ -11,6 +12,7 @@
 
 #include "graph/capability.h"
 #include "graph/collective.h"
+#include "lowering/collective_order.h"
 #include "lowering/placement_cost.h"
 
 namespace millrace::lowering {
@@ -49,7 +51,10 @@ struct Grouping {
 class Grouper {
  public:
   Grouper(const Graph& graph, const std::vector<PartitionKind>& kinds)
-      : kinds_(kinds), readers_(kinds.size()), unmade_(kinds.size()) {
+      : kinds_(kinds),
+        collectives_(collective_order(graph)),
+        readers_(kinds.size()),
+        unmade_(kinds.size()) {
     std::vector<uint32_t> maker(graph.values.size(), kNoNode);
     for (uint32_t i = 0; i < graph.nodes.size(); ++i) {
       for (const graph::ValueId id : graph.nodes[i].inputs) {
@@ -63,45 +68,80 @@ class Grouper {
 
   // Takes all that can run on one kind of partition, then all that can run on the next one, and so
   // on. Without collectives, no other grouping that starts with the same kind gets further with as
-  // many partitions.
+  // many partitions. With them, what is not needed for the next ones comes behind these, so that it
+  // can run beside them.
   Grouping group(PartitionKind first) const {
-    Grouping grouping;
-    std::vector<uint32_t> unmade = unmade_;
-    std::array<ReadyNodes, kKinds> ready_nodes;
-    const auto ready_of = [&](PartitionKind kind) -> ReadyNodes& {
-      return ready_nodes[static_cast<size_t>(kind)];
-    };
-    const auto make_ready = [&](uint32_t node) { ready_of(kinds_[node]).push(node); };
+    Progress progress{{}, unmade_, std::vector<bool>(collectives_.count + 1), {}};
     for (uint32_t i = 0; i < kinds_.size(); ++i)
-      if (unmade[i] == 0) make_ready(i);
-    for (PartitionKind kind = first; grouping.order.size() < kinds_.size(); kind = next(kind)) {
-      const auto begin = static_cast<uint32_t>(grouping.order.size());
-      ReadyNodes& ready = ready_of(kind);
-      while (!ready.empty()) {
-        const uint32_t node = ready.top();
-        ready.pop();
-        grouping.order.push_back(node);
-        for (const uint32_t reader : readers_[node])
-          if (--unmade[reader] == 0) make_ready(reader);
-      }
-      const auto count = static_cast<uint32_t>(grouping.order.size()) - begin;
-      if (count > 0) grouping.partitions.push_back({kind, begin, count});
-    }
-    return grouping;
+      if (unmade_[i] == 0) make_ready(progress, i);
+    for (PartitionKind kind = first; progress.grouping.order.size() < kinds_.size();
+         kind = next(kind))
+      take_partition(progress, kind);
+    return std::move(progress.grouping);
   }
 
  private:
   static constexpr uint32_t kNoNode = 0xffffffffu;
 
-  // The lowest number first, so that a partition keeps the order of the graph.
-  using ReadyNodes = std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<uint32_t>>;
-
   static constexpr size_t kKinds = 3;
+
+  // A node, behind the last collective that it depends on. Earlier ones come first, since what
+  // depends on a later one has to wait; then the lowest number, so that a partition keeps the order
+  // of the graph.
+  using Ready = std::pair<uint32_t, uint32_t>;
+  using ReadyNodes = std::priority_queue<Ready, std::vector<Ready>, std::greater<Ready>>;
+
+  struct Progress {
+    Grouping grouping;
+    std::vector<uint32_t> unmade;  // by node
+    std::vector<bool> is_begun;    // by number of the collective
+    std::array<ReadyNodes, kKinds> ready;
+  };
+
+  void make_ready(Progress& progress, uint32_t node) const {
+    progress.ready[static_cast<size_t>(kinds_[node])].push({collectives_.before[node], node});
+  }
+
+  void take_partition(Progress& progress, PartitionKind kind) const {
+    const auto begin = static_cast<uint32_t>(progress.grouping.order.size());
+    const uint32_t upcoming = upcoming_collective(progress);
+    ReadyNodes& ready = progress.ready[static_cast<size_t>(kind)];
+    std::vector<Ready> later;
+    while (!ready.empty()) {
+      const Ready node = ready.top();
+      ready.pop();
+      if (kind == PartitionKind::kCollective)
+        progress.is_begun[collectives_.number[node.second]] = true;
+      else if (!collectives_.has_turn(node.second, upcoming)) {
+        later.push_back(node);
+        continue;
+      }
+      take(progress, node.second);
+    }
+    for (const Ready& node : later) ready.push(node);
+    const auto count = static_cast<uint32_t>(progress.grouping.order.size()) - begin;
+    if (count > 0) progress.grouping.partitions.push_back({kind, begin, count});
+  }
+
+  void take(Progress& progress, uint32_t node) const {
+    progress.grouping.order.push_back(node);
+    for (const uint32_t reader : readers_[node])
+      if (--progress.unmade[reader] == 0) make_ready(progress, reader);
+  }
+
+  // The first collective that is still to be begun.
+  static uint32_t upcoming_collective(const Progress& progress) {
+    const auto begin = progress.is_begun.begin() + 1;
+    const auto first = std::find(begin, progress.is_begun.end(), false);
+    return first == progress.is_begun.end() ? CollectiveOrder::kNone
+                                            : static_cast<uint32_t>(first - begin) + 1;
+  }
   static PartitionKind next(PartitionKind kind) {
     return static_cast<PartitionKind>((static_cast<size_t>(kind) + 1) % kKinds);
   }
 
-  const std::vector<PartitionKind>& kinds_;     // by node
+  const std::vector<PartitionKind>& kinds_;  // by node
+  const CollectiveOrder collectives_;
   std::vector<std::vector<uint32_t>> readers_;  // by node: those that read a value of it
   std::vector<uint32_t> unmade_;                // by node: operands that other nodes make
 };

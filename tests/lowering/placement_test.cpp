@@ -140,12 +140,37 @@ TEST_F(PlaceNodes, CollectivesArePartitionsOfTheirOwn) {
               HasSubstr("'com.microsoft.AllReduce' names the collective"));
 }
 
-// All work that the first of them waits for comes before it, and both wait together.
-TEST_F(PlaceNodes, CollectivesOfBranchesShareAPartition) {
-  const ValueId x = maker.input({1, 3, 4, 4});
-  for (int i = 0; i < 2; ++i)
-    maker.output(maker.conv(fallback_of(maker, "com.microsoft.AllReduce", maker.conv(x, 4)), 4));
-  EXPECT_EQ(partitions_with({}), "NPU2 collective2 NPU2 ");
+constexpr const char* kAllReduce = "com.microsoft.AllReduce";  // also the node's name
+
+ValueId all_reduce(GraphMaker& maker, ValueId x) {
+  return fallback_of(maker, kAllReduce, x);
+}
+
+TEST_F(PlaceNodes, WhatACollectiveDoesNotNeedRunsBesideIt) {
+  const ValueId x = maker.input({2, 3});
+  const ValueId beside = maker.unary(UnaryKind::kAbs, maker.unary(UnaryKind::kExp, x));  // n0, n1
+  const ValueId sum = all_reduce(maker, maker.unary(UnaryKind::kRelu, x));               // n2, n3
+  maker.output(maker.binary(BinaryKind::kAdd, sum, beside));                             // n4
+  EXPECT_EQ(partitions_with({}), "NPU1 collective1 NPU3 ");
+  EXPECT_THAT(nodes(), ElementsAre("n2", kAllReduce, "n0", "n1", "n4"));
+}
+
+TEST_F(PlaceNodes, WhatALaterCollectiveNeedsRunsBesideTheOneInFront) {
+  const ValueId x = maker.input({2, 3});
+  const ValueId first = all_reduce(maker, maker.unary(UnaryKind::kRelu, x));       // n0, n1
+  const ValueId after = maker.unary(UnaryKind::kExp, first);                       // n2
+  const ValueId beside = maker.unary(UnaryKind::kAbs, x);                          // n3
+  maker.output(all_reduce(maker, maker.binary(BinaryKind::kAdd, after, beside)));  // n4, n5
+  EXPECT_EQ(partitions_with({}), "NPU1 collective1 NPU3 collective1 ");
+  EXPECT_THAT(nodes(), ElementsAre("n0", kAllReduce, "n3", "n2", "n4", kAllReduce));
+}
+
+// As in a transformer whose attention and feed-forward network have the same input.
+TEST_F(PlaceNodes, ABranchRunsBesideTheCollectiveOfAnother) {
+  const ValueId x = maker.input({2, 3});
+  const ValueId one = maker.unary(UnaryKind::kRelu, x), other = maker.unary(UnaryKind::kExp, x);
+  maker.output(maker.binary(BinaryKind::kAdd, all_reduce(maker, one), all_reduce(maker, other)));
+  EXPECT_EQ(partitions_with({}), "NPU1 collective1 NPU1 collective1 NPU1 ");
 }
 
 TEST_F(PlaceNodes, AMergedNodeIsNamedByAnyOfItsOrigins) {

@@ -55,6 +55,12 @@ class BufferTable {
   // Whether anything lies inside the buffer.
   bool has_parts(BufferId id) const { return buffers_[id].has_parts; }
   size_t bytes(BufferId id) const { return buffers_[id].bytes; }
+  bool in_same_memory(BufferId a, BufferId b) const { return root(a) == root(b); }
+  // Whether it is the tensor of a caller that is read only.
+  bool is_input(BufferId id) const {
+    const std::optional<CallerTensor>& caller = buffers_[root(id)].caller;
+    return caller && caller->direction == Direction::kInput;
+  }
   // Notes that a step uses the buffer.
   void touch(BufferId id, uint32_t step);
   // Notes that a value lives in the buffer (and so in what that is part of).

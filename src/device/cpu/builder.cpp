@@ -9,6 +9,7 @@
 #include "device/cpu/boundary.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/quantised/quantised.h"
+#include "device/cpu/ranks/overlap.h"
 #include "graph/capability.h"
 
 namespace millrace::device::cpu {
@@ -39,6 +40,7 @@ Result<ProgramParts> Builder::build() {
     return unsupported("the CPU device cannot run " + status.message());
   return guarded([this]() -> Result<ProgramParts> {
     MILLRACE_RETURN_IF_ERROR(lower_partitions());
+    overlap_collectives(parts_.steps, buffers_);
     parts_.buffers = buffers_.lay_out();
     return std::move(parts_);
   });

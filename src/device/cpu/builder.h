@@ -48,6 +48,10 @@ struct ProgramStep {
   StepInfo info;
   std::optional<ViewCondition> only_in;
   uint32_t threads = 1;  // of OpenMP that it runs with: the chunks that it is divided into
+  // A collective that is begun here, and runs beside the steps that follow (ranks/overlap.h).
+  bool is_begun = false;
+  // So many of these must have ended before this step runs, the first ones.
+  uint32_t awaits = 0;
 };
 
 // What a finished builder leaves behind. `packing` has yet to run.

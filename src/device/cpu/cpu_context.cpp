@@ -18,6 +18,12 @@ std::span<const Binding> side(Direction direction, std::span<const Binding> inpu
   return direction == Direction::kInput ? inputs : outputs;
 }
 
+// A failure with the node where it happened.
+Status at_step(const Status& status, const ProgramStep& step) {
+  if (status.ok()) return status;
+  return status.with_context(fmt::format("node \"{}\" ({})", step.info.node, step.info.operation));
+}
+
 }  // namespace
 
 void CpuContext::FreeArena::operator()(std::byte* arena) const noexcept {
@@ -31,6 +37,10 @@ CpuContext::CpuContext(std::shared_ptr<const CpuProgram> program)
       stream_(program_->engine()) {
   place_buffers();
   make_arguments();
+  const std::vector<ProgramStep>& steps = program_->parts().steps;
+  for (uint32_t i = 0; i < steps.size(); ++i)
+    if (steps[i].is_begun) begun_steps_.push_back(i);
+  calls_ = std::vector<CollectiveThread::Call>(begun_steps_.size());
 }
 
 void CpuContext::place_buffers() {
@@ -111,7 +121,23 @@ Status CpuContext::run_frame(std::span<const Binding> inputs, std::span<const Bi
   bind(inputs, outputs);
   OpenMpThreads threads;
   if (is_divided_ && control.team() != nullptr) threads.lead(*control.team(), control.lane());
-  return run_steps(inputs, outputs, control, threads);
+  begun_ = awaited_ = 0;
+  Status status = run_steps(inputs, outputs, control, threads);
+  // Collectives of a frame that has failed are to end, too.
+  if (!status.ok() && awaited_ != begun_) control.request_stop(control.sequence());
+  const Status ended = await_collectives(begun_, control);
+  return status.ok() ? ended : status;
+}
+
+Status CpuContext::await_collectives(uint32_t count, queue::RunControl& control) noexcept {
+  Status first_failure;
+  for (; awaited_ < count; ++awaited_) {
+    const uint32_t step = begun_steps_[awaited_];
+    control.begin_step(step);
+    const Status status = program_->collectives()->await(calls_[awaited_]);
+    if (first_failure.ok()) first_failure = at_step(status, program_->parts().steps[step]);
+  }
+  return first_failure;
 }
 
 Status CpuContext::run_steps(std::span<const Binding> inputs, std::span<const Binding> outputs,
@@ -119,6 +145,7 @@ Status CpuContext::run_steps(std::span<const Binding> inputs, std::span<const Bi
   const std::vector<ProgramStep>& steps = program_->parts().steps;
   std::optional<uint32_t> partition;
   for (uint32_t i = 0; i < steps.size(); ++i) {
+    MILLRACE_RETURN_IF_ERROR(await_collectives(steps[i].awaits, control));
     const auto& only_in = steps[i].only_in;
     if (only_in && side(only_in->direction, inputs, outputs)[only_in->index].view != only_in->view)
       continue;
@@ -129,10 +156,12 @@ Status CpuContext::run_steps(std::span<const Binding> inputs, std::span<const Bi
     if (control.stop_requested()) return control.stop_status();
     control.begin_step(i);
     threads.set(steps[i].threads);
-    const Status status = steps[i].step->run({control, stream_, buffers_, arguments_[i]});
-    if (!status.ok())
-      return status.with_context(
-          fmt::format("node \"{}\" ({})", steps[i].info.node, steps[i].info.operation));
+    const RunState state{control, stream_, buffers_, arguments_[i]};
+    if (steps[i].is_begun) {
+      program_->collectives()->begin(calls_[begun_++], *steps[i].step, state);
+      continue;
+    }
+    MILLRACE_RETURN_IF_ERROR(at_step(steps[i].step->run(state), steps[i]));
   }
   return {};
 }

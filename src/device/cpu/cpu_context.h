@@ -34,6 +34,8 @@ class CpuContext final : public Context {
                    queue::RunControl& control) noexcept;
   Status run_steps(std::span<const Binding> inputs, std::span<const Binding> outputs,
                    queue::RunControl& control, OpenMpThreads& threads) noexcept;
+  // Waits until so many collectives of the frame have ended, and returns their first failure.
+  Status await_collectives(uint32_t count, queue::RunControl& control) noexcept;
 
   const std::shared_ptr<const CpuProgram> program_;
   const bool is_divided_;  // whether lanes can take part in some of its steps
@@ -43,6 +45,10 @@ class CpuContext final : public Context {
   std::vector<Movable> movable_;
   std::vector<dnnl::memory> memories_;
   std::vector<std::vector<dnnl_exec_arg_t>> arguments_;  // by step
+  // The collectives that a frame begins: their steps, and the calls of the one that runs.
+  std::vector<uint32_t> begun_steps_;
+  std::vector<CollectiveThread::Call> calls_;
+  uint32_t begun_ = 0, awaited_ = 0;
 };
 
 }  // namespace millrace::device::cpu

@@ -1,10 +1,12 @@
 #include "device/cpu/cpu_program.h"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
 
 #include "base/log.h"
+#include "base/process/forked_child.h"
 #include "device/cpu/boundary.h"
 #include "device/cpu/cpu_context.h"
 #include "device/cpu/plan/plan.h"
@@ -58,7 +60,19 @@ Result<ProgramParts> build(const graph::CompiledModel& model, ElementType type,
   });
 }
 
+// Null where no collective is begun.
+Result<std::unique_ptr<CollectiveThread>> thread_for(const ProgramParts& parts) {
+  if (std::ranges::none_of(parts.steps, &ProgramStep::is_begun))
+    return std::unique_ptr<CollectiveThread>();
+  return CollectiveThread::start();
+}
+
 }  // namespace
+
+// A forked child does not have the thread.
+CpuProgram::~CpuProgram() {
+  if (is_forked_child()) static_cast<void>(collectives_.release());
+}
 
 Result<std::shared_ptr<const Program>> CpuProgram::load(
     std::shared_ptr<const graph::CompiledModel> model, const dnnl::engine& engine,
@@ -69,12 +83,13 @@ Result<std::shared_ptr<const Program>> CpuProgram::load(
   const ElementType type = precision == Precision::kBf16 ? ElementType::bf16 : ElementType::f32;
   Result<ProgramParts> parts = build(*model, type, abilities, engine, lanes, communicator);
   if (!parts.ok()) return parts.status().with_context("cannot load model \"" + model->name + "\"");
+  MILLRACE_ASSIGN_OR_RETURN(std::unique_ptr<CollectiveThread> collectives, thread_for(*parts));
   // FP16 loses nothing by that, wherever it runs.
   if (model->precision == Precision::kBf16 && !note.empty())
     log(LogLevel::kWarning, "cpu", "model \"" + model->name + "\" is " + note);
-  return std::shared_ptr<const Program>(new CpuProgram(std::move(model), engine, precision,
-                                                       std::move(note), *std::move(parts),
-                                                       std::move(communicator)));
+  return std::shared_ptr<const Program>(
+      new CpuProgram(std::move(model), engine, precision, std::move(note), *std::move(parts),
+                     std::move(communicator), std::move(collectives)));
 }
 
 bool CpuProgram::accepts(Direction direction, size_t index, View view) const noexcept {

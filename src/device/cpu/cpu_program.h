@@ -5,6 +5,7 @@
 #include <string>
 
 #include "device/cpu/builder.h"
+#include "device/cpu/ranks/collective_thread.h"
 #include "device/cpu/ranks/membership.h"
 #include "device/device.h"
 
@@ -26,6 +27,7 @@ class CpuProgram final : public Program, public std::enable_shared_from_this<Cpu
       std::shared_ptr<const graph::CompiledModel> model, const dnnl::engine& engine,
       const Abilities& abilities, queue::Lanes& lanes,
       std::shared_ptr<ranks::Communicator> communicator = nullptr);
+  ~CpuProgram() override;
 
   const graph::CompiledModel& model() const noexcept override { return *model_; }
   bool accepts(Direction direction, size_t index, View view) const noexcept override;
@@ -35,19 +37,23 @@ class CpuProgram final : public Program, public std::enable_shared_from_this<Cpu
   void skip_job() const noexcept override { ranks_.skip(); }
 
   RankMembership& ranks() const noexcept { return ranks_; }
+  // What runs the collectives that are begun; null where there are none.
+  CollectiveThread* collectives() const noexcept { return collectives_.get(); }
   const ProgramParts& parts() const noexcept { return parts_; }
   const dnnl::engine& engine() const noexcept { return engine_; }
 
  private:
   CpuProgram(std::shared_ptr<const graph::CompiledModel> model, dnnl::engine engine,
              graph::Precision precision, std::string note, ProgramParts parts,
-             std::shared_ptr<ranks::Communicator> communicator)
+             std::shared_ptr<ranks::Communicator> communicator,
+             std::unique_ptr<CollectiveThread> collectives)
       : model_(std::move(model)),
         engine_(std::move(engine)),
         precision_(precision),
         note_(std::move(note)),
         parts_(std::move(parts)),
-        ranks_(std::move(communicator)) {}
+        ranks_(std::move(communicator)),
+        collectives_(std::move(collectives)) {}
 
   const std::shared_ptr<const graph::CompiledModel> model_;
   const dnnl::engine engine_;
@@ -55,6 +61,7 @@ class CpuProgram final : public Program, public std::enable_shared_from_this<Cpu
   const std::string note_;
   const ProgramParts parts_;
   mutable RankMembership ranks_;
+  std::unique_ptr<CollectiveThread> collectives_;
 };
 
 }  // namespace millrace::device::cpu

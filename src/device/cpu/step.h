@@ -57,6 +57,9 @@ class Step {
   virtual std::span<const Argument> arguments() const noexcept { return {}; }
   // Every buffer the step reads or writes.
   virtual std::vector<BufferId> buffers() const = 0;
+  // Whether it spends its time on waiting for other ranks, so that steps which use none of its
+  // memory may run beside it, on another thread.
+  virtual bool waits_for_ranks() const noexcept { return false; }
   // Allocates nothing. May run on several threads at once, each with a state of its own.
   virtual Status run(const RunState& state) const noexcept = 0;
 };

@@ -2,7 +2,11 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cmath>
+#include <latch>
+#include <thread>
 
 #include "compiler/compiler.h"
 #include "compiler/export/onnx_writer.h"
@@ -168,6 +172,94 @@ TEST(Collectives, AreAPartitionOfTheirOwnInTheArchive) {
   model.inputs[0].hw.reset();
   model.outputs[0].hw.reset();
   EXPECT_EQ(graph::encode(model).version, model::kGraphFormatVersion);
+}
+
+// The sum of what all ranks have as first input, and beside it the exponent of the second one,
+// which does not depend on it; then the sum of both.
+std::shared_ptr<const graph::CompiledModel> model_with_a_branch() {
+  ModelBuilder builder;
+  const auto shared = builder.input({1, 6}), own = builder.input({1, 6});
+  builder.begin_partition(graph::PartitionKind::kNpu);
+  const auto doubled = builder.node(graph::Unary{{graph::UnaryKind::kLinear, 2, 0}}, {shared});
+  builder.begin_partition(graph::PartitionKind::kCollective);
+  const auto sum = builder.fallback(collective("AllReduce", {}), {doubled})[0];
+  builder.begin_partition(graph::PartitionKind::kNpu);
+  const auto beside = builder.node(graph::Unary{{graph::UnaryKind::kExp, 0, 0}}, {own});
+  builder.output(builder.node(graph::Binary{graph::BinaryKind::kAdd}, {sum, beside}));
+  return builder.build();
+}
+
+// Lets another thread go on when a step begins.
+class StepSignal final : public queue::ProgressObserver {
+ public:
+  explicit StepSignal(uint32_t step) : step_(step) {}
+  void on_progress(const queue::RunControl& control) noexcept override {
+    if (control.position().step == step_) release();
+  }
+  void release() noexcept {
+    if (!seen_.exchange(true)) begun_.count_down();
+  }
+  void wait() { begun_.wait(); }
+
+ private:
+  const uint32_t step_;
+  std::atomic<bool> seen_{false};
+  std::latch begun_{1};
+};
+
+class ABranchBesideACollective : public ::testing::Test {
+ protected:
+  Status run(uint32_t rank, queue::RunControl& control) {
+    std::vector<device::Binding> in;
+    for (Tensor& tensor : inputs_[rank]) in.push_back({tensor.data.data(), device::View::kCpu});
+    const device::Binding out{outputs_[rank].data.data(), device::View::kCpu};
+    return programs_[rank]->create_context().value()->run(in, {&out, 1}, control);
+  }
+  // The number of the step of the branch.
+  uint32_t step_beside() const {
+    const auto steps = programs_[0]->info().steps;
+    const auto collective =
+        std::ranges::find(steps, "millrace:collective", &device::StepInfo::implementation);
+    return static_cast<uint32_t>(collective - steps.begin()) + 1;
+  }
+
+  const Dims dims_ = {1, 6};
+  const Group group_ = ranks::make_group(2);
+  const Programs programs_ = load_on_ranks(group_, [](uint32_t) { return model_with_a_branch(); });
+  std::vector<std::vector<Tensor>> inputs_ = {
+      {Tensor::numbers(dims_, 1), Tensor::numbers(dims_, 2)},
+      {Tensor::numbers(dims_, 3), Tensor::numbers(dims_, 4)}};
+  std::vector<Tensor> outputs_ = {Tensor::zeros(dims_), Tensor::zeros(dims_)};
+};
+
+// The other rank comes when the branch has begun here, and would not be waited for otherwise.
+TEST_F(ABranchBesideACollective, RunsWhileItIsWaitedFor) {
+  StepSignal signal(step_beside());
+  std::thread other([&] {
+    signal.wait();
+    TestRun control;
+    EXPECT_TRUE(run(1, control).ok());
+  });
+  TestRun control;
+  {
+    const queue::ObserverScope observed(control, signal);
+    const Status status = run(0, control);
+    EXPECT_TRUE(status.ok()) << status.to_string();
+    signal.release();
+  }
+  other.join();
+  for (uint32_t rank = 0; rank < 2; ++rank) {
+    Tensor expected = Tensor::zeros(dims_);
+    for (size_t i = 0; i < expected.data.size(); ++i)
+      expected.data[i] =
+          2 * (inputs_[0][0].data[i] + inputs_[1][0].data[i]) + std::exp(inputs_[rank][1].data[i]);
+    device::cpu::expect_close(outputs_[rank], expected, 1e-5);
+  }
+}
+
+TEST_F(ABranchBesideACollective, DoesNotKeepAJobFromBeingStopped) {
+  TestRun control(std::chrono::steady_clock::now() + std::chrono::milliseconds(50));
+  EXPECT_EQ(run(0, control).code(), StatusCode::kDeadlineExceeded);
 }
 
 // A job that stops while it waits for a rank that does not come. That rank may find what this one

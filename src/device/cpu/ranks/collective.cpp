@@ -40,6 +40,7 @@ class CollectiveStep : public Step {
       : communicator_(std::move(communicator)), from_(from), to_(to), bytes_(bytes) {}
 
   std::vector<BufferId> buffers() const override { return {from_, to_}; }
+  bool waits_for_ranks() const noexcept override { return true; }
 
   // Waits for the other ranks.
   Status run(const RunState& state) const noexcept override {
