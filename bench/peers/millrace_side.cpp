@@ -40,7 +40,7 @@ Result<MillraceSide> MillraceSide::create(const std::string& onnx, const cli::Co
   const graph::CompiledModel& model = side.loaded_.program->model();
   if (model.network != nullptr)
     return Status(StatusCode::kUnsupported, "its shapes are open: see --input-shape");
-  const uint32_t in_flight = threads + 1;
+  const uint32_t in_flight = 2 * threads;  // as `millrace bench --scenario offline`
   for (uint32_t i = 0; i < in_flight; ++i) {
     MILLRACE_ASSIGN_OR_RETURN(
         cli::JobBuffers buffers,
