@@ -25,8 +25,8 @@ const char* name_of(Form form) noexcept;  // "blocked", "channels-last", "librar
 // The form of that name, if there is one.
 std::optional<Form> form_named(std::string_view name) noexcept;
 
-// The form of convolutions in `type` on this processor where nothing has been measured, apart from
-// those for which Winograd's algorithm is worthwhile.
+// The form of most convolutions in `type` on this processor where nothing has been measured; plan.h
+// has some exceptions.
 Form usual_form(ElementType type) noexcept;
 
 }  // namespace millrace::device::cpu::plan

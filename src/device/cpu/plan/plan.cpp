@@ -27,11 +27,26 @@ namespace {
 constexpr const char* kRecord = "MILLRACE_TUNING";
 constexpr const char* kMeasure = "MILLRACE_TUNE";
 
+// Whether the convolution is between many channels of an image so small that the library's kernels
+// on blocks run short of elements. One that would have a larger image reordered, for a single
+// product with each element, is not.
+bool is_narrow(const kernels::Convolution& convolution) {
+  constexpr int64_t kManyChannels = 128, kFewElements = 64;
+  const auto elements = [](const Dims& dims) { return dims[2] * dims[3]; };
+  const Dims &x = convolution.x, &y = convolution.y;
+  if (x.size() != 4 || !topology().features.avx512) return false;
+  const bool has_taps = convolution.weight.size() == 4 && elements(convolution.weight) > 1;
+  return x[1] >= kManyChannels && y[1] >= kManyChannels && elements(y) <= kFewElements &&
+         (has_taps || elements(x) <= kFewElements);
+}
+
 Form usual_form_of(const graph::Graph& graph, const graph::Node& node, ElementType type) {
   const auto* const op = std::get_if<graph::Conv>(&node.op);
-  const bool by_winograd =
-      op != nullptr && kernels::winograd::is_worthwhile({graph, node, *op, type});
-  return by_winograd ? Form::kWinograd : usual_form(type);
+  if (op == nullptr) return usual_form(type);
+  const kernels::Convolution convolution(graph, node, *op, type);
+  if (kernels::winograd::is_worthwhile(convolution)) return Form::kWinograd;
+  if (type == ElementType::f32 && is_narrow(convolution)) return Form::kChannelsLast;
+  return usual_form(type);
 }
 
 Plan usual_plan(const graph::CompiledModel& model, ElementType type) {

@@ -3,7 +3,8 @@
 // MILLRACE_TUNING names a record of times (record.h). Where it has all that a model needs, measured
 // on such a processor, the forms are the cheapest together with the reorders between them; with
 // MILLRACE_TUNE=1 what it lacks is measured first, and added to the file. Otherwise each
-// convolution has its usual form.
+// convolution has its usual form: that of its type, or, in FP32, kWinograd where that is
+// worthwhile, and kChannelsLast for many channels of small images.
 //
 // Thread-safe.
 #pragma once

@@ -22,7 +22,7 @@ using graph::Node;
 using graph::ValueId;
 
 // An image between of less than that stays in the cache, and the library's kernels are as fast.
-constexpr int64_t kLeastElements = int64_t{1} << 17;
+constexpr int64_t kLeastElements = int64_t{1} << 16;
 // Filters of more are read from further away for each row.
 constexpr int64_t kMostChannels = 128;
 // An image of fewer channels takes up room for more.
@@ -50,8 +50,7 @@ bool is_pointwise(const Builder& builder, const Node& node, const graph::Conv& o
   const Dims weight = builder.dims(node.input(1)), y = builder.dims(node.outputs[0]);
   return weight[2] == 1 && weight[3] == 1 && are(op.strides, 1) && are(op.pads_begin, 0) &&
          are(op.pads_end, 0) && weight[1] >= kLeastChannels && weight[1] <= kMostChannels &&
-         y[1] % channel_block() == 0 && y[1] > channel_block() &&
-         y[1] * y[2] * y[3] >= kLeastElements;
+         y[1] % channel_block() == 0 && y[1] * y[2] * y[3] >= kLeastElements;
 }
 
 bool is_depthwise(const Builder& builder, const Node& node, const graph::Conv& op) {
