@@ -53,6 +53,23 @@ TEST_F(NrtAllocations, NoneForTransfers) {
             0u);
 }
 
+TEST_F(NrtAllocations, NoneForACollectiveAndItsPreparation) {
+  ScopedTensor tensor(kTinyInputBytes);
+  uint32_t only = 0;
+  nrt_cc_comm_t comm{&only, 0, 1, 0, 1, 0};
+  nrt_tensor_t* handle = tensor.get();
+  nrt_tensor_list_t list{&handle, 1};
+  EXPECT_EQ(steady_allocations([&] {
+              nrt_cc_context_t* context = nullptr;
+              const NRT_STATUS prepared = nrta_cc_prepare(&comm, &list, &list, NRT_DTYPE_FLOAT32,
+                                                          NRT_OP_ADD, NRT_CC_ALLREDUCE, &context);
+              if (prepared != NRT_SUCCESS) return false;
+              const NRT_STATUS scheduled = nrta_cc_schedule(&context, 0, &ret_, &sequence_);
+              return ends_well(scheduled, ret_, sequence_);
+            }),
+            0u);
+}
+
 TEST_F(NrtAllocations, NoneForARequestWithATracker) {
   nrta_error_tracker_t* tracker = nullptr;
   ASSERT_EQ(nrta_error_tracker_create(0, &tracker), NRT_SUCCESS);

@@ -45,6 +45,7 @@ Result<RankWorld::Member*> RankWorld::member(uint32_t rank, uint32_t ranks) {
 
 Status RankWorld::join_locked(Member& member, uint32_t rank, uint32_t ranks) {
   if (member.world != nullptr) return {};
+  member.all = all_ranks(ranks);
   if (closing_.stop_requested()) return {StatusCode::kCancelled, "nrt_close has ended the runtime"};
   MILLRACE_ASSIGN_OR_RETURN(
       member.world, ranks::connect({settings_.place, rank, ranks, settings_.token,
@@ -73,15 +74,13 @@ Result<std::shared_ptr<RankGroup>> RankWorld::group(uint32_t rank, uint32_t rank
   MILLRACE_ASSIGN_OR_RETURN(Member* const own, member(rank, ranks));
   const std::lock_guard lock(own->mutex);
   MILLRACE_RETURN_IF_ERROR(join_locked(*own, rank, ranks));
+  if (members.empty()) members = own->all;
+  if (const auto known = own->groups.find(members); known != own->groups.end())
+    return known->second;
   std::vector<uint32_t> list(members.begin(), members.end());
-  if (list.empty()) list = all_ranks(ranks);
-  std::shared_ptr<RankGroup>& group = own->groups[list];
-  if (group == nullptr) {
-    auto made = std::make_shared<RankGroup>(own->communicator, list);
-    MILLRACE_RETURN_IF_ERROR(made->channel(0).status());
-    group = std::move(made);
-  }
-  return group;
+  auto made = std::make_shared<RankGroup>(own->communicator, list);
+  MILLRACE_RETURN_IF_ERROR(made->channel(0).status());
+  return own->groups.emplace(std::move(list), std::move(made)).first->second;
 }
 
 Result<std::shared_ptr<ranks::Communicator>> RankWorld::communicator(uint32_t rank, uint32_t ranks,

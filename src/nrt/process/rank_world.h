@@ -2,6 +2,7 @@
 // to the others. Thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -64,12 +65,20 @@ class RankWorld {
     bool stop_requested() noexcept override { return begun.load(std::memory_order_relaxed); }
     std::atomic<bool> begun{false};
   };
+  // Lists of ranks are looked up by a span, too, which needs no memory.
+  struct InOrder {
+    using is_transparent = void;
+    bool operator()(std::span<const uint32_t> a, std::span<const uint32_t> b) const noexcept {
+      return std::ranges::lexicographical_compare(a, b);
+    }
+  };
   // One of the ranks that this process is.
   struct Member {
-    std::mutex mutex;  // held while it meets the others
+    std::mutex mutex;           // held while it meets the others
+    std::vector<uint32_t> all;  // the ranks of the program, once it has met them
     std::shared_ptr<ranks::MessageCommunicator> world;
     std::shared_ptr<ranks::Communicator> communicator;  // the world, or with faults in front of it
-    std::map<std::vector<uint32_t>, std::shared_ptr<RankGroup>> groups;
+    std::map<std::vector<uint32_t>, std::shared_ptr<RankGroup>, InOrder> groups;
     std::map<Channel, std::shared_ptr<ranks::Communicator>> channels;
     uint32_t models = 0;                                       // that have a channel
     std::vector<std::shared_ptr<ranks::Communicator>> unused;  // of models that were not loaded

@@ -4,17 +4,19 @@
 
 #include <algorithm>
 #include <functional>
+#include <mutex>
 #include <numeric>
 #include <span>
 
 #include "base/contained.h"
+#include "base/never_destroyed.h"
 #include "nrt/objects/tensor.h"
 #include "nrt/terms/status.h"
 
 namespace millrace::nrt {
 namespace {
 
-using Tensors = std::vector<std::shared_ptr<Tensor>>;
+using Tensors = RankCollective::Tensors;
 
 // 0 for a value that is no type.
 size_t element_bytes(nrt_dtype_t type) noexcept {
@@ -61,10 +63,10 @@ Status check_operation(const Operation& operation) {
       fmt::format("there is no collective {}", static_cast<unsigned>(operation.kind)));
 }
 
-Result<Tensors> tensors_of(const nrt_tensor_list_t& list, uint32_t core, nrt_dtype_t type) {
+Status find_tensors(const nrt_tensor_list_t& list, uint32_t core, nrt_dtype_t type,
+                    Tensors& tensors) {
   if (list.tensors == nullptr || list.num_tensors == 0)
     return invalid_argument("a collective's list of tensors is null or empty");
-  Tensors tensors;
   for (nrt_tensor* const handle : std::span(list.tensors, list.num_tensors)) {
     const std::shared_ptr<Tensor>& tensor = TensorHandles::find(handle);
     if (tensor == nullptr || tensor->data() == nullptr)
@@ -79,13 +81,12 @@ Result<Tensors> tensors_of(const nrt_tensor_list_t& list, uint32_t core, nrt_dty
                                           tensor->size(), tensor->name()));
     tensors.push_back(tensor);
   }
-  return tensors;
+  return {};
 }
 
 // Copies the inputs, one after another, to the outputs, one after another. The two lists may be
 // divided into tensors differently.
-std::vector<Transfer> copies_between(const Tensors& inputs, const Tensors& outputs) {
-  std::vector<Transfer> copies;
+void add_copies(const Tensors& inputs, const Tensors& outputs, std::vector<Transfer>& copies) {
   size_t in = 0, out = 0, read = 0, written = 0;
   while (in < inputs.size() && out < outputs.size()) {
     const Tensor &from = *inputs[in], &to = *outputs[out];
@@ -97,7 +98,6 @@ std::vector<Transfer> copies_between(const Tensors& inputs, const Tensors& outpu
     if (read == from.size()) ++in, read = 0;
     if (written == to.size()) ++out, written = 0;
   }
-  return copies;
 }
 
 size_t total_bytes(const Tensors& tensors) {
@@ -126,23 +126,70 @@ Status check_sizes(const Tensors& inputs, const Tensors& outputs, nrt_cc_op_type
 
 }  // namespace
 
+// Those that may be used again, of the process. Thread-safe.
+class Collective::Retired {
+ public:
+  static Retired& of_process() {
+    static NeverDestroyed<Retired> retired;
+    return retired.get();
+  }
+
+  // Null when there is none.
+  std::shared_ptr<Collective> take() noexcept {
+    const std::lock_guard lock(mutex_);
+    if (first_ == nullptr) return nullptr;
+    --count_;
+    return std::exchange(first_, std::move(first_->next_retired_));
+  }
+  void add(std::shared_ptr<Collective> collective) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (count_ == kMost) return;
+    ++count_;
+    collective->next_retired_ = std::move(first_);
+    first_ = std::move(collective);
+  }
+
+ private:
+  static constexpr size_t kMost = 1024;
+
+  std::mutex mutex_;
+  std::shared_ptr<Collective> first_;
+  size_t count_ = 0;
+};
+
 Result<std::shared_ptr<Collective>> Collective::prepare(const nrt_cc_comm_t& comm,
                                                         const nrt_tensor_list_t& inputs,
                                                         const nrt_tensor_list_t& outputs,
                                                         const Operation& operation,
                                                         std::shared_ptr<RankGroup> group) {
   MILLRACE_RETURN_IF_ERROR(check_operation(operation));
-  MILLRACE_ASSIGN_OR_RETURN(const Tensors from, tensors_of(inputs, comm.vnc, operation.type));
-  MILLRACE_ASSIGN_OR_RETURN(const Tensors to, tensors_of(outputs, comm.vnc, operation.type));
-  std::shared_ptr<Collective> collective(new Collective(comm.vnc));
-  if (group != nullptr) {
-    MILLRACE_ASSIGN_OR_RETURN(collective->ranked_,
-                              RankCollective::make(std::move(group), from, to, operation));
-    return collective;
-  }
-  MILLRACE_RETURN_IF_ERROR(check_sizes(from, to, operation.kind));
-  collective->copies_ = copies_between(from, to);
-  return collective;
+  std::shared_ptr<Collective> collective = Retired::of_process().take();
+  if (collective == nullptr) collective = std::make_shared<Collective>();
+  const Status filled = collective->fill(comm, inputs, outputs, operation, std::move(group));
+  collective->from_.clear();
+  collective->to_.clear();
+  if (filled.ok()) return collective;
+  retire(std::move(collective));
+  return filled;
+}
+
+Status Collective::fill(const nrt_cc_comm_t& comm, const nrt_tensor_list_t& inputs,
+                        const nrt_tensor_list_t& outputs, const Operation& operation,
+                        std::shared_ptr<RankGroup> group) {
+  core_ = comm.vnc;
+  MILLRACE_RETURN_IF_ERROR(find_tensors(inputs, core_, operation.type, from_));
+  MILLRACE_RETURN_IF_ERROR(find_tensors(outputs, core_, operation.type, to_));
+  if (group != nullptr) return ranked_.prepare(std::move(group), from_, to_, operation);
+  MILLRACE_RETURN_IF_ERROR(check_sizes(from_, to_, operation.kind));
+  add_copies(from_, to_, copies_);
+  return {};
+}
+
+void Collective::retire(std::shared_ptr<Collective> collective) noexcept {
+  if (collective == nullptr) return;
+  collective->copies_.clear();
+  collective->ranked_.clear();
+  Retired::of_process().add(std::move(collective));
 }
 
 Status CollectiveTask::run(queue::RunControl& control) noexcept {

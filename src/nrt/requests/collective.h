@@ -1,5 +1,8 @@
 // Collective: an operation between ranks, prepared once and scheduled later; CollectiveTask runs
 // it. With one rank each operation is a copy of its inputs to its outputs.
+//
+// A program prepares one for every request. Those that have run are used again, with the memory
+// that they have, so that preparing allocates nothing after a while.
 #pragma once
 
 #include <memory>
@@ -27,18 +30,31 @@ class Collective {
                                                      const Operation& operation,
                                                      std::shared_ptr<RankGroup> group);
 
+  // Gives up its group and its tensors. Nobody else runs it or will.
+  static void retire(std::shared_ptr<Collective> collective) noexcept;
+
+  Collective() = default;
+  Collective(const Collective&) = delete;
+  Collective& operator=(const Collective&) = delete;
+
   uint32_t core() const noexcept { return core_; }
   // With one rank.
   const std::vector<Transfer>& copies() const noexcept { return copies_; }
   // With several; null with one.
-  RankCollective* ranked() const noexcept { return ranked_.get(); }
+  RankCollective* ranked() noexcept { return ranked_.prepared() ? &ranked_ : nullptr; }
 
  private:
-  explicit Collective(uint32_t core) noexcept : core_(core) {}
+  class Retired;
 
-  const uint32_t core_;
+  Status fill(const nrt_cc_comm_t& comm, const nrt_tensor_list_t& inputs,
+              const nrt_tensor_list_t& outputs, const Operation& operation,
+              std::shared_ptr<RankGroup> group);
+
+  uint32_t core_ = 0;
+  RankCollective::Tensors from_, to_;  // empty, once the others hold what is needed of them
   std::vector<Transfer> copies_;
-  std::unique_ptr<RankCollective> ranked_;
+  RankCollective ranked_;
+  std::shared_ptr<Collective> next_retired_;
 };
 
 class CollectiveTask final : public RequestTask {
@@ -59,7 +75,7 @@ class CollectiveTask final : public RequestTask {
   Status copy_all(queue::RunControl& control, trace::RunScope& traced) noexcept;
   Status run_on_ranks(queue::RunControl& control, trace::RunScope& traced) noexcept;
   std::optional<NRT_STATUS> own_code(const Status& status) const noexcept override;
-  void drop_references() noexcept override { collective_.reset(); }
+  void drop_references() noexcept override { Collective::retire(std::move(collective_)); }
 
   const std::shared_ptr<device::Device> device_;
   const uint32_t queue_;

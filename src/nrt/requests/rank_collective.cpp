@@ -84,17 +84,6 @@ Status with_access_to(std::span<const Memory> memories, memory::Access access,
 
 }  // namespace
 
-RankCollective::RankCollective(std::shared_ptr<RankGroup> group, const Tensors& inputs,
-                               const Tensors& outputs, const Operation& operation)
-    : group_(std::move(group)), kind_(operation.kind) {
-  for (const auto& [tensors, memories] :
-       {std::pair(&inputs, &inputs_), std::pair(&outputs, &outputs_)})
-    for (const std::shared_ptr<Tensor>& tensor : *tensors)
-      memories->push_back({tensor->storage(), {tensor->data(), tensor->size()}});
-  for (const Memory& memory : kind_ == NRT_CC_ALLGATHER ? outputs_ : inputs_)
-    blocks_.push_back(memory.bytes.data());
-}
-
 bool RankCollective::is_divided() const noexcept {
   const auto& whole = kind_ == NRT_CC_ALLGATHER ? inputs_ : outputs_;
   return kind_ != NRT_CC_ALLREDUCE && group_->size() > 1 && whole.size() == 1 &&
@@ -120,18 +109,29 @@ Status RankCollective::check_sizes() const {
   return {};
 }
 
-Result<std::unique_ptr<RankCollective>> RankCollective::make(std::shared_ptr<RankGroup> group,
-                                                             const Tensors& inputs,
-                                                             const Tensors& outputs,
-                                                             const Operation& operation) {
-  std::unique_ptr<RankCollective> made(
-      new RankCollective(std::move(group), inputs, outputs, operation));
-  MILLRACE_RETURN_IF_ERROR(made->check_sizes());
-  MILLRACE_ASSIGN_OR_RETURN(made->element_, element_of(operation.type));
+Status RankCollective::prepare(std::shared_ptr<RankGroup> group, const Tensors& inputs,
+                               const Tensors& outputs, const Operation& operation) {
+  group_ = std::move(group);
+  kind_ = operation.kind;
+  for (const auto& [tensors, memories] :
+       {std::pair(&inputs, &inputs_), std::pair(&outputs, &outputs_)})
+    for (const std::shared_ptr<Tensor>& tensor : *tensors)
+      memories->push_back({tensor->storage(), {tensor->data(), tensor->size()}});
+  for (const Memory& memory : kind_ == NRT_CC_ALLGATHER ? outputs_ : inputs_)
+    blocks_.push_back(memory.bytes.data());
+  MILLRACE_RETURN_IF_ERROR(check_sizes());
+  MILLRACE_ASSIGN_OR_RETURN(element_, element_of(operation.type));
   if (operation.kind != NRT_CC_ALLGATHER) {
-    MILLRACE_ASSIGN_OR_RETURN(made->reduction_, reduction_of(operation.reduction));
+    MILLRACE_ASSIGN_OR_RETURN(reduction_, reduction_of(operation.reduction));
   }
-  return made;
+  return {};
+}
+
+void RankCollective::clear() noexcept {
+  inputs_.clear();
+  outputs_.clear();
+  blocks_.clear();
+  group_.reset();
 }
 
 size_t RankCollective::bytes() const noexcept {

@@ -1,5 +1,6 @@
 // RankCollective: a collective of several ranks, as its context holds it: checked when it is
-// prepared, ready to run. Run by one thread at a time.
+// prepared, ready to run. It is used again for a later one, so that a program which prepares one
+// after another allocates nothing. For one thread at a time.
 #pragma once
 
 #include <memory>
@@ -22,13 +23,16 @@ class RankCollective {
  public:
   using Tensors = std::vector<std::shared_ptr<Tensor>>;
 
-  // Each input has its output: of the same size; for an all-gather the output has the size of the
-  // inputs of all ranks, for a reduce-scatter the input that of all outputs. Or one side is one
-  // tensor, and the other a list with one for each rank, all of its size. kInvalidArgument for
-  // other lists, kUnsupported for a reduction of which ranks have no use.
-  static Result<std::unique_ptr<RankCollective>> make(std::shared_ptr<RankGroup> group,
-                                                      const Tensors& inputs, const Tensors& outputs,
-                                                      const Operation& operation);
+  // Becomes that collective. Each input has its output: of the same size; for an all-gather the
+  // output has the size of the inputs of all ranks, for a reduce-scatter the input that of all
+  // outputs. Or one side is one tensor, and the other a list with one for each rank, all of its
+  // size. kInvalidArgument for other lists, kUnsupported for a reduction of which ranks have no
+  // use.
+  Status prepare(std::shared_ptr<RankGroup> group, const Tensors& inputs, const Tensors& outputs,
+                 const Operation& operation);
+  // Gives up the group and the tensors.
+  void clear() noexcept;
+  bool prepared() const noexcept { return group_ != nullptr; }
 
   // Through the channel of that queue. Blocks until the other ranks have come.
   Status run(uint32_t queue, ranks::StopCheck& stop);
@@ -41,8 +45,6 @@ class RankCollective {
     std::span<std::byte> bytes;
   };
 
-  RankCollective(std::shared_ptr<RankGroup> group, const Tensors& inputs, const Tensors& outputs,
-                 const Operation& operation);
   Status check_sizes() const;
   // One side is a list with a tensor for each rank.
   bool is_divided() const noexcept;
@@ -50,8 +52,8 @@ class RankCollective {
   Status run_pair(ranks::Communicator& channel, size_t index, const ranks::Limit& limit);
   Status run_divided(ranks::Communicator& channel, const ranks::Limit& limit);
 
-  const std::shared_ptr<RankGroup> group_;
-  const nrt_cc_op_type_t kind_;
+  std::shared_ptr<RankGroup> group_;
+  nrt_cc_op_type_t kind_ = NRT_CC_ALLGATHER;
   ranks::Element element_ = ranks::Element::kUint8;
   ranks::Reduction reduction_ = ranks::Reduction::kSum;
   std::vector<Memory> inputs_, outputs_;
