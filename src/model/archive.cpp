@@ -15,6 +15,7 @@
 #include "model/archive_header.h"
 #include "model/checksum.h"
 #include "model/files/mapped_file.h"
+#include "model/stated_checksums.h"
 #include "model/structure.h"
 
 namespace millrace::model {
@@ -36,7 +37,11 @@ class VerifiedArchive final : public Archive {
       : path_(std::move(path)),
         root_(root),
         structure_(std::move(structure)),
-        segments_(std::move(segments)) {}
+        segments_(std::move(segments)) {
+    checksums_.reserve(segment_count());
+    for (uint32_t i = 0; i < segment_count(); ++i)
+      checksums_.emplace_back(segment(i), root_.segments()->Get(i)->checksum());
+  }
 
   const format::Archive& root() const override { return root_; }
 
@@ -65,6 +70,7 @@ class VerifiedArchive final : public Archive {
   const format::Archive& root_;
   const OwnedBytes structure_;
   const OwnedBytes segments_;
+  std::vector<StatedChecksum> checksums_;
 };
 
 using ArchiveResult = Result<std::shared_ptr<const Archive>>;

@@ -5,13 +5,18 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/align.h"
+#include "model/checksum.h"
+#include "model/stated_checksums.h"
 #include "tests/model/small_archive.h"
 #include "tests/support/archive_mutation.h"
 #include "tests/support/temporary_directory.h"
@@ -51,6 +56,35 @@ void expect_small_archive(const Archive& archive) {
   }
   EXPECT_TRUE(archive.segment(archive.segment_count()).empty());
   EXPECT_EQ(archive.verify_segment(archive.segment_count()).code(), StatusCode::kInvalidArgument);
+}
+
+TEST(StatedChecksums, AreThoseOfTheSegmentsOfOpenArchives) {
+  const std::vector<std::byte> bytes = SmallArchive().bytes();
+  std::shared_ptr<const Archive> first = *Archive::from_memory(bytes, nullptr);
+  std::shared_ptr<const Archive> second = *Archive::from_memory(bytes, nullptr);
+  const auto segment = first->segment(0);
+  ASSERT_GT(segment.size(), 1u);
+  EXPECT_EQ(stated_checksum_of(segment), checksum_of(segment));
+  EXPECT_EQ(stated_checksum_of(segment.first(1)), std::nullopt);
+  EXPECT_EQ(stated_checksum_of(std::vector<std::byte>(segment.begin(), segment.end())),
+            std::nullopt);
+  first.reset();
+  EXPECT_EQ(stated_checksum_of(second->segment(0)), checksum_of(second->segment(0)));
+}
+
+TEST(StatedChecksums, EndWithTheLastArchiveInTheirMemory) {
+  const std::vector<std::byte> bytes = SmallArchive().bytes();
+  alignas(64) static std::array<std::byte, 65536> memory;
+  ASSERT_LE(bytes.size(), memory.size());
+  std::ranges::copy(bytes, memory.begin());
+  const std::span<const std::byte> archive = std::span(memory).first(bytes.size());
+  std::shared_ptr<const Archive> first = *Archive::from_memory(archive, nullptr);
+  std::shared_ptr<const Archive> second = *Archive::from_memory(archive, nullptr);
+  const auto segment = first->segment(0);
+  first.reset();
+  EXPECT_EQ(stated_checksum_of(segment), checksum_of(segment));
+  second.reset();
+  EXPECT_EQ(stated_checksum_of(segment), std::nullopt);
 }
 
 class ArchiveForms : public ::testing::TestWithParam<ArchiveForm> {};

@@ -14,6 +14,7 @@
 #include "device/cpu/weights/constant_numbers.h"
 #include "model/checksum.h"
 #include "model/files/temporary_output.h"
+#include "model/stated_checksums.h"
 #include "queue/lanes/shared_loop.h"
 
 namespace millrace::device::cpu {
@@ -71,11 +72,16 @@ void reorder(const graph::Value& constant, const Desc& from, const Desc& to, std
   dnnl::reorder(source, target).execute(stream, source, target);
 }
 
+uint64_t checksum_of(std::span<const std::byte> bytes, bool as_stated) {
+  const auto stated = as_stated ? model::stated_checksum_of(bytes) : std::nullopt;
+  return stated ? *stated : model::checksum_of(bytes);
+}
+
 // All that the packed elements of a constant follow from, besides the version of the library.
-std::string describe(const graph::Value& constant) {
+std::string describe(const graph::Value& constant, bool as_stated) {
   std::string text =
       fmt::format("{} {:x} {} ", static_cast<int>(constant.type),
-                  model::checksum_of(constant.constant->bytes), constant.shape.size());
+                  checksum_of(constant.constant->bytes, as_stated), constant.shape.size());
   for (const int64_t dim : constant.shape) text += fmt::format("{} ", dim);
   if (constant.quantisation) {
     const graph::Quantisation& by = *constant.quantisation;
@@ -117,11 +123,11 @@ Status Packing::for_each(queue::Lanes& lanes, const std::function<Status(size_t)
   return tasks.status();
 }
 
-Result<PackedKey> Packing::key(queue::Lanes& lanes) const {
+Result<PackedKey> Packing::key(queue::Lanes& lanes, bool as_stated) const {
   std::vector<std::string> parts(items_.size());
   MILLRACE_RETURN_IF_ERROR(for_each(lanes, [&](size_t i) -> Status {
     const Item& item = items_[i];
-    parts[i] = describe(*item.constant);
+    parts[i] = describe(*item.constant, as_stated);
     if (item.arrangement.arrange)
       parts[i] += item.arrangement.identity;
     else
@@ -206,16 +212,19 @@ Status Packing::run(queue::Lanes& lanes, const dnnl::engine& engine, ConstantMem
   return {};
 }
 
+// A file is found by what the archive states of its constants, which is compared meanwhile. What is
+// packed anew may be that of a damaged archive, and is kept as what it is.
 Status Packing::find_or_keep(queue::Lanes& lanes, const dnnl::engine& engine,
                              ConstantMemory& constants, BufferLayout& layout) {
   const size_t head_bytes = packed_head_bytes(items_.size());
-  MILLRACE_ASSIGN_OR_RETURN(const PackedKey key, this->key(lanes));
-  const std::string path = packed_path(key);
-  const Status found = map(lanes, key, path);
+  MILLRACE_ASSIGN_OR_RETURN(const PackedKey stated, this->key(lanes, true));
+  const Status found = map(lanes, stated, packed_path(stated));
   if (found.ok()) {
     place(file_->bytes().data() + head_bytes, layout);
     return {};
   }
+  MILLRACE_ASSIGN_OR_RETURN(const PackedKey key, this->key(lanes, false));
+  const std::string path = packed_path(key);
   std::byte* const head = constants.take(head_bytes + bytes_);
   place(head + head_bytes, layout);
   MILLRACE_RETURN_IF_ERROR(pack(lanes, engine, head + head_bytes));

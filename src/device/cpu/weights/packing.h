@@ -67,7 +67,8 @@ class Packing {
   Status for_each(queue::Lanes& lanes, const std::function<Status(size_t)>& work) const;
   Status find_or_keep(queue::Lanes& lanes, const dnnl::engine& engine, ConstantMemory& constants,
                       BufferLayout& layout);
-  Result<PackedKey> key(queue::Lanes& lanes) const;
+  // By the checksums that the archive states, where it does, or by those of the bytes.
+  Result<PackedKey> key(queue::Lanes& lanes, bool as_stated) const;
   Status map(queue::Lanes& lanes, const PackedKey& key, const std::string& path);
   Status pack(queue::Lanes& lanes, const dnnl::engine& engine, std::byte* block) const;
   Status keep(queue::Lanes& lanes, const PackedKey& key, const std::string& path,
