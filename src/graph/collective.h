@@ -18,6 +18,11 @@ enum class Collective : uint8_t {
   kBroadcast,  // the operand of one rank
 };
 
+// Whether any number of ranks may take part where the attribute group_size does not say how many.
+constexpr bool takes_any_ranks(Collective collective) noexcept {
+  return collective == Collective::kAllReduce || collective == Collective::kBroadcast;
+}
+
 // Nothing for every other operator.
 std::optional<Collective> collective_of(const Fallback& op) noexcept;
 

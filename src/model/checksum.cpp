@@ -2,30 +2,59 @@
 
 #include <xxhash.h>
 #ifdef MILLRACE_XXHASH_DISPATCH
+#define XXH_DISPATCH_DISABLE_REPLACE  // The plain functions are called, too.
 #include <xxh_x86dispatch.h>
+
+#include "base/max_isa.h"
 #endif
 
 namespace millrace::model {
 namespace {
 
-// The library chooses its vectors at the first call, which no second thread may make meanwhile.
-void choose_vectors() noexcept {
 #ifdef MILLRACE_XXHASH_DISPATCH
-  [[maybe_unused]] static const XXH64_hash_t chosen = XXH3_64bits_dispatch("", 0);
-#endif
+
+// Whether the library may choose the widest vectors, which nothing tells of MILLRACE_MAX_ISA. It
+// chooses at the first call, which no second thread may make meanwhile.
+bool may_choose_vectors() noexcept {
+  static const bool may = [] {
+    const Result<MaxIsa> most = max_isa();
+    if (!most.ok() || *most < MaxIsa::kAvx512) return false;
+    static_cast<void>(XXH3_64bits_dispatch("", 0));
+    return true;
+  }();
+  return may;
 }
 
-}  // namespace
+XXH64_hash_t hash_of(std::span<const std::byte> bytes) noexcept {
+  return may_choose_vectors() ? XXH3_64bits_dispatch(bytes.data(), bytes.size())
+                              : XXH3_64bits(bytes.data(), bytes.size());
+}
 
-// With the dispatching header these are macros for the functions that choose.
-uint64_t checksum_of(std::span<const std::byte> bytes) noexcept {
-  choose_vectors();
+XXH128_hash_t long_hash_of(std::span<const std::byte> bytes) noexcept {
+  return may_choose_vectors() ? XXH3_128bits_dispatch(bytes.data(), bytes.size())
+                              : XXH3_128bits(bytes.data(), bytes.size());
+}
+
+#else
+
+XXH64_hash_t hash_of(std::span<const std::byte> bytes) noexcept {
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
+XXH128_hash_t long_hash_of(std::span<const std::byte> bytes) noexcept {
+  return XXH3_128bits(bytes.data(), bytes.size());
+}
+
+#endif
+
+}  // namespace
+
+uint64_t checksum_of(std::span<const std::byte> bytes) noexcept {
+  return hash_of(bytes);
+}
+
 std::pair<uint64_t, uint64_t> long_checksum_of(std::span<const std::byte> bytes) noexcept {
-  choose_vectors();
-  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  const XXH128_hash_t hash = long_hash_of(bytes);
   return {hash.high64, hash.low64};
 }
 

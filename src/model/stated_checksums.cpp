@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/never_destroyed.h"
+#include "base/process/forked_child.h"
 
 namespace millrace::model {
 namespace {
@@ -41,7 +42,8 @@ StatedChecksum::StatedChecksum(StatedChecksum&& other) noexcept
 // Any of several entries for the same bytes: if their archives do not agree, one at least is
 // damaged, and is refused.
 StatedChecksum::~StatedChecksum() {
-  if (bytes_.empty()) return;
+  // In a forked child another thread of the parent may have held the lock.
+  if (bytes_.empty() || is_forked_child()) return;
   const std::lock_guard lock(stated().mutex);
   stated().checksums.erase(stated().checksums.find(place_of(bytes_)));
 }

@@ -13,6 +13,9 @@
 namespace millrace::ranks {
 namespace {
 
+// Data as short as this go to every rank whole, however many ranks there are.
+constexpr size_t kAlwaysWhole = 8192;
+
 Status check_elements(size_t bytes, Element element) {
   const size_t size = size_of(element);
   if (size != 0 && bytes % size == 0) return {};
@@ -169,7 +172,7 @@ Status MessageCommunicator::all_reduce(std::span<const std::byte> input,
               .bytes = input.size()},
              limit, [&](const Signature& signature, OperationWait& wait) {
                // To send all data to every rank takes one step instead of two.
-               return input.size() * (size() - 1) <= kFrameData
+               return input.size() <= kAlwaysWhole || input.size() * (size() - 1) <= kFrameData
                           ? reduce_whole(signature, input, output, wait)
                           : reduce_in_pieces(signature, input, output, wait);
              });

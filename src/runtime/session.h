@@ -48,9 +48,9 @@ struct SessionOptions {
 
 class Session {
  public:
-  // kInvalidArgument for options out of range, and when MILLRACE_COLUMNS or MILLRACE_JOB_MODE
-  // makes no sense;
-  // kBusy when others are on the columns; as queue::Unit::create for its units; kOutOfMemory.
+  // kInvalidArgument for options out of range, and when MILLRACE_COLUMNS or MILLRACE_JOB_MODE makes
+  // no sense; kBusy when others are on the columns; as queue::Unit::create for its units;
+  // kOutOfMemory.
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<device::Device> device,
                                                  std::shared_ptr<const device::Program> program,
                                                  SessionOptions options = {});

@@ -11,8 +11,9 @@
 namespace millrace::ranks {
 namespace {
 
-// Shorter than a frame holds, and longer; neither divides evenly among the ranks.
-constexpr size_t kCounts[] = {1, 5003, 70001};
+// Shorter than a frame holds, and longer; none divides evenly among the ranks. Of the second last,
+// four ranks have pieces that a frame just holds, and one that it does not.
+constexpr size_t kCounts[] = {1, 5003, 65537, 70001};
 constexpr uint32_t kRanks[] = {1, 2, 3, 4, 7};
 
 template <class T>

@@ -144,6 +144,15 @@ TEST(Meeting, EndsWhenItIsAskedToStop) {
   EXPECT_EQ(meet(guest).status().code(), StatusCode::kCancelled);
 }
 
+// It would meet the ranks of the program that listens there.
+TEST(Meeting, APortThatIsTakenIsNotSoughtAtAnotherAddress) {
+  const UniqueFd listener = listen_on({"127.0.0.1", "0"}).value();
+  const std::string port = std::to_string(own_port(listener.get()).value());
+  const Result<UniqueFd> second = listen_on({"127.0.0.1", port});
+  EXPECT_EQ(second.status().code(), StatusCode::kIoError);
+  EXPECT_THAT(second.status().message(), testing::HasSubstr("127.0.0.1:" + port));
+}
+
 TEST(Meeting, FindsAHostThatListensAtOneOfItsAddresses) {
   const UniqueFd listener = listen_on({"127.0.0.1", "0"}).value();
   const std::string port = std::to_string(own_port(listener.get()).value());

@@ -43,18 +43,27 @@ Result<runtime::ProfileTotals> measure(const LoadedModel& loaded, uint32_t runs)
   return profile->totals();
 }
 
+// Null where the operator does not have that attribute.
+const int64_t* integer_of(const graph::Fallback& op, std::string_view name) {
+  const auto found = std::ranges::find(op.attributes, name, &graph::Attribute::name);
+  return found == op.attributes.end() ? nullptr : std::get_if<int64_t>(&found->value);
+}
+
+// Of a collective for any number of ranks: as many as it takes for its root, if it has one.
+int64_t least_ranks(const int64_t* root) {
+  return root == nullptr ? 2 : std::max<int64_t>(2, *root + 1);
+}
+
 // Of how many ranks the model is one; 1 where it has no collectives.
 uint32_t ranks_of(const graph::CompiledModel& model) {
   int64_t ranks = 1;
   for (const graph::Node& node : model.graph.nodes) {
     if (!graph::is_collective(node.op)) continue;
     const auto& op = std::get<graph::Fallback>(node.op);
-    const auto group = std::ranges::find(op.attributes, "group_size", &graph::Attribute::name);
-    const auto* size = group == op.attributes.end() ? nullptr : std::get_if<int64_t>(&group->value);
-    const graph::Collective collective = *graph::collective_of(op);
-    const bool takes_any =
-        collective == graph::Collective::kAllReduce || collective == graph::Collective::kBroadcast;
-    ranks = std::max(ranks, size != nullptr ? *size : takes_any ? 2 : 1);
+    if (const int64_t* const size = integer_of(op, "group_size"); size != nullptr)
+      ranks = std::max(ranks, *size);
+    else if (graph::takes_any_ranks(*graph::collective_of(op)))
+      ranks = std::max(ranks, least_ranks(integer_of(op, "root")));
   }
   return static_cast<uint32_t>(ranks);
 }

@@ -8,6 +8,7 @@
 #include <new>
 #include <span>
 
+#include "base/contained.h"
 #include "base/log.h"
 #include "nrt/calls/call.h"
 #include "nrt/calls/out_values.h"
@@ -67,8 +68,10 @@ NRT_STATUS load(const char* call, const void* bytes, size_t size, int32_t core, 
       if (!met.ok()) return report_rank_failure(call, met.status());
       communicator = *std::move(met);
     }
+    const std::span content(static_cast<const std::byte*>(bytes), size);
+    // Also where there is no memory, so that the communicator is not lost.
     Result<std::shared_ptr<Model>> loaded =
-        runtime.load(std::span(static_cast<const std::byte*>(bytes), size), core, communicator);
+        millrace::contained([&] { return runtime.load(content, core, communicator); });
     if (!loaded.ok() && communicator != nullptr)
       runtime.ranks().return_unused(own.rank, std::move(communicator));
     if (loaded.status().code() == StatusCode::kUnsupported)

@@ -107,7 +107,11 @@ Result<std::shared_ptr<ranks::Communicator>> RankWorld::communicator_of_model(ui
     return first;
   }
   constexpr auto kBefore = static_cast<uint32_t>(Channel::kCalls);
-  return own->communicator->group(all_ranks(ranks), kBefore + ++own->models);
+  MILLRACE_ASSIGN_OR_RETURN(
+      std::shared_ptr<ranks::Communicator> made,
+      own->communicator->group(all_ranks(ranks), kBefore + own->models + 1));
+  ++own->models;
+  return made;
 }
 
 void RankWorld::return_unused(uint32_t rank, std::shared_ptr<ranks::Communicator> communicator) {

@@ -15,7 +15,8 @@ void ExecutionScope::begin(const Model& model, Span& span) noexcept {
 // An execution for which there is no memory left is recorded without its steps.
 void ExecutionScope::observe(size_t steps, uint32_t frames, int64_t begin_ns) noexcept {
   try {
-    marks_.reserve((steps + 2) * frames);
+    // A collective that runs beside other steps is marked where it begins and where it is awaited.
+    marks_.reserve((2 * steps + 2) * frames);
   } catch (const std::bad_alloc&) {
     return;
   }

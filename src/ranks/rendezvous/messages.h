@@ -11,7 +11,9 @@
 
 namespace millrace::ranks {
 
-inline constexpr uint64_t kRendezvousMagic = 0x31736b6e61726c6d;  // "mlranks1"
+// "mlranks2": the digit rises with every change of what ranks send each other, at a rendezvous or
+// later.
+inline constexpr uint64_t kRendezvousMagic = 0x32736b6e61726c6d;
 inline constexpr uint32_t kMostRanks = 1024;
 inline constexpr size_t kTokenBytes = 64;
 

@@ -104,14 +104,9 @@ bool is_its_own_peer(int socket) noexcept {
          own_size == peer_size && std::memcmp(&own, &peer, own_size) == 0;
 }
 
-Result<UniqueFd> listen_at(const addrinfo& address) {
-  UniqueFd listener = open_socket(address);
-  if (!listener) return io_error("socket", errno);
-  set_option(listener.get(), SOL_SOCKET, SO_REUSEADDR);
-  if (bind(listener.get(), address.ai_addr, address.ai_addrlen) != 0 ||
-      listen(listener.get(), SOMAXCONN) != 0)
-    return io_error("bind", errno);
-  return listener;
+bool starts_listening(int socket, const addrinfo& address) noexcept {
+  set_option(socket, SOL_SOCKET, SO_REUSEADDR);
+  return bind(socket, address.ai_addr, address.ai_addrlen) == 0 && listen(socket, SOMAXCONN) == 0;
 }
 
 Result<UniqueFd> connect_at(const addrinfo& address, const Limit& limit) {
@@ -127,16 +122,6 @@ Result<UniqueFd> connect_at(const addrinfo& address, const Limit& limit) {
     return Status(StatusCode::kIoError, "it does not listen yet");
   set_option(connection.get(), IPPROTO_TCP, TCP_NODELAY);
   return connection;
-}
-
-// What `try_address` gives for the first address that it does not fail for, or how the last fails.
-template <class Try>
-Result<UniqueFd> first_of(const Addresses& addresses, Try&& try_address) {
-  Result<UniqueFd> tried = Status(StatusCode::kIoError, "it has no address");
-  for (const addrinfo* address = addresses.get(); address != nullptr && !tried.ok();
-       address = address->ai_next)
-    tried = try_address(*address);
-  return tried;
 }
 
 }  // namespace
@@ -163,16 +148,26 @@ Status check_limit(const Limit& limit, std::string_view late) {
 Result<UniqueFd> listen_on(const Endpoint& endpoint) {
   const CancellationOff whole;
   MILLRACE_ASSIGN_OR_RETURN(const Addresses addresses, resolve(endpoint));
-  Result<UniqueFd> listener = first_of(addresses, &listen_at);
-  if (listener.ok()) return listener;
-  return listener.status().with_context(
-      fmt::format("cannot listen on {}:{}", endpoint.host, endpoint.port));
+  int error = EADDRNOTAVAIL;
+  for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
+    UniqueFd listener = open_socket(*address);
+    if (listener && starts_listening(listener.get(), *address)) return listener;
+    error = errno;
+    // Where the port is taken, the other ranks would find who has it before they find this one.
+    if (error != EADDRNOTAVAIL && error != EAFNOSUPPORT) break;
+  }
+  return io_error(fmt::format("cannot listen on {}:{}", endpoint.host, endpoint.port), error);
 }
 
 Result<UniqueFd> connect_to(const Endpoint& endpoint, const Limit& limit) {
   const CancellationOff whole;
   MILLRACE_ASSIGN_OR_RETURN(const Addresses addresses, resolve(endpoint));
-  return first_of(addresses, [&](const addrinfo& address) { return connect_at(address, limit); });
+  Result<UniqueFd> tried = Status(StatusCode::kIoError, "it has no address");
+  for (const addrinfo* address = addresses.get();
+       address != nullptr && !tried.ok() && tried.status().code() != StatusCode::kCancelled;
+       address = address->ai_next)
+    tried = connect_at(*address, limit);
+  return tried;
 }
 
 Result<std::string> own_address(int socket) {

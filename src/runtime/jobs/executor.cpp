@@ -68,6 +68,8 @@ Executor::Executor(std::shared_ptr<device::Device> device,
 
 Executor::~Executor() {
   if (is_forked_child()) return;
+  // The program outlives this: its next executor would be out of step with the other ranks.
+  if (first_skipped_.load(std::memory_order_relaxed) != kNoJob) program_->skip_job();
   Executors& all = executors();
   const std::lock_guard lock(all.mutex);
   const auto it = all.known.find({program_.get(), lanes_.get()});
@@ -184,6 +186,8 @@ Status Executor::run_frame(std::span<const TensorBinding> inputs,
 void Executor::skip_job(queue::SequenceId job) noexcept {
   if (!program_->is_of_rank()) return;
   queue::SequenceId first = first_skipped_.load(std::memory_order_relaxed);
+  // Jobs of two units have no order.
+  if (first != kNoJob && queue::unit_of(first) != queue::unit_of(job)) program_->skip_job();
   while ((first == kNoJob || job < first) &&
          !first_skipped_.compare_exchange_weak(first, job, std::memory_order_relaxed)) {
   }

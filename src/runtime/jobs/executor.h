@@ -70,8 +70,10 @@ class Executor {
   // To be called before a job runs.
   void begin_job(queue::SequenceId job) noexcept {
     const queue::SequenceId skipped = first_skipped_.load(std::memory_order_relaxed);
-    if (skipped != kNoJob && skipped < job) [[unlikely]]
-      program_->skip_job();
+    if (skipped == kNoJob) [[likely]]
+      return;
+    // Jobs of two units have no order.
+    if (queue::unit_of(skipped) != queue::unit_of(job) || skipped < job) program_->skip_job();
   }
 
   // What a job at `position` is doing, in human-readable form. Thread-safe.

@@ -338,6 +338,40 @@ TEST(Collectives, JobsBeforeOneThatDidNotRunAreNotConcerned) {
   });
 }
 
+// Jobs of two sessions have no order among each other.
+TEST(Collectives, AJobOfAnotherUnitIsBehindOneThatDidNotRun) {
+  const Group group = ranks::make_group(2);
+  const Programs programs = load_on_ranks(
+      group, [](uint32_t) { return collective_model(collective("AllReduce", {}), {1}); });
+  ranks::on_each_rank(group, [&](ranks::Communicator& communicator) {
+    const auto& program = programs[communicator.rank()];
+    const auto run = [&](runtime::Executor& executor, queue::SequenceId job) {
+      const runtime::JobMemory memory(executor.model(), 1, device::View::kCpu);
+      TestRun control;
+      control.begin(job, 0, kNoDeadline);
+      BoundaryConversions conversions;
+      return runtime::run_job(executor, memory.bindings(), {}, control, conversions);
+    };
+    const auto executor = runtime::Executor::of(device_of_ranks(), program).value();
+    executor->skip_job(queue::sequence_of(5, 1));
+    EXPECT_FALSE(run(*executor, queue::sequence_of(3, 9)).ok());
+  });
+}
+
+// The executor ends with the last session, and the program is out of step nevertheless.
+TEST(Collectives, AJobThatDidNotRunIsRememberedByTheProgram) {
+  const Group group = ranks::make_group(2);
+  const Programs programs = load_on_ranks(
+      group, [](uint32_t) { return collective_model(collective("AllReduce", {}), {1}); });
+  ranks::on_each_rank(group, [&](ranks::Communicator& communicator) {
+    const auto& program = programs[communicator.rank()];
+    runtime::Executor::of(device_of_ranks(), program).value()->skip_job(3);
+    const auto session = runtime::Session::create(device_of_ranks(), program).value();
+    const runtime::JobMemory memory(program->model(), 1, device::View::kCpu);
+    EXPECT_FALSE(session->execute(memory.bindings()).ok());
+  });
+}
+
 // Otherwise the next job of this rank would meet one of the other rank that came before it.
 TEST(Collectives, AfterAJobThatDidNotRunTheNextOneFailsOnEveryRank) {
   const Group group = ranks::make_group(2);

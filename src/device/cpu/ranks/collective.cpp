@@ -148,8 +148,7 @@ class BroadcastStep final : public CollectiveStep {
 
 // The number of ranks that must take part; none where any number may.
 std::optional<int64_t> group_of(const fallback::NodeView& node, Collective collective) {
-  const bool of_all = collective == Collective::kAllReduce || collective == Collective::kBroadcast;
-  if (of_all && !node.has_attribute("group_size")) return std::nullopt;
+  if (graph::takes_any_ranks(collective) && !node.has_attribute("group_size")) return std::nullopt;
   return node.integer("group_size", 1);
 }
 
