@@ -71,6 +71,68 @@ void report_allocations(std::string_view what, Body&& body) {
                static_cast<double>(one.bytes) / (kFaceRanks * kBurst));
 }
 
+template <class Body>
+double milliseconds(Body&& body) {
+  const int64_t begin = now_ns();
+  body();
+  return static_cast<double>(now_ns() - begin) * 1e-6;
+}
+
+template <class Body>
+double milliseconds_alone(Body&& body) {
+  std::vector<double> times;
+  for (int i = 0; i < 15; ++i) times.push_back(milliseconds(body));
+  return median(times);
+}
+
+// Executions and all-reduces of times that are injected.
+class Loop {
+ public:
+  Loop()
+      : face_(with_two_ranks({{"MILLRACE_DEVICE", "null"},
+                              {"MILLRACE_FAULTS", "slow=9ms"},
+                              {"MILLRACE_COLLECTIVE_FAULTS", "slow=6ms"}}),
+              tanh_model(16, 1)),
+        slot_(face_),
+        own_(0, kBytes),
+        other_(1, kBytes) {
+    join_both_ranks();
+  }
+
+  nrta_seq_t execute() {
+    nrta_seq_t sequence = 0;
+    expect_success(
+        nrta_execute_schedule(face_.model(), slot_.inputs, slot_.outputs, 0, &executed_, &sequence),
+        "nrta_execute_schedule");
+    return sequence;
+  }
+  // On both ranks.
+  nrta_seq_t all_reduce() {
+    other_.all_reduce(&other_ret_);
+    return own_.all_reduce(&reduced_);
+  }
+  // Each execution runs beside the all-reduce of the one before.
+  void run_overlapped(int items) {
+    await(execute());
+    for (int item = 1; item < items; ++item) {
+      const nrta_seq_t computed = execute(), reduced = all_reduce();
+      await(computed);
+      await(reduced);
+    }
+    await(all_reduce());
+    expect_success(executed_, "the last execution");
+    expect_success(reduced_, "the last all-reduce");
+  }
+
+ private:
+  static constexpr size_t kBytes = 4096;
+
+  const Face face_;
+  const Slot slot_;
+  RankTensor own_, other_;
+  NRT_STATUS executed_ = NRT_FAILURE, reduced_ = NRT_FAILURE, other_ret_ = NRT_FAILURE;
+};
+
 }  // namespace
 
 void report_requests() {
@@ -94,45 +156,10 @@ void report_requests() {
 
 void report_overlap() {
   constexpr int kItems = 30;
-  const Face face(with_two_ranks({{"MILLRACE_DEVICE", "null"},
-                                  {"MILLRACE_FAULTS", "slow=9ms"},
-                                  {"MILLRACE_COLLECTIVE_FAULTS", "slow=6ms"}}),
-                  tanh_model(16, 1));
-  join_both_ranks();
-  const Slot slot(face);
-  RankTensor own(0, 4096), other(1, 4096);
-  NRT_STATUS ret = NRT_SUCCESS, other_ret = NRT_SUCCESS;
-  const auto execute = [&] {
-    nrta_seq_t sequence = 0;
-    expect_success(
-        nrta_execute_schedule(face.model(), slot.inputs, slot.outputs, 0, &ret, &sequence),
-        "nrta_execute_schedule");
-    return sequence;
-  };
-  const auto reduce = [&] {
-    other.all_reduce(&other_ret);
-    return own.all_reduce(&ret);
-  };
-  const auto milliseconds = [](auto&& body) {
-    const int64_t begin = now_ns();
-    body();
-    return static_cast<double>(now_ns() - begin) * 1e-6;
-  };
-  const auto alone = [&](auto&& schedule) {
-    std::vector<double> times;
-    for (int i = 0; i < 15; ++i) times.push_back(milliseconds([&] { await(schedule()); }));
-    return median(times);
-  };
-  const double execution = alone(execute), all_reduce = alone(reduce);
-  const double overlapped = milliseconds([&] {
-    await(execute());
-    for (int item = 1; item < kItems; ++item) {
-      const nrta_seq_t computed = execute(), reduced = reduce();
-      await(computed);
-      await(reduced);
-    }
-    await(reduce());
-  });
+  Loop loop;
+  const double execution = milliseconds_alone([&] { await(loop.execute()); });
+  const double all_reduce = milliseconds_alone([&] { await(loop.all_reduce()); });
+  const double overlapped = milliseconds([&] { loop.run_overlapped(kItems); });
   const double ideal = kItems * execution + all_reduce;
   fmt::print("\nexecution {:.2f} ms, all-reduce {:.2f} ms, one after another {:.1f} ms\n",
              execution, all_reduce, kItems * (execution + all_reduce));
