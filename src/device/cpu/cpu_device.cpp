@@ -6,6 +6,8 @@
 #include "base/process/topology.h"
 #include "base/settings/environment.h"
 #include "device/cpu/cpu_program.h"
+#include "device/cpu/dnnl_adapter.h"
+#include "device/cpu/openmp/openmp.h"
 
 namespace millrace::device::cpu {
 namespace {
@@ -37,12 +39,24 @@ Abilities abilities(uint32_t lanes) {
           .lanes = lanes};
 }
 
+// The first primitive that runs in a process reads settings of oneDNN, in strings whose allocation
+// must not fail while a job runs. May throw what guarded() catches.
+void run_first_primitive(const dnnl::engine& engine) {
+  const OpenMpThreads one_thread;
+  float from = 0, to = 0;
+  const Desc desc = plain_desc({1}, ElementType::f32);
+  dnnl::memory source(desc, engine, &from), target(desc, engine, &to);
+  dnnl::stream stream(engine);
+  dnnl::reorder(source, target).execute(stream, source, target);
+}
+
 }  // namespace
 
 CpuDevice::CpuDevice(const DeviceOptions& options)
     : engine_(dnnl::engine::kind::cpu, 0), lanes_({.count = lane_count(options)}) {
   // Names generated code for profilers, in strings whose allocation must not fail.
   dnnl_set_jit_profiling_flags(DNNL_JIT_PROFILE_NONE);
+  run_first_primitive(engine_);
 }
 
 Result<std::shared_ptr<const Program>> CpuDevice::load(
