@@ -24,8 +24,9 @@ using Product = dnnl::matmul::primitive_desc;
 using SoftmaxDesc = dnnl::softmax_v2_forward::primitive_desc;
 
 constexpr size_t kQuery = 0, kKey = 1, kValue = 2, kBias = 3;
-// Of the scores of a block: what fits the second level of the cache, beside keys and values.
-constexpr int64_t kBlockBytes = int64_t{1} << 20;
+// Of the scores of a block: about the second level of the cache. Fewer rows at a time read the keys
+// and values too often.
+constexpr int64_t kBlockBytes = int64_t{1} << 21;
 constexpr int64_t kFewestRows = 16;
 
 // A matrix of a tensor is numbered by its leading dimensions, in C order.
@@ -62,6 +63,9 @@ BlockShape block_of(const Shape& shape) {
     --block.whole;
   }
   block.rows = std::clamp(kBlockBytes / (row * block.matrices), fewest, shape.queries);
+  // As many rows in each block, so that the last computes few again.
+  const int64_t blocks = (shape.queries + block.rows - 1) / block.rows;
+  block.rows = (shape.queries + blocks - 1) / blocks;
   return block;
 }
 
@@ -94,9 +98,15 @@ size_t offset_of(size_t matrix, const Dims& leading, const Place& place) {
 // The part of a tensor that a block reads or writes, with the same distances.
 Desc part_of(const Desc& desc, const Shape& shape, const BlockShape& block, int64_t rows,
              int64_t columns) {
-  Dims dims = shape.with(rows, columns);
+  Dims dims = shape.with(rows, columns), strides = place_of(desc).strides;
   std::fill_n(dims.begin(), block.whole, 1);
-  return {dims, desc.data_type(), place_of(desc).strides};
+  // The library takes a dense part for one only where the distances of single leading dimensions,
+  // which mean nothing, are those of a dense tensor; its fast products take no other.
+  int64_t whole = 1;
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] > 1) whole = std::max(whole, dims[i] * strides[i]);
+  for (size_t i = 0; i < dims.size() && dims[i] == 1; ++i) strides[i] = whole;
+  return {dims, desc.data_type(), strides};
 }
 
 // A primitive, and which of the step's arguments are its own.
