@@ -1,8 +1,12 @@
 // Works on canonical arithmetic: a product with a number is Unary (canonicalise_arithmetic).
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
+#include "graph/shape.h"
+#include "lowering/passes/constants.h"
 #include "lowering/passes/edit.h"
 #include "lowering/passes/passes.h"
 
@@ -16,11 +20,15 @@ using graph::UnaryKind;
 using graph::ValueId;
 using Index = Editor::Index;
 
-// scale query keys + bias, where `keys` has a column for each key.
+// scale query keys + terms, where `keys` has a column for each key.
 struct Scores {
-  ValueId query = kNoValue, keys = kNoValue, bias = kNoValue;
+  ValueId query = kNoValue, keys = kNoValue;
+  std::vector<ValueId> terms = {};
   float scale = 1;
 };
+
+// Positions relative to each other, a mask of the file's and one of the caller's.
+constexpr size_t kMostTerms = 3;
 
 class Recogniser {
  public:
@@ -29,10 +37,11 @@ class Recogniser {
   // Makes the node attention where it is the product that ends one.
   void visit(Index index) {
     parts_.clear();
+    added_.clear();
     if (!is_plain_product(index)) return;
     const ValueId weights = editor_.node(index).inputs[0], value = editor_.node(index).inputs[1];
     const auto scores = scores_below(weights);
-    if (!scores || !fit_each_other(*scores, value)) return;
+    if (!scores || !fit_each_other(*scores, value) || !is_cheap_sum(scores->terms, weights)) return;
     parts_.push_back(index);
     if (std::ranges::any_of(parts_, [&](Index part) { return has_place_of_its_own(part); })) return;
     replace(index, *scores, value);
@@ -66,25 +75,90 @@ class Recogniser {
     if (softmax == nullptr) return std::nullopt;
     const auto last = static_cast<int64_t>(editor_.value(weights).shape.size()) - 1;
     if (std::get<graph::Softmax>(softmax->op) != graph::Softmax{last, false}) return std::nullopt;
-    return biased_scores(softmax->inputs[0]);
+    return biased_scores(softmax->inputs[0], kMostTerms);
   }
 
-  std::optional<Scores> biased_scores(ValueId id) {
+  // Scores to which up to `left` terms are added.
+  std::optional<Scores> biased_scores(ValueId id, size_t left) {
+    if (left > 0 && is_choice(id)) return masked_scores(id, left);
     const auto* op = editor_.maker_as<graph::Binary>(id);
-    if (op == nullptr || op->kind != BinaryKind::kAdd) return product_below(id);
+    if (left == 0 || op == nullptr || op->kind != BinaryKind::kAdd) return product_below(id);
     const graph::Node* sum = take<graph::Binary>(id);
     if (sum == nullptr) return std::nullopt;
+    const std::vector<ValueId> operands = sum->inputs;
     for (const size_t slot : {0, 1}) {
-      const ValueId term = sum->inputs[slot];
+      const ValueId term = operands[slot];
       if (editor_.value(term).shape != editor_.value(id).shape) continue;
       const size_t taken = parts_.size();
-      if (auto scores = product_below(term)) {
-        scores->bias = sum->inputs[1 - slot];
+      if (auto scores = biased_scores(term, left - 1)) {
+        scores->terms.push_back(operands[1 - slot]);
         return scores;
       }
       parts_.resize(taken);
     }
     return std::nullopt;
+  }
+
+  bool is_choice(ValueId id) const {
+    const auto* op = editor_.maker_as<graph::Fallback>(id);
+    return op != nullptr && op->name == "Where";
+  }
+
+  // Scores with a number in place of those that a mask leaves out.
+  std::optional<Scores> masked_scores(ValueId id, size_t left) {
+    const graph::Node* choice = take<graph::Fallback>(id);
+    if (choice == nullptr) return std::nullopt;
+    const std::vector<ValueId> operands = choice->inputs;
+    for (const size_t kept : {1, 2}) {
+      const auto number = scalar_of(editor_.value(operands[3 - kept]));
+      if (!number || editor_.value(operands[kept]).shape != editor_.value(id).shape) continue;
+      if (!can_be_added(*number, operands[0], kept == 1, id)) return std::nullopt;
+      const size_t taken = parts_.size();
+      if (auto scores = biased_scores(operands[kept], left - 1)) {
+        scores->terms.push_back(term_of_mask(operands[0], kept == 1, *number));
+        return scores;
+      }
+      parts_.resize(taken);
+    }
+    return std::nullopt;
+  }
+
+  // Whether it is the same to add the number to a score as to put it in its place. It is where the
+  // sum rounds to the number, and where both leave the key no weight beside another of its row.
+  bool can_be_added(float number, ValueId mask, bool kept, ValueId scores) const {
+    constexpr float kAbsorbs = -1e30f, kLeavesNoWeight = -1e4f;
+    if (number <= kAbsorbs) return true;
+    if (number > kLeavesNoWeight) return false;
+    const graph::Value& value = editor_.value(mask);
+    if (!value.constant || value.shape.empty() ||
+        value.shape.back() != editor_.value(scores).shape.back())
+      return false;
+    const auto keys = static_cast<size_t>(value.shape.back());
+    const std::span<const uint8_t> elements = value.constant->as<uint8_t>();
+    for (size_t row = 0; row < elements.size(); row += keys)
+      if (std::ranges::none_of(elements.subspan(row, keys),
+                               [&](uint8_t element) { return (element != 0) == kept; }))
+        return false;
+    return true;
+  }
+
+  // 0 for the scores that the mask keeps, the number for the others.
+  ValueId term_of_mask(ValueId mask, bool kept, float number) {
+    graph::Graph& graph = editor_.graph();
+    const Dims shape = editor_.value(mask).shape;
+    const std::string name = editor_.value(mask).name + ".bias";
+    if (editor_.value(mask).constant) {
+      std::vector<float> term;
+      for (const uint8_t element : editor_.value(mask).constant->as<uint8_t>())
+        term.push_back((element != 0) == kept ? 0.0f : number);
+      return add_floats(graph, name, shape, term);
+    }
+    const ValueId none = add_floats(graph, name + ".none", {}, {0.0f});
+    const ValueId all = add_floats(graph, name + ".number", {}, {number});
+    const ValueId id = graph.add_value({name, tensor::DataType::kFloat32, shape, std::nullopt});
+    added_.push_back(
+        {name, graph::Fallback{"Where", {}}, {mask, kept ? none : all, kept ? all : none}, {id}});
+    return id;
   }
 
   std::optional<Scores> product_below(ValueId id) {
@@ -138,7 +212,21 @@ class Recogniser {
           !std::equal(shape.begin(), shape.end() - 2, query.begin()))
         return false;
     }
-    return scores.bias == kNoValue || is_real(scores.bias);
+    return std::ranges::all_of(scores.terms, [this](ValueId id) { return is_real(id); });
+  }
+
+  // Whether adding the terms to each other costs little beside adding them to the scores.
+  bool is_cheap_sum(const std::vector<ValueId>& terms, ValueId scores) const {
+    const auto is_constant = [this](ValueId id) { return editor_.value(id).constant.has_value(); };
+    if (terms.size() < 2 || std::ranges::all_of(terms, is_constant)) return true;
+    graph::Value sum;
+    for (const ValueId id : terms) {
+      const auto shape = graph::broadcast(sum.shape, editor_.value(id).shape);
+      if (!shape.ok()) return false;
+      sum.shape = *shape;
+    }
+    constexpr size_t kLittle = 4;
+    return sum.elements() <= editor_.value(scores).elements() / kLittle;
   }
 
   // The keys, a row for each. Their Transpose, if there is one, is merged with this one.
@@ -163,18 +251,35 @@ class Recogniser {
     return id;
   }
 
+  // The sum of all terms.
+  ValueId bias_of(Index index, const std::vector<ValueId>& terms) {
+    ValueId bias = terms[0];
+    for (size_t i = 1; i < terms.size(); ++i) {
+      const auto shape = graph::broadcast(editor_.value(bias).shape, editor_.value(terms[i]).shape);
+      const std::string name = fmt::format("{}.bias{}", editor_.node(index).name, i);
+      const ValueId sum = editor_.graph().add_value(
+          {name, tensor::DataType::kFloat32, shape.ok() ? *shape : Dims(), std::nullopt});
+      editor_.insert_before(index,
+                            {name, graph::Binary{BinaryKind::kAdd}, {bias, terms[i]}, {sum}});
+      bias = sum;
+    }
+    return bias;
+  }
+
   void replace(Index index, const Scores& scores, ValueId value) {
     for (const Index part : parts_) editor_.absorb_origins(index, part);
     const ValueId keys = keys_in_rows(index, scores.keys);
+    for (graph::Node& node : added_) editor_.insert_before(index, std::move(node));
     std::vector<ValueId> operands = {scores.query, keys, value};
-    if (scores.bias != kNoValue) operands.push_back(scores.bias);
+    if (!scores.terms.empty()) operands.push_back(bias_of(index, scores.terms));
     editor_.node(index).op = graph::Fallback{"millrace.Attention", {{"scale", scores.scale}}};
     editor_.set_inputs(index, std::move(operands));
   }
 
   Editor& editor_;
   const PassContext& context_;
-  std::vector<Index> parts_;  // of what is recognised now
+  std::vector<Index> parts_;        // of what is recognised now
+  std::vector<graph::Node> added_;  // that make its terms
   bool keys_are_rows_ = false;
 };
 

@@ -78,6 +78,66 @@ TEST_F(RecogniseAttention, KeysThatNoTransposeMakesGetOne) {
   EXPECT_THAT(operators_of(after), Contains(kAttention));
 }
 
+TEST_F(RecogniseAttention, TermsThatAllHeadsShareBecomeOne) {
+  const auto with_two_terms = [&](Dims first) {
+    const ValueId once =
+        maker.binary(BinaryKind::kAdd, product(query, keys), maker.input(std::move(first)));
+    const ValueId twice = maker.binary(BinaryKind::kAdd, maker.input({2, 1, 1, 6}), once);
+    return recognised(product(softmax(twice), values));
+  };
+  const Graph shared = with_two_terms({6, 6});
+  EXPECT_THAT(operators_of(shared), Contains(kAttention));
+  EXPECT_EQ(shared.values[shared.nodes.back().inputs[3]].shape, (Dims{2, 1, 6, 6}));
+  // As much work as with the scores themselves.
+  EXPECT_THAT(operators_of(with_two_terms({4, 6, 6})), Contains("Softmax"));
+}
+
+class RecogniseMask : public RecogniseAttention {
+ protected:
+  // A mask as the caller gives it.
+  ValueId given_mask(Dims shape) {
+    const ValueId id = maker.input(std::move(shape));
+    maker.graph.values[id].type = tensor::DataType::kBoolean;
+    return id;
+  }
+  ValueId constant_mask(Dims shape, const std::vector<uint8_t>& elements) {
+    return maker.graph.add_constant("mask", tensor::DataType::kBoolean, std::move(shape),
+                                    graph::Constant::of(elements));
+  }
+  // Of scores and a number.
+  ValueId where(ValueId mask, ValueId a, ValueId b) {
+    graph::Value chosen = maker.graph.values[maker.graph.values[a].shape.empty() ? b : a];
+    chosen.name = "chosen " + chosen.name;
+    const ValueId id = maker.graph.add_value(std::move(chosen));
+    maker.graph.nodes.push_back({"choice", graph::Fallback{"Where", {}}, {mask, a, b}, {id}});
+    return id;
+  }
+};
+
+TEST_F(RecogniseMask, KeepsScoresOrLeavesThemOut) {
+  const ValueId kept = where(given_mask({2, 1, 1, 6}), product(query, keys), maker.number(-1e38f));
+  EXPECT_THAT(operators_of(recognised(product(softmax(kept), values))), Contains(kAttention));
+  const ValueId left_out =
+      where(given_mask({2, 1, 1, 6}), maker.number(-3.4e38f), product(query, keys));
+  EXPECT_THAT(operators_of(recognised(product(softmax(left_out), values))), Contains(kAttention));
+}
+
+// -10,000 is not so far below every score that a row without a key would be the same.
+TEST_F(RecogniseMask, WithAModerateNumberLeavesEveryRowAKey) {
+  const auto masked = [&](const std::vector<uint8_t>& last_row) {
+    std::vector<uint8_t> causal(36, 1);
+    std::ranges::copy(last_row, causal.end() - 6);
+    return product(
+        softmax(where(constant_mask({6, 6}, causal), product(query, keys), maker.number(-1e4f))),
+        values);
+  };
+  EXPECT_THAT(operators_of(recognised(masked({1, 0, 0, 0, 0, 0}))), Contains(kAttention));
+  EXPECT_THAT(operators_of(recognised(masked({0, 0, 0, 0, 0, 0}))), Contains("Where"));
+  const ValueId unknown =
+      where(given_mask({2, 1, 1, 6}), product(query, keys), maker.number(-1e4f));
+  EXPECT_THAT(operators_of(recognised(product(softmax(unknown), values))), Contains("Softmax"));
+}
+
 TEST_F(RecogniseAttention, WithoutHeads) {
   const ValueId x = maker.input({3, 5, 8});
   const ValueId turned = maker.add(graph::Transpose{{0, 2, 1}}, {x});
