@@ -52,6 +52,7 @@ void end_all_handles() noexcept {
   TensorSetHandles::of_process().drop_all();
   TrackerHandles::of_process().drop_all();
   CollectiveHandles::of_process().drop_all();
+  Collective::drop_retired();
   sendrecv::RequestHandles::of_process().drop_all();
   sendrecv::CommunicatorHandles::of_process().drop_all();
 }

@@ -149,6 +149,11 @@ class Collective::Retired {
     first_ = std::move(collective);
   }
 
+  void drop_all() noexcept {
+    while (take() != nullptr) {
+    }
+  }
+
  private:
   static constexpr size_t kMost = 1024;
 
@@ -186,10 +191,15 @@ Status Collective::fill(const nrt_cc_comm_t& comm, const nrt_tensor_list_t& inpu
 }
 
 void Collective::retire(std::shared_ptr<Collective> collective) noexcept {
-  if (collective == nullptr) return;
+  // Where two threads have scheduled it, or its call has not returned, the last owner destroys it.
+  if (collective == nullptr || collective.use_count() != 1) return;
   collective->copies_.clear();
   collective->ranked_.clear();
   Retired::of_process().add(std::move(collective));
+}
+
+void Collective::drop_retired() noexcept {
+  Retired::of_process().drop_all();
 }
 
 Status CollectiveTask::run(queue::RunControl& control) noexcept {

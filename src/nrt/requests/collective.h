@@ -30,8 +30,10 @@ class Collective {
                                                      const Operation& operation,
                                                      std::shared_ptr<RankGroup> group);
 
-  // Gives up its group and its tensors. Nobody else runs it or will.
+  // Gives up its group and its tensors, unless there are other owners. Nobody runs it or will.
   static void retire(std::shared_ptr<Collective> collective) noexcept;
+  // Releases the memory of those that might be used again.
+  static void drop_retired() noexcept;
 
   Collective() = default;
   Collective(const Collective&) = delete;
