@@ -155,7 +155,8 @@ std::optional<int64_t> group_of(const fallback::NodeView& node, Collective colle
 Status check_group(std::optional<int64_t> group, const Communicator* communicator) {
   if (communicator == nullptr)
     return invalid_argument(
-        fmt::format("{} ranks compute it together: load the model with their communicator",
+        fmt::format("{} ranks compute it together: load the model with their communicator "
+                    "(at the NRT face nrt_load_collectives)",
                     group ? std::to_string(*group) : std::string("all")));
   if (group.value_or(communicator->size()) == communicator->size()) return {};
   return invalid_argument(
