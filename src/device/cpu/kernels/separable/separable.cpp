@@ -57,7 +57,8 @@ bool is_depthwise(const Builder& builder, const Node& node, const graph::Conv& o
   if (!is_simple(builder, node, op)) return false;
   const Dims weight = builder.dims(node.input(1));
   const bool strides = are(op.strides, 1) || are(op.strides, 2);
-  const bool pads = std::ranges::all_of(op.pads_begin, [](int64_t pad) { return pad <= 1; });
+  const bool pads =
+      std::ranges::all_of(op.pads_begin, [](int64_t pad) { return pad == 0 || pad == 1; });
   return op.group == weight[0] && weight[1] == 1 && weight[2] == kTaps && weight[3] == kTaps &&
          strides && pads && are(op.dilations, 1);
 }

@@ -159,6 +159,7 @@ bool can_compute(const Convolution& convolution) {
   return convolution.type == ElementType::f32 && convolution.x.size() == 4 && op.group == 1 &&
          topology().features.avx2 && convolution.weight[2] == kTaps &&
          convolution.weight[3] == kTaps && are(op.strides, 1) && are(op.dilations, 1) &&
+         std::ranges::all_of(op.pads_begin, [](int64_t pad) { return pad >= 0; }) &&
          convolution.x[1] % channel_block() == 0 && convolution.y[1] % channel_block() == 0;
 }
 
