@@ -324,5 +324,32 @@ TEST(ConvWeights, MayBeStoredInAnyFloatingType) {
     }
 }
 
+// As in heads of detectors, which use the same weights for images of several sizes.
+TEST(ConvWeights, ArePackedOnceForSeveralReaders) {
+  const Tensor weight = Tensor::numbers({64, 64, 3, 3}, 2);
+  const graph::Conv op = conv({1, 1}, {1, 1}, {1, 1}, {1, 1});
+  const auto weight_bytes = [&](size_t readers) {
+    ModelBuilder builder;
+    const ValueId x = builder.input({1, 64, 32, 32}), shared = builder.constant(weight);
+    for (size_t i = 0; i < readers; ++i) builder.output(builder.node(op, {x, shared}));
+    return load(builder.build())->info().weight_bytes;
+  };
+  EXPECT_EQ(weight_bytes(2), weight_bytes(1));
+}
+
+// Blocks of channels would leave the library's kernels short of elements.
+TEST(ConvLayouts, ManyChannelsOfASmallImageLieInnermost) {
+  if (!topology().features.avx512) GTEST_SKIP() << "the processor has no AVX-512";
+  ModelBuilder builder;
+  const Tensor weight = Tensor::numbers({128, 128, 1, 1}, 2);
+  builder.output(builder.node(conv({1, 1}, {1, 1}, {0, 0}, {0, 0}),
+                              {builder.input({1, 128, 7, 7}), builder.constant(weight)}));
+  const auto program = load(builder.build());
+  const auto& steps = program->info().steps;
+  const auto found = std::ranges::find(steps, "Conv", &StepInfo::operation);
+  ASSERT_NE(found, steps.end());
+  EXPECT_EQ(found->writes, "f32:acdb");
+}
+
 }  // namespace
 }  // namespace millrace::device::cpu

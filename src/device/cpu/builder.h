@@ -240,6 +240,8 @@ class Builder {
     std::vector<Operand> stored;                 // of a quantised value: its integers
     std::optional<graph::ValueId> delivered_as;  // an output that is delivered as integers
     std::vector<PackedConstant> packed;
+    using ArrangedBuffer = std::pair<std::string, BufferId>;  // by Arrangement::identity
+    std::vector<ArrangedBuffer> arranged;
     std::optional<uint32_t> input;  // index of a graph input
     uint32_t maker = 0;             // the node that makes it, if one does
     uint32_t last_use = 0;          // the last node that reads it; kForever for outputs

@@ -53,7 +53,12 @@ Operand Builder::pack_later(ValueId id, const Desc& from, const Desc& wanted) {
 }
 
 BufferId Builder::arranged(ValueId id, Arrangement wanted) {
+  auto& arranged = values_[id].arranged;
+  const auto known =
+      std::ranges::find(arranged, wanted.identity, &ValueState::ArrangedBuffer::first);
+  if (known != arranged.end()) return known->second;
   const BufferId buffer = buffers_.add_constant(nullptr, wanted.bytes);
+  arranged.emplace_back(wanted.identity, buffer);
   parts_.weight_bytes += wanted.bytes;
   parts_.packing.add(value(id), std::move(wanted), buffer);
   return buffer;

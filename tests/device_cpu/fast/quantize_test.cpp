@@ -97,9 +97,12 @@ TEST(FastDynamicQuantization, GivesWhatThePlainKernelGives) {
   expect_as_plain({op, {input(DataType::kFloat32, Tensor::zeros({33}))}, 3}, kExact);
 }
 
+// Its inverse is no float, so that a product with that is not the quotient.
+constexpr float kStep = 0.03f;
+
 // x -> QuantizeLinear -> DequantizeLinear, which may have another scale.
 struct RoundTrip {
-  float second_scale = 0.03125f;
+  float second_scale = kStep;
   bool shows_integers = false;  // they are an output, too
   DataType type = DataType::kUint8;
 };
@@ -118,7 +121,7 @@ std::shared_ptr<const graph::CompiledModel> round_trip(const RoundTrip& shape) {
   const ValueId x = builder.input({1, 5, 6, 7});
   const ValueId moved = builder.node(graph::Unary{{graph::UnaryKind::kNeg, 0, 0}}, {x});
   const ValueId integers =
-      builder.fallback({"QuantizeLinear", {}}, {moved, scale_constant(0.03125f), zero})[0];
+      builder.fallback({"QuantizeLinear", {}}, {moved, scale_constant(kStep), zero})[0];
   const ValueId scale = scale_constant(shape.second_scale);
   builder.output(builder.fallback({"DequantizeLinear", {}}, {integers, scale, zero})[0]);
   builder.output(builder.fallback({"DequantizeLinear", {}}, {integers, scale, zero})[0]);
@@ -128,7 +131,7 @@ std::shared_ptr<const graph::CompiledModel> round_trip(const RoundTrip& shape) {
 
 TEST(FastQuantization, KeepsIntegersThatAreReadOtherwise) {
   EXPECT_EQ(count_steps(*load(round_trip({0.5f, false})), "DequantizeLinear"), 2u);
-  EXPECT_EQ(count_steps(*load(round_trip({0.03125f, true})), "DequantizeLinear"), 2u);
+  EXPECT_EQ(count_steps(*load(round_trip({kStep, true})), "DequantizeLinear"), 2u);
 }
 
 class ThereAndBack : public ::testing::TestWithParam<DataType> {};
@@ -136,7 +139,7 @@ class ThereAndBack : public ::testing::TestWithParam<DataType> {};
 TEST_P(ThereAndBack, RoundsAsTwoStepsDo) {
   Tensor x = Tensor::numbers({1, 5, 6, 7}, 1);
   for (float& element : x.data) element *= 6;
-  for (size_t i = 0; i < 40; ++i) x.data[i] = 0.03125f * (static_cast<float>(i) - 20.5f);
+  for (size_t i = 0; i < 40; ++i) x.data[i] = kStep * (static_cast<float>(i) - 20.5f);
   x.data[50] = INFINITY;
   x.data[51] = -INFINITY;
   x.data[52] = NAN;
@@ -144,7 +147,7 @@ TEST_P(ThereAndBack, RoundsAsTwoStepsDo) {
   EXPECT_EQ(count_steps(*program, "QuantizeLinear"), 1u);
   EXPECT_EQ(count_steps(*program, "DequantizeLinear"), 0u);
   const auto one = run(*program, {x});
-  const auto two = run(*load(round_trip({0.03125f, true, GetParam()})), {x});
+  const auto two = run(*load(round_trip({kStep, true, GetParam()})), {x});
   EXPECT_EQ(one[0].data, two[0].data);
   EXPECT_EQ(one[1].data, two[0].data);
 }

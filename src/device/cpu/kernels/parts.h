@@ -1,6 +1,10 @@
 // Parts of a step of the device's own, which idle lanes take.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
 #include "device/cpu/step.h"
 #include "queue/lanes/team.h"
 
@@ -10,6 +14,13 @@ namespace millrace::device::cpu::kernels {
 // the job. The parts wait for nothing, and `count` follows from Builder::chunks(), so that a
 // program has helpers where it has steps with parts.
 void run_parts(const RunState& state, uint32_t count, queue::Team::Chunk part, void* work) noexcept;
+
+// Of as many parts as there are chunks at most: how many to make where each has scratch of its own.
+// Every lane has memory for all parts of a job, so that it grows with the square of the lanes.
+constexpr uint32_t parts_with_scratch(uint32_t chunks, size_t bytes_each) noexcept {
+  constexpr size_t kMostBytes = size_t{8} << 20;
+  return std::min(chunks, static_cast<uint32_t>(std::max<size_t>(kMostBytes / bytes_each, 1)));
+}
 
 // The range of `all` things that is the part with that number.
 struct Share {

@@ -36,8 +36,8 @@ bool is_narrow(const kernels::Convolution& convolution) {
   const Dims &x = convolution.x, &y = convolution.y;
   if (x.size() != 4 || !topology().features.avx512) return false;
   const bool has_taps = convolution.weight.size() == 4 && elements(convolution.weight) > 1;
-  return x[1] >= kManyChannels && y[1] >= kManyChannels && elements(y) <= kFewElements &&
-         (has_taps || elements(x) <= kFewElements);
+  return convolution.op->group == 1 && x[1] >= kManyChannels && y[1] >= kManyChannels &&
+         elements(y) <= kFewElements && (has_taps || elements(x) <= kFewElements);
 }
 
 Form usual_form_of(const graph::Graph& graph, const graph::Node& node, ElementType type) {
@@ -132,10 +132,12 @@ Result<Plan> look_up(const graph::CompiledModel& model, ElementType type, const 
 }  // namespace
 
 std::string fingerprint() {
+  // Counted up when the kernels of the device change, and with them their times.
+  constexpr int kOwnKernels = 1;
   const dnnl_version_t& version = *dnnl_version();
-  return fmt::format("{}, oneDNN {}.{}.{} with instructions {:#x}, 1 thread", topology().cpu_model,
-                     version.major, version.minor, version.patch,
-                     static_cast<unsigned>(dnnl_get_effective_cpu_isa()));
+  return fmt::format("{}, oneDNN {}.{}.{} with instructions {:#x}, own kernels {}, 1 thread",
+                     topology().cpu_model, version.major, version.minor, version.patch,
+                     static_cast<unsigned>(dnnl_get_effective_cpu_isa()), kOwnKernels);
 }
 
 Plan make_plan(const graph::CompiledModel& model, ElementType type, const dnnl::engine& engine) {

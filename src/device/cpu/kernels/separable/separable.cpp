@@ -57,8 +57,7 @@ bool is_depthwise(const Builder& builder, const Node& node, const graph::Conv& o
   if (!is_simple(builder, node, op)) return false;
   const Dims weight = builder.dims(node.input(1));
   const bool strides = are(op.strides, 1) || are(op.strides, 2);
-  const bool pads =
-      std::ranges::all_of(op.pads_begin, [](int64_t pad) { return pad == 0 || pad == 1; });
+  const bool pads = std::ranges::all_of(op.pads_begin, [](int64_t pad) { return pad <= 1; });
   return op.group == weight[0] && weight[1] == 1 && weight[2] == kTaps && weight[3] == kTaps &&
          strides && pads && are(op.dilations, 1);
 }
@@ -201,7 +200,8 @@ class Lowering {
                               layer(first_, "pointwise", arrange_pointwise, geometry_.channels_in));
     MILLRACE_ASSIGN_OR_RETURN(buffers.depthwise,
                               layer(second_, "depthwise", arrange_depthwise, kTaps * kTaps));
-    const uint32_t chunks = builder_.chunks();
+    const uint32_t chunks =
+        parts_with_scratch(builder_.chunks(), geometry_.scratch_floats() * sizeof(float));
     const auto floats = static_cast<int64_t>(geometry_.scratch_floats() * chunks);
     buffers.x = from.buffer;
     buffers.y = builder_.new_result(second_.outputs[0], image_layout(y)).buffer;
@@ -223,12 +223,12 @@ class Lowering {
     const size_t channels = geometry_.blocks_out * geometry_.block;
     LayerBuffers buffers{};
     buffers.filters = builder_.arranged(
-        node.input(1),
-        {fmt::format("{} {} by {}, blocks of {}", name, each, channels, geometry_.block),
-         each * channels * sizeof(float),
-         [geometry = geometry_, arrange](const float* from, std::byte* to) {
-           arrange(geometry, from, reinterpret_cast<float*>(to));
-         }});
+        node.input(1), {fmt::format("{} {} by {}, blocks of {}, {} at once", name, each, channels,
+                                    geometry_.block, kPanelBlocks),
+                        each * channels * sizeof(float),
+                        [geometry = geometry_, arrange](const float* from, std::byte* to) {
+                          arrange(geometry, from, reinterpret_cast<float*>(to));
+                        }});
     if (const ValueId id = node.input(2); id != kNoValue) {
       const Desc plain = plain_desc(builder_.dims(id), ElementType::f32);
       MILLRACE_ASSIGN_OR_RETURN(const Operand bias, builder_.packed(id, plain));

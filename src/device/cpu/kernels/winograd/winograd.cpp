@@ -138,8 +138,8 @@ class WinogradStep final : public Step {
 };
 
 Arrangement arrangement_of(const Geometry& geometry) {
-  return {fmt::format("winograd {}, {} by {} blocks of {}", geometry.tile, geometry.blocks_in,
-                      geometry.blocks_out, geometry.block),
+  return {fmt::format("winograd {}, {} by {} blocks of {}, {} at once", geometry.tile,
+                      geometry.blocks_in, geometry.blocks_out, geometry.block, kPanelBlocks),
           geometry.filter_floats() * sizeof(float), [geometry](const float* from, std::byte* to) {
             transform_filters(geometry, from, reinterpret_cast<float*>(to));
           }};
@@ -159,7 +159,6 @@ bool can_compute(const Convolution& convolution) {
   return convolution.type == ElementType::f32 && convolution.x.size() == 4 && op.group == 1 &&
          topology().features.avx2 && convolution.weight[2] == kTaps &&
          convolution.weight[3] == kTaps && are(op.strides, 1) && are(op.dilations, 1) &&
-         std::ranges::all_of(op.pads_begin, [](int64_t pad) { return pad >= 0; }) &&
          convolution.x[1] % channel_block() == 0 && convolution.y[1] % channel_block() == 0;
 }
 
@@ -184,7 +183,8 @@ Geometry geometry_of(const Convolution& convolution) {
 void add_step(Builder& builder, const Convolution& convolution, const Operands& operands,
               const Bounds& bounds) {
   const Geometry geometry = geometry_of(convolution);
-  const uint32_t chunks = builder.chunks();
+  const uint32_t chunks =
+      parts_with_scratch(builder.chunks(), geometry.scratch_floats() * sizeof(float));
   const BufferId filters = builder.arranged(operands.weight, arrangement_of(geometry));
   const Operand scratch = builder.new_temporary(floats(geometry.scratch_floats() * chunks));
   builder.add("Conv", "millrace:winograd",
