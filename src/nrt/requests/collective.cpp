@@ -229,7 +229,7 @@ Status CollectiveTask::run_on_ranks(queue::RunControl& control, trace::RunScope&
   RankCollective& ranked = *collective_->ranked();
   traced.add_bytes(ranked.bytes());
   StopOfRequest stop(control);
-  const Status status = contained([&] { return ranked.run(queue_, stop); });
+  Status status = contained([&] { return ranked.run(queue_, stop); });
   rank_failure_ = status.code();
   if (status.ok()) return status;
   if (status.code() == StatusCode::kCancelled) return control.stop_status();

@@ -61,7 +61,7 @@ class Collective {
 
 class CollectiveTask final : public RequestTask {
  public:
-  CollectiveTask(std::shared_ptr<device::Device> device, UnitContext unit)
+  CollectiveTask(std::shared_ptr<device::Device> device, const UnitContext& unit)
       : RequestTask(unit), device_(std::move(device)), queue_(address_with(unit.number).queue) {}
 
   void fill(std::shared_ptr<Collective> collective, StatusTarget target) noexcept {

@@ -57,7 +57,7 @@ class MeetingGuest final : public Meeting {
   // A failure, for that reason, when there is no time for another attempt.
   Status wait_to_retry(const Status& reason) const {
     const CancellationOff whole;
-    const Status limit = check_limit(options_.limit, {});
+    Status limit = check_limit(options_.limit, {});
     if (limit.code() == StatusCode::kCancelled) return limit;
     if (!limit.ok()) return late(reason);
     std::this_thread::sleep_for(kRetryInterval);
