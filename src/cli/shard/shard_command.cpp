@@ -1,9 +1,11 @@
 #include "cli/shard/shard_command.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "cli/model_source.h"
 #include "compiler/export/onnx_writer.h"
@@ -16,16 +18,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// As --input-shape takes it, with N for what is open.
+std::string shape_option(const graph::Boundary& input) {
+  std::vector<std::string> sizes;
+  for (const uint32_t size : input.cpu.shape)
+    sizes.push_back(size == kOpenDimension ? "N" : std::to_string(size));
+  return fmt::format("--input-shape {}={}", input.cpu.name, fmt::join(sizes, ","));
+}
+
+Status refuse_open(const graph::CompiledModel& model) {
+  std::vector<std::string> open;
+  for (const graph::Boundary& input : model.inputs)
+    if (input.open) open.push_back(shape_option(input));
+  if (open.empty())
+    return unsupported(
+        "shapes inside the model follow from elements, and only a model of static shapes can be "
+        "divided");
+  return unsupported(fmt::format(
+      "only a model of static shapes can be divided; fix what is open: {}", fmt::join(open, " ")));
+}
+
 Result<graph::Graph> read_graph(const ShardArguments& arguments) {
   CompileFlags flags;
   flags.input_shapes = arguments.input_shapes;
   // As one operator, it could not be divided by heads.
   flags.attention_in_parts = true;
   MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model, compile_onnx(arguments.onnx, flags));
-  if (model.network != nullptr)
-    return unsupported(
-        "the shapes of the model are open, or follow from elements, and only a model of static "
-        "shapes can be divided; --input-shape fixes those of inputs");
+  if (model.network != nullptr) return refuse_open(model);
   return std::move(model.graph);
 }
 

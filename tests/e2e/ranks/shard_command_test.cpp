@@ -7,6 +7,7 @@
 #include "tests/e2e/ranks/transformer.h"
 #include "tests/support/subprocess.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/support/test_models.h"
 
 namespace millrace::test {
 namespace {
@@ -69,6 +70,15 @@ TEST_F(ShardCommand, WritesNothingWhereNothingCanBeDivided) {
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("no product of the model can be divided"));
   EXPECT_FALSE(exists("parts"));
+}
+
+TEST_F(ShardCommand, AModelOfOpenShapesIsRefusedWithTheOptionsThatFixThem) {
+  const auto open = test_model("models/reverse_transformer.onnx");
+  if (!open) GTEST_SKIP() << "no test models";
+  const ProgramResult result = shard({*open, "--tensor-parallel", "2"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("fix what is open: --input-shape input_ids=1,N "
+                                    "--input-shape attention_mask=1,N"));
 }
 
 TEST_F(ShardCommand, SaysWhatIsWrongWithItsArguments) {
