@@ -14,6 +14,7 @@
 #include <exception>
 #include <string_view>
 
+#include "bench/median.h"
 #include "bench/nrt/calls.h"
 #include "bench/nrt/pipeline.h"
 
@@ -21,11 +22,6 @@ namespace millrace::bench {
 namespace {
 
 constexpr int kRounds = 5;
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
 
 void report_loops(const char* title, const Face& face, int items) {
   const Slots slots = make_slots(face, 8);

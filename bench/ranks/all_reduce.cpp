@@ -1,8 +1,8 @@
 #include "bench/ranks/all_reduce.h"
+#include "bench/median.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <barrier>
 #include <chrono>
 #include <stdexcept>
@@ -27,11 +27,6 @@ struct Size {
 };
 constexpr Size kSizes[] = {{4 << 10, 500, 1.5}, {64 << 10, 200, 0}, {16 << 20, 3, 1.1}};
 constexpr int kRounds = 15;
-
-double median(std::vector<double> values) {
-  std::ranges::nth_element(values, values.begin() + values.size() / 2);
-  return values[values.size() / 2];
-}
 
 // What rank 0 has measured of one size, by round.
 struct Times {

@@ -1,8 +1,8 @@
 #include "bench/ranks/requests.h"
+#include "bench/median.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -17,11 +17,6 @@ namespace {
 
 constexpr int kBurst = 256;
 constexpr int kRounds = 40;
-
-double median(std::vector<double> values) {
-  std::ranges::nth_element(values, values.begin() + values.size() / 2);
-  return values[values.size() / 2];
-}
 
 // A burst of all-reduces: rank 0 prepares and schedules all of them before rank 1 does, so that
 // they wait for each other while the caller is timed.

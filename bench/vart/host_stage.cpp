@@ -1,4 +1,5 @@
 #include "bench/vart/host_stage.h"
+#include "bench/median.h"
 
 #include <fmt/format.h>
 

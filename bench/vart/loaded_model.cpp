@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -51,11 +50,6 @@ Tensors through_descriptors(const Tensors& tensors) {
 void expect_success(vart::StatusCode status) {
   if (status != vart::StatusCode::SUCCESS)
     throw std::runtime_error("a job ended with " + std::string(vart::to_string(status)));
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 }  // namespace millrace::bench

@@ -34,6 +34,4 @@ Tensors through_descriptors(const Tensors& tensors);
 // Throws when it is not SUCCESS.
 void expect_success(vart::StatusCode status);
 
-double median(std::vector<double> values);
-
 }  // namespace millrace::bench

@@ -1,4 +1,5 @@
 #include "bench/vart/zero_copy.h"
+#include "bench/median.h"
 
 #include <fmt/format.h>
 
