@@ -1,5 +1,4 @@
 #include "bench/ranks/all_reduce.h"
-#include "bench/median.h"
 
 #include <fmt/format.h>
 
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "bench/median.h"
 #include "bench/ranks/gloo_rank.h"
 #include "bench/ranks/meeting_place.h"
 #include "ranks/connect.h"

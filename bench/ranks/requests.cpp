@@ -1,5 +1,4 @@
 #include "bench/ranks/requests.h"
-#include "bench/median.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "bench/median.h"
 #include "bench/queue/placement.h"
 #include "bench/ranks/rank_tensor.h"
 #include "cli/bench/allocation_trace.h"

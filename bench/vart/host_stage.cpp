@@ -1,5 +1,4 @@
 #include "bench/vart/host_stage.h"
-#include "bench/median.h"
 
 #include <fmt/format.h>
 
@@ -7,6 +6,7 @@
 #include <chrono>
 #include <functional>
 
+#include "bench/median.h"
 #include "bench/vart/loaded_model.h"
 
 namespace millrace::bench {

@@ -1,11 +1,11 @@
 #include "bench/vart/zero_copy.h"
-#include "bench/median.h"
 
 #include <fmt/format.h>
 
 #include <chrono>
 #include <functional>
 
+#include "bench/median.h"
 #include "bench/queue/native_job.h"
 #include "bench/vart/loaded_model.h"
 
