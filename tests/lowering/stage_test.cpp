@@ -264,6 +264,25 @@ TEST(Loop, OfFewIterationsBecomesTheirNodes) {
   EXPECT_EQ(sums, 3);
 }
 
+// Three loops, each inside the next, of a thousand iterations each.
+TEST(Loop, WhoseIterationsMultiplyIsLeftToTheRest) {
+  NetworkBuilder body;
+  body.network.inputs = {{"i"}, {"go"}, {"carried"}};
+  body.node("Neg", {"carried"}, {"next"}).output("go").output("next");
+  for (int depth = 0; depth < 2; ++depth) {
+    NetworkBuilder around;
+    around.network.inputs = {{"i"}, {"go"}, {"carried"}};
+    around.initializer(ints("trips", {1000}));
+    around.node("Loop", {"trips", "", "carried"}, {"next"}, {body.as("body")});
+    around.output("go").output("next");
+    body = around;
+  }
+  NetworkBuilder builder;
+  builder.initializer(ints("trips", {1000}));
+  builder.node("Loop", {"trips", "", "x"}, {"y"}, {body.as("body")}).output("y");
+  EXPECT_EQ(lower_valid(builder, {kImage}).rest, Indices{0});
+}
+
 // The values after each of three iterations, and the condition, which ends it before the fifth.
 TEST(Loop, EndsWhereItsConditionIsKnownToFail) {
   NetworkBuilder body, builder;

@@ -19,6 +19,8 @@ using graph::ValueId;
 // Nodes of all iterations together. A loop of more runs by itself: lowering a long one once takes
 // longer than running its subgraph often.
 constexpr size_t kMostNodes = 1024;
+// Of all loops of a stage: those of loops inside loops multiply.
+constexpr size_t kMostNodesOfAll = 16 * kMostNodes;
 
 bool is_short(const network::Network& body, size_t iterations) {
   return iterations <= kMostNodes / std::max<size_t>(body.nodes.size(), 1);
@@ -139,6 +141,8 @@ Result<StageLowering::Outcome> StageLowering::lower_iteration(const network::Nod
                                                               const std::vector<ValueId>& inputs,
                                                               std::vector<ValueId>* outputs) {
   const network::Network& body = *around.network;
+  unrolled_ += 1 + body.nodes.size();
+  if (unrolled_ > kMostNodesOfAll) return Outcome::kWaits;
   Scope& inner =
       scopes_.emplace_back(Scope{&body, fmt::format("{}{}/", around.prefix, iteration), &around});
   for (size_t i = 0; i < inputs.size(); ++i) {

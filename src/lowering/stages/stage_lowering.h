@@ -146,6 +146,7 @@ class StageLowering {
   std::unordered_map<graph::ValueId, graph::ValueId> constants_;  // that stand for settled values
   std::vector<Settled> settled_;
   std::unordered_set<graph::ValueId> outputs_;
+  size_t unrolled_ = 0;  // nodes of iterations, of all loops
 };
 
 }  // namespace millrace::lowering
