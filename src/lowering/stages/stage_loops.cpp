@@ -152,7 +152,7 @@ Result<StageLowering::Outcome> StageLowering::lower_iteration(const network::Nod
   for (const network::Node& inside : body.nodes) {
     const Result<Outcome> outcome = lower_node(inside, inner);
     if (!outcome.ok()) return outcome.status().with_context(describe(node));
-    if (*outcome != Outcome::kLowered) return outcome;
+    if (*outcome != Outcome::kLowered) return *outcome;
   }
   for (const network::Output& output : body.outputs) {
     waits_ = false;
