@@ -160,7 +160,9 @@ TEST(Communicator, PermuteLeavesOutRanks) {
 }
 
 TEST(Communicator, EveryCollectiveOfEveryTypeGivesTheBitsOfTheReference) {
-  for (const uint32_t ranks : {1, 2, 3, 4, 7, 16}) {
+  std::vector<uint32_t> counts = {1, 2, 3, 4, 7};
+  if (rank_runs() > 1) counts.push_back(16);
+  for (const uint32_t ranks : counts) {
     const Group group = make_group(ranks);
     for (uint32_t run = 0; run < rank_runs(); ++run)
       on_each_rank(group, [&](Communicator& own) { expect_every_collective(own, run); });
