@@ -23,7 +23,7 @@
 #include "graph/archive/codec.h"
 #include "graph/network/network.h"
 #include "io/file.h"
-#include "lowering/placement.h"
+#include "lowering/placement/placement.h"
 #include "lowering/shape_profile.h"
 #include "lowering/stage.h"
 #include "model/archive_writer.h"

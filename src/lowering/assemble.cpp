@@ -12,7 +12,7 @@
 #include "graph/boundary_quantisation.h"
 #include "graph/memory_plan.h"
 #include "graph/partitions.h"
-#include "lowering/placement.h"
+#include "lowering/placement/placement.h"
 #include "tensor/dimensions.h"
 
 namespace millrace::lowering {

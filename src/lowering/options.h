@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "graph/compiled_model.h"
-#include "lowering/placement.h"
+#include "lowering/placement/placement.h"
 #include "tensor/layout.h"
 
 namespace millrace::lowering {

@@ -11,7 +11,7 @@
 
 #include "base/status.h"
 #include "graph/compiled_model.h"
-#include "lowering/placement.h"
+#include "lowering/placement/placement.h"
 #include "quantise/calibrate/histogram.h"
 #include "quantise/calibrate/range.h"
 #include "quantise/calibrate/sample.h"

@@ -1,4 +1,4 @@
-#include "lowering/placement.h"
+#include "lowering/placement/placement.h"
 
 #include <gmock/gmock.h>
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "device/device.h"
-#include "lowering/placement.h"
+#include "lowering/placement/placement.h"
 #include "runtime/loading/profile.h"
 
 namespace millrace::cli {

@@ -6,7 +6,7 @@
 #include "base/status.h"
 #include "graph/compiled_model.h"
 #include "graph/graph.h"
-#include "lowering/placement.h"
+#include "lowering/placement/placement.h"
 
 namespace millrace::lowering {
 

@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "fallback/operator_table.h"
-#include "lowering/coverage.h"
 #include "lowering/fallback_import.h"
 #include "lowering/node_facts.h"
+#include "lowering/placement/coverage.h"
 #include "lowering/stages/stage_lowering.h"
 
 namespace millrace::lowering {

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/status.h"
-#include "lowering/coverage.h"
 #include "lowering/graph_builder.h"
 #include "lowering/loops/loops.h"
 #include "lowering/operators/operator_table.h"
+#include "lowering/placement/coverage.h"
 #include "lowering/stage.h"
 #include "lowering/stages/known_elements.h"
 

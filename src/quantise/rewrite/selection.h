@@ -13,7 +13,7 @@
 
 #include "base/status.h"
 #include "graph/graph.h"
-#include "lowering/placement.h"
+#include "lowering/placement/placement.h"
 
 namespace millrace::quantise {
 

@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 #include "graph/network/network.h"
-#include "lowering/unsupported_report.h"
+#include "lowering/placement/unsupported_report.h"
 
 namespace millrace::lowering {
 

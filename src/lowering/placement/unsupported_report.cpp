@@ -1,4 +1,4 @@
-#include "lowering/unsupported_report.h"
+#include "lowering/placement/unsupported_report.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

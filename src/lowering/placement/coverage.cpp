@@ -1,4 +1,4 @@
-#include "lowering/coverage.h"
+#include "lowering/placement/coverage.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "lowering/placement_cost.h"
+#include "lowering/placement/placement_cost.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "lowering/placement.h"
+#include "lowering/placement/placement.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,8 +12,8 @@
 
 #include "graph/capability.h"
 #include "graph/collective.h"
-#include "lowering/collective_order.h"
-#include "lowering/placement_cost.h"
+#include "lowering/placement/collective_order.h"
+#include "lowering/placement/placement_cost.h"
 
 namespace millrace::lowering {
 namespace {

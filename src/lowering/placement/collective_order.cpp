@@ -1,4 +1,4 @@
-#include "lowering/collective_order.h"
+#include "lowering/placement/collective_order.h"
 
 #include <algorithm>
 
