@@ -1,5 +1,5 @@
 // Collectives: what the shape functions refuse, and a group of one rank. What several ranks compute
-// is in tests/e2e/ranks.
+// is in tests/ranks/models.
 #include <gmock/gmock.h>
 
 #include <limits>

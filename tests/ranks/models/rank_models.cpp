@@ -1,4 +1,4 @@
-#include "tests/e2e/ranks/rank_models.h"
+#include "tests/ranks/models/rank_models.h"
 
 #include <stdexcept>
 

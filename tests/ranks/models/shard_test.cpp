@@ -9,8 +9,8 @@
 #include "compiler/shard/rank_graph.h"
 #include "compiler/shard/separate_products.h"
 #include "compiler/shard/split_plan.h"
-#include "tests/e2e/ranks/rank_models.h"
-#include "tests/e2e/ranks/transformer.h"
+#include "tests/ranks/models/rank_models.h"
+#include "tests/ranks/models/transformer.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/test_models.h"
 

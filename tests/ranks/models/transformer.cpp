@@ -1,4 +1,4 @@
-#include "tests/e2e/ranks/transformer.h"
+#include "tests/ranks/models/transformer.h"
 
 #include <cmath>
 

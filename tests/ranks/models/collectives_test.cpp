@@ -14,7 +14,7 @@
 #include "model/archive_header.h"
 #include "runtime/jobs/run_job.h"
 #include "runtime/session.h"
-#include "tests/e2e/ranks/rank_models.h"
+#include "tests/ranks/models/rank_models.h"
 #include "tests/runtime/session_fixture.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/test_run.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "compiler/export/onnx_writer.h"
-#include "tests/e2e/ranks/transformer.h"
+#include "tests/ranks/models/transformer.h"
 #include "tests/support/subprocess.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/test_models.h"

@@ -7,7 +7,7 @@
 #include "compiler/shard/split_plan.h"
 #include "graph/archive/codec.h"
 #include "model/archive_writer.h"
-#include "tests/e2e/ranks/transformer.h"
+#include "tests/ranks/models/transformer.h"
 #include "tests/support/subprocess.h"
 #include "tests/support/temporary_directory.h"
 
