@@ -1,6 +1,7 @@
 // How far a lowering goes with what is known, and what it then depends on.
 #include "lowering/stage.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "tests/lowering/network_builder.h"
@@ -302,6 +303,69 @@ TEST(Loop, IsLeftToTheRestWithWhatReadsIt) {
   const Stage stage = lower_valid(with_loop(100'000), {kImage});
   EXPECT_EQ(stage.outputs, Names{"start"});
   EXPECT_EQ(stage.rest, (Indices{1, 2}));
+}
+
+// A loop of so many iterations, which have an iteration's number, a condition and `carried`.
+NetworkBuilder loop_of(int64_t trips, NetworkBuilder body) {
+  body.network.inputs = {{"i"}, {"go"}, {"carried"}};
+  NetworkBuilder around;
+  around.initializer(ints("trips", {trips}));
+  around.node("Loop", {"trips", "", "x"}, {"y"}, {body.as("body")}).output("y");
+  return around;
+}
+
+TEST(Loop, InsideAnotherCountsInEachOfItsIterations) {
+  const auto nested = [](int64_t trips) {
+    NetworkBuilder inner, body;
+    inner.network.inputs = {{"j"}, {"on"}, {"v"}};
+    inner.node("Identity", {"on"}, {"still"}).node("Add", {"v", "x"}, {"w"});
+    inner.output("still").output("w").captures({"x"});
+    body.initializer(ints("inner_trips", {trips})).node("Identity", {"go"}, {"go_on"});
+    body.node("Loop", {"inner_trips", "", "carried"}, {"sum"}, {inner.as("body")});
+    body.output("go_on").output("sum").captures({"x"});
+    return loop_of(trips, body);
+  };
+  EXPECT_TRUE(lower_valid(nested(3), {kImage}).rest.empty());
+  const Stage stage = lower_valid(nested(100), {kImage});
+  EXPECT_EQ(stage.rest, Indices{0});
+  EXPECT_TRUE(stage.graph.nodes.empty());
+}
+
+TEST(Loop, WithMuchInABranchIsLeftToTheRest) {
+  const auto with_branch = [](int64_t nodes) {
+    NetworkBuilder branch, body;
+    for (int64_t i = 0; i < nodes; ++i)
+      branch.node("Neg", {i == 0 ? "carried" : fmt::format("n{}", i - 1)}, {fmt::format("n{}", i)});
+    branch.output(fmt::format("n{}", nodes - 1)).captures({"carried"});
+    body.initializer(boolean("yes", true)).node("Identity", {"go"}, {"go_on"});
+    body.node("If", {"yes"}, {"next"}, {branch.as("then_branch"), branch.as("else_branch")});
+    return loop_of(30, body.output("go_on").output("next"));
+  };
+  EXPECT_TRUE(lower_valid(with_branch(5), {kImage}).rest.empty());
+  EXPECT_EQ(lower_valid(with_branch(50), {kImage}).rest, Indices{0});
+}
+
+TEST(Loop, OfManyPartsIsLeftToTheRest) {
+  const auto with_parts = [](size_t outputs) {
+    NetworkBuilder body;
+    body.node("Identity", {"go"}, {"go_on"}).output("go_on").output("carried");
+    for (size_t i = 0; i < outputs; ++i) body.output("carried");
+    return loop_of(30, body);
+  };
+  EXPECT_TRUE(lower_valid(with_parts(2), {kImage}).rest.empty());
+  EXPECT_EQ(lower_valid(with_parts(50), {kImage}).rest, Indices{0});
+}
+
+// Its iterations compute the same megabytes, which it needs once where it runs by itself.
+TEST(Loop, OfLargeConstantsIsLeftToTheRest) {
+  const auto with_constant = [](int64_t elements) {
+    NetworkBuilder body;
+    body.initializer(ints("size", {elements})).node("ConstantOfShape", {"size"}, {"zeros"});
+    body.node("Identity", {"go"}, {"go_on"}).output("go_on").output("carried");
+    return loop_of(100, body);
+  };
+  EXPECT_TRUE(lower_valid(with_constant(8), {kImage}).rest.empty());
+  EXPECT_EQ(lower_valid(with_constant(1 << 18), {kImage}).rest, Indices{0});
 }
 
 TEST(Loop, RunsAlone) {

@@ -16,15 +16,12 @@ using graph::Dims;
 using graph::kNoValue;
 using graph::ValueId;
 
-// Nodes of all iterations together. A loop of more runs by itself: lowering a long one once takes
-// longer than running its subgraph often.
+// Nodes of all iterations together, those of loops and branches inside included. A loop of more
+// runs by itself: lowering a long one once takes longer than running its subgraph often.
 constexpr size_t kMostNodes = 1024;
-// Of all loops of a stage: those of loops inside loops multiply.
-constexpr size_t kMostNodesOfAll = 16 * kMostNodes;
-
-bool is_short(const network::Network& body, size_t iterations) {
-  return iterations <= kMostNodes / std::max<size_t>(body.nodes.size(), 1);
-}
+// Of constants in the iterations of all loops. What is computed in vain for a loop that then runs
+// by itself must not use up the room of the other constants (GraphBuilder).
+constexpr size_t kMostBytes = size_t{64} << 20;
 
 graph::Value int64_constant(int64_t number) {
   return {"", tensor::DataType::kInt64, {}, graph::Constant::of(std::vector<int64_t>{number})};
@@ -36,6 +33,35 @@ graph::Value boolean_constant(bool truth) {
 
 }  // namespace
 
+// Whether so many iterations of the subgraph may become nodes. Parts of sequences are nodes, too.
+bool StageLowering::is_short(const Scope& scope, const network::Network& body, size_t iterations) {
+  const size_t each = body.nodes.size() + body.inputs.size() + body.outputs.size();
+  return iterations <= kMostNodes / std::max<size_t>(each, 1) &&
+         take_nodes(scope, body.initializers.size());
+}
+
+// Counts nodes of an iteration, or what costs as much. False: they are too many.
+bool StageLowering::take_nodes(const Scope& scope, size_t count) {
+  if (scope.repeats) unrolled_ += count;
+  return !scope.repeats || unrolled_ <= kMostNodes;
+}
+
+// Counts those of the values that are constants. False: they are too large.
+bool StageLowering::take_constants(const Scope& scope, std::span<const ValueId> ids) {
+  for (const ValueId id : ids)
+    if (scope.repeats && id != kNoValue && builder_.value(id).constant)
+      unrolled_bytes_ += builder_.value(id).bytes();
+  return !scope.repeats || unrolled_bytes_ <= kMostBytes;
+}
+
+bool StageLowering::take_results(const network::Node& node, const Scope& scope) {
+  std::vector<ValueId> ids;
+  for (const std::string& name : node.outputs)
+    if (const auto result = scope.values.find(name); result != scope.values.end())
+      ids.push_back(result->second);
+  return take_constants(scope, ids);
+}
+
 // The number or truth in a constant of one element; nothing for any other value.
 template <class T>
 std::optional<T> StageLowering::known_scalar(ValueId id, tensor::DataType type) const {
@@ -45,6 +71,7 @@ std::optional<T> StageLowering::known_scalar(ValueId id, tensor::DataType type) 
 }
 
 Result<StageLowering::Outcome> StageLowering::unroll(const network::Node& node, Scope& scope) {
+  if (!scope.repeats) unrolled_ = 0;
   waits_ = false;
   const Result<std::vector<ValueId>> operands = find_operands(node, scope);
   // Why it cannot be lowered is said by what becomes of it then.
@@ -63,7 +90,7 @@ Result<StageLowering::Outcome> StageLowering::unroll_loop(const network::Node& n
   const auto count = known_scalar<int64_t>(operands[0], tensor::DataType::kInt64);
   const bool goes_on = operands.size() < kBeforeCarried || operands[1] == kNoValue ||
                        known_scalar<uint8_t>(operands[1], tensor::DataType::kBoolean).value_or(0);
-  if (!count || *count < 1 || !goes_on || !is_short(**body, static_cast<size_t>(*count)))
+  if (!count || *count < 1 || !goes_on || !is_short(scope, **body, static_cast<size_t>(*count)))
     return Outcome::kWaits;
   Scope& around = open_scope(**body, fmt::format("{}{}/", scope.prefix, name_of(node)), &scope);
   std::vector<ValueId> states(operands.end() - static_cast<ptrdiff_t>(carried), operands.end());
@@ -97,7 +124,7 @@ Result<StageLowering::Outcome> StageLowering::unroll_scan(const network::Node& n
   const std::vector<ValueId> sequences(operands.begin() + static_cast<ptrdiff_t>(scan->states),
                                        operands.end());
   const auto length = common_length(sequences, scan->inputs);
-  if (!length || *length == 0 || !is_short(*scan->body, *length)) return Outcome::kWaits;
+  if (!length || *length == 0 || !is_short(scope, *scan->body, *length)) return Outcome::kWaits;
   Scope& around =
       open_scope(*scan->body, fmt::format("{}{}/", scope.prefix, name_of(node)), &scope);
   Parts parts(scan->outputs.size());
@@ -141,10 +168,10 @@ Result<StageLowering::Outcome> StageLowering::lower_iteration(const network::Nod
                                                               const std::vector<ValueId>& inputs,
                                                               std::vector<ValueId>* outputs) {
   const network::Network& body = *around.network;
-  unrolled_ += 1 + body.nodes.size();
-  if (unrolled_ > kMostNodesOfAll) return Outcome::kWaits;
-  Scope& inner =
-      scopes_.emplace_back(Scope{&body, fmt::format("{}{}/", around.prefix, iteration), &around});
+  Scope& inner = scopes_.emplace_back(
+      Scope{&body, fmt::format("{}{}/", around.prefix, iteration), &around, true});
+  if (!take_nodes(inner, inputs.size() + body.outputs.size()) || !take_constants(inner, inputs))
+    return Outcome::kWaits;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] == kNoValue) return Outcome::kWaits;
     inner.values.insert_or_assign(body.inputs[i].name, inputs[i]);
@@ -161,7 +188,7 @@ Result<StageLowering::Outcome> StageLowering::lower_iteration(const network::Nod
     MILLRACE_RETURN_IF_ERROR(id.status().with_context(describe(node)));
     outputs->push_back(*id);
   }
-  return Outcome::kLowered;
+  return take_constants(inner, *outputs) ? Outcome::kLowered : Outcome::kWaits;
 }
 
 // What an iteration gives: the states of the next one, and a part of each other output.

@@ -126,6 +126,7 @@ Result<bool> StageLowering::has_only_constants(const network::Node& node, Scope&
 }
 
 Result<StageLowering::Outcome> StageLowering::lower_node(const network::Node& node, Scope& scope) {
+  if (!take_nodes(scope, 1)) return Outcome::kWaits;
   if (!is_covered(request_.network, node)) return leave_out(node, scope, "");
   if (is_if(node)) return lower_if(node, scope);
   if (is_control_flow(node)) {
@@ -154,7 +155,7 @@ Result<StageLowering::Outcome> StageLowering::lower_node(const network::Node& no
                                              : leave_out(node, scope, status.message());
   }
   MILLRACE_RETURN_IF_ERROR(status.with_context(describe(node)));
-  return Outcome::kLowered;
+  return take_results(node, scope) ? Outcome::kLowered : Outcome::kWaits;
 }
 
 // As operators of the graph where they cover the node and its types; else as a fallback. What an
@@ -293,6 +294,7 @@ Result<StageLowering::Outcome> StageLowering::lower_if(const network::Node& node
 Result<StageLowering::Outcome> StageLowering::lower_branch(const network::Node& node,
                                                            const network::Network& branch,
                                                            Scope& scope) {
+  if (!take_nodes(scope, branch.initializers.size())) return Outcome::kWaits;
   Scope& inner = open_scope(branch, fmt::format("{}{}/", scope.prefix, name_of(node)), &scope);
   for (const network::Node& inside : branch.nodes) {
     const Result<Outcome> outcome = lower_node(inside, inner);

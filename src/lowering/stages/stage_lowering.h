@@ -36,6 +36,7 @@ class StageLowering {
     const network::Network* network;
     std::string prefix;  // of the names that its nodes and values get in the graph
     Scope* outer;
+    bool repeats = false;  // it belongs to an iteration of a loop that becomes its nodes
     std::unordered_map<std::string, graph::ValueId> values = {};
     std::unordered_map<std::string_view, const graph::Value*> initializers = {};
   };
@@ -73,6 +74,10 @@ class StageLowering {
   Result<Outcome> lower_branch(const network::Node& node, const network::Network& branch,
                                Scope& scope);
   using Parts = std::vector<std::vector<graph::ValueId>>;  // by output: one for each iteration
+  bool is_short(const Scope& scope, const network::Network& body, size_t iterations);
+  bool take_nodes(const Scope& scope, size_t count);
+  bool take_constants(const Scope& scope, std::span<const graph::ValueId> ids);
+  bool take_results(const network::Node& node, const Scope& scope);
   Result<Outcome> unroll(const network::Node& node, Scope& scope);
   Result<Outcome> unroll_loop(const network::Node& node,
                               const std::vector<graph::ValueId>& operands, Scope& scope);
@@ -145,8 +150,9 @@ class StageLowering {
   bool waits_ = false;                       // why the node at hand cannot be lowered
   std::unordered_map<graph::ValueId, graph::ValueId> constants_;  // that stand for settled values
   std::vector<Settled> settled_;
+  size_t unrolled_ = 0;        // nodes of iterations, of the outermost loop at hand
+  size_t unrolled_bytes_ = 0;  // of constants in iterations, of all loops
   std::unordered_set<graph::ValueId> outputs_;
-  size_t unrolled_ = 0;  // nodes of iterations, of all loops
 };
 
 }  // namespace millrace::lowering

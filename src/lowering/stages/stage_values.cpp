@@ -14,7 +14,8 @@ using graph::ValueId;
 
 StageLowering::Scope& StageLowering::open_scope(const network::Network& network, std::string prefix,
                                                 Scope* outer) {
-  Scope& scope = scopes_.emplace_back(Scope{&network, std::move(prefix), outer});
+  const bool repeats = outer != nullptr && outer->repeats;
+  Scope& scope = scopes_.emplace_back(Scope{&network, std::move(prefix), outer, repeats});
   for (const graph::Value& value : network.initializers)
     scope.initializers.emplace(value.name, &value);
   return scope;
