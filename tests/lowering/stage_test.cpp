@@ -375,6 +375,19 @@ TEST(Loop, RunsAlone) {
   EXPECT_FALSE(runs_alone(with_if().network.nodes[0]));
 }
 
+// What it carries is transposed each time.
+TEST(Loop, WhoseIterationsGivePartsOfDifferentShapesIsRefused) {
+  NetworkBuilder body;
+  body.node("Identity", {"go"}, {"go_on"});
+  body.node("Transpose", {"carried"}, {"next"}, {{"perm", Dims{1, 0}}});
+  NetworkBuilder builder = loop_of(2, body.output("go_on").output("next").output("next"));
+  builder.network.nodes[0].outputs = {"end", "all"};
+  builder.network.outputs = {{"all", DataType::kUnknown}};
+  const Status status = lower(builder, {kImage}).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("[6,2] and FLOAT32 [2,6]"));
+}
+
 // Backwards along the last dimension.
 TEST(Scan, OfFewPartsBecomesTheirNodes) {
   NetworkBuilder body, builder;

@@ -217,11 +217,29 @@ Result<ValueId> StageLowering::take_part(const Scope& scope, ValueId id, int64_t
   return builder_.emit(name, graph::Reshape{std::move(shape)}, {part});
 }
 
-// The reverse: one value of parts that are alike in shape.
+// As the run checks them where the loop runs by itself. Shapes of as many elements would be
+// reshaped into each other.
+Status StageLowering::check_alike(const std::vector<ValueId>& parts) const {
+  const graph::Value& first = builder_.value(parts[0]);
+  for (const ValueId id : parts) {
+    const graph::Value& part = builder_.value(id);
+    if (builder_.sequence_of(id) != nullptr)
+      return invalid_argument("a sequence is no part of a tensor");
+    if (part.shape != first.shape || part.type != first.type)
+      return invalid_argument(
+          fmt::format("{} {} and {} {} are parts of one tensor", tensor::to_string(first.type),
+                      graph::to_string(first.shape), tensor::to_string(part.type),
+                      graph::to_string(part.shape)));
+  }
+  return {};
+}
+
+// The reverse: one value of parts that are alike in shape. kInvalidArgument where they are not.
 Result<ValueId> StageLowering::join_parts(const std::string& name, std::vector<ValueId> parts,
                                           const Walk& walk) {
   if (walk.backwards) std::ranges::reverse(parts);
   Dims shape = builder_.value(parts[0]).shape;
+  MILLRACE_RETURN_IF_ERROR(check_alike(parts));
   MILLRACE_ASSIGN_OR_RETURN(const size_t axis, graph::normalise_axis(walk.axis, shape.size() + 1));
   shape.insert(shape.begin() + static_cast<ptrdiff_t>(axis), 1);
   for (ValueId& part : parts) {

@@ -94,6 +94,7 @@ class StageLowering {
                            Parts& parts);
   Result<graph::ValueId> take_part(const Scope& scope, graph::ValueId id, int64_t axis,
                                    int64_t index);
+  Status check_alike(const std::vector<graph::ValueId>& parts) const;
   Result<graph::ValueId> join_parts(const std::string& name, std::vector<graph::ValueId> parts,
                                     const Walk& walk);
   Result<Outcome> join_iterations(const network::Node& node, Scope& scope,
