@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -29,6 +30,9 @@ struct Scores {
 
 // Positions relative to each other, a mask of the file's and one of the caller's.
 constexpr size_t kMostTerms = 3;
+
+// Scores are lost in the rounding where so low a number is added to them.
+constexpr float kAbsorbs = -1e30f;
 
 class Recogniser {
  public:
@@ -113,8 +117,13 @@ class Recogniser {
       const auto number = scalar_of(editor_.value(operands[3 - kept]));
       if (!number || editor_.value(operands[kept]).shape != editor_.value(id).shape) continue;
       if (!can_be_added(*number, operands[0], kept == 1, id)) return std::nullopt;
+      // A sum above may leave out the only keys of a row that the mask keeps.
+      if (*number > kAbsorbs && left != kMostTerms) return std::nullopt;
       const size_t taken = parts_.size();
       if (auto scores = biased_scores(operands[kept], left - 1)) {
+        // A finite number would be added to other terms, instead of replacing them: two masks
+        // together would leave out a key with -inf, and make a row without keys NaN.
+        if (!scores->terms.empty() && std::isfinite(*number)) return refuse();
         scores->terms.push_back(term_of_mask(operands[0], kept == 1, *number));
         return scores;
       }
@@ -123,10 +132,16 @@ class Recogniser {
     return std::nullopt;
   }
 
+  // Those of the chain below, which is no part of the attention, have added terms.
+  std::optional<Scores> refuse() {
+    added_.clear();
+    return std::nullopt;
+  }
+
   // Whether it is the same to add the number to a score as to put it in its place. It is where the
   // sum rounds to the number, and where both leave the key no weight beside another of its row.
   bool can_be_added(float number, ValueId mask, bool kept, ValueId scores) const {
-    constexpr float kAbsorbs = -1e30f, kLeavesNoWeight = -1e4f;
+    constexpr float kLeavesNoWeight = -1e4f;
     if (number <= kAbsorbs) return true;
     if (number > kLeavesNoWeight) return false;
     const graph::Value& value = editor_.value(mask);

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "tests/lowering/passes/pass_test.h"
 
 namespace millrace::lowering {
@@ -136,6 +138,45 @@ TEST_F(RecogniseMask, WithAModerateNumberLeavesEveryRowAKey) {
   const ValueId unknown =
       where(given_mask({2, 1, 1, 6}), product(query, keys), maker.number(-1e4f));
   EXPECT_THAT(operators_of(recognised(product(softmax(unknown), values))), Contains("Softmax"));
+}
+
+// Of all that the test has made so far.
+ptrdiff_t attentions_of(const Graph& graph) {
+  return std::ranges::count(operators_of(graph), kAttention);
+}
+
+// The rows of keys that both leave out would be -inf, instead of the number that both put there.
+TEST_F(RecogniseMask, WithAFiniteNumberReplacesOtherTerms) {
+  const auto masked = [&](ValueId scores, float number) {
+    const ValueId kept = where(given_mask({2, 1, 1, 6}), scores, maker.number(number));
+    return attentions_of(recognised(product(softmax(kept), values)));
+  };
+  const auto twice = [&](float number) {
+    return where(given_mask({6, 6}), product(query, keys), maker.number(number));
+  };
+  const auto with_bias = [&] {
+    return maker.binary(BinaryKind::kAdd, product(query, keys), maker.input({6, 6}));
+  };
+  constexpr float kLowest = std::numeric_limits<float>::lowest();
+  constexpr float kInfinite = -std::numeric_limits<float>::infinity();
+  EXPECT_EQ(masked(twice(kLowest), kLowest), 0);
+  EXPECT_EQ(masked(with_bias(), kLowest), 0);
+  EXPECT_EQ(masked(twice(kLowest), kInfinite), 1);
+  EXPECT_EQ(masked(with_bias(), kInfinite), 2);
+}
+
+// The sum may leave out, by as much, the only key that the mask keeps.
+TEST_F(RecogniseMask, WithAModerateNumberIsTheLastTerm) {
+  std::vector<uint8_t> causal(36, 0);
+  for (size_t row = 0; row < 6; ++row) std::fill_n(causal.begin() + row * 6, row + 1, 1);
+  const auto padded = [&](float number) {
+    const ValueId kept =
+        where(constant_mask({6, 6}, causal), product(query, keys), maker.number(number));
+    const ValueId sum = maker.binary(BinaryKind::kAdd, kept, maker.input({2, 1, 1, 6}));
+    return attentions_of(recognised(product(softmax(sum), values)));
+  };
+  EXPECT_EQ(padded(-1e4f), 0);
+  EXPECT_EQ(padded(-1e38f), 1);
 }
 
 TEST_F(RecogniseAttention, WithoutHeads) {
