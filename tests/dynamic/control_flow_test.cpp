@@ -1,6 +1,8 @@
 // If, Loop and Scan whose subgraphs run while a job runs.
 #include <gmock/gmock.h>
 
+#include <numeric>
+
 #include "tests/dynamic/networks.h"
 
 namespace millrace::runtime {
@@ -214,6 +216,49 @@ TEST(ControlFlow, AScanWalksBackwardsAlongAnyDimension) {
   EXPECT_THAT((*outputs)[0].as<float>(), ElementsAre(6, 15));
   EXPECT_THAT((*outputs)[1].shape, ElementsAre(2, 3));
   EXPECT_THAT((*outputs)[1].as<float>(), ElementsAre(6, 5, 3, 15, 11, 6));
+}
+
+// More parts than become nodes: what is above runs no Scan.
+constexpr int64_t kManyParts = 600;
+constexpr size_t kRoomForMany = 2 * kManyParts * sizeof(float);
+
+// 1, 2 and so on.
+std::vector<float> counted() {
+  std::vector<float> numbers(kManyParts);
+  std::iota(numbers.begin(), numbers.end(), 1.0f);
+  return numbers;
+}
+
+TEST(ControlFlow, ALongScanWalksASequence) {
+  Runner runner(running_sum({}));
+  ASSERT_TRUE(runner.loaded().ok()) << runner.loaded().to_string();
+  std::vector<float> parts(2 * kManyParts, 1), sums;
+  for (size_t i = 0; const float number : counted()) parts[2 * i++] = number;
+  const auto outputs =
+      runner.run({floats({2}, {0, 0}), floats({kManyParts, 2}, parts)}, kRoomForMany);
+  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  for (const float number : counted()) sums.insert(sums.end(), {number * (number + 1) / 2, number});
+  EXPECT_THAT((*outputs)[0].as<float>(), ElementsAre(sums[sums.size() - 2], sums.back()));
+  EXPECT_THAT((*outputs)[1].shape, ElementsAre(kManyParts, 2));
+  EXPECT_EQ((*outputs)[1].as<float>(), sums);
+}
+
+TEST(ControlFlow, ALongScanWalksBackwardsAlongAnyDimension) {
+  using graph::Dims;
+  Runner runner(running_sum(
+      {attribute("scan_input_axes", Dims{-1}), attribute("scan_input_directions", Dims{1}),
+       attribute("scan_output_axes", Dims{1}), attribute("scan_output_directions", Dims{1})}));
+  std::vector<float> parts = counted();
+  parts.resize(2 * kManyParts, 1);
+  const auto outputs =
+      runner.run({floats({2}, {0, 0}), floats({2, kManyParts}, parts)}, kRoomForMany);
+  ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+  std::vector<float> sums = parts;
+  const auto second_row = sums.rbegin() + kManyParts;
+  std::partial_sum(sums.rbegin(), second_row, sums.rbegin());
+  std::partial_sum(second_row, sums.rend(), second_row);
+  EXPECT_THAT((*outputs)[1].shape, ElementsAre(2, kManyParts));
+  EXPECT_EQ((*outputs)[1].as<float>(), sums);
 }
 
 TEST(ControlFlow, AScanOfSequencesOfDifferentLengthsIsRefused) {
