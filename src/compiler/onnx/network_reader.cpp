@@ -151,6 +151,10 @@ Result<network::Node> NetworkReader::read_node(::onnx::NodeProto& node) {
   result.type = node.op_type();
   result.inputs.assign(node.input().begin(), node.input().end());
   result.outputs.assign(node.output().begin(), node.output().end());
+  if (result.domain == lowering::kCarriedDomain)
+    return invalid_argument(
+        fmt::format("{}: its domain '{}' is for operators that only the compiler makes",
+                    lowering::describe(result), result.domain));
   MILLRACE_RETURN_IF_ERROR(read_attributes(node, &result).with_context(lowering::describe(result)));
   return result;
 }

@@ -52,6 +52,16 @@ TEST(NetworkReader, InputsAndOutputsAsTheFileStatesThem) {
   EXPECT_EQ(network.opsets.at(""), 13);
 }
 
+// What the compiler marks is not checked again before a job runs it.
+TEST(NetworkReader, TheDomainOfTheCompilerIsRefused) {
+  Model model;
+  model.input("x", {1}).output("y").node("Typo", {"x"}, {"y"});
+  model.proto.mutable_graph()->mutable_node(0)->set_domain("millrace.carried");
+  const Status status = read_network(model.bytes(), {}).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("'y_node' (Typo): its domain 'millrace.carried'"));
+}
+
 TEST(NetworkReader, InitializersThatNothingReadsAreLeftOut) {
   Model model;
   model.input("x", {1}).output("y").floats("w", {1}, {2}).floats("v", {1}, {3});
