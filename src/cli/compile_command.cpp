@@ -64,15 +64,24 @@ void note_class_names(const graph::Fallback& op, const std::string& output) {
                classes);
 }
 
+bool is_used(const graph::Graph& graph, graph::ValueId id) {
+  return std::ranges::count(graph.outputs, id) > 0 ||
+         std::ranges::any_of(graph.nodes, [id](const graph::Node& node) {
+           return std::ranges::count(node.inputs, id) > 0;
+         });
+}
+
+// Nothing is said of outputs that the model leaves out: those of a graph have other names than its.
 void note_class_names(const graph::CompiledModel& model) {
   for (const graph::Node& node : model.graph.nodes) {
     const auto* op = std::get_if<graph::Fallback>(&node.op);
-    if (op != nullptr && op->name.starts_with("ai.onnx.ml."))
+    if (op != nullptr && op->name.starts_with("ai.onnx.ml.") &&
+        is_used(model.graph, node.outputs[0]))
       note_class_names(*op, model.graph.values[node.outputs[0]].name);
   }
   if (model.network == nullptr) return;
   for (const network::Node& node : model.network->nodes) {
-    if (node.domain != "ai.onnx.ml" || node.outputs.empty()) continue;
+    if (node.domain != "ai.onnx.ml" || node.outputs.empty() || node.outputs[0].empty()) continue;
     const Result<graph::Fallback> op = lowering::as_fallback(*model.network, node);
     if (op.ok()) note_class_names(*op, node.outputs[0]);
   }

@@ -1,4 +1,5 @@
 #include <gmock/gmock.h>
+#include <onnx/onnx_pb.h>
 
 #include <filesystem>
 #include <fstream>
@@ -27,6 +28,61 @@ TEST_F(CliTest, CompileNotesABatchThatTheModelFixes) {
   EXPECT_NE(out_with("image=2,1,32,32").find("note: the shape of input \"image\" has N=2"),
             std::string::npos);
   EXPECT_EQ(out_with("image=1,1,32,32").find("note:"), std::string::npos);
+}
+
+void add_boundary(onnx::ValueInfoProto* value, const std::string& name, int type, int64_t size) {
+  value->set_name(name);
+  auto* tensor = value->mutable_type()->mutable_tensor_type();
+  tensor->set_elem_type(type);
+  tensor->mutable_shape()->add_dim()->set_dim_value(2);
+  if (size > 0) tensor->mutable_shape()->add_dim()->set_dim_value(size);
+}
+
+// Tells two rows "cat" or "dog". Its label may be left out.
+onnx::ModelProto classifier(const std::string& label) {
+  onnx::ModelProto model;
+  model.set_ir_version(8);
+  for (const char* domain : {"", "ai.onnx.ml"}) {
+    auto* opset = model.add_opset_import();
+    opset->set_domain(domain);
+    opset->set_version(*domain == '\0' ? 13 : 1);
+  }
+  onnx::NodeProto* node = model.mutable_graph()->add_node();
+  node->set_domain("ai.onnx.ml");
+  node->set_op_type("LinearClassifier");
+  node->add_input("x");
+  node->add_output(label);
+  node->add_output("scores");
+  auto* names = node->add_attribute();
+  names->set_name("classlabels_strings");
+  names->set_type(onnx::AttributeProto::STRINGS);
+  for (const char* name : {"cat", "dog"}) names->add_strings(name);
+  auto* coefficients = node->add_attribute();
+  coefficients->set_name("coefficients");
+  coefficients->set_type(onnx::AttributeProto::FLOATS);
+  for (const float element : {1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f})
+    coefficients->add_floats(element);
+  auto* graph = model.mutable_graph();
+  add_boundary(graph->add_input(), "x", onnx::TensorProto::FLOAT, 3);
+  add_boundary(graph->add_output(), "scores", onnx::TensorProto::FLOAT, 2);
+  if (!label.empty()) add_boundary(graph->add_output(), label, onnx::TensorProto::STRING, 0);
+  return model;
+}
+
+TEST_F(CliTest, CompileNotesWhatBecomesOfNamesOfClassesThatTheModelGives) {
+  const auto out_with = [&](const std::string& label, const char* shape) {
+    const std::string bytes = classifier(label).SerializeAsString();
+    EXPECT_TRUE(io::write_file(file("pets.onnx"), std::as_bytes(std::span(bytes))).ok());
+    const ProgramResult result =
+        millrace({"compile", file("pets.onnx"), "-o", file("pets.rai"), "--input-shape", shape});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  };
+  for (const char* shape : {"x=2,3", "x=?,3"}) {
+    EXPECT_THAT(out_with("pet", shape),
+                testing::HasSubstr("note: \"pet\" has the number of a class"));
+    EXPECT_THAT(out_with("", shape), testing::Not(testing::HasSubstr("number of a class")));
+  }
 }
 
 TEST_F(CliTest, CompileIsDeterministic) {
