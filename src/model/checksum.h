@@ -1,5 +1,6 @@
 // The checksums of archives: XXH3 with seed 0, by the widest vectors that the processor has and
-// MILLRACE_MAX_ISA allows, which does not change them. Weights are read by nothing else as often. Thread-safe.
+// MILLRACE_MAX_ISA allows, which does not change them. Weights are read by nothing else as often.
+// Thread-safe.
 #pragma once
 
 #include <cstddef>

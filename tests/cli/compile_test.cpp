@@ -198,7 +198,7 @@ TEST_F(CliTest, CompileRefusesCpuOperatorsThatAreNotThere) {
   expect_failure(result, "GlobalPool");
   expect_failure(millrace({"compile", kGlyphsOnnx, "-o", "a.rai", "--cpu-ops", "Conv",
                            "--hw-layout", "image=NHWC"}),
-                 "CPU partition");
+                 "CPU or collective partition");
 }
 
 TEST_F(CliTest, CpuOperatorsAreNamedAsTheModelNamesThem) {

@@ -206,7 +206,8 @@ TEST_F(AssembleTest, ALayoutForATensorOnACpuPartitionIsRefusedWithTheReason) {
   options.hw_layouts["n3.out"] = {Layout::kNhwc};
   EXPECT_EQ(failure().code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(failure().message(),
-              AllOf(HasSubstr("'n3.out'"), HasSubstr("CPU partition"), HasSubstr("no HW view")));
+              AllOf(HasSubstr("'n3.out'"), HasSubstr("CPU or collective partition"),
+                    HasSubstr("no HW view")));
 }
 
 TEST_F(AssembleTest, AnUnknownCpuOperatorIsRefused) {

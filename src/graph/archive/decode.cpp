@@ -4,11 +4,11 @@
 
 #include "graph/archive/check.h"
 #include "graph/archive/codec.h"
+#include "graph/archive/decode_network.h"
 #include "graph/archive/decode_operator.h"
 #include "graph/archive/decode_value.h"
 #include "graph/archive/enums.h"
 #include "graph/archive/reader.h"
-#include "graph/archive/decode_network.h"
 
 namespace millrace::graph {
 namespace {

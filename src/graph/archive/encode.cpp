@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "graph/archive/codec.h"
-#include "graph/archive/encode_operator.h"
-#include "graph/archive/enums.h"
 #include "graph/archive/connectivity.h"
 #include "graph/archive/encode_network.h"
+#include "graph/archive/encode_operator.h"
+#include "graph/archive/enums.h"
 
 namespace millrace::graph {
 namespace {

@@ -107,9 +107,8 @@ Result<std::shared_ptr<ranks::Communicator>> RankWorld::communicator_of_model(ui
     return first;
   }
   constexpr auto kBefore = static_cast<uint32_t>(Channel::kCalls);
-  MILLRACE_ASSIGN_OR_RETURN(
-      std::shared_ptr<ranks::Communicator> made,
-      own->communicator->group(all_ranks(ranks), kBefore + own->models + 1));
+  MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<ranks::Communicator> made,
+                            own->communicator->group(all_ranks(ranks), kBefore + own->models + 1));
   ++own->models;
   return made;
 }

@@ -109,8 +109,8 @@ class RunControl {
     deadline_ = deadline;
     at({});
   }
-  // For the unit, before the first request; and for a request that is to keep to its own thread, with
-  // null, before its work.
+  // For the unit, before the first request; and for a request that is to keep to its own thread,
+  // with null, before its work.
   void set_team(Team* team) noexcept { team_ = team; }
   // For the unit. Thread-safe. Asks this request, and none that runs later, to stop.
   void request_stop(SequenceId sequence) noexcept {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "tensor/geometry.h"
 #include "tensor/conversion/kernels.h"
 #include "tensor/conversion/strided.h"
+#include "tensor/geometry.h"
 
 namespace millrace::tensor {
 namespace {
