@@ -139,11 +139,13 @@ class Collective::Retired {
     const std::lock_guard lock(mutex_);
     if (first_ == nullptr) return nullptr;
     --count_;
+    first_->is_retired_ = false;
     return std::exchange(first_, std::move(first_->next_retired_));
   }
   void add(std::shared_ptr<Collective> collective) noexcept {
     const std::lock_guard lock(mutex_);
-    if (count_ == kMost) return;
+    // Two threads may have scheduled it at the same time.
+    if (count_ == kMost || std::exchange(collective->is_retired_, true)) return;
     ++count_;
     collective->next_retired_ = std::move(first_);
     first_ = std::move(collective);
@@ -191,8 +193,7 @@ Status Collective::fill(const nrt_cc_comm_t& comm, const nrt_tensor_list_t& inpu
 }
 
 void Collective::retire(std::shared_ptr<Collective> collective) noexcept {
-  // Where two threads have scheduled it, or its call has not returned, the last owner destroys it.
-  if (collective == nullptr || collective.use_count() != 1) return;
+  if (collective == nullptr) return;
   collective->copies_.clear();
   collective->ranked_.clear();
   Retired::of_process().add(std::move(collective));

@@ -30,7 +30,7 @@ class Collective {
                                                      const Operation& operation,
                                                      std::shared_ptr<RankGroup> group);
 
-  // Gives up its group and its tensors, unless there are other owners. Nobody runs it or will.
+  // Gives up its group and its tensors. Nobody runs it or will.
   static void retire(std::shared_ptr<Collective> collective) noexcept;
   // Releases the memory of those that might be used again.
   static void drop_retired() noexcept;
@@ -56,6 +56,8 @@ class Collective {
   RankCollective::Tensors from_, to_;  // empty, once the others hold what is needed of them
   std::vector<Transfer> copies_;
   RankCollective ranked_;
+  // Of those that may be used again.
+  bool is_retired_ = false;
   std::shared_ptr<Collective> next_retired_;
 };
 
