@@ -19,8 +19,8 @@ using graph::ValueId;
 // Nodes of all iterations together, those of loops and branches inside included. A loop of more
 // runs by itself: lowering a long one once takes longer than running its subgraph often.
 constexpr size_t kMostNodes = 1024;
-// Of constants in the iterations of all loops. What is computed in vain for a loop that then runs
-// by itself must not use up the room of the other constants (GraphBuilder).
+// Of constants in the iterations of all loops. Those of a loop that turns out to be too long, and
+// then runs by itself, must not use up the room of the other constants (GraphBuilder).
 constexpr size_t kMostBytes = size_t{64} << 20;
 
 graph::Value int64_constant(int64_t number) {

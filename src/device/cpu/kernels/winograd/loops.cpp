@@ -22,7 +22,7 @@ constexpr size_t kLanes = hn::MaxLanes(Floats());
 constexpr size_t kVectors = 4, kRows = HWY_TARGET <= HWY_AVX3 ? 6 : 3;
 
 // What the transforms make of a line of elements, for large and small tiles.
-HWY_INLINE void transform_patch(const Vector (&d)[6], Vector (&t)[6]) {
+HWY_INLINE void transform(const Vector (&d)[6], Vector (&t)[6]) {
   const Floats f;
   const Vector two = hn::Set(f, 2.0F), four = hn::Set(f, 4.0F), five = hn::Set(f, 5.0F);
   const Vector even = hn::NegMulAdd(four, d[2], d[4]), odd = hn::NegMulAdd(four, d[1], d[3]);
@@ -35,7 +35,7 @@ HWY_INLINE void transform_patch(const Vector (&d)[6], Vector (&t)[6]) {
   t[5] = hn::MulAdd(four, d[1], hn::NegMulAdd(five, d[3], d[5]));
 }
 
-HWY_INLINE void transform_patch(const Vector (&d)[4], Vector (&t)[4]) {
+HWY_INLINE void transform(const Vector (&d)[4], Vector (&t)[4]) {
   t[0] = hn::Sub(d[0], d[2]);
   t[1] = hn::Add(d[1], d[2]);
   t[2] = hn::Sub(d[2], d[1]);
@@ -58,7 +58,7 @@ HWY_INLINE void transform_sums(const Vector (&m)[4], Vector (&t)[2]) {
   t[1] = hn::Sub(hn::Sub(m[1], m[2]), m[3]);
 }
 
-HWY_INLINE void transform_taps(const Vector (&g)[kTaps], Vector (&t)[6]) {
+HWY_INLINE void transform(const Vector (&g)[kTaps], Vector (&t)[6]) {
   const Floats f;
   const Vector sixth = hn::Set(f, -1.0F / 6), twelfth = hn::Set(f, 1.0F / 12);
   const Vector outer = hn::Mul(sixth, hn::Add(g[0], g[2]));
@@ -71,12 +71,24 @@ HWY_INLINE void transform_taps(const Vector (&g)[kTaps], Vector (&t)[6]) {
   t[5] = g[2];
 }
 
-HWY_INLINE void transform_taps(const Vector (&g)[kTaps], Vector (&t)[4]) {
+HWY_INLINE void transform(const Vector (&g)[kTaps], Vector (&t)[4]) {
   const Vector half = hn::Set(Floats(), 0.5F), outer = hn::Mul(half, hn::Add(g[0], g[2]));
   t[0] = g[0];
   t[1] = hn::MulAdd(half, g[1], outer);
   t[2] = hn::NegMulAdd(half, g[1], outer);
   t[3] = g[2];
+}
+
+// The second half of a transformation in two dimensions: each line to `kPatch` products that lie
+// `stride` elements apart.
+template <size_t kPatch, size_t kFrom>
+HWY_INLINE void store_transformed(const Vector (&lines)[kPatch][kFrom], float* to, size_t stride) {
+  for (size_t y = 0; y < kPatch; ++y) {
+    Vector changed[kPatch];
+    transform(lines[y], changed);
+    for (size_t x = 0; x < kPatch; ++x)
+      hn::StoreU(changed[x], Floats(), to + (y * kPatch + x) * stride);
+  }
 }
 
 // A tile's place in the result.
@@ -102,14 +114,10 @@ HWY_INLINE void transform_one_patch(const Geometry& g, const Place& place, const
       const bool inside = at_x < g.width && at_y < g.height;
       column[y] = inside ? hn::LoadU(f, image + (at_y * g.width + at_x) * g.block) : hn::Zero(f);
     }
-    transform_patch(column, changed);
+    transform(column, changed);
     for (size_t y = 0; y < kPatch; ++y) lines[y][x] = changed[y];
   }
-  for (size_t y = 0; y < kPatch; ++y) {
-    Vector changed[kPatch];
-    transform_patch(lines[y], changed);
-    for (size_t x = 0; x < kPatch; ++x) hn::StoreU(changed[x], f, to + (y * kPatch + x) * stride);
-  }
+  store_transformed(lines, to, stride);
 }
 
 // To [products][tile][channel].
@@ -288,20 +296,15 @@ HWY_INLINE void gather_taps(const float* from, size_t apart, Vector (&taps)[kTap
 
 template <size_t kTile>
 HWY_INLINE void transform_filter(const Vector (&taps)[kTaps][kTaps], float* to, size_t stride) {
-  const Floats f;
   constexpr size_t kPatch = kTile + kTaps - 1;
   Vector lines[kPatch][kTaps];
   for (size_t x = 0; x < kTaps; ++x) {
     const Vector column[kTaps] = {taps[0][x], taps[1][x], taps[2][x]};
     Vector changed[kPatch];
-    transform_taps(column, changed);
+    transform(column, changed);
     for (size_t y = 0; y < kPatch; ++y) lines[y][x] = changed[y];
   }
-  for (size_t y = 0; y < kPatch; ++y) {
-    Vector changed[kPatch];
-    transform_taps(lines[y], changed);
-    for (size_t x = 0; x < kPatch; ++x) hn::StoreU(changed[x], f, to + (y * kPatch + x) * stride);
-  }
+  store_transformed(lines, to, stride);
 }
 
 // To [panels][products][channels][result channels of the panel].
