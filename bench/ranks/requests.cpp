@@ -37,7 +37,7 @@ class Burst {
     schedule_ns_.push_back(static_cast<double>(now_ns() - begin) / kBurst);
     for (nrt_cc_context_t* const context : other_contexts_)
       RankTensor::schedule(context, &other_ret_);
-    for (bool completed = false; !completed;) nrta_is_completed(last, &completed);
+    await(last);
     expect_success(ret_, "an all-reduce");
   }
 
