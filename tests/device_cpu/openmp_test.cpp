@@ -8,7 +8,8 @@
 #include <oneapi/dnnl/dnnl.hpp>
 #include <vector>
 
-#include "device/cpu/dnnl_adapter.h"
+#include "device/cpu/dnnl/calls.h"
+#include "device/cpu/dnnl/primitives.h"
 #include "device/cpu/openmp/calls.h"
 
 namespace millrace::device::cpu {
@@ -70,7 +71,7 @@ TEST_F(OpenMpRegion, WhoseThreadsWantToWaitFailsThePrimitive) {
   const dnnl::stream stream(engine);
   const dnnl::memory::desc desc({16}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::a);
   const dnnl::eltwise_forward relu(
-      {{dnnl::prop_kind::forward_inference, dnnl::algorithm::eltwise_relu, desc, 0}, engine});
+      find_eltwise(engine, {}, {dnnl::algorithm::eltwise_relu, 0, 0}, desc));
   const dnnl::memory x(desc, engine);
   const std::vector<dnnl_exec_arg_t> arguments = {{DNNL_ARG_SRC, x.get()}, {DNNL_ARG_DST, x.get()}};
   threads.set(4);

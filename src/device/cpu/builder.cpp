@@ -239,7 +239,7 @@ void Builder::set_result(ValueId id, const Operand& location) {
 }
 
 bool Builder::may_overwrite(ValueId id, const Operand& location) const {
-  if (!buffers_.is_own(location.buffer) || location.desc.data.offset0 != 0) return false;
+  if (!buffers_.is_own(location.buffer) || start_of(location.desc) != 0) return false;
   if (std::ranges::count(model_.graph.nodes[node_].inputs, id) != 1) return false;
   return std::ranges::all_of(buffers_.values_with(location.buffer), [&](ValueId other) {
     return values_[other].last_use < node_ || (other == id && values_[other].last_use == node_);

@@ -6,7 +6,7 @@
 #include "base/process/topology.h"
 #include "base/settings/environment.h"
 #include "device/cpu/cpu_program.h"
-#include "device/cpu/dnnl_adapter.h"
+#include "device/cpu/dnnl/calls.h"
 #include "device/cpu/openmp/openmp.h"
 
 namespace millrace::device::cpu {

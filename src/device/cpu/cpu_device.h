@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "device/cpu/dnnl_adapter.h"
+#include "device/cpu/dnnl/calls.h"
 #include "device/device.h"
 
 namespace millrace::device::cpu {

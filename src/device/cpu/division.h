@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "device/cpu/dnnl_adapter.h"
+#include "device/cpu/dnnl/desc.h"
 #include "graph/compiled_model.h"
 
 namespace millrace::device::cpu {

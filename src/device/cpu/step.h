@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "device/cpu/dnnl_adapter.h"
+#include "device/cpu/dnnl/calls.h"
 
 namespace millrace::queue {
 class RunControl;

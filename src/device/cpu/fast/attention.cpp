@@ -21,7 +21,6 @@ using graph::kNoValue;
 using graph::ValueId;
 using kernels::Choice;
 using Product = dnnl::matmul::primitive_desc;
-using SoftmaxDesc = dnnl::softmax_v2_forward::primitive_desc;
 
 constexpr size_t kQuery = 0, kKey = 1, kValue = 2, kBias = 3;
 // Of the scores of a block: about the second level of the cache. Fewer rows at a time read the keys
@@ -75,13 +74,9 @@ struct Place {
   Dims strides;
 };
 
+// Requirement: the descriptor has strides_of().
 Place place_of(const Desc& desc) {
-  const auto* strides = desc.data.format_desc.blocking.strides;
-  return {static_cast<size_t>(desc.data.offset0), Dims(strides, strides + desc.data.ndims)};
-}
-
-bool has_blocks(const Desc& desc) {
-  return desc.data.format_kind != dnnl_blocked || desc.data.format_desc.blocking.inner_nblks != 0;
+  return {static_cast<size_t>(start_of(desc)), strides_of(desc).value()};
 }
 
 // Where the matrix is, by its number.
@@ -224,7 +219,7 @@ class Attention {
     if (builder_.is_constant(id) || builder_.type() != ElementType::f32)
       return plain_operand(builder_, id);
     MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder_.current(id));
-    return has_blocks(now.desc) ? plain_operand(builder_, id) : Result<Operand>(now);
+    return strides_of(now.desc) ? Result<Operand>(now) : plain_operand(builder_, id);
   }
 
   // In the order of a Transpose that reads it, so that this moves nothing, unless the library's
@@ -299,7 +294,7 @@ class Attention {
     dnnl::primitive_attr attributes = kernels::make_attributes();
     if (const float scale = node_.view.real("scale", 1); scale != 1) {
       dnnl::post_ops post_ops;
-      post_ops.append_eltwise(1, dnnl::algorithm::eltwise_linear, scale, 0);
+      append_eltwise(post_ops, {dnnl::algorithm::eltwise_linear, scale, 0});
       attributes.set_post_ops(post_ops);
     }
     Dims swapped(shape_.rank());
@@ -309,7 +304,8 @@ class Attention {
     const Desc right =
         permuted(part_of(key.desc, shape_, block_, shape_.keys, shape_.depth), swapped);
     scores_ = builder_.new_temporary(scores_form());
-    const Product product({left, right, scores_.desc}, attributes, builder_.engine());
+    const auto product =
+        make_primitive<dnnl::matmul>(builder_.engine(), attributes, left, right, scores_.desc);
     add_stage(product, dnnl::matmul(product),
               {{DNNL_ARG_SRC, {query.buffer, left}},
                {DNNL_ARG_WEIGHTS, {key.buffer, right}},
@@ -317,20 +313,20 @@ class Attention {
     note(product.impl_info_str());
     move(0, query, true);
     move(1, key, false);
-    const SoftmaxDesc softmax(
-        {dnnl::prop_kind::forward_inference, dnnl::algorithm::softmax_accurate, scores_.desc,
-         scores_.desc, static_cast<int>(shape_.rank()) - 1},
-        kernels::make_attributes(), builder_.engine());
-    add_stage(softmax, dnnl::softmax_v2_forward(softmax),
+    const auto softmax = make_primitive<SoftmaxPrimitive>(
+        builder_.engine(), kernels::make_attributes(), dnnl::prop_kind::forward_inference,
+        dnnl::algorithm::softmax_accurate, scores_.desc, scores_.desc,
+        static_cast<int>(shape_.rank()) - 1);
+    add_stage(softmax, SoftmaxPrimitive(softmax),
               {{DNNL_ARG_SRC, scores_}, {DNNL_ARG_DST, scores_}});
     note(softmax.impl_info_str());
   }
 
   Product result_product(const Operand& value, const Desc& y) const {
     const Desc right = part_of(value.desc, shape_, block_, shape_.keys, shape_.size);
-    return {{scores_.desc, right, part_of(y, shape_, block_, block_.rows, shape_.size)},
-            kernels::make_attributes(),
-            builder_.engine()};
+    return make_primitive<dnnl::matmul>(builder_.engine(), kernels::make_attributes(), scores_.desc,
+                                        right,
+                                        part_of(y, shape_, block_, block_.rows, shape_.size));
   }
 
   void add_result(const Operand& value, const Operand& y) {

@@ -5,8 +5,7 @@
 namespace millrace::device::cpu::fast {
 namespace {
 
-Result<bool> lower_function(Builder& builder, const FastNode& node,
-                            const kernels::Eltwise& eltwise) {
+Result<bool> lower_function(Builder& builder, const FastNode& node, const Eltwise& eltwise) {
   if (node.view.in(0).type != tensor::DataType::kFloat32) return false;
   return kernels::lower_eltwise(builder, node.node, eltwise);
 }

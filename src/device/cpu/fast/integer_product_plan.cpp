@@ -139,14 +139,15 @@ std::optional<PrimitiveDesc> make_primitive(const Builder& builder, const Shape&
   Dims dilations(shape.dilations.begin(), shape.dilations.end());
   for (int64_t& dilation : dilations) --dilation;
   const Dims strides(shape.strides.begin(), shape.strides.end());
+  const Dims padding(2, 0);
   const auto choice = kernels::choose(std::vector<bool>{true}, [&](bool) {
-    const dnnl::convolution_forward::desc desc(
-        dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+    return find_primitive<dnnl::convolution_forward>(
+        builder.engine(), kernels::make_attributes(), dnnl::prop_kind::forward_inference,
+        dnnl::algorithm::convolution_direct,
         ordered_desc(image_dims(shape), ElementType::u8, kChannelsLast),
         any_desc(weight_dims(shape, weights), ElementType::s8), Desc(),
         ordered_desc(sums_dims(shape, weights), ElementType::s32, kChannelsLast), strides,
-        dilations, {0, 0}, {0, 0});
-    return PrimitiveDesc(desc, kernels::make_attributes(), builder.engine(), /*allow_empty=*/true);
+        dilations, padding, padding);
   });
   if (!choice || !is_exact(choice->primitive.impl_info_str(), shape, weights)) return std::nullopt;
   return choice->primitive;

@@ -53,9 +53,8 @@ class LayerNorm {
   PrimitiveDesc make_primitive() const {
     auto flags = dnnl::normalization_flags::use_scale;
     if (bias_ != kNoValue) flags |= dnnl::normalization_flags::use_shift;
-    const dnnl::layer_normalization_forward::desc desc(dnnl::prop_kind::forward_inference, matrix_,
-                                                       epsilon_, flags);
-    return PrimitiveDesc(desc, kernels::make_attributes(), builder_.engine(), /*allow_empty=*/true);
+    return find_layer_normalization(builder_.engine(), kernels::make_attributes(), matrix_,
+                                    epsilon_, flags);
   }
 
   Status add_parameter(ValueId id, int argument, std::vector<Argument>& arguments) {

@@ -112,23 +112,18 @@ Result<bool> add_library_binary(Builder& builder, const Operands& operands, Valu
                                 dnnl::algorithm algorithm) {
   return add_fast<dnnl::binary>(builder, "Binary", operands, y, {DNNL_ARG_SRC_0, DNNL_ARG_SRC_1},
                                 [&](const Desc& main, const Desc& other) {
-                                  return dnnl::binary::primitive_desc(
-                                      dnnl::binary::desc(algorithm, main, other, main),
-                                      make_attributes(), builder.engine(),
-                                      /*allow_empty=*/true);
+                                  return find_primitive<dnnl::binary>(builder.engine(),
+                                                                      make_attributes(), algorithm,
+                                                                      main, other, main);
                                 });
-}
-
-dnnl::prelu_forward::primitive_desc make_prelu(const Builder& builder, const Desc& x,
-                                               const Desc& slope) {
-  const dnnl::prelu_forward::desc desc(dnnl::prop_kind::forward_inference, x, slope);
-  return {desc, make_attributes(), builder.engine(), /*allow_empty=*/true};
 }
 
 Result<bool> add_library_prelu(Builder& builder, const Operands& operands, ValueId y) {
   return add_fast<dnnl::prelu_forward>(
       builder, "PRelu", operands, y, {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS},
-      [&](const Desc& main, const Desc& other) { return make_prelu(builder, main, other); });
+      [&](const Desc& main, const Desc& other) {
+        return find_prelu(builder.engine(), make_attributes(), main, other);
+      });
 }
 
 Result<bool> lower_by_library(Builder& builder, const Node& node, BinaryKind kind) {
@@ -156,7 +151,7 @@ Dims with_rank(const Dims& dims, size_t rank) {
 }
 
 Status add_prelu(Builder& builder, const Operand& from, const Operand& slope, const Operand& to) {
-  const auto primitive = make_prelu(builder, from.desc, slope.desc);
+  const auto primitive = find_prelu(builder.engine(), make_attributes(), from.desc, slope.desc);
   if (!primitive) return unsupported("oneDNN has no PRelu for this layout");
   builder.add_primitive("PRelu", primitive, dnnl::prelu_forward(primitive),
                         {{DNNL_ARG_SRC, from}, {DNNL_ARG_WEIGHTS, slope}, {DNNL_ARG_DST, to}});

@@ -14,17 +14,6 @@ namespace {
 
 using graph::ValueId;
 
-// Whether two layouts put every element at the same distance from the start: equal but for the
-// strides of dimensions of size 1.
-bool lie_alike(const Desc& part, const Desc& whole_part) {
-  Desc a = part, b = whole_part;
-  b.data.offset0 = 0;
-  for (int i = 0; i < a.data.ndims; ++i)
-    if (a.data.padded_dims[i] == 1)
-      b.data.format_desc.blocking.strides[i] = a.data.format_desc.blocking.strides[i];
-  return a == b;
-}
-
 class Joining {
  public:
   Joining(Builder& builder, ValueId y, const std::vector<ValueId>& inputs,
@@ -62,7 +51,7 @@ class Joining {
     Dims offset(builder_.dims(y_).size(), 0);
     for (ValueId id : inputs_) {
       const Dims dims = builder_.dims(id);
-      if (layout.submemory_desc(dims, offset, /*allow_empty=*/true).is_zero()) return false;
+      if (!submemory(layout, dims, offset)) return false;
       offset[axis_] += dims[axis_];
     }
     return true;
@@ -71,10 +60,11 @@ class Joining {
   // Makes the input's own memory a part of the result's.
   bool produce_in_place(const Operand& input, BufferId whole, const Desc& part) {
     BufferTable& buffers = builder_.buffers();
-    if (!buffers.is_own(input.buffer) || !lie_alike(input.desc, part)) return false;
+    if (!buffers.is_own(input.buffer) || start_of(input.desc) != 0) return false;
+    if (!lie_alike(input.desc, part)) return false;
     if (buffers.bytes(input.buffer) != input.desc.get_size()) return false;
     const size_t element = dnnl::memory::data_type_size(type_);
-    buffers.place_inside(input.buffer, whole, static_cast<size_t>(part.data.offset0) * element);
+    buffers.place_inside(input.buffer, whole, static_cast<size_t>(start_of(part)) * element);
     return true;
   }
 

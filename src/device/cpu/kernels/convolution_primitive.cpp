@@ -66,11 +66,10 @@ dnnl::convolution_forward::primitive_desc make_convolution(const Convolution& co
   Dims dilations = op.dilations;
   for (int64_t& dilation : dilations) --dilation;
   const ElementType type = convolution.type;
-  const dnnl::convolution_forward::desc desc(
-      dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+  return find_primitive<dnnl::convolution_forward>(
+      engine, attributes, dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
       image_desc(convolution.x, type, form), any_desc(convolution.weight, type), bias,
       image_desc(convolution.y, type, form), op.strides, dilations, op.pads_begin, op.pads_end);
-  return {desc, attributes, engine, /*allow_empty=*/true};
 }
 
 Desc slope_desc(const Convolution& convolution) {

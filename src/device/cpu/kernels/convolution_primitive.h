@@ -1,7 +1,7 @@
 // The primitive of a Conv: what the graph asks for, made in one of several forms.
 #pragma once
 
-#include "device/cpu/dnnl_adapter.h"
+#include "device/cpu/dnnl/desc.h"
 #include "device/cpu/plan/form.h"
 #include "graph/graph.h"
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "device/cpu/dnnl_adapter.h"
+#include "device/cpu/dnnl/desc.h"
 #include "tensor/half.h"
 
 namespace millrace::device::cpu::kernels {

@@ -100,9 +100,8 @@ std::optional<Desc> selected(const Desc& desc, size_t axis, int64_t index, const
   offset[axis] = index < 0 ? index + dims[axis] : index;
   if (offset[axis] < 0 || offset[axis] >= dims[axis]) return std::nullopt;
   dims[axis] = 1;
-  const Desc part = desc.submemory_desc(dims, offset, /*allow_empty=*/true);
-  if (part.is_zero()) return std::nullopt;
-  return reshaped(part, result);
+  const auto part = submemory(desc, dims, offset);
+  return part ? reshaped(*part, result) : std::nullopt;
 }
 
 }  // namespace

@@ -14,9 +14,7 @@ using graph::ValueId;
 // The part of the memory of `location`, where the layout can be cut there.
 std::optional<Desc> cut(const Desc& desc, const graph::Slice& op) {
   if (std::ranges::any_of(op.step, [](int64_t step) { return step != 1; })) return std::nullopt;
-  const Desc part = desc.submemory_desc(op.size, op.begin, /*allow_empty=*/true);
-  if (part.is_zero()) return std::nullopt;
-  return part;
+  return submemory(desc, op.size, op.begin);
 }
 
 // Where index `i` of a dimension of `size` lies that was padded by reflection, without the edge.

@@ -37,7 +37,7 @@ class Lowering {
   dnnl::primitive_attr take_attributes() {
     dnnl::primitive_attr attributes = make_attributes();
     dnnl::post_ops post_ops;
-    if (op_.alpha != 1) post_ops.append_eltwise(1, dnnl::algorithm::eltwise_linear, op_.alpha, 0);
+    if (op_.alpha != 1) append_eltwise(post_ops, {dnnl::algorithm::eltwise_linear, op_.alpha, 0});
     activation_done_ =
         (bias_ == kNoValue || bias_done_) && append_activation(post_ops, op_.activation);
     attributes.set_post_ops(post_ops);
@@ -62,10 +62,9 @@ class Lowering {
     bias_done_ = is_column_bias(n);
     const Desc bias = bias_done_ ? plain_desc({n}, ElementType::f32) : Desc();
     const Desc x = plain_desc({m, k}, type), y = plain_desc({m, n}, type);
-    const dnnl::inner_product_forward::desc desc(dnnl::prop_kind::forward_inference, x,
-                                                 any_desc({n, k}, type), bias, y);
-    const dnnl::inner_product_forward::primitive_desc primitive(desc, take_attributes(),
-                                                                builder_.engine());
+    const auto primitive = make_primitive<dnnl::inner_product_forward>(
+        builder_.engine(), take_attributes(), dnnl::prop_kind::forward_inference, x,
+        any_desc({n, k}, type), bias, y);
     MILLRACE_ASSIGN_OR_RETURN(const Operand plain_a, builder_.plain(a_));
     const std::vector<uint32_t> stored =
         op_.transpose_b ? std::vector<uint32_t>{0, 1} : std::vector<uint32_t>{1, 0};
@@ -134,8 +133,7 @@ class Lowering {
     std::optional<Choice<PrimitiveDesc, Desc>> chosen;
     for (const Desc& a_layout : a.layouts) {
       auto choice = choose(b.layouts, [&](const Desc& b_layout) {
-        return PrimitiveDesc(dnnl::matmul::desc(a_layout, b_layout, y), attributes,
-                             builder_.engine(), /*allow_empty=*/true);
+        return find_primitive<dnnl::matmul>(builder_.engine(), attributes, a_layout, b_layout, y);
       });
       const bool better = choice && (!chosen || !is_reference(choice->primitive.impl_info_str()));
       if (better) chosen = std::move(choice);

@@ -4,17 +4,13 @@
 
 namespace millrace::device::cpu::kernels {
 
-using PrimitiveDesc = dnnl::batch_normalization_forward::primitive_desc;
-
 Status lower(Builder& builder, const Node& node, const graph::BatchNormalization& op) {
   const graph::ValueId x = node.input(0), y = node.outputs[0];
   MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder.current(x));
   const auto flags = dnnl::normalization_flags::use_global_stats |
                      dnnl::normalization_flags::use_scale | dnnl::normalization_flags::use_shift;
   const auto choice = choose(layouts_for(now.desc), [&](const Desc& layout) {
-    const dnnl::batch_normalization_forward::desc desc(dnnl::prop_kind::forward_inference, layout,
-                                                       op.epsilon, flags);
-    return PrimitiveDesc(desc, make_attributes(), builder.engine(), /*allow_empty=*/true);
+    return find_batch_normalization(builder.engine(), make_attributes(), layout, op.epsilon, flags);
   });
   if (!choice) return unsupported("oneDNN has no batch normalisation of this shape");
   MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.in_layout(x, choice->option));

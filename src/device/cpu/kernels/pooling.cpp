@@ -13,7 +13,7 @@
 namespace millrace::device::cpu::kernels {
 namespace {
 
-using PrimitiveDesc = dnnl::pooling_v2_forward::primitive_desc;
+using PrimitiveDesc = PoolingPrimitive::primitive_desc;
 
 bool any_above_zero(const Dims& values) {
   return std::ranges::any_of(values, [](int64_t value) { return value > 0; });
@@ -25,16 +25,16 @@ std::optional<Choice<PrimitiveDesc, Desc>> choose_pooling(const Builder& builder
                                                           const Dims& dims) {
   const Desc result = any_desc(dims, builder.type());
   return choose(layouts, [&](const Desc& layout) {
-    const dnnl::pooling_v2_forward::desc desc(dnnl::prop_kind::forward_inference, window.algorithm,
-                                              layout, result, window.strides, window.kernel,
-                                              window.dilations, window.pads_begin, window.pads_end);
-    return PrimitiveDesc(desc, make_attributes(), builder.engine(), /*allow_empty=*/true);
+    return find_primitive<PoolingPrimitive>(builder.engine(), make_attributes(),
+                                            dnnl::prop_kind::forward_inference, window.algorithm,
+                                            layout, result, window.strides, window.kernel,
+                                            window.dilations, window.pads_begin, window.pads_end);
   });
 }
 
 Operand add_chosen(Builder& builder, const PrimitiveDesc& primitive, const Operand& from) {
   const Operand to = builder.new_temporary(primitive.dst_desc());
-  builder.add_primitive("Pool", primitive, dnnl::pooling_v2_forward(primitive),
+  builder.add_primitive("Pool", primitive, PoolingPrimitive(primitive),
                         {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
   return to;
 }

@@ -81,13 +81,13 @@ std::optional<Eltwise> eltwise_of(const graph::Activation& function) {
 bool append_activation(dnnl::post_ops& post_ops, const graph::Activation& function) {
   if (function.kind == UnaryKind::kIdentity) return true;
   if (function.kind == UnaryKind::kHardSigmoid) {
-    post_ops.append_eltwise(1, algorithm::eltwise_linear, function.alpha, function.beta);
-    post_ops.append_eltwise(1, algorithm::eltwise_clip, 0, 1);
+    append_eltwise(post_ops, {algorithm::eltwise_linear, function.alpha, function.beta});
+    append_eltwise(post_ops, {algorithm::eltwise_clip, 0, 1});
     return true;
   }
   const auto eltwise = eltwise_of(function);
   if (!eltwise) return false;
-  post_ops.append_eltwise(1, eltwise->algorithm, eltwise->alpha, eltwise->beta);
+  append_eltwise(post_ops, *eltwise);
   return true;
 }
 

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "device/cpu/builder.h"
+#include "device/cpu/dnnl/attributes.h"
+#include "device/cpu/dnnl/primitives.h"
 #include "graph/operators.h"
 
 namespace millrace::device::cpu::kernels {
@@ -48,10 +50,6 @@ auto choose(const std::vector<Option>& options, Make make) {
 }
 
 // The library's elementwise function for `function`; none where it has none with the same meaning.
-struct Eltwise {
-  dnnl::algorithm algorithm;
-  float alpha, beta;
-};
 std::optional<Eltwise> eltwise_of(const graph::Activation& function);
 
 // Lowers a node that applies `eltwise` to its first operand, in the layout in which that lies;

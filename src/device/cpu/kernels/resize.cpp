@@ -229,9 +229,9 @@ std::optional<Resampling> make_resampling(const Builder& builder, const Node& no
   const auto algorithm = op.mode == ResizeMode::kNearest ? dnnl::algorithm::resampling_nearest
                                                          : dnnl::algorithm::resampling_linear;
   const auto choice = choose(layouts, [&](const Desc& layout) {
-    const dnnl::resampling_forward::desc desc(dnnl::prop_kind::forward_inference, algorithm, layout,
-                                              result);
-    return Resampling(desc, make_attributes(), builder.engine(), /*allow_empty=*/true);
+    return find_primitive<dnnl::resampling_forward>(builder.engine(), make_attributes(),
+                                                    dnnl::prop_kind::forward_inference, algorithm,
+                                                    layout, result);
   });
   if (!choice || is_reference(choice->primitive.impl_info_str())) return std::nullopt;
   return choice->primitive;

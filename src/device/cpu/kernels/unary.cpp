@@ -12,13 +12,6 @@ namespace {
 
 using graph::Activation;
 using graph::UnaryKind;
-using PrimitiveDesc = dnnl::eltwise_forward::primitive_desc;
-
-PrimitiveDesc make_eltwise(const Builder& builder, const Eltwise& eltwise, const Desc& layout) {
-  const dnnl::eltwise_forward::desc desc(dnnl::prop_kind::forward_inference, eltwise.algorithm,
-                                         layout, eltwise.alpha, eltwise.beta);
-  return PrimitiveDesc(desc, make_attributes(), builder.engine(), /*allow_empty=*/true);
-}
 
 template <class T, class F>
 class LoopStep final : public Step {
@@ -87,7 +80,7 @@ Status add_unary(Builder& builder, const Activation& function, const Operand& fr
                  const Operand& to) {
   const auto eltwise = eltwise_of(function);
   if (!eltwise) return add_own(builder, function, from, to);
-  const PrimitiveDesc primitive = make_eltwise(builder, *eltwise, from.desc);
+  const auto primitive = find_eltwise(builder.engine(), make_attributes(), *eltwise, from.desc);
   if (!primitive) return unsupported(std::string("the function ") + name_of(function.kind));
   builder.add_primitive("Unary", primitive, dnnl::eltwise_forward(primitive),
                         {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
@@ -98,12 +91,12 @@ Result<bool> lower_eltwise(Builder& builder, const Node& node, const Eltwise& el
   const graph::ValueId x = node.input(0), y = node.outputs[0];
   MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder.current(x));
   const auto choice = choose(layouts_for(now.desc), [&](const Desc& layout) {
-    return make_eltwise(builder, eltwise, layout);
+    return find_eltwise(builder.engine(), make_attributes(), eltwise, layout);
   });
   if (!choice) return false;
   MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.in_layout(x, choice->option));
   const Operand to = builder.new_result_over(y, from.desc, x, from);
-  const PrimitiveDesc& primitive = choice->primitive;
+  const auto& primitive = choice->primitive;
   builder.add_primitive(name_of(node.op), primitive, dnnl::eltwise_forward(primitive),
                         {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
   return true;

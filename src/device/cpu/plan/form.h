@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "device/cpu/dnnl_adapter.h"
+#include "device/cpu/dnnl/desc.h"
 
 namespace millrace::device::cpu::plan {
 

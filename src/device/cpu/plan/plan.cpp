@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/process/topology.h"
 #include "base/settings/environment.h"
+#include "device/cpu/dnnl/calls.h"
 #include "device/cpu/kernels/winograd/winograd.h"
 #include "device/cpu/plan/network.h"
 #include "model/files/temporary_output.h"
@@ -134,9 +135,8 @@ Result<Plan> look_up(const graph::CompiledModel& model, ElementType type, const 
 std::string fingerprint() {
   // Counted up when the kernels of the device change, and with them their times.
   constexpr int kOwnKernels = 1;
-  const dnnl_version_t& version = *dnnl_version();
-  return fmt::format("{}, oneDNN {}.{}.{} with instructions {:#x}, own kernels {}, 1 thread",
-                     topology().cpu_model, version.major, version.minor, version.patch,
+  return fmt::format("{}, {} with instructions {:#x}, own kernels {}, 1 thread",
+                     topology().cpu_model, library_version(),
                      static_cast<unsigned>(dnnl_get_effective_cpu_isa()), kOwnKernels);
 }
 

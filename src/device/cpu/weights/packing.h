@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "device/cpu/buffers.h"
-#include "device/cpu/dnnl_adapter.h"
+#include "device/cpu/dnnl/calls.h"
 #include "device/cpu/step.h"
 #include "device/cpu/weights/constant_memory.h"
 #include "device/cpu/weights/packed_file.h"

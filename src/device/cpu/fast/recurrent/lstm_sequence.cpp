@@ -151,11 +151,9 @@ class Lowerer {
     const auto input = static_cast<int64_t>(extents_.input);
     const auto sums = static_cast<int64_t>(extents_.directions * extents_.sums());
     const Desc x = floats({steps, input}), y = floats({steps, sums});
-    const dnnl::inner_product_forward::desc desc(dnnl::prop_kind::forward_inference, x,
-                                                 any_desc({sums, input}, ElementType::f32),
-                                                 floats({sums}), y);
-    const dnnl::inner_product_forward::primitive_desc primitive(desc, kernels::make_attributes(),
-                                                                builder_.engine());
+    const auto primitive = make_primitive<dnnl::inner_product_forward>(
+        builder_.engine(), kernels::make_attributes(), dnnl::prop_kind::forward_inference, x,
+        any_desc({sums, input}, ElementType::f32), floats({sums}), y);
     MILLRACE_ASSIGN_OR_RETURN(const Operand inputs, plain_operand(builder_, node_.input(kX)));
     const Operand result = builder_.new_temporary(y);
     builder_.add_primitive(

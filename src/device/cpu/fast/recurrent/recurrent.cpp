@@ -286,10 +286,9 @@ Result<bool> lower_lstm(Builder& builder, const FastNode& node) {
   Cells cells(builder, node, lstm_kind());
   const Descs d = cells.descs();
   return lower_with<dnnl::lstm_forward>(cells, [&] {
-    const dnnl::lstm_forward::desc desc(kInference, direction_of(node.view), d.x, d.h, d.c,
-                                        d.weights, d.recurrence, d.bias, d.y, d.last_h, d.last_c);
-    return dnnl::lstm_forward::primitive_desc(desc, kernels::make_attributes(), builder.engine(),
-                                              /*allow_empty=*/true);
+    return find_primitive<dnnl::lstm_forward>(
+        builder.engine(), kernels::make_attributes(), kInference, direction_of(node.view), d.x, d.h,
+        d.c, d.weights, d.recurrence, d.bias, d.y, d.last_h, d.last_c);
   });
 }
 
@@ -308,10 +307,9 @@ Result<bool> lower_gru(Builder& builder, const FastNode& node) {
     Cells cells(builder, node, kind);
     const Descs d = cells.descs();
     return lower_with<Primitive>(cells, [&] {
-      const typename Primitive::desc desc(kInference, direction_of(node.view), d.x, d.h, d.weights,
-                                          d.recurrence, d.bias, d.y, d.last_h);
-      return typename Primitive::primitive_desc(desc, kernels::make_attributes(), builder.engine(),
-                                                /*allow_empty=*/true);
+      return find_primitive<Primitive>(builder.engine(), kernels::make_attributes(), kInference,
+                                       direction_of(node.view), d.x, d.h, d.weights, d.recurrence,
+                                       d.bias, d.y, d.last_h);
     });
   };
   if (node.view.integer("linear_before_reset") != 0)
@@ -328,13 +326,11 @@ Result<bool> lower_rnn(Builder& builder, const FastNode& node) {
   Cells cells(builder, node, rnn_kind());
   const Descs d = cells.descs();
   return lower_with<dnnl::vanilla_rnn_forward>(cells, [&] {
-    const dnnl::vanilla_rnn_forward::desc desc(
-        kInference,
+    return find_primitive<dnnl::vanilla_rnn_forward>(
+        builder.engine(), kernels::make_attributes(), kInference,
         kind == ActivationKind::kTanh ? dnnl::algorithm::eltwise_tanh
                                       : dnnl::algorithm::eltwise_relu,
         direction_of(node.view), d.x, d.h, d.weights, d.recurrence, d.bias, d.y, d.last_h);
-    return dnnl::vanilla_rnn_forward::primitive_desc(desc, kernels::make_attributes(),
-                                                     builder.engine(), /*allow_empty=*/true);
   });
 }
 

@@ -2,7 +2,7 @@
 // pixels without shuffling bytes, and the HW view HCWNC4 of one image lies the same way.
 #pragma once
 
-#include "device/cpu/dnnl_adapter.h"
+#include "device/cpu/dnnl/desc.h"
 
 namespace millrace::device::cpu::kernels::quantised {
 

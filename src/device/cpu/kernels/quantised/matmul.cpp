@@ -60,17 +60,16 @@ class Lowering {
   }
 
   // Zero points of the result are added by a post-op: not all primitives here take them.
-  dnnl::primitive_attr attributes(std::vector<float> sum_scales, int mask) const {
+  IntegerAttributes attributes_for(std::vector<float> sum_scales) const {
     const float step = step_before(op_.activation, result_);
     for (float& scale : sum_scales) scale /= step;
-    dnnl::primitive_attr attributes = make_attributes();
-    attributes.set_output_scales(sum_scales.size() > 1 ? mask : 0, sum_scales);
+    IntegerAttributes attributes(make_attributes(), std::move(sum_scales));
     dnnl::post_ops post_ops;
     append_activation(post_ops, op_.activation, result_);
     append_rounding(post_ops, result_);
     if (result_.rule.zero_point != 0)
-      post_ops.append_eltwise(1, dnnl::algorithm::eltwise_linear, 1,
-                              static_cast<float>(result_.rule.zero_point));
+      append_eltwise(post_ops, {dnnl::algorithm::eltwise_linear, 1,
+                                static_cast<float>(result_.rule.zero_point)});
     attributes.set_post_ops(post_ops);
     return attributes;
   }
@@ -111,12 +110,10 @@ class Lowering {
     take_zero_point(*weights, bias);
     const Desc x = plain_desc({m, k}, builder_.stored_type(a_));
     const Desc y = plain_desc({m, columns_}, result_.type);
-    constexpr int kPerColumn = 1 << 1;
-    const dnnl::inner_product_forward::desc desc(dnnl::prop_kind::forward_inference, x,
-                                                 any_desc({columns_, k}, ElementType::s8),
-                                                 plain_desc({columns_}, ElementType::f32), y);
-    const dnnl::inner_product_forward::primitive_desc primitive(
-        desc, attributes(scales, kPerColumn), builder_.engine(), /*allow_empty=*/true);
+    const IntegerAttributes attributes = attributes_for(scales);
+    const auto primitive = find_primitive<dnnl::inner_product_forward>(
+        builder_.engine(), attributes.get(), dnnl::prop_kind::forward_inference, x,
+        any_desc({columns_, k}, ElementType::s8), plain_desc({columns_}, ElementType::f32), y);
     if (!is_fast(primitive)) return false;
     MILLRACE_ASSIGN_OR_RETURN(const Operand a,
                               builder_.stored_in(a_, builder_.plain_stored_form(a_)));
@@ -126,11 +123,14 @@ class Lowering {
         weights->elements.data(), ordered_desc({columns_, k}, ElementType::s8, order),
         primitive.weights_desc());
     const Operand to = new_result(builder_, y_, plain_desc(builder_.dims(y_), result_.type));
+    std::vector<Argument> arguments = {
+        {DNNL_ARG_SRC, {a.buffer, x}},
+        {DNNL_ARG_WEIGHTS, packed},
+        {DNNL_ARG_BIAS, builder_.add_constant(primitive.bias_desc(), attributes.bias(bias))},
+        {DNNL_ARG_DST, {to.buffer, y}}};
+    add_constants(builder_, attributes, arguments);
     builder_.add_primitive("MatMul", primitive, dnnl::inner_product_forward(primitive),
-                           {{DNNL_ARG_SRC, {a.buffer, x}},
-                            {DNNL_ARG_WEIGHTS, packed},
-                            {DNNL_ARG_BIAS, builder_.add_constant(primitive.bias_desc(), bias)},
-                            {DNNL_ARG_DST, {to.buffer, y}}});
+                           std::move(arguments));
     return true;
   }
 
@@ -172,15 +172,13 @@ class Lowering {
     const std::vector<float> scales = sum_scales({b_rule->scale}), bias = bias_in_sums(scales);
     if (!can_scale(scales, step_before(op_.activation, result_), bias)) return false;
     const bool is_unsigned = builder_.stored_type(b_) == ElementType::u8;
-    dnnl::primitive_attr with_zero_points = attributes(scales, 0);
-    with_zero_points.set_zero_points(DNNL_ARG_SRC, 0, {a_rule_.zero_point});
-    with_zero_points.set_zero_points(DNNL_ARG_WEIGHTS, 0,
-                                     {b_rule->zero_point - (is_unsigned ? kShift : 0)});
+    IntegerAttributes attributes = attributes_for(scales);
+    attributes.set_zero_point(DNNL_ARG_SRC, a_rule_.zero_point);
+    attributes.set_zero_point(DNNL_ARG_WEIGHTS, b_rule->zero_point - (is_unsigned ? kShift : 0));
     const Desc bias_desc = bias_ == kNoValue ? Desc() : plain_desc(bias_dims, ElementType::f32);
     const Desc y = plain_desc(dims, result_.type);
-    const dnnl::matmul::primitive_desc primitive(dnnl::matmul::desc(left, right, bias_desc, y),
-                                                 with_zero_points, builder_.engine(),
-                                                 /*allow_empty=*/true);
+    const auto primitive = find_primitive<dnnl::matmul>(builder_.engine(), attributes.get(), left,
+                                                        right, bias_desc, y);
     if (!is_fast(primitive)) return false;
     MILLRACE_ASSIGN_OR_RETURN(const Operand a,
                               builder_.stored_in(a_, builder_.plain_stored_form(a_)));
@@ -188,7 +186,8 @@ class Lowering {
     std::vector<Argument> arguments = {{DNNL_ARG_SRC, {a.buffer, left}},
                                        {DNNL_ARG_WEIGHTS, {b.buffer, right}}};
     if (bias_ != kNoValue)
-      arguments.push_back({DNNL_ARG_BIAS, builder_.add_constant(bias_desc, bias)});
+      arguments.push_back({DNNL_ARG_BIAS, builder_.add_constant(bias_desc, attributes.bias(bias))});
+    add_constants(builder_, attributes, arguments);
     const Operand to = new_result(builder_, y_, plain_desc(builder_.dims(y_), result_.type));
     arguments.push_back({DNNL_ARG_DST, {to.buffer, y}});
     builder_.add_primitive("MatMul", primitive, dnnl::matmul(primitive), std::move(arguments));

@@ -30,17 +30,15 @@ Result<bool> add_library_maxima(Builder& builder, const Node& node, const graph:
   // The library counts the gap between the taps, ONNX the distance.
   Dims dilations = op.dilations;
   for (int64_t& dilation : dilations) --dilation;
-  const dnnl::pooling_v2_forward::desc desc(
-      dnnl::prop_kind::forward_inference, dnnl::algorithm::pooling_max,
-      channels_last(builder.dims(x), builder.stored_type(x)),
+  const auto primitive = find_primitive<PoolingPrimitive>(
+      builder.engine(), make_attributes(), dnnl::prop_kind::forward_inference,
+      dnnl::algorithm::pooling_max, channels_last(builder.dims(x), builder.stored_type(x)),
       channels_last(builder.dims(y), builder.stored_type(y)), op.strides, op.kernel, dilations,
       op.pads_begin, op.pads_end);
-  const dnnl::pooling_v2_forward::primitive_desc primitive(desc, make_attributes(),
-                                                           builder.engine(), /*allow_empty=*/true);
   if (!is_fast(primitive)) return false;
   MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.stored_in(x, primitive.src_desc()));
   const Operand to = builder.new_stored_result(y, primitive.dst_desc());
-  builder.add_primitive("Pool", primitive, dnnl::pooling_v2_forward(primitive),
+  builder.add_primitive("Pool", primitive, PoolingPrimitive(primitive),
                         {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
   return true;
 }

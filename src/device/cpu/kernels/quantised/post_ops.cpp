@@ -34,6 +34,13 @@ Operand new_result(Builder& builder, graph::ValueId id, const Desc& desc) {
                                   : builder.new_result(id, desc);
 }
 
+void add_constants(Builder& builder, const IntegerAttributes& attributes,
+                   std::vector<Argument>& arguments) {
+  for (const IntegerAttributes::Constant& constant : attributes.constants())
+    arguments.push_back({constant.argument, builder.add_constant(constant.elements.data(),
+                                                                 constant.desc, constant.desc)});
+}
+
 bool can_append(const Activation& function) {
   dnnl::post_ops unused;
   return kernels::append_activation(unused, function);
@@ -66,20 +73,21 @@ void append_activation(dnnl::post_ops& post_ops, const Activation& function,
     return;
   }
   kernels::append_activation(post_ops, function);
-  if (step != 1) post_ops.append_eltwise(1, dnnl::algorithm::eltwise_linear, 1 / step, 0);
+  if (step != 1) append_eltwise(post_ops, {dnnl::algorithm::eltwise_linear, 1 / step, 0});
 }
 
 void append_rounding(dnnl::post_ops& post_ops, const ResultRule& result) {
-  if (result.rule.zero_point != 0) post_ops.append_eltwise(1, dnnl::algorithm::eltwise_round, 0, 0);
+  if (result.rule.zero_point != 0) append_eltwise(post_ops, {dnnl::algorithm::eltwise_round, 0, 0});
 }
 
 void append_storing(dnnl::post_ops& post_ops, const ResultRule& result, float step) {
   const float least = result.type == ElementType::s8 ? -128 : 0;
   const float zero_point = static_cast<float>(result.rule.zero_point);
-  post_ops.append_eltwise(1, dnnl::algorithm::eltwise_round, 0, 0);
+  append_eltwise(post_ops, {dnnl::algorithm::eltwise_round, 0, 0});
   // A function of its own to change the step takes longer than a factor of this one.
-  post_ops.append_eltwise(result.rule.scale / step, dnnl::algorithm::eltwise_clip,
-                          least - zero_point, least + 255 - zero_point);
+  append_eltwise(post_ops,
+                 {dnnl::algorithm::eltwise_clip, least - zero_point, least + 255 - zero_point},
+                 result.rule.scale / step);
 }
 
 }  // namespace millrace::device::cpu::kernels::quantised

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device/cpu/builder.h"
+#include "device/cpu/dnnl/attributes.h"
 #include "graph/operators.h"
 #include "tensor/element.h"
 
@@ -35,6 +36,10 @@ bool can_scale(const std::vector<float>& sum_scales, float step, const std::vect
 
 // Memory for what result_of() describes.
 Operand new_result(Builder& builder, graph::ValueId id, const Desc& desc);
+
+// Appends the operands that a primitive with these attributes takes besides those of its operation.
+void add_constants(Builder& builder, const IntegerAttributes& attributes,
+                   std::vector<Argument>& arguments);
 
 // Whether the primitives can apply the function to what they store.
 bool can_append(const graph::Activation& function);

@@ -11,8 +11,6 @@
 namespace millrace::device::cpu::kernels {
 namespace {
 
-using PrimitiveDesc = dnnl::softmax_v2_forward::primitive_desc;
-
 // Dense with `axis` innermost, where the fast kernels want it.
 Desc axis_last(const Dims& dims, ElementType type, int64_t axis) {
   std::vector<uint32_t> order;
@@ -72,14 +70,14 @@ Status lower(Builder& builder, const Node& node, const graph::Softmax& op) {
   layouts.insert(layouts.begin() + (is_dense(now.desc) ? 1 : 0),
                  axis_last(dims, builder.type(), op.axis));
   const auto choice = choose(layouts, [&](const Desc& layout) {
-    const dnnl::softmax_v2_forward::desc desc(dnnl::prop_kind::forward_inference, algorithm, layout,
-                                              layout, static_cast<int>(op.axis));
-    return PrimitiveDesc(desc, make_attributes(), builder.engine(), /*allow_empty=*/true);
+    return find_primitive<SoftmaxPrimitive>(builder.engine(), make_attributes(),
+                                            dnnl::prop_kind::forward_inference, algorithm, layout,
+                                            layout, static_cast<int>(op.axis));
   });
   if (!choice) return unsupported("oneDNN has no softmax of this shape");
   MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.in_layout(x, choice->option));
   const Operand to = builder.new_result_over(y, choice->primitive.dst_desc(), x, from);
-  builder.add_primitive("Softmax", choice->primitive, dnnl::softmax_v2_forward(choice->primitive),
+  builder.add_primitive("Softmax", choice->primitive, SoftmaxPrimitive(choice->primitive),
                         {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
   return {};
 }

@@ -48,7 +48,9 @@ class Lowering {
     std::vector<Argument> arguments = {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, weights}};
     if (has_bias())
       arguments.push_back(
-          {DNNL_ARG_BIAS, builder_.add_constant(primitive_.bias_desc(), bias_in_sums())});
+          {DNNL_ARG_BIAS,
+           builder_.add_constant(primitive_.bias_desc(), attributes_->bias(bias_in_sums()))});
+    add_constants(builder_, *attributes_, arguments);
     MILLRACE_ASSIGN_OR_RETURN(const Operand y, make_result());
     arguments.push_back({DNNL_ARG_DST, y});
     builder_.add_primitive("Conv", primitive_, dnnl::convolution_forward(primitive_),
@@ -189,18 +191,15 @@ class Lowering {
     return post_ops;
   }
 
-  dnnl::primitive_attr attributes() const {
-    dnnl::primitive_attr attributes = make_attributes();
+  IntegerAttributes attributes_for_sums() const {
     const double step = step_before(op_.activation, made_rule_);
-    std::vector<float> scales = weights_->scales;
-    for (size_t i = 0; i < scales.size(); ++i) scales[i] = static_cast<float>(sum_scale(i) / step);
-    constexpr int kPerChannel = 1 << 1;
-    attributes.set_output_scales(scales.size() > 1 ? kPerChannel : 0, scales);
+    std::vector<float> factors = weights_->scales;
+    for (size_t i = 0; i < factors.size(); ++i)
+      factors[i] = static_cast<float>(sum_scale(i) / step);
+    IntegerAttributes attributes(make_attributes(), std::move(factors), op_.group != 1);
     attributes.set_post_ops(post_ops());
-    if (x_rule_.zero_point != 0 && !bias_takes_zero_point_)
-      attributes.set_zero_points(DNNL_ARG_SRC, 0, {x_rule_.zero_point});
-    if (result_.rule.zero_point != 0)
-      attributes.set_zero_points(DNNL_ARG_DST, 0, {result_.rule.zero_point});
+    if (!bias_takes_zero_point_) attributes.set_zero_point(DNNL_ARG_SRC, x_rule_.zero_point);
+    attributes.set_zero_point(DNNL_ARG_DST, result_.rule.zero_point);
     return attributes;
   }
 
@@ -216,12 +215,13 @@ class Lowering {
       x_dims = pixel_dims(x_dims);
       weights_dims = pixel_dims(weights_dims);
     }
-    const dnnl::convolution_forward::desc desc(
-        dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
-        channels_last(x_dims, builder_.stored_type(x_)), any_desc(weights_dims, ElementType::s8),
-        bias, channels_last(builder_.dims(y_), result_.type), op_.strides, dilations,
-        op_.pads_begin, op_.pads_end);
-    primitive_ = PrimitiveDesc(desc, attributes(), builder_.engine(), /*allow_empty=*/true);
+    attributes_ = attributes_for_sums();
+    primitive_ = find_primitive<dnnl::convolution_forward>(
+        builder_.engine(), attributes_->get(), dnnl::prop_kind::forward_inference,
+        dnnl::algorithm::convolution_direct, channels_last(x_dims, builder_.stored_type(x_)),
+        any_desc(weights_dims, ElementType::s8), bias,
+        channels_last(builder_.dims(y_), result_.type), op_.strides, dilations, op_.pads_begin,
+        op_.pads_end);
     if (!is_fast(primitive_)) return false;
     const auto outputs = static_cast<int64_t>(builder_.value(y_).elements());
     primitive_ = choose_implementation(primitive_, {filter_size(), filter_size() * outputs});
@@ -251,6 +251,7 @@ class Lowering {
   ResultRule made_rule_, result_;
   std::optional<Weights> weights_;
   bool bias_takes_zero_point_ = false;
+  std::optional<IntegerAttributes> attributes_;
   PrimitiveDesc primitive_;
 };
 

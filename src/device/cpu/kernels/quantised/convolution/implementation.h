@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "device/cpu/dnnl_adapter.h"
+#include "device/cpu/dnnl/calls.h"
 
 namespace millrace::device::cpu::kernels::quantised {
 

@@ -1,21 +1,13 @@
-// The only code that knows what is particular to oneDNN 2.x: its exceptions, the fields of its
-// memory descriptors, and which ways of calling it allocate. 3.x changed all of these.
-//
-// oneDNN reports failure by exceptions while primitives are made; everything that makes one runs
-// inside guarded(). Running a primitive throws nothing.
+// The library's descriptors of tensors. This folder is the only code that knows what differs
+// between oneDNN 2.6 and 3.x, and the only one that asks for the version.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
 
-#include <new>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <type_traits>
 
-#include "base/status.h"
-#include "device/cpu/reserve/reserve.h"
 #include "graph/operators.h"
 
 namespace millrace::device::cpu {
@@ -23,24 +15,6 @@ namespace millrace::device::cpu {
 using graph::Dims;
 using Desc = dnnl::memory::desc;
 using ElementType = dnnl::memory::data_type;
-
-// What a failure of oneDNN means to our callers.
-Status to_status(const dnnl::error& error);
-Status out_of_memory();
-
-// Calls `make`, which returns a Status or a Result and makes primitives or memory, unless the
-// reserve could not save oneDNN from a failed allocation. Turns what it throws into a Status.
-template <class F>
-std::invoke_result_t<F> guarded(F&& make) noexcept {
-  if (reserve::bytes_free() < reserve::kForMaking) return out_of_memory();
-  try {
-    return make();
-  } catch (const dnnl::error& error) {
-    return to_status(error);
-  } catch (const std::bad_alloc&) {
-    return out_of_memory();
-  }
-}
 
 // Descriptors of floating point tensors. `dims` has one entry per logical dimension.
 Desc plain_desc(const Dims& dims, ElementType type);  // dense, C order
@@ -51,10 +25,11 @@ Desc blocked_desc(const Dims& dims, ElementType type, int block);
 // The layout HCWNC{block} of tensor/layout.h, for 4 dimensions.
 Desc hcwnc_desc(const Dims& dims, ElementType type, int block);
 // A dense layout for other dims of the same rank, with dimensions and blocks in the order of
-// `desc`.
+// `desc`; plain where the library cannot be told of that.
 Desc dense_like(const Desc& desc, const Dims& dims);
 // Leaves the layout to the primitive.
 Desc any_desc(const Dims& dims, ElementType type);
+// Requirement: `desc` is dense, in an order that dense_like() keeps.
 Desc with_type(const Desc& desc, ElementType type);
 // Bytes that are no floating point tensor to oneDNN.
 Desc bytes_desc(size_t bytes);
@@ -64,10 +39,21 @@ bool is_plain(const Desc& desc);
 bool has_padding(const Desc& desc);
 // Whether the elements, with padding, fill the memory from its start without gaps, in any order.
 bool is_dense(const Desc& desc);
+// Whether two layouts put every element at the same distance from the start, wherever that is:
+// they are equal but for the strides of dimensions of size 1.
+bool lie_alike(const Desc& a, const Desc& b);
 // The same memory seen with other dimensions, when the layout allows that without moving data.
 std::optional<Desc> reshaped(const Desc& desc, const Dims& dims);
 // The same memory seen with dimension i of the result being dimension permutation[i].
 Desc permuted(const Desc& desc, const Dims& permutation);
+// The elements from `begin` on, as many as `dims`, in the same memory, when the layout can be cut
+// there.
+std::optional<Desc> submemory(const Desc& desc, const Dims& dims, const Dims& begin);
+// Where the first element is, in elements from the start of the memory.
+int64_t start_of(const Desc& desc);
+// The distance between neighbours in each dimension, in elements; nothing where the layout is no
+// order of the dimensions or splits some into blocks.
+std::optional<Dims> strides_of(const Desc& desc);
 
 // Type and layout in the library's notation: "f32:abcd" in C order, "bf16:aBcd16b" with dimension b
 // in blocks of 16; "any" where the layout is no order of the dimensions.
@@ -75,16 +61,6 @@ std::string to_string(const Desc& desc);
 
 // Bytes that are the same for the same layout, with all that a kernel wants to have in it besides
 // the elements, in one version of the library.
-std::string_view identity_of(const Desc& desc);
-// "oneDNN 2.6.3"
-std::string library_version();
-
-// True for the slow implementations that exist for completeness only.
-bool is_reference(const std::string& implementation);
-
-// Runs a primitive; nothing is allocated by this call itself.
-Status execute(const dnnl::primitive& primitive, const dnnl::stream& stream,
-               std::span<const dnnl_exec_arg_t> arguments) noexcept;
-void set_handle(const dnnl::memory& memory, void* handle) noexcept;
+std::string identity_of(const Desc& desc);
 
 }  // namespace millrace::device::cpu

@@ -1,0 +1,49 @@
+// What a primitive does besides its operation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "device/cpu/dnnl/primitives.h"
+
+namespace millrace::device::cpu {
+
+// Appends a function of what the primitive stores, times `factor`.
+void append_eltwise(dnnl::post_ops& post_ops, const Eltwise& function, float factor = 1);
+
+// The attributes of a primitive that adds up products of integers:
+//   result = post-ops((sum + bias) * factor) + zero point of the result
+// where the factor is one for all sums, or one per output channel.
+class IntegerAttributes {
+ public:
+  // An operand of the primitive that is the same in every run.
+  struct Constant {
+    int argument;
+    Desc desc;
+    std::vector<std::byte> elements;
+  };
+
+  // `attributes`: those that every primitive has. `has_groups`: the weights have a dimension for
+  // them in front of the channels.
+  IntegerAttributes(dnnl::primitive_attr attributes, std::vector<float> factors,
+                    bool has_groups = false);
+
+  void set_post_ops(const dnnl::post_ops& post_ops) { attributes_.set_post_ops(post_ops); }
+  // Of an operand or the result, by its argument: it is taken off or added.
+  void set_zero_point(int argument, int32_t zero_point);
+
+  const dnnl::primitive_attr& get() const { return attributes_; }
+  // What the primitive takes as its bias, from one that counts as the sums do; an entry per
+  // channel.
+  std::vector<float> bias(std::vector<float> in_sums) const;
+  // What it takes besides the operands of its operation.
+  const std::vector<Constant>& constants() const { return constants_; }
+
+ private:
+  dnnl::primitive_attr attributes_;
+  std::vector<float> factors_;
+  std::vector<Constant> constants_;
+};
+
+}  // namespace millrace::device::cpu

@@ -1,0 +1,49 @@
+#include "device/cpu/dnnl/calls.h"
+
+#include <fmt/format.h>
+
+#include "device/cpu/openmp/openmp.h"
+
+namespace millrace::device::cpu {
+
+Status to_status(const dnnl::error& error) {
+  switch (error.status) {
+    case dnnl_out_of_memory:
+      return out_of_memory();
+    case dnnl_unimplemented:
+      return unsupported(fmt::format("oneDNN: {}", error.what()));
+    default:
+      return internal_error(fmt::format("oneDNN: {}", error.what()));
+  }
+}
+
+Status out_of_memory() {
+  return {StatusCode::kOutOfMemory, "not enough memory for the model on the CPU device"};
+}
+
+std::string library_version() {
+  const dnnl_version_t& version = *dnnl_version();
+  return fmt::format("oneDNN {}.{}.{}", version.major, version.minor, version.patch);
+}
+
+bool is_reference(const std::string& implementation) {
+  return implementation.find("ref") != std::string::npos;
+}
+
+Status execute(const dnnl::primitive& primitive, const dnnl::stream& stream,
+               std::span<const dnnl_exec_arg_t> arguments) noexcept {
+  if (reserve::bytes_free() < reserve::kForRunning) return out_of_memory();
+  const dnnl_status_t status = dnnl_primitive_execute(
+      primitive.get(true), stream.get(true), static_cast<int>(arguments.size()), arguments.data());
+  if (take_refused_barrier()) [[unlikely]]
+    return internal_error("oneDNN: the threads of a primitive wait for each other");
+  if (status == dnnl_success) return {};
+  if (status == dnnl_out_of_memory) return out_of_memory();
+  return internal_error(fmt::format("oneDNN: a primitive failed with status {}", status));
+}
+
+void set_handle(const dnnl::memory& memory, void* handle) noexcept {
+  dnnl_memory_set_data_handle(memory.get(true), handle);
+}
+
+}  // namespace millrace::device::cpu

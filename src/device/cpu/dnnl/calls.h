@@ -1,0 +1,47 @@
+// Calling the library: its failures, and running its primitives.
+//
+// oneDNN reports failure by exceptions while primitives are made; everything that makes one runs
+// inside guarded(). Running a primitive throws nothing.
+#pragma once
+
+#include <new>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "base/status.h"
+#include "device/cpu/dnnl/desc.h"
+#include "device/cpu/reserve/reserve.h"
+
+namespace millrace::device::cpu {
+
+// What a failure of oneDNN means to our callers.
+Status to_status(const dnnl::error& error);
+Status out_of_memory();
+
+// Calls `make`, which returns a Status or a Result and makes primitives or memory, unless the
+// reserve could not save oneDNN from a failed allocation. Turns what it throws into a Status.
+template <class F>
+std::invoke_result_t<F> guarded(F&& make) noexcept {
+  if (reserve::bytes_free() < reserve::kForMaking) return out_of_memory();
+  try {
+    return make();
+  } catch (const dnnl::error& error) {
+    return to_status(error);
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  }
+}
+
+// "oneDNN 2.6.3"
+std::string library_version();
+
+// True for the slow implementations that exist for completeness only.
+bool is_reference(const std::string& implementation);
+
+// Runs a primitive; nothing is allocated by this call itself.
+Status execute(const dnnl::primitive& primitive, const dnnl::stream& stream,
+               std::span<const dnnl_exec_arg_t> arguments) noexcept;
+void set_handle(const dnnl::memory& memory, void* handle) noexcept;
+
+}  // namespace millrace::device::cpu

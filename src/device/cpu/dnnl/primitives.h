@@ -1,0 +1,53 @@
+// The library's primitives from what their operations take, and what they do besides. oneDNN 2.6
+// makes a description of the operation first.
+#pragma once
+
+#include <vector>
+
+#include "device/cpu/dnnl/desc.h"
+
+namespace millrace::device::cpu {
+
+using PoolingPrimitive = dnnl::pooling_v2_forward;
+using SoftmaxPrimitive = dnnl::softmax_v2_forward;
+
+// The primitive whose operation takes `operation`, in the order of the library's documentation;
+// empty where there is none of these shapes and layouts. May throw dnnl::error, too.
+template <class Primitive, class... Operation>
+typename Primitive::primitive_desc find_primitive(const dnnl::engine& engine,
+                                                  const dnnl::primitive_attr& attributes,
+                                                  const Operation&... operation) {
+  return typename Primitive::primitive_desc(typename Primitive::desc(operation...), attributes,
+                                            engine, /*allow_empty=*/true);
+}
+
+// The same for primitives that are known to exist: throws dnnl::error where there is none.
+template <class Primitive, class... Operation>
+typename Primitive::primitive_desc make_primitive(const dnnl::engine& engine,
+                                                  const dnnl::primitive_attr& attributes,
+                                                  const Operation&... operation) {
+  return typename Primitive::primitive_desc(typename Primitive::desc(operation...), attributes,
+                                            engine);
+}
+
+// An elementwise function, with the parameters that it has.
+struct Eltwise {
+  dnnl::algorithm algorithm;
+  float alpha, beta;
+};
+
+// Those whose results lie as their operands do.
+dnnl::eltwise_forward::primitive_desc find_eltwise(const dnnl::engine& engine,
+                                                   const dnnl::primitive_attr& attributes,
+                                                   const Eltwise& function, const Desc& layout);
+dnnl::prelu_forward::primitive_desc find_prelu(const dnnl::engine& engine,
+                                               const dnnl::primitive_attr& attributes,
+                                               const Desc& layout, const Desc& slope);
+dnnl::batch_normalization_forward::primitive_desc find_batch_normalization(
+    const dnnl::engine& engine, const dnnl::primitive_attr& attributes, const Desc& layout,
+    float epsilon, dnnl::normalization_flags flags);
+dnnl::layer_normalization_forward::primitive_desc find_layer_normalization(
+    const dnnl::engine& engine, const dnnl::primitive_attr& attributes, const Desc& layout,
+    float epsilon, dnnl::normalization_flags flags);
+
+}  // namespace millrace::device::cpu
