@@ -20,6 +20,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND MILLRACE_SANITIZE)
   target_compile_options(millrace_settings INTERFACE -Wno-maybe-uninitialized -Wno-tsan)
 endif()
 
+# $<LINK_LIBRARY:as_needed,NAME>: a shared library that is loaded only if something refers to it.
+set(CMAKE_LINK_LIBRARY_USING_as_needed
+  LINKER:--push-state,--as-needed "<LINK_ITEM>" LINKER:--pop-state)
+set(CMAKE_LINK_LIBRARY_USING_as_needed_SUPPORTED TRUE)
+
 # For libraries that read what comes from outside. The fuzz targets of tests/fuzz link them and learn
 # from counters in their code which inputs reach something new; tests are compiled without.
 add_library(millrace_fuzzed_settings INTERFACE)

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/highway/vector_targets.h"
 #include "base/max_isa.h"
 #include "base/process/topology.h"
 #include "tests/device_cpu/model_builder.h"
@@ -64,7 +65,7 @@ TEST_F(WithinMaxIsa, FeaturesOfTheProcessor) {
 }
 
 TEST_F(WithinMaxIsa, VectorLoops) {
-  const int64_t targets = hwy::SupportedTargets();
+  const int64_t targets = vector_targets();
   EXPECT_NE(targets, 0);
   EXPECT_EQ(targets & HWY_AVX3_DL, 0);
   EXPECT_TRUE(has_avx512_ || (targets & HWY_AVX3) == 0);

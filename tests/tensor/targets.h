@@ -4,20 +4,20 @@
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
 
+#include "base/highway/vector_targets.h"
+
 namespace millrace::tensor {
 
 template <class Body>
 void for_each_target(const Body& body) {
-  for (int64_t targets = hwy::SupportedTargets(); targets != 0; targets &= targets - 1) {
+  for (int64_t targets = vector_targets(); targets != 0; targets &= targets - 1) {
     const int64_t target = targets & -targets;
     SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    chosen_vector_target().Update(target);
     body();
     if (testing::Test::HasFatalFailure()) break;
   }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  chosen_vector_target().Update(vector_targets());
 }
 
 }  // namespace millrace::tensor
