@@ -62,10 +62,11 @@ Builder::Place Builder::place_of(uint32_t node) const noexcept {
   return choices_.bf16 && precision == graph::Precision::kBf16 ? Place::kNpuBf16 : Place::kNpu;
 }
 
-// Forms are planned for the nodes that compute in the precision of the model.
+// Others than kSeparable are planned for the nodes that compute in the precision of the model.
 plan::Form Builder::form() const noexcept {
   const bool planned = !on_cpu() && !model_.graph.nodes[node_].precision;
-  return planned ? choices_.forms[node_] : plan::usual_form(type());
+  const plan::Form form = choices_.forms[node_];
+  return planned || form == plan::Form::kSeparable ? form : plan::usual_form(type());
 }
 
 // A node that is lowered together with an earlier one is divided as that is.

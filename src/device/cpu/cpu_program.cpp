@@ -39,19 +39,19 @@ void add_reasons(const graph::Graph& graph, const plan::Plan& plan, ProgramParts
 }
 
 Result<plan::Plan> plan_forms(const graph::CompiledModel& model, ElementType type,
-                              const dnnl::engine& engine) {
-  const OpenMpThreads one_thread;
-  return guarded([&]() -> Result<plan::Plan> { return plan::make_plan(model, type, engine); });
+                              const Division& division, const dnnl::engine& engine) {
+  return guarded(
+      [&]() -> Result<plan::Plan> { return plan::make_plan(model, type, division, engine); });
 }
 
 Result<ProgramParts> build(const graph::CompiledModel& model, ElementType type,
                            const Abilities& abilities, const dnnl::engine& engine,
                            queue::Lanes& lanes,
                            const std::shared_ptr<ranks::Communicator>& communicator) {
-  MILLRACE_ASSIGN_OR_RETURN(const plan::Plan plan, plan_forms(model, type, engine));
+  const Division division(model, type, abilities.lanes);
+  MILLRACE_ASSIGN_OR_RETURN(const plan::Plan plan, plan_forms(model, type, division, engine));
   return guarded([&]() -> Result<ProgramParts> {
-    Builder::Choices choices{abilities.bf16, abilities.int8, plan.forms,
-                             Division(model, type, abilities.lanes), communicator};
+    Builder::Choices choices{abilities.bf16, abilities.int8, plan.forms, division, communicator};
     MILLRACE_ASSIGN_OR_RETURN(ProgramParts parts,
                               Builder(model, std::move(choices), engine).build());
     add_reasons(model.graph, plan, parts);

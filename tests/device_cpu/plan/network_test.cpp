@@ -17,18 +17,24 @@ class KnownTimes final : public Times {
  public:
   explicit KnownTimes(std::optional<Candidates> others) : others_(std::move(others)) {}
 
-  std::optional<Candidates> candidates(const kernels::Convolution& convolution) override {
+  std::optional<Candidates> candidates(const kernels::Convolution& convolution, uint32_t) override {
     if (convolution.weight.back() != 1) return others_;
     return Candidates{{Form::kBlocked, "aBcd16b", "aBcd16b", "jit", 20},
                       {Form::kChannelsLast, "acdb", "acdb", "brgconv", 10}};
   }
-  std::optional<uint64_t> move(const Dims&, ElementType, const std::string&,
-                               const std::string&) override {
+  std::optional<Candidate> pair(const kernels::Convolution&, const kernels::Convolution&,
+                                uint32_t) override {
+    return pair_;
+  }
+  void set_pair(std::optional<Candidate> pair) { pair_ = std::move(pair); }
+  std::optional<uint64_t> move(const Dims&, ElementType, const std::string&, const std::string&,
+                               uint32_t) override {
     return 5;
   }
 
  private:
   const std::optional<Candidates> others_;
+  std::optional<Candidate> pair_;
 };
 
 // Three convolutions in a row, of which the second has a window of 3 x 3.
@@ -44,7 +50,8 @@ std::shared_ptr<const graph::CompiledModel> network() {
 
 std::optional<Network> described(std::optional<Candidates> others) {
   KnownTimes times(std::move(others));
-  return describe(*network(), ElementType::f32, times);
+  const auto model = network();
+  return describe(*model, ElementType::f32, Division(*model, ElementType::f32, 1), times);
 }
 
 TEST(PlannedNetwork, HasEveryConvolutionThatHasKernels) {
@@ -66,6 +73,53 @@ TEST(PlannedNetwork, AConvolutionWithoutAChoiceIsLeftOut) {
 
 TEST(PlannedNetwork, IsNoneWhereATimeIsUnknown) {
   EXPECT_FALSE(described(std::nullopt));
+}
+
+// A convolution of one pixel and a depthwise one behind it, whose result callers read.
+std::shared_ptr<const graph::CompiledModel> separable_network(bool also_read = false) {
+  ModelBuilder builder;
+  const graph::ValueId between = builder.node(
+      graph::Conv{{1, 1}, {1, 1}, {0, 0}, {0, 0}, 1, {}},
+      {builder.input({1, 16, 8, 8}), builder.constant(Tensor::numbers({32, 16, 1, 1}, 3))});
+  builder.output(builder.node(graph::Conv{{1, 1}, {1, 1}, {1, 1}, {1, 1}, 32, {}},
+                              {between, builder.constant(Tensor::numbers({32, 1, 3, 3}, 4))}));
+  if (also_read) builder.output(between);
+  return builder.build();
+}
+
+std::vector<Form> cheapest_forms(const graph::CompiledModel& model, Times& times) {
+  const auto found = describe(model, ElementType::f32, Division(model, ElementType::f32, 1), times);
+  std::vector<Form> forms;
+  if (!found) return forms;
+  const std::vector<uint32_t> chosen = cheapest(found->problem);
+  for (size_t i = 0; i < chosen.size(); ++i) forms.push_back(found->candidates[i][chosen[i]].form);
+  return forms;
+}
+
+// Beside kernels that take 10 for the one and 30 for the other.
+TEST(PlannedNetwork, OneStepForTwoConvolutionsIsTakenWhereItIsFaster) {
+  const Candidates depthwise = {{Form::kBlocked, "aBcd16b", "aBcd16b", "jit", 30},
+                                {Form::kChannelsLast, "acdb", "acdb", "brgconv", 30}};
+  KnownTimes times(depthwise);
+  const auto step = [](uint64_t nanoseconds) {
+    return Candidate{Form::kSeparable, "aBcd16b", "aBcd16b", "millrace:separable", nanoseconds};
+  };
+  times.set_pair(step(39));
+  EXPECT_THAT(cheapest_forms(*separable_network(), times),
+              ElementsAre(Form::kSeparable, Form::kSeparable));
+  times.set_pair(step(41));
+  EXPECT_THAT(cheapest_forms(*separable_network(), times),
+              ElementsAre(Form::kChannelsLast, Form::kChannelsLast));
+  // What callers read has to be there.
+  times.set_pair(step(1));
+  EXPECT_THAT(cheapest_forms(*separable_network(true), times),
+              ElementsAre(Form::kChannelsLast, Form::kChannelsLast));
+  // The depthwise one has no kernel to choose.
+  KnownTimes without(Candidates{});
+  without.set_pair(step(1));
+  EXPECT_THAT(cheapest_forms(*separable_network(), without), ElementsAre(Form::kChannelsLast));
+  times.set_pair(std::nullopt);
+  EXPECT_THAT(cheapest_forms(*separable_network(), times), ElementsAre());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "device/registry.h"
 #include "tests/device_cpu/model_builder.h"
 #include "tests/device_cpu/run_model.h"
 #include "tests/support/log_capture.h"
@@ -138,11 +140,86 @@ TEST_F(Tuning, EveryPlanComputesTheSame) {
   const Tensor expected = run_model(network(), {picture()});
   setenv("MILLRACE_TUNING", record_.c_str(), 1);
   load_measuring();
-  for (const char* form : {"blocked", "channels-last", "library", "winograd"}) {
+  for (const char* form : {"blocked", "channels-last", "library", "winograd", "separable"}) {
     SCOPED_TRACE(form);
     favour(form);
     expect_close(run_model(network(), {picture()}), expected, 1e-4);
   }
+}
+
+// Between the two is an image so large that one step for both is usual.
+std::shared_ptr<const graph::CompiledModel> separable_network() {
+  ModelBuilder builder;
+  const ValueId between = builder.node(
+      graph::Conv{{1, 1}, {1, 1}, {0, 0}, {0, 0}, 1, {}},
+      {builder.input({1, 16, 48, 48}), builder.constant(Tensor::numbers({32, 16, 1, 1}, 3))});
+  builder.output(builder.node(graph::Conv{{1, 1}, {1, 1}, {1, 1}, {1, 1}, 32, {}},
+                              {between, builder.constant(Tensor::numbers({32, 1, 3, 3}, 4))}));
+  return builder.build();
+}
+
+TEST_F(Tuning, OneStepForTwoConvolutionsIsMeasuredAndChosenAsAnyForm) {
+  setenv("MILLRACE_TUNE", "1", 1);
+  load(separable_network());
+  unsetenv("MILLRACE_TUNE");
+  const auto is_separable = [] {
+    return std::ranges::count(implementations(*load(separable_network())),
+                              "Conv millrace:separable") != 0;
+  };
+  favour("blocked");
+  EXPECT_FALSE(is_separable());
+  if (text().find("separable") == std::string::npos)
+    GTEST_SKIP() << "this processor has no such step";
+  favour("separable");
+  EXPECT_TRUE(is_separable());
+}
+
+// As the device does, a job of many operations has two lanes.
+std::shared_ptr<const graph::CompiledModel> divided_network() {
+  ModelBuilder builder;
+  ValueId x = builder.input({1, 64, 56, 56});
+  for (const uint32_t seed : {1, 2})
+    x = builder.node(graph::Conv{{1, 1}, {1, 1}, {1, 1}, {1, 1}, 1, {}},
+                     {x, builder.constant(Tensor::numbers({64, 64, 3, 3}, seed))});
+  builder.output(x);
+  return builder.build();
+}
+
+TEST_F(Tuning, TimesAreThoseOfTheLanesThatAJobHas) {
+  const auto device = open_device("cpu", {.lanes = 2}).value();
+  const auto load_on = [&](const char* lanes) {
+    setenv("MILLRACE_LANES_PER_JOB", lanes, 1);
+    const auto program = device->load(divided_network()).value();
+    unsetenv("MILLRACE_LANES_PER_JOB");
+    return reasons(*program);
+  };
+  setenv("MILLRACE_TUNE", "1", 1);
+  EXPECT_THAT(load_on("1"), Each(HasSubstr(" us (")));
+  unsetenv("MILLRACE_TUNE");
+  EXPECT_THAT(text(), HasSubstr("\nlanes\t1\n"));
+  EXPECT_THAT(text(), Not(HasSubstr("\nlanes\t2\n")));
+  {
+    test::LogCapture log;
+    EXPECT_THAT(load_on("2"), Each(std::string()));
+    EXPECT_EQ(log.count("it lacks times of operators run by 2 lanes"), 1U);
+  }
+  setenv("MILLRACE_TUNE", "1", 1);
+  EXPECT_THAT(load_on("2"), Each(HasSubstr(" us (")));
+  unsetenv("MILLRACE_TUNE");
+  EXPECT_THAT(text(), HasSubstr("\nlanes\t2\n"));
+  EXPECT_THAT(load_on("1"), Each(HasSubstr(" us (")));
+}
+
+TEST_F(Tuning, ARecordOfTheFirstVersionIsThatOfOneLane) {
+  const auto measured = load_measuring();
+  std::string times = text();
+  const auto replace = [&times](const std::string& from, const std::string& to) {
+    times.replace(times.find(from), from.size(), to);
+  };
+  replace("millrace-tuning 2", "millrace-tuning 1");
+  replace("\nlanes\t1\n", ", 1 thread\n");
+  write(times);
+  EXPECT_EQ(reasons(*load(network())), reasons(*measured));
 }
 
 class WithoutTimes : public Tuning {

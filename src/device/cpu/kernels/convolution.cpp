@@ -91,7 +91,7 @@ class Lowering {
     std::vector<Attempt> attempts;
     for (const FusedFunctions& fused : {all, FusedFunctions{}})
       for (const plan::Form form : {builder_.form(), plan::Form::kBlocked, plan::Form::kLibrary})
-        if (form != plan::Form::kWinograd) attempts.push_back({form, fused});
+        if (!plan::is_own(form)) attempts.push_back({form, fused});
     const auto choice = choose(attempts, [&](const Attempt& attempt) {
       return make_convolution(convolution_, attempt.form, attempt.fused, builder_.engine());
     });
@@ -135,7 +135,7 @@ class Lowering {
 }  // namespace
 
 Status lower(Builder& builder, const Node& node, const graph::Conv& op) {
-  if (separable::postpone(builder, node, op)) return {};
+  if (separable::postpone(builder, node)) return {};
   MILLRACE_ASSIGN_OR_RETURN(const bool lowered, separable::lower_with_postponed(builder, node));
   if (lowered) return {};
   return Lowering(builder, node, op).lower();

@@ -31,7 +31,7 @@ struct FusedFunctions {
 bool can_fuse_activation(const graph::Conv& op);
 
 // Empty where the library has no such primitive; may throw dnnl::error, too. Requirement: the form
-// is not kWinograd.
+// is not is_own().
 dnnl::convolution_forward::primitive_desc make_convolution(const Convolution& convolution,
                                                            plan::Form form,
                                                            const FusedFunctions& fused,

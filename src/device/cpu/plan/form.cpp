@@ -16,8 +16,14 @@ const char* name_of(Form form) noexcept {
       return "library";
     case Form::kWinograd:
       return "winograd";
+    case Form::kSeparable:
+      return "separable";
   }
   return "unknown";
+}
+
+bool is_own(Form form) noexcept {
+  return form == Form::kWinograd || form == Form::kSeparable;
 }
 
 std::optional<Form> form_named(std::string_view name) noexcept {

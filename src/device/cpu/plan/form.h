@@ -17,11 +17,17 @@ enum class Form : uint8_t {
   kChannelsLast,  // channels innermost
   kLibrary,       // the layouts that the library likes best
   kWinograd,      // channels in blocks, by Winograd's algorithm (kernels/winograd)
+  // Channels in blocks, in one step with the depthwise convolution behind it, or the one of one
+  // pixel before it (kernels/separable).
+  kSeparable,
 };
 inline constexpr std::array kForms{Form::kBlocked, Form::kChannelsLast, Form::kLibrary,
-                                   Form::kWinograd};
+                                   Form::kWinograd, Form::kSeparable};
 
-const char* name_of(Form form) noexcept;  // "blocked", "channels-last", "library", "winograd"
+// "blocked", "channels-last", "library", "winograd", "separable"
+const char* name_of(Form form) noexcept;
+// Whether the form is a kernel of the device's own, not a primitive of the library.
+bool is_own(Form form) noexcept;
 // The form of that name, if there is one.
 std::optional<Form> form_named(std::string_view name) noexcept;
 

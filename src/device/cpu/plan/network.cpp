@@ -1,9 +1,12 @@
 #include "device/cpu/plan/network.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <variant>
+
+#include "device/cpu/kernels/separable/separable.h"
 
 namespace millrace::device::cpu::plan {
 namespace {
@@ -24,13 +27,25 @@ bool joins_by_copies(const std::string& layout) {
   return layout.ends_with('b');
 }
 
+// More than all times of a network, of which a record has none above 1e12 ns; sums of a few do not
+// overflow.
+constexpr uint64_t kForbidden = uint64_t{1} << 58;
+
 class Description {
  public:
-  Description(const graph::CompiledModel& model, ElementType type, Times& times)
-      : graph_(model.graph), type_(type), times_(times), makers_(graph_.values.size()) {
+  Description(const graph::CompiledModel& model, ElementType type, const Division& division,
+              Times& times)
+      : model_(model),
+        graph_(model.graph),
+        readers_(graph::consumers_of(model.graph)),
+        type_(type),
+        division_(division),
+        times_(times),
+        makers_(graph_.values.size()),
+        is_between_(graph_.values.size()) {
     for (const graph::Partition& partition : model.partitions)
-      for (uint32_t i = 0; i < partition.count; ++i)
-        add_node(partition.first + i, partition.kind == graph::PartitionKind::kNpu);
+      for (uint32_t i = 0; i < partition.count; ++i) add_node(partition.first + i, partition);
+    lanes_ = 1;
     for (const graph::Boundary& output : model.outputs) read_plain(output.value);
   }
 
@@ -56,7 +71,7 @@ class Description {
   }
 
   uint64_t copy(ValueId id, const std::string& from, const std::string& to) {
-    const auto nanoseconds = times_.move(value(id).shape, type_, from, to);
+    const auto nanoseconds = times_.move(value(id).shape, type_, from, to, lanes_);
     if (!nanoseconds) is_time_missing_ = true;
     return nanoseconds.value_or(0);
   }
@@ -70,24 +85,27 @@ class Description {
            !value(node.input(1)).quantisation;
   }
 
-  void add_node(uint32_t index, bool on_npu) {
+  void add_node(uint32_t index, const graph::Partition& partition) {
+    const bool on_npu = partition.kind == graph::PartitionKind::kNpu;
     const graph::Node& node = graph_.nodes[index];
+    lanes_ = division_.chunks_of(node);
     // Those of another precision have their usual form, and read copies.
     const bool in_type = on_npu && !node.precision;
-    if (in_type && is_planned(node) && add_convolution(index)) return;
+    if (in_type && is_planned(node) && add_convolution(index, partition)) return;
     if (in_type && keeps_layout(node.op) && keep(node)) return;
     for (const ValueId id : node.inputs)
       if (id != kNoValue) read_plain(id);
   }
 
   // False where there is nothing to choose for it.
-  bool add_convolution(uint32_t index) {
+  bool add_convolution(uint32_t index, const graph::Partition& partition) {
     const graph::Node& node = graph_.nodes[index];
     const kernels::Convolution convolution(graph_, node, std::get<graph::Conv>(node.op), type_);
-    std::optional<std::vector<Candidate>> candidates = times_.candidates(convolution);
+    std::optional<std::vector<Candidate>> candidates = times_.candidates(convolution, lanes_);
     if (!candidates) is_time_missing_ = true;
     if (!candidates || candidates->empty()) return false;
     const auto variable = static_cast<Variable>(network_.nodes.size());
+    add_separable(index, convolution, partition, *candidates);
     std::vector<uint64_t> own;
     for (const Candidate& each : *candidates) own.push_back(each.nanoseconds);
     network_.nodes.push_back(index);
@@ -98,6 +116,36 @@ class Description {
       read(residual, variable, &Candidate::result);
     makers_[node.outputs[0]] = variable;
     return true;
+  }
+
+  // Adds what computes the convolution together with another, if there is such a step.
+  void add_separable(uint32_t index, const kernels::Convolution& convolution,
+                     const graph::Partition& partition, std::vector<Candidate>& candidates) {
+    if (const auto step = begun_.find(index); step != begun_.end()) {
+      const Candidate& whole = step->second;
+      candidates.push_back({Form::kSeparable, whole.result, whole.result, whole.kernel, 0});
+      return;
+    }
+    if (type_ != ElementType::f32) return;
+    const auto partner = kernels::separable::partner_of(model_, readers_, partition, index);
+    if (!partner) return;
+    const graph::Node& next = graph_.nodes[*partner];
+    const std::optional<Candidate> step = times_.pair(
+        convolution, kernels::Convolution(graph_, next, std::get<graph::Conv>(next.op), type_),
+        lanes_);
+    if (!step) is_time_missing_ = true;
+    if (!step) return;
+    candidates.push_back(*step);
+    begun_.emplace(*partner, *step);
+    is_between_[graph_.nodes[index].outputs[0]] = true;
+  }
+
+  // Of the value from the one candidate to the other.
+  uint64_t cost(ValueId id, const Candidate& from, const Candidate& to,
+                std::string Candidate::*layout) {
+    const bool is_begun = from.form == Form::kSeparable, is_ended = to.form == Form::kSeparable;
+    if (!is_between_[id] || (!is_begun && !is_ended)) return move(id, from.result, to.*layout);
+    return is_begun && is_ended ? 0 : kForbidden;
   }
 
   // `reader` takes the value in one of its candidates' layouts.
@@ -114,7 +162,7 @@ class Description {
     const auto& made = network_.candidates[*maker];
     Between between{*maker, reader, {}};
     for (const Candidate& from : made)
-      for (const Candidate& to : wanted) between.costs.push_back(move(id, from.result, to.*layout));
+      for (const Candidate& to : wanted) between.costs.push_back(cost(id, from, to, layout));
     if (*maker != reader) {
       network_.problem.between.push_back(std::move(between));
       return;
@@ -126,9 +174,12 @@ class Description {
   void read_plain(ValueId id) {
     if (!is_image(id) || !makers_[id]) return;
     const Variable maker = *makers_[id];
-    for (size_t i = 0; i < network_.candidates[maker].size(); ++i)
+    for (size_t i = 0; i < network_.candidates[maker].size(); ++i) {
+      const Candidate& made = network_.candidates[maker][i];
+      const bool is_begun = is_between_[id] && made.form == Form::kSeparable;
       network_.problem.own[maker][i] +=
-          move(id, network_.candidates[maker][i].result, plain_name(id));
+          is_begun ? kForbidden : move(id, made.result, plain_name(id));
+    }
   }
 
   // The result lies as the first image among the operands; false where no convolution has made one.
@@ -156,18 +207,25 @@ class Description {
         network_.problem.own[maker][i] += copy(y, made[i].result, made[i].result);
   }
 
+  const graph::CompiledModel& model_;
   const graph::Graph& graph_;
+  const kernels::separable::Readers readers_;
   const ElementType type_;
+  const Division& division_;
   Times& times_;
+  uint32_t lanes_ = 1;                           // that take part in what is described now
   std::vector<std::optional<Variable>> makers_;  // by value: whose result gives it its layout
+  std::map<uint32_t, Candidate> begun_;          // by node: the step of it and the one before
+  std::vector<bool> is_between_;                 // by value: whether such a step keeps it to itself
   Network network_;
   bool is_time_missing_ = false;
 };
 
 }  // namespace
 
-std::optional<Network> describe(const graph::CompiledModel& model, ElementType type, Times& times) {
-  return Description(model, type, times).take();
+std::optional<Network> describe(const graph::CompiledModel& model, ElementType type,
+                                const Division& division, Times& times) {
+  return Description(model, type, division, times).take();
 }
 
 }  // namespace millrace::device::cpu::plan

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "device/cpu/division.h"
 #include "device/cpu/plan/cheapest.h"
 #include "device/cpu/plan/times.h"
 #include "graph/compiled_model.h"
@@ -19,13 +20,19 @@ struct Network {
 };
 
 // Of the convolutions that NPU partitions compute in `type`; quantised ones are left out, since
-// they have layouts of their own, and so are those without a choice of kernels. None where `times`
-// does not know a time that is needed.
+// they have layouts of their own, and so are those without a choice of kernels. As many lanes take
+// part in an operator as `division` divides it among. None where `times` does not know a time that
+// is needed.
+//
+// A convolution that one step could compute together with the depthwise one behind it has
+// kSeparable among its options, with the time of both; the other has it, too, for nothing. They are
+// taken together only.
 //
 // Operators between convolutions are taken to keep the layout of their first operand if they work
 // element by element, window by window or channel by channel, and to want C order otherwise. An
 // image that several convolutions read in a layout that it does not have is counted for each of
 // them, although it is moved once.
-std::optional<Network> describe(const graph::CompiledModel& model, ElementType type, Times& times);
+std::optional<Network> describe(const graph::CompiledModel& model, ElementType type,
+                                const Division& division, Times& times);
 
 }  // namespace millrace::device::cpu::plan

@@ -18,6 +18,7 @@
 #include "base/process/topology.h"
 #include "base/settings/environment.h"
 #include "device/cpu/dnnl/calls.h"
+#include "device/cpu/kernels/separable/separable.h"
 #include "device/cpu/kernels/winograd/winograd.h"
 #include "device/cpu/plan/network.h"
 #include "model/files/temporary_output.h"
@@ -50,10 +51,29 @@ Form usual_form_of(const graph::Graph& graph, const graph::Node& node, ElementTy
   return usual_form(type);
 }
 
+// Whether the node computes in FP32, in a model of `type`.
+bool is_in_fp32(const graph::Node& node, const graph::Partition& partition, ElementType type) {
+  if (partition.kind != graph::PartitionKind::kNpu) return true;
+  return node.precision ? *node.precision == graph::Precision::kFp32 : type == ElementType::f32;
+}
+
+void join_separable(const graph::CompiledModel& model, ElementType type, std::vector<Form>& forms) {
+  const auto readers = graph::consumers_of(model.graph);
+  for (const graph::Partition& partition : model.partitions)
+    for (uint32_t i = partition.first; i < partition.first + partition.count; ++i) {
+      const graph::Node& node = model.graph.nodes[i];
+      if (!is_in_fp32(node, partition, type)) continue;
+      const auto partner = kernels::separable::partner_of(model, readers, partition, i);
+      if (partner && kernels::separable::is_worthwhile(model.graph, node))
+        forms[i] = forms[*partner] = Form::kSeparable;
+    }
+}
+
 Plan usual_plan(const graph::CompiledModel& model, ElementType type) {
   Plan plan;
   for (const graph::Node& node : model.graph.nodes)
     plan.forms.push_back(usual_form_of(model.graph, node, type));
+  join_separable(model, type, plan.forms);
   plan.reasons.resize(plan.forms.size());
   return plan;
 }
@@ -82,7 +102,7 @@ Plan solve(const graph::CompiledModel& model, ElementType type, const Network& n
 Result<Record> read_record(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status found = std::filesystem::status(path, error);
-  if (found.type() == std::filesystem::file_type::not_found) return Record{fingerprint(), {}, {}};
+  if (found.type() == std::filesystem::file_type::not_found) return Record{fingerprint(), {}};
   // Reading a device may never end.
   if (!std::filesystem::is_regular_file(found)) return invalid_argument("it is no regular file");
   std::ifstream file(path, std::ios::binary);
@@ -100,8 +120,10 @@ Result<Record> read_record(const std::string& path) {
 // Other processes may have added times meanwhile, which stay.
 Status add_to_file(Record record, const std::string& path) {
   MILLRACE_ASSIGN_OR_RETURN(Record now, read_record(path));
-  now.convolutions.merge(record.convolutions);
-  now.moves.merge(record.moves);
+  for (auto& [lanes, times] : record.lanes) {
+    now.lanes[lanes].convolutions.merge(times.convolutions);
+    now.lanes[lanes].moves.merge(times.moves);
+  }
   const std::string text = to_text(now);
   return model::write_whole_file(path, std::as_bytes(std::span(text)));
 }
@@ -110,23 +132,28 @@ Status add_to_file(Record record, const std::string& path) {
 // wrong, and the file would lose what one of them adds.
 std::mutex measuring;
 
-Result<Plan> measure(const graph::CompiledModel& model, ElementType type,
+Result<Plan> measure(const graph::CompiledModel& model, ElementType type, const Division& division,
                      const dnnl::engine& engine, const std::string& path) {
   const std::lock_guard lock(measuring);
   MILLRACE_ASSIGN_OR_RETURN(Record record, read_record(path));
   const Record before = record;
-  MeasuredTimes times(record, engine);
-  const std::optional<Network> network = describe(model, type, times);
+  const std::optional<Network> network = [&] {
+    MeasuredTimes times(record, engine);
+    return describe(model, type, division, times);
+  }();
   if (!(record == before)) MILLRACE_RETURN_IF_ERROR(add_to_file(std::move(record), path));
   if (!network) return unsupported("not all convolutions can be measured");
   return solve(model, type, *network);
 }
 
-Result<Plan> look_up(const graph::CompiledModel& model, ElementType type, const std::string& path) {
+Result<Plan> look_up(const graph::CompiledModel& model, ElementType type, const Division& division,
+                     const std::string& path) {
   MILLRACE_ASSIGN_OR_RETURN(const Record record, read_record(path));
   RecordedTimes times(record);
-  const std::optional<Network> network = describe(model, type, times);
-  if (!network) return unsupported("it does not have all operators of the model");
+  const std::optional<Network> network = describe(model, type, division, times);
+  if (!network)
+    return unsupported(fmt::format(
+        "it does not have all operators of the model: it lacks times of {}", times.missing()));
   return solve(model, type, *network);
 }
 
@@ -135,18 +162,19 @@ Result<Plan> look_up(const graph::CompiledModel& model, ElementType type, const 
 std::string fingerprint() {
   // Counted up when the kernels of the device change, and with them their times.
   constexpr int kOwnKernels = 1;
-  return fmt::format("{}, {} with instructions {:#x}, own kernels {}, 1 thread",
-                     topology().cpu_model, library_version(),
-                     static_cast<unsigned>(dnnl_get_effective_cpu_isa()), kOwnKernels);
+  return fmt::format("{}, {} with instructions {:#x}, own kernels {}", topology().cpu_model,
+                     library_version(), static_cast<unsigned>(dnnl_get_effective_cpu_isa()),
+                     kOwnKernels);
 }
 
-Plan make_plan(const graph::CompiledModel& model, ElementType type, const dnnl::engine& engine) {
+Plan make_plan(const graph::CompiledModel& model, ElementType type, const Division& division,
+               const dnnl::engine& engine) {
   const std::string path(environment_variable(kRecord));
   if (path.empty()) return usual_plan(model, type);
   const Result<bool> measures = switch_variable(kMeasure, false);
   Result<Plan> plan = !measures.ok() ? Result<Plan>(measures.status())
-                      : *measures    ? measure(model, type, engine, path)
-                                     : look_up(model, type, path);
+                      : *measures    ? measure(model, type, division, engine, path)
+                                     : look_up(model, type, division, path);
   if (plan.ok()) return *std::move(plan);
   log(LogLevel::kWarning, "cpu",
       fmt::format("model \"{}\" has its usual kernels: record \"{}\": {}", model.name, path,

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "device/cpu/division.h"
 #include "device/cpu/plan/form.h"
 #include "graph/compiled_model.h"
 
@@ -23,12 +24,14 @@ struct Plan {
       reasons;  // by node: what was measured; empty where the form is the usual
 };
 
-// Blocks while it measures, on the calling thread. A record that is of another processor or damaged
-// stays as it is; the log says why the usual forms are taken.
-Plan make_plan(const graph::CompiledModel& model, ElementType type, const dnnl::engine& engine);
+// `division` is that with which the program is made. Blocks while it
+// measures; the thread is in no OpenMpThreads scope. A record that is of another processor or
+// damaged stays as it is; the log says why the usual forms are taken.
+Plan make_plan(const graph::CompiledModel& model, ElementType type, const Division& division,
+               const dnnl::engine& engine);
 
-// What times depend on besides the operator: the processor, the library, and how many threads run
-// one primitive.
+// What times depend on besides the operator and the lanes that take part in it: the processor and
+// the library.
 std::string fingerprint();
 
 }  // namespace millrace::device::cpu::plan

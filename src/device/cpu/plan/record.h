@@ -1,12 +1,16 @@
 // Record: what was measured on a processor, as text in a file. It holds times, no plan: a plan
 // follows from the times of the operators of a model, so that a record serves many models, and the
-// same times give the same plan.
+// same times give the same plan. An operator takes another time where several lanes take part in
+// it, so times are kept by their number.
 //
-//   millrace-tuning 1
+//   millrace-tuning 2
 //   fingerprint <TAB> TEXT
+//   lanes <TAB> NUMBER                 that took part in what follows
 //   conv <TAB> CONVOLUTION             one that has no kernel to choose
 //   conv <TAB> CONVOLUTION <TAB> FORM <TAB> SOURCE <TAB> RESULT <TAB> KERNEL <TAB> NANOSECONDS
 //   move <TAB> TENSOR AND LAYOUTS <TAB> NANOSECONDS
+//
+// In version 1 there was one lane, which its fingerprint said: such a file is read, too.
 //
 // A record belongs to one thread at a time.
 #pragma once
@@ -31,10 +35,16 @@ struct Candidate {
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
-struct Record {
-  std::string fingerprint;  // of what was measured: processor, library
+// Nanoseconds, by all that they depend on.
+struct LaneTimes {
   std::map<std::string, std::vector<Candidate>> convolutions;  // none: there is none to choose
   std::map<std::string, uint64_t> moves;                       // from one layout to another
+  friend bool operator==(const LaneTimes&, const LaneTimes&) = default;
+};
+
+struct Record {
+  std::string fingerprint;              // of what was measured: processor, library
+  std::map<uint32_t, LaneTimes> lanes;  // by the number of lanes that took part
   friend bool operator==(const Record&, const Record&) = default;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/cpu/kernels/separable/separable.h"
 #include "device/cpu/kernels/winograd/winograd.h"
 
 namespace millrace::device::cpu::plan {
@@ -21,6 +22,14 @@ dnnl::memory filled(const Desc& desc, const dnnl::engine& engine) {
   constexpr int kNormalNumbers = 0x3c;
   std::memset(memory.get_data_handle(), kNormalNumbers, desc.get_size());
   return memory;
+}
+
+dnnl::memory floats(size_t count, const dnnl::engine& engine) {
+  return filled(plain_desc({static_cast<int64_t>(count)}, ElementType::f32), engine);
+}
+
+float* numbers(const dnnl::memory& memory) {
+  return static_cast<float*>(memory.get_data_handle());
 }
 
 // The operands of one primitive, in memory of their own.
@@ -72,7 +81,7 @@ uint64_t least_time(const dnnl::primitive& primitive, const Operands& operands,
 
 uint64_t time_convolution(const kernels::Convolution& convolution,
                           const dnnl::convolution_forward::primitive_desc& primitive,
-                          const dnnl::engine& engine, const dnnl::stream& stream) {
+                          const dnnl::engine& engine, const dnnl::stream& stream, Crew& crew) {
   Operands operands(engine);
   operands.add(DNNL_ARG_SRC, primitive.src_desc());
   operands.add(DNNL_ARG_WEIGHTS, primitive.weights_desc());
@@ -80,27 +89,52 @@ uint64_t time_convolution(const kernels::Convolution& convolution,
   operands.add(DNNL_ARG_DST, primitive.dst_desc());
   operands.add(DNNL_ARG_SCRATCHPAD, primitive.scratchpad_desc());
   if (convolution.has_slope) operands.add(prelu_argument(convolution), slope_desc(convolution));
-  return least_time(dnnl::convolution_forward(primitive), operands, stream);
+  const dnnl::convolution_forward made(primitive);
+  crew.run_as(primitive.impl_info_str());
+  return least_time(made, operands, stream);
 }
 
-uint64_t time_winograd(const kernels::Convolution& convolution, const dnnl::engine& engine) {
+uint64_t time_winograd(const kernels::Convolution& convolution, const dnnl::engine& engine,
+                       const dnnl::stream& stream, Crew& crew) {
   const kernels::winograd::Geometry g = kernels::winograd::geometry_of(convolution);
-  const auto floats = [&engine](size_t count) {
-    return filled(plain_desc({static_cast<int64_t>(count)}, ElementType::f32), engine);
-  };
-  const dnnl::memory image = floats(g.height * g.width * g.channels_in()),
-                     result = floats(g.out_height * g.out_width * g.channels_out()),
-                     filters = floats(g.filter_floats()), bias = floats(g.channels_out()),
-                     scratch = floats(g.scratch_floats());
-  const auto numbers = [](const dnnl::memory& memory) {
-    return static_cast<float*>(memory.get_data_handle());
-  };
+  const uint32_t chunks = kernels::winograd::parts_with_scratch(g, crew.threads());
+  const dnnl::memory image = floats(g.height * g.width * g.channels_in(), engine),
+                     result = floats(g.out_height * g.out_width * g.channels_out(), engine),
+                     filters = floats(g.filter_floats(), engine),
+                     bias = floats(g.channels_out(), engine),
+                     scratch = floats(g.scratch_floats() * chunks, engine);
   const kernels::winograd::Finish finish{numbers(bias), convolution.has_residual, 0, 1};
   const kernels::winograd::Work work{
       numbers(image), numbers(filters), numbers(result), numbers(scratch), 0, g.tiles(), 0,
       g.panels()};
   const auto images = static_cast<uint64_t>(convolution.x[0]);
-  return images * least_time([&] { kernels::winograd::run(g, finish, work); });
+  const RunState state{crew.control(), stream, {}, {}};
+  return images *
+         least_time([&] { kernels::winograd::run_divided(state, g, finish, chunks, work); });
+}
+
+uint64_t time_separable(const kernels::Convolution& pointwise,
+                        const kernels::Convolution& depthwise, const dnnl::engine& engine,
+                        const dnnl::stream& stream, Crew& crew) {
+  const kernels::separable::Geometry g = kernels::separable::geometry_of(pointwise, depthwise);
+  const uint32_t chunks = kernels::separable::parts_with_scratch(g, crew.threads());
+  const size_t blocks_in = (g.channels_in + g.block - 1) / g.block;
+  constexpr size_t kAllTaps = kernels::separable::kTaps * kernels::separable::kTaps;
+  const dnnl::memory image = floats(g.height * g.width * blocks_in * g.block, engine),
+                     result = floats(g.out_height * g.out_width * g.channels_out(), engine),
+                     filters = floats(g.channels_in * g.channels_out(), engine),
+                     taps = floats(kAllTaps * g.channels_out(), engine),
+                     bias = floats(g.channels_out(), engine),
+                     scratch = floats(g.scratch_floats() * chunks, engine);
+  const kernels::separable::Layer first{numbers(filters), numbers(bias), 0, 1},
+      second{numbers(taps), numbers(bias), 0, 1};
+  const kernels::separable::Work work{numbers(image), numbers(result), numbers(scratch), 0,
+                                      g.out_height};
+  const RunState state{crew.control(), stream, {}, {}};
+  const auto images = static_cast<uint64_t>(pointwise.x[0]);
+  return images * least_time([&] {
+           kernels::separable::run_divided(state, g, first, second, chunks, work);
+         });
 }
 
 uint64_t time_reorder(const Desc& from, const Desc& to, const dnnl::engine& engine,

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "device/cpu/kernels/primitives.h"
+#include "device/cpu/kernels/separable/separable.h"
 #include "device/cpu/kernels/winograd/winograd.h"
 #include "device/cpu/plan/stopwatch.h"
 
@@ -34,6 +36,10 @@ std::string key_of(const Convolution& convolution) {
       convolution.has_slope ? " slope" : "", graph::name_of(op.activation.kind));
 }
 
+std::string key_of(const Convolution& pointwise, const Convolution& depthwise) {
+  return fmt::format("{} then {}", key_of(pointwise), key_of(depthwise));
+}
+
 std::string key_of(const Dims& dims, ElementType type, const std::string& from,
                    const std::string& to) {
   return fmt::format("{} {} {} {}", name_of(type), shape(dims), from, to);
@@ -50,17 +56,49 @@ std::string layout_name(const Desc& desc) {
   return name.substr(name.find(':') + 1);
 }
 
-std::optional<std::vector<Candidate>> RecordedTimes::candidates(const Convolution& convolution) {
-  const auto found = record_.convolutions.find(key_of(convolution));
-  if (found == record_.convolutions.end()) return std::nullopt;
-  return found->second;
+const LaneTimes* RecordedTimes::of(uint32_t lanes) const {
+  const auto found = record_.lanes.find(lanes);
+  return found == record_.lanes.end() ? nullptr : &found->second;
+}
+
+void RecordedTimes::note_missing(std::string_view what, uint32_t lanes) {
+  if (!missing_.empty()) return;
+  missing_ = of(lanes) == nullptr
+                 ? fmt::format("operators run by {} lane{}", lanes, lanes == 1 ? "" : "s")
+                 : fmt::format("{}, run by {} lane{}", what, lanes, lanes == 1 ? "" : "s");
+}
+
+const std::vector<Candidate>* RecordedTimes::find(const std::string& key, uint32_t lanes) {
+  if (const LaneTimes* const times = of(lanes))
+    if (const auto found = times->convolutions.find(key); found != times->convolutions.end())
+      return &found->second;
+  note_missing(key, lanes);
+  return nullptr;
+}
+
+std::optional<std::vector<Candidate>> RecordedTimes::candidates(const Convolution& convolution,
+                                                                uint32_t lanes) {
+  const std::vector<Candidate>* const found = find(key_of(convolution), lanes);
+  if (found == nullptr) return std::nullopt;
+  return *found;
+}
+
+std::optional<Candidate> RecordedTimes::pair(const Convolution& pointwise,
+                                             const Convolution& depthwise, uint32_t lanes) {
+  const std::vector<Candidate>* const found = find(key_of(pointwise, depthwise), lanes);
+  if (found == nullptr || found->empty()) return std::nullopt;
+  return found->front();
 }
 
 std::optional<uint64_t> RecordedTimes::move(const Dims& dims, ElementType type,
-                                            const std::string& from, const std::string& to) {
-  const auto found = record_.moves.find(key_of(dims, type, from, to));
-  if (found == record_.moves.end()) return std::nullopt;
-  return found->second;
+                                            const std::string& from, const std::string& to,
+                                            uint32_t lanes) {
+  const std::string key = key_of(dims, type, from, to);
+  if (const LaneTimes* const times = of(lanes))
+    if (const auto found = times->moves.find(key); found != times->moves.end())
+      return found->second;
+  note_missing("a reorder " + key, lanes);
+  return std::nullopt;
 }
 
 // Unless there is none, or one that exists for completeness only, or the same as for another form.
@@ -98,19 +136,40 @@ std::vector<MeasuredTimes::Untimed> MeasuredTimes::enumerate(const Convolution& 
   return found;
 }
 
-std::optional<std::vector<Candidate>> MeasuredTimes::candidates(const Convolution& convolution) {
+std::optional<std::vector<Candidate>> MeasuredTimes::candidates(const Convolution& convolution,
+                                                                uint32_t lanes) {
+  crew_.set(lanes);
   auto found = enumerate(convolution);
   const std::string key = key_of(convolution);
-  const auto known = record_.convolutions.find(key);
-  if (known != record_.convolutions.end()) return known->second;
+  LaneTimes& times = record_.lanes[lanes];
+  const auto known = times.convolutions.find(key);
+  if (known != times.convolutions.end()) return known->second;
   std::vector<Candidate> measured;
   for (auto& [candidate, primitive] : found) {
-    candidate.nanoseconds = primitive ? time_convolution(convolution, *primitive, engine_, stream_)
-                                      : time_winograd(convolution, engine_);
+    crew_.set(lanes);
+    candidate.nanoseconds = primitive
+                                ? time_convolution(convolution, *primitive, engine_, stream_, crew_)
+                                : time_winograd(convolution, engine_, stream_, crew_);
     measured.push_back(candidate);
   }
-  record_.convolutions.emplace(key, measured);
+  times.convolutions.emplace(key, measured);
   return measured;
+}
+
+std::optional<Candidate> MeasuredTimes::pair(const Convolution& pointwise,
+                                             const Convolution& depthwise, uint32_t lanes) {
+  const std::string key = key_of(pointwise, depthwise);
+  LaneTimes& times = record_.lanes[lanes];
+  const auto known = times.convolutions.find(key);
+  if (known != times.convolutions.end() && !known->second.empty()) return known->second.front();
+  crew_.set(lanes);
+  const Desc image = blocked_desc(pointwise.x, pointwise.type, kernels::channel_block());
+  const std::string layout = layout_name(image);
+  layouts_.emplace(layout, image);
+  const Candidate candidate{Form::kSeparable, layout, layout, "millrace:separable",
+                            time_separable(pointwise, depthwise, engine_, stream_, crew_)};
+  times.convolutions[key] = {candidate};
+  return candidate;
 }
 
 std::optional<Desc> MeasuredTimes::desc_of(const std::string& layout, const Dims& dims,
@@ -123,14 +182,17 @@ std::optional<Desc> MeasuredTimes::desc_of(const std::string& layout, const Dims
 }
 
 std::optional<uint64_t> MeasuredTimes::move(const Dims& dims, ElementType type,
-                                            const std::string& from, const std::string& to) {
+                                            const std::string& from, const std::string& to,
+                                            uint32_t lanes) {
   const std::string key = key_of(dims, type, from, to);
-  const auto known = record_.moves.find(key);
-  if (known != record_.moves.end()) return known->second;
+  LaneTimes& times = record_.lanes[lanes];
+  const auto known = times.moves.find(key);
+  if (known != times.moves.end()) return known->second;
   const std::optional<Desc> before = desc_of(from, dims, type), after = desc_of(to, dims, type);
   if (!before || !after) return std::nullopt;
+  crew_.set(lanes);
   const uint64_t nanoseconds = time_reorder(*before, *after, engine_, stream_);
-  record_.moves.emplace(key, nanoseconds);
+  times.moves.emplace(key, nanoseconds);
   return nanoseconds;
 }
 

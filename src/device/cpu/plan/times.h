@@ -1,14 +1,17 @@
 // Times: what the forms of convolutions take on this processor, and moving images from one layout
-// to another; out of a record, or measured now where the record has none.
+// to another, with the lanes that take part in it; out of a record, or measured now where the
+// record has none.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device/cpu/kernels/convolution_primitive.h"
+#include "device/cpu/plan/crew.h"
 #include "device/cpu/plan/record.h"
 
 namespace millrace::device::cpu::plan {
@@ -21,36 +24,52 @@ class Times {
   virtual ~Times() = default;
   // None where nothing is known of the convolution. Empty where it has no kernel but one that
   // exists for completeness only, so that there is nothing to choose.
-  virtual std::optional<std::vector<Candidate>> candidates(
-      const kernels::Convolution& convolution) = 0;
+  virtual std::optional<std::vector<Candidate>> candidates(const kernels::Convolution& convolution,
+                                                           uint32_t lanes) = 0;
+  // Of a convolution of one pixel and the depthwise one behind it as one step (kSeparable); none
+  // where nothing is known of it. Requirement: separable::partner_of() has found them.
+  virtual std::optional<Candidate> pair(const kernels::Convolution& pointwise,
+                                        const kernels::Convolution& depthwise, uint32_t lanes) = 0;
   // Nanoseconds from one layout to the other; none where that is unknown.
   virtual std::optional<uint64_t> move(const Dims& dims, ElementType type, const std::string& from,
-                                       const std::string& to) = 0;
+                                       const std::string& to, uint32_t lanes) = 0;
 };
 
 // `record` must outlive the object.
 class RecordedTimes final : public Times {
  public:
   explicit RecordedTimes(const Record& record) : record_(record) {}
-  std::optional<std::vector<Candidate>> candidates(
-      const kernels::Convolution& convolution) override;
+  std::optional<std::vector<Candidate>> candidates(const kernels::Convolution& convolution,
+                                                   uint32_t lanes) override;
+  std::optional<Candidate> pair(const kernels::Convolution& pointwise,
+                                const kernels::Convolution& depthwise, uint32_t lanes) override;
   std::optional<uint64_t> move(const Dims& dims, ElementType type, const std::string& from,
-                               const std::string& to) override;
+                               const std::string& to, uint32_t lanes) override;
+  // What a time was needed for that the record does not have, for messages; empty where it has all.
+  const std::string& missing() const noexcept { return missing_; }
 
  private:
+  // Null, and noted as missing, where there are none.
+  const std::vector<Candidate>* find(const std::string& key, uint32_t lanes);
+  const LaneTimes* of(uint32_t lanes) const;
+  void note_missing(std::string_view what, uint32_t lanes);
+
   const Record& record_;
+  std::string missing_;
 };
 
-// Measures on the calling thread what the record does not have, and adds it. May throw what
-// guarded() catches.
+// Measures what the record does not have, on the calling thread and on threads that help it as the
+// lanes do, and adds it. The thread is in no OpenMpThreads scope. May throw what guarded() catches.
 class MeasuredTimes final : public Times {
  public:
   MeasuredTimes(Record& record, const dnnl::engine& engine)
       : record_(record), engine_(engine), stream_(engine) {}
-  std::optional<std::vector<Candidate>> candidates(
-      const kernels::Convolution& convolution) override;
+  std::optional<std::vector<Candidate>> candidates(const kernels::Convolution& convolution,
+                                                   uint32_t lanes) override;
+  std::optional<Candidate> pair(const kernels::Convolution& pointwise,
+                                const kernels::Convolution& depthwise, uint32_t lanes) override;
   std::optional<uint64_t> move(const Dims& dims, ElementType type, const std::string& from,
-                               const std::string& to) override;
+                               const std::string& to, uint32_t lanes) override;
 
  private:
   // A candidate without its time, and its primitive; none is one of the device's own steps.
@@ -64,6 +83,7 @@ class MeasuredTimes final : public Times {
   Record& record_;
   const dnnl::engine engine_;
   const dnnl::stream stream_;
+  Crew crew_;
   std::map<std::string, Desc> layouts_;  // a tensor of each layout, by its name
 };
 

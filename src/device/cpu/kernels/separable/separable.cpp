@@ -12,8 +12,6 @@
 #include "device/cpu/kernels/bounds.h"
 #include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/primitives.h"
-#include "device/cpu/kernels/separable/loops.h"
-
 namespace millrace::device::cpu::kernels::separable {
 namespace {
 
@@ -36,43 +34,39 @@ bool are(const Dims& dims, int64_t number) {
   return std::ranges::all_of(dims, [number](int64_t dim) { return dim == number; });
 }
 
-// Whether the operands of the Conv, an image and constants, are all that it has, and are numbers.
-bool is_simple(const Builder& builder, const Node& node, const graph::Conv& op) {
-  for (const ValueId id : node.inputs)
-    if (id != kNoValue && builder.is_quantised(id)) return false;
-  return node.input(3) == kNoValue && node.input(4) == kNoValue && bounds_of(op.activation) &&
-         !builder.is_quantised(node.outputs[0]) && builder.is_constant(node.input(1)) &&
-         builder.dims(node.input(0)).size() == 4;
+// Whether the Conv has images of numbers, constants, and nothing else.
+bool is_simple(const graph::Graph& graph, const Node& node, const graph::Conv& op) {
+  const auto value = [&graph](ValueId id) -> const graph::Value& { return graph.values[id]; };
+  const bool has_numbers = std::ranges::all_of(node.inputs, [&](ValueId id) {
+    return id == kNoValue || (tensor::fits_float32(value(id).type) && !value(id).quantisation);
+  });
+  const graph::Value& y = value(node.outputs[0]);
+  return has_numbers && node.input(3) == kNoValue && node.input(4) == kNoValue &&
+         bounds_of(op.activation) && !y.quantisation && y.elements() > 0 &&
+         value(node.input(1)).constant && value(node.input(0)).shape.size() == 4;
 }
 
-bool is_pointwise(const Builder& builder, const Node& node, const graph::Conv& op) {
-  if (!is_simple(builder, node, op) || op.group != 1) return false;
-  const Dims weight = builder.dims(node.input(1)), y = builder.dims(node.outputs[0]);
-  return weight[2] == 1 && weight[3] == 1 && are(op.strides, 1) && are(op.pads_begin, 0) &&
-         are(op.pads_end, 0) && weight[1] >= kLeastChannels && weight[1] <= kMostChannels &&
-         y[1] % channel_block() == 0 && y[1] * y[2] * y[3] >= kLeastElements;
+bool is_pointwise(const graph::Graph& graph, const Node& node) {
+  const auto* const op = std::get_if<graph::Conv>(&node.op);
+  if (op == nullptr || !is_simple(graph, node, *op) || op->group != 1) return false;
+  const Dims& weight = graph.values[node.input(1)].shape;
+  return weight[2] == 1 && weight[3] == 1 && are(op->strides, 1) && are(op->pads_begin, 0) &&
+         are(op->pads_end, 0) && weight[0] % channel_block() == 0;
 }
 
-bool is_depthwise(const Builder& builder, const Node& node, const graph::Conv& op) {
-  if (!is_simple(builder, node, op)) return false;
-  const Dims weight = builder.dims(node.input(1));
-  const bool strides = are(op.strides, 1) || are(op.strides, 2);
-  const bool pads = std::ranges::all_of(op.pads_begin, [](int64_t pad) { return pad <= 1; });
-  return op.group == weight[0] && weight[1] == 1 && weight[2] == kTaps && weight[3] == kTaps &&
-         strides && pads && are(op.dilations, 1);
+bool is_depthwise(const graph::Graph& graph, const Node& node) {
+  const auto* const op = std::get_if<graph::Conv>(&node.op);
+  if (op == nullptr || !is_simple(graph, node, *op)) return false;
+  const Dims& weight = graph.values[node.input(1)].shape;
+  const bool strides = are(op->strides, 1) || are(op->strides, 2);
+  const bool pads = std::ranges::all_of(op->pads_begin, [](int64_t pad) { return pad <= 1; });
+  return op->group == weight[0] && weight[1] == 1 && weight[2] == kTaps && weight[3] == kTaps &&
+         strides && pads && are(op->dilations, 1);
 }
 
-// The depthwise Conv behind a node, which alone reads its result; null where there is none.
-std::optional<uint32_t> depthwise_behind(const Builder& builder, const Node& node) {
-  const ValueId y = node.outputs[0];
-  if (builder.is_output(y) || builder.readers(y).size() != 1) return std::nullopt;
-  const uint32_t index = builder.readers(y)[0];
-  const Node& next = builder.model().graph.nodes[index];
-  const auto* const op = std::get_if<graph::Conv>(&next.op);
-  if (op == nullptr || next.input(0) != y || next.precision != node.precision ||
-      !builder.comes_later(index) || !is_depthwise(builder, next, *op))
-    return std::nullopt;
-  return index;
+bool is_output(const graph::CompiledModel& model, ValueId id) {
+  return std::ranges::any_of(model.outputs,
+                             [id](const graph::Boundary& output) { return output.value == id; });
 }
 
 Geometry geometry_of(const Dims& x, const Dims& y, const graph::Conv& depthwise) {
@@ -106,13 +100,27 @@ struct Buffers {
   LayerBuffers pointwise, depthwise;
 };
 
+struct Whole {
+  const Geometry* geometry;
+  Layer pointwise, depthwise;
+  Work work;
+  uint32_t parts;
+};
+
+void run_part(void* data, uint32_t number) {
+  const auto& [geometry, pointwise, depthwise, all, parts] = *static_cast<const Whole*>(data);
+  const Share share = share_of(geometry->out_height, number, parts);
+  Work work = all;
+  work.scratch += number * geometry->scratch_floats();
+  work.first_row = share.first;
+  work.rows = share.count;
+  separable::run(*geometry, pointwise, depthwise, work);
+}
+
 class SeparableStep final : public Step {
  public:
   SeparableStep(const Geometry& geometry, size_t images, const Buffers& buffers, uint32_t chunks)
-      : geometry_(geometry),
-        images_(images),
-        buffers_(buffers),
-        parts_(static_cast<uint32_t>(std::min<size_t>(chunks, geometry.out_height))) {}
+      : geometry_(geometry), images_(images), buffers_(buffers), chunks_(chunks) {}
 
   std::vector<BufferId> buffers() const override {
     std::vector<BufferId> all = {buffers_.x, buffers_.y, buffers_.scratch};
@@ -128,40 +136,22 @@ class SeparableStep final : public Step {
     const size_t blocks_in = (g.channels_in + g.block - 1) / g.block;
     const size_t image = g.height * g.width * blocks_in * g.block;
     const size_t result = g.out_height * g.out_width * g.blocks_out * g.block;
-    Whole whole{this,
-                buffers_.pointwise.layer(state),
-                buffers_.depthwise.layer(state),
-                {state.input<float>(buffers_.x), state.output<float>(buffers_.y),
-                 state.output<float>(buffers_.scratch), 0, 0}};
+    Work work{state.input<float>(buffers_.x), state.output<float>(buffers_.y),
+              state.output<float>(buffers_.scratch), 0, g.out_height};
     for (size_t i = 0; i < images_; ++i) {
-      run_parts(state, parts_, run_part, &whole);
-      whole.work.image += image;
-      whole.work.result += result;
+      run_divided(state, g, buffers_.pointwise.layer(state), buffers_.depthwise.layer(state),
+                  chunks_, work);
+      work.image += image;
+      work.result += result;
     }
     return {};
   }
 
  private:
-  struct Whole {
-    const SeparableStep* step;
-    Layer pointwise, depthwise;
-    Work work;
-  };
-
-  static void run_part(void* data, uint32_t number) {
-    const auto& [step, pointwise, depthwise, all] = *static_cast<const Whole*>(data);
-    const Share share = share_of(step->geometry_.out_height, number, step->parts_);
-    Work work = all;
-    work.scratch += number * step->geometry_.scratch_floats();
-    work.first_row = share.first;
-    work.rows = share.count;
-    separable::run(step->geometry_, pointwise, depthwise, work);
-  }
-
   const Geometry geometry_;
   const size_t images_;
   const Buffers buffers_;
-  const uint32_t parts_;
+  const uint32_t chunks_;
 };
 
 // From [result channels, channels].
@@ -200,8 +190,7 @@ class Lowering {
                               layer(first_, "pointwise", arrange_pointwise, geometry_.channels_in));
     MILLRACE_ASSIGN_OR_RETURN(buffers.depthwise,
                               layer(second_, "depthwise", arrange_depthwise, kTaps * kTaps));
-    const uint32_t chunks =
-        parts_with_scratch(builder_.chunks(), geometry_.scratch_floats() * sizeof(float));
+    const uint32_t chunks = parts_with_scratch(geometry_, builder_.chunks());
     const auto floats = static_cast<int64_t>(geometry_.scratch_floats() * chunks);
     buffers.x = from.buffer;
     buffers.y = builder_.new_result(second_.outputs[0], image_layout(y)).buffer;
@@ -245,13 +234,50 @@ class Lowering {
 
 }  // namespace
 
-bool postpone(Builder& builder, const Node& node, const graph::Conv& op) {
-  if (builder.type() != ElementType::f32 || builder.form() != plan::Form::kBlocked ||
-      channel_block() != static_cast<int>(vector_block()) || !is_pointwise(builder, node, op))
+std::optional<uint32_t> partner_of(const graph::CompiledModel& model, const Readers& readers,
+                                   const graph::Partition& partition, uint32_t pointwise) {
+  const graph::Graph& graph = model.graph;
+  const Node& node = graph.nodes[pointwise];
+  if (channel_block() != static_cast<int>(vector_block()) || !is_pointwise(graph, node))
+    return std::nullopt;
+  const ValueId y = node.outputs[0];
+  if (is_output(model, y) || readers[y].size() != 1) return std::nullopt;
+  const uint32_t index = readers[y][0];
+  const Node& next = graph.nodes[index];
+  const bool comes_later = index > pointwise && index < partition.first + partition.count;
+  if (!comes_later || !is_depthwise(graph, next) || next.input(0) != y ||
+      next.precision != node.precision)
+    return std::nullopt;
+  return index;
+}
+
+bool is_worthwhile(const graph::Graph& graph, const Node& pointwise) {
+  const int64_t channels = graph.values[pointwise.input(0)].shape[1];
+  const Dims& y = graph.values[pointwise.outputs[0]].shape;
+  return channels >= kLeastChannels && channels <= kMostChannels &&
+         y[1] * y[2] * y[3] >= kLeastElements;
+}
+
+Geometry geometry_of(const Convolution& pointwise, const Convolution& depthwise) {
+  return geometry_of(pointwise.x, depthwise.y, *depthwise.op);
+}
+
+uint32_t parts_with_scratch(const Geometry& geometry, uint32_t chunks) {
+  return kernels::parts_with_scratch(chunks, geometry.scratch_floats() * sizeof(float));
+}
+
+void run_divided(const RunState& state, const Geometry& geometry, const Layer& pointwise,
+                 const Layer& depthwise, uint32_t chunks, const Work& work) noexcept {
+  Whole whole{&geometry, pointwise, depthwise, work,
+              static_cast<uint32_t>(std::min<size_t>(chunks, geometry.out_height))};
+  run_parts(state, whole.parts, run_part, &whole);
+}
+
+bool postpone(Builder& builder, const Node& node) {
+  if (builder.form() != plan::Form::kSeparable || !is_pointwise(builder.model().graph, node))
     return false;
-  const std::optional<uint32_t> behind = depthwise_behind(builder, node);
-  if (behind) builder.postpone(*behind);
-  return behind.has_value();
+  builder.postpone(builder.readers(node.outputs[0])[0]);
+  return true;
 }
 
 Result<bool> lower_with_postponed(Builder& builder, const Node& node) {

@@ -69,6 +69,23 @@ Parts parts_of(const Geometry& g, uint32_t chunks) {
   return {static_cast<uint32_t>(std::min<size_t>(chunks, most)), by_panels};
 }
 
+struct Whole {
+  const Geometry* geometry;
+  const Finish* finish;
+  Parts parts;
+  Work work;
+};
+
+void run_part(void* data, uint32_t number) {
+  const auto& [geometry, finish, parts, all] = *static_cast<const Whole*>(data);
+  Work work = all;
+  work.scratch += number * geometry->scratch_floats();
+  const Share share = share_of(parts.by_panels ? all.panels : all.tiles, number, parts.count);
+  (parts.by_panels ? work.first_panel : work.first_tile) = share.first;
+  (parts.by_panels ? work.panels : work.tiles) = share.count;
+  winograd::run(*geometry, *finish, work);
+}
+
 struct Buffers {
   BufferId x, filters;
   std::optional<BufferId> bias;
@@ -79,11 +96,7 @@ class WinogradStep final : public Step {
  public:
   WinogradStep(const Geometry& geometry, size_t images, const Buffers& buffers,
                const Finish& finish, uint32_t chunks)
-      : geometry_(geometry),
-        images_(images),
-        buffers_(buffers),
-        finish_(finish),
-        parts_(parts_of(geometry, chunks)) {}
+      : geometry_(geometry), images_(images), buffers_(buffers), finish_(finish), chunks_(chunks) {}
 
   std::vector<BufferId> buffers() const override {
     std::vector<BufferId> all = {buffers_.x, buffers_.filters, buffers_.y, buffers_.scratch};
@@ -98,43 +111,19 @@ class WinogradStep final : public Step {
     const size_t image = g.height * g.width * g.channels_in();
     const size_t result = g.out_height * g.out_width * g.channels_out();
     for (size_t i = 0; i < images_; ++i)
-      run_image(state,
-                {&g,
-                 &finish,
-                 parts_,
-                 {state.input<float>(buffers_.x) + i * image, state.input<float>(buffers_.filters),
-                  state.output<float>(buffers_.y) + i * result,
-                  state.output<float>(buffers_.scratch), 0, g.tiles(), 0, g.panels()}});
+      run_divided(state, g, finish, chunks_,
+                  {state.input<float>(buffers_.x) + i * image, state.input<float>(buffers_.filters),
+                   state.output<float>(buffers_.y) + i * result,
+                   state.output<float>(buffers_.scratch), 0, g.tiles(), 0, g.panels()});
     return {};
   }
 
  private:
-  struct Whole {
-    const Geometry* geometry;
-    const Finish* finish;
-    Parts parts;
-    Work work;
-  };
-
-  static void run_image(const RunState& state, Whole whole) noexcept {
-    run_parts(state, whole.parts.count, run_part, &whole);
-  }
-
-  static void run_part(void* data, uint32_t number) {
-    const auto& [geometry, finish, parts, all] = *static_cast<const Whole*>(data);
-    Work work = all;
-    work.scratch += number * geometry->scratch_floats();
-    const Share share = share_of(parts.by_panels ? all.panels : all.tiles, number, parts.count);
-    (parts.by_panels ? work.first_panel : work.first_tile) = share.first;
-    (parts.by_panels ? work.panels : work.tiles) = share.count;
-    winograd::run(*geometry, *finish, work);
-  }
-
   const Geometry geometry_;
   const size_t images_;
   const Buffers buffers_;
   const Finish finish_;
-  const Parts parts_;
+  const uint32_t chunks_;
 };
 
 Arrangement arrangement_of(const Geometry& geometry) {
@@ -180,11 +169,20 @@ Geometry geometry_of(const Convolution& convolution) {
   return nanoseconds_of(small) < nanoseconds_of(large) ? small : large;
 }
 
+uint32_t parts_with_scratch(const Geometry& geometry, uint32_t chunks) {
+  return kernels::parts_with_scratch(chunks, geometry.scratch_floats() * sizeof(float));
+}
+
+void run_divided(const RunState& state, const Geometry& geometry, const Finish& finish,
+                 uint32_t chunks, const Work& work) noexcept {
+  Whole whole{&geometry, &finish, parts_of(geometry, chunks), work};
+  run_parts(state, whole.parts.count, run_part, &whole);
+}
+
 void add_step(Builder& builder, const Convolution& convolution, const Operands& operands,
               const Bounds& bounds) {
   const Geometry geometry = geometry_of(convolution);
-  const uint32_t chunks =
-      parts_with_scratch(builder.chunks(), geometry.scratch_floats() * sizeof(float));
+  const uint32_t chunks = parts_with_scratch(geometry, builder.chunks());
   const BufferId filters = builder.arranged(operands.weight, arrangement_of(geometry));
   const Operand scratch = builder.new_temporary(floats(geometry.scratch_floats() * chunks));
   builder.add("Conv", "millrace:winograd",

@@ -24,6 +24,13 @@ Desc image_layout(const Dims& dims);
 // can_compute().
 Geometry geometry_of(const Convolution& convolution);
 
+// Of the chunks of an operator, those that it is divided into; each has scratch of its own.
+uint32_t parts_with_scratch(const Geometry& geometry, uint32_t chunks);
+// Runs one image, with the lanes that help the job. `work` is all of it, and its scratch is that of
+// `chunks` parts.
+void run_divided(const RunState& state, const Geometry& geometry, const Finish& finish,
+                 uint32_t chunks, const Work& work) noexcept;
+
 // Operands of a step; images are in image_layout().
 struct Operands {
   BufferId x = 0;

@@ -1,0 +1,44 @@
+// Crew: the thread that measures kernels, and threads of its own that help it as the lanes of the
+// device help a job. Those may be busy when a model is loaded, and the thread may itself be one.
+//
+// While it lives, the thread that made it is in an OpenMpThreads scope. Belongs to that thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "device/cpu/openmp/openmp.h"
+#include "queue/requests/run_control.h"
+
+namespace millrace::device::cpu::plan {
+
+class Crew {
+ public:
+  Crew();
+  ~Crew();
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  // From here on primitives are made and run for so many threads, of which one is the caller.
+  // Starts those that are missing; where the system refuses one, the others do its part.
+  void set(uint32_t threads);
+  uint32_t threads() const noexcept { return threads_; }
+  // From here on, until the next set(), primitives of that implementation are run, as they are in
+  // programs: with one thread where they may not be divided.
+  void run_as(std::string_view implementation) noexcept {
+    openmp_->set(may_be_divided(implementation) ? threads_ : 1);
+  }
+  // For steps of the device's own.
+  queue::RunControl& control() noexcept { return control_; }
+
+ private:
+  class Helpers;
+  std::unique_ptr<Helpers> helpers_;  // null as long as there is one thread
+  queue::RunControl control_;
+  // The last member: its scope ends before the team that it leads.
+  std::unique_ptr<OpenMpThreads> openmp_;
+  uint32_t threads_ = 1;
+};
+
+}  // namespace millrace::device::cpu::plan
