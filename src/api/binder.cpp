@@ -77,8 +77,7 @@ Status Binder::add(const device::Device& device, const Model::Impl* model, const
     return invalid_argument(fmt::format(
         "model \"{}\" is loaded on another device than the unit is for", executor.model().name));
   try {
-    storage_->jobs.push_back({args.frames, storage_->tensors.size(), args.inputs.size(),
-                              args.outputs.size(), args.conversions, storage_->open.size(),
+    storage_->jobs.push_back({&args, storage_->tensors.size(), storage_->open.size(),
                               executor.has_open_tensors()});
     append(args.inputs);
     append(args.outputs);
@@ -101,11 +100,12 @@ Status Binder::add(const device::Device& device, const Model::Impl* model, const
 }
 
 void Binder::append(std::span<const TensorArg> args) {
-  for (const TensorArg& arg : args)
-    storage_->tensors.push_back({.data = arg.data,
-                                 .view = arg.view,
-                                 .owner = arg.owner,
-                                 .access = memory::HostAccess::of(arg.data, arg.bytes)});
+  for (const TensorArg& arg : args) {
+    runtime::TensorBinding& bound = storage_->tensors.emplace_back();
+    bound.data = arg.data;
+    bound.view = arg.view;
+    bound.access = memory::HostAccess::of(arg.data, arg.bytes);
+  }
 }
 
 // Where the shape of a static tensor is stated, that is settled here.
@@ -119,22 +119,30 @@ void Binder::append_open(std::span<const TensorArg> args, const std::vector<Tens
 runtime::JobBindings Binder::bindings(size_t index) const noexcept {
   const Bound& job = storage_->jobs[index];
   const std::span<const runtime::TensorBinding> tensors(storage_->tensors);
-  runtime::JobBindings bindings{job.frames, tensors.subspan(job.first, job.inputs),
-                                tensors.subspan(job.first + job.inputs, job.outputs), nullptr,
-                                job.conversions};
-  if (job.open) [[unlikely]] {
-    const std::span<const runtime::OpenTensor> open(storage_->open);
-    bindings.open_inputs = open.subspan(job.first_open, job.inputs);
-    bindings.open_outputs = open.subspan(job.first_open + job.inputs, job.outputs);
-  }
-  return bindings;
+  const size_t inputs = job.args->inputs.size(), outputs = job.args->outputs.size();
+  const size_t open_inputs = job.open ? inputs : 0, open_outputs = job.open ? outputs : 0;
+  const std::span<const runtime::OpenTensor> open(storage_->open);
+  return {.frames = job.args->frames,
+          .inputs = tensors.subspan(job.first, inputs),
+          .outputs = tensors.subspan(job.first + inputs, outputs),
+          .times = nullptr,
+          .conversions = job.args->conversions,
+          .open_inputs = open.subspan(job.first_open, open_inputs),
+          .open_outputs = open.subspan(job.first_open + open_inputs, open_outputs)};
 }
 
 void Binder::fill(runtime::JobTask& task, const Model::Impl& model, size_t index) const noexcept {
   const Bound& job = storage_->jobs[index];
-  const std::span<runtime::TensorBinding> tensors(storage_->tensors);
-  task.fill_taking(model.executor(), bindings(index),
-                   tensors.subspan(job.first, job.inputs + job.outputs));
+  const std::span<const TensorArg> inputs = job.args->inputs, outputs = job.args->outputs;
+  const std::span<runtime::TensorBinding> tensors =
+      std::span(storage_->tensors).subspan(job.first, inputs.size() + outputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) tensors[i].owner = inputs[i].owner;
+  for (size_t i = 0; i < outputs.size(); ++i) tensors[inputs.size() + i].owner = outputs[i].owner;
+  task.fill_taking(model.executor(), bindings(index), tensors);
+}
+
+void Binder::lend(runtime::JobTask& task, const Model::Impl& model, size_t index) const noexcept {
+  task.lend(*model.executor(), bindings(index));
 }
 
 }  // namespace millrace::api

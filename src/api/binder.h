@@ -32,21 +32,21 @@ class Binder {
   // The bindings of the job that was added as number `index`; valid until the next add().
   runtime::JobBindings bindings(size_t index) const noexcept;
 
-  // Has `task` run that job, and moves its bindings there. Once for each job.
+  // Has `task` run that job, and moves its bindings there, with references to the memory. Once for
+  // each job, while its arguments are there.
   void fill(runtime::JobTask& task, const Model::Impl& model, size_t index) const noexcept;
+  // The same for a job that has run when this object and the arguments end: see JobTask::lend.
+  void lend(runtime::JobTask& task, const Model::Impl& model, size_t index) const noexcept;
 
  private:
   struct Bound {
-    uint32_t frames = 0;
+    const JobArgs* args = nullptr;
     size_t first = 0;  // in tensors
-    size_t inputs = 0;
-    size_t outputs = 0;
-    BoundaryConversions* conversions = nullptr;
     size_t first_open = 0;
     bool open = false;  // whether the model has open tensors
   };
   struct Storage {
-    std::vector<runtime::TensorBinding> tensors;
+    std::vector<runtime::TensorBinding> tensors;  // without their owners
     std::vector<Bound> jobs;
     std::vector<runtime::OpenTensor> open;  // of the jobs whose model has open tensors
   };

@@ -158,8 +158,11 @@ Status Unit::execute(const Model& model, JobArgs args) {
   const auto fill = [&](queue::Task& task) {
     binder.fill(static_cast<JobTask&>(task), *model.impl_, 0);
   };
+  const auto lend = [&](queue::Task& task) {
+    binder.lend(static_cast<JobTask&>(task), *model.impl_, 0);
+  };
   queue::Unit& unit = core_->unit();
-  if (!args.callback && args.deadline == kNoDeadline) return unit.execute(fill);
+  if (!args.callback && args.deadline == kNoDeadline) return unit.execute(fill, lend);
   const Result<queue::SequenceId> id = unit.submit_until(kNoDeadline, fill, submit_options(args));
   return id.ok() ? unit.wait(*id, nanoseconds::max()) : id.status();
 }

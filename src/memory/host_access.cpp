@@ -1,7 +1,6 @@
 #include "memory/host_access.h"
 
 #include <algorithm>
-#include <atomic>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -16,9 +15,6 @@ namespace {
 struct KnownMappings {
   std::mutex mutex;
   std::map<const std::byte*, std::weak_ptr<const Mapping>> by_address;
-  // Of the entries; read without the lock, because most programs have none. Who knows an address
-  // in a mapping has learnt it after the mapping was entered.
-  std::atomic<size_t> count{0};
 };
 
 // Mappings may be released while the process exits.
@@ -29,15 +25,17 @@ KnownMappings& known_mappings() noexcept {
 
 }  // namespace
 
+std::atomic<size_t> HostAccess::known_mappings_{0};
+
 HostAccess::HostAccess(const std::shared_ptr<const Mapping>& mapping, size_t bytes) noexcept {
   if (mapping == nullptr || !(mapping->may_shrink() || mapping->is_dma_buf())) return;
   mapping_ = mapping;
   bytes_ = bytes;
 }
 
-HostAccess HostAccess::of(const void* data, size_t bytes) noexcept {
+HostAccess HostAccess::find(const void* data, size_t bytes) noexcept {
+  if (is_forked_child()) return {};
   KnownMappings& known = known_mappings();
-  if (known.count.load(std::memory_order_relaxed) == 0 || is_forked_child()) return {};
   const auto* const begin = static_cast<const std::byte*>(data);
   std::shared_ptr<const Mapping> found;  // outlives the lock, which releasing takes
   const std::lock_guard lock(known.mutex);
@@ -68,7 +66,7 @@ HostAccessEntry::HostAccessEntry(const std::shared_ptr<const Mapping>& mapping)
   KnownMappings& known = known_mappings();
   const std::lock_guard lock(known.mutex);
   known.by_address.insert_or_assign(data_, mapping);
-  known.count.store(known.by_address.size(), std::memory_order_relaxed);
+  HostAccess::known_mappings_.store(known.by_address.size(), std::memory_order_relaxed);
 }
 
 HostAccessEntry::~HostAccessEntry() {
@@ -76,7 +74,7 @@ HostAccessEntry::~HostAccessEntry() {
   KnownMappings& known = known_mappings();
   const std::lock_guard lock(known.mutex);
   known.by_address.erase(data_);
-  known.count.store(known.by_address.size(), std::memory_order_relaxed);
+  HostAccess::known_mappings_.store(known.by_address.size(), std::memory_order_relaxed);
 }
 
 }  // namespace millrace::memory

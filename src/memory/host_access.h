@@ -6,6 +6,7 @@
 // mapping alive; thread-safe as a shared pointer is.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 
@@ -23,7 +24,11 @@ class HostAccess {
   HostAccess(const std::shared_ptr<const Mapping>& mapping, size_t bytes) noexcept;
   // To memory that is known by its address only; empty where its first byte lies in no mapping of
   // this library that needs anything. What reaches beyond that mapping is not looked at.
-  static HostAccess of(const void* data, size_t bytes) noexcept;
+  static HostAccess of(const void* data, size_t bytes) noexcept {
+    if (known_mappings_.load(std::memory_order_relaxed) == 0) [[likely]]
+      return {};
+    return find(data, bytes);
+  }
 
   // To a part of the same memory.
   HostAccess part(const void* data, size_t bytes) const noexcept;
@@ -37,6 +42,14 @@ class HostAccess {
   Status end(Access access) const noexcept;
 
  private:
+  friend class HostAccessEntry;
+  static HostAccess find(const void* data, size_t bytes) noexcept;
+
+  // Entries; read without a lock, because most programs have none. Who knows an address in a
+  // mapping has learnt it after the mapping was entered. Defined in one library, for all that
+  // include this.
+  static std::atomic<size_t> known_mappings_;
+
   std::shared_ptr<const Mapping> mapping_;
   size_t bytes_ = 0;  // from the beginning of the mapping
 };

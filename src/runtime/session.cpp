@@ -282,6 +282,10 @@ Status Session::Impl::execute(const JobBindings& bindings) {
     accepted = true;
     static_cast<JobTask&>(task).fill(executor_, bindings);
   };
+  const auto lend = [&](queue::Task& task) {
+    accepted = true;
+    static_cast<JobTask&>(task).lend(*executor_, bindings);
+  };
   for (;;) {
     if (closed_.load()) return session_closed();
     queue::Unit* const unit = least_busy_unit();
@@ -289,7 +293,7 @@ Status Session::Impl::execute(const JobBindings& bindings) {
       room_.wait_until(kNoDeadline, [this] { return has_room() || closed_.load(); });
       continue;
     }
-    const Status status = unit->try_execute(fill);
+    const Status status = unit->try_execute(fill, lend);
     if (!accepted && may_ask_again(*unit, status)) continue;
     if (!accepted) room_.one_place_freed();  // that this thread was woken for, perhaps
     return as_session_status(status);

@@ -143,5 +143,27 @@ TEST_F(SessionDestroy, CloseLetsWaitersReturn) {
   EXPECT_THAT(codes, ::testing::Each(::testing::AnyOf(StatusCode::kOk, StatusCode::kCancelled)));
 }
 
+// One job may run on the caller's thread while others are queued behind it, or be refused there.
+TEST_F(SessionDestroy, ThreadsThatExecuteReturn) {
+  faults().release();
+  for (int round = 0; round < 100; ++round) {
+    const std::unique_ptr<Session> session = make_session({.max_concurrent_runs = 2});
+    std::vector<std::thread> threads;
+    std::atomic<int> executed{0};
+    std::vector<StatusCode> last(3, StatusCode::kOk);
+    for (StatusCode& code : last)
+      threads.emplace_back([&] {
+        JobMemory memory(session->model());
+        for (; code == StatusCode::kOk; ++executed)
+          code = session->execute(memory.bindings()).code();
+      });
+    while (executed < round) std::this_thread::yield();
+    session->close();
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_THAT(last,
+                ::testing::Each(::testing::AnyOf(StatusCode::kClosed, StatusCode::kCancelled)));
+  }
+}
+
 }  // namespace
 }  // namespace millrace::runtime

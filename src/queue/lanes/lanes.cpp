@@ -292,11 +292,11 @@ bool Lanes::Impl::let_go(Source& source) noexcept {
   return true;
 }
 
-std::optional<LaneId> Lanes::Impl::borrow(Source& source) noexcept {
-  if (core_) return std::nullopt;
-  if (!source.try_move(Source::State::kIdle, Source::State::kScheduled)) return std::nullopt;
-  const std::optional<LaneId> lane = sleepers_.borrow();
-  if (!lane) resume(source);
+LaneId Lanes::Impl::borrow(Source& source) noexcept {
+  if (core_) return kNoLane;
+  if (!source.try_move(Source::State::kIdle, Source::State::kScheduled)) return kNoLane;
+  const LaneId lane = sleepers_.borrow();
+  if (lane == kNoLane) resume(source);
   return lane;
 }
 

@@ -57,9 +57,9 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   void schedule(Source& source) noexcept;
 
   // Makes the caller the owner of an idle source, to run requests as the lane that is returned,
-  // until give_back. Nothing when the source is owned, all lanes are busy or searching, or they are
+  // until give_back. kNoLane when the source is owned, all lanes are busy or searching, or they are
   // pinned to a core.
-  std::optional<LaneId> borrow(Source& source) noexcept;
+  LaneId borrow(Source& source) noexcept;
   void give_back(Source& source, LaneId lane) noexcept;
   // Gives back the lane alone, when the source was taken from the caller, whose request hung.
   void give_back_late(LaneId lane) noexcept;

@@ -11,10 +11,10 @@ void Sleepers::wake(uint32_t searchers) noexcept {
   // Read once: a lane that has been woken, and has found nothing, is not woken again.
   uint32_t searching = searching_.load(std::memory_order_seq_cst);
   for (; searching < searchers; ++searching) {
-    const std::optional<LaneId> lane = take_parked();
-    if (!lane) return;
+    const LaneId lane = take_parked();
+    if (lane == kNoLane) return;
     searching_.fetch_add(1, std::memory_order_seq_cst);
-    parkers_[*lane].unpark();
+    parkers_[lane].unpark();
   }
 }
 
@@ -25,7 +25,7 @@ bool Sleepers::could_wake(uint32_t searchers) const noexcept {
   });
 }
 
-std::optional<LaneId> Sleepers::take_parked() noexcept {
+LaneId Sleepers::take_parked() noexcept {
   for (size_t word = 0; word < parked_.size(); ++word) {
     uint64_t bits = parked_[word].load(std::memory_order_seq_cst);
     while (bits != 0) {
@@ -34,7 +34,7 @@ std::optional<LaneId> Sleepers::take_parked() noexcept {
       bits = parked_[word].load(std::memory_order_seq_cst);
     }
   }
-  return std::nullopt;
+  return kNoLane;
 }
 
 void Sleepers::sleep(LaneId lane) noexcept {

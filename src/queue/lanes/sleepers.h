@@ -19,7 +19,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "queue/requests/request.h"
@@ -68,8 +67,8 @@ class Sleepers {
   }
 
   // Takes the id of a parked lane, for a thread that will run a request instead of that lane, which
-  // goes on sleeping. Nothing when no lane is parked.
-  std::optional<LaneId> borrow() noexcept { return take_parked(); }
+  // goes on sleeping. kNoLane when no lane is parked.
+  LaneId borrow() noexcept { return take_parked(); }
   // Gives the lane back. `has_work` as in park.
   template <class HasWork>
   void give_back(LaneId lane, HasWork&& has_work) noexcept {
@@ -89,7 +88,7 @@ class Sleepers {
   bool clear_parked(LaneId lane) noexcept {
     return (parked_[lane / 64].fetch_and(~bit(lane), std::memory_order_seq_cst) & bit(lane)) != 0;
   }
-  std::optional<LaneId> take_parked() noexcept;
+  LaneId take_parked() noexcept;
   void sleep(LaneId lane) noexcept;
   static uint64_t bit(LaneId lane) noexcept { return uint64_t{1} << (lane % 64); }
 

@@ -32,6 +32,8 @@ class ResultTable {
   // want of memory is found as dropped, so that a failure never looks like a success.
   void record_failure(uint64_t counter, const Status& status, bool started) noexcept;
 
+  // False: all completed requests that the caller knows of have succeeded. See any_failure_.
+  bool any_failure() const noexcept { return any_failure_.load(std::memory_order_relaxed); }
   // The result of a completed request; empty when failures as old as this one were dropped.
   std::optional<Result> find(uint64_t counter) const;
 

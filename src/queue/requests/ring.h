@@ -129,6 +129,11 @@ class Ring {
   void start(uint64_t counter, Request& idle) noexcept {
     using std::swap;
     swap(cell(counter).request, idle);
+    start_unseen(counter);
+  }
+  // The same for the head when it was claimed and never published, since the owner itself has
+  // claimed it: its cell stays as it is.
+  void start_unseen(uint64_t counter) noexcept {
     // Stored before the cell becomes vacant, which is_completed() relies on. Release pairs with the
     // acquire of a thread that gives the request up: it sees the request, and the effects of those
     // that ran before.

@@ -119,6 +119,10 @@ Task& Unit::task(SequenceId id) noexcept {
   return impl_->task(counter_of(id));
 }
 
+Task& Unit::idle_task() noexcept {
+  return impl_->idle_task();
+}
+
 void Unit::publish(SequenceId id, PreparedCall&& callback, Deadline deadline) noexcept {
   impl_->publish(counter_of(id), std::move(callback), deadline);
 }

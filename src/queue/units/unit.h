@@ -151,12 +151,18 @@ class Unit {
   // is no hand-off and no wake-up. A unit with a watchdog or a thread of its own never does that.
   template <class Fill>
   Status execute(Fill&& fill) {
-    return execute_claiming(Patience::kUntilLimit, fill);
+    return execute_claiming(Patience::kUntilLimit, fill, fill);
+  }
+  // The same, but a request that the calling thread runs itself is filled by `lend`: what that
+  // hands to the task need not live longer than this call.
+  template <class Fill, class Lend>
+  Status execute(Fill&& fill, Lend&& lend) {
+    return execute_claiming(Patience::kUntilLimit, fill, lend);
   }
   // The same, but never waits for a place: kQueueFull.
-  template <class Fill>
-  Status try_execute(Fill&& fill) {
-    return execute_claiming(Patience::kNone, fill);
+  template <class Fill, class Lend>
+  Status try_execute(Fill&& fill, Lend&& lend) {
+    return execute_claiming(Patience::kNone, fill, lend);
   }
 
   // The request's status once completed; kPending when `timeout` passed first (zero polls, negative
@@ -221,6 +227,7 @@ class Unit {
   struct InlineRun {
     SequenceId id;
     LaneId lane;
+    bool is_first;  // in line: it runs in the idle task, which stays in the caches
   };
 
   explicit Unit(std::shared_ptr<Impl> impl) noexcept;
@@ -235,10 +242,10 @@ class Unit {
     publish(*id, std::move(callback), options.deadline);
     return id;
   }
-  template <class Fill>
-  Status execute_claiming(Patience patience, Fill& fill) {
-    if (std::optional<InlineRun> run = begin_inline()) {
-      [&]() noexcept { fill(task(run->id)); }();
+  template <class Fill, class Lend>
+  Status execute_claiming(Patience patience, Fill& fill, Lend& lend) {
+    if (const std::optional<InlineRun> run = begin_inline()) {
+      [&]() noexcept { run->is_first ? lend(idle_task()) : fill(task(run->id)); }();
       return run_inline(*run);
     }
     SubmitOptions options;
@@ -250,6 +257,7 @@ class Unit {
                            Deadline limit);
   Result<SubmittedRange> claim_n(uint32_t count, Deadline deadline);
   Task& task(SequenceId id) noexcept;
+  Task& idle_task() noexcept;
   void publish(SequenceId id, PreparedCall&& callback, Deadline deadline) noexcept;
   void publish_n(const SubmittedRange& range, Deadline deadline) noexcept;
   std::optional<InlineRun> begin_inline();

@@ -37,6 +37,21 @@ bool Unit::Impl::run_taken(uint64_t counter, LaneId lane) noexcept {
   const Request& waiting = ring_.request(counter);
   running.control.begin(sequence(counter), lane, deadline_of(waiting), waiting.task->number());
   ring_.start(counter, running.request);
+  return run_started(counter, running, lane);
+}
+
+// The same for a request of the owner's own, which is filled in the idle task.
+bool Unit::Impl::run_unseen(uint64_t counter, LaneId lane) noexcept {
+  Running& running = *running_;
+  running.request.deadline.set(kNoDeadline.time_since_epoch().count());
+  running.control.begin(sequence(counter), lane, kNoDeadline, running.request.task->number());
+  ring_.start_unseen(counter);
+  return run_started(counter, running, lane);
+}
+
+// `running` is the caller's: once the request has started, running_ may be replaced, as it is when
+// the request is given up.
+bool Unit::Impl::run_started(uint64_t counter, Running& running, LaneId lane) noexcept {
   cell_vacated(counter);
   Status status = refusal(running.request, lane);
   std::chrono::nanoseconds taken{0};

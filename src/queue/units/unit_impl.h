@@ -73,6 +73,8 @@ class Unit::Impl final : public Source, public Watched {
                            Deadline limit);
   Result<SequenceId> claim_n(uint32_t& count, Deadline deadline);
   Task& task(uint64_t counter) noexcept { return *ring_.request(counter).task; }
+  // For the owner of the unit, while no request runs.
+  Task& idle_task() noexcept { return *running_->request.task; }
   void publish(uint64_t counter, PreparedCall&& callback, Deadline deadline) noexcept;
   void publish_n(uint64_t first, uint32_t count, Deadline deadline) noexcept;
   std::optional<InlineRun> begin_inline();
@@ -139,13 +141,15 @@ class Unit::Impl final : public Source, public Watched {
   uint64_t first_waiting() noexcept;
   bool drop_oldest();
   Status shed_one(Deadline newcomer);
-  bool run_as_owner(uint64_t counter, LaneId lane) noexcept;
+  bool run_as_owner(const InlineRun& run) noexcept;
   void fill_in(Request& request, Deadline deadline) noexcept;
   void watch(Deadline deadline) noexcept;
 
   // unit_complete.cpp
   uint64_t take_head() noexcept;
   bool run_taken(uint64_t counter, LaneId lane) noexcept;
+  bool run_unseen(uint64_t counter, LaneId lane) noexcept;
+  bool run_started(uint64_t counter, Running& running, LaneId lane) noexcept;
   Status refusal(const Request& request, LaneId lane);
   Status run_timed(Running& running, std::chrono::nanoseconds& taken) noexcept;
   void note_run(std::chrono::nanoseconds taken) noexcept;

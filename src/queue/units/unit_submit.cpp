@@ -232,22 +232,27 @@ void Unit::Impl::watch(Deadline deadline) noexcept {
 std::optional<Unit::InlineRun> Unit::Impl::begin_inline() {
   if (has_own_lanes_ || options_.watchdog.count() > 0) return std::nullopt;
   if (closed_.load(std::memory_order_seq_cst) || ring_.in_flight() != 0) return std::nullopt;
-  const std::optional<LaneId> lane = lanes_->borrow(*this);
-  if (!lane) return std::nullopt;
+  const LaneId lane = lanes_->borrow(*this);
+  if (lane == kNoLane) return std::nullopt;
   uint32_t count = 1;
-  if (const Result<SequenceId> id = try_claim(count); id.ok()) return InlineRun{*id, *lane};
-  lanes_->give_back(*this, *lane);
-  return std::nullopt;
+  const Result<SequenceId> id = try_claim(count);
+  if (!id.ok()) {
+    lanes_->give_back(*this, lane);
+    return std::nullopt;
+  }
+  // Usually first in line, and then it stays so: nobody else ever sees it waiting.
+  const uint64_t counter = counter_of(*id);
+  const bool is_first = ring_.head() == counter;
+  if (is_first && options_.acceptance_order != nullptr) [[unlikely]]
+    idle_task().set_number(task(counter).number());
+  return InlineRun{*id, lane, is_first};
 }
 
 Status Unit::Impl::run_inline(const InlineRun& run) noexcept {
   const uint64_t counter = counter_of(run.id);
-  Request& request = ring_.request(counter);
-  request.deadline.set(kNoDeadline.time_since_epoch().count());
-  request.ticket.set(0);  // its turn is now
   emit(HookPoint::kSubmitted, run.id);
   running_->on_borrowed_lane = true;
-  if (run_as_owner(counter, run.lane)) {
+  if (run_as_owner(run)) {
     running_->on_borrowed_lane = false;
     lanes_->give_back(*this, run.lane);
   } else {
@@ -258,15 +263,19 @@ Status Unit::Impl::run_inline(const InlineRun& run) noexcept {
 }
 
 // Runs the claimed request, on a unit that this thread owns. False: the unit was taken from it.
-bool Unit::Impl::run_as_owner(uint64_t counter, LaneId lane) noexcept {
+bool Unit::Impl::run_as_owner(const InlineRun& run) noexcept {
+  const uint64_t counter = counter_of(run.id);
   const DefaultFloatEnvironment floats;
-  // Usually first in line: then nobody else ever sees it waiting.
-  if (ring_.head() == counter && !closed_.load(std::memory_order_seq_cst))
-    return run_taken(counter, lane);
-  // Others have submitted meanwhile, and come first.
+  if (run.is_first && !closed_.load(std::memory_order_seq_cst))
+    return run_unseen(counter, run.lane);
+  // Others have submitted meanwhile, and come first; or the unit was closed, and nothing runs.
+  Request& request = ring_.request(counter);
+  if (run.is_first) request.task.swap(running_->request.task);
+  request.deadline.set(kNoDeadline.time_since_epoch().count());
+  request.ticket.set(0);  // its turn is now
   ring_.publish(counter);
   while (has_work() && ring_.completed() < counter)
-    if (!run_one(lane)) return false;
+    if (!run_one(run.lane)) return false;
   return true;
 }
 

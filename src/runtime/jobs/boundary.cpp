@@ -60,7 +60,7 @@ Result<Boundary> Boundary::plan(const device::Program& program, Direction direct
   return result;
 }
 
-Status Boundary::check(const TensorBinding& binding) const {
+Status Boundary::check_closely(const TensorBinding& binding) const {
   const size_t view = index_of(binding.view);
   if (view > 1 || element_bytes_[view] == 0)
     return invalid_argument(fmt::format("{} has no {} view", label_, name_of(binding.view)));

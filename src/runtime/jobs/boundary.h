@@ -28,7 +28,13 @@ class Boundary {
 
   // kInvalidArgument, naming the tensor, for a null (unless it has no elements) or misaligned
   // pointer or a view that this boundary does not have.
-  Status check(const TensorBinding& binding) const;
+  Status check(const TensorBinding& binding) const {
+    const auto view = static_cast<size_t>(binding.view);
+    // Elements have a power of two of bytes.
+    const bool fits = view < 2 && element_bytes_[view] != 0 && binding.data != nullptr &&
+                      (reinterpret_cast<uintptr_t>(binding.data) & (element_bytes_[view] - 1)) == 0;
+    return fits ? Status() : check_closely(binding);
+  }
 
   // Whether jobs settle dimensions of the tensor. It then has a CPU view only, which the program
   // takes.
@@ -41,6 +47,11 @@ class Boundary {
   // kInvalidArgument, naming the tensor, where the bound view would be converted.
   Status check_in_place(const TensorBinding& binding) const;
 
+  // Whether the program takes what is bound as it is: then staging makes that of it, and finishing
+  // an output does nothing.
+  bool takes(const TensorBinding& binding) const noexcept {
+    return direct(binding.view) && binding.device_side == nullptr;
+  }
   // `staged` is what the program gets for an input; converts into `staging` (made on first use)
   // where the program does not take the bound view, and counts that.
   Status stage_input(const TensorBinding& binding, memory::Buffer& staging,
@@ -54,6 +65,7 @@ class Boundary {
 
  private:
   Boundary() = default;
+  Status check_closely(const TensorBinding& binding) const;
   bool direct(device::View view) const noexcept { return accepts_[static_cast<size_t>(view)]; }
   device::View other_view(device::View view) const noexcept;
   void count(device::View view, BoundaryConversions& conversions) const noexcept;

@@ -63,6 +63,7 @@ Executor::Executor(std::shared_ptr<device::Device> device,
                    std::shared_ptr<queue::Lanes> lanes)
     : device_(std::move(device)),
       program_(std::move(program)),
+      model_(program_->model()),
       lanes_(std::move(lanes)),
       states_(lanes_->id_limit()) {}
 
@@ -151,6 +152,22 @@ Status Executor::prepare(LaneState& state) const {
   return {};
 }
 
+// For the usual frame, which needs nothing else. False: it does, or the lane is new.
+bool Executor::bind_as_they_are(LaneState& state, std::span<const TensorBinding> inputs,
+                                std::span<const TensorBinding> outputs) const noexcept {
+  if (state.context == nullptr) return false;
+  const auto bind = [](const std::vector<Boundary>& boundaries,
+                       std::span<const TensorBinding> tensors,
+                       std::vector<device::Binding>& bound) {
+    for (size_t i = 0; i < boundaries.size(); ++i) {
+      if (!boundaries[i].takes(tensors[i])) return false;
+      bound[i] = {tensors[i].data, tensors[i].view};
+    }
+    return true;
+  };
+  return bind(inputs_, inputs, state.inputs) && bind(outputs_, outputs, state.outputs);
+}
+
 // Binds every tensor in a view that the program accepts.
 Status Executor::stage(LaneState& state, std::span<const TensorBinding> inputs,
                        std::span<const TensorBinding> outputs, const OpenTensors* open,
@@ -172,12 +189,16 @@ Status Executor::run_frame(std::span<const TensorBinding> inputs,
                            std::span<const TensorBinding> outputs, const OpenTensors* open,
                            queue::RunControl& control, BoundaryConversions& conversions) noexcept {
   LaneState& state = states_[control.lane()];
-  MILLRACE_RETURN_IF_ERROR(contained([&]() -> Status {
-    MILLRACE_RETURN_IF_ERROR(prepare(state));
-    return stage(state, inputs, outputs, open, conversions);
-  }));
+  const bool usual = open == nullptr && bind_as_they_are(state, inputs, outputs);
+  if (!usual)
+    MILLRACE_RETURN_IF_ERROR(contained([&]() -> Status {
+      MILLRACE_RETURN_IF_ERROR(prepare(state));
+      return stage(state, inputs, outputs, open, conversions);
+    }));
   MILLRACE_RETURN_IF_ERROR(state.context->run(state.inputs, state.outputs, control));
   control.end_steps();
+  if (usual) [[likely]]
+    return {};
   for (size_t i = 0; i < outputs_.size(); ++i)
     outputs_[i].finish_output(outputs[i], state.output_staging[i], conversions);
   return {};

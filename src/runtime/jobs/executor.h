@@ -37,7 +37,7 @@ class Executor {
   device::Device& device() noexcept { return *device_; }
   queue::Lanes& lanes() const noexcept { return *lanes_; }
   const device::Program& program() const noexcept { return *program_; }
-  const graph::CompiledModel& model() const noexcept { return program_->model(); }
+  const graph::CompiledModel& model() const noexcept { return model_; }
 
   // Tensors of one frame.
   size_t input_count() const noexcept { return inputs_.size(); }
@@ -95,12 +95,15 @@ class Executor {
   Status check_open(std::span<const TensorBinding> bindings, std::span<const OpenTensor> open,
                     const std::vector<Boundary>& boundaries) const;
   Status prepare(LaneState& state) const;
+  bool bind_as_they_are(LaneState& state, std::span<const TensorBinding> inputs,
+                        std::span<const TensorBinding> outputs) const noexcept;
   Status stage(LaneState& state, std::span<const TensorBinding> inputs,
                std::span<const TensorBinding> outputs, const OpenTensors* open,
                BoundaryConversions& conversions) const;
 
   std::shared_ptr<device::Device> device_;
   std::shared_ptr<const device::Program> program_;
+  const graph::CompiledModel& model_;  // of the program
   std::shared_ptr<queue::Lanes> lanes_;
   std::vector<Boundary> inputs_, outputs_;
   bool open_ = false;

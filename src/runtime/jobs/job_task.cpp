@@ -17,37 +17,38 @@ JobTask::JobTask(size_t tensors, Listener* listener, JobSync sync, std::shared_p
 
 void JobTask::fill(std::shared_ptr<Executor> executor, const JobBindings& bindings,
                    Job* job) noexcept {
-  if (!prepare(std::move(executor), bindings, job)) return;
+  if (!own(std::move(executor), bindings, job)) return;
   tensors_.assign(bindings.inputs.begin(), bindings.inputs.end());
   tensors_.insert(tensors_.end(), bindings.outputs.begin(), bindings.outputs.end());
-  frames_ = bindings.frames;
+  refer_to_own(bindings);
 }
 
 void JobTask::fill_taking(std::shared_ptr<Executor> executor, const JobBindings& bindings,
                           std::span<TensorBinding> tensors) noexcept {
-  if (!prepare(std::move(executor), bindings, nullptr)) return;
+  if (!own(std::move(executor), bindings, nullptr)) return;
   tensors_.assign(std::make_move_iterator(tensors.begin()), std::make_move_iterator(tensors.end()));
-  frames_ = bindings.frames;
+  refer_to_own(bindings);
 }
 
-// Everything but the tensors; false when there is no memory for them.
-bool JobTask::prepare(std::shared_ptr<Executor> executor, const JobBindings& bindings,
-                      Job* job) noexcept {
-  executor_ = std::move(executor);
-  job_ = job;
-  times_ = bindings.times;
-  conversions_ = bindings.conversions;
-  converted_tensors_.store(0, std::memory_order_relaxed);
-  frames_ = 0;
-  shapes_.clear();
-  inputs_ = bindings.inputs.size();
+// Everything but the tensors, for which there is room then; false when there is no memory.
+bool JobTask::own(std::shared_ptr<Executor> executor, const JobBindings& bindings,
+                  Job* job) noexcept {
+  owned_executor_ = std::move(executor);
+  executor_ = owned_executor_.get();
+  if (!prepare(bindings, job)) return false;
   try {
-    tensors_.reserve(inputs_ + bindings.outputs.size());
-    shapes_.fill(bindings);
+    tensors_.reserve(bindings.inputs.size() + bindings.outputs.size());
   } catch (const std::bad_alloc&) {
     return false;
   }
   return true;
+}
+
+void JobTask::refer_to_own(const JobBindings& bindings) noexcept {
+  const std::span<const TensorBinding> tensors(tensors_);
+  inputs_ = tensors.first(bindings.inputs.size());
+  outputs_ = tensors.subspan(bindings.inputs.size());
+  frames_ = bindings.frames;
 }
 
 Status JobTask::run(queue::RunControl& control) noexcept {
@@ -66,8 +67,7 @@ Status JobTask::run(queue::RunControl& control) noexcept {
 }
 
 Status JobTask::run_bound(queue::RunControl& control, BoundaryConversions& conversions) noexcept {
-  const std::span<const TensorBinding> tensors(tensors_);
-  JobBindings bindings{frames_, tensors.first(inputs_), tensors.subspan(inputs_)};
+  JobBindings bindings{frames_, inputs_, outputs_};
   if (!shapes_.empty()) [[unlikely]]
     shapes_.bind(bindings);
   if (profile_ == nullptr) [[likely]]
@@ -103,7 +103,7 @@ void JobTask::release() noexcept {
   tensors_.clear();
   shapes_.clear();
   times_.reset();
-  executor_.reset();
+  owned_executor_.reset();
 }
 
 std::string JobTask::describe(const queue::RunPosition& position) const {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,6 +53,17 @@ class JobTask final : public queue::Task {
   void fill_taking(std::shared_ptr<Executor> executor, const JobBindings& bindings,
                    std::span<TensorBinding> tensors) noexcept;
 
+  // The same for a request that runs during the call that fills it (queue::Unit::execute): refers
+  // to the executor and to the bindings, which the caller keeps until that returns, and counts
+  // nothing.
+  void lend(Executor& executor, const JobBindings& bindings) noexcept {
+    executor_ = &executor;
+    if (!prepare(bindings, nullptr)) return;
+    inputs_ = bindings.inputs;
+    outputs_ = bindings.outputs;
+    frames_ = bindings.frames;
+  }
+
   // Frame after frame, until one fails or the job is asked to stop.
   Status run(queue::RunControl& control) noexcept override;
   void write_status(const queue::Completion& completion) noexcept override;
@@ -60,7 +72,24 @@ class JobTask final : public queue::Task {
   std::string describe(const queue::RunPosition& position) const override;
 
  private:
-  bool prepare(std::shared_ptr<Executor> executor, const JobBindings& bindings, Job* job) noexcept;
+  // Everything but executor and tensors; false when there is no memory for it.
+  bool prepare(const JobBindings& bindings, Job* job) noexcept {
+    job_ = job;
+    if (bindings.times != nullptr) [[unlikely]]
+      times_ = bindings.times;
+    conversions_ = bindings.conversions;
+    converted_tensors_.store(0, std::memory_order_relaxed);
+    frames_ = 0;
+    shapes_.clear();
+    try {
+      shapes_.fill(bindings);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    return true;
+  }
+  bool own(std::shared_ptr<Executor> executor, const JobBindings& bindings, Job* job) noexcept;
+  void refer_to_own(const JobBindings& bindings) noexcept;
   Status run_bound(queue::RunControl& control, BoundaryConversions& conversions) noexcept;
   void report_conversions() noexcept;
 
@@ -75,10 +104,12 @@ class JobTask final : public queue::Task {
   BoundaryConversions* conversions_ = nullptr;
   // Of this job. Atomic, since a run that was given up may end at any time.
   std::atomic<uint64_t> converted_tensors_{0}, converted_bytes_{0};
-  // Owned, because a run that hangs outlives the session.
-  std::shared_ptr<Executor> executor_;
-  uint32_t frames_ = 0;                 // 0 when there was no memory for the bindings
-  size_t inputs_ = 0;                   // of all frames
+  Executor* executor_ = nullptr;
+  uint32_t frames_ = 0;  // 0 when there was no memory for the bindings
+  std::span<const TensorBinding> inputs_, outputs_;
+  // What the three refer to, where the caller does not lend it: owned, because a run that hangs
+  // outlives the session.
+  std::shared_ptr<Executor> owned_executor_;
   std::vector<TensorBinding> tensors_;  // the inputs, then the outputs
   JobShapes shapes_;
 };

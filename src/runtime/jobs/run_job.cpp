@@ -1,5 +1,7 @@
 #include "runtime/jobs/run_job.h"
 
+#include <algorithm>
+
 namespace millrace::runtime {
 namespace {
 
@@ -63,25 +65,38 @@ Status with_access(std::span<const TensorBinding> tensors, const Boundaries& bou
   return status.ok() ? ended : status;
 }
 
+// Whether nothing is to be done before and after the frames.
+bool is_plain(std::span<const TensorBinding> tensors) noexcept {
+  return std::ranges::none_of(tensors, [](const TensorBinding& tensor) {
+    return tensor.access || tensor.device_side != nullptr;
+  });
+}
+
 Status run_synced(Executor& executor, const JobBindings& bindings, const JobSync& sync,
                   queue::RunControl& control, BoundaryConversions& conversions) noexcept {
-  if (!JobSync::concerns(bindings)) [[likely]]
-    return run_frames(executor, bindings, control, conversions);
+  if (!JobSync::concerns(bindings)) return run_frames(executor, bindings, control, conversions);
   MILLRACE_RETURN_IF_ERROR(sync.begin(executor.model(), bindings));
   MILLRACE_RETURN_IF_ERROR(run_frames(executor, bindings, control, conversions));
   return sync.end(executor.model(), bindings.outputs);
+}
+
+Status run_with_access(Executor& executor, const JobBindings& bindings, const JobSync& sync,
+                       queue::RunControl& control, BoundaryConversions& conversions) noexcept {
+  const graph::CompiledModel& model = executor.model();
+  return with_access(bindings.inputs, model.inputs, memory::Access::kRead, [&] {
+    return with_access(bindings.outputs, model.outputs, memory::Access::kWrite,
+                       [&] { return run_synced(executor, bindings, sync, control, conversions); });
+  });
 }
 
 }  // namespace
 
 Status run_job(Executor& executor, const JobBindings& bindings, const JobSync& sync,
                queue::RunControl& control, BoundaryConversions& conversions) noexcept {
-  const graph::CompiledModel& model = executor.model();
   executor.begin_job(control.sequence());
-  Status status = with_access(bindings.inputs, model.inputs, memory::Access::kRead, [&] {
-    return with_access(bindings.outputs, model.outputs, memory::Access::kWrite,
-                       [&] { return run_synced(executor, bindings, sync, control, conversions); });
-  });
+  const bool plain = is_plain(bindings.inputs) && is_plain(bindings.outputs);
+  Status status = plain ? run_frames(executor, bindings, control, conversions)
+                        : run_with_access(executor, bindings, sync, control, conversions);
   if (!status.ok()) [[unlikely]]
     executor.skip_job(control.sequence());
   return status;
