@@ -1,6 +1,7 @@
 // What HWY_DYNAMIC_DISPATCH calls. It takes the place of Highway's own functions, since the shared
-// library with those measures the clock of the processor when it is loaded: 3.4 ms of every process.
-// Each library that has vector loops links these, hidden; the choice is one, in libmillrace.so.
+// library with those measures the clock of the processor when it is loaded: 3.4 ms of every
+// process. Each library that has vector loops links these, hidden; the choice is one, in
+// libmillrace.so.
 #include <hwy/targets.h>
 
 #include "base/highway/vector_targets.h"

@@ -13,8 +13,8 @@ namespace {
 
 #if defined(__x86_64__)
 
-// F16C and VAES, which __builtin_cpu_supports of clang 14 does not know. That the system saves their
-// registers follows from AVX2 and AVX-512.
+// F16C and VAES, which __builtin_cpu_supports of clang 14 does not know. That the system saves
+// their registers follows from AVX2 and AVX-512.
 bool has_half_floats() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
