@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/process/topology.h"
+#include "tensor/half.h"
 #include "tests/device_cpu/model_builder.h"
 #include "tests/device_cpu/run_model.h"
 
@@ -112,7 +113,7 @@ TEST(ConvKernel, OfLargeImagesMultipliesTiles) {
               ::testing::Contains("Conv millrace:winograd").Times(1));
 }
 
-// A convolution of one pixel, and a depthwise one of its result, which is a large image.
+// A depthwise convolution of `channels`, of an image or of a convolution of one pixel of it.
 struct Pair {
   const char* name;
   Dims x;
@@ -187,6 +188,45 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"Unpadded", {1, 32, 37, 37}, 96, conv({1, 1}, {1, 1}, {0, 0}, {0, 0}, 96)},
         Pair{"WidePadsAtTheEnd", {1, 32, 37, 37}, 96, conv({1, 1}, {1, 1}, {1, 0}, {3, 4}, 96)},
         Pair{"Batch", {2, 16, 64, 65}, 32, conv({1, 1}, {1, 1}, {0, 1}, {1, 0}, 32)}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+// Depthwise convolutions of 3x3 taps, for which the device has vector loops of its own.
+class DepthwiseConv : public ::testing::TestWithParam<Pair> {};
+
+TEST_P(DepthwiseConv, InBf16RoundsExactSums) {
+  const auto& [name, dims, channels, op] = GetParam();
+  const Tensor x = Tensor::numbers(dims, 1), weight = Tensor::numbers({channels, 1, 3, 3}, 2),
+               bias = Tensor::numbers({channels}, 3);
+  graph::Conv clipped = op;
+  clipped.activation = {UnaryKind::kClip, -0.25f, 1};
+  ModelBuilder builder(Precision::kBf16);
+  const ValueId y = builder.node(
+      clipped, {builder.input(x.dims), builder.constant(weight), builder.constant(bias)});
+  builder.output(y);
+  const auto model = builder.build();
+  Tensor expected = reference_conv(op, x, weight, model->graph.values[y].shape);
+  for_each_index(expected.dims, [&](const Dims& at) {
+    const float sum = std::clamp(expected.at(at) + bias.at({at[1]}), -0.25f, 1.0f);
+    expected.at(at) = tensor::bf16_to_float(tensor::float_to_bf16(sum));
+  });
+  const auto program = load(model);
+  if (topology().features.amx_bf16) {
+    EXPECT_THAT(implementations(*program), ::testing::Contains("Conv millrace:depthwise"));
+    EXPECT_EQ(run(*program, {x}).at(0).data, expected.data);
+  }
+}
+
+// A vector holds 32 channels, or half of that.
+INSTANTIATE_TEST_SUITE_P(
+    All, DepthwiseConv,
+    ::testing::Values(
+        Pair{"OneGroup", {1, 32, 9, 13}, 32, conv({1, 1}, {1, 1}, {1, 1}, {1, 1}, 32)},
+        Pair{"HalfAGroup", {1, 16, 8, 8}, 16, conv({2, 2}, {1, 1}, {1, 1}, {1, 1}, 16)},
+        Pair{"LessThanAGroup", {1, 24, 7, 9}, 24, conv({1, 1}, {1, 1}, {1, 1}, {1, 1}, 24)},
+        Pair{"AHalfAtTheEnd", {2, 72, 10, 11}, 72, conv({2, 2}, {1, 1}, {0, 0}, {1, 1}, 72)},
+        Pair{"AGroupAtTheEnd", {1, 90, 5, 6}, 90, conv({1, 1}, {1, 1}, {1, 0}, {2, 3}, 90)},
+        Pair{"Unpadded", {1, 144, 6, 7}, 144, conv({1, 1}, {1, 1}, {0, 0}, {0, 0}, 144)},
+        Pair{"SmallerThanAWindow", {1, 32, 1, 2}, 32, conv({1, 1}, {1, 1}, {1, 1}, {1, 1}, 32)}),
     [](const auto& info) { return std::string(info.param.name); });
 
 // A 3x3 convolution between images of `channels`, and what its definition gives before fusions.

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "device/cpu/kernels/convolution_primitive.h"
+#include "device/cpu/kernels/depthwise/depthwise.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/separable/separable.h"
@@ -138,6 +139,8 @@ Status lower(Builder& builder, const Node& node, const graph::Conv& op) {
   if (separable::postpone(builder, node)) return {};
   MILLRACE_ASSIGN_OR_RETURN(const bool lowered, separable::lower_with_postponed(builder, node));
   if (lowered) return {};
+  MILLRACE_ASSIGN_OR_RETURN(const bool is_depthwise, depthwise::lower(builder, node, op));
+  if (is_depthwise) return {};
   return Lowering(builder, node, op).lower();
 }
 

@@ -1,0 +1,13 @@
+// Depthwise convolutions of 3x3 taps (loops.h) as steps of a program that computes in BF16.
+#pragma once
+
+#include "base/status.h"
+#include "device/cpu/builder.h"
+#include "device/cpu/kernels/kernels.h"
+
+namespace millrace::device::cpu::kernels::depthwise {
+
+// Lowers the Conv; false, with nothing added, where there is no such step for it.
+Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op);
+
+}  // namespace millrace::device::cpu::kernels::depthwise

@@ -1,0 +1,38 @@
+// Depthwise convolutions of BF16 images whose channels lie innermost: loops in vectors, which
+// multiply and add in FP32. The instruction set is chosen when they are called.
+//
+// There are no matrix instructions for them, and the library converts the pixels of each window
+// anew. Here a vector of pixels is split once into its even and its odd channels, and is used by
+// all of four windows that it is under.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "device/cpu/kernels/depthwise/window.h"
+
+namespace millrace::device::cpu::kernels::depthwise {
+
+// Of vectors here; with size 0, where there are too few channels for a step.
+Groups groups_of(size_t channels) noexcept;
+
+// From C order, [channels, each], to [groups][each][even channels, odd channels].
+void arrange(const Groups& groups, size_t each, const float* from, float* to) noexcept;
+
+struct Layer {
+  Geometry geometry;
+  Groups groups;
+  float least, most;  // results are kept between them
+};
+
+struct Work {
+  const uint16_t* image;
+  const uint16_t* zeros;  // kPaddingPixels
+  const float* filters;   // arranged, of 9 taps
+  const float* bias;      // arranged, or null
+  uint16_t* result;
+  size_t first_row, rows;  // of the result
+};
+void run(const Layer& layer, const Work& work) noexcept;
+
+}  // namespace millrace::device::cpu::kernels::depthwise

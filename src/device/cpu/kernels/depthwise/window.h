@@ -1,0 +1,105 @@
+// The windows of a depthwise convolution of 3x3 taps over an image whose channels lie innermost.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "device/cpu/dnnl/desc.h"
+#include "graph/operators.h"
+
+namespace millrace::device::cpu::kernels::depthwise {
+
+inline constexpr size_t kTaps = 3;
+
+// Images are [height, width, channels].
+struct Geometry {
+  size_t channels;
+  size_t height, width;          // of the image
+  size_t out_height, out_width;  // at least 1
+  size_t stride;                 // 1 or 2
+  size_t above, left;            // pixels around the image, 0 or 1
+};
+
+// The order of the dimensions of such images in memory.
+inline constexpr std::array<uint32_t, 4> kChannelsInnermost = {0, 2, 3, 1};
+
+// Whether the Conv is such a convolution, of an image of dimensions `x`.
+bool is_depthwise(const graph::Conv& op, const Dims& x, const Dims& weight);
+// Of one image of the batch. Requirement: is_depthwise().
+Geometry geometry_of(const graph::Conv& op, const Dims& x, const Dims& y);
+
+// Channels are computed in groups that follow each other, of `size` or, at the end or where there
+// are fewer channels, of half of it. The last one ends with the last channel, so that it may begin
+// within the one before. Numbers that are arranged by groups have room for `size` in all of them.
+struct Groups {
+  size_t channels, size;  // at least half as many channels
+
+  size_t count() const {
+    const size_t usual = channels < size ? size / 2 : size;
+    return (channels + usual - 1) / usual;
+  }
+  bool is_half(size_t group) const {
+    return channels < size || channels - group * size <= size / 2;
+  }
+  size_t size_of(size_t group) const { return is_half(group) ? size / 2 : size; }
+  size_t first(size_t group) const {
+    const size_t usual = group * (channels < size ? size / 2 : size),
+                 last = channels - size_of(group);
+    return usual < last ? usual : last;
+  }
+};
+
+// The columns under `outputs` windows that follow each other.
+constexpr size_t columns_under(size_t outputs, size_t stride) {
+  return (outputs - 1) * stride + kTaps;
+}
+
+// The windows of a row of results that lie in the image, but for rows above and below it.
+struct Inside {
+  explicit Inside(const Geometry& g) : begin(g.left) {
+    const size_t last = (g.width + g.left - kTaps) / g.stride + 1;
+    end = g.width + g.left < kTaps ? begin : last < g.out_width ? last : g.out_width;
+    if (end < begin) end = begin;
+  }
+  size_t begin, end;
+};
+
+// What lies beside images: so many pixels that follow each other.
+inline constexpr size_t kPaddingPixels = columns_under(4, 2);
+
+// Where the pixels under at most four windows of a row lie that are Inside: those of rows outside
+// the image at `padding`.
+template <class T>
+struct Pixels {
+  Pixels(const Geometry& g, const T* image, const T* padding, size_t row, size_t column)
+      : step(g.channels) {
+    for (size_t i = 0; i < kTaps; ++i) {
+      const size_t y = row * g.stride + i - g.above;  // wraps around above the image
+      const bool inside = y < g.height;
+      at[i] = inside ? image + (y * g.width + column * g.stride - g.left) * g.channels : padding;
+    }
+  }
+  const T* pixel(size_t row, size_t column) const { return at[row] + column * step; }
+
+  const T* at[kTaps];
+  size_t step;
+};
+
+// The same for one window anywhere.
+template <class T>
+struct EdgePixels {
+  EdgePixels(const Geometry& g, const T* image, const T* padding, size_t row, size_t column) {
+    for (size_t i = 0; i < kTaps; ++i)
+      for (size_t j = 0; j < kTaps; ++j) {
+        const size_t y = row * g.stride + i - g.above, x = column * g.stride + j - g.left;
+        const bool inside = y < g.height && x < g.width;
+        at[i][j] = inside ? image + (y * g.width + x) * g.channels : padding;
+      }
+  }
+  const T* pixel(size_t row, size_t column) const { return at[row][column]; }
+
+  const T* at[kTaps][kTaps];
+};
+
+}  // namespace millrace::device::cpu::kernels::depthwise
