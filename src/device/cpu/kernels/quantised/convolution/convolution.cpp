@@ -224,7 +224,8 @@ class Lowering {
         op_.pads_end);
     if (!is_fast(primitive_)) return false;
     const auto outputs = static_cast<int64_t>(builder_.value(y_).elements());
-    primitive_ = choose_implementation(primitive_, {filter_size(), filter_size() * outputs});
+    primitive_ = choose_implementation(primitive_,
+                                       {filter_size(), filter_size() * outputs, builder_.chunks()});
     return true;
   }
 
