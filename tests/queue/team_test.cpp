@@ -25,7 +25,7 @@ using ::testing::Each;
 template <class Body>
 void run_chunks(RunControl& control, uint32_t count, Body& body) {
   Team& team = *control.team();
-  team.begin();
+  team.begin(control.lane());
   team.run(
       control.lane(), count,
       [](void* work, uint32_t number) { (*static_cast<Body*>(work))(number); }, &body);

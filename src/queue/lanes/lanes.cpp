@@ -202,30 +202,38 @@ bool Lanes::Impl::continue_with_oldest(std::shared_ptr<Source>& held) {
 }
 
 bool Lanes::Impl::find_work(LaneId lane, std::shared_ptr<Source>& held) {
+  bool has_helped = false;
   for (;;) {
-    const Found found = search(lane, held);
+    const Found found = search(lane, held, has_helped);
     if (found == Found::kSource) break;
     if (found == Found::kChunk) {
       const Helped helped = help(lane, held);
       if (helped == Helped::kSetAside) return false;
       if (helped == Helped::kSourceHasWork) break;
+      has_helped = true;
       continue;
     }
     if (held && !let_go(*held)) break;
     held.reset();
     start_missing_when_idle();
     if (!sleepers_.park(lane, [this] { return !ready_.empty(); })) return false;
+    has_helped = false;
   }
   sleepers_.end_search();
   if (!ready_.empty()) sleepers_.wake_one();
   return true;
 }
 
-// Spins until there is a source to run (`held`) or a chunk of a request to take, a little longer
-// while a request runs that may have chunks soon.
-Lanes::Impl::Found Lanes::Impl::search(LaneId lane, std::shared_ptr<Source>& held) {
-  // Most of the gaps between operators that have chunks are shorter.
-  constexpr std::chrono::microseconds kBetweenOperators{100};
+// Spins until there is a source to run (`held`) or a chunk of a request to take: longer after a
+// chunk, since a program that runs jobs one after another soon begins the next one, and longer
+// while a request runs that may have chunks.
+Lanes::Impl::Found Lanes::Impl::search(LaneId lane, std::shared_ptr<Source>& held,
+                                       bool has_helped) {
+  // From the last operator of a job that is divided to the first one of the next.
+  constexpr std::chrono::microseconds kBetweenJobs{100};
+  // Most of the gaps between operators that have chunks are shorter, the first ones of a network
+  // among them, on few channels.
+  constexpr std::chrono::microseconds kBetweenOperators{400};
   Found found = Found::kNothing;
   const auto look = [&] {
     if (poll(held))
@@ -234,7 +242,9 @@ Lanes::Impl::Found Lanes::Impl::search(LaneId lane, std::shared_ptr<Source>& hel
       found = Found::kChunk;
     return found != Found::kNothing;
   };
-  if (!slots_[lane].spin.until(look) && team_.expects_chunks() && spin_budget::fits())
+  if (slots_[lane].spin.until(look) || !spin_budget::fits()) return found;
+  if (has_helped && spin_until(look, kBetweenJobs)) return found;
+  if (team_.expects_chunks())
     spin_until([&] { return look() || !team_.expects_chunks(); }, kBetweenOperators);
   return found;
 }

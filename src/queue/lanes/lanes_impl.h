@@ -84,7 +84,7 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   bool find_work(LaneId lane, std::shared_ptr<Source>& held);
   enum class Found : uint8_t { kNothing, kSource, kChunk };
   enum class Helped : uint8_t { kNoMoreChunks, kSourceHasWork, kSetAside };
-  Found search(LaneId lane, std::shared_ptr<Source>& held);
+  Found search(LaneId lane, std::shared_ptr<Source>& held, bool has_helped);
   Helped help(LaneId lane, std::shared_ptr<Source>& held);
   bool poll(std::shared_ptr<Source>& held);
   bool let_go(Source& source) noexcept;

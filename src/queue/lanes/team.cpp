@@ -23,6 +23,15 @@ constexpr int64_t kMostLostNs = 1'000'000'000;
 
 }  // namespace
 
+void Team::begin(LaneId lane) noexcept {
+  // Before lanes are woken, which look for this.
+  requests_.fetch_add(1, std::memory_order_relaxed);
+  Leader& leader = leaders_[lane];
+  const int64_t now = now_ns();
+  if (now >= leader.alone_until && !leader.given_up.load(std::memory_order_relaxed))
+    call_helpers(leader, helpers_, now);
+}
+
 void Team::run(LaneId lane, uint32_t count, Chunk chunk, void* work) noexcept {
   Leader& leader = leaders_[lane];
   const int64_t begun = now_ns();

@@ -46,9 +46,10 @@ class Team {
         leaders_(std::make_unique<Leader[]>(id_limit)),
         helped_(std::make_unique<Helped[]>(id_limit)) {}
 
-  // Between begin and end a request runs that will publish chunks: lanes that have nothing to do
-  // look for them a little longer before they sleep.
-  void begin() noexcept { requests_.fetch_add(1, std::memory_order_relaxed); }
+  // Between begin and end lane `leader` runs a request that will publish chunks: lanes that have
+  // nothing to do look for them a little longer before they sleep. Those that sleep are woken now,
+  // since the first operators of a program are often too short or too narrow to be divided.
+  void begin(LaneId leader) noexcept;
   void end() noexcept { requests_.fetch_sub(1, std::memory_order_relaxed); }
   // Advice only, as the count above: nothing is published through it.
   bool expects_chunks() const noexcept { return requests_.load(std::memory_order_relaxed) != 0; }

@@ -173,7 +173,7 @@ OpenMpThreads::~OpenMpThreads() {
 }
 
 void OpenMpThreads::lead(queue::Team& team, queue::LaneId leader) noexcept {
-  team.begin();
+  team.begin(leader);
   state.team = &team;
   state.leader = leader;
 }
