@@ -17,8 +17,9 @@ constexpr double kMultiplicationsPerNs = 60;        // of floating point numbers
 constexpr double kShortMultiplicationsPerNs = 180;  // of BF16 and of integers
 // Handing a chunk to another core and waiting for its end takes about a microsecond.
 constexpr double kLeastChunkNs = 8'000;
-// Waking a lane takes about 30 microseconds, and the leader a few.
-constexpr double kLeastProgramNs = 200'000;
+// A lane that still looks for chunks since the job before comes at once. Waking one takes about 30
+// microseconds, and the leader a few, which is to be less than what it can save.
+constexpr double kLeastProgramNs = 60'000;
 
 double bytes_of(const graph::Graph& graph, std::span<const ValueId> ids) {
   double bytes = 0;
