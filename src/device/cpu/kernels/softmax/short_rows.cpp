@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tensor/half.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernels/softmax/short_rows.cpp"
 #include <hwy/foreach_target.h>
@@ -42,24 +44,47 @@ void normalise(Columns& columns, size_t length) {
     hn::Store(hn::Div(hn::Load(d, columns.of[i]), sum), d, columns.of[i]);
 }
 
+float read(float number) {
+  return number;
+}
+float read(uint16_t bits) {
+  return tensor::bf16_to_float(bits);
+}
+void write(float number, float& to) {
+  to = number;
+}
+void write(float number, uint16_t& to) {
+  to = tensor::float_to_bf16(number);
+}
+
 // kLength is 0 where the length is known only now; copies of a known length are a few instructions.
-template <size_t kLength>
-void run_rows(const float* from, float* to, size_t rows, size_t any_length) {
+template <size_t kLength, class T>
+void run_rows(const T* from, T* to, size_t rows, size_t any_length) {
   const size_t length = kLength == 0 ? any_length : kLength;
   Columns columns = {};
   for (size_t row = 0; row < rows; row += kLanes) {
     const size_t count = std::min(kLanes, rows - row);
     for (size_t lane = 0; lane < count; ++lane)
-      for (size_t i = 0; i < length; ++i) columns.of[i][lane] = from[(row + lane) * length + i];
+      for (size_t i = 0; i < length; ++i)
+        columns.of[i][lane] = read(from[(row + lane) * length + i]);
     normalise(columns, length);
     for (size_t lane = 0; lane < count; ++lane)
-      for (size_t i = 0; i < length; ++i) to[(row + lane) * length + i] = columns.of[i][lane];
+      for (size_t i = 0; i < length; ++i) write(columns.of[i][lane], to[(row + lane) * length + i]);
   }
 }
 
-void run(const float* from, float* to, size_t rows, size_t length) {
+template <class T>
+void run_any(const T* from, T* to, size_t rows, size_t length) {
   if (length == 2) return run_rows<2>(from, to, rows, length);
   run_rows<0>(from, to, rows, length);
+}
+
+void run(const float* from, float* to, size_t rows, size_t length) {
+  run_any(from, to, rows, length);
+}
+
+void run_bf16(const uint16_t* from, uint16_t* to, size_t rows, size_t length) {
+  run_any(from, to, rows, length);
 }
 
 }  // namespace
@@ -70,9 +95,15 @@ HWY_AFTER_NAMESPACE();
 namespace millrace::device::cpu::kernels {
 
 HWY_EXPORT(run);
+HWY_EXPORT(run_bf16);
 
 void softmax_of_short_rows(const float* from, float* to, size_t rows, size_t length) noexcept {
   HWY_DYNAMIC_DISPATCH(run)(from, to, rows, length);
+}
+
+void softmax_of_short_rows(const uint16_t* from, uint16_t* to, size_t rows,
+                           size_t length) noexcept {
+  HWY_DYNAMIC_DISPATCH(run_bf16)(from, to, rows, length);
 }
 
 }  // namespace millrace::device::cpu::kernels

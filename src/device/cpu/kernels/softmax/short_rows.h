@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace millrace::device::cpu::kernels {
 
@@ -12,5 +13,7 @@ inline constexpr size_t kLongestShortRow = 16;
 // Of `rows` rows of `length` elements, one behind the other; `to` may be `from`. Requirement:
 // 1 <= length <= kLongestShortRow.
 void softmax_of_short_rows(const float* from, float* to, size_t rows, size_t length) noexcept;
+// The same of BF16 numbers, computed in FP32.
+void softmax_of_short_rows(const uint16_t* from, uint16_t* to, size_t rows, size_t length) noexcept;
 
 }  // namespace millrace::device::cpu::kernels

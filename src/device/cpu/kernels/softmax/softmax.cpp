@@ -2,6 +2,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "device/cpu/kernels/kernels.h"
@@ -20,13 +21,15 @@ Desc axis_last(const Dims& dims, ElementType type, int64_t axis) {
   return ordered_desc(dims, type, order);
 }
 
+// Of numbers that are stored as T.
+template <class T>
 class ShortRowsStep final : public Step {
  public:
   ShortRowsStep(size_t rows, size_t length, BufferId from, BufferId to)
       : rows_(rows), length_(length), from_(from), to_(to) {}
   std::vector<BufferId> buffers() const override { return {from_, to_}; }
   Status run(const RunState& state) const noexcept override {
-    softmax_of_short_rows(state.input<float>(from_), state.output<float>(to_), rows_, length_);
+    softmax_of_short_rows(state.input<T>(from_), state.output<T>(to_), rows_, length_);
     return {};
   }
 
@@ -38,9 +41,9 @@ class ShortRowsStep final : public Step {
 // Below some rows there is nothing to gain.
 constexpr int64_t kManyRows = 64;
 
-bool has_many_short_rows(const Builder& builder, const Dims& dims, const graph::Softmax& op) {
+bool has_many_short_rows(const Dims& dims, const graph::Softmax& op) {
   const int64_t length = dims.back();
-  if (op.log || builder.type() != ElementType::f32) return false;
+  if (op.log) return false;
   if (op.axis + 1 != static_cast<int64_t>(dims.size())) return false;
   return length <= static_cast<int64_t>(kLongestShortRow) &&
          std::accumulate(dims.begin(), dims.end() - 1, int64_t{1}, std::multiplies<>()) >=
@@ -52,9 +55,13 @@ Status lower_short_rows(Builder& builder, const Node& node) {
   MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.plain(x));
   const Operand to = builder.new_result_over(y, from.desc, x, from);
   const auto length = static_cast<size_t>(builder.dims(x).back());
-  builder.add("Softmax", "millrace:vectors",
-              std::make_unique<ShortRowsStep>(builder.value(x).elements() / length, length,
-                                              from.buffer, to.buffer));
+  const size_t rows = builder.value(x).elements() / length;
+  std::unique_ptr<const Step> step;
+  if (builder.type() == ElementType::f32)
+    step = std::make_unique<ShortRowsStep<float>>(rows, length, from.buffer, to.buffer);
+  else
+    step = std::make_unique<ShortRowsStep<uint16_t>>(rows, length, from.buffer, to.buffer);
+  builder.add("Softmax", "millrace:vectors", std::move(step));
   return {};
 }
 
@@ -63,7 +70,7 @@ Status lower_short_rows(Builder& builder, const Node& node) {
 Status lower(Builder& builder, const Node& node, const graph::Softmax& op) {
   const graph::ValueId x = node.input(0), y = node.outputs[0];
   const Dims dims = builder.dims(x);
-  if (has_many_short_rows(builder, dims, op)) return lower_short_rows(builder, node);
+  if (has_many_short_rows(dims, op)) return lower_short_rows(builder, node);
   MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder.current(x));
   const auto algorithm = op.log ? dnnl::algorithm::softmax_log : dnnl::algorithm::softmax_accurate;
   std::vector<Desc> layouts = layouts_for(now.desc);
