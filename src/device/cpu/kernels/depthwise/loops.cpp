@@ -158,7 +158,7 @@ HWY_EXPORT(group_size);
 
 Groups groups_of(size_t channels) noexcept {
   const size_t size = HWY_DYNAMIC_DISPATCH(group_size)();
-  return {channels, channels >= size / 2 ? size : 0};
+  return {channels, channels >= size ? size : 0};
 }
 
 void arrange(const Groups& groups, size_t each, const float* from, float* to) noexcept {

@@ -13,7 +13,8 @@
 
 namespace millrace::device::cpu::kernels::depthwise {
 
-// Of vectors here; with size 0, where there are too few channels for a step.
+// Of vectors here; with size 0, where there are fewer channels than a vector holds: then the
+// library is faster.
 Groups groups_of(size_t channels) noexcept;
 
 // From C order, [channels, each], to [groups][each][even channels, odd channels].

@@ -29,24 +29,18 @@ bool is_depthwise(const graph::Conv& op, const Dims& x, const Dims& weight);
 // Of one image of the batch. Requirement: is_depthwise().
 Geometry geometry_of(const graph::Conv& op, const Dims& x, const Dims& y);
 
-// Channels are computed in groups that follow each other, of `size` or, at the end or where there
-// are fewer channels, of half of it. The last one ends with the last channel, so that it may begin
-// within the one before. Numbers that are arranged by groups have room for `size` in all of them.
+// Channels are computed in groups that follow each other, of `size` but for the last one: that has
+// as many or half of it, and ends with the last channel, so that it may begin within the one
+// before. Numbers that are arranged by groups have room for `size` in all of them.
 struct Groups {
-  size_t channels, size;  // at least half as many channels
+  size_t channels, size;  // at least as many channels
 
-  size_t count() const {
-    const size_t usual = channels < size ? size / 2 : size;
-    return (channels + usual - 1) / usual;
-  }
-  bool is_half(size_t group) const {
-    return channels < size || channels - group * size <= size / 2;
-  }
+  size_t count() const { return (channels + size - 1) / size; }
+  bool is_half(size_t group) const { return channels - group * size <= size / 2; }
   size_t size_of(size_t group) const { return is_half(group) ? size / 2 : size; }
   size_t first(size_t group) const {
-    const size_t usual = group * (channels < size ? size / 2 : size),
-                 last = channels - size_of(group);
-    return usual < last ? usual : last;
+    const size_t last = channels - size_of(group);
+    return group * size < last ? group * size : last;
   }
 };
 
