@@ -16,8 +16,8 @@
 namespace millrace {
 
 struct DeviceOptions {
-  // Threads that run jobs; 0: one per core this process may use. Counts where the process has no
-  // device of that name yet.
+  // Threads that run jobs; 0: as many as MILLRACE_LANES says, or one per core this process may use.
+  // Counts where the process has no device of that name yet.
   uint32_t lanes = 0;
 };
 

@@ -77,8 +77,8 @@ Status Binder::add(const device::Device& device, const Model::Impl* model, const
     return invalid_argument(fmt::format(
         "model \"{}\" is loaded on another device than the unit is for", executor.model().name));
   try {
-    storage_->jobs.push_back({&args, storage_->tensors.size(), storage_->open.size(),
-                              executor.has_open_tensors()});
+    storage_->jobs.push_back(
+        {&args, storage_->tensors.size(), storage_->open.size(), executor.has_open_tensors()});
     append(args.inputs);
     append(args.outputs);
     if (executor.has_open_tensors()) [[unlikely]] {

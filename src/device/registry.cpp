@@ -90,6 +90,15 @@ Result<std::shared_ptr<Device>> open_locked(Registry& state, const std::string& 
   return device;
 }
 
+// How many lanes a device gets: as many as were asked for, or else as MILLRACE_LANES says; 0, for
+// the core budget, where neither does.
+Result<uint32_t> lanes_in_force(uint32_t asked) {
+  constexpr uint64_t kMost = 1024;
+  if (asked != 0) return asked;
+  MILLRACE_ASSIGN_OR_RETURN(const uint64_t lanes, number_variable("MILLRACE_LANES", 0, 1, kMost));
+  return static_cast<uint32_t>(lanes);
+}
+
 bool is_set(const char* variable) {
   return !environment_variable(variable).empty();
 }
@@ -109,6 +118,7 @@ Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptio
     return invalid_argument(fmt::format(
         "\"{}\" is no device name: lower-case letters, digits, '-' and '_' only", name));
   if (is_forked_child()) return forked_status();
+  MILLRACE_ASSIGN_OR_RETURN(options.lanes, lanes_in_force(options.lanes));
   const CancellationOff whole;
   Registry& state = registry();
   const std::lock_guard lock(state.mutex);

@@ -19,8 +19,8 @@ namespace millrace::device {
 // The process's device of that name: made with `options` if there is none yet, else the one there
 // is (whose options win), as long as it is in use. A faulty device and the one behind it share
 // lanes and may be open at the same time. kNotFound when there is no such plugin, kUnsupported when
-// it does not fit this library, kInvalidArgument when the name or MILLRACE_FAULTS makes no sense;
-// kForked.
+// it does not fit this library, kInvalidArgument when the name, MILLRACE_FAULTS or MILLRACE_LANES
+// makes no sense; kForked.
 Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptions options = {});
 
 // How programs open a device, whichever API they use: the device of that name, or without a name

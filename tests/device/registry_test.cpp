@@ -27,6 +27,19 @@ TEST(Registry, MakesANewDeviceOnceTheOldOneIsGone) {
   EXPECT_EQ(open_device("null", {.lanes = 1}).value()->lanes().count(), 1u);
 }
 
+TEST(Registry, TakesTheNumberOfLanesFromTheEnvironmentWhereNoneIsAskedFor) {
+  setenv("MILLRACE_LANES", "5", 1);
+  EXPECT_EQ(open_device("null").value()->lanes().count(), 5u);
+  EXPECT_EQ(open_device("null", {.lanes = 3}).value()->lanes().count(), 3u);
+  for (const char* nonsense : {"0", "many", "-1", "1025"}) {
+    setenv("MILLRACE_LANES", nonsense, 1);
+    const Status status = open_device("null").status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << nonsense;
+    EXPECT_THAT(status.message(), HasSubstr("MILLRACE_LANES"));
+  }
+  unsetenv("MILLRACE_LANES");
+}
+
 TEST(Registry, ThreadsThatAskAtTheSameTimeGetTheSameDevice) {
   std::vector<std::shared_ptr<Device>> devices(8);
   std::vector<std::thread> threads;

@@ -18,6 +18,7 @@ constexpr std::string_view kKnown[] = {
     "MILLRACE_DEVICE",
     "MILLRACE_FAULTS",
     "MILLRACE_JOB_MODE",
+    "MILLRACE_LANES",
     "MILLRACE_LANES_PER_JOB",
     "MILLRACE_LOG",
     "MILLRACE_MAX_ISA",
