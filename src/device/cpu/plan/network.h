@@ -16,13 +16,25 @@ namespace millrace::device::cpu::plan {
 struct Network {
   std::vector<uint32_t> nodes;                     // by variable: the convolution
   std::vector<std::vector<Candidate>> candidates;  // by variable
-  Problem problem;                                 // an option for each candidate
+  // By variable: that of the convolution before it, where the two could be one step.
+  std::vector<std::optional<uint32_t>> begun_by;
+  std::vector<bool> is_timed;  // by variable: whether their times are known
+  Problem problem;             // an option for each candidate
+};
+
+// What is done where times say nothing.
+struct Rule {
+  std::vector<Form> forms;  // by node
+  // Other forms than these count for so much more than their times, which are those of other
+  // convolutions on another processor.
+  uint32_t percent_more = 0;
 };
 
 // Of the convolutions that NPU partitions compute in `type`; quantised ones are left out, since
 // they have layouts of their own, and so are those without a choice of kernels. As many lanes take
-// part in an operator as `division` divides it among. None where `times` does not know a time that
-// is needed.
+// part in an operator as `division` divides it among. With a rule, which may be null, a convolution
+// that `times` does not know has the form of the rule only. None where a time is unknown that is
+// needed.
 //
 // A convolution that one step could compute together with the depthwise one behind it has
 // kSeparable among its options, with the time of both; the other has it, too, for nothing. They are
@@ -33,6 +45,6 @@ struct Network {
 // image that several convolutions read in a layout that it does not have is counted for each of
 // them, although it is moved once.
 std::optional<Network> describe(const graph::CompiledModel& model, ElementType type,
-                                const Division& division, Times& times);
+                                const Division& division, Times& times, const Rule* rule = nullptr);
 
 }  // namespace millrace::device::cpu::plan

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <oneapi/dnnl/dnnl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +22,7 @@
 #include "device/cpu/kernels/separable/separable.h"
 #include "device/cpu/kernels/winograd/winograd.h"
 #include "device/cpu/plan/network.h"
+#include "device/cpu/plan/table/shipped.h"
 #include "model/files/temporary_output.h"
 
 namespace millrace::device::cpu::plan {
@@ -28,6 +30,8 @@ namespace {
 
 constexpr const char* kRecord = "MILLRACE_TUNING";
 constexpr const char* kMeasure = "MILLRACE_TUNE";
+// By these words `millrace tune` knows the steps that a record has decided.
+constexpr const char* kMeasuredHere = "measured here";
 
 // Whether the convolution is between many channels of an image so small that the library's kernels
 // on blocks run short of elements. One that would have a larger image reordered, for a single
@@ -69,33 +73,102 @@ void join_separable(const graph::CompiledModel& model, ElementType type, std::ve
     }
 }
 
-Plan usual_plan(const graph::CompiledModel& model, ElementType type) {
-  Plan plan;
+Rule usual_rule(const graph::CompiledModel& model, ElementType type) {
+  // Beyond what the times of two processors, and of two neighbours in a table, differ by.
+  constexpr uint32_t kPercentMore = 10;
+  Rule rule{{}, kPercentMore};
   for (const graph::Node& node : model.graph.nodes)
-    plan.forms.push_back(usual_form_of(model.graph, node, type));
-  join_separable(model, type, plan.forms);
-  plan.reasons.resize(plan.forms.size());
-  return plan;
+    rule.forms.push_back(usual_form_of(model.graph, node, type));
+  join_separable(model, type, rule.forms);
+  return rule;
 }
 
-std::string describe_choice(const std::vector<Candidate>& candidates, uint32_t chosen) {
-  std::string text =
-      fmt::format("{} is the cheapest beside its neighbours:", name_of(candidates[chosen].form));
-  for (const Candidate& each : candidates)
-    text += fmt::format("{} {} {:.1f} us ({} to {}, {})", &each == &candidates[0] ? "" : ",",
-                        name_of(each.form), static_cast<double>(each.nanoseconds) * 1e-3,
-                        each.source, each.result, each.kernel);
+std::string times_of(const std::vector<Candidate>& candidates) {
+  std::string text;
+  for (const Candidate& each : candidates) {
+    const double microseconds = static_cast<double>(each.nanoseconds) * 1e-3;
+    text += fmt::format("{}{} {:.1f} us ({} to {}{}{})", text.empty() ? " " : ", ",
+                        name_of(each.form), microseconds, each.source, each.result,
+                        each.kernel.empty() ? "" : ", ", each.kernel);
+  }
   return text;
 }
 
-Plan solve(const graph::CompiledModel& model, ElementType type, const Network& network) {
-  Plan plan = usual_plan(model, type);
+// The second of two convolutions that are one step: its reason says what the two take.
+std::string times_of(const Network& network, size_t variable, Form chosen) {
+  const std::optional<uint32_t> first = network.begun_by[variable];
+  if (chosen != Form::kSeparable || !first) return times_of(network.candidates[variable]);
+  return fmt::format("{}; without the convolution before it:{}",
+                     times_of(network.candidates[*first]), times_of(network.candidates[variable]));
+}
+
+std::string measured_reason(const Network& network, size_t variable, Form chosen) {
+  return fmt::format("{} is the cheapest beside its neighbours, {}:{}", name_of(chosen),
+                     kMeasuredHere, times_of(network, variable, chosen));
+}
+
+std::string table_reason(const Network& network, size_t variable, Form chosen, const Rule& rule,
+                         const char* table) {
+  const Form usual = rule.forms[network.nodes[variable]];
+  if (!network.is_timed[variable])
+    return fmt::format("{} by rule: the table of {} has no such convolution", name_of(chosen),
+                       table);
+  const std::string times = times_of(network, variable, chosen);
+  if (chosen == usual)
+    return fmt::format(
+        "{} by rule: beside its neighbours no form is cheaper by {} %, by the table of {}:{}",
+        name_of(chosen), rule.percent_more, table, times);
+  return fmt::format(
+      "{} instead of {}, the rule, is the cheapest beside its neighbours, by the "
+      "table of {}:{}",
+      name_of(chosen), name_of(usual), table, times);
+}
+
+// `reason` is called with a variable of the network and its form.
+template <class Reason>
+Plan solve(const Rule& rule, const Network& network, Reason reason) {
+  Plan plan{rule.forms, std::vector<std::string>(rule.forms.size())};
   const std::vector<uint32_t> chosen = cheapest(network.problem);
   for (size_t i = 0; i < chosen.size(); ++i) {
-    plan.forms[network.nodes[i]] = network.candidates[i][chosen[i]].form;
-    plan.reasons[network.nodes[i]] = describe_choice(network.candidates[i], chosen[i]);
+    const Form form = network.candidates[i][chosen[i]].form;
+    plan.forms[network.nodes[i]] = form;
+    plan.reasons[network.nodes[i]] = reason(i, form);
   }
   return plan;
+}
+
+Plan solve_measured(const graph::CompiledModel& model, ElementType type, const Network& network) {
+  return solve(usual_rule(model, type), network, [&network](size_t variable, Form chosen) {
+    return measured_reason(network, variable, chosen);
+  });
+}
+
+bool has_convolutions(const graph::CompiledModel& model) {
+  return std::ranges::any_of(model.graph.nodes, [](const graph::Node& node) {
+    return std::holds_alternative<graph::Conv>(node.op);
+  });
+}
+
+// Where nothing was measured on this processor.
+Plan shipped_plan(const graph::CompiledModel& model, ElementType type, const Division& division) {
+  const Rule rule = usual_rule(model, type);
+  const auto by_rule = [&] {
+    Plan plan{rule.forms, std::vector<std::string>(rule.forms.size())};
+    for (size_t i = 0; i < rule.forms.size(); ++i)
+      if (std::holds_alternative<graph::Conv>(model.graph.nodes[i].op))
+        plan.reasons[i] = fmt::format("{} by rule: no table has times for this processor",
+                                      name_of(rule.forms[i]));
+    return plan;
+  };
+  if (!has_convolutions(model)) return by_rule();
+  const std::optional<UsedTable> used = used_table(type);
+  if (!used) return by_rule();
+  TableTimes times(*used->table);
+  const std::optional<Network> network = describe(model, type, division, times, &rule);
+  if (!network) return by_rule();
+  return solve(rule, *network, [&](size_t variable, Form chosen) {
+    return table_reason(*network, variable, chosen, rule, used->name);
+  });
 }
 
 // Empty where there is no such file.
@@ -143,7 +216,7 @@ Result<Plan> measure(const graph::CompiledModel& model, ElementType type, const 
   }();
   if (!(record == before)) MILLRACE_RETURN_IF_ERROR(add_to_file(std::move(record), path));
   if (!network) return unsupported("not all convolutions can be measured");
-  return solve(model, type, *network);
+  return solve_measured(model, type, *network);
 }
 
 Result<Plan> look_up(const graph::CompiledModel& model, ElementType type, const Division& division,
@@ -154,7 +227,7 @@ Result<Plan> look_up(const graph::CompiledModel& model, ElementType type, const 
   if (!network)
     return unsupported(fmt::format(
         "it does not have all operators of the model: it lacks times of {}", times.missing()));
-  return solve(model, type, *network);
+  return solve_measured(model, type, *network);
 }
 
 }  // namespace
@@ -170,7 +243,7 @@ std::string fingerprint() {
 Plan make_plan(const graph::CompiledModel& model, ElementType type, const Division& division,
                const dnnl::engine& engine) {
   const std::string path(environment_variable(kRecord));
-  if (path.empty()) return usual_plan(model, type);
+  if (path.empty()) return shipped_plan(model, type, division);
   const Result<bool> measures = switch_variable(kMeasure, false);
   Result<Plan> plan = !measures.ok() ? Result<Plan>(measures.status())
                       : *measures    ? measure(model, type, division, engine, path)
@@ -179,7 +252,7 @@ Plan make_plan(const graph::CompiledModel& model, ElementType type, const Divisi
   log(LogLevel::kWarning, "cpu",
       fmt::format("model \"{}\" has its usual kernels: record \"{}\": {}", model.name, path,
                   plan.status().message()));
-  return usual_plan(model, type);
+  return shipped_plan(model, type, division);
 }
 
 }  // namespace millrace::device::cpu::plan

@@ -2,9 +2,10 @@
 //
 // MILLRACE_TUNING names a record of times (record.h). Where it has all that a model needs, measured
 // on such a processor, the forms are the cheapest together with the reorders between them; with
-// MILLRACE_TUNE=1 what it lacks is measured first, and added to the file. Otherwise each
-// convolution has its usual form: that of its type, or, in FP32, kWinograd where that is
-// worthwhile, and kChannelsLast for many channels of small images.
+// MILLRACE_TUNE=1 what it lacks is measured first, and added to the file. Otherwise the forms are
+// those of a rule: that of the type, or, in FP32, kWinograd and kSeparable where that is
+// worthwhile, and kChannelsLast for many channels of small images; or, where the table that the
+// device ships for the instruction set (table/) says that others are much better, those.
 //
 // Thread-safe.
 #pragma once
@@ -20,13 +21,14 @@ namespace millrace::device::cpu::plan {
 
 struct Plan {
   std::vector<Form> forms;  // by node
-  std::vector<std::string>
-      reasons;  // by node: what was measured; empty where the form is the usual
+  // By node: the candidates, their times, where those come from, and what was taken; empty where
+  // there was nothing to choose.
+  std::vector<std::string> reasons;
 };
 
-// `division` is that with which the program is made. Blocks while it
-// measures; the thread is in no OpenMpThreads scope. A record that is of another processor or
-// damaged stays as it is; the log says why the usual forms are taken.
+// `division` is that with which the program is made. Blocks while it measures; the thread is in no
+// OpenMpThreads scope. A record that is of another processor or damaged stays as it is; the log
+// says why it is not used.
 Plan make_plan(const graph::CompiledModel& model, ElementType type, const Division& division,
                const dnnl::engine& engine);
 

@@ -1,0 +1,149 @@
+#include "device/cpu/plan/table/shipped.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/process/topology.h"
+#include "device/cpu/kernels/primitives.h"
+#include "device/cpu/kernels/winograd/winograd.h"
+#include "device/cpu/plan/table/texts.h"
+
+namespace millrace::device::cpu::plan {
+namespace {
+
+using kernels::Convolution;
+
+bool are(const Dims& dims, int64_t number) {
+  return std::ranges::all_of(dims, [number](int64_t dim) { return dim == number; });
+}
+
+// None where tables tell it from no other.
+std::optional<Layer> layer_of(const Convolution& convolution) {
+  // A first convolution takes pictures as they come, in the one way there is.
+  constexpr int64_t kChannelsOfPictures = 4;
+  const graph::Conv& op = *convolution.op;
+  const Dims &x = convolution.x, &y = convolution.y, &weight = convolution.weight;
+  if (x.size() != 4 || x[1] <= kChannelsOfPictures || !are(op.dilations, 1) ||
+      !are(op.strides, op.strides[0]) || weight[weight.size() - 2] != weight.back())
+    return std::nullopt;
+  const bool is_depthwise = op.group == x[1] && op.group == y[1];
+  if (op.group != 1 && !is_depthwise) return std::nullopt;
+  const auto size = [](int64_t dim) { return static_cast<uint64_t>(dim); };
+  return Layer{convolution.type,
+               is_depthwise ? LayerKind::kDepthwise : LayerKind::kDense,
+               size(weight.back()),
+               size(op.strides[0]),
+               size(x[1]),
+               size(y[1]),
+               size(y[2]) * size(y[3]),
+               size(x[0])};
+}
+
+// In the letters of the library, for images of that rank.
+std::string layout_name(size_t rank, ImageLayout layout) {
+  std::string spatial;
+  for (size_t i = 2; i < rank; ++i) spatial += static_cast<char>('a' + i);
+  switch (layout) {
+    case ImageLayout::kPlain:
+      break;
+    case ImageLayout::kBlocks:
+      return fmt::format("aB{}{}b", spatial, kernels::channel_block());
+    case ImageLayout::kInnermost:
+      return fmt::format("a{}b", spatial);
+  }
+  return "ab" + spatial;
+}
+
+ImageLayout layout_named(const std::string& name) {
+  if (name.find('B') != std::string::npos) return ImageLayout::kBlocks;
+  return name.ends_with('b') ? ImageLayout::kInnermost : ImageLayout::kPlain;
+}
+
+ImageLayout layout_of(Form form) {
+  const bool is_innermost = form == Form::kChannelsLast || form == Form::kLibrary;
+  return is_innermost ? ImageLayout::kInnermost : ImageLayout::kBlocks;
+}
+
+// The library's choice was not measured where it is that with channels innermost.
+void name_as_usual(Form usual, std::vector<FormTime>& times) {
+  const bool has_library = std::ranges::count(times, Form::kLibrary, &FormTime::form) != 0;
+  if (usual != Form::kLibrary)
+    std::erase_if(times, [](const FormTime& each) { return each.form == Form::kLibrary; });
+  else if (!has_library)
+    for (FormTime& each : times)
+      if (each.form == Form::kChannelsLast) each.form = Form::kLibrary;
+}
+
+template <size_t kNumber>
+const Table& parsed() {
+  // What the device ships makes sense, which its tests ensure.
+  static const Table table = [] {
+    Result<Table> made = Table::parse(shipped_tables()[kNumber].text);
+    return made.ok() ? *std::move(made) : Table();
+  }();
+  return table;
+}
+
+}  // namespace
+
+std::vector<ShippedTable> shipped_tables() {
+  return {{"avx2", texts::kAvx2},
+          {"avx512", texts::kAvx512},
+          {"avx512_bf16", texts::kAvx512Bf16},
+          {"amx", texts::kAmx}};
+}
+
+std::optional<UsedTable> used_table(ElementType type) {
+  const CpuFeatures& features = topology().features;
+  if (type == ElementType::f32 && features.avx512) return UsedTable{"avx512", &parsed<1>()};
+  if (type == ElementType::f32 && features.avx2) return UsedTable{"avx2", &parsed<0>()};
+  if (type == ElementType::bf16 && features.amx_bf16) return UsedTable{"amx", &parsed<3>()};
+  if (type == ElementType::bf16 && features.avx512_bf16)
+    return UsedTable{"avx512_bf16", &parsed<2>()};
+  return std::nullopt;
+}
+
+std::optional<std::vector<Candidate>> TableTimes::candidates(const Convolution& convolution,
+                                                             uint32_t) {
+  const std::optional<Layer> layer = layer_of(convolution);
+  std::vector<FormTime> times = layer ? table_.times(*layer) : std::vector<FormTime>();
+  if (times.empty()) return std::nullopt;
+  name_as_usual(usual_form(convolution.type), times);
+  std::vector<Candidate> candidates;
+  for (const FormTime& each : times) {
+    if (each.form == Form::kWinograd && !kernels::winograd::can_compute(convolution)) continue;
+    candidates.push_back(untimed(convolution, each.form));
+    candidates.back().nanoseconds = each.nanoseconds;
+  }
+  return candidates;
+}
+
+std::optional<Candidate> TableTimes::pair(const Convolution& pointwise,
+                                          const Convolution& depthwise, uint32_t) {
+  const std::optional<Layer> first = layer_of(pointwise);
+  std::optional<Layer> both = layer_of(depthwise);
+  if (!first || !both) return std::nullopt;
+  both->kind = LayerKind::kSeparable;
+  both->channels_in = first->channels_in;
+  const std::vector<FormTime> times = table_.times(*both);
+  if (times.empty() || times[0].form != Form::kSeparable) return std::nullopt;
+  Candidate step = untimed(pointwise, Form::kSeparable);
+  step.nanoseconds = times[0].nanoseconds;
+  return step;
+}
+
+std::optional<uint64_t> TableTimes::move(const Dims& dims, ElementType type,
+                                         const std::string& from, const std::string& to, uint32_t) {
+  uint64_t elements = 1;
+  for (const int64_t dim : dims) elements *= static_cast<uint64_t>(dim);
+  return table_.move(type, elements, layout_named(from), layout_named(to));
+}
+
+Candidate untimed(const Convolution& convolution, Form form) {
+  const std::string layout = layout_name(convolution.x.size(), layout_of(form));
+  return {form, layout, layout, {}, 0};
+}
+
+}  // namespace millrace::device::cpu::plan
