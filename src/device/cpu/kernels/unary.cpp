@@ -44,6 +44,13 @@ Status add_loop(Builder& builder, const Operand& from, const Operand& to, F func
   return {};
 }
 
+// Calling a primitive takes longer than that many elements of a loop: 150 ns.
+bool is_short_relu(const Activation& function, const Desc& desc) {
+  constexpr int64_t kShort = 1024;
+  return function.kind == UnaryKind::kRelu && desc.data_type() == ElementType::f32 &&
+         is_dense(desc) && static_cast<int64_t>(desc.get_size() / sizeof(float)) <= kShort;
+}
+
 // The library has a logarithm, too, but at 1 it is 1.4e-6 away from zero.
 bool has_own(const Activation& function) {
   return function.kind == UnaryKind::kLog || !eltwise_of(function);
@@ -55,6 +62,8 @@ Status add_own(Builder& builder, const Activation& function, const Operand& from
                const Operand& to) {
   const float alpha = function.alpha, beta = function.beta;
   switch (function.kind) {
+    case UnaryKind::kRelu:
+      return add_loop(builder, from, to, [](float x) { return x > 0 ? x : 0.0f; });
     case UnaryKind::kLog:
       return add_loop(builder, from, to, [](float x) { return std::log(x); });
     case UnaryKind::kErf:
@@ -109,6 +118,8 @@ Status lower(Builder& builder, const Node& node, const graph::Unary& op) {
     builder.set_result(y, from);
     return {};
   }
+  if (is_short_relu(op.function, from.desc))
+    return add_own(builder, op.function, from, builder.new_result_over(y, from.desc, x, from));
   if (!has_own(op.function)) {
     MILLRACE_ASSIGN_OR_RETURN(const bool lowered,
                               lower_eltwise(builder, node, *eltwise_of(op.function)));
