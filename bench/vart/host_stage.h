@@ -1,4 +1,5 @@
-// Host work of half the device time per frame: what two jobs in flight gain over execute.
+// Host work of half the device time per frame: what two jobs in flight gain over execute, and how
+// near they come to the rate of the device.
 #pragma once
 
 #include <string>
