@@ -88,7 +88,7 @@ Status Binder::add(const device::Device& device, const Model::Impl* model, const
   } catch (const std::bad_alloc&) {
     return no_memory();
   }
-  const runtime::JobBindings bound = bindings(storage_->jobs.size() - 1);
+  const runtime::JobBindings& bound = bindings(storage_->jobs.size() - 1);
   MILLRACE_RETURN_IF_ERROR(executor.check(bound));
   if (args.strict_zero_copy || model->strict_zero_copy())
     MILLRACE_RETURN_IF_ERROR(executor.check_in_place(bound));
@@ -116,19 +116,21 @@ void Binder::append_open(std::span<const TensorArg> args, const std::vector<Tens
   }
 }
 
-runtime::JobBindings Binder::bindings(size_t index) const noexcept {
+// Of the job that was added as number `index`; valid until the next call.
+const runtime::JobBindings& Binder::bindings(size_t index) const noexcept {
   const Bound& job = storage_->jobs[index];
   const std::span<const runtime::TensorBinding> tensors(storage_->tensors);
   const size_t inputs = job.args->inputs.size(), outputs = job.args->outputs.size();
   const size_t open_inputs = job.open ? inputs : 0, open_outputs = job.open ? outputs : 0;
   const std::span<const runtime::OpenTensor> open(storage_->open);
-  return {.frames = job.args->frames,
-          .inputs = tensors.subspan(job.first, inputs),
-          .outputs = tensors.subspan(job.first + inputs, outputs),
-          .times = nullptr,
-          .conversions = job.args->conversions,
-          .open_inputs = open.subspan(job.first_open, open_inputs),
-          .open_outputs = open.subspan(job.first_open + open_inputs, open_outputs)};
+  runtime::JobBindings& bound = storage_->bindings;
+  bound.frames = job.args->frames;
+  bound.inputs = tensors.subspan(job.first, inputs);
+  bound.outputs = tensors.subspan(job.first + inputs, outputs);
+  bound.conversions = job.args->conversions;
+  bound.open_inputs = open.subspan(job.first_open, open_inputs);
+  bound.open_outputs = open.subspan(job.first_open + open_inputs, open_outputs);
+  return bound;
 }
 
 void Binder::fill(runtime::JobTask& task, const Model::Impl& model, size_t index) const noexcept {

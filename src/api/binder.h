@@ -29,9 +29,6 @@ class Binder {
   // does not fit; then the job was not added. kOutOfMemory.
   Status add(const device::Device& device, const Model::Impl* model, const JobArgs& args);
 
-  // The bindings of the job that was added as number `index`; valid until the next add().
-  runtime::JobBindings bindings(size_t index) const noexcept;
-
   // Has `task` run that job, and moves its bindings there, with references to the memory. Once for
   // each job, while its arguments are there.
   void fill(runtime::JobTask& task, const Model::Impl& model, size_t index) const noexcept;
@@ -49,7 +46,10 @@ class Binder {
     std::vector<runtime::TensorBinding> tensors;  // without their owners
     std::vector<Bound> jobs;
     std::vector<runtime::OpenTensor> open;  // of the jobs whose model has open tensors
+    // Of one of the jobs: filled again and again, since g++ clears a new one by a slow instruction.
+    runtime::JobBindings bindings;
   };
+  const runtime::JobBindings& bindings(size_t index) const noexcept;
   void append(std::span<const TensorArg> args);
   void append_open(std::span<const TensorArg> args, const std::vector<TensorInfo>& infos);
 

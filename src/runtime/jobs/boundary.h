@@ -29,11 +29,14 @@ class Boundary {
   // kInvalidArgument, naming the tensor, for a null (unless it has no elements) or misaligned
   // pointer or a view that this boundary does not have.
   Status check(const TensorBinding& binding) const {
+    return fits(binding) ? Status() : check_closely(binding);
+  }
+  // False: ask check(), which knows what else may be bound.
+  bool fits(const TensorBinding& binding) const noexcept {
     const auto view = static_cast<size_t>(binding.view);
     // Elements have a power of two of bytes.
-    const bool fits = view < 2 && element_bytes_[view] != 0 && binding.data != nullptr &&
-                      (reinterpret_cast<uintptr_t>(binding.data) & (element_bytes_[view] - 1)) == 0;
-    return fits ? Status() : check_closely(binding);
+    return view < 2 && element_bytes_[view] != 0 && binding.data != nullptr &&
+           (reinterpret_cast<uintptr_t>(binding.data) & (element_bytes_[view] - 1)) == 0;
   }
 
   // Whether jobs settle dimensions of the tensor. It then has a CPU view only, which the program

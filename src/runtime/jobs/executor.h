@@ -90,6 +90,7 @@ class Executor {
   Executor(std::shared_ptr<device::Device> device, std::shared_ptr<const device::Program> program,
            std::shared_ptr<queue::Lanes> lanes);
   Status plan();
+  bool fits(const JobBindings& bindings) const noexcept;
   Status check_side(std::span<const TensorBinding> bindings, size_t frames, const char* what,
                     const std::vector<Boundary>& boundaries) const;
   Status check_open(std::span<const TensorBinding> bindings, std::span<const OpenTensor> open,
