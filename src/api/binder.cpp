@@ -143,8 +143,8 @@ void Binder::fill(runtime::JobTask& task, const Model::Impl& model, size_t index
   task.fill_taking(model.executor(), bindings(index), tensors);
 }
 
-void Binder::lend(runtime::JobTask& task, const Model::Impl& model, size_t index) const noexcept {
-  task.lend(*model.executor(), bindings(index));
+void Binder::lend(runtime::JobTask& task, const Model::Impl& model) const noexcept {
+  task.lend(*model.executor(), storage_->bindings);
 }
 
 }  // namespace millrace::api

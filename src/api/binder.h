@@ -32,8 +32,9 @@ class Binder {
   // Has `task` run that job, and moves its bindings there, with references to the memory. Once for
   // each job, while its arguments are there.
   void fill(runtime::JobTask& task, const Model::Impl& model, size_t index) const noexcept;
-  // The same for a job that has run when this object and the arguments end: see JobTask::lend.
-  void lend(runtime::JobTask& task, const Model::Impl& model, size_t index) const noexcept;
+  // The same for the job that was added last, if it has run when this object and the arguments end:
+  // see JobTask::lend.
+  void lend(runtime::JobTask& task, const Model::Impl& model) const noexcept;
 
  private:
   struct Bound {

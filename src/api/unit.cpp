@@ -159,7 +159,7 @@ Status Unit::execute(const Model& model, JobArgs args) {
     binder.fill(static_cast<JobTask&>(task), *model.impl_, 0);
   };
   const auto lend = [&](queue::Task& task) {
-    binder.lend(static_cast<JobTask&>(task), *model.impl_, 0);
+    binder.lend(static_cast<JobTask&>(task), *model.impl_);
   };
   queue::Unit& unit = core_->unit();
   if (!args.callback && args.deadline == kNoDeadline) return unit.execute(fill, lend);
