@@ -1,4 +1,5 @@
 // Pooling against its definition.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -7,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/process/topology.h"
 #include "graph/shape.h"
 #include "tests/device_cpu/model_builder.h"
 #include "tests/device_cpu/run_model.h"
@@ -76,6 +78,33 @@ Tensor bytes(const Dims& dims, float lowest) {
   Tensor x = Tensor::zeros(dims);
   for (size_t i = 0; i < x.data.size(); ++i) x.data[i] = lowest + static_cast<float>(i * 37 % 256);
   return x;
+}
+
+// Behind a convolution in BF16, whose results have their channels innermost where there are tiles.
+TEST(Pool, TakesTheMaximumOfChannelsThatLieInnermost) {
+  for (const Case& test : cases()) {
+    if (test.op.kind != PoolKind::kMax || test.x.size() != 4) continue;
+    for (const int64_t channels : {16, 24, 64}) {
+      SCOPED_TRACE(test.name + std::to_string(channels));
+      const Dims dims = {2, channels, test.x[2], test.x[3]};
+      Tensor weight = Tensor::zeros({channels, channels, 1, 1});
+      for (int64_t i = 0; i < channels; ++i) weight.at({i, channels - 1 - i, 0, 0}) = -1;
+      ModelBuilder builder(Precision::kBf16);
+      const graph::Conv conv{{1, 1}, {1, 1}, {0, 0}, {0, 0}, 1, {}};
+      const ValueId reversed = builder.node(conv, {builder.input(dims), builder.constant(weight)});
+      const ValueId y = builder.node(test.op, {reversed});
+      builder.output(reversed);
+      builder.output(y);
+      const auto model = builder.build();
+      const auto program = load(model);
+      const std::vector<Tensor> results = run(*program, {Tensor::numbers(dims, 1)});
+      EXPECT_EQ(results[1].data,
+                reference_pool(test.op, results[0], model->graph.values[y].shape).data);
+      if (topology().features.amx_bf16) {
+        EXPECT_THAT(implementations(*program), ::testing::Contains("Pool millrace:max"));
+      }
+    }
+  }
 }
 
 TEST(Pool, TakesTheMaximumOfBytes) {

@@ -7,6 +7,7 @@
 
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/mapped_copy.h"
+#include "device/cpu/kernels/max_pooling/max_pooling.h"
 #include "device/cpu/kernels/pooling.h"
 #include "device/cpu/kernels/primitives.h"
 
@@ -91,6 +92,8 @@ Result<Operand> add_global_pooling(Builder& builder, graph::PoolKind kind, graph
 
 Status lower(Builder& builder, const Node& node, const graph::Pool& op) {
   if (!builder.is_floating(node.input(0))) return add_plain_pooling(builder, node, op);
+  MILLRACE_ASSIGN_OR_RETURN(const bool lowered, max_pooling::lower(builder, node, op));
+  if (lowered) return {};
   const bool counts_padding = op.kind == graph::PoolKind::kAverage && op.count_include_pad &&
                               (any_above_zero(op.pads_begin) || any_above_zero(op.pads_end));
   const bool counts_part = counts_padding && any_above_zero(op.ceil_excess);
