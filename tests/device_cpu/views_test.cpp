@@ -28,7 +28,7 @@ constexpr graph::UnaryKind kAbs = graph::UnaryKind::kAbs;
 ModelBuilder conv_model(Precision precision, int64_t channels, int64_t filters) {
   ModelBuilder builder(precision);
   const graph::Conv op{{1, 1}, {1, 1}, {1, 1}, {1, 1}, 1, {graph::UnaryKind::kRelu, 0, 0}};
-  builder.output(builder.node(op, {builder.input({1, channels, 6, 5}),
+  builder.output(builder.node(op, {builder.input({1, channels, 6, 11}),
                                    builder.constant(Tensor::numbers({filters, channels, 3, 3}, 2)),
                                    builder.constant(Tensor::numbers({filters}, 3))}));
   return builder;
@@ -70,7 +70,7 @@ class Layouts : public ::testing::TestWithParam<std::tuple<int64_t, Precision, L
 TEST_P(Layouts, CarryTheSameValues) {
   const auto [channels, precision, layout] = GetParam();
   ModelBuilder builder = conv_model(precision, channels, channels);
-  const Tensor x = Tensor::numbers({1, channels, 6, 5}, 1);
+  const Tensor x = Tensor::numbers({1, channels, 6, 11}, 1);
   const Tensor expected = run_model(builder.build(), {x});
   builder.set_hw_layout(Direction::kInput, 0, layout);
   builder.set_hw_layout(Direction::kOutput, 0, layout);
@@ -125,7 +125,7 @@ TEST(Views, OfAnFp32ProgramGiveTheSameBits) {
     const auto program = load(conv_model(Precision::kFp32, channels, 21).build());
     ASSERT_TRUE(program->accepts(Direction::kInput, 0, View::kCpu));
     ASSERT_TRUE(program->accepts(Direction::kOutput, 0, View::kCpu));
-    const Tensor x = Tensor::numbers({1, channels, 6, 5}, 1);
+    const Tensor x = Tensor::numbers({1, channels, 6, 11}, 1);
     EXPECT_EQ(run(*program, {x}, View::kCpu)[0].data, run(*program, {x}, View::kHw)[0].data);
   }
 }
@@ -149,7 +149,7 @@ TEST(Views, OneContextTakesAnotherViewInEveryRun) {
   const auto to_hw_out =
       tensor::Conversion::plan(model->outputs[0].cpu, *model->outputs[0].hw, {}).value();
   for (uint32_t round = 0; round < 8; ++round) {
-    const Tensor x = Tensor::numbers({1, 10, 6, 5}, round);
+    const Tensor x = Tensor::numbers({1, 10, 6, 11}, round);
     const std::vector<float> expected = run(*program, {x})[0].data;
     const View in_view = (round & 1) != 0 ? View::kHw : View::kCpu;
     const View out_view = (round & 2) != 0 ? View::kHw : View::kCpu;

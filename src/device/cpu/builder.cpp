@@ -8,6 +8,7 @@
 
 #include "device/cpu/boundary.h"
 #include "device/cpu/kernels/kernels.h"
+#include "device/cpu/kernels/pixels/pixels.h"
 #include "device/cpu/kernels/quantised/quantised.h"
 #include "device/cpu/ranks/overlap.h"
 #include "graph/capability.h"
@@ -276,11 +277,15 @@ void Builder::add(std::string operation, std::string implementation,
 
 void Builder::add_reorder(ValueId moved, const Operand& from, const Operand& to,
                           std::optional<ViewCondition> only_in) {
-  dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  const dnnl::reorder::primitive_desc desc(engine_, from.desc, engine_, to.desc, attributes);
-  add_primitive("Reorder", desc, dnnl::reorder(desc), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}},
-                only_in, moved);
+  if (auto step = kernels::pixels::reorder_step(from, to, threads_)) {
+    add("Reorder", "millrace:pixels", std::move(step), only_in, moved);
+  } else {
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    const dnnl::reorder::primitive_desc desc(engine_, from.desc, engine_, to.desc, attributes);
+    add_primitive("Reorder", desc, dnnl::reorder(desc), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}},
+                  only_in, moved);
+  }
   if (!only_in) parts_.steps.back().info.reason = why_reordered(moved, from, to);
 }
 

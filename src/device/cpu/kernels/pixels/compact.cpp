@@ -1,0 +1,44 @@
+#include "device/cpu/kernels/pixels/compact.h"
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/kernels/pixels/compact.cpp"
+#include <hwy/foreach_target.h>
+// clang-format off: after foreach_target.h
+#include <hwy/highway.h>
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace millrace::device::cpu::kernels::pixels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+void run(const uint16_t* from, uint16_t* to, size_t pixels) {
+  const hn::ScalableTag<uint16_t> d;
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= pixels; i += lanes) {
+    hn::Vec<decltype(d)> a, b, c, unused;
+    hn::LoadInterleaved4(d, from + kRoom * i, a, b, c, unused);
+    hn::StoreInterleaved3(a, b, c, d, to + kChannels * i);
+  }
+  for (; i < pixels; ++i) std::copy_n(from + kRoom * i, kChannels, to + kChannels * i);
+}
+
+}  // namespace
+}  // namespace millrace::device::cpu::kernels::pixels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace millrace::device::cpu::kernels::pixels {
+
+HWY_EXPORT(run);
+
+void compact(const uint16_t* from, uint16_t* to, size_t pixels) noexcept {
+  HWY_DYNAMIC_DISPATCH(run)(from, to, pixels);
+}
+
+}  // namespace millrace::device::cpu::kernels::pixels
+#endif  // HWY_ONCE

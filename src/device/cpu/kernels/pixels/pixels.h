@@ -1,0 +1,15 @@
+// The reorder of pictures (compact.h) as a step of a program.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "device/cpu/step.h"
+
+namespace millrace::device::cpu::kernels::pixels {
+
+// Moves a BF16 picture of three channels from HCWNC4 to its channels innermost, divided into
+// `chunks` at most; null for other operands, for which the library's reorder is used.
+std::unique_ptr<const Step> reorder_step(const Operand& from, const Operand& to, uint32_t chunks);
+
+}  // namespace millrace::device::cpu::kernels::pixels
