@@ -26,7 +26,7 @@ struct Network {
 struct Rule {
   std::vector<Form> forms;  // by node
   // Other forms than these count for so much more than their times, which are those of other
-  // convolutions on another processor.
+  // convolutions on another processor; for half as much again where the rule is one step for two.
   uint32_t percent_more = 0;
 };
 

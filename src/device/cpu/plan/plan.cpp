@@ -83,23 +83,26 @@ Rule usual_rule(const graph::CompiledModel& model, ElementType type) {
   return rule;
 }
 
-std::string times_of(const std::vector<Candidate>& candidates) {
+// A convolution that ends such a step has no time of its own in it.
+std::string times_of(const std::vector<Candidate>& candidates, bool ends_step) {
   std::string text;
   for (const Candidate& each : candidates) {
+    const bool is_for_two = each.form == Form::kSeparable;
+    if (is_for_two && ends_step) continue;
     const double microseconds = static_cast<double>(each.nanoseconds) * 1e-3;
-    text += fmt::format("{}{} {:.1f} us ({} to {}{}{})", text.empty() ? " " : ", ",
-                        name_of(each.form), microseconds, each.source, each.result,
-                        each.kernel.empty() ? "" : ", ", each.kernel);
+    text += fmt::format("{}{} {:.1f} us{} ({} to {}{}{})", text.empty() ? " " : ", ",
+                        name_of(each.form), microseconds, is_for_two ? " with the next" : "",
+                        each.source, each.result, each.kernel.empty() ? "" : ", ", each.kernel);
   }
   return text;
 }
 
-// The second of two convolutions that are one step: its reason says what the two take.
+// The second of two convolutions that are one step has the reason for both.
 std::string times_of(const Network& network, size_t variable, Form chosen) {
   const std::optional<uint32_t> first = network.begun_by[variable];
-  if (chosen != Form::kSeparable || !first) return times_of(network.candidates[variable]);
-  return fmt::format("{}; without the convolution before it:{}",
-                     times_of(network.candidates[*first]), times_of(network.candidates[variable]));
+  const std::string own = times_of(network.candidates[variable], first.has_value());
+  if (chosen != Form::kSeparable || !first) return own;
+  return fmt::format("{}; alone:{}", times_of(network.candidates[*first], false), own);
 }
 
 std::string measured_reason(const Network& network, size_t variable, Form chosen) {
