@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -173,6 +174,45 @@ TEST_F(Tuning, OneStepForTwoConvolutionsIsMeasuredAndChosenAsAnyForm) {
     GTEST_SKIP() << "this processor has no such step";
   favour("separable");
   EXPECT_TRUE(is_separable());
+}
+
+// An image whose sides and channels fill nothing, a convolution of one pixel, and a depthwise one.
+struct SmallPair {
+  int64_t channels, height, width, stride, pad;
+};
+
+std::shared_ptr<const graph::CompiledModel> pair_network(const SmallPair& pair) {
+  ModelBuilder builder;
+  const ValueId between =
+      builder.node(graph::Conv{{1, 1}, {1, 1}, {0, 0}, {0, 0}, 1, {graph::UnaryKind::kRelu, 0, 0}},
+                   {builder.input({2, pair.channels, pair.height, pair.width}),
+                    builder.constant(Tensor::numbers({80, pair.channels, 1, 1}, 3)),
+                    builder.constant(Tensor::numbers({80}, 5))});
+  const Dims strides(2, pair.stride), pads(2, pair.pad);
+  builder.output(builder.node(graph::Conv{strides, {1, 1}, pads, pads, 80, {}},
+                              {between, builder.constant(Tensor::numbers({80, 1, 3, 3}, 4))}));
+  return builder.build();
+}
+
+// The rule has it for large images of some channels only, a record wherever it is the faster.
+TEST_F(Tuning, OneStepForTwoConvolutionsComputesTheSameForAnySize) {
+  for (const SmallPair& pair :
+       {SmallPair{16, 7, 7, 1, 1}, SmallPair{5, 3, 3, 1, 0}, SmallPair{1, 1, 1, 1, 1},
+        SmallPair{40, 1, 11, 2, 1}, SmallPair{33, 2, 1, 1, 1}}) {
+    SCOPED_TRACE(::testing::Message() << pair.channels << " of " << pair.height << "x" << pair.width
+                                      << ", stride " << pair.stride << ", pad " << pair.pad);
+    const Tensor image = Tensor::numbers({2, pair.channels, pair.height, pair.width}, 9);
+    setenv("MILLRACE_TUNE", "1", 1);
+    load(pair_network(pair));
+    unsetenv("MILLRACE_TUNE");
+    favour("blocked");
+    const Tensor expected = run_model(pair_network(pair), {image});
+    favour("separable");
+    const bool has_step = text().find("separable") != std::string::npos;
+    EXPECT_EQ(count_steps(*load(pair_network(pair)), "Conv"), has_step ? 1U : 2U);
+    expect_close(run_model(pair_network(pair), {image}), expected, 1e-5);
+    std::filesystem::remove(record_);
+  }
 }
 
 // Of so many products that two lanes share them.

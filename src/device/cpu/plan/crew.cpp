@@ -40,9 +40,7 @@ Crew::Crew() : openmp_(std::make_unique<OpenMpThreads>()) {
   control_.begin(1, 0, kNoDeadline);
 }
 
-Crew::~Crew() {
-  openmp_.reset();
-}
+Crew::~Crew() = default;
 
 void Crew::set(uint32_t threads) {
   if (threads == threads_) return openmp_->set(threads);

@@ -36,7 +36,7 @@ class Crew {
   class Helpers;
   std::unique_ptr<Helpers> helpers_;  // null as long as there is one thread
   queue::RunControl control_;
-  // The last member: its scope ends before the team that it leads.
+  // Declared behind the helpers, so that its scope ends before the team that it leads.
   std::unique_ptr<OpenMpThreads> openmp_;
   uint32_t threads_ = 1;
 };
