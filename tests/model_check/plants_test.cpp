@@ -40,6 +40,10 @@ TEST(ModelCheckFinds, ACellThatBecomesVacantSilently) {
                kLostWakeUp);
 }
 
+TEST(ModelCheckFinds, ARequestOfTheOwnerThatRunsOutOfTurn) {
+  expect_found([] { return caller_and_submitter(1, Plant::kRunsOutOfTurn); }, 1);
+}
+
 TEST(ModelCheckFinds, ARequestPassedBeforeItIsRemoved) {
   expect_found([] { return lane_and_canceller(1, Plant::kPassesBeforeRemoved); }, 1);
 }

@@ -29,6 +29,22 @@ Scenario submitter_and_lane(uint32_t depth, uint32_t requests, Plant plant = Pla
           [=] { unit->check_end(); }};
 }
 
+// The owner runs requests of its own, in turn with those of a submitter.
+inline Scenario caller_and_submitter(uint64_t each, Plant plant = Plant::kNone) {
+  auto unit = make_unit(2, plant);
+  return {{{"caller",
+            [=] {
+              for (uint64_t done = 0; done < each;)
+                if (unit->execute() != 0)
+                  ++done;
+                else
+                  unit->run_through(unit->issued());
+              unit->run_through(2 * each);
+            }},
+           {"submitter", [=] { unit->submit(static_cast<uint32_t>(each)); }}},
+          [=] { unit->check_end(); }};
+}
+
 inline Scenario two_submitters_and_lane(uint32_t depth, uint32_t each) {
   auto unit = make_unit(depth);
   return {{{"submitter", [=] { unit->submit(each); }},
@@ -233,6 +249,18 @@ inline Scenario lane_and_removals_and_poller() {
            {"submitter", [=] { unit->submit(); }},
            {"poller", [=] { unit->poll(1, 2); }}},
           [=] { unit->check_end(); }};
+}
+
+// The same where the request was never in its cell.
+inline Scenario caller_and_removals_and_poller() {
+  auto unit = make_unit(2);
+  return {{{"caller", [=] { unit->execute(); }},
+           {"submitter and canceller", [=] { submit_and_cancel(*unit, unit->cell_count()); }},
+           {"poller", [=] { unit->poll(1, 2); }}},
+          [=] {
+            unit->run_through(unit->issued());
+            unit->check_end();
+          }};
 }
 
 inline Scenario canceller_and_poller(Plant plant = Plant::kNone) {

@@ -34,6 +34,7 @@ enum class Plant : uint8_t {
   kLeavesWithoutRemove,     // a waiter whose deadline passed leaves without removing itself
   kStartsSilently,          // a cell becomes vacant and no thread that waits for room is notified
   kVacatesSilently,         // the same for the cell of a removed request
+  kRunsOutOfTurn,           // a request runs unseen although others are before it
 };
 
 // What a request refers to, and who is at it.
@@ -155,6 +156,9 @@ class SmallUnit {
   // Runs and passes requests until `last` is done. False: the one that ran was given up, and the
   // unit has another owner.
   bool run_through(uint64_t last, int owner = 0);
+  // Submits a request as the owner: the head runs at once and is never seen in its cell, another
+  // one waits in the queue. Its counter, 0 when the unit is full or closed.
+  uint64_t execute(int owner = 0);
   // Begins the head, which is ready, and leaves it running; end_head does the rest.
   void start_head(int owner = 0) { start(take_head(), owner); }
   bool end_head(int owner = 0) { return end(ring_.running(), owner); }
@@ -193,12 +197,13 @@ class SmallUnit {
   using Look = typename queue::Ring<Request, Sync>::Look;
   using Claim = typename queue::Ring<Request, Sync>::Claim;
 
-  void fill(uint64_t counter);
+  void fill(Task& task, uint64_t counter);
   bool has_work() const;
   bool run_one(int owner);
   uint64_t take_head();
   void pass_head();
   void start(uint64_t counter, int owner);
+  void start_unseen(uint64_t counter, int owner);
   bool end(uint64_t counter, int owner);
   void publish_completion(uint64_t counter, Task& task);
   void abandon(Task& task);
@@ -231,7 +236,8 @@ auto SmallUnit<Sync>::try_submit_n(uint32_t count) -> Range {
   Range range{0, count};
   ++submitters_;
   if (ring_.claim(range.first, range.count) != Claim::kOk) range = {};
-  for (uint32_t i = 0; i < range.count; ++i) fill(range.first + i);
+  for (uint32_t i = 0; i < range.count; ++i)
+    fill(ring_.request(range.first + i).task(), range.first + i);
   for (uint32_t i = 0; i < range.count; ++i) {
     ring_.publish(range.first + i);
     explore::note("published", range.first + i);
@@ -250,9 +256,8 @@ void SmallUnit<Sync>::submit(uint32_t count) {
 }
 
 template <class Sync>
-void SmallUnit<Sync>::fill(uint64_t counter) {
+void SmallUnit<Sync>::fill(Task& task, uint64_t counter) {
   explore::note("claimed", counter);
-  Task& task = ring_.request(counter).task();
   explore::require(task.state == Task::State::kReleased,
                    "a submitter gets a cell whose last request is still in use");
   task.memory.write();
@@ -262,6 +267,24 @@ void SmallUnit<Sync>::fill(uint64_t counter) {
   explore::require(task.state == Task::State::kFilling && task.counter == counter,
                    "two submitters fill the same cell");
   task.state = Task::State::kQueued;
+}
+
+template <class Sync>
+uint64_t SmallUnit<Sync>::execute(int owner) {
+  uint64_t counter = 0;
+  uint32_t count = 1;
+  ++submitters_;
+  if (ring_.claim(counter, count) != Claim::kOk) counter = 0;
+  const bool is_first = counter == ring_.head() || has(Plant::kRunsOutOfTurn);
+  if (counter != 0)
+    fill(is_first ? running_[owner].task() : ring_.request(counter).task(), counter);
+  if (counter != 0 && !is_first) ring_.publish(counter);
+  --submitters_;
+  if (counter != 0 && is_first) {
+    start_unseen(counter, owner);
+    end(counter, owner);
+  }
+  return counter;
 }
 
 template <class Sync>
@@ -324,6 +347,16 @@ void SmallUnit<Sync>::start(uint64_t counter, int owner) {
   ring_.start(counter, running_[owner]);
   explore::note("started", counter);
   if (!has(Plant::kStartsSilently)) room_.changed();
+  release_late(owner);
+}
+
+template <class Sync>
+void SmallUnit<Sync>::start_unseen(uint64_t counter, int owner) {
+  take_over(running_[owner].task(), counter);
+  ++results_[counter].started;
+  ring_.start_unseen(counter);
+  explore::note("started unseen", counter);
+  room_.changed();
   release_late(owner);
 }
 

@@ -17,6 +17,11 @@ TEST(ModelCheck, SubmittersShareThePlaces) {
   expect_holds([] { return two_submitters_and_lane(2, 2); }, 2);
 }
 
+TEST(ModelCheck, RequestsOfTheOwnerRunInTurn) {
+  expect_holds([] { return caller_and_submitter(1); }, 4);
+  expect_holds([] { return caller_and_submitter(3); }, 2);
+}
+
 TEST(ModelCheck, RoomIsFoundWhileAnotherPlaceIsTaken) {
   expect_holds([] { return submitter_and_asker(); }, 4);
 }
@@ -61,6 +66,7 @@ TEST(ModelCheck, CompletedMeansThatTheResultIsThereAndForGood) {
   expect_holds([] { return submitter_and_lane_and_poller(1); }, 2);
   expect_holds([] { return submitter_and_lane_and_poller(2); }, 2);
   expect_holds([] { return lane_and_removals_and_poller(); }, 2);
+  expect_holds([] { return caller_and_removals_and_poller(); }, 2);
   expect_holds([] { return canceller_and_poller(); }, 2);
 }
 

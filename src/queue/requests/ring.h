@@ -6,6 +6,8 @@
 //              +------take-> kTaken -complete_removed-> kRemoved -vacate-> kGone
 //             another thread                            (the owner passes it)
 //
+//   claim -start_unseen-> kVacant      the owner's own request, when it is the head
+//
 // Guarantees: every claimed request is completed exactly once, by complete() after it ran or by
 // complete_removed() instead; requests start in the order of their claims and never overlap; at
 // most `depth` of them are claimed and not completed; no function blocks or allocates.
@@ -20,9 +22,9 @@
 // There are more cells than places, because cells are used in turn: behind a request that waits,
 // the cells of removed requests stay empty until it starts.
 //
-// `Request` is what a cell stores. It belongs to the submitter from claim to publish, and from then
-// on to the thread whose take() succeeded, until that thread starts it or vacates the cell: only
-// then is the cell used again.
+// `Request` is what a cell stores. It belongs to the submitter from claim to publish (or to
+// start_unseen), and from then on to the thread whose take() succeeded, until that thread starts it
+// or vacates the cell: only then is the cell used again.
 //
 // `Sync` gives the primitives: see sync.h.
 #pragma once
