@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "memory/buffer.h"
 #include "tests/support/descriptor_limit.h"
 #include "tests/support/log_capture.h"
 #include "tests/support/open_descriptors.h"
@@ -120,6 +121,17 @@ TEST_F(TensorSharing, DescriptorsThatCannotBeMappedAreRefusedWithTheReason) {
   EXPECT_THAT(refusal(pipe_ends[0]), testing::HasSubstr("pipe"));
   for (const int fd : {pipe_ends[0], pipe_ends[1], small}) close(fd);
   EXPECT_THAT(refusal(small), testing::HasSubstr("Bad file descriptor"));
+}
+
+TEST_F(TensorSharing, ATruncatedFileFailsTheJobOfAPointerIntoIt) {
+  const int fd = memfd_create("shrinks", MFD_CLOEXEC);
+  ASSERT_EQ(ftruncate(fd, static_cast<off_t>(in_.size_in_bytes)), 0);
+  const memory::Buffer mapped = memory::Buffer::import_fd(fd, in_.size_in_bytes).value();
+  const NpuTensor pointer(in_, mapped.data(), MemoryType::USER_POINTER_CMA);
+  EXPECT_EQ(run(pointer), 1);
+  ASSERT_EQ(ftruncate(fd, 0), 0);
+  EXPECT_EQ(run(pointer), -1);
+  close(fd);
 }
 
 // Touching what is lost would end the process with SIGBUS.
