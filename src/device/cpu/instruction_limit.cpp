@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/max_isa.h"
+#include "device/cpu/dnnl/calls.h"
 
 namespace millrace::device::cpu {
 namespace {
@@ -21,7 +22,7 @@ dnnl_cpu_isa_t library_name(MaxIsa isa) {
     case MaxIsa::kAmx:
       break;
   }
-  return dnnl_cpu_isa_all;
+  return kEveryInstruction;
 }
 
 Status limit() {

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "device/cpu/dnnl/defects.h"
 #include "tests/device_cpu/fast/as_plain.h"
 #include "tests/device_cpu/model_builder.h"
 #include "tests/device_cpu/run_model.h"
@@ -70,6 +71,9 @@ TEST_P(FastRecurrence, GivesWhatThePlainKernelGives) {
 }
 
 TEST_P(FastRecurrence, BeginsWithTheStatesItIsGiven) {
+  const bool is_usual_gru = cell().gates == 3 && cell().more.empty();
+  if (is_usual_gru && sizes().hidden == 1 && !kGruOfOneUnitTakesStates)
+    GTEST_SKIP() << "this version of oneDNN cannot compute it, and the plain kernel does";
   auto given = operands(cell(), direction(), sizes());
   const int64_t directions = given[1].elements.dims[0];
   const graph::Dims state = {directions, sizes().batch, sizes().hidden};

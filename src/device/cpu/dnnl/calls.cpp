@@ -39,7 +39,8 @@ Status execute(const dnnl::primitive& primitive, const dnnl::stream& stream,
     return internal_error("oneDNN: the threads of a primitive wait for each other");
   if (status == dnnl_success) return {};
   if (status == dnnl_out_of_memory) return out_of_memory();
-  return internal_error(fmt::format("oneDNN: a primitive failed with status {}", status));
+  return internal_error(
+      fmt::format("oneDNN: a primitive failed with status {}", static_cast<int>(status)));
 }
 
 void set_handle(const dnnl::memory& memory, void* handle) noexcept {

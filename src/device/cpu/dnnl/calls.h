@@ -33,6 +33,13 @@ std::invoke_result_t<F> guarded(F&& make) noexcept {
   }
 }
 
+// For dnnl_set_max_cpu_isa(): all instructions that the processor has.
+#if DNNL_VERSION_MAJOR == 2
+inline constexpr dnnl_cpu_isa_t kEveryInstruction = dnnl_cpu_isa_all;
+#else
+inline constexpr dnnl_cpu_isa_t kEveryInstruction = dnnl_cpu_isa_default;
+#endif
+
 // "oneDNN 2.6.3"
 std::string library_version();
 

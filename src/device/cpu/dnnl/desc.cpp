@@ -46,10 +46,6 @@ Desc hcwnc_desc(const Dims& dims, ElementType type, int block) {
   return channel_blocks(dims, type, kOrder, block).value();
 }
 
-namespace {
-
-// The dimensions as they lie in memory, outermost first. One of size 1 may have any stride: where
-// that is the same as another's, they are in the order of their numbers.
 std::vector<uint32_t> order_of(const Layout& layout) {
   std::vector<uint32_t> order(layout.rank);
   std::iota(order.begin(), order.end(), 0);
@@ -64,8 +60,6 @@ Desc dense_like(const Desc& desc, const Dims& dims, ElementType type) {
   return dense_desc(dims, type, order_of(*layout), layout->blocks())
       .value_or(plain_desc(dims, type));
 }
-
-}  // namespace
 
 Desc dense_like(const Desc& desc, const Dims& dims) {
   return dense_like(desc, dims, desc.data_type());

@@ -13,8 +13,21 @@
 namespace millrace::device::cpu {
 
 using graph::Dims;
-using Desc = dnnl::memory::desc;
 using ElementType = dnnl::memory::data_type;
+
+#if DNNL_VERSION_MAJOR == 2
+using Desc = dnnl::memory::desc;
+#else
+// With the names that 2.6 has.
+class Desc : public dnnl::memory::desc {
+ public:
+  using dnnl::memory::desc::desc;
+  Desc() = default;
+  Desc(const dnnl::memory::desc& desc) : dnnl::memory::desc(desc) {}  // NOLINT(*-explicit-*)
+  Dims dims() const { return get_dims(); }
+  ElementType data_type() const { return get_data_type(); }
+};
+#endif
 
 // Descriptors of floating point tensors. `dims` has one entry per logical dimension.
 Desc plain_desc(const Dims& dims, ElementType type);  // dense, C order

@@ -4,6 +4,8 @@
 
 namespace millrace::device::cpu {
 
+#if DNNL_VERSION_MAJOR == 2
+
 std::optional<Layout> layout_of(const Desc& desc) {
   const auto& data = desc.data;
   if (data.format_kind != dnnl_blocked) return std::nullopt;
@@ -56,5 +58,92 @@ bool is_absent(const Desc& desc) {
 std::string identity_of(const Desc& desc) {
   return {reinterpret_cast<const char*>(&desc.data), sizeof desc.data};
 }
+
+#else
+
+namespace {
+
+// An answer of the library's, which it always has for descriptors of this kind.
+template <class T>
+T query(const Desc& desc, dnnl_query_t what) {
+  T answer{};
+  dnnl::error::wrap_c_api(dnnl_memory_desc_query(desc.get(), what, &answer),
+                          "a descriptor has no such property");
+  return answer;
+}
+
+Layout::Extents extents(const Desc& desc, dnnl_query_t what, size_t rank) {
+  Layout::Extents result{};
+  std::copy_n(*query<const dnnl_dims_t*>(desc, what), rank, result.begin());
+  return result;
+}
+
+// The layout in which the second dimension is in blocks behind the others.
+std::optional<dnnl::memory::format_tag> tag_of(size_t rank, int64_t block) {
+  using Tag = dnnl::memory::format_tag;
+  constexpr size_t kLeastRank = 3, kRanks = 3;
+  struct Row {
+    int64_t block;
+    Tag tags[kRanks];
+  };
+  constexpr Row kRows[] = {{4, {Tag::aBc4b, Tag::aBcd4b, Tag::aBcde4b}},
+                           {8, {Tag::aBc8b, Tag::aBcd8b, Tag::aBcde8b}},
+                           {16, {Tag::aBc16b, Tag::aBcd16b, Tag::aBcde16b}},
+                           {32, {Tag::aBc32b, Tag::aBcd32b, Tag::aBcde32b}}};
+  if (rank < kLeastRank || rank >= kLeastRank + kRanks) return std::nullopt;
+  const auto* const row = std::ranges::find(kRows, block, &Row::block);
+  return row == std::end(kRows) ? std::nullopt : std::optional(row->tags[rank - kLeastRank]);
+}
+
+}  // namespace
+
+std::optional<Layout> layout_of(const Desc& desc) {
+  if (query<dnnl_format_kind_t>(desc, dnnl_query_format_kind) != dnnl_blocked) return std::nullopt;
+  Layout layout;
+  layout.rank = static_cast<size_t>(query<int32_t>(desc, dnnl_query_ndims_s32));
+  layout.dims = extents(desc, dnnl_query_dims, layout.rank);
+  layout.padded_dims = extents(desc, dnnl_query_padded_dims, layout.rank);
+  layout.strides = extents(desc, dnnl_query_strides, layout.rank);
+  layout.block_count = static_cast<size_t>(query<int32_t>(desc, dnnl_query_inner_nblks_s32));
+  const auto sizes = extents(desc, dnnl_query_inner_blks, layout.block_count);
+  const auto dims = extents(desc, dnnl_query_inner_idxs, layout.block_count);
+  for (size_t i = 0; i < layout.block_count; ++i)
+    layout.block_array[i] = {static_cast<size_t>(dims[i]), sizes[i]};
+  layout.offset = query<dnnl_dim_t>(desc, dnnl_query_submemory_offset_s64);
+  return layout;
+}
+
+// The library makes layouts with blocks by their names only, and these have the dimensions in
+// order: the tensor is described as it lies, and its dimensions are renamed.
+std::optional<Desc> dense_desc(const Dims& dims, ElementType type, std::span<const uint32_t> order,
+                               std::span<const Block> blocks) {
+  if (blocks.empty()) return ordered_desc(dims, type, order);
+  const auto tag = tag_of(dims.size(), blocks[0].size);
+  if (blocks.size() > 1 || !tag || order[1] != blocks[0].dim) return std::nullopt;
+  Dims as_they_lie;
+  for (const uint32_t dim : order) as_they_lie.push_back(dims[dim]);
+  return Desc(as_they_lie, type, *tag).permute_axes({order.begin(), order.end()});
+}
+
+Desc with_type(const Desc& desc, ElementType type) {
+  return dense_like(desc, desc.dims(), type);
+}
+
+bool is_absent(const Desc& desc) {
+  return desc.get(/*allow_empty=*/true) == nullptr;
+}
+
+std::string identity_of(const Desc& desc) {
+  size_t bytes = 0;
+  dnnl::error::wrap_c_api(dnnl_memory_desc_get_blob(nullptr, &bytes, desc.get()),
+                          "a descriptor has no size");
+  std::string blob(bytes, '\0');
+  dnnl::error::wrap_c_api(
+      dnnl_memory_desc_get_blob(reinterpret_cast<uint8_t*>(blob.data()), &bytes, desc.get()),
+      "a descriptor has no bytes");
+  return blob;
+}
+
+#endif
 
 }  // namespace millrace::device::cpu

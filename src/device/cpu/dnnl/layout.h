@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "device/cpu/dnnl/desc.h"
 
@@ -36,10 +37,17 @@ struct Layout {
 // Nothing where the layout is left open, or is known to the library only.
 std::optional<Layout> layout_of(const Desc& desc);
 
+// The dimensions as they lie in memory, outermost first. One of size 1 may have any stride: where
+// that is the same as another's, they are in the order of their numbers.
+std::vector<uint32_t> order_of(const Layout& layout);
+
 // Of a tensor without gaps: the dimensions in memory in the order `order`, outermost first, and
 // behind them `blocks`. Nothing where the library cannot be told of that.
 std::optional<Desc> dense_desc(const Dims& dims, ElementType type, std::span<const uint32_t> order,
                                std::span<const Block> blocks);
+
+// dense_like() with another type.
+Desc dense_like(const Desc& desc, const Dims& dims, ElementType type);
 
 // Whether one of the library's functions that makes a descriptor of another has made none.
 bool is_absent(const Desc& desc);

@@ -8,8 +8,13 @@
 
 namespace millrace::device::cpu {
 
+#if DNNL_VERSION_MAJOR == 2
 using PoolingPrimitive = dnnl::pooling_v2_forward;
 using SoftmaxPrimitive = dnnl::softmax_v2_forward;
+#else
+using PoolingPrimitive = dnnl::pooling_forward;
+using SoftmaxPrimitive = dnnl::softmax_forward;
+#endif
 
 // The primitive whose operation takes `operation`, in the order of the library's documentation;
 // empty where there is none of these shapes and layouts. May throw dnnl::error, too.
@@ -17,8 +22,12 @@ template <class Primitive, class... Operation>
 typename Primitive::primitive_desc find_primitive(const dnnl::engine& engine,
                                                   const dnnl::primitive_attr& attributes,
                                                   const Operation&... operation) {
+#if DNNL_VERSION_MAJOR == 2
   return typename Primitive::primitive_desc(typename Primitive::desc(operation...), attributes,
                                             engine, /*allow_empty=*/true);
+#else
+  return typename Primitive::primitive_desc(engine, operation..., attributes, /*allow_empty=*/true);
+#endif
 }
 
 // The same for primitives that are known to exist: throws dnnl::error where there is none.
@@ -26,15 +35,22 @@ template <class Primitive, class... Operation>
 typename Primitive::primitive_desc make_primitive(const dnnl::engine& engine,
                                                   const dnnl::primitive_attr& attributes,
                                                   const Operation&... operation) {
+#if DNNL_VERSION_MAJOR == 2
   return typename Primitive::primitive_desc(typename Primitive::desc(operation...), attributes,
                                             engine);
+#else
+  return typename Primitive::primitive_desc(engine, operation..., attributes);
+#endif
 }
 
-// An elementwise function, with the parameters that it has.
+// An elementwise function of the library's, with the parameters that it has in 2.6.
 struct Eltwise {
   dnnl::algorithm algorithm;
   float alpha, beta;
 };
+
+// With the parameters that the same function has in the version that is compiled for.
+Eltwise in_this_version(const Eltwise& function);
 
 // Those whose results lie as their operands do.
 dnnl::eltwise_forward::primitive_desc find_eltwise(const dnnl::engine& engine,

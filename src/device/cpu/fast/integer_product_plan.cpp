@@ -128,7 +128,7 @@ bool is_exact(const std::string& implementation, const Shape& shape, const Weigh
   const auto names = [&](const char* part) {
     return implementation.find(part) != std::string::npos;
   };
-  if (!names("vnni") && !names("amx_int8")) return false;
+  if (!names("vnni") && !names("amx")) return false;
   if (names("brg") || names("brdgmm")) return true;
   return kernels::quantised::largest_sum(weights.elements, static_cast<size_t>(shape.filter())) <=
          kernels::quantised::kLargestExactSum;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cassert>
 
+#include "device/cpu/dnnl/library.h"
 #include "device/cpu/openmp/calls.h"
 #include "device/cpu/reserve/imports.h"
 
@@ -120,7 +121,7 @@ void* address_of(Function* function) {
 
 // All or, as far as anybody notices, none: each of them alone does what the runtime does.
 bool replace_openmp_calls() noexcept {
-  const auto dnnl = reserve::find_library("libdnnl.so.2");
+  const auto dnnl = reserve::find_library(kLibraryName);
   if (!dnnl) return false;
   const std::array replacements{
       reserve::Replacement{"GOMP_parallel", address_of(openmp::parallel)},

@@ -10,6 +10,7 @@
 #include <new>
 #include <optional>
 
+#include "device/cpu/dnnl/library.h"
 #include "device/cpu/reserve/imports.h"
 #include "device/cpu/reserve/reserve.h"
 
@@ -114,8 +115,8 @@ int reserved_munmap(void* memory, size_t bytes) noexcept {
 // libdnnl's thread-local variables, a few pointers. The dynamic loader allocates them for each
 // thread at its first access and ends the process when it cannot. These are part of every thread
 // instead.
-constexpr size_t kThreadData = 64;
-alignas(kThreadData) constinit thread_local std::byte thread_data[kThreadData]
+constexpr size_t kThreadDataAlignment = 64;
+alignas(kThreadDataAlignment) constinit thread_local std::byte thread_data[kThreadVariableBytes]
     __attribute__((tls_model("initial-exec"))) = {};
 constinit size_t replaced_module = 0;
 
@@ -133,7 +134,8 @@ void* reserved_tls_get_addr(ThreadDataIndex* index) {
 
 // Whether all variables begin as zero and fit.
 bool fits(const ElfW(Phdr) & header) {
-  return header.p_filesz == 0 && header.p_memsz <= kThreadData && header.p_align <= kThreadData;
+  return header.p_filesz == 0 && header.p_memsz <= kThreadVariableBytes &&
+         header.p_align <= kThreadDataAlignment;
 }
 
 template <class Function>
@@ -166,13 +168,14 @@ int replace_memory_calls(const dl_phdr_info& library) {
       Replacement{"_ZnwmRKSt9nothrow_t", address_of(reserved_new_nothrow)},
       Replacement{"_ZdlPv", address_of(reserved_delete)},
       Replacement{"_ZdlPvm", address_of(reserved_sized_delete)},
+      Replacement{"_Znam", address_of(reserved_new)},
+      Replacement{"_ZdaPv", address_of(reserved_delete)},
       Replacement{"mmap", address_of(reserved_mmap)},
       Replacement{"munmap", address_of(reserved_munmap)},
   };
   return replace_imports(library, replacements);
 }
 
-constexpr const char* kDnnl = "libdnnl.so.2";
 constinit std::optional<int> in_gomp, in_dnnl;
 
 // Runs before the constructors of the kernel libraries, which allocate: the linker marks this
@@ -180,7 +183,7 @@ constinit std::optional<int> in_gomp, in_dnnl;
 __attribute__((constructor)) void replace_early() {
   replace_calls();
   // Nobody has used the thread-local variables yet.
-  if (const auto dnnl = find_library(kDnnl)) *in_dnnl += replace_thread_data(*dnnl);
+  if (const auto dnnl = find_library(kLibraryName)) *in_dnnl += replace_thread_data(*dnnl);
 }
 
 }  // namespace
@@ -188,7 +191,7 @@ __attribute__((constructor)) void replace_early() {
 int replace_calls() noexcept {
   const auto gomp = find_library("libgomp.so.1");
   if (gomp && !in_gomp) in_gomp = replace_memory_calls(*gomp);
-  const auto dnnl = find_library(kDnnl);
+  const auto dnnl = find_library(kLibraryName);
   if (dnnl && !in_dnnl) {
     in_dnnl = replace_memory_calls(*dnnl);
     bind_to_itself(*dnnl);

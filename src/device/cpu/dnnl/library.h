@@ -1,0 +1,20 @@
+// What the loader knows of the library. Included by the reserve, which does not know oneDNN.
+#pragma once
+
+#include <oneapi/dnnl/dnnl_version.h>
+
+#include <cstddef>
+
+namespace millrace::device::cpu {
+
+#define MILLRACE_DNNL_NAME_OF(major) "libdnnl.so." #major
+#define MILLRACE_DNNL_NAME(major) MILLRACE_DNNL_NAME_OF(major)
+// How the names of its files begin.
+inline constexpr const char* kLibraryName = MILLRACE_DNNL_NAME(DNNL_VERSION_MAJOR);
+#undef MILLRACE_DNNL_NAME
+#undef MILLRACE_DNNL_NAME_OF
+
+// Room for its variables that each thread has.
+inline constexpr size_t kThreadVariableBytes = DNNL_VERSION_MAJOR == 2 ? 64 : 448;
+
+}  // namespace millrace::device::cpu
