@@ -48,12 +48,12 @@ else()
     "$<$<CONFIG:Release>:-O3;-fno-semantic-interposition>")
 endif()
 
-# millrace_add_layer(NAME SOURCES ... [USES layer ...] [LIBS library ...] [HOT])
+# millrace_add_layer(NAME SOURCES ... [USES layer ...] [LIBS library ...] [HOT|OWN])
 # One folder of src/ as an object library `millrace_NAME`. USES names the layers below it; the
 # build passes their include paths on, and scripts/check_layers.py checks that no include points up.
-# HOT: its code runs per job or per element.
+# HOT: its code runs per job or per element. OWN: see millrace_precompile().
 function(millrace_add_layer name)
-  cmake_parse_arguments(ARG "HOT" "" "SOURCES;USES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "HOT;OWN" "" "SOURCES;USES;LIBS" ${ARGN})
   set(target millrace_${name})
   add_library(${target} OBJECT ${ARG_SOURCES})
   target_include_directories(${target} PUBLIC
@@ -65,7 +65,11 @@ function(millrace_add_layer name)
     millrace_precompile(${target} HOT)
   else()
     target_link_libraries(${target} PRIVATE millrace_fuzzed_settings)
-    millrace_precompile(${target})
+    set(own)
+    if(ARG_OWN)
+      set(own OWN)
+    endif()
+    millrace_precompile(${target} ${own})
   endif()
 endfunction()
 
