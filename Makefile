@@ -4,12 +4,13 @@ BUILD := build/release
 PREFIX ?= /usr/local
 SECONDS ?= 60
 
-.PHONY: help setup configure build shipped demo test test-dma-buf fuzz bench lint install \
+.PHONY: help setup configure build shipped demo test test-dma-buf test-debian13 fuzz bench lint install \
   install-neuron-prefix package clean
 help:
 	@echo 'make demo     build, compile the shipped network, run it asynchronously'
 	@echo 'make test     build and run all tests'
 	@echo 'make test-dma-buf  run the tests of DMA-BUFs in an emulated machine that has them'
+	@echo 'make test-debian13  build on Debian 13, with oneDNN 3.x, and test the CPU device there'
 	@echo 'make fuzz     run each fuzz target for SECONDS=$(SECONDS)'
 	@echo 'make shipped  what demo and install need: libraries and programs, no tests'
 	@echo 'make build    install what is missing and build everything, benchmarks too, into $(BUILD)'
@@ -48,6 +49,10 @@ test: configure
 test-dma-buf: configure
 	@cmake --build --preset release --target vart_dma_buf_test
 	@scripts/test-dma-buf.sh $(BUILD) || test $$? -eq 77
+
+# 77 is "skipped": not root, or no Debian 13 to be had.
+test-debian13:
+	@scripts/test-debian13.sh || test $$? -eq 77
 
 fuzz: setup
 	@scripts/fuzz.sh $(SECONDS)

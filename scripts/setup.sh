@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Installs the Debian 12 packages that building, testing and running Millrace needs.
+# Installs the packages of Debian 12 or 13 that building, testing and running Millrace needs.
 # Safe to run again: prints nothing and does nothing when all of them are installed.
 #
-#   scripts/setup.sh            everything for build, tests and demo
-#   scripts/setup.sh --dma-buf  what scripts/test-dma-buf.sh needs besides: an emulator
-#   scripts/setup.sh --list     print the package names and do nothing
+#   scripts/setup.sh             everything for build, tests and demo
+#   scripts/setup.sh --dma-buf   what scripts/test-dma-buf.sh needs besides: an emulator
+#   scripts/setup.sh --debian13  what scripts/test-debian13.sh needs besides
+#   scripts/setup.sh --list      print the package names and do nothing
 set -euo pipefail
 
 packages=(
   # Tool chain.
-  g++ clang libclang-rt-14-dev lld cmake ninja-build make pkg-config git python3
+  g++ clang libclang-rt-dev lld cmake ninja-build make pkg-config git python3
   clang-format clang-tidy
   # The Debian package.
   dpkg-dev file
@@ -27,13 +28,16 @@ packages=(
 if [[ ${1:-} == --dma-buf ]]; then
   packages=(qemu-system-x86 busybox-static debian-archive-keyring)
   shift
+elif [[ ${1:-} == --debian13 ]]; then
+  packages=(debootstrap debian-archive-keyring)
+  shift
 fi
 if [[ ${1:-} == --list ]]; then
   printf '%s\n' "${packages[@]}"
   exit 0
 fi
 if [[ $# -gt 0 ]]; then
-  echo "usage: scripts/setup.sh [--dma-buf] [--list]" >&2
+  echo "usage: scripts/setup.sh [--dma-buf | --debian13] [--list]" >&2
   exit 2
 fi
 

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Builds the project on Debian 13 and runs the tests of the CPU device there: with oneDNN 3.x, g++ 14
+# and newer versions of the other libraries. Debian 13 is a root file system that debootstrap makes
+# in build/debian13; it is kept, with the build in it, so that the next run is short.
+#
+# Needs root, for chroot and mounts. Ends with 77 when it cannot be had here.
+#
+# usage: scripts/test-debian13.sh [--all]     --all: the tests of the whole project
+set -euo pipefail
+cd "$(dirname "$0")/.."
+readonly root=$PWD/build/debian13/root log=$PWD/build/debian13/log.txt
+
+fail() { echo "test-debian13: $*" >&2; exit 1; }
+skip() { echo "test-debian13: skipped: $*" >&2; exit 77; }
+
+targets=(shipped tests/device_cpu/all) tests=/build/tests/device_cpu
+case ${1:-} in
+  --all) targets=(shipped test_programs) tests=/build ;;
+  ?*) echo "usage: scripts/test-debian13.sh [--all]" >&2; exit 2 ;;
+esac
+
+# The machine's own source of Debian, which may be nearer than the public one.
+mirror() {
+  local uri
+  # shellcheck disable=SC2016  # apt's variable
+  uri=$(apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 'Origin: Debian' \
+    'Label: Debian' | awk 'NR == 1')
+  echo "${uri:-http://deb.debian.org/debian}"
+}
+
+# The machine's own proxy, which apt may know alone.
+use_proxy() {
+  local proxy=
+  eval "$(apt-config shell proxy Acquire::http::Proxy)"
+  [[ -z $proxy ]] || export http_proxy=$proxy
+}
+
+make_root() {
+  [[ -e $root/complete ]] && return
+  rm -rf "$root"
+  mkdir -p "$root"
+  debootstrap --variant=minbase trixie "$root" "$(mirror)" >"$log" 2>&1 ||
+    skip "no Debian 13; see $log"
+  touch "$root/complete"
+}
+
+# Runs a command there, with the sources as they are here.
+inside() { # COMMAND
+  mkdir -p "$root/millrace"
+  # shellcheck disable=SC2016  # for the shell inside
+  unshare --mount bash -euc '
+    mount --rbind /dev "$1/dev"
+    mount -t proc proc "$1/proc"
+    mount --bind "$2" "$1/millrace"
+    mount -o remount,bind,ro "$1/millrace"
+    exec chroot "$1" bash -euc "cd /millrace; $3"' bash "$root" "$PWD" "$1"
+}
+
+[[ $(id -u) -eq 0 ]] || skip 'not root'
+scripts/setup.sh --debian13 || skip 'no debootstrap'
+use_proxy
+make_root
+inside true 2>>"$log" || skip "no mounts; see $log"
+inside 'scripts/setup.sh'
+inside 'cmake --preset release -B /build' >"$log" 2>&1 || { cat "$log" >&2; fail 'not configured'; }
+inside "cmake --build /build --target ${targets[*]}"
+inside "ctest --test-dir $tests --output-on-failure --parallel $(nproc)"
