@@ -48,6 +48,14 @@ TEST(Record, LinesThatMakeNoSenseAreNamed) {
   }
 }
 
+TEST(Record, OneStepForTwoConvolutionsIsThatOfPairsOnly) {
+  for (const char* line : {"conv\tx\tseparable\ta\ta\tk\t1", "conv\tx then y\tblocked\ta\ta\tk\t1"})
+    EXPECT_THAT(
+        parse_record(std::string("millrace-tuning 2\nlanes\t1\n") + line).status().message(),
+        HasSubstr("line 3 makes no sense"))
+        << line;
+}
+
 TEST(Record, OtherTextIsNoRecord) {
   for (const char* text : {"", "\n", "millrace-tuning 3\n", "{}"})
     EXPECT_EQ(parse_record(text).status().code(), StatusCode::kCorruptData) << text;

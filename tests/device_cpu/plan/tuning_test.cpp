@@ -309,6 +309,41 @@ TEST_F(WithoutTimes, ADamagedRecordIsNotUsed) {
   expect_usual_kernels("line 3 makes no sense");
 }
 
+// It names one step for two convolutions where there is one, in one line or in all.
+TEST_F(WithoutTimes, ARecordWithAStepForAPairThatIsNoneIsNotUsed) {
+  load_measuring();
+  const std::string times = text(), form = "\tblocked\t";
+  std::string one = times, all = times;
+  one.replace(one.find(form), form.size(), "\tseparable\t");
+  for (size_t i = 0; (i = all.find(form, i)) != std::string::npos;)
+    all.replace(i, form.size(), "\tseparable\t");
+  unsetenv("MILLRACE_TUNING");
+  const Tensor expected = run_model(network(), {picture()});
+  for (const std::string& each : {one, all}) {
+    write(each);
+    setenv("MILLRACE_TUNING", record_.c_str(), 1);
+    expect_close(run_model(network(), {picture()}), expected, 0);
+    setenv("MILLRACE_TUNING", record_.c_str(), 1);
+    expect_usual_kernels("makes no sense");
+  }
+}
+
+TEST_F(WithoutTimes, APairWithoutAKernelIsNamed) {
+  setenv("MILLRACE_TUNE", "1", 1);
+  load(separable_network());
+  unsetenv("MILLRACE_TUNE");
+  const std::string form = "\tseparable\t";
+  std::string times = text();
+  const size_t begin = times.find(form);
+  if (begin == std::string::npos) GTEST_SKIP() << "this processor has no such step";
+  times.erase(begin, times.find('\n', begin) - begin);
+  write(times);
+  test::LogCapture log;
+  load(separable_network());
+  EXPECT_EQ(log.count("it lacks times of f32 1x16x48x48 by"), 1U)
+      << ::testing::PrintToString(log.lines());
+}
+
 TEST_F(WithoutTimes, AMissingRecordIsNotUsed) {
   expect_usual_kernels("does not have all operators");
 }

@@ -140,10 +140,23 @@ Plan solve(const Rule& rule, const Network& network, Reason reason) {
   return plan;
 }
 
+// A pair of the rule is none any more where only its second half was chosen for.
+void part_pairs(const graph::CompiledModel& model, std::vector<Form>& forms) {
+  const auto readers = graph::consumers_of(model.graph);
+  for (const graph::Partition& partition : model.partitions)
+    for (uint32_t i = partition.first; i < partition.first + partition.count; ++i) {
+      if (forms[i] != Form::kSeparable) continue;
+      const auto partner = kernels::separable::partner_of(model, readers, partition, i);
+      if (partner && forms[*partner] != Form::kSeparable) forms[i] = Form::kBlocked;
+    }
+}
+
 Plan solve_measured(const graph::CompiledModel& model, ElementType type, const Network& network) {
-  return solve(usual_rule(model, type), network, [&network](size_t variable, Form chosen) {
+  Plan plan = solve(usual_rule(model, type), network, [&network](size_t variable, Form chosen) {
     return measured_reason(network, variable, chosen);
   });
+  part_pairs(model, plan.forms);
+  return plan;
 }
 
 bool has_convolutions(const graph::CompiledModel& model) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kFirstLine = "millrace-tuning 2";
 constexpr std::string_view kFirstLineOfOneLane = "millrace-tuning 1";
-// Which ended its fingerprint.
+// The fingerprint of such a record ended with it.
 constexpr std::string_view kOneLane = ", 1 thread";
 // Lanes are numbered in 16 bits (queue/lanes/team.h).
 constexpr uint64_t kMostLanes = 0xffff;
@@ -65,7 +65,7 @@ class Reader {
 
   bool add_candidate(const std::vector<std::string_view>& words, uint64_t nanoseconds) {
     const std::optional<Form> form = form_named(words[2]);
-    if (!form) return false;
+    if (!form || (*form == Form::kSeparable) != is_of_pair(words[1])) return false;
     const auto [entry, is_new] = times_->convolutions.try_emplace(std::string(words[1]));
     std::vector<Candidate>& candidates = entry->second;
     if (!is_new && candidates.empty()) return false;  // an earlier line says that it has none
@@ -92,6 +92,10 @@ void append(const LaneTimes& times, std::string& text) {
 }
 
 }  // namespace
+
+bool is_of_pair(std::string_view key) noexcept {
+  return key.find(kBetweenPair) != std::string_view::npos;
+}
 
 std::string to_text(const Record& record) {
   std::string text = fmt::format("{}\nfingerprint\t{}\n", kFirstLine, record.fingerprint);

@@ -10,6 +10,9 @@
 //   conv <TAB> CONVOLUTION <TAB> FORM <TAB> SOURCE <TAB> RESULT <TAB> KERNEL <TAB> NANOSECONDS
 //   move <TAB> TENSOR AND LAYOUTS <TAB> NANOSECONDS
 //
+// CONVOLUTION may be two, with "then" between them. They have the form kSeparable, and no other
+// has.
+//
 // In version 1 there was one lane, which its fingerprint said: such a file is read, too.
 //
 // A record belongs to one thread at a time.
@@ -47,6 +50,11 @@ struct Record {
   std::map<uint32_t, LaneTimes> lanes;  // by the number of lanes that took part
   friend bool operator==(const Record&, const Record&) = default;
 };
+
+// Stands between the keys of two convolutions that could be one step.
+inline constexpr std::string_view kBetweenPair = " then ";
+// Whether the key in LaneTimes::convolutions is that of two.
+bool is_of_pair(std::string_view key) noexcept;
 
 std::string to_text(const Record& record);
 // kCorruptData names the line that makes no sense.

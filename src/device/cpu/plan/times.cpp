@@ -37,7 +37,7 @@ std::string key_of(const Convolution& convolution) {
 }
 
 std::string key_of(const Convolution& pointwise, const Convolution& depthwise) {
-  return fmt::format("{} then {}", key_of(pointwise), key_of(depthwise));
+  return fmt::format("{}{}{}", key_of(pointwise), kBetweenPair, key_of(depthwise));
 }
 
 std::string key_of(const Dims& dims, ElementType type, const std::string& from,
@@ -80,14 +80,20 @@ std::optional<std::vector<Candidate>> RecordedTimes::candidates(const Convolutio
                                                                 uint32_t lanes) {
   const std::vector<Candidate>* const found = find(key_of(convolution), lanes);
   if (found == nullptr) return std::nullopt;
-  return *found;
+  std::vector<Candidate> alone = *found;
+  std::erase_if(alone, [](const Candidate& each) { return each.form == Form::kSeparable; });
+  return alone;
 }
 
 std::optional<Candidate> RecordedTimes::pair(const Convolution& pointwise,
                                              const Convolution& depthwise, uint32_t lanes) {
-  const std::vector<Candidate>* const found = find(key_of(pointwise, depthwise), lanes);
-  if (found == nullptr || found->empty()) return std::nullopt;
-  return found->front();
+  const std::string key = key_of(pointwise, depthwise);
+  const std::vector<Candidate>* const found = find(key, lanes);
+  if (found == nullptr) return std::nullopt;
+  const auto step = std::ranges::find(*found, Form::kSeparable, &Candidate::form);
+  if (step != found->end()) return *step;
+  note_missing(key, lanes);
+  return std::nullopt;
 }
 
 std::optional<uint64_t> RecordedTimes::move(const Dims& dims, ElementType type,

@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "device/cpu/kernels/bounds.h"
+#include "device/cpu/kernels/depthwise/window.h"
 #include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/primitives.h"
+
 namespace millrace::device::cpu::kernels::separable {
 namespace {
 
@@ -56,17 +59,28 @@ bool is_pointwise(const graph::Graph& graph, const Node& node) {
 
 bool is_depthwise(const graph::Graph& graph, const Node& node) {
   const auto* const op = std::get_if<graph::Conv>(&node.op);
-  if (op == nullptr || !is_simple(graph, node, *op)) return false;
-  const Dims& weight = graph.values[node.input(1)].shape;
-  const bool strides = are(op->strides, 1) || are(op->strides, 2);
-  const bool pads = std::ranges::all_of(op->pads_begin, [](int64_t pad) { return pad <= 1; });
-  return op->group == weight[0] && weight[1] == 1 && weight[2] == kTaps && weight[3] == kTaps &&
-         strides && pads && are(op->dilations, 1);
+  return op != nullptr && is_simple(graph, node, *op) &&
+         depthwise::is_depthwise(*op, graph.values[node.input(0)].shape,
+                                 graph.values[node.input(1)].shape);
 }
 
 bool is_output(const graph::CompiledModel& model, ValueId id) {
   return std::ranges::any_of(model.outputs,
                              [id](const graph::Boundary& output) { return output.value == id; });
+}
+
+// The depthwise Conv behind the node, which alone reads its result; `readers` do.
+std::optional<uint32_t> partner_among(const graph::CompiledModel& model, const Node& node,
+                                      std::span<const uint32_t> readers) {
+  const graph::Graph& graph = model.graph;
+  if (channel_block() != static_cast<int>(vector_block()) || !is_pointwise(graph, node))
+    return std::nullopt;
+  const ValueId y = node.outputs[0];
+  if (is_output(model, y) || readers.size() != 1) return std::nullopt;
+  const Node& next = graph.nodes[readers[0]];
+  if (!is_depthwise(graph, next) || next.input(0) != y || next.precision != node.precision)
+    return std::nullopt;
+  return readers[0];
 }
 
 Geometry geometry_of(const Dims& x, const Dims& y, const graph::Conv& depthwise) {
@@ -236,19 +250,11 @@ class Lowering {
 
 std::optional<uint32_t> partner_of(const graph::CompiledModel& model, const Readers& readers,
                                    const graph::Partition& partition, uint32_t pointwise) {
-  const graph::Graph& graph = model.graph;
-  const Node& node = graph.nodes[pointwise];
-  if (channel_block() != static_cast<int>(vector_block()) || !is_pointwise(graph, node))
-    return std::nullopt;
-  const ValueId y = node.outputs[0];
-  if (is_output(model, y) || readers[y].size() != 1) return std::nullopt;
-  const uint32_t index = readers[y][0];
-  const Node& next = graph.nodes[index];
-  const bool comes_later = index > pointwise && index < partition.first + partition.count;
-  if (!comes_later || !is_depthwise(graph, next) || next.input(0) != y ||
-      next.precision != node.precision)
-    return std::nullopt;
-  return index;
+  const Node& node = model.graph.nodes[pointwise];
+  const auto partner = partner_among(model, node, readers[node.outputs[0]]);
+  const bool comes_later =
+      partner && *partner > pointwise && *partner < partition.first + partition.count;
+  return comes_later ? partner : std::nullopt;
 }
 
 bool is_worthwhile(const graph::Graph& graph, const Node& pointwise) {
@@ -274,9 +280,10 @@ void run_divided(const RunState& state, const Geometry& geometry, const Layer& p
 }
 
 bool postpone(Builder& builder, const Node& node) {
-  if (builder.form() != plan::Form::kSeparable || !is_pointwise(builder.model().graph, node))
-    return false;
-  builder.postpone(builder.readers(node.outputs[0])[0]);
+  if (builder.form() != plan::Form::kSeparable || builder.type() != ElementType::f32) return false;
+  const auto partner = partner_among(builder.model(), node, builder.readers(node.outputs[0]));
+  if (!partner || !builder.comes_later(*partner)) return false;
+  builder.postpone(*partner);
   return true;
 }
 

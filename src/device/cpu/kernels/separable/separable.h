@@ -31,8 +31,8 @@ uint32_t parts_with_scratch(const Geometry& geometry, uint32_t chunks);
 void run_divided(const RunState& state, const Geometry& geometry, const Layer& pointwise,
                  const Layer& depthwise, uint32_t chunks, const Work& work) noexcept;
 
-// Leaves the node that is being lowered, a Conv, to its partner where it has the form kSeparable;
-// else false.
+// Leaves the node that is being lowered, a Conv, to its partner where it has one, and the form
+// kSeparable; else false.
 bool postpone(Builder& builder, const graph::Node& node);
 
 // Lowers the node with the one before it that was left to it. False: there is none such.
