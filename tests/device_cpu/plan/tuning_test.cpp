@@ -215,6 +215,26 @@ TEST_F(Tuning, OneStepForTwoConvolutionsComputesTheSameForAnySize) {
   }
 }
 
+// Its step with channels innermost is the device's own, whichever the library would choose.
+TEST_F(Tuning, DepthwiseConvolutionsInBf16AreMeasuredAsTheyRun) {
+  ModelBuilder builder(Precision::kBf16);
+  builder.output(builder.node(
+      graph::Conv{{1, 1}, {1, 1}, {1, 1}, {1, 1}, 64, {}},
+      {builder.input({1, 64, 14, 14}), builder.constant(Tensor::numbers({64, 1, 3, 3}, 4))}));
+  const auto model = builder.build();
+  setenv("MILLRACE_TUNE", "1", 1);
+  load(model);
+  unsetenv("MILLRACE_TUNE");
+  if (text().find("millrace:depthwise") == std::string::npos)
+    GTEST_SKIP() << "this processor computes in FP32";
+  EXPECT_EQ(text().find("\tlibrary\t"), std::string::npos);
+  favour("channels-last");
+  const auto program = load(model);
+  EXPECT_EQ(implementations(*program), std::vector<std::string>{"Conv millrace:depthwise"});
+  EXPECT_THAT(reasons(*program), Each(HasSubstr("channels-last 0.0 us (acdb to acdb, "
+                                                "millrace:depthwise)")));
+}
+
 // Of so many products that two lanes share them.
 std::shared_ptr<const graph::CompiledModel> divided_network() {
   ModelBuilder builder;

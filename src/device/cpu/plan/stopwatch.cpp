@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/cpu/kernels/depthwise/depthwise.h"
 #include "device/cpu/kernels/separable/separable.h"
 #include "device/cpu/kernels/winograd/winograd.h"
 
@@ -111,6 +112,36 @@ uint64_t time_winograd(const kernels::Convolution& convolution, const dnnl::engi
   const RunState state{crew.control(), stream, {}, {}};
   return images *
          least_time([&] { kernels::winograd::run_divided(state, g, finish, chunks, work); });
+}
+
+uint64_t time_depthwise(const kernels::Convolution& convolution, const dnnl::engine& engine,
+                        const dnnl::stream& stream, Crew& crew) {
+  const kernels::depthwise::Layer layer = kernels::depthwise::layer_of(convolution);
+  constexpr size_t kAllTaps = kernels::depthwise::kTaps * kernels::depthwise::kTaps;
+  const size_t channels = layer.groups.count() * layer.groups.size;
+  const auto zeros_count =
+      static_cast<int64_t>(kernels::depthwise::kPaddingPixels * layer.geometry.channels);
+  const auto image_of_one = [&](Dims dims) {
+    dims[0] = 1;
+    return filled(kernels::depthwise::image_layout(dims), engine);
+  };
+  const dnnl::memory image = image_of_one(convolution.x), result = image_of_one(convolution.y),
+                     zeros = filled(plain_desc({zeros_count}, ElementType::bf16), engine),
+                     filters = floats(kAllTaps * channels, engine), bias = floats(channels, engine);
+  const auto shorts = [](const dnnl::memory& memory) {
+    return static_cast<uint16_t*>(memory.get_data_handle());
+  };
+  const kernels::depthwise::Work work{shorts(image),
+                                      shorts(zeros),
+                                      numbers(filters),
+                                      numbers(bias),
+                                      shorts(result),
+                                      0,
+                                      layer.geometry.out_height};
+  const RunState state{crew.control(), stream, {}, {}};
+  const auto images = static_cast<uint64_t>(convolution.x[0]);
+  return images *
+         least_time([&] { kernels::depthwise::run_divided(state, layer, crew.threads(), work); });
 }
 
 uint64_t time_separable(const kernels::Convolution& pointwise,

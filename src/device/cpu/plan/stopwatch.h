@@ -20,6 +20,10 @@ uint64_t time_convolution(const kernels::Convolution& convolution,
 uint64_t time_winograd(const kernels::Convolution& convolution, const dnnl::engine& engine,
                        const dnnl::stream& stream, Crew& crew);
 
+// The same of a depthwise one. Requirement: depthwise::can_compute().
+uint64_t time_depthwise(const kernels::Convolution& convolution, const dnnl::engine& engine,
+                        const dnnl::stream& stream, Crew& crew);
+
 // The same for the step of both. Requirement: separable::partner_of() has found them.
 uint64_t time_separable(const kernels::Convolution& pointwise,
                         const kernels::Convolution& depthwise, const dnnl::engine& engine,

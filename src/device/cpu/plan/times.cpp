@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "device/cpu/kernels/depthwise/depthwise.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/separable/separable.h"
 #include "device/cpu/kernels/winograd/winograd.h"
@@ -126,20 +127,34 @@ void MeasuredTimes::add_primitive(const Convolution& convolution, Form form,
 
 std::vector<MeasuredTimes::Untimed> MeasuredTimes::enumerate(const Convolution& convolution) {
   std::vector<Untimed> found;
+  const auto add_own = [&](Form form, const Desc& image, const char* kernel) {
+    const std::string layout = layout_name(image);
+    layouts_.emplace(layout, image);
+    found.push_back({{form, layout, layout, kernel, 0}, std::nullopt});
+  };
+  const bool has_loops = kernels::depthwise::can_compute(convolution);
   for (const Form form : {Form::kBlocked, Form::kChannelsLast, Form::kLibrary}) {
+    // The loops run in place of the library's kernel, also where it chooses the layout.
+    if (has_loops && form != Form::kBlocked) continue;
     try {
       add_primitive(convolution, form, found);
     } catch (const dnnl::error& error) {
       if (error.status == dnnl_out_of_memory) throw;
     }
   }
-  if (kernels::winograd::can_compute(convolution)) {
-    const Desc image = kernels::winograd::image_layout(convolution.x);
-    const std::string layout = layout_name(image);
-    layouts_.emplace(layout, image);
-    found.push_back({{Form::kWinograd, layout, layout, "millrace:winograd", 0}, std::nullopt});
-  }
+  if (has_loops)
+    add_own(Form::kChannelsLast, kernels::depthwise::image_layout(convolution.x),
+            "millrace:depthwise");
+  if (kernels::winograd::can_compute(convolution))
+    add_own(Form::kWinograd, kernels::winograd::image_layout(convolution.x), "millrace:winograd");
   return found;
+}
+
+uint64_t MeasuredTimes::time(const Convolution& convolution, const Untimed& untimed) {
+  const auto& [candidate, primitive] = untimed;
+  if (primitive) return time_convolution(convolution, *primitive, engine_, stream_, crew_);
+  if (candidate.form == Form::kWinograd) return time_winograd(convolution, engine_, stream_, crew_);
+  return time_depthwise(convolution, engine_, stream_, crew_);
 }
 
 std::optional<std::vector<Candidate>> MeasuredTimes::candidates(const Convolution& convolution,
@@ -151,12 +166,10 @@ std::optional<std::vector<Candidate>> MeasuredTimes::candidates(const Convolutio
   const auto known = times.convolutions.find(key);
   if (known != times.convolutions.end()) return known->second;
   std::vector<Candidate> measured;
-  for (auto& [candidate, primitive] : found) {
+  for (const Untimed& each : found) {
     crew_.set(lanes);
-    candidate.nanoseconds = primitive
-                                ? time_convolution(convolution, *primitive, engine_, stream_, crew_)
-                                : time_winograd(convolution, engine_, stream_, crew_);
-    measured.push_back(candidate);
+    measured.push_back(each.first);
+    measured.back().nanoseconds = time(convolution, each);
   }
   times.convolutions.emplace(key, measured);
   return measured;

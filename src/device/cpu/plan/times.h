@@ -78,6 +78,7 @@ class MeasuredTimes final : public Times {
   std::vector<Untimed> enumerate(const kernels::Convolution& convolution);
   void add_primitive(const kernels::Convolution& convolution, Form form,
                      std::vector<Untimed>& found);
+  uint64_t time(const kernels::Convolution& convolution, const Untimed& untimed);
   std::optional<Desc> desc_of(const std::string& layout, const Dims& dims, ElementType type) const;
 
   Record& record_;

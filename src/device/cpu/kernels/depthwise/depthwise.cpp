@@ -22,20 +22,16 @@ namespace {
 using graph::kNoValue;
 
 // The operands of a Conv.
-constexpr size_t kX = 0, kWeight = 1, kBias = 2, kResidual = 3, kSlope = 4;
+constexpr size_t kX = 0, kWeight = 1, kBias = 2;
 
 // Whether images lie with their channels innermost in this form.
 bool is_innermost(plan::Form form) {
   return form == plan::Form::kLibrary || form == plan::Form::kChannelsLast;
 }
 
-bool can_compute(const Builder& builder, const Node& node, const graph::Conv& op) {
-  return builder.type() == ElementType::bf16 && is_innermost(builder.form()) &&
-         node.input(kResidual) == kNoValue && node.input(kSlope) == kNoValue &&
-         bounds_of(op.activation) && builder.is_constant(node.input(kWeight)) &&
-         (node.input(kBias) == kNoValue || builder.is_constant(node.input(kBias))) &&
-         is_depthwise(op, builder.dims(node.input(kX)), builder.dims(node.input(kWeight))) &&
-         groups_of(static_cast<size_t>(op.group)).size != 0;
+bool has_constants(const Builder& builder, const Node& node) {
+  return builder.is_constant(node.input(kWeight)) &&
+         (node.input(kBias) == kNoValue || builder.is_constant(node.input(kBias)));
 }
 
 struct Buffers {
@@ -43,13 +39,25 @@ struct Buffers {
   std::optional<BufferId> bias;
 };
 
+struct Whole {
+  const Layer* layer;
+  Work work;
+  uint32_t parts;
+};
+
+void run_part(void* data, uint32_t number) {
+  const auto& [layer, all, parts] = *static_cast<const Whole*>(data);
+  const Share share = share_of(layer->geometry.out_height, number, parts);
+  Work work = all;
+  work.first_row = share.first;
+  work.rows = share.count;
+  depthwise::run(*layer, work);
+}
+
 class DepthwiseStep final : public Step {
  public:
   DepthwiseStep(const Layer& layer, size_t images, const Buffers& buffers, uint32_t chunks)
-      : layer_(layer),
-        images_(images),
-        buffers_(buffers),
-        parts_(static_cast<uint32_t>(std::min<size_t>(chunks, layer.geometry.out_height))) {}
+      : layer_(layer), images_(images), buffers_(buffers), chunks_(chunks) {}
 
   std::vector<BufferId> buffers() const override {
     std::vector<BufferId> all = {buffers_.x, buffers_.y, buffers_.filters, buffers_.zeros};
@@ -59,41 +67,29 @@ class DepthwiseStep final : public Step {
 
   Status run(const RunState& state) const noexcept override {
     const Geometry& g = layer_.geometry;
-    Whole whole{this,
-                {state.input<uint16_t>(buffers_.x), state.input<uint16_t>(buffers_.zeros),
-                 state.input<float>(buffers_.filters),
-                 buffers_.bias ? state.input<float>(*buffers_.bias) : nullptr,
-                 state.output<uint16_t>(buffers_.y), 0, 0}};
+    Work work{state.input<uint16_t>(buffers_.x),
+              state.input<uint16_t>(buffers_.zeros),
+              state.input<float>(buffers_.filters),
+              buffers_.bias ? state.input<float>(*buffers_.bias) : nullptr,
+              state.output<uint16_t>(buffers_.y),
+              0,
+              g.out_height};
     for (size_t i = 0; i < images_; ++i) {
-      run_parts(state, parts_, run_part, &whole);
-      whole.work.image += g.height * g.width * g.channels;
-      whole.work.result += g.out_height * g.out_width * g.channels;
+      run_divided(state, layer_, chunks_, work);
+      work.image += g.height * g.width * g.channels;
+      work.result += g.out_height * g.out_width * g.channels;
     }
     return {};
   }
 
  private:
-  struct Whole {
-    const DepthwiseStep* step;
-    Work work;
-  };
-
-  static void run_part(void* data, uint32_t number) {
-    const auto& [step, all] = *static_cast<const Whole*>(data);
-    const Share share = share_of(step->layer_.geometry.out_height, number, step->parts_);
-    Work work = all;
-    work.first_row = share.first;
-    work.rows = share.count;
-    depthwise::run(step->layer_, work);
-  }
-
   const Layer layer_;
   const size_t images_;
   const Buffers buffers_;
-  const uint32_t parts_;
+  const uint32_t chunks_;
 };
 
-// Biases are numbers of FP32; what is not one keeps no more bits than a BF16 number has.
+// Biases are numbers of FP32; a NaN among them keeps no more bits than one of BF16 has.
 float without_payload(float number) {
   return std::isnan(number) ? std::numeric_limits<float>::quiet_NaN() : number;
 }
@@ -138,30 +134,57 @@ Geometry geometry_of(const graph::Conv& op, const Dims& x, const Dims& y) {
           .left = size(op.pads_begin[1])};
 }
 
-Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op) {
-  if (!can_compute(builder, node, op)) return false;
-  const Dims x_dims = builder.dims(node.input(kX)), y_dims = builder.dims(node.outputs[0]);
-  const auto layout = [](const Dims& dims) {
-    return ordered_desc(dims, ElementType::bf16, kChannelsInnermost);
-  };
-  MILLRACE_ASSIGN_OR_RETURN(const Operand x, builder.in_layout(node.input(kX), layout(x_dims)));
-  const Geometry geometry = geometry_of(op, x_dims, y_dims);
-  const Groups groups = groups_of(geometry.channels);
+bool can_compute(const Convolution& convolution) {
+  const graph::Conv& op = *convolution.op;
+  // The filter of a convolution in groups has those split off.
+  constexpr size_t kRank = 5;
+  if (convolution.type != ElementType::bf16 || convolution.weight.size() != kRank) return false;
+  const Dims& split = convolution.weight;
+  const Dims weight = {split[0] * split[1], split[2], split[3], split[4]};
+  return !convolution.has_residual && !convolution.has_slope && bounds_of(op.activation) &&
+         is_depthwise(op, convolution.x, weight) &&
+         groups_of(static_cast<size_t>(op.group)).size != 0;
+}
+
+Desc image_layout(const Dims& dims) {
+  return ordered_desc(dims, ElementType::bf16, kChannelsInnermost);
+}
+
+Layer layer_of(const Convolution& convolution) {
+  const graph::Conv& op = *convolution.op;
+  const Geometry geometry = geometry_of(op, convolution.x, convolution.y);
   const Bounds bounds = *bounds_of(op.activation);
+  return {geometry, groups_of(geometry.channels), bounds.least, bounds.most};
+}
+
+void run_divided(const RunState& state, const Layer& layer, uint32_t chunks,
+                 const Work& work) noexcept {
+  const size_t rows = layer.geometry.out_height;
+  Whole whole{&layer, work, static_cast<uint32_t>(std::min<size_t>(chunks, rows))};
+  run_parts(state, whole.parts, run_part, &whole);
+}
+
+Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op) {
+  const Convolution convolution(builder.model().graph, node, op, builder.type());
+  if (!is_innermost(builder.form()) || !can_compute(convolution) || !has_constants(builder, node))
+    return false;
+  MILLRACE_ASSIGN_OR_RETURN(const Operand x,
+                            builder.in_layout(node.input(kX), image_layout(convolution.x)));
+  const Layer layer = layer_of(convolution);
+  const Groups& groups = layer.groups;
   Buffers buffers{};
   buffers.x = x.buffer;
   buffers.filters =
       builder.arranged(node.input(kWeight), arrangement_of(groups, kTaps * kTaps, as_bf16));
   if (node.input(kBias) != kNoValue)
     buffers.bias = builder.arranged(node.input(kBias), arrangement_of(groups, 1, without_payload));
-  const std::vector<float> zeros(kPaddingPixels * geometry.channels);
+  const std::vector<float> zeros(kPaddingPixels * groups.channels);
   const Desc zeros_desc = plain_desc({static_cast<int64_t>(zeros.size())}, ElementType::bf16);
   buffers.zeros = builder.add_constant(zeros_desc, zeros).buffer;
-  buffers.y = builder.new_result(node.outputs[0], layout(y_dims)).buffer;
-  builder.add(
-      "Conv", "millrace:depthwise",
-      std::make_unique<DepthwiseStep>(Layer{geometry, groups, bounds.least, bounds.most},
-                                      static_cast<size_t>(x_dims[0]), buffers, builder.chunks()));
+  buffers.y = builder.new_result(node.outputs[0], image_layout(convolution.y)).buffer;
+  builder.add("Conv", "millrace:depthwise",
+              std::make_unique<DepthwiseStep>(layer, static_cast<size_t>(convolution.x[0]), buffers,
+                                              builder.chunks()));
   return true;
 }
 

@@ -1,13 +1,27 @@
-// Depthwise convolutions of 3x3 taps (loops.h) as steps of a program that computes in BF16.
+// Depthwise convolutions of 3x3 taps (loops.h) as steps of a program that computes in BF16. They
+// take the place of the library's primitives with channels innermost.
 #pragma once
 
 #include "base/status.h"
 #include "device/cpu/builder.h"
+#include "device/cpu/kernels/convolution_primitive.h"
+#include "device/cpu/kernels/depthwise/loops.h"
 #include "device/cpu/kernels/kernels.h"
 
 namespace millrace::device::cpu::kernels::depthwise {
 
-// Lowers the Conv; false, with nothing added, where there is no such step for it.
+// Whether the Conv can be such a step, with a constant filter and a constant bias or none.
+bool can_compute(const Convolution& convolution);
+// The layout of its images.
+Desc image_layout(const Dims& dims);
+// Requirement: can_compute().
+Layer layer_of(const Convolution& convolution);
+// Runs one image, with the lanes that help the job, in so many parts at most. `work` is all of it.
+void run_divided(const RunState& state, const Layer& layer, uint32_t chunks,
+                 const Work& work) noexcept;
+
+// Lowers the Conv where its form has channels innermost; false, with nothing added, where there is
+// no such step for it.
 Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op);
 
 }  // namespace millrace::device::cpu::kernels::depthwise
