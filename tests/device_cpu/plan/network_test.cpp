@@ -110,6 +110,12 @@ TEST(PlannedNetwork, OneStepForTwoConvolutionsIsTakenWhereItIsFaster) {
   times.set_pair(step(41));
   EXPECT_THAT(cheapest_forms(*separable_network(), times),
               ElementsAre(Form::kChannelsLast, Form::kChannelsLast));
+  // Neither seems to be for nothing where it is decided about alone; each moves its image, too.
+  const auto found = describe(*separable_network(), ElementType::f32,
+                              Division(*separable_network(), ElementType::f32, 1), times);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->problem.own[0][0], 20U + 5);
+  EXPECT_EQ(found->problem.own[1][0], 21U + 5);
   // What callers read has to be there.
   times.set_pair(step(1));
   EXPECT_THAT(cheapest_forms(*separable_network(true), times),

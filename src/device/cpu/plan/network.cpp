@@ -113,7 +113,7 @@ class Description {
     const bool is_second = begun_.contains(index);
     add_separable(index, convolution, partition, is_timed, *candidates);
     std::vector<uint64_t> own;
-    for (const Candidate& each : *candidates) own.push_back(weighed(index, each));
+    for (const Candidate& each : *candidates) own.push_back(own_cost(index, each));
     network_.nodes.push_back(index);
     network_.candidates.push_back(*std::move(candidates));
     network_.begun_by.push_back(is_second ? makers_[node.input(0)] : std::nullopt);
@@ -146,6 +146,15 @@ class Description {
     const uint32_t more = rule_->percent_more;
     const uint32_t percent = rule_->forms[index] == Form::kSeparable ? more + more / 2 : more;
     return candidate.nanoseconds + candidate.nanoseconds / 100 * percent;
+  }
+
+  // Each of two that are one step bears half of its time, so that neither seems to be for nothing.
+  uint64_t own_cost(uint32_t index, const Candidate& candidate) const {
+    if (candidate.form != Form::kSeparable) return weighed(index, candidate);
+    const auto step = begun_.find(index);
+    if (step == begun_.end()) return weighed(index, candidate) / 2;
+    const uint64_t whole = weighed(index, step->second);
+    return whole - whole / 2;
   }
 
   // The step of this convolution, the pointwise one, and of its partner.

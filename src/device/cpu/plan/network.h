@@ -37,8 +37,8 @@ struct Rule {
 // needed.
 //
 // A convolution that one step could compute together with the depthwise one behind it has
-// kSeparable among its options, with the time of both; the other has it, too, for nothing. They are
-// taken together only.
+// kSeparable among its candidates, with the time of both; the other has it, too, without a time. In
+// the problem each of them bears half of it. They are taken together only.
 //
 // Operators between convolutions are taken to keep the layout of their first operand if they work
 // element by element, window by window or channel by channel, and to want C order otherwise. An
