@@ -35,8 +35,8 @@ struct Group {
 
   // The sum, kept between the bounds, with its BF16 bits in the upper half of each lane.
   //
-  // No number stays no number: in this order of bounds, and since what makes one, BF16 numbers and
-  // biases as arranged, leaves the lower half of its bits zero, so that nothing is carried.
+  // A NaN stays a NaN: the bounds are applied in this order, and a NaN of BF16 numbers and of
+  // biases as arranged has zeros in the lower half of its bits, so that nothing is carried.
   static HWY_INLINE hn::Vec<Bits> finish(const Layer& layer, Vector sum) {
     const Floats f;
     const Bits u;

@@ -13,8 +13,8 @@
 
 namespace millrace::device::cpu::kernels::depthwise {
 
-// Of vectors here; with size 0, where there are fewer channels than a vector holds: then the
-// library is faster.
+// The groups are as large as vectors here. The size is 0 where there are fewer channels than a
+// vector holds: then the library is faster.
 Groups groups_of(size_t channels) noexcept;
 
 // From C order, [channels, each], to [groups][each][even channels, odd channels].
