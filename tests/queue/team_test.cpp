@@ -25,7 +25,7 @@ using ::testing::Each;
 template <class Body>
 void run_chunks(RunControl& control, uint32_t count, Body& body) {
   Team& team = *control.team();
-  team.begin(control.lane());
+  team.begin(control.lane(), count - 1);
   team.run(
       control.lane(), count,
       [](void* work, uint32_t number) { (*static_cast<Body*>(work))(number); }, &body);
@@ -337,6 +337,30 @@ TEST(HungTeam, NoLaneComesToALeaderThatWasGivenUp) {
   gate.open();
   await_all_back(*lanes.impl());
   EXPECT_FALSE(*helped);
+}
+
+// Of three that sleep; the fourth is the leader.
+TEST(Team, ARequestWakesAsManyLanesAsItCanUse) {
+  Sleepers sleepers(4);
+  Team team(sleepers, 4, 3);
+  for (const LaneId lane : {1, 2, 3}) sleepers.give_back(lane, [] { return false; });
+  team.begin(0, 2);
+  const LaneId asleep = sleepers.borrow();
+  EXPECT_NE(asleep, kNoLane);
+  EXPECT_EQ(sleepers.borrow(), kNoLane);
+  team.end();
+}
+
+// One that was woken as the request began may sleep again by then.
+TEST(Team, TheFirstOperatorWakesLanesHoweverSoonItComes) {
+  Sleepers sleepers(4);
+  Team team(sleepers, 4, 3);
+  for (const LaneId lane : {1, 2, 3}) sleepers.give_back(lane, [] { return false; });
+  team.begin(0, 1);
+  team.run(
+      0, 4, [](void*, uint32_t) {}, nullptr);
+  EXPECT_EQ(sleepers.borrow(), kNoLane);
+  team.end();
 }
 
 TEST(Team, OneLaneAndPinnedLanesHaveNone) {

@@ -24,6 +24,12 @@ Status at_step(const Status& status, const ProgramStep& step) {
   return status.with_context(fmt::format("node \"{}\" ({})", step.info.node, step.info.operation));
 }
 
+uint32_t most_helpers(std::span<const ProgramStep> steps) {
+  uint32_t threads = 1;
+  for (const ProgramStep& step : steps) threads = std::max(threads, step.threads);
+  return threads - 1;
+}
+
 }  // namespace
 
 void CpuContext::FreeArena::operator()(std::byte* arena) const noexcept {
@@ -32,8 +38,7 @@ void CpuContext::FreeArena::operator()(std::byte* arena) const noexcept {
 
 CpuContext::CpuContext(std::shared_ptr<const CpuProgram> program)
     : program_(std::move(program)),
-      is_divided_(std::ranges::any_of(program_->parts().steps,
-                                      [](const ProgramStep& step) { return step.threads > 1; })),
+      helpers_(most_helpers(program_->parts().steps)),
       stream_(program_->engine()) {
   place_buffers();
   make_arguments();
@@ -120,7 +125,8 @@ Status CpuContext::run_frame(std::span<const Binding> inputs, std::span<const Bi
   MILLRACE_RETURN_IF_ERROR(check(Direction::kOutput, outputs));
   bind(inputs, outputs);
   OpenMpThreads threads;
-  if (is_divided_ && control.team() != nullptr) threads.lead(*control.team(), control.lane());
+  if (helpers_ != 0 && control.team() != nullptr)
+    threads.lead(*control.team(), control.lane(), helpers_);
   begun_ = awaited_ = 0;
   Status status = run_steps(inputs, outputs, control, threads);
   // Collectives of a frame that has failed are to end, too.

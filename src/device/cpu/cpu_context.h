@@ -1,6 +1,7 @@
 // The arena of one running job, and the library's memory objects over it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -38,7 +39,7 @@ class CpuContext final : public Context {
   Status await_collectives(uint32_t count, queue::RunControl& control) noexcept;
 
   const std::shared_ptr<const CpuProgram> program_;
-  const bool is_divided_;  // whether lanes can take part in some of its steps
+  const uint32_t helpers_;  // lanes that can take part in one of its steps beside the job's own
   const dnnl::stream stream_;
   std::unique_ptr<std::byte, FreeArena> arena_;
   std::vector<std::byte*> buffers_;  // by BufferId; of the job that runs

@@ -23,13 +23,15 @@ constexpr int64_t kMostLostNs = 1'000'000'000;
 
 }  // namespace
 
-void Team::begin(LaneId lane) noexcept {
+void Team::begin(LaneId lane, uint32_t helpers) noexcept {
   // Before lanes are woken, which look for this.
   requests_.fetch_add(1, std::memory_order_relaxed);
-  Leader& leader = leaders_[lane];
+  const Leader& leader = leaders_[lane];
   const int64_t now = now_ns();
+  // The first operator with chunks may wake lanes, too, whatever is done here: one that has found
+  // none for a while sleeps again.
   if (now >= leader.alone_until && !leader.given_up.load(std::memory_order_relaxed))
-    call_helpers(leader, helpers_, now);
+    call_helpers(leader, std::min(helpers, helpers_), now);
 }
 
 void Team::run(LaneId lane, uint32_t count, Chunk chunk, void* work) noexcept {
@@ -45,7 +47,9 @@ void Team::run(LaneId lane, uint32_t count, Chunk chunk, void* work) noexcept {
   // Publishes the three above to those who take a chunk. The first one is the leader's, so that it
   // always knows about how long a chunk takes.
   leader.chunks.store(count + kFirstTaken, std::memory_order_release);
-  call_helpers(leader, std::min(count - 1, helpers_), begun);
+  // From behind the calls, which take longer than the interval where there are many lanes.
+  if (call_helpers(leader, std::min(count - 1, helpers_), begun))
+    leader.may_wake_at = now_ns() + kWakeIntervalNs;
   uint32_t own = 0;
   for (uint32_t number = 0; number != kNone; number = take(leader), ++own) chunk(work, number);
   if (own == count) return;
@@ -65,11 +69,10 @@ void Team::weigh(Leader& leader, int64_t saved_ns, int64_t waited_ns, int64_t no
 }
 
 // Wakes sleeping lanes until `wanted` look for work.
-void Team::call_helpers(Leader& leader, uint32_t wanted, int64_t now) noexcept {
-  if (!sleepers_.could_wake(wanted) || now < leader.may_wake_at) return;
+bool Team::call_helpers(const Leader& leader, uint32_t wanted, int64_t now) noexcept {
+  if (!sleepers_.could_wake(wanted) || now < leader.may_wake_at) return false;
   sleepers_.wake(wanted);
-  // From behind the calls, which take longer than the interval where there are many lanes.
-  leader.may_wake_at = now_ns() + kWakeIntervalNs;
+  return true;
 }
 
 bool Team::has_chunk() const noexcept {

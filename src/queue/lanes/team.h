@@ -47,9 +47,10 @@ class Team {
         helped_(std::make_unique<Helped[]>(id_limit)) {}
 
   // Between begin and end lane `leader` runs a request that will publish chunks: lanes that have
-  // nothing to do look for them a little longer before they sleep. Those that sleep are woken now,
-  // since the first operators of a program are often too short or too narrow to be divided.
-  void begin(LaneId leader) noexcept;
+  // nothing to do look for them a little longer before they sleep. As many as `helpers`, which one
+  // of its operators can use, are woken now if they sleep, since the first operators of a program
+  // are often too short or too narrow to be divided.
+  void begin(LaneId leader, uint32_t helpers) noexcept;
   void end() noexcept { requests_.fetch_sub(1, std::memory_order_relaxed); }
   // Advice only, as the count above: nothing is published through it.
   bool expects_chunks() const noexcept { return requests_.load(std::memory_order_relaxed) != 0; }
@@ -156,7 +157,8 @@ class Team {
   static bool help_once(Leader& leader) noexcept;
   static void wait_for_helpers(Leader& leader, uint32_t chunks) noexcept;
   static void weigh(Leader& leader, int64_t saved_ns, int64_t waited_ns, int64_t now) noexcept;
-  void call_helpers(Leader& leader, uint32_t wanted, int64_t now) noexcept;
+  // False: it is not yet time, or there is none to wake.
+  bool call_helpers(const Leader& leader, uint32_t wanted, int64_t now) noexcept;
 
   Sleepers& sleepers_;
   const uint32_t helpers_;

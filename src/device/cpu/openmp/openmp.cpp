@@ -173,8 +173,8 @@ OpenMpThreads::~OpenMpThreads() {
   if (before_ != 1) omp_set_num_threads(before_);
 }
 
-void OpenMpThreads::lead(queue::Team& team, queue::LaneId leader) noexcept {
-  team.begin(leader);
+void OpenMpThreads::lead(queue::Team& team, queue::LaneId leader, uint32_t helpers) noexcept {
+  team.begin(leader, helpers);
   state.team = &team;
   state.leader = leader;
 }

@@ -39,8 +39,8 @@ class OpenMpThreads {
   OpenMpThreads& operator=(const OpenMpThreads&) = delete;
 
   // From here on regions with more than one thread are chunks of `team`, which this thread leads as
-  // `leader`.
-  void lead(queue::Team& team, queue::LaneId leader) noexcept;
+  // `leader`. So many `helpers` can take part in the largest of them.
+  void lead(queue::Team& team, queue::LaneId leader, uint32_t helpers) noexcept;
   // Requirement: 1 unless divides_primitives().
   void set(uint32_t threads) noexcept;
 

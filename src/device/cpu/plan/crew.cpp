@@ -50,7 +50,7 @@ void Crew::set(uint32_t threads) {
   openmp_ = std::make_unique<OpenMpThreads>();
   if (threads > 1) helpers_ = std::make_unique<Helpers>(threads);
   control_.set_team(helpers_ ? &helpers_->team() : nullptr);
-  if (helpers_) openmp_->lead(helpers_->team(), 0);
+  if (helpers_) openmp_->lead(helpers_->team(), 0, threads - 1);
   openmp_->set(threads);
 }
 
