@@ -50,6 +50,7 @@ Lanes::Impl::Impl(const LanesOptions& options)
     : wanted_(options.count),
       core_(options.core),
       thread_name_(options.thread_name),
+      spins_(options.spin.count() > 0),
       live_(options.count),
       sleepers_(options.count + kMaxQuarantined),
       team_(sleepers_, options.count + kMaxQuarantined,
@@ -242,7 +243,7 @@ Lanes::Impl::Found Lanes::Impl::search(LaneId lane, std::shared_ptr<Source>& hel
       found = Found::kChunk;
     return found != Found::kNothing;
   };
-  if (slots_[lane].spin.until(look) || !spin_budget::fits()) return found;
+  if (slots_[lane].spin.until(look) || !spins_ || !spin_budget::fits()) return found;
   if (has_helped && spin_until(look, kBetweenJobs)) return found;
   if (team_.expects_chunks())
     spin_until([&] { return look() || !team_.expects_chunks(); }, kBetweenOperators);

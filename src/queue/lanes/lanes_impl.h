@@ -101,6 +101,7 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   const uint32_t wanted_;
   const std::optional<int> core_;
   const char* const thread_name_;
+  const bool spins_;  // whether a lane looks for work before it parks
   alignas(64) std::atomic<uint64_t> last_ticket_{0};  // written by every submitter
   std::atomic<uint32_t> live_;                        // lanes that serve; wanted_ before start()
   ReadyList ready_;
