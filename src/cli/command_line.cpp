@@ -56,9 +56,9 @@ void add_limit_flags(CLI::App& command, LimitFlags& limits) {
                    "load and run in a child process that can only read, compute and report");
 }
 
-void add_shape_flag(CLI::App& command, std::vector<std::string>& shapes) {
-  command.add_option("--shape", shapes,
-                     "dimensions of an input that the model leaves open, as NAME=1,3,480,640");
+CLI::Option* add_shape_flag(CLI::App& command, std::vector<std::string>& shapes) {
+  return command.add_option(
+      "--shape", shapes, "dimensions of an input that the model leaves open, as NAME=1,3,480,640");
 }
 
 void add_picture_flags(CLI::App& command, PictureFlags& flags) {
@@ -129,6 +129,13 @@ void add_calibration_flags(CLI::App& command, CalibrationFlags& flags) {
   add_picture_flags(command, flags.picture);
 }
 
+void add_tuning_flags(CLI::App& command, CompileArguments& arguments) {
+  auto* const tune = command.add_flag(
+      "--tune", arguments.tune,
+      "measures the kernels that the archive could have on this processor, as millrace tune does");
+  add_shape_flag(command, arguments.tune_shapes)->needs(tune)->group("With --tune");
+}
+
 void add_compile_command(CLI::App& app, CommandLine& line) {
   CLI::App* command = app.add_subcommand("compile", "Compile an ONNX model to an archive");
   auto arguments = std::make_shared<CompileArguments>();
@@ -148,6 +155,7 @@ void add_compile_command(CLI::App& app, CommandLine& line) {
       "--emit-qdq", arguments->emit_qdq,
       "an .onnx file to write the optimised network to, quantised as the program is, "
       "for other runtimes");
+  add_tuning_flags(*command, *arguments);
   add_calibration_flags(*command, arguments->calibration);
   add_compile_flags(*command, arguments->flags);
   command->add_flag("--reference", arguments->flags.reference,

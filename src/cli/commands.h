@@ -24,6 +24,8 @@ struct CompileArguments {
   std::string dump_passes;            // a folder for the graph after each pass; empty: none
   std::string emit_qdq;               // an .onnx file for the optimised graph; empty: none
   CalibrationFlags calibration;       // of --precision int8
+  bool tune = false;                  // measures the archive that was written: tune/tune_command.h
+  std::vector<std::string> tune_shapes;  // of open inputs, for that: NAME=1,3,224,224
   CompileFlags flags;
 };
 

@@ -19,6 +19,8 @@
 #include "cli/precision_name.h"
 #include "cli/quantise/compile_calibrated.h"
 #include "cli/supervision/interruption.h"
+#include "cli/tune/record_place.h"
+#include "cli/tune/tune_command.h"
 #include "compiler/vendor_config.h"
 #include "graph/archive/codec.h"
 #include "graph/network/network.h"
@@ -281,10 +283,29 @@ Status check_outputs(const CompileArguments& arguments) {
   return {};
 }
 
-}  // namespace
+// What could not be tuned once it is written, which is said before the work.
+Status check_tuning(const CompileArguments& arguments) {
+  if (arguments.output.ends_with(".onnx"))
+    return invalid_argument(
+        fmt::format("--tune opens the archive, and {} would be taken for an ONNX file: choose "
+                    "another output",
+                    arguments.output));
+  const std::string record = record_beside(arguments.output);
+  for (const std::string& other :
+       {arguments.onnx, arguments.emit_qdq, arguments.calibration.report})
+    if (!other.empty() && same_place(other, record))
+      return invalid_argument(other + " is where --tune keeps its times: choose another name");
+  return check_tuning_device().with_context("--tune");
+}
 
-Status run_compile(const CompileArguments& arguments) {
-  MILLRACE_RETURN_IF_ERROR(check_outputs(arguments));
+Status tune_archive(const CompileArguments& arguments) {
+  TuneArguments tuning;
+  tuning.model = arguments.output;
+  tuning.shapes = arguments.tune_shapes;
+  return run_tune(tuning).with_context("the archive is written, but not tuned");
+}
+
+Status compile_to_archive(const CompileArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const CompileFlags flags, with_config(arguments));
   MILLRACE_ASSIGN_OR_RETURN(Compiled compiled, compile_and_dump(arguments, flags));
   graph::CompiledModel& model = compiled.model;
@@ -309,6 +330,15 @@ Status run_compile(const CompileArguments& arguments) {
   note_class_names(model);
   return compiled.report ? show(*compiled.report, compiled.outputs, arguments.calibration.report)
                          : Status();
+}
+
+}  // namespace
+
+Status run_compile(const CompileArguments& arguments) {
+  MILLRACE_RETURN_IF_ERROR(check_outputs(arguments));
+  if (arguments.tune) MILLRACE_RETURN_IF_ERROR(check_tuning(arguments));
+  MILLRACE_RETURN_IF_ERROR(compile_to_archive(arguments));
+  return arguments.tune ? tune_archive(arguments) : Status();
 }
 
 }  // namespace millrace::cli

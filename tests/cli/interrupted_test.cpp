@@ -23,9 +23,11 @@ class InterruptedTest : public CliTest {
   // Compiles over the output of an earlier compilation, with a signal at each call in turn, and
   // has `check` look at the folder after each. Ends when the compilation does before the signal.
   template <class Check>
-  void interrupt_everywhere(const std::string& format, InterruptionPlan plan, Check check) {
-    const std::vector<std::string> command = {MILLRACE_PROGRAM, "compile",  kGlyphsOnnx, "-o",
-                                              output(),         "--format", format};
+  void interrupt_everywhere(const std::string& format, InterruptionPlan plan, Check check,
+                            const std::vector<std::string>& flags = {}) {
+    std::vector<std::string> command = {MILLRACE_PROGRAM, "compile",  kGlyphsOnnx, "-o",
+                                        output(),         "--format", format};
+    command.insert(command.end(), flags.begin(), flags.end());
     ASSERT_EQ(run_program(command, folder_).exit_code, 0);
     for (plan.call = 0; plan.call < kMostCalls; ++plan.call) {
       const Interruption ended = interrupt_program(command, folder_, plan);
@@ -69,6 +71,23 @@ TEST_P(InterruptedBySignal, AFileWithATemporaryNameLeavesNothing) {
 
 TEST_P(InterruptedBySignal, ADirectoryLeavesNothing) {
   interrupt_everywhere("dir", {.signal = GetParam()}, [&] { expect_whole_output_only(); });
+}
+
+// Each record is removed, so that the next run has one to write. Those of the first run and of the
+// call that gives a record its name are whole.
+TEST_F(InterruptedTest, TuningLeavesAnArchiveAndNoPartOfARecord) {
+  const std::string record = output() + ".tuning";
+  int whole_records = 0;
+  const auto check = [&] {
+    if (fs::exists(record)) {
+      EXPECT_EQ(millrace({"tune", output(), "--runs", "1"}).exit_code, 0);
+      fs::remove(record);
+      ++whole_records;
+    }
+    expect_whole_output_only();
+  };
+  interrupt_everywhere("rai", {.signal = SIGINT, .unlisted_files = false}, check, {"--tune"});
+  EXPECT_GT(whole_records, 1) << "no signal came while a record was written";
 }
 
 INSTANTIATE_TEST_SUITE_P(Signals, InterruptedBySignal, testing::Values(SIGINT, SIGTERM, SIGHUP));

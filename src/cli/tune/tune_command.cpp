@@ -5,16 +5,17 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <span>
-#include <system_error>
 #include <utility>
 #include <variant>
 
 #include "cli/inputs/job_buffers.h"
 #include "cli/inputs/random_inputs.h"
 #include "cli/progress.h"
+#include "cli/supervision/interruption.h"
+#include "cli/tune/record_place.h"
+#include "device/registry.h"
 #include "runtime/session.h"
 
 namespace millrace::cli {
@@ -23,7 +24,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Model = std::shared_ptr<const graph::CompiledModel>;
 
-// The device reads both when it loads a model (device/cpu/plan/plan.h).
+constexpr const char* kDevice = "cpu";
+// It reads both when it loads a model (device/cpu/plan/plan.h).
 constexpr const char* kRecord = "MILLRACE_TUNING";
 constexpr const char* kMeasure = "MILLRACE_TUNE";
 
@@ -59,17 +61,6 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// Beside the model, also where that is a directory that is given with a slash at its end, or as the
-// current one.
-std::string record_beside(const std::string& model) {
-  namespace fs = std::filesystem;
-  const fs::path name = fs::path(model).filename();
-  if (!name.empty() && name != "." && name != "..") return model + ".tuning";
-  std::error_code error;
-  const fs::path directory = fs::canonical(model, error);
-  return (error ? fs::path(model) : directory).string() + ".tuning";
-}
-
 bool has_convolutions(const graph::CompiledModel& model, const graph::Partition& partition) {
   const auto nodes = std::span(model.graph.nodes).subspan(partition.first, partition.count);
   return partition.kind == graph::PartitionKind::kNpu &&
@@ -95,7 +86,7 @@ size_t count_chosen(const device::Program& program) {
 
 Result<LoadedModel> load_usual(const Model& model) {
   unsetenv(kRecord);
-  return load_on("cpu", model);
+  return load_on(kDevice, model);
 }
 
 Result<LoadedModel> load_measured(const Model& model, const std::string& record) {
@@ -103,12 +94,16 @@ Result<LoadedModel> load_measured(const Model& model, const std::string& record)
   setenv(kMeasure, "1", 1);
   Progress progress("tune");
   progress.update("measuring kernels");
-  auto loaded = load_on("cpu", model);
+  auto loaded = load_on(kDevice, model);
   unsetenv(kMeasure);
   return loaded;
 }
 
 }  // namespace
+
+Status check_tuning_device() {
+  return device::open_device_of_program(kDevice).status();
+}
 
 Status run_tune(const TuneArguments& arguments) {
   const std::string record =
@@ -120,6 +115,8 @@ Status run_tune(const TuneArguments& arguments) {
         fmt::format("{}: there is nothing to tune: what is chosen by times are the kernels of "
                     "convolutions on the NPU, and the model has none",
                     arguments.model));
+  CleanInterruption interruption;
+  MILLRACE_RETURN_IF_ERROR(interruption.start());
   MILLRACE_ASSIGN_OR_RETURN(const LoadedModel tuned, load_measured(model, record));
   const size_t chosen = count_chosen(*tuned.program);
   if (chosen == 0)

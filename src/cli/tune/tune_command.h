@@ -1,4 +1,5 @@
-// millrace tune: measures the kernels that a model could have on this processor.
+// millrace tune and millrace compile --tune: measure the kernels that a model could have on this
+// processor.
 #pragma once
 
 #include <string>
@@ -17,8 +18,12 @@ struct TuneArguments {
   CompileFlags flags;
 };
 
+// Whether there is a device whose kernels can be measured; fails as device::open_device.
+Status check_tuning_device();
+
 // Adds to the record what it lacks, and prints the latency of the model with its usual kernels and
-// with those chosen by the record. kUnsupported where nothing could be chosen.
+// with those chosen by the record. kUnsupported where nothing could be chosen. To be called while
+// this thread is the only one that does not block signals (supervision/interruption.h).
 Status run_tune(const TuneArguments& arguments);
 
 }  // namespace millrace::cli
