@@ -225,7 +225,8 @@ void add_load_flags(CLI::App& command, BenchArguments& arguments) {
   command.add_option("--seed", arguments.seed,
                      "of --scenario server: of those times; 1 when not given");
   command
-      .add_option("--lanes,--threads", arguments.lanes, "lanes of the device; 0: the core budget")
+      .add_option("--lanes,--threads", arguments.lanes,
+                  "lanes of the device; 0: MILLRACE_LANES, or the core budget")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
 }

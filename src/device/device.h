@@ -105,7 +105,7 @@ class Program {
 };
 
 struct DeviceOptions {
-  uint32_t lanes = 0;  // 0: the core budget of the process
+  uint32_t lanes = 0;  // 0: MILLRACE_LANES, or the core budget of the process
 };
 
 class Device {
