@@ -1,4 +1,5 @@
 // Kernels on integers: they give what dequantising, computing and quantising give, up to one step.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/process/topology.h"
@@ -14,6 +15,9 @@ using graph::Requantise;
 using graph::UnaryKind;
 using graph::ValueId;
 using tensor::DataType;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct ConvCase {
   const char* name;
@@ -313,6 +317,14 @@ TEST(QuantisedKernels, NoReordersBetweenConvolutions) {
       EXPECT_EQ(step.output, "input_0") << step.reason;
     }
   }
+}
+
+// Only a processor with AMX has a choice: the library would use it here, which takes longer.
+TEST(QuantisedKernels, AConvolutionOfFewProductsUsesNoMatrixInstructions) {
+  QuantisedModel model;
+  const auto x = model.input({1, 16, 8, 8}, kUnsigned);
+  model.check(model.make(conv2d(0, 1, 1), {x, model.weights({32, 16, 1, 1})}, kWide));
+  EXPECT_THAT(implementations(*load(model.builder.build())), Each(Not(HasSubstr("amx"))));
 }
 
 // A convolution between bytes of the caller: of a picture of three channels, which fill no block,

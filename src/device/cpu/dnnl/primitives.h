@@ -17,7 +17,8 @@ using SoftmaxPrimitive = dnnl::softmax_forward;
 #endif
 
 // The primitive whose operation takes `operation`, in the order of the library's documentation;
-// empty where there is none of these shapes and layouts. May throw dnnl::error, too.
+// empty where there is none of these shapes and layouts. Its next_impl() is not to be called, see
+// choose_primitive. May throw dnnl::error, too.
 template <class Primitive, class... Operation>
 typename Primitive::primitive_desc find_primitive(const dnnl::engine& engine,
                                                   const dnnl::primitive_attr& attributes,
@@ -27,6 +28,24 @@ typename Primitive::primitive_desc find_primitive(const dnnl::engine& engine,
                                             engine, /*allow_empty=*/true);
 #else
   return typename Primitive::primitive_desc(engine, operation..., attributes, /*allow_empty=*/true);
+#endif
+}
+
+// The same where one of several implementations is to be taken: `choose` gets the first one, which
+// may be empty, and returns one. It alone may ask for further ones (next_impl): 2.6 refers to the
+// description of the operation for that, which ends with this call.
+template <class Primitive, class Choose, class... Operation>
+typename Primitive::primitive_desc choose_primitive(const dnnl::engine& engine,
+                                                    const dnnl::primitive_attr& attributes,
+                                                    const Choose& choose,
+                                                    const Operation&... operation) {
+#if DNNL_VERSION_MAJOR == 2
+  const typename Primitive::desc description(operation...);
+  return choose(typename Primitive::primitive_desc(description, attributes, engine,
+                                                   /*allow_empty=*/true));
+#else
+  return choose(
+      typename Primitive::primitive_desc(engine, operation..., attributes, /*allow_empty=*/true));
 #endif
 }
 

@@ -216,17 +216,18 @@ class Lowering {
       weights_dims = pixel_dims(weights_dims);
     }
     attributes_ = attributes_for_sums();
-    primitive_ = find_primitive<dnnl::convolution_forward>(
-        builder_.engine(), attributes_->get(), dnnl::prop_kind::forward_inference,
-        dnnl::algorithm::convolution_direct, channels_last(x_dims, builder_.stored_type(x_)),
-        any_desc(weights_dims, ElementType::s8), bias,
-        channels_last(builder_.dims(y_), result_.type), op_.strides, dilations, op_.pads_begin,
-        op_.pads_end);
-    if (!is_fast(primitive_)) return false;
     const auto outputs = static_cast<int64_t>(builder_.value(y_).elements());
-    primitive_ = choose_implementation(primitive_,
-                                       {filter_size(), filter_size() * outputs, builder_.chunks()});
-    return true;
+    const ConvolutionWork work{filter_size(), filter_size() * outputs, builder_.chunks()};
+    primitive_ = choose_primitive<dnnl::convolution_forward>(
+        builder_.engine(), attributes_->get(),
+        [&](PrimitiveDesc first) {
+          return is_fast(first) ? choose_implementation(std::move(first), work) : first;
+        },
+        dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+        channels_last(x_dims, builder_.stored_type(x_)), any_desc(weights_dims, ElementType::s8),
+        bias, channels_last(builder_.dims(y_), result_.type), op_.strides, dilations,
+        op_.pads_begin, op_.pads_end);
+    return is_fast(primitive_);
   }
 
   // The memory of the result: with a residual, that of the residual, to which the primitive adds.
