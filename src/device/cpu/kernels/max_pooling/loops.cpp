@@ -13,6 +13,11 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// What NaNs with a positive sign lie above infinity is added to the order of BF16 numbers: then
+// they wrap around to its low end. Those with a negative sign lie there already, below -infinity.
+constexpr int16_t kPositiveNaNs = 0x7f;
+constexpr int16_t kNegativeInfinity = -0x7f80 + kPositiveNaNs - 1;
+
 // Between the bits of BF16 numbers and integers of the same order, in either direction.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V in_order(D d, V bits) {
@@ -26,16 +31,18 @@ HWY_INLINE void pool(D d, const Work& work, const Taps& y, const Taps& x, size_t
                      uint16_t* to) {
   const WindowAxis &height = (*work.plan)[1], &width = (*work.plan)[2];
   const auto* const image = reinterpret_cast<const int16_t*>(work.image) + first;
+  const auto nans = hn::Set(d, kPositiveNaNs);
   const auto at = [&](int64_t row, int64_t column) {
     const int64_t pixel =
         (y.first + row * height.step) * width.size + x.first + column * width.step;
-    return in_order(d, hn::LoadU(d, image + static_cast<size_t>(pixel) * work.channels));
+    const auto bits = hn::LoadU(d, image + static_cast<size_t>(pixel) * work.channels);
+    return hn::Add(in_order(d, bits), nans);
   };
-  auto largest = at(0, 0);
+  auto largest = hn::Set(d, kNegativeInfinity);
   for (int64_t row = 0; row < y.count; ++row)
     for (int64_t column = 0; column < x.count; ++column)
       largest = hn::Max(largest, at(row, column));
-  hn::StoreU(in_order(d, largest), d, reinterpret_cast<int16_t*>(to + first));
+  hn::StoreU(in_order(d, hn::Sub(largest, nans)), d, reinterpret_cast<int16_t*>(to + first));
 }
 
 // The last vector ends with the last channel.

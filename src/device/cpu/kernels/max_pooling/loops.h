@@ -1,5 +1,7 @@
 // The largest of the elements under windows of BF16 images whose channels lie innermost, by vectors
-// of channels. The instruction set is chosen when it is called.
+// of channels. A NaN of either sign never wins, and a window of nothing but NaNs gives -infinity,
+// as with the library. Of two zeros, +0 is the larger. The instruction set is chosen when it is
+// called.
 #pragma once
 
 #include <cstddef>
