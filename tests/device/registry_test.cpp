@@ -5,9 +5,11 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "base/settings/environment.h"
 #include "tests/support/temporary_directory.h"
 
 namespace millrace::device {
@@ -27,17 +29,33 @@ TEST(Registry, MakesANewDeviceOnceTheOldOneIsGone) {
   EXPECT_EQ(open_device("null", {.lanes = 1}).value()->lanes().count(), 1u);
 }
 
+// Sets the variable, and at its end gives it back what it had: the tests may be run with a number
+// of lanes. What is empty is as good as unset.
+class LanesOfEnvironment {
+ public:
+  LanesOfEnvironment() : before_(environment_variable(kName)) {}
+  ~LanesOfEnvironment() { set(before_.c_str()); }
+  LanesOfEnvironment(const LanesOfEnvironment&) = delete;
+  LanesOfEnvironment& operator=(const LanesOfEnvironment&) = delete;
+
+  void set(const char* lanes) { setenv(kName, lanes, 1); }
+
+ private:
+  static constexpr const char* kName = "MILLRACE_LANES";
+  const std::string before_;
+};
+
 TEST(Registry, TakesTheNumberOfLanesFromTheEnvironmentWhereNoneIsAskedFor) {
-  setenv("MILLRACE_LANES", "5", 1);
+  LanesOfEnvironment environment;
+  environment.set("5");
   EXPECT_EQ(open_device("null").value()->lanes().count(), 5u);
   EXPECT_EQ(open_device("null", {.lanes = 3}).value()->lanes().count(), 3u);
   for (const char* nonsense : {"0", "many", "-1", "1025"}) {
-    setenv("MILLRACE_LANES", nonsense, 1);
+    environment.set(nonsense);
     const Status status = open_device("null").status();
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << nonsense;
     EXPECT_THAT(status.message(), HasSubstr("MILLRACE_LANES"));
   }
-  unsetenv("MILLRACE_LANES");
 }
 
 TEST(Registry, ThreadsThatAskAtTheSameTimeGetTheSameDevice) {
