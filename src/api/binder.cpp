@@ -116,7 +116,6 @@ void Binder::append_open(std::span<const TensorArg> args, const std::vector<Tens
   }
 }
 
-// Of the job that was added as number `index`; valid until the next call.
 const runtime::JobBindings& Binder::bindings(size_t index) const noexcept {
   const Bound& job = storage_->jobs[index];
   const std::span<const runtime::TensorBinding> tensors(storage_->tensors);

@@ -17,7 +17,8 @@
 namespace millrace::api {
 
 // One call's jobs. Takes its memory from the calling thread and gives it back at the end, so that
-// binding allocates nothing in steady state.
+// binding allocates nothing in steady state. It is for that thread alone: fill, which is const,
+// writes to that memory, too.
 class Binder {
  public:
   Binder() noexcept = default;
@@ -32,8 +33,9 @@ class Binder {
   // Has `task` run that job, and moves its bindings there, with references to the memory. Once for
   // each job, while its arguments are there.
   void fill(runtime::JobTask& task, const Model::Impl& model, size_t index) const noexcept;
-  // The same for the job that was added last, if it has run when this object and the arguments end:
-  // see JobTask::lend.
+  // The same for the job that was added last, if it has run when this object and the arguments end
+  // (see JobTask::lend). `task` refers to bindings that add and fill make anew: call neither
+  // between that add and this, nor until the job has run.
   void lend(runtime::JobTask& task, const Model::Impl& model) const noexcept;
 
  private:
@@ -47,9 +49,12 @@ class Binder {
     std::vector<runtime::TensorBinding> tensors;  // without their owners
     std::vector<Bound> jobs;
     std::vector<runtime::OpenTensor> open;  // of the jobs whose model has open tensors
-    // Of one of the jobs: filled again and again, since g++ clears a new one by a slow instruction.
+    // Of the job for which bindings() was called last. Filled again and again, since g++ clears a
+    // new one by a slow instruction.
     runtime::JobBindings bindings;
   };
+  // Of the job that was added as number `index`, in the storage: valid until the next call, also
+  // one that add or fill makes.
   const runtime::JobBindings& bindings(size_t index) const noexcept;
   void append(std::span<const TensorArg> args);
   void append_open(std::span<const TensorArg> args, const std::vector<TensorInfo>& infos);
