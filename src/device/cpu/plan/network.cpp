@@ -117,7 +117,6 @@ class Description {
     network_.nodes.push_back(index);
     network_.candidates.push_back(*std::move(candidates));
     network_.begun_by.push_back(is_second ? makers_[node.input(0)] : std::nullopt);
-    network_.is_timed.push_back(is_timed);
     network_.problem.own.push_back(std::move(own));
     read(node.input(0), variable, &Candidate::source);
     if (const ValueId residual = node.input(3); residual != kNoValue)
@@ -181,8 +180,8 @@ class Description {
                      std::vector<Candidate>& candidates) {
     if (const auto step = begun_.find(index); step != begun_.end()) {
       const Candidate& whole = step->second;
-      candidates.insert(candidates.begin(),
-                        {Form::kSeparable, whole.result, whole.result, whole.kernel, 0});
+      candidates.insert(candidates.begin(), {Form::kSeparable, whole.result, whole.result,
+                                             whole.kernel, 0, whole.is_timed});
       return;
     }
     if (type_ != ElementType::f32) return;

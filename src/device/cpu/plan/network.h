@@ -18,8 +18,7 @@ struct Network {
   std::vector<std::vector<Candidate>> candidates;  // by variable
   // By variable: that of the convolution before it, where the two could be one step.
   std::vector<std::optional<uint32_t>> begun_by;
-  std::vector<bool> is_timed;  // by variable: whether their times are known
-  Problem problem;             // an option for each candidate
+  Problem problem;  // an option for each candidate
 };
 
 // What is done where times say nothing.

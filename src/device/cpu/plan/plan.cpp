@@ -83,16 +83,20 @@ Rule usual_rule(const graph::CompiledModel& model, ElementType type) {
   return rule;
 }
 
+std::string time_of(const Candidate& candidate) {
+  if (!candidate.is_timed) return "unknown";
+  return fmt::format("{:.1f} us", static_cast<double>(candidate.nanoseconds) * 1e-3);
+}
+
 // A convolution that ends such a step has no time of its own in it.
 std::string times_of(const std::vector<Candidate>& candidates, bool ends_step) {
   std::string text;
   for (const Candidate& each : candidates) {
     const bool is_for_two = each.form == Form::kSeparable;
     if (is_for_two && ends_step) continue;
-    const double microseconds = static_cast<double>(each.nanoseconds) * 1e-3;
-    text += fmt::format("{}{} {:.1f} us{} ({} to {}{}{})", text.empty() ? " " : ", ",
-                        name_of(each.form), microseconds, is_for_two ? " with the next" : "",
-                        each.source, each.result, each.kernel.empty() ? "" : ", ", each.kernel);
+    text += fmt::format("{}{} {}{} ({} to {}{}{})", text.empty() ? " " : ", ", name_of(each.form),
+                        time_of(each), is_for_two ? " with the next" : "", each.source, each.result,
+                        each.kernel.empty() ? "" : ", ", each.kernel);
   }
   return text;
 }
@@ -110,12 +114,17 @@ std::string measured_reason(const Network& network, size_t variable, Form chosen
                      kMeasuredHere, times_of(network, variable, chosen));
 }
 
-std::string table_reason(const Network& network, size_t variable, Form chosen, const Rule& rule,
-                         const char* table) {
-  const Form usual = rule.forms[network.nodes[variable]];
-  if (!network.is_timed[variable])
-    return fmt::format("{} by rule: the table of {} has no such convolution", name_of(chosen),
-                       table);
+// Where the table does not know how long the form takes that was chosen.
+std::string untimed_reason(Form chosen, const char* table) {
+  return fmt::format(
+      "{} by rule: the table of {} has no such {}", name_of(chosen), table,
+      chosen == Form::kSeparable ? "step, or not both of its convolutions" : "convolution");
+}
+
+std::string table_reason(const Network& network, size_t variable, const Candidate& candidate,
+                         const Rule& rule, const char* table) {
+  const Form chosen = candidate.form, usual = rule.forms[network.nodes[variable]];
+  if (!candidate.is_timed) return untimed_reason(chosen, table);
   const std::string times = times_of(network, variable, chosen);
   if (chosen == usual)
     return fmt::format(
@@ -127,15 +136,15 @@ std::string table_reason(const Network& network, size_t variable, Form chosen, c
       name_of(chosen), name_of(usual), table, times);
 }
 
-// `reason` is called with a variable of the network and its form.
+// `reason` is called with a variable of the network and the candidate that it takes.
 template <class Reason>
 Plan solve(const Rule& rule, const Network& network, Reason reason) {
   Plan plan{rule.forms, std::vector<std::string>(rule.forms.size())};
   const std::vector<uint32_t> chosen = cheapest(network.problem);
   for (size_t i = 0; i < chosen.size(); ++i) {
-    const Form form = network.candidates[i][chosen[i]].form;
-    plan.forms[network.nodes[i]] = form;
-    plan.reasons[network.nodes[i]] = reason(i, form);
+    const Candidate& candidate = network.candidates[i][chosen[i]];
+    plan.forms[network.nodes[i]] = candidate.form;
+    plan.reasons[network.nodes[i]] = reason(i, candidate);
   }
   return plan;
 }
@@ -152,9 +161,10 @@ void part_pairs(const graph::CompiledModel& model, std::vector<Form>& forms) {
 }
 
 Plan solve_measured(const graph::CompiledModel& model, ElementType type, const Network& network) {
-  Plan plan = solve(usual_rule(model, type), network, [&network](size_t variable, Form chosen) {
-    return measured_reason(network, variable, chosen);
-  });
+  const auto reason = [&network](size_t variable, const Candidate& chosen) {
+    return measured_reason(network, variable, chosen.form);
+  };
+  Plan plan = solve(usual_rule(model, type), network, reason);
   part_pairs(model, plan.forms);
   return plan;
 }
@@ -182,7 +192,7 @@ Plan shipped_plan(const graph::CompiledModel& model, ElementType type, const Div
   TableTimes times(*used->table);
   const std::optional<Network> network = describe(model, type, division, times, &rule);
   if (!network) return by_rule();
-  return solve(rule, *network, [&](size_t variable, Form chosen) {
+  return solve(rule, *network, [&](size_t variable, const Candidate& chosen) {
     return table_reason(*network, variable, chosen, rule, used->name);
   });
 }

@@ -76,6 +76,13 @@ void name_as_usual(Form usual, std::vector<FormTime>& times) {
       if (each.form == Form::kChannelsLast) each.form = Form::kLibrary;
 }
 
+Candidate timed(const Convolution& convolution, const FormTime& time) {
+  Candidate candidate = untimed(convolution, time.form);
+  candidate.nanoseconds = time.nanoseconds;
+  candidate.is_timed = true;
+  return candidate;
+}
+
 template <size_t kNumber>
 const Table& parsed() {
   // What the device ships makes sense, which its tests ensure.
@@ -114,8 +121,7 @@ std::optional<std::vector<Candidate>> TableTimes::candidates(const Convolution& 
   std::vector<Candidate> candidates;
   for (const FormTime& each : times) {
     if (each.form == Form::kWinograd && !kernels::winograd::can_compute(convolution)) continue;
-    candidates.push_back(untimed(convolution, each.form));
-    candidates.back().nanoseconds = each.nanoseconds;
+    candidates.push_back(timed(convolution, each));
   }
   return candidates;
 }
@@ -129,9 +135,7 @@ std::optional<Candidate> TableTimes::pair(const Convolution& pointwise,
   both->channels_in = first->channels_in;
   const std::vector<FormTime> times = table_.times(*both);
   if (times.empty() || times[0].form != Form::kSeparable) return std::nullopt;
-  Candidate step = untimed(pointwise, Form::kSeparable);
-  step.nanoseconds = times[0].nanoseconds;
-  return step;
+  return timed(pointwise, times[0]);
 }
 
 std::optional<uint64_t> TableTimes::move(const Dims& dims, ElementType type,
@@ -143,7 +147,7 @@ std::optional<uint64_t> TableTimes::move(const Dims& dims, ElementType type,
 
 Candidate untimed(const Convolution& convolution, Form form) {
   const std::string layout = layout_name(convolution.x.size(), layout_of(form));
-  return {form, layout, layout, {}, 0};
+  return {form, layout, layout, {}, 0, false};
 }
 
 }  // namespace millrace::device::cpu::plan
