@@ -51,6 +51,23 @@ TEST(KernelTable, TimesOfTheNearestLayerAreInProportionToItsProducts) {
   EXPECT_EQ(example().times(layer(64, 48))[0].nanoseconds, 955102u);  // of 56x56
 }
 
+TEST(KernelTable, OfTwoLayersThatAreEquallyNearItTakesTheFirst) {
+  const auto row = [](uint64_t channels, const char* time) {
+    return "conv f32 dense 1 1 " + std::to_string(channels) + " 64 28 blocked " + time + "\n";
+  };
+  // Of these the differences of logarithms are not equal, to one side or to the other.
+  for (const uint64_t channels : {32, 64, 96, 544, 992}) {
+    SCOPED_TRACE(channels);
+    const Layer asked{ElementType::f32, LayerKind::kDense, 1, 1, channels, 64, 28 * 28};
+    const uint64_t few = channels / 2, many = channels * 2;
+    const auto time = [&](const std::string& text) {
+      return Table::parse(text).value().times(asked).at(0).nanoseconds;
+    };
+    EXPECT_NEAR(static_cast<double>(time(row(few, "1000") + row(many, "9000"))), 2000, 1);
+    EXPECT_NEAR(static_cast<double>(time(row(many, "9000") + row(few, "1000"))), 4500, 1);
+  }
+}
+
 TEST(KernelTable, ALayerThatHasNoneNearHasNoTimes) {
   EXPECT_THAT(example().times(layer(256, 28)), IsEmpty());
   EXPECT_THAT(example().times(layer(64, 7)), IsEmpty());

@@ -14,6 +14,8 @@ namespace {
 
 // A logarithm. Beyond it, times are no more in proportion to products.
 constexpr double kFarthest = 1.1;
+// Less than that is rounding of logarithms, which differs between libraries.
+constexpr double kLeastDifference = 1e-9;
 // Sums of times must not overflow, whatever is asked for.
 constexpr uint64_t kLongest = 1'000'000'000'000;
 constexpr uint64_t kMostSize = uint64_t{1} << 40;
@@ -166,7 +168,7 @@ std::vector<FormTime> Table::times(const Layer& layer) const {
   for (const Row& row : rows_) {
     if (!is_alike(row.layer, layer)) continue;
     const double far = distance(row.place, place);
-    if (!(far < least)) continue;
+    if (!(far < least - kLeastDifference)) continue;
     nearest = &row;
     least = far;
   }

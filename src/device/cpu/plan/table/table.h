@@ -56,9 +56,9 @@ class Table {
   static Result<Table> parse(std::string_view text);
 
   // The times of the nearest layer that the table has, in proportion to their products; of two that
-  // are equally near, the first. Empty where none is near: one of the same kind, type, taps and
-  // stride, with whole blocks of channels where this has them, whose channels and elements differ
-  // by a factor of 3 at most in all.
+  // are equally near, whatever the last bits of their distances, the first. Empty where none is
+  // near: one of the same kind, type, taps and stride, with whole blocks of channels where this has
+  // them, whose channels and elements differ by a factor of 3 at most in all.
   std::vector<FormTime> times(const Layer& layer) const;
 
   // Of so many elements from one layout to the other, in proportion to the nearest number that the
