@@ -46,7 +46,8 @@ std::vector<uint32_t> order_of(const Layout& layout);
 std::optional<Desc> dense_desc(const Dims& dims, ElementType type, std::span<const uint32_t> order,
                                std::span<const Block> blocks);
 
-// dense_like() with another type.
+// dense_like() with another type: the dimensions in the order and with the blocks of `desc`. In C
+// order where the layout of `desc` is unknown, or the library cannot be told of such a one.
 Desc dense_like(const Desc& desc, const Dims& dims, ElementType type);
 
 // Whether one of the library's functions that makes a descriptor of another has made none.
