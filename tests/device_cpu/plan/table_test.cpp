@@ -198,6 +198,30 @@ TEST(ShippedTables, AnotherFormIsTakenWhereItIsMuchFasterThanTheRule) {
   EXPECT_THAT(forms(100'000, 80'000), ElementsAre(Form::kChannelsLast, Form::kChannelsLast));
 }
 
+// A convolution of one pixel and a depthwise one, which take 60000 and 40000 alone.
+TEST(ShippedTables, OneStepForTwoConvolutionsHasAnAdvantageOfItsOwn) {
+  ModelBuilder builder;
+  const graph::ValueId between = builder.node(
+      graph::Conv{{1, 1}, {1, 1}, {0, 0}, {0, 0}, 1, {}},
+      {builder.input({1, 32, 28, 28}), builder.constant(Tensor::numbers({64, 32, 1, 1}, 3))});
+  builder.output(builder.node(graph::Conv{{1, 1}, {1, 1}, {1, 1}, {1, 1}, 64, {}},
+                              {between, builder.constant(Tensor::numbers({64, 1, 3, 3}, 4))}));
+  const auto model = builder.build();
+  const Rule rule{{Form::kSeparable, Form::kSeparable}, 10, 15};
+  EXPECT_EQ(rule.percent_more_for(0), 15u);
+  EXPECT_EQ((Rule{{Form::kBlocked}, 10, 15}.percent_more_for(0)), 10u);
+  const auto forms = [&](const char* step) {
+    const std::string text = times_of(1000, 1000) +
+                             "conv f32 dense 1 1 32 64 28 blocked 60000\n"
+                             "conv f32 depthwise 3 1 64 64 28 blocked 40000\n"
+                             "conv f32 separable 3 1 32 64 28 separable " +
+                             step + "\n";
+    return cheapest_forms(*model, Table::parse(text).value(), rule);
+  };
+  EXPECT_THAT(forms("113000"), ElementsAre(Form::kSeparable, Form::kSeparable));
+  EXPECT_THAT(forms("117000"), ElementsAre(Form::kBlocked, Form::kBlocked));
+}
+
 TEST(ShippedTables, AConvolutionThatTheyDoNotKnowHasTheFormOfTheRule) {
   const auto model = network({64, 64, 1024});
   const Table table = Table::parse(times_of(100'000, 50'000)).value();

@@ -140,11 +140,7 @@ class Description {
 
   uint64_t weighed(uint32_t index, const Candidate& candidate) const {
     if (rule_ == nullptr || candidate.form == rule_->forms[index]) return candidate.nanoseconds;
-    // One step for two convolutions keeps an image out of memory, while times are made with all in
-    // the cache.
-    const uint32_t more = rule_->percent_more;
-    const uint32_t percent = rule_->forms[index] == Form::kSeparable ? more + more / 2 : more;
-    return candidate.nanoseconds + candidate.nanoseconds / 100 * percent;
+    return candidate.nanoseconds + candidate.nanoseconds / 100 * rule_->percent_more_for(index);
   }
 
   // Each of two that are one step bears half of its time, so that neither seems to be for nothing.

@@ -25,8 +25,13 @@ struct Network {
 struct Rule {
   std::vector<Form> forms;  // by node
   // Other forms than these count for so much more than their times, which are those of other
-  // convolutions on another processor; for half as much again where the rule is one step for two.
+  // convolutions on another processor.
   uint32_t percent_more = 0;
+  uint32_t percent_more_than_step = 0;  // instead, where the rule is one step for two
+
+  uint32_t percent_more_for(uint32_t node) const {
+    return forms[node] == Form::kSeparable ? percent_more_than_step : percent_more;
+  }
 };
 
 // Of the convolutions that NPU partitions compute in `type`; quantised ones are left out, since

@@ -76,7 +76,10 @@ void join_separable(const graph::CompiledModel& model, ElementType type, std::ve
 Rule usual_rule(const graph::CompiledModel& model, ElementType type) {
   // Beyond what the times of two processors, and of two neighbours in a table, differ by.
   constexpr uint32_t kPercentMore = 10;
-  Rule rule{{}, kPercentMore};
+  // One step for two convolutions keeps an image out of memory, while times are made with all in
+  // the cache.
+  constexpr uint32_t kPercentMoreThanStep = 15;
+  Rule rule{{}, kPercentMore, kPercentMoreThanStep};
   for (const graph::Node& node : model.graph.nodes)
     rule.forms.push_back(usual_form_of(model.graph, node, type));
   join_separable(model, type, rule.forms);
@@ -129,7 +132,7 @@ std::string table_reason(const Network& network, size_t variable, const Candidat
   if (chosen == usual)
     return fmt::format(
         "{} by rule: beside its neighbours no form is cheaper by {} %, by the table of {}:{}",
-        name_of(chosen), rule.percent_more, table, times);
+        name_of(chosen), rule.percent_more_for(network.nodes[variable]), table, times);
   return fmt::format(
       "{} instead of {}, the rule, is the cheapest beside its neighbours, by the "
       "table of {}:{}",
