@@ -71,6 +71,19 @@ TEST(PlannedNetwork, AConvolutionWithoutAChoiceIsLeftOut) {
   EXPECT_THAT(found->problem.own, ElementsAre(ElementsAre(30, 20), ElementsAre(30, 20)));
 }
 
+// Whatever times are known.
+TEST(PlannedNetwork, OnlyConvolutionsInTheTypeOfTheProgramArePlanned) {
+  const auto model = network();
+  graph::Node node = model->graph.nodes[0];
+  graph::Partition partition = model->partitions.at(0);
+  EXPECT_TRUE(is_planned(model->graph, node, partition));
+  partition.kind = graph::PartitionKind::kCpu;
+  EXPECT_FALSE(is_planned(model->graph, node, partition));
+  partition.kind = graph::PartitionKind::kNpu;
+  node.precision = graph::Precision::kBf16;
+  EXPECT_FALSE(is_planned(model->graph, node, partition));
+}
+
 TEST(PlannedNetwork, IsNoneWhereATimeIsUnknown) {
   EXPECT_FALSE(described(std::nullopt));
 }

@@ -15,6 +15,17 @@ namespace {
 using graph::kNoValue;
 using graph::ValueId;
 
+// Those of another precision have their usual form, and read copies.
+bool is_in_type(const graph::Node& node, const graph::Partition& partition) {
+  return partition.kind == graph::PartitionKind::kNpu && !node.precision;
+}
+
+// Whether the value is an image that could lie in one layout or another.
+bool is_image(const graph::Value& value) {
+  return tensor::fits_float32(value.type) && !value.constant && !value.quantisation &&
+         value.shape.size() >= 3 && value.shape.size() <= 5 && value.elements() > 0;
+}
+
 bool keeps_layout(const graph::Operator& op) {
   return std::holds_alternative<graph::Unary>(op) || std::holds_alternative<graph::Binary>(op) ||
          std::holds_alternative<graph::Pool>(op) || std::holds_alternative<graph::GlobalPool>(op) ||
@@ -61,12 +72,7 @@ class Description {
 
   const graph::Value& value(ValueId id) const { return graph_.values[id]; }
 
-  // Whether the value is an image that could lie in one layout or another.
-  bool is_image(ValueId id) const {
-    const graph::Value& x = value(id);
-    return tensor::fits_float32(x.type) && !x.constant && !x.quantisation && x.shape.size() >= 3 &&
-           x.shape.size() <= 5 && x.elements() > 0;
-  }
+  bool is_image(ValueId id) const { return plan::is_image(value(id)); }
 
   std::string plain_name(ValueId id) const {
     return layout_name(plain_desc(value(id).shape, type_));
@@ -81,20 +87,11 @@ class Description {
     return from == to ? 0 : copy(id, from, to);
   }
 
-  bool is_planned(const graph::Node& node) const {
-    return std::holds_alternative<graph::Conv>(node.op) && is_image(node.input(0)) &&
-           is_image(node.outputs[0]) && value(node.input(1)).constant &&
-           !value(node.input(1)).quantisation;
-  }
-
   void add_node(uint32_t index, const graph::Partition& partition) {
-    const bool on_npu = partition.kind == graph::PartitionKind::kNpu;
     const graph::Node& node = graph_.nodes[index];
     lanes_ = division_.chunks_of(node);
-    // Those of another precision have their usual form, and read copies.
-    const bool in_type = on_npu && !node.precision;
-    if (in_type && is_planned(node) && add_convolution(index, partition)) return;
-    if (in_type && keeps_layout(node.op) && keep(node)) return;
+    if (is_planned(graph_, node, partition) && add_convolution(index, partition)) return;
+    if (is_in_type(node, partition) && keeps_layout(node.op) && keep(node)) return;
     for (const ValueId id : node.inputs)
       if (id != kNoValue) read_plain(id);
   }
@@ -273,6 +270,14 @@ class Description {
 };
 
 }  // namespace
+
+bool is_planned(const graph::Graph& graph, const graph::Node& node,
+                const graph::Partition& partition) {
+  if (!is_in_type(node, partition) || !std::holds_alternative<graph::Conv>(node.op)) return false;
+  const graph::Value& weight = graph.values[node.input(1)];
+  return is_image(graph.values[node.input(0)]) && is_image(graph.values[node.outputs[0]]) &&
+         weight.constant && !weight.quantisation;
+}
 
 std::optional<Network> describe(const graph::CompiledModel& model, ElementType type,
                                 const Division& division, Times& times, const Rule* rule) {

@@ -34,6 +34,11 @@ struct Rule {
   }
 };
 
+// Whether describe() may find something to choose for the node: a convolution that an NPU partition
+// computes in the type of the program, with weights that are constant and not quantised.
+bool is_planned(const graph::Graph& graph, const graph::Node& node,
+                const graph::Partition& partition);
+
 // Of the convolutions that NPU partitions compute in `type`; quantised ones are left out, since
 // they have layouts of their own, and so are those without a choice of kernels. As many lanes take
 // part in an operator as `division` divides it among. With a rule, which may be null, a convolution

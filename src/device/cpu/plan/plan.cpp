@@ -178,23 +178,27 @@ bool has_convolutions(const graph::CompiledModel& model) {
   });
 }
 
+// `why` nothing is weighed against the rule.
+Plan plan_by_rule(const graph::CompiledModel& model, const Rule& rule, const std::string& why) {
+  Plan plan{rule.forms, std::vector<std::string>(rule.forms.size())};
+  for (const graph::Partition& partition : model.partitions)
+    for (uint32_t i = partition.first; i < partition.first + partition.count; ++i)
+      if (is_planned(model.graph, model.graph.nodes[i], partition))
+        plan.reasons[i] = fmt::format("{} by rule: {}", name_of(rule.forms[i]), why);
+  return plan;
+}
+
 // Where nothing was measured on this processor.
 Plan shipped_plan(const graph::CompiledModel& model, ElementType type, const Division& division) {
   const Rule rule = usual_rule(model, type);
-  const auto by_rule = [&] {
-    Plan plan{rule.forms, std::vector<std::string>(rule.forms.size())};
-    for (size_t i = 0; i < rule.forms.size(); ++i)
-      if (std::holds_alternative<graph::Conv>(model.graph.nodes[i].op))
-        plan.reasons[i] = fmt::format("{} by rule: no table has times for this processor",
-                                      name_of(rule.forms[i]));
-    return plan;
-  };
-  if (!has_convolutions(model)) return by_rule();
-  const std::optional<UsedTable> used = used_table(type);
-  if (!used) return by_rule();
+  const std::optional<UsedTable> used =
+      has_convolutions(model) ? used_table(type) : std::nullopt;  // reading one takes time
+  if (!used) return plan_by_rule(model, rule, "no table has times for this processor");
   TableTimes times(*used->table);
   const std::optional<Network> network = describe(model, type, division, times, &rule);
-  if (!network) return by_rule();
+  if (!network)
+    return plan_by_rule(model, rule,
+                        fmt::format("the table of {} lacks times of reorders", used->name));
   return solve(rule, *network, [&](size_t variable, const Candidate& chosen) {
     return table_reason(*network, variable, chosen, rule, used->name);
   });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/log.h"
 #include "base/process/topology.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/winograd/winograd.h"
@@ -85,10 +86,15 @@ Candidate timed(const Convolution& convolution, const FormTime& time) {
 
 template <size_t kNumber>
 const Table& parsed() {
-  // What the device ships makes sense, which its tests ensure.
+  // What the device ships makes sense, which its tests ensure; said once where it does not.
   static const Table table = [] {
-    Result<Table> made = Table::parse(shipped_tables()[kNumber].text);
-    return made.ok() ? *std::move(made) : Table();
+    const ShippedTable shipped = shipped_tables()[kNumber];
+    Result<Table> made = Table::parse(shipped.text);
+    if (made.ok()) return *std::move(made);
+    log(LogLevel::kWarning, "cpu",
+        fmt::format("the table of kernel times of {}, which is part of the device, is not used: {}",
+                    shipped.name, made.status().message()));
+    return Table();
   }();
   return table;
 }
