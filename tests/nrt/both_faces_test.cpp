@@ -1,7 +1,7 @@
 // A program that uses both faces has one device and one budget of lanes.
 #include <cstring>
 
-#include "base/process/topology.h"
+#include "device/registry.h"
 #include "tests/nrt/nrt_fixture.h"
 #include "tests/support/library_threads.h"
 #include "tests/support/temporary_directory.h"
@@ -12,7 +12,7 @@ namespace {
 
 using Tensors = std::vector<std::vector<vart::NpuTensor>>;
 
-// On the cpu device, with as many lanes as the process may have cores.
+// On the cpu device.
 class BothFaces : public testing::Test {
  protected:
   BothFaces() {
@@ -64,7 +64,8 @@ TEST_F(BothFaces, HaveOneDeviceAndOneBudgetOfLanes) {
   const std::vector<float> numbers = tiny_numbers(kTinyInputBytes / sizeof(float), 3);
   EXPECT_EQ(through_nrt(numbers), tiny_reference(numbers));
   EXPECT_EQ(through_vart(*runner, numbers), tiny_reference(numbers));
-  await_library_threads(static_cast<size_t>(topology().core_budget), "millrace-lane");
+  const uint32_t lanes = device::open_device_of_program().value()->lanes().count();
+  await_library_threads(lanes, "millrace-lane");
 }
 
 TEST_F(BothFaces, MayRunAtTheSameTimeAndEndInAnyOrder) {
