@@ -44,6 +44,14 @@ std::string feature_list(const CpuFeatures& features) {
   return list.empty() ? "none of AVX2, AVX-512, VNNI, BF16, AMX" : list;
 }
 
+const char* precisions(const CpuFeatures& features) {
+  if (features.fast_bf16) return "FP32, BF16; FP16 archives are computed in FP32";
+  if (features.avx512_bf16)
+    return "FP32, which BF16 archives are computed in, too, since BF16 is slower here "
+           "(MILLRACE_NO_BF16=0 insists on it); and FP16 archives";
+  return "FP32; BF16 and FP16 archives are computed in FP32";
+}
+
 // Whether buffers can travel as file descriptors: made, exported, imported, and the same bytes
 // seen.
 std::string fd_sharing() {
@@ -143,9 +151,7 @@ Status run_doctor() {
   print_row("millrace", MILLRACE_VERSION);
   print_row("processor", machine.cpu_model.empty() ? "unknown" : machine.cpu_model);
   print_row("instruction sets", feature_list(machine.features));
-  print_row("precisions", machine.features.avx512_bf16
-                              ? "FP32, BF16; FP16 archives are computed in FP32"
-                              : "FP32; BF16 and FP16 archives are computed in FP32");
+  print_row("precisions", precisions(machine.features));
   print_row("cores", fmt::format("{} usable", machine.cores.size()));
   print_row("quota",
             machine.cgroup_cores > 0 ? fmt::format("{:.2f} cores", machine.cgroup_cores) : "none");

@@ -114,7 +114,7 @@ class WithoutBf16 : public ::testing::Test {
         [this](LogLevel, std::string_view, std::string_view line) { lines_.emplace_back(line); });
   }
   ~WithoutBf16() override {
-    unsetenv("MILLRACE_NO_BF16");
+    setenv("MILLRACE_NO_BF16", "0", 1);  // as all tests have it
     set_log_sink({});
   }
   std::vector<std::string> lines_;
@@ -130,6 +130,17 @@ TEST_F(WithoutBf16, ABf16ModelIsComputedInFp32AndSaysSo) {
   EXPECT_FALSE(program->accepts(Direction::kInput, 0, View::kCpu));
   const Tensor x = Tensor::numbers({1, 3, 33, 33}, 1);
   expect_close(run(*program, {x})[0], run(*load(network(Precision::kFp32)), {x})[0], 1e-2);
+}
+
+TEST_F(WithoutBf16, NorIsOneWhereFp32IsFasterUnlessTheVariableInsists) {
+  const CpuFeatures& features = topology().features;
+  unsetenv("MILLRACE_NO_BF16");
+  EXPECT_EQ(load(network(Precision::kBf16))->info().precision,
+            features.fast_bf16 ? Precision::kBf16 : Precision::kFp32);
+  EXPECT_EQ(lines_.empty(), features.fast_bf16);
+  setenv("MILLRACE_NO_BF16", "0", 1);
+  EXPECT_EQ(load(network(Precision::kBf16))->info().precision,
+            features.avx512_bf16 ? Precision::kBf16 : Precision::kFp32);
 }
 
 TEST_F(WithoutBf16, AnFp32ModelIsNotMentioned) {

@@ -43,6 +43,16 @@ CpuFeatures limited(CpuFeatures features, const Result<MaxIsa>& isa) {
   return features;
 }
 
+bool has_fast_bf16(const CpuFeatures& features) {
+#if defined(__x86_64__)
+  const bool has_slow_products =
+      __builtin_cpu_is("intel") != 0 && __builtin_cpu_is("cooperlake") == 0;
+  return features.amx_bf16 || (features.avx512_bf16 && !has_slow_products);
+#else
+  return features.avx512_bf16;
+#endif
+}
+
 std::string read_cpu_model() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
@@ -67,6 +77,7 @@ Topology read_topology() {
   Topology result;
   result.cpu_model = read_cpu_model();
   result.features = limited(read_features(), max_isa());
+  result.features.fast_bf16 = has_fast_bf16(result.features);
   result.cores = read_affinity();
   result.cgroup_cores = cgroup_cores();
   int budget = static_cast<int>(result.cores.size());

@@ -13,6 +13,7 @@
 #include "cli/inputs/boundary_tensor.h"
 #include "cli/inputs/frames.h"
 #include "cli/model_source.h"
+#include "cli/stated_precision.h"
 #include "device/registry.h"
 #include "graph/inner_values.h"
 #include "runtime/session.h"
@@ -176,6 +177,7 @@ Result<std::unique_ptr<Reference>> open_reference(const CompareArguments& argume
 Result<int> run_compare(const CompareArguments& arguments) {
   if (arguments.other.empty() == arguments.reference.empty())
     return invalid_argument("compare takes a second model or --reference, and not both");
+  compute_in_stated_precision();
   MILLRACE_ASSIGN_OR_RETURN(const Run ours, run_with_inner_values(arguments.model, arguments));
   MILLRACE_ASSIGN_OR_RETURN(const auto reference, open_reference(arguments));
   MILLRACE_ASSIGN_OR_RETURN(const LayerReport report,

@@ -9,6 +9,7 @@
 #include "cli/inputs/boundary_tensor.h"
 #include "cli/inputs/frames.h"
 #include "cli/model_source.h"
+#include "cli/stated_precision.h"
 #include "io/file.h"
 
 namespace millrace::cli {
@@ -90,6 +91,7 @@ Result<ComparedFile> compare_file(const graph::CompiledModel& model, const Dumpe
 }  // namespace
 
 Result<int> run_golden(const GoldenArguments& arguments) {
+  compute_in_stated_precision();
   MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded,
                             load_model(arguments.model, arguments.flags, arguments.device));
   graph::CompiledModel model = loaded.program->model();

@@ -16,8 +16,8 @@ uint32_t lane_count(const DeviceOptions& options) {
   return options.lanes > 0 ? options.lanes : static_cast<uint32_t>(topology().core_budget);
 }
 
-bool is_refused(const char* variable) {
-  const Result<bool> refused = switch_variable(variable, false);
+bool is_refused(const char* variable, bool otherwise) {
+  const Result<bool> refused = switch_variable(variable, otherwise);
   return !refused.ok() || *refused;
 }
 
@@ -31,11 +31,12 @@ Result<uint32_t> lanes_per_job(uint32_t lanes) {
 
 // Without the instructions oneDNN emulates BF16, which is slower than FP32, or cannot make the
 // primitives at all; and sums of products of bytes saturate in 16 bits, which gives other results.
-// The variables let tests see what such a processor does.
+// Where there are such instructions, but slow ones, MILLRACE_NO_BF16=0 has them used. Otherwise the
+// variables let tests see what a processor without the instructions does.
 Abilities abilities(uint32_t lanes) {
   const CpuFeatures& features = topology().features;
-  return {.bf16 = features.avx512_bf16 && !is_refused("MILLRACE_NO_BF16"),
-          .int8 = features.avx512 && features.avx512_vnni && !is_refused("MILLRACE_NO_VNNI"),
+  return {.bf16 = features.avx512_bf16 && !is_refused("MILLRACE_NO_BF16", !features.fast_bf16),
+          .int8 = features.avx512 && features.avx512_vnni && !is_refused("MILLRACE_NO_VNNI", false),
           .lanes = lanes};
 }
 

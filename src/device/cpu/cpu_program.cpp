@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/process/forked_child.h"
+#include "base/process/topology.h"
 #include "device/cpu/boundary.h"
 #include "device/cpu/cpu_context.h"
 #include "device/cpu/plan/plan.h"
@@ -21,9 +22,11 @@ namespace {
 std::string why_in_fp32(Precision precision, bool has_bf16) {
   if (precision == Precision::kFp16)
     return "computed in FP32: this device stores FP16, but does not compute in it";
-  if (precision == Precision::kBf16 && !has_bf16)
-    return "computed in FP32: this processor has no BF16 instructions (AVX512_BF16)";
-  return {};
+  if (precision != Precision::kBf16 || has_bf16) return {};
+  if (topology().features.avx512_bf16)
+    return "computed in FP32: BF16 takes longer on this processor without AMX, or MILLRACE_NO_BF16 "
+           "refuses it; MILLRACE_NO_BF16=0 insists on it";
+  return "computed in FP32: this processor has no BF16 instructions (AVX512_BF16)";
 }
 
 // Says at the steps of convolutions what their plan was chosen by.
