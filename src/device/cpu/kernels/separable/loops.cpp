@@ -109,13 +109,18 @@ struct Panel {
   size_t first, blocks;
   float* rows;
   const float* zeros;
+
+  // Of the image between, in the first block.
+  float* row(const Geometry& g, size_t row) const {
+    return rows + row % kRowsUnder * kPanelBlocks * g.row_floats();
+  }
 };
 
 // A row of the image between.
 void make_row(const Geometry& g, const Layer& layer, const Panel& panel, const float* image,
               size_t row) {
   const size_t first = panel.first * kBlock, width = panel.blocks * kBlock;
-  float* const to = panel.rows + row % kTaps * kPanelBlocks * g.row_floats() + g.left * kBlock;
+  float* const to = panel.row(g, row) + g.left * kBlock;
   const size_t count = std::min(g.width, g.columns() - g.left);
   for (size_t channel = 0; channel < width;) {
     const size_t vectors = std::min((width - channel) / kLanes, kVectors);
@@ -130,48 +135,69 @@ void make_row(const Geometry& g, const Layer& layer, const Panel& panel, const f
   }
 }
 
-// Of one vector of channels: the filter, and the rows under it.
+// Of one vector of channels: the filter, and the rows under some of the result.
 struct Window {
   Vector taps[kTaps][kTaps];
-  Vector bias;
-  const float* rows[kTaps];
+  Vector bias, least, most;
+  const float* rows[kRowsUnder];
+  float* to[kRowsAtOnce];
 };
 
-template <size_t kCount, size_t kStride>
-HWY_INLINE void filter(const Layer& layer, const Window& window, size_t x, float* to) {
+// Kept from being loaded again for each product that it is part of.
+HWY_INLINE void keep_in_register([[maybe_unused]] Vector& vector) {
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
+  __asm__("" : "+v"(vector.raw));
+#endif
+}
+
+// Some columns of kRows rows of the result.
+template <size_t kRows, size_t kCount, size_t kStride>
+HWY_INLINE void filter(const Window& window, size_t x) {
   const Floats f;
-  Vector sums[kCount];
-  for (Vector& sum : sums) sum = window.bias;
-  for (size_t row = 0; row < kTaps; ++row) {
-    const float* const from = window.rows[row] + x * kStride * kBlock;
+  Vector sums[kRows][kCount];
+  for (auto& row : sums)
+    for (Vector& sum : row) sum = window.bias;
+  for (size_t under = 0; under < rows_under(kRows, kStride); ++under) {
+    const float* const from = window.rows[under] + x * kStride * kBlock;
     constexpr size_t kColumns = (kCount - 1) * kStride + kTaps;
     Vector columns[kColumns];
-    for (size_t i = 0; i < kColumns; ++i) columns[i] = hn::LoadU(f, from + i * kBlock);
-    for (size_t i = 0; i < kCount; ++i)
-      for (size_t tap = 0; tap < kTaps; ++tap)
-        sums[i] = hn::MulAdd(window.taps[row][tap], columns[i * kStride + tap], sums[i]);
+    for (size_t i = 0; i < kColumns; ++i) {
+      columns[i] = hn::LoadU(f, from + i * kBlock);
+      keep_in_register(columns[i]);
+    }
+    for (size_t row = 0; row < kRows; ++row) {
+      const size_t tap_row = under - row * kStride;  // wraps around above the window
+      if (tap_row >= kTaps) continue;
+      for (size_t i = 0; i < kCount; ++i)
+        for (size_t tap = 0; tap < kTaps; ++tap)
+          sums[row][i] =
+              hn::MulAdd(window.taps[tap_row][tap], columns[i * kStride + tap], sums[row][i]);
+    }
   }
-  for (size_t i = 0; i < kCount; ++i)
-    hn::StoreU(keep_between(layer, sums[i]), f, to + (x + i) * kBlock);
+  for (size_t row = 0; row < kRows; ++row)
+    for (size_t i = 0; i < kCount; ++i)
+      hn::StoreU(hn::Min(window.most, hn::Max(window.least, sums[row][i])), f,
+                 window.to[row] + (x + i) * kBlock);
 }
 
-template <size_t kStride>
-void filter_row(const Geometry& g, const Layer& layer, const Window& window, float* to) {
+template <size_t kRows, size_t kStride>
+void filter_rows(const Geometry& g, const Window& window) {
   constexpr size_t kAtOnce = 4;
   size_t x = 0;
-  for (; x + kAtOnce <= g.out_width; x += kAtOnce) filter<kAtOnce, kStride>(layer, window, x, to);
-  for (; x < g.out_width; ++x) filter<1, kStride>(layer, window, x, to);
+  for (; x + kAtOnce <= g.out_width; x += kAtOnce) filter<kRows, kAtOnce, kStride>(window, x);
+  for (; x < g.out_width; ++x) filter<kRows, 1, kStride>(window, x);
 }
 
-// A row of the result; the rows of the image between that it follows from are there.
-void finish_row(const Geometry& g, const Layer& layer, const Panel& panel, size_t row,
-                float* result) {
+// kRows rows of the result; the rows of the image between that they follow from are there.
+template <size_t kRows, size_t kStride>
+void finish_rows(const Geometry& g, const Layer& layer, const Panel& panel, size_t row,
+                 float* result) {
   const Floats f;
   const size_t plane = g.out_height * g.out_width * kBlock;
-  const float* rows[kTaps];
-  for (size_t i = 0; i < kTaps; ++i) {
-    const size_t at = row * g.stride + i - g.above;  // wraps around above the image
-    rows[i] = at < g.height ? panel.rows + at % kTaps * kPanelBlocks * g.row_floats() : panel.zeros;
+  const float* under[kRowsUnder];
+  for (size_t i = 0; i < rows_under(kRows, kStride); ++i) {
+    const size_t at = row * kStride + i - g.above;  // wraps around above the image
+    under[i] = at < g.height ? panel.row(g, at) : panel.zeros;
   }
   for (size_t c = 0; c < panel.blocks * kBlock; c += kLanes) {
     const size_t channel = panel.first * kBlock + c, at = place_of(c, g.row_floats());
@@ -181,33 +207,44 @@ void finish_row(const Geometry& g, const Layer& layer, const Panel& panel, size_
     for (size_t i = 0; i < kTaps * kTaps; ++i)
       window.taps[i / kTaps][i % kTaps] = hn::LoadU(f, filters + i * kBlock);
     window.bias = layer.bias == nullptr ? hn::Zero(f) : hn::LoadU(f, layer.bias + channel);
-    for (size_t i = 0; i < kTaps; ++i) window.rows[i] = rows[i] + at;
-    float* const to = result + place_of(channel, plane) + row * g.out_width * kBlock;
-    if (g.stride == 1)
-      filter_row<1>(g, layer, window, to);
-    else
-      filter_row<2>(g, layer, window, to);
+    window.least = hn::Set(f, layer.least);
+    window.most = hn::Set(f, layer.most);
+    for (size_t i = 0; i < rows_under(kRows, kStride); ++i) window.rows[i] = under[i] + at;
+    for (size_t i = 0; i < kRows; ++i)
+      window.to[i] = result + place_of(channel, plane) + (row + i) * g.out_width * kBlock;
+    filter_rows<kRows, kStride>(g, window);
   }
 }
 
+template <size_t kStride>
 void run_panel(const Geometry& g, const Layer& pointwise, const Layer& depthwise, const Work& work,
                const Panel& panel) {
   size_t made = 0;  // rows before this one are there, as far as they are needed
-  for (size_t row = work.first_row; row < work.first_row + work.rows; ++row) {
-    const size_t first = row * g.stride, end = std::min(first + kTaps, g.height + g.above);
+  const size_t last = work.first_row + work.rows;
+  for (size_t row = work.first_row; row < last;) {
+    const size_t rows = std::min(last - row, kRowsAtOnce);
+    const size_t first = row * kStride;
+    const size_t end = std::min(first + rows_under(rows, kStride), g.height + g.above);
     made = std::max(made, first < g.above ? 0 : first - g.above);
     for (; made + g.above < end; ++made) make_row(g, pointwise, panel, work.image, made);
-    finish_row(g, depthwise, panel, row, work.result);
+    if (rows == kRowsAtOnce)
+      finish_rows<kRowsAtOnce, kStride>(g, depthwise, panel, row, work.result);
+    else
+      finish_rows<1, kStride>(g, depthwise, panel, row, work.result);
+    row += rows;
   }
 }
 
 void run_work(const Geometry& g, const Layer& pointwise, const Layer& depthwise, const Work& work) {
   std::fill_n(work.scratch, g.scratch_floats(), 0.0F);
-  const float* const zeros = work.scratch + kTaps * kPanelBlocks * g.row_floats();
+  const float* const zeros = work.scratch + kRowsUnder * kPanelBlocks * g.row_floats();
   for (size_t i = 0; i < g.panels(); ++i) {
     const size_t first = g.first_block(i);
-    run_panel(g, pointwise, depthwise, work,
-              {first, g.first_block(i + 1) - first, work.scratch, zeros});
+    const Panel panel{first, g.first_block(i + 1) - first, work.scratch, zeros};
+    if (g.stride == 1)
+      run_panel<1>(g, pointwise, depthwise, work, panel);
+    else
+      run_panel<2>(g, pointwise, depthwise, work, panel);
   }
 }
 

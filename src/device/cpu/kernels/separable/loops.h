@@ -2,7 +2,7 @@
 // channels: loops in vectors. The instruction set is chosen when they are called.
 //
 // What is between the two is the largest image of mobile networks, and takes longer to write and to
-// read again than to compute. Here three rows of a few of its blocks exist at a time.
+// read again than to compute. Here some rows of a few of its blocks exist at a time.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,12 @@ namespace millrace::device::cpu::kernels::separable {
 inline constexpr size_t kTaps = 3;
 // So many blocks of channels are made at a time.
 inline constexpr size_t kPanelBlocks = 4;
+// So many rows of the result follow from one reading of the rows under them.
+inline constexpr size_t kRowsAtOnce = 2;
+constexpr size_t rows_under(size_t rows, size_t stride) {
+  return (rows - 1) * stride + kTaps;
+}
+inline constexpr size_t kRowsUnder = rows_under(kRowsAtOnce, 2);
 
 // The channels of a block, 8 or 16: as many as fill vectors here.
 size_t vector_block() noexcept;
@@ -35,7 +41,7 @@ struct Geometry {
   // A row of a block of it.
   size_t row_floats() const { return columns() * block; }
   // Of the memory that each thread needs for itself: rows that exist, and one of zeros.
-  size_t scratch_floats() const { return (kTaps + 1) * kPanelBlocks * row_floats(); }
+  size_t scratch_floats() const { return (kRowsUnder + 1) * kPanelBlocks * row_floats(); }
 };
 
 // Of one of the two convolutions.
