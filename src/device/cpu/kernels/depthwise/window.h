@@ -80,12 +80,12 @@ struct Pixels {
   size_t step;
 };
 
-// The same for one window anywhere.
-template <class T>
+// The same for windows anywhere, over so many columns.
+template <class T, size_t kColumns = kTaps>
 struct EdgePixels {
   EdgePixels(const Geometry& g, const T* image, const T* padding, size_t row, size_t column) {
     for (size_t i = 0; i < kTaps; ++i)
-      for (size_t j = 0; j < kTaps; ++j) {
+      for (size_t j = 0; j < kColumns; ++j) {
         const size_t y = row * g.stride + i - g.above, x = column * g.stride + j - g.left;
         const bool inside = y < g.height && x < g.width;
         at[i][j] = inside ? image + (y * g.width + x) * g.channels : padding;
@@ -93,7 +93,7 @@ struct EdgePixels {
   }
   const T* pixel(size_t row, size_t column) const { return at[row][column]; }
 
-  const T* at[kTaps][kTaps];
+  const T* at[kTaps][kColumns];
 };
 
 }  // namespace millrace::device::cpu::kernels::depthwise

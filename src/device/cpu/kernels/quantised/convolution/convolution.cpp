@@ -14,6 +14,7 @@
 #include "device/cpu/kernels/quantised/parameters.h"
 #include "device/cpu/kernels/quantised/post_ops.h"
 #include "device/cpu/kernels/quantised/quantised.h"
+#include "device/cpu/kernels/quantised/vnni/convolution.h"
 
 namespace millrace::device::cpu::kernels::quantised {
 namespace {
@@ -43,6 +44,14 @@ class Lowering {
 
   // Requirement: can_lower() was true.
   Status lower() {
+    if (residual_ != kNoValue || rounds_before_sum() || reads_pixels()) return lower_primitive();
+    const vnni::Convolution convolution = as_vnni();
+    const auto layer = vnni::layer_of(convolution);
+    return layer ? lower_layer(*layer, convolution) : lower_primitive();
+  }
+
+ private:
+  Status lower_primitive() {
     MILLRACE_ASSIGN_OR_RETURN(const Operand x, source());
     const Operand weights = pack_weights();
     std::vector<Argument> arguments = {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, weights}};
@@ -58,7 +67,32 @@ class Lowering {
     return {};
   }
 
- private:
+  // What the device's own loops compute it by; bit for bit the results of the primitive.
+  vnni::Convolution as_vnni() const {
+    const auto channels = static_cast<size_t>(builder_.dims(weight_)[0]);
+    std::vector<float> scales = factors();
+    if (scales.size() == 1) scales.assign(channels, scales[0]);
+    return {.op = &op_,
+            .x = builder_.dims(x_),
+            .weight = builder_.dims(weight_),
+            .y = builder_.dims(y_),
+            .x_type = builder_.stored_type(x_),
+            .x_zero_point = bias_takes_zero_point_ ? 0 : x_rule_.zero_point,
+            .weights = &*weights_,
+            .biases = bias_in_sums(),
+            .factors = std::move(scales),
+            .result = result_};
+  }
+
+  Status lower_layer(const vnni::Layer& layer, const vnni::Convolution& convolution) {
+    const Desc from = channels_last(convolution.x, convolution.x_type);
+    const Desc to = channels_last(convolution.y, result_.type);
+    MILLRACE_ASSIGN_OR_RETURN(const Operand x, builder_.stored_in(x_, from));
+    const Operand y = new_result(builder_, y_, to);
+    vnni::add_step(builder_, layer, convolution, x.buffer, y.buffer);
+    return {};
+  }
+
   // False where the operands are none that integers can be computed with.
   bool find_parameters() {
     const auto x = rule_of(builder_, x_);
@@ -191,12 +225,17 @@ class Lowering {
     return post_ops;
   }
 
-  IntegerAttributes attributes_for_sums() const {
+  // From sums of products to steps of what the activation is applied to; one, or one per channel.
+  std::vector<float> factors() const {
     const double step = step_before(op_.activation, made_rule_);
     std::vector<float> factors = weights_->scales;
     for (size_t i = 0; i < factors.size(); ++i)
       factors[i] = static_cast<float>(sum_scale(i) / step);
-    IntegerAttributes attributes(make_attributes(), std::move(factors), op_.group != 1);
+    return factors;
+  }
+
+  IntegerAttributes attributes_for_sums() const {
+    IntegerAttributes attributes(make_attributes(), factors(), op_.group != 1);
     attributes.set_post_ops(post_ops());
     if (!bias_takes_zero_point_) attributes.set_zero_point(DNNL_ARG_SRC, x_rule_.zero_point);
     attributes.set_zero_point(DNNL_ARG_DST, result_.rule.zero_point);

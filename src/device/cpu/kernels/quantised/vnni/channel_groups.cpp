@@ -1,0 +1,32 @@
+#include "device/cpu/kernels/quantised/vnni/channel_groups.h"
+
+namespace millrace::device::cpu::kernels::quantised::vnni {
+
+// Each vector of sums of a wide group has every fourth four channels.
+size_t Group::channel(size_t number) const {
+  if (size == kNarrow) return first + number;
+  constexpr size_t kFour = 4;
+  const size_t vector = number / kNarrow, lane = number % kNarrow;
+  return first + lane / kFour * kNarrow + vector * kFour + lane % kFour;
+}
+
+std::vector<Group> groups_of(size_t channels) {
+  std::vector<Group> groups;
+  for (size_t at = 0; at < channels; at = groups.back().first + groups.back().size)
+    groups.push_back(group_at(channels, at));
+  return groups;
+}
+
+Scaling arranged(const Scaling& scaling) {
+  Scaling result;
+  for (const Group& group : groups_of(scaling.starts.size()))
+    for (size_t i = 0; i < group.size; ++i) {
+      const size_t channel = group.channel(i);
+      result.starts.push_back(scaling.starts[channel]);
+      result.biases.push_back(scaling.biases[channel]);
+      result.factors.push_back(scaling.factors[channel]);
+    }
+  return result;
+}
+
+}  // namespace millrace::device::cpu::kernels::quantised::vnni

@@ -1,0 +1,61 @@
+// How the loops of this folder divide channels, and what they make of sums.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace millrace::device::cpu::kernels::quantised::vnni {
+
+// The channels of a vector of bytes, whose sums fill four vectors, and of one vector of sums.
+inline constexpr size_t kWide = 64, kNarrow = 16;
+
+// Channels that are computed together, kWide or kNarrow of them.
+struct Group {
+  size_t first, size;
+
+  // The channel whose sum is the `number`-th. Those of a wide group lie as interleaving leaves
+  // them, and packing puts them right.
+  size_t channel(size_t number) const;
+};
+
+// The group that the channel `at` begins; the last one ends with the last channel, so that it may
+// begin within the one before. Requirement: at least kNarrow channels.
+constexpr Group group_at(size_t channels, size_t at) {
+  const size_t left = channels - at, size = left >= kWide ? kWide : kNarrow;
+  return {left >= size ? at : channels - size, size};
+}
+
+// All of them, in order.
+std::vector<Group> groups_of(size_t channels);
+
+// What becomes of the sums of products, by channel or in the order of the groups.
+struct Scaling {
+  std::vector<int32_t> starts;  // of the sums
+  std::vector<float> biases;    // are added to the sums,
+  std::vector<float> factors;   // which are then multiplied by these
+};
+// From the order of channels to that of the groups.
+Scaling arranged(const Scaling& scaling);
+
+// The same as a loop reads it.
+struct ScalingView {
+  const int32_t* starts;
+  const float *biases, *factors;
+
+  void skip(size_t count) {
+    starts += count;
+    biases += count;
+    factors += count;
+  }
+};
+
+// What scaled sums become once they are rounded, as UINT8; for INT8 with 128 added, which is then
+// taken away.
+struct Storing {
+  bool to_signed;
+  int16_t zero_point;   // is added, and what follows is
+  uint8_t least, most;  // kept between these
+};
+
+}  // namespace millrace::device::cpu::kernels::quantised::vnni

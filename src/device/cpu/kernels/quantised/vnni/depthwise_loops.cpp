@@ -1,0 +1,158 @@
+#include "device/cpu/kernels/quantised/vnni/depthwise_loops.h"
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/kernels/quantised/vnni/depthwise_loops.cpp"
+#include <hwy/foreach_target.h>
+// clang-format off: after foreach_target.h
+#include <hwy/highway.h>
+
+#include "device/cpu/kernels/quantised/vnni/sums-inl.h"
+// clang-format on
+
+#if HWY_TARGET == HWY_AVX3
+MILLRACE_BEFORE_VNNI
+namespace millrace::device::cpu::kernels::quantised::vnni::HWY_NAMESPACE {
+namespace {
+
+using kernels::depthwise::columns_under;
+using kernels::depthwise::Geometry;
+using kernels::depthwise::kTaps;
+
+// The windows over four pixels begin with the first of them, or the second.
+constexpr size_t kShifts = 2, kWindows = 2;
+
+template <bool kSigned>
+HWY_INLINE hn::Vec<Bytes> load(const uint8_t* from) {
+  const auto bytes = hn::LoadU(Bytes(), from);
+  return kSigned ? shifted(Bytes(), bytes) : bytes;
+}
+
+// The bytes of four pixels as words, in the order of a wide group.
+constexpr size_t kVectors = kWide / kNarrow;
+HWY_INLINE void interleave(hn::Vec<Bytes> a, hn::Vec<Bytes> b, hn::Vec<Bytes> c, hn::Vec<Bytes> d,
+                           hn::Vec<Bytes> (&words)[kVectors]) {
+  const Bytes bytes;
+  const Shorts shorts;
+  const auto ab = hn::BitCast(shorts, hn::InterleaveLower(bytes, a, b));
+  const auto cd = hn::BitCast(shorts, hn::InterleaveLower(bytes, c, d));
+  const auto ab_upper = hn::BitCast(shorts, hn::InterleaveUpper(bytes, a, b));
+  const auto cd_upper = hn::BitCast(shorts, hn::InterleaveUpper(bytes, c, d));
+  words[0] = hn::BitCast(bytes, hn::InterleaveLower(shorts, ab, cd));
+  words[1] = hn::BitCast(bytes, hn::InterleaveUpper(shorts, ab, cd));
+  words[2] = hn::BitCast(bytes, hn::InterleaveLower(shorts, ab_upper, cd_upper));
+  words[3] = hn::BitCast(bytes, hn::InterleaveUpper(shorts, ab_upper, cd_upper));
+}
+
+HWY_INLINE void add(const hn::Vec<Bytes> (&words)[kVectors], const int8_t* filters,
+                    Sums<kVectors>& sums) {
+  for (size_t i = 0; i < kVectors; ++i) sums.add(i, words[i], filters);
+}
+
+// Two windows, of a group of channels from `first` on.
+template <size_t kStride, bool kSigned, class Windows>
+HWY_INLINE void filter(const DepthwiseLayer& layer, const Windows& windows, const int8_t* filters,
+                       const ScalingView& scaling, size_t first, uint8_t* to) {
+  Sums<kVectors> one, other;
+  one.start(scaling);
+  other.start(scaling);
+  for (size_t row = 0; row < kTaps; ++row, filters += kShifts * kVectors * kWide) {
+    const auto a = load<kSigned>(windows.pixel(row, 0) + first);
+    const auto b = load<kSigned>(windows.pixel(row, 1) + first);
+    const auto c = load<kSigned>(windows.pixel(row, 2) + first);
+    const auto d = load<kSigned>(windows.pixel(row, 3) + first);
+    hn::Vec<Bytes> words[kVectors];
+    interleave(a, b, c, d, words);
+    add(words, filters, one);
+    if constexpr (kStride == 1) {
+      add(words, filters + kVectors * kWide, other);
+    } else {
+      const auto e = load<kSigned>(windows.pixel(row, 4) + first);
+      interleave(c, d, e, e, words);
+      add(words, filters, other);
+    }
+  }
+  one.store(layer.storing, scaling, to + first);
+  other.store(layer.storing, scaling, to + layer.geometry.channels + first);
+}
+
+// Two windows, of all channels.
+template <size_t kStride, bool kSigned, class Windows>
+HWY_INLINE void filter_channels(const DepthwiseLayer& layer, const DepthwiseWork& work, size_t row,
+                                size_t column) {
+  const Geometry& g = layer.geometry;
+  const Windows windows(g, work.image, work.padding, row, column);
+  uint8_t* const to = work.result + (row * g.out_width + column) * g.channels;
+  const int8_t* filters = work.filters;
+  ScalingView scaling = work.scaling;
+  for (size_t first = 0; first < g.channels; first += kWide) {
+    filter<kStride, kSigned>(layer, windows, filters, scaling, first, to);
+    filters += kTaps * kShifts * kVectors * kWide;
+    scaling.skip(kWide);
+  }
+}
+
+// Of an odd number of windows the last but one is computed twice.
+template <size_t kStride, bool kSigned>
+void filter_rows(const DepthwiseLayer& layer, const DepthwiseWork& work) {
+  using Inner = kernels::depthwise::Pixels<uint8_t>;
+  using Edge = kernels::depthwise::EdgePixels<uint8_t, columns_under(kWindows, kStride)>;
+  const kernels::depthwise::Inside inside(layer.geometry);
+  const size_t width = layer.geometry.out_width;
+  for (size_t row = work.first_row; row < work.first_row + work.rows; ++row)
+    for (size_t i = 0; i < width; i += kWindows) {
+      const size_t x = std::min(i, width - kWindows);
+      if (x >= inside.begin && x + kWindows <= inside.end)
+        filter_channels<kStride, kSigned, Inner>(layer, work, row, x);
+      else
+        filter_channels<kStride, kSigned, Edge>(layer, work, row, x);
+    }
+}
+
+template <size_t kStride>
+void filter_rows(const DepthwiseLayer& layer, const DepthwiseWork& work) {
+  if (layer.signed_image)
+    filter_rows<kStride, true>(layer, work);
+  else
+    filter_rows<kStride, false>(layer, work);
+}
+
+void run_work(const DepthwiseLayer& layer, const DepthwiseWork& work) {
+  if (layer.geometry.stride == 1)
+    filter_rows<1>(layer, work);
+  else
+    filter_rows<2>(layer, work);
+}
+
+}  // namespace
+}  // namespace millrace::device::cpu::kernels::quantised::vnni::HWY_NAMESPACE
+MILLRACE_AFTER_VNNI
+#endif
+
+#if HWY_ONCE
+namespace millrace::device::cpu::kernels::quantised::vnni {
+
+std::vector<int8_t> arranged_depthwise(size_t channels, const std::vector<int8_t>& filters) {
+  constexpr size_t kTaps = kernels::depthwise::kTaps, kShifts = 2, kPixels = 4;
+  std::vector<int8_t> arranged;
+  for (const Group& group : groups_of(channels))
+    for (size_t row = 0; row < kTaps; ++row)
+      for (size_t shift = 0; shift < kShifts; ++shift)
+        for (size_t i = 0; i < group.size * kPixels; ++i) {
+          const size_t tap = i % kPixels - shift;  // wraps around before the first
+          const size_t at = (group.channel(i / kPixels) * kTaps + row) * kTaps + tap;
+          arranged.push_back(tap < kTaps ? filters[at] : int8_t{0});
+        }
+  return arranged;
+}
+
+void run([[maybe_unused]] const DepthwiseLayer& layer,
+         [[maybe_unused]] const DepthwiseWork& work) noexcept {
+#if HWY_TARGETS & HWY_AVX3
+  N_AVX3::run_work(layer, work);
+#endif
+}
+
+}  // namespace millrace::device::cpu::kernels::quantised::vnni
+#endif  // HWY_ONCE

@@ -1,0 +1,126 @@
+#include "device/cpu/kernels/quantised/vnni/pointwise_loops.h"
+
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/kernels/quantised/vnni/pointwise_loops.cpp"
+#include <hwy/foreach_target.h>
+// clang-format off: after foreach_target.h
+#include <hwy/highway.h>
+
+#include "device/cpu/kernels/quantised/vnni/sums-inl.h"
+// clang-format on
+
+#if HWY_TARGET == HWY_AVX3
+MILLRACE_BEFORE_VNNI
+namespace millrace::device::cpu::kernels::quantised::vnni::HWY_NAMESPACE {
+namespace {
+
+// So many sums fit into the registers beside what they are made of.
+constexpr size_t kMostSums = 16;
+// Pixels whose sums of a narrow group do.
+constexpr size_t kPixels = kMostSums;
+
+// A word of a pixel, in all lanes.
+template <bool kSigned>
+HWY_INLINE hn::Vec<Bytes> word_at(const uint8_t* from) {
+  int32_t word;
+  std::memcpy(&word, from, sizeof(word));
+  constexpr int32_t kShift = kSigned ? static_cast<int32_t>(0x80808080u) : 0;
+  return hn::BitCast(Bytes(), hn::Set(Ints(), word ^ kShift));
+}
+
+// What a group of channels is computed from, and where.
+struct GroupWork {
+  const uint8_t* image;
+  const int8_t* filters;
+  ScalingView scaling;
+  uint8_t* to;
+};
+
+// kCount pixels, of a group of channels, from `pixel` on.
+template <size_t kVectors, bool kSigned, size_t kCount>
+HWY_INLINE void multiply(const PointwiseLayer& layer, const GroupWork& work, size_t pixel) {
+  const uint8_t* const image = work.image + pixel * layer.channels_in;
+  const int8_t* filters = work.filters;
+  Sums<kVectors> sums[kCount];
+  for (auto& each : sums) each.start(work.scaling);
+  for (size_t k = 0; k < layer.channels_in; k += kWordBytes, filters += kVectors * kWide)
+    for (size_t i = 0; i < kCount; ++i) {
+      const auto word = word_at<kSigned>(image + i * layer.channels_in + k);
+      for (size_t vector = 0; vector < kVectors; ++vector) sums[i].add(vector, word, filters);
+    }
+  for (size_t i = 0; i < kCount; ++i)
+    sums[i].store(layer.storing, work.scaling, work.to + (pixel + i) * layer.channels_out);
+}
+
+// As many pixels at a time as there are registers for.
+template <size_t kVectors, bool kSigned, size_t kCount>
+HWY_INLINE void multiply_group(const PointwiseLayer& layer, const GroupWork& work) {
+  constexpr size_t kAtOnce = kCount * kVectors < kMostSums ? kCount : kMostSums / kVectors;
+  for (size_t pixel = 0; pixel < kCount; pixel += kAtOnce)
+    multiply<kVectors, kSigned, kAtOnce>(layer, work, pixel);
+}
+
+// kCount pixels, of all channels.
+template <bool kSigned, size_t kCount>
+HWY_INLINE void multiply_channels(const PointwiseLayer& layer, const PointwiseWork& work,
+                                  size_t pixel) {
+  GroupWork group{work.image + pixel * layer.channels_in, work.filters, work.scaling, nullptr};
+  for (size_t at = 0; at < layer.channels_out;) {
+    const auto [first, size] = group_at(layer.channels_out, at);
+    group.to = work.result + pixel * layer.channels_out + first;
+    if (size == kWide)
+      multiply_group<kWide / kNarrow, kSigned, kCount>(layer, group);
+    else
+      multiply_group<1, kSigned, kCount>(layer, group);
+    at = first + size;
+    group.filters += size * layer.channels_in;
+    group.scaling.skip(size);
+  }
+}
+
+template <bool kSigned>
+void multiply_pixels(const PointwiseLayer& layer, const PointwiseWork& work) {
+  size_t pixel = 0;
+  for (; pixel + kPixels <= work.pixels; pixel += kPixels)
+    multiply_channels<kSigned, kPixels>(layer, work, pixel);
+  for (; pixel < work.pixels; ++pixel) multiply_channels<kSigned, 1>(layer, work, pixel);
+}
+
+void run_work(const PointwiseLayer& layer, const PointwiseWork& work) {
+  if (layer.signed_image)
+    multiply_pixels<true>(layer, work);
+  else
+    multiply_pixels<false>(layer, work);
+}
+
+}  // namespace
+}  // namespace millrace::device::cpu::kernels::quantised::vnni::HWY_NAMESPACE
+MILLRACE_AFTER_VNNI
+#endif
+
+#if HWY_ONCE
+namespace millrace::device::cpu::kernels::quantised::vnni {
+
+std::vector<int8_t> arranged_pointwise(const PointwiseLayer& layer,
+                                       const std::vector<int8_t>& filters) {
+  std::vector<int8_t> arranged;
+  arranged.reserve(filters.size());
+  for (const Group& group : groups_of(layer.channels_out))
+    for (size_t k = 0; k < layer.channels_in; k += kWordBytes)
+      for (size_t i = 0; i < group.size * kWordBytes; ++i)
+        arranged.push_back(
+            filters[group.channel(i / kWordBytes) * layer.channels_in + k + i % kWordBytes]);
+  return arranged;
+}
+
+void run([[maybe_unused]] const PointwiseLayer& layer,
+         [[maybe_unused]] const PointwiseWork& work) noexcept {
+#if HWY_TARGETS & HWY_AVX3
+  N_AVX3::run_work(layer, work);
+#endif
+}
+
+}  // namespace millrace::device::cpu::kernels::quantised::vnni
+#endif  // HWY_ONCE

@@ -1,0 +1,38 @@
+// Convolutions of one pixel over bytes whose channels lie innermost, with so few channels that what
+// is made of the sums takes as long as the products; on processors with AVX-512 VNNI. Exact sums of
+// products, scaled to bytes as the library does it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "device/cpu/kernels/quantised/vnni/channel_groups.h"
+
+namespace millrace::device::cpu::kernels::quantised::vnni {
+
+// An instruction multiplies the bytes of so many channels at once.
+inline constexpr size_t kWordBytes = 4;
+
+struct PointwiseLayer {
+  size_t channels_in;   // a multiple of kWordBytes
+  size_t channels_out;  // at least kNarrow
+  bool signed_image;
+  Storing storing;
+};
+
+// The filters, [channels_out, channels_in], in the order in which the loops read them.
+std::vector<int8_t> arranged_pointwise(const PointwiseLayer& layer,
+                                       const std::vector<int8_t>& filters);
+
+struct PointwiseWork {
+  const uint8_t* image;   // [pixels, channels_in]
+  const int8_t* filters;  // arranged
+  ScalingView scaling;    // arranged
+  uint8_t* result;        // [pixels, channels_out]
+  size_t pixels;
+};
+// As run() in depthwise_loops.h.
+void run(const PointwiseLayer& layer, const PointwiseWork& work) noexcept;
+
+}  // namespace millrace::device::cpu::kernels::quantised::vnni

@@ -1,0 +1,248 @@
+// The loops of convolutions of bytes, beside sums that are added up one by one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/process/topology.h"
+#include "device/cpu/kernels/quantised/vnni/depthwise_loops.h"
+#include "device/cpu/kernels/quantised/vnni/pointwise_loops.h"
+
+namespace millrace::device::cpu::kernels::quantised::vnni {
+namespace {
+
+using kernels::depthwise::Geometry;
+using ::testing::Each;
+
+constexpr size_t kTaps = kernels::depthwise::kTaps;
+constexpr size_t kGuards = 64;
+constexpr uint8_t kGuard = 0xa5;
+
+// How the bytes of images stand for numbers. The zero points are of the bytes as they are stored.
+struct Bytes {
+  bool signed_image = false, signed_result = false;
+  int32_t x_zero_point = 0, y_zero_point = 0;
+  uint8_t least = 0, most = 255;  // of results; with 128 added where they are signed
+  float factor = 1 / 512.0F;      // of the sums
+};
+
+// Numbers that repeat after a prime number of them only.
+template <class T>
+std::vector<T> numbers(size_t count, int least, int most) {
+  std::vector<T> all;
+  for (size_t i = 0; i < count; ++i)
+    all.push_back(static_cast<T>(least + static_cast<int>(i * 7919 % 65537) % (most - least + 1)));
+  return all;
+}
+
+// A layer of any kind: the filters of its channels, each as long, and what becomes of their sums.
+class Layer {
+ public:
+  Layer(const Bytes& bytes, size_t channels, size_t filter_size)
+      : bytes_(bytes),
+        filter_size_(filter_size),
+        filters_(numbers<int8_t>(channels * filter_size, -128, 127)) {
+    for (size_t channel = 0; channel < channels; ++channel) {
+      int32_t sum = 0;
+      for (size_t i = 0; i < filter_size; ++i) sum += filter(channel, i);
+      scaling_.starts.push_back(-sum * (bytes.x_zero_point + (bytes.signed_image ? 128 : 0)));
+      scaling_.biases.push_back(static_cast<float>(channel) * 37.25F - 900);
+      scaling_.factors.push_back(bytes.factor * static_cast<float>(channel % 5 + 1));
+    }
+    arranged_ = arranged(scaling_);
+  }
+
+  const std::vector<int8_t>& filters() const { return filters_; }
+  int32_t filter(size_t channel, size_t at) const { return filters_[channel * filter_size_ + at]; }
+  ScalingView scaling() const {
+    return {arranged_.starts.data(), arranged_.biases.data(), arranged_.factors.data()};
+  }
+  Storing storing() const {
+    return {bytes_.signed_result,
+            static_cast<int16_t>(bytes_.y_zero_point + (bytes_.signed_result ? 128 : 0)),
+            bytes_.least, bytes_.most};
+  }
+
+  // What a byte of the image counts.
+  int32_t number(uint8_t byte) const {
+    return (bytes_.signed_image ? static_cast<int8_t>(byte) : int32_t{byte}) - bytes_.x_zero_point;
+  }
+
+  uint8_t stored(size_t channel, int32_t sum) const {
+    const float biased = static_cast<float>(sum) + scaling_.biases[channel];
+    const float scaled = biased * scaling_.factors[channel];
+    const int shift = bytes_.signed_result ? 128 : 0;
+    const float byte = std::nearbyint(scaled) + static_cast<float>(bytes_.y_zero_point + shift);
+    const float kept = std::clamp<float>(byte, bytes_.least, bytes_.most);
+    return static_cast<uint8_t>(static_cast<int>(kept) - shift);
+  }
+
+ private:
+  const Bytes bytes_;
+  const size_t filter_size_;
+  const std::vector<int8_t> filters_;
+  Scaling scaling_, arranged_;
+};
+
+// Memory for a result, with what a loop must not write to behind it.
+class Guarded {
+ public:
+  explicit Guarded(size_t size) : bytes_(size + kGuards, kGuard) {}
+  uint8_t* data() { return bytes_.data(); }
+  std::vector<uint8_t> result() const {
+    const auto end = bytes_.end() - kGuards;
+    EXPECT_THAT(std::vector(end, bytes_.end()), Each(kGuard));
+    return {bytes_.begin(), end};
+  }
+
+ private:
+  std::vector<uint8_t> bytes_;
+};
+
+struct DepthwiseCase {
+  const char* name;
+  Geometry geometry;
+  Bytes bytes;
+};
+
+class VnniDepthwise : public ::testing::TestWithParam<DepthwiseCase> {
+ protected:
+  void SetUp() override {
+    if (!topology().features.avx512_vnni) GTEST_SKIP() << "no VNNI on this processor";
+  }
+
+  std::vector<uint8_t> run_loops() const {
+    const std::vector<int8_t> filters = arranged_depthwise(g_.channels, layer_.filters());
+    const std::vector<uint8_t> padding(kernels::depthwise::kPaddingPixels * g_.channels,
+                                       static_cast<uint8_t>(bytes_.x_zero_point));
+    Guarded result(g_.out_height * g_.out_width * g_.channels);
+    const DepthwiseLayer layer{g_, bytes_.signed_image, layer_.storing()};
+    DepthwiseWork work{
+        image_.data(), padding.data(), filters.data(), layer_.scaling(), result.data(), 0, 1};
+    // In two parts, as two lanes do it.
+    run(layer, work);
+    work.first_row = 1;
+    work.rows = g_.out_height - 1;
+    run(layer, work);
+    return result.result();
+  }
+
+  std::vector<uint8_t> expected() const {
+    std::vector<uint8_t> result;
+    for (size_t row = 0; row < g_.out_height; ++row)
+      for (size_t column = 0; column < g_.out_width; ++column)
+        for (size_t channel = 0; channel < g_.channels; ++channel)
+          result.push_back(layer_.stored(channel, sum_of(row, column, channel)));
+    return result;
+  }
+
+ private:
+  int32_t pixel(size_t row, size_t column, size_t channel) const {
+    if (row >= g_.height || column >= g_.width) return 0;
+    return layer_.number(image_[(row * g_.width + column) * g_.channels + channel]);
+  }
+
+  int32_t sum_of(size_t row, size_t column, size_t channel) const {
+    int32_t sum = 0;
+    for (size_t i = 0; i < kTaps; ++i)
+      for (size_t j = 0; j < kTaps; ++j)
+        sum += pixel(row * g_.stride + i - g_.above, column * g_.stride + j - g_.left, channel) *
+               layer_.filter(channel, i * kTaps + j);
+    return sum;
+  }
+
+  const Geometry g_ = GetParam().geometry;
+  const Bytes bytes_ = GetParam().bytes;
+  const Layer layer_{bytes_, g_.channels, kTaps* kTaps};
+  const std::vector<uint8_t> image_ = numbers<uint8_t>(g_.height * g_.width * g_.channels, 0, 255);
+};
+
+TEST_P(VnniDepthwise, GivesEveryByteOfSumsAddedUpOneByOne) {
+  EXPECT_EQ(run_loops(), expected());
+}
+
+// Channels; height and width of the image and of the result; stride; padding above and to the left.
+INSTANTIATE_TEST_SUITE_P(
+    , VnniDepthwise,
+    ::testing::Values(
+        DepthwiseCase{"one_group", {64, 7, 9, 7, 9, 1, 1, 1}, {}},
+        DepthwiseCase{"several_groups", {192, 5, 6, 5, 6, 1, 1, 1}, {}},
+        DepthwiseCase{"stride", {64, 9, 9, 5, 5, 2, 1, 1}, {}},
+        DepthwiseCase{"stride_even", {128, 8, 8, 4, 4, 2, 0, 0}, {}},
+        DepthwiseCase{"no_padding", {64, 7, 8, 5, 6, 1, 0, 0}, {}},
+        DepthwiseCase{"padding_at_the_end_only", {64, 7, 8, 7, 8, 1, 0, 0}, {}},
+        DepthwiseCase{"two_columns", {64, 4, 2, 4, 2, 1, 1, 1}, {}},
+        DepthwiseCase{"one_pixel_under_two_windows", {64, 3, 1, 3, 2, 1, 1, 1}, {}},
+        DepthwiseCase{"zero_points", {64, 7, 7, 7, 7, 1, 1, 1}, {false, false, 131, 120}},
+        DepthwiseCase{"signed_image", {64, 7, 7, 7, 7, 1, 1, 1}, {true, false, -5, 0}},
+        DepthwiseCase{"signed_both", {64, 7, 7, 4, 4, 2, 1, 1}, {true, true, 17, -40}},
+        DepthwiseCase{"bounds", {64, 7, 7, 7, 7, 1, 1, 1}, {false, true, 0, 3, 100, 190}},
+        DepthwiseCase{
+            "far_beyond_bytes", {64, 7, 7, 7, 7, 1, 1, 1}, {false, false, 0, 9, 0, 255, 300}}),
+    [](const auto& info) { return info.param.name; });
+
+struct PointwiseCase {
+  const char* name;
+  size_t channels_in, channels_out, pixels;
+  Bytes bytes;
+};
+
+class VnniPointwise : public ::testing::TestWithParam<PointwiseCase> {
+ protected:
+  void SetUp() override {
+    if (!topology().features.avx512_vnni) GTEST_SKIP() << "no VNNI on this processor";
+  }
+
+  std::vector<uint8_t> run_loops() const {
+    const PointwiseLayer layer{c_.channels_in, c_.channels_out, c_.bytes.signed_image,
+                               layer_.storing()};
+    const std::vector<int8_t> filters = arranged_pointwise(layer, layer_.filters());
+    Guarded result(c_.pixels * c_.channels_out);
+    run(layer, {image_.data(), filters.data(), layer_.scaling(), result.data(), c_.pixels});
+    return result.result();
+  }
+
+  std::vector<uint8_t> expected() const {
+    std::vector<uint8_t> result;
+    for (size_t pixel = 0; pixel < c_.pixels; ++pixel)
+      for (size_t channel = 0; channel < c_.channels_out; ++channel) {
+        int32_t sum = 0;
+        for (size_t k = 0; k < c_.channels_in; ++k)
+          sum += layer_.number(image_[pixel * c_.channels_in + k]) * layer_.filter(channel, k);
+        result.push_back(layer_.stored(channel, sum));
+      }
+    return result;
+  }
+
+ private:
+  const PointwiseCase c_ = GetParam();
+  const Layer layer_{c_.bytes, c_.channels_out, c_.channels_in};
+  const std::vector<uint8_t> image_ = numbers<uint8_t>(c_.pixels * c_.channels_in, 0, 255);
+};
+
+TEST_P(VnniPointwise, GivesEveryByteOfSumsAddedUpOneByOne) {
+  EXPECT_EQ(run_loops(), expected());
+}
+
+// Channels of the image and of the result, pixels.
+INSTANTIATE_TEST_SUITE_P(
+    , VnniPointwise,
+    ::testing::Values(PointwiseCase{"whole_vectors", 16, 64, 32, {}},
+                      PointwiseCase{"pixels_left_over", 24, 128, 19, {}},
+                      PointwiseCase{"one_pixel", 64, 64, 1, {}},
+                      PointwiseCase{"one_word", 4, 64, 17, {}},
+                      PointwiseCase{"groups_of_two_sizes", 32, 144, 20, {}},
+                      PointwiseCase{"groups_that_overlap", 16, 103, 18, {}},
+                      PointwiseCase{"few_channels", 8, 23, 18, {}},
+                      PointwiseCase{"zero_points", 16, 96, 20, {false, false, 131, 120}},
+                      PointwiseCase{"signed_image", 16, 96, 20, {true, false, -5, 0}},
+                      PointwiseCase{"signed_both", 16, 96, 20, {true, true, 17, -40}},
+                      PointwiseCase{"bounds", 16, 96, 20, {false, true, 0, 3, 100, 190}},
+                      PointwiseCase{
+                          "far_beyond_bytes", 16, 96, 20, {false, false, 0, 9, 0, 255, 300}}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace millrace::device::cpu::kernels::quantised::vnni
