@@ -1,5 +1,8 @@
 #include "graph/work.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <variant>
 
 namespace millrace::graph {
@@ -17,6 +20,21 @@ double of_attention(const Graph& graph, const Node& node) {
   return keys * (1 + depth / static_cast<double>(value_shape.back()));
 }
 
+bool is_recurrence(std::string_view name) {
+  constexpr std::string_view kNames[] = {"LSTM", "GRU", "RNN", "millrace.RoundedLSTM"};
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
+// Of each gate with the elements of a step, and with the state of the step before.
+double of_recurrence(const Graph& graph, const Node& node) {
+  const ValueId weights = node.input(1), recurrence = node.input(2);
+  if (weights == kNoValue || recurrence == kNoValue) return 0;
+  const Dims &input = graph.values[weights].shape, &state = graph.values[recurrence].shape;
+  if (input.size() != 3 || state.size() != 3 || state[2] == 0) return 0;
+  const double gates = static_cast<double>(input[1]) / static_cast<double>(state[2]);
+  return gates * static_cast<double>(input[2] + state[2]);
+}
+
 }  // namespace
 
 double multiplications_per_element(const Graph& graph, const Node& node) {
@@ -29,8 +47,9 @@ double multiplications_per_element(const Graph& graph, const Node& node) {
     return static_cast<double>(product->transpose_a && a.size() > 1 ? a[a.size() - 2] : a.back());
   }
   const auto* other = std::get_if<Fallback>(&node.op);
-  if (other != nullptr && other->name == "millrace.Attention") return of_attention(graph, node);
-  return 0;
+  if (other == nullptr) return 0;
+  if (other->name == "millrace.Attention") return of_attention(graph, node);
+  return is_recurrence(other->name) ? of_recurrence(graph, node) : 0;
 }
 
 }  // namespace millrace::graph

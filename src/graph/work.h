@@ -6,7 +6,7 @@
 namespace millrace::graph {
 
 // Multiplications per element of the node's result, of the operators in which they count (Conv,
-// MatMul, attention); 0 for the others.
+// MatMul, attention, recurrent networks); 0 for the others.
 double multiplications_per_element(const Graph& graph, const Node& node);
 
 }  // namespace millrace::graph

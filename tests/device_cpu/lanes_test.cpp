@@ -77,19 +77,35 @@ Model integers() {
   ModelBuilder builder;
   ValueId x = builder.quantised(Requantise{}, {builder.input({1, kChannels, 57, 57})},
                                 DataType::kUint8, levels);
-  for (const int64_t kernel : {3, 1}) {
-    const graph::Dims dims{kChannels, kChannels, kernel, kernel};
+  const auto convolve_integers = [&](int64_t kernel, int64_t group) {
+    const graph::Dims dims{kChannels, kChannels / group, kernel, kernel};
     std::vector<int8_t> elements;
     for (const float number : Tensor::numbers(dims, 77).data)
       elements.push_back(static_cast<int8_t>(number * 127));
     const Quantisation scales{std::vector<float>(kChannels, 1 / 512.0f),
                               std::vector<int32_t>(kChannels, 0), 0};
     const std::vector<int64_t> same(2, kernel / 2);
-    x = builder.quantised(graph::Conv{{1, 1}, {1, 1}, same, same, 1, kRelu},
+    x = builder.quantised(graph::Conv{{1, 1}, {1, 1}, same, same, group, kRelu},
                           {x, builder.quantised_constant(dims, DataType::kInt8, elements, scales)},
                           DataType::kUint8, levels);
-  }
+  };
+  convolve_integers(3, 1);
+  convolve_integers(1, 1);
+  convolve_integers(3, kChannels);
   builder.output(builder.node(Requantise{}, {x}));
+  return builder.build();
+}
+
+// Two directions, which two lanes can take.
+Model recurrence() {
+  constexpr int64_t kSteps = 40, kUnits = 100, kRows = 4 * kUnits;
+  ModelBuilder builder;
+  const ValueId x = builder.input({kSteps, 1, kUnits});
+  const ValueId weights = builder.constant(Tensor::numbers({2, kRows, kUnits}, 3));
+  const ValueId recurrence = builder.constant(Tensor::numbers({2, kRows, kUnits}, 4));
+  for (const ValueId id : builder.fallback({"LSTM", {{"direction", std::string("bidirectional")}}},
+                                           {x, weights, recurrence}, 3))
+    builder.output(id);
   return builder.build();
 }
 
@@ -201,7 +217,8 @@ TEST(DividedJob, GivesTheSameBitsInEveryMode) {
 INSTANTIATE_TEST_SUITE_P(Models, JobOnLanes,
                          ::testing::Values(Case{"fp32", [] { return network(Precision::kFp32); }},
                                            Case{"bf16", [] { return network(Precision::kBf16); }},
-                                           Case{"products", products}, Case{"int8", integers}),
+                                           Case{"products", products}, Case{"int8", integers},
+                                           Case{"lstm", recurrence}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 // Asks a job to stop when that step begins, or the first one after it.

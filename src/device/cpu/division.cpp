@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "device/cpu/fast/recurrent/lstm_sequence.h"
 #include "device/cpu/openmp/openmp.h"
 #include "graph/work.h"
 
@@ -29,10 +30,11 @@ double bytes_of(const graph::Graph& graph, std::span<const ValueId> ids) {
 }
 
 // The other steps of this device are loops of its own, which one thread runs; so are recurrent
-// networks, whose matrix products are too short.
-bool is_made_of_primitives(const graph::Operator& op) {
-  const auto* fallback = std::get_if<graph::Fallback>(&op);
-  return fallback == nullptr || fallback->name == "millrace.Attention";
+// networks, whose matrix products are too short, but for two directions that are computed apart.
+bool can_be_divided(const graph::Graph& graph, const graph::Node& node) {
+  const auto* fallback = std::get_if<graph::Fallback>(&node.op);
+  return fallback == nullptr || fallback->name == "millrace.Attention" ||
+         fast::has_two_directions(graph, node);
 }
 
 }  // namespace
@@ -59,7 +61,7 @@ double Division::nanoseconds_of(const graph::Node& node) const {
 }
 
 uint32_t Division::chunks_of(const graph::Node& node) const {
-  if (lanes_ == 1 || !worthwhile_ || !is_made_of_primitives(node.op)) return 1;
+  if (lanes_ == 1 || !worthwhile_ || !can_be_divided(graph_, node)) return 1;
   const double chunks = nanoseconds_of(node) / kLeastChunkNs;
   // Not a number where the operator has no elements.
   return chunks >= 2 ? static_cast<uint32_t>(std::min<double>(chunks, lanes_)) : 1;

@@ -4,12 +4,15 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "device/cpu/fast/dynamic_rule.h"
 #include "device/cpu/fast/operands.h"
 #include "device/cpu/fast/recurrent/lstm_loops.h"
+#include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/primitives.h"
 
 namespace millrace::device::cpu::fast {
@@ -49,18 +52,23 @@ Desc floats(const Dims& dims) {
   return plain_desc(dims, ElementType::f32);
 }
 
+constexpr size_t kWorkRows = 4;
+
 struct Buffers {
   BufferId sums, recurrence;
   std::array<std::optional<BufferId>, 2> initial;  // h and c
-  BufferId work;                                   // h, the next h, c, and h as it is multiplied
+  BufferId work;  // for each direction: h, the next h, c, and h as it is multiplied
   BufferId y;
   std::array<std::optional<BufferId>, 2> last;
 };
 
 class LstmSequenceStep final : public Step {
  public:
-  LstmSequenceStep(const Extents& extents, const Buffers& buffers)
-      : extents_(extents), buffers_(buffers) {}
+  // In one part, or in one for each direction.
+  LstmSequenceStep(const Extents& extents, const Buffers& buffers, uint32_t chunks)
+      : extents_(extents),
+        buffers_(buffers),
+        parts_(static_cast<uint32_t>(std::min<size_t>(chunks, extents.directions))) {}
 
   std::vector<BufferId> buffers() const override {
     std::vector<BufferId> all = {buffers_.sums, buffers_.recurrence, buffers_.work, buffers_.y};
@@ -71,16 +79,27 @@ class LstmSequenceStep final : public Step {
   }
 
   Status run(const RunState& state) const noexcept override {
-    for (size_t direction = 0; direction < extents_.directions; ++direction)
-      run_direction(state, direction);
+    Whole whole{this, &state};
+    kernels::run_parts(state, parts_, run_part, &whole);
     return {};
   }
 
  private:
+  struct Whole {
+    const LstmSequenceStep* step;
+    const RunState* state;
+  };
+
+  static void run_part(void* data, uint32_t number) {
+    const auto& [step, state] = *static_cast<const Whole*>(data);
+    const auto share = kernels::share_of(step->extents_.directions, number, step->parts_);
+    for (size_t i = 0; i < share.count; ++i) step->run_direction(*state, share.first + i);
+  }
+
   void run_direction(const RunState& state, size_t direction) const noexcept {
     const size_t steps = extents_.steps, hidden = extents_.hidden;
     const size_t units = extents_.units();
-    float* h = state.output<float>(buffers_.work);
+    float* h = state.output<float>(buffers_.work) + direction * kWorkRows * units;
     float* next = h + units;
     float* const c = next + units;
     float* const rounded = c + units;
@@ -114,7 +133,13 @@ class LstmSequenceStep final : public Step {
 
   const Extents extents_;
   const Buffers buffers_;
+  const uint32_t parts_;
 };
+
+// By the dims of x and of the recurrence weights.
+bool suits_loops(std::span<const int64_t> x, std::span<const int64_t> recurrence) {
+  return x[1] == 1 && recurrence[2] >= static_cast<int64_t>(kLstmBlock);
+}
 
 class Lowerer {
  public:
@@ -131,14 +156,17 @@ class Lowerer {
       buffers.initial[i] = state.buffer;
     }
     buffers.recurrence = recurrence();
-    buffers.work =
-        builder_.new_temporary(floats({4, static_cast<int64_t>(extents_.units())})).buffer;
+    const size_t rows = extents_.directions * kWorkRows;
+    buffers.work = builder_
+                       .new_temporary(floats(
+                           {static_cast<int64_t>(rows), static_cast<int64_t>(extents_.units())}))
+                       .buffer;
     std::vector<Operand> results;
     for (const ValueId id : node_.node.outputs) results.push_back(plain_result(builder_, id));
     buffers.y = results[0].buffer;
     for (size_t i = 1; i < results.size(); ++i) buffers.last[i - 1] = results[i].buffer;
     builder_.add(name_of(node_.node.op), "millrace:lstm",
-                 std::make_unique<LstmSequenceStep>(extents_, buffers));
+                 std::make_unique<LstmSequenceStep>(extents_, buffers, builder_.chunks()));
     for (size_t i = 0; i < results.size(); ++i)
       finish_result(builder_, node_.node.outputs[i], results[i]);
     return true;
@@ -219,8 +247,16 @@ class Lowerer {
 }  // namespace
 
 bool is_lstm_sequence(const FastNode& node) {
-  return node.view.in(kX).dims[1] == 1 &&
-         node.view.in(kRecurrence).dims[2] >= static_cast<int64_t>(kLstmBlock);
+  return suits_loops(node.view.in(kX).dims, node.view.in(kRecurrence).dims);
+}
+
+bool has_two_directions(const graph::Graph& graph, const graph::Node& node) {
+  const auto* op = std::get_if<graph::Fallback>(&node.op);
+  if (op == nullptr || (op->name != "LSTM" && op->name != "millrace.RoundedLSTM")) return false;
+  const ValueId x = node.input(kX), recurrence = node.input(kRecurrence);
+  if (x == kNoValue || recurrence == kNoValue) return false;
+  const Dims &steps = graph.values[x].shape, &state = graph.values[recurrence].shape;
+  return steps.size() == 3 && state.size() == 3 && suits_loops(steps, state) && state[0] == 2;
 }
 
 Result<bool> lower_lstm_sequence(Builder& builder, const FastNode& node, bool rounds_state) {

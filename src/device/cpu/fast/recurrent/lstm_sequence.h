@@ -10,6 +10,10 @@ namespace millrace::device::cpu::fast {
 // Whether the node, an LSTM, has one sequence, and enough units to fill a vector.
 bool is_lstm_sequence(const FastNode& node);
 
+// Whether it is such a node if it is lowered by this device at all, and computes two directions.
+// These wait for nothing of each other, so that two lanes can take one each.
+bool has_two_directions(const graph::Graph& graph, const graph::Node& node);
+
 // As a Lowering that covers the node. Requirements: is_lstm_sequence(); weights, recurrence weights
 // and biases are constants; default activations, no peepholes, and all that is_covered() asks for.
 // With `rounds_state`, h is rounded as by DynamicQuantizeLinear before each step multiplies it.
