@@ -26,6 +26,7 @@ struct Bytes {
   int32_t x_zero_point = 0, y_zero_point = 0;
   uint8_t least = 0, most = 255;  // of results; with 128 added where they are signed
   float factor = 1 / 512.0F;      // of the sums
+  bool adds_biases = true;        // which are 0 where it is false
 };
 
 // Numbers that repeat after a prime number of them only.
@@ -48,7 +49,7 @@ class Layer {
       int32_t sum = 0;
       for (size_t i = 0; i < filter_size; ++i) sum += filter(channel, i);
       scaling_.starts.push_back(-sum * (bytes.x_zero_point + (bytes.signed_image ? 128 : 0)));
-      scaling_.biases.push_back(static_cast<float>(channel) * 37.25F - 900);
+      scaling_.biases.push_back(bytes.adds_biases ? static_cast<float>(channel) * 37.25F - 900 : 0);
       scaling_.factors.push_back(bytes.factor * static_cast<float>(channel % 5 + 1));
     }
     arranged_ = arranged(scaling_);
@@ -59,10 +60,12 @@ class Layer {
   ScalingView scaling() const {
     return {arranged_.starts.data(), arranged_.biases.data(), arranged_.factors.data()};
   }
-  Storing storing() const {
-    return {bytes_.signed_result,
-            static_cast<int16_t>(bytes_.y_zero_point + (bytes_.signed_result ? 128 : 0)),
-            bytes_.least, bytes_.most};
+  Encoding encoding() const {
+    const int shift = bytes_.signed_result ? 128 : 0;
+    return {bytes_.signed_image,
+            {bytes_.signed_result, static_cast<int16_t>(bytes_.y_zero_point + shift), bytes_.least,
+             bytes_.most},
+            bytes_.adds_biases};
   }
 
   // What a byte of the image counts.
@@ -118,7 +121,7 @@ class VnniDepthwise : public ::testing::TestWithParam<DepthwiseCase> {
     const std::vector<uint8_t> padding(kernels::depthwise::kPaddingPixels * g_.channels,
                                        static_cast<uint8_t>(bytes_.x_zero_point));
     Guarded result(g_.out_height * g_.out_width * g_.channels);
-    const DepthwiseLayer layer{g_, bytes_.signed_image, layer_.storing()};
+    const DepthwiseLayer layer{g_, layer_.encoding()};
     DepthwiseWork work{
         image_.data(), padding.data(), filters.data(), layer_.scaling(), result.data(), 0, 1};
     // In two parts, as two lanes do it.
@@ -175,6 +178,11 @@ INSTANTIATE_TEST_SUITE_P(
         DepthwiseCase{"padding_at_the_end_only", {64, 7, 8, 7, 8, 1, 0, 0}, {}},
         DepthwiseCase{"two_columns", {64, 4, 2, 4, 2, 1, 1, 1}, {}},
         DepthwiseCase{"one_pixel_under_two_windows", {64, 3, 1, 3, 2, 1, 1, 1}, {}},
+        DepthwiseCase{
+            "plain", {128, 7, 9, 7, 9, 1, 1, 1}, {false, false, 0, 0, 0, 255, 1 / 512.0F, false}},
+        DepthwiseCase{"plain_stride_signed",
+                      {64, 9, 9, 5, 5, 2, 1, 1},
+                      {true, false, 3, 0, 0, 255, 1 / 512.0F, false}},
         DepthwiseCase{"zero_points", {64, 7, 7, 7, 7, 1, 1, 1}, {false, false, 131, 120}},
         DepthwiseCase{"signed_image", {64, 7, 7, 7, 7, 1, 1, 1}, {true, false, -5, 0}},
         DepthwiseCase{"signed_both", {64, 7, 7, 4, 4, 2, 1, 1}, {true, true, 17, -40}},
@@ -196,8 +204,7 @@ class VnniPointwise : public ::testing::TestWithParam<PointwiseCase> {
   }
 
   std::vector<uint8_t> run_loops() const {
-    const PointwiseLayer layer{c_.channels_in, c_.channels_out, c_.bytes.signed_image,
-                               layer_.storing()};
+    const PointwiseLayer layer{c_.channels_in, c_.channels_out, layer_.encoding()};
     const std::vector<int8_t> filters = arranged_pointwise(layer, layer_.filters());
     Guarded result(c_.pixels * c_.channels_out);
     run(layer, {image_.data(), filters.data(), layer_.scaling(), result.data(), c_.pixels});
@@ -229,19 +236,20 @@ TEST_P(VnniPointwise, GivesEveryByteOfSumsAddedUpOneByOne) {
 // Channels of the image and of the result, pixels.
 INSTANTIATE_TEST_SUITE_P(
     , VnniPointwise,
-    ::testing::Values(PointwiseCase{"whole_vectors", 16, 64, 32, {}},
-                      PointwiseCase{"pixels_left_over", 24, 128, 19, {}},
-                      PointwiseCase{"one_pixel", 64, 64, 1, {}},
-                      PointwiseCase{"one_word", 4, 64, 17, {}},
-                      PointwiseCase{"groups_of_two_sizes", 32, 144, 20, {}},
-                      PointwiseCase{"groups_that_overlap", 16, 103, 18, {}},
-                      PointwiseCase{"few_channels", 8, 23, 18, {}},
-                      PointwiseCase{"zero_points", 16, 96, 20, {false, false, 131, 120}},
-                      PointwiseCase{"signed_image", 16, 96, 20, {true, false, -5, 0}},
-                      PointwiseCase{"signed_both", 16, 96, 20, {true, true, 17, -40}},
-                      PointwiseCase{"bounds", 16, 96, 20, {false, true, 0, 3, 100, 190}},
-                      PointwiseCase{
-                          "far_beyond_bytes", 16, 96, 20, {false, false, 0, 9, 0, 255, 300}}),
+    ::testing::Values(
+        PointwiseCase{"whole_vectors", 16, 64, 32, {}},
+        PointwiseCase{"pixels_left_over", 24, 128, 19, {}},
+        PointwiseCase{"one_pixel", 64, 64, 1, {}}, PointwiseCase{"one_word", 4, 64, 17, {}},
+        PointwiseCase{"groups_of_two_sizes", 32, 144, 20, {}},
+        PointwiseCase{"groups_that_overlap", 16, 103, 18, {}},
+        PointwiseCase{"few_channels", 8, 23, 18, {}},
+        PointwiseCase{"plain", 32, 112, 20, {false, false, 0, 0, 0, 255, 1 / 512.0F, false}},
+        PointwiseCase{"plain_signed", 16, 96, 20, {true, false, 3, 0, 0, 255, 1 / 512.0F, false}},
+        PointwiseCase{"zero_points", 16, 96, 20, {false, false, 131, 120}},
+        PointwiseCase{"signed_image", 16, 96, 20, {true, false, -5, 0}},
+        PointwiseCase{"signed_both", 16, 96, 20, {true, true, 17, -40}},
+        PointwiseCase{"bounds", 16, 96, 20, {false, true, 0, 3, 100, 190}},
+        PointwiseCase{"far_beyond_bytes", 16, 96, 20, {false, false, 0, 9, 0, 255, 300}}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

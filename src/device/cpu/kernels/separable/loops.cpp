@@ -7,6 +7,8 @@
 #include <hwy/foreach_target.h>
 // clang-format off: after foreach_target.h
 #include <hwy/highway.h>
+
+#include "device/cpu/kernels/registers-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -14,6 +16,7 @@ namespace millrace::device::cpu::kernels::separable::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
+using kernels::HWY_NAMESPACE::keep_in_register;
 using Floats = hn::CappedTag<float, 16>;
 using Vector = hn::Vec<Floats>;
 
@@ -142,13 +145,6 @@ struct Window {
   const float* rows[kRowsUnder];
   float* to[kRowsAtOnce];
 };
-
-// Kept from being loaded again for each product that it is part of.
-HWY_INLINE void keep_in_register([[maybe_unused]] Vector& vector) {
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
-  __asm__("" : "+v"(vector.raw));
-#endif
-}
 
 // Some columns of kRows rows of the result.
 template <size_t kRows, size_t kCount, size_t kStride>

@@ -192,8 +192,16 @@ class Lowering {
     if (bias_ != kNoValue) bias = builder_.constant_floats(bias_);
     // In FLOAT64: the library adds the entries as they are here, and they are large.
     for (size_t i = 0; i < channels; ++i)
-      bias[i] = static_cast<float>(bias[i] / sum_scale(i) - zero_point_in_sums(i));
+      bias[i] = static_cast<float>(whole_if_near(bias[i] / sum_scale(i)) - zero_point_in_sums(i));
     return bias;
+  }
+
+  // A bias of integers in steps of the sums is so again, although it was multiplied by its scale,
+  // which FP32 has rounded, and divided by the product of two others.
+  static double whole_if_near(double bias) {
+    constexpr double kRounding = 0x1p-22;
+    const double whole = std::nearbyint(bias);
+    return std::abs(bias - whole) <= std::abs(bias) * kRounding ? whole : bias;
   }
 
   // What the zero point of x adds to the sums of an output channel, where the bias takes that away.

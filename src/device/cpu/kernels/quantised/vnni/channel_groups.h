@@ -56,6 +56,16 @@ struct Storing {
   bool to_signed;
   int16_t zero_point;   // is added, and what follows is
   uint8_t least, most;  // kept between these
+
+  // Whether all that is to do is to keep them between the bounds of UINT8.
+  bool is_plain() const { return !to_signed && zero_point == 0 && least == 0 && most == 255; }
+};
+
+// What the bytes of images are.
+struct Encoding {
+  bool signed_image;
+  Storing storing;
+  bool adds_biases;  // otherwise they are part of the starts
 };
 
 }  // namespace millrace::device::cpu::kernels::quantised::vnni

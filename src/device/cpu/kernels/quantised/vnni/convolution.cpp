@@ -18,7 +18,7 @@ namespace {
 // (docs/performance.md has the measurements). Depthwise: where vectors are full and pixels begin
 // with a line of the cache. Of one pixel: where few products are made for each byte that is stored.
 constexpr int64_t kDepthwiseMultiple = kWide;
-constexpr int64_t kMostPointwiseIn = 64, kLeastPointwiseOut = kWide;
+constexpr int64_t kMostPointwiseIn = 1024, kLeastPointwiseOut = kWide;
 
 constexpr int32_t kSignedShift = 128;  // from INT8 to UINT8
 
@@ -37,16 +37,32 @@ int32_t start_of(const Convolution& convolution, size_t channel) {
   return -sum * (convolution.x_zero_point + shift);
 }
 
+// What the magnitude of a sum of products of a channel, with its start and its bias, is at most.
+double bound_of_sum(const Convolution& convolution, size_t channel) {
+  constexpr int32_t kLargestByte = 255;
+  double sum = std::abs(double{convolution.biases[channel]}) +
+               std::abs(static_cast<double>(start_of(convolution, channel)));
+  for (const int8_t weight : filter_of(convolution, channel))
+    sum += kLargestByte * std::abs(int32_t{weight});
+  return sum;
+}
+
 // The loops convert scaled sums to 32 bits before they saturate them.
 bool scaled_sums_fit(const Convolution& convolution) {
   constexpr double kMost = 1 << 30;
-  constexpr int32_t kLargestByte = 255;
-  for (size_t i = 0; i < convolution.factors.size(); ++i) {
-    double sum = std::abs(double{convolution.biases[i]}) + std::abs(start_of(convolution, i));
-    for (const int8_t weight : filter_of(convolution, i))
-      sum += kLargestByte * std::abs(int32_t{weight});
-    if (!(sum * std::abs(double{convolution.factors[i]}) < kMost)) return false;
-  }
+  for (size_t i = 0; i < convolution.factors.size(); ++i)
+    if (!(bound_of_sum(convolution, i) * std::abs(double{convolution.factors[i]}) < kMost))
+      return false;
+  return true;
+}
+
+// Whether biases are integers, and FP32 has the sums with them: then it does not matter whether
+// they are added before a sum becomes a number of FP32, as part of its start, or behind.
+bool starts_can_have_biases(const Convolution& convolution) {
+  for (size_t i = 0; i < convolution.biases.size(); ++i)
+    if (convolution.biases[i] != std::trunc(convolution.biases[i]) ||
+        !(bound_of_sum(convolution, i) <= kLargestExactSum))
+      return false;
   return true;
 }
 
@@ -58,7 +74,7 @@ uint8_t byte_at(float bound, int32_t zero_point) {
 }
 
 // Nothing where what is stored are no bytes, or not between bounds.
-std::optional<Storing> storing_of(const Convolution& convolution) {
+std::optional<Encoding> encoding_of(const Convolution& convolution) {
   const ResultRule& result = convolution.result;
   const auto bounds = bounds_of(convolution.op->activation);
   if (!bounds || std::isnan(bounds->least) || std::isnan(bounds->most) ||
@@ -66,10 +82,12 @@ std::optional<Storing> storing_of(const Convolution& convolution) {
     return std::nullopt;
   const bool is_signed = result.type == ElementType::s8;
   const int32_t zero_point = result.rule.zero_point + (is_signed ? kSignedShift : 0);
-  return Storing{.to_signed = is_signed,
-                 .zero_point = static_cast<int16_t>(zero_point),
-                 .least = byte_at(bounds->least / result.rule.scale, zero_point),
-                 .most = byte_at(bounds->most / result.rule.scale, zero_point)};
+  return Encoding{.signed_image = convolution.x_type == ElementType::s8,
+                  .storing = {.to_signed = is_signed,
+                              .zero_point = static_cast<int16_t>(zero_point),
+                              .least = byte_at(bounds->least / result.rule.scale, zero_point),
+                              .most = byte_at(bounds->most / result.rule.scale, zero_point)},
+                  .adds_biases = !starts_can_have_biases(convolution)};
 }
 
 bool suits_depthwise(const Convolution& convolution) {
@@ -100,7 +118,7 @@ class Adding {
     const size_t channels = layer.geometry.channels;
     const std::vector<uint8_t> padding(kernels::depthwise::kPaddingPixels * channels,
                                        static_cast<uint8_t>(convolution_.x_zero_point));
-    const Buffers buffers = add_constants(arranged_depthwise(channels, elements()));
+    const Buffers buffers = add_constants(layer.encoding, arranged_depthwise(channels, elements()));
     builder_.add(
         "Conv", "millrace:depthwise",
         std::make_unique<DepthwiseStep>(layer, buffers, add(ElementType::u8, padding),
@@ -108,7 +126,7 @@ class Adding {
   }
 
   void operator()(const PointwiseLayer& layer) {
-    const Buffers buffers = add_constants(arranged_pointwise(layer, elements()));
+    const Buffers buffers = add_constants(layer.encoding, arranged_pointwise(layer, elements()));
     const Dims& y = convolution_.y;
     const auto bytes = std::accumulate(y.begin(), y.end(), int64_t{1}, std::multiplies<>());
     const size_t pixels = static_cast<size_t>(bytes) / layer.channels_out;
@@ -119,10 +137,14 @@ class Adding {
  private:
   const std::vector<int8_t>& elements() const { return convolution_.weights->elements; }
 
-  Buffers add_constants(const std::vector<int8_t>& filters) {
+  Buffers add_constants(const Encoding& encoding, const std::vector<int8_t>& filters) {
     Scaling scaling{{}, convolution_.biases, convolution_.factors};
-    for (size_t i = 0; i < scaling.factors.size(); ++i)
+    for (size_t i = 0; i < scaling.factors.size(); ++i) {
       scaling.starts.push_back(start_of(convolution_, i));
+      if (encoding.adds_biases) continue;
+      scaling.starts[i] += static_cast<int32_t>(scaling.biases[i]);
+      scaling.biases[i] = 0;
+    }
     scaling = arranged(scaling);
     return {.x = x_,
             .y = y_,
@@ -148,15 +170,13 @@ class Adding {
 std::optional<Layer> layer_of(const Convolution& convolution) {
   const bool is_depthwise = suits_depthwise(convolution);
   if (!is_depthwise && !suits_pointwise(convolution)) return std::nullopt;
-  const auto storing = storing_of(convolution);
-  if (!storing) return std::nullopt;
-  const bool signed_image = convolution.x_type == ElementType::s8;
+  const auto encoding = encoding_of(convolution);
+  if (!encoding) return std::nullopt;
   if (is_depthwise)
     return DepthwiseLayer{
-        kernels::depthwise::geometry_of(*convolution.op, convolution.x, convolution.y),
-        signed_image, *storing};
+        kernels::depthwise::geometry_of(*convolution.op, convolution.x, convolution.y), *encoding};
   return PointwiseLayer{static_cast<size_t>(convolution.x[1]),
-                        static_cast<size_t>(convolution.y[1]), signed_image, *storing};
+                        static_cast<size_t>(convolution.y[1]), *encoding};
 }
 
 void add_step(Builder& builder, const Layer& layer, const Convolution& convolution, BufferId x,

@@ -45,40 +45,42 @@ HWY_INLINE void interleave(hn::Vec<Bytes> a, hn::Vec<Bytes> b, hn::Vec<Bytes> c,
   words[3] = hn::BitCast(bytes, hn::InterleaveUpper(shorts, ab_upper, cd_upper));
 }
 
+template <class Kind>
 HWY_INLINE void add(const hn::Vec<Bytes> (&words)[kVectors], const int8_t* filters,
-                    Sums<kVectors>& sums) {
-  for (size_t i = 0; i < kVectors; ++i) sums.add(i, words[i], filters);
+                    Sums<Kind, kVectors>& sums) {
+  for (size_t i = 0; i < kVectors; ++i)
+    sums.add(i, words[i], hn::LoadU(SignedBytes(), filters + i * kWide));
 }
 
 // Two windows, of a group of channels from `first` on.
-template <size_t kStride, bool kSigned, class Windows>
+template <class Kind, size_t kStride, class Windows>
 HWY_INLINE void filter(const DepthwiseLayer& layer, const Windows& windows, const int8_t* filters,
                        const ScalingView& scaling, size_t first, uint8_t* to) {
-  Sums<kVectors> one, other;
+  Sums<Kind, kVectors> one, other;
   one.start(scaling);
   other.start(scaling);
   for (size_t row = 0; row < kTaps; ++row, filters += kShifts * kVectors * kWide) {
-    const auto a = load<kSigned>(windows.pixel(row, 0) + first);
-    const auto b = load<kSigned>(windows.pixel(row, 1) + first);
-    const auto c = load<kSigned>(windows.pixel(row, 2) + first);
-    const auto d = load<kSigned>(windows.pixel(row, 3) + first);
+    const auto a = load<Kind::signed_image>(windows.pixel(row, 0) + first);
+    const auto b = load<Kind::signed_image>(windows.pixel(row, 1) + first);
+    const auto c = load<Kind::signed_image>(windows.pixel(row, 2) + first);
+    const auto d = load<Kind::signed_image>(windows.pixel(row, 3) + first);
     hn::Vec<Bytes> words[kVectors];
     interleave(a, b, c, d, words);
     add(words, filters, one);
     if constexpr (kStride == 1) {
       add(words, filters + kVectors * kWide, other);
     } else {
-      const auto e = load<kSigned>(windows.pixel(row, 4) + first);
+      const auto e = load<Kind::signed_image>(windows.pixel(row, 4) + first);
       interleave(c, d, e, e, words);
       add(words, filters, other);
     }
   }
-  one.store(layer.storing, scaling, to + first);
-  other.store(layer.storing, scaling, to + layer.geometry.channels + first);
+  one.store(layer.encoding.storing, scaling, to + first);
+  other.store(layer.encoding.storing, scaling, to + layer.geometry.channels + first);
 }
 
 // Two windows, of all channels.
-template <size_t kStride, bool kSigned, class Windows>
+template <class Kind, size_t kStride, class Windows>
 HWY_INLINE void filter_channels(const DepthwiseLayer& layer, const DepthwiseWork& work, size_t row,
                                 size_t column) {
   const Geometry& g = layer.geometry;
@@ -87,14 +89,14 @@ HWY_INLINE void filter_channels(const DepthwiseLayer& layer, const DepthwiseWork
   const int8_t* filters = work.filters;
   ScalingView scaling = work.scaling;
   for (size_t first = 0; first < g.channels; first += kWide) {
-    filter<kStride, kSigned>(layer, windows, filters, scaling, first, to);
+    filter<Kind, kStride>(layer, windows, filters, scaling, first, to);
     filters += kTaps * kShifts * kVectors * kWide;
     scaling.skip(kWide);
   }
 }
 
 // Of an odd number of windows the last but one is computed twice.
-template <size_t kStride, bool kSigned>
+template <class Kind, size_t kStride>
 void filter_rows(const DepthwiseLayer& layer, const DepthwiseWork& work) {
   using Inner = kernels::depthwise::Pixels<uint8_t>;
   using Edge = kernels::depthwise::EdgePixels<uint8_t, columns_under(kWindows, kStride)>;
@@ -104,25 +106,19 @@ void filter_rows(const DepthwiseLayer& layer, const DepthwiseWork& work) {
     for (size_t i = 0; i < width; i += kWindows) {
       const size_t x = std::min(i, width - kWindows);
       if (x >= inside.begin && x + kWindows <= inside.end)
-        filter_channels<kStride, kSigned, Inner>(layer, work, row, x);
+        filter_channels<Kind, kStride, Inner>(layer, work, row, x);
       else
-        filter_channels<kStride, kSigned, Edge>(layer, work, row, x);
+        filter_channels<Kind, kStride, Edge>(layer, work, row, x);
     }
 }
 
-template <size_t kStride>
-void filter_rows(const DepthwiseLayer& layer, const DepthwiseWork& work) {
-  if (layer.signed_image)
-    filter_rows<kStride, true>(layer, work);
-  else
-    filter_rows<kStride, false>(layer, work);
-}
-
 void run_work(const DepthwiseLayer& layer, const DepthwiseWork& work) {
-  if (layer.geometry.stride == 1)
-    filter_rows<1>(layer, work);
-  else
-    filter_rows<2>(layer, work);
+  with_kind(layer.encoding, [&]<class Kind>(Kind) {
+    if (layer.geometry.stride == 1)
+      filter_rows<Kind, 1>(layer, work);
+    else
+      filter_rows<Kind, 2>(layer, work);
+  });
 }
 
 }  // namespace

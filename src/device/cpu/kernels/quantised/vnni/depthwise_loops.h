@@ -23,8 +23,7 @@ std::vector<int8_t> arranged_depthwise(size_t channels, const std::vector<int8_t
 
 struct DepthwiseLayer {
   kernels::depthwise::Geometry geometry;  // channels: a multiple of kWide
-  bool signed_image;
-  Storing storing;
+  Encoding encoding;
 };
 
 struct DepthwiseWork {

@@ -9,12 +9,15 @@
 #include <hwy/highway.h>
 
 #include "device/cpu/kernels/quantised/vnni/sums-inl.h"
+#include "device/cpu/kernels/registers-inl.h"
 // clang-format on
 
 #if HWY_TARGET == HWY_AVX3
 MILLRACE_BEFORE_VNNI
 namespace millrace::device::cpu::kernels::quantised::vnni::HWY_NAMESPACE {
 namespace {
+
+using kernels::HWY_NAMESPACE::keep_in_register;
 
 // So many sums fit into the registers beside what they are made of.
 constexpr size_t kMostSums = 16;
@@ -39,31 +42,37 @@ struct GroupWork {
 };
 
 // kCount pixels, of a group of channels, from `pixel` on.
-template <size_t kVectors, bool kSigned, size_t kCount>
+template <class Kind, size_t kVectors, size_t kCount>
 HWY_INLINE void multiply(const PointwiseLayer& layer, const GroupWork& work, size_t pixel) {
   const uint8_t* const image = work.image + pixel * layer.channels_in;
   const int8_t* filters = work.filters;
-  Sums<kVectors> sums[kCount];
+  Sums<Kind, kVectors> sums[kCount];
   for (auto& each : sums) each.start(work.scaling);
-  for (size_t k = 0; k < layer.channels_in; k += kWordBytes, filters += kVectors * kWide)
-    for (size_t i = 0; i < kCount; ++i) {
-      const auto word = word_at<kSigned>(image + i * layer.channels_in + k);
-      for (size_t vector = 0; vector < kVectors; ++vector) sums[i].add(vector, word, filters);
+  for (size_t k = 0; k < layer.channels_in; k += kWordBytes, filters += kVectors * kWide) {
+    hn::Vec<SignedBytes> taps[kVectors];
+    for (size_t i = 0; i < kVectors; ++i) {
+      taps[i] = hn::LoadU(SignedBytes(), filters + i * kWide);
+      keep_in_register(taps[i]);
     }
+    for (size_t i = 0; i < kCount; ++i) {
+      const auto word = word_at<Kind::signed_image>(image + i * layer.channels_in + k);
+      for (size_t vector = 0; vector < kVectors; ++vector) sums[i].add(vector, word, taps[vector]);
+    }
+  }
   for (size_t i = 0; i < kCount; ++i)
-    sums[i].store(layer.storing, work.scaling, work.to + (pixel + i) * layer.channels_out);
+    sums[i].store(layer.encoding.storing, work.scaling, work.to + (pixel + i) * layer.channels_out);
 }
 
 // As many pixels at a time as there are registers for.
-template <size_t kVectors, bool kSigned, size_t kCount>
+template <class Kind, size_t kVectors, size_t kCount>
 HWY_INLINE void multiply_group(const PointwiseLayer& layer, const GroupWork& work) {
   constexpr size_t kAtOnce = kCount * kVectors < kMostSums ? kCount : kMostSums / kVectors;
   for (size_t pixel = 0; pixel < kCount; pixel += kAtOnce)
-    multiply<kVectors, kSigned, kAtOnce>(layer, work, pixel);
+    multiply<Kind, kVectors, kAtOnce>(layer, work, pixel);
 }
 
 // kCount pixels, of all channels.
-template <bool kSigned, size_t kCount>
+template <class Kind, size_t kCount>
 HWY_INLINE void multiply_channels(const PointwiseLayer& layer, const PointwiseWork& work,
                                   size_t pixel) {
   GroupWork group{work.image + pixel * layer.channels_in, work.filters, work.scaling, nullptr};
@@ -71,28 +80,25 @@ HWY_INLINE void multiply_channels(const PointwiseLayer& layer, const PointwiseWo
     const auto [first, size] = group_at(layer.channels_out, at);
     group.to = work.result + pixel * layer.channels_out + first;
     if (size == kWide)
-      multiply_group<kWide / kNarrow, kSigned, kCount>(layer, group);
+      multiply_group<Kind, kWide / kNarrow, kCount>(layer, group);
     else
-      multiply_group<1, kSigned, kCount>(layer, group);
+      multiply_group<Kind, 1, kCount>(layer, group);
     at = first + size;
     group.filters += size * layer.channels_in;
     group.scaling.skip(size);
   }
 }
 
-template <bool kSigned>
+template <class Kind>
 void multiply_pixels(const PointwiseLayer& layer, const PointwiseWork& work) {
   size_t pixel = 0;
   for (; pixel + kPixels <= work.pixels; pixel += kPixels)
-    multiply_channels<kSigned, kPixels>(layer, work, pixel);
-  for (; pixel < work.pixels; ++pixel) multiply_channels<kSigned, 1>(layer, work, pixel);
+    multiply_channels<Kind, kPixels>(layer, work, pixel);
+  for (; pixel < work.pixels; ++pixel) multiply_channels<Kind, 1>(layer, work, pixel);
 }
 
 void run_work(const PointwiseLayer& layer, const PointwiseWork& work) {
-  if (layer.signed_image)
-    multiply_pixels<true>(layer, work);
-  else
-    multiply_pixels<false>(layer, work);
+  with_kind(layer.encoding, [&]<class Kind>(Kind) { multiply_pixels<Kind>(layer, work); });
 }
 
 }  // namespace

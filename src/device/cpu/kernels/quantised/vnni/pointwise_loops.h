@@ -17,8 +17,7 @@ inline constexpr size_t kWordBytes = 4;
 struct PointwiseLayer {
   size_t channels_in;   // a multiple of kWordBytes
   size_t channels_out;  // at least kNarrow
-  bool signed_image;
-  Storing storing;
+  Encoding encoding;
 };
 
 // The filters, [channels_out, channels_in], in the order in which the loops read them.

@@ -18,6 +18,7 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Bytes = hn::CappedTag<uint8_t, kWide>;
+using SignedBytes = hn::Repartition<int8_t, Bytes>;
 using Shorts = hn::Repartition<int16_t, Bytes>;
 using Ints = hn::Repartition<int32_t, Bytes>;
 using Floats = hn::Repartition<float, Bytes>;
@@ -28,8 +29,25 @@ HWY_INLINE hn::Vec<D> shifted(D d, hn::Vec<D> bytes) {
   return hn::Xor(bytes, hn::Set(d, uint8_t{128}));
 }
 
+// What the loops are compiled for: with most layers of a network there is nothing to do for a byte
+// but to scale and to round it, which takes as long as the products of a few channels.
+template <bool kSignedImage, bool kPlainResult>
+struct Kind {
+  static constexpr bool signed_image = kSignedImage;
+  static constexpr bool plain_result = kPlainResult;  // and no biases
+};
+// Calls run(Kind).
+template <class Run>
+void with_kind(const Encoding& encoding, Run run) {
+  const bool plain = encoding.storing.is_plain() && !encoding.adds_biases;
+  if (encoding.signed_image)
+    plain ? run(Kind<true, true>()) : run(Kind<true, false>());
+  else
+    plain ? run(Kind<false, true>()) : run(Kind<false, false>());
+}
+
 // The sums of kVectors vectors of channels: of a wide group, or of a narrow one.
-template <size_t kVectors>
+template <class Kind, size_t kVectors>
 struct Sums {
   static constexpr size_t kSize = kVectors * kNarrow;
   static_assert(kSize == kWide || kSize == kNarrow);
@@ -38,12 +56,9 @@ struct Sums {
     for (size_t i = 0; i < kVectors; ++i) sums[i] = hn::LoadU(Ints(), scaling.starts + i * kNarrow);
   }
 
-  // Adds to each sum of a vector the products of four bytes; those of `x` are UINT8. `filters` has
-  // those of all channels of the group.
-  HWY_INLINE void add(size_t vector, hn::Vec<Bytes> x, const int8_t* filters) {
-    const hn::Repartition<int8_t, Bytes> d;
-    const auto taps = hn::LoadU(d, filters + vector * kWide);
-    sums[vector].raw = _mm512_dpbusd_epi32(sums[vector].raw, x.raw, taps.raw);
+  // Adds to each sum of a vector the products of four bytes; those of `x` are UINT8.
+  HWY_INLINE void add(size_t vector, hn::Vec<Bytes> x, hn::Vec<SignedBytes> filters) {
+    sums[vector].raw = _mm512_dpbusd_epi32(sums[vector].raw, x.raw, filters.raw);
   }
 
   // Bounds are applied to bytes: to round keeps the order of numbers, so that it does not matter
@@ -51,7 +66,8 @@ struct Sums {
   HWY_INLINE void store(const Storing& storing, const ScalingView& scaling, uint8_t* to) const {
     if constexpr (kVectors == 1) {
       // Saturates from below, then from above.
-      const auto number = hn::Add(scaled(scaling, 0), hn::Set(Ints(), storing.zero_point));
+      auto number = scaled(scaling, 0);
+      if (!Kind::plain_result) number = hn::Add(number, hn::Set(Ints(), storing.zero_point));
       const auto kept = hn::Max(number, hn::Zero(Ints()));
       store_bytes(hn::CappedTag<uint8_t, kNarrow>(), storing, _mm512_cvtusepi32_epi8(kept.raw), to);
     } else {
@@ -66,17 +82,20 @@ struct Sums {
  private:
   template <class D, class Raw>
   static HWY_INLINE void store_bytes(D d, const Storing& storing, Raw raw, uint8_t* to) {
-    const hn::Vec<D> bytes{raw};
-    const auto kept = hn::Min(hn::Max(bytes, hn::Set(d, storing.least)), hn::Set(d, storing.most));
-    hn::StoreU(storing.to_signed ? shifted(d, kept) : kept, d, to);
+    hn::Vec<D> bytes{raw};
+    if (!Kind::plain_result) {
+      bytes = hn::Min(hn::Max(bytes, hn::Set(d, storing.least)), hn::Set(d, storing.most));
+      if (storing.to_signed) bytes = shifted(d, bytes);
+    }
+    hn::StoreU(bytes, d, to);
   }
 
   // First the bias, then the factor, as the library does it. Ties round to even numbers.
   HWY_INLINE hn::Vec<Ints> scaled(const ScalingView& scaling, size_t vector) const {
     const Floats f;
-    const auto bias = hn::LoadU(f, scaling.biases + vector * kNarrow);
+    auto sum = hn::ConvertTo(f, sums[vector]);
+    if (!Kind::plain_result) sum = hn::Add(sum, hn::LoadU(f, scaling.biases + vector * kNarrow));
     const auto factor = hn::LoadU(f, scaling.factors + vector * kNarrow);
-    const auto sum = hn::Add(hn::ConvertTo(f, sums[vector]), bias);
     return hn::Vec<Ints>{_mm512_cvtps_epi32(hn::Mul(sum, factor).raw)};
   }
 
@@ -85,7 +104,7 @@ struct Sums {
                                   size_t first) const {
     const Shorts d;
     const auto shorts = hn::ReorderDemote2To(d, scaled(scaling, first), scaled(scaling, first + 1));
-    return hn::SaturatedAdd(shorts, hn::Set(d, storing.zero_point));
+    return Kind::plain_result ? shorts : hn::SaturatedAdd(shorts, hn::Set(d, storing.zero_point));
   }
 };
 

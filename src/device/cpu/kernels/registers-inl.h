@@ -1,0 +1,31 @@
+// A hint to compilers about vectors of loops. Included once per instruction set.
+#if defined(MILLRACE_CPU_REGISTERS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MILLRACE_CPU_REGISTERS_INL_H_
+#undef MILLRACE_CPU_REGISTERS_INL_H_
+#else
+#define MILLRACE_CPU_REGISTERS_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace millrace::device::cpu::kernels::HWY_NAMESPACE {
+
+// Keeps a vector from being loaded again for each product that it is part of, as g++ does: a load
+// takes as long as a product.
+template <class V>
+HWY_INLINE void keep_in_register([[maybe_unused]] V& vector) {
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+  auto raw = vector.raw;
+#if HWY_TARGET <= HWY_AVX3
+  __asm__("" : "+v"(raw));
+#else
+  __asm__("" : "+x"(raw));
+#endif
+  vector.raw = raw;
+#endif
+}
+
+}  // namespace millrace::device::cpu::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
