@@ -15,6 +15,7 @@ using graph::Requantise;
 using graph::UnaryKind;
 using graph::ValueId;
 using tensor::DataType;
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -42,6 +43,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         ConvCase{"dense", kUnsigned, kWide, 32, 48, 1, 3, 1, {}},
         ConvCase{"pointwise", kSigned, kShifted, 16, 24, 1, 1, 1, {UnaryKind::kRelu, 0, 0}},
+        ConvCase{"pointwise_wide", kUnsigned, kWide, 16, 104, 1, 1, 1, {UnaryKind::kRelu, 0, 0}},
+        ConvCase{"pointwise_signed", kShifted, kShifted, 32, 64, 1, 1, 1, {}},
         ConvCase{"few_channels", kShifted, kUnsigned, 3, 32, 1, 3, 2, {UnaryKind::kRelu, 0, 0}},
         ConvCase{"odd_channels", kUnsigned, kSigned, 7, 9, 1, 3, 1, {}},
         ConvCase{"grouped", kSigned, kWide, 32, 64, 4, 3, 1, {UnaryKind::kClip, 0, 1.5f}},
@@ -317,6 +320,38 @@ TEST(QuantisedKernels, NoReordersBetweenConvolutions) {
       EXPECT_EQ(step.output, "input_0") << step.reason;
     }
   }
+}
+
+// What mobile networks are made of. Without a zero point and with all bytes in bounds there is less
+// to do for a byte.
+TEST(QuantisedKernels, AConvolutionOfOnePixelIsOneStepWithTheDepthwiseOneBehindIt) {
+  constexpr Form kPositive{DataType::kUint8, 1 / 64.0f, 0};
+  const graph::Activation clip{UnaryKind::kClip, 0, 255 / 64.0f};
+  for (const Form& between : {kPositive, kWide, kShifted})
+    for (const int64_t stride : {1, 2}) {
+      QuantisedModel model;
+      const auto x = model.input({2, 16, 15, 13}, kUnsigned);
+      const auto wide = model.make(conv2d(0, 1, 1, clip),
+                                   {x, model.weights({80, 16, 1, 1}), model.bias(80)}, between);
+      // An element between may be rounded otherwise by numbers, which few steps come of.
+      model.check(model.make(conv2d(1, stride, 80, clip),
+                             {wide, model.weights({80, 1, 3, 3}), model.bias(80)}, kPositive),
+                  2);
+      if (topology().features.avx512_vnni) {
+        EXPECT_THAT(implementations(*load(model.builder.build())),
+                    Contains("Conv millrace:separable"));
+      }
+    }
+}
+
+TEST(QuantisedKernels, AConvolutionOfOnePixelThatIsReadAgainIsAStepOfItsOwn) {
+  QuantisedModel model;
+  const auto x = model.input({1, 16, 15, 13}, kUnsigned);
+  const auto wide = model.make(conv2d(0, 1, 1), {x, model.weights({80, 16, 1, 1})}, kWide);
+  const auto deep = model.make(conv2d(1, 1, 80), {wide, model.weights({80, 1, 3, 3})}, kWide);
+  model.check(model.make(graph::Binary{graph::BinaryKind::kAdd}, {deep, wide}, kWide), 2);
+  EXPECT_THAT(implementations(*load(model.builder.build())),
+              Not(Contains("Conv millrace:separable")));
 }
 
 // Only a processor with AMX has a choice: the library would use it here, which takes longer.

@@ -8,6 +8,7 @@
 
 #include "base/process/topology.h"
 #include "device/cpu/kernels/quantised/vnni/depthwise_loops.h"
+#include "device/cpu/kernels/quantised/vnni/planar.h"
 #include "device/cpu/kernels/quantised/vnni/pointwise_loops.h"
 
 namespace millrace::device::cpu::kernels::quantised::vnni {
@@ -53,13 +54,13 @@ class Layer {
       scaling_.factors.push_back(bytes.factor * static_cast<float>(channel % 5 + 1));
     }
     arranged_ = arranged(scaling_);
+    if (channels % kNarrow == 0) in_planes_ = arranged_in_planes(scaling_);
   }
 
   const std::vector<int8_t>& filters() const { return filters_; }
   int32_t filter(size_t channel, size_t at) const { return filters_[channel * filter_size_ + at]; }
-  ScalingView scaling() const {
-    return {arranged_.starts.data(), arranged_.biases.data(), arranged_.factors.data()};
-  }
+  ScalingView scaling() const { return view_of(arranged_); }
+  ScalingView scaling_in_planes() const { return view_of(in_planes_); }
   Encoding encoding() const {
     const int shift = bytes_.signed_result ? 128 : 0;
     return {bytes_.signed_image,
@@ -83,10 +84,14 @@ class Layer {
   }
 
  private:
+  static ScalingView view_of(const Scaling& scaling) {
+    return {scaling.starts.data(), scaling.biases.data(), scaling.factors.data()};
+  }
+
   const Bytes bytes_;
   const size_t filter_size_;
   const std::vector<int8_t> filters_;
-  Scaling scaling_, arranged_;
+  Scaling scaling_, arranged_, in_planes_;
 };
 
 // Memory for a result, with what a loop must not write to behind it.
@@ -94,10 +99,12 @@ class Guarded {
  public:
   explicit Guarded(size_t size) : bytes_(size + kGuards, kGuard) {}
   uint8_t* data() { return bytes_.data(); }
+  void expect_guards() const {
+    EXPECT_THAT(std::vector(bytes_.end() - kGuards, bytes_.end()), Each(kGuard));
+  }
   std::vector<uint8_t> result() const {
-    const auto end = bytes_.end() - kGuards;
-    EXPECT_THAT(std::vector(end, bytes_.end()), Each(kGuard));
-    return {bytes_.begin(), end};
+    expect_guards();
+    return {bytes_.begin(), bytes_.end() - kGuards};
   }
 
  private:
@@ -114,6 +121,26 @@ class VnniDepthwise : public ::testing::TestWithParam<DepthwiseCase> {
  protected:
   void SetUp() override {
     if (!topology().features.avx512_vnni) GTEST_SKIP() << "no VNNI on this processor";
+  }
+
+  std::vector<uint8_t> run_in_planes() const {
+    const std::vector<int8_t> filters = arranged_in_planes(g_.channels, layer_.filters());
+    const PlanarLayer layer{
+        std::nullopt, {g_, layer_.encoding()}, static_cast<uint8_t>(bytes_.x_zero_point)};
+    Guarded result(g_.out_height * g_.out_width * g_.channels), scratch(layer.scratch_bytes());
+    PlanarWork work{image_.data(),
+                    {},
+                    {filters.data(), layer_.scaling_in_planes()},
+                    result.data(),
+                    scratch.data(),
+                    0,
+                    1};
+    run(layer, work);
+    work.first_row = 1;
+    work.rows = g_.out_height - 1;
+    run(layer, work);
+    scratch.expect_guards();
+    return result.result();
   }
 
   std::vector<uint8_t> run_loops() const {
@@ -141,6 +168,8 @@ class VnniDepthwise : public ::testing::TestWithParam<DepthwiseCase> {
     return result;
   }
 
+  const Geometry g_ = GetParam().geometry;
+
  private:
   int32_t pixel(size_t row, size_t column, size_t channel) const {
     if (row >= g_.height || column >= g_.width) return 0;
@@ -156,14 +185,18 @@ class VnniDepthwise : public ::testing::TestWithParam<DepthwiseCase> {
     return sum;
   }
 
-  const Geometry g_ = GetParam().geometry;
   const Bytes bytes_ = GetParam().bytes;
   const Layer layer_{bytes_, g_.channels, kTaps* kTaps};
   const std::vector<uint8_t> image_ = numbers<uint8_t>(g_.height * g_.width * g_.channels, 0, 255);
 };
 
 TEST_P(VnniDepthwise, GivesEveryByteOfSumsAddedUpOneByOne) {
-  EXPECT_EQ(run_loops(), expected());
+  if (g_.channels % kWide == 0) {
+    EXPECT_EQ(run_loops(), expected());
+  }
+  if (g_.out_width >= kLeastPlaneColumns) {
+    EXPECT_EQ(run_in_planes(), expected());
+  }
 }
 
 // Channels; height and width of the image and of the result; stride; padding above and to the left.
@@ -172,6 +205,10 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         DepthwiseCase{"one_group", {64, 7, 9, 7, 9, 1, 1, 1}, {}},
         DepthwiseCase{"several_groups", {192, 5, 6, 5, 6, 1, 1, 1}, {}},
+        DepthwiseCase{"one_plane", {16, 7, 9, 7, 9, 1, 1, 1}, {}},
+        DepthwiseCase{"several_planes", {48, 6, 4, 6, 4, 1, 1, 1}, {}},
+        DepthwiseCase{"planes_stride", {80, 11, 13, 6, 7, 2, 1, 1}, {true, false, -5, 0}},
+        DepthwiseCase{"planes_stride_even", {32, 10, 10, 5, 5, 2, 0, 0}, {false, true, 9, 0}},
         DepthwiseCase{"stride", {64, 9, 9, 5, 5, 2, 1, 1}, {}},
         DepthwiseCase{"stride_even", {128, 8, 8, 4, 4, 2, 0, 0}, {}},
         DepthwiseCase{"no_padding", {64, 7, 8, 5, 6, 1, 0, 0}, {}},
@@ -250,6 +287,108 @@ INSTANTIATE_TEST_SUITE_P(
         PointwiseCase{"signed_both", 16, 96, 20, {true, true, 17, -40}},
         PointwiseCase{"bounds", 16, 96, 20, {false, true, 0, 3, 100, 190}},
         PointwiseCase{"far_beyond_bytes", 16, 96, 20, {false, false, 0, 9, 0, 255, 300}}),
+    [](const auto& info) { return info.param.name; });
+
+struct SeparableCase {
+  const char* name;
+  size_t channels_in;
+  Geometry geometry;
+  Bytes between, result;
+};
+
+class VnniSeparable : public ::testing::TestWithParam<SeparableCase> {
+ protected:
+  void SetUp() override {
+    if (!topology().features.avx512_vnni) GTEST_SKIP() << "no VNNI on this processor";
+  }
+
+  std::vector<uint8_t> run_together() const {
+    PlanarLayer layer = depthwise_layer();
+    layer.pointwise = pointwise_layer();
+    return run_planar(layer, image_);
+  }
+
+  std::vector<uint8_t> run_one_after_the_other() const {
+    const size_t pixels = g_.height * g_.width;
+    Guarded between(pixels * g_.channels);
+    run(pointwise_layer(),
+        {image_.data(), first_filters_.data(), first_.scaling(), between.data(), pixels});
+    return run_planar(depthwise_layer(), between.result());
+  }
+
+ private:
+  PointwiseLayer pointwise_layer() const {
+    return {c_.channels_in, g_.channels, first_.encoding()};
+  }
+  PlanarLayer depthwise_layer() const {
+    return {std::nullopt, {g_, second_.encoding()}, static_cast<uint8_t>(c_.result.x_zero_point)};
+  }
+
+  std::vector<uint8_t> run_planar(const PlanarLayer& layer,
+                                  const std::vector<uint8_t>& image) const {
+    Guarded result(g_.out_height * g_.out_width * g_.channels), scratch(layer.scratch_bytes());
+    PlanarWork work{image.data(),
+                    {first_filters_.data(), first_.scaling()},
+                    {second_filters_.data(), second_.scaling_in_planes()},
+                    result.data(),
+                    scratch.data(),
+                    0,
+                    2};
+    run(layer, work);
+    work.first_row = 2;
+    work.rows = g_.out_height - 2;
+    run(layer, work);
+    scratch.expect_guards();
+    return result.result();
+  }
+
+  const SeparableCase c_ = GetParam();
+  const Geometry g_ = c_.geometry;
+  const Layer first_{c_.between, g_.channels, c_.channels_in};
+  const Layer second_{c_.result, g_.channels, kTaps* kTaps};
+  const std::vector<int8_t> first_filters_ =
+      arranged_pointwise({c_.channels_in, g_.channels, {}}, first_.filters());
+  const std::vector<int8_t> second_filters_ = arranged_in_planes(g_.channels, second_.filters());
+  const std::vector<uint8_t> image_ =
+      numbers<uint8_t>(g_.height * g_.width * c_.channels_in, 0, 255);
+};
+
+TEST_P(VnniSeparable, GivesWhatTheTwoGiveOneAfterTheOther) {
+  EXPECT_EQ(run_together(), run_one_after_the_other());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , VnniSeparable,
+    ::testing::Values(SeparableCase{"plain",
+                                    16,
+                                    {96, 8, 23, 8, 23, 1, 1, 1},
+                                    {false, false, 0, 0, 0, 255, 1 / 512.0F, false},
+                                    {false, false, 0, 0, 0, 255, 1 / 512.0F, false}},
+                      SeparableCase{"stride",
+                                    24,
+                                    {144, 9, 19, 5, 10, 2, 1, 1},
+                                    {false, false, 0, 0, 0, 255, 1 / 512.0F, false},
+                                    {false, false, 0, 0, 0, 255, 1 / 512.0F, false}},
+                      SeparableCase{"stride_even",
+                                    4,
+                                    {32, 12, 12, 6, 6, 2, 0, 0},
+                                    {false, false, 0, 0, 0, 255, 1 / 512.0F, false},
+                                    {false, false, 0, 0, 0, 255, 1 / 512.0F, false}},
+                      SeparableCase{"wide",
+                                    8,
+                                    {128, 5, 6, 5, 6, 1, 1, 1},
+                                    {false, false, 0, 0, 0, 255, 1 / 512.0F, false},
+                                    {false, false, 0, 0, 0, 255, 1 / 512.0F, false}},
+                      SeparableCase{"zero_points",
+                                    16,
+                                    {80, 7, 9, 7, 9, 1, 1, 1},
+                                    {false, false, 131, 120},
+                                    {false, false, 120, 17}},
+                      SeparableCase{"signed_between",
+                                    16,
+                                    {80, 7, 9, 7, 9, 1, 1, 1},
+                                    {true, true, 3, -7},
+                                    {true, false, -7, 17}}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -42,12 +42,30 @@ class Lowering {
   // Whether there is a kernel. Adds nothing.
   bool can_lower() { return find_parameters() && fits_sums() && make_primitive(); }
 
-  // Requirement: can_lower() was true.
+  // Requirement of what follows: can_lower() was true.
   Status lower() {
-    if (residual_ != kNoValue || rounds_before_sum() || reads_pixels()) return lower_primitive();
+    if (has_more_operands() || reads_pixels()) return lower_primitive();
     const vnni::Convolution convolution = as_vnni();
     const auto layer = vnni::layer_of(convolution);
     return layer ? lower_layer(*layer, convolution) : lower_primitive();
+  }
+
+  // What this and `next`, which alone reads the result, are as one step of the device's own.
+  std::optional<vnni::PlanarLayer> separable_with(const Lowering& next) const {
+    if (has_more_operands() || reads_pixels() || next.has_more_operands()) return std::nullopt;
+    return vnni::layer_of(as_vnni(), next.as_vnni());
+  }
+
+  // Requirement: separable_with(next).
+  Status lower_with(const Lowering& next) {
+    const vnni::Convolution first = as_vnni(), second = next.as_vnni();
+    const auto layer = vnni::layer_of(first, second);
+    if (!layer) return internal_error("two convolutions cannot be one step any more");
+    MILLRACE_ASSIGN_OR_RETURN(const Operand x,
+                              builder_.stored_in(x_, channels_last(first.x, first.x_type)));
+    const Operand y = new_result(builder_, next.y_, channels_last(second.y, next.result_.type));
+    vnni::add_step(builder_, *layer, first, second, x.buffer, y.buffer);
+    return {};
   }
 
  private:
@@ -214,6 +232,8 @@ class Lowering {
 
   bool rounds_before_sum() const { return made_ != y_; }
 
+  bool has_more_operands() const { return residual_ != kNoValue || rounds_before_sum(); }
+
   // What is added is in steps of this.
   float step_of_sum() const {
     return rounds_before_sum() ? result_.rule.scale : step_before(op_.activation, result_);
@@ -304,6 +324,23 @@ class Lowering {
   PrimitiveDesc primitive_;
 };
 
+// The later Conv that alone reads the result of the one that is being lowered, and that it makes
+// one step with.
+std::optional<uint32_t> separable_partner(Builder& builder, const Node& node,
+                                          const Lowering& lowering) {
+  const ValueId made = node.outputs[0];
+  if (builder.is_output(made) || builder.readers(made).size() != 1) return std::nullopt;
+  const uint32_t index = builder.readers(made)[0];
+  const Node& next = builder.model().graph.nodes[index];
+  const auto* const op = std::get_if<graph::Conv>(&next.op);
+  if (op == nullptr || next.input(0) != made || !builder.comes_later(index) ||
+      residual_sum_of(builder, next))
+    return std::nullopt;
+  Lowering second(builder, next, *op, std::nullopt);
+  return second.can_lower() && lowering.separable_with(second) ? std::optional(index)
+                                                               : std::nullopt;
+}
+
 }  // namespace
 
 Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op) {
@@ -315,7 +352,16 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op) {
   }
   Lowering lowering(builder, node, op, std::nullopt);
   if (!lowering.can_lower()) return false;
-  MILLRACE_RETURN_IF_ERROR(lowering.lower());
+  if (const Node* const first = builder.postponed_maker(node.input(0))) {
+    Lowering earlier(builder, *first, std::get<graph::Conv>(first->op), std::nullopt);
+    if (!earlier.can_lower())
+      return internal_error("a convolution cannot be lowered with the next any more");
+    MILLRACE_RETURN_IF_ERROR(earlier.lower_with(lowering));
+  } else if (const auto partner = separable_partner(builder, node, lowering)) {
+    builder.postpone(*partner);
+  } else {
+    MILLRACE_RETURN_IF_ERROR(lowering.lower());
+  }
   return true;
 }
 

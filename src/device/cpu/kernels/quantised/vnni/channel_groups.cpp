@@ -17,15 +17,27 @@ std::vector<Group> groups_of(size_t channels) {
   return groups;
 }
 
+namespace {
+
+void append(Scaling& to, const Scaling& from, size_t channel) {
+  to.starts.push_back(from.starts[channel]);
+  to.biases.push_back(from.biases[channel]);
+  to.factors.push_back(from.factors[channel]);
+}
+
+}  // namespace
+
 Scaling arranged(const Scaling& scaling) {
   Scaling result;
   for (const Group& group : groups_of(scaling.starts.size()))
-    for (size_t i = 0; i < group.size; ++i) {
-      const size_t channel = group.channel(i);
-      result.starts.push_back(scaling.starts[channel]);
-      result.biases.push_back(scaling.biases[channel]);
-      result.factors.push_back(scaling.factors[channel]);
-    }
+    for (size_t i = 0; i < group.size; ++i) append(result, scaling, group.channel(i));
+  return result;
+}
+
+Scaling arranged_in_planes(const Scaling& scaling) {
+  Scaling result;
+  for (size_t first = 0; first < scaling.starts.size(); first += kNarrow)
+    for (size_t i = 0; i < kWide; ++i) append(result, scaling, first + channel_in_plane(i));
   return result;
 }
 

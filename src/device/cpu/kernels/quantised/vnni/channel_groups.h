@@ -29,7 +29,7 @@ constexpr Group group_at(size_t channels, size_t at) {
 // All of them, in order.
 std::vector<Group> groups_of(size_t channels);
 
-// What becomes of the sums of products, by channel or in the order of the groups.
+// What becomes of the sums of products, by channel or in the order that a loop reads.
 struct Scaling {
   std::vector<int32_t> starts;  // of the sums
   std::vector<float> biases;    // are added to the sums,
@@ -37,6 +37,16 @@ struct Scaling {
 };
 // From the order of channels to that of the groups.
 Scaling arranged(const Scaling& scaling);
+
+// Images in planes have the channels of a narrow group innermost, and one plane for each of these
+// behind the other. So a vector of bytes has four pixels of a plane, and as a wide group the four
+// times 16 numbers of it have this channel of the plane.
+constexpr size_t channel_in_plane(size_t number) {
+  constexpr size_t kFour = 4;
+  return number / kNarrow * kFour + number % kFour;
+}
+// From the order of channels, a multiple of kNarrow, to that of such vectors.
+Scaling arranged_in_planes(const Scaling& scaling);
 
 // The same as a loop reads it.
 struct ScalingView {

@@ -9,16 +9,21 @@
 #include <span>
 
 #include "device/cpu/kernels/bounds.h"
+#include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/quantised/vnni/steps.h"
 
 namespace millrace::device::cpu::kernels::quantised::vnni {
 namespace {
 
 // Where the loops are faster than the library; elsewhere they are not, or are slower
-// (docs/performance.md has the measurements). Depthwise: where vectors are full and pixels begin
-// with a line of the cache. Of one pixel: where few products are made for each byte that is stored.
-constexpr int64_t kDepthwiseMultiple = kWide;
+// (docs/performance.md has the measurements). Of one pixel: where whole vectors of results can be
+// made, of filters that stay in the cache.
 constexpr int64_t kMostPointwiseIn = 1024, kLeastPointwiseOut = kWide;
+// Depthwise: images lie as they are where they fill vectors, and in planes otherwise.
+constexpr int64_t kDepthwiseMultiple = kWide, kPlanarMultiple = kNarrow;
+// Both as one: where planes are needed anyway, or the image between is too large for the cache; and
+// the filters of the first are few enough to be read for each row.
+constexpr int64_t kMostSeparableIn = 64, kLargeImage = int64_t{1} << 18;
 
 constexpr int32_t kSignedShift = 128;  // from INT8 to UINT8
 
@@ -90,10 +95,18 @@ std::optional<Encoding> encoding_of(const Convolution& convolution) {
                   .adds_biases = !starts_can_have_biases(convolution)};
 }
 
+bool is_depthwise(const Convolution& convolution) {
+  return kernels::depthwise::is_depthwise(*convolution.op, convolution.x, convolution.weight);
+}
+
 bool suits_depthwise(const Convolution& convolution) {
-  return kernels::depthwise::is_depthwise(*convolution.op, convolution.x, convolution.weight) &&
-         convolution.x[1] % kDepthwiseMultiple == 0 &&
+  return is_depthwise(convolution) && convolution.x[1] % kDepthwiseMultiple == 0 &&
          convolution.y[3] >= static_cast<int64_t>(kLeastColumns);
+}
+
+bool suits_planar(const Convolution& convolution) {
+  return is_depthwise(convolution) && convolution.x[1] % kPlanarMultiple == 0 &&
+         convolution.y[3] >= static_cast<int64_t>(kLeastPlaneColumns);
 }
 
 bool suits_pointwise(const Convolution& convolution) {
@@ -108,80 +121,139 @@ bool suits_pointwise(const Convolution& convolution) {
          in <= kMostPointwiseIn && convolution.y[1] >= kLeastPointwiseOut;
 }
 
-// As both kinds of layers are added to a program.
-class Adding {
- public:
-  Adding(Builder& builder, const Convolution& convolution, BufferId x, BufferId y)
-      : builder_(builder), convolution_(convolution), x_(x), y_(y) {}
+bool suits_separable(const Convolution& pointwise, const Convolution& depthwise) {
+  const Dims& between = depthwise.x;
+  return suits_pointwise(pointwise) && suits_planar(depthwise) &&
+         pointwise.x[1] <= kMostSeparableIn &&
+         (between[1] % kDepthwiseMultiple != 0 ||
+          between[1] * between[2] * between[3] >= kLargeImage);
+}
 
-  void operator()(const DepthwiseLayer& layer) {
-    const size_t channels = layer.geometry.channels;
-    const std::vector<uint8_t> padding(kernels::depthwise::kPaddingPixels * channels,
-                                       static_cast<uint8_t>(convolution_.x_zero_point));
-    const Buffers buffers = add_constants(layer.encoding, arranged_depthwise(channels, elements()));
-    builder_.add(
-        "Conv", "millrace:depthwise",
-        std::make_unique<DepthwiseStep>(layer, buffers, add(ElementType::u8, padding),
-                                        static_cast<size_t>(convolution_.x[0]), builder_.chunks()));
+PointwiseLayer pointwise_layer(const Convolution& convolution, const Encoding& encoding) {
+  return {static_cast<size_t>(convolution.x[1]), static_cast<size_t>(convolution.y[1]), encoding};
+}
+
+DepthwiseLayer depthwise_layer(const Convolution& convolution, const Encoding& encoding) {
+  return {kernels::depthwise::geometry_of(*convolution.op, convolution.x, convolution.y), encoding};
+}
+
+PlanarLayer planar_layer(const std::optional<PointwiseLayer>& pointwise,
+                         const Convolution& depthwise, const Encoding& encoding) {
+  return {pointwise, depthwise_layer(depthwise, encoding),
+          static_cast<uint8_t>(depthwise.x_zero_point)};
+}
+
+size_t images_of(const Convolution& convolution) {
+  return static_cast<size_t>(convolution.x[0]);
+}
+
+Scaling scaling_of(const Convolution& convolution, const Encoding& encoding) {
+  Scaling scaling{{}, convolution.biases, convolution.factors};
+  for (size_t i = 0; i < scaling.factors.size(); ++i) {
+    scaling.starts.push_back(start_of(convolution, i));
+    if (encoding.adds_biases) continue;
+    scaling.starts[i] += static_cast<int32_t>(scaling.biases[i]);
+    scaling.biases[i] = 0;
   }
+  return scaling;
+}
 
-  void operator()(const PointwiseLayer& layer) {
-    const Buffers buffers = add_constants(layer.encoding, arranged_pointwise(layer, elements()));
-    const Dims& y = convolution_.y;
-    const auto bytes = std::accumulate(y.begin(), y.end(), int64_t{1}, std::multiplies<>());
-    const size_t pixels = static_cast<size_t>(bytes) / layer.channels_out;
-    builder_.add("Conv", "millrace:pointwise",
-                 std::make_unique<PointwiseStep>(layer, buffers, pixels, builder_.chunks()));
-  }
+template <class T>
+BufferId add_constant(Builder& builder, ElementType type, const std::vector<T>& elements) {
+  const Desc desc = plain_desc({static_cast<int64_t>(elements.size())}, type);
+  return builder.add_constant(elements.data(), desc, desc).buffer;
+}
 
- private:
-  const std::vector<int8_t>& elements() const { return convolution_.weights->elements; }
+// Both arranged.
+ConstantBuffers add_constants(Builder& builder, const std::vector<int8_t>& filters,
+                              const Scaling& scaling) {
+  return {.filters = add_constant(builder, ElementType::s8, filters),
+          .starts = add_constant(builder, ElementType::s32, scaling.starts),
+          .biases = add_constant(builder, ElementType::f32, scaling.biases),
+          .factors = add_constant(builder, ElementType::f32, scaling.factors)};
+}
 
-  Buffers add_constants(const Encoding& encoding, const std::vector<int8_t>& filters) {
-    Scaling scaling{{}, convolution_.biases, convolution_.factors};
-    for (size_t i = 0; i < scaling.factors.size(); ++i) {
-      scaling.starts.push_back(start_of(convolution_, i));
-      if (encoding.adds_biases) continue;
-      scaling.starts[i] += static_cast<int32_t>(scaling.biases[i]);
-      scaling.biases[i] = 0;
-    }
-    scaling = arranged(scaling);
-    return {.x = x_,
-            .y = y_,
-            .filters = add(ElementType::s8, filters),
-            .starts = add(ElementType::s32, scaling.starts),
-            .biases = add(ElementType::f32, scaling.biases),
-            .factors = add(ElementType::f32, scaling.factors)};
-  }
+ConstantBuffers add_constants(Builder& builder, const PointwiseLayer& layer,
+                              const Convolution& convolution) {
+  return add_constants(builder, arranged_pointwise(layer, convolution.weights->elements),
+                       arranged(scaling_of(convolution, layer.encoding)));
+}
 
-  template <class T>
-  BufferId add(ElementType type, const std::vector<T>& elements) {
-    const Desc desc = plain_desc({static_cast<int64_t>(elements.size())}, type);
-    return builder_.add_constant(elements.data(), desc, desc).buffer;
-  }
+void add(Builder& builder, const DepthwiseLayer& layer, const Convolution& convolution,
+         const ImageBuffers& images) {
+  const size_t channels = layer.geometry.channels;
+  const std::vector<uint8_t> padding(kernels::depthwise::kPaddingPixels * channels,
+                                     static_cast<uint8_t>(convolution.x_zero_point));
+  const ConstantBuffers constants =
+      add_constants(builder, arranged_depthwise(channels, convolution.weights->elements),
+                    arranged(scaling_of(convolution, layer.encoding)));
+  builder.add("Conv", "millrace:depthwise",
+              std::make_unique<DepthwiseStep>(layer, images, constants,
+                                              add_constant(builder, ElementType::u8, padding),
+                                              images_of(convolution), builder.chunks()));
+}
 
-  Builder& builder_;
-  const Convolution& convolution_;
-  const BufferId x_, y_;
-};
+void add(Builder& builder, const PointwiseLayer& layer, const Convolution& convolution,
+         const ImageBuffers& images) {
+  const Dims& y = convolution.y;
+  const auto bytes = std::accumulate(y.begin(), y.end(), int64_t{1}, std::multiplies<>());
+  builder.add("Conv", "millrace:pointwise",
+              std::make_unique<PointwiseStep>(
+                  layer, images, add_constants(builder, layer, convolution),
+                  static_cast<size_t>(bytes) / layer.channels_out, builder.chunks()));
+}
+
+// Of the depthwise convolution, whose image is x, or what the other makes of x.
+void add(Builder& builder, const PlanarLayer& layer, const Convolution& depthwise,
+         const ImageBuffers& images, const std::optional<ConstantBuffers>& pointwise) {
+  const size_t bytes = layer.scratch_bytes(), rows = layer.depthwise.geometry.out_height;
+  const uint32_t parts =
+      std::min(parts_with_scratch(builder.chunks(), bytes), static_cast<uint32_t>(rows));
+  const Desc scratch = plain_desc({static_cast<int64_t>(bytes * parts)}, ElementType::u8);
+  const size_t channels = layer.depthwise.geometry.channels;
+  const PlanarStep::Buffers buffers{
+      .images = images,
+      .pointwise = pointwise,
+      .depthwise =
+          add_constants(builder, arranged_in_planes(channels, depthwise.weights->elements),
+                        arranged_in_planes(scaling_of(depthwise, layer.depthwise.encoding))),
+      .scratch = builder.new_temporary(scratch).buffer};
+  builder.add("Conv", pointwise ? "millrace:separable" : "millrace:depthwise",
+              std::make_unique<PlanarStep>(layer, buffers, images_of(depthwise), parts));
+}
+
+void add(Builder& builder, const PlanarLayer& layer, const Convolution& convolution,
+         const ImageBuffers& images) {
+  add(builder, layer, convolution, images, std::nullopt);
+}
 
 }  // namespace
 
 std::optional<Layer> layer_of(const Convolution& convolution) {
-  const bool is_depthwise = suits_depthwise(convolution);
-  if (!is_depthwise && !suits_pointwise(convolution)) return std::nullopt;
+  const bool depthwise = suits_depthwise(convolution), planar = suits_planar(convolution);
+  if (!depthwise && !planar && !suits_pointwise(convolution)) return std::nullopt;
   const auto encoding = encoding_of(convolution);
   if (!encoding) return std::nullopt;
-  if (is_depthwise)
-    return DepthwiseLayer{
-        kernels::depthwise::geometry_of(*convolution.op, convolution.x, convolution.y), *encoding};
-  return PointwiseLayer{static_cast<size_t>(convolution.x[1]),
-                        static_cast<size_t>(convolution.y[1]), *encoding};
+  if (depthwise) return depthwise_layer(convolution, *encoding);
+  if (planar) return planar_layer(std::nullopt, convolution, *encoding);
+  return pointwise_layer(convolution, *encoding);
 }
 
 void add_step(Builder& builder, const Layer& layer, const Convolution& convolution, BufferId x,
               BufferId y) {
-  std::visit(Adding(builder, convolution, x, y), layer);
+  std::visit([&](const auto& kind) { add(builder, kind, convolution, ImageBuffers{x, y}); }, layer);
+}
+
+std::optional<PlanarLayer> layer_of(const Convolution& pointwise, const Convolution& depthwise) {
+  if (!suits_separable(pointwise, depthwise)) return std::nullopt;
+  const auto first = encoding_of(pointwise), second = encoding_of(depthwise);
+  if (!first || !second) return std::nullopt;
+  return planar_layer(pointwise_layer(pointwise, *first), depthwise, *second);
+}
+
+void add_step(Builder& builder, const PlanarLayer& layer, const Convolution& pointwise,
+              const Convolution& depthwise, BufferId x, BufferId y) {
+  add(builder, layer, depthwise, {x, y}, add_constants(builder, *layer.pointwise, pointwise));
 }
 
 }  // namespace millrace::device::cpu::kernels::quantised::vnni

@@ -23,52 +23,23 @@ using kernels::depthwise::kTaps;
 // The windows over four pixels begin with the first of them, or the second.
 constexpr size_t kShifts = 2, kWindows = 2;
 
-template <bool kSigned>
-HWY_INLINE hn::Vec<Bytes> load(const uint8_t* from) {
-  const auto bytes = hn::LoadU(Bytes(), from);
-  return kSigned ? shifted(Bytes(), bytes) : bytes;
-}
-
-// The bytes of four pixels as words, in the order of a wide group.
-constexpr size_t kVectors = kWide / kNarrow;
-HWY_INLINE void interleave(hn::Vec<Bytes> a, hn::Vec<Bytes> b, hn::Vec<Bytes> c, hn::Vec<Bytes> d,
-                           hn::Vec<Bytes> (&words)[kVectors]) {
-  const Bytes bytes;
-  const Shorts shorts;
-  const auto ab = hn::BitCast(shorts, hn::InterleaveLower(bytes, a, b));
-  const auto cd = hn::BitCast(shorts, hn::InterleaveLower(bytes, c, d));
-  const auto ab_upper = hn::BitCast(shorts, hn::InterleaveUpper(bytes, a, b));
-  const auto cd_upper = hn::BitCast(shorts, hn::InterleaveUpper(bytes, c, d));
-  words[0] = hn::BitCast(bytes, hn::InterleaveLower(shorts, ab, cd));
-  words[1] = hn::BitCast(bytes, hn::InterleaveUpper(shorts, ab, cd));
-  words[2] = hn::BitCast(bytes, hn::InterleaveLower(shorts, ab_upper, cd_upper));
-  words[3] = hn::BitCast(bytes, hn::InterleaveUpper(shorts, ab_upper, cd_upper));
-}
-
-template <class Kind>
-HWY_INLINE void add(const hn::Vec<Bytes> (&words)[kVectors], const int8_t* filters,
-                    Sums<Kind, kVectors>& sums) {
-  for (size_t i = 0; i < kVectors; ++i)
-    sums.add(i, words[i], hn::LoadU(SignedBytes(), filters + i * kWide));
-}
-
 // Two windows, of a group of channels from `first` on.
 template <class Kind, size_t kStride, class Windows>
 HWY_INLINE void filter(const DepthwiseLayer& layer, const Windows& windows, const int8_t* filters,
                        const ScalingView& scaling, size_t first, uint8_t* to) {
-  Sums<Kind, kVectors> one, other;
+  Sums<Kind, kWideVectors> one, other;
   one.start(scaling);
   other.start(scaling);
-  for (size_t row = 0; row < kTaps; ++row, filters += kShifts * kVectors * kWide) {
+  for (size_t row = 0; row < kTaps; ++row, filters += kShifts * kWideVectors * kWide) {
     const auto a = load<Kind::signed_image>(windows.pixel(row, 0) + first);
     const auto b = load<Kind::signed_image>(windows.pixel(row, 1) + first);
     const auto c = load<Kind::signed_image>(windows.pixel(row, 2) + first);
     const auto d = load<Kind::signed_image>(windows.pixel(row, 3) + first);
-    hn::Vec<Bytes> words[kVectors];
+    hn::Vec<Bytes> words[kWideVectors];
     interleave(a, b, c, d, words);
     add(words, filters, one);
     if constexpr (kStride == 1) {
-      add(words, filters + kVectors * kWide, other);
+      add(words, filters + kWideVectors * kWide, other);
     } else {
       const auto e = load<Kind::signed_image>(windows.pixel(row, 4) + first);
       interleave(c, d, e, e, words);
@@ -90,7 +61,7 @@ HWY_INLINE void filter_channels(const DepthwiseLayer& layer, const DepthwiseWork
   ScalingView scaling = work.scaling;
   for (size_t first = 0; first < g.channels; first += kWide) {
     filter<Kind, kStride>(layer, windows, filters, scaling, first, to);
-    filters += kTaps * kShifts * kVectors * kWide;
+    filters += kTaps * kShifts * kWideVectors * kWide;
     scaling.skip(kWide);
   }
 }

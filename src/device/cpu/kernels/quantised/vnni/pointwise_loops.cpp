@@ -39,7 +39,18 @@ struct GroupWork {
   const int8_t* filters;
   ScalingView scaling;
   uint8_t* to;
+  size_t plane, pixel;  // from one to the next, in the result
 };
+
+template <class Kind, size_t kVectors>
+HWY_INLINE void store(const Sums<Kind, kVectors>& sums, const Storing& storing,
+                      const GroupWork& work, size_t pixel) {
+  uint8_t* const to = work.to + pixel * work.pixel;
+  if (kVectors == 1 || work.plane == 0)
+    sums.store(storing, work.scaling, to);
+  else if constexpr (kVectors > 1)
+    store_quarters(sums.bytes(storing, work.scaling), to, work.plane);
+}
 
 // kCount pixels, of a group of channels, from `pixel` on.
 template <class Kind, size_t kVectors, size_t kCount>
@@ -59,8 +70,7 @@ HWY_INLINE void multiply(const PointwiseLayer& layer, const GroupWork& work, siz
       for (size_t vector = 0; vector < kVectors; ++vector) sums[i].add(vector, word, taps[vector]);
     }
   }
-  for (size_t i = 0; i < kCount; ++i)
-    sums[i].store(layer.encoding.storing, work.scaling, work.to + (pixel + i) * layer.channels_out);
+  for (size_t i = 0; i < kCount; ++i) store(sums[i], layer.encoding.storing, work, pixel + i);
 }
 
 // As many pixels at a time as there are registers for.
@@ -75,10 +85,14 @@ HWY_INLINE void multiply_group(const PointwiseLayer& layer, const GroupWork& wor
 template <class Kind, size_t kCount>
 HWY_INLINE void multiply_channels(const PointwiseLayer& layer, const PointwiseWork& work,
                                   size_t pixel) {
-  GroupWork group{work.image + pixel * layer.channels_in, work.filters, work.scaling, nullptr};
+  const bool in_planes = work.plane != 0;
+  GroupWork group{
+      work.image + pixel * layer.channels_in,  work.filters, work.scaling, nullptr, work.plane,
+      in_planes ? kNarrow : layer.channels_out};
   for (size_t at = 0; at < layer.channels_out;) {
     const auto [first, size] = group_at(layer.channels_out, at);
-    group.to = work.result + pixel * layer.channels_out + first;
+    group.to =
+        work.result + pixel * group.pixel + (in_planes ? first / kNarrow * work.plane : first);
     if (size == kWide)
       multiply_group<Kind, kWide / kNarrow, kCount>(layer, group);
     else
@@ -94,6 +108,9 @@ void multiply_pixels(const PointwiseLayer& layer, const PointwiseWork& work) {
   size_t pixel = 0;
   for (; pixel + kPixels <= work.pixels; pixel += kPixels)
     multiply_channels<Kind, kPixels>(layer, work, pixel);
+  constexpr size_t kFew = 4;
+  for (; pixel + kFew <= work.pixels; pixel += kFew)
+    multiply_channels<Kind, kFew>(layer, work, pixel);
   for (; pixel < work.pixels; ++pixel) multiply_channels<Kind, 1>(layer, work, pixel);
 }
 

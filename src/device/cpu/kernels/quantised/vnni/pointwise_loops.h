@@ -28,8 +28,11 @@ struct PointwiseWork {
   const uint8_t* image;   // [pixels, channels_in]
   const int8_t* filters;  // arranged
   ScalingView scaling;    // arranged
-  uint8_t* result;        // [pixels, channels_out]
+  uint8_t* result;        // [pixels, channels_out], or planes
   size_t pixels;
+  // From a plane of the result to the next; 0 where channels lie innermost. Planes: channels_out is
+  // a multiple of kNarrow.
+  size_t plane = 0;
 };
 // As run() in depthwise_loops.h.
 void run(const PointwiseLayer& layer, const PointwiseWork& work) noexcept;

@@ -34,62 +34,120 @@ void run_pixels(void* data, uint32_t number) {
   vnni::run(*layer, work);
 }
 
+void run_planar_rows(void* data, uint32_t number) {
+  const auto& [layer, all, parts] = *static_cast<const Whole<PlanarLayer, PlanarWork>*>(data);
+  const Share rows = share_of(all.rows, number, parts);
+  PlanarWork work = all;
+  work.first_row = rows.first;
+  work.rows = rows.count;
+  work.scratch += number * layer->scratch_bytes();
+  vnni::run(*layer, work);
+}
+
 uint32_t parts_of(size_t all, uint32_t chunks) {
   return static_cast<uint32_t>(std::min<size_t>(chunks, all));
 }
 
+// Runs the parts for each image of a batch.
+template <class Layer, class Work>
+void run_images(const RunState& state, const kernels::depthwise::Geometry& g, size_t count,
+                size_t channels_in, queue::Team::Chunk part, Whole<Layer, Work> whole) {
+  for (size_t i = 0; i < count; ++i) {
+    run_parts(state, whole.parts, part, &whole);
+    whole.work.image += g.height * g.width * channels_in;
+    whole.work.result += g.out_height * g.out_width * g.channels;
+  }
+}
+
+void append(std::vector<BufferId>& all, const ConstantBuffers& constants) {
+  all.insert(all.end(), {constants.filters, constants.starts, constants.biases, constants.factors});
+}
+
 }  // namespace
 
-ScalingView Buffers::scaling(const RunState& state) const {
+ScalingView ConstantBuffers::scaling(const RunState& state) const {
   return {state.input<int32_t>(starts), state.input<float>(biases), state.input<float>(factors)};
 }
 
-DepthwiseStep::DepthwiseStep(const DepthwiseLayer& layer, const Buffers& buffers, BufferId padding,
-                             size_t images, uint32_t chunks)
+DepthwiseStep::DepthwiseStep(const DepthwiseLayer& layer, const ImageBuffers& images,
+                             const ConstantBuffers& constants, BufferId padding, size_t count,
+                             uint32_t chunks)
     : layer_(layer),
-      buffers_(buffers),
-      padding_(padding),
       images_(images),
+      constants_(constants),
+      padding_(padding),
+      count_(count),
       parts_(parts_of(layer.geometry.out_height, chunks)) {}
 
 std::vector<BufferId> DepthwiseStep::buffers() const {
-  std::vector<BufferId> all = buffers_.all();
-  all.push_back(padding_);
+  std::vector<BufferId> all = {images_.x, images_.y, padding_};
+  append(all, constants_);
   return all;
 }
 
 Status DepthwiseStep::run(const RunState& state) const noexcept {
   const kernels::depthwise::Geometry& g = layer_.geometry;
-  Whole<DepthwiseLayer, DepthwiseWork> whole{&layer_,
-                                             {.image = state.input<uint8_t>(buffers_.x),
-                                              .padding = state.input<uint8_t>(padding_),
-                                              .filters = state.input<int8_t>(buffers_.filters),
-                                              .scaling = buffers_.scaling(state),
-                                              .result = state.output<uint8_t>(buffers_.y),
-                                              .first_row = 0,
-                                              .rows = g.out_height},
-                                             parts_};
-  for (size_t i = 0; i < images_; ++i) {
-    run_parts(state, parts_, run_rows, &whole);
-    whole.work.image += g.height * g.width * g.channels;
-    whole.work.result += g.out_height * g.out_width * g.channels;
-  }
+  const DepthwiseWork work{.image = state.input<uint8_t>(images_.x),
+                           .padding = state.input<uint8_t>(padding_),
+                           .filters = state.input<int8_t>(constants_.filters),
+                           .scaling = constants_.scaling(state),
+                           .result = state.output<uint8_t>(images_.y),
+                           .first_row = 0,
+                           .rows = g.out_height};
+  run_images(state, g, count_, g.channels, run_rows, Whole{&layer_, work, parts_});
   return {};
 }
 
-PointwiseStep::PointwiseStep(const PointwiseLayer& layer, const Buffers& buffers, size_t pixels,
-                             uint32_t chunks)
-    : layer_(layer), buffers_(buffers), pixels_(pixels), parts_(parts_of(pixels, chunks)) {}
+PointwiseStep::PointwiseStep(const PointwiseLayer& layer, const ImageBuffers& images,
+                             const ConstantBuffers& constants, size_t pixels, uint32_t chunks)
+    : layer_(layer),
+      images_(images),
+      constants_(constants),
+      pixels_(pixels),
+      parts_(parts_of(pixels, chunks)) {}
+
+std::vector<BufferId> PointwiseStep::buffers() const {
+  std::vector<BufferId> all = {images_.x, images_.y};
+  append(all, constants_);
+  return all;
+}
 
 Status PointwiseStep::run(const RunState& state) const noexcept {
-  Whole<PointwiseLayer, PointwiseWork> whole{&layer_,
-                                             {.image = state.input<uint8_t>(buffers_.x),
-                                              .filters = state.input<int8_t>(buffers_.filters),
-                                              .scaling = buffers_.scaling(state),
-                                              .result = state.output<uint8_t>(buffers_.y),
-                                              .pixels = pixels_},
-                                             parts_};
+  const PointwiseWork work{.image = state.input<uint8_t>(images_.x),
+                           .filters = state.input<int8_t>(constants_.filters),
+                           .scaling = constants_.scaling(state),
+                           .result = state.output<uint8_t>(images_.y),
+                           .pixels = pixels_};
+  Whole whole{&layer_, work, parts_};
   run_parts(state, parts_, run_pixels, &whole);
+  return {};
+}
+
+PlanarStep::PlanarStep(const PlanarLayer& layer, const Buffers& buffers, size_t count,
+                       uint32_t parts)
+    : layer_(layer), buffers_(buffers), count_(count), parts_(parts) {}
+
+std::vector<BufferId> PlanarStep::buffers() const {
+  std::vector<BufferId> all = {buffers_.images.x, buffers_.images.y, buffers_.scratch};
+  if (buffers_.pointwise) append(all, *buffers_.pointwise);
+  append(all, buffers_.depthwise);
+  return all;
+}
+
+Status PlanarStep::run(const RunState& state) const noexcept {
+  const kernels::depthwise::Geometry& g = layer_.depthwise.geometry;
+  const auto constants = [&state](const ConstantBuffers& buffers) -> PlanarWork::Constants {
+    return {state.input<int8_t>(buffers.filters), buffers.scaling(state)};
+  };
+  const PlanarWork work{
+      .image = state.input<uint8_t>(buffers_.images.x),
+      .pointwise = buffers_.pointwise ? constants(*buffers_.pointwise) : PlanarWork::Constants{},
+      .depthwise = constants(buffers_.depthwise),
+      .result = state.output<uint8_t>(buffers_.images.y),
+      .scratch = state.output<uint8_t>(buffers_.scratch),
+      .first_row = 0,
+      .rows = g.out_height};
+  run_images(state, g, count_, layer_.channels_in(), run_planar_rows, Whole{&layer_, work, parts_});
   return {};
 }
 

@@ -29,6 +29,39 @@ HWY_INLINE hn::Vec<D> shifted(D d, hn::Vec<D> bytes) {
   return hn::Xor(bytes, hn::Set(d, uint8_t{128}));
 }
 
+template <bool kSigned>
+HWY_INLINE hn::Vec<Bytes> load(const uint8_t* from) {
+  const auto bytes = hn::LoadU(Bytes(), from);
+  return kSigned ? shifted(Bytes(), bytes) : bytes;
+}
+
+// The bytes of four pixels as words, in the order of a wide group.
+constexpr size_t kWideVectors = kWide / kNarrow;
+HWY_INLINE void interleave(hn::Vec<Bytes> a, hn::Vec<Bytes> b, hn::Vec<Bytes> c, hn::Vec<Bytes> d,
+                           hn::Vec<Bytes> (&words)[kWideVectors]) {
+  const Bytes bytes;
+  const Shorts shorts;
+  const auto ab = hn::BitCast(shorts, hn::InterleaveLower(bytes, a, b));
+  const auto cd = hn::BitCast(shorts, hn::InterleaveLower(bytes, c, d));
+  const auto ab_upper = hn::BitCast(shorts, hn::InterleaveUpper(bytes, a, b));
+  const auto cd_upper = hn::BitCast(shorts, hn::InterleaveUpper(bytes, c, d));
+  words[0] = hn::BitCast(bytes, hn::InterleaveLower(shorts, ab, cd));
+  words[1] = hn::BitCast(bytes, hn::InterleaveUpper(shorts, ab, cd));
+  words[2] = hn::BitCast(bytes, hn::InterleaveLower(shorts, ab_upper, cd_upper));
+  words[3] = hn::BitCast(bytes, hn::InterleaveUpper(shorts, ab_upper, cd_upper));
+}
+
+HWY_INLINE void store_quarter(__m128i quarter, uint8_t* to) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), quarter);
+}
+// The quarters of a vector, 16 bytes each, `step` bytes apart.
+HWY_INLINE void store_quarters(hn::Vec<Bytes> bytes, uint8_t* to, size_t step) {
+  store_quarter(_mm512_castsi512_si128(bytes.raw), to);
+  store_quarter(_mm512_extracti32x4_epi32(bytes.raw, 1), to + step);
+  store_quarter(_mm512_extracti32x4_epi32(bytes.raw, 2), to + 2 * step);
+  store_quarter(_mm512_extracti32x4_epi32(bytes.raw, 3), to + 3 * step);
+}
+
 // What the loops are compiled for: with most layers of a network there is nothing to do for a byte
 // but to scale and to round it, which takes as long as the products of a few channels.
 template <bool kSignedImage, bool kPlainResult>
@@ -61,33 +94,35 @@ struct Sums {
     sums[vector].raw = _mm512_dpbusd_epi32(sums[vector].raw, x.raw, filters.raw);
   }
 
-  // Bounds are applied to bytes: to round keeps the order of numbers, so that it does not matter
-  // that they are rounded first.
-  HWY_INLINE void store(const Storing& storing, const ScalingView& scaling, uint8_t* to) const {
+  // Of a wide group; of a narrow one with nothing above its channels. Bounds are applied to bytes:
+  // to round keeps the order of numbers, so that it does not matter that they are rounded first.
+  HWY_INLINE auto bytes(const Storing& storing, const ScalingView& scaling) const {
     if constexpr (kVectors == 1) {
       // Saturates from below, then from above.
       auto number = scaled(scaling, 0);
       if (!Kind::plain_result) number = hn::Add(number, hn::Set(Ints(), storing.zero_point));
       const auto kept = hn::Max(number, hn::Zero(Ints()));
-      store_bytes(hn::CappedTag<uint8_t, kNarrow>(), storing, _mm512_cvtusepi32_epi8(kept.raw), to);
+      return bounded(hn::CappedTag<uint8_t, kNarrow>(), storing, _mm512_cvtusepi32_epi8(kept.raw));
     } else {
       const auto packed = _mm512_packus_epi16(half(storing, scaling, 0).raw,
                                               half(storing, scaling, kVectors / 2).raw);
-      store_bytes(Bytes(), storing, packed, to);
+      return bounded(Bytes(), storing, packed);
     }
+  }
+
+  HWY_INLINE void store(const Storing& storing, const ScalingView& scaling, uint8_t* to) const {
+    hn::StoreU(bytes(storing, scaling), hn::CappedTag<uint8_t, kSize>(), to);
   }
 
   hn::Vec<Ints> sums[kVectors];
 
  private:
   template <class D, class Raw>
-  static HWY_INLINE void store_bytes(D d, const Storing& storing, Raw raw, uint8_t* to) {
-    hn::Vec<D> bytes{raw};
-    if (!Kind::plain_result) {
-      bytes = hn::Min(hn::Max(bytes, hn::Set(d, storing.least)), hn::Set(d, storing.most));
-      if (storing.to_signed) bytes = shifted(d, bytes);
-    }
-    hn::StoreU(bytes, d, to);
+  static HWY_INLINE hn::Vec<D> bounded(D d, const Storing& storing, Raw raw) {
+    const hn::Vec<D> bytes{raw};
+    if (Kind::plain_result) return bytes;
+    const auto kept = hn::Min(hn::Max(bytes, hn::Set(d, storing.least)), hn::Set(d, storing.most));
+    return storing.to_signed ? shifted(d, kept) : kept;
   }
 
   // First the bias, then the factor, as the library does it. Ties round to even numbers.
@@ -107,6 +142,13 @@ struct Sums {
     return Kind::plain_result ? shorts : hn::SaturatedAdd(shorts, hn::Set(d, storing.zero_point));
   }
 };
+
+template <class Kind>
+HWY_INLINE void add(const hn::Vec<Bytes> (&words)[kWideVectors], const int8_t* filters,
+                    Sums<Kind, kWideVectors>& sums) {
+  for (size_t i = 0; i < kWideVectors; ++i)
+    sums.add(i, words[i], hn::LoadU(SignedBytes(), filters + i * kWide));
+}
 
 }  // namespace
 }  // namespace millrace::device::cpu::kernels::quantised::vnni::HWY_NAMESPACE

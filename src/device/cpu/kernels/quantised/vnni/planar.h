@@ -1,0 +1,47 @@
+// Depthwise convolutions of 3x3 taps whose image is brought into planes row by row, of which only a
+// few exist: planes let the loops fill their vectors with any number of channels. The rows are
+// those of an image with its channels innermost; or a convolution of one pixel makes them, whose
+// image is the largest of mobile networks, and need not exist then.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "device/cpu/kernels/quantised/vnni/plane_loops.h"
+#include "device/cpu/kernels/quantised/vnni/pointwise_loops.h"
+
+namespace millrace::device::cpu::kernels::quantised::vnni {
+
+struct PlanarLayer {
+  std::optional<PointwiseLayer> pointwise;
+  DepthwiseLayer depthwise;  // channels: a multiple of kNarrow
+  uint8_t padding;           // the byte around its image
+
+  // Of the image that is read.
+  size_t channels_in() const {
+    return pointwise ? pointwise->channels_in : depthwise.geometry.channels;
+  }
+  // Of a row in planes: from a plane to the next, and all of them.
+  size_t plane_bytes() const;
+  size_t row_bytes() const;
+  // Of the memory that each thread needs for itself: rows that exist, and one of padding.
+  size_t scratch_bytes() const;
+};
+
+struct PlanarWork {
+  // Of one of the convolutions, arranged.
+  struct Constants {
+    const int8_t* filters;
+    ScalingView scaling;
+  };
+  const uint8_t* image;            // [height, width, channels_in]
+  Constants pointwise, depthwise;  // the first unused where there is none
+  uint8_t* result;                 // [out_height, out_width, channels]
+  uint8_t* scratch;                // begins at a line of the cache
+  size_t first_row, rows;          // of the result
+};
+// As run() of the one or two, bit for bit.
+void run(const PlanarLayer& layer, const PlanarWork& work) noexcept;
+
+}  // namespace millrace::device::cpu::kernels::quantised::vnni
