@@ -148,8 +148,8 @@ function(millrace_add_test name)
     millrace_test_support millrace ${ARG_LIBS} millrace_test_settings)
   millrace_optimise_test(${name} ${ARG_OPTIMISED})
   # Tests run side by side, and must not find each other on the columns of the user. BF16 is tested
-  # wherever the processor can compute it, also where it is slow. (One ENVIRONMENT of both would need
-  # escapes, other ones for each command that takes it.)
+  # wherever the processor can compute it, also where it is slow. (A list in ENVIRONMENT would have
+  # to be escaped differently for set_tests_properties and gtest_discover_tests.)
   set(properties TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT MILLRACE_COLUMN_TABLE=off
     ENVIRONMENT_MODIFICATION MILLRACE_NO_BF16=set:0)
   if(ARG_FIXTURE)

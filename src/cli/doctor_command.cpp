@@ -47,8 +47,8 @@ std::string feature_list(const CpuFeatures& features) {
 const char* precisions(const CpuFeatures& features) {
   if (features.fast_bf16) return "FP32, BF16; FP16 archives are computed in FP32";
   if (features.avx512_bf16)
-    return "FP32, which BF16 archives are computed in, too, since BF16 is slower here "
-           "(MILLRACE_NO_BF16=0 insists on it); and FP16 archives";
+    return "FP32; BF16 archives are computed in FP32, which is faster here (MILLRACE_NO_BF16=0: in "
+           "BF16), and so are FP16 archives";
   return "FP32; BF16 and FP16 archives are computed in FP32";
 }
 

@@ -3,9 +3,18 @@
 #include <cstdlib>
 
 namespace millrace::cli {
+namespace {
 
-void compute_in_stated_precision() {
-  setenv("MILLRACE_NO_BF16", "0", 0);
+constexpr const char* kVariable = "MILLRACE_NO_BF16";
+
+}  // namespace
+
+StatedPrecision::StatedPrecision() : was_set_(std::getenv(kVariable) != nullptr) {
+  setenv(kVariable, "0", /*overwrite=*/0);
+}
+
+StatedPrecision::~StatedPrecision() {
+  if (!was_set_) unsetenv(kVariable);
 }
 
 }  // namespace millrace::cli

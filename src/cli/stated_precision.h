@@ -3,9 +3,18 @@
 
 namespace millrace::cli {
 
-// Has BF16 models computed in BF16 where the processor can at all, also where FP32 is faster, which
-// programs use otherwise; but not where MILLRACE_NO_BF16 is set. Call before a model is loaded, in
-// a process of one thread.
-void compute_in_stated_precision();
+// While it exists, BF16 models that are loaded compute in BF16 where the processor can at all, also
+// where FP32 is faster, which programs use otherwise; but not where MILLRACE_NO_BF16 is set. It
+// changes the environment: for a process of one thread.
+class StatedPrecision {
+ public:
+  StatedPrecision();
+  ~StatedPrecision();
+  StatedPrecision(const StatedPrecision&) = delete;
+  StatedPrecision& operator=(const StatedPrecision&) = delete;
+
+ private:
+  const bool was_set_;
+};
 
 }  // namespace millrace::cli

@@ -1,8 +1,5 @@
 #include "graph/work.h"
 
-#include <algorithm>
-#include <iterator>
-#include <string_view>
 #include <variant>
 
 namespace millrace::graph {
@@ -20,13 +17,8 @@ double of_attention(const Graph& graph, const Node& node) {
   return keys * (1 + depth / static_cast<double>(value_shape.back()));
 }
 
-bool is_recurrence(std::string_view name) {
-  constexpr std::string_view kNames[] = {"LSTM", "GRU", "RNN", "millrace.RoundedLSTM"};
-  return std::ranges::find(kNames, name) != std::end(kNames);
-}
-
 // Of each gate with the elements of a step, and with the state of the step before.
-double of_recurrence(const Graph& graph, const Node& node) {
+double of_lstm(const Graph& graph, const Node& node) {
   const ValueId weights = node.input(1), recurrence = node.input(2);
   if (weights == kNoValue || recurrence == kNoValue) return 0;
   const Dims &input = graph.values[weights].shape, &state = graph.values[recurrence].shape;
@@ -49,7 +41,12 @@ double multiplications_per_element(const Graph& graph, const Node& node) {
   const auto* other = std::get_if<Fallback>(&node.op);
   if (other == nullptr) return 0;
   if (other->name == "millrace.Attention") return of_attention(graph, node);
-  return is_recurrence(other->name) ? of_recurrence(graph, node) : 0;
+  return is_lstm(node.op) ? of_lstm(graph, node) : 0;
+}
+
+bool is_lstm(const Operator& op) {
+  const auto* other = std::get_if<Fallback>(&op);
+  return other != nullptr && (other->name == "LSTM" || other->name == "millrace.RoundedLSTM");
 }
 
 }  // namespace millrace::graph

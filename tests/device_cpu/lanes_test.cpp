@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device/registry.h"
@@ -77,21 +78,26 @@ Model integers() {
   ModelBuilder builder;
   ValueId x = builder.quantised(Requantise{}, {builder.input({1, kChannels, 57, 57})},
                                 DataType::kUint8, levels);
-  const auto convolve_integers = [&](int64_t kernel, int64_t group) {
-    const graph::Dims dims{kChannels, kChannels / group, kernel, kernel};
+  int64_t channels = kChannels;
+  const auto convolve_integers = [&](int64_t to, int64_t kernel, bool is_depthwise) {
+    const graph::Dims dims{to, is_depthwise ? 1 : std::exchange(channels, to), kernel, kernel};
     std::vector<int8_t> elements;
     for (const float number : Tensor::numbers(dims, 77).data)
       elements.push_back(static_cast<int8_t>(number * 127));
-    const Quantisation scales{std::vector<float>(kChannels, 1 / 512.0f),
-                              std::vector<int32_t>(kChannels, 0), 0};
+    const auto filters = static_cast<size_t>(to);
+    const Quantisation scales{std::vector<float>(filters, 1 / 512.0f),
+                              std::vector<int32_t>(filters, 0), 0};
     const std::vector<int64_t> same(2, kernel / 2);
-    x = builder.quantised(graph::Conv{{1, 1}, {1, 1}, same, same, group, kRelu},
+    x = builder.quantised(graph::Conv{{1, 1}, {1, 1}, same, same, is_depthwise ? to : 1, kRelu},
                           {x, builder.quantised_constant(dims, DataType::kInt8, elements, scales)},
                           DataType::kUint8, levels);
   };
-  convolve_integers(3, 1);
-  convolve_integers(1, 1);
-  convolve_integers(3, kChannels);
+  convolve_integers(kChannels, 3, false);
+  convolve_integers(kChannels, 1, false);
+  convolve_integers(kChannels, 3, true);
+  // One step.
+  convolve_integers(80, 1, false);
+  convolve_integers(80, 3, true);
   builder.output(builder.node(Requantise{}, {x}));
   return builder.build();
 }

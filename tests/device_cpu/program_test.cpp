@@ -132,7 +132,7 @@ TEST_F(WithoutBf16, ABf16ModelIsComputedInFp32AndSaysSo) {
   expect_close(run(*program, {x})[0], run(*load(network(Precision::kFp32)), {x})[0], 1e-2);
 }
 
-TEST_F(WithoutBf16, NorIsOneWhereFp32IsFasterUnlessTheVariableInsists) {
+TEST_F(WithoutBf16, WhereFp32IsFasterItIsUsedUnlessTheVariableInsists) {
   const CpuFeatures& features = topology().features;
   unsetenv("MILLRACE_NO_BF16");
   EXPECT_EQ(load(network(Precision::kBf16))->info().precision,

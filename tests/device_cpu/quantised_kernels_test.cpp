@@ -20,6 +20,9 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+constexpr Form kPositive{DataType::kUint8, 1 / 64.0f, 0};
+constexpr graph::Activation kClip{UnaryKind::kClip, 0, 255 / 64.0f};
+
 struct ConvCase {
   const char* name;
   Form x, y;
@@ -325,16 +328,14 @@ TEST(QuantisedKernels, NoReordersBetweenConvolutions) {
 // What mobile networks are made of. Without a zero point and with all bytes in bounds there is less
 // to do for a byte.
 TEST(QuantisedKernels, AConvolutionOfOnePixelIsOneStepWithTheDepthwiseOneBehindIt) {
-  constexpr Form kPositive{DataType::kUint8, 1 / 64.0f, 0};
-  const graph::Activation clip{UnaryKind::kClip, 0, 255 / 64.0f};
   for (const Form& between : {kPositive, kWide, kShifted})
     for (const int64_t stride : {1, 2}) {
       QuantisedModel model;
       const auto x = model.input({2, 16, 15, 13}, kUnsigned);
-      const auto wide = model.make(conv2d(0, 1, 1, clip),
+      const auto wide = model.make(conv2d(0, 1, 1, kClip),
                                    {x, model.weights({80, 16, 1, 1}), model.bias(80)}, between);
       // An element between may be rounded otherwise by numbers, which few steps come of.
-      model.check(model.make(conv2d(1, stride, 80, clip),
+      model.check(model.make(conv2d(1, stride, 80, kClip),
                              {wide, model.weights({80, 1, 3, 3}), model.bias(80)}, kPositive),
                   2);
       if (topology().features.avx512_vnni) {
@@ -343,6 +344,90 @@ TEST(QuantisedKernels, AConvolutionOfOnePixelIsOneStepWithTheDepthwiseOneBehindI
       }
     }
 }
+
+// A convolution that the device's loops compute, and one of so few of its channels that the library
+// does.
+struct LoopsCase {
+  const char* name;
+  bool is_depthwise;
+  int64_t channels, few;
+  Form x, y;
+  graph::Activation activation;
+  bool integral_bias;  // in steps of the sums
+};
+
+class LoopsBesideLibrary : public ::testing::TestWithParam<LoopsCase> {
+ protected:
+  static constexpr int64_t kIn = 24, kHeight = 9, kWidth = 11;
+  const LoopsCase& c() const { return GetParam(); }
+
+  // Of the filters from `first` on.
+  std::shared_ptr<const graph::CompiledModel> model(int64_t first, int64_t count) const {
+    ModelBuilder builder;
+    const auto x = builder.quantised(
+        Requantise{}, {builder.input({1, c().is_depthwise ? count : kIn, kHeight, kWidth})},
+        c().x.type, c().x.quantisation());
+    const int64_t taps = c().is_depthwise ? 9 : kIn;
+    const Tensor numbers = Tensor::numbers({c().channels, taps}, 77);
+    std::vector<int8_t> elements;
+    for (int64_t i = first * taps; i < (first + count) * taps; ++i)
+      elements.push_back(static_cast<int8_t>(numbers.data[static_cast<size_t>(i)] * 127));
+    graph::Quantisation scales{{}, std::vector<int32_t>(static_cast<size_t>(count), 0), 0};
+    Tensor bias{{count}, {}};
+    for (int64_t i = first; i < first + count; ++i) {
+      scales.scales.push_back(static_cast<float>(i % 3 + 1) / 700);
+      const float steps = static_cast<float>(i * 37 - 900) + (c().integral_bias ? 0 : 0.3F);
+      bias.data.push_back(steps * (scales.scales.back() * c().x.scale));
+    }
+    const graph::Dims dims =
+        c().is_depthwise ? graph::Dims{count, 1, 3, 3} : graph::Dims{count, kIn, 1, 1};
+    const auto weight = builder.quantised_constant(dims, DataType::kInt8, elements, scales);
+    const graph::Conv conv =
+        conv2d(c().is_depthwise ? 1 : 0, 1, c().is_depthwise ? count : 1, c().activation);
+    const auto y = builder.quantised(conv, {x, weight, builder.constant(bias)}, c().y.type,
+                                     c().y.quantisation());
+    builder.output(builder.node(Requantise{}, {y}));
+    return builder.build();
+  }
+
+  // What the model of these filters reads of the image of all.
+  Tensor image(int64_t first, int64_t count) const {
+    const int64_t channels = c().is_depthwise ? c().channels : kIn, plane = kHeight * kWidth;
+    const Tensor all = Tensor::numbers({1, channels, kHeight, kWidth}, 5);
+    if (!c().is_depthwise) return all;
+    const auto begin = all.data.begin() + first * plane;
+    return {{1, count, kHeight, kWidth}, {begin, begin + count * plane}};
+  }
+
+  std::vector<float> result(int64_t first, int64_t count) const {
+    return run_model(model(first, count), {image(first, count)}).data;
+  }
+};
+
+TEST_P(LoopsBesideLibrary, GiveTheSameBytes) {
+  if (!topology().features.avx512_vnni) GTEST_SKIP() << "convolutions are computed in FP32 here";
+  EXPECT_THAT(implementations(*load(model(0, c().channels))), Contains(HasSubstr("millrace:")));
+  EXPECT_THAT(implementations(*load(model(0, c().few))), Each(Not(HasSubstr("millrace:"))));
+  std::vector<float> expected;
+  for (int64_t first = 0; first < c().channels; first += c().few) {
+    const std::vector<float> some = result(first, c().few);
+    expected.insert(expected.end(), some.begin(), some.end());
+  }
+  EXPECT_EQ(result(0, c().channels), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , LoopsBesideLibrary,
+    ::testing::Values(
+        LoopsCase{"pointwise", false, 96, 32, kUnsigned, kWide, {}, false},
+        LoopsCase{"pointwise_only_scaled", false, 96, 48, kPositive, kPositive, kClip, true},
+        LoopsCase{"pointwise_integral_bias", false, 128, 32, kUnsigned, kShifted, {}, true},
+        LoopsCase{"pointwise_signed", false, 64, 32, kShifted, kSigned, {}, false},
+        LoopsCase{"depthwise", true, 128, 8, kUnsigned, kWide, {}, false},
+        LoopsCase{"depthwise_only_scaled", true, 64, 8, kPositive, kPositive, kClip, true},
+        LoopsCase{"depthwise_in_planes", true, 80, 40, kWide, kShifted, kClip, false},
+        LoopsCase{"depthwise_signed", true, 48, 24, kShifted, kSigned, {}, true}),
+    [](const auto& info) { return info.param.name; });
 
 TEST(QuantisedKernels, AConvolutionOfOnePixelThatIsReadAgainIsAStepOfItsOwn) {
   QuantisedModel model;

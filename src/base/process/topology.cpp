@@ -46,11 +46,11 @@ CpuFeatures limited(CpuFeatures features, const Result<MaxIsa>& isa) {
 bool has_fast_bf16(const CpuFeatures& features) {
 #if defined(__x86_64__)
   const bool has_slow_products =
-      __builtin_cpu_is("intel") != 0 && __builtin_cpu_is("cooperlake") == 0;
-  return features.amx_bf16 || (features.avx512_bf16 && !has_slow_products);
+      __builtin_cpu_is("intel") != 0 && __builtin_cpu_is("cooperlake") == 0 && !features.amx_bf16;
 #else
-  return features.avx512_bf16;
+  const bool has_slow_products = false;
 #endif
+  return features.avx512_bf16 && !has_slow_products;
 }
 
 std::string read_cpu_model() {

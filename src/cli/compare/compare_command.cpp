@@ -177,7 +177,7 @@ Result<std::unique_ptr<Reference>> open_reference(const CompareArguments& argume
 Result<int> run_compare(const CompareArguments& arguments) {
   if (arguments.other.empty() == arguments.reference.empty())
     return invalid_argument("compare takes a second model or --reference, and not both");
-  compute_in_stated_precision();
+  const StatedPrecision scope;
   MILLRACE_ASSIGN_OR_RETURN(const Run ours, run_with_inner_values(arguments.model, arguments));
   MILLRACE_ASSIGN_OR_RETURN(const auto reference, open_reference(arguments));
   MILLRACE_ASSIGN_OR_RETURN(const LayerReport report,

@@ -123,7 +123,7 @@ EvaluationReport report_of(const std::vector<OpenedModel>& models,
 }  // namespace
 
 Status run_evaluate(const EvaluateArguments& arguments) {
-  compute_in_stated_precision();
+  const StatedPrecision scope;
   if (arguments.labels.empty() && arguments.against.empty())
     return invalid_argument("evaluate needs --labels, or --against another model, or both");
   MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions picture, picture_options(arguments.picture));

@@ -91,7 +91,7 @@ Result<ComparedFile> compare_file(const graph::CompiledModel& model, const Dumpe
 }  // namespace
 
 Result<int> run_golden(const GoldenArguments& arguments) {
-  compute_in_stated_precision();
+  const StatedPrecision scope;
   MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded,
                             load_model(arguments.model, arguments.flags, arguments.device));
   graph::CompiledModel model = loaded.program->model();

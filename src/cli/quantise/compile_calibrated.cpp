@@ -94,7 +94,7 @@ Result<quantise::QuantisedModel> choose(const graph::CompiledModel& exact,
 Result<CalibratedModel> compile_calibrated(const std::string& path, const CompileFlags& flags,
                                            const CalibrationFlags& calibration,
                                            const CompileObserver& observer) {
-  compute_in_stated_precision();
+  const StatedPrecision scope;
   MILLRACE_ASSIGN_OR_RETURN(Options options, options_from(flags, calibration));
   MILLRACE_ASSIGN_OR_RETURN(lowering::LoweringOptions lowering, lowering_from(flags, calibration));
   MILLRACE_ASSIGN_OR_RETURN(const graph::CompiledModel exact,

@@ -23,9 +23,11 @@ std::string why_in_fp32(Precision precision, bool has_bf16) {
   if (precision == Precision::kFp16)
     return "computed in FP32: this device stores FP16, but does not compute in it";
   if (precision != Precision::kBf16 || has_bf16) return {};
-  if (topology().features.avx512_bf16)
-    return "computed in FP32: BF16 takes longer on this processor without AMX, or MILLRACE_NO_BF16 "
-           "refuses it; MILLRACE_NO_BF16=0 insists on it";
+  const CpuFeatures& features = topology().features;
+  if (features.fast_bf16) return "computed in FP32: MILLRACE_NO_BF16 is set";
+  if (features.avx512_bf16)
+    return "computed in FP32, which is faster than BF16 on this processor (MILLRACE_NO_BF16=0: in "
+           "BF16)";
   return "computed in FP32: this processor has no BF16 instructions (AVX512_BF16)";
 }
 

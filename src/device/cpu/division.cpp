@@ -29,12 +29,14 @@ double bytes_of(const graph::Graph& graph, std::span<const ValueId> ids) {
   return bytes;
 }
 
-// The other steps of this device are loops of its own, which one thread runs; so are recurrent
-// networks, whose matrix products are too short, but for two directions that are computed apart.
-bool can_be_divided(const graph::Graph& graph, const graph::Node& node) {
+// How many lanes can take part in a node. Some steps of this device are loops of its own, which one
+// thread runs; so are recurrent networks, whose matrix products are too short, but for two
+// directions, which wait for nothing of each other: so many can share the product of their inputs,
+// too.
+uint32_t most_chunks(const graph::Graph& graph, const graph::Node& node, uint32_t lanes) {
+  if (fast::has_two_directions(graph, node)) return std::min(lanes, 2U);
   const auto* fallback = std::get_if<graph::Fallback>(&node.op);
-  return fallback == nullptr || fallback->name == "millrace.Attention" ||
-         fast::has_two_directions(graph, node);
+  return fallback == nullptr || fallback->name == "millrace.Attention" ? lanes : 1;
 }
 
 }  // namespace
@@ -61,10 +63,12 @@ double Division::nanoseconds_of(const graph::Node& node) const {
 }
 
 uint32_t Division::chunks_of(const graph::Node& node) const {
-  if (lanes_ == 1 || !worthwhile_ || !can_be_divided(graph_, node)) return 1;
+  if (!worthwhile_) return 1;
+  const uint32_t most = most_chunks(graph_, node, lanes_);
+  if (most == 1) return 1;
   const double chunks = nanoseconds_of(node) / kLeastChunkNs;
   // Not a number where the operator has no elements.
-  return chunks >= 2 ? static_cast<uint32_t>(std::min<double>(chunks, lanes_)) : 1;
+  return chunks >= 2 ? static_cast<uint32_t>(std::min<double>(chunks, most)) : 1;
 }
 
 }  // namespace millrace::device::cpu

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "base/process/topology.h"
@@ -29,6 +30,9 @@ struct Bytes {
   float factor = 1 / 512.0F;      // of the sums
   bool adds_biases = true;        // which are 0 where it is false
 };
+
+// Nothing is added to the sums, nor is there another bound than those of bytes.
+constexpr Bytes kOnlyScaled{.adds_biases = false};
 
 // Numbers that repeat after a prime number of them only.
 template <class T>
@@ -194,7 +198,7 @@ TEST_P(VnniDepthwise, GivesEveryByteOfSumsAddedUpOneByOne) {
   if (g_.channels % kWide == 0) {
     EXPECT_EQ(run_loops(), expected());
   }
-  if (g_.out_width >= kLeastPlaneColumns) {
+  if (g_.out_width >= kPlaneWindowsAtOnce) {
     EXPECT_EQ(run_in_planes(), expected());
   }
 }
@@ -209,14 +213,15 @@ INSTANTIATE_TEST_SUITE_P(
         DepthwiseCase{"several_planes", {48, 6, 4, 6, 4, 1, 1, 1}, {}},
         DepthwiseCase{"planes_stride", {80, 11, 13, 6, 7, 2, 1, 1}, {true, false, -5, 0}},
         DepthwiseCase{"planes_stride_even", {32, 10, 10, 5, 5, 2, 0, 0}, {false, true, 9, 0}},
+        DepthwiseCase{"planes_one_row", {16, 1, 8, 1, 8, 1, 1, 1}, {}},
+        DepthwiseCase{"planes_more_padding_at_the_end", {16, 5, 6, 7, 8, 1, 1, 1}, {}},
         DepthwiseCase{"stride", {64, 9, 9, 5, 5, 2, 1, 1}, {}},
         DepthwiseCase{"stride_even", {128, 8, 8, 4, 4, 2, 0, 0}, {}},
         DepthwiseCase{"no_padding", {64, 7, 8, 5, 6, 1, 0, 0}, {}},
         DepthwiseCase{"padding_at_the_end_only", {64, 7, 8, 7, 8, 1, 0, 0}, {}},
         DepthwiseCase{"two_columns", {64, 4, 2, 4, 2, 1, 1, 1}, {}},
         DepthwiseCase{"one_pixel_under_two_windows", {64, 3, 1, 3, 2, 1, 1, 1}, {}},
-        DepthwiseCase{
-            "plain", {128, 7, 9, 7, 9, 1, 1, 1}, {false, false, 0, 0, 0, 255, 1 / 512.0F, false}},
+        DepthwiseCase{"plain", {128, 7, 9, 7, 9, 1, 1, 1}, kOnlyScaled},
         DepthwiseCase{"plain_stride_signed",
                       {64, 9, 9, 5, 5, 2, 1, 1},
                       {true, false, 3, 0, 0, 255, 1 / 512.0F, false}},
@@ -280,7 +285,7 @@ INSTANTIATE_TEST_SUITE_P(
         PointwiseCase{"groups_of_two_sizes", 32, 144, 20, {}},
         PointwiseCase{"groups_that_overlap", 16, 103, 18, {}},
         PointwiseCase{"few_channels", 8, 23, 18, {}},
-        PointwiseCase{"plain", 32, 112, 20, {false, false, 0, 0, 0, 255, 1 / 512.0F, false}},
+        PointwiseCase{"plain", 32, 112, 20, kOnlyScaled},
         PointwiseCase{"plain_signed", 16, 96, 20, {true, false, 3, 0, 0, 255, 1 / 512.0F, false}},
         PointwiseCase{"zero_points", 16, 96, 20, {false, false, 131, 120}},
         PointwiseCase{"signed_image", 16, 96, 20, {true, false, -5, 0}},
@@ -359,36 +364,21 @@ TEST_P(VnniSeparable, GivesWhatTheTwoGiveOneAfterTheOther) {
 
 INSTANTIATE_TEST_SUITE_P(
     , VnniSeparable,
-    ::testing::Values(SeparableCase{"plain",
-                                    16,
-                                    {96, 8, 23, 8, 23, 1, 1, 1},
-                                    {false, false, 0, 0, 0, 255, 1 / 512.0F, false},
-                                    {false, false, 0, 0, 0, 255, 1 / 512.0F, false}},
-                      SeparableCase{"stride",
-                                    24,
-                                    {144, 9, 19, 5, 10, 2, 1, 1},
-                                    {false, false, 0, 0, 0, 255, 1 / 512.0F, false},
-                                    {false, false, 0, 0, 0, 255, 1 / 512.0F, false}},
-                      SeparableCase{"stride_even",
-                                    4,
-                                    {32, 12, 12, 6, 6, 2, 0, 0},
-                                    {false, false, 0, 0, 0, 255, 1 / 512.0F, false},
-                                    {false, false, 0, 0, 0, 255, 1 / 512.0F, false}},
-                      SeparableCase{"wide",
-                                    8,
-                                    {128, 5, 6, 5, 6, 1, 1, 1},
-                                    {false, false, 0, 0, 0, 255, 1 / 512.0F, false},
-                                    {false, false, 0, 0, 0, 255, 1 / 512.0F, false}},
-                      SeparableCase{"zero_points",
-                                    16,
-                                    {80, 7, 9, 7, 9, 1, 1, 1},
-                                    {false, false, 131, 120},
-                                    {false, false, 120, 17}},
-                      SeparableCase{"signed_between",
-                                    16,
-                                    {80, 7, 9, 7, 9, 1, 1, 1},
-                                    {true, true, 3, -7},
-                                    {true, false, -7, 17}}),
+    ::testing::Values(
+        SeparableCase{"plain", 16, {96, 8, 23, 8, 23, 1, 1, 1}, kOnlyScaled, kOnlyScaled},
+        SeparableCase{"stride", 24, {144, 9, 19, 5, 10, 2, 1, 1}, kOnlyScaled, kOnlyScaled},
+        SeparableCase{"stride_even", 4, {32, 12, 12, 6, 6, 2, 0, 0}, kOnlyScaled, kOnlyScaled},
+        SeparableCase{"wide", 8, {128, 5, 6, 5, 6, 1, 1, 1}, kOnlyScaled, kOnlyScaled},
+        SeparableCase{"zero_points",
+                      16,
+                      {80, 7, 9, 7, 9, 1, 1, 1},
+                      {false, false, 131, 120},
+                      {false, false, 120, 17}},
+        SeparableCase{"signed_between",
+                      16,
+                      {80, 7, 9, 7, 9, 1, 1, 1},
+                      {true, true, 3, -7},
+                      {true, false, -7, 17}}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "device/cpu/fast/dynamic_rule.h"
@@ -14,6 +13,7 @@
 #include "device/cpu/fast/recurrent/lstm_loops.h"
 #include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/primitives.h"
+#include "graph/work.h"
 
 namespace millrace::device::cpu::fast {
 namespace {
@@ -251,8 +251,7 @@ bool is_lstm_sequence(const FastNode& node) {
 }
 
 bool has_two_directions(const graph::Graph& graph, const graph::Node& node) {
-  const auto* op = std::get_if<graph::Fallback>(&node.op);
-  if (op == nullptr || (op->name != "LSTM" && op->name != "millrace.RoundedLSTM")) return false;
+  if (!graph::is_lstm(node.op)) return false;
   const ValueId x = node.input(kX), recurrence = node.input(kRecurrence);
   if (x == kNoValue || recurrence == kNoValue) return false;
   const Dims &steps = graph.values[x].shape, &state = graph.values[recurrence].shape;

@@ -1,6 +1,7 @@
 // Conv on integers: the library's convolution, which sums up products of bytes, scales the sums to
 // steps of the result, and adds the residual operand and applies the activation before it rounds.
-// An Add that follows is computed by it, too, from what it has rounded.
+// An Add that follows is computed by it, too, from what it has rounded. Loops of the device's own
+// (vnni) take the place of the library's where they are faster, with the same results.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -39,24 +40,27 @@ class Lowering {
         made_(node.outputs[0]),
         y_(sum ? sum->result : made_) {}
 
-  // Whether there is a kernel. Adds nothing.
-  bool can_lower() { return find_parameters() && fits_sums() && make_primitive(); }
+  // Whether integers can be computed with. Adds nothing, nor do the next ones.
+  bool is_of_integers() { return find_parameters() && fits_sums(); }
+  // Whether there is a kernel of the library, besides.
+  bool can_lower() { return is_of_integers() && make_primitive(); }
 
-  // Requirement of what follows: can_lower() was true.
+  // Requirement: can_lower() was true.
   Status lower() {
-    if (has_more_operands() || reads_pixels()) return lower_primitive();
+    if (!may_use_loops()) return lower_primitive();
     const vnni::Convolution convolution = as_vnni();
     const auto layer = vnni::layer_of(convolution);
     return layer ? lower_layer(*layer, convolution) : lower_primitive();
   }
 
-  // What this and `next`, which alone reads the result, are as one step of the device's own.
-  std::optional<vnni::PlanarLayer> separable_with(const Lowering& next) const {
-    if (has_more_operands() || reads_pixels() || next.has_more_operands()) return std::nullopt;
-    return vnni::layer_of(as_vnni(), next.as_vnni());
+  // Whether this and `next`, which alone reads the result, are faster as one step of the device's
+  // own. Requirements: can_lower() of this and is_of_integers() of the other were true.
+  bool is_separable_with(const Lowering& next) const {
+    return may_use_loops() && !next.has_more_operands() &&
+           vnni::layer_of(as_vnni(), next.as_vnni());
   }
 
-  // Requirement: separable_with(next).
+  // Requirements: is_separable_with(next), and is_of_integers() of both was true.
   Status lower_with(const Lowering& next) {
     const vnni::Convolution first = as_vnni(), second = next.as_vnni();
     const auto layer = vnni::layer_of(first, second);
@@ -214,8 +218,10 @@ class Lowering {
     return bias;
   }
 
-  // A bias of integers in steps of the sums is so again, although it was multiplied by its scale,
-  // which FP32 has rounded, and divided by the product of two others.
+  // A bias of integers that count sums, as quantised models have it, consists of integers again,
+  // although it was multiplied by its scale and divided by the product of two others: FP32 has
+  // rounded the bias and its scale, each by 2^-24 of it at most. Larger ones, whose fraction is
+  // within that, were no more exact before.
   static double whole_if_near(double bias) {
     constexpr double kRounding = 0x1p-22;
     const double whole = std::nearbyint(bias);
@@ -233,6 +239,11 @@ class Lowering {
   bool rounds_before_sum() const { return made_ != y_; }
 
   bool has_more_operands() const { return residual_ != kNoValue || rounds_before_sum(); }
+
+  // Matrix instructions multiply several times as fast as the loops.
+  bool may_use_loops() const {
+    return !has_more_operands() && !reads_pixels() && !has_tiles(primitive_);
+  }
 
   // What is added is in steps of this.
   float step_of_sum() const {
@@ -337,13 +348,26 @@ std::optional<uint32_t> separable_partner(Builder& builder, const Node& node,
       residual_sum_of(builder, next))
     return std::nullopt;
   Lowering second(builder, next, *op, std::nullopt);
-  return second.can_lower() && lowering.separable_with(second) ? std::optional(index)
-                                                               : std::nullopt;
+  if (!second.is_of_integers() || !lowering.is_separable_with(second)) return std::nullopt;
+  return index;
+}
+
+// Both were found to be one step when the first was left to the second.
+Status lower_with_postponed(Builder& builder, const Node& first, const Node& second) {
+  Lowering pointwise(builder, first, std::get<graph::Conv>(first.op), std::nullopt);
+  Lowering depthwise(builder, second, std::get<graph::Conv>(second.op), std::nullopt);
+  if (!pointwise.is_of_integers() || !depthwise.is_of_integers())
+    return internal_error("two convolutions cannot be one step any more");
+  return pointwise.lower_with(depthwise);
 }
 
 }  // namespace
 
 Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op) {
+  if (const Node* const first = builder.postponed_maker(node.input(0))) {
+    MILLRACE_RETURN_IF_ERROR(lower_with_postponed(builder, *first, node));
+    return true;
+  }
   const auto sum = residual_sum_of(builder, node);
   if (sum && Lowering(builder, node, op, sum).can_lower()) {
     // Its other operand may not be there yet.
@@ -352,16 +376,10 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op) {
   }
   Lowering lowering(builder, node, op, std::nullopt);
   if (!lowering.can_lower()) return false;
-  if (const Node* const first = builder.postponed_maker(node.input(0))) {
-    Lowering earlier(builder, *first, std::get<graph::Conv>(first->op), std::nullopt);
-    if (!earlier.can_lower())
-      return internal_error("a convolution cannot be lowered with the next any more");
-    MILLRACE_RETURN_IF_ERROR(earlier.lower_with(lowering));
-  } else if (const auto partner = separable_partner(builder, node, lowering)) {
+  if (const auto partner = separable_partner(builder, node, lowering))
     builder.postpone(*partner);
-  } else {
+  else
     MILLRACE_RETURN_IF_ERROR(lowering.lower());
-  }
   return true;
 }
 

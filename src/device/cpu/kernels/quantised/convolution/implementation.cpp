@@ -32,11 +32,15 @@ int rank(const std::string& name, bool wants_tiles) {
 
 }  // namespace
 
+bool has_tiles(const PrimitiveDesc& primitive) {
+  return has_tiles(std::string(primitive.impl_info_str()));
+}
+
 PrimitiveDesc choose_implementation(PrimitiveDesc primitive, const ConvolutionWork& work) {
   const bool wants_tiles = pays_for_tiles(work);
   PrimitiveDesc chosen = primitive;
   // The library lists those with tiles first: where there are none, its order is good.
-  if (!has_tiles(chosen.impl_info_str())) return chosen;
+  if (!has_tiles(chosen)) return chosen;
   int least = rank(chosen.impl_info_str(), wants_tiles);
   while (least > 0 && primitive.next_impl()) {
     const int next = rank(primitive.impl_info_str(), wants_tiles);

@@ -19,4 +19,7 @@ struct ConvolutionWork {
 dnnl::convolution_forward::primitive_desc choose_implementation(
     dnnl::convolution_forward::primitive_desc primitive, const ConvolutionWork& work);
 
+// Whether it multiplies by matrix instructions.
+bool has_tiles(const dnnl::convolution_forward::primitive_desc& primitive);
+
 }  // namespace millrace::device::cpu::kernels::quantised

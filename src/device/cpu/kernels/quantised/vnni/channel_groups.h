@@ -29,11 +29,12 @@ constexpr Group group_at(size_t channels, size_t at) {
 // All of them, in order.
 std::vector<Group> groups_of(size_t channels);
 
-// What becomes of the sums of products, by channel or in the order that a loop reads.
+// What is made of the sums of products of each channel: (sum + bias) * factor. By channel, or in
+// the order in which a loop reads them.
 struct Scaling {
-  std::vector<int32_t> starts;  // of the sums
-  std::vector<float> biases;    // are added to the sums,
-  std::vector<float> factors;   // which are then multiplied by these
+  std::vector<int32_t> starts;  // what the sums start from
+  std::vector<float> biases;
+  std::vector<float> factors;
 };
 // From the order of channels to that of the groups.
 Scaling arranged(const Scaling& scaling);
@@ -60,22 +61,22 @@ struct ScalingView {
   }
 };
 
-// What scaled sums become once they are rounded, as UINT8; for INT8 with 128 added, which is then
-// taken away.
-struct Storing {
+// What becomes of scaled sums. They are rounded to UINT8; INT8 is computed with 128 added, which is
+// taken away in the end.
+struct Requantisation {
   bool to_signed;
-  int16_t zero_point;   // is added, and what follows is
-  uint8_t least, most;  // kept between these
+  int16_t zero_point;   // is added to the rounded number,
+  uint8_t least, most;  // and the sum is kept between these
 
-  // Whether all that is to do is to keep them between the bounds of UINT8.
-  bool is_plain() const { return !to_signed && zero_point == 0 && least == 0 && most == 255; }
+  // Whether all that is to be done is to keep numbers within UINT8.
+  bool only_saturates() const { return !to_signed && zero_point == 0 && least == 0 && most == 255; }
 };
 
-// What the bytes of images are.
+// How a layer reads the bytes of its image, and what it makes of the sums.
 struct Encoding {
-  bool signed_image;
-  Storing storing;
-  bool adds_biases;  // otherwise they are part of the starts
+  bool signed_image;  // INT8 instead of UINT8
+  Requantisation requantisation;
+  bool adds_biases;  // false: all are 0, as where they are part of the starts
 };
 
 }  // namespace millrace::device::cpu::kernels::quantised::vnni

@@ -1,5 +1,7 @@
 #include "device/cpu/kernels/quantised/vnni/convolution.h"
 
+#include <hwy/detect_targets.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -26,6 +28,9 @@ constexpr int64_t kDepthwiseMultiple = kWide, kPlanarMultiple = kNarrow;
 constexpr int64_t kMostSeparableIn = 64, kLargeImage = int64_t{1} << 18;
 
 constexpr int32_t kSignedShift = 128;  // from INT8 to UINT8
+
+// A compiler that may use more than AVX-512 everywhere leaves out the target of the loops.
+constexpr bool kHasLoops = (HWY_TARGETS & HWY_AVX3) != 0;
 
 std::span<const int8_t> filter_of(const Convolution& convolution, size_t channel) {
   const std::span<const int8_t> all = convolution.weights->elements;
@@ -82,17 +87,18 @@ uint8_t byte_at(float bound, int32_t zero_point) {
 std::optional<Encoding> encoding_of(const Convolution& convolution) {
   const ResultRule& result = convolution.result;
   const auto bounds = bounds_of(convolution.op->activation);
-  if (!bounds || std::isnan(bounds->least) || std::isnan(bounds->most) ||
+  if (!kHasLoops || !bounds || std::isnan(bounds->least) || std::isnan(bounds->most) ||
       result.type == ElementType::f32 || !scaled_sums_fit(convolution))
     return std::nullopt;
   const bool is_signed = result.type == ElementType::s8;
   const int32_t zero_point = result.rule.zero_point + (is_signed ? kSignedShift : 0);
-  return Encoding{.signed_image = convolution.x_type == ElementType::s8,
-                  .storing = {.to_signed = is_signed,
-                              .zero_point = static_cast<int16_t>(zero_point),
-                              .least = byte_at(bounds->least / result.rule.scale, zero_point),
-                              .most = byte_at(bounds->most / result.rule.scale, zero_point)},
-                  .adds_biases = !starts_can_have_biases(convolution)};
+  return Encoding{
+      .signed_image = convolution.x_type == ElementType::s8,
+      .requantisation = {.to_signed = is_signed,
+                         .zero_point = static_cast<int16_t>(zero_point),
+                         .least = byte_at(bounds->least / result.rule.scale, zero_point),
+                         .most = byte_at(bounds->most / result.rule.scale, zero_point)},
+      .adds_biases = !starts_can_have_biases(convolution)};
 }
 
 bool is_depthwise(const Convolution& convolution) {
@@ -101,12 +107,12 @@ bool is_depthwise(const Convolution& convolution) {
 
 bool suits_depthwise(const Convolution& convolution) {
   return is_depthwise(convolution) && convolution.x[1] % kDepthwiseMultiple == 0 &&
-         convolution.y[3] >= static_cast<int64_t>(kLeastColumns);
+         convolution.y[3] >= static_cast<int64_t>(kWindowsAtOnce);
 }
 
 bool suits_planar(const Convolution& convolution) {
   return is_depthwise(convolution) && convolution.x[1] % kPlanarMultiple == 0 &&
-         convolution.y[3] >= static_cast<int64_t>(kLeastPlaneColumns);
+         convolution.y[3] >= static_cast<int64_t>(kPlaneWindowsAtOnce);
 }
 
 bool suits_pointwise(const Convolution& convolution) {

@@ -7,7 +7,6 @@
 #include <variant>
 #include <vector>
 
-#include "base/status.h"
 #include "device/cpu/builder.h"
 #include "device/cpu/kernels/quantised/parameters.h"
 #include "device/cpu/kernels/quantised/post_ops.h"

@@ -20,9 +20,6 @@ using kernels::depthwise::columns_under;
 using kernels::depthwise::Geometry;
 using kernels::depthwise::kTaps;
 
-// The windows over four pixels begin with the first of them, or the second.
-constexpr size_t kShifts = 2, kWindows = 2;
-
 // Two windows, of a group of channels from `first` on.
 template <class Kind, size_t kStride, class Windows>
 HWY_INLINE void filter(const DepthwiseLayer& layer, const Windows& windows, const int8_t* filters,
@@ -30,7 +27,7 @@ HWY_INLINE void filter(const DepthwiseLayer& layer, const Windows& windows, cons
   Sums<Kind, kWideVectors> one, other;
   one.start(scaling);
   other.start(scaling);
-  for (size_t row = 0; row < kTaps; ++row, filters += kShifts * kWideVectors * kWide) {
+  for (size_t row = 0; row < kTaps; ++row, filters += kWindowsAtOnce * kWideVectors * kWide) {
     const auto a = load<Kind::signed_image>(windows.pixel(row, 0) + first);
     const auto b = load<Kind::signed_image>(windows.pixel(row, 1) + first);
     const auto c = load<Kind::signed_image>(windows.pixel(row, 2) + first);
@@ -46,8 +43,8 @@ HWY_INLINE void filter(const DepthwiseLayer& layer, const Windows& windows, cons
       add(words, filters, other);
     }
   }
-  one.store(layer.encoding.storing, scaling, to + first);
-  other.store(layer.encoding.storing, scaling, to + layer.geometry.channels + first);
+  one.store(layer.encoding.requantisation, scaling, to + first);
+  other.store(layer.encoding.requantisation, scaling, to + layer.geometry.channels + first);
 }
 
 // Two windows, of all channels.
@@ -61,7 +58,7 @@ HWY_INLINE void filter_channels(const DepthwiseLayer& layer, const DepthwiseWork
   ScalingView scaling = work.scaling;
   for (size_t first = 0; first < g.channels; first += kWide) {
     filter<Kind, kStride>(layer, windows, filters, scaling, first, to);
-    filters += kTaps * kShifts * kWideVectors * kWide;
+    filters += kTaps * kWindowsAtOnce * kWideVectors * kWide;
     scaling.skip(kWide);
   }
 }
@@ -70,13 +67,13 @@ HWY_INLINE void filter_channels(const DepthwiseLayer& layer, const DepthwiseWork
 template <class Kind, size_t kStride>
 void filter_rows(const DepthwiseLayer& layer, const DepthwiseWork& work) {
   using Inner = kernels::depthwise::Pixels<uint8_t>;
-  using Edge = kernels::depthwise::EdgePixels<uint8_t, columns_under(kWindows, kStride)>;
+  using Edge = kernels::depthwise::EdgePixels<uint8_t, columns_under(kWindowsAtOnce, kStride)>;
   const kernels::depthwise::Inside inside(layer.geometry);
   const size_t width = layer.geometry.out_width;
   for (size_t row = work.first_row; row < work.first_row + work.rows; ++row)
-    for (size_t i = 0; i < width; i += kWindows) {
-      const size_t x = std::min(i, width - kWindows);
-      if (x >= inside.begin && x + kWindows <= inside.end)
+    for (size_t i = 0; i < width; i += kWindowsAtOnce) {
+      const size_t x = std::min(i, width - kWindowsAtOnce);
+      if (x >= inside.begin && x + kWindowsAtOnce <= inside.end)
         filter_channels<Kind, kStride, Inner>(layer, work, row, x);
       else
         filter_channels<Kind, kStride, Edge>(layer, work, row, x);
@@ -101,11 +98,11 @@ MILLRACE_AFTER_VNNI
 namespace millrace::device::cpu::kernels::quantised::vnni {
 
 std::vector<int8_t> arranged_depthwise(size_t channels, const std::vector<int8_t>& filters) {
-  constexpr size_t kTaps = kernels::depthwise::kTaps, kShifts = 2, kPixels = 4;
+  constexpr size_t kTaps = kernels::depthwise::kTaps, kPixels = 4;
   std::vector<int8_t> arranged;
   for (const Group& group : groups_of(channels))
     for (size_t row = 0; row < kTaps; ++row)
-      for (size_t shift = 0; shift < kShifts; ++shift)
+      for (size_t shift = 0; shift < kWindowsAtOnce; ++shift)
         for (size_t i = 0; i < group.size * kPixels; ++i) {
           const size_t tap = i % kPixels - shift;  // wraps around before the first
           const size_t at = (group.channel(i / kPixels) * kTaps + row) * kTaps + tap;

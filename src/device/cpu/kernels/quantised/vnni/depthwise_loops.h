@@ -15,8 +15,9 @@
 
 namespace millrace::device::cpu::kernels::quantised::vnni {
 
-// Two windows are computed together.
-inline constexpr size_t kLeastColumns = 2;
+// So many windows of a row are computed together: those that begin with the first and the second of
+// four pixels. There must be as many.
+inline constexpr size_t kWindowsAtOnce = 2;
 
 // The filters, nine taps for each channel, in the order in which the loops read them.
 std::vector<int8_t> arranged_depthwise(size_t channels, const std::vector<int8_t>& filters);

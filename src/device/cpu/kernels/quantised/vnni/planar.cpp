@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/align.h"
+
 namespace millrace::device::cpu::kernels::quantised::vnni {
 namespace {
 
@@ -54,8 +56,7 @@ class Rows {
 
 size_t PlanarLayer::plane_bytes() const {
   const Geometry& g = depthwise.geometry;
-  const size_t bytes = std::max(plane_columns(g), g.left + g.width) * kNarrow;
-  return (bytes + kWide - 1) / kWide * kWide;
+  return align_up(std::max(plane_columns(g), g.left + g.width) * kNarrow, kWide);
 }
 
 size_t PlanarLayer::row_bytes() const {

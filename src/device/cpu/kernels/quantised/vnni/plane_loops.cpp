@@ -57,8 +57,9 @@ struct Filters {
 
 // Four windows of a plane, whose pixels begin so many bytes behind those of the row.
 template <class Kind, size_t kStride>
-HWY_INLINE void filter(const Storing& storing, const PlaneRow& row, const Filters& filters,
-                       const ScalingView& scaling, size_t pixels, uint8_t* to, size_t channels) {
+HWY_INLINE void filter(const Requantisation& requantisation, const PlaneRow& row,
+                       const Filters& filters, const ScalingView& scaling, size_t pixels,
+                       uint8_t* to, size_t channels) {
   Sums<Kind, kWideVectors> sums;
   sums.start(scaling);
   for (size_t i = 0; i < kTaps; ++i) {
@@ -66,7 +67,7 @@ HWY_INLINE void filter(const Storing& storing, const PlaneRow& row, const Filter
     load_words<Kind, kStride>(row.under[i] + pixels, words);
     for (size_t j = 0; j < kWideVectors; ++j) sums.add(j, words[j], filters.taps[i][j]);
   }
-  store_quarters(sums.bytes(storing, scaling), to, channels);
+  store_quarters(sums.bytes(requantisation, scaling), to, channels);
 }
 
 // The last windows may be computed twice.
@@ -76,9 +77,9 @@ void filter_row(const DepthwiseLayer& layer, const PlaneRow& row) {
   ScalingView scaling = row.scaling;
   for (size_t plane = 0; plane < channels / kNarrow; ++plane, scaling.skip(kWide)) {
     const Filters filters(row.filters + plane * kTaps * kWideVectors * kWide);
-    for (size_t i = 0; i < width; i += kLeastPlaneColumns) {
-      const size_t column = std::min(i, width - kLeastPlaneColumns);
-      filter<Kind, kStride>(layer.encoding.storing, row, filters, scaling,
+    for (size_t i = 0; i < width; i += kPlaneWindowsAtOnce) {
+      const size_t column = std::min(i, width - kPlaneWindowsAtOnce);
+      filter<Kind, kStride>(layer.encoding.requantisation, row, filters, scaling,
                             plane * row.plane + column * kStride * kNarrow,
                             row.result + column * channels + plane * kNarrow, channels);
     }

@@ -10,8 +10,8 @@
 
 namespace millrace::device::cpu::kernels::quantised::vnni {
 
-// So many windows are computed together.
-inline constexpr size_t kLeastPlaneColumns = 4;
+// So many windows of a row are computed together, and there must be as many.
+inline constexpr size_t kPlaneWindowsAtOnce = 4;
 
 // The filters, nine taps for each channel, in the order in which the loops read them.
 std::vector<int8_t> arranged_in_planes(size_t channels, const std::vector<int8_t>& filters);
@@ -27,7 +27,7 @@ struct PlaneRow {
   ScalingView scaling;                              // arranged
   uint8_t* result;                                  // [out_width, channels]
 };
-// As run() in depthwise_loops.h. Requirements: at least kLeastPlaneColumns windows; channels are a
+// As run() in depthwise_loops.h. Requirements: at least kPlaneWindowsAtOnce windows; channels are a
 // multiple of kNarrow.
 void run(const DepthwiseLayer& layer, const PlaneRow& row) noexcept;
 

@@ -43,13 +43,13 @@ struct GroupWork {
 };
 
 template <class Kind, size_t kVectors>
-HWY_INLINE void store(const Sums<Kind, kVectors>& sums, const Storing& storing,
+HWY_INLINE void store(const Sums<Kind, kVectors>& sums, const Requantisation& requantisation,
                       const GroupWork& work, size_t pixel) {
   uint8_t* const to = work.to + pixel * work.pixel;
   if (kVectors == 1 || work.plane == 0)
-    sums.store(storing, work.scaling, to);
+    sums.store(requantisation, work.scaling, to);
   else if constexpr (kVectors > 1)
-    store_quarters(sums.bytes(storing, work.scaling), to, work.plane);
+    store_quarters(sums.bytes(requantisation, work.scaling), to, work.plane);
 }
 
 // kCount pixels, of a group of channels, from `pixel` on.
@@ -70,7 +70,8 @@ HWY_INLINE void multiply(const PointwiseLayer& layer, const GroupWork& work, siz
       for (size_t vector = 0; vector < kVectors; ++vector) sums[i].add(vector, word, taps[vector]);
     }
   }
-  for (size_t i = 0; i < kCount; ++i) store(sums[i], layer.encoding.storing, work, pixel + i);
+  for (size_t i = 0; i < kCount; ++i)
+    store(sums[i], layer.encoding.requantisation, work, pixel + i);
 }
 
 // As many pixels at a time as there are registers for.

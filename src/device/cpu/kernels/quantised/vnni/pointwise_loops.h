@@ -1,6 +1,7 @@
-// Convolutions of one pixel over bytes whose channels lie innermost, with so few channels that what
-// is made of the sums takes as long as the products; on processors with AVX-512 VNNI. Exact sums of
-// products, scaled to bytes as the library does it.
+// Convolutions of one pixel over bytes whose channels lie innermost, on processors with AVX-512
+// VNNI: exact sums of products, scaled to bytes as the library does it. Each vector of filters that
+// is loaded is multiplied with several pixels; and with few channels, what is made of a sum takes
+// as long as its products.
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,8 @@
 //
 // Include between foreach_target.h and the code of a target, with highway.h before.
 
-// Highway 1.0.3 has no target with VPDPBUSD. MILLRACE_VNNI_TARGET is where the loops are compiled.
+// Highway 1.0.3 has no target with VPDPBUSD, so these loops are compiled for that with AVX-512, and
+// further instructions. MILLRACE_VNNI_TARGET guards this file, which is for one target only.
 #if HWY_TARGET == HWY_AVX3 && !defined(MILLRACE_VNNI_TARGET)
 #define MILLRACE_VNNI_TARGET HWY_TARGET
 #define MILLRACE_BEFORE_VNNI HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512vnni")
@@ -62,21 +63,23 @@ HWY_INLINE void store_quarters(hn::Vec<Bytes> bytes, uint8_t* to, size_t step) {
   store_quarter(_mm512_extracti32x4_epi32(bytes.raw, 3), to + 3 * step);
 }
 
-// What the loops are compiled for: with most layers of a network there is nothing to do for a byte
-// but to scale and to round it, which takes as long as the products of a few channels.
-template <bool kSignedImage, bool kPlainResult>
+// What loops are compiled for one by one. In most layers of a network there is nothing to do for a
+// byte but to scale and to round it, and all else would take as long as the products of a few
+// channels.
+template <bool kSignedImage, bool kOnlyScales>
 struct Kind {
   static constexpr bool signed_image = kSignedImage;
-  static constexpr bool plain_result = kPlainResult;  // and no biases
+  // No biases, no zero point, and no other bounds than those of UINT8.
+  static constexpr bool only_scales = kOnlyScales;
 };
 // Calls run(Kind).
 template <class Run>
 void with_kind(const Encoding& encoding, Run run) {
-  const bool plain = encoding.storing.is_plain() && !encoding.adds_biases;
+  const bool only_scales = encoding.requantisation.only_saturates() && !encoding.adds_biases;
   if (encoding.signed_image)
-    plain ? run(Kind<true, true>()) : run(Kind<true, false>());
+    only_scales ? run(Kind<true, true>()) : run(Kind<true, false>());
   else
-    plain ? run(Kind<false, true>()) : run(Kind<false, false>());
+    only_scales ? run(Kind<false, true>()) : run(Kind<false, false>());
 }
 
 // The sums of kVectors vectors of channels: of a wide group, or of a narrow one.
@@ -94,52 +97,56 @@ struct Sums {
     sums[vector].raw = _mm512_dpbusd_epi32(sums[vector].raw, x.raw, filters.raw);
   }
 
-  // Of a wide group; of a narrow one with nothing above its channels. Bounds are applied to bytes:
-  // to round keeps the order of numbers, so that it does not matter that they are rounded first.
-  HWY_INLINE auto bytes(const Storing& storing, const ScalingView& scaling) const {
+  // The bytes of the group, a vector of as many. Bounds are applied to bytes: to round keeps the
+  // order of numbers, so that it does not matter that they are rounded first.
+  HWY_INLINE auto bytes(const Requantisation& requantisation, const ScalingView& scaling) const {
     if constexpr (kVectors == 1) {
       // Saturates from below, then from above.
       auto number = scaled(scaling, 0);
-      if (!Kind::plain_result) number = hn::Add(number, hn::Set(Ints(), storing.zero_point));
+      if (!Kind::only_scales) number = hn::Add(number, hn::Set(Ints(), requantisation.zero_point));
       const auto kept = hn::Max(number, hn::Zero(Ints()));
-      return bounded(hn::CappedTag<uint8_t, kNarrow>(), storing, _mm512_cvtusepi32_epi8(kept.raw));
+      return bounded(hn::CappedTag<uint8_t, kNarrow>(), requantisation,
+                     _mm512_cvtusepi32_epi8(kept.raw));
     } else {
-      const auto packed = _mm512_packus_epi16(half(storing, scaling, 0).raw,
-                                              half(storing, scaling, kVectors / 2).raw);
-      return bounded(Bytes(), storing, packed);
+      const auto packed = _mm512_packus_epi16(half(requantisation, scaling, 0).raw,
+                                              half(requantisation, scaling, kVectors / 2).raw);
+      return bounded(Bytes(), requantisation, packed);
     }
   }
 
-  HWY_INLINE void store(const Storing& storing, const ScalingView& scaling, uint8_t* to) const {
-    hn::StoreU(bytes(storing, scaling), hn::CappedTag<uint8_t, kSize>(), to);
+  HWY_INLINE void store(const Requantisation& requantisation, const ScalingView& scaling,
+                        uint8_t* to) const {
+    hn::StoreU(bytes(requantisation, scaling), hn::CappedTag<uint8_t, kSize>(), to);
   }
 
   hn::Vec<Ints> sums[kVectors];
 
  private:
   template <class D, class Raw>
-  static HWY_INLINE hn::Vec<D> bounded(D d, const Storing& storing, Raw raw) {
+  static HWY_INLINE hn::Vec<D> bounded(D d, const Requantisation& requantisation, Raw raw) {
     const hn::Vec<D> bytes{raw};
-    if (Kind::plain_result) return bytes;
-    const auto kept = hn::Min(hn::Max(bytes, hn::Set(d, storing.least)), hn::Set(d, storing.most));
-    return storing.to_signed ? shifted(d, kept) : kept;
+    if (Kind::only_scales) return bytes;
+    const auto kept =
+        hn::Min(hn::Max(bytes, hn::Set(d, requantisation.least)), hn::Set(d, requantisation.most));
+    return requantisation.to_signed ? shifted(d, kept) : kept;
   }
 
   // First the bias, then the factor, as the library does it. Ties round to even numbers.
   HWY_INLINE hn::Vec<Ints> scaled(const ScalingView& scaling, size_t vector) const {
     const Floats f;
     auto sum = hn::ConvertTo(f, sums[vector]);
-    if (!Kind::plain_result) sum = hn::Add(sum, hn::LoadU(f, scaling.biases + vector * kNarrow));
+    if (!Kind::only_scales) sum = hn::Add(sum, hn::LoadU(f, scaling.biases + vector * kNarrow));
     const auto factor = hn::LoadU(f, scaling.factors + vector * kNarrow);
     return hn::Vec<Ints>{_mm512_cvtps_epi32(hn::Mul(sum, factor).raw)};
   }
 
   // Two vectors of sums.
-  HWY_INLINE hn::Vec<Shorts> half(const Storing& storing, const ScalingView& scaling,
+  HWY_INLINE hn::Vec<Shorts> half(const Requantisation& requantisation, const ScalingView& scaling,
                                   size_t first) const {
     const Shorts d;
     const auto shorts = hn::ReorderDemote2To(d, scaled(scaling, first), scaled(scaling, first + 1));
-    return Kind::plain_result ? shorts : hn::SaturatedAdd(shorts, hn::Set(d, storing.zero_point));
+    return Kind::only_scales ? shorts
+                             : hn::SaturatedAdd(shorts, hn::Set(d, requantisation.zero_point));
   }
 };
 
