@@ -12,16 +12,12 @@ HWY_BEFORE_NAMESPACE();
 namespace millrace::device::cpu::kernels::HWY_NAMESPACE {
 
 // Keeps a vector from being loaded again for each product that it is part of, as g++ does: a load
-// takes as long as a product.
+// takes as long as a product. With AVX-512 only, which has 32 registers.
 template <class V>
 HWY_INLINE void keep_in_register([[maybe_unused]] V& vector) {
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   auto raw = vector.raw;
-#if HWY_TARGET <= HWY_AVX3
   __asm__("" : "+v"(raw));
-#else
-  __asm__("" : "+x"(raw));
-#endif
   vector.raw = raw;
 #endif
 }

@@ -23,6 +23,8 @@ using Vector = hn::Vec<Floats>;
 constexpr size_t kLanes = hn::MaxLanes(Floats());
 // The blocks that such vectors fill.
 constexpr size_t kBlock = kLanes == 16 ? 16 : 8;
+// Sixteen registers do not hold what two rows of results are made of.
+constexpr size_t kResultRows = HWY_TARGET <= HWY_AVX3 ? kRowsAtOnce : 1;
 // Sums that fit into the registers beside what they are made of; of one vector of channels twice as
 // many pixels, since an addition takes longer than the next one waits for.
 constexpr size_t kVectors = 4, kPixels = HWY_TARGET <= HWY_AVX3 ? 6 : 3;
@@ -218,13 +220,13 @@ void run_panel(const Geometry& g, const Layer& pointwise, const Layer& depthwise
   size_t made = 0;  // rows before this one are there, as far as they are needed
   const size_t last = work.first_row + work.rows;
   for (size_t row = work.first_row; row < last;) {
-    const size_t rows = std::min(last - row, kRowsAtOnce);
+    const size_t rows = std::min(last - row, kResultRows);
     const size_t first = row * kStride;
     const size_t end = std::min(first + rows_under(rows, kStride), g.height + g.above);
     made = std::max(made, first < g.above ? 0 : first - g.above);
     for (; made + g.above < end; ++made) make_row(g, pointwise, panel, work.image, made);
-    if (rows == kRowsAtOnce)
-      finish_rows<kRowsAtOnce, kStride>(g, depthwise, panel, row, work.result);
+    if (rows == kResultRows)
+      finish_rows<kResultRows, kStride>(g, depthwise, panel, row, work.result);
     else
       finish_rows<1, kStride>(g, depthwise, panel, row, work.result);
     row += rows;

@@ -12,7 +12,7 @@ namespace millrace::device::cpu::kernels::separable {
 inline constexpr size_t kTaps = 3;
 // So many blocks of channels are made at a time.
 inline constexpr size_t kPanelBlocks = 4;
-// So many rows of the result follow from one reading of the rows under them.
+// So many rows of the result follow at most from one reading of the rows under them.
 inline constexpr size_t kRowsAtOnce = 2;
 constexpr size_t rows_under(size_t rows, size_t stride) {
   return (rows - 1) * stride + kTaps;
