@@ -13,7 +13,7 @@ namespace millrace {
 enum class HookPoint : uint8_t {
   kSubmitted,     // subject: sequence id
   kStarted,       // subject: sequence id, detail: lane
-  kCompleted,     // subject: sequence id, detail: StatusCode
+  kCompleted,     // subject: sequence id, detail: StatusCode; before anyone can see that it is so
   kWaited,        // subject: sequence id, detail: StatusCode the waiter received
   kBufferMade,    // subject: device address, detail: bytes
   kBufferMapped,  // subject: device address, detail: bytes

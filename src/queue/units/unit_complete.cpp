@@ -141,8 +141,8 @@ void Unit::Impl::publish_completion(uint64_t counter, Request& request, Status s
   const Completion completion{sequence(counter), std::move(status)};
   request.task->write_status(completion);
   record(completion, true);
-  ring_.complete();
   emit(HookPoint::kCompleted, completion.sequence, static_cast<uint64_t>(completion.status.code()));
+  ring_.complete();
   request.task->on_published(completion);
   post_callback(request, completion);
   while (ring_.look(ring_.head()) == Look::kPassed) pass_head();
@@ -160,8 +160,8 @@ void Unit::Impl::remove(uint64_t counter, Status status) noexcept {
     request.callback.set_result(completion.sequence, completion.status);
     deferred_.add(std::move(request.callback));
   }
-  ring_.complete_removed(counter);
   emit(HookPoint::kCompleted, completion.sequence, static_cast<uint64_t>(completion.status.code()));
+  ring_.complete_removed(counter);
   request.task->on_published(completion);
   post_callback(request, completion);
   waits_.completed_alone(counter);
