@@ -14,6 +14,9 @@ struct Whole {
   Work work;
   uint32_t parts;
 };
+// For clang++ 14, which deduces nothing for aggregates.
+template <class Layer, class Work>
+Whole(const Layer*, Work, uint32_t) -> Whole<Layer, Work>;
 
 void run_rows(void* data, uint32_t number) {
   const auto& [layer, all, parts] = *static_cast<const Whole<DepthwiseLayer, DepthwiseWork>*>(data);
