@@ -115,36 +115,48 @@ class Guarded {
   std::vector<uint8_t> bytes_;
 };
 
+// Tests of loops that only processors with these instructions can run.
+template <class Case>
+class OfVnni : public ::testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    if (!topology().features.avx512_vnni) GTEST_SKIP() << "no VNNI on this processor";
+  }
+};
+
+// Runs the layer with memory for the result and for scratch, in two parts, as two lanes do it. The
+// first has so many rows.
+std::vector<uint8_t> run_planar(const PlanarLayer& layer, PlanarWork work, size_t first_rows) {
+  const Geometry& g = layer.depthwise.geometry;
+  Guarded result(g.out_height * g.out_width * g.channels), scratch(layer.scratch_bytes());
+  work.result = result.data();
+  work.scratch = scratch.data();
+  work.first_row = 0;
+  work.rows = first_rows;
+  run(layer, work);
+  work.first_row = first_rows;
+  work.rows = g.out_height - first_rows;
+  run(layer, work);
+  scratch.expect_guards();
+  return result.result();
+}
+
 struct DepthwiseCase {
   const char* name;
   Geometry geometry;
   Bytes bytes;
 };
 
-class VnniDepthwise : public ::testing::TestWithParam<DepthwiseCase> {
+class VnniDepthwise : public OfVnni<DepthwiseCase> {
  protected:
-  void SetUp() override {
-    if (!topology().features.avx512_vnni) GTEST_SKIP() << "no VNNI on this processor";
-  }
-
   std::vector<uint8_t> run_in_planes() const {
     const std::vector<int8_t> filters = arranged_in_planes(g_.channels, layer_.filters());
     const PlanarLayer layer{
         std::nullopt, {g_, layer_.encoding()}, static_cast<uint8_t>(bytes_.x_zero_point)};
-    Guarded result(g_.out_height * g_.out_width * g_.channels), scratch(layer.scratch_bytes());
-    PlanarWork work{image_.data(),
-                    {},
-                    {filters.data(), layer_.scaling_in_planes()},
-                    result.data(),
-                    scratch.data(),
-                    0,
-                    1};
-    run(layer, work);
-    work.first_row = 1;
-    work.rows = g_.out_height - 1;
-    run(layer, work);
-    scratch.expect_guards();
-    return result.result();
+    PlanarWork work{};
+    work.image = image_.data();
+    work.depthwise = {filters.data(), layer_.scaling_in_planes()};
+    return run_planar(layer, work, 1);
   }
 
   std::vector<uint8_t> run_loops() const {
@@ -239,12 +251,8 @@ struct PointwiseCase {
   Bytes bytes;
 };
 
-class VnniPointwise : public ::testing::TestWithParam<PointwiseCase> {
+class VnniPointwise : public OfVnni<PointwiseCase> {
  protected:
-  void SetUp() override {
-    if (!topology().features.avx512_vnni) GTEST_SKIP() << "no VNNI on this processor";
-  }
-
   std::vector<uint8_t> run_loops() const {
     const PointwiseLayer layer{c_.channels_in, c_.channels_out, layer_.encoding()};
     const std::vector<int8_t> filters = arranged_pointwise(layer, layer_.filters());
@@ -301,16 +309,12 @@ struct SeparableCase {
   Bytes between, result;
 };
 
-class VnniSeparable : public ::testing::TestWithParam<SeparableCase> {
+class VnniSeparable : public OfVnni<SeparableCase> {
  protected:
-  void SetUp() override {
-    if (!topology().features.avx512_vnni) GTEST_SKIP() << "no VNNI on this processor";
-  }
-
   std::vector<uint8_t> run_together() const {
     PlanarLayer layer = depthwise_layer();
     layer.pointwise = pointwise_layer();
-    return run_planar(layer, image_);
+    return run_on(layer, image_);
   }
 
   std::vector<uint8_t> run_one_after_the_other() const {
@@ -318,7 +322,7 @@ class VnniSeparable : public ::testing::TestWithParam<SeparableCase> {
     Guarded between(pixels * g_.channels);
     run(pointwise_layer(),
         {image_.data(), first_filters_.data(), first_.scaling(), between.data(), pixels});
-    return run_planar(depthwise_layer(), between.result());
+    return run_on(depthwise_layer(), between.result());
   }
 
  private:
@@ -329,22 +333,12 @@ class VnniSeparable : public ::testing::TestWithParam<SeparableCase> {
     return {std::nullopt, {g_, second_.encoding()}, static_cast<uint8_t>(c_.result.x_zero_point)};
   }
 
-  std::vector<uint8_t> run_planar(const PlanarLayer& layer,
-                                  const std::vector<uint8_t>& image) const {
-    Guarded result(g_.out_height * g_.out_width * g_.channels), scratch(layer.scratch_bytes());
-    PlanarWork work{image.data(),
-                    {first_filters_.data(), first_.scaling()},
-                    {second_filters_.data(), second_.scaling_in_planes()},
-                    result.data(),
-                    scratch.data(),
-                    0,
-                    2};
-    run(layer, work);
-    work.first_row = 2;
-    work.rows = g_.out_height - 2;
-    run(layer, work);
-    scratch.expect_guards();
-    return result.result();
+  std::vector<uint8_t> run_on(const PlanarLayer& layer, const std::vector<uint8_t>& image) const {
+    PlanarWork work{};
+    work.image = image.data();
+    work.pointwise = {first_filters_.data(), first_.scaling()};
+    work.depthwise = {second_filters_.data(), second_.scaling_in_planes()};
+    return run_planar(layer, work, 2);
   }
 
   const SeparableCase c_ = GetParam();

@@ -18,12 +18,25 @@ struct Whole {
 template <class Layer, class Work>
 Whole(const Layer*, Work, uint32_t) -> Whole<Layer, Work>;
 
-void run_rows(void* data, uint32_t number) {
-  const auto& [layer, all, parts] = *static_cast<const Whole<DepthwiseLayer, DepthwiseWork>*>(data);
+// The part of the rows of a result with that number.
+template <class Work>
+Work rows_of(const Work& all, uint32_t number, uint32_t parts) {
   const Share rows = share_of(all.rows, number, parts);
-  DepthwiseWork work = all;
+  Work work = all;
   work.first_row = rows.first;
   work.rows = rows.count;
+  return work;
+}
+
+void run_rows(void* data, uint32_t number) {
+  const auto& [layer, all, parts] = *static_cast<const Whole<DepthwiseLayer, DepthwiseWork>*>(data);
+  vnni::run(*layer, rows_of(all, number, parts));
+}
+
+void run_planar_rows(void* data, uint32_t number) {
+  const auto& [layer, all, parts] = *static_cast<const Whole<PlanarLayer, PlanarWork>*>(data);
+  PlanarWork work = rows_of(all, number, parts);
+  work.scratch += number * layer->scratch_bytes();
   vnni::run(*layer, work);
 }
 
@@ -34,16 +47,6 @@ void run_pixels(void* data, uint32_t number) {
   work.image += pixels.first * layer->channels_in;
   work.result += pixels.first * layer->channels_out;
   work.pixels = pixels.count;
-  vnni::run(*layer, work);
-}
-
-void run_planar_rows(void* data, uint32_t number) {
-  const auto& [layer, all, parts] = *static_cast<const Whole<PlanarLayer, PlanarWork>*>(data);
-  const Share rows = share_of(all.rows, number, parts);
-  PlanarWork work = all;
-  work.first_row = rows.first;
-  work.rows = rows.count;
-  work.scratch += number * layer->scratch_bytes();
   vnni::run(*layer, work);
 }
 
