@@ -6,7 +6,7 @@
 #include <bit>
 #include <vector>
 
-#include "device/cpu/kernels/max_pooling/loops.h"
+#include "device/cpu/kernels/pooling/max_pooling/loops.h"
 #include "tests/device_cpu/reference.h"
 
 namespace millrace::device::cpu::kernels::max_pooling {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/cpu/kernels/binary.h"
+#include "device/cpu/kernels/elementwise/binary.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/primitives.h"
 

@@ -6,7 +6,7 @@
 
 #include "device/cpu/kernels/elements.h"
 #include "device/cpu/kernels/kernels.h"
-#include "device/cpu/kernels/pooling.h"
+#include "device/cpu/kernels/pooling/pooling.h"
 #include "device/cpu/kernels/primitives.h"
 
 namespace millrace::device::cpu::kernels {

@@ -7,7 +7,7 @@
 
 #include "device/cpu/kernels/elements.h"
 #include "device/cpu/kernels/kernels.h"
-#include "device/cpu/kernels/mapped_copy.h"
+#include "device/cpu/kernels/movement/mapped_copy.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/resize.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "device/cpu/byte_conversion.h"
-#include "device/cpu/kernels/binary.h"
+#include "device/cpu/kernels/elementwise/binary.h"
 #include "device/cpu/kernels/quantised/convolution/residual_sum.h"
 #include "device/cpu/kernels/quantised/loops.h"
 #include "device/cpu/kernels/quantised/parameters.h"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/cpu/kernels/binary.h"
+#include "device/cpu/kernels/elementwise/binary.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/quantised/parameters.h"
 #include "device/cpu/kernels/quantised/post_ops.h"

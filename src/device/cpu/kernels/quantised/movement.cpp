@@ -2,7 +2,7 @@
 // form of the operand.
 #include <vector>
 
-#include "device/cpu/kernels/concat.h"
+#include "device/cpu/kernels/movement/concat.h"
 #include "device/cpu/kernels/quantised/parameters.h"
 #include "device/cpu/kernels/quantised/quantised.h"
 #include "device/cpu/kernels/quantised/table.h"

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "device/cpu/byte_conversion.h"
+#include "device/cpu/kernels/pooling/window_plan.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/quantised/loops.h"
 #include "device/cpu/kernels/quantised/parameters.h"
 #include "device/cpu/kernels/quantised/post_ops.h"
 #include "device/cpu/kernels/quantised/quantised.h"
-#include "device/cpu/kernels/window_plan.h"
 
 namespace millrace::device::cpu::kernels::quantised {
 namespace {

@@ -1,4 +1,4 @@
-#include "device/cpu/kernels/window_plan.h"
+#include "device/cpu/kernels/pooling/window_plan.h"
 
 #include <algorithm>
 

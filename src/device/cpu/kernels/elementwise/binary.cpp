@@ -1,5 +1,5 @@
 // Binary: the library's primitives where the first operand has the shape of the result.
-#include "device/cpu/kernels/binary.h"
+#include "device/cpu/kernels/elementwise/binary.h"
 
 #include <algorithm>
 #include <array>

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "device/cpu/kernels/elements.h"
-#include "device/cpu/kernels/pooling.h"
-#include "device/cpu/kernels/window_plan.h"
+#include "device/cpu/kernels/pooling/pooling.h"
+#include "device/cpu/kernels/pooling/window_plan.h"
 
 namespace millrace::device::cpu::kernels {
 namespace {

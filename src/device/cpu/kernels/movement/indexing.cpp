@@ -1,9 +1,9 @@
 // Slice, Pad and Expand.
 #include <algorithm>
 
-#include "device/cpu/kernels/binary.h"
+#include "device/cpu/kernels/elementwise/binary.h"
 #include "device/cpu/kernels/kernels.h"
-#include "device/cpu/kernels/mapped_copy.h"
+#include "device/cpu/kernels/movement/mapped_copy.h"
 #include "device/cpu/kernels/primitives.h"
 
 namespace millrace::device::cpu::kernels {

@@ -1,11 +1,11 @@
-#include "device/cpu/kernels/max_pooling/max_pooling.h"
+#include "device/cpu/kernels/pooling/max_pooling/max_pooling.h"
 
 #include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
 
-#include "device/cpu/kernels/max_pooling/loops.h"
+#include "device/cpu/kernels/pooling/max_pooling/loops.h"
 #include "device/cpu/kernels/parts.h"
 
 namespace millrace::device::cpu::kernels::max_pooling {

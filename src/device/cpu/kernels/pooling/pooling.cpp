@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "device/cpu/kernels/kernels.h"
-#include "device/cpu/kernels/mapped_copy.h"
-#include "device/cpu/kernels/max_pooling/max_pooling.h"
-#include "device/cpu/kernels/pooling.h"
+#include "device/cpu/kernels/pooling/max_pooling/max_pooling.h"
+#include "device/cpu/kernels/movement/mapped_copy.h"
+#include "device/cpu/kernels/pooling/pooling.h"
 #include "device/cpu/kernels/primitives.h"
 
 namespace millrace::device::cpu::kernels {

@@ -1,7 +1,7 @@
-#include "device/cpu/kernels/max_pooling/loops.h"
+#include "device/cpu/kernels/pooling/max_pooling/loops.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "device/cpu/kernels/max_pooling/loops.cpp"
+#define HWY_TARGET_INCLUDE "device/cpu/kernels/pooling/max_pooling/loops.cpp"
 #include <hwy/foreach_target.h>
 // clang-format off: after foreach_target.h
 #include <hwy/highway.h>

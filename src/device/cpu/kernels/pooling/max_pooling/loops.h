@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "device/cpu/kernels/window_plan.h"
+#include "device/cpu/kernels/pooling/window_plan.h"
 
 namespace millrace::device::cpu::kernels::max_pooling {
 

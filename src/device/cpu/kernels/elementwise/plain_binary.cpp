@@ -4,9 +4,9 @@
 #include <cmath>
 #include <memory>
 
-#include "device/cpu/kernels/binary.h"
 #include "device/cpu/kernels/elements.h"
-#include "device/cpu/kernels/mapped_copy.h"
+#include "device/cpu/kernels/elementwise/binary.h"
+#include "device/cpu/kernels/movement/mapped_copy.h"
 
 namespace millrace::device::cpu::kernels {
 namespace {

@@ -1,4 +1,4 @@
-#include "device/cpu/kernels/mapped_copy.h"
+#include "device/cpu/kernels/movement/mapped_copy.h"
 
 #include <array>
 #include <bit>

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "device/cpu/kernels/concat.h"
 #include "device/cpu/kernels/kernels.h"
+#include "device/cpu/kernels/movement/concat.h"
 #include "device/cpu/kernels/primitives.h"
 
 namespace millrace::device::cpu::kernels {

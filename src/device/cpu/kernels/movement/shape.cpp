@@ -1,6 +1,6 @@
 // Reshape and Transpose: other ways to look at the same memory, where the layout allows.
 #include "device/cpu/kernels/kernels.h"
-#include "device/cpu/kernels/mapped_copy.h"
+#include "device/cpu/kernels/movement/mapped_copy.h"
 #include "device/cpu/kernels/primitives.h"
 
 namespace millrace::device::cpu::kernels {
