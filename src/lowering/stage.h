@@ -82,8 +82,8 @@ Status check_operators(const network::Network& network);
 
 // Whether an operator must be run by itself, with operands at hand, since its subgraph runs, it is
 // about a sequence that a loop carries, or the shapes of its outputs follow from all elements of an
-// operand (NonZero, Unique). Nodes of such
-// operators are always left to the rest, unless all their operands are constants.
+// operand (NonZero, Unique). Nodes of such operators are always left to the rest, unless all their
+// operands are constants.
 bool runs_alone(const network::Node& node);
 
 // The node as a fallback operator, for one that runs alone and has no subgraph. kUnsupported where

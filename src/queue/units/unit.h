@@ -108,9 +108,8 @@ class Unit {
 
   // Claims a place, calls `fill` (must not wait for a request; throwing ends the program, since a
   // claimed place cannot be returned) with a task on this thread, and makes the request ready. When
-  // `depth`
-  // requests are not completed, does what the unit's policy says. Never waits for the device,
-  // except with WhenFull::kBlock.
+  // `depth` requests are not completed, does what the unit's policy says. Never waits for the
+  // device, except with WhenFull::kBlock.
   //   kQueueFull          no place, or 65,536 removed requests behind one that does not end
   //   kDeadlineExceeded   the request's deadline passed before there was a place; or, with
   //                       WhenFull::kShedByDeadline, it was not expected to be in time
