@@ -104,8 +104,12 @@ class Program {
   virtual void skip_job() const noexcept {}
 };
 
+// They count where the process has no device of that name yet.
 struct DeviceOptions {
   uint32_t lanes = 0;  // 0: MILLRACE_LANES, or the core budget of the process
+  // Whether BF16 models are computed in BF16 wherever the processor can at all, also where FP32 is
+  // faster: for those who measure how exact a model is. MILLRACE_NO_BF16=1 takes precedence.
+  bool stated_precision = false;
 };
 
 class Device {

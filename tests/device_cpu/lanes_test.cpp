@@ -1,5 +1,5 @@
 // One job on several lanes: the same bits however many lanes there are and however many jobs are in
-// flight, and a stop in the middle of such a job.
+// flight, and a stop in the middle of such a job. Also the other option of the device.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/process/topology.h"
 #include "device/registry.h"
 #include "queue/lanes/lanes_impl.h"
 #include "runtime/session.h"
@@ -226,6 +227,19 @@ INSTANTIATE_TEST_SUITE_P(Models, JobOnLanes,
                                            Case{"products", products}, Case{"int8", integers},
                                            Case{"lstm", recurrence}),
                          [](const auto& info) { return std::string(info.param.name); });
+
+// Here, because the device has to be opened anew for it, as for other numbers of lanes.
+TEST(StatedPrecision, IsThatOfTheModelWhereverTheProcessorCan) {
+  const auto device = open_device("cpu", {.lanes = 1, .stated_precision = true}).value();
+  const auto precision = [&] {
+    return device->load(network(Precision::kBf16)).value()->info().precision;
+  };
+  unsetenv("MILLRACE_NO_BF16");
+  EXPECT_EQ(precision(), topology().features.avx512_bf16 ? Precision::kBf16 : Precision::kFp32);
+  setenv("MILLRACE_NO_BF16", "1", 1);
+  EXPECT_EQ(precision(), Precision::kFp32) << "the variable takes precedence";
+  setenv("MILLRACE_NO_BF16", "0", 1);  // as all tests have it
+}
 
 // Asks a job to stop when that step begins, or the first one after it.
 class StopAt final : public queue::ProgressObserver {

@@ -13,7 +13,6 @@
 #include "cli/inputs/boundary_tensor.h"
 #include "cli/inputs/frames.h"
 #include "cli/model_source.h"
-#include "cli/stated_precision.h"
 #include "device/registry.h"
 #include "graph/inner_values.h"
 #include "runtime/session.h"
@@ -36,8 +35,8 @@ Result<Run> run_with_inner_values(const std::string& path, const CompareArgument
   MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel all, graph::with_inner_values(*model));
   Run run;
   run.model = std::make_shared<const graph::CompiledModel>(std::move(all));
-  MILLRACE_ASSIGN_OR_RETURN(const auto device,
-                            device::open_device_of_program(arguments.device, {}));
+  MILLRACE_ASSIGN_OR_RETURN(const auto device, device::open_device_of_program(
+                                                   arguments.device, {.stated_precision = true}));
   MILLRACE_ASSIGN_OR_RETURN(const auto program, device->load(run.model));
   MILLRACE_ASSIGN_OR_RETURN(const auto session, runtime::Session::create(device, program));
   MILLRACE_ASSIGN_OR_RETURN(const auto files, resolve_inputs(*run.model, arguments.inputs));
@@ -177,7 +176,6 @@ Result<std::unique_ptr<Reference>> open_reference(const CompareArguments& argume
 Result<int> run_compare(const CompareArguments& arguments) {
   if (arguments.other.empty() == arguments.reference.empty())
     return invalid_argument("compare takes a second model or --reference, and not both");
-  const StatedPrecision scope;
   MILLRACE_ASSIGN_OR_RETURN(const Run ours, run_with_inner_values(arguments.model, arguments));
   MILLRACE_ASSIGN_OR_RETURN(const auto reference, open_reference(arguments));
   MILLRACE_ASSIGN_OR_RETURN(const LayerReport report,

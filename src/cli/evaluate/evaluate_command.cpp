@@ -17,7 +17,6 @@
 #include "cli/model_source.h"
 #include "cli/precision_name.h"
 #include "cli/progress.h"
-#include "cli/stated_precision.h"
 
 namespace millrace::cli {
 namespace {
@@ -31,7 +30,8 @@ struct OpenedModel {
 
 Result<OpenedModel> open(const std::string& path, const EvaluateArguments& arguments) {
   OpenedModel model{path, {}, {}, 0};
-  MILLRACE_ASSIGN_OR_RETURN(model.loaded, load_model(path, arguments.flags, arguments.device));
+  MILLRACE_ASSIGN_OR_RETURN(model.loaded, load_model(path, arguments.flags, arguments.device, 0,
+                                                     {.stated_precision = true}));
   const graph::CompiledModel& compiled = model.loaded.program->model();
   MILLRACE_ASSIGN_OR_RETURN(const GivenShapes shapes, parse_shapes(compiled, arguments.shapes));
   MILLRACE_ASSIGN_OR_RETURN(model.inputs, settled_inputs(compiled, shapes));
@@ -123,7 +123,6 @@ EvaluationReport report_of(const std::vector<OpenedModel>& models,
 }  // namespace
 
 Status run_evaluate(const EvaluateArguments& arguments) {
-  const StatedPrecision scope;
   if (arguments.labels.empty() && arguments.against.empty())
     return invalid_argument("evaluate needs --labels, or --against another model, or both");
   MILLRACE_ASSIGN_OR_RETURN(const io::PictureOptions picture, picture_options(arguments.picture));

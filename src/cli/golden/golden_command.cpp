@@ -9,7 +9,6 @@
 #include "cli/inputs/boundary_tensor.h"
 #include "cli/inputs/frames.h"
 #include "cli/model_source.h"
-#include "cli/stated_precision.h"
 #include "io/file.h"
 
 namespace millrace::cli {
@@ -91,9 +90,9 @@ Result<ComparedFile> compare_file(const graph::CompiledModel& model, const Dumpe
 }  // namespace
 
 Result<int> run_golden(const GoldenArguments& arguments) {
-  const StatedPrecision scope;
   MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded,
-                            load_model(arguments.model, arguments.flags, arguments.device));
+                            load_model(arguments.model, arguments.flags, arguments.device, 0,
+                                       {.stated_precision = true}));
   graph::CompiledModel model = loaded.program->model();
   const bool open_outputs = std::ranges::any_of(model.outputs, &graph::Boundary::open);
   std::vector<DumpedFile> files;

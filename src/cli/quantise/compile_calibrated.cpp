@@ -9,7 +9,6 @@
 #include "cli/progress.h"
 #include "cli/quantise/calibration_data.h"
 #include "cli/quantise/fill_report.h"
-#include "cli/stated_precision.h"
 #include "lowering/finish.h"
 #include "quantise/mix_precisions.h"
 #include "quantise/quantise.h"
@@ -94,7 +93,6 @@ Result<quantise::QuantisedModel> choose(const graph::CompiledModel& exact,
 Result<CalibratedModel> compile_calibrated(const std::string& path, const CompileFlags& flags,
                                            const CalibrationFlags& calibration,
                                            const CompileObserver& observer) {
-  const StatedPrecision scope;
   MILLRACE_ASSIGN_OR_RETURN(Options options, options_from(flags, calibration));
   MILLRACE_ASSIGN_OR_RETURN(lowering::LoweringOptions lowering, lowering_from(flags, calibration));
   MILLRACE_ASSIGN_OR_RETURN(const graph::CompiledModel exact,

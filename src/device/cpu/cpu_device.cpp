@@ -31,11 +31,13 @@ Result<uint32_t> lanes_per_job(uint32_t lanes) {
 
 // Without the instructions oneDNN emulates BF16, which is slower than FP32, or cannot make the
 // primitives at all; and sums of products of bytes saturate in 16 bits, which gives other results.
-// Where there are such instructions, but slow ones, MILLRACE_NO_BF16=0 has them used. Otherwise the
-// variables let tests see what a processor without the instructions does.
-Abilities abilities(uint32_t lanes) {
+// Where there are such instructions, but slow ones, DeviceOptions::stated_precision or
+// MILLRACE_NO_BF16=0 has them used. Otherwise the variables let tests see what a processor without
+// the instructions does.
+Abilities abilities(uint32_t lanes, bool stated_precision) {
   const CpuFeatures& features = topology().features;
-  return {.bf16 = features.avx512_bf16 && !is_refused("MILLRACE_NO_BF16", !features.fast_bf16),
+  const bool slow_bf16 = !features.fast_bf16 && !stated_precision;
+  return {.bf16 = features.avx512_bf16 && !is_refused("MILLRACE_NO_BF16", slow_bf16),
           .int8 = features.avx512 && features.avx512_vnni && !is_refused("MILLRACE_NO_VNNI", false),
           .lanes = lanes};
 }
@@ -54,7 +56,9 @@ void run_first_primitive(const dnnl::engine& engine) {
 }  // namespace
 
 CpuDevice::CpuDevice(const DeviceOptions& options)
-    : engine_(dnnl::engine::kind::cpu, 0), lanes_({.count = lane_count(options)}) {
+    : engine_(dnnl::engine::kind::cpu, 0),
+      stated_precision_(options.stated_precision),
+      lanes_({.count = lane_count(options)}) {
   // Names generated code for profilers, in strings whose allocation must not fail.
   dnnl_set_jit_profiling_flags(DNNL_JIT_PROFILE_NONE);
   run_first_primitive(engine_);
@@ -69,7 +73,7 @@ Result<std::shared_ptr<const Program>> CpuDevice::load_for_rank(
     std::shared_ptr<const graph::CompiledModel> model,
     std::shared_ptr<ranks::Communicator> communicator) {
   MILLRACE_ASSIGN_OR_RETURN(const uint32_t lanes, lanes_per_job(lanes_.count()));
-  return CpuProgram::load(std::move(model), engine_, abilities(lanes), lanes_,
+  return CpuProgram::load(std::move(model), engine_, abilities(lanes, stated_precision_), lanes_,
                           std::move(communicator));
 }
 

@@ -23,6 +23,7 @@ class CpuDevice final : public Device {
 
  private:
   const dnnl::engine engine_;
+  const bool stated_precision_;
   queue::Lanes lanes_;
 };
 

@@ -71,7 +71,7 @@ Status check_sample(const graph::CompiledModel& model, const Sample& sample) {
 Result<ProgramRunner> ProgramRunner::load(std::shared_ptr<const graph::CompiledModel> model) {
   ProgramRunner runner;
   runner.model_ = std::move(model);
-  MILLRACE_ASSIGN_OR_RETURN(runner.device_, device::open_device("cpu"));
+  MILLRACE_ASSIGN_OR_RETURN(runner.device_, device::open_device("cpu", {.stated_precision = true}));
   MILLRACE_ASSIGN_OR_RETURN(runner.program_, runner.device_->load(runner.model_));
   runner.profile_ = std::make_shared<runtime::Profile>(*runner.program_);
   return runner;
