@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,7 +53,8 @@ struct StepInfo {
   std::string implementation;  // the kernel that runs it, as the kernel library names it
   std::string output;          // the tensor it writes or works towards; empty if it has no name
   uint32_t partition = 0;      // of the model; never smaller than that of the step before
-  graph::Precision precision = graph::Precision::kFp32;  // of its floating point numbers
+  // What its floating point numbers are computed in; nothing where its first operand is integers.
+  std::optional<graph::Precision> precision = graph::Precision::kFp32;
   // How its operands and its result lie in memory, as the device describes it: "f32:abcd"; several
   // with a comma between them. Empty where the device does not say.
   std::string reads = {}, writes = {};

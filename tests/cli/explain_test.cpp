@@ -90,6 +90,20 @@ TEST_F(ExplainTest, OperatorsOfABf16ProgramMayComputeInFp32) {
   EXPECT_GT(convolutions, 0u);
 }
 
+TEST_F(ExplainTest, StepsOfAQuantisedModelReadIntegers) {
+  const std::string images = kGlyphsFolder + "calibration_images.npy";
+  const Json glyphs =
+      explanation(compiled("int8.rai", {"--precision", "int8", "--calibrate", images}));
+  size_t integers = 0;
+  for (const Json& step : steps_of(glyphs)) {
+    if (step["operation"] == "Quantise") {
+      EXPECT_EQ(step["precision"], "fp32") << step.dump();
+    }
+    integers += step["precision"] == "int" ? 1 : 0;
+  }
+  EXPECT_GT(integers, 0u);
+}
+
 TEST_F(ExplainTest, TheCpuHasAReason) {
   const Json forced = explanation(kGlyphsOnnx, {"--cpu-ops", "GlobalPool"});
   ASSERT_EQ(forced["partitions"].size(), 3u);

@@ -325,6 +325,30 @@ TEST(QuantisedKernels, NoReordersBetweenConvolutions) {
   }
 }
 
+TEST(QuantisedKernels, StepsSayWhetherTheyReadIntegers) {
+  QuantisedModel model;
+  const auto picture = model.input({1, 3, 16, 16}, kUnsigned);
+  const auto a = model.make(conv2d(1, 2, 1), {picture, model.weights({32, 3, 3, 3})}, kWide);
+  const auto b = model.make(conv2d(1, 1, 32), {a, model.weights({32, 1, 3, 3})}, kUnsigned);
+  const auto c = model.make(conv2d(0, 1, 1), {b, model.weights({64, 32, 1, 1})}, kShifted);
+  const auto d = model.make(conv2d(1, 1, 64), {c, model.weights({64, 1, 3, 3})}, kShifted);
+  model.check(model.make(graph::GlobalPool{}, {d}, kUnsigned));
+  size_t numbers = 0, integers = 0;
+  for (const StepInfo& step : load(model.builder.build())->info().steps) {
+    SCOPED_TRACE(step.operation + " " + step.implementation);
+    if (step.operation == "Quantise") {
+      EXPECT_EQ(step.precision, graph::Precision::kFp32);
+      ++numbers;
+    } else if (step.operation == "Dequantise" ||
+               (step.operation != "Reorder" && topology().features.avx512_vnni)) {
+      EXPECT_EQ(step.precision, std::nullopt);
+      ++integers;
+    }
+  }
+  EXPECT_GT(numbers, 0u);
+  EXPECT_GT(integers, 0u);
+}
+
 // What mobile networks are made of. Without a zero point and with all bytes in bounds there is less
 // to do for a byte.
 TEST(QuantisedKernels, AConvolutionOfOnePixelIsOneStepWithTheDepthwiseOneBehindIt) {

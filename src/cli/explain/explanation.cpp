@@ -66,7 +66,7 @@ Json describe_step(const device::StepInfo& step, size_t number) {
                  {"operation", step.operation},
                  {"node", step.node},
                  {"kernel", step.implementation},
-                 {"precision", graph::name_of(step.precision)},
+                 {"precision", step.precision ? graph::name_of(*step.precision) : "int"},
                  {"reads", step.reads},
                  {"writes", step.writes},
                  {"output", step.output}};

@@ -262,6 +262,7 @@ void Builder::add(std::string operation, std::string implementation,
   for (BufferId id : step->buffers()) buffers_.touch(id, index);
   StepInfo info{{}, std::move(operation), std::move(implementation), {}, partition_};
   info.precision = type() == ElementType::bf16 ? graph::Precision::kBf16 : graph::Precision::kFp32;
+  if (reads_integers(*step, moved == kNoValue ? first_operand() : moved)) info.precision.reset();
   if (moved == kNoValue) {
     const graph::Node& node = model_.graph.nodes[node_];
     info.node = node.name;

@@ -272,6 +272,8 @@ class Builder {
   BufferId refer_to(std::span<const std::byte> bytes);
   // For StepInfo.
   void describe_layouts(const Step& step, StepInfo& info) const;
+  bool reads_integers(const Step& step, graph::ValueId operand) const;
+  graph::ValueId first_operand() const;
   std::string describe(graph::ValueId id, const Desc& desc) const;
   std::string describe_node(uint32_t node) const;
   std::string maker_of(graph::ValueId id) const;

@@ -108,9 +108,11 @@ Status Builder::quantise_result(ValueId id) {
     add_reorder(id, from, wide);
     from = wide;
   }
+  const Operand to = new_temporary(with_type(from.desc, stored_type(id)));
+  MILLRACE_RETURN_IF_ERROR(kernels::add_quantise(*this, id, from, to));
   locations(id).clear();
-  const Operand to = new_stored_result(id, with_type(from.desc, stored_type(id)));
-  return kernels::add_quantise(*this, id, from, to);
+  set_stored_result(id, to);
+  return {};
 }
 
 }  // namespace millrace::device::cpu

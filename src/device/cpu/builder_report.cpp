@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "device/cpu/builder.h"
 
 namespace millrace::device::cpu {
@@ -37,6 +40,26 @@ void Builder::describe_layouts(const Step& step, StepInfo& info) const {
   }
   info.reads = fmt::format("{}", fmt::join(reads, ", "));
   info.writes = fmt::format("{}", fmt::join(writes, ", "));
+}
+
+// A quantised value may lie in memory as numbers and as integers, so what counts is where the step
+// reads it.
+bool Builder::reads_integers(const Step& step, ValueId operand) const {
+  if (!is_quantised(operand)) return tensor::is_integer(value(operand).type);
+  const std::vector<BufferId> buffers = step.buffers();
+  return std::ranges::any_of(values_[operand].stored, [&](const Operand& integers) {
+    return std::ranges::find(buffers, integers.buffer) != buffers.end();
+  });
+}
+
+// Of what is being lowered: the first input of the node, or of the one before it that is part of
+// the same step; the output where there is none.
+ValueId Builder::first_operand() const {
+  const graph::Node* node = &model_.graph.nodes[node_];
+  ValueId id = node->input(0);
+  if (id == graph::kNoValue) return node->outputs[0];
+  if (const graph::Node* const earlier = postponed_maker(id)) id = earlier->input(0);
+  return id;
 }
 
 std::string Builder::describe_node(uint32_t index) const {
