@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <functional>
-#include <thread>
+#include <utility>
 
 #include "bench/peers/millrace_side.h"
 #include "bench/peers/ort/model_bytes.h"
@@ -17,19 +16,15 @@ namespace {
 // Milliseconds per frame of a block of runs.
 using Block = std::function<Result<double>()>;
 
-// The threads of the side that has just run spin for a while before they sleep.
-void let_threads_sleep() {
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-}
-
+// In each round our block goes first.
 Result<ComparisonRow> alternate(const std::string& what, uint32_t rounds, const Block& theirs,
                                 const Block& ours) {
   std::vector<double> their_times, our_times, ratios;
   for (uint32_t round = 0; round < rounds; ++round) {
     let_threads_sleep();
-    MILLRACE_ASSIGN_OR_RETURN(const double their_ms, theirs());
-    let_threads_sleep();
     MILLRACE_ASSIGN_OR_RETURN(const double our_ms, ours());
+    let_threads_sleep();
+    MILLRACE_ASSIGN_OR_RETURN(const double their_ms, theirs());
     their_times.push_back(their_ms);
     our_times.push_back(our_ms);
     ratios.push_back(their_ms / our_ms);
@@ -40,6 +35,22 @@ Result<ComparisonRow> alternate(const std::string& what, uint32_t rounds, const 
   row.ours_ms = cli::distribution_of(our_times).median;
   row.ratio = cli::distribution_of(ratios).median;
   return row;
+}
+
+// The requests arrive at other times in each round, and at the same ones for both sides.
+Result<ComparisonRow> compare_servers(const MillraceSide& ours, OrtSide& theirs,
+                                      const ComparisonPlan& plan, double per_second,
+                                      const std::string& what) {
+  cli::ServerLoad load{.per_second = per_second, .seed = 0};
+  std::vector<int64_t> arrivals_ns;
+  const Block serve_ours = [&]() -> Result<double> {
+    ++load.seed;
+    MILLRACE_ASSIGN_OR_RETURN(Served served, ours.serve(load, plan.server_seconds));
+    arrivals_ns = std::move(served.arrivals_ns);
+    return served.p99_ms;
+  };
+  const Block serve_theirs = [&] { return theirs.server_p99_ms(arrivals_ns); };
+  return alternate(what, plan.rounds, serve_theirs, serve_ours);
 }
 
 Status compare_with(const OrtLibrary& library, const std::string& onnx, const ComparisonPlan& plan,
@@ -56,7 +67,7 @@ Status compare_with(const OrtLibrary& library, const std::string& onnx, const Co
           [&] { return ours.latency_ms(plan.seconds); }));
   latency.difference = ours.difference_from(theirs.outputs());
   rows.push_back(latency);
-  if (!plan.throughput || threads == 1) return {};
+  if (threads == 1 || !plan.throughput) return {};
   MILLRACE_ASSIGN_OR_RETURN(
       ComparisonRow offline,
       alternate(
@@ -64,6 +75,15 @@ Status compare_with(const OrtLibrary& library, const std::string& onnx, const Co
           [&] { return ours.throughput_ms(plan.seconds); }));
   offline.difference = latency.difference;
   rows.push_back(offline);
+  for (const uint32_t percent : plan.server_percent) {
+    const double per_second = percent / 100.0 * 1e3 / offline.ours_ms;
+    const std::string what =
+        fmt::format("p99 at {:.0f} per second, {} %, {}", per_second, percent, unit);
+    MILLRACE_ASSIGN_OR_RETURN(ComparisonRow server,
+                              compare_servers(ours, theirs, plan, per_second, what));
+    server.difference = latency.difference;
+    rows.push_back(server);
+  }
   return {};
 }
 

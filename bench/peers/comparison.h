@@ -16,13 +16,18 @@ struct ComparisonPlan {
   cli::CompileFlags flags;
   std::vector<uint32_t> threads = {1};
   bool throughput = false;  // besides the latency, with each number of threads but one
+  // Then also the latency of requests that arrive at random, at these percentages of our
+  // throughput.
+  std::vector<uint32_t> server_percent;
   uint32_t rounds = 5;
-  double seconds = 0.5;  // of a block of runs
+  double seconds = 0.5;         // of a block of runs
+  double server_seconds = 2.0;  // of a block of arrivals, whose 99th percentile needs many
 };
 
 struct ComparisonRow {
   std::string what;  // "latency, 2 threads"
-  // Medians of the rounds, in milliseconds per frame, and of the ratio of theirs to ours.
+  // Medians over the rounds: milliseconds per frame or, of requests that arrive at random, the 99th
+  // percentile of their latencies; and the ratio of theirs to ours.
   double theirs_ms = 0, ours_ms = 0, ratio = 0;
   // The largest difference of an output, by its largest magnitude.
   double difference = 0;

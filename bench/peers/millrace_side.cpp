@@ -12,15 +12,6 @@
 namespace millrace::bench {
 namespace {
 
-cli::Workload workload_for(double seconds, runtime::Session& session,
-                           std::span<const cli::JobBuffers> slots) {
-  const std::chrono::duration<double> duration(seconds);
-  return {.session = session,
-          .slots = slots,
-          .warmup = 1,
-          .duration = std::chrono::duration_cast<std::chrono::nanoseconds>(duration)};
-}
-
 double largest_difference(std::span<const float> ours, std::span<const float> theirs) {
   float difference = 0, magnitude = 0;
   for (size_t i = 0; i < ours.size(); ++i) {
@@ -35,35 +26,55 @@ double largest_difference(std::span<const float> ours, std::span<const float> th
 Result<MillraceSide> MillraceSide::create(const std::string& onnx, const cli::CompileFlags& flags,
                                           uint32_t threads) {
   MillraceSide side;
+  side.threads_ = threads;
   MILLRACE_ASSIGN_OR_RETURN(side.loaded_,
                             cli::load_model(onnx, flags, "cpu", 0, {.lanes = threads}));
   const graph::CompiledModel& model = side.loaded_.program->model();
   if (model.network != nullptr)
     return Status(StatusCode::kUnsupported, "its shapes are open: see --input-shape");
-  const uint32_t in_flight = 2 * threads;  // as `millrace bench --scenario offline`
-  for (uint32_t i = 0; i < in_flight; ++i) {
+  const uint32_t most_in_flight = cli::default_in_flight(cli::Scenario::kServer, threads);
+  while (side.slots_.size() < most_in_flight) {
     MILLRACE_ASSIGN_OR_RETURN(
         cli::JobBuffers buffers,
         cli::JobBuffers::allocate(model, model.inputs, 1, device::View::kCpu, device::View::kCpu));
     MILLRACE_RETURN_IF_ERROR(cli::fill_inputs(model.inputs, device::View::kCpu, buffers));
     side.slots_.push_back(std::move(buffers));
   }
-  MILLRACE_ASSIGN_OR_RETURN(side.session_,
-                            runtime::Session::create(side.loaded_.device, side.loaded_.program,
-                                                     {.max_concurrent_runs = in_flight}));
+  MILLRACE_ASSIGN_OR_RETURN(
+      side.session_, runtime::Session::create(side.loaded_.device, side.loaded_.program,
+                                              {.max_concurrent_runs = most_in_flight,
+                                               .callback_order = CallbackOrder::kCompletion}));
   return side;
 }
 
+cli::Workload MillraceSide::workload(cli::Scenario scenario, double seconds) const {
+  const std::chrono::duration<double> duration(seconds);
+  return {.session = *session_,
+          .slots = std::span(slots_).first(cli::default_in_flight(scenario, threads_)),
+          .warmup = 1,
+          .duration = std::chrono::duration_cast<std::chrono::nanoseconds>(duration)};
+}
+
 Result<double> MillraceSide::latency_ms(double seconds) const {
-  MILLRACE_ASSIGN_OR_RETURN(const cli::Measurement measured,
-                            cli::run_single_stream(workload_for(seconds, *session_, slots_)));
+  MILLRACE_ASSIGN_OR_RETURN(
+      const cli::Measurement measured,
+      cli::run_single_stream(workload(cli::Scenario::kSingleStream, seconds)));
   return cli::distribution_of(measured.latencies_ms()).median;
 }
 
 Result<double> MillraceSide::throughput_ms(double seconds) const {
   MILLRACE_ASSIGN_OR_RETURN(const cli::Measurement measured,
-                            cli::run_offline(workload_for(seconds, *session_, slots_)));
+                            cli::run_offline(workload(cli::Scenario::kOffline, seconds)));
   return measured.seconds * 1e3 / static_cast<double>(measured.jobs);
+}
+
+Result<Served> MillraceSide::serve(const cli::ServerLoad& load, double seconds) const {
+  MILLRACE_ASSIGN_OR_RETURN(const cli::Measurement measured,
+                            cli::run_server(workload(cli::Scenario::kServer, seconds), load));
+  Served served;
+  for (const cli::Query& query : measured.queries) served.arrivals_ns.push_back(query.issued_ns);
+  served.p99_ms = cli::distribution_of(measured.latencies_ms()).p99;
+  return served;
 }
 
 std::vector<OrtTensor> MillraceSide::inputs() const {

@@ -8,24 +8,33 @@
 
 #include "base/status.h"
 #include "bench/peers/ort/ort_session.h"
+#include "cli/bench/open_loop.h"
 #include "cli/inputs/job_buffers.h"
 #include "cli/model_source.h"
 #include "runtime/session.h"
 
 namespace millrace::bench {
 
+// What became of requests that arrived at random.
+struct Served {
+  std::vector<int64_t> arrivals_ns;  // since the start
+  double p99_ms = 0;                 // of the times from an arrival to its completion
+};
+
 class MillraceSide {
  public:
-  // Compiles and loads the model; `threads` lanes, one job of a frame of random numbers for each
-  // and one more. Fails as the compiler and the device do, and with kUnsupported for models whose
-  // shapes jobs settle.
+  // Compiles and loads the model for `threads` lanes, with jobs of a frame of random numbers. Fails
+  // as the compiler and the device do, and with kUnsupported for models whose shapes jobs settle.
   static Result<MillraceSide> create(const std::string& onnx, const cli::CompileFlags& flags,
                                      uint32_t threads);
 
   // Milliseconds per frame for so long: the median of jobs that run alone, or of the throughput
-  // with all jobs in flight.
+  // with two jobs in flight for each lane.
   Result<double> latency_ms(double seconds) const;
   Result<double> throughput_ms(double seconds) const;
+
+  // Serves jobs that arrive as `load` says for so long.
+  Result<Served> serve(const cli::ServerLoad& load, double seconds) const;
 
   // The inputs of the first job, and outputs of the same form elsewhere, which have memory of
   // `memory`.
@@ -36,7 +45,10 @@ class MillraceSide {
   double difference_from(const std::vector<OrtTensor>& outputs) const;
 
  private:
+  cli::Workload workload(cli::Scenario scenario, double seconds) const;
+
   cli::LoadedModel loaded_;
+  uint32_t threads_ = 0;
   std::vector<cli::JobBuffers> slots_;
   std::unique_ptr<runtime::Session> session_;  // ends before the memory of its jobs
 };

@@ -1,6 +1,8 @@
 #include "bench/peers/ort_side.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "base/clock.h"
@@ -21,7 +23,39 @@ Result<std::vector<double>> times_ms(OrtSession& session, double seconds) {
   return times;
 }
 
+// Requests in the order of their arrival. Each server takes the next one, sleeps until it arrives,
+// and runs it, so that handing it over costs nothing.
+class Requests {
+ public:
+  explicit Requests(std::span<const int64_t> arrivals_ns)
+      : arrivals_ns_(arrivals_ns), latencies_ms_(arrivals_ns.size()) {}
+
+  // By the thread of each server.
+  Status serve(OrtSession& session) {
+    for (size_t i = next_++; i < arrivals_ns_.size(); i = next_++) {
+      const int64_t arrival_ns = start_ns_ + arrivals_ns_[i];
+      sleep_until_ns(arrival_ns);
+      MILLRACE_RETURN_IF_ERROR(session.run());
+      latencies_ms_[i] = static_cast<double>(now_ns() - arrival_ns) * 1e-6;
+    }
+    return {};
+  }
+
+  // Once all have been served.
+  double p99_ms() const { return cli::distribution_of(latencies_ms_).p99; }
+
+ private:
+  const std::span<const int64_t> arrivals_ns_;
+  const int64_t start_ns_ = now_ns() + 5'000'000;  // when the threads of all servers are there
+  std::atomic<size_t> next_ = 0;
+  std::vector<double> latencies_ms_;  // element i is written by the server of request i
+};
+
 }  // namespace
+
+void let_threads_sleep() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+}
 
 Result<OrtSide::Instance> OrtSide::make(const OrtLibrary& library, const std::string& onnx_bytes,
                                         const MillraceSide& ours, uint32_t threads) {
@@ -52,6 +86,7 @@ Result<double> OrtSide::throughput_ms(double seconds) {
   MILLRACE_ASSIGN_OR_RETURN(const auto alone, times_ms(*whole_.session, seconds));
   const double whole = cli::distribution_of(alone).mean;
   if (singles_.empty()) return whole;
+  let_threads_sleep();
   std::vector<Result<std::vector<double>>> times(singles_.size(), std::vector<double>());
   std::vector<std::thread> threads;
   for (size_t i = 0; i < singles_.size(); ++i)
@@ -63,6 +98,27 @@ Result<double> OrtSide::throughput_ms(double seconds) {
     frames_per_ms += 1 / cli::distribution_of(*one).mean;
   }
   return std::min(whole, 1 / frames_per_ms);
+}
+
+Result<double> OrtSide::server_p99_ms(std::span<const int64_t> arrivals_ns) {
+  MILLRACE_ASSIGN_OR_RETURN(const double whole, p99_ms({&whole_, 1}, arrivals_ns));
+  if (singles_.empty()) return whole;
+  let_threads_sleep();
+  MILLRACE_ASSIGN_OR_RETURN(const double singles, p99_ms(singles_, arrivals_ns));
+  return std::min(whole, singles);
+}
+
+Result<double> OrtSide::p99_ms(std::span<const Instance> servers,
+                               std::span<const int64_t> arrivals_ns) {
+  for (const Instance& server : servers) MILLRACE_RETURN_IF_ERROR(server.session->run());
+  Requests requests(arrivals_ns);
+  std::vector<Status> ends(servers.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < servers.size(); ++i)
+    threads.emplace_back([&, i] { ends[i] = requests.serve(*servers[i].session); });
+  for (std::thread& thread : threads) thread.join();
+  for (const Status& end : ends) MILLRACE_RETURN_IF_ERROR(end);
+  return requests.p99_ms();
 }
 
 }  // namespace millrace::bench

@@ -1,6 +1,6 @@
 // Millrace beside ONNX Runtime on the same models, inputs and threads: a table in Markdown.
 //
-//   peer_compare [--precision fp32] [--threads 1,2] [--throughput] MODEL.onnx...
+//   peer_compare [--precision fp32] [--threads 1,2] [--throughput] [--server 50,87] MODEL.onnx...
 //
 // Ends with 1 when a ratio is below --least (1.0), with 2 when a model cannot be compared, and with
 // 77, "skipped", where there is no ONNX Runtime.
@@ -40,8 +40,19 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->delimiter(',')
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  app.add_flag("--throughput", plan.throughput,
-               "also frames per second, beside the best arrangement of ONNX Runtime's threads");
+  CLI::Option* const throughput =
+      app.add_flag("--throughput", plan.throughput,
+                   "with more than one thread also the time per frame with several jobs in flight, "
+                   "beside the best arrangement of ONNX Runtime's threads");
+  app.add_option("--server", plan.server_percent,
+                 "also the 99th percentile of the latency of requests that arrive at random "
+                 "(Poisson) at these percentages of Millrace's throughput, as 50,70,87")
+      ->delimiter(',')
+      ->needs(throughput)
+      ->check(CLI::Range(1, 99));
+  app.add_option("--server-seconds", plan.server_seconds, "of a block of arrivals")
+      ->check(CLI::Range(0.1, 600.0))
+      ->capture_default_str();
   app.add_option("--rounds", plan.rounds)->check(CLI::Range(1, 1000))->capture_default_str();
   app.add_option("--seconds", plan.seconds, "of a block of runs")
       ->check(CLI::Range(0.001, 600.0))
@@ -54,10 +65,11 @@ void add_options(CLI::App& app, Arguments& arguments) {
 void print_heading(const Arguments& arguments, const OrtLibrary& library) {
   fmt::print(
       "ONNX Runtime {}: all optimisations, sequential execution, default spinning, outputs bound; "
-      "rounds: {}, of {} s each in turn\n\n"
+      "rounds: {}, of {} s each in turn, {} s of requests that arrive at random\n\n"
       "| model | precision | | ONNX Runtime ms | Millrace ms | ratio | difference |\n"
       "|---|---|---|---|---|---|---|\n",
-      library.version(), arguments.plan.rounds, arguments.plan.seconds);
+      library.version(), arguments.plan.rounds, arguments.plan.seconds,
+      arguments.plan.server_seconds);
 }
 
 void print_row(const std::string& model, const std::string& precision, const ComparisonRow& row,

@@ -61,14 +61,10 @@ Status check(const BenchArguments& arguments) {
   return {};
 }
 
-// How many jobs are in flight where the command line does not say. A server has enough for a lane
-// never to wait for the thread that issues them.
+// How many jobs are in flight where the command line does not say.
 uint32_t default_in_flight(const BenchArguments& arguments, uint32_t lanes) {
-  if (arguments.scenario == name_of(Scenario::kSingleStream)) return 1;
-  if (arguments.scenario == name_of(Scenario::kMultiStream)) return 8;  // as in MLPerf
-  if (arguments.scenario == name_of(Scenario::kOffline)) return 2 * lanes;
-  if (arguments.scenario == name_of(Scenario::kServer)) return std::max(8U, 4 * lanes);
-  return 2;
+  const Result<Scenario> scenario = parse_scenario(arguments.scenario);
+  return scenario.ok() ? default_in_flight(*scenario, lanes) : 2;
 }
 
 // Everything that a measurement needs, in the order in which it is to be destroyed last to first.

@@ -1,8 +1,6 @@
 #include "cli/bench/open_loop.h"
 
-#include <errno.h>
 #include <fmt/format.h>
-#include <time.h>
 
 #include <algorithm>
 #include <chrono>
@@ -40,13 +38,6 @@ Result<std::vector<int64_t>> schedule_of(const Workload& workload, const ServerL
   return schedule;
 }
 
-void sleep_until(int64_t time_ns) {
-  constexpr int64_t kNsPerSecond = 1'000'000'000;
-  const timespec time{.tv_sec = time_ns / kNsPerSecond, .tv_nsec = time_ns % kNsPerSecond};
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) == EINTR) {
-  }
-}
-
 // The jobs of one run. issue() and wait_for_all() are called by one thread, the rest by callbacks.
 class OpenLoop {
  public:
@@ -68,7 +59,7 @@ class OpenLoop {
     Progress progress(name_of(Scenario::kServer));
     for (size_t job = 0; job < schedule_.size(); ++job) {
       progress.update(fmt::format("{} of {} jobs", job, schedule_.size()));
-      sleep_until(start_ns + schedule_[job]);
+      sleep_until_ns(start_ns + schedule_[job]);
       const auto slot = take_slot();
       if (!slot || !submit(job, *slot)) return;
     }

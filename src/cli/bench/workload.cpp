@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <time.h>
 
+#include <algorithm>
+
 #include "base/clock.h"
 
 namespace millrace::cli {
@@ -19,6 +21,20 @@ double processor_seconds() {
 bool Workload::complete(uint64_t issued, int64_t elapsed_ns) const {
   if (duration.count() == 0) return issued >= jobs;
   return issued > 0 && elapsed_ns >= duration.count();
+}
+
+uint32_t default_in_flight(Scenario scenario, uint32_t lanes) {
+  switch (scenario) {
+    case Scenario::kSingleStream:
+      return 1;
+    case Scenario::kMultiStream:
+      return 8;  // as in MLPerf
+    case Scenario::kOffline:
+      return 2 * lanes;
+    case Scenario::kServer:
+      break;
+  }
+  return std::max(8U, 4 * lanes);
 }
 
 Status failed_in(Scenario scenario, uint64_t job, const Status& status) {

@@ -23,6 +23,10 @@ struct Workload {
   bool complete(uint64_t issued, int64_t elapsed_ns) const;
 };
 
+// How many jobs are in flight in a scenario where nobody says. A server has enough for a lane never
+// to wait for the thread that issues them.
+uint32_t default_in_flight(Scenario scenario, uint32_t lanes);
+
 // A failure of a job, with the scenario and the number of the job, from 1.
 Status failed_in(Scenario scenario, uint64_t job, const Status& status);
 
