@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "device/cpu/kernels/kernels.h"
-#include "device/cpu/kernels/pooling/max_pooling/max_pooling.h"
 #include "device/cpu/kernels/movement/mapped_copy.h"
+#include "device/cpu/kernels/pooling/max_pooling/max_pooling.h"
 #include "device/cpu/kernels/pooling/pooling.h"
 #include "device/cpu/kernels/primitives.h"
 

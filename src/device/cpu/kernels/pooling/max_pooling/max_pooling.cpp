@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "device/cpu/kernels/pooling/max_pooling/loops.h"
 #include "device/cpu/kernels/parts.h"
+#include "device/cpu/kernels/pooling/max_pooling/loops.h"
 
 namespace millrace::device::cpu::kernels::max_pooling {
 namespace {
