@@ -56,13 +56,12 @@ Status det(const Call& call) {
   });
 }
 
-constexpr OperatorSpec kOperators[] = {
-    {"Det", 11, {}, {}, kReals, shape_of_det, det},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> determinant_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"Det", 11, {}, {}, kReals, shape_of_det, det},
+  };
   return kOperators;
 }
 

@@ -268,13 +268,12 @@ Status einsum(const Call& call) {
 
 constexpr AttributeSpec kEinsum[] = {{"equation", AttributeKind::kText}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"Einsum", 12, {1, kAnyNumber}, {}, kNumbers, shape_of_einsum, einsum, kEinsum},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> einsum_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"Einsum", 12, {1, kAnyNumber}, {}, kNumbers, shape_of_einsum, einsum, kEinsum},
+  };
   return kOperators;
 }
 

@@ -154,14 +154,13 @@ constexpr AttributeSpec kGemm[] = {{"alpha", AttributeKind::kFloat},
                                    {"transA", AttributeKind::kInteger},
                                    {"transB", AttributeKind::kInteger}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"Gemm", 7, {2, 3}, {}, kNumbers, shape_of_gemm, gemm, kGemm},
-    {"MatMul", 1, {2, 2}, {}, kNumbers, shape_of_matmul, matmul},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> matmul_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"Gemm", 7, {2, 3}, {}, kNumbers, shape_of_gemm, gemm, kGemm},
+      {"MatMul", 1, {2, 2}, {}, kNumbers, shape_of_matmul, matmul},
+  };
   return kOperators;
 }
 

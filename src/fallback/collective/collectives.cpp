@@ -76,23 +76,36 @@ constexpr AttributeSpec kGather[] = {{"axis", AttributeKind::kInteger},
 constexpr AttributeSpec kBroadcast[] = {{"group_size", AttributeKind::kInteger},
                                         {"root", AttributeKind::kInteger}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"com.microsoft.AllGather", 1, {1, 1}, {1, 1}, kAll, shape_of_all_gather, copy<false>, kGather},
-    {"com.microsoft.AllReduce", 1, {1, 1}, {1, 1}, kReals, shape_of_all_reduce, copy<true>, kGroup},
-    {"com.microsoft.AllToAll", 1, {1, 1}, {1, 1}, kAll, shape_of_all_to_all, copy<false>, kGroup},
-    {"com.microsoft.Broadcast",
-     1,
-     {1, 1},
-     {1, 1},
-     kAll,
-     shape_of_broadcast,
-     copy<true>,
-     kBroadcast},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> collective_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"com.microsoft.AllGather",
+       1,
+       {1, 1},
+       {1, 1},
+       kAll,
+       shape_of_all_gather,
+       copy<false>,
+       kGather},
+      {"com.microsoft.AllReduce",
+       1,
+       {1, 1},
+       {1, 1},
+       kReals,
+       shape_of_all_reduce,
+       copy<true>,
+       kGroup},
+      {"com.microsoft.AllToAll", 1, {1, 1}, {1, 1}, kAll, shape_of_all_to_all, copy<false>, kGroup},
+      {"com.microsoft.Broadcast",
+       1,
+       {1, 1},
+       {1, 1},
+       kAll,
+       shape_of_broadcast,
+       copy<true>,
+       kBroadcast},
+  };
   return kOperators;
 }
 

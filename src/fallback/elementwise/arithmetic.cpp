@@ -287,28 +287,27 @@ Status pow(const Call& call) {
 constexpr AttributeSpec kModAttributes[] = {{"fmod", AttributeKind::kInteger}};
 constexpr AttributeSpec kShiftAttributes[] = {{"direction", AttributeKind::kText}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"Add", 1, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Add>},
-    {"BitShift", 11, {2, 2}, {}, kUnsigned, shape_of_shift, shift, kShiftAttributes},
-    {"BitwiseAnd", 18, {2, 2}, {}, kIntegers, broadcast_of_all, integer_binary<BitAnd>},
-    {"BitwiseOr", 18, {2, 2}, {}, kIntegers, broadcast_of_all, integer_binary<BitOr>},
-    {"BitwiseXor", 18, {2, 2}, {}, kIntegers, broadcast_of_all, integer_binary<BitXor>},
-    {"Clip", 11, {1, 3}, {}, kNumbers, shape_of_clip, clip},
-    {"Div", 1, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Div>},
-    {"Max", 1, {1, kAnyNumber}, {}, kNumbers, broadcast_of_all, variadic<Max>},
-    {"Mean", 1, {1, kAnyNumber}, {}, kReals, broadcast_of_all, mean},
-    {"Min", 1, {1, kAnyNumber}, {}, kNumbers, broadcast_of_all, variadic<Min>},
-    {"Mod", 10, {2, 2}, {}, kNumbers, shape_of_mod, mod, kModAttributes},
-    {"Mul", 1, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Mul>},
-    {"PRelu", 1, {2, 2}, {}, kNumbers, shape_of_prelu, binary<PRelu>},
-    {"Pow", 1, {2, 2}, {}, kNumbers, shape_of_pow, pow},
-    {"Sub", 1, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Sub>},
-    {"Sum", 1, {1, kAnyNumber}, {}, kNumbers, broadcast_of_all, variadic<Add>},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> arithmetic_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"Add", 1, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Add>},
+      {"BitShift", 11, {2, 2}, {}, kUnsigned, shape_of_shift, shift, kShiftAttributes},
+      {"BitwiseAnd", 18, {2, 2}, {}, kIntegers, broadcast_of_all, integer_binary<BitAnd>},
+      {"BitwiseOr", 18, {2, 2}, {}, kIntegers, broadcast_of_all, integer_binary<BitOr>},
+      {"BitwiseXor", 18, {2, 2}, {}, kIntegers, broadcast_of_all, integer_binary<BitXor>},
+      {"Clip", 11, {1, 3}, {}, kNumbers, shape_of_clip, clip},
+      {"Div", 1, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Div>},
+      {"Max", 1, {1, kAnyNumber}, {}, kNumbers, broadcast_of_all, variadic<Max>},
+      {"Mean", 1, {1, kAnyNumber}, {}, kReals, broadcast_of_all, mean},
+      {"Min", 1, {1, kAnyNumber}, {}, kNumbers, broadcast_of_all, variadic<Min>},
+      {"Mod", 10, {2, 2}, {}, kNumbers, shape_of_mod, mod, kModAttributes},
+      {"Mul", 1, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Mul>},
+      {"PRelu", 1, {2, 2}, {}, kNumbers, shape_of_prelu, binary<PRelu>},
+      {"Pow", 1, {2, 2}, {}, kNumbers, shape_of_pow, pow},
+      {"Sub", 1, {2, 2}, {}, kNumbers, broadcast_of_all, binary<Sub>},
+      {"Sum", 1, {1, kAnyNumber}, {}, kNumbers, broadcast_of_all, variadic<Add>},
+  };
   return kOperators;
 }
 

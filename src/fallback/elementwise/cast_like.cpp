@@ -52,13 +52,12 @@ Status cast_like(const Call& call) {
 constexpr AttributeSpec kAttributes[] = {{"round_mode", AttributeKind::kText},
                                          {"saturate", AttributeKind::kInteger}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"CastLike", 15, {2, 2}, {}, kAll, shape_of_cast_like, cast_like, kAttributes},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> cast_like_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"CastLike", 15, {2, 2}, {}, kAll, shape_of_cast_like, cast_like, kAttributes},
+  };
   return kOperators;
 }
 

@@ -140,24 +140,23 @@ Status where(const Call& call) {
 constexpr AttributeSpec kIsInfAttributes[] = {{"detect_negative", AttributeKind::kInteger},
                                               {"detect_positive", AttributeKind::kInteger}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"And", 1, {2, 2}, {}, kBooleans, booleans_of_broadcast, combine<And>},
-    {"Equal", 1, {2, 2}, {}, kAll, booleans_of_broadcast, equal},
-    {"Greater", 1, {2, 2}, {}, kNumbers, booleans_of_broadcast, compare<Greater>},
-    {"GreaterOrEqual", 12, {2, 2}, {}, kNumbers, booleans_of_broadcast, compare<GreaterOrEqual>},
-    {"IsInf", 10, {}, {}, kReals, shape_of_classification, is_infinite, kIsInfAttributes},
-    {"IsNaN", 9, {}, {}, kReals, shape_of_classification, is_nan},
-    {"Less", 1, {2, 2}, {}, kNumbers, booleans_of_broadcast, compare<Less>},
-    {"LessOrEqual", 12, {2, 2}, {}, kNumbers, booleans_of_broadcast, compare<LessOrEqual>},
-    {"Not", 1, {}, {}, kBooleans, same_as_first, negate},
-    {"Or", 1, {2, 2}, {}, kBooleans, booleans_of_broadcast, combine<Or>},
-    {"Where", 9, {3, 3}, {}, kBooleans, shape_of_where, where},
-    {"Xor", 1, {2, 2}, {}, kBooleans, booleans_of_broadcast, combine<Xor>},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> comparison_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"And", 1, {2, 2}, {}, kBooleans, booleans_of_broadcast, combine<And>},
+      {"Equal", 1, {2, 2}, {}, kAll, booleans_of_broadcast, equal},
+      {"Greater", 1, {2, 2}, {}, kNumbers, booleans_of_broadcast, compare<Greater>},
+      {"GreaterOrEqual", 12, {2, 2}, {}, kNumbers, booleans_of_broadcast, compare<GreaterOrEqual>},
+      {"IsInf", 10, {}, {}, kReals, shape_of_classification, is_infinite, kIsInfAttributes},
+      {"IsNaN", 9, {}, {}, kReals, shape_of_classification, is_nan},
+      {"Less", 1, {2, 2}, {}, kNumbers, booleans_of_broadcast, compare<Less>},
+      {"LessOrEqual", 12, {2, 2}, {}, kNumbers, booleans_of_broadcast, compare<LessOrEqual>},
+      {"Not", 1, {}, {}, kBooleans, same_as_first, negate},
+      {"Or", 1, {2, 2}, {}, kBooleans, booleans_of_broadcast, combine<Or>},
+      {"Where", 9, {3, 3}, {}, kBooleans, shape_of_where, where},
+      {"Xor", 1, {2, 2}, {}, kBooleans, booleans_of_broadcast, combine<Xor>},
+  };
   return kOperators;
 }
 

@@ -35,13 +35,12 @@ Status dropout(const Call& call) {
 constexpr AttributeSpec kAttributes[] = {{"ratio", AttributeKind::kFloat},
                                          {"seed", AttributeKind::kInteger}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"Dropout", 10, {1, 3}, {1, 2}, kReals, shape_of_dropout, dropout, kAttributes},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> dropout_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"Dropout", 10, {1, 3}, {1, 2}, kReals, shape_of_dropout, dropout, kAttributes},
+  };
   return kOperators;
 }
 

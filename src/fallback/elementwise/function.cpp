@@ -161,35 +161,34 @@ constexpr TypeSet kShrinkTypes =
     kReals | TypeSet{DataType::kInt8,   DataType::kUint8, DataType::kInt16,
                      DataType::kUint16, DataType::kInt32, DataType::kUint32};
 
-constexpr OperatorSpec kOperators[] = {
-    {"Abs", 1, {}, {}, kNumbers, same_as_first, abs},
-    {"Acos", 7, {}, {}, kReals, same_as_first, run_acos},
-    {"Acosh", 9, {}, {}, kReals, same_as_first, run_acosh},
-    {"Asin", 7, {}, {}, kReals, same_as_first, run_asin},
-    {"Asinh", 9, {}, {}, kReals, same_as_first, run_asinh},
-    {"Atan", 7, {}, {}, kReals, same_as_first, run_atan},
-    {"Atanh", 9, {}, {}, kReals, same_as_first, run_atanh},
-    {"BitwiseNot", 18, {}, {}, kIntegers, same_as_first, bitwise_not},
-    {"Celu", 12, {}, {}, kReals, same_as_first, celu, kAlpha},
-    {"Cos", 7, {}, {}, kReals, same_as_first, run_cos},
-    {"Cosh", 9, {}, {}, kReals, same_as_first, run_cosh},
-    {"Gelu", 20, {}, {}, kReals, shape_of_gelu, gelu, kGelu},
-    {"Neg", 1, {}, {}, kSigned | kReals, same_as_first, neg},
-    {"Relu", 1, {}, {}, kNumbers, same_as_first, relu},
-    {"Shrink", 9, {}, {}, kShrinkTypes, same_as_first, shrink, kShrink},
-    {"Sign", 9, {}, {}, kNumbers, same_as_first, sign},
-    {"Sin", 7, {}, {}, kReals, same_as_first, run_sin},
-    {"Sinh", 9, {}, {}, kReals, same_as_first, run_sinh},
-    {"Softsign", 1, {}, {}, kReals, same_as_first, softsign},
-    {"Tan", 7, {}, {}, kReals, same_as_first, run_tan},
-    {"ThresholdedRelu", 10, {}, {}, kReals, same_as_first, thresholded_relu, kAlpha},
-    {"com.microsoft.Gelu", 1, {}, {}, kReals, same_as_first, gelu_by_erf},
-    {"com.microsoft.QuickGelu", 1, {}, {}, kReals, same_as_first, quick_gelu, kAlpha},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> function_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"Abs", 1, {}, {}, kNumbers, same_as_first, abs},
+      {"Acos", 7, {}, {}, kReals, same_as_first, run_acos},
+      {"Acosh", 9, {}, {}, kReals, same_as_first, run_acosh},
+      {"Asin", 7, {}, {}, kReals, same_as_first, run_asin},
+      {"Asinh", 9, {}, {}, kReals, same_as_first, run_asinh},
+      {"Atan", 7, {}, {}, kReals, same_as_first, run_atan},
+      {"Atanh", 9, {}, {}, kReals, same_as_first, run_atanh},
+      {"BitwiseNot", 18, {}, {}, kIntegers, same_as_first, bitwise_not},
+      {"Celu", 12, {}, {}, kReals, same_as_first, celu, kAlpha},
+      {"Cos", 7, {}, {}, kReals, same_as_first, run_cos},
+      {"Cosh", 9, {}, {}, kReals, same_as_first, run_cosh},
+      {"Gelu", 20, {}, {}, kReals, shape_of_gelu, gelu, kGelu},
+      {"Neg", 1, {}, {}, kSigned | kReals, same_as_first, neg},
+      {"Relu", 1, {}, {}, kNumbers, same_as_first, relu},
+      {"Shrink", 9, {}, {}, kShrinkTypes, same_as_first, shrink, kShrink},
+      {"Sign", 9, {}, {}, kNumbers, same_as_first, sign},
+      {"Sin", 7, {}, {}, kReals, same_as_first, run_sin},
+      {"Sinh", 9, {}, {}, kReals, same_as_first, run_sinh},
+      {"Softsign", 1, {}, {}, kReals, same_as_first, softsign},
+      {"Tan", 7, {}, {}, kReals, same_as_first, run_tan},
+      {"ThresholdedRelu", 10, {}, {}, kReals, same_as_first, thresholded_relu, kAlpha},
+      {"com.microsoft.Gelu", 1, {}, {}, kReals, same_as_first, gelu_by_erf},
+      {"com.microsoft.QuickGelu", 1, {}, {}, kReals, same_as_first, quick_gelu, kAlpha},
+  };
   return kOperators;
 }
 

@@ -89,29 +89,28 @@ constexpr AttributeSpec kAlphaBeta[] = {{"alpha", AttributeKind::kFloat},
 constexpr AttributeSpec kAlphaGamma[] = {{"alpha", AttributeKind::kFloat},
                                          {"gamma", AttributeKind::kFloat}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"Ceil", 1, {}, {}, kReals, same_as_first, run_ceil},
-    {"Elu", 1, {}, {}, kReals, same_as_first, elu, kAlpha},
-    {"Erf", 9, {}, {}, kReals, same_as_first, run_erf},
-    {"Exp", 1, {}, {}, kReals, same_as_first, run_exp},
-    {"Floor", 1, {}, {}, kReals, same_as_first, run_floor},
-    {"HardSigmoid", 1, {}, {}, kReals, same_as_first, hard_sigmoid, kAlphaBeta},
-    {"HardSwish", 14, {}, {}, kReals, same_as_first, hard_swish},
-    {"LeakyRelu", 1, {}, {}, kReals, same_as_first, leaky_relu, kAlpha},
-    {"Log", 1, {}, {}, kReals, same_as_first, run_log},
-    {"Mish", 18, {}, {}, kReals, same_as_first, mish},
-    {"Reciprocal", 1, {}, {}, kReals, same_as_first, reciprocal},
-    {"Round", 11, {}, {}, kReals, same_as_first, round},
-    {"Selu", 1, {}, {}, kReals, same_as_first, selu, kAlphaGamma},
-    {"Sigmoid", 1, {}, {}, kReals, same_as_first, sigmoid},
-    {"Softplus", 1, {}, {}, kReals, same_as_first, softplus},
-    {"Sqrt", 1, {}, {}, kReals, same_as_first, run_sqrt},
-    {"Tanh", 1, {}, {}, kReals, same_as_first, run_tanh},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> real_function_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"Ceil", 1, {}, {}, kReals, same_as_first, run_ceil},
+      {"Elu", 1, {}, {}, kReals, same_as_first, elu, kAlpha},
+      {"Erf", 9, {}, {}, kReals, same_as_first, run_erf},
+      {"Exp", 1, {}, {}, kReals, same_as_first, run_exp},
+      {"Floor", 1, {}, {}, kReals, same_as_first, run_floor},
+      {"HardSigmoid", 1, {}, {}, kReals, same_as_first, hard_sigmoid, kAlphaBeta},
+      {"HardSwish", 14, {}, {}, kReals, same_as_first, hard_swish},
+      {"LeakyRelu", 1, {}, {}, kReals, same_as_first, leaky_relu, kAlpha},
+      {"Log", 1, {}, {}, kReals, same_as_first, run_log},
+      {"Mish", 18, {}, {}, kReals, same_as_first, mish},
+      {"Reciprocal", 1, {}, {}, kReals, same_as_first, reciprocal},
+      {"Round", 11, {}, {}, kReals, same_as_first, round},
+      {"Selu", 1, {}, {}, kReals, same_as_first, selu, kAlphaGamma},
+      {"Sigmoid", 1, {}, {}, kReals, same_as_first, sigmoid},
+      {"Softplus", 1, {}, {}, kReals, same_as_first, softplus},
+      {"Sqrt", 1, {}, {}, kReals, same_as_first, run_sqrt},
+      {"Tanh", 1, {}, {}, kReals, same_as_first, run_tanh},
+  };
   return kOperators;
 }
 

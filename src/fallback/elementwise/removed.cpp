@@ -118,18 +118,17 @@ constexpr AttributeSpec kImageScaler[] = {{"bias", AttributeKind::kFloats},
                                           {"scale", AttributeKind::kFloat}};
 constexpr AttributeSpec kScale[] = {{"scale", AttributeKind::kFloat}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"Affine", 1, {}, {}, kReals, same_as_first, affine, kAlphaBeta},
-    {"Crop", 1, {}, {}, kReals, shape_of_crop, crop, kCrop},
-    {"ImageScaler", 1, {}, {}, kReals, shape_of_image_scaler, image_scaler, kImageScaler},
-    {"ParametricSoftplus", 1, {}, {}, kReals, same_as_first, parametric_softplus, kAlphaBeta},
-    {"Scale", 1, {}, {}, kReals, same_as_first, scale, kScale},
-    {"ScaledTanh", 1, {}, {}, kReals, same_as_first, scaled_tanh, kAlphaBeta},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> removed_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"Affine", 1, {}, {}, kReals, same_as_first, affine, kAlphaBeta},
+      {"Crop", 1, {}, {}, kReals, shape_of_crop, crop, kCrop},
+      {"ImageScaler", 1, {}, {}, kReals, shape_of_image_scaler, image_scaler, kImageScaler},
+      {"ParametricSoftplus", 1, {}, {}, kReals, same_as_first, parametric_softplus, kAlphaBeta},
+      {"Scale", 1, {}, {}, kReals, same_as_first, scale, kScale},
+      {"ScaledTanh", 1, {}, {}, kReals, same_as_first, scaled_tanh, kAlphaBeta},
+  };
   return kOperators;
 }
 

@@ -269,30 +269,29 @@ constexpr AttributeSpec kPad[] = {{"mode", AttributeKind::kText},
 constexpr AttributeSpec kReverseSequence[] = {{"batch_axis", AttributeKind::kInteger},
                                               {"time_axis", AttributeKind::kInteger}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"CenterCropPad",
-     18,
-     {2, 2},
-     {},
-     kAll,
-     shape_of_center_crop_pad,
-     center_crop_pad,
-     kCenterCropPad},
-    {"EyeLike", 9, {}, {}, kAll, shape_of_eye_like, eye_like, kEyeLike},
-    {"Pad", 1, {1, 4}, {}, kAll, shape_of_pad, pad, kPad},
-    {"ReverseSequence",
-     10,
-     {2, 2},
-     {},
-     kAll,
-     shape_of_reverse_sequence,
-     reverse_sequence,
-     kReverseSequence},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> arrangement_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"CenterCropPad",
+       18,
+       {2, 2},
+       {},
+       kAll,
+       shape_of_center_crop_pad,
+       center_crop_pad,
+       kCenterCropPad},
+      {"EyeLike", 9, {}, {}, kAll, shape_of_eye_like, eye_like, kEyeLike},
+      {"Pad", 1, {1, 4}, {}, kAll, shape_of_pad, pad, kPad},
+      {"ReverseSequence",
+       10,
+       {2, 2},
+       {},
+       kAll,
+       shape_of_reverse_sequence,
+       reverse_sequence,
+       kReverseSequence},
+  };
   return kOperators;
 }
 

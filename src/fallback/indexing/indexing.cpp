@@ -342,26 +342,25 @@ constexpr AttributeSpec kGatherNd[] = {{"batch_dims", AttributeKind::kInteger}};
 constexpr AttributeSpec kScatterNd[] = {{"reduction", AttributeKind::kText}};
 constexpr AttributeSpec kTrilu[] = {{"upper", AttributeKind::kInteger}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"GatherElements", 11, {2, 2}, {}, kAll, shape_of_gather_elements, gather_elements, kAxis},
-    {"GatherND", 11, {2, 2}, {}, kAll, shape_of_gather_nd, gather_nd, kGatherNd},
-    {"OneHot", 9, {3, 3}, {}, kNumbers, shape_of_one_hot, one_hot, kAxis},
-    {"Scatter", 9, {3, 3}, {}, kAll, shape_of_scatter_elements, scatter_elements, kAxis},
-    {"ScatterElements",
-     11,
-     {3, 3},
-     {},
-     kAll,
-     shape_of_scatter_elements,
-     scatter_elements,
-     kScatterElements},
-    {"ScatterND", 11, {3, 3}, {}, kAll, shape_of_scatter_nd, scatter_nd, kScatterNd},
-    {"Trilu", 14, {1, 2}, {}, kAll, shape_of_trilu, trilu, kTrilu},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> indexing_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"GatherElements", 11, {2, 2}, {}, kAll, shape_of_gather_elements, gather_elements, kAxis},
+      {"GatherND", 11, {2, 2}, {}, kAll, shape_of_gather_nd, gather_nd, kGatherNd},
+      {"OneHot", 9, {3, 3}, {}, kNumbers, shape_of_one_hot, one_hot, kAxis},
+      {"Scatter", 9, {3, 3}, {}, kAll, shape_of_scatter_elements, scatter_elements, kAxis},
+      {"ScatterElements",
+       11,
+       {3, 3},
+       {},
+       kAll,
+       shape_of_scatter_elements,
+       scatter_elements,
+       kScatterElements},
+      {"ScatterND", 11, {3, 3}, {}, kAll, shape_of_scatter_nd, scatter_nd, kScatterNd},
+      {"Trilu", 14, {1, 2}, {}, kAll, shape_of_trilu, trilu, kTrilu},
+  };
   return kOperators;
 }
 

@@ -160,13 +160,12 @@ constexpr AttributeSpec kAttributes[] = {
     {"ngram_counts", AttributeKind::kIntegers},   {"ngram_indexes", AttributeKind::kIntegers},
     {"pool_int64s", AttributeKind::kIntegers},    {"weights", AttributeKind::kFloats}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"TfIdfVectorizer", 9, {}, {}, kIndexTypes, shape_of_vectorizer, vectorize, kAttributes},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> n_gram_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"TfIdfVectorizer", 9, {}, {}, kIndexTypes, shape_of_vectorizer, vectorize, kAttributes},
+  };
   return kOperators;
 }
 

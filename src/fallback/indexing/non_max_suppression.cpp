@@ -135,21 +135,20 @@ Status non_max_suppression(const Call& call) {
 constexpr AttributeSpec kAttributes[] = {{"center_point_box", AttributeKind::kInteger}};
 constexpr TypeSet kTypes = {DataType::kFloat32};
 
-constexpr OperatorSpec kOperators[] = {
-    {"NonMaxSuppression",
-     10,
-     {2, 5},
-     {},
-     kTypes,
-     shape_of_non_max_suppression,
-     non_max_suppression,
-     kAttributes,
-     true},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> non_max_suppression_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"NonMaxSuppression",
+       10,
+       {2, 5},
+       {},
+       kTypes,
+       shape_of_non_max_suppression,
+       non_max_suppression,
+       kAttributes,
+       true},
+  };
   return kOperators;
 }
 

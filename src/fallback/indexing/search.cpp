@@ -203,17 +203,16 @@ constexpr AttributeSpec kCumulativeSum[] = {{"exclusive", AttributeKind::kIntege
                                             {"reverse", AttributeKind::kInteger}};
 constexpr AttributeSpec kAxis[] = {{"axis", AttributeKind::kInteger}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"ArgMax", 1, {}, {}, kNumbers, shape_of_arg, arg<Larger>, kArg},
-    {"ArgMin", 1, {}, {}, kNumbers, shape_of_arg, arg<Smaller>, kArg},
-    {"CumSum", 11, {2, 2}, {}, kNumbers, shape_of_cumulative_sum, cumulative_sum, kCumulativeSum},
-    {"Hardmax", 13, {}, {}, kReals, shape_of_hardmax, hardmax, kAxis},
-    {"TopK", 1, {1, 2}, {1, 2}, kNumbers, shape_of_top_k, top_k, kTopK},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> search_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"ArgMax", 1, {}, {}, kNumbers, shape_of_arg, arg<Larger>, kArg},
+      {"ArgMin", 1, {}, {}, kNumbers, shape_of_arg, arg<Smaller>, kArg},
+      {"CumSum", 11, {2, 2}, {}, kNumbers, shape_of_cumulative_sum, cumulative_sum, kCumulativeSum},
+      {"Hardmax", 13, {}, {}, kReals, shape_of_hardmax, hardmax, kAxis},
+      {"TopK", 1, {1, 2}, {1, 2}, kNumbers, shape_of_top_k, top_k, kTopK},
+  };
   return kOperators;
 }
 

@@ -203,15 +203,14 @@ constexpr AttributeSpec kCompress[] = {{"axis", AttributeKind::kInteger}};
 constexpr AttributeSpec kUnique[] = {{"axis", AttributeKind::kInteger},
                                      {"sorted", AttributeKind::kInteger}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"Compress", 9, {2, 2}, {}, kAll, shape_of_compress, compress, kCompress, true},
-    {"NonZero", 9, {}, {}, kAll, shape_of_non_zero, non_zero, {}, true},
-    {"Unique", 11, {}, {1, 4}, kAll, shape_of_unique, unique, kUnique, true},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> selection_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"Compress", 9, {2, 2}, {}, kAll, shape_of_compress, compress, kCompress, true},
+      {"NonZero", 9, {}, {}, kAll, shape_of_non_zero, non_zero, {}, true},
+      {"Unique", 11, {}, {1, 4}, kAll, shape_of_unique, unique, kUnique, true},
+  };
   return kOperators;
 }
 

@@ -135,13 +135,12 @@ Status attention(const Call& call) {
 
 constexpr AttributeSpec kAttributes[] = {{"scale", AttributeKind::kFloat}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"millrace.Attention", 1, {3, 4}, {}, kReals, shape_of_attention, attention, kAttributes},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> attention_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"millrace.Attention", 1, {3, 4}, {}, kReals, shape_of_attention, attention, kAttributes},
+  };
   return kOperators;
 }
 

@@ -416,31 +416,30 @@ constexpr AttributeSpec kConvTranspose[] = {
     {"output_padding", AttributeKind::kIntegers}, {"output_shape", AttributeKind::kIntegers},
     {"pads", AttributeKind::kIntegers},           {"strides", AttributeKind::kIntegers}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"Conv", 1, {2, 3}, {}, kReals, shape_of_conv, conv, kConv},
-    {"ConvInteger", 10, {2, 4}, {}, kBytes, shape_of_conv_integer, conv_integer, kConv},
-    {"ConvTranspose",
-     1,
-     {2, 3},
-     {},
-     kReals,
-     shape_of_conv_transpose,
-     conv_transpose,
-     kConvTranspose},
-    {"QLinearConv", 10, {8, 9}, {}, kBytes, shape_of_qlinear_conv, qlinear_conv, kConv},
-    {"millrace.ConvIntegerToFloat",
-     1,
-     {2, 6},
-     {},
-     kBytes,
-     shape_of_conv_integer_to_float,
-     conv_integer_to_float,
-     kConv},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> convolution_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"Conv", 1, {2, 3}, {}, kReals, shape_of_conv, conv, kConv},
+      {"ConvInteger", 10, {2, 4}, {}, kBytes, shape_of_conv_integer, conv_integer, kConv},
+      {"ConvTranspose",
+       1,
+       {2, 3},
+       {},
+       kReals,
+       shape_of_conv_transpose,
+       conv_transpose,
+       kConvTranspose},
+      {"QLinearConv", 10, {8, 9}, {}, kBytes, shape_of_qlinear_conv, qlinear_conv, kConv},
+      {"millrace.ConvIntegerToFloat",
+       1,
+       {2, 6},
+       {},
+       kBytes,
+       shape_of_conv_integer_to_float,
+       conv_integer_to_float,
+       kConv},
+  };
   return kOperators;
 }
 

@@ -169,13 +169,12 @@ constexpr AttributeSpec kDeformConv[] = {
     {"kernel_shape", AttributeKind::kIntegers}, {"offset_group", AttributeKind::kInteger},
     {"pads", AttributeKind::kIntegers},         {"strides", AttributeKind::kIntegers}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"DeformConv", 19, {3, 5}, {}, kReals, shape_of_deform_conv, deform_conv, kDeformConv},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> deform_conv_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"DeformConv", 19, {3, 5}, {}, kReals, shape_of_deform_conv, deform_conv, kDeformConv},
+  };
   return kOperators;
 }
 

@@ -134,28 +134,27 @@ Status softmax_cross_entropy(const Call& call) {
 constexpr AttributeSpec kLoss[] = {{"ignore_index", AttributeKind::kInteger},
                                    {"reduction", AttributeKind::kText}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"NegativeLogLikelihoodLoss",
-     12,
-     {2, 3},
-     {},
-     kReals,
-     shape_of_loss,
-     negative_log_likelihood,
-     kLoss},
-    {"SoftmaxCrossEntropyLoss",
-     12,
-     {2, 3},
-     {1, 2},
-     kReals,
-     shape_of_loss,
-     softmax_cross_entropy,
-     kLoss},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> loss_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"NegativeLogLikelihoodLoss",
+       12,
+       {2, 3},
+       {},
+       kReals,
+       shape_of_loss,
+       negative_log_likelihood,
+       kLoss},
+      {"SoftmaxCrossEntropyLoss",
+       12,
+       {2, 3},
+       {1, 2},
+       kReals,
+       shape_of_loss,
+       softmax_cross_entropy,
+       kLoss},
+  };
   return kOperators;
 }
 

@@ -402,27 +402,33 @@ constexpr AttributeSpec kBatchNorm[] = {{"epsilon", AttributeKind::kFloat},
                                         {"momentum", AttributeKind::kFloat},
                                         {"training_mode", AttributeKind::kInteger}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"BatchNormalization", 9, {5, 5}, {}, kReals, shape_of_batch_norm, batch_norm, kBatchNorm},
-    {"GroupNormalization", 18, {3, 3}, {}, kReals, shape_of_group_norm, group_norm, kGroupNorm},
-    {"InstanceNormalization",
-     1,
-     {3, 3},
-     {},
-     kReals,
-     shape_of_instance_norm,
-     instance_norm,
-     kInstanceNorm},
-    {"LRN", 1, {}, {}, kReals, shape_of_lrn, lrn, kLrn},
-    {"LayerNormalization", 1, {2, 3}, {1, 3}, kReals, shape_of_layer_norm, layer_norm, kLayerNorm},
-    {"LpNormalization", 1, {}, {}, kReals, shape_of_lp_norm, lp_norm, kLpNorm},
-    {"MeanVarianceNormalization", 9, {}, {}, kReals, shape_of_mvn, mean_variance_norm, kMoments},
-    {"RMSNormalization", 23, {2, 2}, {}, kReals, shape_of_rms_norm, rms_norm, kLayerNorm},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> normalization_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"BatchNormalization", 9, {5, 5}, {}, kReals, shape_of_batch_norm, batch_norm, kBatchNorm},
+      {"GroupNormalization", 18, {3, 3}, {}, kReals, shape_of_group_norm, group_norm, kGroupNorm},
+      {"InstanceNormalization",
+       1,
+       {3, 3},
+       {},
+       kReals,
+       shape_of_instance_norm,
+       instance_norm,
+       kInstanceNorm},
+      {"LRN", 1, {}, {}, kReals, shape_of_lrn, lrn, kLrn},
+      {"LayerNormalization",
+       1,
+       {2, 3},
+       {1, 3},
+       kReals,
+       shape_of_layer_norm,
+       layer_norm,
+       kLayerNorm},
+      {"LpNormalization", 1, {}, {}, kReals, shape_of_lp_norm, lp_norm, kLpNorm},
+      {"MeanVarianceNormalization", 9, {}, {}, kReals, shape_of_mvn, mean_variance_norm, kMoments},
+      {"RMSNormalization", 23, {2, 2}, {}, kReals, shape_of_rms_norm, rms_norm, kLayerNorm},
+  };
   return kOperators;
 }
 

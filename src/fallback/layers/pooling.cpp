@@ -410,18 +410,17 @@ constexpr AttributeSpec kCol2Im[] = {{"dilations", AttributeKind::kIntegers},
                                      {"pads", AttributeKind::kIntegers},
                                      {"strides", AttributeKind::kIntegers}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"AveragePool", 1, {}, {}, kReals, shape_of_pool, average_pool, kAveragePool},
-    {"Col2Im", 18, {3, 3}, {}, kNumbers, shape_of_col2im, col2im, kCol2Im},
-    {"GlobalLpPool", 2, {}, {}, kReals, shape_of_global_lp_pool, global_lp_pool, kGlobalLpPool},
-    {"LpPool", 2, {}, {}, kReals, shape_of_lp_pool, lp_pool, kLpPool},
-    {"MaxPool", 1, {}, {1, 2}, kNumbers, shape_of_pool, max_pool, kMaxPool},
-    {"MaxUnpool", 9, {2, 3}, {}, kReals, shape_of_max_unpool, max_unpool, kMaxUnpool},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> pooling_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"AveragePool", 1, {}, {}, kReals, shape_of_pool, average_pool, kAveragePool},
+      {"Col2Im", 18, {3, 3}, {}, kNumbers, shape_of_col2im, col2im, kCol2Im},
+      {"GlobalLpPool", 2, {}, {}, kReals, shape_of_global_lp_pool, global_lp_pool, kGlobalLpPool},
+      {"LpPool", 2, {}, {}, kReals, shape_of_lp_pool, lp_pool, kLpPool},
+      {"MaxPool", 1, {}, {1, 2}, kNumbers, shape_of_pool, max_pool, kMaxPool},
+      {"MaxUnpool", 9, {2, 3}, {}, kReals, shape_of_max_unpool, max_unpool, kMaxUnpool},
+  };
   return kOperators;
 }
 

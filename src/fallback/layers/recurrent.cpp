@@ -386,45 +386,44 @@ constexpr AttributeSpec kRnnAttributes[] = {
     {"direction", AttributeKind::kText},          {"hidden_size", AttributeKind::kInteger},
     {"layout", AttributeKind::kInteger}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"GRU",
-     7,
-     {3, 6},
-     {1, 2},
-     kFloats,
-     shape_of_cell<kGru>,
-     run_cells<GruCell, kGru>,
-     kGruAttributes},
-    {"LSTM",
-     7,
-     {3, 8},
-     {1, 3},
-     kFloats,
-     shape_of_cell<kLstm>,
-     run_cells<LstmCell, kLstm>,
-     kLstmAttributes},
-    {"RNN",
-     7,
-     {3, 6},
-     {1, 2},
-     kFloats,
-     shape_of_cell<kRnn>,
-     run_cells<RnnCell, kRnn>,
-     kRnnAttributes},
-    // DynamicQuantizeLSTM of com.microsoft, whose weights and input are rounded already.
-    {"millrace.RoundedLSTM",
-     1,
-     {3, 8},
-     {1, 3},
-     kFloats,
-     shape_of_cell<kLstm>,
-     run_cells<RoundedLstmCell, kLstm>,
-     kLstmAttributes},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> recurrent_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"GRU",
+       7,
+       {3, 6},
+       {1, 2},
+       kFloats,
+       shape_of_cell<kGru>,
+       run_cells<GruCell, kGru>,
+       kGruAttributes},
+      {"LSTM",
+       7,
+       {3, 8},
+       {1, 3},
+       kFloats,
+       shape_of_cell<kLstm>,
+       run_cells<LstmCell, kLstm>,
+       kLstmAttributes},
+      {"RNN",
+       7,
+       {3, 6},
+       {1, 2},
+       kFloats,
+       shape_of_cell<kRnn>,
+       run_cells<RnnCell, kRnn>,
+       kRnnAttributes},
+      // DynamicQuantizeLSTM of com.microsoft, whose weights and input are rounded already.
+      {"millrace.RoundedLSTM",
+       1,
+       {3, 8},
+       {1, 3},
+       kFloats,
+       shape_of_cell<kLstm>,
+       run_cells<RoundedLstmCell, kLstm>,
+       kLstmAttributes},
+  };
   return kOperators;
 }
 

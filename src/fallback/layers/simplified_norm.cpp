@@ -49,20 +49,19 @@ constexpr AttributeSpec kAttributes[] = {{"axis", AttributeKind::kInteger},
                                          {"epsilon", AttributeKind::kFloat},
                                          {"stash_type", AttributeKind::kInteger}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"SimplifiedLayerNormalization",
-     1,
-     {2, 2},
-     {1, 2},
-     kFloats,
-     shape_of_simplified_norm,
-     simplified_norm,
-     kAttributes},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> simplified_norm_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"SimplifiedLayerNormalization",
+       1,
+       {2, 2},
+       {1, 2},
+       kFloats,
+       shape_of_simplified_norm,
+       simplified_norm,
+       kAttributes},
+  };
   return kOperators;
 }
 

@@ -264,27 +264,26 @@ constexpr AttributeSpec kZipMap[] = {{"classlabels_int64s", AttributeKind::kInte
                                      {"classlabels_strings", AttributeKind::kTexts}};
 constexpr TypeSet kFloat32 = {DataType::kFloat32};
 
-constexpr OperatorSpec kOperators[] = {
-    {"ai.onnx.ml.ArrayFeatureExtractor", 1, {2, 2}, {}, kAll, shape_of_extractor, extractor},
-    {"ai.onnx.ml.Binarizer", 1, {}, {}, kFeatures, same_as_first, binarizer, kBinarizer},
-    {"ai.onnx.ml.FeatureVectorizer",
-     1,
-     {1, kAnyNumber},
-     {},
-     kFeatures,
-     shape_of_vectorizer,
-     vectorizer,
-     kVectorizer},
-    {"ai.onnx.ml.Imputer", 1, {}, {}, kFeatures, shape_of_imputer, imputer, kImputer},
-    {"ai.onnx.ml.Normalizer", 1, {}, {}, kFeatures, shape_of_normalizer, normalizer, kNormalizer},
-    {"ai.onnx.ml.OneHotEncoder", 1, {}, {}, kFeatures, shape_of_one_hot, one_hot, kOneHot},
-    {"ai.onnx.ml.Scaler", 1, {}, {}, kFeatures, shape_of_scaler, scaler, kScaler},
-    {"ai.onnx.ml.ZipMap", 1, {}, {}, kFloat32, shape_of_zip_map, zip_map, kZipMap},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> feature_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"ai.onnx.ml.ArrayFeatureExtractor", 1, {2, 2}, {}, kAll, shape_of_extractor, extractor},
+      {"ai.onnx.ml.Binarizer", 1, {}, {}, kFeatures, same_as_first, binarizer, kBinarizer},
+      {"ai.onnx.ml.FeatureVectorizer",
+       1,
+       {1, kAnyNumber},
+       {},
+       kFeatures,
+       shape_of_vectorizer,
+       vectorizer,
+       kVectorizer},
+      {"ai.onnx.ml.Imputer", 1, {}, {}, kFeatures, shape_of_imputer, imputer, kImputer},
+      {"ai.onnx.ml.Normalizer", 1, {}, {}, kFeatures, shape_of_normalizer, normalizer, kNormalizer},
+      {"ai.onnx.ml.OneHotEncoder", 1, {}, {}, kFeatures, shape_of_one_hot, one_hot, kOneHot},
+      {"ai.onnx.ml.Scaler", 1, {}, {}, kFeatures, shape_of_scaler, scaler, kScaler},
+      {"ai.onnx.ml.ZipMap", 1, {}, {}, kFloat32, shape_of_zip_map, zip_map, kZipMap},
+  };
   return kOperators;
 }
 

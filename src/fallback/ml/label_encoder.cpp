@@ -113,13 +113,12 @@ constexpr AttributeSpec kEncoder[] = {
     {"values_strings", AttributeKind::kTexts}, {"values_tensor", AttributeKind::kNumbers}};
 constexpr TypeSet kKeys = {DataType::kFloat32, DataType::kInt64};
 
-constexpr OperatorSpec kOperators[] = {
-    {"ai.onnx.ml.LabelEncoder", 2, {}, {}, kKeys, shape_of_encoder, encoder, kEncoder},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> label_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"ai.onnx.ml.LabelEncoder", 2, {}, {}, kKeys, shape_of_encoder, encoder, kEncoder},
+  };
   return kOperators;
 }
 

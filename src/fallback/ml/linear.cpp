@@ -137,21 +137,27 @@ constexpr AttributeSpec kRegressor[] = {{"coefficients", AttributeKind::kFloats}
                                         {"post_transform", AttributeKind::kText},
                                         {"targets", AttributeKind::kInteger}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"ai.onnx.ml.LinearClassifier",
-     1,
-     {},
-     {1, 2},
-     kFeatures,
-     shape_of_classifier,
-     classifier,
-     kClassifier},
-    {"ai.onnx.ml.LinearRegressor", 1, {}, {}, kFeatures, shape_of_regressor, regressor, kRegressor},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> linear_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"ai.onnx.ml.LinearClassifier",
+       1,
+       {},
+       {1, 2},
+       kFeatures,
+       shape_of_classifier,
+       classifier,
+       kClassifier},
+      {"ai.onnx.ml.LinearRegressor",
+       1,
+       {},
+       {},
+       kFeatures,
+       shape_of_regressor,
+       regressor,
+       kRegressor},
+  };
   return kOperators;
 }
 

@@ -399,21 +399,20 @@ constexpr AttributeSpec kRegressor[] = {
     {"one_class", AttributeKind::kInteger},   {"post_transform", AttributeKind::kText},
     {"rho", AttributeKind::kFloats},          {"support_vectors", AttributeKind::kFloats}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"ai.onnx.ml.SVMClassifier",
-     1,
-     {},
-     {1, 2},
-     kFeatures,
-     shape_of_classifier,
-     classifier,
-     kClassifier},
-    {"ai.onnx.ml.SVMRegressor", 1, {}, {}, kFeatures, shape_of_regressor, regressor, kRegressor},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> svm_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"ai.onnx.ml.SVMClassifier",
+       1,
+       {},
+       {1, 2},
+       kFeatures,
+       shape_of_classifier,
+       classifier,
+       kClassifier},
+      {"ai.onnx.ml.SVMRegressor", 1, {}, {}, kFeatures, shape_of_regressor, regressor, kRegressor},
+  };
   return kOperators;
 }
 

@@ -269,14 +269,13 @@ constexpr AttributeSpec kGridSample[] = {{"align_corners", AttributeKind::kInteg
                                          {"mode", AttributeKind::kText},
                                          {"padding_mode", AttributeKind::kText}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"AffineGrid", 20, {2, 2}, {}, kReals, shape_of_affine_grid, affine_grid, kAffineGrid},
-    {"GridSample", 16, {2, 2}, {}, kReals, shape_of_grid_sample, grid_sample, kGridSample},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> grid_sample_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"AffineGrid", 20, {2, 2}, {}, kReals, shape_of_affine_grid, affine_grid, kAffineGrid},
+      {"GridSample", 16, {2, 2}, {}, kReals, shape_of_grid_sample, grid_sample, kGridSample},
+  };
   return kOperators;
 }
 

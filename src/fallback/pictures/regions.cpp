@@ -287,14 +287,13 @@ constexpr AttributeSpec kRoiAlign[] = {{"coordinate_transformation_mode", Attrib
                                        {"sampling_ratio", AttributeKind::kInteger},
                                        {"spatial_scale", AttributeKind::kFloat}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"MaxRoiPool", 1, {2, 2}, {}, kReals, shape_of_max_roi_pool, max_roi_pool, kMaxRoiPool},
-    {"RoiAlign", 10, {3, 3}, {}, kReals, shape_of_roi_align, roi_align, kRoiAlign},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> region_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"MaxRoiPool", 1, {2, 2}, {}, kReals, shape_of_max_roi_pool, max_roi_pool, kMaxRoiPool},
+      {"RoiAlign", 10, {3, 3}, {}, kReals, shape_of_roi_align, roi_align, kRoiAlign},
+  };
   return kOperators;
 }
 

@@ -497,14 +497,13 @@ constexpr AttributeSpec kUpsample[] = {{"height_scale", AttributeKind::kFloat},
                                        {"scales", AttributeKind::kFloats},
                                        {"width_scale", AttributeKind::kFloat}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"Resize", 10, {1, 4}, {}, kAll, shape_of_resize, resize, kResize},
-    {"Upsample", 1, {1, 2}, {}, kAll, shape_of_resize, resize, kUpsample},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> resize_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"Resize", 10, {1, 4}, {}, kAll, shape_of_resize, resize, kResize},
+      {"Upsample", 1, {1, 2}, {}, kAll, shape_of_resize, resize, kUpsample},
+  };
   return kOperators;
 }
 

@@ -151,14 +151,13 @@ constexpr AttributeSpec kAttributes[] = {
     {"sub_block_size", AttributeKind::kInteger},
     {"use_compiler_version_cpu_kernel", AttributeKind::kInteger}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"com.amd.quark.BFPQuantizeDequantize", 1, {}, {}, kFloats, shape_of_bfp, bfp, kAttributes},
-    {"com.vai.quantize.BFPFixNeuron", 1, {}, {}, kFloats, shape_of_bfp, bfp, kAttributes},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> block_floating_point_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"com.amd.quark.BFPQuantizeDequantize", 1, {}, {}, kFloats, shape_of_bfp, bfp, kAttributes},
+      {"com.vai.quantize.BFPFixNeuron", 1, {}, {}, kFloats, shape_of_bfp, bfp, kAttributes},
+  };
   return kOperators;
 }
 

@@ -207,34 +207,39 @@ constexpr AttributeSpec kAlpha[] = {{"alpha", AttributeKind::kFloat}};
 constexpr AttributeSpec kAxis[] = {{"axis", AttributeKind::kInteger}};
 constexpr AttributeSpec kChannelsLast[] = {{"channels_last", AttributeKind::kInteger}};
 
-// Zero points of all but Concat may be left out, so only the first operand is always there; the
-// shape functions check the rest.
-constexpr OperatorSpec kOperators[] = {
-    {"com.microsoft.QLinearAdd", 1, {1, 8}, {}, kBytes, shape_of_binary, binary<std::plus<>>},
-    {"com.microsoft.QLinearConcat",
-     1,
-     {5, kAnyNumber},
-     {},
-     kFloats,
-     shape_of_concat,
-     concat,
-     kAxis},
-    {"com.microsoft.QLinearGlobalAveragePool",
-     1,
-     {1, 5},
-     {},
-     kBytes,
-     shape_of_global_average,
-     global_average,
-     kChannelsLast},
-    {"com.microsoft.QLinearLeakyRelu", 1, {1, 5}, {}, kBytes, shape_of_unary, leaky_relu, kAlpha},
-    {"com.microsoft.QLinearMul", 1, {1, 8}, {}, kBytes, shape_of_binary, binary<std::multiplies<>>},
-    {"com.microsoft.QLinearSigmoid", 1, {1, 5}, {}, kBytes, shape_of_unary, sigmoid},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> qlinear_operators() noexcept {
+  // Zero points of all but Concat may be left out, so only the first operand is always there; the
+  // shape functions check the rest.
+  static constexpr OperatorSpec kOperators[] = {
+      {"com.microsoft.QLinearAdd", 1, {1, 8}, {}, kBytes, shape_of_binary, binary<std::plus<>>},
+      {"com.microsoft.QLinearConcat",
+       1,
+       {5, kAnyNumber},
+       {},
+       kFloats,
+       shape_of_concat,
+       concat,
+       kAxis},
+      {"com.microsoft.QLinearGlobalAveragePool",
+       1,
+       {1, 5},
+       {},
+       kBytes,
+       shape_of_global_average,
+       global_average,
+       kChannelsLast},
+      {"com.microsoft.QLinearLeakyRelu", 1, {1, 5}, {}, kBytes, shape_of_unary, leaky_relu, kAlpha},
+      {"com.microsoft.QLinearMul",
+       1,
+       {1, 8},
+       {},
+       kBytes,
+       shape_of_binary,
+       binary<std::multiplies<>>},
+      {"com.microsoft.QLinearSigmoid", 1, {1, 5}, {}, kBytes, shape_of_unary, sigmoid},
+  };
   return kOperators;
 }
 

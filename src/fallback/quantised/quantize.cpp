@@ -331,31 +331,36 @@ constexpr AttributeSpec kQuantize[] = {{"axis", AttributeKind::kInteger},
 constexpr AttributeSpec kDequantize[] = {{"axis", AttributeKind::kInteger},
                                          {"block_size", AttributeKind::kInteger}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"DequantizeLinear",
-     10,
-     {2, 3},
-     {},
-     kQuantised,
-     shape_of_dequantize,
-     dequantize_linear,
-     kDequantize},
-    {"DynamicQuantizeLinear", 11, {}, {3, 3}, kFloats, shape_of_dynamic_quantize, dynamic_quantize},
-    {"MatMulInteger", 10, {2, 4}, {}, kBytes, shape_of_matmul_integer, matmul_integer},
-    {"QLinearMatMul", 10, {8, 8}, {}, kBytes, shape_of_qlinear_matmul, qlinear_matmul},
-    {"QuantizeLinear", 10, {2, 3}, {}, kFloats, shape_of_quantize, quantize_linear, kQuantize},
-    {"millrace.MatMulIntegerToFloat",
-     1,
-     {2, 6},
-     {},
-     kBytes,
-     shape_of_matmul_integer_to_float,
-     matmul_integer_to_float},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> quantize_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"DequantizeLinear",
+       10,
+       {2, 3},
+       {},
+       kQuantised,
+       shape_of_dequantize,
+       dequantize_linear,
+       kDequantize},
+      {"DynamicQuantizeLinear",
+       11,
+       {},
+       {3, 3},
+       kFloats,
+       shape_of_dynamic_quantize,
+       dynamic_quantize},
+      {"MatMulInteger", 10, {2, 4}, {}, kBytes, shape_of_matmul_integer, matmul_integer},
+      {"QLinearMatMul", 10, {8, 8}, {}, kBytes, shape_of_qlinear_matmul, qlinear_matmul},
+      {"QuantizeLinear", 10, {2, 3}, {}, kFloats, shape_of_quantize, quantize_linear, kQuantize},
+      {"millrace.MatMulIntegerToFloat",
+       1,
+       {2, 6},
+       {},
+       kBytes,
+       shape_of_matmul_integer_to_float,
+       matmul_integer_to_float},
+  };
   return kOperators;
 }
 

@@ -45,14 +45,13 @@ Status largest(const Call& call) {
   return pool(call, [](auto elements) { return *std::ranges::max_element(elements); });
 }
 
-constexpr OperatorSpec kOperators[] = {
-    {"GlobalAveragePool", 1, {}, {}, kReals, shape_of_global_pool, average},
-    {"GlobalMaxPool", 1, {}, {}, kReals, shape_of_global_pool, largest},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> global_pool_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"GlobalAveragePool", 1, {}, {}, kReals, shape_of_global_pool, average},
+      {"GlobalMaxPool", 1, {}, {}, kReals, shape_of_global_pool, largest},
+  };
   return kOperators;
 }
 

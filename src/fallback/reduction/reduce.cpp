@@ -257,22 +257,28 @@ constexpr AttributeSpec kReduce[] = {{"axes", AttributeKind::kIntegers},
                                      {"noop_with_empty_axes", AttributeKind::kInteger}};
 constexpr TypeSet kOrdered = kNumbers | kBooleans;
 
-constexpr OperatorSpec kOperators[] = {
-    {"ReduceL1", 1, {1, 2}, {}, kNumbers, shape_of_reduce, reduce<SumMagnitudes>, kReduce},
-    {"ReduceL2", 1, {1, 2}, {}, kNumbers, shape_of_reduce, reduce<Norm>, kReduce},
-    {"ReduceLogSum", 1, {1, 2}, {}, kNumbers, shape_of_reduce, reduce<LogOfSum>, kReduce},
-    {"ReduceLogSumExp", 1, {1, 2}, {}, kNumbers, shape_of_reduce, log_sum_exp, kReduce},
-    {"ReduceMax", 1, {1, 2}, {}, kOrdered, shape_of_reduce, reduce_extreme<FindLargest>, kReduce},
-    {"ReduceMean", 1, {1, 2}, {}, kNumbers, shape_of_reduce, reduce<AverageTerms>, kReduce},
-    {"ReduceMin", 1, {1, 2}, {}, kOrdered, shape_of_reduce, reduce_extreme<FindSmallest>, kReduce},
-    {"ReduceProd", 1, {1, 2}, {}, kNumbers, shape_of_reduce, reduce<MultiplyTerms>, kReduce},
-    {"ReduceSum", 1, {1, 2}, {}, kNumbers, shape_of_reduce, reduce<SumTerms>, kReduce},
-    {"ReduceSumSquare", 1, {1, 2}, {}, kNumbers, shape_of_reduce, reduce<SumSquares>, kReduce},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> reduce_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"ReduceL1", 1, {1, 2}, {}, kNumbers, shape_of_reduce, reduce<SumMagnitudes>, kReduce},
+      {"ReduceL2", 1, {1, 2}, {}, kNumbers, shape_of_reduce, reduce<Norm>, kReduce},
+      {"ReduceLogSum", 1, {1, 2}, {}, kNumbers, shape_of_reduce, reduce<LogOfSum>, kReduce},
+      {"ReduceLogSumExp", 1, {1, 2}, {}, kNumbers, shape_of_reduce, log_sum_exp, kReduce},
+      {"ReduceMax", 1, {1, 2}, {}, kOrdered, shape_of_reduce, reduce_extreme<FindLargest>, kReduce},
+      {"ReduceMean", 1, {1, 2}, {}, kNumbers, shape_of_reduce, reduce<AverageTerms>, kReduce},
+      {"ReduceMin",
+       1,
+       {1, 2},
+       {},
+       kOrdered,
+       shape_of_reduce,
+       reduce_extreme<FindSmallest>,
+       kReduce},
+      {"ReduceProd", 1, {1, 2}, {}, kNumbers, shape_of_reduce, reduce<MultiplyTerms>, kReduce},
+      {"ReduceSum", 1, {1, 2}, {}, kNumbers, shape_of_reduce, reduce<SumTerms>, kReduce},
+      {"ReduceSumSquare", 1, {1, 2}, {}, kNumbers, shape_of_reduce, reduce<SumSquares>, kReduce},
+  };
   return kOperators;
 }
 

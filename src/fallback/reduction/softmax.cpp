@@ -48,14 +48,13 @@ Status softmax(const Call& call) {
 
 constexpr AttributeSpec kAxis[] = {{"axis", AttributeKind::kInteger}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"LogSoftmax", 13, {}, {}, kReals, shape_of_softmax, softmax<true>, kAxis},
-    {"Softmax", 13, {}, {}, kReals, shape_of_softmax, softmax<false>, kAxis},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> softmax_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"LogSoftmax", 13, {}, {}, kReals, shape_of_softmax, softmax<true>, kAxis},
+      {"Softmax", 13, {}, {}, kReals, shape_of_softmax, softmax<false>, kAxis},
+  };
   return kOperators;
 }
 

@@ -136,16 +136,15 @@ constexpr AttributeSpec kWindow[] = {{"output_datatype", AttributeKind::kInteger
                                      {"periodic", AttributeKind::kInteger}};
 constexpr AttributeSpec kMel[] = {{"output_datatype", AttributeKind::kInteger}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"BlackmanWindow", 17, {}, {}, kIndexTypes, shape_of_window, blackman_window, kWindow},
-    {"HammingWindow", 17, {}, {}, kIndexTypes, shape_of_window, hamming_window, kWindow},
-    {"HannWindow", 17, {}, {}, kIndexTypes, shape_of_window, hann_window, kWindow},
-    {"MelWeightMatrix", 17, {5, 5}, {}, kIndexTypes, shape_of_mel_weights, mel_weights, kMel},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> signal_window_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"BlackmanWindow", 17, {}, {}, kIndexTypes, shape_of_window, blackman_window, kWindow},
+      {"HammingWindow", 17, {}, {}, kIndexTypes, shape_of_window, hamming_window, kWindow},
+      {"HannWindow", 17, {}, {}, kIndexTypes, shape_of_window, hann_window, kWindow},
+      {"MelWeightMatrix", 17, {5, 5}, {}, kIndexTypes, shape_of_mel_weights, mel_weights, kMel},
+  };
   return kOperators;
 }
 

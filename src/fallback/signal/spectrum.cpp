@@ -167,14 +167,13 @@ constexpr AttributeSpec kDft[] = {{"axis", AttributeKind::kInteger},
                                   {"onesided", AttributeKind::kInteger}};
 constexpr AttributeSpec kStft[] = {{"onesided", AttributeKind::kInteger}};
 
-constexpr OperatorSpec kOperators[] = {
-    {"DFT", 17, {1, 3}, {}, kReals, shape_of_dft, dft, kDft},
-    {"STFT", 17, {2, 4}, {}, kReals, shape_of_stft, stft, kStft},
-};
-
 }  // namespace
 
 std::span<const OperatorSpec> spectrum_operators() noexcept {
+  static constexpr OperatorSpec kOperators[] = {
+      {"DFT", 17, {1, 3}, {}, kReals, shape_of_dft, dft, kDft},
+      {"STFT", 17, {2, 4}, {}, kReals, shape_of_stft, stft, kStft},
+  };
   return kOperators;
 }
 
