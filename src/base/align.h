@@ -1,10 +1,14 @@
-// Rounding sizes and offsets up.
+// Rounding sizes and offsets up, and the size of a page.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
 namespace millrace {
+
+// Bytes of a page of memory, as the system maps files and gives memory back.
+inline constexpr size_t kPage = 4096;
 
 // The smallest multiple of `alignment` (not 0) that is not below `value`, or the largest that fits
 // into 64 bits where there is none.

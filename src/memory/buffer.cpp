@@ -15,7 +15,6 @@
 namespace millrace::memory {
 namespace {
 
-constexpr uint64_t kPage = 4096;
 constexpr size_t kLargest = std::numeric_limits<ptrdiff_t>::max() - kPage;
 
 // Addresses are never used twice. A page lies between buffers, so that the address one past the end

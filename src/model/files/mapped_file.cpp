@@ -74,7 +74,6 @@ MappedFile::~MappedFile() {
 }
 
 void release_pages(std::span<const std::byte> bytes) noexcept {
-  constexpr uintptr_t kPage = 4096;
   const auto begin = reinterpret_cast<uintptr_t>(bytes.data());
   const uintptr_t first = align_up(begin, kPage);
   const uintptr_t last = (begin + bytes.size()) / kPage * kPage;

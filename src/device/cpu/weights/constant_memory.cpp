@@ -16,8 +16,7 @@ constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kFirstBlock = size_t{64} << 10;
 constexpr size_t kLastBlock = size_t{32} << 20;
 
-// A constant of a page or more begins with one, as the kernel library allocates it.
-constexpr size_t kPage = 4096;
+// Constants below a page begin with one of these, others with a page, as the kernel library does.
 constexpr size_t kCacheLine = 64;
 
 }  // namespace

@@ -14,7 +14,6 @@ namespace millrace::device::cpu {
 namespace {
 
 constexpr const char* kFolder = "MILLRACE_PACKED_WEIGHTS";
-constexpr size_t kPage = 4096;
 
 struct Head {
   std::array<char, 16> magic = {'m', 'i', 'l', 'l', 'r', 'a', 'c', 'e',

@@ -22,7 +22,6 @@ namespace {
 
 // Below this a lane would come too late to be of use.
 constexpr size_t kWorthALane = size_t{1} << 20;
-constexpr size_t kPage = 4096;
 
 // Runs `work` for each number in `order`, on as many threads as come.
 class Tasks {
