@@ -295,7 +295,7 @@ class Lowering {
     }
     attributes_ = attributes_for_sums();
     const auto outputs = static_cast<int64_t>(builder_.value(y_).elements());
-    const ConvolutionWork work{filter_size(), filter_size() * outputs, builder_.chunks()};
+    const ConvolutionWork work{filter_size(), filter_size() * outputs};
     primitive_ = choose_primitive<dnnl::convolution_forward>(
         builder_.engine(), attributes_->get(),
         [&](PrimitiveDesc first) {

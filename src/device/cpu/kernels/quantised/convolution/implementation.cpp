@@ -10,11 +10,10 @@ using PrimitiveDesc = dnnl::convolution_forward::primitive_desc;
 
 // A tile of AMX holds 64 bytes of a filter; with less of it, or in short layers, to set the tiles
 // up and to store them takes longer than the products (docs/performance.md has the measurements).
-// Each chunk does that anew. The sums are exact either way, so the results are the same.
+// The sums are exact either way, so the results are the same.
 bool pays_for_tiles(const ConvolutionWork& work) {
-  constexpr int64_t kLeastFilter = 64, kLeastProducts = 7'000'000, kLeastDivided = 21'000'000;
-  return work.filter_size >= kLeastFilter &&
-         work.products >= (work.chunks > 1 ? kLeastDivided : kLeastProducts);
+  constexpr int64_t kLeastFilter = 64, kLeastProducts = 7'000'000;
+  return work.filter_size >= kLeastFilter && work.products >= kLeastProducts;
 }
 
 bool has_tiles(const std::string& name) {

@@ -11,7 +11,6 @@ namespace millrace::device::cpu::kernels::quantised {
 struct ConvolutionWork {
   int64_t filter_size;  // products that an output element is the sum of
   int64_t products;     // of all output elements
-  uint32_t chunks;      // that the work is divided into
 };
 
 // Of the implementations that `primitive` lists, from the one that it is at on, that which suits
