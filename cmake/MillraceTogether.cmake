@@ -1,0 +1,48 @@
+# The sanitizer builds compile the C++ sources of a folder as one, which takes half as long. The
+# release build compiles every source by itself, and so finds those that include too little.
+
+# millrace_compile_apart(SOURCE ...)
+# Sources of the calling folder that are compiled by themselves in every build: names that they
+# define for themselves alone are also those of sources beside them.
+function(millrace_compile_apart)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
+# millrace_targets_below(FOLDER RESULT)
+# The targets that FOLDER and the folders below it define.
+function(millrace_targets_below folder result)
+  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  get_property(folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(below IN LISTS folders)
+    millrace_targets_below(${below} more)
+    list(APPEND targets ${more})
+  endforeach()
+  set(${result} ${targets} PARENT_SCOPE)
+endfunction()
+
+# millrace_compile_folders_together()
+# For all targets that were defined before and do not say by UNITY_BUILD how they are compiled. Groups
+# are folders, so that a new source meets the names of its neighbours only.
+function(millrace_compile_folders_together)
+  millrace_targets_below(${PROJECT_SOURCE_DIR} targets)
+  foreach(target IN LISTS targets)
+    get_target_property(decided ${target} UNITY_BUILD)
+    get_target_property(sources ${target} SOURCES)
+    if(NOT decided STREQUAL "decided-NOTFOUND" OR NOT sources)
+      continue()
+    endif()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    # A type of a source that holds one of its hidden types: g++ takes the source for a header.
+    target_compile_options(${target} PRIVATE
+      $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+    list(FILTER sources INCLUDE REGEX "\\.cpp$")
+    get_target_property(base ${target} SOURCE_DIR)
+    foreach(source IN LISTS sources)
+      cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${base} NORMALIZE)
+      cmake_path(GET source PARENT_PATH folder)
+      cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+      string(MAKE_C_IDENTIFIER "${folder}" group)
+      set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
+    endforeach()
+  endforeach()
+endfunction()
