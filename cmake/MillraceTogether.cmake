@@ -1,9 +1,10 @@
 # The sanitizer builds compile the C++ sources of a folder as one, which takes half as long. The
-# release build compiles every source by itself, and so finds those that include too little.
+# release build compiles every source but those of the conformance suite by itself, and so finds
+# those that include too little.
 
 # millrace_compile_apart(SOURCE ...)
-# Sources of the calling folder that are compiled by themselves in every build: names that they
-# define for themselves alone are also those of sources beside them.
+# Sources of the calling folder that are compiled by themselves in every build, because a neighbour
+# defines a hidden name that they define, too.
 function(millrace_compile_apart)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
@@ -21,8 +22,8 @@ function(millrace_targets_below folder result)
 endfunction()
 
 # millrace_compile_folders_together()
-# For all targets that were defined before and do not say by UNITY_BUILD how they are compiled. Groups
-# are folders, so that a new source meets the names of its neighbours only.
+# For all targets that were defined before and do not say by UNITY_BUILD how they are compiled.
+# Groups are folders, so that a new source meets the names of its neighbours only.
 function(millrace_compile_folders_together)
   millrace_targets_below(${PROJECT_SOURCE_DIR} targets)
   foreach(target IN LISTS targets)
@@ -32,7 +33,7 @@ function(millrace_compile_folders_together)
       continue()
     endif()
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-    # A type of a source that holds one of its hidden types: g++ takes the source for a header.
+    # g++ takes the sources for headers, and warns of types with members of a hidden type.
     target_compile_options(${target} PRIVATE
       $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
     list(FILTER sources INCLUDE REGEX "\\.cpp$")
@@ -42,7 +43,8 @@ function(millrace_compile_folders_together)
       cmake_path(GET source PARENT_PATH folder)
       cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
       string(MAKE_C_IDENTIFIER "${folder}" group)
-      set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
+      set_source_files_properties(${source} TARGET_DIRECTORY ${target}
+        PROPERTIES UNITY_GROUP ${group})
     endforeach()
   endforeach()
 endfunction()

@@ -62,7 +62,7 @@ Status check(const BenchArguments& arguments) {
 }
 
 // How many jobs are in flight where the command line does not say.
-uint32_t default_in_flight(const BenchArguments& arguments, uint32_t lanes) {
+uint32_t in_flight_unless_stated(const BenchArguments& arguments, uint32_t lanes) {
   const Result<Scenario> scenario = parse_scenario(arguments.scenario);
   return scenario.ok() ? default_in_flight(*scenario, lanes) : 2;
 }
@@ -94,8 +94,8 @@ BenchSubject subject_of(const BenchArguments& arguments, const LoadedModel& load
           .note = info.note,
           .batch = loaded.program->model().batch_size,
           .lanes = lanes,
-          .in_flight =
-              arguments.in_flight != 0 ? arguments.in_flight : default_in_flight(arguments, lanes),
+          .in_flight = arguments.in_flight != 0 ? arguments.in_flight
+                                                : in_flight_unless_stated(arguments, lanes),
           .load_ms = load_ms};
 }
 
