@@ -3,8 +3,9 @@
 # those that include too little.
 
 # millrace_compile_apart(SOURCE ...)
-# Sources of the calling folder that are compiled by themselves in every build, because a neighbour
-# defines a hidden name that they define, too.
+# Sources of the calling folder that are compiled by themselves in every build: because a neighbour
+# defines a hidden name that they define, too, or because Highway compiles them several times, which
+# it does to one source at a time.
 function(millrace_compile_apart)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

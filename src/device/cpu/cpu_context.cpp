@@ -7,11 +7,13 @@
 #include <optional>
 #include <utility>
 
+#include "base/align.h"
+
 namespace millrace::device::cpu {
 namespace {
 
-// A page: what oneDNN aligns its own memory to.
-constexpr std::align_val_t kArenaAlignment{4096};
+// What oneDNN aligns its own memory to.
+constexpr std::align_val_t kArenaAlignment{kPage};
 
 std::span<const Binding> side(Direction direction, std::span<const Binding> inputs,
                               std::span<const Binding> outputs) {

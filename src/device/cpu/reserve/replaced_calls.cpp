@@ -10,6 +10,7 @@
 #include <new>
 #include <optional>
 
+#include "base/align.h"
 #include "device/cpu/dnnl/library.h"
 #include "device/cpu/reserve/imports.h"
 #include "device/cpu/reserve/reserve.h"
@@ -19,7 +20,6 @@ namespace {
 
 // Larger ones are scratch and weights, which the kernel libraries check for.
 constexpr size_t kLargest = size_t{2} << 20;
-constexpr size_t kPage = 4096;
 
 void* from_reserve(size_t bytes, size_t alignment = alignof(std::max_align_t)) noexcept {
   return bytes > kLargest ? nullptr : allocate(std::max<size_t>(bytes, 1), alignment);
