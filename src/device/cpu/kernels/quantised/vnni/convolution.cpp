@@ -1,16 +1,10 @@
 #include "device/cpu/kernels/quantised/vnni/convolution.h"
 
-#include <hwy/detect_targets.h>
-
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <numeric>
-#include <span>
 
-#include "device/cpu/kernels/bounds.h"
 #include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/quantised/vnni/steps.h"
 
@@ -27,80 +21,6 @@ constexpr int64_t kDepthwiseMultiple = kWide, kPlanarMultiple = kNarrow;
 // the filters of the first are few enough to be read for each row.
 constexpr int64_t kMostSeparableIn = 64, kLargeImage = int64_t{1} << 18;
 
-constexpr int32_t kSignedShift = 128;  // from INT8 to UINT8
-
-// A compiler that may use more than AVX-512 everywhere leaves out the target of the loops.
-constexpr bool kHasLoops = (HWY_TARGETS & HWY_AVX3) != 0;
-
-std::span<const int8_t> filter_of(const Convolution& convolution, size_t channel) {
-  const std::span<const int8_t> all = convolution.weights->elements;
-  const size_t size = all.size() / convolution.factors.size();
-  return all.subspan(channel * size, size);
-}
-
-// What the zero point and, of INT8, the shift of the image add to the sums of a channel is taken
-// away.
-int32_t start_of(const Convolution& convolution, size_t channel) {
-  const int32_t shift = convolution.x_type == ElementType::s8 ? kSignedShift : 0;
-  int32_t sum = 0;
-  for (const int8_t weight : filter_of(convolution, channel)) sum += weight;
-  return -sum * (convolution.x_zero_point + shift);
-}
-
-// What the magnitude of a sum of products of a channel, with its start and its bias, is at most.
-double bound_of_sum(const Convolution& convolution, size_t channel) {
-  constexpr int32_t kLargestByte = 255;
-  double sum = std::abs(double{convolution.biases[channel]}) +
-               std::abs(static_cast<double>(start_of(convolution, channel)));
-  for (const int8_t weight : filter_of(convolution, channel))
-    sum += kLargestByte * std::abs(int32_t{weight});
-  return sum;
-}
-
-// The loops convert scaled sums to 32 bits before they saturate them.
-bool scaled_sums_fit(const Convolution& convolution) {
-  constexpr double kMost = 1 << 30;
-  for (size_t i = 0; i < convolution.factors.size(); ++i)
-    if (!(bound_of_sum(convolution, i) * std::abs(double{convolution.factors[i]}) < kMost))
-      return false;
-  return true;
-}
-
-// Whether biases are integers, and FP32 has the sums with them: then it does not matter whether
-// they are added before a sum becomes a number of FP32, as part of its start, or behind.
-bool starts_can_have_biases(const Convolution& convolution) {
-  for (size_t i = 0; i < convolution.biases.size(); ++i)
-    if (convolution.biases[i] != std::trunc(convolution.biases[i]) ||
-        !(bound_of_sum(convolution, i) <= kLargestExactSum))
-      return false;
-  return true;
-}
-
-// A bound of results, in steps, as the byte that it is rounded to.
-uint8_t byte_at(float bound, int32_t zero_point) {
-  constexpr float kLargest = 255;
-  const float byte = std::nearbyint(bound) + static_cast<float>(zero_point);
-  return static_cast<uint8_t>(std::clamp(byte, 0.0F, kLargest));
-}
-
-// Nothing where what is stored are no bytes, or not between bounds.
-std::optional<Encoding> encoding_of(const Convolution& convolution) {
-  const ResultRule& result = convolution.result;
-  const auto bounds = bounds_of(convolution.op->activation);
-  if (!kHasLoops || !bounds || std::isnan(bounds->least) || std::isnan(bounds->most) ||
-      result.type == ElementType::f32 || !scaled_sums_fit(convolution))
-    return std::nullopt;
-  const bool is_signed = result.type == ElementType::s8;
-  const int32_t zero_point = result.rule.zero_point + (is_signed ? kSignedShift : 0);
-  return Encoding{
-      .signed_image = convolution.x_type == ElementType::s8,
-      .requantisation = {.to_signed = is_signed,
-                         .zero_point = static_cast<int16_t>(zero_point),
-                         .least = byte_at(bounds->least / result.rule.scale, zero_point),
-                         .most = byte_at(bounds->most / result.rule.scale, zero_point)},
-      .adds_biases = !starts_can_have_biases(convolution)};
-}
-
 bool is_depthwise(const Convolution& convolution) {
   return kernels::depthwise::is_depthwise(*convolution.op, convolution.x, convolution.weight);
 }
@@ -116,14 +36,8 @@ bool suits_planar(const Convolution& convolution) {
 }
 
 bool suits_pointwise(const Convolution& convolution) {
-  const graph::Conv& op = *convolution.op;
-  const auto all_are = [](const Dims& dims, int64_t number) {
-    return std::ranges::all_of(dims, [=](int64_t dim) { return dim == number; });
-  };
-  const Dims taps(convolution.weight.begin() + 2, convolution.weight.end());
   const int64_t in = convolution.x[1];
-  return op.group == 1 && all_are(taps, 1) && all_are(op.strides, 1) && all_are(op.pads_begin, 0) &&
-         all_are(op.pads_end, 0) && in % static_cast<int64_t>(kWordBytes) == 0 &&
+  return is_pointwise(convolution) && in % static_cast<int64_t>(kWordBytes) == 0 &&
          in <= kMostPointwiseIn && convolution.y[1] >= kLeastPointwiseOut;
 }
 
@@ -153,36 +67,15 @@ size_t images_of(const Convolution& convolution) {
   return static_cast<size_t>(convolution.x[0]);
 }
 
-Scaling scaling_of(const Convolution& convolution, const Encoding& encoding) {
-  Scaling scaling{{}, convolution.biases, convolution.factors};
-  for (size_t i = 0; i < scaling.factors.size(); ++i) {
-    scaling.starts.push_back(start_of(convolution, i));
-    if (encoding.adds_biases) continue;
-    scaling.starts[i] += static_cast<int32_t>(scaling.biases[i]);
-    scaling.biases[i] = 0;
-  }
-  return scaling;
-}
-
-template <class T>
-BufferId add_constant(Builder& builder, ElementType type, const std::vector<T>& elements) {
-  const Desc desc = plain_desc({static_cast<int64_t>(elements.size())}, type);
-  return builder.add_constant(elements.data(), desc, desc).buffer;
-}
-
-// Both arranged.
-ConstantBuffers add_constants(Builder& builder, const std::vector<int8_t>& filters,
-                              const Scaling& scaling) {
-  return {.filters = add_constant(builder, ElementType::s8, filters),
-          .starts = add_constant(builder, ElementType::s32, scaling.starts),
-          .biases = add_constant(builder, ElementType::f32, scaling.biases),
-          .factors = add_constant(builder, ElementType::f32, scaling.factors)};
+// The loops multiply bytes of INT8 as UINT8.
+Scaling shifted_scaling_of(const Convolution& convolution, const Encoding& encoding) {
+  return scaling_of(convolution, encoding, encoding.signed_image ? kSignedShift : 0);
 }
 
 ConstantBuffers add_constants(Builder& builder, const PointwiseLayer& layer,
                               const Convolution& convolution) {
   return add_constants(builder, arranged_pointwise(layer, convolution.weights->elements),
-                       arranged(scaling_of(convolution, layer.encoding)));
+                       arranged(shifted_scaling_of(convolution, layer.encoding)));
 }
 
 void add(Builder& builder, const DepthwiseLayer& layer, const Convolution& convolution,
@@ -192,11 +85,11 @@ void add(Builder& builder, const DepthwiseLayer& layer, const Convolution& convo
                                      static_cast<uint8_t>(convolution.x_zero_point));
   const ConstantBuffers constants =
       add_constants(builder, arranged_depthwise(channels, convolution.weights->elements),
-                    arranged(scaling_of(convolution, layer.encoding)));
-  builder.add("Conv", "millrace:depthwise",
-              std::make_unique<DepthwiseStep>(layer, images, constants,
-                                              add_constant(builder, ElementType::u8, padding),
-                                              images_of(convolution), builder.chunks()));
+                    arranged(shifted_scaling_of(convolution, layer.encoding)));
+  builder.add(
+      "Conv", "millrace:depthwise",
+      std::make_unique<DepthwiseStep>(layer, images, constants, add_constant(builder, padding),
+                                      images_of(convolution), builder.chunks()));
 }
 
 void add(Builder& builder, const PointwiseLayer& layer, const Convolution& convolution,
@@ -220,9 +113,9 @@ void add(Builder& builder, const PlanarLayer& layer, const Convolution& depthwis
   const PlanarStep::Buffers buffers{
       .images = images,
       .pointwise = pointwise,
-      .depthwise =
-          add_constants(builder, arranged_in_planes(channels, depthwise.weights->elements),
-                        arranged_in_planes(scaling_of(depthwise, layer.depthwise.encoding))),
+      .depthwise = add_constants(
+          builder, arranged_in_planes(channels, depthwise.weights->elements),
+          arranged_in_planes(shifted_scaling_of(depthwise, layer.depthwise.encoding))),
       .scratch = builder.new_temporary(scratch).buffer};
   builder.add("Conv", pointwise ? "millrace:separable" : "millrace:depthwise",
               std::make_unique<PlanarStep>(layer, buffers, images_of(depthwise), parts));

@@ -2,32 +2,16 @@
 // library's where that is slower.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <variant>
-#include <vector>
 
 #include "device/cpu/builder.h"
-#include "device/cpu/kernels/quantised/parameters.h"
-#include "device/cpu/kernels/quantised/post_ops.h"
+#include "device/cpu/kernels/quantised/vnni/constants.h"
 #include "device/cpu/kernels/quantised/vnni/depthwise_loops.h"
 #include "device/cpu/kernels/quantised/vnni/planar.h"
 #include "device/cpu/kernels/quantised/vnni/pointwise_loops.h"
-#include "graph/operators.h"
 
 namespace millrace::device::cpu::kernels::quantised::vnni {
-
-// A Conv on integers. Sums of products, less those of the zero point, plus `biases`, times
-// `factors`, are in steps of the result.
-struct Convolution {
-  const graph::Conv* op;
-  Dims x, weight, y;
-  ElementType x_type;    // u8 or s8
-  int32_t x_zero_point;  // which is padded with, too
-  const Weights* weights;
-  std::vector<float> biases, factors;  // one for each channel
-  ResultRule result;
-};
 
 using Layer = std::variant<DepthwiseLayer, PointwiseLayer, PlanarLayer>;
 

@@ -65,15 +65,7 @@ void run_images(const RunState& state, const kernels::depthwise::Geometry& g, si
   }
 }
 
-void append(std::vector<BufferId>& all, const ConstantBuffers& constants) {
-  all.insert(all.end(), {constants.filters, constants.starts, constants.biases, constants.factors});
-}
-
 }  // namespace
-
-ScalingView ConstantBuffers::scaling(const RunState& state) const {
-  return {state.input<int32_t>(starts), state.input<float>(biases), state.input<float>(factors)};
-}
 
 DepthwiseStep::DepthwiseStep(const DepthwiseLayer& layer, const ImageBuffers& images,
                              const ConstantBuffers& constants, BufferId padding, size_t count,
@@ -87,7 +79,7 @@ DepthwiseStep::DepthwiseStep(const DepthwiseLayer& layer, const ImageBuffers& im
 
 std::vector<BufferId> DepthwiseStep::buffers() const {
   std::vector<BufferId> all = {images_.x, images_.y, padding_};
-  append(all, constants_);
+  constants_.append_to(all);
   return all;
 }
 
@@ -114,7 +106,7 @@ PointwiseStep::PointwiseStep(const PointwiseLayer& layer, const ImageBuffers& im
 
 std::vector<BufferId> PointwiseStep::buffers() const {
   std::vector<BufferId> all = {images_.x, images_.y};
-  append(all, constants_);
+  constants_.append_to(all);
   return all;
 }
 
@@ -135,8 +127,8 @@ PlanarStep::PlanarStep(const PlanarLayer& layer, const Buffers& buffers, size_t 
 
 std::vector<BufferId> PlanarStep::buffers() const {
   std::vector<BufferId> all = {buffers_.images.x, buffers_.images.y, buffers_.scratch};
-  if (buffers_.pointwise) append(all, *buffers_.pointwise);
-  append(all, buffers_.depthwise);
+  if (buffers_.pointwise) buffers_.pointwise->append_to(all);
+  buffers_.depthwise.append_to(all);
   return all;
 }
 

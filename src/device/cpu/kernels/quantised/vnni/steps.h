@@ -6,19 +6,13 @@
 #include <optional>
 #include <vector>
 
+#include "device/cpu/kernels/quantised/vnni/constants.h"
 #include "device/cpu/kernels/quantised/vnni/depthwise_loops.h"
 #include "device/cpu/kernels/quantised/vnni/planar.h"
 #include "device/cpu/kernels/quantised/vnni/pointwise_loops.h"
 #include "device/cpu/step.h"
 
 namespace millrace::device::cpu::kernels::quantised::vnni {
-
-// Where the constants of a convolution lie, arranged.
-struct ConstantBuffers {
-  BufferId filters, starts, biases, factors;
-
-  ScalingView scaling(const RunState& state) const;
-};
 
 // The images of a convolution, or of two that are one step.
 struct ImageBuffers {

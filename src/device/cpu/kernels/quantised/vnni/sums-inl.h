@@ -82,6 +82,37 @@ void with_kind(const Encoding& encoding, Run run) {
     only_scales ? run(Kind<false, true>()) : run(Kind<false, false>());
 }
 
+// Numbers as bytes; bounds are applied to bytes: to round keeps the order of numbers, so that it
+// does not matter that they are rounded first.
+template <class Kind, class D, class Raw>
+HWY_INLINE hn::Vec<D> bounded(D d, const Requantisation& requantisation, Raw raw) {
+  const hn::Vec<D> bytes{raw};
+  if (Kind::only_scales) return bytes;
+  const auto kept =
+      hn::Min(hn::Max(bytes, hn::Set(d, requantisation.least)), hn::Set(d, requantisation.most));
+  return requantisation.to_signed ? shifted(d, kept) : kept;
+}
+
+// The bytes that rounded numbers of a wide group become.
+template <class Kind>
+HWY_INLINE hn::Vec<Bytes> bytes_of(const hn::Vec<Ints> (&numbers)[kWideVectors],
+                                   const Requantisation& requantisation) {
+  const Shorts d;
+  auto lower = hn::ReorderDemote2To(d, numbers[0], numbers[1]);
+  auto upper = hn::ReorderDemote2To(d, numbers[2], numbers[3]);
+  if (!Kind::only_scales) {
+    const auto zero_point = hn::Set(d, requantisation.zero_point);
+    lower = hn::SaturatedAdd(lower, zero_point);
+    upper = hn::SaturatedAdd(upper, zero_point);
+  }
+  return bounded<Kind>(Bytes(), requantisation, _mm512_packus_epi16(lower.raw, upper.raw));
+}
+
+// The nearest integers; ties round to even numbers.
+HWY_INLINE hn::Vec<Ints> rounded(hn::Vec<Floats> numbers) {
+  return hn::Vec<Ints>{_mm512_cvtps_epi32(numbers.raw)};
+}
+
 // The sums of kVectors vectors of channels: of a wide group, or of a narrow one.
 template <class Kind, size_t kVectors>
 struct Sums {
@@ -97,20 +128,27 @@ struct Sums {
     sums[vector].raw = _mm512_dpbusd_epi32(sums[vector].raw, x.raw, filters.raw);
   }
 
-  // The bytes of the group, a vector of as many. Bounds are applied to bytes: to round keeps the
-  // order of numbers, so that it does not matter that they are rounded first.
+  // First the bias, then the factor, as the library does it.
+  HWY_INLINE hn::Vec<Floats> scaled(const ScalingView& scaling, size_t vector) const {
+    const Floats f;
+    auto sum = hn::ConvertTo(f, sums[vector]);
+    if (!Kind::only_scales) sum = hn::Add(sum, hn::LoadU(f, scaling.biases + vector * kNarrow));
+    return hn::Mul(sum, hn::LoadU(f, scaling.factors + vector * kNarrow));
+  }
+
+  // The bytes of the group, a vector of as many.
   HWY_INLINE auto bytes(const Requantisation& requantisation, const ScalingView& scaling) const {
     if constexpr (kVectors == 1) {
       // Saturates from below, then from above.
-      auto number = scaled(scaling, 0);
+      auto number = rounded(scaled(scaling, 0));
       if (!Kind::only_scales) number = hn::Add(number, hn::Set(Ints(), requantisation.zero_point));
       const auto kept = hn::Max(number, hn::Zero(Ints()));
-      return bounded(hn::CappedTag<uint8_t, kNarrow>(), requantisation,
-                     _mm512_cvtusepi32_epi8(kept.raw));
+      return bounded<Kind>(hn::CappedTag<uint8_t, kNarrow>(), requantisation,
+                           _mm512_cvtusepi32_epi8(kept.raw));
     } else {
-      const auto packed = _mm512_packus_epi16(half(requantisation, scaling, 0).raw,
-                                              half(requantisation, scaling, kVectors / 2).raw);
-      return bounded(Bytes(), requantisation, packed);
+      hn::Vec<Ints> numbers[kVectors];
+      for (size_t i = 0; i < kVectors; ++i) numbers[i] = rounded(scaled(scaling, i));
+      return bytes_of<Kind>(numbers, requantisation);
     }
   }
 
@@ -120,34 +158,6 @@ struct Sums {
   }
 
   hn::Vec<Ints> sums[kVectors];
-
- private:
-  template <class D, class Raw>
-  static HWY_INLINE hn::Vec<D> bounded(D d, const Requantisation& requantisation, Raw raw) {
-    const hn::Vec<D> bytes{raw};
-    if (Kind::only_scales) return bytes;
-    const auto kept =
-        hn::Min(hn::Max(bytes, hn::Set(d, requantisation.least)), hn::Set(d, requantisation.most));
-    return requantisation.to_signed ? shifted(d, kept) : kept;
-  }
-
-  // First the bias, then the factor, as the library does it. Ties round to even numbers.
-  HWY_INLINE hn::Vec<Ints> scaled(const ScalingView& scaling, size_t vector) const {
-    const Floats f;
-    auto sum = hn::ConvertTo(f, sums[vector]);
-    if (!Kind::only_scales) sum = hn::Add(sum, hn::LoadU(f, scaling.biases + vector * kNarrow));
-    const auto factor = hn::LoadU(f, scaling.factors + vector * kNarrow);
-    return hn::Vec<Ints>{_mm512_cvtps_epi32(hn::Mul(sum, factor).raw)};
-  }
-
-  // Two vectors of sums.
-  HWY_INLINE hn::Vec<Shorts> half(const Requantisation& requantisation, const ScalingView& scaling,
-                                  size_t first) const {
-    const Shorts d;
-    const auto shorts = hn::ReorderDemote2To(d, scaled(scaling, first), scaled(scaling, first + 1));
-    return Kind::only_scales ? shorts
-                             : hn::SaturatedAdd(shorts, hn::Set(d, requantisation.zero_point));
-  }
 };
 
 template <class Kind>

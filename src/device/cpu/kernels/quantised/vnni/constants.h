@@ -1,0 +1,55 @@
+// What loops of the device's own are given of a convolution of bytes: how its sums become bytes,
+// and constants in the order in which they are read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "device/cpu/builder.h"
+#include "device/cpu/kernels/quantised/parameters.h"
+#include "device/cpu/kernels/quantised/post_ops.h"
+#include "device/cpu/kernels/quantised/vnni/channel_groups.h"
+#include "graph/operators.h"
+
+namespace millrace::device::cpu::kernels::quantised::vnni {
+
+// From INT8 to UINT8.
+inline constexpr int32_t kSignedShift = 128;
+
+// A Conv on integers. Sums of products, less those of the zero point, plus `biases`, times
+// `factors`, are in steps of the result.
+struct Convolution {
+  const graph::Conv* op;
+  Dims x, weight, y;
+  ElementType x_type;    // u8 or s8
+  int32_t x_zero_point;  // which is padded with, too
+  const Weights* weights;
+  std::vector<float> biases, factors;  // one for each channel
+  ResultRule result;
+};
+
+// Whether the Conv reads each pixel by itself, and all of them.
+bool is_pointwise(const Convolution& convolution);
+
+// Nothing where what is stored are no bytes, or not between bounds.
+std::optional<Encoding> encoding_of(const Convolution& convolution);
+
+// What becomes of the sums of each channel. `image_shift` is what the loop adds to the bytes of the
+// image before it multiplies them.
+Scaling scaling_of(const Convolution& convolution, const Encoding& encoding, int32_t image_shift);
+
+// Where the constants of a convolution lie, arranged.
+struct ConstantBuffers {
+  BufferId filters, starts, biases, factors;
+
+  ScalingView scaling(const RunState& state) const;
+  void append_to(std::vector<BufferId>& buffers) const;
+};
+
+BufferId add_constant(Builder& builder, const std::vector<uint8_t>& elements);
+// Both arranged.
+ConstantBuffers add_constants(Builder& builder, const std::vector<int8_t>& filters,
+                              const Scaling& scaling);
+
+}  // namespace millrace::device::cpu::kernels::quantised::vnni
