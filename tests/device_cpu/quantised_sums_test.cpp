@@ -1,9 +1,11 @@
 // Networks with residual connections: the convolution that computes the sum, too, gives what the
 // two operators give one after the other, in exact arithmetic.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "base/process/topology.h"
@@ -17,6 +19,7 @@ using graph::Requantise;
 using graph::UnaryKind;
 using graph::ValueId;
 using tensor::DataType;
+using ::testing::Contains;
 
 // A value of the network and what it is in FLOAT64, in which all sums of products of bytes are
 // exact. Images are [1, C, H, W].
@@ -86,7 +89,8 @@ class Network {
   }
 
   // Expects the device to compute these integers, with so many additions by steps of their own.
-  void check(const Image& y, size_t additions) {
+  // Returns the implementations of its steps.
+  std::vector<std::string> check(const Image& y, size_t additions) {
     builder_.output(builder_.node(Requantise{}, {y.id}));
     const auto program = load(builder_.build());
     EXPECT_EQ(count_steps(*program, "Binary"), additions);
@@ -97,6 +101,7 @@ class Network {
     EXPECT_EQ(different, 0u) << "of " << result.data.size();
     const auto [least, greatest] = std::ranges::minmax(y.integers);
     EXPECT_GT(greatest - least, 50) << "the network has something to say";
+    return implementations(*program);
   }
 
  private:
@@ -171,6 +176,17 @@ TEST_F(QuantisedSums, OfAFunctionOfTheConvolution) {
   const Image x = network.input(16, 7, kX);
   const Image a = network.conv(x, 3, kCut, {UnaryKind::kRelu, 0, 0});
   network.check(network.add(x, a, kSum), 0);
+}
+
+// So many products that matrix instructions pay, where the processor has them.
+TEST_F(QuantisedSums, OfManyProductsAreRoundedAsTheModelSays) {
+  const Image x = network.input(64, 43, kX);
+  const Image inner = network.conv(x, 1, kCut, {UnaryKind::kRelu, 0, 0});
+  const Image sum = network.add(network.conv(inner, 1, kMade), x, kSum);
+  const auto steps = network.check(network.add(sum, network.conv(sum, 1, kMade), kCut), 0);
+  if (topology().features.amx_bf16) {
+    EXPECT_THAT(steps, Contains("Conv millrace:pointwise-amx").Times(3));
+  }
 }
 
 }  // namespace

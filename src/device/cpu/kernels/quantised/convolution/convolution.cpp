@@ -1,7 +1,7 @@
 // Conv on integers: the library's convolution, which sums up products of bytes, scales the sums to
 // steps of the result, and adds the residual operand and applies the activation before it rounds.
 // An Add that follows is computed by it, too, from what it has rounded. Loops of the device's own
-// (vnni) take the place of the library's where they are faster, with the same results.
+// (vnni, amx) take the place of the library's where they are faster, with the same results.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "device/cpu/kernels/primitives.h"
+#include "device/cpu/kernels/quantised/amx/convolution.h"
 #include "device/cpu/kernels/quantised/convolution/implementation.h"
 #include "device/cpu/kernels/quantised/convolution/residual_sum.h"
 #include "device/cpu/kernels/quantised/image.h"
@@ -47,6 +48,7 @@ class Lowering {
 
   // Requirement: can_lower() was true.
   Status lower() {
+    if (const auto layer = tiled_layer()) return lower_tiled(*layer);
     if (!may_use_loops()) return lower_primitive();
     const vnni::Convolution convolution = as_vnni();
     const auto layer = vnni::layer_of(convolution);
@@ -103,7 +105,35 @@ class Lowering {
             .weights = &*weights_,
             .biases = bias_in_sums(),
             .factors = std::move(scales),
-            .result = result_};
+            .result = made_rule_};
+  }
+
+  // By matrix instructions, in the device's own loops.
+  std::optional<amx::PointwiseLayer> tiled_layer() const {
+    const bool adds_unrounded = residual_ != kNoValue && !rounds_before_sum();
+    if (!has_tiles(primitive_) || reads_pixels() || adds_unrounded) return std::nullopt;
+    std::optional<amx::ResidualRule> residual;
+    if (residual_ != kNoValue)
+      residual = {builder_.stored_type(residual_), residual_rule_, result_};
+    return amx::layer_of(as_vnni(), residual);
+  }
+
+  Status lower_tiled(const amx::PointwiseLayer& layer) {
+    const vnni::Convolution convolution = as_vnni();
+    const Desc from = channels_last(convolution.x, convolution.x_type);
+    MILLRACE_ASSIGN_OR_RETURN(const Operand x, builder_.stored_in(x_, from));
+    amx::ImageBuffers images{.x = x.buffer, .y = {}, .residual = {}};
+    const Desc to = channels_last(convolution.y, result_.type);
+    if (residual_ == kNoValue) {
+      images.y = new_result(builder_, y_, to).buffer;
+    } else {
+      MILLRACE_ASSIGN_OR_RETURN(const Operand residual, residual_in(to));
+      images.residual = residual.buffer;
+      images.y = may_take_memory_of(residual) ? take_memory_of(residual, to).buffer
+                                              : builder_.new_stored_result(y_, to).buffer;
+    }
+    amx::add_step(builder_, layer, convolution, images);
+    return {};
   }
 
   Status lower_layer(const vnni::Layer& layer, const vnni::Convolution& convolution) {
@@ -308,18 +338,28 @@ class Lowering {
     return is_fast(primitive_);
   }
 
+  // The residual, in the layout of the result.
+  Result<Operand> residual_in(const Desc& result) {
+    return builder_.stored_in(residual_, with_type(result, builder_.stored_type(residual_)));
+  }
+
+  bool may_take_memory_of(const Operand& residual) const {
+    return residual_ != x_ && builder_.may_overwrite(residual_, residual);
+  }
+  Operand take_memory_of(const Operand& residual, const Desc& result) {
+    const Operand y{residual.buffer, result};
+    builder_.set_stored_result(y_, y);
+    return y;
+  }
+
   // The memory of the result: with a residual, that of the residual, to which the primitive adds.
   Result<Operand> make_result() {
     const Desc desc = primitive_.dst_desc();
     if (residual_ == kNoValue) return new_result(builder_, y_, desc);
-    const Desc added = with_type(desc, builder_.stored_type(residual_));
-    MILLRACE_ASSIGN_OR_RETURN(const Operand residual, builder_.stored_in(residual_, added));
-    if (residual_ != x_ && builder_.may_overwrite(residual_, residual)) {
-      builder_.set_stored_result(y_, {residual.buffer, desc});
-      return Operand{residual.buffer, desc};
-    }
+    MILLRACE_ASSIGN_OR_RETURN(const Operand residual, residual_in(desc));
+    if (may_take_memory_of(residual)) return take_memory_of(residual, desc);
     const Operand y = builder_.new_stored_result(y_, desc);
-    builder_.add_reorder(y_, residual, {y.buffer, added});
+    builder_.add_reorder(y_, residual, {y.buffer, residual.desc});
     return y;
   }
 

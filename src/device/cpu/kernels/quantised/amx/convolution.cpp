@@ -1,0 +1,146 @@
+#include "device/cpu/kernels/quantised/amx/convolution.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "device/cpu/kernels/parts.h"
+#include "device/cpu/kernels/tiles.h"
+
+namespace millrace::device::cpu::kernels::quantised::amx {
+namespace {
+
+using vnni::ConstantBuffers;
+using vnni::Convolution;
+
+size_t pixels_of(const Convolution& convolution) {
+  return static_cast<size_t>(convolution.x[0] * convolution.x[2] * convolution.x[3]);
+}
+
+bool suits(const Convolution& convolution) {
+  const auto in = static_cast<size_t>(convolution.x[1]),
+             out = static_cast<size_t>(convolution.y[1]);
+  return convolution.x.size() == 4 && vnni::is_pointwise(convolution) && in % kTileBytes == 0 &&
+         out % vnni::kWide == 0 && pixels_of(convolution) >= kTileRows && may_use_tiles();
+}
+
+// Nothing where numbers become too large for the integers that they are rounded to.
+std::optional<Addition> addition_of(const Convolution& convolution, const ResidualRule& residual) {
+  const bool signed_residual = residual.type == ElementType::s8;
+  const bool signed_sum = residual.sum.type == ElementType::s8;
+  const auto shifted = [](int32_t zero_point, bool is_signed) {
+    return static_cast<int16_t>(zero_point + (is_signed ? vnni::kSignedShift : 0));
+  };
+  const float scale = residual.sum.rule.scale;
+  const Addition addition{
+      .step = convolution.result.rule.scale / scale,
+      .residual_step = residual.rule.scale / scale,
+      .signed_residual = signed_residual,
+      .residual_zero_point = shifted(residual.rule.zero_point, signed_residual),
+      .requantisation = {.to_signed = signed_sum,
+                         .zero_point = shifted(residual.sum.rule.zero_point, signed_sum),
+                         .least = 0,
+                         .most = 255}};
+  constexpr float kLargestByte = 255, kMost = 1 << 30;
+  const float most = kLargestByte * (addition.step + addition.residual_step);
+  return residual.sum.type != ElementType::f32 && most < kMost ? std::optional(addition)
+                                                               : std::nullopt;
+}
+
+struct Whole {
+  const PointwiseLayer* layer;
+  PointwiseWork work;
+  uint32_t parts;
+};
+
+void run_pixels(void* data, uint32_t number) {
+  const auto& [layer, all, parts] = *static_cast<const Whole*>(data);
+  const size_t tiles = (all.pixels + kTileRows - 1) / kTileRows;
+  const Share share = share_of(tiles, number, parts);
+  PointwiseWork work = all;
+  work.first_pixel = share.first * kTileRows;
+  work.pixel_count = std::min(share.count * kTileRows, all.pixels - work.first_pixel);
+  amx::run(*layer, work);
+}
+
+void run_groups(void* data, uint32_t number) {
+  const auto& [layer, all, parts] = *static_cast<const Whole*>(data);
+  const Share share = share_of(layer->groups(), number, parts);
+  PointwiseWork work = all;
+  work.first_group = share.first;
+  work.group_count = share.count;
+  amx::run(*layer, work);
+}
+
+// All pixels of a batch, and all groups of channels, in parts of those of which there is more to
+// read.
+class PointwiseStep final : public Step {
+ public:
+  PointwiseStep(const PointwiseLayer& layer, const ImageBuffers& images,
+                const ConstantBuffers& constants, size_t pixels, uint32_t chunks)
+      : layer_(layer),
+        images_(images),
+        constants_(constants),
+        pixels_(pixels),
+        by_pixels_(pixels >= layer.channels_out),
+        parts_(static_cast<uint32_t>(
+            std::min<size_t>(chunks, by_pixels_ ? pixels / kTileRows : layer.groups()))) {}
+
+  std::vector<BufferId> buffers() const override {
+    std::vector<BufferId> all = {images_.x, images_.y};
+    if (images_.residual) all.push_back(*images_.residual);
+    constants_.append_to(all);
+    return all;
+  }
+
+  Status run(const RunState& state) const noexcept override {
+    const PointwiseWork work{
+        .image = state.input<uint8_t>(images_.x),
+        .filters = state.input<int8_t>(constants_.filters),
+        .scaling = constants_.scaling(state),
+        .residual = images_.residual ? state.input<uint8_t>(*images_.residual) : nullptr,
+        .result = state.output<uint8_t>(images_.y),
+        .pixels = pixels_,
+        .first_pixel = 0,
+        .pixel_count = pixels_,
+        .first_group = 0,
+        .group_count = layer_.groups()};
+    Whole whole{&layer_, work, parts_};
+    run_parts(state, parts_, by_pixels_ ? run_pixels : run_groups, &whole);
+    return {};
+  }
+
+ private:
+  const PointwiseLayer layer_;
+  const ImageBuffers images_;
+  const ConstantBuffers constants_;
+  const size_t pixels_;
+  const bool by_pixels_;
+  const uint32_t parts_;
+};
+
+}  // namespace
+
+std::optional<PointwiseLayer> layer_of(const Convolution& convolution,
+                                       const std::optional<ResidualRule>& residual) {
+  if (!suits(convolution)) return std::nullopt;
+  const auto encoding = vnni::encoding_of(convolution);
+  if (!encoding) return std::nullopt;
+  PointwiseLayer layer{static_cast<size_t>(convolution.x[1]), static_cast<size_t>(convolution.y[1]),
+                       *encoding, std::nullopt};
+  if (!residual) return layer;
+  layer.addition = addition_of(convolution, *residual);
+  return layer.addition ? std::optional(layer) : std::nullopt;
+}
+
+void add_step(Builder& builder, const PointwiseLayer& layer, const Convolution& convolution,
+              const ImageBuffers& images) {
+  const ConstantBuffers constants =
+      vnni::add_constants(builder, arranged(layer, convolution.weights->elements),
+                          vnni::arranged(vnni::scaling_of(convolution, layer.encoding, 0)));
+  builder.add("Conv", "millrace:pointwise-amx",
+              std::make_unique<PointwiseStep>(layer, images, constants, pixels_of(convolution),
+                                              builder.chunks()));
+}
+
+}  // namespace millrace::device::cpu::kernels::quantised::amx

@@ -1,0 +1,36 @@
+// Convolutions of one pixel by the loops of this folder, as steps of a program, in place of the
+// library's, with the same results: its kernels take several times as long for what becomes of the
+// sums as for the products.
+#pragma once
+
+#include <optional>
+
+#include "device/cpu/builder.h"
+#include "device/cpu/kernels/quantised/amx/pointwise_loops.h"
+#include "device/cpu/kernels/quantised/post_ops.h"
+#include "device/cpu/kernels/quantised/vnni/constants.h"
+
+namespace millrace::device::cpu::kernels::quantised::amx {
+
+// What is added to the result of a convolution.
+struct ResidualRule {
+  ElementType type;  // u8 or s8
+  tensor::ElementRule rule;
+  ResultRule sum;
+};
+
+// Nothing where the loops cannot compute it. Requirement: the library has a kernel with tiles for
+// it, which pays.
+std::optional<PointwiseLayer> layer_of(const vnni::Convolution& convolution,
+                                       const std::optional<ResidualRule>& residual);
+
+// Images with their channels innermost.
+struct ImageBuffers {
+  BufferId x, y;
+  std::optional<BufferId> residual;  // may be y
+};
+// Requirement: `layer` is layer_of(convolution).
+void add_step(Builder& builder, const PointwiseLayer& layer, const vnni::Convolution& convolution,
+              const ImageBuffers& images);
+
+}  // namespace millrace::device::cpu::kernels::quantised::amx

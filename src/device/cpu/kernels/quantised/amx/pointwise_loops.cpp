@@ -1,0 +1,231 @@
+#include "device/cpu/kernels/quantised/amx/pointwise_loops.h"
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/kernels/quantised/amx/pointwise_loops.cpp"
+#include <hwy/foreach_target.h>
+// clang-format off: after foreach_target.h
+#include <hwy/highway.h>
+
+#include "device/cpu/kernels/quantised/vnni/sums-inl.h"
+// clang-format on
+
+// Highway 1.0.3 has no target with AMX, either.
+#if HWY_TARGET == HWY_AVX3
+HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512vnni,amx-tile,amx-int8")
+namespace millrace::device::cpu::kernels::quantised::amx::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using namespace vnni::HWY_NAMESPACE;
+using vnni::kNarrow;
+using vnni::kWide;
+
+// What the registers of tiles hold. A constant, since g++ does not know that the instruction reads
+// all of it.
+struct alignas(kTileBytes) TileConfiguration {
+  uint8_t palette = 1, start_row = 0, reserved[14] = {};
+  uint16_t bytes_of_row[16] = {};
+  uint8_t rows[16] = {};
+};
+constexpr TileConfiguration whole_tiles() {
+  constexpr size_t kTiles = 8;
+  TileConfiguration configuration;
+  std::fill_n(configuration.bytes_of_row, kTiles, uint16_t{kTileBytes});
+  std::fill_n(configuration.rows, kTiles, uint8_t{kTileRows});
+  return configuration;
+}
+constexpr TileConfiguration kWholeTiles = whole_tiles();
+
+// A group has so many tiles of sums, each with the sums of 16 channels for each of its pixels.
+constexpr size_t kTileSums = kTileRows * kNarrow, kFilterBytes = kTileRows * kTileBytes;
+
+// The sums of a group of channels for the pixels of a tile.
+struct alignas(kTileBytes) TileSums {
+  int32_t sums[kWideVectors][kTileSums];
+};
+
+// Pixels of which `sums` are, some of them of the result.
+struct Block {
+  size_t group = 0;
+  size_t tile = 0;  // the first pixel of the tile
+  size_t first = 0, end = 0;
+};
+
+template <class Kind>
+HWY_INLINE void multiply(const PointwiseLayer& layer, const PointwiseWork& work, const Block& block,
+                         TileSums& result) {
+  const int32_t* const starts = work.scaling.starts + block.group * kWide;
+  _tile_loadd(0, starts, 0);
+  _tile_loadd(1, starts + kNarrow, 0);
+  _tile_loadd(2, starts + 2 * kNarrow, 0);
+  _tile_loadd(3, starts + 3 * kNarrow, 0);
+  const uint8_t* image = work.image + block.tile * layer.channels_in;
+  const int8_t* filters = work.filters + block.group * kWide * layer.channels_in;
+  for (size_t k = 0; k < layer.channels_in; k += kTileBytes) {
+    _tile_loadd(4, image + k, layer.channels_in);
+    _tile_loadd(5, filters, kTileBytes);
+    _tile_loadd(6, filters + kFilterBytes, kTileBytes);
+    _tile_loadd(7, filters + 2 * kFilterBytes, kTileBytes);
+    if constexpr (Kind::signed_image) {
+      _tile_dpbssd(0, 4, 5);
+      _tile_loadd(5, filters + 3 * kFilterBytes, kTileBytes);
+      _tile_dpbssd(1, 4, 6);
+      _tile_dpbssd(2, 4, 7);
+      _tile_dpbssd(3, 4, 5);
+    } else {
+      _tile_dpbusd(0, 4, 5);
+      _tile_loadd(5, filters + 3 * kFilterBytes, kTileBytes);
+      _tile_dpbusd(1, 4, 6);
+      _tile_dpbusd(2, 4, 7);
+      _tile_dpbusd(3, 4, 5);
+    }
+    filters += kWideVectors * kFilterBytes;
+  }
+  _tile_stored(0, result.sums[0], kTileBytes);
+  _tile_stored(1, result.sums[1], kTileBytes);
+  _tile_stored(2, result.sums[2], kTileBytes);
+  _tile_stored(3, result.sums[3], kTileBytes);
+}
+
+// The bytes of a wide group as numbers, each in the place of its channel's sum.
+HWY_INLINE void widen(hn::Vec<Bytes> bytes, hn::Vec<Ints> (&numbers)[kWideVectors]) {
+  const auto zero = hn::Zero(Bytes());
+  const Shorts shorts;
+  const auto lower = hn::BitCast(shorts, hn::InterleaveLower(Bytes(), bytes, zero));
+  const auto upper = hn::BitCast(shorts, hn::InterleaveUpper(Bytes(), bytes, zero));
+  const auto no_shorts = hn::BitCast(shorts, zero);
+  numbers[0] = hn::BitCast(Ints(), hn::InterleaveLower(shorts, lower, no_shorts));
+  numbers[1] = hn::BitCast(Ints(), hn::InterleaveUpper(shorts, lower, no_shorts));
+  numbers[2] = hn::BitCast(Ints(), hn::InterleaveLower(shorts, upper, no_shorts));
+  numbers[3] = hn::BitCast(Ints(), hn::InterleaveUpper(shorts, upper, no_shorts));
+}
+
+// Numbers of the convolution's result without its zero point, rounded and saturated. Ties round to
+// even numbers.
+struct Rounding {
+  explicit HWY_INLINE Rounding(const Requantisation& made)
+      : least(hn::Set(Floats(), static_cast<float>(made.least - made.zero_point))),
+        most(hn::Set(Floats(), static_cast<float>(made.most - made.zero_point))) {}
+
+  // Numbers between the bounds have no fraction any more when they are added to this one: that
+  // saves converting them there and back.
+  HWY_INLINE hn::Vec<Floats> operator()(hn::Vec<Floats> number) const {
+    const auto magic = hn::Set(Floats(), 0x1.8p23F);
+    return hn::Sub(hn::Add(hn::Min(hn::Max(number, least), most), magic), magic);
+  }
+
+  hn::Vec<Floats> least, most;
+};
+
+// Stores the sums of a pixel with what is added to them.
+template <class Kind>
+HWY_INLINE void store_added(const Sums<Kind, kWideVectors>& sums, const PointwiseLayer& layer,
+                            const ScalingView& scaling, const uint8_t* residual, uint8_t* to) {
+  const Floats f;
+  const Addition& addition = *layer.addition;
+  const Rounding rounding(layer.encoding.requantisation);
+  const auto added = addition.signed_residual ? load<true>(residual) : load<false>(residual);
+  const auto zero_point = hn::Set(f, addition.residual_zero_point);
+  const auto step = hn::Set(f, addition.step), residual_step = hn::Set(f, addition.residual_step);
+  hn::Vec<Ints> numbers[kWideVectors];
+  widen(added, numbers);
+  for (size_t i = 0; i < kWideVectors; ++i) {
+    const auto made = hn::Mul(rounding(sums.scaled(scaling, i)), step);
+    const auto other = hn::Sub(hn::ConvertTo(f, numbers[i]), zero_point);
+    numbers[i] = rounded(hn::MulAdd(other, residual_step, made));
+  }
+  hn::StoreU(bytes_of<Kind>(numbers, addition.requantisation), Bytes(), to);
+}
+
+template <class Kind, bool kAdds>
+HWY_INLINE void store(const PointwiseLayer& layer, const PointwiseWork& work, const Block& block,
+                      const TileSums& tiles) {
+  ScalingView scaling = work.scaling;
+  scaling.skip(block.group * kWide);
+  for (size_t pixel = block.first; pixel < block.end; ++pixel) {
+    Sums<Kind, kWideVectors> sums;
+    for (size_t i = 0; i < kWideVectors; ++i)
+      sums.sums[i] = hn::Load(Ints(), tiles.sums[i] + (pixel - block.tile) * kNarrow);
+    const size_t at = pixel * layer.channels_out + block.group * kWide;
+    if constexpr (kAdds)
+      store_added(sums, layer, scaling, work.residual + at, work.result + at);
+    else
+      sums.store(layer.encoding.requantisation, scaling, work.result + at);
+  }
+}
+
+// So many pixels are multiplied with a group of filters that they and their results stay in the
+// second level of the cache for the next.
+constexpr size_t kChunkBytes = size_t{256} << 10;
+size_t chunk_of(const PointwiseLayer& layer) {
+  const size_t pixels = kChunkBytes / (layer.channels_in + layer.channels_out);
+  return std::max(pixels / kTileRows, size_t{1}) * kTileRows;
+}
+
+template <class Kind, bool kAdds>
+void run_blocks(const PointwiseLayer& layer, const PointwiseWork& work) {
+  _tile_loadconfig(&kWholeTiles);
+  const size_t chunk = chunk_of(layer), end = work.first_pixel + work.pixel_count;
+  // The sums of one block become bytes while the next ones are added up.
+  TileSums sums[2];
+  size_t now = 0;
+  Block before;
+  for (size_t first = work.first_pixel; first < end; first += chunk) {
+    const size_t chunk_end = std::min(first + chunk, end);
+    for (size_t group = work.first_group; group < work.first_group + work.group_count; ++group)
+      for (size_t pixel = first; pixel < chunk_end; pixel += kTileRows) {
+        // The last tile begins with pixels that another has, too.
+        const Block block{group, std::min(pixel, work.pixels - kTileRows), pixel,
+                          std::min(pixel + kTileRows, chunk_end)};
+        multiply<Kind>(layer, work, block, sums[now]);
+        now = 1 - now;
+        store<Kind, kAdds>(layer, work, before, sums[now]);
+        before = block;
+      }
+  }
+  store<Kind, kAdds>(layer, work, before, sums[1 - now]);
+  _tile_release();
+}
+
+void run_work(const PointwiseLayer& layer, const PointwiseWork& work) {
+  Encoding encoding = layer.encoding;
+  if (layer.addition) encoding.requantisation = layer.addition->requantisation;
+  vnni::HWY_NAMESPACE::with_kind(encoding, [&]<class Kind>(Kind) {
+    layer.addition ? run_blocks<Kind, true>(layer, work) : run_blocks<Kind, false>(layer, work);
+  });
+}
+
+}  // namespace
+}  // namespace millrace::device::cpu::kernels::quantised::amx::HWY_NAMESPACE
+HWY_POP_ATTRIBUTES
+#endif
+
+#if HWY_ONCE
+namespace millrace::device::cpu::kernels::quantised::amx {
+
+std::vector<int8_t> arranged(const PointwiseLayer& layer, const std::vector<int8_t>& filters) {
+  // The products that an instruction adds to one sum.
+  constexpr size_t kWord = 4;
+  std::vector<int8_t> arranged;
+  arranged.reserve(filters.size());
+  for (const vnni::Group& group : vnni::groups_of(layer.channels_out))
+    for (size_t k = 0; k < layer.channels_in; k += kTileBytes)
+      for (size_t first = 0; first < group.size; first += vnni::kNarrow)
+        for (size_t row = 0; row < kTileBytes; row += kWord)
+          for (size_t i = 0; i < kTileBytes; ++i)
+            arranged.push_back(filters[group.channel(first + i / kWord) * layer.channels_in + k +
+                                       row + i % kWord]);
+  return arranged;
+}
+
+void run([[maybe_unused]] const PointwiseLayer& layer,
+         [[maybe_unused]] const PointwiseWork& work) noexcept {
+#if HWY_TARGETS & HWY_AVX3
+  N_AVX3::run_work(layer, work);
+#endif
+}
+
+}  // namespace millrace::device::cpu::kernels::quantised::amx
+#endif  // HWY_ONCE

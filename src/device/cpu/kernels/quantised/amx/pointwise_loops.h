@@ -1,0 +1,59 @@
+// Convolutions of one pixel over bytes whose channels lie innermost, by the matrix instructions
+// (AMX): a tile of pixels times tiles of filters, exact sums that become bytes as those of the
+// loops of VNNI do. What is added to the result, in networks with residual connections, is added as
+// it is stored, while the next tiles are multiplied.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "device/cpu/kernels/quantised/vnni/channel_groups.h"
+
+namespace millrace::device::cpu::kernels::quantised::amx {
+
+using vnni::Encoding;
+using vnni::Requantisation;
+using vnni::ScalingView;
+
+// A tile has as many rows, of so many bytes. Groups of channels are vnni::kWide ones.
+inline constexpr size_t kTileRows = 16, kTileBytes = 64;
+
+// The sum of the result of a convolution, rounded as `Encoding` says, and of another operand.
+struct Addition {
+  float step;                     // of the convolution's result, in those of the sum
+  float residual_step;            // of the other operand, likewise
+  bool signed_residual;           // INT8 instead of UINT8
+  int16_t residual_zero_point;    // of UINT8; with 128 added where it is signed
+  Requantisation requantisation;  // of the sum
+};
+
+struct PointwiseLayer {
+  size_t channels_in;   // a multiple of kTileBytes
+  size_t channels_out;  // a multiple of vnni::kWide
+  Encoding encoding;
+  std::optional<Addition> addition;
+
+  size_t groups() const { return channels_out / vnni::kWide; }
+};
+
+// The filters, [channels_out, channels_in], in the order in which the loops read them.
+std::vector<int8_t> arranged(const PointwiseLayer& layer, const std::vector<int8_t>& filters);
+
+// A part of the result: some pixels, and some groups of channels of them. Pointers are to the
+// whole.
+struct PointwiseWork {
+  const uint8_t* image;     // [pixels, channels_in]
+  const int8_t* filters;    // arranged
+  ScalingView scaling;      // arranged; the starts are of bytes as they are
+  const uint8_t* residual;  // [pixels, channels_out], may be the result; null without an addition
+  uint8_t* result;          // [pixels, channels_out]
+  size_t pixels;            // of the image, kTileRows of them or more
+  size_t first_pixel, pixel_count;
+  size_t first_group, group_count;
+};
+// Requirement: may_use_tiles().
+void run(const PointwiseLayer& layer, const PointwiseWork& work) noexcept;
+
+}  // namespace millrace::device::cpu::kernels::quantised::amx

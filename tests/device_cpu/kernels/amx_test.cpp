@@ -1,0 +1,160 @@
+// The loops of matrix instructions on bytes, beside sums that are added up one by one.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "device/cpu/kernels/quantised/amx/pointwise_loops.h"
+#include "device/cpu/kernels/tiles.h"
+#include "tests/device_cpu/kernels/byte_layer.h"
+
+namespace millrace::device::cpu::kernels::quantised::amx {
+namespace {
+
+using vnni::Bytes;
+using vnni::Guarded;
+using vnni::kOnlyScaled;
+using vnni::Layer;
+using vnni::numbers;
+
+// What is added to the result of a layer, and the sum. Zero points are of bytes as they are stored.
+struct Sum {
+  bool signed_residual = false, signed_sum = false;
+  int32_t residual_zero_point = 0, zero_point = 0;
+  float step = 0.7F, residual_step = 1.3F;  // of the result and of the other operand, in the sum's
+
+  Addition addition() const {
+    const auto shifted = [](int32_t zero_point, bool is_signed) {
+      return static_cast<int16_t>(zero_point + (is_signed ? 128 : 0));
+    };
+    return {step,
+            residual_step,
+            signed_residual,
+            shifted(residual_zero_point, signed_residual),
+            {signed_sum, shifted(zero_point, signed_sum), 0, 255}};
+  }
+
+  // `made` is the number of steps that the layer's result stands for.
+  uint8_t stored(int32_t made, uint8_t residual) const {
+    const int32_t byte = signed_residual ? static_cast<int8_t>(residual) : int32_t{residual};
+    const float number = std::fma(static_cast<float>(byte - residual_zero_point), residual_step,
+                                  static_cast<float>(made) * step);
+    const float least = signed_sum ? -128 : 0;
+    const float sum = std::nearbyint(number) + static_cast<float>(zero_point);
+    return static_cast<uint8_t>(static_cast<int>(std::clamp(sum, least, least + 255)));
+  }
+};
+
+struct Case {
+  const char* name;
+  size_t channels_in, channels_out, pixels;
+  Bytes bytes;
+  std::optional<Sum> sum = std::nullopt;
+};
+
+class AmxPointwise : public ::testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    if (!may_use_tiles()) GTEST_SKIP() << "no AMX on this processor";
+  }
+
+  // All pixels in one part, and all groups.
+  PointwiseWork work(const std::vector<int8_t>& filters, const uint8_t* residual,
+                     uint8_t* result) const {
+    return {.image = image_.data(),
+            .filters = filters.data(),
+            .scaling = layer_.scaling(),
+            .residual = c_.sum ? residual : nullptr,
+            .result = result,
+            .pixels = c_.pixels,
+            .first_pixel = 0,
+            .pixel_count = c_.pixels,
+            .first_group = 0,
+            .group_count = loops_.groups()};
+  }
+
+  // In two parts of pixels, as two lanes do it.
+  std::vector<uint8_t> run_pixels() const {
+    const std::vector<int8_t> filters = arranged(loops_, layer_.filters());
+    Guarded result(residual_.size());
+    PointwiseWork part = work(filters, residual_.data(), result.data());
+    part.pixel_count = kTileRows;
+    run(loops_, part);
+    part.first_pixel = kTileRows;
+    part.pixel_count = c_.pixels - kTileRows;
+    run(loops_, part);
+    return result.result();
+  }
+
+  // Group by group, in the memory of what is added.
+  std::vector<uint8_t> run_groups() const {
+    const std::vector<int8_t> filters = arranged(loops_, layer_.filters());
+    Guarded result(residual_.size());
+    std::ranges::copy(residual_, result.data());
+    PointwiseWork part = work(filters, result.data(), result.data());
+    part.group_count = 1;
+    for (; part.first_group < loops_.groups(); ++part.first_group) run(loops_, part);
+    return result.result();
+  }
+
+  std::vector<uint8_t> expected() const {
+    std::vector<uint8_t> result;
+    for (size_t pixel = 0; pixel < c_.pixels; ++pixel)
+      for (size_t channel = 0; channel < c_.channels_out; ++channel) {
+        int32_t sum = 0;
+        for (size_t k = 0; k < c_.channels_in; ++k)
+          sum += layer_.number(image_[pixel * c_.channels_in + k]) * layer_.filter(channel, k);
+        const uint8_t made = layer_.stored(channel, sum);
+        result.push_back(c_.sum ? c_.sum->stored(steps(made), residual_[result.size()]) : made);
+      }
+    return result;
+  }
+
+ private:
+  int32_t steps(uint8_t made) const {
+    return (c_.bytes.signed_result ? static_cast<int8_t>(made) : int32_t{made}) -
+           c_.bytes.y_zero_point;
+  }
+
+  const Case c_ = GetParam();
+  const Layer layer_{c_.bytes, c_.channels_out, c_.channels_in, 0};
+  const PointwiseLayer loops_{c_.channels_in, c_.channels_out, layer_.encoding(),
+                              c_.sum ? std::optional(c_.sum->addition()) : std::nullopt};
+  const std::vector<uint8_t> image_ = numbers<uint8_t>(c_.pixels * c_.channels_in, 0, 255);
+  const std::vector<uint8_t> residual_ = numbers<uint8_t>(c_.pixels * c_.channels_out, 0, 255);
+};
+
+TEST_P(AmxPointwise, GivesEveryByteOfSumsAddedUpOneByOne) {
+  EXPECT_EQ(run_pixels(), expected());
+  EXPECT_EQ(run_groups(), expected());
+}
+
+// Channels of the image and of the result, pixels.
+INSTANTIATE_TEST_SUITE_P(
+    , AmxPointwise,
+    ::testing::Values(
+        Case{"one_tile", 64, 64, 16, {}}, Case{"pixels_left_over", 128, 64, 37, {}},
+        Case{"several_groups", 64, 192, 40, {}}, Case{"several_chunks", 2048, 64, 250, {}},
+        Case{"plain", 128, 128, 35, kOnlyScaled},
+        Case{"plain_signed", 64, 128, 33, {true, false, 3, 0, 0, 255, 1 / 512.0F, false}},
+        Case{"zero_points", 64, 64, 20, {false, false, 131, 120}},
+        Case{"signed_image", 64, 64, 20, {true, false, -5, 0}},
+        Case{"signed_both", 128, 64, 20, {true, true, 17, -40}},
+        Case{"bounds", 64, 64, 20, {false, true, 0, 3, 100, 190}},
+        Case{"far_beyond_bytes", 64, 64, 20, {false, false, 0, 9, 0, 255, 300}},
+        Case{"added", 64, 128, 37, {}, Sum{}}, Case{"added_plain", 64, 64, 37, kOnlyScaled, Sum{}},
+        Case{"added_zero_points", 64, 64, 20, {false, false, 131, 120}, Sum{false, false, 99, 77}},
+        Case{"added_signed", 64, 64, 20, {true, true, 17, -40}, Sum{true, true, -33, 25}},
+        Case{"added_bounds", 64, 64, 20, {false, true, 0, 3, 100, 190}, Sum{true, false, 7, 0}},
+        Case{"added_far_beyond_bytes",
+             64,
+             64,
+             20,
+             {false, false, 0, 9, 0, 255, 300},
+             Sum{false, true, 0, -100, 900, 700}}),
+    [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace millrace::device::cpu::kernels::quantised::amx
