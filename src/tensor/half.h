@@ -19,6 +19,11 @@ constexpr float bf16_to_float(uint16_t bits) noexcept {
   return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
 }
 
+// The number of BF16 that is nearest.
+constexpr float nearest_bf16(float value) noexcept {
+  return bf16_to_float(float_to_bf16(value));
+}
+
 // Drops the low bits: no finite value becomes infinity. NaN as above.
 constexpr uint16_t float_to_bf16_toward_zero(float value) noexcept {
   const uint32_t bits = std::bit_cast<uint32_t>(value);

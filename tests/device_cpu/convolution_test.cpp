@@ -115,6 +115,26 @@ TEST(ConvKernel, OfLargeImagesMultipliesTiles) {
               ::testing::Contains("Conv millrace:winograd").Times(1));
 }
 
+TEST(ConvKernel, OfLargeImagesInBf16MultipliesTilesWithoutAmx) {
+  const CpuFeatures& features = topology().features;
+  if (!features.avx512_bf16 || features.amx_bf16) GTEST_SKIP() << "other kernels are used here";
+  const Dims dims = {1, 64, 28, 30};
+  graph::Conv op = conv({1, 1}, {1, 1}, {1, 1}, {1, 1});
+  op.activation.kind = UnaryKind::kRelu;
+  const Tensor x = Tensor::numbers(dims, 1), weight = Tensor::numbers({64, 64, 3, 3}, 2),
+               bias = Tensor::numbers({64}, 3), residual = Tensor::numbers(dims, 4);
+  ModelBuilder builder(Precision::kBf16);
+  builder.output(builder.node(op, {builder.input(dims), builder.constant(weight),
+                                   builder.constant(bias), builder.input(dims)}));
+  const auto program = load(builder.build());
+  EXPECT_THAT(implementations(*program), ::testing::Contains("Conv millrace:winograd"));
+  Tensor expected = reference_conv(op, x, weight, dims);
+  for_each_index(dims, [&](const Dims& at) {
+    expected.at(at) = std::max(expected.at(at) + bias.at({at[1]}) + residual.at(at), 0.0F);
+  });
+  expect_close(run(*program, {x, residual}).at(0), expected, tolerance_of(Precision::kBf16));
+}
+
 // A depthwise convolution of `channels`, of an image or of a convolution of one pixel of it.
 struct Pair {
   const char* name;

@@ -68,14 +68,16 @@ class Lowering {
     winograd::Operands operands;
     operands.weight = weight_;
     operands.adds = residual_ != kNoValue;
-    MILLRACE_ASSIGN_OR_RETURN(const Operand x,
-                              builder_.in_layout(x_, winograd::image_layout(convolution_.x)));
+    MILLRACE_ASSIGN_OR_RETURN(
+        const Operand x,
+        builder_.in_layout(x_, winograd::image_layout(convolution_.x, convolution_.type)));
     if (bias_ != kNoValue) {
       const Desc plain = plain_desc(convolution_.bias, ElementType::f32);
       MILLRACE_ASSIGN_OR_RETURN(const Operand bias, builder_.packed(bias_, plain));
       operands.bias = bias.buffer;
     }
-    MILLRACE_ASSIGN_OR_RETURN(const Operand y, make_result(winograd::image_layout(convolution_.y)));
+    MILLRACE_ASSIGN_OR_RETURN(
+        const Operand y, make_result(winograd::image_layout(convolution_.y, convolution_.type)));
     operands.x = x.buffer;
     operands.y = y.buffer;
     // An activation comes behind PRelu.

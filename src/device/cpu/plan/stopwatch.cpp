@@ -29,8 +29,9 @@ dnnl::memory floats(size_t count, const dnnl::engine& engine) {
   return filled(plain_desc({static_cast<int64_t>(count)}, ElementType::f32), engine);
 }
 
-float* numbers(const dnnl::memory& memory) {
-  return static_cast<float*>(memory.get_data_handle());
+template <class Number = float>
+Number* numbers(const dnnl::memory& memory) {
+  return static_cast<Number*>(memory.get_data_handle());
 }
 
 // The operands of one primitive, in memory of their own.
@@ -99,19 +100,29 @@ uint64_t time_winograd(const kernels::Convolution& convolution, const dnnl::engi
                        const dnnl::stream& stream, Crew& crew) {
   const kernels::winograd::Geometry g = kernels::winograd::geometry_of(convolution);
   const uint32_t chunks = kernels::winograd::parts_with_scratch(g, crew.threads());
-  const dnnl::memory image = floats(g.height * g.width * g.channels_in(), engine),
-                     result = floats(g.out_height * g.out_width * g.channels_out(), engine),
+  const auto image_of_one = [&](Dims dims) {
+    dims[0] = 1;
+    return filled(kernels::winograd::image_layout(dims, convolution.type), engine);
+  };
+  const dnnl::memory image = image_of_one(convolution.x), result = image_of_one(convolution.y),
                      filters = floats(g.filter_floats(), engine),
                      bias = floats(g.channels_out(), engine),
                      scratch = floats(g.scratch_floats() * chunks, engine);
   const kernels::winograd::Finish finish{numbers(bias), convolution.has_residual, 0, 1};
-  const kernels::winograd::Work work{
-      numbers(image), numbers(filters), numbers(result), numbers(scratch), 0, g.tiles(), 0,
-      g.panels()};
   const auto images = static_cast<uint64_t>(convolution.x[0]);
   const RunState state{crew.control(), stream, {}, {}};
-  return images *
-         least_time([&] { kernels::winograd::run_divided(state, g, finish, chunks, work); });
+  const auto time = [&]<class Number>(Number) {
+    const kernels::winograd::Work<Number> work{numbers<Number>(image),
+                                               numbers(filters),
+                                               numbers<Number>(result),
+                                               numbers(scratch),
+                                               0,
+                                               g.tiles(),
+                                               0,
+                                               g.panels()};
+    return least_time([&] { kernels::winograd::run_divided(state, g, finish, chunks, work); });
+  };
+  return images * (convolution.type == ElementType::bf16 ? time(uint16_t{}) : time(float{}));
 }
 
 uint64_t time_depthwise(const kernels::Convolution& convolution, const dnnl::engine& engine,

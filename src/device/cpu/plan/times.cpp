@@ -146,7 +146,8 @@ std::vector<MeasuredTimes::Untimed> MeasuredTimes::enumerate(const Convolution& 
     add_own(Form::kChannelsLast, kernels::depthwise::image_layout(convolution.x),
             "millrace:depthwise");
   if (kernels::winograd::can_compute(convolution))
-    add_own(Form::kWinograd, kernels::winograd::image_layout(convolution.x), "millrace:winograd");
+    add_own(Form::kWinograd, kernels::winograd::image_layout(convolution.x, convolution.type),
+            "millrace:winograd");
   return found;
 }
 

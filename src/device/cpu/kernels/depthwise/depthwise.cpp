@@ -94,10 +94,6 @@ float without_payload(float number) {
   return std::isnan(number) ? std::numeric_limits<float>::quiet_NaN() : number;
 }
 
-float as_bf16(float number) {
-  return tensor::bf16_to_float(tensor::float_to_bf16(number));
-}
-
 // `each` numbers per channel, made of those of the model.
 Arrangement arrangement_of(const Groups& groups, size_t each, float (*make)(float)) {
   return {fmt::format("depthwise {} by {}, {} at once", each, groups.channels, groups.size),
@@ -174,8 +170,8 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op) {
   const Groups& groups = layer.groups;
   Buffers buffers{};
   buffers.x = x.buffer;
-  buffers.filters =
-      builder.arranged(node.input(kWeight), arrangement_of(groups, kTaps * kTaps, as_bf16));
+  buffers.filters = builder.arranged(node.input(kWeight),
+                                     arrangement_of(groups, kTaps * kTaps, tensor::nearest_bf16));
   if (node.input(kBias) != kNoValue)
     buffers.bias = builder.arranged(node.input(kBias), arrangement_of(groups, 1, without_payload));
   const std::vector<float> zeros(kPaddingPixels * groups.channels);

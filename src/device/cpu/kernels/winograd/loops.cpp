@@ -7,6 +7,8 @@
 #include <hwy/foreach_target.h>
 // clang-format off: after foreach_target.h
 #include <hwy/highway.h>
+
+#include "tensor/conversion/codecs-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -20,6 +22,26 @@ using Vector = hn::Vec<Floats>;
 constexpr size_t kLanes = hn::MaxLanes(Floats());
 // Sums that fit into the registers beside what they are made of.
 constexpr size_t kVectors = 4, kRows = HWY_TARGET <= HWY_AVX3 ? 6 : 3;
+
+using Bits = hn::RebindToUnsigned<Floats>;
+using HalfBits = hn::Rebind<uint16_t, Floats>;
+
+HWY_INLINE Vector load(const float* from) {
+  return hn::LoadU(Floats(), from);
+}
+HWY_INLINE Vector load(const uint16_t* from) {
+  const auto lanes = hn::PromoteTo(Bits(), hn::LoadU(HalfBits(), from));
+  return hn::BitCast(Floats(), hn::ShiftLeft<16>(lanes));
+}
+HWY_INLINE void store(Vector numbers, float* to) {
+  hn::StoreU(numbers, Floats(), to);
+}
+HWY_INLINE void store(Vector numbers, uint16_t* to) {
+  const tensor::HWY_NAMESPACE::Bf16Codec codec{{}};
+  const auto lanes = codec.encode(Bits(), hn::BitCast(Bits(), numbers));
+  const hn::RebindToSigned<Bits> ints;
+  hn::StoreU(hn::DemoteTo(HalfBits(), hn::BitCast(ints, lanes)), HalfBits(), to);
+}
 
 // What the transforms make of a line of elements, for large and small tiles.
 HWY_INLINE void transform(const Vector (&d)[6], Vector (&t)[6]) {
@@ -100,8 +122,8 @@ Place place_of(const Geometry& g, size_t tile) {
 }
 
 // One vector of channels of a patch: `image` is its block, from that channel on.
-template <size_t kTile>
-HWY_INLINE void transform_one_patch(const Geometry& g, const Place& place, const float* image,
+template <size_t kTile, class Number>
+HWY_INLINE void transform_one_patch(const Geometry& g, const Place& place, const Number* image,
                                     float* to, size_t stride) {
   const Floats f;
   constexpr size_t kPatch = kTile + kTaps - 1;
@@ -112,7 +134,7 @@ HWY_INLINE void transform_one_patch(const Geometry& g, const Place& place, const
     for (size_t y = 0; y < kPatch; ++y) {
       const size_t at_y = place.y + y - g.above;
       const bool inside = at_x < g.width && at_y < g.height;
-      column[y] = inside ? hn::LoadU(f, image + (at_y * g.width + at_x) * g.block) : hn::Zero(f);
+      column[y] = inside ? load(image + (at_y * g.width + at_x) * g.block) : hn::Zero(f);
     }
     transform(column, changed);
     for (size_t y = 0; y < kPatch; ++y) lines[y][x] = changed[y];
@@ -121,8 +143,8 @@ HWY_INLINE void transform_one_patch(const Geometry& g, const Place& place, const
 }
 
 // To [products][tile][channel].
-template <size_t kTile>
-void transform_patches(const Geometry& g, const float* image, size_t first, size_t tiles,
+template <size_t kTile, class Number>
+void transform_patches(const Geometry& g, const Number* image, size_t first, size_t tiles,
                        float* to) {
   const size_t plane = g.height * g.width * g.block, stride = g.patches_apart();
   for (size_t tile = 0; tile < tiles; ++tile) {
@@ -204,9 +226,9 @@ void multiply_all(Matrices m, size_t rows) {
 
 // One vector of channels of a tile; `result` is its block, from that channel on, and `bias` has
 // those channels.
-template <size_t kTile>
+template <size_t kTile, class Number>
 HWY_INLINE void finish_tile(const Geometry& g, const Finish& finish, const Place& place,
-                            const float* sums, size_t stride, const float* bias, float* result) {
+                            const float* sums, size_t stride, const float* bias, Number* result) {
   const Floats f;
   constexpr size_t kPatch = kTile + kTaps - 1;
   Vector lines[kTile][kPatch];
@@ -223,20 +245,20 @@ HWY_INLINE void finish_tile(const Geometry& g, const Finish& finish, const Place
   for (size_t y = 0; y < rows; ++y) {
     Vector changed[kTile];
     transform_sums(lines[y], changed);
-    float* const to = result + ((place.y + y) * g.out_width + place.x) * g.block;
+    Number* const to = result + ((place.y + y) * g.out_width + place.x) * g.block;
     for (size_t x = 0; x < kTile; ++x) {
       if (x >= columns) break;
       Vector value = hn::Add(changed[x], start);
-      if (finish.adds) value = hn::Add(value, hn::LoadU(f, to + x * g.block));
+      if (finish.adds) value = hn::Add(value, load(to + x * g.block));
       // In this order no number stays no number.
-      hn::StoreU(hn::Min(most, hn::Max(least, value)), f, to + x * g.block);
+      store(hn::Min(most, hn::Max(least, value)), to + x * g.block);
     }
   }
 }
 
-template <size_t kTile>
+template <size_t kTile, class Number>
 void finish_tiles(const Geometry& g, const Finish& finish, const float* sums, size_t first,
-                  size_t tiles, size_t first_channel, size_t channels, float* result) {
+                  size_t tiles, size_t first_channel, size_t channels, Number* result) {
   const size_t plane = g.out_height * g.out_width * g.block, stride = g.sums_apart();
   for (size_t tile = 0; tile < tiles; ++tile) {
     const Place place = place_of(g, first + tile);
@@ -250,8 +272,8 @@ void finish_tiles(const Geometry& g, const Finish& finish, const float* sums, si
 }
 
 // At most tiles_at_once().
-template <size_t kTile>
-void run_tiles(const Geometry& g, const Finish& finish, const Work& work, size_t first,
+template <size_t kTile, class Number>
+void run_tiles(const Geometry& g, const Finish& finish, const Work<Number>& work, size_t first,
                size_t tiles) {
   float* const patches = work.scratch;
   float* const sums = patches + g.products() * g.patches_apart();
@@ -272,7 +294,8 @@ void run_tiles(const Geometry& g, const Finish& finish, const Work& work, size_t
   }
 }
 
-void run_work(const Geometry& g, const Finish& finish, const Work& work) {
+template <class Number>
+void run_work(const Geometry& g, const Finish& finish, const Work<Number>& work) {
   const size_t end = work.first_tile + work.tiles;
   for (size_t first = work.first_tile; first < end; first += g.tiles_at_once()) {
     const size_t tiles = std::min(g.tiles_at_once(), end - first);
@@ -281,6 +304,13 @@ void run_work(const Geometry& g, const Finish& finish, const Work& work) {
     else
       run_tiles<kSmallTile>(g, finish, work, first, tiles);
   }
+}
+
+void run_floats(const Geometry& g, const Finish& finish, const Work<float>& work) {
+  run_work(g, finish, work);
+}
+void run_bf16(const Geometry& g, const Finish& finish, const Work<uint16_t>& work) {
+  run_work(g, finish, work);
 }
 
 // The taps of some result channels for one channel of the image, `apart` from each other.
@@ -332,15 +362,20 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace millrace::device::cpu::kernels::winograd {
 
-HWY_EXPORT(run_work);
+HWY_EXPORT(run_floats);
+HWY_EXPORT(run_bf16);
 HWY_EXPORT(transform_all_filters);
 
 void transform_filters(const Geometry& geometry, const float* from, float* to) noexcept {
   HWY_DYNAMIC_DISPATCH(transform_all_filters)(geometry, from, to);
 }
 
-void run(const Geometry& geometry, const Finish& finish, const Work& work) noexcept {
-  HWY_DYNAMIC_DISPATCH(run_work)(geometry, finish, work);
+void run(const Geometry& geometry, const Finish& finish, const Work<float>& work) noexcept {
+  HWY_DYNAMIC_DISPATCH(run_floats)(geometry, finish, work);
+}
+
+void run(const Geometry& geometry, const Finish& finish, const Work<uint16_t>& work) noexcept {
+  HWY_DYNAMIC_DISPATCH(run_bf16)(geometry, finish, work);
 }
 
 }  // namespace millrace::device::cpu::kernels::winograd

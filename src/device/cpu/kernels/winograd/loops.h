@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace millrace::device::cpu::kernels::winograd {
 
@@ -61,15 +62,19 @@ struct Finish {
   float least, most;  // results are kept between them
 };
 
-// Some tiles of some channels of the result. `scratch` has scratch_floats().
+// Some tiles of some channels of the result. Numbers of images are float, or uint16_t with the bits
+// of BF16: these are changed, multiplied and added up in FP32 all the same, and rounded at the end.
+// `scratch` has scratch_floats().
+template <class Number>
 struct Work {
-  const float* image;
+  const Number* image;
   const float* filters;  // transformed
-  float* result;
+  Number* result;
   float* scratch;
   size_t first_tile, tiles;  // any number of them
   size_t first_panel, panels;
 };
-void run(const Geometry& geometry, const Finish& finish, const Work& work) noexcept;
+void run(const Geometry& geometry, const Finish& finish, const Work<float>& work) noexcept;
+void run(const Geometry& geometry, const Finish& finish, const Work<uint16_t>& work) noexcept;
 
 }  // namespace millrace::device::cpu::kernels::winograd

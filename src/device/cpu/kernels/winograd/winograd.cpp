@@ -10,6 +10,7 @@
 #include "base/process/topology.h"
 #include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/primitives.h"
+#include "tensor/half.h"
 
 namespace millrace::device::cpu::kernels::winograd {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 constexpr double kMultiplicationsPerNs = 80;  // by either algorithm
 constexpr double kFloatsPerNs = 4;     // of filters from beyond the second level of the cache
 constexpr double kNsPerChange = 0.04;  // of an element, by either transform
+constexpr double kFasterInBf16 = 2;    // the direct algorithm, by VDPBF16PS
 // Not worth other rounding errors and four times the memory for weights below that.
 constexpr double kLeastRatio = 1.3;
 // Filters beyond that do not stay in a core's cache.
@@ -69,16 +71,18 @@ Parts parts_of(const Geometry& g, uint32_t chunks) {
   return {static_cast<uint32_t>(std::min<size_t>(chunks, most)), by_panels};
 }
 
+template <class Number>
 struct Whole {
   const Geometry* geometry;
   const Finish* finish;
   Parts parts;
-  Work work;
+  Work<Number> work;
 };
 
+template <class Number>
 void run_part(void* data, uint32_t number) {
-  const auto& [geometry, finish, parts, all] = *static_cast<const Whole*>(data);
-  Work work = all;
+  const auto& [geometry, finish, parts, all] = *static_cast<const Whole<Number>*>(data);
+  Work<Number> work = all;
   work.scratch += number * geometry->scratch_floats();
   const Share share = share_of(parts.by_panels ? all.panels : all.tiles, number, parts.count);
   (parts.by_panels ? work.first_panel : work.first_tile) = share.first;
@@ -92,6 +96,7 @@ struct Buffers {
   BufferId y, scratch;
 };
 
+template <class Number>
 class WinogradStep final : public Step {
  public:
   WinogradStep(const Geometry& geometry, size_t images, const Buffers& buffers,
@@ -112,9 +117,10 @@ class WinogradStep final : public Step {
     const size_t result = g.out_height * g.out_width * g.channels_out();
     for (size_t i = 0; i < images_; ++i)
       run_divided(state, g, finish, chunks_,
-                  {state.input<float>(buffers_.x) + i * image, state.input<float>(buffers_.filters),
-                   state.output<float>(buffers_.y) + i * result,
-                   state.output<float>(buffers_.scratch), 0, g.tiles(), 0, g.panels()});
+                  Work<Number>{state.input<Number>(buffers_.x) + i * image,
+                               state.input<float>(buffers_.filters),
+                               state.output<Number>(buffers_.y) + i * result,
+                               state.output<float>(buffers_.scratch), 0, g.tiles(), 0, g.panels()});
     return {};
   }
 
@@ -126,16 +132,34 @@ class WinogradStep final : public Step {
   const uint32_t chunks_;
 };
 
-Arrangement arrangement_of(const Geometry& geometry) {
-  return {fmt::format("winograd {}, {} by {} blocks of {}, {} at once", geometry.tile,
-                      geometry.blocks_in, geometry.blocks_out, geometry.block, kPanelBlocks),
-          geometry.filter_floats() * sizeof(float), [geometry](const float* from, std::byte* to) {
-            transform_filters(geometry, from, reinterpret_cast<float*>(to));
+// As numbers of BF16, where the image has such.
+std::vector<float> rounded(const Geometry& geometry, const float* from) {
+  std::vector<float> numbers(geometry.channels_in() * geometry.channels_out() * kTaps * kTaps);
+  std::transform(from, from + numbers.size(), numbers.begin(), tensor::nearest_bf16);
+  return numbers;
+}
+
+Arrangement arrangement_of(const Geometry& geometry, ElementType type) {
+  const bool is_bf16 = type == ElementType::bf16;
+  return {fmt::format("winograd{} {}, {} by {} blocks of {}, {} at once", is_bf16 ? " bf16" : "",
+                      geometry.tile, geometry.blocks_in, geometry.blocks_out, geometry.block,
+                      kPanelBlocks),
+          geometry.filter_floats() * sizeof(float),
+          [geometry, is_bf16](const float* from, std::byte* to) {
+            auto* const filters = reinterpret_cast<float*>(to);
+            if (is_bf16)
+              transform_filters(geometry, rounded(geometry, from).data(), filters);
+            else
+              transform_filters(geometry, from, filters);
           }};
 }
 
 Desc floats(size_t count) {
   return plain_desc({static_cast<int64_t>(count)}, ElementType::f32);
+}
+
+bool computes_in(ElementType type) {
+  return type == ElementType::f32 || (type == ElementType::bf16 && !topology().features.amx_bf16);
 }
 
 }  // namespace
@@ -145,7 +169,7 @@ bool can_compute(const Convolution& convolution) {
   const auto are = [](const Dims& dims, int64_t number) {
     return std::ranges::all_of(dims, [number](int64_t dim) { return dim == number; });
   };
-  return convolution.type == ElementType::f32 && convolution.x.size() == 4 && op.group == 1 &&
+  return computes_in(convolution.type) && convolution.x.size() == 4 && op.group == 1 &&
          topology().features.avx2 && convolution.weight[2] == kTaps &&
          convolution.weight[3] == kTaps && are(op.strides, 1) && are(op.dilations, 1) &&
          convolution.x[1] % channel_block() == 0 && convolution.y[1] % channel_block() == 0;
@@ -156,11 +180,12 @@ bool is_worthwhile(const Convolution& convolution) {
   const Geometry g = geometry_of(convolution);
   const auto elements = static_cast<double>(g.out_height * g.out_width);
   const double direct = elements * pairs_of_channels(g) * (kTaps * kTaps) / kMultiplicationsPerNs;
-  return direct > kLeastRatio * nanoseconds_of(g);
+  const double faster = convolution.type == ElementType::bf16 ? kFasterInBf16 : 1;
+  return direct > faster * kLeastRatio * nanoseconds_of(g);
 }
 
-Desc image_layout(const Dims& dims) {
-  return blocked_desc(dims, ElementType::f32, channel_block());
+Desc image_layout(const Dims& dims, ElementType type) {
+  return blocked_desc(dims, type, channel_block());
 }
 
 Geometry geometry_of(const Convolution& convolution) {
@@ -173,23 +198,32 @@ uint32_t parts_with_scratch(const Geometry& geometry, uint32_t chunks) {
   return kernels::parts_with_scratch(chunks, geometry.scratch_floats() * sizeof(float));
 }
 
+template <class Number>
 void run_divided(const RunState& state, const Geometry& geometry, const Finish& finish,
-                 uint32_t chunks, const Work& work) noexcept {
-  Whole whole{&geometry, &finish, parts_of(geometry, chunks), work};
-  run_parts(state, whole.parts.count, run_part, &whole);
+                 uint32_t chunks, const Work<Number>& work) noexcept {
+  Whole<Number> whole{&geometry, &finish, parts_of(geometry, chunks), work};
+  run_parts(state, whole.parts.count, run_part<Number>, &whole);
 }
+template void run_divided(const RunState&, const Geometry&, const Finish&, uint32_t,
+                          const Work<float>&) noexcept;
+template void run_divided(const RunState&, const Geometry&, const Finish&, uint32_t,
+                          const Work<uint16_t>&) noexcept;
 
 void add_step(Builder& builder, const Convolution& convolution, const Operands& operands,
               const Bounds& bounds) {
   const Geometry geometry = geometry_of(convolution);
   const uint32_t chunks = parts_with_scratch(geometry, builder.chunks());
-  const BufferId filters = builder.arranged(operands.weight, arrangement_of(geometry));
+  const ElementType type = convolution.type;
+  const BufferId filters = builder.arranged(operands.weight, arrangement_of(geometry, type));
   const Operand scratch = builder.new_temporary(floats(geometry.scratch_floats() * chunks));
-  builder.add("Conv", "millrace:winograd",
-              std::make_unique<WinogradStep>(
-                  geometry, from_dim(convolution.x[0]),
-                  Buffers{operands.x, filters, operands.bias, operands.y, scratch.buffer},
-                  Finish{nullptr, operands.adds, bounds.least, bounds.most}, chunks));
+  const Buffers buffers{operands.x, filters, operands.bias, operands.y, scratch.buffer};
+  const Finish finish{nullptr, operands.adds, bounds.least, bounds.most};
+  const auto add = [&]<class Number>(Number) {
+    builder.add("Conv", "millrace:winograd",
+                std::make_unique<WinogradStep<Number>>(geometry, from_dim(convolution.x[0]),
+                                                       buffers, finish, chunks));
+  };
+  type == ElementType::bf16 ? add(uint16_t{}) : add(float{});
 }
 
 }  // namespace millrace::device::cpu::kernels::winograd

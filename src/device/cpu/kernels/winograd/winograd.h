@@ -10,15 +10,16 @@
 
 namespace millrace::device::cpu::kernels::winograd {
 
-// Whether there is such a step: for FP32 images of whole blocks of channels, filters of 3x3 taps at
-// stride 1. Their weights must be constants, besides.
+// Whether there is such a step: for images of whole blocks of channels, filters of 3x3 taps at
+// stride 1. Their weights must be constants, besides. In BF16, where the processor has no matrix
+// instructions (AMX), which are several times as fast and want channels innermost.
 bool can_compute(const Convolution& convolution);
 
 // Whether it is the faster kernel by a simple estimate, where nothing was measured.
 bool is_worthwhile(const Convolution& convolution);
 
 // The layout of its images.
-Desc image_layout(const Dims& dims);
+Desc image_layout(const Dims& dims, ElementType type);
 
 // Of one image of the batch, with the tiles that are the faster by that estimate. Requirement:
 // can_compute().
@@ -27,9 +28,10 @@ Geometry geometry_of(const Convolution& convolution);
 // Of the chunks of an operator, those that it is divided into; each has scratch of its own.
 uint32_t parts_with_scratch(const Geometry& geometry, uint32_t chunks);
 // Runs one image, with the lanes that help the job. `work` is all of it, and its scratch is that of
-// `chunks` parts.
+// `chunks` parts. Number: float, or uint16_t.
+template <class Number>
 void run_divided(const RunState& state, const Geometry& geometry, const Finish& finish,
-                 uint32_t chunks, const Work& work) noexcept;
+                 uint32_t chunks, const Work<Number>& work) noexcept;
 
 // Operands of a step; images are in image_layout().
 struct Operands {
