@@ -244,9 +244,10 @@ Lanes::Impl::Found Lanes::Impl::search(LaneId lane, std::shared_ptr<Source>& hel
     return found != Found::kNothing;
   };
   if (slots_[lane].spin.until(look) || !spins_ || !spin_budget::fits()) return found;
-  if (has_helped && spin_until(look, kBetweenJobs)) return found;
+  if (has_helped && spin_until(look, spin_budget::beside_others(kBetweenJobs))) return found;
   if (team_.expects_chunks())
-    spin_until([&] { return look() || !team_.expects_chunks(); }, kBetweenOperators);
+    spin_until([&] { return look() || !team_.expects_chunks(); },
+               spin_budget::beside_others(kBetweenOperators));
   return found;
 }
 

@@ -61,6 +61,7 @@ void Team::run(LaneId lane, uint32_t count, Chunk chunk, void* work) noexcept {
 }
 
 void Team::weigh(Leader& leader, int64_t saved_ns, int64_t waited_ns, int64_t now) noexcept {
+  if (waited_ns >= spin_budget::kSliceNs) spin_budget::note_lost_core();
   const int64_t gained_ns = std::clamp(saved_ns - waited_ns, -kMostLostNs, kMostSavedNs);
   leader.saved_ns = std::min(leader.saved_ns + gained_ns, kMostSavedNs);
   if (leader.saved_ns >= -kMostDebtNs) return;
@@ -98,7 +99,9 @@ bool Team::help_once(Leader& leader) noexcept {
 void Team::wait_for_helpers(Leader& leader, uint32_t chunks) noexcept {
   const auto done = [&] { return leader.ended.load(std::memory_order_seq_cst) == chunks; };
   // A helper that shares its core with the leader gets no further while that spins.
-  if (spin_until(done, spin_budget::fits() ? kLeaderSpin : std::chrono::microseconds{0})) return;
+  constexpr std::chrono::nanoseconds kNotAtAll{0};
+  if (spin_until(done, spin_budget::fits() ? spin_budget::beside_others(kLeaderSpin) : kNotAtAll))
+    return;
   leader.sleeps.store(true, std::memory_order_seq_cst);
   while (!done()) leader.parker.park();
   leader.sleeps.store(false, std::memory_order_relaxed);

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 #include "base/clock.h"
 
@@ -29,18 +30,30 @@ void take() noexcept;
 void give() noexcept;
 // Whether the threads counted, the caller included, fit the cores.
 bool fits() noexcept;
+
+// A thread that gets no further for so long has lost its core to another program, for a slice of
+// the scheduler.
+inline constexpr int64_t kSliceNs = 2'000'000;
+// Notes that this happened. For a second from then on the cores count as shared with others.
+void note_lost_core() noexcept;
+// For how long to spin where `usual` is right on cores of one's own. On shared ones spinning takes
+// time away from running, and what is waited for may itself wait for a core.
+std::chrono::nanoseconds beside_others(std::chrono::nanoseconds usual) noexcept;
 }  // namespace spin_budget
 
 // Calls `done` until it returns true or `limit` has passed; returns what it returned last. It is
-// called at least once.
+// called at least once, and takes far less than a slice of the scheduler.
 template <class Done>
 bool spin_until(Done&& done, std::chrono::nanoseconds limit) {
   if (done()) return true;
-  const int64_t deadline = now_ns() + limit.count();
+  int64_t now = now_ns();
+  const int64_t deadline = now + limit.count();
   do {
     cpu_relax();
+    const int64_t before = std::exchange(now, now_ns());
+    if (now - before >= spin_budget::kSliceNs) spin_budget::note_lost_core();
     if (done()) return true;
-  } while (now_ns() < deadline);
+  } while (now < deadline);
   return false;
 }
 
