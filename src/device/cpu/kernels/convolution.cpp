@@ -6,6 +6,7 @@
 #include "device/cpu/kernels/depthwise/depthwise.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/primitives.h"
+#include "device/cpu/kernels/separable/pairs.h"
 #include "device/cpu/kernels/separable/separable.h"
 #include "device/cpu/kernels/winograd/winograd.h"
 

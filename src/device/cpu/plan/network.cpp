@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "device/cpu/kernels/separable/separable.h"
+#include "device/cpu/kernels/separable/pairs.h"
 #include "device/cpu/plan/table/shipped.h"
 
 namespace millrace::device::cpu::plan {
@@ -123,7 +123,7 @@ class Description {
   }
 
   // The form of a convolution that is a step of its own.
-  static Form alone(Form form) { return form == Form::kSeparable ? Form::kBlocked : form; }
+  Form alone(Form form) const { return form == Form::kSeparable ? usual_form(type_) : form; }
 
   // None where not all is known that decides: with a rule, the time of its form.
   std::optional<std::vector<Candidate>> known(uint32_t index,
@@ -177,8 +177,9 @@ class Description {
                                              whole.kernel, 0, whole.is_timed});
       return;
     }
-    if (type_ != ElementType::f32) return;
-    const auto partner = kernels::separable::partner_of(model_, readers_, partition, index);
+    // Nobody measures such steps but those in FP32.
+    if (type_ != ElementType::f32 && rule_ == nullptr) return;
+    const auto partner = kernels::separable::partner_of(model_, type_, readers_, partition, index);
     if (!partner) return;
     const std::optional<Candidate> step = step_of(index, convolution, *partner, is_timed);
     if (!step) return;

@@ -19,7 +19,7 @@
 #include "base/process/topology.h"
 #include "base/settings/environment.h"
 #include "device/cpu/dnnl/calls.h"
-#include "device/cpu/kernels/separable/separable.h"
+#include "device/cpu/kernels/separable/pairs.h"
 #include "device/cpu/kernels/winograd/winograd.h"
 #include "device/cpu/plan/network.h"
 #include "device/cpu/plan/table/shipped.h"
@@ -55,10 +55,11 @@ Form usual_form_of(const graph::Graph& graph, const graph::Node& node, ElementTy
   return usual_form(type);
 }
 
-// Whether the node computes in FP32, in a model of `type`.
-bool is_in_fp32(const graph::Node& node, const graph::Partition& partition, ElementType type) {
-  if (partition.kind != graph::PartitionKind::kNpu) return true;
-  return node.precision ? *node.precision == graph::Precision::kFp32 : type == ElementType::f32;
+// What the node computes in, in a model of `type`.
+ElementType type_of(const graph::Node& node, const graph::Partition& partition, ElementType type) {
+  if (partition.kind != graph::PartitionKind::kNpu) return ElementType::f32;
+  if (!node.precision) return type;
+  return *node.precision == graph::Precision::kBf16 ? ElementType::bf16 : ElementType::f32;
 }
 
 void join_separable(const graph::CompiledModel& model, ElementType type, std::vector<Form>& forms) {
@@ -66,9 +67,9 @@ void join_separable(const graph::CompiledModel& model, ElementType type, std::ve
   for (const graph::Partition& partition : model.partitions)
     for (uint32_t i = partition.first; i < partition.first + partition.count; ++i) {
       const graph::Node& node = model.graph.nodes[i];
-      if (!is_in_fp32(node, partition, type)) continue;
-      const auto partner = kernels::separable::partner_of(model, readers, partition, i);
-      if (partner && kernels::separable::is_worthwhile(model.graph, node))
+      const ElementType own = type_of(node, partition, type);
+      const auto partner = kernels::separable::partner_of(model, own, readers, partition, i);
+      if (partner && kernels::separable::is_worthwhile(model.graph, own, node))
         forms[i] = forms[*partner] = Form::kSeparable;
     }
 }
@@ -153,13 +154,14 @@ Plan solve(const Rule& rule, const Network& network, Reason reason) {
 }
 
 // A pair of the rule is none any more where only its second half was chosen for.
-void part_pairs(const graph::CompiledModel& model, std::vector<Form>& forms) {
+void part_pairs(const graph::CompiledModel& model, ElementType type, std::vector<Form>& forms) {
   const auto readers = graph::consumers_of(model.graph);
   for (const graph::Partition& partition : model.partitions)
     for (uint32_t i = partition.first; i < partition.first + partition.count; ++i) {
       if (forms[i] != Form::kSeparable) continue;
-      const auto partner = kernels::separable::partner_of(model, readers, partition, i);
-      if (partner && forms[*partner] != Form::kSeparable) forms[i] = Form::kBlocked;
+      const ElementType own = type_of(model.graph.nodes[i], partition, type);
+      const auto partner = kernels::separable::partner_of(model, own, readers, partition, i);
+      if (partner && forms[*partner] != Form::kSeparable) forms[i] = usual_form(own);
     }
 }
 
@@ -168,7 +170,7 @@ Plan solve_measured(const graph::CompiledModel& model, ElementType type, const N
     return measured_reason(network, variable, chosen.form);
   };
   Plan plan = solve(usual_rule(model, type), network, reason);
-  part_pairs(model, plan.forms);
+  part_pairs(model, type, plan.forms);
   return plan;
 }
 

@@ -10,7 +10,7 @@
 namespace millrace::device::cpu::kernels::separable {
 
 inline constexpr size_t kTaps = 3;
-// So many blocks of channels are made at a time.
+// So many blocks of channels are made at a time in FP32.
 inline constexpr size_t kPanelBlocks = 4;
 // So many rows of the result follow at most from one reading of the rows under them.
 inline constexpr size_t kRowsAtOnce = 2;
@@ -22,7 +22,7 @@ inline constexpr size_t kRowsUnder = rows_under(kRowsAtOnce, 2);
 // The channels of a block, 8 or 16: as many as fill vectors here.
 size_t vector_block() noexcept;
 
-// Images are [channels / block, height, width, block].
+// Images are [channels / block, height, width, block], or [height, width, channels].
 struct Geometry {
   size_t block;                  // vector_block()
   size_t channels_in;            // the last block may have room for more
@@ -32,32 +32,50 @@ struct Geometry {
   size_t stride;                 // of the depthwise convolution, 1 or 2
   size_t above, left;            // zeros around the image between, 0 or 1
 
+  // Of the image and of the result.
+  bool channels_innermost = false;
+  size_t panel_blocks = kPanelBlocks;
+  // The columns of the result are divided into so many, which are made one after the other.
+  size_t strips = 1;
+
   size_t channels_out() const { return blocks_out * block; }
+  size_t image_elements() const {
+    const size_t room = (channels_in + block - 1) / block * block;
+    return height * width * (channels_innermost ? channels_in : room);
+  }
+  size_t result_elements() const { return out_height * out_width * channels_out(); }
   // Blocks are divided among panels as evenly as they can be.
-  size_t panels() const { return (blocks_out + kPanelBlocks - 1) / kPanelBlocks; }
+  size_t panels() const { return (blocks_out + panel_blocks - 1) / panel_blocks; }
   size_t first_block(size_t panel) const { return panel * blocks_out / panels(); }
-  // The columns of the image between that the result follows from, with zeros around it.
-  size_t columns() const { return (out_width - 1) * stride + kTaps; }
+  size_t first_column(size_t strip) const { return strip * out_width / strips; }
+  // The columns of the image between that a strip follows from at most, with zeros around it.
+  size_t columns() const { return ((out_width + strips - 1) / strips - 1) * stride + kTaps; }
   // A row of a block of it.
   size_t row_floats() const { return columns() * block; }
   // Of the memory that each thread needs for itself: rows that exist, and one of zeros.
-  size_t scratch_floats() const { return (kRowsUnder + 1) * kPanelBlocks * row_floats(); }
+  size_t scratch_floats() const { return (kRowsUnder + 1) * panel_blocks * row_floats(); }
 };
 
-// Of one of the two convolutions.
-struct Layer {
-  const float* filters;  // [panels][channels][result channels of the panel]; [blocks][taps][block]
-  const float* bias;     // [result channels], or null
-  float least, most;     // results are kept between them
+// Of one of the two convolutions, whose filters are stored in T.
+template <class T>
+struct LayerOf {
+  const T* filters;   // arranged, see below
+  const float* bias;  // [result channels], or null
+  float least, most;  // results are kept between them
 };
+// Filters: [panels][channels][result channels of the panel]; or [blocks][taps][block].
+using Layer = LayerOf<float>;
 
 // Some rows of the result. `scratch` has scratch_floats().
-struct Work {
-  const float* image;
-  float* result;
+template <class T>
+struct WorkOf {
+  const T* image;
+  T* result;
   float* scratch;
   size_t first_row, rows;
 };
+using Work = WorkOf<float>;
+// Of images in blocks of channels.
 void run(const Geometry& geometry, const Layer& pointwise, const Layer& depthwise,
          const Work& work) noexcept;
 

@@ -62,7 +62,8 @@ ImageLayout layout_named(const std::string& name) {
   return name.ends_with('b') ? ImageLayout::kInnermost : ImageLayout::kPlain;
 }
 
-ImageLayout layout_of(Form form) {
+ImageLayout layout_of(Form form, ElementType type) {
+  if (form == Form::kSeparable) form = usual_form(type);
   const bool is_innermost = form == Form::kChannelsLast || form == Form::kLibrary;
   return is_innermost ? ImageLayout::kInnermost : ImageLayout::kBlocks;
 }
@@ -152,7 +153,7 @@ std::optional<uint64_t> TableTimes::move(const Dims& dims, ElementType type,
 }
 
 Candidate untimed(const Convolution& convolution, Form form) {
-  const std::string layout = layout_name(convolution.x.size(), layout_of(form));
+  const std::string layout = layout_name(convolution.x.size(), layout_of(form, convolution.type));
   return {form, layout, layout, {}, 0, false};
 }
 

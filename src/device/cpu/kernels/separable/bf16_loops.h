@@ -1,0 +1,37 @@
+// The same of BF16 images: the rows of the image between are made by products of BF16 numbers, and
+// rounded to them, so that the result is that of the two convolutions one after the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "device/cpu/kernels/separable/loops.h"
+
+namespace millrace::device::cpu::kernels::separable {
+
+// Of one pixel, with filters as arrange() gives them. The other layer's are numbers of BF16.
+using Bf16Layer = LayerOf<uint16_t>;
+using Bf16Work = WorkOf<uint16_t>;
+
+inline constexpr size_t kBf16Block = 16;
+// The instructions by which rows are made, and with them the order of images in memory.
+enum class Bf16Products : uint8_t {
+  kNone,   // there are no such loops here
+  kTiles,  // AMX: channels innermost
+  kPairs,  // AVX-512 BF16: channels in blocks
+};
+Bf16Products bf16_products();
+
+// The same convolutions with images as these instructions need them, and as much made at a time as
+// suits them. Requirement: they are not kNone.
+Geometry arranged(Geometry geometry, Bf16Products products);
+
+// From [result channels, channels] to [blocks][pairs of channels][block][pair].
+void arrange(const Geometry& geometry, const float* from, uint16_t* to) noexcept;
+
+// Requirements: `block` is kBf16Block, `channels_in` is even, and the geometry is arranged() for
+// instructions that are there.
+void run(const Geometry& geometry, const Bf16Layer& pointwise, const Layer& depthwise,
+         const Bf16Work& work) noexcept;
+
+}  // namespace millrace::device::cpu::kernels::separable

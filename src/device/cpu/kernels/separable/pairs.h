@@ -1,0 +1,29 @@
+// Which convolutions of one pixel are one step with the depthwise one behind them (loops.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "device/cpu/builder.h"
+#include "graph/compiled_model.h"
+
+namespace millrace::device::cpu::kernels::separable {
+
+using Readers = std::vector<std::vector<uint32_t>>;  // by value: the nodes that read it
+
+// The depthwise Conv behind the node `pointwise` of the partition, which alone reads its result,
+// where there is a step that computes both in `type`.
+std::optional<uint32_t> partner_of(const graph::CompiledModel& model, ElementType type,
+                                   const Readers& readers, const graph::Partition& partition,
+                                   uint32_t pointwise);
+
+// Whether that is the faster kernel by a simple rule, where nothing was measured: where the image
+// between them is so large that to keep it out of memory saves time. Requirement: it has a partner.
+bool is_worthwhile(const graph::Graph& graph, ElementType type, const graph::Node& pointwise);
+
+// Leaves the node that is being lowered, a Conv, to its partner where it has one, and the form
+// kSeparable; else false.
+bool postpone(Builder& builder, const graph::Node& node);
+
+}  // namespace millrace::device::cpu::kernels::separable

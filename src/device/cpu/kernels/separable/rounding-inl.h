@@ -1,0 +1,46 @@
+// What becomes of sums of products of BF16 numbers: a part of the loops that are compiled for
+// AVX-512 and the instructions on BF16.
+#if HWY_TARGET == HWY_AVX3 && !defined(MILLRACE_CPU_SEPARABLE_ROUNDING_INL_H_)
+#define MILLRACE_CPU_SEPARABLE_ROUNDING_INL_H_
+
+#include "device/cpu/kernels/separable/bf16_loops.h"
+#include "device/cpu/kernels/separable/rows-inl.h"
+
+MILLRACE_BEFORE_SEPARABLE
+namespace millrace::device::cpu::kernels::separable::HWY_NAMESPACE {
+namespace {
+
+// Adds the bias to sums of a block of channels, and keeps them between the bounds, rounded to
+// numbers that BF16 has.
+//
+// Beside products of tiles, which keep one of the two ports of vectors busy, the instructions that
+// convert to BF16 and back take half as long again as these, which do it in FP32: to 1.5 times the
+// power of two under a number, 2^16 times as large, the number is added in steps of its BF16.
+// Numbers beyond 2^110 may become infinite, and infinite ones no number.
+template <bool kBounded>
+struct Finish {
+  explicit HWY_INLINE Finish(const Bf16Layer& layer)
+      : least(hn::Set(Floats(), layer.least)), most(hn::Set(Floats(), layer.most)) {}
+
+  // In this order no number stays no number.
+  HWY_INLINE Vector kept(Vector number) const {
+    return kBounded ? hn::Min(most, hn::Max(least, number)) : number;
+  }
+  static HWY_INLINE Vector rounded(Vector number) {
+    const Floats f;
+    const hn::Repartition<uint32_t, Floats> bits;
+    const Vector power = hn::And(number, hn::BitCast(f, hn::Set(bits, 0xff800000u)));
+    const Vector large = hn::Set(f, 1.5F * 0x1p16F);
+    return hn::NegMulAdd(power, large, hn::MulAdd(power, large, number));
+  }
+  HWY_INLINE Vector finish(Vector sum, Vector bias) const {
+    return rounded(kept(hn::Add(sum, bias)));
+  }
+
+  Vector least, most;
+};
+
+}  // namespace
+}  // namespace millrace::device::cpu::kernels::separable::HWY_NAMESPACE
+MILLRACE_AFTER_SEPARABLE
+#endif
