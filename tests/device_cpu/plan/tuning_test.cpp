@@ -150,8 +150,9 @@ TEST_F(Tuning, EveryPlanComputesTheSame) {
 }
 
 // Between the two is an image so large that one step for both is usual.
-std::shared_ptr<const graph::CompiledModel> separable_network() {
-  ModelBuilder builder;
+std::shared_ptr<const graph::CompiledModel> separable_network(
+    graph::Precision precision = graph::Precision::kFp32) {
+  ModelBuilder builder(precision);
   const ValueId between = builder.node(
       graph::Conv{{1, 1}, {1, 1}, {0, 0}, {0, 0}, 1, {}},
       {builder.input({1, 16, 48, 48}), builder.constant(Tensor::numbers({32, 16, 1, 1}, 3))});
@@ -161,19 +162,22 @@ std::shared_ptr<const graph::CompiledModel> separable_network() {
 }
 
 TEST_F(Tuning, OneStepForTwoConvolutionsIsMeasuredAndChosenAsAnyForm) {
-  setenv("MILLRACE_TUNE", "1", 1);
-  load(separable_network());
-  unsetenv("MILLRACE_TUNE");
-  const auto is_separable = [] {
-    return std::ranges::count(implementations(*load(separable_network())),
-                              "Conv millrace:separable") != 0;
-  };
-  favour("blocked");
-  EXPECT_FALSE(is_separable());
-  if (text().find("separable") == std::string::npos)
-    GTEST_SKIP() << "this processor has no such step";
-  favour("separable");
-  EXPECT_TRUE(is_separable());
+  for (const graph::Precision precision : {graph::Precision::kFp32, graph::Precision::kBf16}) {
+    SCOPED_TRACE(graph::name_of(precision));
+    setenv("MILLRACE_TUNE", "1", 1);
+    load(separable_network(precision));
+    unsetenv("MILLRACE_TUNE");
+    const auto is_separable = [precision] {
+      return std::ranges::count(implementations(*load(separable_network(precision))),
+                                "Conv millrace:separable") != 0;
+    };
+    const bool has_step = text().find("separable") != std::string::npos;
+    favour("blocked");
+    EXPECT_FALSE(is_separable());
+    favour("separable");
+    EXPECT_EQ(is_separable(), has_step);
+    std::filesystem::remove(record_);
+  }
 }
 
 // An image whose sides and channels fill nothing, a convolution of one pixel, and a depthwise one.

@@ -177,8 +177,6 @@ class Description {
                                              whole.kernel, 0, whole.is_timed});
       return;
     }
-    // Nobody measures such steps but those in FP32.
-    if (type_ != ElementType::f32 && rule_ == nullptr) return;
     const auto partner = kernels::separable::partner_of(model_, type_, readers_, partition, index);
     if (!partner) return;
     const std::optional<Candidate> step = step_of(index, convolution, *partner, is_timed);

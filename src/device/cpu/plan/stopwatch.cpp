@@ -79,6 +79,32 @@ uint64_t least_time(const dnnl::primitive& primitive, const Operands& operands,
   });
 }
 
+// Of one image, of T.
+template <class T>
+uint64_t time_separable(const kernels::separable::Geometry& g, const dnnl::engine& engine,
+                        const RunState& state, uint32_t threads) {
+  const uint32_t chunks = kernels::separable::parts_with_scratch(g, threads);
+  constexpr size_t kAllTaps = kernels::separable::kTaps * kernels::separable::kTaps;
+  constexpr ElementType kType = sizeof(T) == sizeof(float) ? ElementType::f32 : ElementType::bf16;
+  const auto elements = [&](size_t count) {
+    return filled(plain_desc({static_cast<int64_t>(count)}, kType), engine);
+  };
+  const auto data = [](const dnnl::memory& memory) {
+    return static_cast<T*>(memory.get_data_handle());
+  };
+  const dnnl::memory image = elements(g.image_elements()), result = elements(g.result_elements()),
+                     filters = elements(g.channels_in * g.channels_out()),
+                     taps = floats(kAllTaps * g.channels_out(), engine),
+                     bias = floats(g.channels_out(), engine),
+                     scratch = floats(g.scratch_floats() * chunks, engine);
+  const kernels::separable::LayerOf<T> first{data(filters), numbers(bias), 0, 1};
+  const kernels::separable::Layer second{numbers(taps), numbers(bias), 0, 1};
+  const kernels::separable::WorkOf<T> work{data(image), data(result), numbers(scratch), 0,
+                                           g.out_height};
+  return least_time(
+      [&] { kernels::separable::run_divided(state, g, first, second, chunks, work); });
+}
+
 }  // namespace
 
 uint64_t time_convolution(const kernels::Convolution& convolution,
@@ -159,24 +185,11 @@ uint64_t time_separable(const kernels::Convolution& pointwise,
                         const kernels::Convolution& depthwise, const dnnl::engine& engine,
                         const dnnl::stream& stream, Crew& crew) {
   const kernels::separable::Geometry g = kernels::separable::geometry_of(pointwise, depthwise);
-  const uint32_t chunks = kernels::separable::parts_with_scratch(g, crew.threads());
-  const size_t blocks_in = (g.channels_in + g.block - 1) / g.block;
-  constexpr size_t kAllTaps = kernels::separable::kTaps * kernels::separable::kTaps;
-  const dnnl::memory image = floats(g.height * g.width * blocks_in * g.block, engine),
-                     result = floats(g.out_height * g.out_width * g.channels_out(), engine),
-                     filters = floats(g.channels_in * g.channels_out(), engine),
-                     taps = floats(kAllTaps * g.channels_out(), engine),
-                     bias = floats(g.channels_out(), engine),
-                     scratch = floats(g.scratch_floats() * chunks, engine);
-  const kernels::separable::Layer first{numbers(filters), numbers(bias), 0, 1},
-      second{numbers(taps), numbers(bias), 0, 1};
-  const kernels::separable::Work work{numbers(image), numbers(result), numbers(scratch), 0,
-                                      g.out_height};
   const RunState state{crew.control(), stream, {}, {}};
   const auto images = static_cast<uint64_t>(pointwise.x[0]);
-  return images * least_time([&] {
-           kernels::separable::run_divided(state, g, first, second, chunks, work);
-         });
+  const bool is_bf16 = pointwise.type == ElementType::bf16;
+  return images * (is_bf16 ? time_separable<uint16_t>(g, engine, state, crew.threads())
+                           : time_separable<float>(g, engine, state, crew.threads()));
 }
 
 uint64_t time_reorder(const Desc& from, const Desc& to, const dnnl::engine& engine,

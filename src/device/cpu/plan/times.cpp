@@ -183,7 +183,8 @@ std::optional<Candidate> MeasuredTimes::pair(const Convolution& pointwise,
   const auto known = times.convolutions.find(key);
   if (known != times.convolutions.end() && !known->second.empty()) return known->second.front();
   crew_.set(lanes);
-  const Desc image = blocked_desc(pointwise.x, pointwise.type, kernels::channel_block());
+  const Desc image = kernels::separable::image_layout(
+      kernels::separable::geometry_of(pointwise, depthwise), pointwise.type, pointwise.x);
   const std::string layout = layout_name(image);
   layouts_.emplace(layout, image);
   const Candidate candidate{Form::kSeparable, layout, layout, "millrace:separable",

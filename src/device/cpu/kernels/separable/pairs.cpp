@@ -24,9 +24,9 @@ constexpr int64_t kMostChannels = 128;
 // An image of fewer channels takes up room for more.
 constexpr int64_t kLeastChannels = 8;
 
-// Beside the library's kernels with channels innermost the step is faster with smaller ones, too,
-// whose numbers are not rounded, stored, read and split again; but with the smallest.
-constexpr int64_t kLeastElementsByTiles = int64_t{1} << 12;
+// By tiles the step is faster with smaller images, too: their numbers are not stored in BF16, read
+// and split again. And it takes filters of more channels, which are short beside those of FP32.
+constexpr int64_t kLeastElementsByTiles = int64_t{1} << 12, kMostChannelsByTiles = 192;
 
 bool are(const Dims& dims, int64_t number) {
   return std::ranges::all_of(dims, [number](int64_t dim) { return dim == number; });
@@ -100,10 +100,9 @@ bool is_worthwhile(const graph::Graph& graph, ElementType type, const Node& poin
   const int64_t channels = graph.values[pointwise.input(0)].shape[1];
   const Dims& y = graph.values[pointwise.outputs[0]].shape;
   const int64_t elements = y[1] * y[2] * y[3];
-  if (channels > kMostChannels) return false;
   if (type == ElementType::bf16 && bf16_products() == Bf16Products::kTiles)
-    return elements >= kLeastElementsByTiles;
-  return channels >= kLeastChannels && elements >= kLeastElements;
+    return channels <= kMostChannelsByTiles && elements >= kLeastElementsByTiles;
+  return channels >= kLeastChannels && channels <= kMostChannels && elements >= kLeastElements;
 }
 
 bool postpone(Builder& builder, const Node& node) {

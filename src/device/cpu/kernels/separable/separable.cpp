@@ -26,18 +26,19 @@ size_t from_dim(int64_t dim) {
   return static_cast<size_t>(dim);
 }
 
-Geometry geometry_of(const Dims& x, const Dims& y, const graph::Conv& depthwise) {
+Geometry geometry_of(ElementType type, const Dims& x, const Dims& y, const graph::Conv& depthwise) {
   const size_t block = vector_block();
-  return {.block = block,
-          .channels_in = from_dim(x[1]),
-          .blocks_out = from_dim(y[1]) / block,
-          .height = from_dim(x[2]),
-          .width = from_dim(x[3]),
-          .out_height = from_dim(y[2]),
-          .out_width = from_dim(y[3]),
-          .stride = from_dim(depthwise.strides[0]),
-          .above = from_dim(depthwise.pads_begin[0]),
-          .left = from_dim(depthwise.pads_begin[1])};
+  const Geometry geometry{.block = block,
+                          .channels_in = from_dim(x[1]),
+                          .blocks_out = from_dim(y[1]) / block,
+                          .height = from_dim(x[2]),
+                          .width = from_dim(x[3]),
+                          .out_height = from_dim(y[2]),
+                          .out_width = from_dim(y[3]),
+                          .stride = from_dim(depthwise.strides[0]),
+                          .above = from_dim(depthwise.pads_begin[0]),
+                          .left = from_dim(depthwise.pads_begin[1])};
+  return type == ElementType::bf16 ? arranged(geometry, bf16_products()) : geometry;
 }
 
 // The pointwise convolution, whose images are of T, or the other one.
@@ -79,14 +80,6 @@ void run_part(void* data, uint32_t number) {
 }
 
 template <class T>
-void run_in_parts(const RunState& state, const Geometry& geometry, const LayerOf<T>& pointwise,
-                  const Layer& depthwise, uint32_t chunks, const WorkOf<T>& work) noexcept {
-  Whole<T> whole{&geometry, pointwise, depthwise, work,
-                 static_cast<uint32_t>(std::min<size_t>(chunks, geometry.out_height))};
-  run_parts(state, whole.parts, run_part<T>, &whole);
-}
-
-template <class T>
 class SeparableStep final : public Step {
  public:
   SeparableStep(const Geometry& geometry, size_t images, const Buffers& buffers, uint32_t chunks)
@@ -105,8 +98,8 @@ class SeparableStep final : public Step {
     WorkOf<T> work{state.input<T>(buffers_.x), state.output<T>(buffers_.y),
                    state.output<float>(buffers_.scratch), 0, geometry_.out_height};
     for (size_t i = 0; i < images_; ++i) {
-      run_in_parts(state, geometry_, buffers_.pointwise.layer<T>(state),
-                   buffers_.depthwise.layer<float>(state), chunks_, work);
+      run_divided(state, geometry_, buffers_.pointwise.layer<T>(state),
+                  buffers_.depthwise.layer<float>(state), chunks_, work);
       work.image += geometry_.image_elements();
       work.result += geometry_.result_elements();
     }
@@ -152,13 +145,12 @@ class Lowering {
       : builder_(builder),
         first_(first),
         second_(second),
-        geometry_(geometry_of(builder.dims(first.input(0)), builder.dims(second.outputs[0]),
-                              std::get<graph::Conv>(second.op))) {}
+        geometry_(geometry_of(builder.type(), builder.dims(first.input(0)),
+                              builder.dims(second.outputs[0]), std::get<graph::Conv>(second.op))) {}
 
   Status lower() {
     if (builder_.type() == ElementType::f32)
       return lower<float>({"pointwise", arrange_pointwise}, {"depthwise", arrange_depthwise});
-    geometry_ = arranged(geometry_, bf16_products());
     return lower<uint16_t>({"pointwise pairs", arrange},
                            {"depthwise BF16", arrange_rounded_depthwise});
   }
@@ -190,9 +182,7 @@ class Lowering {
   }
 
   Desc image_layout(const Dims& dims) const {
-    return geometry_.channels_innermost
-               ? depthwise::image_layout(dims)
-               : blocked_desc(dims, builder_.type(), static_cast<int>(geometry_.block));
+    return separable::image_layout(geometry_, builder_.type(), dims);
   }
 
   // `each` is the number of weights for each channel of the result.
@@ -218,23 +208,35 @@ class Lowering {
 
   Builder& builder_;
   const Node &first_, &second_;
-  Geometry geometry_;
+  const Geometry geometry_;
 };
 
 }  // namespace
 
 Geometry geometry_of(const Convolution& pointwise, const Convolution& depthwise) {
-  return geometry_of(pointwise.x, depthwise.y, *depthwise.op);
+  return geometry_of(pointwise.type, pointwise.x, depthwise.y, *depthwise.op);
+}
+
+Desc image_layout(const Geometry& geometry, ElementType type, const Dims& dims) {
+  return geometry.channels_innermost ? depthwise::image_layout(dims)
+                                     : blocked_desc(dims, type, static_cast<int>(geometry.block));
 }
 
 uint32_t parts_with_scratch(const Geometry& geometry, uint32_t chunks) {
   return kernels::parts_with_scratch(chunks, geometry.scratch_floats() * sizeof(float));
 }
 
-void run_divided(const RunState& state, const Geometry& geometry, const Layer& pointwise,
-                 const Layer& depthwise, uint32_t chunks, const Work& work) noexcept {
-  run_in_parts(state, geometry, pointwise, depthwise, chunks, work);
+template <class T>
+void run_divided(const RunState& state, const Geometry& geometry, const LayerOf<T>& pointwise,
+                 const Layer& depthwise, uint32_t chunks, const WorkOf<T>& work) noexcept {
+  Whole<T> whole{&geometry, pointwise, depthwise, work,
+                 static_cast<uint32_t>(std::min<size_t>(chunks, geometry.out_height))};
+  run_parts(state, whole.parts, run_part<T>, &whole);
 }
+template void run_divided(const RunState&, const Geometry&, const Layer&, const Layer&, uint32_t,
+                          const Work&) noexcept;
+template void run_divided(const RunState&, const Geometry&, const Bf16Layer&, const Layer&,
+                          uint32_t, const Bf16Work&) noexcept;
 
 Result<bool> lower_with_postponed(Builder& builder, const Node& node) {
   const Node* const first = builder.postponed_maker(node.input(0));
