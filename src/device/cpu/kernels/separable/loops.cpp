@@ -88,26 +88,27 @@ HWY_INLINE void multiply_row(const Geometry& g, const Layer& layer, Pixels pixel
   }
 }
 
-// Makes rows of the image between.
+// A row of the image between.
+void make_row(const Geometry& g, const Layer& layer, const Panel& panel, const Strip& strip,
+              const float* image, size_t row) {
+  const size_t first = panel.first * kBlock, width = panel.blocks * kBlock;
+  float* const to = panel.row(g, row) + strip.at * kBlock;
+  for (size_t channel = 0; channel < width;) {
+    const size_t vectors = std::min((width - channel) / kLanes, kVectors);
+    const Pixels pixels{image + (row * g.width + strip.from) * kBlock,
+                        layer.filters + g.channels_in * first + channel,
+                        layer.bias == nullptr ? nullptr : layer.bias + first + channel,
+                        to,
+                        channel,
+                        width};
+    multiply_row<kVectors>(g, layer, pixels, vectors, strip.count);
+    channel += vectors * kLanes;
+  }
+}
+
 struct Rows {
   void make(const Panel& panel, size_t first_row, size_t end_row) const {
-    for (size_t row = first_row; row < end_row; ++row) make_row(panel, row);
-  }
-
-  void make_row(const Panel& panel, size_t row) const {
-    const size_t first = panel.first * kBlock, width = panel.blocks * kBlock;
-    float* const to = panel.row(g, row) + strip.at * kBlock;
-    for (size_t channel = 0; channel < width;) {
-      const size_t vectors = std::min((width - channel) / kLanes, kVectors);
-      const Pixels pixels{image + (row * g.width + strip.from) * kBlock,
-                          layer.filters + g.channels_in * first + channel,
-                          layer.bias == nullptr ? nullptr : layer.bias + first + channel,
-                          to,
-                          channel,
-                          width};
-      multiply_row<kVectors>(g, layer, pixels, vectors, strip.count);
-      channel += vectors * kLanes;
-    }
+    for (size_t row = first_row; row < end_row; ++row) make_row(g, layer, panel, strip, image, row);
   }
 
   const Geometry& g;
