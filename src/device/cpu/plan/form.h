@@ -17,8 +17,8 @@ enum class Form : uint8_t {
   kChannelsLast,  // channels innermost
   kLibrary,       // the layouts that the library likes best
   kWinograd,      // channels in blocks, by Winograd's algorithm (kernels/winograd)
-  // Channels in blocks, in one step with the depthwise convolution behind it, or the one of one
-  // pixel before it (kernels/separable).
+  // In one step with the depthwise convolution behind it, or the one of one pixel before it
+  // (kernels/separable). Channels are as in the usual form of the type.
   kSeparable,
 };
 inline constexpr std::array kForms{Form::kBlocked, Form::kChannelsLast, Form::kLibrary,

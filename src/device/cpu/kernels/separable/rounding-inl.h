@@ -13,10 +13,9 @@ namespace {
 // Adds the bias to sums of a block of channels, and keeps them between the bounds, rounded to
 // numbers that BF16 has.
 //
-// Beside products of tiles, which keep one of the two ports of vectors busy, the instructions that
-// convert to BF16 and back take half as long again as these, which do it in FP32: to 1.5 times the
-// power of two under a number, 2^16 times as large, the number is added in steps of its BF16.
-// Numbers beyond 2^110 may become infinite, and infinite ones no number.
+// The instructions that convert to BF16 and back take a fifth longer than these, which do it in
+// FP32: beside 1.5 times the power of two under a number, 2^16 times as large, FP32 has that number
+// in steps of its BF16. Numbers beyond 2^110 may become infinite, and infinite ones no number.
 template <bool kBounded>
 struct Finish {
   explicit HWY_INLINE Finish(const Bf16Layer& layer)
