@@ -201,8 +201,9 @@ TEST_P(ConvPair, WhoseFirstResultIsReadElsewhere) {
   expect_close(results.at(1), first, 1e-4);
 }
 
-// A result that is read elsewhere, too, is made by a step of its own.
-TEST_P(ConvPair, InBf16GivesTheBitsOfTwoSteps) {
+// A result that is read elsewhere, too, is made by a step of its own. Without AMX that is the
+// library's, which adds sums up in another order.
+TEST_P(ConvPair, InBf16GivesWhatTwoStepsGive) {
   ModelBuilder one(Precision::kBf16), two(Precision::kBf16);
   one.output(add(one).second);
   const auto [between, y] = add(two);
@@ -211,11 +212,14 @@ TEST_P(ConvPair, InBf16GivesTheBitsOfTwoSteps) {
   const auto step = load(one.build()), steps = load(two.build());
   const auto has_step = ::testing::Contains("Conv millrace:separable");
   EXPECT_THAT(implementations(*steps), ::testing::Not(has_step));
-  if (!topology().features.amx_bf16) GTEST_SKIP() << "the library adds sums up in another order";
-  const bool has_pairs = x_.dims[1] % 2 == 0;
-  EXPECT_THAT(implementations(*step),
-              ::testing::Contains("Conv millrace:separable").Times(has_pairs));
-  EXPECT_EQ(run(*step, {x_}).at(0).data, run(*steps, {x_}).at(0).data);
+  if (step->info().precision != Precision::kBf16) GTEST_SKIP() << step->info().note;
+  const bool has_pairs_of_channels = x_.dims[1] % 2 == 0;
+  EXPECT_THAT(implementations(*step), has_step.Times(has_pairs_of_channels));
+  const Tensor actual = run(*step, {x_}).at(0), expected = run(*steps, {x_}).at(0);
+  if (topology().features.amx_bf16)
+    EXPECT_EQ(actual.data, expected.data);
+  else
+    expect_close(actual, expected, tolerance_of(Precision::kBf16));
 }
 
 INSTANTIATE_TEST_SUITE_P(
