@@ -81,11 +81,14 @@ class SeparableBf16 : public ::testing::TestWithParam<std::tuple<Case, Bf16Produ
     constexpr uint16_t kGuard = 0x1234;
     std::vector<uint16_t> result(g.result_elements() + kGuards, kGuard);
     for (size_t i = 0; i < parts; ++i) {
-      const Share share =
-          share_of(g.out_height, static_cast<uint32_t>(i), static_cast<uint32_t>(parts));
+      Bf16Work work{image.data(), result.data(), nullptr, 0, g.out_height};
+      const size_t all = g.divides_panels ? g.panels() : g.out_height;
+      const Share share = share_of(all, static_cast<uint32_t>(i), static_cast<uint32_t>(parts));
+      (g.divides_panels ? work.first_panel : work.first_row) = share.first;
+      (g.divides_panels ? work.panels : work.rows) = share.count;
       std::vector<float> scratch(g.scratch_floats() + kGuards, 1234);
-      run(g, pointwise, depthwise,
-          {image.data(), result.data(), scratch.data(), share.first, share.count});
+      work.scratch = scratch.data();
+      run(g, pointwise, depthwise, work);
       scratch.erase(scratch.begin(), scratch.end() - kGuards);
       EXPECT_THAT(scratch, Each(1234));
     }
@@ -181,11 +184,19 @@ TEST_P(SeparableBf16, GivesWhatTheTwoGiveOneAfterTheOther) {
   EXPECT_EQ(run_loops(geometry(), 1), expected());
 }
 
-TEST_P(SeparableBf16, InPartsAndStripsGivesTheSame) {
+TEST_P(SeparableBf16, InRowsAndStripsGivesTheSame) {
   Geometry g = geometry();
   g.strips = std::min<size_t>(3, g.out_width);
   g.panel_blocks = 2;
+  g.divides_panels = false;
   EXPECT_EQ(run_loops(g, std::min<size_t>(3, g.out_height)), expected());
+}
+
+TEST_P(SeparableBf16, InPanelsGivesTheSame) {
+  Geometry g = geometry();
+  g.panel_blocks = 1;
+  g.divides_panels = true;
+  EXPECT_EQ(run_loops(g, std::min<size_t>(2, g.panels())), expected());
 }
 
 // Channels of the image and of the result; the image, the result; stride; padding above and left.

@@ -102,6 +102,8 @@ Geometry arranged(Geometry geometry, Bf16Products products) {
   geometry.channels_innermost = true;
   geometry.strips = (geometry.columns() + kMostColumns - 1) / kMostColumns;
   geometry.panel_blocks = 2 * geometry.columns() <= kMostColumns ? 2 : 1;
+  geometry.divides_panels =
+      geometry.channels_in * geometry.channels_out() > geometry.image_elements();
   return geometry;
 }
 

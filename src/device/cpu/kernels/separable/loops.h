@@ -37,6 +37,8 @@ struct Geometry {
   size_t panel_blocks = kPanelBlocks;
   // The columns of the result are divided into so many, which are made one after the other.
   size_t strips = 1;
+  // Lanes take panels each, where filters are more than the image; else rows.
+  bool divides_panels = false;
 
   size_t channels_out() const { return blocks_out * block; }
   size_t image_elements() const {
@@ -66,13 +68,14 @@ struct LayerOf {
 // Filters: [panels][channels][result channels of the panel]; or [blocks][taps][block].
 using Layer = LayerOf<float>;
 
-// Some rows of the result. `scratch` has scratch_floats().
+// Some rows of some panels of the result. `scratch` has scratch_floats().
 template <class T>
 struct WorkOf {
   const T* image;
   T* result;
   float* scratch;
   size_t first_row, rows;
+  size_t first_panel = 0, panels = 0;  // no panels: all
 };
 using Work = WorkOf<float>;
 // Of images in blocks of channels.

@@ -181,11 +181,12 @@ template <class Rows, class Result, class Pointwise, class Work>
 void run_strips(const Geometry& g, const Pointwise& pointwise, const Layer& depthwise,
                 const Result& result, const Work& work) {
   const float* const zeros = work.scratch + kRowsUnder * g.panel_blocks * g.row_floats();
+  const size_t end_panel = work.panels == 0 ? g.panels() : work.first_panel + work.panels;
   for (size_t number = 0; number < g.strips; ++number) {
     const Strip strip(g, number);
     std::fill_n(work.scratch, g.scratch_floats(), 0.0F);
     const Rows rows{g, pointwise, strip, work.image};
-    for (size_t i = 0; i < g.panels(); ++i) {
+    for (size_t i = work.first_panel; i < end_panel; ++i) {
       const size_t first = g.first_block(i);
       const Panel panel{first, g.first_block(i + 1) - first, work.scratch, zeros};
       if (g.stride == 1)

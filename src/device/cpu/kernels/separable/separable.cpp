@@ -68,14 +68,24 @@ struct Whole {
   uint32_t parts;
 };
 
+// How much there is to divide into parts.
+size_t divided(const Geometry& geometry) {
+  return geometry.divides_panels ? geometry.panels() : geometry.out_height;
+}
+
 template <class T>
 void run_part(void* data, uint32_t number) {
   const auto& [geometry, pointwise, depthwise, all, parts] = *static_cast<const Whole<T>*>(data);
-  const Share share = share_of(geometry->out_height, number, parts);
+  const Share share = share_of(divided(*geometry), number, parts);
   WorkOf<T> work = all;
   work.scratch += number * geometry->scratch_floats();
-  work.first_row = share.first;
-  work.rows = share.count;
+  if (geometry->divides_panels) {
+    work.first_panel = share.first;
+    work.panels = share.count;
+  } else {
+    work.first_row = share.first;
+    work.rows = share.count;
+  }
   separable::run(*geometry, pointwise, depthwise, work);
 }
 
@@ -230,7 +240,7 @@ template <class T>
 void run_divided(const RunState& state, const Geometry& geometry, const LayerOf<T>& pointwise,
                  const Layer& depthwise, uint32_t chunks, const WorkOf<T>& work) noexcept {
   Whole<T> whole{&geometry, pointwise, depthwise, work,
-                 static_cast<uint32_t>(std::min<size_t>(chunks, geometry.out_height))};
+                 static_cast<uint32_t>(std::min<size_t>(chunks, divided(geometry)))};
   run_parts(state, whole.parts, run_part<T>, &whole);
 }
 template void run_divided(const RunState&, const Geometry&, const Layer&, const Layer&, uint32_t,
