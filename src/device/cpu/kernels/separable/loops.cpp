@@ -22,6 +22,12 @@ constexpr size_t pixels_of(size_t vectors) {
   return vectors == 1 ? 2 * kPixels : kPixels;
 }
 
+// In this order no number stays no number.
+HWY_INLINE Vector keep_between(const Layer& layer, Vector value) {
+  const Floats f;
+  return hn::Min(hn::Set(f, layer.most), hn::Max(hn::Set(f, layer.least), value));
+}
+
 // Some pixels of a row of the image between, and some of the channels of a panel.
 struct Pixels {
   const float* from;     // of the image, in its first block

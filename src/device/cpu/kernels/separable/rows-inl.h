@@ -36,13 +36,6 @@ constexpr size_t kBlock = kLanes == 16 ? 16 : 8;
 // Sixteen registers do not hold what two rows of results are made of.
 constexpr size_t kResultRows = HWY_TARGET <= HWY_AVX3 ? kRowsAtOnce : 1;
 
-// In this order no number stays no number.
-template <class T>
-HWY_INLINE Vector keep_between(const LayerOf<T>& layer, Vector value) {
-  const Floats f;
-  return hn::Min(hn::Set(f, layer.most), hn::Max(hn::Set(f, layer.least), value));
-}
-
 // Where a channel lies in an image whose blocks are `apart`.
 HWY_INLINE size_t place_of(size_t channel, size_t apart) {
   return channel / kBlock * apart + channel % kBlock;
