@@ -29,7 +29,7 @@ float rounded(float number) {
 }
 
 // Multiples of `unit` between -`most` and `most` of them, which repeat after a prime number only.
-std::vector<float> numbers(size_t count, int most, float unit) {
+std::vector<float> multiples(size_t count, int most, float unit) {
   std::vector<float> all;
   for (size_t i = 0; i < count; ++i)
     all.push_back(static_cast<float>(static_cast<int>(i * 7919 % 65537) % (2 * most + 1) - most) *
@@ -173,11 +173,11 @@ class SeparableBf16 : public ::testing::TestWithParam<std::tuple<Case, Bf16Produ
     return between;
   }
 
-  const std::vector<float> image_ = numbers(c_.channels_in * c_.height * c_.width, 16, 0.125F);
-  const std::vector<float> filters_ = numbers(c_.channels_out * c_.channels_in, 15, 0.0625F);
-  const std::vector<float> taps_ = numbers(c_.channels_out * kTaps * kTaps, 13, 0.0625F);
-  const std::vector<float> bias_ = numbers(c_.channels_out, 300, 1 / 128.0F);
-  const std::vector<float> second_bias_ = numbers(c_.channels_out, 100, 1 / 64.0F);
+  const std::vector<float> image_ = multiples(c_.channels_in * c_.height * c_.width, 16, 0.125F);
+  const std::vector<float> filters_ = multiples(c_.channels_out * c_.channels_in, 15, 0.0625F);
+  const std::vector<float> taps_ = multiples(c_.channels_out * kTaps * kTaps, 13, 0.0625F);
+  const std::vector<float> bias_ = multiples(c_.channels_out, 300, 1 / 128.0F);
+  const std::vector<float> second_bias_ = multiples(c_.channels_out, 100, 1 / 64.0F);
 };
 
 TEST_P(SeparableBf16, GivesWhatTheTwoGiveOneAfterTheOther) {

@@ -81,8 +81,8 @@ uint64_t least_time(const dnnl::primitive& primitive, const Operands& operands,
 
 // Of one image, of T.
 template <class T>
-uint64_t time_separable(const kernels::separable::Geometry& g, const dnnl::engine& engine,
-                        const RunState& state, uint32_t threads) {
+uint64_t time_separable_of(const kernels::separable::Geometry& g, const dnnl::engine& engine,
+                           const RunState& state, uint32_t threads) {
   const uint32_t chunks = kernels::separable::parts_with_scratch(g, threads);
   constexpr size_t kAllTaps = kernels::separable::kTaps * kernels::separable::kTaps;
   constexpr ElementType kType = sizeof(T) == sizeof(float) ? ElementType::f32 : ElementType::bf16;
@@ -188,8 +188,8 @@ uint64_t time_separable(const kernels::Convolution& pointwise,
   const RunState state{crew.control(), stream, {}, {}};
   const auto images = static_cast<uint64_t>(pointwise.x[0]);
   const bool is_bf16 = pointwise.type == ElementType::bf16;
-  return images * (is_bf16 ? time_separable<uint16_t>(g, engine, state, crew.threads())
-                           : time_separable<float>(g, engine, state, crew.threads()));
+  return images * (is_bf16 ? time_separable_of<uint16_t>(g, engine, state, crew.threads())
+                           : time_separable_of<float>(g, engine, state, crew.threads()));
 }
 
 uint64_t time_reorder(const Desc& from, const Desc& to, const dnnl::engine& engine,
