@@ -22,11 +22,24 @@ void lose_core() {
       std::chrono::seconds(1));
 }
 
-TEST(Spin, IsShortOnceAnotherProgramHadTheCore) {
+// Cores are shared for a second, in which a busy machine may take one again.
+bool spins_for_all_of(microseconds usual) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (std::chrono::steady_clock::now() < deadline) {
+    if (spin_budget::beside_others(usual) == usual) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return false;
+}
+
+TEST(Spin, IsShortForAWhileOnceAnotherProgramHadTheCore) {
+  constexpr microseconds kUsual{400};
+  EXPECT_TRUE(spins_for_all_of(kUsual));
   lose_core();
-  EXPECT_LE(spin_budget::beside_others(microseconds(400)), microseconds(50));
+  EXPECT_EQ(spin_budget::beside_others(kUsual), microseconds(20));
   EXPECT_EQ(spin_budget::beside_others(microseconds(3)), microseconds(3));
   EXPECT_EQ(spin_budget::beside_others(microseconds(0)), microseconds(0));
+  EXPECT_TRUE(spins_for_all_of(kUsual));
 }
 
 TEST(Spin, EndsWithWhatIsWaitedFor) {

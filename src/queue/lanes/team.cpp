@@ -56,12 +56,14 @@ void Team::run(LaneId lane, uint32_t count, Chunk chunk, void* work) noexcept {
   const int64_t ended = now_ns();
   wait_for_helpers(leader, count - own);
   const int64_t now = now_ns();
+  const int64_t chunk_ns = (ended - begun) / own, waited_ns = now - ended;
+  // A chunk may have begun just before, and takes about as long on a core of its own.
+  if (waited_ns >= chunk_ns + spin_budget::kSliceNs) spin_budget::note_lost_core();
   // What the others' chunks would have taken here.
-  weigh(leader, (ended - begun) / own * (count - own), now - ended, now);
+  weigh(leader, chunk_ns * (count - own), waited_ns, now);
 }
 
 void Team::weigh(Leader& leader, int64_t saved_ns, int64_t waited_ns, int64_t now) noexcept {
-  if (waited_ns >= spin_budget::kSliceNs) spin_budget::note_lost_core();
   const int64_t gained_ns = std::clamp(saved_ns - waited_ns, -kMostLostNs, kMostSavedNs);
   leader.saved_ns = std::min(leader.saved_ns + gained_ns, kMostSavedNs);
   if (leader.saved_ns >= -kMostDebtNs) return;

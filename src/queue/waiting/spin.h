@@ -24,7 +24,8 @@ inline void cpu_relax() noexcept {
 #endif
 }
 
-// Counts the threads of this library that hold a core: lanes that are awake and waiters that spin.
+// What spinning is worth now. Counts the threads of this library that hold a core, lanes that are
+// awake and waiters that spin, and notes whether other programs take cores from them.
 namespace spin_budget {
 void take() noexcept;
 void give() noexcept;

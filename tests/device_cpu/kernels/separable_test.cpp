@@ -15,6 +15,7 @@
 #include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/separable/bf16_loops.h"
 #include "tensor/half.h"
+#include "tests/device_cpu/kernels/at_page_end.h"
 
 namespace millrace::device::cpu::kernels::separable {
 namespace {
@@ -23,10 +24,6 @@ using ::testing::Each;
 
 constexpr size_t kGuards = 64;
 constexpr float kInfinite = std::numeric_limits<float>::infinity();
-
-float rounded(float number) {
-  return tensor::bf16_to_float(tensor::float_to_bf16(number));
-}
 
 // Multiples of `unit` between -`most` and `most` of them, which repeat after a prime number only.
 std::vector<float> multiples(size_t count, int most, float unit) {
@@ -74,14 +71,16 @@ class SeparableBf16 : public ::testing::TestWithParam<std::tuple<Case, Bf16Produ
     const auto bias_of = [&](const std::vector<float>& bias) {
       return c_.has_biases ? bias.data() : nullptr;
     };
-    const Bf16Layer pointwise{filters.data(), bias_of(bias_), c_.pointwise.least,
+    // Tiles are loaded from these.
+    AtPageEnd guarded_image(image), guarded_filters(filters);
+    const Bf16Layer pointwise{guarded_filters.data(), bias_of(bias_), c_.pointwise.least,
                               c_.pointwise.most};
     const Layer depthwise{taps.data(), bias_of(second_bias_), c_.depthwise.least,
                           c_.depthwise.most};
     constexpr uint16_t kGuard = 0x1234;
     std::vector<uint16_t> result(g.result_elements() + kGuards, kGuard);
     for (size_t i = 0; i < parts; ++i) {
-      Bf16Work work{image.data(), result.data(), nullptr, 0, g.out_height};
+      Bf16Work work{guarded_image.data(), result.data(), nullptr, 0, g.out_height};
       const size_t all = g.divides_panels ? g.panels() : g.out_height;
       const Share share = share_of(all, static_cast<uint32_t>(i), static_cast<uint32_t>(parts));
       (g.divides_panels ? work.first_panel : work.first_row) = share.first;
@@ -168,7 +167,7 @@ class SeparableBf16 : public ::testing::TestWithParam<std::tuple<Case, Bf16Produ
       float sum = c_.has_biases ? bias_[c] : 0;
       for (size_t k = 0; k < c_.channels_in; ++k)
         sum += filters_[c * c_.channels_in + k] * image_[(k * c_.height + y) * c_.width + x];
-      between.push_back(rounded(c_.pointwise.keep(sum)));
+      between.push_back(tensor::nearest_bf16(c_.pointwise.keep(sum)));
     });
     return between;
   }

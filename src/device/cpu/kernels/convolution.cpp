@@ -89,13 +89,16 @@ class Lowering {
     return finish(y);
   }
 
-  // The form of the plan, then the others, and only then steps of their own for functions.
+  // The form of the plan, or the usual one in place of those of our own, then the others, and only
+  // then steps of their own for functions.
   Status choose_primitive() {
     const FusedFunctions all{slope_ != kNoValue, can_fuse_activation(op_)};
     std::vector<Attempt> attempts;
+    const plan::Form form =
+        plan::is_own(builder_.form()) ? plan::usual_form(builder_.type()) : builder_.form();
     for (const FusedFunctions& fused : {all, FusedFunctions{}})
-      for (const plan::Form form : {builder_.form(), plan::Form::kBlocked, plan::Form::kLibrary})
-        if (!plan::is_own(form)) attempts.push_back({form, fused});
+      for (const plan::Form each : {form, plan::Form::kBlocked, plan::Form::kLibrary})
+        attempts.push_back({each, fused});
     const auto choice = choose(attempts, [&](const Attempt& attempt) {
       return make_convolution(convolution_, attempt.form, attempt.fused, builder_.engine());
     });

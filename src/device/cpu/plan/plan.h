@@ -3,9 +3,9 @@
 // MILLRACE_TUNING names a record of times (record.h). Where it has all that a model needs, measured
 // on such a processor, the forms are the cheapest together with the reorders between them; with
 // MILLRACE_TUNE=1 what it lacks is measured first, and added to the file. Otherwise the forms are
-// those of a rule: that of the type, or kSeparable and, in FP32, kWinograd where that is
-// worthwhile, and kChannelsLast for many channels of small images; or, where the table that the
-// device ships for the instruction set (table/) says that others are much better, those.
+// those of a rule: that of the type, or kSeparable or kWinograd where that is worthwhile, and, in
+// FP32, kChannelsLast for many channels of small images; or, where the table that the device ships
+// for the instruction set (table/) says that others are much better, those.
 //
 // Thread-safe.
 #pragma once

@@ -89,18 +89,15 @@ uint64_t time_separable_of(const kernels::separable::Geometry& g, const dnnl::en
   const auto elements = [&](size_t count) {
     return filled(plain_desc({static_cast<int64_t>(count)}, kType), engine);
   };
-  const auto data = [](const dnnl::memory& memory) {
-    return static_cast<T*>(memory.get_data_handle());
-  };
   const dnnl::memory image = elements(g.image_elements()), result = elements(g.result_elements()),
                      filters = elements(g.channels_in * g.channels_out()),
                      taps = floats(kAllTaps * g.channels_out(), engine),
                      bias = floats(g.channels_out(), engine),
                      scratch = floats(g.scratch_floats() * chunks, engine);
-  const kernels::separable::LayerOf<T> first{data(filters), numbers(bias), 0, 1};
+  const kernels::separable::LayerOf<T> first{numbers<T>(filters), numbers(bias), 0, 1};
   const kernels::separable::Layer second{numbers(taps), numbers(bias), 0, 1};
-  const kernels::separable::WorkOf<T> work{data(image), data(result), numbers(scratch), 0,
-                                           g.out_height};
+  const kernels::separable::WorkOf<T> work{numbers<T>(image), numbers<T>(result), numbers(scratch),
+                                           0, g.out_height};
   return least_time(
       [&] { kernels::separable::run_divided(state, g, first, second, chunks, work); });
 }

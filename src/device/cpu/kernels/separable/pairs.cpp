@@ -67,7 +67,8 @@ bool is_output(const graph::CompiledModel& model, ValueId id) {
 // Whether there are loops for images of so many channels.
 bool has_loops(ElementType type, int64_t channels) {
   if (type == ElementType::f32) return channel_block() == static_cast<int>(vector_block());
-  return type == ElementType::bf16 && bf16_products() != Bf16Products::kNone && channels % 2 == 0;
+  return type == ElementType::bf16 && bf16_products() != Bf16Products::kNone &&
+         vector_block() == kBf16Block && channels % 2 == 0;
 }
 
 // The depthwise Conv behind the node, which alone reads its result; `readers` do.

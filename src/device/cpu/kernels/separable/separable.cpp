@@ -145,8 +145,7 @@ void arrange_depthwise(const Geometry& g, const float* from, float* to) {
 void arrange_rounded_depthwise(const Geometry& g, const float* from, float* to) {
   arrange_depthwise(g, from, to);
   const size_t count = g.channels_out() * kTaps * kTaps;
-  std::transform(to, to + count, to,
-                 [](float number) { return tensor::bf16_to_float(tensor::float_to_bf16(number)); });
+  std::transform(to, to + count, to, tensor::nearest_bf16);
 }
 
 class Lowering {

@@ -2,16 +2,14 @@
 #if HWY_TARGET == HWY_AVX3 && !defined(MILLRACE_CPU_SEPARABLE_TILE_ROWS_INL_H_)
 #define MILLRACE_CPU_SEPARABLE_TILE_ROWS_INL_H_
 
-#include <immintrin.h>
-
 #include "device/cpu/kernels/separable/rounding-inl.h"
+#include "device/cpu/kernels/tiles-inl.h"
 
 MILLRACE_BEFORE_SEPARABLE
 namespace millrace::device::cpu::kernels::separable::HWY_NAMESPACE {
 namespace {
 
-constexpr size_t kTilePixels = 16, kTileChannels = 32;
-constexpr size_t kTileRowBytes = 64;
+constexpr size_t kTilePixels = kTileRows, kTileChannels = kTileRowBytes / sizeof(uint16_t);
 constexpr size_t kTileFilters = kTileChannels * kBlock;
 
 // Pixels of a row that do not fill a tile have tiles of their own, and so have channels:
@@ -19,34 +17,18 @@ constexpr size_t kTileFilters = kTileChannels * kBlock;
 // 2, 3  whole tiles of pixels: of as many channels as a tile holds, and of the last channels
 // 4, 5  the same for the last pixels
 // 6, 7  filters of as many channels as a tile holds, and of the last ones
-struct alignas(64) TileConfiguration {
-  TileConfiguration(size_t last_pixels, size_t last_channels) {
-    const size_t last_bytes = last_channels * sizeof(uint16_t);
-    set(0, kTilePixels, kTileRowBytes);
-    set(1, last_pixels, kTileRowBytes);
-    set(2, kTilePixels, kTileRowBytes);
-    set(3, kTilePixels, last_bytes);
-    set(4, last_pixels, kTileRowBytes);
-    set(5, last_pixels, last_bytes);
-    set(6, kTileChannels / 2, kTileRowBytes);
-    set(7, last_channels / 2, kTileRowBytes);
-  }
-
-  void set(size_t tile, size_t tile_rows, size_t row_bytes) {
-    rows[tile] = static_cast<uint8_t>(tile_rows);
-    bytes[tile] = static_cast<uint16_t>(row_bytes);
-  }
-
-  uint8_t palette = 1, start_row = 0, reserved[14] = {};
-  uint16_t bytes[16] = {};
-  uint8_t rows[16] = {};
-};
-static_assert(sizeof(TileConfiguration) == 64);
-
-HWY_INLINE void configure(const TileConfiguration& configuration) {
-  // The instruction reads all of it, of which g++ is told about the first bytes only.
-  __asm__ volatile("" : : "r"(&configuration) : "memory");
-  _tile_loadconfig(&configuration);
+HWY_INLINE TileConfiguration configuration_of(size_t last_pixels, size_t last_channels) {
+  const size_t last_bytes = last_channels * sizeof(uint16_t);
+  TileConfiguration tiles;
+  tiles.set(0, kTilePixels, kTileRowBytes);
+  tiles.set(1, last_pixels, kTileRowBytes);
+  tiles.set(2, kTilePixels, kTileRowBytes);
+  tiles.set(3, kTilePixels, last_bytes);
+  tiles.set(4, last_pixels, kTileRowBytes);
+  tiles.set(5, last_pixels, last_bytes);
+  tiles.set(6, kTileChannels / 2, kTileRowBytes);
+  tiles.set(7, last_channels / 2, kTileRowBytes);
+  return tiles;
 }
 
 // The products of some pixels, `step` bytes apart, with the filters that are loaded.
@@ -135,7 +117,8 @@ class TileRows {
         filter_tiles_((g.channels_in + kTileChannels - 1) / kTileChannels) {
     // Tiles that are not used have a size, too.
     const size_t last_pixels = std::max<size_t>(strip.count % kTilePixels, 1);
-    configure({last_pixels, g.channels_in - (filter_tiles_ - 1) * kTileChannels});
+    const size_t last_channels = g.channels_in - (filter_tiles_ - 1) * kTileChannels;
+    kernels::HWY_NAMESPACE::configure_tiles(configuration_of(last_pixels, last_channels));
   }
   HWY_INLINE ~TileRows() { _tile_release(); }
   TileRows(const TileRows&) = delete;

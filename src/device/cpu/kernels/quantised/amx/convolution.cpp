@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "device/cpu/kernels/parts.h"
-#include "device/cpu/kernels/tiles.h"
 
 namespace millrace::device::cpu::kernels::quantised::amx {
 namespace {
@@ -20,7 +19,7 @@ size_t pixels_of(const Convolution& convolution) {
 bool suits(const Convolution& convolution) {
   const auto in = static_cast<size_t>(convolution.x[1]),
              out = static_cast<size_t>(convolution.y[1]);
-  return convolution.x.size() == 4 && vnni::is_pointwise(convolution) && in % kTileBytes == 0 &&
+  return convolution.x.size() == 4 && vnni::is_pointwise(convolution) && in % kTileRowBytes == 0 &&
          out % vnni::kWide == 0 && pixels_of(convolution) >= kTileRows && may_use_tiles();
 }
 

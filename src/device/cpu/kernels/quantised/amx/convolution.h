@@ -29,7 +29,8 @@ struct ImageBuffers {
   BufferId x, y;
   std::optional<BufferId> residual;  // may be y
 };
-// Requirement: `layer` is layer_of(convolution).
+// Requirements: `layer` is what layer_of() has given for the convolution, and there is a residual
+// among the images where one was given to that.
 void add_step(Builder& builder, const PointwiseLayer& layer, const vnni::Convolution& convolution,
               const ImageBuffers& images);
 

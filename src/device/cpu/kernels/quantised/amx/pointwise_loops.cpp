@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include "device/cpu/kernels/quantised/vnni/sums-inl.h"
+#include "device/cpu/kernels/tiles-inl.h"
 // clang-format on
 
 // Highway 1.0.3 has no target with AMX, either.
@@ -22,27 +23,18 @@ using namespace vnni::HWY_NAMESPACE;
 using vnni::kNarrow;
 using vnni::kWide;
 
-// What the registers of tiles hold. A constant, since g++ does not know that the instruction reads
-// all of it.
-struct alignas(kTileBytes) TileConfiguration {
-  uint8_t palette = 1, start_row = 0, reserved[14] = {};
-  uint16_t bytes_of_row[16] = {};
-  uint8_t rows[16] = {};
-};
-constexpr TileConfiguration whole_tiles() {
+TileConfiguration whole_tiles() {
   constexpr size_t kTiles = 8;
   TileConfiguration configuration;
-  std::fill_n(configuration.bytes_of_row, kTiles, uint16_t{kTileBytes});
-  std::fill_n(configuration.rows, kTiles, uint8_t{kTileRows});
+  for (size_t tile = 0; tile < kTiles; ++tile) configuration.set(tile, kTileRows, kTileRowBytes);
   return configuration;
 }
-constexpr TileConfiguration kWholeTiles = whole_tiles();
 
 // A group has so many tiles of sums, each with the sums of 16 channels for each of its pixels.
-constexpr size_t kTileSums = kTileRows * kNarrow, kFilterBytes = kTileRows * kTileBytes;
+constexpr size_t kTileSums = kTileRows * kNarrow, kFilterBytes = kTileRows * kTileRowBytes;
 
 // The sums of a group of channels for the pixels of a tile.
-struct alignas(kTileBytes) TileSums {
+struct alignas(kTileRowBytes) TileSums {
   int32_t sums[kWideVectors][kTileSums];
 };
 
@@ -63,30 +55,30 @@ HWY_INLINE void multiply(const PointwiseLayer& layer, const PointwiseWork& work,
   _tile_loadd(3, starts + 3 * kNarrow, 0);
   const uint8_t* image = work.image + block.tile * layer.channels_in;
   const int8_t* filters = work.filters + block.group * kWide * layer.channels_in;
-  for (size_t k = 0; k < layer.channels_in; k += kTileBytes) {
+  for (size_t k = 0; k < layer.channels_in; k += kTileRowBytes) {
     _tile_loadd(4, image + k, layer.channels_in);
-    _tile_loadd(5, filters, kTileBytes);
-    _tile_loadd(6, filters + kFilterBytes, kTileBytes);
-    _tile_loadd(7, filters + 2 * kFilterBytes, kTileBytes);
+    _tile_loadd(5, filters, kTileRowBytes);
+    _tile_loadd(6, filters + kFilterBytes, kTileRowBytes);
+    _tile_loadd(7, filters + 2 * kFilterBytes, kTileRowBytes);
     if constexpr (Kind::signed_image) {
       _tile_dpbssd(0, 4, 5);
-      _tile_loadd(5, filters + 3 * kFilterBytes, kTileBytes);
+      _tile_loadd(5, filters + 3 * kFilterBytes, kTileRowBytes);
       _tile_dpbssd(1, 4, 6);
       _tile_dpbssd(2, 4, 7);
       _tile_dpbssd(3, 4, 5);
     } else {
       _tile_dpbusd(0, 4, 5);
-      _tile_loadd(5, filters + 3 * kFilterBytes, kTileBytes);
+      _tile_loadd(5, filters + 3 * kFilterBytes, kTileRowBytes);
       _tile_dpbusd(1, 4, 6);
       _tile_dpbusd(2, 4, 7);
       _tile_dpbusd(3, 4, 5);
     }
     filters += kWideVectors * kFilterBytes;
   }
-  _tile_stored(0, result.sums[0], kTileBytes);
-  _tile_stored(1, result.sums[1], kTileBytes);
-  _tile_stored(2, result.sums[2], kTileBytes);
-  _tile_stored(3, result.sums[3], kTileBytes);
+  _tile_stored(0, result.sums[0], kTileRowBytes);
+  _tile_stored(1, result.sums[1], kTileRowBytes);
+  _tile_stored(2, result.sums[2], kTileRowBytes);
+  _tile_stored(3, result.sums[3], kTileRowBytes);
 }
 
 // The bytes of a wide group as numbers, each in the place of its channel's sum.
@@ -156,29 +148,29 @@ HWY_INLINE void store(const PointwiseLayer& layer, const PointwiseWork& work, co
   }
 }
 
-// So many pixels are multiplied with a group of filters that they and their results stay in the
-// second level of the cache for the next.
-constexpr size_t kChunkBytes = size_t{256} << 10;
-size_t chunk_of(const PointwiseLayer& layer) {
-  const size_t pixels = kChunkBytes / (layer.channels_in + layer.channels_out);
+// So many pixels are multiplied with a group of filters before the next group is that they and
+// their results stay in the second level of the cache.
+size_t pixels_at_once(const PointwiseLayer& layer) {
+  constexpr size_t kCachedBytes = size_t{256} << 10;
+  const size_t pixels = kCachedBytes / (layer.channels_in + layer.channels_out);
   return std::max(pixels / kTileRows, size_t{1}) * kTileRows;
 }
 
 template <class Kind, bool kAdds>
 void run_blocks(const PointwiseLayer& layer, const PointwiseWork& work) {
-  _tile_loadconfig(&kWholeTiles);
-  const size_t chunk = chunk_of(layer), end = work.first_pixel + work.pixel_count;
+  kernels::HWY_NAMESPACE::configure_tiles(whole_tiles());
+  const size_t at_once = pixels_at_once(layer), end = work.first_pixel + work.pixel_count;
   // The sums of one block become bytes while the next ones are added up.
   TileSums sums[2];
   size_t now = 0;
   Block before;
-  for (size_t first = work.first_pixel; first < end; first += chunk) {
-    const size_t chunk_end = std::min(first + chunk, end);
+  for (size_t first = work.first_pixel; first < end; first += at_once) {
+    const size_t last = std::min(first + at_once, end);
     for (size_t group = work.first_group; group < work.first_group + work.group_count; ++group)
-      for (size_t pixel = first; pixel < chunk_end; pixel += kTileRows) {
+      for (size_t pixel = first; pixel < last; pixel += kTileRows) {
         // The last tile begins with pixels that another has, too.
         const Block block{group, std::min(pixel, work.pixels - kTileRows), pixel,
-                          std::min(pixel + kTileRows, chunk_end)};
+                          std::min(pixel + kTileRows, last)};
         multiply<Kind>(layer, work, block, sums[now]);
         now = 1 - now;
         store<Kind, kAdds>(layer, work, before, sums[now]);
@@ -211,10 +203,10 @@ std::vector<int8_t> arranged(const PointwiseLayer& layer, const std::vector<int8
   std::vector<int8_t> arranged;
   arranged.reserve(filters.size());
   for (const vnni::Group& group : vnni::groups_of(layer.channels_out))
-    for (size_t k = 0; k < layer.channels_in; k += kTileBytes)
+    for (size_t k = 0; k < layer.channels_in; k += kTileRowBytes)
       for (size_t first = 0; first < group.size; first += vnni::kNarrow)
-        for (size_t row = 0; row < kTileBytes; row += kWord)
-          for (size_t i = 0; i < kTileBytes; ++i)
+        for (size_t row = 0; row < kTileRowBytes; row += kWord)
+          for (size_t i = 0; i < kTileRowBytes; ++i)
             arranged.push_back(filters[group.channel(first + i / kWord) * layer.channels_in + k +
                                        row + i % kWord]);
   return arranged;

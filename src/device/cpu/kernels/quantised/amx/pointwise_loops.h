@@ -10,15 +10,13 @@
 #include <vector>
 
 #include "device/cpu/kernels/quantised/vnni/channel_groups.h"
+#include "device/cpu/kernels/tiles.h"
 
 namespace millrace::device::cpu::kernels::quantised::amx {
 
 using vnni::Encoding;
 using vnni::Requantisation;
 using vnni::ScalingView;
-
-// A tile has as many rows, of so many bytes. Groups of channels are vnni::kWide ones.
-inline constexpr size_t kTileRows = 16, kTileBytes = 64;
 
 // The sum of the result of a convolution, rounded as `Encoding` says, and of another operand.
 struct Addition {
@@ -30,8 +28,8 @@ struct Addition {
 };
 
 struct PointwiseLayer {
-  size_t channels_in;   // a multiple of kTileBytes
-  size_t channels_out;  // a multiple of vnni::kWide
+  size_t channels_in;   // a multiple of kTileRowBytes
+  size_t channels_out;  // a multiple of vnni::kWide, which is the size of its groups
   Encoding encoding;
   std::optional<Addition> addition;
 

@@ -1,4 +1,4 @@
-// How the loops of this folder divide channels, and what they make of sums.
+// How loops on bytes, those of this folder and of amx, divide channels, and what they make of sums.
 #pragma once
 
 #include <cstddef>

@@ -32,7 +32,8 @@ struct Convolution {
 // Whether the Conv reads each pixel by itself, and all of them.
 bool is_pointwise(const Convolution& convolution);
 
-// Nothing where what is stored are no bytes, or not between bounds.
+// Nothing where what is stored are no bytes, or not between bounds that are numbers, where scaled
+// sums do not fit 32 bits, or where this build has no loops.
 std::optional<Encoding> encoding_of(const Convolution& convolution);
 
 // What becomes of the sums of each channel. `image_shift` is what the loop adds to the bytes of the

@@ -1,4 +1,4 @@
-// Sums of products of bytes, for the loops of this folder: a part of each that is compiled for
+// Sums of products of bytes, for the loops of this folder and of amx: a part of each, compiled for
 // AVX-512 VNNI.
 //
 // Include between foreach_target.h and the code of a target, with highway.h before.
