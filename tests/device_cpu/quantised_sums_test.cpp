@@ -38,8 +38,14 @@ int rounded(double number, const Form& form) {
   return static_cast<int>(std::clamp(steps, double(least), double(least + 255)));
 }
 
+// Scales of the weights of a channel: without a common factor, as in models, or powers of two, so
+// that FP32 rounds nothing.
+enum class Scales { kUneven, kPowersOfTwo };
+
 class Network {
  public:
+  explicit Network(Scales scales = Scales::kUneven) : scales_(scales) {}
+
   Image input(int64_t channels, int64_t size, const Form& form) {
     const Dims dims{1, channels, size, size};
     input_ = Tensor::numbers(dims, 5);
@@ -58,7 +64,9 @@ class Network {
     const std::vector<int8_t> weights = bytes(static_cast<size_t>(channels * filter));
     graph::Quantisation scales;
     for (int64_t i = 0; i < channels; ++i)
-      scales.scales.push_back(0.002134871f + 0.000371293f * static_cast<float>(i % 5));
+      scales.scales.push_back(scales_ == Scales::kUneven
+                                  ? 0.002134871f + 0.000371293f * static_cast<float>(i % 5)
+                                  : std::ldexp(1.0f, static_cast<int>(i % 3) - 10));
     scales.zero_points.assign(static_cast<size_t>(channels), 0);
     const auto weight = builder_.quantised_constant({channels, channels, kernel, kernel},
                                                     DataType::kInt8, weights, scales);
@@ -118,6 +126,7 @@ class Network {
     return bytes;
   }
 
+  const Scales scales_;
   ModelBuilder builder_;
   Tensor input_;
   uint32_t seed_ = 100;
@@ -180,10 +189,13 @@ TEST_F(QuantisedSums, OfAFunctionOfTheConvolution) {
 
 // So many products that matrix instructions pay, where the processor has them.
 TEST_F(QuantisedSums, OfManyProductsAreRoundedAsTheModelSays) {
-  const Image x = network.input(64, 43, kX);
-  const Image inner = network.conv(x, 1, kCut, {UnaryKind::kRelu, 0, 0});
-  const Image sum = network.add(network.conv(inner, 1, kMade), x, kSum);
-  const auto steps = network.check(network.add(sum, network.conv(sum, 1, kMade), kCut), 0);
+  constexpr Form kImage{DataType::kUint8, 1 / 128.0f, 121}, kInner{DataType::kUint8, 1 / 64.0f, 0},
+      kResult{DataType::kUint8, 1 / 32.0f, 117}, kAdded{DataType::kInt8, 1 / 16.0f, -9};
+  Network large(Scales::kPowersOfTwo);
+  const Image x = large.input(128, 40, kImage);
+  const Image inner = large.conv(x, 1, kInner, {UnaryKind::kRelu, 0, 0});
+  const Image sum = large.add(large.conv(inner, 1, kResult), x, kAdded);
+  const auto steps = large.check(large.add(sum, large.conv(sum, 1, kResult), kInner), 0);
   if (topology().features.amx_bf16) {
     EXPECT_THAT(steps, Contains("Conv millrace:pointwise-amx").Times(3));
   }

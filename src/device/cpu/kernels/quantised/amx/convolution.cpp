@@ -16,11 +16,17 @@ size_t pixels_of(const Convolution& convolution) {
   return static_cast<size_t>(convolution.x[0] * convolution.x[2] * convolution.x[3]);
 }
 
+// Dense products by tiles lower the clock of the core for the better part of a millisecond, which
+// in a small network takes more time than the loops save (docs/performance.md).
+constexpr size_t kLeastProducts = 25'000'000;
+
 bool suits(const Convolution& convolution) {
+  if (convolution.x.size() != 4 || !vnni::is_pointwise(convolution)) return false;
   const auto in = static_cast<size_t>(convolution.x[1]),
              out = static_cast<size_t>(convolution.y[1]);
-  return convolution.x.size() == 4 && vnni::is_pointwise(convolution) && in % kTileRowBytes == 0 &&
-         out % vnni::kWide == 0 && pixels_of(convolution) >= kTileRows && may_use_tiles();
+  const size_t pixels = pixels_of(convolution);
+  return in % kTileRowBytes == 0 && out % vnni::kWide == 0 && pixels >= kTileRows &&
+         pixels * in * out >= kLeastProducts && may_use_tiles();
 }
 
 // Nothing where numbers become too large for the integers that they are rounded to.
