@@ -72,8 +72,8 @@ Scaling shifted_scaling_of(const Convolution& convolution, const Encoding& encod
   return scaling_of(convolution, encoding, encoding.signed_image ? kSignedShift : 0);
 }
 
-ConstantBuffers add_constants(Builder& builder, const PointwiseLayer& layer,
-                              const Convolution& convolution) {
+ConstantBuffers add_pointwise_constants(Builder& builder, const PointwiseLayer& layer,
+                                        const Convolution& convolution) {
   return add_constants(builder, arranged_pointwise(layer, convolution.weights->elements),
                        arranged(shifted_scaling_of(convolution, layer.encoding)));
 }
@@ -98,7 +98,7 @@ void add(Builder& builder, const PointwiseLayer& layer, const Convolution& convo
   const auto bytes = std::accumulate(y.begin(), y.end(), int64_t{1}, std::multiplies<>());
   builder.add("Conv", "millrace:pointwise",
               std::make_unique<PointwiseStep>(
-                  layer, images, add_constants(builder, layer, convolution),
+                  layer, images, add_pointwise_constants(builder, layer, convolution),
                   static_cast<size_t>(bytes) / layer.channels_out, builder.chunks()));
 }
 
@@ -152,7 +152,8 @@ std::optional<PlanarLayer> layer_of(const Convolution& pointwise, const Convolut
 
 void add_step(Builder& builder, const PlanarLayer& layer, const Convolution& pointwise,
               const Convolution& depthwise, BufferId x, BufferId y) {
-  add(builder, layer, depthwise, {x, y}, add_constants(builder, *layer.pointwise, pointwise));
+  add(builder, layer, depthwise, {x, y},
+      add_pointwise_constants(builder, *layer.pointwise, pointwise));
 }
 
 }  // namespace millrace::device::cpu::kernels::quantised::vnni
