@@ -1,5 +1,6 @@
 // The same of BF16 images: the rows of the image between are made by products of BF16 numbers, and
-// rounded to them, so that the result is that of the two convolutions one after the other.
+// rounded to them, so that the result is that of the two convolutions one after the other. Infinite
+// numbers between them become NaN, and those beyond 2^110 may become infinite.
 #pragma once
 
 #include <cstddef>
