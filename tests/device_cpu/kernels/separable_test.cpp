@@ -16,6 +16,7 @@
 #include "device/cpu/kernels/separable/bf16_loops.h"
 #include "tensor/half.h"
 #include "tests/device_cpu/kernels/at_page_end.h"
+#include "tests/device_cpu/kernels/multiples.h"
 
 namespace millrace::device::cpu::kernels::separable {
 namespace {
@@ -24,15 +25,6 @@ using ::testing::Each;
 
 constexpr size_t kGuards = 64;
 constexpr float kInfinite = std::numeric_limits<float>::infinity();
-
-// Multiples of `unit` between -`most` and `most` of them, which repeat after a prime number only.
-std::vector<float> multiples(size_t count, int most, float unit) {
-  std::vector<float> all;
-  for (size_t i = 0; i < count; ++i)
-    all.push_back(static_cast<float>(static_cast<int>(i * 7919 % 65537) % (2 * most + 1) - most) *
-                  unit);
-  return all;
-}
 
 struct Bounds {
   float least = -kInfinite, most = kInfinite;

@@ -26,6 +26,10 @@ bool is_own(Form form) noexcept {
   return form == Form::kWinograd || form == Form::kSeparable;
 }
 
+bool is_innermost(Form form) noexcept {
+  return form == Form::kLibrary || form == Form::kChannelsLast;
+}
+
 std::optional<Form> form_named(std::string_view name) noexcept {
   const auto found = std::ranges::find(kForms, name, [](Form form) { return name_of(form); });
   if (found == kForms.end()) return std::nullopt;

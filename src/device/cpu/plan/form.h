@@ -28,6 +28,8 @@ inline constexpr std::array kForms{Form::kBlocked, Form::kChannelsLast, Form::kL
 const char* name_of(Form form) noexcept;
 // Whether the form is a kernel of the device's own, not a primitive of the library.
 bool is_own(Form form) noexcept;
+// Whether kernels of our own may take images whose channels lie innermost in this form.
+bool is_innermost(Form form) noexcept;
 // The form of that name, if there is one.
 std::optional<Form> form_named(std::string_view name) noexcept;
 

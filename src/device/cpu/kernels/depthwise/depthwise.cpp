@@ -24,11 +24,6 @@ using graph::kNoValue;
 // The operands of a Conv.
 constexpr size_t kX = 0, kWeight = 1, kBias = 2;
 
-// Whether images lie with their channels innermost in this form.
-bool is_innermost(plan::Form form) {
-  return form == plan::Form::kLibrary || form == plan::Form::kChannelsLast;
-}
-
 bool has_constants(const Builder& builder, const Node& node) {
   return builder.is_constant(node.input(kWeight)) &&
          (node.input(kBias) == kNoValue || builder.is_constant(node.input(kBias)));
@@ -162,7 +157,8 @@ void run_divided(const RunState& state, const Layer& layer, uint32_t chunks,
 
 Result<bool> lower(Builder& builder, const Node& node, const graph::Conv& op) {
   const Convolution convolution(builder.model().graph, node, op, builder.type());
-  if (!is_innermost(builder.form()) || !can_compute(convolution) || !has_constants(builder, node))
+  if (!plan::is_innermost(builder.form()) || !can_compute(convolution) ||
+      !has_constants(builder, node))
     return false;
   MILLRACE_ASSIGN_OR_RETURN(const Operand x,
                             builder.in_layout(node.input(kX), image_layout(convolution.x)));
