@@ -155,13 +155,12 @@ class Description {
     const graph::Node& next = graph_.nodes[partner];
     const kernels::Convolution other(graph_, next, std::get<graph::Conv>(next.op), type_);
     if (rule_ == nullptr) {
-      const std::optional<Candidate> step = times_.pair(convolution, other, lanes_);
+      std::optional<Candidate> step = times_.pair(convolution, other, lanes_);
       if (!step) is_time_missing_ = true;
       return step;
     }
     if (is_timed && known(partner, other))
-      if (const std::optional<Candidate> step = times_.pair(convolution, other, lanes_))
-        return step;
+      if (std::optional<Candidate> step = times_.pair(convolution, other, lanes_)) return step;
     if (rule_->forms[index] != Form::kSeparable) return std::nullopt;
     return untimed(convolution, Form::kSeparable);
   }

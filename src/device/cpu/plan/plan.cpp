@@ -108,7 +108,7 @@ std::string times_of(const std::vector<Candidate>& candidates, bool ends_step) {
 // The second of two convolutions that are one step has the reason for both.
 std::string times_of(const Network& network, size_t variable, Form chosen) {
   const std::optional<uint32_t> first = network.begun_by[variable];
-  const std::string own = times_of(network.candidates[variable], first.has_value());
+  std::string own = times_of(network.candidates[variable], first.has_value());
   if (chosen != Form::kSeparable || !first) return own;
   return fmt::format("{}; alone:{}", times_of(network.candidates[*first], false), own);
 }

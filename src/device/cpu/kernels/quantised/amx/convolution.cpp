@@ -46,7 +46,7 @@ std::optional<Addition> addition_of(const Convolution& convolution, const Residu
                          .zero_point = shifted(residual.sum.rule.zero_point, signed_sum),
                          .least = 0,
                          .most = 255}};
-  constexpr float kLargestByte = 255, kMost = 1 << 30;
+  constexpr float kLargestByte = 255, kMost = 0x1p30F;
   const float most = kLargestByte * (addition.step + addition.residual_step);
   return residual.sum.type != ElementType::f32 && most < kMost ? std::optional(addition)
                                                                : std::nullopt;
