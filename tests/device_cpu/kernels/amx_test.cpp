@@ -106,9 +106,7 @@ class AmxPointwise : public ::testing::TestWithParam<Case> {
     std::vector<uint8_t> result;
     for (size_t pixel = 0; pixel < c_.pixels; ++pixel)
       for (size_t channel = 0; channel < c_.channels_out; ++channel) {
-        int32_t sum = 0;
-        for (size_t k = 0; k < c_.channels_in; ++k)
-          sum += layer_.number(image_[pixel * c_.channels_in + k]) * layer_.filter(channel, k);
+        const int32_t sum = layer_.sum_of(channel, &image_[pixel * c_.channels_in]);
         const uint8_t made = layer_.stored(channel, sum);
         result.push_back(c_.sum ? c_.sum->stored(steps(made), residual_[result.size()]) : made);
       }

@@ -78,6 +78,13 @@ class Layer {
     return (bytes_.signed_image ? static_cast<int8_t>(byte) : int32_t{byte}) - bytes_.x_zero_point;
   }
 
+  // The products of a pixel with the filter of a channel, which has one tap.
+  int32_t sum_of(size_t channel, const uint8_t* pixel) const {
+    int32_t sum = 0;
+    for (size_t k = 0; k < filter_size_; ++k) sum += number(pixel[k]) * filter(channel, k);
+    return sum;
+  }
+
   uint8_t stored(size_t channel, int32_t sum) const {
     const float biased = static_cast<float>(sum) + scaling_.biases[channel];
     const float scaled = biased * scaling_.factors[channel];

@@ -123,6 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"zeros_at_the_end_only", {3, 12, 34, 16, 6, 17, 3, 3, 2, 2, 0, 0}},
                       Case{"wide_stride", {3, 16, 70, 16, 4, 18, 2, 2, 4, 4, 0, 0}},
                       Case{"wide_zeros", {3, 4, 12, 16, 8, 16, 3, 3, 1, 1, 3, 3}},
+                      Case{"only_zeros_are_read", {1, 4, 1, 16, 4, 17, 3, 2, 1, 50, 1, 803}},
                       Case{"no_bias", {3, 8, 40, 16, 8, 40, 3, 3, 1, 1, 1, 1}, false, -kInfinite},
                       Case{"bounds", {3, 8, 40, 16, 8, 40, 3, 3, 1, 1, 1, 1}, true, -2, 6}),
     [](const auto& info) { return info.param.name; });

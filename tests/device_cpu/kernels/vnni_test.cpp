@@ -165,12 +165,9 @@ class VnniPointwise : public OfVnni<PointwiseCase> {
   std::vector<uint8_t> expected() const {
     std::vector<uint8_t> result;
     for (size_t pixel = 0; pixel < c_.pixels; ++pixel)
-      for (size_t channel = 0; channel < c_.channels_out; ++channel) {
-        int32_t sum = 0;
-        for (size_t k = 0; k < c_.channels_in; ++k)
-          sum += layer_.number(image_[pixel * c_.channels_in + k]) * layer_.filter(channel, k);
-        result.push_back(layer_.stored(channel, sum));
-      }
+      for (size_t channel = 0; channel < c_.channels_out; ++channel)
+        result.push_back(
+            layer_.stored(channel, layer_.sum_of(channel, &image_[pixel * c_.channels_in])));
     return result;
   }
 

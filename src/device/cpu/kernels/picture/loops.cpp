@@ -45,7 +45,7 @@ class Rows {
       : g_(g),
         work_(work),
         zeros_(work.scratch + g.taps_y * g.row_elements()),
-        copied_(std::min(g.width, g.row_elements() / kRoom - g.left)) {
+        copied_(copied_pixels(g)) {
     std::fill_n(work.scratch, g.scratch_elements(), uint16_t{0});
   }
 
@@ -66,6 +66,12 @@ class Rows {
   }
 
  private:
+  // With strides, the last columns that are read may end among the zeros left of the picture.
+  static size_t copied_pixels(const Geometry& g) {
+    const size_t columns = g.row_elements() / kRoom;
+    return columns > g.left ? std::min(g.width, columns - g.left) : 0;
+  }
+
   uint16_t* slot(size_t row) const { return work_.scratch + row % g_.taps_y * g_.row_elements(); }
 
   void copy(size_t row) const {

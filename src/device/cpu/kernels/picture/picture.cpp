@@ -32,7 +32,8 @@ bool is_constant(const Builder& builder, graph::ValueId id) {
 
 bool can_compute(const Builder& builder, const Node& node, const graph::Conv& op) {
   const Dims x = builder.dims(node.input(kX)), y = builder.dims(node.outputs[0]);
-  if (builder.type() != ElementType::bf16 || x.size() != 4 || x[0] != 1 || op.group != 1)
+  if (builder.type() != ElementType::bf16 || x.size() != 4 || x[0] != 1 || op.group != 1 ||
+      builder.is_empty(node.input(kX)) || builder.is_empty(node.outputs[0]))
     return false;
   const Dims weight = builder.dims(node.input(kWeight));
   const auto is_one = [](int64_t number) { return number == 1; };
