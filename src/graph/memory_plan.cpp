@@ -1,8 +1,9 @@
 #include "graph/memory_plan.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
-#include <numeric>
+#include <utility>
 
 #include "base/align.h"
 
@@ -65,20 +66,48 @@ size_t first_fit(const Block& block, std::span<const Block* const> placed) {
   return offset;
 }
 
+std::vector<Block*> by_size(std::vector<Block>& blocks) {
+  std::vector<Block*> sorted;
+  sorted.reserve(blocks.size());
+  for (Block& block : blocks) sorted.push_back(&block);
+  std::ranges::stable_sort(sorted, std::ranges::greater(), &Block::bytes);
+  return sorted;
+}
+
 // Gives every block its offset and returns the size of the arena.
-size_t assign_offsets(std::vector<Block>& blocks) {
-  std::vector<size_t> by_size(blocks.size());
-  std::iota(by_size.begin(), by_size.end(), size_t{0});
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [&](size_t a, size_t b) { return blocks[a].bytes > blocks[b].bytes; });
+size_t place_compactly(std::vector<Block>& blocks) {
   std::vector<const Block*> placed;
   size_t arena_bytes = 0;
-  for (size_t index : by_size) {
-    Block& block = blocks[index];
+  for (Block* const each : by_size(blocks)) {
+    Block& block = *each;
     block.offset = first_fit(block, placed);
     arena_bytes = std::max(arena_bytes, saturating_add(block.offset, block.bytes));
     const auto before = [](const Block* a, const Block* b) { return a->offset < b->offset; };
     placed.insert(std::upper_bound(placed.begin(), placed.end(), &block, before), &block);
+  }
+  return arena_bytes;
+}
+
+// The same with the middles of blocks above each other, in slots of the size of their first block.
+size_t place_centred(std::vector<Block>& blocks) {
+  struct Slot {
+    size_t offset;
+    std::vector<const Block*> blocks;
+  };
+  std::vector<Slot> slots;
+  size_t arena_bytes = 0;
+  for (Block* const block : by_size(blocks)) {
+    auto slot = std::ranges::find_if(slots, [&](const Slot& each) {
+      return std::ranges::none_of(
+          each.blocks, [&](const Block* other) { return overlap_in_time(*block, *other); });
+    });
+    if (slot == slots.end()) {
+      slot = slots.insert(slot, {arena_bytes, {}});
+      arena_bytes = saturating_add(arena_bytes, block->bytes);
+    }
+    const size_t size = slot->blocks.empty() ? block->bytes : slot->blocks.front()->bytes;
+    block->offset = slot->offset + (size - block->bytes) / 2 / kArenaAlignment * kArenaAlignment;
+    slot->blocks.push_back(block);
   }
   return arena_bytes;
 }
@@ -98,10 +127,18 @@ bool can_hold_output(const Graph& graph, const Node& node, size_t index) {
 
 }  // namespace
 
-MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
+MemoryPlan plan_memory(std::span<const Lifetime> lifetimes, Placement placement) {
   Chains chains = join_chains(lifetimes);
   MemoryPlan plan;
-  plan.arena_bytes = assign_offsets(chains.blocks);
+  plan.arena_bytes = place_compactly(chains.blocks);
+  if (placement == Placement::kCentred) {
+    std::vector<Block> centred = chains.blocks;
+    const size_t bytes = place_centred(centred);
+    if (bytes <= saturating_add(plan.arena_bytes, plan.arena_bytes / 2)) {
+      plan.arena_bytes = bytes;
+      chains.blocks = std::move(centred);
+    }
+  }
   plan.offsets.reserve(lifetimes.size());
   for (size_t block : chains.block_of) plan.offsets.push_back(chains.blocks[block].offset);
   return plan;

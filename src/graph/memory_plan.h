@@ -31,9 +31,19 @@ struct MemoryPlan {
   size_t arena_bytes = 0;       // SIZE_MAX where the sum is beyond any memory
 };
 
-// First fit by descending size. Lifetimes that overlap in time never overlap in memory, except
-// along in_place_of.
-MemoryPlan plan_memory(std::span<const Lifetime> lifetimes);
+enum class Placement : uint8_t {
+  // As little memory as first fit by descending size takes.
+  kCompact,
+  // For values whose first halves one core writes and reads, and whose second halves another:
+  // values that use the same memory at different times have their middle at the same place, where
+  // that takes at most half as much again. So neither core writes to memory that the other one has
+  // in its cache.
+  kCentred
+};
+
+// Lifetimes that overlap in time never overlap in memory, except along in_place_of.
+MemoryPlan plan_memory(std::span<const Lifetime> lifetimes,
+                       Placement placement = Placement::kCompact);
 
 // The input whose memory the node's output may take over, provided that no later node reads that
 // input: the residual of a Conv, or an operand of an elementwise operator that has the output's

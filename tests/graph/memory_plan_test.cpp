@@ -65,6 +65,24 @@ TEST(PlanMemory, SizesBeyondMemorySaturate) {
   EXPECT_EQ(plan_memory(lifetimes).arena_bytes, SIZE_MAX);
 }
 
+TEST(PlanMemory, CentredValuesHaveTheirMiddlesAtOnePlace) {
+  const std::vector<Lifetime> chain = {
+      {640, 0, 1, {}}, {1280, 1, 2, {}}, {256, 2, 3, {}}, {512, 3, 4, {}}};
+  const MemoryPlan plan = plan_memory(chain, Placement::kCentred);
+  const auto middle = [&](size_t i) { return plan.offsets[i] + chain[i].bytes / 2; };
+  EXPECT_EQ(middle(1), middle(3));
+  EXPECT_EQ(middle(0), middle(2));
+  EXPECT_EQ(plan.arena_bytes, 1280u + 640u);
+}
+
+TEST(PlanMemory, CentredValuesMayNotTakeMuchMoreMemory) {
+  // All but the first live at the same time, in its memory where they are not centred.
+  std::vector<Lifetime> lifetimes = {{640, 0, 0, {}}};
+  lifetimes.insert(lifetimes.end(), 10, {64, 1, 1, {}});
+  EXPECT_EQ(plan_memory(lifetimes).arena_bytes, 640u);
+  EXPECT_EQ(plan_memory(lifetimes, Placement::kCentred).arena_bytes, 640u);
+}
+
 std::vector<Lifetime> random_lifetimes(std::mt19937& random) {
   const auto below = [&](uint32_t bound) { return static_cast<uint32_t>(random() % bound); };
   std::vector<Lifetime> lifetimes;
@@ -99,12 +117,17 @@ void expect_disjoint(const std::vector<Lifetime>& lifetimes, const MemoryPlan& p
   }
 }
 
-TEST(PlanMemory, RandomLifetimesNeverCollide) {
+class PlanOfRandomLifetimes : public ::testing::TestWithParam<Placement> {};
+
+INSTANTIATE_TEST_SUITE_P(Placements, PlanOfRandomLifetimes,
+                         ::testing::Values(Placement::kCompact, Placement::kCentred));
+
+TEST_P(PlanOfRandomLifetimes, NeverCollide) {
   for (uint32_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
     const std::vector<Lifetime> lifetimes = random_lifetimes(random);
-    const MemoryPlan plan = plan_memory(lifetimes);
+    const MemoryPlan plan = plan_memory(lifetimes, GetParam());
     ASSERT_EQ(plan.offsets.size(), lifetimes.size());
     expect_disjoint(lifetimes, plan);
     size_t sum = 0;
@@ -113,7 +136,7 @@ TEST(PlanMemory, RandomLifetimesNeverCollide) {
       EXPECT_LE(plan.offsets[i] + lifetimes[i].bytes, plan.arena_bytes);
     }
     EXPECT_LE(plan.arena_bytes, sum);
-    EXPECT_EQ(plan.offsets, plan_memory(lifetimes).offsets);
+    EXPECT_EQ(plan.offsets, plan_memory(lifetimes, GetParam()).offsets);
   }
 }
 

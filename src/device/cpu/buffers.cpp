@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "graph/memory_plan.h"
-
 namespace millrace::device::cpu {
 
 BufferId BufferTable::add(Buffer buffer) {
@@ -76,7 +74,7 @@ const std::vector<graph::ValueId>& BufferTable::values_with(BufferId id) const {
   return buffers_[root(id)].values;
 }
 
-BufferLayout BufferTable::lay_out() const {
+BufferLayout BufferTable::lay_out(graph::Placement placement) const {
   std::vector<graph::Lifetime> lifetimes;
   std::vector<size_t> lifetime_of(buffers_.size());
   for (size_t id = 0; id < buffers_.size(); ++id) {
@@ -85,7 +83,7 @@ BufferLayout BufferTable::lay_out() const {
     lifetime_of[id] = lifetimes.size();
     lifetimes.push_back({buffer.bytes, buffer.first, buffer.last, std::nullopt});
   }
-  const graph::MemoryPlan plan = graph::plan_memory(lifetimes);
+  const graph::MemoryPlan plan = graph::plan_memory(lifetimes, placement);
   BufferLayout layout{{}, plan.arena_bytes};
   for (size_t id = 0; id < buffers_.size(); ++id) {
     size_t offset = 0;

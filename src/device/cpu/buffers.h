@@ -10,6 +10,7 @@
 #include "device/cpu/step.h"
 #include "device/device.h"
 #include "graph/graph.h"
+#include "graph/memory_plan.h"
 
 namespace millrace::device::cpu {
 
@@ -68,7 +69,7 @@ class BufferTable {
   // Every value in the same memory: of the buffer this one is part of, and of all its parts.
   const std::vector<graph::ValueId>& values_with(BufferId id) const;
 
-  BufferLayout lay_out() const;
+  BufferLayout lay_out(graph::Placement placement) const;
 
  private:
   struct Buffer {

@@ -42,7 +42,8 @@ Result<ProgramParts> Builder::build() {
   return guarded([this]() -> Result<ProgramParts> {
     MILLRACE_RETURN_IF_ERROR(lower_partitions());
     overlap_collectives(parts_.steps, buffers_);
-    parts_.buffers = buffers_.lay_out();
+    parts_.buffers = buffers_.lay_out(choices_.division.divides() ? graph::Placement::kCentred
+                                                                  : graph::Placement::kCompact);
     return std::move(parts_);
   });
 }

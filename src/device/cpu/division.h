@@ -18,6 +18,8 @@ class Division {
   // For programs that compute in `type`, on a device that may use `lanes` for one job.
   Division(const graph::CompiledModel& model, ElementType type, uint32_t lanes);
 
+  // Whether any operator is divided.
+  bool divides() const { return lanes_ > 1 && worthwhile_; }
   // From 1 to the number of lanes.
   uint32_t chunks_of(const graph::Node& node) const;
 
