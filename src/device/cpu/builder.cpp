@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "device/cpu/boundary.h"
+#include "device/cpu/kernels/channels/channels.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/pixels/pixels.h"
 #include "device/cpu/kernels/quantised/quantised.h"
@@ -281,6 +282,8 @@ void Builder::add_reorder(ValueId moved, const Operand& from, const Operand& to,
                           std::optional<ViewCondition> only_in) {
   if (auto step = kernels::pixels::reorder_step(from, to, threads_)) {
     add("Reorder", "millrace:pixels", std::move(step), only_in, moved);
+  } else if (auto copy = kernels::channels::reorder_step(from, to, threads_)) {
+    add("Reorder", "millrace:channels", std::move(copy), only_in, moved);
   } else {
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);

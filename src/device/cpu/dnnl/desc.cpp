@@ -57,8 +57,11 @@ std::vector<uint32_t> order_of(const Layout& layout) {
 Desc dense_like(const Desc& desc, const Dims& dims, ElementType type) {
   const auto layout = layout_of(desc);
   if (!layout) return plain_desc(dims, type);
-  return dense_desc(dims, type, order_of(*layout), layout->blocks())
-      .value_or(plain_desc(dims, type));
+  std::vector<uint32_t> order = order_of(*layout);
+  // A batch of one lies the same wherever it is, and kernels look for it outermost.
+  if (dims[0] == 1 && layout->block_count == 0)
+    std::rotate(order.begin(), std::ranges::find(order, 0U), std::ranges::find(order, 0U) + 1);
+  return dense_desc(dims, type, order, layout->blocks()).value_or(plain_desc(dims, type));
 }
 
 Desc dense_like(const Desc& desc, const Dims& dims) {
