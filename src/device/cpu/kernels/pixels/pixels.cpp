@@ -5,14 +5,27 @@
 #include <vector>
 
 #include "device/cpu/kernels/parts.h"
-#include "device/cpu/kernels/pixels/compact.h"
+#include "device/cpu/kernels/pixels/loops.h"
 
 namespace millrace::device::cpu::kernels::pixels {
 namespace {
 
-class CompactStep final : public Step {
+// Moves `count` of the pixels, from the one with the number `first` on.
+template <class Element>
+using Move = void (*)(const Element* from, Element* to, size_t pixels, size_t first, size_t count);
+
+void compact_some(const uint16_t* from, uint16_t* to, size_t, size_t first, size_t count) {
+  compact(from + first * kRoom, to + first * kChannels, count);
+}
+
+void split_some(const float* from, float* to, size_t pixels, size_t first, size_t count) {
+  split(from + first * kRoom, to + first, pixels, count);
+}
+
+template <class Element, Move<Element> kMove>
+class PixelsStep final : public Step {
  public:
-  CompactStep(BufferId from, BufferId to, size_t pixels, uint32_t chunks)
+  PixelsStep(BufferId from, BufferId to, size_t pixels, uint32_t chunks)
       : from_(from),
         to_(to),
         pixels_(pixels),
@@ -20,22 +33,22 @@ class CompactStep final : public Step {
   std::vector<BufferId> buffers() const override { return {from_, to_}; }
 
   Status run(const RunState& state) const noexcept override {
-    Whole whole{this, state.input<uint16_t>(from_), state.output<uint16_t>(to_)};
+    Whole whole{this, state.input<Element>(from_), state.output<Element>(to_)};
     run_parts(state, parts_, run_part, &whole);
     return {};
   }
 
  private:
   struct Whole {
-    const CompactStep* step;
-    const uint16_t* from;
-    uint16_t* to;
+    const PixelsStep* step;
+    const Element* from;
+    Element* to;
   };
 
   static void run_part(void* data, uint32_t number) {
     const auto& [step, from, to] = *static_cast<const Whole*>(data);
     const Share share = share_of(step->pixels_, number, step->parts_);
-    compact(from + share.first * kRoom, to + share.first * kChannels, share.count);
+    kMove(from, to, step->pixels_, share.first, share.count);
   }
 
   const BufferId from_, to_;
@@ -48,12 +61,17 @@ class CompactStep final : public Step {
 std::unique_ptr<const Step> reorder_step(const Operand& from, const Operand& to, uint32_t chunks) {
   constexpr std::array<uint32_t, 4> kInnermost = {0, 2, 3, 1};
   const Dims dims = from.desc.dims();
+  const ElementType type = from.desc.data_type();
   if (dims.size() != 4 || dims[0] != 1 || dims[1] != static_cast<int64_t>(kChannels) ||
-      from.desc != hcwnc_desc(dims, ElementType::bf16, kRoom) ||
-      to.desc != ordered_desc(dims, ElementType::bf16, kInnermost))
+      from.desc != hcwnc_desc(dims, type, kRoom))
     return nullptr;
-  return std::make_unique<CompactStep>(from.buffer, to.buffer,
-                                       static_cast<size_t>(dims[2] * dims[3]), chunks);
+  const auto pixels = static_cast<size_t>(dims[2] * dims[3]);
+  if (type == ElementType::bf16 && to.desc == ordered_desc(dims, type, kInnermost))
+    return std::make_unique<PixelsStep<uint16_t, compact_some>>(from.buffer, to.buffer, pixels,
+                                                                chunks);
+  if (type == ElementType::f32 && to.desc == plain_desc(dims, type))
+    return std::make_unique<PixelsStep<float, split_some>>(from.buffer, to.buffer, pixels, chunks);
+  return nullptr;
 }
 
 }  // namespace millrace::device::cpu::kernels::pixels

@@ -1,4 +1,4 @@
-// The reorder of pictures (compact.h) as a step of a program.
+// The reorders of pictures (loops.h) as steps of a program.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace millrace::device::cpu::kernels::pixels {
 
-// Moves a BF16 picture of three channels from HCWNC4 to its channels innermost, divided into
-// `chunks` at most; null for other operands, for which the library's reorder is used.
+// Moves a picture of three channels from HCWNC4 to its channels innermost in BF16, to planes in
+// FP32, divided into `chunks` at most; null for other operands, for which the library's reorder is
+// used.
 std::unique_ptr<const Step> reorder_step(const Operand& from, const Operand& to, uint32_t chunks);
 
 }  // namespace millrace::device::cpu::kernels::pixels
