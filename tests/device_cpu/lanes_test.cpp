@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +19,7 @@
 #include "queue/lanes/lanes_impl.h"
 #include "runtime/session.h"
 #include "tests/device_cpu/model_builder.h"
+#include "tests/device_cpu/run_model.h"
 #include "tests/support/test_run.h"
 
 // Of the OpenMP runtime that libdnnl uses, too; what a compiler makes of "#pragma omp parallel".
@@ -60,6 +62,23 @@ Model network(Precision precision) {
   x = builder.node(
       graph::Pool{graph::PoolKind::kMax, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}, {x});
   builder.output(convolve(builder, x, {160, 128, 3, 3}, 1));
+  return builder.build();
+}
+
+// Filters that reach over the edges of the image in several ways, and over the rows of two lanes.
+Model windows(Precision precision) {
+  ModelBuilder builder(precision);
+  const auto add = [&](const graph::Conv& op, ValueId x, const graph::Dims& weight) {
+    return builder.node(op, {x, builder.constant(Tensor::numbers(weight, 5)),
+                             builder.constant(Tensor::numbers({weight[0]}, 6))});
+  };
+  ValueId x = builder.input({1, 32, 29, 31});
+  x = add({{2, 1}, {1, 1}, {0, 1}, {1, 1}, 1, kRelu}, x, {64, 32, 3, 3});
+  x = add({{1, 1}, {2, 2}, {2, 2}, {2, 2}, 1, kRelu}, x, {64, 64, 3, 3});
+  builder.output(add({{1, 2}, {1, 1}, {1, 0}, {3, 1}, 1, {}}, x, {64, 64, 5, 3}));
+  // With four lanes, the rows of some consist of padding.
+  builder.output(add({{1, 1}, {1, 1}, {8, 1}, {8, 1}, 1, kRelu}, builder.input({1, 32, 2, 64}),
+                     {64, 32, 3, 3}));
   return builder.build();
 }
 
@@ -211,6 +230,20 @@ TEST_P(JobOnLanes, GivesTheSameBitsOnAnyNumberOfThem) {
           << jobs << " jobs on " << lanes << " lanes";
 }
 
+TEST(DividedJob, HasConvolutionsByRows) {
+  const auto by_rows = [](const Model& model, uint32_t lanes) {
+    const auto program = device_with(lanes)->load(model).value();
+    return std::ranges::count_if(implementations(*program), [](const std::string& name) {
+      return name.ends_with(", by rows");
+    });
+  };
+  EXPECT_EQ(by_rows(integers(), 1), 0);
+  EXPECT_GT(by_rows(integers(), 2), 0);
+  if (topology().features.avx512_bf16) {
+    EXPECT_GT(by_rows(windows(Precision::kBf16), 2), 0);
+  }
+}
+
 TEST(DividedJob, GivesTheSameBitsInEveryMode) {
   const Model model = network(Precision::kFp32);
   const std::vector<Bytes> expected = results(model, 1, 1).front();
@@ -221,12 +254,14 @@ TEST(DividedJob, GivesTheSameBitsInEveryMode) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, JobOnLanes,
-                         ::testing::Values(Case{"fp32", [] { return network(Precision::kFp32); }},
-                                           Case{"bf16", [] { return network(Precision::kBf16); }},
-                                           Case{"products", products}, Case{"int8", integers},
-                                           Case{"lstm", recurrence}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Models, JobOnLanes,
+    ::testing::Values(Case{"fp32", [] { return network(Precision::kFp32); }},
+                      Case{"bf16", [] { return network(Precision::kBf16); }},
+                      Case{"windows", [] { return windows(Precision::kFp32); }},
+                      Case{"bf16_windows", [] { return windows(Precision::kBf16); }},
+                      Case{"products", products}, Case{"int8", integers}, Case{"lstm", recurrence}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 // Here, because the device has to be opened anew for it, as for other numbers of lanes.
 TEST(StatedPrecision, IsThatOfTheModelWhereverTheProcessorCan) {

@@ -220,6 +220,19 @@ class Builder {
   void add_reorder(graph::ValueId moved, const Operand& from, const Operand& to,
                    std::optional<ViewCondition> only_in = std::nullopt);
 
+  // Calls `make`, whose primitives run on one thread, whatever the node is divided into.
+  template <class Make>
+  auto for_one_thread(Make&& make) {
+    struct Back {
+      ~Back() { openmp.set(threads); }
+      OpenMpThreads& openmp;
+      const uint32_t threads;
+    };
+    const Back back{openmp_, threads_};
+    openmp_.set(1);
+    return make();
+  }
+
   BufferTable& buffers() noexcept { return buffers_; }
   // The locations of a value so far, in the place of the node that is being lowered.
   const std::vector<Operand>& locations(graph::ValueId id) const {

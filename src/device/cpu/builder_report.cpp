@@ -21,7 +21,7 @@ std::string Builder::describe(ValueId id, const Desc& desc) const {
 // known as long as there is one place only.
 void Builder::describe_layouts(const Step& step, StepInfo& info) const {
   std::vector<std::string> reads, writes;
-  for (const Argument& argument : step.arguments()) {
+  for (const Argument& argument : step.operands()) {
     if (argument.index == DNNL_ARG_SCRATCHPAD) continue;
     auto& side = argument.index == DNNL_ARG_DST ? writes : reads;
     side.push_back(to_string(argument.operand.desc));

@@ -26,6 +26,11 @@ Status at_step(const Status& status, const ProgramStep& step) {
   return status.with_context(fmt::format("node \"{}\" ({})", step.info.node, step.info.operation));
 }
 
+// Null for what is not there yet.
+std::byte* at(std::byte* buffer, size_t offset) {
+  return buffer == nullptr ? nullptr : buffer + offset;
+}
+
 uint32_t most_helpers(std::span<const ProgramStep> steps) {
   uint32_t threads = 1;
   for (const ProgramStep& step : steps) threads = std::max(threads, step.threads);
@@ -72,9 +77,10 @@ void CpuContext::make_arguments() {
     std::vector<dnnl_exec_arg_t> arguments;
     for (const Argument& argument : step.step->arguments()) {
       const BufferId buffer = argument.operand.buffer;
-      const dnnl::memory memory(argument.operand.desc, program_->engine(), buffers_[buffer]);
+      const dnnl::memory memory(argument.operand.desc, program_->engine(),
+                                at(buffers_[buffer], argument.offset));
       memories_.push_back(memory);
-      if (movable[buffer] != nullptr) movable[buffer]->memories.push_back(memory);
+      if (movable[buffer] != nullptr) movable[buffer]->objects.push_back({memory, argument.offset});
       arguments.push_back({argument.index, memory.get()});
     }
     arguments_.push_back(std::move(arguments));
@@ -112,7 +118,8 @@ void CpuContext::bind(std::span<const Binding> inputs, std::span<const Binding> 
       data = arena_.get() + *location.arena + location.offset;
     if (data == buffers_[entry.buffer]) continue;
     buffers_[entry.buffer] = data;
-    for (const dnnl::memory& memory : entry.memories) set_handle(memory, data);
+    for (const Movable::Object& object : entry.objects)
+      set_handle(object.memory, at(data, object.offset));
   }
 }
 

@@ -21,7 +21,11 @@ class CpuContext final : public Context {
   // The memory objects over a buffer that may lie in a caller's tensor.
   struct Movable {
     BufferId buffer;
-    std::vector<dnnl::memory> memories;
+    struct Object {
+      dnnl::memory memory;
+      size_t offset;  // in the buffer
+    };
+    std::vector<Object> objects;
   };
   struct FreeArena {
     void operator()(std::byte* arena) const noexcept;

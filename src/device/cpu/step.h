@@ -28,10 +28,12 @@ struct Operand {
   Desc desc;
 };
 
-// An operand of a primitive, by the library's argument index.
+// An operand of a primitive, by the library's argument index. It begins `offset` bytes behind the
+// start of its buffer.
 struct Argument {
   int index = 0;
   Operand operand;
+  size_t offset = 0;
 };
 
 struct RunState {
@@ -55,6 +57,8 @@ class Step {
   virtual ~Step() = default;
   // The operands that a context shall make into memory objects of the library.
   virtual std::span<const Argument> arguments() const noexcept { return {}; }
+  // Those of them that show once how each operand of the operation lies.
+  virtual std::span<const Argument> operands() const noexcept { return arguments(); }
   // Every buffer the step reads or writes.
   virtual std::vector<BufferId> buffers() const = 0;
   // Whether it spends its time on waiting for other ranks, so that steps which use none of its

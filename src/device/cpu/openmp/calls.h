@@ -1,4 +1,5 @@
-// What stands in libdnnl's tables for two functions of OpenMP (openmp.h), for its own tests.
+// What stands in libdnnl's tables for functions of OpenMP (openmp.h): for steps that call the
+// library from chunks of their own, and for tests.
 #pragma once
 
 namespace millrace::device::cpu::openmp {
@@ -10,5 +11,8 @@ void parallel(void (*function)(void*), void* data, unsigned threads, unsigned fl
 // GOMP_barrier: in a region of several threads on a thread of the device it returns at once, and
 // the region is one that take_refused_barrier() tells of.
 void barrier();
+
+// omp_get_thread_num: the number of the thread in its region.
+int thread_number();
 
 }  // namespace millrace::device::cpu::openmp

@@ -92,6 +92,11 @@ void barrier() {
   state.region->refused_barrier.store(true, std::memory_order_relaxed);
 }
 
+int thread_number() {
+  if (state.max_threads == 0) return omp_get_thread_num();
+  return static_cast<int>(state.number);
+}
+
 }  // namespace openmp
 
 namespace {
@@ -103,10 +108,6 @@ int max_threads() {
 int num_threads() {
   if (state.max_threads == 0) return omp_get_num_threads();
   return state.region == nullptr ? 1 : static_cast<int>(state.region->threads);
-}
-
-int thread_num() {
-  return state.max_threads == 0 ? omp_get_thread_num() : static_cast<int>(state.number);
 }
 
 int in_parallel() {
@@ -128,7 +129,7 @@ bool replace_openmp_calls() noexcept {
       reserve::Replacement{"GOMP_barrier", address_of(openmp::barrier)},
       reserve::Replacement{"omp_get_max_threads", address_of(max_threads)},
       reserve::Replacement{"omp_get_num_threads", address_of(num_threads)},
-      reserve::Replacement{"omp_get_thread_num", address_of(thread_num)},
+      reserve::Replacement{"omp_get_thread_num", address_of(openmp::thread_number)},
       reserve::Replacement{"omp_in_parallel", address_of(in_parallel)},
   };
   return std::ranges::all_of(replacements, [&](const reserve::Replacement& replacement) {

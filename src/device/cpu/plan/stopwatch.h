@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "device/cpu/kernels/convolution_primitive.h"
+#include "device/cpu/kernels/convolution/primitive.h"
 #include "device/cpu/plan/crew.h"
 
 namespace millrace::device::cpu::plan {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "device/cpu/kernels/convolution_primitive.h"
+#include "device/cpu/kernels/convolution/primitive.h"
 #include "device/cpu/plan/crew.h"
 #include "device/cpu/plan/record.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 #include "device/cpu/builder.h"
-#include "device/cpu/kernels/convolution_primitive.h"
+#include "device/cpu/kernels/convolution/primitive.h"
 #include "device/cpu/kernels/depthwise/loops.h"
 #include "device/cpu/kernels/kernels.h"
 

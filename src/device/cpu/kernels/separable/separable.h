@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "device/cpu/builder.h"
-#include "device/cpu/kernels/convolution_primitive.h"
+#include "device/cpu/kernels/convolution/primitive.h"
 #include "device/cpu/kernels/separable/loops.h"
 
 namespace millrace::device::cpu::kernels::separable {

@@ -5,7 +5,7 @@
 
 #include "device/cpu/builder.h"
 #include "device/cpu/kernels/bounds.h"
-#include "device/cpu/kernels/convolution_primitive.h"
+#include "device/cpu/kernels/convolution/primitive.h"
 #include "device/cpu/kernels/winograd/loops.h"
 
 namespace millrace::device::cpu::kernels::winograd {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/cpu/kernels/convolution/bands.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/quantised/amx/convolution.h"
 #include "device/cpu/kernels/quantised/convolution/implementation.h"
@@ -86,8 +87,7 @@ class Lowering {
     add_constants(builder_, *attributes_, arguments);
     MILLRACE_ASSIGN_OR_RETURN(const Operand y, make_result());
     arguments.push_back({DNNL_ARG_DST, y});
-    builder_.add_primitive("Conv", primitive_, dnnl::convolution_forward(primitive_),
-                           std::move(arguments));
+    add_convolution(builder_, op_, primitive_, std::move(arguments));
     return {};
   }
 

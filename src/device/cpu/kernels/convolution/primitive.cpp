@@ -1,4 +1,4 @@
-#include "device/cpu/kernels/convolution_primitive.h"
+#include "device/cpu/kernels/convolution/primitive.h"
 
 #include "device/cpu/kernels/primitives.h"
 

@@ -2,7 +2,8 @@
 #include <utility>
 #include <vector>
 
-#include "device/cpu/kernels/convolution_primitive.h"
+#include "device/cpu/kernels/convolution/bands.h"
+#include "device/cpu/kernels/convolution/primitive.h"
 #include "device/cpu/kernels/depthwise/depthwise.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/picture/picture.h"
@@ -61,8 +62,7 @@ class Lowering {
     }
     MILLRACE_ASSIGN_OR_RETURN(const Operand y, make_result(primitive_.dst_desc()));
     arguments.push_back({DNNL_ARG_DST, y});
-    builder_.add_primitive("Conv", primitive_, dnnl::convolution_forward(primitive_),
-                           std::move(arguments));
+    add_convolution(builder_, op_, primitive_, std::move(arguments));
     return finish(y);
   }
 

@@ -1,0 +1,219 @@
+#include "device/cpu/kernels/convolution/bands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "device/cpu/dnnl/primitives.h"
+#include "device/cpu/kernels/parts.h"
+#include "device/cpu/openmp/calls.h"
+
+namespace millrace::device::cpu::kernels {
+namespace {
+
+using PrimitiveDesc = dnnl::convolution_forward::primitive_desc;
+
+constexpr size_t kRank = 4, kRowDim = 2;
+// Each band is a primitive that is made when the program is loaded.
+constexpr uint32_t kMostBands = 8;
+
+// Rows of an image.
+struct Rows {
+  int64_t first, count;
+};
+
+// A band of the result, and what it is made of.
+struct Band {
+  Rows x, y;
+  int64_t above, below;  // rows of padding
+};
+
+Desc channels_last(const Dims& dims, ElementType type) {
+  constexpr std::array<uint32_t, kRank> kInnermost = {0, 2, 3, 1};
+  return ordered_desc(dims, type, kInnermost);
+}
+
+// Whether rows follow each other in memory, so that some of them are an image, too.
+bool has_rows(const Desc& image) {
+  const Dims dims = image.dims();
+  return dims.size() == kRank && dims[0] == 1 && image == channels_last(dims, image.data_type());
+}
+
+Desc only(const Rows& rows, const Desc& image) {
+  Dims dims = image.dims();
+  dims[kRowDim] = rows.count;
+  return channels_last(dims, image.data_type());
+}
+
+// Where they begin, in bytes.
+size_t start_of(const Rows& rows, const Desc& image) {
+  return image.get_size() / static_cast<size_t>(image.dims()[kRowDim]) *
+         static_cast<size_t>(rows.first);
+}
+
+// `taps`: rows of the filter.
+Band band_of(const graph::Conv& op, const Rows& y, int64_t height, int64_t taps) {
+  const int64_t first = y.first * op.strides[0] - op.pads_begin[0];
+  const int64_t end = first + (y.count - 1) * op.strides[0] + (taps - 1) * op.dilations[0] + 1;
+  const int64_t from = std::clamp<int64_t>(first, 0, height),
+                to = std::clamp<int64_t>(end, 0, height);
+  return {{from, to - from}, y, from - first, end - to};
+}
+
+// Each lane reads all weights then, instead of all of the image: of those, none has to come from
+// where another core has written it (docs/performance.md has the measurements).
+bool pays(const PrimitiveDesc& whole) {
+  constexpr size_t kWeightsPerImage = 8;
+  return whole.src_desc().get_size() * kWeightsPerImage >= whole.weights_desc().get_size();
+}
+
+class BandsStep final : public Step {
+ public:
+  struct Part {
+    dnnl::primitive primitive;
+    size_t first_argument, argument_count;
+  };
+  BandsStep(std::vector<Part> parts, std::vector<Argument> arguments)
+      : parts_(std::move(parts)), arguments_(std::move(arguments)) {}
+
+  std::span<const Argument> arguments() const noexcept override { return arguments_; }
+  std::span<const Argument> operands() const noexcept override {
+    return std::span(arguments_).first(parts_.front().argument_count);
+  }
+  std::vector<BufferId> buffers() const override {
+    std::vector<BufferId> ids;
+    for (const Argument& argument : arguments_) ids.push_back(argument.operand.buffer);
+    return ids;
+  }
+
+  // As a region of OpenMP, not by run_parts(): the library asks for its thread in it.
+  Status run(const RunState& state) const noexcept override {
+    Whole whole{this, &state, {}, {}};
+    openmp::parallel(run_part, &whole, static_cast<unsigned>(parts_.size()), 0);
+    return whole.failure;
+  }
+
+ private:
+  struct Whole {
+    const BandsStep* step;
+    const RunState* state;
+    std::atomic<bool> has_failed;
+    Status failure;  // of the part that has set has_failed
+  };
+
+  static void run_part(void* data) {
+    auto& whole = *static_cast<Whole*>(data);
+    const std::vector<Part>& parts = whole.step->parts_;
+    const Part& part = parts[static_cast<size_t>(openmp::thread_number())];
+    Status status =
+        execute(part.primitive, whole.state->stream,
+                whole.state->arguments.subspan(part.first_argument, part.argument_count));
+    if (!status.ok() && !whole.has_failed.exchange(true)) whole.failure = std::move(status);
+  }
+
+  const std::vector<Part> parts_;
+  const std::vector<Argument> arguments_;
+};
+
+// The bands of one convolution.
+class Bands {
+ public:
+  Bands(Builder& builder, const graph::Conv& op, const PrimitiveDesc& whole)
+      : builder_(builder), op_(op), whole_(whole), x_(whole.src_desc()), y_(whole.dst_desc()) {}
+
+  bool is_possible() const {
+    const uint32_t count = builder_.chunks();
+    return count > 1 && count <= kMostBands && has_rows(x_) && has_rows(y_) &&
+           y_.dims()[kRowDim] >= count;
+  }
+
+  // Null where the library has no primitive of that kind for a band. Requirement: is_possible().
+  std::unique_ptr<const Step> make_step(const std::vector<Argument>& arguments) {
+    std::vector<BandsStep::Part> parts;
+    std::vector<Argument> all;
+    for (const Band& band : all_bands()) {
+      if (band.x.count <= 0) return nullptr;  // it consists of padding
+      const PrimitiveDesc desc = builder_.for_one_thread([&] { return describe(band); });
+      if (desc.get(/*allow_empty=*/true) == nullptr) return nullptr;
+      const size_t first = all.size();
+      add_arguments(band, arguments, all);
+      if (const Desc scratch = desc.scratchpad_desc(); scratch.get_size() > 0)
+        all.push_back({DNNL_ARG_SCRATCHPAD, builder_.new_temporary(scratch)});
+      parts.push_back({dnnl::convolution_forward(desc), first, all.size() - first});
+    }
+    return std::make_unique<BandsStep>(std::move(parts), std::move(all));
+  }
+
+ private:
+  std::vector<Band> all_bands() const {
+    const Dims weights = whole_.weights_desc().dims();
+    const int64_t taps = weights[weights.size() - 2];
+    std::vector<Band> bands;
+    for (uint32_t number = 0; number < builder_.chunks(); ++number) {
+      const Share share =
+          share_of(static_cast<size_t>(y_.dims()[kRowDim]), number, builder_.chunks());
+      const Rows rows{static_cast<int64_t>(share.first), static_cast<int64_t>(share.count)};
+      bands.push_back(band_of(op_, rows, x_.dims()[kRowDim], taps));
+    }
+    return bands;
+  }
+
+  // Of the implementation that makes the whole, whose weights it shares.
+  PrimitiveDesc describe(const Band& band) const {
+    const std::string_view wanted = whole_.impl_info_str();
+    // The library counts the gap between the taps, ONNX the distance.
+    Dims dilations = op_.dilations, begin = op_.pads_begin, end = op_.pads_end;
+    for (int64_t& dilation : dilations) --dilation;
+    begin[0] = band.above;
+    end[0] = band.below;
+    return choose_primitive<dnnl::convolution_forward>(
+        builder_.engine(), whole_.get_primitive_attr(),
+        [wanted](PrimitiveDesc desc) {
+          while (desc.get(/*allow_empty=*/true) != nullptr && desc.impl_info_str() != wanted)
+            if (!desc.next_impl()) return PrimitiveDesc();
+          return desc;
+        },
+        dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, only(band.x, x_),
+        whole_.weights_desc(), whole_.bias_desc(), only(band.y, y_), op_.strides, dilations, begin,
+        end);
+  }
+
+  void add_arguments(const Band& band, const std::vector<Argument>& arguments,
+                     std::vector<Argument>& all) const {
+    for (Argument argument : arguments) {
+      if (argument.index == DNNL_ARG_SRC) {
+        argument.operand.desc = only(band.x, x_);
+        argument.offset = start_of(band.x, x_);
+      } else if (argument.index == DNNL_ARG_DST) {
+        argument.operand.desc = only(band.y, y_);
+        argument.offset = start_of(band.y, y_);
+      }
+      all.push_back(std::move(argument));
+    }
+  }
+
+  Builder& builder_;
+  const graph::Conv& op_;
+  const PrimitiveDesc& whole_;
+  const Desc x_, y_;
+};
+
+}  // namespace
+
+void add_convolution(Builder& builder, const graph::Conv& op, const PrimitiveDesc& whole,
+                     std::vector<Argument> arguments) {
+  Bands bands(builder, op, whole);
+  if (bands.is_possible() && pays(whole))
+    if (auto step = bands.make_step(arguments))
+      return builder.add("Conv", fmt::format("{}, by rows", whole.impl_info_str()),
+                         std::move(step));
+  builder.add_primitive("Conv", whole, dnnl::convolution_forward(whole), std::move(arguments));
+}
+
+}  // namespace millrace::device::cpu::kernels
