@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "base/process/topology.h"
 #include "tests/device_cpu/fast/as_plain.h"
 #include "tests/device_cpu/model_builder.h"
 #include "tests/device_cpu/run_model.h"
@@ -76,7 +77,7 @@ std::vector<Given> scaled(std::vector<Given> operands, int64_t channels) {
 class WithDotProducts : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!__builtin_cpu_supports("avx512vnni"))
+    if (!topology().features.avx512_vnni)
       GTEST_SKIP() << "this processor has no dot products of bytes";
   }
 };
