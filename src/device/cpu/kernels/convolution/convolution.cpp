@@ -7,6 +7,7 @@
 #include "device/cpu/kernels/depthwise/depthwise.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/picture/picture.h"
+#include "device/cpu/kernels/plane/plane.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/separable/pairs.h"
 #include "device/cpu/kernels/separable/separable.h"
@@ -148,6 +149,8 @@ Status lower(Builder& builder, const Node& node, const graph::Conv& op) {
   if (lowered) return {};
   MILLRACE_ASSIGN_OR_RETURN(const bool is_depthwise, depthwise::lower(builder, node, op));
   if (is_depthwise) return {};
+  MILLRACE_ASSIGN_OR_RETURN(const bool is_of_plane, plane::lower(builder, node, op));
+  if (is_of_plane) return {};
   MILLRACE_ASSIGN_OR_RETURN(const bool is_of_picture, picture::lower(builder, node, op));
   if (is_of_picture) return {};
   return Lowering(builder, node, op).lower();

@@ -8,7 +8,7 @@
 // clang-format off: after foreach_target.h
 #include <hwy/highway.h>
 
-#include "tensor/conversion/codecs-inl.h"
+#include "device/cpu/kernels/numbers-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -23,24 +23,13 @@ constexpr size_t kLanes = hn::MaxLanes(Floats());
 // Sums that fit into the registers beside what they are made of.
 constexpr size_t kVectors = 4, kRows = HWY_TARGET <= HWY_AVX3 ? 6 : 3;
 
-using Bits = hn::RebindToUnsigned<Floats>;
-using HalfBits = hn::Rebind<uint16_t, Floats>;
-
-HWY_INLINE Vector load(const float* from) {
-  return hn::LoadU(Floats(), from);
+template <class Number>
+HWY_INLINE Vector load(const Number* from) {
+  return kernels::HWY_NAMESPACE::load_numbers(Floats(), from);
 }
-HWY_INLINE Vector load(const uint16_t* from) {
-  const auto lanes = hn::PromoteTo(Bits(), hn::LoadU(HalfBits(), from));
-  return hn::BitCast(Floats(), hn::ShiftLeft<16>(lanes));
-}
-HWY_INLINE void store(Vector numbers, float* to) {
-  hn::StoreU(numbers, Floats(), to);
-}
-HWY_INLINE void store(Vector numbers, uint16_t* to) {
-  const tensor::HWY_NAMESPACE::Bf16Codec codec{{}};
-  const auto lanes = codec.encode(Bits(), hn::BitCast(Bits(), numbers));
-  const hn::RebindToSigned<Bits> ints;
-  hn::StoreU(hn::DemoteTo(HalfBits(), hn::BitCast(ints, lanes)), HalfBits(), to);
+template <class Number>
+HWY_INLINE void store(Vector numbers, Number* to) {
+  kernels::HWY_NAMESPACE::store_numbers(Floats(), numbers, to);
 }
 
 // What the transforms make of a line of elements, for large and small tiles.
