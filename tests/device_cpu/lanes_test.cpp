@@ -82,6 +82,52 @@ Model windows(Precision precision) {
   return builder.build();
 }
 
+// The same with integers, whose padding stands for 0, and a sum.
+Model integer_windows() {
+  const Quantisation levels{{1 / 64.0f}, {128}, 0};
+  ModelBuilder builder;
+  const auto add = [&](const graph::Conv& op, ValueId x, const graph::Dims& dims,
+                       ValueId residual = graph::kNoValue) {
+    std::vector<int8_t> elements;
+    for (const float number : Tensor::numbers(dims, 77).data)
+      elements.push_back(static_cast<int8_t>(number * 127));
+    const auto filters = static_cast<size_t>(dims[0]);
+    const Quantisation scales{std::vector<float>(filters, 1 / 512.0f),
+                              std::vector<int32_t>(filters, 0), 0};
+    std::vector<ValueId> operands = {
+        x, builder.quantised_constant(dims, DataType::kInt8, elements, scales)};
+    if (residual != graph::kNoValue) operands.insert(operands.end(), {graph::kNoValue, residual});
+    return builder.quantised(op, operands, DataType::kUint8, levels);
+  };
+  const auto input = [&](const graph::Dims& dims) {
+    return builder.quantised(Requantise{}, {builder.input(dims)}, DataType::kUint8, levels);
+  };
+  ValueId x =
+      add({{2, 1}, {1, 1}, {0, 1}, {1, 1}, 1, kRelu}, input({1, 32, 29, 31}), {64, 32, 3, 3});
+  const ValueId sum = add({{1, 1}, {2, 2}, {2, 2}, {2, 2}, 1, {}}, x, {64, 64, 3, 3}, x);
+  x = add({{1, 2}, {1, 1}, {1, 0}, {3, 1}, 1, {}}, sum, {64, 64, 5, 3});
+  builder.output(builder.node(Requantise{}, {x}));
+  x = add({{1, 1}, {1, 1}, {8, 1}, {8, 1}, 1, kRelu}, input({1, 32, 2, 64}), {64, 32, 3, 3});
+  builder.output(builder.node(Requantise{}, {x}));
+  return builder.build();
+}
+
+// What a convolution does besides: it adds to its residual, in place or to a copy, and applies a
+// PRelu.
+Model fused(Precision precision) {
+  const graph::Conv op{{1, 1}, {1, 1}, {1, 1}, {1, 1}, 1, kRelu};
+  ModelBuilder builder(precision);
+  const ValueId weight = builder.constant(Tensor::numbers({64, 64, 3, 3}, 5)),
+                bias = builder.constant(Tensor::numbers({64}, 6)),
+                slope = builder.constant(Tensor::numbers({64}, 7));
+  const ValueId x = builder.node(op, {builder.input({1, 64, 21, 19}), weight, bias});
+  const ValueId y = builder.node(op, {x, weight, bias, x});
+  const ValueId z = builder.node(op, {y, weight, bias, x});
+  builder.output(builder.node(graph::Conv{{1, 1}, {1, 1}, {1, 1}, {1, 1}, 1, {}},
+                              {z, weight, bias, graph::kNoValue, slope}));
+  return builder.build();
+}
+
 // A few rows, and many, by a large matrix.
 Model products() {
   ModelBuilder builder;
@@ -242,9 +288,13 @@ TEST(DividedJob, HasConvolutionsByRows) {
   const CpuFeatures& features = topology().features;
   if (features.avx512_vnni) {
     EXPECT_GT(by_rows(integers(), 2), 0);
+    EXPECT_EQ(by_rows(integer_windows(), 2), 4);
+    EXPECT_EQ(by_rows(integer_windows(), 4), 3) << "rows of one consist of padding";
   }
   if (features.amx_bf16) {
-    EXPECT_GT(by_rows(windows(Precision::kBf16), 2), 0);
+    EXPECT_EQ(by_rows(fused(Precision::kBf16), 2), 4);
+    EXPECT_EQ(by_rows(windows(Precision::kBf16), 2), 4);
+    EXPECT_EQ(by_rows(windows(Precision::kBf16), 4), 3) << "rows of one consist of padding";
   }
 }
 
@@ -264,7 +314,10 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"bf16", [] { return network(Precision::kBf16); }},
                       Case{"windows", [] { return windows(Precision::kFp32); }},
                       Case{"bf16_windows", [] { return windows(Precision::kBf16); }},
-                      Case{"products", products}, Case{"int8", integers}, Case{"lstm", recurrence}),
+                      Case{"fused", [] { return fused(Precision::kFp32); }},
+                      Case{"bf16_fused", [] { return fused(Precision::kBf16); }},
+                      Case{"int8_windows", integer_windows}, Case{"products", products},
+                      Case{"int8", integers}, Case{"lstm", recurrence}),
     [](const auto& info) { return std::string(info.param.name); });
 
 // Here, because the device has to be opened anew for it, as for other numbers of lanes.

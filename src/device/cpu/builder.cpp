@@ -223,10 +223,6 @@ Result<Operand> Builder::in_layout(ValueId id, const Desc& wanted) {
   MILLRACE_RETURN_IF_ERROR(ensure_location(id, wanted));
   for (const Operand& location : locations(id))
     if (location.desc == wanted) return location;
-  // Dimensions of one element may be anywhere in the order.
-  for (const Operand& location : locations(id))
-    if (lie_alike(location.desc, wanted) && start_of(location.desc) == start_of(wanted))
-      return Operand{location.buffer, wanted};
   const Operand copy = new_temporary(wanted);
   add_reorder(id, locations(id).front(), copy);
   set_result(id, copy);

@@ -57,7 +57,7 @@ class Step {
   virtual ~Step() = default;
   // The operands that a context shall make into memory objects of the library.
   virtual std::span<const Argument> arguments() const noexcept { return {}; }
-  // Those of them that show once how each operand of the operation lies.
+  // For reports: each operand of the operation once, where arguments() has several parts of it.
   virtual std::span<const Argument> operands() const noexcept { return arguments(); }
   // Every buffer the step reads or writes.
   virtual std::vector<BufferId> buffers() const = 0;

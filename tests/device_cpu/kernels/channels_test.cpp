@@ -57,15 +57,10 @@ TYPED_TEST(EveryOtherChannel, IsTakenOfEachPixel) {
         for (size_t c = 0; c < channels; ++c)
           expected[i * channels + c] = from[i * distance + 2 * c + (second ? 1 : 0)];
       AtPageEnd guarded_from(from), guarded_to(std::vector<TypeParam>(expected.size()));
-      take_every_other<TypeParam>(guarded_from.data(), second, guarded_to.data(),
-                                  {kPixels, distance, channels, channels});
+      take_every_other(guarded_from.data(), second, guarded_to.data(),
+                       {kPixels, distance, channels, channels});
       EXPECT_TRUE(std::equal(expected.begin(), expected.end(), guarded_to.data()));
     }
-}
-
-Desc channels_last(const Dims& dims, ElementType type) {
-  constexpr std::array<uint32_t, 4> kInnermost = {0, 2, 3, 1};
-  return ordered_desc(dims, type, kInnermost);
 }
 
 // The channels from `first` on, as many as there are in `dims`.
@@ -100,11 +95,13 @@ struct Move {
 };
 
 std::vector<Move> moves(ElementType type) {
-  const Dims image = {1, 40, 5, 7}, wide = {1, 100, 5, 7};
-  const Desc dense = channels_last(image, type), room = channels_last(wide, type);
+  const Dims image = {1, 40, 5, 7}, wide = {1, 100, 5, 7}, batch = {2, 40, 5, 7};
+  const Desc dense = channels_last_desc(image, type), room = channels_last_desc(wide, type),
+             two = channels_last_desc({2, 100, 5, 7}, type);
   return {
       {"into a part", dense, part(room, image, 60), 1400, 3500},
       {"out of a part", part(room, image, 3), dense, 3500, 1400},
+      {"of two images", channels_last_desc(batch, type), part(two, batch, 60), 2800, 7000},
       {"the first of each pair", every_other(image, type, 0), dense, 2800, 1400},
       {"the second of each pair", every_other(image, type, 1), part(room, image, 20), 2800, 3500}};
 }
@@ -131,16 +128,19 @@ TEST(ChannelsStep, GivesTheBytesOfTheLibrary) {
 
 TEST(ChannelsStep, IsNotMadeForOtherOperands) {
   const Dims image = {1, 40, 5, 7};
-  const Desc bf16 = channels_last(image, ElementType::bf16);
+  const Desc bf16 = channels_last_desc(image, ElementType::bf16);
   const auto is_made = [](const Desc& from, const Desc& to) {
     return reorder_step({0, from}, {1, to}, 1) != nullptr;
   };
   EXPECT_TRUE(is_made(bf16, bf16));
-  EXPECT_FALSE(is_made(bf16, channels_last(image, ElementType::f32))) << "other types";
+  EXPECT_FALSE(is_made(bf16, channels_last_desc(image, ElementType::f32))) << "other types";
   EXPECT_FALSE(is_made(bf16, plain_desc(image, ElementType::bf16))) << "other layouts";
   EXPECT_FALSE(is_made(blocked_desc(image, ElementType::bf16, 16), bf16)) << "blocks";
-  const Desc few = channels_last({1, 7, 5, 7}, ElementType::bf16);
+  const Desc few = channels_last_desc({1, 7, 5, 7}, ElementType::bf16);
   EXPECT_FALSE(is_made(few, few)) << "pixels that fill no vector";
+  const Desc rows =
+      channels_last_desc({1, 40, 5, 9}, ElementType::bf16).submemory_desc(image, {0, 0, 0, 1});
+  EXPECT_FALSE(is_made(rows, bf16)) << "gaps between rows";
   constexpr std::array<uint32_t, 4> kColumnsFirst = {0, 3, 2, 1};
   EXPECT_FALSE(is_made(bf16, ordered_desc(image, ElementType::bf16, kColumnsFirst)))
       << "pixels in another order";

@@ -21,6 +21,10 @@ Status out_of_memory() {
   return {StatusCode::kOutOfMemory, "not enough memory for the model on the CPU device"};
 }
 
+Status refused_barrier() {
+  return internal_error("oneDNN: the threads of a primitive wait for each other");
+}
+
 std::string library_version() {
   const dnnl_version_t& version = *dnnl_version();
   return fmt::format("oneDNN {}.{}.{}", version.major, version.minor, version.patch);
@@ -36,7 +40,7 @@ Status execute(const dnnl::primitive& primitive, const dnnl::stream& stream,
   const dnnl_status_t status = dnnl_primitive_execute(
       primitive.get(true), stream.get(true), static_cast<int>(arguments.size()), arguments.data());
   if (take_refused_barrier()) [[unlikely]]
-    return internal_error("oneDNN: the threads of a primitive wait for each other");
+    return refused_barrier();
   if (status == dnnl_success) return {};
   if (status == dnnl_out_of_memory) return out_of_memory();
   return internal_error(

@@ -18,6 +18,8 @@ namespace millrace::device::cpu {
 // What a failure of oneDNN means to our callers.
 Status to_status(const dnnl::error& error);
 Status out_of_memory();
+// Of a primitive whose threads have wanted to wait for each other (openmp/openmp.h).
+Status refused_barrier();
 
 // Calls `make`, which returns a Status or a Result and makes primitives or memory, unless the
 // reserve could not save oneDNN from a failed allocation. Turns what it throws into a Status.

@@ -34,6 +34,15 @@ Desc ordered_desc(const Dims& dims, ElementType type, std::span<const uint32_t> 
   return Desc(dims, type, strides);
 }
 
+Desc channels_last_desc(const Dims& dims, ElementType type) {
+  if (dims.size() < 3) return plain_desc(dims, type);
+  std::vector<uint32_t> order(dims.size() - 1);
+  std::iota(order.begin() + 1, order.end(), 2);
+  order[0] = 0;
+  order.push_back(1);
+  return ordered_desc(dims, type, order);
+}
+
 Desc blocked_desc(const Dims& dims, ElementType type, int block) {
   if (dims.size() < 3 || dims.size() > 5) return plain_desc(dims, type);
   std::vector<uint32_t> order(dims.size());
@@ -58,7 +67,8 @@ Desc dense_like(const Desc& desc, const Dims& dims, ElementType type) {
   const auto layout = layout_of(desc);
   if (!layout) return plain_desc(dims, type);
   std::vector<uint32_t> order = order_of(*layout);
-  // A batch of one lies the same wherever it is, and kernels look for it outermost.
+  // A batch of one lies the same wherever it is; the library's pooling, for one, takes it outermost
+  // only.
   if (dims[0] == 1 && layout->block_count == 0)
     std::rotate(order.begin(), std::ranges::find(order, 0U), std::ranges::find(order, 0U) + 1);
   return dense_desc(dims, type, order, layout->blocks()).value_or(plain_desc(dims, type));

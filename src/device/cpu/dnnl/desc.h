@@ -33,6 +33,8 @@ class Desc : public dnnl::memory::desc {
 Desc plain_desc(const Dims& dims, ElementType type);  // dense, C order
 // Dense, with the dimensions in memory in the order `order`, outermost first.
 Desc ordered_desc(const Dims& dims, ElementType type, std::span<const uint32_t> order);
+// Dense, channels (dimension 1) innermost; plain below 3 dimensions.
+Desc channels_last_desc(const Dims& dims, ElementType type);
 // Channels (dimension 1) in blocks of `block` innermost, for 3 to 5 dimensions; plain otherwise.
 Desc blocked_desc(const Dims& dims, ElementType type, int block);
 // The layout HCWNC{block} of tensor/layout.h, for 4 dimensions.

@@ -37,7 +37,6 @@ using integer_product::kX;
 using integer_product::kXZero;
 using integer_product::Plan;
 using integer_product::shift_of;
-using kernels::quantised::channels_last;
 using tensor::DataType;
 
 class IntegerProduct {
@@ -88,7 +87,7 @@ class IntegerProduct {
     if (!is_float()) return builder_.plain_form(y_);
     const Dims dims = builder_.dims(y_);
     return plan_.shape.is_matrix ? plain_desc(dims, ElementType::f32)
-                                 : channels_last(dims, ElementType::f32);
+                                 : channels_last_desc(dims, ElementType::f32);
   }
 
   // The image as the primitive reads it.
@@ -104,7 +103,7 @@ class IntegerProduct {
   Result<BufferId> fetch_framed() {
     MILLRACE_ASSIGN_OR_RETURN(const Operand x, builder_.current(x_));
     const bool is_last =
-        plan_.shape.is_matrix || x.desc == channels_last(builder_.dims(x_), ElementType::u8);
+        plan_.shape.is_matrix || x.desc == channels_last_desc(builder_.dims(x_), ElementType::u8);
     if (is_last && !plan_.shape.is_padded() && shift_of(x_type_) == 0) return x.buffer;
     const Operand framed =
         builder_.new_temporary(plain_desc(image_dims(plan_.shape), ElementType::u8));
@@ -165,7 +164,7 @@ std::optional<Desc> layout_of_readers(const Builder& builder, ValueId id) {
     const bool reads_once = std::ranges::count(node.inputs, id) == 1 && node.input(kX) == id;
     if (!plan || plan->shape.is_matrix || !reads_once) return std::nullopt;
   }
-  return channels_last(builder.dims(id), ElementType::u8);
+  return channels_last_desc(builder.dims(id), ElementType::u8);
 }
 
 }  // namespace millrace::device::cpu::fast

@@ -50,14 +50,17 @@ struct Plan {
   Pixels pixels;
 };
 
-// Nothing where one of a pair would be read that is not there.
+// Nothing where the loops cannot move the image, or would read half a pair that is not there.
 std::optional<Plan> plan_for(const Operand& from, const Operand& to) {
   const auto from_place = place_of(from.desc), to_place = place_of(to.desc);
   const Dims dims = from.desc.dims();
   if (!from_place || !to_place || from.desc.data_type() != to.desc.data_type() ||
-      to_place->channel_distance != 1 || from_place->channel_distance > 2)
+      to_place->channel_distance != 1 ||
+      (from_place->channel_distance != 1 && from_place->channel_distance != 2))
     return std::nullopt;
   const size_t channels = static_cast<size_t>(dims[kChannelDim]);
+  if (from_place->pixel_distance < channels || to_place->pixel_distance < channels)
+    return std::nullopt;
   size_t pixels = 1;
   for (size_t dim = 0; dim < dims.size(); ++dim)
     if (dim != kChannelDim) pixels *= static_cast<size_t>(dims[dim]);

@@ -9,8 +9,8 @@
 namespace millrace::device::cpu::kernels::channels {
 
 // Moves an image to one that lies in the same way, pixel by pixel, or into a part of the channels
-// of one, divided into `chunks` at most; its own channels may be every other one of what lies
-// there. Null for other operands, for which the library's reorder is used.
+// of one, divided into `chunks` at most. The first image may take every other channel of a wider
+// one. Null for other operands, for which the library's reorder is used.
 std::unique_ptr<const Step> reorder_step(const Operand& from, const Operand& to, uint32_t chunks);
 
 }  // namespace millrace::device::cpu::kernels::channels

@@ -103,17 +103,14 @@ void copy(const uint8_t* from, uint8_t* to, const Pixels& pixels) noexcept {
   HWY_DYNAMIC_DISPATCH(run_copy)(from, to, pixels);
 }
 
-template <>
 void take_every_other(const uint8_t* from, bool second, uint8_t* to,
                       const Pixels& pixels) noexcept {
   HWY_DYNAMIC_DISPATCH(run_bytes)(from, second, to, pixels);
 }
-template <>
 void take_every_other(const uint16_t* from, bool second, uint16_t* to,
                       const Pixels& pixels) noexcept {
   HWY_DYNAMIC_DISPATCH(run_shorts)(from, second, to, pixels);
 }
-template <>
 void take_every_other(const uint32_t* from, bool second, uint32_t* to,
                       const Pixels& pixels) noexcept {
   HWY_DYNAMIC_DISPATCH(run_words)(from, second, to, pixels);

@@ -22,7 +22,10 @@ void copy(const uint8_t* from, uint8_t* to, const Pixels& pixels) noexcept;
 
 // Takes one of each pair of channels, the first or the second one: `from` points to the first pair,
 // and all of `channels` pairs can be read. The same requirements.
-template <class Element>
-void take_every_other(const Element* from, bool second, Element* to, const Pixels& pixels) noexcept;
+void take_every_other(const uint8_t* from, bool second, uint8_t* to, const Pixels& pixels) noexcept;
+void take_every_other(const uint16_t* from, bool second, uint16_t* to,
+                      const Pixels& pixels) noexcept;
+void take_every_other(const uint32_t* from, bool second, uint32_t* to,
+                      const Pixels& pixels) noexcept;
 
 }  // namespace millrace::device::cpu::kernels::channels

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -34,24 +33,20 @@ struct Band {
   int64_t above, below;  // rows of padding
 };
 
-Desc channels_last(const Dims& dims, ElementType type) {
-  constexpr std::array<uint32_t, kRank> kInnermost = {0, 2, 3, 1};
-  return ordered_desc(dims, type, kInnermost);
-}
-
 // Whether rows follow each other in memory, so that some of them are an image, too.
 bool has_rows(const Desc& image) {
   const Dims dims = image.dims();
-  return dims.size() == kRank && dims[0] == 1 && image == channels_last(dims, image.data_type());
+  return dims.size() == kRank && dims[0] == 1 &&
+         image == channels_last_desc(dims, image.data_type());
 }
 
 Desc only(const Rows& rows, const Desc& image) {
   Dims dims = image.dims();
   dims[kRowDim] = rows.count;
-  return channels_last(dims, image.data_type());
+  return channels_last_desc(dims, image.data_type());
 }
 
-// Where they begin, in bytes.
+// Where they begin, in bytes. Requirement: has_rows(image).
 size_t start_of(const Rows& rows, const Desc& image) {
   return image.get_size() / static_cast<size_t>(image.dims()[kRowDim]) *
          static_cast<size_t>(rows.first);
@@ -96,6 +91,8 @@ class BandsStep final : public Step {
   Status run(const RunState& state) const noexcept override {
     Whole whole{this, &state, {}, {}};
     openmp::parallel(run_part, &whole, static_cast<unsigned>(parts_.size()), 0);
+    if (take_refused_barrier() && whole.failure.ok()) [[unlikely]]
+      return refused_barrier();
     return whole.failure;
   }
 
@@ -129,23 +126,31 @@ class Bands {
 
   bool is_possible() const {
     const uint32_t count = builder_.chunks();
-    return count > 1 && count <= kMostBands && has_rows(x_) && has_rows(y_) &&
-           y_.dims()[kRowDim] >= count;
+    return count > 1 && count <= kMostBands && may_be_divided(whole_.impl_info_str()) &&
+           has_rows(x_) && has_rows(y_) && y_.dims()[kRowDim] >= count;
   }
 
-  // Null where the library has no primitive of that kind for a band. Requirement: is_possible().
+  // Null where a band consists of padding, or the library has no primitive of that kind for it.
+  // Requirement: is_possible().
   std::unique_ptr<const Step> make_step(const std::vector<Argument>& arguments) {
+    const std::vector<Band> bands = all_bands();
+    if (std::ranges::any_of(bands, [](const Band& band) { return band.x.count <= 0; }))
+      return nullptr;
     std::vector<BandsStep::Part> parts;
     std::vector<Argument> all;
-    for (const Band& band : all_bands()) {
-      if (band.x.count <= 0) return nullptr;  // it consists of padding
-      const PrimitiveDesc desc = builder_.for_one_thread([&] { return describe(band); });
-      if (desc.get(/*allow_empty=*/true) == nullptr) return nullptr;
+    for (const Band& band : bands) {
       const size_t first = all.size();
       add_arguments(band, arguments, all);
-      if (const Desc scratch = desc.scratchpad_desc(); scratch.get_size() > 0)
-        all.push_back({DNNL_ARG_SCRATCHPAD, builder_.new_temporary(scratch)});
-      parts.push_back({dnnl::convolution_forward(desc), first, all.size() - first});
+      // The library keeps primitives by the number of threads they are made for.
+      dnnl::primitive primitive = builder_.for_one_thread([&]() -> dnnl::primitive {
+        const PrimitiveDesc desc = describe(band);
+        if (desc.get(/*allow_empty=*/true) == nullptr) return {};
+        if (const Desc scratch = desc.scratchpad_desc(); scratch.get_size() > 0)
+          all.push_back({DNNL_ARG_SCRATCHPAD, builder_.new_temporary(scratch)});
+        return dnnl::convolution_forward(desc);
+      });
+      if (!primitive) return nullptr;
+      parts.push_back({std::move(primitive), first, all.size() - first});
     }
     return std::make_unique<BandsStep>(std::move(parts), std::move(all));
   }

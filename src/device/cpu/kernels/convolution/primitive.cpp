@@ -15,14 +15,6 @@ Dims weight_dims(Dims dims, int64_t group) {
   return dims;
 }
 
-// Channels innermost, the batch outermost.
-Desc channels_last_desc(const Dims& dims, ElementType type) {
-  std::vector<uint32_t> order = {0};
-  for (uint32_t i = 2; i < dims.size(); ++i) order.push_back(i);
-  order.push_back(1);
-  return ordered_desc(dims, type, order);
-}
-
 Desc image_desc(const Dims& dims, ElementType type, Form form) {
   // The first convolution of a network takes its few channels as they come.
   constexpr int64_t kFewChannels = 4;

@@ -34,13 +34,11 @@ void fill_row(const Geometry& g, const Work<Number>& work, size_t row) {
   std::fill_n(to, g.row_floats(), 0.0F);
   if (row < g.above || row - g.above >= g.height) return;
   const Number* const from = work.image + (row - g.above) * g.width;
-  // Columns beyond the last window are of no use.
-  const size_t columns = std::min(g.width, g.row_floats() - g.left);
   const Floats f;
   size_t i = 0;
-  for (; i + hn::Lanes(f) <= columns; i += hn::Lanes(f))
+  for (; i + hn::Lanes(f) <= g.width; i += hn::Lanes(f))
     hn::StoreU(load_numbers(f, from + i), f, to + g.left + i);
-  for (; i < columns; ++i) {
+  for (; i < g.width; ++i) {
     const hn::CappedTag<float, 1> one;
     hn::StoreU(load_numbers(one, from + i), one, to + g.left + i);
   }

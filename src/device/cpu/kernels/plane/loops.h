@@ -10,7 +10,8 @@
 
 namespace millrace::device::cpu::kernels::plane {
 
-// At stride 1, of an image in C order. Rows and columns around it are zeros.
+// At stride 1, of an image in C order. Rows and columns around it are zeros, of which there may be
+// none: windows cover the whole image.
 struct Geometry {
   size_t height, width;
   size_t out_height, out_width;

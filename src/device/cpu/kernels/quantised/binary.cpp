@@ -226,7 +226,7 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Binary& op) 
   } else {
     // An operand of lower rank has no layout in common with the result.
     MILLRACE_ASSIGN_OR_RETURN(
-        left, builder.stored_in(a, spread->channels_last ? channels_last(dims, a_type)
+        left, builder.stored_in(a, spread->channels_last ? channels_last_desc(dims, a_type)
                                                          : plain_desc(dims, a_type)));
     MILLRACE_ASSIGN_OR_RETURN(right, smaller_operand(builder, b, scales.b));
   }

@@ -94,8 +94,8 @@ Result<bool> lower(Builder& builder, const Node& node, const graph::Concat& op) 
 Result<bool> lower(Builder& builder, const Node& node, const graph::Resize& op) {
   if (!keeps_form(builder, node)) return false;
   const ValueId x = node.input(0), y = node.outputs[0];
-  const Desc from = channels_last(builder.dims(x), builder.stored_type(x));
-  const Desc to = channels_last(builder.dims(y), builder.stored_type(y));
+  const Desc from = channels_last_desc(builder.dims(x), builder.stored_type(x));
+  const Desc to = channels_last_desc(builder.dims(y), builder.stored_type(y));
   if (const auto primitive = make_resampling(builder, node, op, {from}, to)) {
     MILLRACE_ASSIGN_OR_RETURN(const Operand there, builder.stored_in(x, from));
     add_resampling(builder, *primitive, there, builder.new_stored_result(y, to));

@@ -75,13 +75,4 @@ int64_t largest_sum(std::span<const int8_t> weights, size_t row) {
   return largest;
 }
 
-Desc channels_last(const Dims& dims, ElementType type) {
-  if (dims.size() < 3) return plain_desc(dims, type);
-  std::vector<uint32_t> order(dims.size() - 1);
-  std::iota(order.begin() + 1, order.end(), 2);
-  order[0] = 0;
-  order.push_back(1);
-  return ordered_desc(dims, type, order);
-}
-
 }  // namespace millrace::device::cpu::kernels::quantised

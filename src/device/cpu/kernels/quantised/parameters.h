@@ -42,7 +42,4 @@ int64_t largest_sum(std::span<const int8_t> weights, size_t row);
 // also are so less what a zero point has added to them.
 inline constexpr int64_t kLargestExactSum = int64_t{1} << 24;
 
-// Images with the channels (dimension 1) innermost, for 3 dimensions and more; plain otherwise.
-Desc channels_last(const Dims& dims, ElementType type);
-
 }  // namespace millrace::device::cpu::kernels::quantised

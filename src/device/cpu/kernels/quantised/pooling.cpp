@@ -32,8 +32,8 @@ Result<bool> add_library_maxima(Builder& builder, const Node& node, const graph:
   for (int64_t& dilation : dilations) --dilation;
   const auto primitive = find_primitive<PoolingPrimitive>(
       builder.engine(), make_attributes(), dnnl::prop_kind::forward_inference,
-      dnnl::algorithm::pooling_max, channels_last(builder.dims(x), builder.stored_type(x)),
-      channels_last(builder.dims(y), builder.stored_type(y)), op.strides, op.kernel, dilations,
+      dnnl::algorithm::pooling_max, channels_last_desc(builder.dims(x), builder.stored_type(x)),
+      channels_last_desc(builder.dims(y), builder.stored_type(y)), op.strides, op.kernel, dilations,
       op.pads_begin, op.pads_end);
   if (!is_fast(primitive)) return false;
   MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.stored_in(x, primitive.src_desc()));
@@ -139,11 +139,11 @@ Result<bool> add_means(Builder& builder, const char* operation, ValueId x, Value
   if (!std::isnormal(rules.factor(1)) || !std::isnormal(rules.factor(static_cast<int64_t>(taps))))
     return false;
   MILLRACE_ASSIGN_OR_RETURN(const Operand from,
-                            builder.stored_in(x, channels_last(dims, builder.stored_type(x))));
+                            builder.stored_in(x, channels_last_desc(dims, builder.stored_type(x))));
   const Desc row = plain_desc({dims[1]}, ElementType::f32);
   const Operand sums = builder.new_temporary(row), means = builder.new_temporary(row);
   const Operand to =
-      builder.new_stored_result(y, channels_last(builder.dims(y), builder.stored_type(y)));
+      builder.new_stored_result(y, channels_last_desc(builder.dims(y), builder.stored_type(y)));
   const MeanStep::Buffers buffers{from.buffer, sums.buffer, means.buffer, to.buffer};
   builder.add(operation, "millrace:mean",
               std::make_unique<MeanStep>(static_cast<size_t>(dims[0]), static_cast<size_t>(dims[1]),

@@ -69,8 +69,9 @@ class Lowering {
     const auto layer = vnni::layer_of(first, second);
     if (!layer) return internal_error("two convolutions cannot be one step any more");
     MILLRACE_ASSIGN_OR_RETURN(const Operand x,
-                              builder_.stored_in(x_, channels_last(first.x, first.x_type)));
-    const Operand y = new_result(builder_, next.y_, channels_last(second.y, next.result_.type));
+                              builder_.stored_in(x_, channels_last_desc(first.x, first.x_type)));
+    const Operand y =
+        new_result(builder_, next.y_, channels_last_desc(second.y, next.result_.type));
     vnni::add_step(builder_, *layer, first, second, x.buffer, y.buffer);
     return {};
   }
@@ -120,10 +121,10 @@ class Lowering {
 
   Status lower_tiled(const amx::PointwiseLayer& layer) {
     const vnni::Convolution convolution = as_vnni();
-    const Desc from = channels_last(convolution.x, convolution.x_type);
+    const Desc from = channels_last_desc(convolution.x, convolution.x_type);
     MILLRACE_ASSIGN_OR_RETURN(const Operand x, builder_.stored_in(x_, from));
     amx::ImageBuffers images{.x = x.buffer, .y = {}, .residual = {}};
-    const Desc to = channels_last(convolution.y, result_.type);
+    const Desc to = channels_last_desc(convolution.y, result_.type);
     if (residual_ == kNoValue) {
       images.y = new_result(builder_, y_, to).buffer;
     } else {
@@ -137,8 +138,8 @@ class Lowering {
   }
 
   Status lower_layer(const vnni::Layer& layer, const vnni::Convolution& convolution) {
-    const Desc from = channels_last(convolution.x, convolution.x_type);
-    const Desc to = channels_last(convolution.y, result_.type);
+    const Desc from = channels_last_desc(convolution.x, convolution.x_type);
+    const Desc to = channels_last_desc(convolution.y, result_.type);
     MILLRACE_ASSIGN_OR_RETURN(const Operand x, builder_.stored_in(x_, from));
     const Operand y = new_result(builder_, y_, to);
     vnni::add_step(builder_, layer, convolution, x.buffer, y.buffer);
@@ -332,9 +333,10 @@ class Lowering {
           return is_fast(first) ? choose_implementation(std::move(first), work) : first;
         },
         dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
-        channels_last(x_dims, builder_.stored_type(x_)), any_desc(weights_dims, ElementType::s8),
-        bias, channels_last(builder_.dims(y_), result_.type), op_.strides, dilations,
-        op_.pads_begin, op_.pads_end);
+        channels_last_desc(x_dims, builder_.stored_type(x_)),
+        any_desc(weights_dims, ElementType::s8), bias,
+        channels_last_desc(builder_.dims(y_), result_.type), op_.strides, dilations, op_.pads_begin,
+        op_.pads_end);
     return is_fast(primitive_);
   }
 
