@@ -61,8 +61,8 @@ Band band_of(const graph::Conv& op, const Rows& y, int64_t height, int64_t taps)
   return {{from, to - from}, y, from - first, end - to};
 }
 
-// Each lane reads all weights then, instead of all of the image: of those, none has to come from
-// where another core has written it (docs/performance.md has the measurements).
+// Each lane then reads all weights instead of the whole image. Nobody writes weights, so they come
+// faster than what another core has just written (docs/performance.md has the measurements).
 bool pays(const PrimitiveDesc& whole) {
   constexpr size_t kWeightsPerImage = 8;
   return whole.src_desc().get_size() * kWeightsPerImage >= whole.weights_desc().get_size();

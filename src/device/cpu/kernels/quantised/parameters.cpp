@@ -1,7 +1,6 @@
 #include "device/cpu/kernels/quantised/parameters.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "device/cpu/quantisation_run.h"
