@@ -16,7 +16,7 @@ namespace millrace::device::cpu::kernels {
 
 // Adds the step of `whole`, the primitive of `op` for all rows, with its `arguments`: in bands, one
 // for each chunk of the node, where that is possible and pays, else as it is. The results are the
-// same bits (tests/device_cpu/lanes_test.cpp). May throw dnnl::error.
+// same bits (tests/device_cpu/lanes). May throw dnnl::error.
 void add_convolution(Builder& builder, const graph::Conv& op,
                      const dnnl::convolution_forward::primitive_desc& whole,
                      std::vector<Argument> arguments);
