@@ -199,7 +199,7 @@ class Bands {
         argument.operand.desc = only(band.y, y_);
         argument.offset = start_of(band.y, y_);
       }
-      all.push_back(std::move(argument));
+      all.push_back(argument);
     }
   }
 
