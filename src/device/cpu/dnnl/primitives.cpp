@@ -2,6 +2,11 @@
 
 namespace millrace::device::cpu {
 
+Dims gaps_of(Dims dilations) {
+  for (int64_t& dilation : dilations) --dilation;
+  return dilations;
+}
+
 namespace {
 
 constexpr auto kInference = dnnl::prop_kind::forward_inference;

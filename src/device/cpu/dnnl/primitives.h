@@ -16,6 +16,9 @@ using PoolingPrimitive = dnnl::pooling_forward;
 using SoftmaxPrimitive = dnnl::softmax_forward;
 #endif
 
+// What the library takes for dilations: it counts the gap between taps, ONNX the distance.
+Dims gaps_of(Dims dilations);
+
 // The primitive whose operation takes `operation`, in the order of the library's documentation;
 // empty where there is none of these shapes and layouts. Its next_impl() is not to be called, see
 // choose_primitive. May throw dnnl::error, too.

@@ -97,14 +97,11 @@ class ConvTranspose {
 
   PrimitiveDesc make_primitive(const Attempt& attempt) const {
     const auto& window = extents_.window;
-    // The library counts the gap between the taps, ONNX the distance.
-    Dims dilations = window.dilations;
-    for (int64_t& dilation : dilations) --dilation;
     return find_primitive<dnnl::deconvolution_forward>(
         builder_.engine(), kernels::make_attributes(), dnnl::prop_kind::forward_inference,
         dnnl::algorithm::deconvolution_direct, image_desc(x_, attempt),
         any_desc(weight_dims(), attempt.type), bias_desc(), image_desc(y_, attempt), window.strides,
-        dilations, window.pads_begin, window.pads_end);
+        gaps_of(window.dilations), window.pads_begin, window.pads_end);
   }
 
   // In FP32 where there is no fast kernel for the type of the partition.

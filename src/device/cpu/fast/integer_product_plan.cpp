@@ -136,8 +136,7 @@ bool is_exact(const std::string& implementation, const Shape& shape, const Weigh
 
 std::optional<PrimitiveDesc> make_primitive(const Builder& builder, const Shape& shape,
                                             const Weights& weights) {
-  Dims dilations(shape.dilations.begin(), shape.dilations.end());
-  for (int64_t& dilation : dilations) --dilation;
+  const Dims dilations = gaps_of({shape.dilations.begin(), shape.dilations.end()});
   const Dims strides(shape.strides.begin(), shape.strides.end());
   const Dims padding(2, 0);
   const auto choice = kernels::choose(std::vector<bool>{true}, [&](bool) {

@@ -13,6 +13,10 @@ namespace millrace::device::cpu::kernels {
 
 using graph::Node;
 
+constexpr size_t from_dim(int64_t dim) {
+  return static_cast<size_t>(dim);
+}
+
 Status lower(Builder& builder, const Node& node, const graph::Conv& op);
 Status lower(Builder& builder, const Node& node, const graph::Pool& op);
 Status lower(Builder& builder, const Node& node, const graph::GlobalPool& op);

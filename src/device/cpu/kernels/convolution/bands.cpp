@@ -172,9 +172,7 @@ class Bands {
   // Of the implementation that makes the whole, whose weights it shares.
   PrimitiveDesc describe(const Band& band) const {
     const std::string_view wanted = whole_.impl_info_str();
-    // The library counts the gap between the taps, ONNX the distance.
-    Dims dilations = op_.dilations, begin = op_.pads_begin, end = op_.pads_end;
-    for (int64_t& dilation : dilations) --dilation;
+    Dims begin = op_.pads_begin, end = op_.pads_end;
     begin[0] = band.above;
     end[0] = band.below;
     return choose_primitive<dnnl::convolution_forward>(
@@ -185,8 +183,8 @@ class Bands {
           return desc;
         },
         dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, only(band.x, x_),
-        whole_.weights_desc(), whole_.bias_desc(), only(band.y, y_), op_.strides, dilations, begin,
-        end);
+        whole_.weights_desc(), whole_.bias_desc(), only(band.y, y_), op_.strides,
+        gaps_of(op_.dilations), begin, end);
   }
 
   void add_arguments(const Band& band, const std::vector<Argument>& arguments,

@@ -54,14 +54,12 @@ dnnl::convolution_forward::primitive_desc make_convolution(const Convolution& co
   attributes.set_post_ops(post_ops);
   const Desc bias =
       convolution.bias.empty() ? Desc() : plain_desc(convolution.bias, ElementType::f32);
-  // The library counts the gap between the taps, ONNX the distance.
-  Dims dilations = op.dilations;
-  for (int64_t& dilation : dilations) --dilation;
   const ElementType type = convolution.type;
   return find_primitive<dnnl::convolution_forward>(
       engine, attributes, dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
       image_desc(convolution.x, type, form), any_desc(convolution.weight, type), bias,
-      image_desc(convolution.y, type, form), op.strides, dilations, op.pads_begin, op.pads_end);
+      image_desc(convolution.y, type, form), op.strides, gaps_of(op.dilations), op.pads_begin,
+      op.pads_end);
 }
 
 Desc slope_desc(const Convolution& convolution) {

@@ -22,10 +22,6 @@ using graph::kNoValue;
 // The operands of a Conv.
 constexpr size_t kX = 0, kWeight = 1, kBias = 2, kResidual = 3, kSlope = 4;
 
-size_t from_dim(int64_t dim) {
-  return static_cast<size_t>(dim);
-}
-
 bool is_constant(const Builder& builder, graph::ValueId id) {
   return id == kNoValue || builder.is_constant(id);
 }

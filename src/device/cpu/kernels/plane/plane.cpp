@@ -20,10 +20,6 @@ using graph::kNoValue;
 constexpr size_t kX = 0, kWeight = 1, kBias = 2, kResidual = 3, kSlope = 4;
 constexpr int64_t kMostTaps = 7;
 
-size_t from_dim(int64_t dim) {
-  return static_cast<size_t>(dim);
-}
-
 bool is_of_one_channel(const Dims& image) {
   return image.size() == 4 && image[1] == 1;
 }

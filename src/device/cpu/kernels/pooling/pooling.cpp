@@ -106,8 +106,7 @@ Status lower(Builder& builder, const Node& node, const graph::Pool& op) {
   if (op.kind == graph::PoolKind::kAverage)
     window.algorithm = counts_padding ? dnnl::algorithm::pooling_avg_include_padding
                                       : dnnl::algorithm::pooling_avg_exclude_padding;
-  // The library counts the gap between the taps, ONNX the distance.
-  for (int64_t& dilation : window.dilations) --dilation;
+  window.dilations = gaps_of(window.dilations);
   const graph::ValueId x = node.input(0), y = node.outputs[0];
   const Dims dims = builder.dims(y);
   const Result<Operand> result = counts_part ? add_partly_counting(builder, op, window, x, dims)

@@ -27,14 +27,11 @@ using tensor::ElementRule;
 Result<bool> add_library_maxima(Builder& builder, const Node& node, const graph::Pool& op) {
   const ValueId x = node.input(0), y = node.outputs[0];
   if (!same_form(builder, x, y)) return false;
-  // The library counts the gap between the taps, ONNX the distance.
-  Dims dilations = op.dilations;
-  for (int64_t& dilation : dilations) --dilation;
   const auto primitive = find_primitive<PoolingPrimitive>(
       builder.engine(), make_attributes(), dnnl::prop_kind::forward_inference,
       dnnl::algorithm::pooling_max, channels_last_desc(builder.dims(x), builder.stored_type(x)),
-      channels_last_desc(builder.dims(y), builder.stored_type(y)), op.strides, op.kernel, dilations,
-      op.pads_begin, op.pads_end);
+      channels_last_desc(builder.dims(y), builder.stored_type(y)), op.strides, op.kernel,
+      gaps_of(op.dilations), op.pads_begin, op.pads_end);
   if (!is_fast(primitive)) return false;
   MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.stored_in(x, primitive.src_desc()));
   const Operand to = builder.new_stored_result(y, primitive.dst_desc());

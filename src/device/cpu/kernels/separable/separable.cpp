@@ -11,6 +11,7 @@
 
 #include "device/cpu/kernels/bounds.h"
 #include "device/cpu/kernels/depthwise/depthwise.h"
+#include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/separable/bf16_loops.h"
 #include "tensor/half.h"
@@ -21,10 +22,6 @@ namespace {
 using graph::kNoValue;
 using graph::Node;
 using graph::ValueId;
-
-size_t from_dim(int64_t dim) {
-  return static_cast<size_t>(dim);
-}
 
 Geometry geometry_of(ElementType type, const Dims& x, const Dims& y, const graph::Conv& depthwise) {
   const size_t block = vector_block();

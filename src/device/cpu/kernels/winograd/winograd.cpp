@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/process/topology.h"
+#include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/primitives.h"
 #include "tensor/half.h"
@@ -24,10 +25,6 @@ constexpr double kFasterInBf16 = 2;    // the direct algorithm, by VDPBF16PS
 constexpr double kLeastRatio = 1.3;
 // Filters beyond that do not stay in a core's cache.
 constexpr size_t kLargeFilters = size_t{1} << 18;
-
-size_t from_dim(int64_t dim) {
-  return static_cast<size_t>(dim);
-}
 
 Geometry geometry_with(const Convolution& convolution, size_t tile) {
   const Dims &x = convolution.x, &y = convolution.y;

@@ -316,9 +316,6 @@ class Lowering {
     if (!can_append(op_.activation)) return false;
     const Desc bias =
         has_bias() ? plain_desc({builder_.dims(weight_)[0]}, ElementType::f32) : Desc();
-    // The library counts the gap between the taps, ONNX the distance.
-    Dims dilations = op_.dilations;
-    for (int64_t& dilation : dilations) --dilation;
     Dims x_dims = builder_.dims(x_), weights_dims = weight_dims();
     if (reads_pixels()) {
       x_dims = pixel_dims(x_dims);
@@ -335,8 +332,8 @@ class Lowering {
         dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
         channels_last_desc(x_dims, builder_.stored_type(x_)),
         any_desc(weights_dims, ElementType::s8), bias,
-        channels_last_desc(builder_.dims(y_), result_.type), op_.strides, dilations, op_.pads_begin,
-        op_.pads_end);
+        channels_last_desc(builder_.dims(y_), result_.type), op_.strides, gaps_of(op_.dilations),
+        op_.pads_begin, op_.pads_end);
     return is_fast(primitive_);
   }
 
