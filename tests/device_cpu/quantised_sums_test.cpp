@@ -187,6 +187,15 @@ TEST_F(QuantisedSums, OfAFunctionOfTheConvolution) {
   network.check(network.add(x, a, kSum), 0);
 }
 
+// By the device's own loops, with matrix instructions or without.
+TEST_F(QuantisedSums, OfWholeVectorsOfChannelsAreRoundedAsTheModelSays) {
+  const Image x = network.input(64, 9, kX);
+  const Image inner = network.conv(x, 1, kCut, {UnaryKind::kRelu, 0, 0});
+  const Image sum = network.add(network.conv(inner, 1, kMade), x, kSum);
+  const auto steps = network.check(network.add(sum, network.conv(sum, 1, kMade), kCut), 0);
+  EXPECT_THAT(steps, Contains("Conv millrace:pointwise").Times(3));
+}
+
 // So many products that matrix instructions pay, where the processor has them.
 TEST_F(QuantisedSums, OfManyProductsAreRoundedAsTheModelSays) {
   constexpr Form kImage{DataType::kUint8, 1 / 128.0f, 121}, kInner{DataType::kUint8, 1 / 64.0f, 0},

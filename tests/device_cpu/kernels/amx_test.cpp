@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -19,34 +18,7 @@ using vnni::Guarded;
 using vnni::kOnlyScaled;
 using vnni::Layer;
 using vnni::numbers;
-
-// What is added to the result of a layer, and the sum. Zero points are of bytes as they are stored.
-struct Sum {
-  bool signed_residual = false, signed_sum = false;
-  int32_t residual_zero_point = 0, zero_point = 0;
-  float step = 0.7F, residual_step = 1.3F;  // of the result and of the other operand, in the sum's
-
-  Addition addition() const {
-    const auto shifted = [](int32_t zero_point, bool is_signed) {
-      return static_cast<int16_t>(zero_point + (is_signed ? 128 : 0));
-    };
-    return {step,
-            residual_step,
-            signed_residual,
-            shifted(residual_zero_point, signed_residual),
-            {signed_sum, shifted(zero_point, signed_sum), 0, 255}};
-  }
-
-  // `made` is the number of steps that the layer's result stands for.
-  uint8_t stored(int32_t made, uint8_t residual) const {
-    const int32_t byte = signed_residual ? static_cast<int8_t>(residual) : int32_t{residual};
-    const float number = std::fma(static_cast<float>(byte - residual_zero_point), residual_step,
-                                  static_cast<float>(made) * step);
-    const float least = signed_sum ? -128 : 0;
-    const float sum = std::nearbyint(number) + static_cast<float>(zero_point);
-    return static_cast<uint8_t>(static_cast<int>(std::clamp(sum, least, least + 255)));
-  }
-};
+using vnni::Sum;
 
 struct Case {
   const char* name;
@@ -108,17 +80,13 @@ class AmxPointwise : public ::testing::TestWithParam<Case> {
       for (size_t channel = 0; channel < c_.channels_out; ++channel) {
         const int32_t sum = layer_.sum_of(channel, &image_[pixel * c_.channels_in]);
         const uint8_t made = layer_.stored(channel, sum);
-        result.push_back(c_.sum ? c_.sum->stored(steps(made), residual_[result.size()]) : made);
+        result.push_back(c_.sum ? c_.sum->stored(layer_.steps(made), residual_[result.size()])
+                                : made);
       }
     return result;
   }
 
  private:
-  int32_t steps(uint8_t made) const {
-    return (c_.bytes.signed_result ? static_cast<int8_t>(made) : int32_t{made}) -
-           c_.bytes.y_zero_point;
-  }
-
   const Case c_ = GetParam();
   const Layer layer_{c_.bytes, c_.channels_out, c_.channels_in, 0};
   const PointwiseLayer loops_{c_.channels_in, c_.channels_out, layer_.encoding(),

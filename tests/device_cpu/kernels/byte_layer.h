@@ -85,6 +85,11 @@ class Layer {
     return sum;
   }
 
+  // What a byte of the result counts.
+  int32_t steps(uint8_t byte) const {
+    return (bytes_.signed_result ? static_cast<int8_t>(byte) : int32_t{byte}) - bytes_.y_zero_point;
+  }
+
   uint8_t stored(size_t channel, int32_t sum) const {
     const float biased = static_cast<float>(sum) + scaling_.biases[channel];
     const float scaled = biased * scaling_.factors[channel];
@@ -103,6 +108,34 @@ class Layer {
   const size_t filter_size_;
   const std::vector<int8_t> filters_;
   Scaling scaling_, arranged_, in_planes_;
+};
+
+// What is added to the result of a layer, and the sum. Zero points are of bytes as they are stored.
+struct Sum {
+  bool signed_residual = false, signed_sum = false;
+  int32_t residual_zero_point = 0, zero_point = 0;
+  float step = 0.7F, residual_step = 1.3F;  // of the result and of the other operand, in the sum's
+
+  Addition addition() const {
+    const auto shifted = [](int32_t zero_point, bool is_signed) {
+      return static_cast<int16_t>(zero_point + (is_signed ? 128 : 0));
+    };
+    return {step,
+            residual_step,
+            signed_residual,
+            shifted(residual_zero_point, signed_residual),
+            {signed_sum, shifted(zero_point, signed_sum), 0, 255}};
+  }
+
+  // `made` is the number of steps that the layer's result stands for.
+  uint8_t stored(int32_t made, uint8_t residual) const {
+    const int32_t byte = signed_residual ? static_cast<int8_t>(residual) : int32_t{residual};
+    const float number = std::fma(static_cast<float>(byte - residual_zero_point), residual_step,
+                                  static_cast<float>(made) * step);
+    const float least = signed_sum ? -128 : 0;
+    const float sum = std::nearbyint(number) + static_cast<float>(zero_point);
+    return static_cast<uint8_t>(static_cast<int>(std::clamp(sum, least, least + 255)));
+  }
 };
 
 // Memory for a result, with what a loop must not write to behind it.

@@ -1,6 +1,7 @@
 // The loops of convolutions of bytes, beside sums that are added up one by one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -150,35 +151,59 @@ struct PointwiseCase {
   const char* name;
   size_t channels_in, channels_out, pixels;
   Bytes bytes;
+  std::optional<Sum> sum = std::nullopt;
 };
 
 class VnniPointwise : public OfVnni<PointwiseCase> {
  protected:
   std::vector<uint8_t> run_loops() const {
-    const PointwiseLayer layer{c_.channels_in, c_.channels_out, layer_.encoding()};
-    const std::vector<int8_t> filters = arranged_pointwise(layer, layer_.filters());
-    Guarded result(c_.pixels * c_.channels_out);
-    run(layer, {image_.data(), filters.data(), layer_.scaling(), result.data(), c_.pixels});
+    Guarded result(residual_.size());
+    run_into(result, residual_.data());
+    return result.result();
+  }
+
+  // In the memory of what is added.
+  std::vector<uint8_t> run_in_place() const {
+    Guarded result(residual_.size());
+    std::ranges::copy(residual_, result.data());
+    run_into(result, result.data());
     return result.result();
   }
 
   std::vector<uint8_t> expected() const {
     std::vector<uint8_t> result;
     for (size_t pixel = 0; pixel < c_.pixels; ++pixel)
-      for (size_t channel = 0; channel < c_.channels_out; ++channel)
-        result.push_back(
-            layer_.stored(channel, layer_.sum_of(channel, &image_[pixel * c_.channels_in])));
+      for (size_t channel = 0; channel < c_.channels_out; ++channel) {
+        const int32_t sum = layer_.sum_of(channel, &image_[pixel * c_.channels_in]);
+        const uint8_t made = layer_.stored(channel, sum);
+        result.push_back(c_.sum ? c_.sum->stored(layer_.steps(made), residual_[result.size()])
+                                : made);
+      }
     return result;
   }
 
  private:
+  void run_into(Guarded& result, const uint8_t* residual) const {
+    PointwiseLayer layer{c_.channels_in, c_.channels_out, layer_.encoding()};
+    if (c_.sum) layer.addition = c_.sum->addition();
+    const std::vector<int8_t> filters = arranged_pointwise(layer, layer_.filters());
+    run(layer, {.image = image_.data(),
+                .filters = filters.data(),
+                .scaling = layer_.scaling(),
+                .residual = c_.sum ? residual : nullptr,
+                .result = result.data(),
+                .pixels = c_.pixels});
+  }
+
   const PointwiseCase c_ = GetParam();
   const Layer layer_{c_.bytes, c_.channels_out, c_.channels_in};
   const std::vector<uint8_t> image_ = numbers<uint8_t>(c_.pixels * c_.channels_in, 0, 255);
+  const std::vector<uint8_t> residual_ = numbers<uint8_t>(c_.pixels * c_.channels_out, 0, 255);
 };
 
 TEST_P(VnniPointwise, GivesEveryByteOfSumsAddedUpOneByOne) {
   EXPECT_EQ(run_loops(), expected());
+  EXPECT_EQ(run_in_place(), expected());
 }
 
 // Channels of the image and of the result, pixels.
@@ -197,7 +222,20 @@ INSTANTIATE_TEST_SUITE_P(
         PointwiseCase{"signed_image", 16, 96, 20, {true, false, -5, 0}},
         PointwiseCase{"signed_both", 16, 96, 20, {true, true, 17, -40}},
         PointwiseCase{"bounds", 16, 96, 20, {false, true, 0, 3, 100, 190}},
-        PointwiseCase{"far_beyond_bytes", 16, 96, 20, {false, false, 0, 9, 0, 255, 300}}),
+        PointwiseCase{"far_beyond_bytes", 16, 96, 20, {false, false, 0, 9, 0, 255, 300}},
+        PointwiseCase{"added", 24, 128, 37, {}, Sum{}},
+        PointwiseCase{"added_plain", 64, 64, 21, kOnlyScaled, Sum{}},
+        PointwiseCase{
+            "added_zero_points", 16, 64, 20, {false, false, 131, 120}, Sum{false, false, 99, 77}},
+        PointwiseCase{"added_signed", 16, 64, 20, {true, true, 17, -40}, Sum{true, true, -33, 25}},
+        PointwiseCase{
+            "added_bounds", 16, 64, 20, {false, true, 0, 3, 100, 190}, Sum{true, false, 7, 0}},
+        PointwiseCase{"added_far_beyond_bytes",
+                      16,
+                      64,
+                      20,
+                      {false, false, 0, 9, 0, 255, 300},
+                      Sum{false, true, 0, -100, 900, 700}}),
     [](const auto& info) { return info.param.name; });
 
 struct SeparableCase {
@@ -218,8 +256,11 @@ class VnniSeparable : public OfVnni<SeparableCase> {
   std::vector<uint8_t> run_one_after_the_other() const {
     const size_t pixels = g_.height * g_.width;
     Guarded between(pixels * g_.channels);
-    run(pointwise_layer(),
-        {image_.data(), first_filters_.data(), first_.scaling(), between.data(), pixels});
+    run(pointwise_layer(), {.image = image_.data(),
+                            .filters = first_filters_.data(),
+                            .scaling = first_.scaling(),
+                            .result = between.data(),
+                            .pixels = pixels});
     return run_on(depthwise_layer(), between.result());
   }
 

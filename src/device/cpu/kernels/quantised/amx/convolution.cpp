@@ -11,6 +11,7 @@ namespace {
 
 using vnni::ConstantBuffers;
 using vnni::Convolution;
+using vnni::ImageBuffers;
 
 size_t pixels_of(const Convolution& convolution) {
   return static_cast<size_t>(convolution.x[0] * convolution.x[2] * convolution.x[3]);
@@ -27,29 +28,6 @@ bool suits(const Convolution& convolution) {
   const size_t pixels = pixels_of(convolution);
   return in % kTileRowBytes == 0 && out % vnni::kWide == 0 && pixels >= kTileRows &&
          pixels * in * out >= kLeastProducts && may_use_tiles();
-}
-
-// Nothing where numbers become too large for the integers that they are rounded to.
-std::optional<Addition> addition_of(const Convolution& convolution, const ResidualRule& residual) {
-  const bool signed_residual = residual.type == ElementType::s8;
-  const bool signed_sum = residual.sum.type == ElementType::s8;
-  const auto shifted = [](int32_t zero_point, bool is_signed) {
-    return static_cast<int16_t>(zero_point + (is_signed ? vnni::kSignedShift : 0));
-  };
-  const float scale = residual.sum.rule.scale;
-  const Addition addition{
-      .step = convolution.result.rule.scale / scale,
-      .residual_step = residual.rule.scale / scale,
-      .signed_residual = signed_residual,
-      .residual_zero_point = shifted(residual.rule.zero_point, signed_residual),
-      .requantisation = {.to_signed = signed_sum,
-                         .zero_point = shifted(residual.sum.rule.zero_point, signed_sum),
-                         .least = 0,
-                         .most = 255}};
-  constexpr float kLargestByte = 255, kMost = 0x1p30F;
-  const float most = kLargestByte * (addition.step + addition.residual_step);
-  return residual.sum.type != ElementType::f32 && most < kMost ? std::optional(addition)
-                                                               : std::nullopt;
 }
 
 struct Whole {
@@ -92,24 +70,23 @@ class PointwiseStep final : public Step {
             std::min<size_t>(chunks, by_pixels_ ? pixels / kTileRows : layer.groups()))) {}
 
   std::vector<BufferId> buffers() const override {
-    std::vector<BufferId> all = {images_.x, images_.y};
-    if (images_.residual) all.push_back(*images_.residual);
+    std::vector<BufferId> all;
+    images_.append_to(all);
     constants_.append_to(all);
     return all;
   }
 
   Status run(const RunState& state) const noexcept override {
-    const PointwiseWork work{
-        .image = state.input<uint8_t>(images_.x),
-        .filters = state.input<int8_t>(constants_.filters),
-        .scaling = constants_.scaling(state),
-        .residual = images_.residual ? state.input<uint8_t>(*images_.residual) : nullptr,
-        .result = state.output<uint8_t>(images_.y),
-        .pixels = pixels_,
-        .first_pixel = 0,
-        .pixel_count = pixels_,
-        .first_group = 0,
-        .group_count = layer_.groups()};
+    const PointwiseWork work{.image = state.input<uint8_t>(images_.x),
+                             .filters = state.input<int8_t>(constants_.filters),
+                             .scaling = constants_.scaling(state),
+                             .residual = images_.residual_in(state),
+                             .result = state.output<uint8_t>(images_.y),
+                             .pixels = pixels_,
+                             .first_pixel = 0,
+                             .pixel_count = pixels_,
+                             .first_group = 0,
+                             .group_count = layer_.groups()};
     Whole whole{&layer_, work, parts_};
     run_parts(state, parts_, by_pixels_ ? run_pixels : run_groups, &whole);
     return {};
@@ -127,14 +104,14 @@ class PointwiseStep final : public Step {
 }  // namespace
 
 std::optional<PointwiseLayer> layer_of(const Convolution& convolution,
-                                       const std::optional<ResidualRule>& residual) {
+                                       const std::optional<vnni::ResidualRule>& residual) {
   if (!suits(convolution)) return std::nullopt;
   const auto encoding = vnni::encoding_of(convolution);
   if (!encoding) return std::nullopt;
   PointwiseLayer layer{static_cast<size_t>(convolution.x[1]), static_cast<size_t>(convolution.y[1]),
                        *encoding, std::nullopt};
   if (!residual) return layer;
-  layer.addition = addition_of(convolution, *residual);
+  layer.addition = vnni::addition_of(convolution, *residual);
   return layer.addition ? std::optional(layer) : std::nullopt;
 }
 

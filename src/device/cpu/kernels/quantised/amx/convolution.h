@@ -7,31 +7,18 @@
 
 #include "device/cpu/builder.h"
 #include "device/cpu/kernels/quantised/amx/pointwise_loops.h"
-#include "device/cpu/kernels/quantised/post_ops.h"
 #include "device/cpu/kernels/quantised/vnni/constants.h"
 
 namespace millrace::device::cpu::kernels::quantised::amx {
 
-// What is added to the result of a convolution.
-struct ResidualRule {
-  ElementType type;  // u8 or s8
-  tensor::ElementRule rule;
-  ResultRule sum;
-};
-
 // Nothing where the loops cannot compute it. Requirement: the library has a kernel with tiles for
 // it, which pays.
 std::optional<PointwiseLayer> layer_of(const vnni::Convolution& convolution,
-                                       const std::optional<ResidualRule>& residual);
+                                       const std::optional<vnni::ResidualRule>& residual);
 
-// Images with their channels innermost.
-struct ImageBuffers {
-  BufferId x, y;
-  std::optional<BufferId> residual;  // may be y
-};
 // Requirements: `layer` is what layer_of() has given for the convolution, and there is a residual
 // among the images where one was given to that.
 void add_step(Builder& builder, const PointwiseLayer& layer, const vnni::Convolution& convolution,
-              const ImageBuffers& images);
+              const vnni::ImageBuffers& images);
 
 }  // namespace millrace::device::cpu::kernels::quantised::amx

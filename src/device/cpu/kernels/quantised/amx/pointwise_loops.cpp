@@ -8,6 +8,7 @@
 // clang-format off: after foreach_target.h
 #include <hwy/highway.h>
 
+#include "device/cpu/kernels/quantised/vnni/addition-inl.h"
 #include "device/cpu/kernels/quantised/vnni/sums-inl.h"
 #include "device/cpu/kernels/tiles-inl.h"
 // clang-format on
@@ -81,56 +82,6 @@ HWY_INLINE void multiply(const PointwiseLayer& layer, const PointwiseWork& work,
   _tile_stored(3, result.sums[3], kTileRowBytes);
 }
 
-// The bytes of a wide group as numbers, each in the place of its channel's sum.
-HWY_INLINE void widen(hn::Vec<Bytes> bytes, hn::Vec<Ints> (&numbers)[kWideVectors]) {
-  const auto zero = hn::Zero(Bytes());
-  const Shorts shorts;
-  const auto lower = hn::BitCast(shorts, hn::InterleaveLower(Bytes(), bytes, zero));
-  const auto upper = hn::BitCast(shorts, hn::InterleaveUpper(Bytes(), bytes, zero));
-  const auto no_shorts = hn::BitCast(shorts, zero);
-  numbers[0] = hn::BitCast(Ints(), hn::InterleaveLower(shorts, lower, no_shorts));
-  numbers[1] = hn::BitCast(Ints(), hn::InterleaveUpper(shorts, lower, no_shorts));
-  numbers[2] = hn::BitCast(Ints(), hn::InterleaveLower(shorts, upper, no_shorts));
-  numbers[3] = hn::BitCast(Ints(), hn::InterleaveUpper(shorts, upper, no_shorts));
-}
-
-// Numbers of the convolution's result without its zero point, rounded and saturated. Ties round to
-// even numbers.
-struct Rounding {
-  explicit HWY_INLINE Rounding(const Requantisation& made)
-      : least(hn::Set(Floats(), static_cast<float>(made.least - made.zero_point))),
-        most(hn::Set(Floats(), static_cast<float>(made.most - made.zero_point))) {}
-
-  // Numbers between the bounds have no fraction any more when they are added to this one: that
-  // saves converting them there and back.
-  HWY_INLINE hn::Vec<Floats> operator()(hn::Vec<Floats> number) const {
-    const auto magic = hn::Set(Floats(), 0x1.8p23F);
-    return hn::Sub(hn::Add(hn::Min(hn::Max(number, least), most), magic), magic);
-  }
-
-  hn::Vec<Floats> least, most;
-};
-
-// Stores the sums of a pixel with what is added to them.
-template <class Kind>
-HWY_INLINE void store_added(const Sums<Kind, kWideVectors>& sums, const PointwiseLayer& layer,
-                            const ScalingView& scaling, const uint8_t* residual, uint8_t* to) {
-  const Floats f;
-  const Addition& addition = *layer.addition;
-  const Rounding rounding(layer.encoding.requantisation);
-  const auto added = addition.signed_residual ? load<true>(residual) : load<false>(residual);
-  const auto zero_point = hn::Set(f, addition.residual_zero_point);
-  const auto step = hn::Set(f, addition.step), residual_step = hn::Set(f, addition.residual_step);
-  hn::Vec<Ints> numbers[kWideVectors];
-  widen(added, numbers);
-  for (size_t i = 0; i < kWideVectors; ++i) {
-    const auto made = hn::Mul(rounding(sums.scaled(scaling, i)), step);
-    const auto other = hn::Sub(hn::ConvertTo(f, numbers[i]), zero_point);
-    numbers[i] = rounded(hn::MulAdd(other, residual_step, made));
-  }
-  hn::StoreU(bytes_of<Kind>(numbers, addition.requantisation), Bytes(), to);
-}
-
 template <class Kind, bool kAdds>
 HWY_INLINE void store(const PointwiseLayer& layer, const PointwiseWork& work, const Block& block,
                       const TileSums& tiles) {
@@ -142,7 +93,8 @@ HWY_INLINE void store(const PointwiseLayer& layer, const PointwiseWork& work, co
       sums.sums[i] = hn::Load(Ints(), tiles.sums[i] + (pixel - block.tile) * kNarrow);
     const size_t at = pixel * layer.channels_out + block.group * kWide;
     if constexpr (kAdds)
-      store_added(sums, layer, scaling, work.residual + at, work.result + at);
+      store_sum(sums, layer.encoding, *layer.addition, scaling, work.residual + at,
+                work.result + at);
     else
       sums.store(layer.encoding.requantisation, scaling, work.result + at);
   }
@@ -182,9 +134,7 @@ void run_blocks(const PointwiseLayer& layer, const PointwiseWork& work) {
 }
 
 void run_work(const PointwiseLayer& layer, const PointwiseWork& work) {
-  Encoding encoding = layer.encoding;
-  if (layer.addition) encoding.requantisation = layer.addition->requantisation;
-  vnni::HWY_NAMESPACE::with_kind(encoding, [&]<class Kind>(Kind) {
+  vnni::HWY_NAMESPACE::with_kind(layer.encoding, layer.addition, [&]<class Kind>(Kind) {
     layer.addition ? run_blocks<Kind, true>(layer, work) : run_blocks<Kind, false>(layer, work);
   });
 }

@@ -14,18 +14,9 @@
 
 namespace millrace::device::cpu::kernels::quantised::amx {
 
+using vnni::Addition;
 using vnni::Encoding;
-using vnni::Requantisation;
 using vnni::ScalingView;
-
-// The sum of the result of a convolution, rounded as `Encoding` says, and of another operand.
-struct Addition {
-  float step;                     // of the convolution's result, in those of the sum
-  float residual_step;            // of the other operand, likewise
-  bool signed_residual;           // INT8 instead of UINT8
-  int16_t residual_zero_point;    // of UINT8; with 128 added where it is signed
-  Requantisation requantisation;  // of the sum
-};
 
 struct PointwiseLayer {
   size_t channels_in;   // a multiple of kTileRowBytes

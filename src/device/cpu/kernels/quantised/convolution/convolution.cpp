@@ -49,18 +49,22 @@ class Lowering {
 
   // Requirement: can_lower() was true.
   Status lower() {
-    if (const auto layer = tiled_layer()) return lower_tiled(*layer);
     if (!may_use_loops()) return lower_primitive();
     const vnni::Convolution convolution = as_vnni();
-    const auto layer = vnni::layer_of(convolution);
-    return layer ? lower_layer(*layer, convolution) : lower_primitive();
+    if (has_tiles(primitive_)) {
+      const auto layer = amx::layer_of(convolution, residual_rule());
+      return layer ? lower_loops(*layer, convolution) : lower_primitive();
+    }
+    const auto layer = vnni::layer_of(convolution, residual_rule());
+    return layer ? lower_loops(*layer, convolution) : lower_primitive();
   }
 
   // Whether this and `next`, which alone reads the result, are faster as one step of the device's
   // own. Requirements: can_lower() of this and is_of_integers() of the other were true.
   bool is_separable_with(const Lowering& next) const {
-    return may_use_loops() && !next.has_more_operands() &&
-           vnni::layer_of(as_vnni(), next.as_vnni());
+    // Matrix instructions multiply several times as fast as the loops.
+    return may_use_loops() && !has_tiles(primitive_) && residual_ == kNoValue &&
+           next.residual_ == kNoValue && vnni::layer_of(as_vnni(), next.as_vnni());
   }
 
   // Requirements: is_separable_with(next), and is_of_integers() of both was true.
@@ -72,7 +76,7 @@ class Lowering {
                               builder_.stored_in(x_, channels_last_desc(first.x, first.x_type)));
     const Operand y =
         new_result(builder_, next.y_, channels_last_desc(second.y, next.result_.type));
-    vnni::add_step(builder_, *layer, first, second, x.buffer, y.buffer);
+    vnni::add_step(builder_, *layer, first, second, {x.buffer, y.buffer});
     return {};
   }
 
@@ -109,40 +113,27 @@ class Lowering {
             .result = made_rule_};
   }
 
-  // By matrix instructions, in the device's own loops.
-  std::optional<amx::PointwiseLayer> tiled_layer() const {
-    const bool adds_unrounded = residual_ != kNoValue && !rounds_before_sum();
-    if (!has_tiles(primitive_) || reads_pixels() || adds_unrounded) return std::nullopt;
-    std::optional<amx::ResidualRule> residual;
-    if (residual_ != kNoValue)
-      residual = {builder_.stored_type(residual_), residual_rule_, result_};
-    return amx::layer_of(as_vnni(), residual);
+  // What is added to the result in the device's own loops.
+  std::optional<vnni::ResidualRule> residual_rule() const {
+    if (residual_ == kNoValue) return std::nullopt;
+    return vnni::ResidualRule{builder_.stored_type(residual_), residual_rule_, result_};
   }
 
-  Status lower_tiled(const amx::PointwiseLayer& layer) {
-    const vnni::Convolution convolution = as_vnni();
+  // `layer`: of vnni, or of amx.
+  template <class Layer>
+  Status lower_loops(const Layer& layer, const vnni::Convolution& convolution) {
     const Desc from = channels_last_desc(convolution.x, convolution.x_type);
-    MILLRACE_ASSIGN_OR_RETURN(const Operand x, builder_.stored_in(x_, from));
-    amx::ImageBuffers images{.x = x.buffer, .y = {}, .residual = {}};
     const Desc to = channels_last_desc(convolution.y, result_.type);
-    if (residual_ == kNoValue) {
-      images.y = new_result(builder_, y_, to).buffer;
-    } else {
-      MILLRACE_ASSIGN_OR_RETURN(const Operand residual, residual_in(to));
-      images.residual = residual.buffer;
-      images.y = may_take_memory_of(residual) ? take_memory_of(residual, to).buffer
-                                              : builder_.new_stored_result(y_, to).buffer;
+    MILLRACE_ASSIGN_OR_RETURN(const Operand x, builder_.stored_in(x_, from));
+    std::optional<BufferId> residual;
+    std::optional<Operand> y;
+    if (residual_ != kNoValue) {
+      MILLRACE_ASSIGN_OR_RETURN(const Operand other, residual_in(to));
+      residual = other.buffer;
+      if (may_take_memory_of(other)) y = take_memory_of(other, to);
     }
-    amx::add_step(builder_, layer, convolution, images);
-    return {};
-  }
-
-  Status lower_layer(const vnni::Layer& layer, const vnni::Convolution& convolution) {
-    const Desc from = channels_last_desc(convolution.x, convolution.x_type);
-    const Desc to = channels_last_desc(convolution.y, result_.type);
-    MILLRACE_ASSIGN_OR_RETURN(const Operand x, builder_.stored_in(x_, from));
-    const Operand y = new_result(builder_, y_, to);
-    vnni::add_step(builder_, layer, convolution, x.buffer, y.buffer);
+    if (!y) y = new_result(builder_, y_, to);
+    add_step(builder_, layer, convolution, {x.buffer, y->buffer, residual});
     return {};
   }
 
@@ -269,11 +260,9 @@ class Lowering {
 
   bool rounds_before_sum() const { return made_ != y_; }
 
-  bool has_more_operands() const { return residual_ != kNoValue || rounds_before_sum(); }
-
-  // Matrix instructions multiply several times as fast as the loops.
+  // Those of the device's own, which round before they add another operand.
   bool may_use_loops() const {
-    return !has_more_operands() && !reads_pixels() && !has_tiles(primitive_);
+    return (residual_ == kNoValue || rounds_before_sum()) && !reads_pixels();
   }
 
   // What is added is in steps of this.

@@ -79,4 +79,13 @@ struct Encoding {
   bool adds_biases;  // false: all are 0, as where they are part of the starts
 };
 
+// The sum of the result of a convolution, rounded as `Encoding` says, and of another operand.
+struct Addition {
+  float step;                     // of the convolution's result, in those of the sum
+  float residual_step;            // of the other operand, likewise
+  bool signed_residual;           // INT8 instead of UINT8
+  int16_t residual_zero_point;    // of UINT8; with 128 added where it is signed
+  Requantisation requantisation;  // of the sum
+};
+
 }  // namespace millrace::device::cpu::kernels::quantised::vnni

@@ -57,6 +57,11 @@ bool starts_can_have_biases(const Convolution& convolution) {
   return true;
 }
 
+// A zero point of a byte as the loops have it.
+int16_t shifted(int32_t zero_point, bool is_signed) {
+  return static_cast<int16_t>(zero_point + (is_signed ? kSignedShift : 0));
+}
+
 // A bound of results, in steps, as the byte that it is rounded to.
 uint8_t byte_at(float bound, int32_t zero_point) {
   constexpr float kLargest = 255;
@@ -89,14 +94,33 @@ std::optional<Encoding> encoding_of(const Convolution& convolution) {
       result.type == ElementType::f32 || !scaled_sums_fit(convolution))
     return std::nullopt;
   const bool is_signed = result.type == ElementType::s8;
-  const int32_t zero_point = result.rule.zero_point + (is_signed ? kSignedShift : 0);
+  const int16_t zero_point = shifted(result.rule.zero_point, is_signed);
   return Encoding{
       .signed_image = convolution.x_type == ElementType::s8,
       .requantisation = {.to_signed = is_signed,
-                         .zero_point = static_cast<int16_t>(zero_point),
+                         .zero_point = zero_point,
                          .least = byte_at(bounds->least / result.rule.scale, zero_point),
                          .most = byte_at(bounds->most / result.rule.scale, zero_point)},
       .adds_biases = !starts_can_have_biases(convolution)};
+}
+
+std::optional<Addition> addition_of(const Convolution& convolution, const ResidualRule& residual) {
+  const bool signed_residual = residual.type == ElementType::s8;
+  const bool signed_sum = residual.sum.type == ElementType::s8;
+  const float scale = residual.sum.rule.scale;
+  const Addition addition{
+      .step = convolution.result.rule.scale / scale,
+      .residual_step = residual.rule.scale / scale,
+      .signed_residual = signed_residual,
+      .residual_zero_point = shifted(residual.rule.zero_point, signed_residual),
+      .requantisation = {.to_signed = signed_sum,
+                         .zero_point = shifted(residual.sum.rule.zero_point, signed_sum),
+                         .least = 0,
+                         .most = 255}};
+  constexpr float kLargestByte = 255, kMost = 0x1p30F;
+  const float most = kLargestByte * (addition.step + addition.residual_step);
+  return residual.sum.type != ElementType::f32 && most < kMost ? std::optional(addition)
+                                                               : std::nullopt;
 }
 
 Scaling scaling_of(const Convolution& convolution, const Encoding& encoding, int32_t image_shift) {
@@ -108,6 +132,15 @@ Scaling scaling_of(const Convolution& convolution, const Encoding& encoding, int
     scaling.biases[i] = 0;
   }
   return scaling;
+}
+
+const uint8_t* ImageBuffers::residual_in(const RunState& state) const {
+  return residual ? state.input<uint8_t>(*residual) : nullptr;
+}
+
+void ImageBuffers::append_to(std::vector<BufferId>& buffers) const {
+  buffers.insert(buffers.end(), {x, y});
+  if (residual) buffers.push_back(*residual);
 }
 
 ScalingView ConstantBuffers::scaling(const RunState& state) const {

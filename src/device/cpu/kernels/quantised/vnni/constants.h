@@ -1,5 +1,5 @@
 // What loops of the device's own are given of a convolution of bytes: how its sums become bytes,
-// and constants in the order in which they are read.
+// its images, and constants in the order in which they are read.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,13 @@ struct Convolution {
   ResultRule result;
 };
 
+// What is added to the result of a convolution.
+struct ResidualRule {
+  ElementType type;  // u8 or s8
+  tensor::ElementRule rule;
+  ResultRule sum;
+};
+
 // Whether the Conv reads each pixel by itself, and all of them.
 bool is_pointwise(const Convolution& convolution);
 
@@ -36,9 +43,23 @@ bool is_pointwise(const Convolution& convolution);
 // sums do not fit 32 bits, or where this build has no loops.
 std::optional<Encoding> encoding_of(const Convolution& convolution);
 
+// Nothing where numbers become too large for the integers that they are rounded to, or where the
+// sum is not stored in bytes.
+std::optional<Addition> addition_of(const Convolution& convolution, const ResidualRule& residual);
+
 // What becomes of the sums of each channel. `image_shift` is what the loop adds to the bytes of the
 // image before it multiplies them.
 Scaling scaling_of(const Convolution& convolution, const Encoding& encoding, int32_t image_shift);
+
+// The images of a convolution, or of two that are one step, with their channels innermost.
+struct ImageBuffers {
+  BufferId x, y;
+  std::optional<BufferId> residual = std::nullopt;  // may be y
+
+  // Null without a residual.
+  const uint8_t* residual_in(const RunState& state) const;
+  void append_to(std::vector<BufferId>& buffers) const;
+};
 
 // Where the constants of a convolution lie, arranged.
 struct ConstantBuffers {

@@ -13,8 +13,8 @@ namespace {
 
 // Where the loops are faster than the library; elsewhere they are not, or are slower
 // (docs/performance.md has the measurements). Of one pixel: where whole vectors of results can be
-// made, of filters that stay in the cache.
-constexpr int64_t kMostPointwiseIn = 1024, kLeastPointwiseOut = kWide;
+// made, of filters that stay in the second level of the cache.
+constexpr int64_t kMostPointwiseBytes = int64_t{1} << 19, kLeastPointwiseOut = kWide;
 // Depthwise: images lie as they are where they fill vectors, and in planes otherwise.
 constexpr int64_t kDepthwiseMultiple = kWide, kPlanarMultiple = kNarrow;
 // Both as one: where planes are needed anyway, or the image between is too large for the cache; and
@@ -36,9 +36,9 @@ bool suits_planar(const Convolution& convolution) {
 }
 
 bool suits_pointwise(const Convolution& convolution) {
-  const int64_t in = convolution.x[1];
+  const int64_t in = convolution.x[1], out = convolution.y[1];
   return is_pointwise(convolution) && in % static_cast<int64_t>(kWordBytes) == 0 &&
-         in <= kMostPointwiseIn && convolution.y[1] >= kLeastPointwiseOut;
+         in * out <= kMostPointwiseBytes && out >= kLeastPointwiseOut;
 }
 
 bool suits_separable(const Convolution& pointwise, const Convolution& depthwise) {
@@ -51,6 +51,18 @@ bool suits_separable(const Convolution& pointwise, const Convolution& depthwise)
 
 PointwiseLayer pointwise_layer(const Convolution& convolution, const Encoding& encoding) {
   return {static_cast<size_t>(convolution.x[1]), static_cast<size_t>(convolution.y[1]), encoding};
+}
+
+// Only convolutions of one pixel add another operand to their results, to whole vectors of them.
+std::optional<Layer> layer_with(const Convolution& convolution, const ResidualRule& residual) {
+  constexpr auto kMultiple = static_cast<int64_t>(kWide);
+  if (!suits_pointwise(convolution) || convolution.y[1] % kMultiple != 0) return std::nullopt;
+  const auto encoding = encoding_of(convolution);
+  const auto addition = addition_of(convolution, residual);
+  if (!encoding || !addition) return std::nullopt;
+  PointwiseLayer layer = pointwise_layer(convolution, *encoding);
+  layer.addition = addition;
+  return layer;
 }
 
 DepthwiseLayer depthwise_layer(const Convolution& convolution, const Encoding& encoding) {
@@ -128,7 +140,9 @@ void add(Builder& builder, const PlanarLayer& layer, const Convolution& convolut
 
 }  // namespace
 
-std::optional<Layer> layer_of(const Convolution& convolution) {
+std::optional<Layer> layer_of(const Convolution& convolution,
+                              const std::optional<ResidualRule>& residual) {
+  if (residual) return layer_with(convolution, *residual);
   const bool depthwise = suits_depthwise(convolution), planar = suits_planar(convolution);
   if (!depthwise && !planar && !suits_pointwise(convolution)) return std::nullopt;
   const auto encoding = encoding_of(convolution);
@@ -138,9 +152,9 @@ std::optional<Layer> layer_of(const Convolution& convolution) {
   return pointwise_layer(convolution, *encoding);
 }
 
-void add_step(Builder& builder, const Layer& layer, const Convolution& convolution, BufferId x,
-              BufferId y) {
-  std::visit([&](const auto& kind) { add(builder, kind, convolution, ImageBuffers{x, y}); }, layer);
+void add_step(Builder& builder, const Layer& layer, const Convolution& convolution,
+              const ImageBuffers& images) {
+  std::visit([&](const auto& kind) { add(builder, kind, convolution, images); }, layer);
 }
 
 std::optional<PlanarLayer> layer_of(const Convolution& pointwise, const Convolution& depthwise) {
@@ -151,8 +165,8 @@ std::optional<PlanarLayer> layer_of(const Convolution& pointwise, const Convolut
 }
 
 void add_step(Builder& builder, const PlanarLayer& layer, const Convolution& pointwise,
-              const Convolution& depthwise, BufferId x, BufferId y) {
-  add(builder, layer, depthwise, {x, y},
+              const Convolution& depthwise, const ImageBuffers& images) {
+  add(builder, layer, depthwise, images,
       add_pointwise_constants(builder, *layer.pointwise, pointwise));
 }
 

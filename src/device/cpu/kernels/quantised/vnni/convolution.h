@@ -16,16 +16,17 @@ namespace millrace::device::cpu::kernels::quantised::vnni {
 using Layer = std::variant<DepthwiseLayer, PointwiseLayer, PlanarLayer>;
 
 // Nothing where the loops cannot compute it, or the library's convolution is as fast.
-std::optional<Layer> layer_of(const Convolution& convolution);
+std::optional<Layer> layer_of(const Convolution& convolution,
+                              const std::optional<ResidualRule>& residual);
 
-// Adds the step. Requirement: `layer` is layer_of(convolution), and the images x and y lie with
-// their channels innermost.
-void add_step(Builder& builder, const Layer& layer, const Convolution& convolution, BufferId x,
-              BufferId y);
+// Adds the step. Requirements: `layer` is what layer_of() has given for the convolution, and there
+// is a residual among the images where one was given to that.
+void add_step(Builder& builder, const Layer& layer, const Convolution& convolution,
+              const ImageBuffers& images);
 
 // The same for a Conv of one pixel and the depthwise one that alone reads its result, as one step.
 std::optional<PlanarLayer> layer_of(const Convolution& pointwise, const Convolution& depthwise);
 void add_step(Builder& builder, const PlanarLayer& layer, const Convolution& pointwise,
-              const Convolution& depthwise, BufferId x, BufferId y);
+              const Convolution& depthwise, const ImageBuffers& images);
 
 }  // namespace millrace::device::cpu::kernels::quantised::vnni

@@ -9,7 +9,6 @@
 #include <hwy/highway.h>
 
 #include "device/cpu/kernels/quantised/vnni/sums-inl.h"
-#include "device/cpu/kernels/registers-inl.h"
 // clang-format on
 
 #if HWY_TARGET == HWY_AVX3
@@ -18,7 +17,6 @@ namespace millrace::device::cpu::kernels::quantised::vnni::HWY_NAMESPACE {
 namespace {
 
 using kernels::depthwise::kTaps;
-using kernels::HWY_NAMESPACE::keep_in_register;
 
 // Of eight pixels that follow each other, those at even or at odd places.
 constexpr int kEven = 0x88, kOdd = 0xdd;

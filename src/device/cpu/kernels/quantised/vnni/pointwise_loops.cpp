@@ -8,16 +8,14 @@
 // clang-format off: after foreach_target.h
 #include <hwy/highway.h>
 
+#include "device/cpu/kernels/quantised/vnni/addition-inl.h"
 #include "device/cpu/kernels/quantised/vnni/sums-inl.h"
-#include "device/cpu/kernels/registers-inl.h"
 // clang-format on
 
 #if HWY_TARGET == HWY_AVX3
 MILLRACE_BEFORE_VNNI
 namespace millrace::device::cpu::kernels::quantised::vnni::HWY_NAMESPACE {
 namespace {
-
-using kernels::HWY_NAMESPACE::keep_in_register;
 
 // So many sums fit into the registers beside what they are made of.
 constexpr size_t kMostSums = 16;
@@ -38,18 +36,26 @@ struct GroupWork {
   const uint8_t* image;
   const int8_t* filters;
   ScalingView scaling;
+  const uint8_t* residual;
   uint8_t* to;
   size_t plane, pixel;  // from one to the next, in the result
 };
 
+// Asks each time what is to be done: where loops are compiled for additions only, g++ keeps their
+// factors in registers that the sums need.
 template <class Kind, size_t kVectors>
-HWY_INLINE void store(const Sums<Kind, kVectors>& sums, const Requantisation& requantisation,
+HWY_INLINE void store(const PointwiseLayer& layer, const Sums<Kind, kVectors>& sums,
                       const GroupWork& work, size_t pixel) {
-  uint8_t* const to = work.to + pixel * work.pixel;
-  if (kVectors == 1 || work.plane == 0)
-    sums.store(requantisation, work.scaling, to);
-  else if constexpr (kVectors > 1)
-    store_quarters(sums.bytes(requantisation, work.scaling), to, work.plane);
+  const Requantisation& requantisation = layer.encoding.requantisation;
+  const size_t at = pixel * work.pixel;
+  uint8_t* const to = work.to + at;
+  if constexpr (kVectors > 1) {
+    if (work.residual != nullptr)
+      return store_sum(sums, layer.encoding, *layer.addition, work.scaling, work.residual + at, to);
+    if (work.plane != 0)
+      return store_quarters(sums.bytes(requantisation, work.scaling), to, work.plane);
+  }
+  sums.store(requantisation, work.scaling, to);
 }
 
 // kCount pixels, of a group of channels, from `pixel` on.
@@ -70,8 +76,7 @@ HWY_INLINE void multiply(const PointwiseLayer& layer, const GroupWork& work, siz
       for (size_t vector = 0; vector < kVectors; ++vector) sums[i].add(vector, word, taps[vector]);
     }
   }
-  for (size_t i = 0; i < kCount; ++i)
-    store(sums[i], layer.encoding.requantisation, work, pixel + i);
+  for (size_t i = 0; i < kCount; ++i) store(layer, sums[i], work, pixel + i);
 }
 
 // As many pixels at a time as there are registers for.
@@ -87,15 +92,20 @@ template <class Kind, size_t kCount>
 HWY_INLINE void multiply_channels(const PointwiseLayer& layer, const PointwiseWork& work,
                                   size_t pixel) {
   const bool in_planes = work.plane != 0;
-  GroupWork group{
-      work.image + pixel * layer.channels_in,  work.filters, work.scaling, nullptr, work.plane,
-      in_planes ? kNarrow : layer.channels_out};
+  GroupWork group{.image = work.image + pixel * layer.channels_in,
+                  .filters = work.filters,
+                  .scaling = work.scaling,
+                  .residual = nullptr,
+                  .to = nullptr,
+                  .plane = work.plane,
+                  .pixel = in_planes ? kNarrow : layer.channels_out};
   for (size_t at = 0; at < layer.channels_out;) {
     const auto [first, size] = group_at(layer.channels_out, at);
     group.to =
         work.result + pixel * group.pixel + (in_planes ? first / kNarrow * work.plane : first);
+    if (work.residual != nullptr) group.residual = work.residual + pixel * group.pixel + first;
     if (size == kWide)
-      multiply_group<Kind, kWide / kNarrow, kCount>(layer, group);
+      multiply_group<Kind, kWideVectors, kCount>(layer, group);
     else
       multiply_group<Kind, 1, kCount>(layer, group);
     at = first + size;
@@ -116,7 +126,8 @@ void multiply_pixels(const PointwiseLayer& layer, const PointwiseWork& work) {
 }
 
 void run_work(const PointwiseLayer& layer, const PointwiseWork& work) {
-  with_kind(layer.encoding, [&]<class Kind>(Kind) { multiply_pixels<Kind>(layer, work); });
+  with_kind(layer.encoding, layer.addition,
+            [&]<class Kind>(Kind) { multiply_pixels<Kind>(layer, work); });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "device/cpu/kernels/quantised/vnni/channel_groups.h"
@@ -17,8 +18,9 @@ inline constexpr size_t kWordBytes = 4;
 
 struct PointwiseLayer {
   size_t channels_in;   // a multiple of kWordBytes
-  size_t channels_out;  // at least kNarrow
+  size_t channels_out;  // at least kNarrow; a multiple of kWide where something is added
   Encoding encoding;
+  std::optional<Addition> addition = std::nullopt;
 };
 
 // The filters, [channels_out, channels_in], in the order in which the loops read them.
@@ -29,7 +31,9 @@ struct PointwiseWork {
   const uint8_t* image;   // [pixels, channels_in]
   const int8_t* filters;  // arranged
   ScalingView scaling;    // arranged
-  uint8_t* result;        // [pixels, channels_out], or planes
+  // [pixels, channels_out], may be the result; null without an addition.
+  const uint8_t* residual = nullptr;
+  uint8_t* result;  // [pixels, channels_out], or planes, without an addition
   size_t pixels;
   // From a plane of the result to the next; 0 where channels lie innermost. Planes: channels_out is
   // a multiple of kNarrow.

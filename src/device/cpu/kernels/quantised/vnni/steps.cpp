@@ -45,6 +45,7 @@ void run_pixels(void* data, uint32_t number) {
   const Share pixels = share_of(all.pixels, number, parts);
   PointwiseWork work = all;
   work.image += pixels.first * layer->channels_in;
+  if (work.residual != nullptr) work.residual += pixels.first * layer->channels_out;
   work.result += pixels.first * layer->channels_out;
   work.pixels = pixels.count;
   vnni::run(*layer, work);
@@ -78,7 +79,8 @@ DepthwiseStep::DepthwiseStep(const DepthwiseLayer& layer, const ImageBuffers& im
       parts_(parts_of(layer.geometry.out_height, chunks)) {}
 
 std::vector<BufferId> DepthwiseStep::buffers() const {
-  std::vector<BufferId> all = {images_.x, images_.y, padding_};
+  std::vector<BufferId> all = {padding_};
+  images_.append_to(all);
   constants_.append_to(all);
   return all;
 }
@@ -105,7 +107,8 @@ PointwiseStep::PointwiseStep(const PointwiseLayer& layer, const ImageBuffers& im
       parts_(parts_of(pixels, chunks)) {}
 
 std::vector<BufferId> PointwiseStep::buffers() const {
-  std::vector<BufferId> all = {images_.x, images_.y};
+  std::vector<BufferId> all;
+  images_.append_to(all);
   constants_.append_to(all);
   return all;
 }
@@ -114,6 +117,7 @@ Status PointwiseStep::run(const RunState& state) const noexcept {
   const PointwiseWork work{.image = state.input<uint8_t>(images_.x),
                            .filters = state.input<int8_t>(constants_.filters),
                            .scaling = constants_.scaling(state),
+                           .residual = images_.residual_in(state),
                            .result = state.output<uint8_t>(images_.y),
                            .pixels = pixels_};
   Whole whole{&layer_, work, parts_};
@@ -126,7 +130,8 @@ PlanarStep::PlanarStep(const PlanarLayer& layer, const Buffers& buffers, size_t 
     : layer_(layer), buffers_(buffers), count_(count), parts_(parts) {}
 
 std::vector<BufferId> PlanarStep::buffers() const {
-  std::vector<BufferId> all = {buffers_.images.x, buffers_.images.y, buffers_.scratch};
+  std::vector<BufferId> all = {buffers_.scratch};
+  buffers_.images.append_to(all);
   if (buffers_.pointwise) buffers_.pointwise->append_to(all);
   buffers_.depthwise.append_to(all);
   return all;

@@ -14,11 +14,6 @@
 
 namespace millrace::device::cpu::kernels::quantised::vnni {
 
-// The images of a convolution, or of two that are one step.
-struct ImageBuffers {
-  BufferId x, y;
-};
-
 // The images of a batch one after the other, each in as many parts of rows as there are chunks.
 class DepthwiseStep final : public Step {
  public:

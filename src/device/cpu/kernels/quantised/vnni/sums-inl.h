@@ -3,6 +3,8 @@
 //
 // Include between foreach_target.h and the code of a target, with highway.h before.
 
+#include "device/cpu/kernels/registers-inl.h"
+
 // Highway 1.0.3 has no target with VPDPBUSD, so these loops are compiled for that with AVX-512, and
 // further instructions. MILLRACE_VNNI_TARGET guards this file, which is for one target only.
 #if HWY_TARGET == HWY_AVX3 && !defined(MILLRACE_VNNI_TARGET)
@@ -17,6 +19,7 @@ namespace millrace::device::cpu::kernels::quantised::vnni::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
+using kernels::HWY_NAMESPACE::keep_in_register;
 
 using Bytes = hn::CappedTag<uint8_t, kWide>;
 using SignedBytes = hn::Repartition<int8_t, Bytes>;
