@@ -73,7 +73,10 @@ HWY_INLINE void multiply(const PointwiseLayer& layer, const GroupWork& work, siz
     }
     for (size_t i = 0; i < kCount; ++i) {
       const auto word = word_at<Kind::signed_image>(image + i * layer.channels_in + k);
-      for (size_t vector = 0; vector < kVectors; ++vector) sums[i].add(vector, word, taps[vector]);
+      for (size_t vector = 0; vector < kVectors; ++vector) {
+        sums[i].add(vector, word, taps[vector]);
+        keep_in_register(sums[i].sums[vector]);
+      }
     }
   }
   for (size_t i = 0; i < kCount; ++i) store(layer, sums[i], work, pixel + i);
