@@ -377,7 +377,8 @@ struct LoopsCase {
   int64_t channels, few;
   Form x, y;
   graph::Activation activation;
-  bool integral_bias;  // in steps of the sums
+  bool integral_bias;                      // in steps of the sums
+  std::optional<Form> sum = std::nullopt;  // with another operand of this form
 };
 
 class LoopsBesideLibrary : public ::testing::TestWithParam<LoopsCase> {
@@ -410,21 +411,35 @@ class LoopsBesideLibrary : public ::testing::TestWithParam<LoopsCase> {
         conv2d(c().is_depthwise ? 1 : 0, 1, c().is_depthwise ? count : 1, c().activation);
     const auto y = builder.quantised(conv, {x, weight, builder.constant(bias)}, c().y.type,
                                      c().y.quantisation());
-    builder.output(builder.node(Requantise{}, {y}));
+    builder.output(builder.node(Requantise{}, {c().sum ? sum(builder, y, count) : y}));
     return builder.build();
+  }
+
+  graph::ValueId sum(ModelBuilder& builder, graph::ValueId y, int64_t count) const {
+    const auto other = builder.quantised(Requantise{}, {builder.input({1, count, kHeight, kWidth})},
+                                         c().sum->type, c().sum->quantisation());
+    return builder.quantised(graph::Binary{graph::BinaryKind::kAdd}, {y, other}, c().sum->type,
+                             c().sum->quantisation());
   }
 
   // What the model of these filters reads of the image of all.
   Tensor image(int64_t first, int64_t count) const {
-    const int64_t channels = c().is_depthwise ? c().channels : kIn, plane = kHeight * kWidth;
-    const Tensor all = Tensor::numbers({1, channels, kHeight, kWidth}, 5);
-    if (!c().is_depthwise) return all;
-    const auto begin = all.data.begin() + first * plane;
-    return {{1, count, kHeight, kWidth}, {begin, begin + count * plane}};
+    if (!c().is_depthwise) return Tensor::numbers({1, kIn, kHeight, kWidth}, 5);
+    return channels_of(Tensor::numbers({1, c().channels, kHeight, kWidth}, 5), first, count);
+  }
+
+  static Tensor channels_of(const Tensor& all, int64_t first, int64_t count) {
+    constexpr int64_t kPlane = kHeight * kWidth;
+    const auto begin = all.data.begin() + first * kPlane;
+    return {{1, count, kHeight, kWidth}, {begin, begin + count * kPlane}};
   }
 
   std::vector<float> result(int64_t first, int64_t count) const {
-    return run_model(model(first, count), {image(first, count)}).data;
+    std::vector<Tensor> operands = {image(first, count)};
+    if (c().sum)
+      operands.push_back(
+          channels_of(Tensor::numbers({1, c().channels, kHeight, kWidth}, 6), first, count));
+    return run_model(model(first, count), operands).data;
   }
 };
 
@@ -447,6 +462,10 @@ INSTANTIATE_TEST_SUITE_P(
         LoopsCase{"pointwise_only_scaled", false, 96, 48, kPositive, kPositive, kClip, true},
         LoopsCase{"pointwise_integral_bias", false, 128, 32, kUnsigned, kShifted, {}, true},
         LoopsCase{"pointwise_signed", false, 64, 32, kShifted, kSigned, {}, false},
+        LoopsCase{"pointwise_sum", false, 128, 32, kUnsigned, kWide, {}, false, kUnsigned},
+        LoopsCase{"pointwise_sum_only_scaled", false, 64, 32, kPositive, kPositive, kClip, true,
+                  kPositive},
+        LoopsCase{"pointwise_sum_signed", false, 64, 32, kShifted, kSigned, {}, true, kShifted},
         LoopsCase{"depthwise", true, 128, 8, kUnsigned, kWide, {}, false},
         LoopsCase{"depthwise_only_scaled", true, 64, 8, kPositive, kPositive, kClip, true},
         LoopsCase{"depthwise_in_planes", true, 80, 40, kWide, kShifted, kClip, false},
@@ -461,6 +480,19 @@ TEST(QuantisedKernels, AConvolutionOfOnePixelThatIsReadAgainIsAStepOfItsOwn) {
   model.check(model.make(graph::Binary{graph::BinaryKind::kAdd}, {deep, wide}, kWide), 2);
   EXPECT_THAT(implementations(*load(model.builder.build())),
               Not(Contains("Conv millrace:separable")));
+}
+
+// The loops read filters again and again.
+TEST(QuantisedKernels, AConvolutionOfOnePixelWithLargeFiltersIsLeftToTheLibrary) {
+  if (!topology().features.avx512_vnni) GTEST_SKIP() << "convolutions are computed in FP32 here";
+  constexpr int64_t kIn = 512, kMost = 1024;
+  for (const int64_t out : {kMost, kMost + 64}) {
+    QuantisedModel model;
+    const auto x = model.input({1, kIn, 3, 3}, kUnsigned);
+    model.check(model.make(conv2d(0, 1, 1), {x, model.weights({out, kIn, 1, 1})}, kWide));
+    EXPECT_THAT(implementations(*load(model.builder.build())),
+                Contains("Conv millrace:pointwise").Times(out == kMost ? 1 : 0));
+  }
 }
 
 // Only a processor with AMX has a choice: the library would use it here, which takes longer.

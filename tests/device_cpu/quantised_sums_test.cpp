@@ -20,6 +20,7 @@ using graph::UnaryKind;
 using graph::ValueId;
 using tensor::DataType;
 using ::testing::Contains;
+using ::testing::Not;
 
 // A value of the network and what it is in FLOAT64, in which all sums of products of bytes are
 // exact. Images are [1, C, H, W].
@@ -187,13 +188,19 @@ TEST_F(QuantisedSums, OfAFunctionOfTheConvolution) {
   network.check(network.add(x, a, kSum), 0);
 }
 
-// By the device's own loops, with matrix instructions or without.
+// So few products that the loops compute them on every processor that has their instructions.
 TEST_F(QuantisedSums, OfWholeVectorsOfChannelsAreRoundedAsTheModelSays) {
   const Image x = network.input(64, 9, kX);
   const Image inner = network.conv(x, 1, kCut, {UnaryKind::kRelu, 0, 0});
   const Image sum = network.add(network.conv(inner, 1, kMade), x, kSum);
   const auto steps = network.check(network.add(sum, network.conv(sum, 1, kMade), kCut), 0);
   EXPECT_THAT(steps, Contains("Conv millrace:pointwise").Times(3));
+}
+
+TEST_F(QuantisedSums, OfChannelsThatFillNoVectorsAreLeftToTheLibrary) {
+  const Image x = network.input(80, 9, kX);
+  const auto steps = network.check(network.add(network.conv(x, 1, kMade), x, kSum), 0);
+  EXPECT_THAT(steps, Not(Contains("Conv millrace:pointwise")));
 }
 
 // So many products that matrix instructions pay, where the processor has them.
@@ -207,6 +214,8 @@ TEST_F(QuantisedSums, OfManyProductsAreRoundedAsTheModelSays) {
   const auto steps = large.check(large.add(sum, large.conv(sum, 1, kResult), kInner), 0);
   if (topology().features.amx_bf16) {
     EXPECT_THAT(steps, Contains("Conv millrace:pointwise-amx").Times(3));
+  } else {
+    EXPECT_THAT(steps, Contains("Conv millrace:pointwise").Times(3));
   }
 }
 

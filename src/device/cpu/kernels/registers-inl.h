@@ -13,7 +13,7 @@ namespace millrace::device::cpu::kernels::HWY_NAMESPACE {
 
 // Keeps a vector from being loaded again for each product that it is part of, as g++ does: a load
 // takes as long as a product. Keeps a sum, after each addition, in the register where it is: g++ 12
-// moves sums of bytes into others and back in each pass of a loop, which takes as long as the
+// moves them to other registers and back in each pass of some loops, which takes as long as the
 // products. With AVX-512 only, which has 32 registers.
 template <class V>
 HWY_INLINE void keep_in_register([[maybe_unused]] V& vector) {

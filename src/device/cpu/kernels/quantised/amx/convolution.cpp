@@ -80,7 +80,7 @@ class PointwiseStep final : public Step {
     const PointwiseWork work{.image = state.input<uint8_t>(images_.x),
                              .filters = state.input<int8_t>(constants_.filters),
                              .scaling = constants_.scaling(state),
-                             .residual = images_.residual_in(state),
+                             .residual = images_.residual_bytes(state),
                              .result = state.output<uint8_t>(images_.y),
                              .pixels = pixels_,
                              .first_pixel = 0,

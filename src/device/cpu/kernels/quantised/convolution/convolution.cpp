@@ -51,12 +51,11 @@ class Lowering {
   Status lower() {
     if (!may_use_loops()) return lower_primitive();
     const vnni::Convolution convolution = as_vnni();
-    if (has_tiles(primitive_)) {
-      const auto layer = amx::layer_of(convolution, residual_rule());
+    const auto by_loops = [&](const auto& layer) {
       return layer ? lower_loops(*layer, convolution) : lower_primitive();
-    }
-    const auto layer = vnni::layer_of(convolution, residual_rule());
-    return layer ? lower_loops(*layer, convolution) : lower_primitive();
+    };
+    return has_tiles(primitive_) ? by_loops(amx::layer_of(convolution, residual_rule()))
+                                 : by_loops(vnni::layer_of(convolution, residual_rule()));
   }
 
   // Whether this and `next`, which alone reads the result, are faster as one step of the device's

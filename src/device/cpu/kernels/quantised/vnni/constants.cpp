@@ -134,7 +134,7 @@ Scaling scaling_of(const Convolution& convolution, const Encoding& encoding, int
   return scaling;
 }
 
-const uint8_t* ImageBuffers::residual_in(const RunState& state) const {
+const uint8_t* ImageBuffers::residual_bytes(const RunState& state) const {
   return residual ? state.input<uint8_t>(*residual) : nullptr;
 }
 

@@ -57,7 +57,7 @@ struct ImageBuffers {
   std::optional<BufferId> residual = std::nullopt;  // may be y
 
   // Null without a residual.
-  const uint8_t* residual_in(const RunState& state) const;
+  const uint8_t* residual_bytes(const RunState& state) const;
   void append_to(std::vector<BufferId>& buffers) const;
 };
 

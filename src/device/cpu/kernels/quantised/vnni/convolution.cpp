@@ -13,8 +13,11 @@ namespace {
 
 // Where the loops are faster than the library; elsewhere they are not, or are slower
 // (docs/performance.md has the measurements). Of one pixel: where whole vectors of results can be
-// made, of filters that stay in the second level of the cache.
-constexpr int64_t kMostPointwiseBytes = int64_t{1} << 19, kLeastPointwiseOut = kWide;
+// made. All filters are read for every 16 pixels, which takes longer than in the library when they
+// fill half of the second level of the cache.
+constexpr int64_t kMostFilterBytes = int64_t{1} << 19, kLeastPointwiseOut = kWide;
+// Another operand is added to whole vectors of results.
+constexpr int64_t kAddedMultiple = kWide;
 // Depthwise: images lie as they are where they fill vectors, and in planes otherwise.
 constexpr int64_t kDepthwiseMultiple = kWide, kPlanarMultiple = kNarrow;
 // Both as one: where planes are needed anyway, or the image between is too large for the cache; and
@@ -38,7 +41,7 @@ bool suits_planar(const Convolution& convolution) {
 bool suits_pointwise(const Convolution& convolution) {
   const int64_t in = convolution.x[1], out = convolution.y[1];
   return is_pointwise(convolution) && in % static_cast<int64_t>(kWordBytes) == 0 &&
-         in * out <= kMostPointwiseBytes && out >= kLeastPointwiseOut;
+         in * out <= kMostFilterBytes && out >= kLeastPointwiseOut;
 }
 
 bool suits_separable(const Convolution& pointwise, const Convolution& depthwise) {
@@ -53,10 +56,9 @@ PointwiseLayer pointwise_layer(const Convolution& convolution, const Encoding& e
   return {static_cast<size_t>(convolution.x[1]), static_cast<size_t>(convolution.y[1]), encoding};
 }
 
-// Only convolutions of one pixel add another operand to their results, to whole vectors of them.
+// Only convolutions of one pixel add another operand to their results.
 std::optional<Layer> layer_with(const Convolution& convolution, const ResidualRule& residual) {
-  constexpr auto kMultiple = static_cast<int64_t>(kWide);
-  if (!suits_pointwise(convolution) || convolution.y[1] % kMultiple != 0) return std::nullopt;
+  if (!suits_pointwise(convolution) || convolution.y[1] % kAddedMultiple != 0) return std::nullopt;
   const auto encoding = encoding_of(convolution);
   const auto addition = addition_of(convolution, residual);
   if (!encoding || !addition) return std::nullopt;

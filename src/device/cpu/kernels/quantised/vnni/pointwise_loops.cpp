@@ -41,8 +41,8 @@ struct GroupWork {
   size_t plane, pixel;  // from one to the next, in the result
 };
 
-// Asks each time what is to be done: where loops are compiled for additions only, g++ keeps their
-// factors in registers that the sums need.
+// Asks each time whether something is added: in loops that are compiled for that only, g++ 12 keeps
+// the steps and zero points of the addition in registers, which the sums need.
 template <class Kind, size_t kVectors>
 HWY_INLINE void store(const PointwiseLayer& layer, const Sums<Kind, kVectors>& sums,
                       const GroupWork& work, size_t pixel) {

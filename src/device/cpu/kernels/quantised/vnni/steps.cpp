@@ -117,7 +117,7 @@ Status PointwiseStep::run(const RunState& state) const noexcept {
   const PointwiseWork work{.image = state.input<uint8_t>(images_.x),
                            .filters = state.input<int8_t>(constants_.filters),
                            .scaling = constants_.scaling(state),
-                           .residual = images_.residual_in(state),
+                           .residual = images_.residual_bytes(state),
                            .result = state.output<uint8_t>(images_.y),
                            .pixels = pixels_};
   Whole whole{&layer_, work, parts_};

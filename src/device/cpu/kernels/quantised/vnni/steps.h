@@ -15,6 +15,7 @@
 namespace millrace::device::cpu::kernels::quantised::vnni {
 
 // The images of a batch one after the other, each in as many parts of rows as there are chunks.
+// Nothing is added to the result.
 class DepthwiseStep final : public Step {
  public:
   DepthwiseStep(const DepthwiseLayer& layer, const ImageBuffers& images,

@@ -3,7 +3,7 @@
 //
 // Include between foreach_target.h and the code of a target, with highway.h before.
 
-#include "device/cpu/kernels/registers-inl.h"
+#include "device/cpu/kernels/registers-inl.h"  // once for each target, so before the guard
 
 // Highway 1.0.3 has no target with VPDPBUSD, so these loops are compiled for that with AVX-512, and
 // further instructions. MILLRACE_VNNI_TARGET guards this file, which is for one target only.
@@ -19,7 +19,7 @@ namespace millrace::device::cpu::kernels::quantised::vnni::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using kernels::HWY_NAMESPACE::keep_in_register;
+using kernels::HWY_NAMESPACE::keep_in_register;  // for the loops
 
 using Bytes = hn::CappedTag<uint8_t, kWide>;
 using SignedBytes = hn::Repartition<int8_t, Bytes>;
