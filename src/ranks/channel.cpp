@@ -68,6 +68,11 @@ void Channel::tell_reason(const Status& reason) {
     if (peer != nullptr) peer->send_reason(reason.message());
 }
 
+void Channel::await_ends(WaitCheck& check) {
+  for (const std::unique_ptr<Peer>& peer : peers_)
+    if (peer != nullptr) peer->await_end(check);
+}
+
 Status Channel::exchange(const Signature& signature, std::span<const Part> parts,
                          OperationWait& wait) {
   const auto explain = [&](const Status& status) {

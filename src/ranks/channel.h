@@ -41,6 +41,8 @@ class Channel {
   Status exchange(const Signature& signature, std::span<const Part> parts, OperationWait& wait);
   // Tells the other ranks why this one ends, as far as they can be told. Nothing follows it.
   void tell_reason(const Status& reason);
+  // Waits until all others have ended, too, or have said why they will, or `check` ends the wait.
+  void await_ends(WaitCheck& check);
   // Exchanges more of an operation for which exchange() has compared the signatures. On both ranks
   // of a pair the parts are empty, or they are not.
   Status exchange_more(std::span<const Part> parts, OperationWait& wait) {

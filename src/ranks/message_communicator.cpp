@@ -48,6 +48,25 @@ void copy(std::span<const std::byte> from, std::byte* to) noexcept {
   if (!from.empty()) std::memmove(to, from.data(), from.size());
 }
 
+// How long a rank that has lost another keeps its connections for those that have still to hear of
+// it: a connection that ends drops what is on its way, and what they would see then is that this
+// rank has ended, not which one was the first.
+class GracePeriod final : public WaitCheck {
+ public:
+  // It ends with the operation's limits, too.
+  explicit GracePeriod(OperationWait& wait) noexcept : wait_(wait) {}
+
+  Status check() noexcept override {
+    MILLRACE_RETURN_IF_ERROR(wait_.check());
+    if (std::chrono::steady_clock::now() < end_) return {};
+    return {StatusCode::kDeadlineExceeded, "the others have not ended"};
+  }
+
+ private:
+  OperationWait& wait_;
+  const Deadline end_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+};
+
 }  // namespace
 
 MessageCommunicator::MessageCommunicator(std::unique_ptr<Channel> channel,
@@ -99,6 +118,8 @@ Status MessageCommunicator::run(Signature signature, const Limit& limit, Body&& 
   if (status.ok()) return status;
   const Status told = contained([&] {
     channel_->tell_reason(status);
+    GracePeriod grace(wait);
+    if (status.code() == StatusCode::kIoError) channel_->await_ends(grace);
     return Status();
   });
   if (!told.ok()) log(LogLevel::kDebug, "ranks", told.message());

@@ -26,10 +26,13 @@ Status Peer::send_frame(const Signature& signature, std::span<const std::byte> d
 
 Status Peer::receive_frame(WaitCheck& check) {
   MILLRACE_RETURN_IF_ERROR(next_frame_posted_);
-  return in_->wait_received(check);
+  MILLRACE_RETURN_IF_ERROR(in_->wait_received(check));
+  holds_frame_ = true;
+  return {};
 }
 
 void Peer::release_frame() {
+  holds_frame_ = false;
   next_frame_posted_ = in_->receive(rank_, slot_);
 }
 
@@ -51,6 +54,13 @@ std::optional<std::string_view> Peer::received_reason() const noexcept {
   if (received_->signature.operation != Operation::kGivenUp) return std::nullopt;
   return std::string_view(reinterpret_cast<const char*>(received_->data),
                           std::min<size_t>(received_->announced_bytes, kFrameData));
+}
+
+void Peer::await_end(WaitCheck& check) {
+  while (!holds_frame_ || !received_reason()) {
+    if (holds_frame_) release_frame();
+    if (!receive_frame(check).ok()) return;
+  }
 }
 
 Result<Window*> Peer::window_on(std::span<std::byte> memory) {

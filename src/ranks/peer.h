@@ -47,6 +47,8 @@ class Peer {
   void send_reason(std::string_view reason);
   // The reason of the peer, if what was received last is its last frame.
   std::optional<std::string_view> received_reason() const noexcept;
+  // Waits until the peer has ended, or has said why it will, or `check` ends the wait.
+  void await_end(WaitCheck& check);
 
   // Longer data. Each end returns when the memory of the message that was begun last may be used;
   // at once, if none was begun since.
@@ -83,6 +85,7 @@ class Peer {
   Window* sending_ = nullptr;
   Window* receiving_ = nullptr;
   Status next_frame_posted_;
+  bool holds_frame_ = false;     // one that was received and not released
   std::unique_ptr<Frame> last_;  // with the reason
   std::unique_ptr<Window> out_, in_, last_out_;
 };

@@ -146,6 +146,25 @@ TEST(GlooRanks, NameARankThatWasKilled) {
       ElementsAre(0, -SIGKILL, 0));
 }
 
+// Rank 1 hears of it first, and gives rank 0 the time to do so, too.
+TEST(GlooRanks, NameARankThatWasKilledAlsoWhenTheyComeLater) {
+  const MeetingPlace place;
+  EXPECT_THAT(run_processes(3,
+                            [&](uint32_t rank) {
+                              const auto own = connect_rank(place.text(), rank, 3);
+                              ASSERT_NE(own, nullptr);
+                              EXPECT_TRUE(own->barrier({}).ok());
+                              if (rank == 2) raise(SIGKILL);
+                              if (rank == 0)
+                                std::this_thread::sleep_for(std::chrono::milliseconds(50));
+                              std::vector<float> data(100, 1);
+                              const Status status = reduce_in_place(*own, data);
+                              EXPECT_EQ(status.code(), StatusCode::kIoError);
+                              EXPECT_THAT(status.message(), HasSubstr("rank 2"));
+                            }),
+              ElementsAre(0, 0, -SIGKILL));
+}
+
 TEST(GlooRanks, NameARankThatHangs) {
   const MeetingPlace place;
   int ready[2], over[2];
