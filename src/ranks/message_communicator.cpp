@@ -114,12 +114,14 @@ Status MessageCommunicator::run(Signature signature, const Limit& limit, Body&& 
   MILLRACE_RETURN_IF_ERROR(channel_->link().failure());
   signature.number = ++operations_;
   OperationWait wait(signature, limit, timeout_);
-  const Status status = contained([&] { return body(signature, wait); });
+  Status status = contained([&] { return body(signature, wait); });
   if (status.ok()) return status;
   const Status told = contained([&] {
     channel_->tell_reason(status);
-    GracePeriod grace(wait);
-    if (status.code() == StatusCode::kIoError) channel_->await_ends(grace);
+    if (status.code() == StatusCode::kIoError) {
+      GracePeriod grace(wait);
+      channel_->await_ends(grace);
+    }
     return Status();
   });
   if (!told.ok()) log(LogLevel::kDebug, "ranks", told.message());
