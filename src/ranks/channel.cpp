@@ -69,8 +69,11 @@ void Channel::tell_reason(const Status& reason) {
 }
 
 void Channel::await_ends(WaitCheck& check) {
-  for (const std::unique_ptr<Peer>& peer : peers_)
+  for (const std::unique_ptr<Peer>& peer : peers_) {
+    // A wait looks at it now and then only.
+    if (!check.check().ok()) return;
     if (peer != nullptr) peer->await_end(check);
+  }
 }
 
 Status Channel::exchange(const Signature& signature, std::span<const Part> parts,

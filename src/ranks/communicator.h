@@ -6,9 +6,10 @@
 // message that names both sides where two differ. An operation blocks until this rank has all that
 // it receives and all that it sends may be overwritten. It fails on every rank when a rank has
 // died, has not come in time, or has given up; the status names the operation and that rank. A call
-// that finds a rank dead returns when the others have heard of it, or after a second. After a
-// failure the communicator is of no use any more: each later operation fails at once with the first
-// cause, and the contents of outputs are undefined. Make another one.
+// that finds that a rank has ended returns when the others of its group have heard of it, or after
+// a second; one that comes later than that, or is amid longer data, names the rank that it waits
+// for. After a failure the communicator is of no use any more: each later operation fails at once
+// with the first cause, and the contents of outputs are undefined. Make another one.
 //
 // Reductions give the same bits on every rank, in every run, for any timing: the operands are
 // combined in a fixed tree over the ranks. Neighbours are combined first, 0 with 1, 2 with 3 and so

@@ -42,8 +42,8 @@ class Peer {
   const std::byte* frame_data() const noexcept { return received_->data; }
   void release_frame();
 
-  // The last frame, with the reason why this rank ends. It reaches a peer that is about to wait for
-  // a frame; to any other the end of the connection says enough.
+  // The last frame, with the reason why this rank ends. It reaches a peer that waits for a frame
+  // before the connection ends; any other sees that end.
   void send_reason(std::string_view reason);
   // The reason of the peer, if what was received last is its last frame.
   std::optional<std::string_view> received_reason() const noexcept;
