@@ -8,6 +8,7 @@
 #include <chrono>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "base/settings/environment.h"
 #include "ranks/connect.h"
@@ -39,9 +40,9 @@ std::shared_ptr<MessageCommunicator> connect_rank(const std::string& place, uint
   return made.ok() ? *made : nullptr;
 }
 
-Status reduce_in_place(Communicator& own, std::vector<float>& data) {
+Status reduce_in_place(Communicator& own, std::vector<float>& data, const Limit& limit = {}) {
   const auto bytes = std::as_writable_bytes(std::span(data));
-  return own.all_reduce(bytes, bytes, Element::kFloat32, Reduction::kSum, {});
+  return own.all_reduce(bytes, bytes, Element::kFloat32, Reduction::kSum, limit);
 }
 
 TEST(GlooRanks, ReduceTheSameBitsAsTheReference) {
@@ -146,23 +147,50 @@ TEST(GlooRanks, NameARankThatWasKilled) {
       ElementsAre(0, -SIGKILL, 0));
 }
 
-// Rank 1 hears of it first, and gives rank 0 the time to do so, too.
+// Says through a pipe that the call that asks it waits, and lets it go on.
+class SaysThatItWaits final : public StopCheck {
+ public:
+  explicit SaysThatItWaits(int pipe) : pipe_(pipe) {}
+  bool stop_requested() noexcept override {
+    say();
+    return false;
+  }
+  void say() noexcept {
+    if (std::exchange(said_, true)) return;
+    EXPECT_EQ(write(pipe_, "x", 1), 1);
+  }
+
+ private:
+  const int pipe_;
+  bool said_ = false;
+};
+
+// Rank 1 hears of it first, and waits for rank 0 to do so, too.
 TEST(GlooRanks, NameARankThatWasKilledAlsoWhenTheyComeLater) {
   const MeetingPlace place;
+  int waits[2];
+  ASSERT_EQ(pipe(waits), 0);
   EXPECT_THAT(run_processes(3,
                             [&](uint32_t rank) {
                               const auto own = connect_rank(place.text(), rank, 3);
                               ASSERT_NE(own, nullptr);
                               EXPECT_TRUE(own->barrier({}).ok());
                               if (rank == 2) raise(SIGKILL);
-                              if (rank == 0)
-                                std::this_thread::sleep_for(std::chrono::milliseconds(50));
+                              char byte = 0;
+                              if (rank == 0) {
+                                EXPECT_EQ(read(waits[0], &byte, 1), 1);
+                              }
+                              SaysThatItWaits first(waits[1]);
                               std::vector<float> data(100, 1);
-                              const Status status = reduce_in_place(*own, data);
+                              const Status status = reduce_in_place(
+                                  *own, data, {kNoDeadline, rank == 1 ? &first : nullptr});
+                              // Also where the call has not waited, so that rank 0 goes on.
+                              if (rank == 1) first.say();
                               EXPECT_EQ(status.code(), StatusCode::kIoError);
                               EXPECT_THAT(status.message(), HasSubstr("rank 2"));
                             }),
               ElementsAre(0, 0, -SIGKILL));
+  for (const int end : waits) close(end);
 }
 
 TEST(GlooRanks, NameARankThatHangs) {
