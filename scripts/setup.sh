@@ -19,7 +19,7 @@ packages=(
   libgloo-dev
   # Libraries of the compiler and of the programs.
   libonnx-dev libprotobuf-dev libcli11-dev nlohmann-json3-dev
-  libopencv-imgcodecs-dev libopencv-imgproc-dev libboost-program-options-dev
+  libopencv-imgcodecs-dev libopencv-imgproc-dev libwebp-dev libboost-program-options-dev
   libboost-dev libseccomp-dev
   # Tests and benchmarks.
   libgtest-dev libgmock-dev libbenchmark-dev spin liburing-dev libonnx-testdata

@@ -1,8 +1,10 @@
 #include "io/decode.h"
 
 #include <fmt/format.h>
+#include <webp/decode.h>
 
 #include <algorithm>
+#include <cctype>
 #include <opencv2/imgcodecs.hpp>
 #include <span>
 #include <string_view>
@@ -13,12 +15,24 @@
 namespace millrace::io {
 namespace {
 
+// By the bytes that OpenCV shows to libwebp before it decodes a WebP.
+bool is_webp(std::string_view bytes) {
+  constexpr size_t kHeaderSize = 32;
+  WebPBitstreamFeatures features;
+  return bytes.size() >= kHeaderSize &&
+         WebPGetFeatures(reinterpret_cast<const uint8_t*>(bytes.data()), kHeaderSize, &features) ==
+             VP8_STATUS_OK;
+}
+
 // Whether this begins like a JPEG, PNG, WebP, BMP or PNM. OpenCV knows more formats, some by
-// libraries that are rarely used, and each of them would read whatever bytes a user has.
+// libraries that are rarely used and that abort on broken files, and finds some by marks behind the
+// first bytes. What passes here must therefore pass OpenCV's own test of the same format: what
+// fails that one, as a WebP with a broken header does, is tried as any of the others.
 bool is_known_format(std::string_view bytes) {
   using namespace std::string_view_literals;
-  if (bytes.starts_with("RIFF")) return bytes.size() > 12 && bytes.substr(8, 4) == "WEBP";
-  if (bytes.size() > 2 && bytes[0] == 'P') return bytes[1] >= '1' && bytes[1] <= '6';
+  if (bytes.starts_with("RIFF")) return is_webp(bytes);
+  if (bytes.size() > 2 && bytes[0] == 'P')
+    return bytes[1] >= '1' && bytes[1] <= '6' && std::isspace(static_cast<unsigned char>(bytes[2]));
   constexpr std::string_view kStarts[] = {"\xFF\xD8\xFF"sv, "\x89PNG\r\n\x1A\n"sv, "BM"sv};
   return std::ranges::any_of(kStarts, [&](auto start) { return bytes.starts_with(start); });
 }

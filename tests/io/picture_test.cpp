@@ -125,6 +125,23 @@ TEST(Picture, OtherFormatsAreRefused) {
   }
 }
 
+// OpenCV knows some formats by marks behind the first bytes, whatever those are, and aborts when
+// such a file is broken.
+TEST(Picture, ABrokenPictureIsNotReadAsAnotherFormat) {
+  const auto with_mark = [](std::string begin, size_t at, const std::string& mark) {
+    begin.resize(at);
+    return begin + mark + std::string("\x60\x82", 2);
+  };
+  const std::string webp("RIFF\x4E\0\0\0WEBPVP8 \x42\0\0\0", 20);
+  for (const std::string& begin : {webp, std::string("P6x"), std::string("P6")}) {
+    for (const auto& [at, mark] : {std::pair(128, "DICM"), std::pair(140, "DTED")}) {
+      const auto planes =
+          load(with_mark(begin, static_cast<size_t>(at), mark), {.height = 1, .width = 1});
+      EXPECT_EQ(planes.status().code(), StatusCode::kCorruptData) << begin << " and " << mark;
+    }
+  }
+}
+
 // A grey JPEG; the second has a segment in front that holds an end mark, as a thumbnail does.
 std::string jpeg(bool with_thumbnail) {
   std::vector<uint8_t> bytes;
