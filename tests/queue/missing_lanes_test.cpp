@@ -1,6 +1,9 @@
 // Lanes that the system has refused for a while are there once it has threads again.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <optional>
+#include <stop_token>
 #include <thread>
 
 #include "tests/queue/function_task.h"
@@ -59,6 +62,52 @@ TEST(MissingLanes, AreReplacedWhenTheUnitIsReset) {
   EXPECT_EQ(lanes.quarantined(), 1u);
   EXPECT_TRUE(unit->wait(*submit(*unit, nothing), kForever).ok());
   EXPECT_EQ(unit->wait(hung, kForever).code(), StatusCode::kHung);
+  gate.open();
+}
+
+// The thread that finds no lane makes all that is queued fail. Meanwhile there are lanes again, and
+// the unit is reset as soon as it is degraded.
+TEST(MissingLanes, NoRequestRunsWithoutOne) {
+  constexpr uint32_t kRequests = 2000;
+  test::TaskGate gate;
+  Lanes lanes({.count = 1});
+  const auto watched = make_unit(lanes, watched_unit());
+  ASSERT_TRUE(watched->wait(*submit(*watched, nothing), kForever).ok());  // the monitor runs
+  std::optional<ThreadRefusal> refusal(std::in_place);
+  std::jthread resets;
+  Unit* queued = nullptr;
+  const auto reset_from_now_on = [&] {
+    refusal.reset();
+    EXPECT_TRUE(lanes.fill_up().ok());
+    resets = std::jthread([&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        if (queued->state() == UnitState::kDegraded) {
+          EXPECT_TRUE(queued->reset().ok());
+        }
+      }
+    });
+  };
+  const auto unit = make_unit(lanes, function_unit(kRequests, [&](const Completion&) {
+                                if (!resets.joinable()) reset_from_now_on();
+                                while (queued->state() == UnitState::kDegraded)
+                                  std::this_thread::yield();
+                              }));
+  queued = unit.get();
+  ASSERT_EQ(watched->wait(submit_hanging(*watched, gate), kForever).code(), StatusCode::kHung);
+  ASSERT_EQ(lanes.count(), 0u);
+
+  std::atomic<uint32_t> without_lane{0};
+  const auto count_missing = [&](LaneId lane) {
+    without_lane += lane == kNoLane ? 1 : 0;
+    return Status();
+  };
+  const Result<SubmittedRange> range =
+      unit->try_submit_n(kRequests, [&](Task& task, uint32_t) { fill_with(count_missing)(task); });
+  ASSERT_TRUE(range.ok());
+  for (uint32_t i = 0; i < range->count; ++i)
+    EXPECT_EQ(unit->wait(range->first + i, kForever).code(), StatusCode::kUnitDegraded);
+  EXPECT_EQ(without_lane, 0u);
+  resets = {};
   gate.open();
 }
 

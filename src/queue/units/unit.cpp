@@ -29,6 +29,8 @@ Unit::Impl::Impl(std::shared_ptr<Lanes::Impl> lanes, std::unique_ptr<Lanes> own_
                            options_.name)),
       shed_(StatusCode::kDeadlineExceeded,
             "shed before it started: it was not expected to be done by its deadline"),
+      no_lane_(StatusCode::kUnitDegraded,
+               "every lane of the device was given up because its request hung"),
       closed_status_(StatusCode::kClosed,
                      fmt::format("unit {} '{}' is closed", id_.value(), options_.name)),
       ring_(options_.depth),

@@ -28,7 +28,19 @@ uint64_t Unit::Impl::ticket() const noexcept {
 bool Unit::Impl::run_one(LaneId lane) noexcept {
   if (closed_.load(std::memory_order_seq_cst)) return true;  // close() cancels what is left
   const uint64_t counter = take_head();
-  return counter == 0 || run_taken(counter, lane);
+  if (counter == 0) return true;
+  if (lane != kNoLane) return run_taken(counter, lane);
+  refuse_without_lane(counter);
+  return true;
+}
+
+// Fails the head, which is the caller's, without starting it: the unit may be reset at any time, by
+// a thread that finds new lanes, but this one still has none to run the request on; and the monitor
+// must not give up a request that has no thread to set aside.
+void Unit::Impl::refuse_without_lane(uint64_t counter) noexcept {
+  degrade(no_lane_);
+  Status cause = failure();
+  remove(counter, cause.ok() ? no_lane_ : std::move(cause));
 }
 
 // Runs the head, which is the caller's.
@@ -53,7 +65,7 @@ bool Unit::Impl::run_unseen(uint64_t counter, LaneId lane) noexcept {
 // the request is given up.
 bool Unit::Impl::run_started(uint64_t counter, Running& running, LaneId lane) noexcept {
   cell_vacated(counter);
-  Status status = refusal(running.request, lane);
+  Status status = refusal(running.request);
   std::chrono::nanoseconds taken{0};
   if (status.ok()) {
     emit(HookPoint::kStarted, sequence(counter), lane);
@@ -96,10 +108,7 @@ uint64_t Unit::Impl::take_head() noexcept {
 }
 
 // Why the request, which has its turn, is not run; OK when it is.
-Status Unit::Impl::refusal(const Request& request, LaneId lane) {
-  if (lane == kNoLane)
-    degrade({StatusCode::kUnitDegraded,
-             "every lane of the device was given up because its request hung"});
+Status Unit::Impl::refusal(const Request& request) {
   if (state() == UnitState::kDegraded) return failure();
   const Deadline deadline = deadline_of(request);
   if (deadline != kNoDeadline && std::chrono::steady_clock::now() >= deadline)

@@ -150,7 +150,8 @@ class Unit::Impl final : public Source, public Watched {
   bool run_taken(uint64_t counter, LaneId lane) noexcept;
   bool run_unseen(uint64_t counter, LaneId lane) noexcept;
   bool run_started(uint64_t counter, Running& running, LaneId lane) noexcept;
-  Status refusal(const Request& request, LaneId lane);
+  void refuse_without_lane(uint64_t counter) noexcept;
+  Status refusal(const Request& request);
   Status run_timed(Running& running, std::chrono::nanoseconds& taken) noexcept;
   void note_run(std::chrono::nanoseconds taken) noexcept;
   void abandon(Running* running) noexcept;
@@ -203,6 +204,7 @@ class Unit::Impl final : public Source, public Watched {
   const Status pending_;
   const Status dropped_;
   const Status shed_;
+  const Status no_lane_;
   const Status closed_status_;
 
   Ring<Request> ring_;
