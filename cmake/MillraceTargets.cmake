@@ -192,7 +192,8 @@ function(millrace_repeat_within_isas target)
   foreach(isa ${ARG_ISAS})
     gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${isa}."
       TEST_FILTER "${ARG_FILTER}"
-      PROPERTIES TIMEOUT 300 ENVIRONMENT "MILLRACE_MAX_ISA=${isa};MILLRACE_NO_BF16=0")
+      PROPERTIES TIMEOUT 300 ENVIRONMENT MILLRACE_MAX_ISA=${isa}
+      ENVIRONMENT_MODIFICATION MILLRACE_NO_BF16=set:0)
   endforeach()
 endfunction()
 
