@@ -40,7 +40,8 @@ bool Unit::Impl::run_one(LaneId lane) noexcept {
 void Unit::Impl::refuse_without_lane(uint64_t counter) noexcept {
   degrade(no_lane_);
   Status cause = failure();
-  remove(counter, cause.ok() ? no_lane_ : std::move(cause));
+  if (cause.ok()) cause = no_lane_;
+  remove(counter, std::move(cause));
 }
 
 // Runs the head, which is the caller's.
