@@ -134,9 +134,9 @@ TEST(Picture, ABrokenPictureIsNotReadAsAnotherFormat) {
   };
   const std::string webp("RIFF\x4E\0\0\0WEBPVP8 \x42\0\0\0", 20);
   for (const std::string& begin : {webp, std::string("P6x"), std::string("P6")}) {
-    for (const auto& [at, mark] : {std::pair(128, "DICM"), std::pair(140, "DTED")}) {
-      const auto planes =
-          load(with_mark(begin, static_cast<size_t>(at), mark), {.height = 1, .width = 1});
+    for (const auto& [at, mark] :
+         {std::pair(size_t{128}, "DICM"), std::pair(size_t{140}, "DTED")}) {
+      const auto planes = load(with_mark(begin, at, mark), {.height = 1, .width = 1});
       EXPECT_EQ(planes.status().code(), StatusCode::kCorruptData) << begin << " and " << mark;
     }
   }

@@ -1,4 +1,5 @@
-// Lanes that the system has refused for a while are there once it has threads again.
+// Lanes that the system has refused for a while are there once it has threads again, and no request
+// runs without one.
 #include <gtest/gtest.h>
 
 #include <atomic>

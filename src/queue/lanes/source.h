@@ -35,8 +35,7 @@ class Source : public std::enable_shared_from_this<Source> {
   virtual uint64_t ticket() const noexcept = 0;
   // Runs the next request, if there is one, to the end of its completion. Owner only. False: the
   // request was given up while it ran, the source has another owner, and no thread waits for the
-  // calling one any more. On kNoLane the request fails instead of running, and
-  // the answer is true.
+  // calling one any more. On kNoLane the request fails instead of running, and the answer is true.
   virtual bool run_one(LaneId lane) noexcept = 0;
 
  private:
