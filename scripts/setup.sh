@@ -10,7 +10,7 @@ set -euo pipefail
 
 packages=(
   # Tool chain.
-  g++ clang libclang-rt-dev lld cmake ninja-build make pkg-config git python3
+  g++ clang libclang-rt-dev lld ccache cmake ninja-build make pkg-config git python3
   clang-format clang-tidy
   # The Debian package.
   dpkg-dev file
