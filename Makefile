@@ -3,6 +3,8 @@
 BUILD := build/release
 PREFIX ?= /usr/local
 SECONDS ?= 60
+# Further options of cmake for the first configuration, for instance -DMILLRACE_CCACHE=OFF.
+CMAKE_ARGS ?=
 
 .PHONY: help setup configure build shipped demo test test-dma-buf test-debian13 fuzz bench lint install \
   install-neuron-prefix package clean
@@ -25,7 +27,7 @@ setup:
 	@scripts/setup.sh
 
 $(BUILD)/build.ninja: CMakeLists.txt CMakePresets.json | setup
-	@cmake --preset release > $(BUILD)-configure.log 2>&1 || { cat $(BUILD)-configure.log; exit 1; }
+	@cmake --preset release $(CMAKE_ARGS) > $(BUILD)-configure.log 2>&1 || { cat $(BUILD)-configure.log; exit 1; }
 
 configure: setup
 	@mkdir -p build

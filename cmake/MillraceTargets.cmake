@@ -2,7 +2,7 @@
 
 # Compile and link settings shared by every target of the project.
 add_library(millrace_settings INTERFACE)
-target_compile_options(millrace_settings INTERFACE -Wall -Wextra -Werror)
+target_compile_options(millrace_settings INTERFACE -Wall -Wextra)
 if(MILLRACE_SANITIZE)
   target_compile_options(millrace_settings INTERFACE
     -fsanitize=${MILLRACE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)
