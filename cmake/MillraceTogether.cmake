@@ -1,9 +1,9 @@
-# The sanitizer builds compile the C++ sources of a folder as one, which takes half as long. The
-# release build compiles every source but those of the conformance suite by itself, and so finds
-# those that include too little.
+# With MILLRACE_GROUP_SOURCES the C++ sources of a folder are compiled as one, which takes half as
+# long. The preset `apart` compiles every source but those of the conformance suite by itself, and so
+# finds those that include too little; run it before a release, and when headers were divided.
 
 # millrace_compile_apart(SOURCE ...)
-# Sources of the calling folder that are compiled by themselves in every build: because a neighbour
+# Sources of the calling folder that are always compiled by themselves: because a neighbour
 # defines a hidden name that they define, too, or because Highway compiles them several times, which
 # it does to one source at a time.
 function(millrace_compile_apart)

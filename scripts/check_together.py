@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks the sources that a sanitizer build compiles as one (cmake/MillraceTogether.cmake): where one defines a
-function for itself alone, in a namespace without a name, no neighbour defines one of that name. With other parameters a
+"""Checks the sources that a build compiles as one (cmake/MillraceTogether.cmake): where one defines a function for
+itself alone, in a namespace without a name, no neighbour defines one of that name. With other parameters a
 call could reach the wrong one without an error. Such a source belongs into millrace_compile_apart() of its room.
 
-usage: scripts/check_together.py BUILD_FOLDER     a configured build of a sanitizer, build/asan-ubsan"""
+usage: scripts/check_together.py BUILD_FOLDER     a configured build, build/asan-ubsan for instance"""
 import collections
 import pathlib
 import re

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Builds the project on Debian 13 and runs the tests of the CPU device there: with oneDNN 3.x, g++ 14
 # and newer versions of the other libraries. Debian 13 is a root file system that debootstrap makes
-# in build/debian13; it is kept, with the build in it, so that the next run is short.
+# in build/debian13 from the machine's own source of packages; it is kept, with the build and the
+# compiler cache in it, so that the next run is short.
 #
 # Needs root, for chroot and mounts. Ends with 77 when it cannot be had here.
 #
 # usage: scripts/test-debian13.sh [--all]     --all: the tests of the whole project
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/debian_source.sh
 readonly root=$PWD/build/debian13/root log=$PWD/build/debian13/log.txt
 
 fail() { echo "test-debian13: $*" >&2; exit 1; }
@@ -19,15 +21,6 @@ case ${1:-} in
   ?*) echo "usage: scripts/test-debian13.sh [--all]" >&2; exit 2 ;;
 esac
 
-# The machine's own source of Debian, which may be nearer but have another release alone, and the
-# public one.
-mirrors() {
-  # shellcheck disable=SC2016  # apt's variable
-  apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 'Origin: Debian' \
-    'Label: Debian' | awk 'NR == 1'
-  echo http://deb.debian.org/debian/
-}
-
 # The machine's own proxy, which apt may know alone. It may also know that there is none (DIRECT).
 use_proxy() {
   local proxy=
@@ -38,23 +31,14 @@ use_proxy() {
   esac
 }
 
-# In a namespace of its own, so that what it mounts is gone when it is killed.
-make_root_from() { # MIRROR
-  rm -rf --one-file-system "$root" && mkdir -p "$root" &&
-    unshare --mount debootstrap --variant=minbase trixie "$root" "$1" >>"$log" 2>&1
-}
-
 make_root() {
   [[ -e $root/complete ]] && return
   mkdir -p "${log%/*}"
-  : >"$log"
-  local mirror
-  for mirror in $(mirrors | uniq); do
-    make_root_from "$mirror" || continue
-    touch "$root/complete"
-    return
-  done
-  skip "no Debian 13; see $log"
+  rm -rf --one-file-system "$root" && mkdir -p "$root"
+  # In a mount namespace of its own, so that nothing stays mounted when it is killed.
+  unshare --mount debootstrap --variant=minbase trixie "$root" "$(debian_source)" >"$log" 2>&1 ||
+    skip "the machine's source of packages has no Debian 13; see $log"
+  touch "$root/complete"
 }
 
 # Runs a command there, with the sources as they are here.

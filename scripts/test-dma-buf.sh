@@ -10,6 +10,7 @@
 # usage: scripts/test-dma-buf.sh [BUILD_FOLDER]     default: build/release; the test must be built
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/debian_source.sh
 readonly build=${1:-build/release} work=build/qemu patience=180s
 readonly here=$PWD/$work
 readonly test=$build/tests/vart_dma_buf_test kernel=$work/kernel root=$work/root
@@ -29,7 +30,7 @@ fetch_kernel() {
   rm -rf "$kernel"
   mkdir -p "$kernel" "$work"/lists/partial "$work"/cache/archives/partial
   local keys=/usr/share/keyrings/debian-archive-keyring.gpg package
-  echo "deb [signed-by=$keys] http://deb.debian.org/debian bookworm-backports main" >"$work/sources.list"
+  echo "deb [signed-by=$keys] $(debian_source) bookworm-backports main" >"$work/sources.list"
   apt_backports apt-get update >"$work/apt.log" 2>&1 || skip "no kernel; see $work/apt.log"
   # The first of them; apt-cache may write on, so awk reads it all.
   package=$(apt_backports apt-cache depends linux-image-amd64 |

@@ -97,9 +97,9 @@ std::string required_text(const Json& object, const std::string& key) {
   return *text;
 }
 
-const Json& child_of(const Json& object, const std::string& key) {
+const Json& child_of(const Json& object, std::string_view key) {
   static const Json kEmpty;
-  const auto found = object.find(key);
+  const auto found = object.find(std::string(key));
   return found == object.not_found() ? kEmpty : found->second;
 }
 

@@ -32,6 +32,6 @@ std::vector<float> number_list(const Json& object, const std::string& key);
 std::string required_text(const Json& object, const std::string& key);
 
 // The object or array behind a key; an empty one where the key is not there.
-const Json& child_of(const Json& object, const std::string& key);
+const Json& child_of(const Json& object, std::string_view key);
 
 }  // namespace samples

@@ -157,7 +157,7 @@ class Bands {
 
  private:
   std::vector<Band> all_bands() const {
-    const Dims weights = whole_.weights_desc().dims();
+    const Dims weights = Desc(whole_.weights_desc()).dims();
     const int64_t taps = weights[weights.size() - 2];
     std::vector<Band> bands;
     for (uint32_t number = 0; number < builder_.chunks(); ++number) {
