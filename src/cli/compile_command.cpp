@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/shell_word.h"
 #include "cli/commands.h"
 #include "cli/inputs/open_tensors.h"
 #include "cli/model_source.h"
@@ -167,8 +168,8 @@ void note_assumed_frames(const std::vector<compiler::AssumedFrame>& frames) {
       dims.push_back(dim == network::Dimension::kOpen ? "?" : std::to_string(dim));
     fmt::print(
         "note: the leading dimension of input \"{0}\" is open and taken for a batch: it is 1; if "
-        "it is none, keep it open with --input-shape {0}={1}\n",
-        frame.input, fmt::join(dims, ","));
+        "it is none, keep it open with --input-shape {2}={1}\n",
+        frame.input, fmt::join(dims, ","), shell_word(frame.input));
   }
 }
 

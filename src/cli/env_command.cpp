@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/shell_word.h"
 #include "cli/commands.h"
 
 namespace millrace::cli {
@@ -26,7 +27,8 @@ std::string without(std::string_view list, std::string_view directory) {
 void print_variable(const char* name, const std::string& directory) {
   const char* const before = std::getenv(name);
   const std::string rest = without(before == nullptr ? "" : before, directory);
-  fmt::print("export {}='{}{}{}'\n", name, directory, rest.empty() ? "" : ":", rest);
+  fmt::print("export {}={}\n", name,
+             shell_quoted(rest.empty() ? directory : directory + ":" + rest));
 }
 
 }  // namespace

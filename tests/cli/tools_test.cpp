@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/cli_fixture.h"
@@ -29,6 +31,19 @@ TEST_F(CliTest, EnvAddsNothingTwice) {
   const std::string once = paths_after(MILLRACE_PROGRAM, 1);
   EXPECT_THAT(once, ContainsRegex("^/[^:]+:/first:/second /[^: ]+/pkgconfig /"));
   EXPECT_EQ(paths_after(MILLRACE_PROGRAM, 3), once);
+}
+
+// Values of the environment come from anywhere.
+TEST_F(CliTest, EnvQuotesWhatIsInTheVariables) {
+  const std::string value = "/it's:'; touch gone; ':$(touch gone):`touch gone`:\"two\nlines\\";
+  ::setenv("PKG_CONFIG_PATH", value.c_str(), 1);
+  const ProgramResult result = run_program(
+      {"/bin/sh", "-c", "eval \"$('" MILLRACE_PROGRAM "' env)\" && printf %s \"$PKG_CONFIG_PATH\""},
+      directory_.path().string());
+  ::unsetenv("PKG_CONFIG_PATH");
+  EXPECT_THAT(result.out, ::testing::EndsWith("/pkgconfig:" + value));
+  EXPECT_EQ(result.err, "");
+  EXPECT_FALSE(std::filesystem::exists(file("gone")));
 }
 
 TEST_F(CliTest, BenchReportsLatencyAndThroughput) {

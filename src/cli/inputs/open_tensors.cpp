@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/shell_word.h"
 #include "cli/name_value.h"
 #include "tensor/tensor_shape.h"
 
@@ -102,7 +103,7 @@ Status shape_missing(const graph::Boundary& input) {
   return invalid_argument(fmt::format(
       "the shape of input '{}' is open ({}): state it with --shape {}=1,3,224,224", input.cpu.name,
       input.cpu.shape.empty() ? "of any rank" : tensor::to_string(input.cpu.shape),
-      input.cpu.name));
+      shell_word(input.cpu.name)));
 }
 
 }  // namespace millrace::cli

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/shell_word.h"
 #include "cli/model_source.h"
 #include "compiler/export/onnx_writer.h"
 #include "compiler/shard/rank_graph.h"
@@ -23,7 +24,7 @@ std::string shape_option(const graph::Boundary& input) {
   std::vector<std::string> sizes;
   for (const uint32_t size : input.cpu.shape)
     sizes.push_back(size == kOpenDimension ? "N" : std::to_string(size));
-  return fmt::format("--input-shape {}={}", input.cpu.name, fmt::join(sizes, ","));
+  return fmt::format("--input-shape {}={}", shell_word(input.cpu.name), fmt::join(sizes, ","));
 }
 
 Status refuse_open(const graph::CompiledModel& model) {

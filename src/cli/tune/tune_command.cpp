@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/shell_word.h"
 #include "cli/inputs/job_buffers.h"
 #include "cli/inputs/random_inputs.h"
 #include "cli/progress.h"
@@ -138,7 +139,7 @@ Status run_tune(const TuneArguments& arguments) {
       "times as fast\n",
       old_ms, new_ms, old_ms / new_ms);
   if (new_ms <= old_ms)
-    fmt::print("programs use it with {}={}\n", kRecord, record);
+    fmt::print("programs use it with {}={}\n", kRecord, shell_word(record));
   else
     fmt::print("note: single kernels are faster, but not the model: leave {} unset for it\n",
                kRecord);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/settings/environment.h"
+#include "base/shell_word.h"
 #include "lowering/shape_profile.h"
 #include "tensor/tensor_shape.h"
 
@@ -30,7 +31,7 @@ Status refusal(const graph::CompiledModel& model) {
     return unsupported(
         fmt::format("input {}, and this API takes static shapes only: compile the model with "
                     "--input-shape {}=... or --profile, or use the native API",
-                    describe(*input), input->cpu.name));
+                    describe(*input), shell_word(input->cpu.name)));
   return unsupported(
       "shapes of this model follow from the elements of its tensors, and this API takes static "
       "shapes only: use the native API");
