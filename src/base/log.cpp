@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
-#include <cstdlib>
 #include <exception>
 #include <iterator>
 #include <mutex>
@@ -15,13 +14,16 @@
 #include <utility>
 
 #include "base/cancellation.h"
+#include "base/files/standard_error.h"
 #include "base/never_destroyed.h"
 #include "base/process/forked_child.h"
 #include "base/seen_reasons.h"
+#include "base/settings/environment.h"
 
 namespace millrace {
 namespace {
 
+constexpr const char* kLogVariable = "MILLRACE_LOG";
 constexpr int kDropEverything = -1;
 
 struct SinkState {
@@ -62,7 +64,15 @@ void with_printable(std::string_view line, Write&& write) {
   write(std::string_view(text.data(), text.size()));
 }
 
-void warn_of_level(const char* wanted) noexcept {
+std::string whole_line(LogLevel level, std::string_view component, std::string_view line) {
+  std::string text;
+  with_printable(line, [&](std::string_view printable) {
+    text = fmt::format("[{}] {}: {}\n", to_string(level), component, printable);
+  });
+  return text;
+}
+
+void warn_of_level(std::string_view wanted) noexcept {
   try {
     log_to_stderr(LogLevel::kWarning, "log",
                   fmt::format("MILLRACE_LOG is \"{}\", where error, warning, info, debug or off is "
@@ -74,8 +84,8 @@ void warn_of_level(const char* wanted) noexcept {
 }
 
 SinkState::SinkState() noexcept {
-  const char* const wanted = std::getenv("MILLRACE_LOG");
-  if (wanted == nullptr || *wanted == '\0') return;
+  const std::string_view wanted = environment_variable(kLogVariable);
+  if (wanted.empty()) return;
   chosen = true;
   if (same_text(wanted, "off")) return;
   const std::optional<LogLevel> known = parse_log_level(wanted);
@@ -133,23 +143,21 @@ std::optional<LogLevel> parse_log_level(std::string_view text) {
 }
 
 LogLevel log_level_of_environment(LogLevel otherwise) {
-  const char* const wanted = std::getenv("MILLRACE_LOG");
-  return wanted == nullptr ? otherwise : parse_log_level(wanted).value_or(otherwise);
+  return parse_log_level(environment_variable(kLogVariable)).value_or(otherwise);
 }
 
-void log_to_fd(int fd, LogLevel level, std::string_view component, std::string_view line) {
-  fmt::memory_buffer text;
-  with_printable(line, [&](std::string_view printable) {
-    fmt::format_to(std::back_inserter(text), "[{}] {}: {}\n", to_string(level), component,
-                   printable);
-  });
+void log_to_file(const KnownFile& file, LogLevel level, std::string_view component,
+                 std::string_view line) {
+  const std::string text = whole_line(level, component, line);
   const CancellationOff whole;
+  const UniqueFd to = file.borrow();
   // A log line that cannot be written has nowhere else to go.
-  [[maybe_unused]] const ssize_t written = ::write(fd, text.data(), text.size());
+  if (to) [[maybe_unused]]
+    const ssize_t written = ::write(to.get(), text.data(), text.size());
 }
 
 void log_to_stderr(LogLevel level, std::string_view component, std::string_view line) {
-  log_to_fd(STDERR_FILENO, level, component, line);
+  write_standard_error(whole_line(level, component, line));
 }
 
 bool log_is_chosen() noexcept {

@@ -18,6 +18,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/files/known_file.h"
+
 namespace millrace {
 
 enum class LogLevel { kError, kWarning, kInfo, kDebug };
@@ -34,8 +36,10 @@ using LogSink =
 // the previous sink is no longer running.
 void set_log_sink(LogSink sink, LogLevel level = LogLevel::kInfo);
 
-// Sinks: one write per line.
-void log_to_fd(int fd, LogLevel level, std::string_view component, std::string_view line);
+// Sinks: one write per line. A line is lost where the descriptor of the file has been given to
+// another file, or number 2 is not standard error (base/files/standard_error.h).
+void log_to_file(const KnownFile& file, LogLevel level, std::string_view component,
+                 std::string_view line);
 void log_to_stderr(LogLevel level, std::string_view component, std::string_view line);
 
 // Which lines of errors a default log gets. A job that fails again and again for one reason would

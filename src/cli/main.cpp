@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cli/command_line.h"
+#include "cli/standard_streams.h"
 
 namespace millrace::cli {
 namespace {
@@ -54,6 +55,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    millrace::cli::hold_standard_streams();
     return millrace::cli::run(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "millrace: %s\n", error.what());

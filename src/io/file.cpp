@@ -25,7 +25,7 @@ Result<std::vector<std::byte>> read_file(const std::string& path) {
   // Reading a device may never end.
   if (std::filesystem::exists(found) && !std::filesystem::is_regular_file(found))
     return invalid_argument(path + " is not a regular file");
-  const File file(std::fopen(path.c_str(), "rb"));
+  const File file(std::fopen(path.c_str(), "rbe"));
   if (!file) return io_error("open " + path, errno);
   std::vector<std::byte> bytes;
   constexpr size_t kStep = 1 << 16;

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/files/own_descriptor.h"
 #include "base/process/forked_child.h"
 #include "base/unique_fd.h"
 
@@ -43,9 +44,9 @@ class KeptMappings {
 // back.
 template <class Open>
 UniqueFd open_descriptor(Open&& open) {
-  UniqueFd made(open());
+  UniqueFd made = own_descriptor(open());
   if (made || errno != EMFILE || is_forked_child()) return made;
-  if (KeptMappings::of_process().release_all()) return UniqueFd(open());
+  if (KeptMappings::of_process().release_all()) return own_descriptor(open());
   errno = EMFILE;
   return made;
 }

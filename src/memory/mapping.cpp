@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "base/files/own_descriptor.h"
 #include "base/format_status.h"
 #include "base/log.h"
 #include "base/process/forked_child.h"
@@ -72,7 +73,7 @@ bool is_made_here(int fd, bool is_dma_buf) {
 }
 
 UniqueFd duplicate(int fd) {
-  return open_descriptor([fd] { return ::fcntl(fd, F_DUPFD_CLOEXEC, 0); });
+  return open_descriptor([fd] { return ::fcntl(fd, F_DUPFD_CLOEXEC, kLowestOwnDescriptor); });
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/align.h"
+#include "base/files/own_descriptor.h"
 #include "base/never_destroyed.h"
 #include "base/unique_fd.h"
 
@@ -49,7 +50,7 @@ Mappings& mappings() {
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
   // Without O_NONBLOCK, opening a named pipe would wait for its writer.
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const UniqueFd file = own_descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) return io_error("cannot open", errno);
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return io_error("cannot examine", errno);

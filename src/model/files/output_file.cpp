@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/files/own_descriptor.h"
+
 namespace millrace::model {
 namespace {
 
@@ -24,7 +26,8 @@ Status write_all(int fd, std::span<const std::byte> bytes) {
 }  // namespace
 
 Result<UniqueFd> create_file(const std::string& path) {
-  UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  UniqueFd file =
+      own_descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!file) return io_error("cannot create a temporary file", errno);
   return file;
 }

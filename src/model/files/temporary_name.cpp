@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/files/own_descriptor.h"
 #include "base/never_destroyed.h"
 
 namespace millrace::model {
@@ -75,7 +76,8 @@ bool is_ours(int fd) {
 }
 
 void remove_if_left(const std::string& path) {
-  const UniqueFd entry(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const UniqueFd entry =
+      own_descriptor(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!entry || !is_ours(entry.get()) || !lock_entry(entry.get())) return;
   // Another process may have removed it before, and given its name to one of its own.
   if (!is_same_entry(entry.get(), path)) return;

@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/files/own_descriptor.h"
+
 namespace millrace::model {
 namespace {
 
@@ -44,7 +46,7 @@ std::string name_of_descriptor(int fd) {
 // None where the file system or the system cannot do it.
 UniqueFd open_unlisted_file(const std::string& target) {
   const fs::path folder = fs::path(target).parent_path();
-  UniqueFd file(
+  UniqueFd file = own_descriptor(
       ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
   if (!file || ::access(name_of_descriptor(file.get()).c_str(), F_OK) != 0) return UniqueFd();
   // So that it is locked from the moment on at which a folder lists it.
@@ -58,13 +60,13 @@ bool link_as(const UniqueFd& file, const std::string& name) {
 }
 
 bool open_listed_file(const std::string& name, UniqueFd& file) {
-  file = UniqueFd(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  file = own_descriptor(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   return static_cast<bool>(file);
 }
 
 bool open_new_directory(const std::string& name, UniqueFd& directory) {
   if (::mkdir(name.c_str(), 0777) != 0) return false;
-  directory = UniqueFd(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  directory = own_descriptor(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (directory) return true;
   // Without the entry, another process has taken it for one that was left: another name is tried.
   const int reason = errno == ENOENT ? EEXIST : errno;
@@ -108,7 +110,7 @@ Result<TemporaryFile> TemporaryFile::create(const std::string& path) {
 
 Status TemporaryFile::fill(const std::function<Status(const Sink&)>& emit) {
   // The descriptor that holds the lock stays open; closing any other reports what writing did not.
-  UniqueFd writer(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0));
+  UniqueFd writer(::fcntl(file_.get(), F_DUPFD_CLOEXEC, kLowestOwnDescriptor));
   if (!writer) return io_error("cannot write", errno);
   return fill_file(std::move(writer), emit);
 }

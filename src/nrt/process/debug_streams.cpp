@@ -6,13 +6,15 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/files/own_descriptor.h"
+
 namespace millrace::nrt {
 
 Result<int> DebugStreams::connect(int core) {
   const std::lock_guard lock(mutex_);
   if (streams_.contains(core))
     return invalid_argument(fmt::format("core {} has a debug client already", core));
-  UniqueFd stream(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  UniqueFd stream = own_descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stream) return io_error("eventfd", errno);
   return streams_.emplace(core, std::move(stream)).first->second.get();
 }

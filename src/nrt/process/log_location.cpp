@@ -10,8 +10,9 @@
 #include <memory>
 #include <utility>
 
+#include "base/files/known_file.h"
+#include "base/files/own_descriptor.h"
 #include "base/settings/environment.h"
-#include "base/unique_fd.h"
 
 namespace millrace::nrt {
 namespace {
@@ -37,24 +38,26 @@ void log_to_syslog(LogLevel level, std::string_view component, std::string_view 
 
 // Opened for reading, too, a FIFO neither waits for a reader nor, once its readers are gone, ends
 // the process with SIGPIPE. Lines that find it full are lost.
-int open_log(const char* path) noexcept {
+Result<UniqueFd> open_log(const std::string& path) {
   struct stat there {};
-  const bool fifo = ::stat(path, &there) == 0 && S_ISFIFO(there.st_mode);
+  const bool fifo = ::stat(path.c_str(), &there) == 0 && S_ISFIFO(there.st_mode);
   constexpr int kCommon = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-  return fifo ? ::open(path, O_RDWR | kCommon)
-              : ::open(path, O_WRONLY | O_CREAT | O_APPEND | kCommon, 0644);
+  UniqueFd opened = own_descriptor(
+      fifo ? ::open(path.c_str(), O_RDWR | kCommon)
+           : ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | kCommon, 0644));
+  if (!opened) return io_error("cannot open", errno);
+  return opened;
 }
 
-LogLocation file(const char* path) {
-  UniqueFd opened(open_log(path));
-  if (!opened) {
-    const Status why = io_error(path, errno);
-    return {log_to_stderr, fmt::format("{}: {}", kLogLocationOfNrt, why.message()), true};
-  }
+LogLocation file(const std::string& path) {
+  Result<UniqueFd> opened = open_log(path);
+  if (!opened.ok())
+    return {log_to_stderr,
+            fmt::format("{}: {}: {}", kLogLocationOfNrt, path, opened.status().message()), true};
   // Sinks are copied.
-  return {[log = std::make_shared<UniqueFd>(std::move(opened))](
+  return {[log = std::make_shared<KnownFile>(*std::move(opened))](
               LogLevel level, std::string_view component, std::string_view line) {
-            log_to_fd(log->get(), level, component, line);
+            log_to_file(*log, level, component, line);
           },
           {},
           true};
@@ -68,7 +71,7 @@ LogLocation log_location() {
   if (text.empty()) return {log_to_stderr, {}, false};
   if (strcasecmp(text.c_str(), "console") == 0) return {log_to_stderr, {}, true};
   if (strcasecmp(text.c_str(), "syslog") == 0) return {log_to_syslog, {}, true};
-  if (own) return file(text.c_str());
+  if (own) return file(text);
   return {log_to_stderr,
           fmt::format("{} is \"{}\", where console or syslog is taken ({} takes the "
                       "name of a file, too): the log is on standard error",

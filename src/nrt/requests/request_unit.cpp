@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/files/own_descriptor.h"
+
 namespace millrace::nrt {
 namespace {
 
@@ -26,12 +28,12 @@ Result<int> RequestUnit::completion_handle(nrta_seq_t sequence) {
   forget_completed();
   UniqueFd& event = handles_[sequence];
   if (!event) {
-    UniqueFd made(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    UniqueFd made = own_descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!made) return io_error("eventfd", errno);
     MILLRACE_RETURN_IF_ERROR(unit_->notify_fd(inward(sequence), made.get(), kHandleSlot));
     event = std::move(made);
   }
-  const int handle = fcntl(event.get(), F_DUPFD_CLOEXEC, 0);
+  const int handle = fcntl(event.get(), F_DUPFD_CLOEXEC, kLowestOwnDescriptor);
   if (handle < 0) return io_error("dup of an event fd", errno);
   return handle;
 }

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/files/own_descriptor.h"
+
 namespace millrace::nrt::sendrecv {
 namespace {
 
@@ -30,7 +32,7 @@ void Dial::start(int64_t now_ns, Poller& poller) {
   greeted_ = false;
   answer_bytes_ = 0;
   interest_ = Interest::kNothing;
-  socket_ = UniqueFd(::socket(peer_.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  socket_ = own_descriptor(::socket(peer_.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket_ || (::connect(socket_.get(), peer_.get(), peer_.size()) != 0 &&
                    errno != EINPROGRESS && errno != EINTR))
     return give_up(now_ns, poller, io_error("connect", errno).message());

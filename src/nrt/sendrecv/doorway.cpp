@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/files/own_descriptor.h"
 #include "base/log.h"
 
 namespace millrace::nrt::sendrecv {
@@ -31,7 +32,8 @@ void note_refusal(const SocketAddress& host, std::string_view why) {
 }  // namespace
 
 Result<Doorway> Doorway::open(const SocketAddress& address) {
-  UniqueFd socket(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  UniqueFd socket =
+      own_descriptor(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   constexpr int kOn = 1;
   if (!socket || ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &kOn, sizeof kOn) != 0 ||
       ::bind(socket.get(), address.get(), address.size()) != 0 ||
@@ -75,8 +77,8 @@ void Doorway::take_in(int64_t now_ns, Poller& poller, const Expectations& expect
   for (int count = 0; count < kMostAtOnce; ++count) {
     sockaddr_storage from{};
     socklen_t size = sizeof from;
-    UniqueFd socket(::accept4(socket_.get(), reinterpret_cast<sockaddr*>(&from), &size,
-                              SOCK_NONBLOCK | SOCK_CLOEXEC));
+    UniqueFd socket = own_descriptor(::accept4(socket_.get(), reinterpret_cast<sockaddr*>(&from),
+                                               &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket) {
       // Out of descriptors, say: not to be told again and again until the service asks again.
       if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) listen(false, poller);

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/cancellation.h"
+#include "base/files/own_descriptor.h"
 
 namespace millrace::nrt::sendrecv {
 namespace {
@@ -18,9 +19,9 @@ constexpr uint32_t events_of(Interest interest) noexcept {
 }  // namespace
 
 Result<Poller> Poller::make() {
-  UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
+  UniqueFd epoll = own_descriptor(::epoll_create1(EPOLL_CLOEXEC));
   if (!epoll) return io_error("epoll_create1", errno);
-  UniqueFd wakes(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  UniqueFd wakes = own_descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wakes) return io_error("eventfd", errno);
   Poller poller(std::move(epoll), std::move(wakes));
   MILLRACE_RETURN_IF_ERROR(

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/files/own_descriptor.h"
 #include "base/unique_fd.h"
 
 namespace millrace::nrt::sendrecv {
@@ -64,7 +65,7 @@ std::string SocketAddress::ip() const {
 
 // Connecting a datagram socket sends nothing: the system only chooses the way.
 Result<SocketAddress> local_address_towards(const SocketAddress& peer) {
-  const UniqueFd probe(::socket(peer.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const UniqueFd probe = own_descriptor(::socket(peer.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const SocketAddress somewhere = peer.with_port(9);
   sockaddr_storage own{};
   socklen_t size = sizeof own;

@@ -11,13 +11,14 @@
 #include <utility>
 
 #include "base/cancellation.h"
+#include "base/files/own_descriptor.h"
 
 namespace millrace::queue {
 namespace {
 
 Result<UniqueFd> duplicate(int fd) {
   if (fd < 0) return UniqueFd();
-  UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  UniqueFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, kLowestOwnDescriptor));
   if (!copy)
     return invalid_argument(fmt::format("descriptor {} cannot be duplicated: {}", fd,
                                         std::generic_category().message(errno)));

@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "base/cancellation.h"
+#include "base/files/own_descriptor.h"
 #include "base/settings/environment.h"
 
 namespace millrace::ranks {
@@ -38,7 +39,7 @@ Result<Addresses> resolve(const Endpoint& endpoint) {
 }
 
 UniqueFd open_socket(const addrinfo& address) {
-  return UniqueFd(socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  return own_descriptor(socket(address.ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
 
 void set_option(int socket, int level, int option) noexcept {

@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/files/own_descriptor.h"
 #include "base/format_status.h"
 #include "base/never_destroyed.h"
 #include "base/settings/environment.h"
@@ -105,16 +106,16 @@ const Result<ColumnTable*>& ColumnTable::of_process() {
 
 // A file that another user put there would let that user decide who gets columns.
 Result<ColumnTable*> ColumnTable::open(const std::string& path) {
-  UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  UniqueFd fd = own_descriptor(::open(
+      path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600));
   struct stat info = {};
   if (!fd || ::fstat(fd.get(), &info) != 0)
     return unusable(fmt::format("{}: {}", path, error_text(errno)));
   if (!S_ISREG(info.st_mode) || info.st_uid != ::geteuid())
     return unusable(path + " is no file of this user");
   auto* const table = new ColumnTable;  // never destroyed, as its file must not be closed
+  table->identity_ = identity_of(fd.get());
   table->fd_ = fd.release();
-  table->device_ = info.st_dev;
-  table->inode_ = info.st_ino;
   return table;
 }
 
@@ -122,8 +123,7 @@ Result<ColumnTable*> ColumnTable::open(const std::string& path) {
 // processes do not see a file without a name, as a login manager removes it at the last logout.
 bool ColumnTable::is_intact() const noexcept {
   struct stat info = {};
-  return ::fstat(fd_, &info) == 0 && info.st_dev == device_ && info.st_ino == inode_ &&
-         info.st_nlink == 1;
+  return ::fstat(fd_, &info) == 0 && identity_.is(info) && info.st_nlink == 1;
 }
 
 // Polls, because the system call that waits for such a lock takes no timeout.

@@ -16,13 +16,12 @@
 // Requirement: one thread at a time. column_claim.cpp, its only user, has a lock.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/files/known_file.h"
 #include "base/status.h"
 
 namespace millrace::runtime {
@@ -71,8 +70,7 @@ class ColumnTable {
   uint32_t first_free_record() const;
 
   int fd_ = -1;
-  dev_t device_ = 0;  // with the inode: which file fd_ is
-  ino_t inode_ = 0;
+  FileIdentity identity_;  // of fd_
   std::vector<bool> own_;  // by record: whether it is of this process
 };
 
