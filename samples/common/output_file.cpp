@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <iostream>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 namespace samples {
@@ -21,6 +22,13 @@ std::string temporary_beside(const std::string& path) {
   return (std::filesystem::path(path).parent_path() / name).string();
 }
 
+// A device or a pipe is written to; a file must not take its place.
+bool is_replaceable(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status found = std::filesystem::status(path, error);
+  return !std::filesystem::exists(found) || std::filesystem::is_regular_file(found);
+}
+
 [[noreturn]] void fail(const std::string& path) {
   const int reason = errno;
   throw std::runtime_error("cannot write " + path +
@@ -30,9 +38,9 @@ std::string temporary_beside(const std::string& path) {
 }  // namespace
 
 OutputFile::OutputFile(std::string path)
-    : path_(std::move(path)), temporary_(temporary_beside(path_)) {
+    : path_(std::move(path)), temporary_(is_replaceable(path_) ? temporary_beside(path_) : "") {
   errno = 0;
-  stream_.open(temporary_, std::ios::binary);
+  stream_.open(temporary_.empty() ? path_ : temporary_, std::ios::binary);
   if (!stream_) fail(path_);
 }
 
@@ -45,7 +53,8 @@ OutputFile::~OutputFile() {
 void OutputFile::commit() {
   errno = 0;
   stream_.close();
-  if (!stream_ || std::rename(temporary_.c_str(), path_.c_str()) != 0) fail(path_);
+  if (!stream_) fail(path_);
+  if (!temporary_.empty() && std::rename(temporary_.c_str(), path_.c_str()) != 0) fail(path_);
   temporary_.clear();
 }
 

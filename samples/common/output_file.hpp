@@ -8,7 +8,7 @@
 namespace samples {
 
 // A file that gets its name when it is complete. Without commit() nothing is left of it, and a file
-// that has the name stays as it is.
+// that has the name stays as it is. A device or a pipe that has the name is written to at once.
 class OutputFile {
  public:
   explicit OutputFile(std::string path);
@@ -22,7 +22,7 @@ class OutputFile {
 
  private:
   std::string path_;
-  std::string temporary_;  // empty when nothing has that name
+  std::string temporary_;  // empty when nothing has such a name
   std::ofstream stream_;
 };
 

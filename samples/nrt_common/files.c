@@ -47,13 +47,25 @@ static bool fill(FILE* file, const void* bytes, size_t size) {
 static bool name_temporary(const char* path, char* name, size_t capacity) {
   const char* const slash = strrchr(path, '/');
   const int folder = slash == NULL ? 0 : (int)(slash + 1 - path);
-  const int length =
-      snprintf(name, capacity, "%.*s.unfinished-%ld", folder, path, (long)getpid());
+  const int length = snprintf(name, capacity, "%.*s.unfinished-%ld", folder, path, (long)getpid());
   errno = ENAMETOOLONG;
   return length > 0 && (size_t)length < capacity;
 }
 
+// A device or a pipe is written to; a file must not take its place.
+static bool is_replaceable(const char* path) {
+  struct stat status;
+  return stat(path, &status) != 0 || S_ISREG(status.st_mode);
+}
+
+static int write_into(const char* path, const void* bytes, size_t size) {
+  FILE* file = fopen(path, "wb");
+  if (file == NULL) return complain("open", path);
+  return fill(file, bytes, size) ? 0 : complain("write", path);
+}
+
 int write_file(const char* path, const void* bytes, size_t size) {
+  if (!is_replaceable(path)) return write_into(path, bytes, size);
   char temporary[4096];
   if (!name_temporary(path, temporary, sizeof temporary)) return complain("create", path);
   FILE* file = fopen(temporary, "wb");

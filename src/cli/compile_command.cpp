@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/files/output_target.h"
 #include "base/shell_word.h"
 #include "cli/commands.h"
 #include "cli/inputs/open_tensors.h"
@@ -272,9 +273,16 @@ bool same_place(const std::string& a, const std::string& b) {
   return std::filesystem::weakly_canonical(a, error) == std::filesystem::weakly_canonical(b, error);
 }
 
-// No output may replace the model or another output.
+model::ArchiveForm form_of(const CompileArguments& arguments) {
+  return arguments.format == "dir" ? model::ArchiveForm::kDirectory : model::ArchiveForm::kFile;
+}
+
+// No output may replace the model, another output, or what no output replaces.
 Status check_outputs(const CompileArguments& arguments) {
   const std::string& report = arguments.calibration.report;
+  MILLRACE_RETURN_IF_ERROR(model::check_archive_target(arguments.output, form_of(arguments)));
+  for (const std::string& other : {arguments.emit_qdq, report})
+    MILLRACE_RETURN_IF_ERROR(check_output(other));
   for (const std::string& output : {arguments.output, arguments.emit_qdq, report})
     if (same_file(arguments.onnx, output))
       return invalid_argument(output + " is the model itself: choose another output");
@@ -311,11 +319,10 @@ Status compile_to_archive(const CompileArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(Compiled compiled, compile_and_dump(arguments, flags));
   graph::CompiledModel& model = compiled.model;
   MILLRACE_RETURN_IF_ERROR(add_profiles(arguments.profiles, &model));
-  const auto form =
-      arguments.format == "dir" ? model::ArchiveForm::kDirectory : model::ArchiveForm::kFile;
   CleanInterruption interruption;
   MILLRACE_RETURN_IF_ERROR(interruption.start());
-  MILLRACE_RETURN_IF_ERROR(model::write_archive(graph::encode(model), arguments.output, form));
+  MILLRACE_RETURN_IF_ERROR(
+      model::write_archive(graph::encode(model), arguments.output, form_of(arguments)));
   if (model.network != nullptr) {
     print_dynamic(model, arguments.output);
     note_class_names(model);

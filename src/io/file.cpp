@@ -41,6 +41,7 @@ Result<std::vector<std::byte>> read_file(const std::string& path) {
 }
 
 Status write_file(const std::string& path, std::span<const std::byte> bytes) {
+  std::fflush(stdout);  // which the path may name, too
   return model::write_whole_file(path, bytes).with_context("write " + path);
 }
 

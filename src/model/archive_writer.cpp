@@ -129,12 +129,15 @@ Status write_directory_form(const Plan& plan, const ArchiveContent& content,
 
 }  // namespace
 
+Status check_archive_target(const std::string& path, ArchiveForm form) {
+  return form == ArchiveForm::kFile ? check_file_target(path) : check_directory_target(path);
+}
+
 Status write_archive(const ArchiveContent& content, const std::string& path, ArchiveForm form) {
-  const bool one_file = form == ArchiveForm::kFile;
-  MILLRACE_RETURN_IF_ERROR(one_file ? check_file_target(path) : check_directory_target(path));
+  MILLRACE_RETURN_IF_ERROR(check_archive_target(path, form));
   MILLRACE_ASSIGN_OR_RETURN(const Plan plan, plan_archive(content, form));
-  const Status status = one_file ? write_file_form(plan, content.segments, path)
-                                 : write_directory_form(plan, content, path);
+  const Status status = form == ArchiveForm::kFile ? write_file_form(plan, content.segments, path)
+                                                   : write_directory_form(plan, content, path);
   return status.with_context(path);
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <sstream>
 
+#include "tests/support/another_user.h"
 #include "tests/support/temporary_directory.h"
 
 namespace millrace::model {
@@ -79,6 +80,39 @@ TEST_F(TemporaryOutputTest, WritesThroughASymbolicLink) {
   ASSERT_TRUE(write("link", "new").ok());
   EXPECT_TRUE(fs::is_symlink(file("link")));
   EXPECT_EQ(content("a"), "new");
+}
+
+TEST_F(TemporaryOutputTest, MakesTheFileThatALinkLeadsTo) {
+  fs::create_symlink("new", file("link"));
+  ASSERT_TRUE(write("link", "text").ok());
+  EXPECT_TRUE(fs::is_symlink(file("link")));
+  EXPECT_EQ(content("new"), "text");
+}
+
+TEST_F(TemporaryOutputTest, ADeviceStaysADevice) {
+  if (!test::make_device(file("null"), test::Node::kNull))
+    GTEST_SKIP() << "only root can make a device, where the file system has devices";
+  EXPECT_TRUE(write("null", "text").ok());
+  EXPECT_FALSE(TemporaryFile::create(file("null")).ok()) << "whose file would replace it";
+  EXPECT_TRUE(test::is_device(file("null")));
+  EXPECT_THAT(names(), UnorderedElementsAre("null"));
+}
+
+TEST_F(TemporaryOutputTest, ADeviceThatGetsTheNameMeanwhileStays) {
+  auto output = TemporaryFile::create(file("a"));
+  ASSERT_TRUE(output.ok());
+  ASSERT_EQ(::mkfifo(file("a").c_str(), 0600), 0);
+  EXPECT_EQ(output->commit().code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(fs::is_fifo(file("a")));
+}
+
+TEST_F(TemporaryOutputTest, ALinkOfAnotherUserIsNotFollowed) {
+  ASSERT_TRUE(write("precious", "old").ok());
+  fs::create_symlink("precious", file("link"));
+  if (!test::give_to_another_user(file("link"))) GTEST_SKIP() << "only root can give a file away";
+  EXPECT_FALSE(write("link", "new").ok());
+  EXPECT_EQ(content("precious"), "old");
+  EXPECT_FALSE(TemporaryDirectory::create(file("link")).ok());
 }
 
 TEST_F(TemporaryOutputTest, ADirectoryThatIsNotFinishedGoes) {

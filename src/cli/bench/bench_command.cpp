@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/files/output_target.h"
 #include "cli/bench/bench_report.h"
 #include "cli/bench/closed_loops.h"
 #include "cli/bench/latency_plot.h"
@@ -225,6 +226,8 @@ Status write_asked_for(const BenchArguments& arguments, const std::string& name,
 }  // namespace
 
 Status run_bench(const BenchArguments& arguments) {
+  for (const std::string& output : {arguments.json_file, arguments.plot})
+    MILLRACE_RETURN_IF_ERROR(check_output(output));
   return run_within(
       arguments.limits, [&](const OutputSink& files) { return load_and_measure(arguments, files); },
       [&](const std::string& name, std::span<const std::byte> bytes) {

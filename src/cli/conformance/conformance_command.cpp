@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "base/files/output_target.h"
 #include "base/settings/duration.h"
 #include "cli/commands.h"
 #include "cli/conformance/exclusions.h"
@@ -118,6 +119,8 @@ void print_totals(const std::vector<CaseResult>& results) {
 }  // namespace
 
 Result<int> run_conformance(const ConformanceArguments& arguments) {
+  for (const std::string& output : {arguments.junit, arguments.table})
+    MILLRACE_RETURN_IF_ERROR(check_output(output));
   MILLRACE_ASSIGN_OR_RETURN(const CaseLimits limits, limits_from(arguments));
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<TestCase> cases, choose_cases(arguments));
   Exclusions exclusions;

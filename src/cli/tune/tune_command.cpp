@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/files/output_target.h"
 #include "base/shell_word.h"
 #include "cli/inputs/job_buffers.h"
 #include "cli/inputs/random_inputs.h"
@@ -109,6 +110,7 @@ Status check_tuning_device() {
 Status run_tune(const TuneArguments& arguments) {
   const std::string record =
       arguments.record.empty() ? record_beside(arguments.model) : arguments.record;
+  MILLRACE_RETURN_IF_ERROR(check_output(record));
   MILLRACE_ASSIGN_OR_RETURN(const Model model,
                             open_static_model(arguments.model, arguments.flags, arguments.shapes));
   if (!has_convolutions_on_npu(*model))

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/files/output_target.h"
 #include "model/archive_header.h"
 
 namespace millrace::model {
@@ -66,12 +67,11 @@ bool is_replaceable_directory(const fs::path& directory) {
 
 Status check_file_target(const std::string& path) {
   if (path.empty()) return invalid_argument("cannot write an archive: the path is empty");
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status) || fs::is_regular_file(status)) return {};
+  const Result<OutputTarget> target = output_target(path);
+  if (!target.ok()) return target.status().with_context("cannot write an archive to " + path);
+  if (!target->is_stream) return {};
   return invalid_argument(
-      fmt::format("cannot write an archive to {}: it is {}", path,
-                  fs::is_directory(status) ? "a directory" : "not a regular file"));
+      fmt::format("cannot write an archive to {}: it is not a regular file", path));
 }
 
 Status check_directory_target(const std::string& path) {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/files/output_target.h"
 #include "base/files/own_descriptor.h"
 
 namespace millrace::model {
@@ -17,13 +18,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The path with symbolic links resolved and without a slash at the end.
-std::string final_path(const std::string& path) {
+Result<std::string> file_target(const std::string& path) {
+  MILLRACE_ASSIGN_OR_RETURN(OutputTarget target, output_target(path));
+  if (target.is_stream)
+    return invalid_argument("it is a FIFO, a terminal or a device, and no file can replace it");
+  return std::move(target.path);
+}
+
+// A directory may be named by "." or "..", to which nothing can be renamed.
+std::string without_dots(const std::string& directory) {
+  const fs::path name = fs::path(directory).filename();
+  if (name != "." && name != "..") return directory;
   std::error_code error;
-  const fs::path existing = fs::canonical(path, error);
-  if (!error) return existing.string();
-  const fs::path given(path);
-  return (given.has_filename() ? given : given.parent_path()).string();
+  const fs::path found = fs::canonical(directory, error);
+  return error ? directory : found.string();
 }
 
 Status cannot_create(const std::string& target) {
@@ -96,7 +104,7 @@ Status replace_by_moving_aside(const std::string& from, const std::string& to) {
 
 Result<TemporaryFile> TemporaryFile::create(const std::string& path) {
   TemporaryFile output;
-  output.target_ = final_path(path);
+  MILLRACE_ASSIGN_OR_RETURN(output.target_, file_target(path));
   remove_left_temporaries(output.target_);
   output.file_ = open_unlisted_file(output.target_);
   if (output.file_) return output;
@@ -126,6 +134,8 @@ Status TemporaryFile::commit() {
           return link_as(file_, name);
         }));
   }
+  // Something else may have got the name since the file was created.
+  MILLRACE_RETURN_IF_ERROR(check_replaceable(target_));
   MILLRACE_RETURN_IF_ERROR(rename_path(name_.text(), target_));
   name_.forget(lock);
   return {};
@@ -133,7 +143,8 @@ Status TemporaryFile::commit() {
 
 Result<TemporaryDirectory> TemporaryDirectory::create(const std::string& path) {
   TemporaryDirectory output;
-  output.target_ = final_path(path);
+  MILLRACE_ASSIGN_OR_RETURN(const std::string target, output_directory(path));
+  output.target_ = without_dots(target);
   remove_left_temporaries(output.target_);
   MILLRACE_ASSIGN_OR_RETURN(
       output.name_, TemporaryName::create(lock_temporary_names(), output.target_, output.directory_,
@@ -145,6 +156,7 @@ Result<TemporaryDirectory> TemporaryDirectory::create(const std::string& path) {
 
 Status TemporaryDirectory::commit() {
   const NamesLock lock = lock_temporary_names();
+  MILLRACE_RETURN_IF_ERROR(check_replaceable_directory(target_));
   Status status = rename_path(name(), target_);
   // The target exists. After the exchange it has our temporary name and is removed with it.
   if (!status.ok() && exchange_names(name(), target_)) return {};
@@ -155,7 +167,9 @@ Status TemporaryDirectory::commit() {
 }
 
 Status write_whole_file(const std::string& path, std::span<const std::byte> bytes) {
-  MILLRACE_ASSIGN_OR_RETURN(TemporaryFile file, TemporaryFile::create(path));
+  MILLRACE_ASSIGN_OR_RETURN(const OutputTarget target, output_target(path));
+  if (target.is_stream) return write_through(target, bytes);
+  MILLRACE_ASSIGN_OR_RETURN(TemporaryFile file, TemporaryFile::create(target.path));
   MILLRACE_RETURN_IF_ERROR(file.fill([&](const Sink& sink) { return sink(bytes); }));
   return file.commit();
 }

@@ -18,8 +18,9 @@ namespace millrace::model {
 // left however the process ends. Elsewhere it has a temporary name, and is removed with the object.
 class TemporaryFile {
  public:
-  // `path` names the file that is to be, which may exist; not empty. kNotFound or kIoError, without
-  // the path.
+  // `path` names the file that is to be, which may exist; not empty. kInvalidArgument where
+  // something else than a file has the name (base/files/output_target.h); kNotFound or kIoError.
+  // Messages do not contain the path.
   static Result<TemporaryFile> create(const std::string& path);
 
   // Writes the bytes that `emit` passes to its sink.
@@ -52,7 +53,8 @@ class TemporaryDirectory {
 };
 
 // Writes a whole file, or replaces the one that has the name, without ever leaving an incomplete
-// one. kNotFound or kIoError.
+// one; writes through FIFOs, terminals and character devices (base/files/output_target.h).
+// kInvalidArgument where nothing may be written there; kNotFound or kIoError.
 Status write_whole_file(const std::string& path, std::span<const std::byte> bytes);
 
 }  // namespace millrace::model

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/files/known_file.h"
+#include "base/files/output_target.h"
 #include "base/files/own_descriptor.h"
 #include "base/settings/environment.h"
 
@@ -39,12 +40,13 @@ void log_to_syslog(LogLevel level, std::string_view component, std::string_view 
 // Opened for reading, too, a FIFO neither waits for a reader nor, once its readers are gone, ends
 // the process with SIGPIPE. Lines that find it full are lost.
 Result<UniqueFd> open_log(const std::string& path) {
+  MILLRACE_ASSIGN_OR_RETURN(const OutputTarget target, output_target(path));
   struct stat there {};
   const bool fifo = ::stat(path.c_str(), &there) == 0 && S_ISFIFO(there.st_mode);
   constexpr int kCommon = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
   UniqueFd opened = own_descriptor(
-      fifo ? ::open(path.c_str(), O_RDWR | kCommon)
-           : ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | kCommon, 0644));
+      fifo ? ::open(target.path.c_str(), O_RDWR | kCommon)
+           : ::open(target.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | kCommon, 0644));
   if (!opened) return io_error("cannot open", errno);
   return opened;
 }

@@ -2,30 +2,25 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <filesystem>
 #include <span>
-#include <system_error>
 
 #include "base/cancellation.h"
+#include "base/files/output_target.h"
 #include "model/files/output_file.h"
 #include "model/files/temporary_output.h"
 
 namespace millrace::nrt::trace {
 namespace {
 
-namespace fs = std::filesystem;
-
 Status named(const std::string& path, const Status& status) {
   if (status.ok()) return status;
   return {StatusCode::kIoError, fmt::format("cannot write {}: {}", path, status.message())};
 }
 
-// Makes a file for it, and drops that.
+// Makes a file for it, and drops that. A stream has none beside it.
 Status try_beside(const std::string& path) {
-  std::error_code ignored;  // what cannot be looked at is found out by the attempt
-  if (fs::is_directory(path, ignored)) return io_error("it is a directory", EISDIR);
-  return model::TemporaryFile::create(path).status();
+  MILLRACE_ASSIGN_OR_RETURN(const OutputTarget target, output_target(path));
+  return target.is_stream ? Status() : model::TemporaryFile::create(path).status();
 }
 
 }  // namespace
