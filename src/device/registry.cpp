@@ -10,9 +10,11 @@
 #include <utility>
 
 #include "base/cancellation.h"
+#include "base/log.h"
 #include "base/process/forked_child.h"
 #include "base/process/plugin.h"
 #include "base/settings/environment.h"
+#include "base/settings/guarded_variables.h"
 #include "device/faulty/faulty_device.h"
 #include "device/null/null_device.h"
 
@@ -127,6 +129,8 @@ Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptio
 
 Result<std::shared_ptr<Device>> open_device_of_program(const std::optional<std::string>& name,
                                                        DeviceOptions options) {
+  if (const std::string warning = warning_of_ignored_variables(); !warning.empty())
+    log(LogLevel::kWarning, "settings", warning);
   return open_device(name_for_program(name), options);
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/cancellation.h"
+#include "base/files/trusted_file.h"
 #include "base/process/forked_child.h"
 #include "base/settings/environment.h"
 #include "pl/pass_through.h"
@@ -84,6 +85,8 @@ Result<std::vector<const millrace_pl_kernel*>> list_kernels(const std::string& l
   std::vector<const millrace_pl_kernel*> kernels = {&kPassThrough};
   const std::string path = library.empty() ? std::string(environment_variable(kVariable)) : library;
   if (path.empty()) return kernels;
+  // What the program names is its own choice.
+  if (library.empty()) MILLRACE_RETURN_IF_ERROR(check_trusted_path(path).with_context(kVariable));
   MILLRACE_ASSIGN_OR_RETURN(const millrace_pl_kernel_list* list, open_library(path));
   for (const millrace_pl_kernel& kernel : std::span(list->kernels, list->count))
     kernels.push_back(&kernel);

@@ -1,16 +1,22 @@
 // Packed weights that are kept in the folder of MILLRACE_PACKED_WEIGHTS.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
 
+#include "base/align.h"
 #include "tests/device_cpu/model_builder.h"
 #include "tests/device_cpu/run_model.h"
+#include "tests/support/another_user.h"
 #include "tests/support/log_capture.h"
 #include "tests/support/temporary_directory.h"
 
@@ -22,6 +28,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr int64_t kRows = 300, kColumns = 1000;
+constexpr size_t kHeadBytes = 80;
 
 // Two layers, whose weights are large enough for several lanes.
 std::shared_ptr<const graph::CompiledModel> network(uint32_t seed = 5) {
@@ -126,6 +133,82 @@ TEST_F(PackedWeights, InWhoseFileIsSomethingElseAreReplaced) {
   const auto size = fs::file_size(file);
   std::ofstream(file, std::ios::binary) << std::string(size, 'x');
   expect_replaced(file);
+}
+
+TEST_F(PackedWeights, OfAnotherModelUnderTheirNameAreReplaced) {
+  const fs::path file = kept();
+  load(network(77));
+  const auto all = files();
+  fs::rename(all[0] == file ? all[1] : all[0], file);
+  expect_replaced(file);
+}
+
+TEST_F(PackedWeights, WhoseChecksumsAreThoseOfAnotherFileAreReplaced) {
+  const fs::path file = kept();
+  std::fstream content(file, std::ios::in | std::ios::out | std::ios::binary);
+  content.seekp(kHeadBytes);
+  content.put('\x55');
+  content.close();
+  expect_replaced(file);
+}
+
+// One constant, whose file is easily forged: all behind the head are its bytes.
+std::shared_ptr<const graph::CompiledModel> layer() {
+  ModelBuilder builder(graph::Precision::kFp32);
+  builder.output(builder.node(
+      graph::MatMul{},
+      {builder.input({1, kRows}), builder.constant(Tensor::numbers({kRows, kColumns}, 5))}));
+  return builder.build();
+}
+
+std::vector<float> result_of_layer() {
+  return run(*load(layer()), {Tensor::numbers({1, kRows}, 9)})[0].data;
+}
+
+// Turns the signs of the weights and makes both checksums right again (weights/packed_file.h).
+void forge(const fs::path& file) {
+  std::ifstream read(file, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(read), {}};
+  for (size_t at = kPage + 3; at < bytes.size(); at += sizeof(float)) bytes[at] ^= '\x80';
+  const auto put = [&](size_t at, uint64_t sum) {
+    std::memcpy(bytes.data() + at, &sum, sizeof sum);
+  };
+  put(kHeadBytes, XXH3_64bits(bytes.data() + kPage, bytes.size() - kPage));
+  const size_t sums = kHeadBytes - sizeof(uint64_t);
+  put(sums, XXH3_64bits((bytes.substr(0, sums) + bytes.substr(kHeadBytes, 8)).data(), sums + 8));
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+TEST_F(PackedWeights, OfAnotherUserAreNotRead) {
+  const std::vector<float> expected = result_of_layer();
+  const fs::path file = files().at(0);
+  forge(file);
+  ASSERT_NE(result_of_layer(), expected) << "of the user's own, the forgery must be a good one";
+  if (!test::give_to_another_user(file)) GTEST_SKIP() << "only root can give a file away";
+  const test::LogCapture log;
+  EXPECT_EQ(result_of_layer(), expected);
+  EXPECT_EQ(log.count("belongs to user 65534"), 1u);
+}
+
+TEST_F(PackedWeights, ThatEverybodyCanWriteAreNotRead) {
+  const std::vector<float> expected = result_of_layer();
+  const fs::path file = files().at(0);
+  forge(file);
+  fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_EQ(result_of_layer(), expected);
+  forge(files().at(0));
+  fs::permissions(directory_.path(), fs::perms::others_write, fs::perm_options::add);
+  const test::LogCapture log;
+  EXPECT_EQ(result_of_layer(), expected) << "nor those in a folder that everybody can write";
+  EXPECT_EQ(log.count("may be written by everybody"), 1u);
+}
+
+TEST_F(PackedWeights, DoNotReplaceADevice) {
+  const fs::path file = kept();
+  fs::remove(file);
+  if (!test::make_device(file, test::Node::kNull)) GTEST_SKIP() << "only root can make a device";
+  EXPECT_EQ(result_of(*load(network())), expected_);
+  EXPECT_TRUE(test::is_device(file));
 }
 
 TEST_F(PackedWeights, StayInMemoryWhereTheFolderIsMissing) {

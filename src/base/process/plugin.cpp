@@ -3,23 +3,35 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "base/files/trusted_file.h"
 #include "base/settings/environment.h"
 
 namespace millrace {
 namespace {
 
-// The directory of the library (or program) that this code is part of.
-std::filesystem::path own_directory() {
+constexpr const char* kDirectory = "MILLRACE_PLUGIN_DIR";
+
+// The library (or program) that this code is part of.
+std::filesystem::path own_library() {
   Dl_info info;
-  if (dladdr(reinterpret_cast<const void*>(&own_directory), &info) == 0) return {};
-  return std::filesystem::path(info.dli_fname).parent_path();
+  if (dladdr(reinterpret_cast<const void*>(&own_library), &info) == 0) return {};
+  return info.dli_fname;
+}
+
+// Where anybody else could replace this library itself, which runs already, there is nothing to be
+// gained by a plugin beside it. So builds work in folders that belong to another user, as in
+// containers, or that everybody may write to, as on file systems without permissions.
+Status check_plugin(const std::filesystem::path& path) {
+  const Status trusted = check_trusted_path(path);
+  const bool beside = environment_variable(kDirectory).empty();
+  return beside && !check_trusted_path(own_library()).ok() ? Status() : trusted;
 }
 
 }  // namespace
 
 std::filesystem::path plugin_path(std::string_view name) {
-  const std::string_view directory = environment_variable("MILLRACE_PLUGIN_DIR");
-  const std::filesystem::path base = directory.empty() ? own_directory() : directory;
+  const std::string_view directory = environment_variable(kDirectory);
+  const std::filesystem::path base = directory.empty() ? own_library().parent_path() : directory;
   return base / fmt::format("libmillrace-{}.so", name);
 }
 
@@ -27,6 +39,8 @@ Result<void*> plugin_function(const std::filesystem::path& path, const char* fun
   std::error_code error;
   if (!std::filesystem::exists(path, error))
     return Status(StatusCode::kNotFound, fmt::format("there is no plugin {}", path.string()));
+  if (const Status trusted = check_plugin(path); !trusted.ok())
+    return unsupported("is not loaded: " + trusted.message());
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     return unsupported(fmt::format("cannot be loaded: {}",

@@ -9,12 +9,14 @@
 
 namespace millrace {
 
-// `libmillrace-NAME.so` beside this library, or in the directory that MILLRACE_PLUGIN_DIR names.
+// `libmillrace-NAME.so` beside this library, or in the directory that MILLRACE_PLUGIN_DIR names,
+// which a process with raised rights does not read.
 std::filesystem::path plugin_path(std::string_view name);
 
 // Loads the plugin, if it is not loaded yet, and returns its function of that name. kNotFound when
 // there is no such file; kUnsupported, with a message that goes on behind the name of the plugin,
-// when it cannot be loaded or has no such function.
+// when it cannot be loaded or has no such function, or when somebody besides the user and root
+// could have changed it (base/files/trusted_file.h).
 Result<void*> plugin_function(const std::filesystem::path& path, const char* function);
 
 }  // namespace millrace

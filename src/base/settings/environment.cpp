@@ -8,10 +8,12 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "base/settings/guarded_variables.h"
+
 namespace millrace {
 
 std::string_view environment_variable(const char* name) {
-  const char* const text = std::getenv(name);
+  const char* const text = is_guarded_variable(name) ? ::secure_getenv(name) : std::getenv(name);
   return text == nullptr ? std::string_view() : text;
 }
 
@@ -46,12 +48,12 @@ Result<uint64_t> number_variable(const char* name, uint64_t otherwise, uint64_t 
 }
 
 Result<bool> switch_variable(const char* name, bool otherwise) {
-  const char* const text = std::getenv(name);
-  if (text == nullptr || *text == '\0') return otherwise;
+  const std::string text(environment_variable(name));
+  if (text.empty()) return otherwise;
   for (const char* yes : {"1", "true"})
-    if (strcasecmp(text, yes) == 0) return true;
+    if (strcasecmp(text.c_str(), yes) == 0) return true;
   for (const char* no : {"0", "false"})
-    if (strcasecmp(text, no) == 0) return false;
+    if (strcasecmp(text.c_str(), no) == 0) return false;
   return invalid_argument(fmt::format("{} is \"{}\": it takes 0, 1, true or false", name, text));
 }
 

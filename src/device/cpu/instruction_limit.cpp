@@ -2,6 +2,7 @@
 
 #include <oneapi/dnnl/dnnl.h>
 
+#include "base/files/trusted_file.h"
 #include "base/log.h"
 #include "base/max_isa.h"
 #include "device/cpu/dnnl/calls.h"
@@ -37,10 +38,21 @@ Status limit() {
   return {};
 }
 
+// oneDNN reads variables by which it writes generated code and profiles into the current folder and
+// /tmp. What is set by its functions takes precedence.
+void keep_files_unwritten() {
+  if (!has_raised_rights()) return;
+  dnnl_set_jit_dump(0);
+  dnnl_set_jit_profiling_flags(DNNL_JIT_PROFILE_NONE);
+}
+
 }  // namespace
 
 Status limit_instructions() {
-  static const Status limited = limit();
+  static const Status limited = [] {
+    keep_files_unwritten();
+    return limit();
+  }();
   return limited;
 }
 

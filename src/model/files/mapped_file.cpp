@@ -13,6 +13,7 @@
 
 #include "base/align.h"
 #include "base/files/own_descriptor.h"
+#include "base/files/trusted_file.h"
 #include "base/never_destroyed.h"
 #include "base/unique_fd.h"
 
@@ -49,12 +50,21 @@ Mappings& mappings() {
 }  // namespace
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
+  return map(path, false);
+}
+
+Result<MappedFile> MappedFile::open_trusted(const std::string& path) {
+  return map(path, true);
+}
+
+Result<MappedFile> MappedFile::map(const std::string& path, bool trusted) {
   // Without O_NONBLOCK, opening a named pipe would wait for its writer.
   const UniqueFd file = own_descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) return io_error("cannot open", errno);
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return io_error("cannot examine", errno);
   if (!S_ISREG(info.st_mode)) return invalid_argument("not a regular file");
+  if (trusted) MILLRACE_RETURN_IF_ERROR(check_trusted(info, path));
   const auto length = static_cast<size_t>(info.st_size);
   if (length == 0) return MappedFile({});
   void* address = ::mmap(nullptr, length, PROT_READ, MAP_PRIVATE, file.get(), 0);

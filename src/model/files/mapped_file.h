@@ -19,6 +19,9 @@ class MappedFile {
   // kNotFound or kIoError; kInvalidArgument when `path` is not a regular file. Never blocks on a
   // pipe. An empty file gives empty bytes.
   static Result<MappedFile> open(const std::string& path);
+  // The same for a file that nobody but the user and root can change (base/files/trusted_file.h);
+  // kUnsupported for any other. Its folder is left to the caller.
+  static Result<MappedFile> open_trusted(const std::string& path);
 
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&&) = delete;
@@ -27,6 +30,7 @@ class MappedFile {
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
  private:
+  static Result<MappedFile> map(const std::string& path, bool trusted);
   explicit MappedFile(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
   std::span<const std::byte> bytes_;
 };

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/files/own_descriptor.h"
+#include "base/files/trusted_file.h"
 #include "base/format_status.h"
 #include "base/never_destroyed.h"
 #include "base/settings/environment.h"
@@ -92,6 +93,26 @@ std::string holder_in(const Record& record, pid_t process) {
   return fmt::format("{} of process {}", std::string_view(record.holder.data(), bytes), process);
 }
 
+// Whether it can be a table: what else the user has must not be overwritten by claims.
+bool is_table(int fd, off_t bytes) {
+  const std::vector<Record> records = read_records(fd);
+  return bytes % static_cast<off_t>(sizeof(Record)) == 0 &&
+         std::ranges::all_of(records, [](const Record& record) {
+           return record.magic == kMagic || record.magic == 0;
+         });
+}
+
+// A file that another user put there, or can write, would let that user decide who gets columns.
+Status check_table(int fd, const std::string& path) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return unusable(fmt::format("{}: {}", path, error_text(errno)));
+  MILLRACE_RETURN_IF_ERROR(check_trusted(info, path));
+  if (info.st_uid != ::geteuid()) return unusable(path + " is no file of this user");
+  return is_table(fd, info.st_size)
+             ? Status()
+             : unusable(path + " holds something else than a table of columns, and is left alone");
+}
+
 }  // namespace
 
 const Result<ColumnTable*>& ColumnTable::of_process() {
@@ -104,15 +125,11 @@ const Result<ColumnTable*>& ColumnTable::of_process() {
   return table.get();
 }
 
-// A file that another user put there would let that user decide who gets columns.
 Result<ColumnTable*> ColumnTable::open(const std::string& path) {
   UniqueFd fd = own_descriptor(::open(
       path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600));
-  struct stat info = {};
-  if (!fd || ::fstat(fd.get(), &info) != 0)
-    return unusable(fmt::format("{}: {}", path, error_text(errno)));
-  if (!S_ISREG(info.st_mode) || info.st_uid != ::geteuid())
-    return unusable(path + " is no file of this user");
+  if (!fd) return unusable(fmt::format("{}: {}", path, error_text(errno)));
+  MILLRACE_RETURN_IF_ERROR(check_table(fd.get(), path));
   auto* const table = new ColumnTable;  // never destroyed, as its file must not be closed
   table->identity_ = identity_of(fd.get());
   table->fd_ = fd.release();

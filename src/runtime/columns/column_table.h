@@ -11,7 +11,8 @@
 //
 // The file is /dev/shm/millrace-columns-<user id>, or what MILLRACE_COLUMN_TABLE names; "off" is
 // none. Where it cannot be used, or was removed or closed since, each process knows its own claims
-// only.
+// only. It is not used either where it belongs to another user, where others may write to it, or
+// where it holds something else.
 //
 // Requirement: one thread at a time. column_claim.cpp, its only user, has a lock.
 #pragma once

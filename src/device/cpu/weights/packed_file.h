@@ -1,11 +1,21 @@
 // A file of packed weights, from which programs of any process are loaded without packing them
 // again, and which they share in memory.
 //
-//   magic (16 bytes), key (16 bytes), number of constants (8 bytes)
+//   magic (16 bytes)
+//   XXH3-128 of the constants of the model, of their layouts, and of what packed them: the version
+//   of
+//     oneDNN and the instructions that it used (16 bytes each)
+//   number of constants (8 bytes)
+//   XXH3-64 of these three, of that number and of the checksums that follow (8 bytes)
 //   for each constant XXH3-64 of its bytes (8 bytes)
 //   zeros up to a multiple of 4096, then the constants
 //
 // Integers are in the order of bytes of the processor, whose layouts the constants have.
+//
+// The checksums find files that are damaged or mixed up. They cannot find a forged one, since
+// anybody can compute them. So a file is only read where nobody but the user and root could have
+// written it (base/files/trusted_file.h).
+//
 // Thread-safe.
 #pragma once
 
@@ -22,27 +32,33 @@
 
 namespace millrace::device::cpu {
 
-// XXH3-128 of all that the packed weights follow from.
-using PackedKey = std::array<std::byte, 16>;
-PackedKey packed_key(std::string_view all);
+using PackedHash = std::array<std::byte, 16>;
+// All that packed weights follow from. The name of a file is the hash of it.
+struct PackedOrigin {
+  PackedHash constants, layouts, maker;
+  bool operator==(const PackedOrigin&) const = default;
+};
+// XXH3-128.
+PackedHash packed_hash(std::string_view all);
 
 // The bytes in front of so many constants.
 size_t packed_head_bytes(size_t constants);
 // Requirement: `head` has packed_head_bytes(checksums.size()) bytes.
-void write_packed_head(std::span<std::byte> head, const PackedKey& key,
+void write_packed_head(std::span<std::byte> head, const PackedOrigin& origin,
                        std::span<const uint64_t> checksums);
 
-// The name of the file in the folder that the variable MILLRACE_PACKED_WEIGHTS names; empty where
-// it is not set.
-std::string packed_path(const PackedKey& key);
-bool has_packed_folder();
+// The folder that the variable MILLRACE_PACKED_WEIGHTS names; empty where it is not set, and for a
+// process with raised rights.
+std::string packed_folder();
+// The name of the file in the folder.
+std::string packed_path(const std::string& folder, const PackedOrigin& origin);
 
-// The file at `path`, which must have that key and so many constants and be `bytes` long. The
-// checksums are left to the caller. kNotFound where there is none, kCorruptData where it is another
-// one, otherwise as MappedFile::open.
+// The file at `path`, which must have that origin and so many constants and be `bytes` long. The
+// checksums of the constants are left to the caller. kNotFound where there is none, kCorruptData
+// where it is another one, otherwise as MappedFile::open_trusted.
 Result<std::shared_ptr<const model::MappedFile>> open_packed(const std::string& path,
-                                                             const PackedKey& key, size_t constants,
-                                                             size_t bytes);
+                                                             const PackedOrigin& origin,
+                                                             size_t constants, size_t bytes);
 // Of a constant of a file that is open.
 uint64_t packed_checksum(const model::MappedFile& file, size_t constant);
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/align.h"
+#include "base/files/trusted_file.h"
 #include "base/log.h"
 #include "device/cpu/openmp/openmp.h"
 #include "device/cpu/weights/constant_numbers.h"
@@ -76,7 +77,27 @@ uint64_t checksum_of(std::span<const std::byte> bytes, bool as_stated) {
   return stated ? *stated : model::checksum_of(bytes);
 }
 
-// All that the packed elements of a constant follow from, besides the version of the library.
+void warn(const std::string& path, const Status& why) {
+  log(LogLevel::kWarning, "cpu", fmt::format("packed weights \"{}\": {}", path, why.message()));
+}
+
+// The folder of packed weights; empty where there is none, and where others could replace them.
+std::string folder_in_force() {
+  std::string folder = packed_folder();
+  if (folder.empty()) return folder;
+  const Status trusted = check_trusted_folder(folder);
+  if (trusted.ok()) return folder;
+  warn(folder, trusted);
+  return {};
+}
+
+// What packs constants, as far as their bytes may follow from it.
+std::string maker() {
+  return fmt::format("{} with instructions {:#x}", library_version(),
+                     static_cast<unsigned>(dnnl_get_effective_cpu_isa()));
+}
+
+// All that the packed elements of a constant follow from, besides their layout and what packs them.
 std::string describe(const graph::Value& constant, bool as_stated) {
   std::string text =
       fmt::format("{} {:x} {} ", static_cast<int>(constant.type),
@@ -122,24 +143,25 @@ Status Packing::for_each(queue::Lanes& lanes, const std::function<Status(size_t)
   return tasks.status();
 }
 
-Result<PackedKey> Packing::key(queue::Lanes& lanes, bool as_stated) const {
-  std::vector<std::string> parts(items_.size());
+Result<PackedOrigin> Packing::origin(queue::Lanes& lanes, bool as_stated) const {
+  std::vector<std::string> constants(items_.size()), layouts(items_.size());
   MILLRACE_RETURN_IF_ERROR(for_each(lanes, [&](size_t i) -> Status {
     const Item& item = items_[i];
-    parts[i] = describe(*item.constant, as_stated);
-    if (item.arrangement.arrange)
-      parts[i] += item.arrangement.identity;
-    else
-      parts[i].append(identity_of(item.from)).append(identity_of(item.to));
+    constants[i] = describe(*item.constant, as_stated);
+    layouts[i] = item.arrangement.arrange ? item.arrangement.identity
+                                          : identity_of(item.from) + identity_of(item.to);
     return {};
   }));
-  return packed_key(std::accumulate(parts.begin(), parts.end(), library_version()));
+  const auto hash_of = [](const std::vector<std::string>& parts) {
+    return packed_hash(std::accumulate(parts.begin(), parts.end(), std::string()));
+  };
+  return PackedOrigin{hash_of(constants), hash_of(layouts), packed_hash(maker())};
 }
 
-Status Packing::map(queue::Lanes& lanes, const PackedKey& key, const std::string& path) {
+Status Packing::map(queue::Lanes& lanes, const PackedOrigin& origin, const std::string& path) {
   const size_t head = packed_head_bytes(items_.size());
   MILLRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const model::MappedFile> file,
-                            open_packed(path, key, items_.size(), head + bytes_));
+                            open_packed(path, origin, items_.size(), head + bytes_));
   MILLRACE_RETURN_IF_ERROR(for_each(lanes, [&](size_t i) -> Status {
     const auto bytes = file->bytes().subspan(head + items_[i].offset, items_[i].bytes());
     if (model::checksum_of(bytes) != packed_checksum(*file, i))
@@ -164,7 +186,7 @@ Status Packing::pack(queue::Lanes& lanes, const dnnl::engine& engine, std::byte*
   });
 }
 
-Status Packing::keep(queue::Lanes& lanes, const PackedKey& key, const std::string& path,
+Status Packing::keep(queue::Lanes& lanes, const PackedOrigin& origin, const std::string& path,
                      std::byte* head) const {
   const size_t head_bytes = packed_head_bytes(items_.size());
   std::vector<uint64_t> checksums(items_.size());
@@ -175,8 +197,13 @@ Status Packing::keep(queue::Lanes& lanes, const PackedKey& key, const std::strin
   for (size_t i = 0; i + 1 < items_.size(); ++i)  // nothing of other memory gets into the file
     std::fill(head + head_bytes + items_[i].offset + items_[i].bytes(),
               head + head_bytes + items_[i + 1].offset, std::byte{0});
-  write_packed_head({head, head_bytes}, key, checksums);
-  return model::write_whole_file(path, {head, head_bytes + bytes_});
+  write_packed_head({head, head_bytes}, origin, checksums);
+  // Nothing but a file is kept there.
+  MILLRACE_ASSIGN_OR_RETURN(model::TemporaryFile file, model::TemporaryFile::create(path));
+  MILLRACE_RETURN_IF_ERROR(file.fill([&](const model::Sink& sink) {
+    return sink({head, head_bytes + bytes_});
+  }));
+  return file.commit();
 }
 
 // At once for constants that lie one behind the other: each call interrupts the other cores.
@@ -200,8 +227,8 @@ void Packing::place(const std::byte* block, BufferLayout& layout) const {
 Status Packing::run(queue::Lanes& lanes, const dnnl::engine& engine, ConstantMemory& constants,
                     BufferLayout& layout) {
   if (items_.empty()) return {};
-  if (has_packed_folder()) {
-    MILLRACE_RETURN_IF_ERROR(find_or_keep(lanes, engine, constants, layout));
+  if (const std::string folder = folder_in_force(); !folder.empty()) {
+    MILLRACE_RETURN_IF_ERROR(find_or_keep(folder, lanes, engine, constants, layout));
   } else {
     std::byte* const block = constants.take(bytes_);
     place(block, layout);
@@ -213,24 +240,24 @@ Status Packing::run(queue::Lanes& lanes, const dnnl::engine& engine, ConstantMem
 
 // A file is found by what the archive states of its constants, which is compared meanwhile. What is
 // packed anew may be that of a damaged archive, and is kept as what it is.
-Status Packing::find_or_keep(queue::Lanes& lanes, const dnnl::engine& engine,
-                             ConstantMemory& constants, BufferLayout& layout) {
+Status Packing::find_or_keep(const std::string& folder, queue::Lanes& lanes,
+                             const dnnl::engine& engine, ConstantMemory& constants,
+                             BufferLayout& layout) {
   const size_t head_bytes = packed_head_bytes(items_.size());
-  MILLRACE_ASSIGN_OR_RETURN(const PackedKey stated, this->key(lanes, true));
-  const Status found = map(lanes, stated, packed_path(stated));
+  MILLRACE_ASSIGN_OR_RETURN(const PackedOrigin stated, origin(lanes, true));
+  const Status found = map(lanes, stated, packed_path(folder, stated));
   if (found.ok()) {
     place(file_->bytes().data() + head_bytes, layout);
     return {};
   }
-  MILLRACE_ASSIGN_OR_RETURN(const PackedKey key, this->key(lanes, false));
-  const std::string path = packed_path(key);
+  MILLRACE_ASSIGN_OR_RETURN(const PackedOrigin origin, this->origin(lanes, false));
+  const std::string path = packed_path(folder, origin);
   std::byte* const head = constants.take(head_bytes + bytes_);
   place(head + head_bytes, layout);
   MILLRACE_RETURN_IF_ERROR(pack(lanes, engine, head + head_bytes));
   Status kept = found.code() == StatusCode::kNotFound ? Status() : found;
-  if (const Status written = keep(lanes, key, path, head); !written.ok()) kept = written;
-  if (!kept.ok())
-    log(LogLevel::kWarning, "cpu", fmt::format("packed weights \"{}\": {}", path, kept.message()));
+  if (const Status written = keep(lanes, origin, path, head); !written.ok()) kept = written;
+  if (!kept.ok()) warn(path, kept);
   return {};
 }
 

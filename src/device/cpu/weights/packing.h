@@ -65,13 +65,13 @@ class Packing {
 
   // Calls `work` with the number of each item, on the calling thread and on idle lanes.
   Status for_each(queue::Lanes& lanes, const std::function<Status(size_t)>& work) const;
-  Status find_or_keep(queue::Lanes& lanes, const dnnl::engine& engine, ConstantMemory& constants,
-                      BufferLayout& layout);
+  Status find_or_keep(const std::string& folder, queue::Lanes& lanes, const dnnl::engine& engine,
+                      ConstantMemory& constants, BufferLayout& layout);
   // By the checksums that the archive states, where it does, or by those of the bytes.
-  Result<PackedKey> key(queue::Lanes& lanes, bool as_stated) const;
-  Status map(queue::Lanes& lanes, const PackedKey& key, const std::string& path);
+  Result<PackedOrigin> origin(queue::Lanes& lanes, bool as_stated) const;
+  Status map(queue::Lanes& lanes, const PackedOrigin& origin, const std::string& path);
   Status pack(queue::Lanes& lanes, const dnnl::engine& engine, std::byte* block) const;
-  Status keep(queue::Lanes& lanes, const PackedKey& key, const std::string& path,
+  Status keep(queue::Lanes& lanes, const PackedOrigin& origin, const std::string& path,
               std::byte* head) const;
   void release_constants() const;
   void place(const std::byte* block, BufferLayout& layout) const;
