@@ -1,6 +1,6 @@
 #include "graph/boundary_quantisation.h"
 
-#include <algorithm>
+#include <vector>
 
 namespace millrace::graph {
 namespace {
@@ -30,11 +30,12 @@ std::vector<std::optional<BoundaryQuantisation>> boundary_quantisations(const Gr
     if (std::holds_alternative<Requantise>(reader.op))
       result[id] = quantisation_of(graph.values[reader.outputs[0]]);
   }
+  std::vector<bool> is_output(graph.values.size());
+  for (const ValueId id : graph.outputs) is_output[id] = true;
   for (const Node& node : graph.nodes) {
     const ValueId id = node.outputs[0];
     if (!std::holds_alternative<Requantise>(node.op) || !is_number(graph.values[id])) continue;
-    if (std::ranges::find(graph.outputs, id) != graph.outputs.end())
-      result[id] = quantisation_of(graph.values[node.inputs[0]]);
+    if (is_output[id]) result[id] = quantisation_of(graph.values[node.inputs[0]]);
   }
   return result;
 }

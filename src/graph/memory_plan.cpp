@@ -2,26 +2,19 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <utility>
 
 #include "base/align.h"
+#include "graph/arena_blocks.h"
+#include "graph/in_place.h"
 
 namespace millrace::graph {
 namespace {
 
-size_t saturating_add(size_t a, size_t b) {
-  const size_t sum = a + b;
-  return sum < a ? std::numeric_limits<size_t>::max() : sum;
-}
-
-// A range of the arena: for one lifetime, or for a chain of them each of which takes over the
-// memory of the one before.
-struct Block {
-  size_t bytes = 0;
-  uint32_t first = 0, last = 0;
-  size_t offset = 0;
-};
+// First fit compares a block with all that were placed before it, so beyond this number of blocks,
+// tens of millions of comparisons, they are placed in the order of time. Models that people train
+// have a few thousand.
+constexpr size_t kMostCompared = 8192;
 
 bool overlap_in_time(const Block& a, const Block& b) {
   return a.first <= b.last && b.first <= a.last;
@@ -112,26 +105,14 @@ size_t place_centred(std::vector<Block>& blocks) {
   return arena_bytes;
 }
 
-bool contains(const std::vector<ValueId>& ids, ValueId id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
-}
-
-// Whether the value lies in the arena, is not needed once its readers have run, and has the size of
-// the output.
-bool can_hold_output(const Graph& graph, const Node& node, size_t index) {
-  const ValueId id = node.input(index);
-  if (id == kNoValue || contains(graph.inputs, id) || contains(graph.outputs, id)) return false;
-  const Value &operand = graph.values[id], &output = graph.values[node.outputs[0]];
-  return !operand.constant && operand.type == output.type && operand.shape == output.shape;
-}
-
 }  // namespace
 
 MemoryPlan plan_memory(std::span<const Lifetime> lifetimes, Placement placement) {
   Chains chains = join_chains(lifetimes);
+  const bool few = chains.blocks.size() <= kMostCompared;
   MemoryPlan plan;
-  plan.arena_bytes = place_compactly(chains.blocks);
-  if (placement == Placement::kCentred) {
+  plan.arena_bytes = few ? place_compactly(chains.blocks) : place_by_time(chains.blocks);
+  if (few && placement == Placement::kCentred) {
     std::vector<Block> centred = chains.blocks;
     const size_t bytes = place_centred(centred);
     if (bytes <= saturating_add(plan.arena_bytes, plan.arena_bytes / 2)) {
@@ -144,21 +125,40 @@ MemoryPlan plan_memory(std::span<const Lifetime> lifetimes, Placement placement)
   return plan;
 }
 
-std::optional<size_t> in_place_operand(const Graph& graph, const Node& node) {
+InPlaceOperands::InPlaceOperands(const Graph& graph)
+    : graph_(graph), is_boundary_(graph.values.size()) {
+  for (const auto* ids : {&graph.inputs, &graph.outputs})
+    for (const ValueId id : *ids) is_boundary_[id] = true;
+}
+
+// Whether the value lies in the arena, is not needed once its readers have run, and has the size of
+// the output.
+bool InPlaceOperands::can_hold_output(const Node& node, size_t index) const {
+  const ValueId id = node.input(index);
+  if (id == kNoValue || is_boundary_[id]) return false;
+  const Value &operand = graph_.values[id], &output = graph_.values[node.outputs[0]];
+  return !operand.constant && operand.type == output.type && operand.shape == output.shape;
+}
+
+std::optional<size_t> InPlaceOperands::of(const Node& node) const {
   if (std::holds_alternative<Conv>(node.op)) {
     constexpr size_t kResidual = 3;
     // An operand that is read again for every output pixel must not be overwritten.
     const bool also_source = node.input(kResidual) == node.input(0);
-    if (!also_source && can_hold_output(graph, node, kResidual)) return kResidual;
+    if (!also_source && can_hold_output(node, kResidual)) return kResidual;
     return std::nullopt;
   }
   if (!std::holds_alternative<Unary>(node.op) && !std::holds_alternative<Binary>(node.op)) {
     return std::nullopt;
   }
   for (size_t index = 0; index < node.inputs.size(); ++index) {
-    if (can_hold_output(graph, node, index)) return index;
+    if (can_hold_output(node, index)) return index;
   }
   return std::nullopt;
+}
+
+std::optional<size_t> in_place_operand(const Graph& graph, const Node& node) {
+  return InPlaceOperands(graph).of(node);
 }
 
 }  // namespace millrace::graph

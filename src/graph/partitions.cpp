@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <span>
 
 #include "model/archive_header.h"
 
@@ -27,8 +29,9 @@ CpuValues values_on_cpu(const Graph& graph, std::span<const Partition> partition
 PartitionKind kind_off_npu(const Graph& graph, std::span<const Partition> partitions, ValueId id) {
   for (const Partition& partition : partitions) {
     if (partition.kind == PartitionKind::kNpu) continue;
-    const CpuValues values = values_on_cpu(graph, {&partition, 1});
-    if (values.read[id] || values.made[id]) return partition.kind;
+    for (const Node& node : std::span(graph.nodes).subspan(partition.first, partition.count))
+      if (std::ranges::count(node.inputs, id) != 0 || std::ranges::count(node.outputs, id) != 0)
+        return partition.kind;
   }
   return PartitionKind::kNpu;
 }

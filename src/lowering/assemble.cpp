@@ -10,6 +10,7 @@
 #include "graph/archive/codec.h"
 #include "graph/archive/utf8.h"
 #include "graph/boundary_quantisation.h"
+#include "graph/in_place.h"
 #include "graph/memory_plan.h"
 #include "graph/partitions.h"
 #include "lowering/placement/placement.h"
@@ -143,7 +144,7 @@ size_t planned_bytes(const Value& value, Precision precision) {
 class LifetimeTable {
  public:
   LifetimeTable(const CompiledModel& model, const std::vector<Precision>& precisions)
-      : graph_(model.graph), last_(model.graph.values.size(), kNever) {
+      : graph_(model.graph), in_place_(graph_), last_(model.graph.values.size(), kNever) {
     const Graph& graph = model.graph;
     for (uint32_t step = 0; step < graph.nodes.size(); ++step) {
       for (ValueId id : graph.nodes[step].inputs) {
@@ -174,7 +175,7 @@ class LifetimeTable {
     const graph::Node& node = graph_.nodes[step];
     graph::Lifetime lifetime{planned_bytes(graph_.values[output], precision), step, last_[output],
                              std::nullopt};
-    const auto slot = graph::in_place_operand(graph_, node);
+    const auto slot = in_place_.of(node);
     if (slot && last_[node.inputs[*slot]] == step) {
       lifetime.in_place_of = index_of_[node.inputs[*slot]];
     }
@@ -184,6 +185,7 @@ class LifetimeTable {
   }
 
   const Graph& graph_;
+  const graph::InPlaceOperands in_place_;
   std::vector<uint32_t> last_;                     // by value: the last step that needs it
   std::vector<std::optional<uint32_t>> index_of_;  // by value: its index in lifetimes_
   std::vector<ValueId> values_;

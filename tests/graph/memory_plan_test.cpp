@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <iterator>
+#include <limits>
+#include <map>
 #include <random>
 
 namespace millrace::graph {
@@ -138,6 +141,43 @@ TEST_P(PlanOfRandomLifetimes, NeverCollide) {
     EXPECT_LE(plan.arena_bytes, sum);
     EXPECT_EQ(plan.offsets, plan_memory(lifetimes, GetParam()).offsets);
   }
+}
+
+// That no two which overlap in time do in memory; `lifetimes` are in the order in which they begin.
+void expect_apart(const std::vector<Lifetime>& lifetimes, const MemoryPlan& plan) {
+  std::multimap<uint32_t, size_t> ends;  // of those in use
+  std::map<size_t, size_t> used;         // by offset: what is behind the last byte
+  for (size_t i = 0; i < lifetimes.size(); ++i) {
+    while (!ends.empty() && ends.begin()->first < lifetimes[i].first) {
+      used.erase(plan.offsets[ends.begin()->second]);
+      ends.erase(ends.begin());
+    }
+    const size_t begin = plan.offsets[i], end = begin + lifetimes[i].bytes;
+    const auto next = used.lower_bound(begin);
+    ASSERT_TRUE(next == used.end() || next->first >= end) << i;
+    ASSERT_TRUE(next == used.begin() || std::prev(next)->second <= begin) << i;
+    ASSERT_LE(end, plan.arena_bytes);
+    used.emplace(begin, end);
+    ends.emplace(lifetimes[i].last, i);
+  }
+}
+
+// By its square, the number of comparisons would be beyond 10^11.
+TEST(PlanMemory, HundredsOfThousandsOfValuesShareMemory) {
+  std::mt19937 random(5);
+  std::vector<Lifetime> lifetimes;
+  for (uint32_t step = 0; step < 400'000; ++step)
+    lifetimes.push_back(
+        {64 * (1 + random() % 8), step, step + 1 + static_cast<uint32_t>(random() % 4), {}});
+  const MemoryPlan plan = plan_memory(lifetimes);
+  expect_apart(lifetimes, plan);
+  EXPECT_LE(plan.arena_bytes, 16 * 512u) << "five are in use at a time";
+}
+
+TEST(PlanMemory, OfManyValuesTheSizeMayBeBeyondAnyMemory) {
+  const size_t half = std::numeric_limits<size_t>::max() / 2;
+  EXPECT_EQ(plan_memory(std::vector<Lifetime>(10'000, {half, 0, 1, {}})).arena_bytes,
+            std::numeric_limits<size_t>::max());
 }
 
 class InPlaceTest : public ::testing::Test {

@@ -5,6 +5,8 @@
 
 #include "graph/archive/check.h"
 #include "graph/archive/codec.h"
+#include "graph/in_place.h"
+#include "graph/memory_plan.h"
 #include "graph/partitions.h"
 
 namespace millrace::graph {
@@ -50,7 +52,10 @@ Status check_range(const CompiledModel& model, const PlannedValue& range, Precis
 class ArenaWalk {
  public:
   explicit ArenaWalk(const CompiledModel& model)
-      : graph_(model.graph), ranges_(model.graph.values.size()), last_(model.graph.values.size()) {}
+      : graph_(model.graph),
+        in_place_(model.graph),
+        ranges_(model.graph.values.size()),
+        last_(model.graph.values.size()) {}
 
   Status add_range(const PlannedValue& range) {
     if (ranges_[range.value] != nullptr) return corrupt_data("it has two ranges");
@@ -97,7 +102,7 @@ class ArenaWalk {
   // An operand that is not needed after this step may give its memory to the output, where the
   // operator allows it.
   void release_overwritten(const Node& node, size_t step) {
-    const auto operand = in_place_operand(graph_, node);
+    const auto operand = in_place_.of(node);
     if (!operand) return;
     const ValueId id = node.input(*operand);
     const PlannedValue *from = ranges_[id], *to = ranges_[node.outputs[0]];
@@ -134,6 +139,7 @@ class ArenaWalk {
   }
 
   const Graph& graph_;
+  const InPlaceOperands in_place_;
   std::vector<const PlannedValue*> ranges_;        // by value
   std::vector<size_t> last_;                       // by value: the last step that reads it
   std::map<uint64_t, const PlannedValue*> taken_;  // by offset
