@@ -115,8 +115,10 @@ void simplify_unary(Editor& editor, Editor::Index index) {
   if (const auto* inner = editor.maker_as<graph::Unary>(input)) {
     if (const auto function = composed(op->function, inner->function)) {
       op->function = normalised(*function);
-      editor.absorb_origins(index, *editor.maker(input));
-      editor.set_inputs(index, {editor.node(*editor.maker(input)).inputs[0]});
+      const Editor::Index maker = *editor.maker(input);
+      editor.has_single_reader(input) ? editor.take_origins(index, maker)
+                                      : editor.absorb_origins(index, maker);
+      editor.set_inputs(index, {editor.node(maker).inputs[0]});
     }
   }
   if (op->function.kind == UnaryKind::kIdentity) editor.bypass(index);

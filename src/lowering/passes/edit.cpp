@@ -17,7 +17,7 @@ Editor::Editor(graph::Graph& graph) : graph_(graph), original_count_(graph.nodes
   for (Index index = 0; index < original_count_; ++index) {
     positions_.push_back({index, std::numeric_limits<uint32_t>::max(), false});
     for (const ValueId id : graph_.nodes[index].outputs) makers_[id] = index;
-    count_operands(graph_.nodes[index], +1);
+    add_reader(index);
   }
 }
 
@@ -25,14 +25,23 @@ Editor::Editor(graph::Graph& graph) : graph_(graph), original_count_(graph.nodes
 void Editor::grow() {
   makers_.resize(graph_.values.size());
   readers_.resize(graph_.values.size());
+  past_readers_.resize(graph_.values.size());
   is_output_.resize(graph_.values.size());
 }
 
-void Editor::count_operands(const Node& node, int change) {
+void Editor::add_reader(Index index) {
   grow();
-  for (ValueId id : node.inputs) {
-    if (id != graph::kNoValue) readers_[id] += change;
+  for (const ValueId id : graph_.nodes[index].inputs) {
+    if (id == graph::kNoValue) continue;
+    ++readers_[id];
+    past_readers_[id].push_back(index);
   }
+}
+
+void Editor::drop_reader(const Node& node) {
+  grow();
+  for (const ValueId id : node.inputs)
+    if (id != graph::kNoValue) --readers_[id];
 }
 
 std::vector<Editor::Index> Editor::nodes() const {
@@ -61,15 +70,31 @@ ValueId Editor::add_value_like(ValueId id, std::string name) {
 }
 
 void Editor::set_inputs(Index index, std::vector<ValueId> inputs) {
-  count_operands(graph_.nodes[index], -1);
+  drop_reader(graph_.nodes[index]);
   graph_.nodes[index].inputs = std::move(inputs);
-  count_operands(graph_.nodes[index], +1);
+  add_reader(index);
 }
 
 void Editor::absorb_origins(Index into, Index from) {
-  std::vector<graph::Origin>& origins = graph_.nodes[into].origins;
-  for (const graph::Origin& origin : graph_.nodes[from].origins) {
-    if (std::ranges::find(origins, origin) == origins.end()) origins.push_back(origin);
+  constexpr size_t kMostCopied = 16;
+  const std::vector<graph::Origin>& kept = graph_.nodes[from].origins;
+  add_origins(
+      graph_.nodes[into],
+      {kept.begin(), kept.begin() + static_cast<ptrdiff_t>(std::min(kept.size(), kMostCopied))});
+}
+
+void Editor::take_origins(Index into, Index from) {
+  Node& node = graph_.nodes[into];
+  std::vector<graph::Origin> taken = std::move(graph_.nodes[from].origins);
+  if (taken.size() > node.origins.size()) taken.swap(node.origins);
+  add_origins(node, std::move(taken));
+}
+
+void Editor::add_origins(Node& node, std::vector<graph::Origin> more) {
+  for (graph::Origin& origin : more) {
+    if (node.origins.size() >= kMaxOrigins) return;
+    if (std::ranges::find(node.origins, origin) == node.origins.end())
+      node.origins.push_back(std::move(origin));
   }
 }
 
@@ -91,16 +116,17 @@ void Editor::absorb_origins_since(Index into, ValueId source) {
 Editor::Index Editor::insert_before(Index index, Node node) {
   node.origins = graph_.nodes[index].origins;
   const auto inserted = static_cast<Index>(graph_.nodes.size());
-  count_operands(node, +1);
+  grow();
   for (const ValueId id : node.outputs) makers_[id] = inserted;
   positions_.push_back({index, inserted, false});
   graph_.nodes.push_back(std::move(node));
+  add_reader(inserted);
   return inserted;
 }
 
 void Editor::erase(Index index) {
   const Node& node = graph_.nodes[index];
-  count_operands(node, -1);
+  drop_reader(node);
   for (const ValueId id : node.outputs) {
     if (makers_[id] == index) makers_[id].reset();
   }
@@ -114,10 +140,13 @@ void Editor::release_unread(ValueId id) {
 
 void Editor::replace_uses(ValueId from, ValueId to) {
   grow();
-  for (Index index = 0; index < graph_.nodes.size(); ++index) {
-    if (erased(index)) continue;
-    std::ranges::replace(graph_.nodes[index].inputs, from, to);
-  }
+  if (from == to) return;
+  std::vector<Index>&past = past_readers_[from], &merged = past_readers_[to];
+  for (const Index index : past)
+    if (!erased(index)) std::ranges::replace(graph_.nodes[index].inputs, from, to);
+  if (past.size() > merged.size()) past.swap(merged);
+  merged.insert(merged.end(), past.begin(), past.end());
+  past.clear();
   readers_[to] += readers_[from];
   readers_[from] = 0;
 }
@@ -145,13 +174,13 @@ bool Editor::bypass(Index index, size_t slot) {
 
 void Editor::fuse(Index producer, Index consumer, Node fused) {
   const ValueId output = graph_.nodes[consumer].outputs[0];
-  absorb_origins(consumer, producer);
+  take_origins(consumer, producer);
   erase(producer);
-  count_operands(graph_.nodes[consumer], -1);
+  drop_reader(graph_.nodes[consumer]);
   fused.outputs = {output};
-  fused.origins = graph_.nodes[consumer].origins;
-  count_operands(fused, +1);
+  fused.origins = std::move(graph_.nodes[consumer].origins);
   graph_.nodes[consumer] = std::move(fused);
+  add_reader(consumer);
 }
 
 std::vector<Editor::Index> Editor::order() const {
@@ -176,7 +205,7 @@ void Editor::finish() {
     if (needed) {
       nodes.push_back(std::move(node));
     } else {
-      count_operands(node, -1);
+      drop_reader(node);
     }
   }
   std::ranges::reverse(nodes);

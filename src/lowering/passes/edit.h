@@ -7,6 +7,7 @@
 // through the Editor only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -14,6 +15,10 @@
 #include "graph/graph.h"
 
 namespace millrace::lowering {
+
+// How many origins a node has at most: the first of those that were merged. So a long chain that
+// becomes one node, or many of them, takes no memory by the square of its length.
+inline constexpr size_t kMaxOrigins = 256;
 
 class Editor {
  public:
@@ -50,8 +55,11 @@ class Editor {
   // It has the origins of that node.
   Index insert_before(Index index, graph::Node node);
   void erase(Index index);
-  // `into` computes what `from` did, too: it has the origins of both.
+  // `into` computes what `from` does, too: it has the origins of both. Of a node that merges many,
+  // only the first few are copied, since each node of a long chain may have merged all before it.
   void absorb_origins(Index into, Index from);
+  // The same where `from` goes away, and so gives all of its origins.
+  void take_origins(Index into, Index from);
   // The same for all nodes on the way from `source` to the operands of `into`. Requirement: those
   // operands are computed from `source` and constants alone.
   void absorb_origins_since(Index into, graph::ValueId source);
@@ -81,14 +89,19 @@ class Editor {
   };
 
   std::vector<Index> order() const;  // all nodes that are not erased
-  void count_operands(const graph::Node& node, int change);
+  static void add_origins(graph::Node& node, std::vector<graph::Origin> more);
+  void add_reader(Index index);
+  void drop_reader(const graph::Node& node);
   void grow();
 
   graph::Graph& graph_;
   std::vector<Position> positions_;
   std::vector<std::optional<Index>> makers_;  // by value
   std::vector<int> readers_;                  // by value: operands that read it
-  std::vector<bool> is_output_;               // by value
+  // By value: the nodes that have read it at some time, some of them more than once. So that the
+  // uses of a value are replaced without a search through all nodes.
+  std::vector<std::vector<Index>> past_readers_;
+  std::vector<bool> is_output_;  // by value
   size_t original_count_;
 };
 

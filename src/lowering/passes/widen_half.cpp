@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "lowering/passes/edit.h"
 #include "lowering/passes/passes.h"
@@ -40,18 +43,33 @@ void widen_inner_values(graph::Graph& graph) {
   }
 }
 
-// The FLOAT32 copy of a boundary value, which all nodes use instead of it.
-ValueId add_twin(graph::Graph& graph, ValueId id) {
-  graph::Value twin = graph.values[id];
-  twin.name += ".fp32";
-  twin.type = DataType::kFloat32;
-  const ValueId twin_id = graph.add_value(std::move(twin));
-  for (Node& node : graph.nodes) {
-    std::ranges::replace(node.inputs, id, twin_id);
-    std::ranges::replace(node.outputs, id, twin_id);
+// The FLOAT32 copies of boundary values, by value; the others are their own.
+class Twins {
+ public:
+  explicit Twins(graph::Graph& graph) : graph_(graph), twins_(graph.values.size()) {
+    std::iota(twins_.begin(), twins_.end(), ValueId{0});
   }
-  return twin_id;
-}
+
+  ValueId add(ValueId id) {
+    graph::Value twin = graph_.values[id];
+    twin.name += ".fp32";
+    twin.type = DataType::kFloat32;
+    return twins_[id] = graph_.add_value(std::move(twin));
+  }
+
+  // All nodes use the copies from now on.
+  void use() {
+    for (Node& node : graph_.nodes) {
+      for (ValueId& id : node.inputs)
+        if (id != graph::kNoValue) id = twins_[id];
+      for (ValueId& id : node.outputs) id = twins_[id];
+    }
+  }
+
+ private:
+  graph::Graph& graph_;
+  std::vector<ValueId> twins_;
+};
 
 Node cast_node(const graph::Graph& graph, ValueId from, ValueId to) {
   return {graph.values[to].name + ".cast", graph::Cast{graph.values[to].type}, {from}, {to}};
@@ -61,15 +79,17 @@ Node cast_node(const graph::Graph& graph, ValueId from, ValueId to) {
 
 Status widen_half(graph::Graph& graph, const PassContext&) {
   widen_inner_values(graph);
+  Twins twins(graph);
   std::vector<Node> input_casts, output_casts;
   for (ValueId id : graph.inputs) {
     if (!is_half(graph.values[id].type)) continue;
-    input_casts.push_back(cast_node(graph, id, add_twin(graph, id)));
+    input_casts.push_back(cast_node(graph, id, twins.add(id)));
   }
   for (ValueId id : graph.outputs) {
     if (!is_half(graph.values[id].type)) continue;
-    output_casts.push_back(cast_node(graph, add_twin(graph, id), id));
+    output_casts.push_back(cast_node(graph, twins.add(id), id));
   }
+  twins.use();
   graph.nodes.insert(graph.nodes.begin(), input_casts.begin(), input_casts.end());
   graph.nodes.insert(graph.nodes.end(), output_casts.begin(), output_casts.end());
   return {};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "lowering/fallback_import.h"
 #include "lowering/node_facts.h"
@@ -62,13 +63,16 @@ void Coverage::pass_over(const network::Node& node) {
   read_.insert(names.begin(), names.end());
 }
 
-// The branches of an If, the body of a Loop and the like.
+// The branches of an If, the body of a Loop and the like. Each node inside has the name of those
+// around in its own, so only the beginning of a long one.
 void Coverage::look_inside(const network::Node& node, const std::string& name) {
+  constexpr size_t kLongestPrefix = 1024;
+  const std::string_view around = std::string_view(name).substr(0, kLongestPrefix);
   for (const network::Attribute& attribute : node.attributes) {
     const network::Network* inner = subgraph_of(attribute);
     if (inner == nullptr) continue;
     for (const network::Node& inside : inner->nodes) {
-      look_up(inside, fmt::format("{}/{}/{}", name, attribute.name, name_of(inside)));
+      look_up(inside, fmt::format("{}/{}/{}", around, attribute.name, name_of(inside)));
     }
   }
 }

@@ -71,7 +71,7 @@ class Grouper {
   // many partitions. With them, what is not needed for the next ones comes behind these, so that it
   // can run beside them.
   Grouping group(PartitionKind first) const {
-    Progress progress{{}, unmade_, std::vector<bool>(collectives_.count + 1), {}};
+    Progress progress{{}, unmade_, std::vector<bool>(collectives_.count + 1), 1, {}};
     for (uint32_t i = 0; i < kinds_.size(); ++i)
       if (unmade_[i] == 0) make_ready(progress, i);
     for (PartitionKind kind = first; progress.grouping.order.size() < kinds_.size();
@@ -94,7 +94,8 @@ class Grouper {
   struct Progress {
     Grouping grouping;
     std::vector<uint32_t> unmade;  // by node
-    std::vector<bool> is_begun;    // by number of the collective
+    std::vector<bool> is_begun;    // by number of the collective, from 1 on
+    size_t upcoming = 1;           // those before it are begun
     std::array<ReadyNodes, kKinds> ready;
   };
 
@@ -130,11 +131,11 @@ class Grouper {
   }
 
   // The first collective that is still to be begun.
-  static uint32_t upcoming_collective(const Progress& progress) {
-    const auto begin = progress.is_begun.begin() + 1;
-    const auto first = std::find(begin, progress.is_begun.end(), false);
-    return first == progress.is_begun.end() ? CollectiveOrder::kNone
-                                            : static_cast<uint32_t>(first - begin) + 1;
+  static uint32_t upcoming_collective(Progress& progress) {
+    size_t& upcoming = progress.upcoming;
+    while (upcoming < progress.is_begun.size() && progress.is_begun[upcoming]) ++upcoming;
+    return upcoming == progress.is_begun.size() ? CollectiveOrder::kNone
+                                                : static_cast<uint32_t>(upcoming);
   }
   static PartitionKind next(PartitionKind kind) {
     return static_cast<PartitionKind>((static_cast<size_t>(kind) + 1) % kKinds);

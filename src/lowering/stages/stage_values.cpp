@@ -14,6 +14,9 @@ using graph::ValueId;
 
 StageLowering::Scope& StageLowering::open_scope(const network::Network& network, std::string prefix,
                                                 Scope* outer) {
+  // Each node of a branch has its names in the graph: a long one would be there many times.
+  constexpr size_t kLongestPrefix = 1024;
+  if (prefix.size() > kLongestPrefix) prefix = fmt::format("subgraph {}/", scopes_.size());
   const bool repeats = outer != nullptr && outer->repeats;
   Scope& scope = scopes_.emplace_back(Scope{&network, std::move(prefix), outer, repeats});
   for (const graph::Value& value : network.initializers)

@@ -86,5 +86,45 @@ TEST_F(EditorTest, ReplacesEveryUse) {
   EXPECT_TRUE(editor.has_single_reader(x));
 }
 
+TEST_F(EditorTest, UsesAreReplacedAgainAndAgain) {
+  maker.output(b);
+  maker.output(c);
+  Editor editor(maker.graph);
+  const ValueId y = maker.graph.add_value({"y", tensor::DataType::kFloat32, {2}, {}});
+  editor.replace_uses(a, x);
+  editor.replace_uses(x, y);
+  EXPECT_THAT(editor.node(1).inputs, ElementsAre(y));
+  EXPECT_THAT(editor.node(2).inputs, ElementsAre(y, y));
+  EXPECT_THAT(editor.node(0).inputs, ElementsAre(y)) << "it read x before";
+}
+
+std::vector<graph::Origin> origins(size_t count, const std::string& name) {
+  std::vector<graph::Origin> result;
+  for (size_t i = 0; i < count; ++i) result.push_back({name + std::to_string(i), "Relu"});
+  return result;
+}
+
+TEST_F(EditorTest, ANodeTakesTheOriginsOfOneThatGoesUpToALimit) {
+  maker.graph.nodes[0].origins = origins(200, "a");
+  maker.graph.nodes[1].origins = origins(1, "b");
+  Editor editor(maker.graph);
+  editor.take_origins(1, 0);
+  EXPECT_EQ(editor.node(1).origins.size(), 201u);
+  EXPECT_TRUE(editor.node(0).origins.empty());
+  maker.graph.nodes[2].origins = origins(200, "c");
+  editor.take_origins(1, 2);
+  EXPECT_EQ(editor.node(1).origins.size(), kMaxOrigins);
+}
+
+TEST_F(EditorTest, ANodeHasTheFirstOriginsOfOneThatStays) {
+  maker.graph.nodes[0].origins = origins(200, "a");
+  maker.graph.nodes[1].origins = origins(1, "b");
+  Editor editor(maker.graph);
+  editor.absorb_origins(1, 0);
+  EXPECT_EQ(editor.node(0).origins.size(), 200u);
+  EXPECT_THAT(editor.node(1).origins.front().name, "b0");
+  EXPECT_THAT(editor.node(1).origins.back().name, "a15");
+}
+
 }  // namespace
 }  // namespace millrace::lowering
