@@ -19,21 +19,22 @@ struct Factor {
 class Elimination {
  public:
   explicit Elimination(const Problem& problem)
-      : own_(problem.own), neighbours_(problem.own.size()), answer_(problem.own.size()) {
+      : own_(problem.own),
+        factors_of_(problem.own.size()),
+        neighbours_(problem.own.size()),
+        answer_(problem.own.size()) {
+    for (uint32_t variable = 0; variable < own_.size(); ++variable) left_.emplace(0, variable);
     for (const Between& pair : problem.between) {
-      factors_.push_back({{pair.a, pair.b}, pair.costs});
-      neighbours_[pair.a].insert(pair.b);
-      neighbours_[pair.b].insert(pair.a);
+      add({{pair.a, pair.b}, pair.costs});
+      join({pair.a, pair.b});
     }
   }
 
+  // The variable with the fewest neighbours first, of equal ones that of the lowest number.
   std::vector<uint32_t> run() {
-    std::set<uint32_t> left;
-    for (uint32_t variable = 0; variable < own_.size(); ++variable) left.insert(variable);
-    while (!left.empty()) {
-      const uint32_t variable = *std::ranges::min_element(
-          left, {}, [this](uint32_t each) { return neighbours_[each].size(); });
-      left.erase(variable);
+    while (!left_.empty()) {
+      const uint32_t variable = left_.begin()->second;
+      left_.erase(left_.begin());
       eliminate(variable);
     }
     for (size_t i = decisions_.size(); i-- > 0;) {
@@ -48,15 +49,31 @@ class Elimination {
 
   // Takes the variable from its neighbours, and returns those.
   std::vector<uint32_t> take_out(uint32_t variable) {
-    for (const uint32_t each : neighbours_[variable]) neighbours_[each].erase(variable);
+    for (const uint32_t each : neighbours_[variable])
+      change_neighbours(each, [&](auto& all) { all.erase(variable); });
     return {neighbours_[variable].begin(), neighbours_[variable].end()};
   }
 
   // A cost depends on all of them.
   void join(const std::vector<uint32_t>& scope) {
     for (const uint32_t each : scope)
-      for (const uint32_t other : scope)
-        if (each != other) neighbours_[each].insert(other);
+      change_neighbours(each, [&](auto& all) {
+        for (const uint32_t other : scope)
+          if (each != other) all.insert(other);
+      });
+  }
+
+  // Of a variable that is left.
+  template <class Change>
+  void change_neighbours(uint32_t variable, const Change& change) {
+    left_.erase({neighbours_[variable].size(), variable});
+    change(neighbours_[variable]);
+    left_.emplace(neighbours_[variable].size(), variable);
+  }
+
+  void add(Factor factor) {
+    for (const uint32_t each : factor.scope) factors_of_[each].push_back(factors_.size());
+    factors_.push_back(std::move(factor));
   }
 
   size_t table_size(const std::vector<uint32_t>& scope) const {
@@ -85,13 +102,11 @@ class Elimination {
     return false;
   }
 
+  // One that was taken with another variable has no scope any more.
   std::vector<Factor> take_factors(uint32_t variable) {
     std::vector<Factor> taken;
-    std::erase_if(factors_, [&](Factor& factor) {
-      const bool has = std::ranges::count(factor.scope, variable) != 0;
-      if (has) taken.push_back(std::move(factor));
-      return has;
-    });
+    for (const size_t index : factors_of_[variable])
+      if (!factors_[index].scope.empty()) taken.push_back(std::exchange(factors_[index], {}));
     return taken;
   }
 
@@ -117,7 +132,7 @@ class Elimination {
       costs.table.push_back(least);
       decision.table.push_back(best);
     } while (next(scope));
-    if (!scope.empty()) factors_.push_back(std::move(costs));
+    if (!scope.empty()) add(std::move(costs));
     decisions_.emplace_back(variable, std::move(decision));
   }
 
@@ -137,13 +152,16 @@ class Elimination {
       answer_[variable] = best;
       do rest.table.push_back(factor.table[index(factor)]);
       while (next(rest.scope));
-      factors_.push_back(std::move(rest));
+      add(std::move(rest));
     }
     decisions_.emplace_back(variable, Factor{{}, {best}});
   }
 
   const std::vector<std::vector<uint64_t>>& own_;
   std::vector<Factor> factors_;
+  std::vector<std::vector<size_t>> factors_of_;  // by variable
+  // The variables that are left, with the number of their neighbours.
+  std::set<std::pair<size_t, uint32_t>> left_;
   std::vector<std::set<uint32_t>> neighbours_;  // by variable: those that are left in its factors
   std::vector<std::pair<uint32_t, Factor>> decisions_;  // the option by those of the neighbours
   std::vector<uint32_t> answer_;
