@@ -19,10 +19,11 @@ void report_stage(const LoweringOptions& options, std::string_view stage,
 Result<graph::CompiledModel> finish(graph::Graph graph, const LoweringOptions& options,
                                     std::string name) {
   report_stage(options, "import", graph);
+  FoldingBudget budget = options.budget;
   for (const Pass& pass : pass_table()) {
     MILLRACE_RETURN_IF_ERROR(
         pass.run(graph, {options.precision, options.cpu_operators, options.full_precision,
-                         options.as_written, options.attention_in_parts})
+                         options.as_written, options.attention_in_parts, &budget})
             .with_context(pass.name));
     report_stage(options, pass.name, graph);
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fallback/evaluate.h"
+#include "fallback/operator_table.h"
 #include "graph/collective.h"
 #include "graph/shape.h"
 #include "lowering/evaluate/evaluate.h"
@@ -14,11 +15,6 @@
 namespace millrace::lowering {
 namespace {
 
-// Room for the computed weights of test models that state shapes only.
-constexpr size_t kMinComputedBytes = size_t{1} << 30;
-// Weights of two bits become sixteen times as large, and exporters transpose, cast or reshape a
-// weight a few times before its use.
-constexpr size_t kComputedPerModelByte = 20;
 // Of sequences, in one graph.
 constexpr size_t kMostMembers = size_t{1} << 20;
 
@@ -34,8 +30,7 @@ std::string output_name(const std::string& name, size_t index) {
 }  // namespace
 
 GraphBuilder::GraphBuilder(size_t model_bytes, bool as_written)
-    : as_written_(as_written),
-      max_computed_bytes_(kMinComputedBytes + kComputedPerModelByte * model_bytes) {}
+    : as_written_(as_written), budget_(model_bytes) {}
 
 graph::ValueId GraphBuilder::add(graph::Value value, std::optional<size_t> maker) {
   makers_.push_back(maker);
@@ -78,14 +73,14 @@ const std::vector<graph::ValueId>* GraphBuilder::sequence_of(graph::ValueId id) 
 }
 
 Status GraphBuilder::check_computed(size_t bytes) const {
-  if (bytes <= max_computed_bytes_ - computed_bytes_) return {};
+  if (budget_.has_bytes(bytes)) return {};
   return unsupported(
-      fmt::format("the constants it computes need more than {} bytes", max_computed_bytes_));
+      fmt::format("the constants it computes need more than {} bytes", budget_.limit_bytes()));
 }
 
 Result<graph::ValueId> GraphBuilder::add_computed(graph::Value constant) {
   MILLRACE_RETURN_IF_ERROR(check_computed(constant.bytes()));
-  computed_bytes_ += constant.bytes();
+  budget_.take_bytes(constant.bytes());
   return add_constant(std::move(constant));
 }
 
@@ -103,6 +98,7 @@ Result<graph::ValueId> GraphBuilder::fold(const std::string& name, const graph::
   MILLRACE_ASSIGN_OR_RETURN(const graph::ValueType type, graph::infer_output(op, operands));
   const graph::Value output{name, type.type, type.shape, std::nullopt};
   MILLRACE_RETURN_IF_ERROR(check_computed(output.bytes()));
+  if (!budget_.take_work(evaluation_work(op, operands, {&type, 1}))) return graph::kNoValue;
   Result<graph::Value> folded = evaluate(op, operands);
   if (!folded.ok()) {
     if (folded.status().code() == StatusCode::kUnsupported) return graph::kNoValue;
@@ -148,11 +144,25 @@ Result<std::vector<graph::ValueId>> GraphBuilder::compute_fallback(
   return ids;
 }
 
+// The shape function of an operator whose result has the shape that its elements give it computes
+// them.
+Status GraphBuilder::check_inference(const graph::Fallback& op,
+                                     std::span<const graph::Value* const> operands) {
+  const fallback::OperatorSpec* spec = fallback::find_operator(op.name);
+  if (spec == nullptr || !spec->shape_follows_elements || !all_constant(operands) ||
+      budget_.take_work(evaluation_work(op, operands, {})))
+    return {};
+  return unsupported(
+      "its operands are constants, and computing it takes more than may be computed "
+      "while a model is compiled");
+}
+
 Result<std::vector<graph::ValueId>> GraphBuilder::emit_fallback(
     const std::string& name, graph::Fallback op, std::vector<graph::ValueId> inputs, size_t outputs,
     std::vector<graph::ValueId>* asked) {
   const auto values = operands(inputs);
   const auto views = views_of(values);
+  MILLRACE_RETURN_IF_ERROR(check_inference(op, values));
   std::vector<size_t> asked_operands;
   Result<std::vector<graph::ValueType>> inferred =
       fallback::infer_outputs(op, views, outputs, &asked_operands);
@@ -160,7 +170,8 @@ Result<std::vector<graph::ValueId>> GraphBuilder::emit_fallback(
   MILLRACE_ASSIGN_OR_RETURN(auto types, std::move(inferred));
   const bool stays_quantised = !as_written_ && dequantises_constant(op, values);
   const bool is_known = !stays_quantised && !graph::collective_of(op);
-  if (!inputs.empty() && all_constant(values) && is_known)
+  if (!inputs.empty() && all_constant(values) && is_known &&
+      budget_.take_work(evaluation_work(op, values, types)))
     return compute_fallback(name, op, views, types);
   graph::Node node{name, std::move(op), std::move(inputs), {}};
   for (size_t i = 0; i < types.size(); ++i) {
@@ -179,6 +190,7 @@ Result<graph::ValueId> GraphBuilder::computed_if_constant(graph::ValueId id) {
   const auto values = operands(node.inputs);
   if (op == nullptr || !all_constant(values) || !dequantises_constant(*op, values)) return id;
   const graph::ValueType type{graph_.values[id].type, graph_.values[id].shape};
+  if (!budget_.take_work(evaluation_work(node.op, values, {&type, 1}))) return id;
   MILLRACE_ASSIGN_OR_RETURN(const auto computed,
                             compute_fallback(node.name, *op, views_of(values), {&type, 1}));
   return computed[0];

@@ -12,13 +12,14 @@
 #include "fallback/tensor_view.h"
 #include "graph/graph.h"
 #include "graph/shape.h"
+#include "lowering/evaluate/folding_budget.h"
 
 namespace millrace::lowering {
 
 class GraphBuilder {
  public:
-  // `model_bytes` bounds what constants may grow to by computation: a small hostile file cannot ask
-  // for any amount of memory. `as_written`: see StageRequest.
+  // `model_bytes` bounds what is computed from constants (FoldingBudget). `as_written`: see
+  // StageRequest.
   explicit GraphBuilder(size_t model_bytes, bool as_written = false);
 
   bool as_written() const noexcept { return as_written_; }
@@ -45,9 +46,11 @@ class GraphBuilder {
   const std::vector<graph::ValueId>* sequence_of(graph::ValueId id) const;  // null: it is none
   // kUnsupported when another `bytes` of computed constants would pass the bound.
   Status check_computed(size_t bytes) const;
+  // What may still be computed.
+  FoldingBudget& budget() noexcept { return budget_; }
 
-  // Adds a node with one output, or the constant it computes to. Both get the name `name`. Errors
-  // are those of the shape function.
+  // Adds a node with one output, or the constant it computes to, within the budget. Both get the
+  // name `name`. Errors are those of the shape function.
   Result<graph::ValueId> emit(std::string name, graph::Operator op,
                               std::vector<graph::ValueId> inputs);
 
@@ -73,6 +76,7 @@ class GraphBuilder {
 
  private:
   std::vector<const graph::Value*> operands(const std::vector<graph::ValueId>& ids) const;
+  Status check_inference(const graph::Fallback& op, std::span<const graph::Value* const> operands);
   // The constant that the operator computes to; kNoValue where it stays a node.
   Result<graph::ValueId> fold(const std::string& name, const graph::Operator& op,
                               std::span<const graph::Value* const> operands);
@@ -87,8 +91,7 @@ class GraphBuilder {
   std::unordered_map<graph::ValueId, std::vector<graph::ValueId>> sequences_;
   size_t members_ = 0;  // taken by take_members()
   bool as_written_;
-  size_t computed_bytes_ = 0;
-  size_t max_computed_bytes_;
+  FoldingBudget budget_;
 };
 
 }  // namespace millrace::lowering

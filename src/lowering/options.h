@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/compiled_model.h"
+#include "lowering/evaluate/folding_budget.h"
 #include "lowering/placement/placement.h"
 #include "tensor/layout.h"
 
@@ -39,6 +40,8 @@ struct LoweringOptions {
   // Called with the graph as it comes ("import") and after each pass, for dumps and progress; may
   // be empty.
   std::function<void(std::string_view stage, const graph::Graph& graph)> on_stage = {};
+  // What the passes may compute from constants: what the stage has left (Stage::budget).
+  FoldingBudget budget = FoldingBudget();
 };
 
 }  // namespace millrace::lowering

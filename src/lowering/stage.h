@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "graph/graph.h"
 #include "graph/network/network.h"
+#include "lowering/evaluate/folding_budget.h"
 
 namespace millrace::lowering {
 
@@ -46,6 +47,8 @@ struct Stage {
   // The known values, not constant ones, whose elements the graph follows from, in ascending order:
   // it is good for every run that has the same shapes and, of these, the same elements.
   std::vector<std::string> read;
+  // What is left of the budget for computing constants, for the passes over the graph.
+  FoldingBudget budget;
   // The nodes that are left, as indices into Network::nodes, ascending.
   std::vector<size_t> rest;
 };

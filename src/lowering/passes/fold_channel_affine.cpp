@@ -94,15 +94,24 @@ std::optional<Node> fold(Editor&, const Op&, const Node&, const Affine&) {
   return std::nullopt;
 }
 
+// Whether new constants may be made of the weight and the bias, of which the bias may have become
+// one of each channel.
+bool may_make_anew(Editor& editor, const std::vector<ValueId>& operands,
+                   const PassContext& context) {
+  const graph::Value& weight = editor.value(operands[1]);
+  return !weight.constant || context.may_make(2 * weight.elements());
+}
+
 // Tries to fold `index`, read along dimension `channel`, into a producer that is an Op.
 template <class Op>
-bool fold_into(Editor& editor, Editor::Index index, size_t channel) {
+bool fold_into(Editor& editor, Editor::Index index, size_t channel, const PassContext& context) {
   const auto match = match_affine(editor, editor.node(index), channel);
   if (!match || !editor.has_single_reader(match->source)) return false;
   const Op* op = editor.maker_as<Op>(match->source);
   if (op == nullptr) return false;
   const Editor::Index producer = *editor.maker(match->source);
   const std::vector<ValueId> operands = editor.node(producer).inputs;
+  if (!may_make_anew(editor, operands, context)) return false;
   auto fused = fold(editor, *op, editor.node(producer), match->affine);
   if (!fused) return false;
   editor.fuse(producer, index, *std::move(fused));
@@ -113,13 +122,14 @@ bool fold_into(Editor& editor, Editor::Index index, size_t channel) {
 
 // An affine function per channel that no producer can take becomes a depthwise Conv of one tap:
 // one step, which also takes the affine functions, the residual and the activation that follow.
-void make_depthwise_conv(Editor& editor, Editor::Index index) {
+void make_depthwise_conv(Editor& editor, Editor::Index index, const PassContext& context) {
   const auto match = match_affine(editor, editor.node(index), 1);
   if (!match || editor.value(match->source).constant) return;
   const auto& [scale, shift] = match->affine;
   if (scale.size() <= 1 && shift.size() <= 1) return;  // one number is a Unary
   const Dims shape = editor.value(match->source).shape;
   const auto channels = static_cast<size_t>(shape[1]);
+  if (!context.may_make(2 * channels)) return;
   const Dims ones(shape.size() - 2, 1), zeros(shape.size() - 2, 0);
   Dims weight_shape(shape.size(), 1);
   weight_shape[0] = shape[1];
@@ -139,17 +149,17 @@ void make_depthwise_conv(Editor& editor, Editor::Index index) {
 
 }  // namespace
 
-Status fold_channel_affine(graph::Graph& graph, const PassContext&) {
+Status fold_channel_affine(graph::Graph& graph, const PassContext& context) {
   Editor editor(graph);
   for (Editor::Index index : editor.nodes()) {
     const Dims shape = editor.value(editor.node(index).outputs[0]).shape;
     if (shape.empty()) continue;
-    if (shape.size() >= 3 && fold_into<graph::Conv>(editor, index, 1)) continue;
-    if (fold_into<graph::MatMul>(editor, index, shape.size() - 1)) continue;
+    if (shape.size() >= 3 && fold_into<graph::Conv>(editor, index, 1, context)) continue;
+    if (fold_into<graph::MatMul>(editor, index, shape.size() - 1, context)) continue;
     // Of rank 3, the second dimension is more often a position than a channel.
     // A window has no position in a dimension without elements.
     if ((shape.size() == 4 || shape.size() == 5) && std::ranges::count(shape, 0) == 0)
-      make_depthwise_conv(editor, index);
+      make_depthwise_conv(editor, index, context);
   }
   editor.finish();
   return {};

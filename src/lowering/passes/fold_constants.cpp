@@ -63,6 +63,12 @@ Result<graph::Value> evaluate_node(const graph::Graph& graph, const Node& node) 
   return evaluate(node.op, operands_of(graph, node));
 }
 
+double work_of(const graph::Graph& graph, const Node& node) {
+  const graph::Value& output = graph.values[node.outputs[0]];
+  const graph::ValueType type{output.type, output.shape};
+  return evaluation_work(node.op, operands_of(graph, node), {&type, 1});
+}
+
 // Bytes that the constants grow by when the node is folded.
 size_t growth(const graph::Graph& graph, const Node& node) {
   size_t operand_bytes = 0;
@@ -89,15 +95,17 @@ void deliver_constant(Editor& editor, Editor::Index index, graph::Value constant
 
 }  // namespace
 
-Status fold_constants(graph::Graph& graph, const PassContext&) {
+Status fold_constants(graph::Graph& graph, const PassContext& context) {
   Editor editor(graph);
-  size_t budget = kMaxGrowthBytes;
+  size_t bytes_left = kMaxGrowthBytes;
+  FoldingBudget own;
+  FoldingBudget& budget = context.budget != nullptr ? *context.budget : own;
   for (Editor::Index index : editor.nodes()) {
     const Node& node = editor.node(index);
     if (!reads_only_constants(graph, node)) continue;
     if (is_identity(node) && editor.is_graph_output(node.outputs[0])) continue;
-    if (growth(graph, node) > budget) continue;
-    budget -= growth(graph, node);
+    if (growth(graph, node) > bytes_left || !budget.take_work(work_of(graph, node))) continue;
+    bytes_left -= growth(graph, node);
     Result<graph::Value> constant = evaluate_node(graph, node);
     if (constant.ok()) {
       deliver_constant(editor, index, *std::move(constant));

@@ -57,13 +57,13 @@ void fuse_function(Editor& editor, Editor::Index index, const graph::Activation&
   editor.fuse(*producer, index, std::move(fused));
 }
 
-void fuse_prelu(Editor& editor, Editor::Index index) {
+void fuse_prelu(Editor& editor, Editor::Index index, const PassContext& context) {
   const Node& node = editor.node(index);
   const graph::Dims shape = editor.value(node.outputs[0]).shape;
   const auto producer = open_producer(editor, node.inputs[0]);
   if (!producer || !std::holds_alternative<graph::Conv>(editor.node(*producer).op)) return;
   auto slope = channel_values(editor.value(node.inputs[1]), shape, 1);
-  if (!slope) return;
+  if (!slope || !context.may_make(static_cast<size_t>(shape[1]))) return;
   if (slope->size() == 1) slope->assign(static_cast<size_t>(shape[1]), slope->front());
   Node fused = editor.node(*producer);
   fused.inputs.resize(kSlope, ValueId{kNoValue});
@@ -73,14 +73,14 @@ void fuse_prelu(Editor& editor, Editor::Index index) {
 
 }  // namespace
 
-Status fuse_activation(graph::Graph& graph, const PassContext&) {
+Status fuse_activation(graph::Graph& graph, const PassContext& context) {
   Editor editor(graph);
   for (Editor::Index index : editor.nodes()) {
     const Node& node = editor.node(index);
     if (const auto* unary = std::get_if<graph::Unary>(&node.op)) {
       fuse_function(editor, index, unary->function);
     } else if (const auto* binary = std::get_if<graph::Binary>(&node.op)) {
-      if (binary->kind == graph::BinaryKind::kPrelu) fuse_prelu(editor, index);
+      if (binary->kind == graph::BinaryKind::kPrelu) fuse_prelu(editor, index, context);
     }
   }
   editor.finish();

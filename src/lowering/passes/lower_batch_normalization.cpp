@@ -54,15 +54,15 @@ void lower(Editor& editor, Editor::Index index, const ScaleAndShift& constants) 
 
 }  // namespace
 
-Status lower_batch_normalization(graph::Graph& graph, const PassContext&) {
+Status lower_batch_normalization(graph::Graph& graph, const PassContext& context) {
   Editor editor(graph);
   for (Editor::Index index : editor.nodes()) {
     const Node& node = editor.node(index);
     const auto* op = std::get_if<graph::BatchNormalization>(&node.op);
     if (op == nullptr) continue;
-    if (const auto constants = scale_and_shift(graph, node, op->epsilon)) {
+    const auto constants = scale_and_shift(graph, node, op->epsilon);
+    if (constants && context.may_make(2 * constants->scale.size()))
       lower(editor, index, *constants);
-    }
   }
   editor.finish();
   return {};

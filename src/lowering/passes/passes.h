@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "graph/compiled_model.h"
 #include "graph/graph.h"
+#include "lowering/evaluate/folding_budget.h"
 #include "lowering/placement/placement.h"
 
 namespace millrace::lowering {
@@ -16,6 +17,14 @@ struct PassContext {
   OperatorNames full_precision = {};
   bool as_written = false;  // quantised operators; see LoweringOptions
   bool attention_in_parts = false;
+  // What the passes may still compute from constants, all of them together.
+  FoldingBudget* budget = nullptr;
+
+  // Whether a pass may make another constant of so many elements of FLOAT32: a file of a few
+  // megabytes could have it make one from the same weights for each of its nodes.
+  bool may_make(size_t elements) const {
+    return budget == nullptr || budget->take_floats(elements);
+  }
 };
 
 // Drops nodes that no output depends on, and values that no node, input or output names.

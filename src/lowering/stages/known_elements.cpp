@@ -22,14 +22,29 @@ bool is_small(const graph::Value& value) {
   return value.elements() <= (tensor::is_floating(value.type) ? kMostFloats : kMostIntegers);
 }
 
-Result<std::vector<graph::Value>> evaluate_node(const graph::Node& node,
+Status take(FoldingBudget& budget, const graph::Node& node,
+            std::span<const graph::Value* const> operands,
+            std::span<const graph::ValueType> outputs) {
+  size_t bytes = 0;
+  for (const graph::ValueType& output : outputs)
+    bytes += fallback::element_count(output.shape) * tensor::size_of(output.type);
+  if (!budget.has_bytes(bytes) || !budget.take_work(evaluation_work(node.op, operands, outputs)))
+    return unsupported("it is too much to be computed ahead of time");
+  budget.take_bytes(bytes);
+  return {};
+}
+
+Result<std::vector<graph::Value>> evaluate_node(FoldingBudget& budget, const graph::Node& node,
                                                 std::span<const graph::Value* const> operands) {
   if (const auto* op = std::get_if<graph::Fallback>(&node.op)) {
     const auto views = views_of(operands);
     MILLRACE_ASSIGN_OR_RETURN(const auto types,
                               fallback::infer_outputs(*op, views, node.outputs.size()));
+    MILLRACE_RETURN_IF_ERROR(take(budget, node, operands, types));
     return evaluate_fallback(*op, views, types);
   }
+  MILLRACE_ASSIGN_OR_RETURN(const graph::ValueType type, graph::infer_output(node.op, operands));
+  MILLRACE_RETURN_IF_ERROR(take(budget, node, operands, {&type, 1}));
   MILLRACE_ASSIGN_OR_RETURN(graph::Value result, evaluate(node.op, operands));
   return std::vector<graph::Value>{std::move(result)};
 }
@@ -82,7 +97,7 @@ bool KnownElements::compute(const graph::Node& node) {
                        : told != told_.end() ? &told->second.value
                                              : &builder_.value(id));
   }
-  Result<std::vector<graph::Value>> results = evaluate_node(node, operands);
+  Result<std::vector<graph::Value>> results = evaluate_node(builder_.budget(), node, operands);
   if (!results.ok()) return false;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     told_.emplace(node.outputs[i], Told{std::move((*results)[i]), from});

@@ -19,7 +19,7 @@ namespace millrace::lowering {
 class KnownElements {
  public:
   // Requirement: the builder outlives this.
-  explicit KnownElements(const GraphBuilder& builder) : builder_(builder) {}
+  explicit KnownElements(GraphBuilder& builder) : builder_(builder) {}
 
   // `id` is the input of the graph that stands for `known`, which outlives this.
   void add_input(graph::ValueId id, const Known& known) { inputs_.emplace(id, &known); }
@@ -29,7 +29,7 @@ class KnownElements {
     std::set<std::string> from;  // the known values that it follows from
   };
   // The elements of a value; null where they are not known, or where it, or what it is made of, is
-  // too large to be the stuff of which shapes are made.
+  // too large to be the stuff of which shapes are made, or nothing is left of the builder's budget.
   const Told* of(graph::ValueId id);
 
  private:
@@ -37,7 +37,7 @@ class KnownElements {
   bool tell_input(graph::ValueId id);
   bool compute(const graph::Node& node);
 
-  const GraphBuilder& builder_;
+  GraphBuilder& builder_;
   std::unordered_map<graph::ValueId, const Known*> inputs_;
   std::map<graph::ValueId, Told> told_;
 };

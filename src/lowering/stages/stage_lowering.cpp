@@ -67,6 +67,7 @@ Result<Stage> StageLowering::run() {
   // Operands of computed constants are of no use any more.
   MILLRACE_RETURN_IF_ERROR(eliminate_dead_code(stage.graph, {}));
   stage.read = read_names();
+  stage.budget = builder_.budget();
   stage.rest = std::move(rest_);
   return stage;
 }

@@ -148,6 +148,30 @@ TEST(WhereImport, OnComputedTensorsIsAFallback) {
   EXPECT_EQ(graph.nodes[0].op, graph::Operator(graph::Fallback{"Where", {}}));
 }
 
+// Three squares of ones, and the sum of all products of their elements.
+Model product_of_squares(int64_t side) {
+  Model model;
+  model.floats("one", {1, 1}, {1}).ints("square", {side, side});
+  model.node("Expand", {"one", "square"}, {"a"});
+  return model.node("Einsum", {"a", "a", "a"}, {"sum"}, {{"equation", "ij,kl,mn->"}});
+}
+
+TEST(EinsumImport, OfConstantsIsComputed) {
+  Model model = product_of_squares(3);
+  model.node("Identity", {"sum"}, {"y"});
+  EXPECT_EQ(content<float>(computed(model)), content<float>({}, {729}));
+}
+
+// 10^12 products of a file of two hundred bytes.
+TEST(EinsumImport, OfConstantsIsLeftToJobsBeyondTheBudget) {
+  Model model = product_of_squares(100);
+  model.input("x", {1}).output("y").node("Add", {"x", "sum"}, {"y"});
+  const graph::Graph graph = import_valid(model);
+  ASSERT_EQ(graph.nodes.size(), 2u);
+  EXPECT_EQ(graph.nodes[0].op,
+            graph::Operator(graph::Fallback{"Einsum", {{"equation", std::string("ij,kl,mn->")}}}));
+}
+
 TEST(NonZeroImport, ListsPositionsByDimension) {
   Model model;
   model.floats("x", {2, 2}, {1, 0, 3, 4}).node("NonZero", {"x"}, {"y"});

@@ -2,6 +2,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -88,7 +89,8 @@ class Groups {
 
 class Recogniser {
  public:
-  explicit Recogniser(graph::Graph& graph) : graph_(graph), groups_(graph) {}
+  Recogniser(graph::Graph& graph, const PassContext& context)
+      : graph_(graph), context_(context), groups_(graph) {}
 
   void run() {
     for (const Node& node : graph_.nodes) propose(node);
@@ -119,8 +121,14 @@ class Recogniser {
   void propose(const Node& node) {
     const auto* op = std::get_if<graph::Fallback>(&node.op);
     const auto quantisation = op != nullptr ? quantisation_by(node, *op) : std::nullopt;
-    if (!quantisation || !is_raw(graph_.values[integers_of(node, *op)])) return;
+    if (!quantisation || !is_raw(graph_.values[integers_of(node, *op)]) || !may_keep(*quantisation))
+      return;
     groups_.propose(integers_of(node, *op), *quantisation);
+  }
+
+  // Values that have parameters per axis in common have them each for itself.
+  bool may_keep(const Quantisation& quantisation) const {
+    return !quantisation.is_per_axis() || context_.may_make(2 * quantisation.scales.size());
   }
 
   void convert(Node& node, const graph::Fallback& op) {
@@ -128,6 +136,7 @@ class Recogniser {
     if (!quantisation) return;
     ValueId& x = node.inputs[0];
     const ValueId integers = integers_of(node, op);
+    if (graph_.values[integers].constant && !may_keep(*quantisation)) return;
     if (graph_.values[integers].constant)
       x = quantised_constant(integers, *quantisation);
     else if (graph_.values[integers].quantisation != quantisation)
@@ -151,25 +160,26 @@ class Recogniser {
 
   // The constant with the meaning that one reader gives it; others may give it another.
   ValueId quantised_constant(ValueId id, const Quantisation& quantisation) {
-    auto& copies = copies_[id];
-    const auto known = std::ranges::find(
-        copies, quantisation, [&](ValueId copy) { return *graph_.values[copy].quantisation; });
-    if (known != copies.end()) return *known;
+    const auto [entry, is_new] =
+        copies_.try_emplace({id, quantisation.scales, quantisation.zero_points, quantisation.axis});
+    if (!is_new) return entry->second;
     Value copy = graph_.values[id];
     copy.quantisation = quantisation;
-    copies.push_back(graph_.add_value(std::move(copy)));
-    return copies.back();
+    return entry->second = graph_.add_value(std::move(copy));
   }
 
   graph::Graph& graph_;
+  const PassContext& context_;
   Groups groups_;
-  std::map<ValueId, std::vector<ValueId>> copies_;  // by constant
+  // By constant and parameters.
+  std::map<std::tuple<ValueId, std::vector<float>, std::vector<int32_t>, uint32_t>, ValueId>
+      copies_;
 };
 
 }  // namespace
 
 Status recognise_quantisation(graph::Graph& graph, const PassContext& context) {
-  if (!context.as_written) Recogniser(graph).run();
+  if (!context.as_written) Recogniser(graph, context).run();
   return {};
 }
 
