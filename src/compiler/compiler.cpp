@@ -6,9 +6,11 @@
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <utility>
 
 #include "compiler/dynamic_model.h"
 #include "compiler/onnx/network_reader.h"
+#include "graph/archive/codec.h"
 #include "lowering/finish.h"
 #include "lowering/loops/carried_sequences.h"
 #include "lowering/stage.h"
@@ -16,14 +18,31 @@
 namespace millrace::compiler {
 namespace {
 
-lowering::LoweringOptions lowering_options(const CompileOptions& options) {
-  return {options.batch_size,    options.precision,          options.hw_layouts,
-          options.cpu_operators, options.full_precision,     /*is_stage=*/false,
-          options.as_written,    options.attention_in_parts, options.on_stage};
+lowering::LoweringOptions lowering_options(const CompileOptions& options,
+                                           const lowering::FoldingBudget& budget) {
+  return {options.batch_size,     options.precision,
+          options.hw_layouts,     options.cpu_operators,
+          options.full_precision, /*is_stage=*/false,
+          options.as_written,     options.attention_in_parts,
+          options.on_stage,       budget};
+}
+
+// Loaders refuse more. Asked before anything is lowered, which would take its time for nothing.
+Status check_boundaries(const network::Network& network) {
+  for (const auto& [side, count] :
+       {std::pair("inputs", network.inputs.size()), std::pair("outputs", network.outputs.size())}) {
+    if (count > graph::kMaxBoundaries)
+      return unsupported(
+          fmt::format("the model has {} {}; at most {} are possible: join them, for "
+                      "instance by Concat or Split",
+                      count, side, graph::kMaxBoundaries));
+  }
+  return {};
 }
 
 Result<graph::CompiledModel> compile_network(network::Network network,
                                              const CompileOptions& options, std::string name) {
+  MILLRACE_RETURN_IF_ERROR(check_boundaries(network));
   lowering::mark_carried_sequences(network);
   const auto assumed = assumed_frames(options.input_shapes, network.inputs);
   MILLRACE_RETURN_IF_ERROR(settle_inputs(options.input_shapes, network));
@@ -31,7 +50,7 @@ Result<graph::CompiledModel> compile_network(network::Network network,
   if (!std::ranges::all_of(network.inputs, is_static)) {
     drop_unneeded(network);
     MILLRACE_RETURN_IF_ERROR(lowering::check_operators(network));
-    return make_dynamic(std::move(network), {}, options, std::move(name));
+    return make_dynamic(std::move(network), lowering::Stage(), options, std::move(name));
   }
   MILLRACE_ASSIGN_OR_RETURN(lowering::Stage stage,
                             lowering::lower_whole(network, true, options.as_written));
@@ -40,7 +59,8 @@ Result<graph::CompiledModel> compile_network(network::Network network,
     return make_dynamic(std::move(network), stage, options, std::move(name));
   }
   network = {};  // the passes need not keep what they replace
-  return lowering::finish(std::move(stage.graph), lowering_options(options), std::move(name));
+  return lowering::finish(std::move(stage.graph), lowering_options(options, stage.budget),
+                          std::move(name));
 }
 
 Result<graph::CompiledModel> compile_file(const std::string& path, const CompileOptions& options) {
@@ -48,7 +68,9 @@ Result<graph::CompiledModel> compile_file(const std::string& path, const Compile
   Result<graph::CompiledModel> model =
       compile_network(std::move(network), options, std::filesystem::path(path).stem().string());
   if (!model.ok()) return model.status().with_context(path);
-  return model;
+  const Status loadable = graph::check_model(*model);
+  if (loadable.ok()) return model;
+  return unsupported(fmt::format("{}: no archive can hold it: {}", path, loadable.message()));
 }
 
 }  // namespace

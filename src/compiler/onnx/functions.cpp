@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -92,7 +93,9 @@ class Body {
   // may refer to, the first of a name first. Without budget, names and references stay as they are.
   Body(const FunctionProto& function, const NodeProto& call,
        const std::vector<AttributeProto>& attributes, std::string prefix, Budget& budget)
-      : attributes_(attributes), prefix_(std::move(prefix)), budget_(budget) {
+      : prefix_(std::move(prefix)), budget_(budget) {
+    for (const AttributeProto& attribute : attributes)
+      attributes_.emplace(attribute.name(), &attribute);
     for (int i = 0; i < function.input_size(); ++i)
       names_[function.input(i)] = i < call.input_size() ? call.input(i) : std::string();
     for (int i = 0; i < function.output_size() && i < call.output_size(); ++i)
@@ -147,18 +150,17 @@ class Body {
       const std::string wanted = attributes[i].ref_attr_name();
       if (wanted.empty()) continue;
       const std::string name = attributes[i].name();
-      const auto given = std::ranges::find_if(
-          attributes_, [&](const AttributeProto& attribute) { return attribute.name() == wanted; });
+      const auto given = attributes_.find(wanted);
       if (given == attributes_.end()) {
         attributes.DeleteSubrange(i, 1);
-      } else if (budget_.take(given->ByteSizeLong())) {
-        attributes[i] = *given;
+      } else if (budget_.take(given->second->ByteSizeLong())) {
+        attributes[i] = *given->second;
         attributes[i].set_name(name);
       }
     }
   }
 
-  const std::vector<AttributeProto>& attributes_;
+  std::unordered_map<std::string, const AttributeProto*> attributes_;
   std::string prefix_;
   Budget& budget_;
   std::map<std::string, std::string> names_;  // of the body: inputs and outputs of the call

@@ -127,9 +127,9 @@ Status NetworkReader::read_boundary(const ::onnx::GraphProto& graph, bool is_mod
 }
 
 Status NetworkReader::read_attributes(::onnx::NodeProto& node, network::Node* result) {
+  Names names;
   for (::onnx::AttributeProto& attribute : *node.mutable_attribute()) {
-    if (std::ranges::find(result->attributes, attribute.name(), &network::Attribute::name) !=
-        result->attributes.end())
+    if (!names.insert(attribute.name()).second)
       return invalid_argument(fmt::format("its attribute '{}' stands twice", attribute.name()));
     network::Attribute& entry = result->attributes.emplace_back();
     entry.name = attribute.name();

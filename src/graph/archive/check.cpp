@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "graph/archive/codec.h"
 #include "graph/boundary_quantisation.h"
 #include "graph/collective.h"
 #include "graph/partitions.h"
@@ -15,8 +16,7 @@
 namespace millrace::graph {
 namespace {
 
-// Callers and planners search boundaries linearly; up to this number that costs nothing noticeable.
-constexpr size_t kMaxBoundaries = 4096;
+constexpr uint32_t kMaxBatchSize = 65536;
 
 // The shape with the 32-bit dimensions of a TensorDesc; nothing where a dimension does not fit.
 std::optional<std::vector<uint32_t>> narrow(const Dims& shape) {
@@ -159,6 +159,19 @@ Status check_boundaries(const CompiledModel& model) {
   MILLRACE_RETURN_IF_ERROR(check_boundary_names(model));
   MILLRACE_RETURN_IF_ERROR(check_side(model.inputs, model.graph, "input"));
   return check_side(model.outputs, model.graph, "output");
+}
+
+Status check_model(const CompiledModel& model) {
+  if (model.batch_size < 1 || model.batch_size > kMaxBatchSize) {
+    return corrupt_data(
+        fmt::format("batch size {} is not from 1 to {}", model.batch_size, kMaxBatchSize));
+  }
+  if (model.network) return check_dynamic(model);
+  if (!model.profiles.empty()) return corrupt_data("profiles, but no network");
+  if (Status status = validate(model.graph); !status.ok()) return corrupt_data(status.message());
+  MILLRACE_RETURN_IF_ERROR(check_boundaries(model));
+  MILLRACE_RETURN_IF_ERROR(check_partitions(model));
+  return check_plan(model);
 }
 
 Status check_partitions(const CompiledModel& model) {

@@ -1,6 +1,7 @@
 // Converts between CompiledModel and archive: encode for the compiler, decode for the runtime.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -14,6 +15,10 @@ namespace millrace::graph {
 // Of the memory plan: more than any machine can give to one context.
 inline constexpr uint64_t kMaxArenaBytes = uint64_t{1} << 40;
 
+// Of the inputs, and of the outputs: callers and planners search them linearly, which up to this
+// number costs nothing noticeable.
+inline constexpr size_t kMaxBoundaries = 4096;
+
 // The model's constants become segments, referenced, not copied: `model` must outlive the result.
 // Requirements: `model.inputs` and `model.outputs` list the graph's inputs and outputs in order
 // (the archive holds them once), and names are UTF-8. The same model gives the same bytes.
@@ -26,6 +31,10 @@ model::ArchiveContent encode(const CompiledModel& model);
 // which reads them. kCorruptData says where, without the archive's path. Time and memory stay in
 // proportion to the size of the archive, whatever it contains.
 Result<CompiledModel> decode(const std::shared_ptr<const model::Archive>& archive);
+
+// What decode() asks of the model that it has read: kCorruptData says what is wrong. The compiler
+// asks it, too, so that what it accepts can be loaded.
+Status check_model(const CompiledModel& model);
 
 // decode() in two parts, for who has something else to do while the checksums are compared. As all
 // that is decoded, a model that has not been verified is safe to use whatever its constants hold;

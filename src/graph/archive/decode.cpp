@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "graph/archive/check.h"
 #include "graph/archive/codec.h"
 #include "graph/archive/decode_network.h"
 #include "graph/archive/decode_operator.h"
@@ -12,8 +11,6 @@
 
 namespace millrace::graph {
 namespace {
-
-constexpr uint32_t kMaxBatchSize = 65536;
 
 class Decoder {
  public:
@@ -32,7 +29,7 @@ class Decoder {
     MILLRACE_RETURN_IF_ERROR(decode_plan());
     MILLRACE_RETURN_IF_ERROR(decode_network());
     MILLRACE_RETURN_IF_ERROR(decode_profiles());
-    MILLRACE_RETURN_IF_ERROR(check());
+    MILLRACE_RETURN_IF_ERROR(check_model(model_));
     return std::move(model_);
   }
 
@@ -42,10 +39,6 @@ class Decoder {
     model_.producer = reader_.text(*root_.producer());
     model_.precision = reader_.enumerator<Precision>("precision", root_.precision());
     model_.batch_size = root_.batch_size();
-    if (model_.batch_size < 1 || model_.batch_size > kMaxBatchSize) {
-      reader_.fail(
-          fmt::format("batch size {} is not from 1 to {}", model_.batch_size, kMaxBatchSize));
-    }
     return reader_.status();
   }
 
@@ -140,15 +133,6 @@ class Decoder {
       MILLRACE_RETURN_IF_ERROR(in_item("profile", model_.profiles));
     }
     return {};
-  }
-
-  Status check() const {
-    if (model_.network) return check_dynamic(model_);
-    if (!model_.profiles.empty()) return corrupt_data("profiles, but no network");
-    if (Status status = validate(model_.graph); !status.ok()) return corrupt_data(status.message());
-    MILLRACE_RETURN_IF_ERROR(check_boundaries(model_));
-    MILLRACE_RETURN_IF_ERROR(check_partitions(model_));
-    return check_plan(model_);
   }
 
   // The reader's status after the last of `items` was read.
