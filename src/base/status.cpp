@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include "base/never_destroyed.h"
+
 namespace millrace {
 
 std::string_view to_string(StatusCode code) noexcept {
@@ -44,8 +46,8 @@ Status::Status(StatusCode code, std::string message) noexcept
 Status::Status(StatusCode code, const char* message) noexcept : rep_(make_rep(code, message)) {}
 
 const std::string& Status::message() const noexcept {
-  static const std::string empty;
-  return rep_ ? rep_->message : empty;
+  static NeverDestroyed<std::string> empty;
+  return rep_ ? rep_->message : empty.get();
 }
 
 std::string Status::to_string() const {

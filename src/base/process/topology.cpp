@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/max_isa.h"
+#include "base/never_destroyed.h"
 #include "base/process/cgroup.h"
 
 namespace millrace {
@@ -90,8 +91,8 @@ Topology read_topology() {
 }  // namespace
 
 const Topology& topology() {
-  static const Topology cached = read_topology();
-  return cached;
+  static NeverDestroyed<Topology> cached(read_topology());
+  return cached.get();
 }
 
 }  // namespace millrace

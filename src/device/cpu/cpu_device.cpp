@@ -1,6 +1,8 @@
 #include "device/cpu/cpu_device.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <utility>
 
 #include "base/process/topology.h"
@@ -8,6 +10,7 @@
 #include "device/cpu/cpu_program.h"
 #include "device/cpu/dnnl/calls.h"
 #include "device/cpu/openmp/openmp.h"
+#include "device/cpu/reserve/kept_objects.h"
 
 namespace millrace::device::cpu {
 namespace {
@@ -42,6 +45,21 @@ Abilities abilities(uint32_t lanes, bool stated_precision) {
           .lanes = lanes};
 }
 
+constinit std::atomic<bool> is_destroyed{false};
+
+// Handlers of exit() run in the reverse order of their registration, so this one runs before the
+// objects that oneDNN has at this time are destroyed. Where there is no memory for it, nothing is
+// refused.
+void note_destruction() {
+  static_cast<void>(std::atexit([] { is_destroyed.store(true, std::memory_order_relaxed); }));
+}
+
+Status check_not_destroyed() {
+  if (!is_destroyed.load(std::memory_order_relaxed)) return {};
+  return {StatusCode::kClosed,
+          "the process is ending, and oneDNN has been destroyed: load models before exit()"};
+}
+
 // The first primitive that runs in a process reads settings of oneDNN, in strings whose allocation
 // must not fail while a job runs. May throw what guarded() catches.
 void run_first_primitive(const dnnl::engine& engine) {
@@ -62,6 +80,7 @@ CpuDevice::CpuDevice(const DeviceOptions& options)
   // Names generated code for profilers, in strings whose allocation must not fail.
   dnnl_set_jit_profiling_flags(DNNL_JIT_PROFILE_NONE);
   run_first_primitive(engine_);
+  if (!reserve::keeps_objects()) note_destruction();
 }
 
 Result<std::shared_ptr<const Program>> CpuDevice::load(
@@ -72,6 +91,7 @@ Result<std::shared_ptr<const Program>> CpuDevice::load(
 Result<std::shared_ptr<const Program>> CpuDevice::load_for_rank(
     std::shared_ptr<const graph::CompiledModel> model,
     std::shared_ptr<ranks::Communicator> communicator) {
+  MILLRACE_RETURN_IF_ERROR(check_not_destroyed());
   MILLRACE_ASSIGN_OR_RETURN(const uint32_t lanes, lanes_per_job(lanes_.count()));
   return CpuProgram::load(std::move(model), engine_, abilities(lanes, stated_precision_), lanes_,
                           std::move(communicator));

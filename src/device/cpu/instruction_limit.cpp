@@ -5,6 +5,7 @@
 #include "base/files/trusted_file.h"
 #include "base/log.h"
 #include "base/max_isa.h"
+#include "base/never_destroyed.h"
 #include "device/cpu/dnnl/calls.h"
 
 namespace millrace::device::cpu {
@@ -49,11 +50,11 @@ void keep_files_unwritten() {
 }  // namespace
 
 Status limit_instructions() {
-  static const Status limited = [] {
+  static NeverDestroyed<Status> limited([] {
     keep_files_unwritten();
     return limit();
-  }();
-  return limited;
+  }());
+  return limited.get();
 }
 
 }  // namespace millrace::device::cpu

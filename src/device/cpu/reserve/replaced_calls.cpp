@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include "base/align.h"
 #include "device/cpu/dnnl/library.h"
 #include "device/cpu/reserve/imports.h"
+#include "device/cpu/reserve/kept_objects.h"
 #include "device/cpu/reserve/reserve.h"
 
 namespace millrace::device::cpu::reserve {
@@ -138,6 +140,18 @@ bool fits(const ElfW(Phdr) & header) {
          header.p_align <= kThreadDataAlignment;
 }
 
+// The destructors of oneDNN's static objects never run. A program may load and run models while it
+// exits, in destructors of its own static objects and in handlers of atexit(); those that were
+// registered before oneDNN was loaded would run after oneDNN has destroyed what making a primitive
+// reads. The objects go with the process, as does the code that uses them: the plugin is never
+// unloaded.
+constinit std::atomic<int> objects_kept{0};
+
+int keep_object(void (*)(void*), void*, void*) noexcept {
+  objects_kept.fetch_add(1, std::memory_order_relaxed);
+  return 0;
+}
+
 template <class Function>
 void* address_of(Function* function) {
   return reinterpret_cast<void*>(function);
@@ -176,6 +190,11 @@ int replace_memory_calls(const dl_phdr_info& library) {
   return replace_imports(library, replacements);
 }
 
+int replace_registration(const dl_phdr_info& library) {
+  const Replacement replacement{"__cxa_atexit", address_of(keep_object)};
+  return replace_imports(library, {&replacement, 1});
+}
+
 constinit std::optional<int> in_gomp, in_dnnl;
 
 // Runs before the constructors of the kernel libraries, which allocate: the linker marks this
@@ -193,10 +212,14 @@ int replace_calls() noexcept {
   if (gomp && !in_gomp) in_gomp = replace_memory_calls(*gomp);
   const auto dnnl = find_library(kLibraryName);
   if (dnnl && !in_dnnl) {
-    in_dnnl = replace_memory_calls(*dnnl);
+    in_dnnl = replace_memory_calls(*dnnl) + replace_registration(*dnnl);
     bind_to_itself(*dnnl);
   }
   return in_gomp.value_or(0) + in_dnnl.value_or(0);
+}
+
+bool keeps_objects() noexcept {
+  return objects_kept.load(std::memory_order_relaxed) > 0;
 }
 
 }  // namespace millrace::device::cpu::reserve

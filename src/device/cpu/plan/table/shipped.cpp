@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/never_destroyed.h"
 #include "base/process/topology.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/winograd/winograd.h"
@@ -88,7 +89,7 @@ Candidate timed(const Convolution& convolution, const FormTime& time) {
 template <size_t kNumber>
 const Table& parsed() {
   // What the device ships makes sense, which its tests ensure; said once where it does not.
-  static const Table table = [] {
+  static NeverDestroyed<Table> table([] {
     const ShippedTable shipped = shipped_tables()[kNumber];
     Result<Table> made = Table::parse(shipped.text);
     if (made.ok()) return *std::move(made);
@@ -96,8 +97,8 @@ const Table& parsed() {
         fmt::format("the table of kernel times of {}, which is part of the device, is not used: {}",
                     shipped.name, made.status().message()));
     return Table();
-  }();
-  return table;
+  }());
+  return table.get();
 }
 
 }  // namespace
