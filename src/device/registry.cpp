@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/process/forked_child.h"
 #include "base/process/plugin.h"
+#include "base/process/stack.h"
 #include "base/settings/environment.h"
 #include "base/settings/guarded_variables.h"
 #include "device/faulty/faulty_device.h"
@@ -122,9 +123,11 @@ Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptio
   if (is_forked_child()) return forked_status();
   MILLRACE_ASSIGN_OR_RETURN(options.lanes, lanes_in_force(options.lanes));
   const CancellationOff whole;
-  Registry& state = registry();
-  const std::lock_guard lock(state.mutex);
-  return open_locked(state, name, options);
+  return with_stack([&] {
+    Registry& state = registry();
+    const std::lock_guard lock(state.mutex);
+    return open_locked(state, name, options);
+  });
 }
 
 Result<std::shared_ptr<Device>> open_device_of_program(const std::optional<std::string>& name,

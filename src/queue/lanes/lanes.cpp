@@ -9,6 +9,7 @@
 #include "base/float_environment.h"
 #include "base/log.h"
 #include "base/process/forked_child.h"
+#include "base/process/stack.h"
 #include "base/process/thread.h"
 #include "base/process/topology.h"
 #include "queue/lanes/lanes_impl.h"
@@ -305,7 +306,7 @@ bool Lanes::Impl::let_go(Source& source) noexcept {
 }
 
 LaneId Lanes::Impl::borrow(Source& source) noexcept {
-  if (core_) return kNoLane;
+  if (core_ || !has_stack(kStackForJobs)) return kNoLane;
   if (!source.try_move(Source::State::kIdle, Source::State::kScheduled)) return kNoLane;
   const LaneId lane = sleepers_.borrow();
   if (lane == kNoLane) resume(source);

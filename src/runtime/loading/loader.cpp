@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/cancellation.h"
+#include "base/process/stack.h"
 #include "device/registry.h"
 #include "graph/archive/codec.h"
 #include "memory/buffer.h"
@@ -97,34 +98,40 @@ Result<std::shared_ptr<const device::Program>> load_program(const std::string& p
                                                             device::Device& device,
                                                             uint64_t memory_limit) {
   const CancellationOff whole;
-  MILLRACE_ASSIGN_OR_RETURN(const OpenedModel opened, read_model(path));
-  return verified(opened, [&] { return load_on(device, opened.model, path, memory_limit); });
+  return with_stack([&]() -> Result<std::shared_ptr<const device::Program>> {
+    MILLRACE_ASSIGN_OR_RETURN(const OpenedModel opened, read_model(path));
+    return verified(opened, [&] { return load_on(device, opened.model, path, memory_limit); });
+  });
 }
 
 Result<std::shared_ptr<const device::Program>> load_program(
     std::span<const std::byte> archive, device::Device& device,
     std::shared_ptr<ranks::Communicator> communicator) {
   const CancellationOff whole;
-  MILLRACE_ASSIGN_OR_RETURN(const OpenedModel opened, copy_model(archive));
-  return verified(opened, [&]() -> Result<std::shared_ptr<const device::Program>> {
-    MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model,
-                              for_vendors(opened));
-    return load_on(device, std::move(model), "", 0, std::move(communicator));
+  return with_stack([&]() -> Result<std::shared_ptr<const device::Program>> {
+    MILLRACE_ASSIGN_OR_RETURN(const OpenedModel opened, copy_model(archive));
+    return verified(opened, [&]() -> Result<std::shared_ptr<const device::Program>> {
+      MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model,
+                                for_vendors(opened));
+      return load_on(device, std::move(model), "", 0, std::move(communicator));
+    });
   });
 }
 
 Result<LoadedProgram> load_program(const std::string& path,
                                    const std::optional<std::string>& device_name) {
   const CancellationOff whole;
-  MILLRACE_ASSIGN_OR_RETURN(const OpenedModel opened, read_model(path));
-  return verified(opened, [&]() -> Result<LoadedProgram> {
-    MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model,
-                              for_vendors(opened));
-    MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
-                              device::open_device_of_program(device_name));
-    MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
-                              load_on(*device, std::move(model), path));
-    return LoadedProgram{std::move(device), std::move(program)};
+  return with_stack([&]() -> Result<LoadedProgram> {
+    MILLRACE_ASSIGN_OR_RETURN(const OpenedModel opened, read_model(path));
+    return verified(opened, [&]() -> Result<LoadedProgram> {
+      MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const graph::CompiledModel> model,
+                                for_vendors(opened));
+      MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device,
+                                device::open_device_of_program(device_name));
+      MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<const device::Program> program,
+                                load_on(*device, std::move(model), path));
+      return LoadedProgram{std::move(device), std::move(program)};
+    });
   });
 }
 

@@ -1,0 +1,116 @@
+#include "base/process/stack.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+
+#include "base/cancellation.h"
+#include "base/format_status.h"
+#include "base/process/all_signals_blocked.h"
+#include "base/process/forked_child.h"
+
+namespace millrace {
+namespace {
+
+// The stack of a thread. Constant-initialised, so that it is there for as long as the thread's
+// memory is.
+struct Stack {
+  uintptr_t begin = 0, end = 0;
+  bool is_known = false;
+};
+constinit thread_local Stack own_stack;
+
+// The end of the stack of the first thread, which the dynamic loader keeps. No header declares it.
+extern "C" void* __libc_stack_end;  // NOLINT(bugprone-reserved-identifier)
+
+// That of the first thread grows up to the limit of the process. pthread_getattr_np() would read a
+// file for it, which a sandbox may forbid.
+Stack first_stack() noexcept {
+  rlimit limit{};
+  const auto end = reinterpret_cast<uintptr_t>(__libc_stack_end);
+  if (getrlimit(RLIMIT_STACK, &limit) != 0) return {};
+  constexpr rlim_t kEnough = rlim_t{1} << 30;
+  return {end - static_cast<uintptr_t>(std::min(limit.rlim_cur, kEnough)), end, /*is_known=*/true};
+}
+
+// Unknown where the system refuses to say; then it is asked again.
+Stack find_stack() noexcept {
+  if (gettid() == getpid()) return first_stack();
+  Stack found;
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return found;
+  void* begin = nullptr;
+  size_t bytes = 0;
+  if (pthread_attr_getstack(&attributes, &begin, &bytes) == 0) {
+    const auto address = reinterpret_cast<uintptr_t>(begin);
+    found = {address, address + bytes, /*is_known=*/true};
+  }
+  pthread_attr_destroy(&attributes);
+  return found;
+}
+
+// A call on a thread of its own.
+struct Call {
+  const std::function<void()>& work;
+  std::exception_ptr thrown = nullptr;
+};
+
+void* run(void* argument) {
+  Call& call = *static_cast<Call*>(argument);
+  pthread_setname_np(pthread_self(), "millrace-load");
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+  try {
+    call.work();
+  } catch (...) {
+    call.thrown = std::current_exception();
+  }
+  return nullptr;
+}
+
+// An error number of the system.
+int run_on_thread(Call& call, size_t stack_bytes) {
+  pthread_attr_t attributes;
+  if (const int error = pthread_attr_init(&attributes)) return error;
+  int error = pthread_attr_setstacksize(&attributes, stack_bytes);
+  pthread_t thread{};
+  if (error == 0) {
+    const AllSignalsBlocked blocked;
+    error = pthread_create(&thread, &attributes, run, &call);
+  }
+  pthread_attr_destroy(&attributes);
+  if (error == 0) pthread_join(thread, nullptr);
+  return error;
+}
+
+}  // namespace
+
+bool has_stack(size_t bytes) noexcept {
+  if (!own_stack.is_known) own_stack = find_stack();
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return here >= own_stack.begin && here < own_stack.end && here - own_stack.begin >= bytes;
+}
+
+Status call_with_stack(const std::function<void()>& work) {
+  if (has_stack(kStackForLoading)) {
+    work();
+    return {};
+  }
+  if (is_forked_child()) return forked_status();
+  const CancellationOff whole;
+  Call call{work};
+  // Twice as much, since some of it is for the thread itself.
+  if (const int error = run_on_thread(call, 2 * kStackForLoading)) {
+    return format_status(StatusCode::kResourceExhausted,
+                         "the stack of this thread is too small to load a model, and the system "
+                         "refused a thread with a larger one: {}",
+                         error_text(error));
+  }
+  if (call.thrown) std::rethrow_exception(call.thrown);
+  return {};
+}
+
+}  // namespace millrace

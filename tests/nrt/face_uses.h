@@ -1,0 +1,25 @@
+// Each face used from beginning to end on the CPU device: load, run, unload.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace millrace::test {
+
+// Archives of the tiny model, made before the library is used.
+struct TinyArchive {
+  std::string path;
+  std::vector<std::byte> bytes;
+};
+
+// What went wrong; empty where the result is the right one.
+using Use = std::string (*)(const TinyArchive& archive);
+
+struct FaceUse {
+  const char* name;
+  Use use;
+};
+std::vector<FaceUse> face_uses();
+
+}  // namespace millrace::test
