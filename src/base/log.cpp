@@ -15,6 +15,7 @@
 
 #include "base/cancellation.h"
 #include "base/files/standard_error.h"
+#include "base/float_environment.h"
 #include "base/never_destroyed.h"
 #include "base/process/forked_child.h"
 #include "base/seen_reasons.h"
@@ -194,6 +195,7 @@ void log(LogLevel level, std::string_view component, std::string_view line) noex
   if (!log_enabled(level)) return;
   SinkState& state = sink_state();
   const CancellationOff whole;
+  const DefaultFloatEnvironment floats;  // for the sink, and against what it changes
   try {
     std::unique_lock lock(state.mutex, std::defer_lock);
     // In a forked child a thread that does not exist there may hold it: then the line is lost.

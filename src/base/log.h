@@ -27,8 +27,8 @@ enum class LogLevel { kError, kWarning, kInfo, kDebug };
 // "ERROR", "WARNING", "INFO" or "DEBUG".
 std::string_view to_string(LogLevel level) noexcept;
 
-// Receives each line without a line end. Called on the thread that logs, one call at a time; must
-// not log itself.
+// Receives each line without a line end. Called on the thread that logs, one call at a time, in
+// the default floating-point environment; must not log itself.
 using LogSink =
     std::function<void(LogLevel level, std::string_view component, std::string_view line)>;
 

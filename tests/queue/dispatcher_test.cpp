@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -14,6 +15,7 @@
 
 #include "queue/callbacks/strand.h"
 #include "queue/waiting/monitor.h"
+#include "tests/support/float_environments.h"
 #include "tests/support/gate.h"
 #include "tests/support/library_threads.h"
 #include "tests/support/log_capture.h"
@@ -65,6 +67,20 @@ TEST_F(DispatcherTest, RunsCallsInTheOrderPostedOnOneThread) {
     EXPECT_EQ(threads[i], threads[0]);
   }
   EXPECT_NE(threads[0], std::this_thread::get_id());
+}
+
+TEST_F(DispatcherTest, EachCallHasTheDefaultFloatEnvironment) {
+  std::vector<int> roundings;
+  {
+    const test::ScopedProgramFloats upward(test::ProgramFloats::kUpward);  // inherited by threads
+    for (int i = 0; i < 2; ++i)
+      post(*strand_, [&] {
+        roundings.push_back(std::fegetround());
+        std::fesetround(FE_DOWNWARD);
+      });
+    strand_->drain();
+  }
+  EXPECT_EQ(roundings, (std::vector<int>{FE_TONEAREST, FE_TONEAREST}));
 }
 
 TEST_F(DispatcherTest, OneThreadServesAllStrands) {

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/float_environment.h"
 #include "base/format_status.h"
 #include "base/process/all_signals_blocked.h"
 #include "base/process/forked_child.h"
@@ -20,6 +21,7 @@ Result<std::thread> start_thread(const char* name, std::function<void()> body) {
     return std::thread([name, body = std::move(body)] {
       pthread_setname_np(pthread_self(), name);
       pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+      const DefaultFloatEnvironment floats;  // the system gives it that of its creator
       body();
     });
   } catch (const std::system_error& error) {

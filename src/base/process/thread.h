@@ -1,5 +1,6 @@
 // Threads of the library: named; with all signals blocked, so that the program's handlers run on
-// the program's own threads; and not to be cancelled, which would lose what they are to do.
+// the program's own threads; not to be cancelled, which would lose what they are to do; and in the
+// default floating-point environment, where the system gives them that of the creating thread.
 #pragma once
 
 #include <functional>

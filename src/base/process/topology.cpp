@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "base/float_environment.h"
 #include "base/max_isa.h"
 #include "base/never_destroyed.h"
 #include "base/process/cgroup.h"
@@ -75,6 +76,7 @@ std::vector<int> read_affinity() {
 }
 
 Topology read_topology() {
+  const DefaultFloatEnvironment floats;
   Topology result;
   result.cpu_model = read_cpu_model();
   result.features = limited(read_features(), max_isa());

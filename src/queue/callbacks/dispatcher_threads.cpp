@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/contained.h"
+#include "base/float_environment.h"
 #include "base/log.h"
 #include "base/process/thread.h"
 #include "queue/callbacks/dispatcher_impl.h"
@@ -122,8 +123,10 @@ void Dispatcher::Impl::run_next(Slot& slot, Lock& lock) {
   lock = Lock(mutex_);
 }
 
-// A forced unwind must not be stopped: it ends the thread.
+// A forced unwind must not be stopped: it ends the thread. Each call begins in the default
+// floating-point environment, whatever the one before it has left.
 void Dispatcher::Impl::run_contained(const PreparedCall& call) {
+  const DefaultFloatEnvironment floats;
   try {
     call();
   } catch (const std::exception& error) {

@@ -6,7 +6,6 @@
 #include <new>
 
 #include "base/cancellation.h"
-#include "base/float_environment.h"
 #include "base/log.h"
 #include "base/process/forked_child.h"
 #include "base/process/stack.h"
@@ -177,7 +176,6 @@ void Lanes::Impl::run_lane(LaneId lane) {
   if (core_)
     if (const Status pinned = pin_this_thread(*core_); !pinned.ok())
       log(LogLevel::kWarning, "queue", pinned.message());
-  const DefaultFloatEnvironment floats;
   std::shared_ptr<Source> held;
   while (find_work(lane, held)) {
     do {
