@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "base/float_environment.h"
 #include "compiler/dynamic_model.h"
 #include "compiler/onnx/network_reader.h"
 #include "graph/archive/codec.h"
@@ -76,6 +77,7 @@ Result<graph::CompiledModel> compile_file(const std::string& path, const Compile
 }  // namespace
 
 Result<graph::CompiledModel> compile(const std::string& onnx_path, const CompileOptions& options) {
+  const DefaultFloatEnvironment floats;
   // The standard library and protobuf report exhausted memory, and sizes beyond it, by exception.
   try {
     return compile_file(onnx_path, options);

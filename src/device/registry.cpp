@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/cancellation.h"
+#include "base/float_environment.h"
 #include "base/log.h"
 #include "base/process/forked_child.h"
 #include "base/process/plugin.h"
@@ -123,6 +124,7 @@ Result<std::shared_ptr<Device>> open_device(const std::string& name, DeviceOptio
   if (is_forked_child()) return forked_status();
   MILLRACE_ASSIGN_OR_RETURN(options.lanes, lanes_in_force(options.lanes));
   const CancellationOff whole;
+  const DefaultFloatEnvironment floats;  // also for what a plugin computes when it is opened
   return with_stack([&] {
     Registry& state = registry();
     const std::lock_guard lock(state.mutex);

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/float_environment.h"
 #include "lowering/assemble.h"
 #include "lowering/passes/quantised/quantised_nodes.h"
 #include "quantise/accuracy_search.h"
@@ -199,6 +200,7 @@ class Mixer {
 
 Result<QuantisedModel> mix_precisions(const CompiledModel& model, std::span<const Sample> samples,
                                       const MixOptions& options) {
+  const DefaultFloatEnvironment floats;
   return Mixer(model, samples, options).run();
 }
 

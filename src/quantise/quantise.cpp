@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/float_environment.h"
 #include "lowering/assemble.h"
 #include "quantise/accuracy_search.h"
 #include "quantise/calibrate/collect.h"
@@ -225,6 +226,7 @@ void add_comparison(LayerAccount& layer, const OutputRun& before, const OutputRu
 
 Result<QuantisedModel> quantise(const CompiledModel& model, std::span<const Sample> samples,
                                 const QuantiseOptions& options) {
+  const DefaultFloatEnvironment floats;
   return Quantiser(model, samples, options).run();
 }
 

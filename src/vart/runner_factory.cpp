@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "base/cancellation.h"
+#include "base/float_environment.h"
 #include "base/process/forked_child.h"
 #include "vart/vaiml_runner.h"
 #include "vart/vart_runner_factory.hpp"
@@ -21,6 +22,7 @@ std::shared_ptr<Runner> RunnerFactory::create_runner(
         fmt::format("there is no runner of type {}: VAIML is 0", static_cast<int>(type)));
   if (millrace::is_forked_child()) throw std::runtime_error(millrace::forked_status().message());
   const millrace::CancellationOff whole;
+  const millrace::DefaultFloatEnvironment floats;
   return std::make_shared<millrace::vartml::VaimlRunner>(model_path, options);
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/cancellation.h"
+#include "base/float_environment.h"
 #include "base/process/forked_child.h"
 #include "base/settings/variables.h"
 #include "graph/archive/connectivity.h"
@@ -122,6 +123,7 @@ VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options
 VaimlRunner::~VaimlRunner() {
   if (is_forked_child()) return;
   const CancellationOff whole;
+  const DefaultFloatEnvironment floats;  // of the times in a profile
   session_->close();
   if (profile_ != nullptr) profile_->write(*log_);
   log_->write_format(LogLevel::kDebug, "destroyed after {} jobs", session_->accepted_jobs());

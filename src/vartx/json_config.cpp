@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/float_environment.h"
+
 namespace millrace::vartx {
 namespace {
 
@@ -144,6 +146,7 @@ JsonConfig::JsonConfig(json value, std::string path)
     : value_(std::make_shared<const json>(std::move(value))), path_(std::move(path)) {}
 
 JsonConfig JsonConfig::parse(const std::string& text) {
+  const DefaultFloatEnvironment floats;
   if (trimmed(text).empty()) return {};
   json value;
   try {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/float_environment.h"
 #include "base/process/topology.h"
 #include "base/settings/environment.h"
 #include "device/cpu/cpu_program.h"
@@ -92,6 +93,7 @@ Result<std::shared_ptr<const Program>> CpuDevice::load_for_rank(
     std::shared_ptr<const graph::CompiledModel> model,
     std::shared_ptr<ranks::Communicator> communicator) {
   MILLRACE_RETURN_IF_ERROR(check_not_destroyed());
+  const DefaultFloatEnvironment floats;
   MILLRACE_ASSIGN_OR_RETURN(const uint32_t lanes, lanes_per_job(lanes_.count()));
   return CpuProgram::load(std::move(model), engine_, abilities(lanes, stated_precision_), lanes_,
                           std::move(communicator));

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/cancellation.h"
+#include "base/float_environment.h"
 #include "nrt/calls/call.h"
 #include "nrt/calls/out_values.h"
 #include "nrt/nrt.h"
@@ -59,6 +60,7 @@ extern "C" {
 
 NRT_STATUS nrt_init(nrt_framework_type_t, const char*, const char*) {
   const millrace::CancellationOff whole;
+  const millrace::DefaultFloatEnvironment floats;
   trace::CallScope traced("nrt_init");
   return traced.ended_with(
       contained("nrt_init", [] { return report("nrt_init", Runtime::start()); }));
@@ -66,6 +68,7 @@ NRT_STATUS nrt_init(nrt_framework_type_t, const char*, const char*) {
 
 void nrt_close(void) {
   const millrace::CancellationOff whole;
+  const millrace::DefaultFloatEnvironment floats;  // of the times in traces and profiles
   const trace::CallScope traced("nrt_close");
   contained("nrt_close", [] {
     Runtime::stop();

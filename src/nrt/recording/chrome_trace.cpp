@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/float_environment.h"
 #include "nrt/terms/status.h"
 #include "nrt/terms/unit_address.h"
 
@@ -33,6 +34,7 @@ void ChromeTrace::add_slice(Track track, const std::string& name, int64_t begin_
 }
 
 std::string ChromeTrace::text() const {
+  const DefaultFloatEnvironment floats;
   const Json json = {{"traceEvents", events_}, {"displayTimeUnit", "ns"}};
   // What is no UTF-8 in a name is replaced rather than refused.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -49,6 +51,7 @@ ChromeTrace::Json arguments_of(const Span& span) {
 }
 
 ChromeTrace chrome_trace_of(std::span<const Event> events) {
+  const DefaultFloatEnvironment floats;
   ChromeTrace trace;
   std::set<ChromeTrace::Track> named;
   for (const Event& event : events) {

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "base/float_environment.h"
 #include "device/device.h"
 #include "nrt/recording/chrome_trace.h"
 
@@ -49,6 +50,7 @@ std::string ModelProfile::name_of_step(uint32_t step) const {
 }
 
 std::string ModelProfile::text() const {
+  const DefaultFloatEnvironment floats;
   ChromeTrace trace;
   trace.name_track(kExecutions, "executions");
   trace.name_track(kSteps, "operators");

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "base/float_environment.h"
 #include "graph/inner_values.h"
 #include "quantise/calibrate/program_runner.h"
 
@@ -50,6 +51,7 @@ Status add(Calibration& calibration, const graph::Boundary& boundary, const std:
 
 Result<Calibration> calibrate(const CompiledModel& model, std::span<const Sample> samples,
                               const std::vector<bool>& wanted) {
+  const DefaultFloatEnvironment floats;
   if (samples.empty()) return invalid_argument("there is no sample to calibrate on");
   Calibration calibration = make_calibration(model.graph, wanted);
   for (const Sample& sample : samples) {

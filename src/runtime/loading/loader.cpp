@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/cancellation.h"
+#include "base/float_environment.h"
 #include "base/process/stack.h"
 #include "device/registry.h"
 #include "graph/archive/codec.h"
@@ -98,6 +99,7 @@ Result<std::shared_ptr<const device::Program>> load_program(const std::string& p
                                                             device::Device& device,
                                                             uint64_t memory_limit) {
   const CancellationOff whole;
+  const DefaultFloatEnvironment floats;
   return with_stack([&]() -> Result<std::shared_ptr<const device::Program>> {
     MILLRACE_ASSIGN_OR_RETURN(const OpenedModel opened, read_model(path));
     return verified(opened, [&] { return load_on(device, opened.model, path, memory_limit); });
@@ -108,6 +110,7 @@ Result<std::shared_ptr<const device::Program>> load_program(
     std::span<const std::byte> archive, device::Device& device,
     std::shared_ptr<ranks::Communicator> communicator) {
   const CancellationOff whole;
+  const DefaultFloatEnvironment floats;
   return with_stack([&]() -> Result<std::shared_ptr<const device::Program>> {
     MILLRACE_ASSIGN_OR_RETURN(const OpenedModel opened, copy_model(archive));
     return verified(opened, [&]() -> Result<std::shared_ptr<const device::Program>> {
@@ -121,6 +124,7 @@ Result<std::shared_ptr<const device::Program>> load_program(
 Result<LoadedProgram> load_program(const std::string& path,
                                    const std::optional<std::string>& device_name) {
   const CancellationOff whole;
+  const DefaultFloatEnvironment floats;
   return with_stack([&]() -> Result<LoadedProgram> {
     MILLRACE_ASSIGN_OR_RETURN(const OpenedModel opened, read_model(path));
     return verified(opened, [&]() -> Result<LoadedProgram> {

@@ -1,4 +1,5 @@
-// From a path to a program on a device.
+// From a path to a program on a device. The caller's floating-point environment has no effect and
+// stays as it is.
 #pragma once
 
 #include <cstddef>

@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/float_environment.h"
 #include "vartx/overlay/metaconvert_config.h"
 #include "vartx/overlay/overlay_shapes.h"
 #include "vartx/results/infer_result_impl.h"
@@ -44,6 +45,7 @@ MetaConvert::MetaConvert(InferResultType, std::string& json_data, std::shared_pt
 std::shared_ptr<OverlayShapeInfo> MetaConvert::prepare_overlay_meta(
     // NOLINTNEXTLINE(performance-unnecessary-value-param): the published signature.
     std::shared_ptr<InferResult> root) {
+  const millrace::DefaultFloatEnvironment floats;
   if (root == nullptr) throw std::invalid_argument("prepare_overlay_meta: the root is null");
   const auto shapes = std::make_shared<OverlayShapes>(impl_->config);
   const size_t top = root->get_depth();

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/float_environment.h"
+
 namespace millrace::vartx {
 namespace {
 
@@ -53,6 +55,7 @@ void read_label_filter(const JsonConfig& json, MetaConvertConfig& config) {
 MetaConvertConfig read_metaconvert_config(const JsonConfig& json) {
   constexpr int64_t kFarthest = 1 << 15;  // pixels
   constexpr int64_t kThickest = 100;
+  const DefaultFloatEnvironment floats;
   MetaConvertConfig config;
   config.display_level = json.integer("display-level", config.display_level);
   config.font = static_cast<int32_t>(integer_within(json, "font", config.font, 0, 7));

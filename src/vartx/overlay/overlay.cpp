@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/float_environment.h"
 #include "vartx/buffers/mapped_frame.h"
 #include "vartx/overlay/overlay_canvas.h"
 
@@ -103,6 +104,7 @@ Overlay::Overlay(OverlayImplType type, std::shared_ptr<Device> device)
 }
 
 void Overlay::draw_overlay(VideoFrame& frame, OverlayShapeInfo& shapes) {
+  const millrace::DefaultFloatEnvironment floats;
   const MappedFrame drawable(frame, kReadAndWrite);
   OverlayCanvas canvas(drawable.info());
   draw_all(canvas, shapes.rect_params);

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/float_environment.h"
 #include "vartx/json_config.h"
 #include "vartx/postprocess/model_tensors.h"
 #include "vartx/postprocess/postprocess_config.h"
@@ -39,6 +40,7 @@ class PostProcessImplBase {
 namespace {
 
 PostProcessConfig read_config(PostProcessType type, const std::string& json) {
+  const millrace::DefaultFloatEnvironment floats;
   return millrace::vartx::read_postprocess_config(type, millrace::vartx::JsonConfig::parse(json));
 }
 
@@ -100,6 +102,7 @@ PostProcess::PostProcess(std::shared_ptr<PostProcessImplBase> impl) : impl_(std:
 }
 
 void PostProcess::set_config(std::vector<TensorInfo>& info, uint32_t batch_size) {
+  const millrace::DefaultFloatEnvironment floats;
   if (batch_size == 0) throw std::invalid_argument("set_config: a batch of no frames");
   ModelTensors tensors = millrace::vartx::sort_tensors(info);
   std::vector<std::vector<float>> values(tensors.outputs.size());
@@ -110,6 +113,7 @@ void PostProcess::set_config(std::vector<TensorInfo>& info, uint32_t batch_size)
 }
 
 Results PostProcess::process(std::vector<int8_t*> data, uint32_t current_batch_size) {
+  const millrace::DefaultFloatEnvironment floats;
   check_frames(*impl_, current_batch_size);
   const size_t outputs = impl_->tensors.outputs.size();
   check_count("addresses", data.size(), outputs * current_batch_size);
@@ -123,6 +127,7 @@ Results PostProcess::process(std::vector<int8_t*> data, uint32_t current_batch_s
 
 Results PostProcess::process(std::vector<std::vector<std::shared_ptr<Memory>>> tensor_memory,
                              uint32_t current_batch_size) {
+  const millrace::DefaultFloatEnvironment floats;
   check_frames(*impl_, current_batch_size);
   const size_t outputs = impl_->tensors.outputs.size();
   check_count("frames of memories", tensor_memory.size(), current_batch_size);

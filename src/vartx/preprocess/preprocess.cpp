@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/float_environment.h"
 #include "base/value_or_throw.h"
 #include "vartx/buffers/frame_layout.h"
 #include "vartx/buffers/mapped_frame.h"
@@ -146,6 +147,7 @@ void PreProcess::process(std::vector<PreProcessOp>& ops) {
 }
 
 void PreProcess::process(std::vector<PreProcessOp>& ops, std::vector<PreProcessOpRes>& results) {
+  const millrace::DefaultFloatEnvironment floats;
   results.assign(ops.size(), {});
   for (size_t i = 0; i < ops.size(); ++i)
     results[i].type_meta =

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 
+#include "base/float_environment.h"
 #include "vartx/json_config.h"
 #include "vartx/preprocess/picture_formats.h"
 
@@ -50,6 +51,7 @@ PreProcessType preprocess_type(const JsonConfig& json) {
 }  // namespace
 
 PreProcessConfig parse_preprocess_config(const std::string& text) {
+  const DefaultFloatEnvironment floats;
   const JsonConfig json = JsonConfig::parse(text);
   PreProcessConfig config;
   config.info = info_in(json);

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/float_environment.h"
 #include "vartx/results/frame_geometry.h"
 #include "vartx/results/infer_result_impl.h"
 
@@ -35,6 +36,7 @@ InferResult::InferResult(std::shared_ptr<InferResultImplBase> impl) : impl_(std:
 }
 
 void InferResult::transform(InferResScaleInfo& info) {
+  const millrace::DefaultFloatEnvironment floats;
   const millrace::vartx::FrameGeometry geometry(info);
   if (auto* box = std::get_if<DetectionResData>(&impl_->data)) geometry.transform(*box);
   if (std::holds_alternative<SegmentationResData>(impl_->data)) impl_->scale = info;
