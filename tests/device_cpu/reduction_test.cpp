@@ -250,5 +250,35 @@ TEST(Resize, EveryModeUpAndDown) {
             }
 }
 
+// Coordinates that are half or whole numbers, of scales that are no binary fractions.
+TEST(Resize, NearestTakesTheElementOfTheExactCoordinate) {
+  const Tensor x = Tensor::numbers({1, 1, 1, 20}, 1);
+  const auto resized = [&](const graph::Resize& op) {
+    ModelBuilder builder;
+    builder.output(builder.node(op, {builder.input(x.dims)}));
+    return run_model(builder.build(), {x}).data;
+  };
+  const auto elements = [&](const std::vector<size_t>& indices) {
+    std::vector<float> expected;
+    for (const size_t index : indices) expected.push_back(x.data[index]);
+    return expected;
+  };
+  for (const float scale : {0.3F, static_cast<float>(6.0 / 20)}) {
+    const auto to_six = [&](CoordinateMode coordinates, NearestMode nearest) {
+      return resized({ResizeMode::kNearest, coordinates, nearest, {1, 1, 1, 6}, {1, 1, 1, scale}});
+    };
+    // 10 / 3 * (i + 1/2) - 1/2: 1.17, 4.5, 7.83, 11.17, 14.5, 17.83
+    EXPECT_EQ(to_six(CoordinateMode::kHalfPixel, NearestMode::kRoundPreferCeil),
+              elements({1, 5, 8, 11, 15, 18}));
+    EXPECT_EQ(to_six(CoordinateMode::kHalfPixel, NearestMode::kRoundPreferFloor),
+              elements({1, 4, 8, 11, 14, 18}));
+    // 10 / 3 * i: 0, 3.33, 6.67, 10, 13.33, 16.67
+    EXPECT_EQ(to_six(CoordinateMode::kAsymmetric, NearestMode::kFloor),
+              elements({0, 3, 6, 10, 13, 16}));
+    EXPECT_EQ(to_six(CoordinateMode::kAsymmetric, NearestMode::kCeil),
+              elements({0, 4, 7, 10, 14, 17}));
+  }
+}
+
 }  // namespace
 }  // namespace millrace::device::cpu

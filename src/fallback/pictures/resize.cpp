@@ -5,25 +5,35 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "fallback/axis.h"
 #include "fallback/common_shapes.h"
 #include "fallback/element.h"
 #include "fallback/families.h"
+#include "graph/resampling.h"
 
 namespace millrace::fallback {
 namespace {
+
+using graph::Fraction;
+using graph::Position;
 
 constexpr size_t kRoi = 1, kScales = 2, kSizes = 3;
 
 // One dimension: sizes before and after, and what the coordinates are made of.
 struct Axis {
   int64_t from = 1, to = 1;
-  double scale = 1;
-  double length = 1;  // `to` as a real number: `from` times a scale that is stated
+  Fraction scale;
   double roi_begin = 0, roi_end = 1;
 
-  bool resized() const { return from != to || scale != 1 || roi_begin != 0 || roi_end != 1; }
+  bool has_scale() const { return scale.numerator != scale.denominator; }
+  bool resized() const { return from != to || has_scale() || roi_begin != 0 || roi_end != 1; }
+  // `to` as a real number.
+  double length() const { return static_cast<double>(from) * scale.value(); }
+  bool has_length_of_one() const {
+    return static_cast<__int128>(from) * scale.numerator == scale.denominator;
+  }
 };
 
 // Before opset 11 there were scales only, and they follow the input or are an attribute.
@@ -54,41 +64,55 @@ Status check_count(const char* what, size_t count, size_t wanted) {
   return invalid_argument(fmt::format("{} {} where {} belong", count, what, wanted));
 }
 
-Status apply_scale(Axis& axis, double scale) {
-  axis.length = static_cast<double>(axis.from) * scale;
-  if (!(scale > 0 && axis.length <= static_cast<double>(graph::kMaxElements)))
-    return invalid_argument(
-        fmt::format("scale {} makes a dimension of {} impossible", scale, axis.from));
-  axis.scale = scale;
-  axis.to = static_cast<int64_t>(std::floor(axis.length));
-  return {};
+Status check_scale(const Axis& axis, double scale) {
+  const double length = static_cast<double>(axis.from) * scale;
+  if (std::isfinite(scale) && scale > 0 && length <= static_cast<double>(graph::kMaxElements))
+    return {};
+  return invalid_argument(
+      fmt::format("scale {} makes a dimension of {} impossible", scale, axis.from));
 }
 
 Status apply_scales(const std::vector<double>& scales, const std::vector<size_t>& axes,
                     std::vector<Axis>& result) {
   MILLRACE_RETURN_IF_ERROR(check_count("scales", scales.size(), axes.size()));
-  for (size_t i = 0; i < axes.size(); ++i)
-    MILLRACE_RETURN_IF_ERROR(apply_scale(result[axes[i]], scales[i]));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    Axis& axis = result[axes[i]];
+    MILLRACE_RETURN_IF_ERROR(check_scale(axis, scales[i]));
+    axis.scale = graph::fraction_of(scales[i]);
+    axis.to = graph::scaled_size(axis.from, axis.scale);
+  }
   return {};
 }
 
 void apply_size(Axis& axis, int64_t size) {
   axis.to = size;
-  axis.length = static_cast<double>(size);
-  axis.scale = axis.length / static_cast<double>(axis.from);
+  if (size > 0 && axis.from > 0) axis.scale = {size, axis.from};
+}
+
+bool is_less(Fraction a, Fraction b) {
+  return static_cast<__int128>(a.numerator) * b.denominator <
+         static_cast<__int128>(b.numerator) * a.denominator;
+}
+
+// So many elements times the scale, rounded to the nearest size, halves up.
+int64_t rounded_size(int64_t size, Fraction scale) {
+  return graph::nearest_index(
+      graph::NearestMode::kRoundPreferCeil,
+      graph::asymmetric_position({scale.denominator, scale.numerator}, size));
 }
 
 // The one scale with which all dimensions stay within their sizes, or reach them.
 Status keep_aspect_ratio(bool within, const Dims& sizes, const std::vector<size_t>& axes,
                          std::vector<Axis>& result) {
-  double scale = within ? std::numeric_limits<double>::infinity() : 0;
+  Fraction scale{within ? std::numeric_limits<int64_t>::max() : 0, 1};
   for (size_t i = 0; i < axes.size(); ++i) {
-    const double own = static_cast<double>(sizes[i]) / static_cast<double>(result[axes[i]].from);
-    scale = within ? std::min(scale, own) : std::max(scale, own);
+    const Fraction own{sizes[i], std::max<int64_t>(result[axes[i]].from, 1)};
+    if (is_less(own, scale) == within) scale = own;
   }
   for (const size_t d : axes) {
-    MILLRACE_RETURN_IF_ERROR(apply_scale(result[d], scale));
-    result[d].to = static_cast<int64_t>(std::floor(result[d].length + 0.5));
+    MILLRACE_RETURN_IF_ERROR(check_scale(result[d], scale.value()));
+    result[d].scale = scale;
+    result[d].to = rounded_size(result[d].from, scale);
   }
   return {};
 }
@@ -134,8 +158,7 @@ Status apply_roi(const NodeView& node, const std::vector<size_t>& axes, std::vec
 // Requirement: the elements of roi, scales and sizes are known.
 Result<std::vector<Axis>> axes_of(const NodeView& node) {
   std::vector<Axis> result;
-  for (const int64_t dim : node.in(0).dims)
-    result.push_back({dim, dim, 1, static_cast<double>(dim), 0, 1});
+  for (const int64_t dim : node.in(0).dims) result.push_back({.from = dim, .to = dim});
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<size_t> axes, resized_axes(node));
   if (is_early(node)) {
     MILLRACE_ASSIGN_OR_RETURN(const std::vector<double> scales, early_scales(node));
@@ -176,35 +199,52 @@ Result<Coordinates> coordinates_of(const NodeView& node) {
   return invalid_argument(fmt::format("there is no coordinate_transformation_mode '{}'", name));
 }
 
-double cropped(const Axis& axis, double x) {
+// In floating point, as the region is stated.
+Position cropped(const Axis& axis, int64_t index) {
   const double last = static_cast<double>(axis.from - 1);
   const double extent = (axis.roi_end - axis.roi_begin) * last;
-  const double within = axis.length == 1 ? extent / 2 : x * extent / (axis.length - 1);
-  return axis.roi_begin * last + within;
+  const double within = axis.has_length_of_one()
+                            ? extent / 2
+                            : static_cast<double>(index) * extent / (axis.length() - 1);
+  const double source = axis.roi_begin * last + within;
+  // Outside all coordinates are alike; this one fits an integer.
+  if (!(source >= 0 && source <= last)) return {-1, 0};
+  const double below = std::floor(source);
+  return {static_cast<int64_t>(below), source - below};
+}
+
+// The centre of the elements stays where it is: half_pixel, and from / 2 * (1 - to / length).
+Position symmetric_position(const Axis& axis, int64_t index) {
+  const __int128 p = axis.scale.numerator, q = axis.scale.denominator;
+  return graph::position_of(
+      (2 * static_cast<__int128>(index) + 1) * q - p + axis.from * p - axis.to * q, 2 * p);
+}
+
+// (index + 1/2) / scale
+Position tf_half_pixel_position(Fraction scale, int64_t index) {
+  return graph::position_of((2 * static_cast<__int128>(index) + 1) * scale.denominator,
+                            2 * static_cast<__int128>(scale.numerator));
 }
 
 // Where output element `index` lies among the elements of the input.
-double source_of(Coordinates mode, const Axis& axis, int64_t index) {
-  const auto x = static_cast<double>(index);
-  const double centre = (x + 0.5) / axis.scale - 0.5;
+Position source_of(Coordinates mode, const Axis& axis, int64_t index) {
   switch (mode) {
     case Coordinates::kHalfPixel:
-      return centre;
+      return graph::half_pixel_position(axis.scale, index);
     case Coordinates::kHalfPixelSymmetric:
-      return centre +
-             static_cast<double>(axis.from) / 2 * (1 - static_cast<double>(axis.to) / axis.length);
+      return symmetric_position(axis, index);
     case Coordinates::kPytorchHalfPixel:
-      return axis.length == 1 ? 0 : centre;
+      return axis.has_length_of_one() ? Position{} : graph::half_pixel_position(axis.scale, index);
     case Coordinates::kAlignCorners:
-      return axis.length == 1 ? 0 : x * static_cast<double>(axis.from - 1) / (axis.length - 1);
+      return graph::aligned_position(axis.scale, axis.from, index);
     case Coordinates::kAsymmetric:
-      return x / axis.scale;
+      return graph::asymmetric_position(axis.scale, index);
     case Coordinates::kTfHalfPixel:
-      return (x + 0.5) / axis.scale;
+      return tf_half_pixel_position(axis.scale, index);
     case Coordinates::kTfCropAndResize:
-      return cropped(axis, x);
+      return cropped(axis, index);
   }
-  return x;
+  return {};
 }
 
 enum class Filter : uint8_t { kNearest, kLinear, kCubic };
@@ -217,24 +257,24 @@ Result<Filter> filter_of(const NodeView& node) {
   return invalid_argument(fmt::format("there is no mode '{}'", name));
 }
 
-// How a coordinate between two elements chooses one. Early operator sets leave it open: the element
-// before where a dimension grows, the one behind where it shrinks.
-enum class Rounding : uint8_t { kPreferFloor, kPreferCeil, kFloor, kCeil, kByScale };
+// How a coordinate between two elements chooses one; nothing in early operator sets, which leave it
+// open: the element before where a dimension grows, the one behind where it shrinks.
+using Rounding = std::optional<graph::NearestMode>;
 
 Result<Rounding> rounding_of(const NodeView& node) {
-  if (is_early(node)) return Rounding::kByScale;
+  if (is_early(node)) return Rounding();
   const std::string name = node.text("nearest_mode", "round_prefer_floor");
-  if (name == "round_prefer_floor") return Rounding::kPreferFloor;
-  if (name == "round_prefer_ceil") return Rounding::kPreferCeil;
-  if (name == "floor") return Rounding::kFloor;
-  if (name == "ceil") return Rounding::kCeil;
+  if (name == "round_prefer_floor") return Rounding(graph::NearestMode::kRoundPreferFloor);
+  if (name == "round_prefer_ceil") return Rounding(graph::NearestMode::kRoundPreferCeil);
+  if (name == "floor") return Rounding(graph::NearestMode::kFloor);
+  if (name == "ceil") return Rounding(graph::NearestMode::kCeil);
   return invalid_argument(fmt::format("there is no nearest_mode '{}'", name));
 }
 
 struct Method {
   Coordinates coordinates = Coordinates::kHalfPixel;
   Filter filter = Filter::kNearest;
-  Rounding rounding = Rounding::kPreferFloor;
+  Rounding rounding;
   double cubic = -0.75;  // the parameter of the cubic filter
   bool antialias = false, exclude_outside = false;
 };
@@ -250,22 +290,10 @@ Result<Method> method_of(const NodeView& node) {
   return method;
 }
 
-// Whether of two neighbours the second is the nearest; `ratio` is the distance from the first, more
-// than 0 and less than 1.
-bool prefers_second(Rounding rounding, double ratio, double scale) {
-  switch (rounding) {
-    case Rounding::kPreferFloor:
-      return ratio > 0.5;
-    case Rounding::kPreferCeil:
-      return ratio >= 0.5;
-    case Rounding::kFloor:
-      return false;
-    case Rounding::kCeil:
-      return true;
-    case Rounding::kByScale:
-      return scale < 1;
-  }
-  return false;
+int64_t nearest_of(Rounding rounding, const Axis& axis, Position source) {
+  const bool shrinks = axis.scale.numerator < axis.scale.denominator;
+  return graph::nearest_index(
+      rounding.value_or(shrinks ? graph::NearestMode::kCeil : graph::NearestMode::kFloor), source);
 }
 
 double linear_weight(double x) {
@@ -289,7 +317,7 @@ struct Taps {
 
 Taps filter_taps(const Method& method, const Axis& axis, int64_t base, double ratio) {
   const double reach = method.filter == Filter::kLinear ? 1 : 2;
-  const double scale = method.antialias ? std::min(axis.scale, 1.0) : 1;
+  const double scale = method.antialias ? std::min(axis.scale.value(), 1.0) : 1;
   const auto start = static_cast<int64_t>(std::floor(-reach / scale)) + 1;
   Taps taps{base + start, {}};
   for (int64_t i = start; i < 2 - start; ++i) {
@@ -315,19 +343,13 @@ void normalise(std::vector<double>& weights) {
 }
 
 Taps taps_of(const Method& method, const Axis& axis, int64_t index) {
-  double source = source_of(method.coordinates, axis, index);
-  const auto last = static_cast<double>(axis.from - 1);
-  const bool outside = !(source >= 0 && source <= last);
-  if (method.coordinates == Coordinates::kTfCropAndResize && outside) return {};
-  // Beyond the ends all coordinates are alike; this one fits an integer.
-  source = std::clamp(source, -4.0, last + 4);
-  const auto base = static_cast<int64_t>(std::ceil(source)) - 1;
-  const double ratio = source - static_cast<double>(base);  // more than 0, at most 1
-  if (method.filter == Filter::kNearest) {
-    const bool second = ratio == 1 || prefers_second(method.rounding, ratio, axis.scale);
-    return {base + (second ? 1 : 0), {1}};
-  }
-  Taps taps = filter_taps(method, axis, base, ratio);
+  const Position source = source_of(method.coordinates, axis, index);
+  if (method.coordinates == Coordinates::kTfCropAndResize && source.below < 0) return {};
+  if (method.filter == Filter::kNearest) return {nearest_of(method.rounding, axis, source), {1}};
+  // The element before the coordinate; the distance from it is more than 0 and at most 1.
+  const bool between = source.rest > 0;
+  Taps taps =
+      filter_taps(method, axis, source.below - (between ? 0 : 1), between ? source.rest : 1);
   if (method.exclude_outside) exclude_outside(axis, taps);
   if (method.exclude_outside || method.antialias) normalise(taps.weights);
   return taps;

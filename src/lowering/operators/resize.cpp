@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/resampling.h"
 #include "graph/shape.h"
 #include "lowering/operators/handlers.h"
 
@@ -91,12 +92,15 @@ Status shape_from_scales(const Dims& input, graph::Resize* resize) {
         fmt::format("{} scales for {} dimensions", resize->scales.size(), input.size()));
   }
   for (size_t d = 0; d < input.size(); ++d) {
-    const double size = std::floor(static_cast<double>(input[d]) * resize->scales[d]);
-    if (!(size >= 1 && size <= static_cast<double>(graph::kMaxElements))) {
+    const float scale = resize->scales[d];
+    const bool fits = scale > 0 && static_cast<double>(input[d]) * scale <=
+                                       static_cast<double>(graph::kMaxElements);
+    const int64_t size = fits ? graph::scaled_size(input[d], graph::fraction_of(scale)) : 0;
+    if (size < 1) {
       return invalid_argument(
-          fmt::format("scale {} makes a dimension of {} impossible", resize->scales[d], input[d]));
+          fmt::format("scale {} makes a dimension of {} impossible", scale, input[d]));
     }
-    resize->shape.push_back(static_cast<int64_t>(size));
+    resize->shape.push_back(size);
   }
   return {};
 }

@@ -83,6 +83,17 @@ TEST(ResizeImport, SizesInsteadOfScales) {
   EXPECT_EQ(on_axes.shape, (Dims{1, 2, 6, 3}));
 }
 
+// 0.7f is less than 0.7, and 10 times as much less than 7.
+TEST(ResizeImport, AScaleStandsForItsFraction) {
+  EXPECT_EQ(resized(Model(13)
+                        .input("x", {1, 1, 10, 20})
+                        .output("y")
+                        .floats("s", {4}, {1, 1, 0.7F, 0.35F})
+                        .node("Resize", {"x", "", "s"}, {"y"}))
+                .shape,
+            (Dims{1, 1, 7, 7}));
+}
+
 TEST(ResizeImport, VariantsThatTheGraphHasNotAreAFallback) {
   const Attributes cases[] = {
       {{"mode", "cubic"}},

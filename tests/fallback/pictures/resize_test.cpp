@@ -50,6 +50,36 @@ TEST(FallbackResize, FiltersBeforeItShrinks) {
               Pointwise(FloatNear(1e-5f), {2.5180721f, 4.2858863f, 9.5893283f, 11.3571424f}));
 }
 
+// 20 to 6 elements, by coordinates that are half numbers: the scale is 3 / 10, not 0.3f.
+TEST(FallbackResize, ChoosesByExactCoordinates) {
+  std::vector<float> row(20);
+  std::iota(row.begin(), row.end(), 0.0f);
+  const auto nearest = [](const char* coordinates, const char* rounding) {
+    return Attributes{{"coordinate_transformation_mode", std::string(coordinates)},
+                      {"mode", std::string("nearest")},
+                      {"nearest_mode", std::string(rounding)}};
+  };
+  const auto expect = [&](const Attributes& attributes, const std::vector<float>& expected) {
+    EXPECT_EQ(by_scales(vector_of<float>(row), {0.3f}, attributes).as<float>(), expected);
+    EXPECT_EQ(to_sizes(vector_of<float>(row), {6}, attributes).as<float>(), expected);
+  };
+  for (const char* coordinates : {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel"}) {
+    expect(nearest(coordinates, "round_prefer_ceil"), {1, 5, 8, 11, 15, 18});
+    expect(nearest(coordinates, "round_prefer_floor"), {1, 4, 8, 11, 14, 18});
+  }
+  expect(nearest("asymmetric", "floor"), {0, 3, 6, 10, 13, 16});
+  expect(nearest("asymmetric", "ceil"), {0, 4, 7, 10, 14, 17});
+  // 5 / 3 * (2 * i + 1)
+  expect(nearest("tf_half_pixel_for_nn", "floor"), {1, 5, 8, 11, 15, 18});
+  // 19 / 5 * i
+  expect(nearest("align_corners", "ceil"), {0, 4, 8, 12, 16, 19});
+}
+
+TEST(FallbackResize, AScaleStandsForItsFraction) {
+  const auto grown = by_scales(vector_of<float>(std::vector<float>(10)), {0.7f}, mode("nearest"));
+  EXPECT_EQ(grown.dims, (Dims{7}));
+}
+
 TEST(FallbackResize, CentresWhatARoundedSizeLeavesOver) {
   const auto grown =
       by_scales(kRow, {2.3f},

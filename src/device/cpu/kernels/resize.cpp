@@ -10,62 +10,42 @@
 #include "device/cpu/kernels/movement/mapped_copy.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/resize.h"
+#include "graph/resampling.h"
 
 namespace millrace::device::cpu::kernels {
 namespace {
 
 using graph::CoordinateMode;
-using graph::NearestMode;
 using graph::Resize;
 using graph::ResizeMode;
 using graph::ValueId;
 
 // One dimension of a resize.
 struct Axis {
-  int64_t from, to;  // sizes
-  float scale;       // to over from, as the model states it
+  int64_t from, to;       // sizes
+  graph::Fraction scale;  // to over from, as the model states it
 };
 
 // Where output index `i` lies in the input.
-float source_of(CoordinateMode mode, const Axis& axis, int64_t i) {
-  const auto x = static_cast<float>(i);
+graph::Position source_of(CoordinateMode mode, const Axis& axis, int64_t i) {
   switch (mode) {
     case CoordinateMode::kAsymmetric:
-      return x / axis.scale;
+      return graph::asymmetric_position(axis.scale, i);
     case CoordinateMode::kHalfPixel:
-      return (x + 0.5f) / axis.scale - 0.5f;
+      return graph::half_pixel_position(axis.scale, i);
     case CoordinateMode::kPytorchHalfPixel:
-      return axis.to > 1 ? (x + 0.5f) / axis.scale - 0.5f : 0.0f;
+      return axis.to > 1 ? graph::half_pixel_position(axis.scale, i) : graph::Position{};
     case CoordinateMode::kAlignCorners:
-      return axis.to > 1 ? x * static_cast<float>(axis.from - 1) / static_cast<float>(axis.to - 1)
-                         : 0.0f;
+      return graph::aligned_position({axis.to, axis.from}, axis.from, i);
   }
-  return x;
-}
-
-int64_t nearest_of(NearestMode mode, float source, int64_t size) {
-  float rounded = 0;
-  switch (mode) {
-    case NearestMode::kFloor:
-      rounded = std::floor(source);
-      break;
-    case NearestMode::kCeil:
-      rounded = std::ceil(source);
-      break;
-    case NearestMode::kRoundPreferFloor:
-      rounded = std::ceil(source - 0.5f);
-      break;
-    case NearestMode::kRoundPreferCeil:
-      rounded = std::floor(source + 0.5f);
-      break;
-  }
-  return std::clamp<int64_t>(static_cast<int64_t>(rounded), 0, size - 1);
+  return {};
 }
 
 std::vector<int64_t> nearest_indices(const Resize& op, const Axis& axis) {
   std::vector<int64_t> indices;
   for (int64_t i = 0; i < axis.to; ++i)
-    indices.push_back(nearest_of(op.nearest, source_of(op.coordinates, axis, i), axis.from));
+    indices.push_back(std::clamp<int64_t>(
+        graph::nearest_index(op.nearest, source_of(op.coordinates, axis, i)), 0, axis.from - 1));
   return indices;
 }
 
@@ -86,16 +66,18 @@ bool is_library_linear(const Resize& op, const Axis& axis) {
   if (axis.from == axis.to) return true;
   const bool half_pixel = op.coordinates == CoordinateMode::kHalfPixel ||
                           (op.coordinates == CoordinateMode::kPytorchHalfPixel && axis.to > 1);
-  const float ratio = static_cast<float>(axis.to) / static_cast<float>(axis.from);
-  return half_pixel && std::fabs(axis.scale - ratio) <= 1e-6f * ratio;
+  const double ratio = graph::Fraction{axis.to, axis.from}.value();
+  return half_pixel && std::fabs(axis.scale.value() - ratio) <= 1e-6 * ratio;
 }
 
 std::vector<Axis> axes_of(const Builder& builder, const Node& node, const Resize& op) {
   const Dims from = builder.dims(node.input(0)), to = builder.dims(node.outputs[0]);
   std::vector<Axis> axes;
   for (size_t i = 0; i < from.size(); ++i) {
-    const float ratio = static_cast<float>(to[i]) / static_cast<float>(from[i]);
-    axes.push_back({from[i], to[i], i < op.scales.size() ? op.scales[i] : ratio});
+    const bool stated = i < op.scales.size();
+    axes.push_back({from[i], to[i],
+                    stated ? graph::fraction_of(op.scales[i], from[i], to[i])
+                           : graph::Fraction{to[i], from[i]}});
   }
   return axes;
 }
@@ -142,11 +124,11 @@ struct Tap {
 std::vector<Tap> taps_of(const Resize& op, const Axis& axis) {
   std::vector<Tap> taps;
   for (int64_t i = 0; i < axis.to; ++i) {
-    const float last = static_cast<float>(axis.from - 1);
-    const float source = std::clamp(source_of(op.coordinates, axis, i), 0.0f, last);
-    const auto low = static_cast<size_t>(source);
+    const graph::Position source = source_of(op.coordinates, axis, i);
+    const auto low = static_cast<size_t>(std::clamp<int64_t>(source.below, 0, axis.from - 1));
     const size_t high = std::min(low + 1, static_cast<size_t>(axis.from - 1));
-    taps.push_back({low, high, source - static_cast<float>(low)});
+    // Before the first element there is nothing to interpolate; behind the last, both are one.
+    taps.push_back({low, high, source.below < 0 ? 0.0f : static_cast<float>(source.rest)});
   }
   return taps;
 }
