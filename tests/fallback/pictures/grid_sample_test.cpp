@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <array>
 #include <limits>
 
 #include "tests/fallback/compute.h"
@@ -45,6 +46,33 @@ TEST(FallbackGridSample, PadsWhatLiesOutside) {
   // One and a half elements beyond the ends, and a full period of the reflection further.
   EXPECT_THAT(sampled({-1.75f, 1.75f, -5.75f}, with_padding("linear", "reflection")),
               ElementsAre(2, 3, 2));
+}
+
+// PyTorch and ONNX Runtime pad each neighbour of a cubic filter, and do not move the coordinate.
+TEST(FallbackGridSample, PadsTheNeighboursOfACubicFilter) {
+  const std::vector<float> at = {-1.1f, -0.9f, 0.95f, 1.2f};
+  const auto cubic = [](double t, const std::array<double, 4>& p) {
+    constexpr double kA = -0.75;
+    const auto near = [](double x) { return ((kA + 2) * x - (kA + 3)) * x * x + 1; };
+    const auto far = [](double x) { return ((kA * x - 5 * kA) * x + 8 * kA) * x - 4 * kA; };
+    return static_cast<float>(p[0] * far(1 + t) + p[1] * near(t) + p[2] * near(1 - t) +
+                              p[3] * far(2 - t));
+  };
+  // Coordinates -0.7, -0.3, 3.4 and 3.9 of the row 1, 2, 3, 4.
+  EXPECT_THAT(sampled(at, with_padding("cubic", "border")),
+              Pointwise(FloatNear(1e-5f), {cubic(0.3, {1, 1, 1, 2}), cubic(0.7, {1, 1, 1, 2}),
+                                           cubic(0.4, {3, 4, 4, 4}), cubic(0.9, {3, 4, 4, 4})}));
+  EXPECT_THAT(sampled(at, with_padding("cubic", "reflection")),
+              Pointwise(FloatNear(1e-5f), {cubic(0.3, {2, 1, 1, 2}), cubic(0.7, {2, 1, 1, 2}),
+                                           cubic(0.4, {3, 4, 4, 3}), cubic(0.9, {3, 4, 4, 3})}));
+}
+
+TEST(FallbackGridSample, PadsFarCoordinatesOnTheirSide) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const char* mode : {"nearest", "linear", "cubic"})
+    EXPECT_THAT(sampled({-infinity, -1e30f, 1e30f, infinity}, with_padding(mode, "border")),
+                Pointwise(FloatNear(1e-5f), {1.0f, 1.0f, 4.0f, 4.0f}))
+        << mode;
 }
 
 TEST(FallbackGridSample, TakesCoordinatesFromAnywhere) {
