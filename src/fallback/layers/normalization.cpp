@@ -128,32 +128,66 @@ Status layer_norm(const Call& call) {
   });
 }
 
+bool trains(const NodeView& node) {
+  return node.integer("training_mode") != 0;
+}
+
 Status shape_of_batch_norm(Inference& node) {
   const TensorView& x = node.in(0);
-  if (node.integer("training_mode") != 0) return unsupported("training_mode is set");
   if (x.rank() < 2) return invalid_argument("its input has no channels");
+  if (!trains(node) && node.output_count() > 1)
+    return unsupported("it has more than one output, which needs training_mode = 1");
+  const Dims channels = {x.dims[1]};
   for (size_t index = 1; index < node.input_count(); ++index) {
     MILLRACE_RETURN_IF_ERROR(check_type_of(node, index));
-    MILLRACE_RETURN_IF_ERROR(check_dims_of(node, index, {x.dims[1]}));
+    MILLRACE_RETURN_IF_ERROR(check_dims_of(node, index, channels));
   }
+  if (trains(node) && x.elements() == 0 && x.dims[1] != 0)
+    return invalid_argument("there is nothing whose mean could be told");
+  for (size_t output : {size_t{1}, size_t{2}}) node.set(output, x.type, channels);
   return same_as_first(node);
 }
 
-// Inputs: x, scale, bias, mean, variance.
+// Of one channel of an input [N, C, ...].
+template <class T>
+Moments moments_of_channel(std::span<const T> x, const AxisSplit& split, size_t channel) {
+  std::vector<T> elements;
+  elements.reserve(split.outer * split.inner);
+  for (size_t n = 0; n < split.outer; ++n) {
+    const auto plane = x.subspan((n * split.size + channel) * split.inner, split.inner);
+    elements.insert(elements.end(), plane.begin(), plane.end());
+  }
+  return moments_of(std::span<const T>(elements));
+}
+
+// Inputs: x, scale, bias, mean, variance. With training_mode = 1 the moments are those of x; the
+// further outputs are the means of these and the given ones, weighted by the momentum.
 Status batch_norm(const Call& call) {
   const AxisSplit split(call.in(0).dims, 1);
-  const double epsilon = call.real("epsilon", 1e-5f);
+  const double epsilon = call.real("epsilon", 1e-5f), momentum = call.real("momentum", 0.9f);
   return visit_floating(call.in(0).type, [&](auto zero) -> Status {
     using T = decltype(zero);
     const auto x = call.in(0).as<T>();
     const auto y = call.out(0).as<T>();
-    for (size_t i = 0; i < y.size(); ++i) {
-      const size_t channel = i / split.inner % split.size;
+    for (size_t channel = 0; channel < split.size; ++channel) {
       const auto parameter = [&](size_t index) {
         return static_cast<double>(call.in(index).as<T>()[channel]);
       };
-      y[i] = static_cast<T>(
-          (x[i] - parameter(3)) / std::sqrt(parameter(4) + epsilon) * parameter(1) + parameter(2));
+      const Moments given{parameter(3), parameter(4)};
+      const Moments moments = trains(call) ? moments_of_channel<T>(x, split, channel) : given;
+      const double deviation = std::sqrt(moments.variance + epsilon);
+      for (size_t n = 0; n < split.outer; ++n) {
+        const size_t first = (n * split.size + channel) * split.inner;
+        for (size_t i = first; i < first + split.inner; ++i)
+          y[i] = static_cast<T>((x[i] - moments.mean) / deviation * parameter(1) + parameter(2));
+      }
+      const auto set_running = [&](size_t output, double before, double now) {
+        if (output < call.output_count())
+          call.out(output).as<T>()[channel] =
+              static_cast<T>(before * momentum + now * (1 - momentum));
+      };
+      set_running(1, given.mean, moments.mean);
+      set_running(2, given.variance, moments.variance);
     }
     return {};
   });
@@ -406,7 +440,14 @@ constexpr AttributeSpec kBatchNorm[] = {{"epsilon", AttributeKind::kFloat},
 
 std::span<const OperatorSpec> normalization_operators() noexcept {
   static constexpr OperatorSpec kOperators[] = {
-      {"BatchNormalization", 9, {5, 5}, {}, kReals, shape_of_batch_norm, batch_norm, kBatchNorm},
+      {"BatchNormalization",
+       9,
+       {5, 5},
+       {1, 3},
+       kReals,
+       shape_of_batch_norm,
+       batch_norm,
+       kBatchNorm},
       {"GroupNormalization", 18, {3, 3}, {}, kReals, shape_of_group_norm, group_norm, kGroupNorm},
       {"InstanceNormalization",
        1,

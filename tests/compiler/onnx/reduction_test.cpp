@@ -106,7 +106,18 @@ TEST(BatchNormalizationImport, KeepsItsOperandsAndEpsilon) {
   const auto graph =
       import_valid(Model(model).node("BatchNormalization", operands, {"y"}, {{"epsilon", 0.5}}));
   EXPECT_EQ(operators_of(graph), (Operators{graph::BatchNormalization{0.5f}}));
-  model.node("BatchNormalization", operands, {"y"}, {{"training_mode", 1}});
+}
+
+TEST(BatchNormalizationImport, OfTrainingIsAFallback) {
+  Model model(15);
+  model.input("x", {1, 2, 4, 4}).output("y").output("mean").output("variance");
+  for (const char* name : {"s", "b", "m", "v"}) model.floats(name, {2}, {1, 2});
+  const Names operands = {"x", "s", "b", "m", "v"}, results = {"y", "mean", "variance"};
+  const auto graph = import_valid(
+      Model(model).node("BatchNormalization", operands, results, {{"training_mode", 1}}));
+  ASSERT_EQ(graph.nodes.size(), 1U);
+  EXPECT_EQ(std::get<graph::Fallback>(graph.nodes[0].op).name, "BatchNormalization");
+  model.node("BatchNormalization", operands, results);
   EXPECT_EQ(import_failure(model).code(), StatusCode::kUnsupported);
 }
 

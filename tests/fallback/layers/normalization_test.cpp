@@ -46,6 +46,29 @@ TEST(FallbackInstanceNormalization, ScalesEachChannel) {
               HasSubstr("input 1 is [1], not [2]"));
 }
 
+// Expected values by the formulas of the standard, operator set 14.
+TEST(FallbackBatchNormalization, TakesTheMomentsOfItsInputInTraining) {
+  const auto x = array<float>({2, 2, 1}, {1, 10, 3, 20});
+  const auto scale = vector_of<float>({1, 2}), bias = vector_of<float>({0, 5}),
+             mean = vector_of<float>({10, 20}), variance = vector_of<float>({2, 4});
+  const test::Attributes training = {
+      {"epsilon", 0.0f}, {"momentum", 0.75f}, {"training_mode", int64_t{1}}};
+  const auto results =
+      compute_all("BatchNormalization", {x, scale, bias, mean, variance}, training, 3);
+  EXPECT_THAT(results[0].as<float>(), ElementsAre(-1, 3, 1, 7));
+  EXPECT_THAT(results[1].as<float>(), ElementsAre(8, 18.75));    // means 2 and 15
+  EXPECT_THAT(results[2].as<float>(), ElementsAre(1.75, 9.25));  // variances 1 and 25
+  EXPECT_THAT(compute("BatchNormalization", {x, scale, bias, mean, variance}, training).as<float>(),
+              ElementsAre(-1, 3, 1, 7));
+}
+
+TEST(FallbackBatchNormalization, HasOneOutputOtherwise) {
+  const auto x = array<float>({1, 1, 2}, {1, 3});
+  const auto c = vector_of<float>({4});
+  EXPECT_THAT(compute("BatchNormalization", {x, c, c, c, c}, kNoEpsilon).as<float>(),
+              ElementsAre(-2, 2));
+}
+
 TEST(FallbackGroupNormalization, NormalisesGroupsAndScalesChannels) {
   const auto x = array<float>({1, 4, 1}, {1, 3, 10, 20});
   const test::Attributes two = {{"epsilon", 0.0f}, {"num_groups", int64_t{2}}};
