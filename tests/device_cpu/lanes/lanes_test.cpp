@@ -187,6 +187,47 @@ Model integer_sums() {
   return builder.build();
 }
 
+// One operator on two operands of these shapes, which is large enough to be divided.
+Model one_operator(const graph::Operator& op, const std::vector<graph::Dims>& inputs,
+                   Precision precision) {
+  ModelBuilder builder(precision);
+  std::vector<ValueId> operands;
+  for (const graph::Dims& dims : inputs) operands.push_back(builder.input(dims));
+  builder.output(builder.node(op, operands));
+  return builder.build();
+}
+
+// Behind a convolution, so that the image lies as that makes it, in blocks of channels.
+Model behind_convolution(const graph::Operator& op, int64_t channels) {
+  ModelBuilder builder;
+  const ValueId x = convolve(builder, builder.input({1, 16, 88, 96}), {channels, 16, 3, 3}, 1);
+  builder.output(builder.node(op, {x}));
+  return builder.build();
+}
+
+// Parameters that are inputs, or made by the program: then no pass has merged them with a
+// neighbour.
+Model batch_normalisation(const graph::Dims& dims, Precision precision) {
+  const graph::Dims channels = {dims[1]};
+  ModelBuilder builder(precision);
+  const ValueId x = builder.input(dims), scale = builder.input(channels),
+                bias = builder.input(channels), mean = builder.input(channels);
+  const ValueId squares = builder.node(graph::Binary{graph::BinaryKind::kMul}, {mean, mean});
+  builder.output(builder.node(graph::BatchNormalization{1e-3F}, {x, scale, bias, mean, squares}));
+  return builder.build();
+}
+
+// A fallback operator, which may have a fast lowering.
+Model fallback_operator(const char* name, std::vector<graph::Attribute> attributes,
+                        const std::vector<graph::Dims>& inputs, Precision precision) {
+  ModelBuilder builder(precision);
+  std::vector<ValueId> operands;
+  for (const graph::Dims& dims : inputs) operands.push_back(builder.input(dims));
+  for (const ValueId id : builder.fallback({name, std::move(attributes)}, operands))
+    builder.output(id);
+  return builder.build();
+}
+
 // Two directions, which two lanes can take.
 Model recurrence() {
   constexpr int64_t kSteps = 40, kUnits = 100, kRows = 4 * kUnits;
@@ -294,6 +335,115 @@ TEST_P(JobOnLanes, GivesTheSameBitsOnAnyNumberOfThem) {
       EXPECT_THAT(results(model, lanes, jobs), ::testing::Each(expected))
           << jobs << " jobs on " << lanes << " lanes";
 }
+
+// Whatever primitives oneDNN has for these, divided or not: none fails because its threads wait for
+// each other, and the bits are those of one lane.
+class OperatorOnLanes : public ::testing::TestWithParam<Precision> {
+ protected:
+  static void expect_same_bits(const std::string& name, const Model& model) {
+    const std::vector<Bytes> expected = results(model, 1, 1).front();
+    for (const uint32_t lanes : {2u, 4u})
+      EXPECT_THAT(results(model, lanes, 1), ::testing::Each(expected))
+          << name << " on " << lanes << " lanes";
+  }
+  static void expect_same_bits(const graph::Operator& op, const std::vector<graph::Dims>& inputs) {
+    expect_same_bits(std::string(graph::name_of(op)), one_operator(op, inputs, GetParam()));
+  }
+};
+
+const graph::Dims kImage = {1, 24, 88, 96}, kFewChannels = {1, 3, 240, 240};
+
+TEST_P(OperatorOnLanes, BatchNormalization) {
+  // Above and below the size from which oneDNN takes groups of channels one after the other.
+  for (const graph::Dims& dims :
+       {graph::Dims{1, 8, 176, 320}, graph::Dims{1, 16, 88, 160}, graph::Dims{1, 8, 16, 16},
+        graph::Dims{4, 8, 96, 96}, graph::Dims{2, 3, 300, 300}, graph::Dims{64, 7000}})
+    expect_same_bits("BatchNormalization", batch_normalisation(dims, GetParam()));
+}
+
+TEST_P(OperatorOnLanes, Elementwise) {
+  using graph::UnaryKind;
+  for (int kind = 1; kind < graph::kUnaryKindCount; ++kind)
+    expect_same_bits(graph::Unary{{static_cast<UnaryKind>(kind), 0.5F, 2}}, {kImage});
+  for (int kind = 0; kind < graph::kBinaryKindCount; ++kind)
+    for (const graph::Dims& other : {kImage, graph::Dims{1, 24, 1, 1}, graph::Dims{96}})
+      expect_same_bits(graph::Binary{static_cast<graph::BinaryKind>(kind)}, {kImage, other});
+}
+
+TEST_P(OperatorOnLanes, PoolsAndReductions) {
+  for (const graph::Dims& dims : {kImage, kFewChannels, graph::Dims{1, 32, 88, 96}}) {
+    for (const auto kind : {graph::PoolKind::kMax, graph::PoolKind::kAverage}) {
+      expect_same_bits(graph::Pool{kind, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}, {dims});
+      expect_same_bits(graph::GlobalPool{kind}, {dims});
+    }
+    for (int kind = 0; kind < graph::kReduceKindCount; ++kind)
+      for (const graph::Dims& axes : {graph::Dims{1}, graph::Dims{3}, graph::Dims{2, 3}})
+        expect_same_bits(graph::Reduce{static_cast<graph::ReduceKind>(kind), axes, true}, {dims});
+    for (const int64_t axis : {1, 3}) expect_same_bits(graph::Softmax{axis, false}, {dims});
+  }
+  expect_same_bits(graph::Softmax{1, true}, {{64, 1000}});
+}
+
+TEST_P(OperatorOnLanes, Movement) {
+  expect_same_bits(graph::Transpose{{0, 2, 3, 1}}, {kImage});
+  expect_same_bits(graph::Concat{1}, {kImage, kImage});
+  expect_same_bits(graph::Pad{graph::PadMode::kConstant, {0, 0, 1, 1}, {0, 0, 1, 1}, 0}, {kImage});
+  for (const auto mode : {graph::ResizeMode::kNearest, graph::ResizeMode::kLinear})
+    expect_same_bits(graph::Resize{mode,
+                                   graph::CoordinateMode::kHalfPixel,
+                                   graph::NearestMode::kFloor,
+                                   {1, 24, 176, 192},
+                                   {1, 1, 2, 2}},
+                     {kImage});
+}
+
+TEST_P(OperatorOnLanes, Products) {
+  for (const int64_t rows : {1, 7, 200}) {
+    expect_same_bits(graph::MatMul{}, {{rows, 700}, {700, 900}});
+    expect_same_bits(graph::MatMul{}, {{4, rows, 300}, {4, 300, 200}});
+  }
+}
+
+TEST_P(OperatorOnLanes, Normalisations) {
+  const graph::Dims rows = {1, 197, 768}, group = {768};
+  const Precision precision = GetParam();
+  const auto expect = [&](const char* name, std::vector<graph::Attribute> attributes,
+                          const std::vector<graph::Dims>& inputs) {
+    expect_same_bits(name, fallback_operator(name, std::move(attributes), inputs, precision));
+  };
+  expect("LayerNormalization", {}, {rows, group, group});
+  expect("RMSNormalization", {}, {rows, group});
+  expect("InstanceNormalization", {}, {kImage, {24}, {24}});
+  expect("GroupNormalization", {{"num_groups", int64_t{4}}}, {kImage, {24}, {24}});
+  expect("LRN", {{"size", int64_t{5}}}, {kImage});
+}
+
+TEST(OperatorOnLanesBehindConvolution, GivesTheSameBits) {
+  for (const int64_t channels : {32, 20}) {
+    const std::vector<graph::Operator> operators = {
+        graph::Softmax{1, false}, graph::GlobalPool{graph::PoolKind::kAverage},
+        graph::Reduce{graph::ReduceKind::kMean, {1}, true},
+        graph::Pool{graph::PoolKind::kAverage, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}},
+        graph::Resize{graph::ResizeMode::kLinear,
+                      graph::CoordinateMode::kHalfPixel,
+                      graph::NearestMode::kFloor,
+                      {1, channels, 132, 144},
+                      {1, 1, 1.5F, 1.5F}}};
+    for (const graph::Operator& op : operators) {
+      const Model model = behind_convolution(op, channels);
+      const std::vector<Bytes> expected = results(model, 1, 1).front();
+      for (const uint32_t lanes : {2u, 4u})
+        EXPECT_THAT(results(model, lanes, 1), ::testing::Each(expected))
+            << graph::name_of(op) << " on " << lanes << " lanes";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, OperatorOnLanes,
+                         ::testing::Values(Precision::kFp32, Precision::kBf16),
+                         [](const auto& info) {
+                           return info.param == Precision::kFp32 ? "fp32" : "bf16";
+                         });
 
 TEST(DividedJob, HasConvolutionsByRows) {
   const auto by_rows = [](const Model& model, uint32_t lanes) {

@@ -2,9 +2,11 @@
 // makes a description of the operation first.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "device/cpu/dnnl/desc.h"
+#include "device/cpu/openmp/openmp.h"
 
 namespace millrace::device::cpu {
 
@@ -19,6 +21,21 @@ using SoftmaxPrimitive = dnnl::softmax_forward;
 // What the library takes for dilations: it counts the gap between taps, ONNX the distance.
 Dims gaps_of(Dims dilations);
 
+// What `make` gives, a description of a primitive; made for one thread where the threads of the
+// primitive would wait for each other, which chunks cannot do (openmp/openmp.h).
+template <class Make>
+auto made_to_run(const Make& make) {
+  auto description = make();
+  if (description.get(true) == nullptr) return description;
+  const std::string implementation = description.impl_info_str();
+  if (may_be_divided(implementation)) return description;
+  const OneOpenMpThread whole;
+  auto undivided = make();
+  // Steps are divided by the name of their implementation, so that must not change.
+  const bool same = undivided.get(true) != nullptr && undivided.impl_info_str() == implementation;
+  return same ? undivided : description;
+}
+
 // The primitive whose operation takes `operation`, in the order of the library's documentation;
 // empty where there is none of these shapes and layouts. Its next_impl() is not to be called, see
 // choose_primitive. May throw dnnl::error, too.
@@ -26,12 +43,15 @@ template <class Primitive, class... Operation>
 typename Primitive::primitive_desc find_primitive(const dnnl::engine& engine,
                                                   const dnnl::primitive_attr& attributes,
                                                   const Operation&... operation) {
+  return made_to_run([&] {
 #if DNNL_VERSION_MAJOR == 2
-  return typename Primitive::primitive_desc(typename Primitive::desc(operation...), attributes,
-                                            engine, /*allow_empty=*/true);
+    return typename Primitive::primitive_desc(typename Primitive::desc(operation...), attributes,
+                                              engine, /*allow_empty=*/true);
 #else
-  return typename Primitive::primitive_desc(engine, operation..., attributes, /*allow_empty=*/true);
+    return typename Primitive::primitive_desc(engine, operation..., attributes,
+                                              /*allow_empty=*/true);
 #endif
+  });
 }
 
 // The same where one of several implementations is to be taken: `choose` gets the first one, which
@@ -42,14 +62,16 @@ typename Primitive::primitive_desc choose_primitive(const dnnl::engine& engine,
                                                     const dnnl::primitive_attr& attributes,
                                                     const Choose& choose,
                                                     const Operation&... operation) {
+  return made_to_run([&] {
 #if DNNL_VERSION_MAJOR == 2
-  const typename Primitive::desc description(operation...);
-  return choose(typename Primitive::primitive_desc(description, attributes, engine,
-                                                   /*allow_empty=*/true));
+    const typename Primitive::desc description(operation...);
+    return choose(typename Primitive::primitive_desc(description, attributes, engine,
+                                                     /*allow_empty=*/true));
 #else
-  return choose(
-      typename Primitive::primitive_desc(engine, operation..., attributes, /*allow_empty=*/true));
+    return choose(typename Primitive::primitive_desc(engine, operation..., attributes,
+                                                     /*allow_empty=*/true));
 #endif
+  });
 }
 
 // The same for primitives that are known to exist: throws dnnl::error where there is none.
@@ -57,12 +79,14 @@ template <class Primitive, class... Operation>
 typename Primitive::primitive_desc make_primitive(const dnnl::engine& engine,
                                                   const dnnl::primitive_attr& attributes,
                                                   const Operation&... operation) {
+  return made_to_run([&] {
 #if DNNL_VERSION_MAJOR == 2
-  return typename Primitive::primitive_desc(typename Primitive::desc(operation...), attributes,
-                                            engine);
+    return typename Primitive::primitive_desc(typename Primitive::desc(operation...), attributes,
+                                              engine);
 #else
-  return typename Primitive::primitive_desc(engine, operation..., attributes);
+    return typename Primitive::primitive_desc(engine, operation..., attributes);
 #endif
+  });
 }
 
 // An elementwise function of the library's, with the parameters that it has in 2.6.

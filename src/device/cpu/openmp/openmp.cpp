@@ -143,14 +143,39 @@ const bool replaced = replace_openmp_calls();
 
 }  // namespace
 
-bool may_be_divided(std::string_view implementation) noexcept {
-  // "gemm:jit", "igemm_s8u8s32:jit": these threads copy a matrix together before they use it.
-  // "brgemm:avx512_core" is not one of them.
+namespace {
+
+// "gemm:jit", "igemm_s8u8s32:jit": these threads copy a matrix together before they use it.
+// "brgemm:avx512_core" is not one of them.
+bool is_product_of_copies(std::string_view implementation) noexcept {
   constexpr std::string_view kProduct = "gemm", kBatched = "brgemm";
   for (size_t at = implementation.find(kProduct); at != std::string_view::npos;
        at = implementation.find(kProduct, at + 1))
-    if (at < 2 || !implementation.substr(at - 2).starts_with(kBatched)) return false;
-  return true;
+    if (at < 2 || !implementation.substr(at - 2).starts_with(kBatched)) return true;
+  return false;
+}
+
+// The batch normalisations of plain layouts: threads wait before the last group of channels, and
+// when they compute statistics.
+bool is_plain_batch_normalisation(std::string_view implementation) noexcept {
+  return implementation.starts_with("ncsp_bnorm") || implementation.starts_with("nspc_bnorm");
+}
+
+// What names begin with. All primitives of 2.6 and 3.7 do, and in inference only those above have
+// barriers; a name that another version brings is not divided. Steps of our own begin with the
+// last.
+bool is_known(std::string_view implementation) noexcept {
+  constexpr std::string_view kKnown[] = {"jit",   "brg", "brdgmm",    "simple", "ref", "bnorm",
+                                         "lnorm", "lrn", "reduction", "prelu",  "x64", "millrace"};
+  return std::ranges::any_of(
+      kKnown, [&](std::string_view known) { return implementation.starts_with(known); });
+}
+
+}  // namespace
+
+bool may_be_divided(std::string_view implementation) noexcept {
+  return is_known(implementation) && !is_product_of_copies(implementation) &&
+         !is_plain_batch_normalisation(implementation);
 }
 
 bool divides_primitives() noexcept {
@@ -178,6 +203,14 @@ void OpenMpThreads::lead(queue::Team& team, queue::LaneId leader, uint32_t helpe
   team.begin(leader, helpers);
   state.team = &team;
   state.leader = leader;
+}
+
+OneOpenMpThread::OneOpenMpThread() noexcept : before_(state.max_threads) {
+  if (before_ != 0) state.max_threads = 1;
+}
+
+OneOpenMpThread::~OneOpenMpThread() {
+  state.max_threads = before_;
 }
 
 void OpenMpThreads::set(uint32_t threads) noexcept {

@@ -6,8 +6,9 @@
 // thread that runs the job and idle lanes take one after another. So a primitive has the same parts
 // and gives the same bits whether one thread comes or many.
 //
-// That works for regions whose threads do not wait for each other. The others, in the library's own
-// matrix product, are run with one thread (see may_be_divided()).
+// That works for regions whose threads do not wait for each other. The others, in oneDNN's own
+// matrix product and in its batch normalisation of plain layouts, are made for one thread and run
+// with it (see may_be_divided()).
 //
 // The six functions of OpenMP that libdnnl calls are replaced in its tables, and only there, when
 // this library is loaded. On threads that are in no OpenMpThreads scope, as those of a program that
@@ -26,7 +27,8 @@ namespace millrace::device::cpu {
 // every primitive is made for one thread.
 bool divides_primitives() noexcept;
 
-// Whether the threads of such a primitive, by the library's name for it, never wait for each other.
+// Whether the threads of such a primitive, by oneDNN's name for it, never wait for each other;
+// false for a name that is not known, too.
 bool may_be_divided(std::string_view implementation) noexcept;
 
 // While it lives, oneDNN makes and runs primitives on this thread for `threads` threads, 1 at
@@ -46,6 +48,18 @@ class OpenMpThreads {
 
  private:
   int before_ = 1;
+};
+
+// While it lives in an OpenMpThreads scope, primitives are made and run for one thread.
+class OneOpenMpThread {
+ public:
+  OneOpenMpThread() noexcept;
+  ~OneOpenMpThread();
+  OneOpenMpThread(const OneOpenMpThread&) = delete;
+  OneOpenMpThread& operator=(const OneOpenMpThread&) = delete;
+
+ private:
+  const uint32_t before_;
 };
 
 // Whether threads of a region of this thread's have wanted to wait for each other since the last
