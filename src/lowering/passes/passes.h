@@ -42,6 +42,10 @@ Status fold_constants(graph::Graph& graph, const PassContext& context);
 // nor do the other passes on quantised values change anything then.
 Status recognise_quantisation(graph::Graph& graph, const PassContext& context);
 
+// Quantised constants that an operator takes as parameters become the numbers that they stand for:
+// scale, bias, mean and variance of a BatchNormalization, the slope of a PRelu.
+Status fold_quantised_parameters(graph::Graph& graph, const PassContext& context);
+
 // Removes operators that move no data, and merges neighbours: Reshape of Reshape, Transpose of
 // Transpose.
 Status simplify_data_movement(graph::Graph& graph, const PassContext& context);
