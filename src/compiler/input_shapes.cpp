@@ -82,6 +82,22 @@ Status bind_symbols(const Input& input, const Dims& given, Symbols* symbols) {
   return {};
 }
 
+// Exporters call it "batch", "batch_size" or "N".
+bool is_called_batch(std::string symbol) {
+  std::ranges::transform(symbol, symbol.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return symbol == "n" || symbol.find("batch") != std::string::npos;
+}
+
+// Whether open leading dimensions count frames. The length of a vector does not, where no other
+// input has frames and it is not called a batch.
+bool has_frames(const std::vector<Input>& inputs) {
+  return std::ranges::any_of(inputs, [](const Input& input) {
+    if (input.shape.empty() || input.shape.front().size != Dimension::kOpen) return false;
+    return input.shape.size() > 1 || is_called_batch(input.shape.front().symbol);
+  });
+}
+
 // A leading dimension of 1 is one frame; its symbol has that size elsewhere, too.
 void bind_frames(const std::vector<Input>& inputs, const InputShapes& given, Symbols* symbols) {
   for (const Input& input : inputs) {
@@ -92,15 +108,15 @@ void bind_frames(const std::vector<Input>& inputs, const InputShapes& given, Sym
   }
 }
 
-int64_t settled_size(const Dimension& dim, bool is_leading, const Symbols& symbols) {
+int64_t settled_size(const Dimension& dim, bool counts_frames, const Symbols& symbols) {
   if (dim.size != Dimension::kOpen) return dim.size;
   const auto bound = symbols.sizes.find(dim.symbol);
   if (!dim.symbol.empty() && bound != symbols.sizes.end()) return bound->second;
   const bool kept_open = !dim.symbol.empty() && symbols.open.contains(dim.symbol);
-  return is_leading && !kept_open ? 1 : Dimension::kOpen;
+  return counts_frames && !kept_open ? 1 : Dimension::kOpen;
 }
 
-Status settle(const InputShapes& given, const Symbols& symbols, Input* input) {
+Status settle(const InputShapes& given, const Symbols& symbols, bool frames, Input* input) {
   const auto entry = given.find(input->name);
   if (entry != given.end()) {
     input->shape.resize(entry->second.size());
@@ -108,7 +124,7 @@ Status settle(const InputShapes& given, const Symbols& symbols, Input* input) {
     for (size_t d = 0; d < input->shape.size(); ++d) input->shape[d].size = entry->second[d];
   } else {
     for (size_t d = 0; d < input->shape.size(); ++d) {
-      input->shape[d].size = settled_size(input->shape[d], d == 0, symbols);
+      input->shape[d].size = settled_size(input->shape[d], frames && d == 0, symbols);
     }
   }
   Dims sizes;
@@ -136,13 +152,6 @@ Status check_names(const std::vector<Input>& inputs, const InputShapes& given) {
   return {};
 }
 
-// Exporters call it "batch", "batch_size" or "N".
-bool is_called_batch(std::string symbol) {
-  std::ranges::transform(symbol, symbol.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return symbol == "n" || symbol.find("batch") != std::string::npos;
-}
-
 }  // namespace
 
 Status settle_inputs(const InputShapes& given, network::Network& network) {
@@ -156,9 +165,10 @@ Status settle_inputs(const InputShapes& given, network::Network& network) {
     MILLRACE_RETURN_IF_ERROR(
         bind_symbols(input, entry->second, &symbols).with_context(context(input)));
   }
-  bind_frames(network.inputs, given, &symbols);
+  const bool frames = has_frames(network.inputs);
+  if (frames) bind_frames(network.inputs, given, &symbols);
   for (Input& input : network.inputs) {
-    MILLRACE_RETURN_IF_ERROR(settle(given, symbols, &input).with_context(context(input)));
+    MILLRACE_RETURN_IF_ERROR(settle(given, symbols, frames, &input).with_context(context(input)));
   }
   return {};
 }
@@ -172,6 +182,7 @@ std::vector<AssumedFrame> assumed_frames(const InputShapes& given,
     });
   };
   std::vector<AssumedFrame> assumed;
+  if (!has_frames(inputs)) return assumed;
   for (const Input& input : inputs) {
     if (given.contains(input.name) || input.shape.empty()) continue;
     const Dimension& leading = input.shape.front();

@@ -40,6 +40,25 @@ TEST(DynamicProgram, RunsEachShapeThatAJobBinds) {
   }
 }
 
+// What is joined to nothing, and the sum over nothing.
+TEST(DynamicProgram, TakesEmptyVectors) {
+  network::Network network =
+      network_of({input("x", DataType::kFloat32, {-1}), input("z", DataType::kFloat32, {-1})},
+                 {node("Concat", {"x", "z"}, {"joined"}, {attribute("axis", int64_t{0})}),
+                  node("ReduceSum", {"joined"}, {"sum"}, {attribute("keepdims", int64_t{0})})},
+                 {output("joined", DataType::kFloat32), output("sum", DataType::kFloat32)});
+  Runner runner(std::move(network));
+  ASSERT_TRUE(runner.loaded().ok()) << runner.loaded().to_string();
+  for (const auto& [x, sum] : {std::pair<std::vector<float>, float>{{}, 0}, {{3, 4}, 7}}) {
+    const auto size = static_cast<int64_t>(x.size());
+    const auto outputs = runner.run({floats({size}, x), floats({0}, {})});
+    ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+    EXPECT_THAT((*outputs)[0].shape, ElementsAre(size));
+    EXPECT_EQ((*outputs)[0].as<float>(), x);
+    EXPECT_THAT((*outputs)[1].as<float>(), ElementsAre(sum));
+  }
+}
+
 TEST(DynamicProgram, KeepsThePlanOfAShape) {
   Runner runner(relu_of_rows());
   for (const int64_t rows : {1, 3, 1, 3}) {

@@ -105,6 +105,18 @@ TEST(GraphInputs, WhatNothingSettlesStaysOpen) {
   EXPECT_EQ(settled_shapes(model, {{"x", {-1, 3, 8, 160}}}), (Shapes{{-1, 3, 8, 160}, {1, -1}}));
 }
 
+// They are no stacks of frames: the sum of a vector is one number, and a vector may be empty.
+TEST(GraphInputs, LengthsOfVectorsStayOpenWhereNothingHasFrames) {
+  const Model vectors = through_relu(Model().symbolic_input("x", {"length"}).input("z", {-1}));
+  EXPECT_EQ(settled_shapes(vectors), (Shapes{{-1}, {-1}}));
+  EXPECT_EQ(settled_shapes(vectors, {{"x", {5}}}), (Shapes{{5}, {-1}}));
+  EXPECT_EQ(assumed_of(vectors), InputShapes());
+  const Model batch = through_relu(Model().symbolic_input("x", {"batch"}).input("z", {-1}));
+  EXPECT_EQ(settled_shapes(batch), (Shapes{{1}, {1}}));
+  const Model frames = through_relu(Model().symbolic_input("x", {"n", "3"}).input("z", {-1}));
+  EXPECT_EQ(settled_shapes(frames), (Shapes{{1, 3}, {1}}));
+}
+
 TEST(GraphInputs, ASymbolThatStaysOpenDoesSoInAllInputs) {
   const Model model =
       through_relu(Model().symbolic_input("x", {"batch", "2"}).symbolic_input("z", {"batch", "n"}));
