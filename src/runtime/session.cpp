@@ -182,6 +182,7 @@ Status Session::Impl::make_units(const SessionOptions& options) {
     MILLRACE_ASSIGN_OR_RETURN(
         units_.emplace_back(),
         create_unit(executor_->device(), device::Work::kJob, std::move(unit), &executor_->lanes()));
+    if (executor_->program().is_of_rank()) MILLRACE_RETURN_IF_ERROR(units_.back()->expect_waits());
   }
   return {};
 }

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <barrier>
 #include <filesystem>
 #include <thread>
 #include <vector>
@@ -45,6 +46,39 @@ TEST(Lanes, ThreadsAreLanesDispatcherAndMonitorWhateverTheNumberOfUnits) {
   for (const auto& unit : units)
     ASSERT_TRUE(submit(*unit, nothing, [](SequenceId, const Status&) {}).ok());
   EXPECT_EQ(thread_count(), before + 5);
+}
+
+// As ranks in one process do, whose jobs exchange data.
+TEST(Lanes, UnitsWhoseRequestsWaitForEachOtherHaveALaneEach) {
+  constexpr int kUnits = 3;
+  Lanes lanes({.count = 1});
+  std::vector<std::unique_ptr<Unit>> units;
+  for (int i = 0; i < kUnits; ++i) {
+    units.push_back(make_unit(lanes, 2));
+    for (int twice = 0; twice < 2; ++twice) ASSERT_TRUE(units.back()->expect_waits().ok());
+  }
+  EXPECT_EQ(lanes.count(), 1u) << "the others add no core";
+  std::barrier all(kUnits);
+  std::vector<SequenceId> requests;
+  for (const auto& unit : units)
+    requests.push_back(*submit(*unit, [&] {
+      all.arrive_and_wait();
+      return Status();
+    }));
+  for (int i = 0; i < kUnits; ++i) EXPECT_TRUE(units[i]->wait(requests[i], kForever).ok());
+}
+
+TEST(Lanes, ThereAreNoLanesForAnyNumberOfUnitsThatWait) {
+  Lanes lanes({.count = 1});
+  std::vector<std::unique_ptr<Unit>> units;
+  Status status;
+  while (status.ok() && units.size() < 1000) {
+    units.push_back(make_unit(lanes, 1));
+    status = units.back()->expect_waits();
+  }
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted) << status.message();
+  units[0].reset();
+  EXPECT_TRUE(units.back()->expect_waits().ok());
 }
 
 TEST(Lanes, OldestReadyRequestOverAllUnitsRunsFirst) {

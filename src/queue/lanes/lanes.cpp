@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/cancellation.h"
+#include "base/format_status.h"
 #include "base/log.h"
 #include "base/process/forked_child.h"
 #include "base/process/stack.h"
@@ -35,7 +36,7 @@ Status Lanes::fill_up() {
 }
 
 uint32_t Lanes::count() const noexcept {
-  return impl_->count();
+  return std::min(impl_->count(), impl_->base_count());
 }
 
 uint32_t Lanes::id_limit() const noexcept {
@@ -47,14 +48,15 @@ uint32_t Lanes::quarantined() const noexcept {
 }
 
 Lanes::Impl::Impl(const LanesOptions& options)
-    : wanted_(options.count),
+    : base_(options.count),
+      most_added_(options.lazy || options.core ? 0 : kMostAdded),
+      wanted_(options.count),
       core_(options.core),
       thread_name_(options.thread_name),
       spins_(options.spin.count() > 0),
       live_(options.count),
-      sleepers_(options.count + kMaxQuarantined),
-      team_(sleepers_, options.count + kMaxQuarantined,
-            options.count - std::min(options.count, 1U)) {
+      sleepers_(id_limit()),
+      team_(sleepers_, id_limit(), options.count - std::min(options.count, 1U)) {
   topology();  // which the lanes ask, and have no caller to tell when there is no memory for it
   for (uint32_t lane = 0; lane < id_limit(); ++lane) slots_.emplace_back(options.spin);
 }
@@ -67,7 +69,7 @@ Status Lanes::Impl::start() {
   if (started_.load(std::memory_order_relaxed)) return {};
   live_.store(0, std::memory_order_seq_cst);
   start_missing_locked();
-  if (count() == 0 && wanted_ != 0)
+  if (count() == 0 && base_ != 0)
     return {StatusCode::kResourceExhausted, "the system refused every thread for the lanes"};
   started_.store(true, std::memory_order_release);
   return {};
@@ -85,13 +87,42 @@ Status Lanes::Impl::fill_up() {
           "thread could be started instead"};
 }
 
+Status Lanes::Impl::add_waiting_unit() {
+  MILLRACE_RETURN_IF_ERROR(start());
+  const std::lock_guard lock(threads_mutex_);
+  const uint32_t units = waiting_units_ + 1;
+  if (units > base_ + most_added_)
+    return format_status(StatusCode::kResourceExhausted,
+                         "{} units whose requests wait for each other need a lane each, and there "
+                         "can be {}",
+                         units, base_ + most_added_);
+  const uint32_t before = wanted_;
+  wanted_ = std::max(before, units);
+  start_missing_locked();
+  if (count() < units) {
+    wanted_ = before;
+    return format_status(StatusCode::kResourceExhausted,
+                         "{} units whose requests wait for each other need a lane each, but the "
+                         "system refuses the thread for one",
+                         units);
+  }
+  waiting_units_ = units;
+  return {};
+}
+
+void Lanes::Impl::remove_waiting_unit() noexcept {
+  const std::lock_guard lock(threads_mutex_);
+  --waiting_units_;
+}
+
 // Requirement: threads_mutex_ is held.
 void Lanes::Impl::start_missing_locked() {
   const uint32_t before = count();
   while (!stopping_ && count() < wanted_ && start_lane_locked())
     live_.fetch_add(1, std::memory_order_seq_cst);
   if (count() < wanted_ && count() != before)
-    log_format(LogLevel::kError, "queue", "only {} of {} lanes could be started", count(), wanted_);
+    log_format(LogLevel::kError, "queue", "only {} of {} lanes could be started", count(),
+               wanted_.load());
 }
 
 // On a lane that is about to sleep.

@@ -36,12 +36,19 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   // Ends the threads: joins them, except those that were given up.
   void stop();
 
+  // From here on there are at least as many lanes as units whose requests wait for each other, so
+  // that none of them waits for one that has no lane. kResourceExhausted when that is not possible:
+  // nothing has changed. Lanes that were added stay; without a request they sleep.
+  Status add_waiting_unit();
+  void remove_waiting_unit() noexcept;
+
+  uint32_t base_count() const noexcept { return base_; }
   uint32_t count() const noexcept { return live_.load(std::memory_order_seq_cst); }
-  uint32_t id_limit() const noexcept { return wanted_ + kMaxQuarantined; }
+  uint32_t id_limit() const noexcept { return base_ + most_added_ + kMaxQuarantined; }
   uint32_t quarantined();
 
   // What a request that runs on these lanes may get help from; null when it is to stay on one.
-  Team* team() noexcept { return wanted_ > 1 && !core_ ? &team_ : nullptr; }
+  Team* team() noexcept { return base_ > 1 && !core_ ? &team_ : nullptr; }
 
   void attach() { ready_.attach(); }
   void detach() { ready_.detach(); }
@@ -79,6 +86,9 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   bool reclaim(Source& source, Deadline deadline);
 
  private:
+  // Few, since lanes that look for chunks look at all ids.
+  static constexpr uint32_t kMostAdded = 32;
+
   void run_lane(LaneId lane);
   // False: this lane has to end. Else `held` is a source owned by this lane.
   bool find_work(LaneId lane, std::shared_ptr<Source>& held);
@@ -98,12 +108,14 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   void start_missing_when_idle();
   void come_back(LaneId lane);
 
-  const uint32_t wanted_;
+  const uint32_t base_;  // by the options
+  const uint32_t most_added_;
+  std::atomic<uint32_t> wanted_;  // with those that were added; written under threads_mutex_
   const std::optional<int> core_;
   const char* const thread_name_;
   const bool spins_;  // whether a lane looks for work before it parks
   alignas(64) std::atomic<uint64_t> last_ticket_{0};  // written by every submitter
-  std::atomic<uint32_t> live_;                        // lanes that serve; wanted_ before start()
+  std::atomic<uint32_t> live_;                        // lanes that serve; base_ before start()
   ReadyList ready_;
   Sleepers sleepers_;
   Team team_;
@@ -122,6 +134,7 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   std::atomic<bool> started_{false};
   bool stopping_ = false;
   uint32_t quarantined_ = 0;
+  uint32_t waiting_units_ = 0;
   Deadline try_again_at_{};  // when an idle lane may next start those that are missing
   std::deque<Slot> slots_;   // by LaneId; the fields but `spin` under threads_mutex_
 };

@@ -53,6 +53,15 @@ void Unit::Impl::attach() {
   attached_ = true;
 }
 
+Status Unit::Impl::expect_waits() {
+  const std::lock_guard lock(watch_mutex_);
+  if (closed_.load(std::memory_order_seq_cst)) return closed_status_;
+  if (expects_waits_ || has_own_lanes_) return {};
+  MILLRACE_RETURN_IF_ERROR(lanes_->add_waiting_unit());
+  expects_waits_ = true;
+  return {};
+}
+
 Status Unit::check(const UnitOptions& options) {
   if (options.depth == 0 || options.depth > kMaxDepth)
     return invalid_argument(fmt::format("unit '{}': depth {} is outside 1 to {}", options.name,
@@ -102,6 +111,11 @@ void Unit::close() {
 
 void Unit::begin_close() noexcept {
   if (!is_forked_child()) impl_->begin_close();
+}
+
+Status Unit::expect_waits() {
+  if (is_forked_child()) return forked_status();
+  return impl_->expect_waits();
 }
 
 Result<SequenceId> Unit::claim(SubmitOptions& options, PreparedCall& callback, Patience patience,

@@ -106,6 +106,12 @@ class Unit {
   // that the running requests of all have the same time to end.
   void begin_close() noexcept;
 
+  // Its requests may wait for requests of other units of the same lanes for which this was called,
+  // too, as those of several ranks in one process do. From here on until the unit is closed there
+  // is a lane for each of these units, so that none waits for one that cannot run. A further call
+  // does nothing. kResourceExhausted when there can be no further lane, kClosed.
+  Status expect_waits();
+
   // Claims a place, calls `fill` (must not wait for a request; throwing ends the program, since a
   // claimed place cannot be returned) with a task on this thread, and makes the request ready. When
   // `depth` requests are not completed, does what the unit's policy says. Never waits for the

@@ -254,10 +254,16 @@ void Unit::Impl::close() {
   inside_.wait_until_gone();
   strand_->drain();
   if (std::exchange(attached_, false)) lanes_->detach();
+  stop_expecting_waits();
   own_lanes_.reset();
   drop_tasks();
   ended_.store(true, std::memory_order_release);
   ended_.notify_all();
+}
+
+void Unit::Impl::stop_expecting_waits() noexcept {
+  const std::lock_guard lock(watch_mutex_);
+  if (std::exchange(expects_waits_, false)) lanes_->remove_waiting_unit();
 }
 
 // For a second caller of close. It must not wait in a callback, for which the first caller may be

@@ -63,6 +63,7 @@ class Unit::Impl final : public Source, public Watched {
   Status make_tasks();
   // Makes room for the unit in the lists of its lanes, until close(). Throws std::bad_alloc.
   void attach();
+  Status expect_waits();
   // See Unit::close. Afterwards this object is held only by lanes and the monitor, for a moment,
   // and by handles that ask for results.
   void close();
@@ -167,6 +168,7 @@ class Unit::Impl final : public Source, public Watched {
   void take_from_lanes();
   std::chrono::nanoseconds close_patience() const noexcept;
   void wait_until_closed() noexcept;
+  void stop_expecting_waits() noexcept;
   void cancel_queued();
   void drop_tasks();
 
@@ -195,6 +197,7 @@ class Unit::Impl final : public Source, public Watched {
   std::unique_ptr<Lanes> own_lanes_;  // null once closed
   const bool has_own_lanes_;
   bool attached_ = false;
+  bool expects_waits_ = false;  // under watch_mutex_
   const std::shared_ptr<Lanes::Impl> lanes_;
   std::shared_ptr<Strand> strand_;  // of its callbacks; null once closed, as the monitor
   std::shared_ptr<Monitor> monitor_;
