@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <thread>
+#include <vector>
 
 #include "graph/archive/codec.h"
 #include "model/archive_writer.h"
@@ -28,8 +30,8 @@ using Archive = std::vector<std::byte>;
 Archive scaled_sum(float factor) {
   device::cpu::ModelBuilder builder;
   builder.begin_partition(graph::PartitionKind::kNpu);
-  const auto scaled =
-      builder.node(graph::Unary{{graph::UnaryKind::kLinear, factor, 0}}, {builder.input({1, 2})});
+  const auto scaled = builder.node(graph::Unary{{graph::UnaryKind::kLinear, factor, 0}},
+                                   {builder.input({1, 2})});
   builder.begin_partition(graph::PartitionKind::kCollective);
   builder.output(builder.fallback({"com.microsoft.AllReduce", {}}, {scaled})[0]);
   return model::archive_bytes(graph::encode(*builder.build()));
@@ -38,8 +40,8 @@ Archive scaled_sum(float factor) {
 // A loaded model with its tensors.
 class LoadedModel {
  public:
-  LoadedModel(const Archive& archive, uint32_t rank, uint32_t ranks) {
-    EXPECT_EQ(nrt_load_collectives(archive.data(), archive.size(), 0, 1, rank, ranks, &model_),
+  LoadedModel(const Archive& archive, uint32_t rank, uint32_t ranks, int core = 0) {
+    EXPECT_EQ(nrt_load_collectives(archive.data(), archive.size(), core, 1, rank, ranks, &model_),
               NRT_SUCCESS);
     nrt_allocate_tensor_set(&inputs_);
     nrt_allocate_tensor_set(&outputs_);
@@ -49,8 +51,9 @@ class LoadedModel {
       const nrt_tensor_info_t& about = info->tensor_array[i];
       const bool is_input = about.usage == NRT_TENSOR_USAGE_INPUT;
       nrt_tensor_t*& tensor = is_input ? input_ : output_;
-      EXPECT_EQ(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, about.size, nullptr, &tensor),
-                NRT_SUCCESS);
+      EXPECT_EQ(
+          nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, core, about.size, nullptr, &tensor),
+          NRT_SUCCESS);
       EXPECT_EQ(nrt_add_tensor_to_tensor_set(is_input ? inputs_ : outputs_, about.name, tensor),
                 NRT_SUCCESS);
     }
@@ -58,8 +61,9 @@ class LoadedModel {
   }
 
   NRT_STATUS run(float number) {
-    const float numbers[] = {number, -number};
-    EXPECT_EQ(nrt_tensor_write(input_, numbers, 0, sizeof numbers), NRT_SUCCESS);
+    const std::vector<float> numbers(nrt_tensor_get_size(input_) / sizeof(float), number);
+    EXPECT_EQ(nrt_tensor_write(input_, numbers.data(), 0, nrt_tensor_get_size(input_)),
+              NRT_SUCCESS);
     return nrt_execute(model_, inputs_, outputs_);
   }
   float result() const {
@@ -122,6 +126,34 @@ TEST(NrtRankModels, ARankThatIsKilledFailsTheJobsOfTheOthersByName) {
                                     EXPECT_THAT(log.text(), HasSubstr("rank 2"));
                                   }),
               ElementsAre(0, 0, -SIGKILL));
+}
+
+// Three ranks are one process, which has one lane: a job that waits for the others must not keep
+// them from running.
+TEST(NrtRankModels, RanksInOneProcessNeedNoMoreLanesThanThereAre) {
+  const MeetingPlace place;
+  EXPECT_THAT(run_processes(1,
+                            [&](uint32_t) {
+                              setenv("NEURON_RT_ROOT_COMM_ID", place.text().c_str(), 1);
+                              setenv("MILLRACE_DEVICE", "cpu", 1);
+                              setenv("MILLRACE_LANES", "1", 1);
+                              setenv("MILLRACE_NRT_CORES", "3", 1);
+                              setenv("MILLRACE_NRT_COLLECTIVE_TIMEOUT", "20s", 1);
+                              ASSERT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
+                              const Archive archive = scaled_sum(1);
+                              std::vector<std::thread> ranks;
+                              for (uint32_t rank = 0; rank < 3; ++rank)
+                                ranks.emplace_back([&, rank] {
+                                  LoadedModel model(archive, rank, 3, static_cast<int>(rank));
+                                  for (int job = 0; job < 20; ++job) {
+                                    ASSERT_EQ(model.run(2), NRT_SUCCESS);
+                                    EXPECT_EQ(model.result(), 6);
+                                  }
+                                });
+                              for (std::thread& rank : ranks) rank.join();
+                              nrt_close();
+                            }),
+              Each(Eq(0)));
 }
 
 TEST(NrtRankModels, FaultsReachTheCollectivesInsideAModel) {

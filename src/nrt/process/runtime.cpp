@@ -149,6 +149,7 @@ Result<std::shared_ptr<Model>> Runtime::load(std::span<const std::byte> bytes, i
                             runtime::Executor::of(device_, program));
   const uint32_t chosen = core == kNoCore ? least_used_core() : static_cast<uint32_t>(core);
   MILLRACE_ASSIGN_OR_RETURN(ModelMemory memory, memory_of(*program, chosen));
+  if (program->is_of_rank()) MILLRACE_RETURN_IF_ERROR(units_.expect_waits(chosen));
   return std::make_shared<Model>(chosen, std::move(executor), std::move(memory));
 }
 

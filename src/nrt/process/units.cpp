@@ -58,6 +58,11 @@ Result<RequestUnit*> Units::use(const UnitAddress& address) {
   return units_.back().get();
 }
 
+Status Units::expect_waits(uint32_t core) {
+  MILLRACE_ASSIGN_OR_RETURN(RequestUnit* const unit, use({core, UnitKind::kCompute, 0}));
+  return unit->queue_unit().expect_waits();
+}
+
 void Units::await_releases() const noexcept {
   for (const std::atomic<RequestUnit*>& entry : table_)
     if (RequestUnit* const unit = entry.load(std::memory_order_acquire)) unit->await_releases();
