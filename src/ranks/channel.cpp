@@ -48,9 +48,9 @@ Status Channel::compare(const Signature& own, const Peer& peer, uint32_t rank,
                                         describe(own), ranks_[rank], peer.announced_bytes(),
                                         ranks_[own_], expected_bytes));
   }
-  if (const std::optional<std::string_view> reason = peer.received_reason())
-    return {StatusCode::kIoError,
-            fmt::format("{}: rank {} has given up: {}", describe(own), ranks_[rank], *reason)};
+  if (peer.has_received_reason())
+    return peer.received_reason().with_context(
+        fmt::format("{}: rank {} has given up", describe(own), ranks_[rank]));
   return invalid_argument(
       fmt::format("the ranks do not call the same: rank {} calls {}, rank {} {}", ranks_[own_],
                   describe(own), ranks_[rank], describe(peer.signature())));
@@ -59,13 +59,14 @@ Status Channel::compare(const Signature& own, const Peer& peer, uint32_t rank,
 Status Channel::explain_end(const Signature& own, Peer& peer, uint32_t rank, const Status& failure,
                             OperationWait& wait) {
   // The connection has ended, so this returns at once.
-  if (peer.receive_frame(wait).ok() && peer.received_reason()) return compare(own, peer, rank, 0);
+  if (peer.receive_frame(wait).ok() && peer.has_received_reason())
+    return compare(own, peer, rank, 0);
   return wait.explain(failure);
 }
 
 void Channel::tell_reason(const Status& reason) {
   for (const std::unique_ptr<Peer>& peer : peers_)
-    if (peer != nullptr) peer->send_reason(reason.message());
+    if (peer != nullptr) peer->send_reason(reason);
 }
 
 void Channel::await_ends(WaitCheck& check) {

@@ -125,6 +125,10 @@ class Communicator {
   // twice; kUnsupported where there can be no more channels. A failure of one fails all.
   virtual Result<std::shared_ptr<Communicator>> group(std::span<const uint32_t> ranks,
                                                       uint32_t channel) = 0;
+
+  // Why no operation can succeed any more: the cause of the first failure of this communicator or
+  // of another of the same ranks. OK while there was none.
+  virtual Status failure() const noexcept { return {}; }
 };
 
 }  // namespace millrace::ranks

@@ -46,6 +46,7 @@ class MessageCommunicator final : public Communicator {
   Status barrier(const Limit& limit) override;
   Result<std::shared_ptr<Communicator>> group(std::span<const uint32_t> ranks,
                                               uint32_t channel) override;
+  Status failure() const noexcept override { return channel_->link().failure(); }
 
  private:
   MessageCommunicator(std::unique_ptr<Channel> channel, std::chrono::nanoseconds timeout);

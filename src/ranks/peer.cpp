@@ -36,11 +36,13 @@ void Peer::release_frame() {
   next_frame_posted_ = in_->receive(rank_, slot_);
 }
 
-void Peer::send_reason(std::string_view reason) {
+void Peer::send_reason(const Status& reason) {
   last_ = std::make_unique_for_overwrite<Frame>();
   last_->signature.operation = Operation::kGivenUp;
+  last_->signature.bytes = static_cast<uint64_t>(reason.code());
+  const std::string_view text = reason.message();
   last_->announced_bytes =
-      reason.copy(reinterpret_cast<char*>(last_->data), std::min<size_t>(reason.size(), 512));
+      text.copy(reinterpret_cast<char*>(last_->data), std::min<size_t>(text.size(), 512));
   Result<std::unique_ptr<Window>> window =
       transport_.open_window(std::as_writable_bytes(std::span(last_.get(), 1)));
   if (!window.ok()) return;
@@ -50,14 +52,16 @@ void Peer::send_reason(std::string_view reason) {
   if (!sent.ok()) last_out_.reset();
 }
 
-std::optional<std::string_view> Peer::received_reason() const noexcept {
-  if (received_->signature.operation != Operation::kGivenUp) return std::nullopt;
-  return std::string_view(reinterpret_cast<const char*>(received_->data),
-                          std::min<size_t>(received_->announced_bytes, kFrameData));
+Status Peer::received_reason() const {
+  const bool differs =
+      received_->signature.bytes == static_cast<uint64_t>(StatusCode::kInvalidArgument);
+  return {differs ? StatusCode::kInvalidArgument : StatusCode::kIoError,
+          std::string(reinterpret_cast<const char*>(received_->data),
+                      std::min<size_t>(received_->announced_bytes, kFrameData))};
 }
 
 void Peer::await_end(WaitCheck& check) {
-  while (!holds_frame_ || !received_reason()) {
+  while (!holds_frame_ || !has_received_reason()) {
     if (holds_frame_) release_frame();
     if (!receive_frame(check).ok()) return;
   }

@@ -10,7 +10,6 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -44,9 +43,13 @@ class Peer {
 
   // The last frame, with the reason why this rank ends. It reaches a peer that waits for a frame
   // before the connection ends; any other sees that end.
-  void send_reason(std::string_view reason);
-  // The reason of the peer, if what was received last is its last frame.
-  std::optional<std::string_view> received_reason() const noexcept;
+  void send_reason(const Status& reason);
+  // Whether what was received last is the peer's last frame; and the reason in it, with the code
+  // that it means here: kInvalidArgument where the ranks do not call the same, else kIoError.
+  bool has_received_reason() const noexcept {
+    return received_->signature.operation == Operation::kGivenUp;
+  }
+  Status received_reason() const;
   // Waits until the peer has ended, or has said why it will, or `check` ends the wait.
   void await_end(WaitCheck& check);
 

@@ -63,8 +63,12 @@ ModelTensor describe(const graph::Boundary& boundary, nrt_tensor_usage_t usage, 
 
 }  // namespace
 
-Model::Model(uint32_t core, std::shared_ptr<runtime::Executor> executor, ModelMemory memory)
-    : core_(core), memory_(std::move(memory)), executor_(std::move(executor)) {
+Model::Model(uint32_t core, std::shared_ptr<runtime::Executor> executor, ModelMemory memory,
+             std::shared_ptr<ranks::Communicator> communicator)
+    : core_(core),
+      memory_(std::move(memory)),
+      executor_(std::move(executor)),
+      communicator_(std::move(communicator)) {
   const graph::CompiledModel& model = executor_->model();
   for (const graph::Boundary& input : model.inputs)
     inputs_.push_back(describe(input, NRT_TENSOR_USAGE_INPUT, model.batch_size));

@@ -35,7 +35,9 @@ using ModelMemory = std::shared_ptr<const memory::BankCharge>;
 
 class Model : public std::enable_shared_from_this<Model> {
  public:
-  Model(uint32_t core, std::shared_ptr<runtime::Executor> executor, ModelMemory memory);
+  // With a communicator the model is that of one of its ranks.
+  Model(uint32_t core, std::shared_ptr<runtime::Executor> executor, ModelMemory memory,
+        std::shared_ptr<ranks::Communicator> communicator = nullptr);
 
   uint32_t core() const noexcept { return core_; }
   const std::string& name() const noexcept { return executor_->model().name; }
@@ -43,6 +45,8 @@ class Model : public std::enable_shared_from_this<Model> {
   const std::vector<ModelTensor>& inputs() const noexcept { return inputs_; }
   const std::vector<ModelTensor>& outputs() const noexcept { return outputs_; }
   const std::shared_ptr<runtime::Executor>& executor() const noexcept { return executor_; }
+  // Null unless the model is that of a rank.
+  const ranks::Communicator* communicator() const noexcept { return communicator_.get(); }
 
   // The tensor that receives an output which the output set of an execution leaves out; it is never
   // read. Made and logged at the first use. kOutOfMemory.
@@ -55,6 +59,7 @@ class Model : public std::enable_shared_from_this<Model> {
   const uint32_t core_;
   const ModelMemory memory_;
   const std::shared_ptr<runtime::Executor> executor_;
+  const std::shared_ptr<ranks::Communicator> communicator_;
   std::vector<ModelTensor> inputs_, outputs_;
 };
 

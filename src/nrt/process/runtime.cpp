@@ -144,13 +144,14 @@ Result<std::shared_ptr<Model>> Runtime::load(std::span<const std::byte> bytes, i
   MILLRACE_ASSIGN_OR_RETURN(const std::shared_ptr<const device::Program> program,
                             communicator == nullptr
                                 ? programs_.load(bytes)
-                                : runtime::load_program(bytes, *device_, std::move(communicator)));
+                                : runtime::load_program(bytes, *device_, communicator));
   MILLRACE_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Executor> executor,
                             runtime::Executor::of(device_, program));
   const uint32_t chosen = core == kNoCore ? least_used_core() : static_cast<uint32_t>(core);
   MILLRACE_ASSIGN_OR_RETURN(ModelMemory memory, memory_of(*program, chosen));
   if (program->is_of_rank()) MILLRACE_RETURN_IF_ERROR(units_.expect_waits(chosen));
-  return std::make_shared<Model>(chosen, std::move(executor), std::move(memory));
+  return std::make_shared<Model>(chosen, std::move(executor), std::move(memory),
+                                 std::move(communicator));
 }
 
 // A charge lives no longer than its program, so a new program at the same address finds no old

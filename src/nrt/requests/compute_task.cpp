@@ -11,6 +11,7 @@
 #include "nrt/terms/status.h"
 #include "nrt/trace/execution_scope.h"
 #include "queue/waiting/monitor.h"
+#include "ranks/communicator.h"
 #include "runtime/jobs/run_job.h"
 
 namespace millrace::nrt {
@@ -123,11 +124,21 @@ void ComputeTask::on_status_written(const queue::Completion& completion) noexcep
   for (const std::shared_ptr<Tensor>& tensor : binding_->written) tensor->completions().add();
 }
 
-// A rank has ended, for which a collective of the model waited.
+// Where a collective of the model has failed, or an earlier request of this rank.
 std::optional<NRT_STATUS> ComputeTask::own_code(const Status& status) const noexcept {
-  if (status.code() != StatusCode::kIoError || !binding_->model->executor()->program().is_of_rank())
-    return std::nullopt;
-  return code_of_rank_failure(status.code());
+  const ranks::Communicator* const communicator = binding_->model->communicator();
+  if (communicator == nullptr) return std::nullopt;
+  switch (status.code()) {
+    case StatusCode::kIoError:  // a rank has ended
+      return code_of_rank_failure(status.code());
+    case StatusCode::kClosed:  // the collectives have ended with an earlier request
+      return NRT_EXEC_UNIT_UNRECOVERABLE;
+    case StatusCode::kInvalidArgument:  // the ranks call different collectives; or as elsewhere
+      if (communicator->failure().code() != StatusCode::kInvalidArgument) return std::nullopt;
+      return code_of_rank_failure(status.code());
+    default:
+      return std::nullopt;
+  }
 }
 
 void ComputeTask::drop_references() noexcept {

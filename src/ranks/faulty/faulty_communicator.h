@@ -52,6 +52,7 @@ class FaultyCommunicator final : public Communicator {
     return std::shared_ptr<Communicator>(
         std::make_shared<FaultyCommunicator>(std::move(inner), faults_));
   }
+  Status failure() const noexcept override { return inner_->failure(); }
 
  private:
   template <class Operation>
