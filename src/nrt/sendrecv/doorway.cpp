@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <bit>
 #include <cerrno>
 #include <utility>
 
@@ -24,12 +25,16 @@ uint16_t port_of(const SocketAddress& address) noexcept {
   return ntohs(common->sin_port);  // at the same place in sockaddr_in6
 }
 
-void note_refusal(const SocketAddress& host, std::string_view why) {
-  log_format(LogLevel::kInfo, "nrt", "send and receive: a connection from {} was closed: {}",
-             host.ip(), why);
-}
-
 }  // namespace
+
+// Logs the first one, the second, the fourth and so on: strangers that come again and again do not
+// fill the log.
+void Doorway::note_refusal(const SocketAddress& host, std::string_view why) {
+  if (std::has_single_bit(++refusals_))
+    log_format(LogLevel::kWarning, "nrt",
+               "send and receive: a connection from {} was closed: {}; {} so far", host.ip(), why,
+               refusals_);
+}
 
 Result<Doorway> Doorway::open(const SocketAddress& address) {
   UniqueFd socket =

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <string_view>
 
 #include "base/status.h"
 #include "base/unique_fd.h"
@@ -55,11 +56,13 @@ class Doorway {
   // Whether nothing more is to be expected of it: its greeting is complete, or never will be.
   static bool hear(Arrival& arrival, int64_t now_ns);
   static void leave(Arrival& arrival, Poller& poller) noexcept;
+  void note_refusal(const SocketAddress& host, std::string_view why);
 
   SocketAddress address_;
   UniqueFd socket_;
   Interest interest_ = Interest::kNothing;
   std::list<Arrival> arrivals_;  // the oldest first
+  uint64_t refusals_ = 0;
 };
 
 }  // namespace millrace::nrt::sendrecv
