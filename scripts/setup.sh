@@ -16,13 +16,13 @@ packages=(
   dpkg-dev file
   # Libraries of the runtime.
   libdnnl-dev libflatbuffers-dev flatbuffers-compiler libhwy-dev libxxhash-dev libfmt-dev
-  libgloo-dev
+  libsodium-dev
   # Libraries of the compiler and of the programs.
   libonnx-dev libprotobuf-dev libcli11-dev nlohmann-json3-dev
   libopencv-imgcodecs-dev libopencv-imgproc-dev libwebp-dev libboost-program-options-dev
   libboost-dev libseccomp-dev
   # Tests and benchmarks.
-  libgtest-dev libgmock-dev libbenchmark-dev spin liburing-dev libonnx-testdata
+  libgtest-dev libgmock-dev libbenchmark-dev libgloo-dev spin liburing-dev libonnx-testdata
 )
 
 if [[ ${1:-} == --dma-buf ]]; then

@@ -20,7 +20,7 @@ Result<std::shared_ptr<MessageCommunicator>> connect(const MeetingOptions& optio
                                                      std::chrono::nanoseconds timeout);
 
 // The one C entry point of the plugin, `millrace_ranks_plugin`.
-inline constexpr uint32_t kPluginVersion = 2;
+inline constexpr uint32_t kPluginVersion = 3;
 struct PluginEntry {
   uint32_t version;  // kPluginVersion of the header it was built with
   Result<std::unique_ptr<Transport>> (*connect)(const MeetingOptions& options);

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <chrono>
 #include <cstring>
@@ -12,11 +13,13 @@
 #include "base/settings/environment.h"
 #include "ranks/rendezvous/socket.h"
 #include "tests/ranks/processes.h"
+#include "tests/support/log_capture.h"
 
 namespace millrace::ranks {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 using Clock = std::chrono::steady_clock;
 
@@ -26,7 +29,11 @@ Limit within(std::chrono::milliseconds time) {
 
 MeetingOptions options_of(const MeetingPlace& place, uint32_t rank, uint32_t ranks,
                           const std::string& token = "secret") {
-  return {place.text(), rank, ranks, token, within(std::chrono::seconds(50))};
+  return {.place = place.text(),
+          .rank = rank,
+          .ranks = ranks,
+          .token = token,
+          .limit = within(std::chrono::seconds(50))};
 }
 
 Card card_from(uint32_t from, uint32_t to) {
@@ -121,6 +128,51 @@ TEST(Meeting, TellsARankThatItHasAnotherToken) {
   host.join();
 }
 
+// One who sees what is said does not learn the token, and one who answers without it is no rank 0.
+TEST(Meeting, DoesNotTellTheTokenAndAsksForItItself) {
+  const UniqueFd listener = listen_on({"127.0.0.1", "0"}).value();
+  MeetingOptions options{.place = "127.0.0.1:" + std::to_string(own_port(listener.get()).value()),
+                         .rank = 1,
+                         .ranks = 2,
+                         .token = "the text of the token",
+                         .limit = within(std::chrono::seconds(50))};
+  Result<Roster> roster = Status(StatusCode::kPending, "");
+  std::thread rank([&] { roster = meet(options); });
+  const UniqueFd socket(accept(listener.get(), nullptr, nullptr));
+  const auto say = [&](const auto& message) {
+    EXPECT_EQ(send(socket.get(), &message, sizeof(message), MSG_NOSIGNAL),
+              static_cast<ssize_t>(sizeof(message)));
+  };
+  say(Challenge{});
+  std::string heard(sizeof(JoinHead) + 2 * sizeof(Card), '\0');
+  EXPECT_EQ(recv(socket.get(), heard.data(), heard.size(), MSG_WAITALL),
+            static_cast<ssize_t>(heard.size()));
+  EXPECT_THAT(heard, Not(HasSubstr(options.token)));
+  say(Answer{.admitted = 1});
+  rank.join();
+  EXPECT_EQ(roster.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(roster.status().message(), HasSubstr("does not have the MILLRACE_NRT_RANKS_TOKEN"));
+}
+
+TEST(Meeting, SaysNowAndThenWhoIsMissing) {
+  const MeetingPlace place;
+  const test::LogCapture log;
+  MeetingOptions early = options_of(place, 0, 3), late = options_of(place, 1, 3);
+  early.warning_interval = late.warning_interval = std::chrono::milliseconds(1);
+  std::thread guest([&] {
+    log.await("WARNING ranks 1, 2 have not come to " + place.text());
+    expect_complete(meet(late), 1, 3);
+  });
+  std::thread last([&] {
+    log.await("WARNING rank 1 has not been answered by rank 0 at " + place.text());
+    log.await("WARNING rank 2 has not come to " + place.text());
+    expect_complete(meet(options_of(place, 2, 3)), 2, 3);
+  });
+  expect_complete(meet(early), 0, 3);
+  guest.join();
+  last.join();
+}
+
 // It says more than fits in the buffers of a connection, before it hears anything.
 TEST(Meeting, TellsARankOfManyWhyItIsRefused) {
   const MeetingPlace place;
@@ -169,12 +221,10 @@ TEST(Meeting, DropsStrangers) {
   std::mt19937 random(1);
   const uint64_t strangers = number_variable("MILLRACE_TEST_STRANGERS", 300, 1, 1'000'000).value();
   for (uint64_t i = 0; i < strangers; ++i) {
-    JoinHead head{.rank = 1, .ranks = 2, .token = {}};  // without the token
+    const JoinHead head{.rank = 1, .ranks = 2};  // without a proof
     std::vector<std::byte> bytes(sizeof(head) + 2 * sizeof(Card));
     std::memcpy(bytes.data(), &head, sizeof(head));
     if (i % 3 != 0) {
-      std::memcpy(head.token.data(), "secret", 6);
-      std::memcpy(bytes.data(), &head, sizeof(head));
       for (int change = 0; change < 3; ++change)
         bytes[random() % 16] = static_cast<std::byte>(random());  // a head of nonsense
       bytes[random() % 8] ^= std::byte(1 + random() % 255);

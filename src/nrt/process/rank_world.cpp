@@ -47,10 +47,14 @@ Status RankWorld::join_locked(Member& member, uint32_t rank, uint32_t ranks) {
   if (member.world != nullptr) return {};
   member.all = all_ranks(ranks);
   if (closing_.stop_requested()) return {StatusCode::kCancelled, "nrt_close has ended the runtime"};
-  MILLRACE_ASSIGN_OR_RETURN(
-      member.world, ranks::connect({settings_.place, rank, ranks, settings_.token,
-                                    ranks::Limit{deadline_after(settings_.timeout), &closing_}},
-                                   settings_.timeout));
+  MILLRACE_ASSIGN_OR_RETURN(member.world,
+                            ranks::connect({.place = settings_.place,
+                                            .rank = rank,
+                                            .ranks = ranks,
+                                            .token = settings_.token,
+                                            .limit = {deadline_after(settings_.timeout), &closing_},
+                                            .interface = settings_.interface},
+                                           settings_.timeout));
   member.communicator = member.world;
   if (settings_.faults.any_for(rank))
     member.communicator = std::make_shared<ranks::FaultyCommunicator>(

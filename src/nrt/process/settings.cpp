@@ -165,6 +165,7 @@ Result<RankSettings> rank_settings(std::chrono::nanoseconds exec_timeout) {
   RankSettings settings;
   settings.place = meeting_place();
   settings.token = environment_variable("MILLRACE_NRT_RANKS_TOKEN");
+  settings.interface = environment_variable("MILLRACE_NRT_RANKS_INTERFACE");
   MILLRACE_ASSIGN_OR_RETURN(settings.timeout, duration_variable(kCollectiveTimeout, exec_timeout));
   Result<ranks::CollectiveFaultSettings> faults =
       ranks::CollectiveFaults::parse(environment_variable(kCollectiveFaults));

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 #include "base/cancellation.h"
 #include "base/unique_fd.h"
 #include "ranks/rendezvous/host.h"
+#include "ranks/rendezvous/proof.h"
 #include "ranks/rendezvous/socket.h"
+#include "ranks/rendezvous/waiting_log.h"
 
 namespace millrace::ranks {
 namespace {
@@ -20,9 +23,9 @@ constexpr std::chrono::milliseconds kRetryInterval(50);
 // Any rank but 0.
 class MeetingGuest final : public Meeting {
  public:
-  static Result<std::unique_ptr<Meeting>> open(const MeetingOptions& options, const Token& token) {
+  static Result<std::unique_ptr<Meeting>> open(const MeetingOptions& options) {
     MILLRACE_ASSIGN_OR_RETURN(Endpoint place, parse_endpoint(options.place));
-    std::unique_ptr<MeetingGuest> guest(new MeetingGuest(options, token, std::move(place)));
+    std::unique_ptr<MeetingGuest> guest(new MeetingGuest(options, std::move(place)));
     MILLRACE_RETURN_IF_ERROR(guest->connect());
     return std::unique_ptr<Meeting>(std::move(guest));
   }
@@ -40,12 +43,20 @@ class MeetingGuest final : public Meeting {
   }
 
  private:
-  MeetingGuest(const MeetingOptions& options, const Token& token, Endpoint place)
-      : options_(options), token_(token), place_(std::move(place)) {}
+  MeetingGuest(const MeetingOptions& options, Endpoint place)
+      : options_(options),
+        secret_(Secret::of_text(options.token)),
+        place_(std::move(place)),
+        waiting_(options.limit.stop, options.warning_interval,
+                 [this] {
+                   return fmt::format("rank {} has not been answered by rank 0 at {}",
+                                      options_.rank, options_.place);
+                 }),
+        limit_{options.limit.deadline, &waiting_} {}
 
   Status connect() {
     for (;;) {
-      Result<UniqueFd> socket = connect_to(place_, options_.limit);
+      Result<UniqueFd> socket = connect_to(place_, limit_);
       if (socket.ok()) {
         socket_ = *std::move(socket);
         return {};
@@ -55,9 +66,9 @@ class MeetingGuest final : public Meeting {
   }
 
   // A failure, for that reason, when there is no time for another attempt.
-  Status wait_to_retry(const Status& reason) const {
+  Status wait_to_retry(const Status& reason) {
     const CancellationOff whole;
-    Status limit = check_limit(options_.limit, {});
+    Status limit = check_limit(limit_, {});
     if (limit.code() == StatusCode::kCancelled) return limit;
     if (!limit.ok()) return late(reason);
     std::this_thread::sleep_for(kRetryInterval);
@@ -70,32 +81,50 @@ class MeetingGuest final : public Meeting {
   }
 
   Result<Roster> try_exchange(std::span<const Card> cards) {
-    const JoinHead head{.rank = options_.rank, .ranks = options_.ranks, .token = token_};
-    const int socket = socket_.get();
-    const Limit& limit = options_.limit;
-    MILLRACE_RETURN_IF_ERROR(send_all(socket, std::as_bytes(std::span(&head, 1)), limit));
-    MILLRACE_RETURN_IF_ERROR(send_all(socket, std::as_bytes(cards), limit));
+    Challenge challenge;
+    MILLRACE_RETURN_IF_ERROR(receive(challenge));
+    JoinHead head{.rank = options_.rank, .ranks = options_.ranks};
+    MILLRACE_ASSIGN_OR_RETURN(head.nonce, make_nonce());
+    head.proof = secret_.of_joining(challenge.nonce, head);
+    MILLRACE_RETURN_IF_ERROR(send_all(socket_.get(), std::as_bytes(std::span(&head, 1)), limit_));
+    MILLRACE_RETURN_IF_ERROR(send_all(socket_.get(), std::as_bytes(cards), limit_));
     Answer answer;
-    const Status answered =
-        receive_all(socket, std::as_writable_bytes(std::span(&answer, 1)), limit);
-    if (answered.code() == StatusCode::kDeadlineExceeded) return late(answered);
-    MILLRACE_RETURN_IF_ERROR(answered);
-    if (answer.magic != kRendezvousMagic)
-      return Status(StatusCode::kCorruptData,
-                    fmt::format("who listens at {} is no rank of this program", options_.place));
-    answer.reason.back() = '\0';
-    if (answer.admitted != 1)
-      return invalid_argument(answer.reason.front() == '\0' ? "rank 0 gives no reason to refuse it"
-                                                            : answer.reason.data());
+    MILLRACE_RETURN_IF_ERROR(receive(answer));
+    if (answer.admitted != 1) return invalid_argument(reason_of(answer));
+    if (!is_equal(answer.proof, secret_.of_hosting(challenge.nonce, head, answer.session)))
+      return invalid_argument(
+          fmt::format("who listens at {} does not have the MILLRACE_NRT_RANKS_TOKEN of rank {}",
+                      options_.place, options_.rank));
     Roster roster{answer.session, std::vector<Card>(options_.ranks)};
     MILLRACE_RETURN_IF_ERROR(
-        receive_all(socket, std::as_writable_bytes(std::span(roster.cards)), limit));
+        receive_all(socket_.get(), std::as_writable_bytes(std::span(roster.cards)), limit_));
     return roster;
   }
 
+  template <class Message>
+  Status receive(Message& message) {
+    const Status received =
+        receive_all(socket_.get(), std::as_writable_bytes(std::span(&message, 1)), limit_);
+    if (received.code() == StatusCode::kDeadlineExceeded) return late(received);
+    MILLRACE_RETURN_IF_ERROR(received);
+    if (message.magic == kRendezvousMagic) return {};
+    return {StatusCode::kCorruptData,
+            fmt::format("who listens at {} is no rank of this program", options_.place)};
+  }
+
+  // Who says it may be a stranger: the text is for a log.
+  static std::string reason_of(const Answer& answer) {
+    std::string reason(answer.reason.data(), strnlen(answer.reason.data(), answer.reason.size()));
+    std::ranges::replace_if(
+        reason, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, '?');
+    return reason.empty() ? "rank 0 gives no reason to refuse it" : reason;
+  }
+
   const MeetingOptions options_;
-  const Token token_;
+  const Secret secret_;
   const Endpoint place_;
+  WaitingLog waiting_;
+  const Limit limit_;
   UniqueFd socket_;
 };
 
@@ -108,9 +137,7 @@ Result<std::unique_ptr<Meeting>> Meeting::open(const MeetingOptions& options) {
   if (options.token.size() > kTokenBytes)
     return invalid_argument(fmt::format("the token of the ranks has {} bytes, more than {}",
                                         options.token.size(), kTokenBytes));
-  Token token{};
-  std::ranges::copy(options.token, token.begin());
-  return options.rank == 0 ? MeetingHost::open(options, token) : MeetingGuest::open(options, token);
+  return options.rank == 0 ? MeetingHost::open(options) : MeetingGuest::open(options);
 }
 
 }  // namespace millrace::ranks

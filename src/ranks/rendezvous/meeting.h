@@ -2,10 +2,11 @@
 // know, the others tell it their cards, and when all have come each gets those that are meant for
 // it. Then nobody listens there any more.
 //
-// Who connects and says anything else is dropped, and what it says allocates nothing. For one
-// thread.
+// Ranks prove to each other that they have the same token, without saying it. Who connects and does
+// not is dropped (reception.h). For one thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -24,10 +25,15 @@ struct MeetingOptions {
   uint32_t ranks = 1;
   std::string token;  // that all ranks must have; up to kTokenBytes, may be empty
   Limit limit{};
+  // Where this rank listens for other ranks: an address of this host, or the name of one of its
+  // network interfaces. Empty: where it is on the network of the meeting.
+  std::string interface {};
+  // How often the log says who is waited for.
+  std::chrono::nanoseconds warning_interval = std::chrono::seconds(30);
 };
 
 struct Roster {
-  uint64_t session = 0;     // the same for all ranks of one meeting
+  SessionKey session{};     // the same for all ranks of one meeting
   std::vector<Card> cards;  // by rank; that of the rank itself is empty
 };
 

@@ -1,6 +1,7 @@
 #include "ranks/rendezvous/socket.h"
 
 #include <fmt/format.h>
+#include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -85,6 +86,23 @@ Status finish_connecting(int socket, const Limit& limit) {
   socklen_t size = sizeof(error);
   getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
   return error == 0 ? Status() : io_error("it does not answer", error);
+}
+
+Result<std::string> digits_of(const sockaddr* address, socklen_t size) {
+  char digits[NI_MAXHOST];
+  const int error = getnameinfo(address, size, digits, sizeof(digits), nullptr, 0, NI_NUMERICHOST);
+  if (error != 0) return Status(StatusCode::kIoError, gai_strerror(error));
+  return std::string(digits);
+}
+
+// Of an address in digits; AF_UNSPEC for anything else.
+int family_of(const std::string& text) noexcept {
+  addrinfo hints{};
+  hints.ai_flags = AI_NUMERICHOST;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(text.c_str(), nullptr, &hints, &found) != 0) return AF_UNSPEC;
+  const Addresses addresses(found, &freeaddrinfo);
+  return addresses->ai_family;
 }
 
 Result<sockaddr_storage> name_of(int socket) {
@@ -173,11 +191,26 @@ Result<UniqueFd> connect_to(const Endpoint& endpoint, const Limit& limit) {
 
 Result<std::string> own_address(int socket) {
   MILLRACE_ASSIGN_OR_RETURN(const sockaddr_storage name, name_of(socket));
-  char digits[NI_MAXHOST];
-  const int error = getnameinfo(reinterpret_cast<const sockaddr*>(&name), sizeof(name), digits,
-                                sizeof(digits), nullptr, 0, NI_NUMERICHOST);
-  if (error != 0) return Status(StatusCode::kIoError, gai_strerror(error));
-  return std::string(digits);
+  return digits_of(reinterpret_cast<const sockaddr*>(&name), sizeof(name));
+}
+
+Result<std::string> address_of_interface(const std::string& interface, const std::string& like) {
+  if (family_of(interface) != AF_UNSPEC) return interface;
+  ifaddrs* found = nullptr;
+  if (getifaddrs(&found) != 0) return io_error("getifaddrs", errno);
+  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> interfaces(found, &freeifaddrs);
+  const int family = family_of(like);
+  for (const ifaddrs* each = found; each != nullptr; each = each->ifa_next)
+    if (each->ifa_addr != nullptr && each->ifa_addr->sa_family == family &&
+        interface == each->ifa_name)
+      return digits_of(each->ifa_addr,
+                       family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in));
+  return invalid_argument(fmt::format(
+      "\"{}\" is no network interface of this host with an address as {} is one", interface, like));
+}
+
+bool is_any_address(const std::string& digits) {
+  return digits == "0.0.0.0" || digits == "::";
 }
 
 Result<uint16_t> own_port(int socket) {

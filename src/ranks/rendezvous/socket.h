@@ -31,6 +31,11 @@ Result<UniqueFd> listen_on(const Endpoint& endpoint);
 // Tries one address of the host after another. Does not wait for one who does not listen yet:
 // kIoError says so.
 Result<UniqueFd> connect_to(const Endpoint& endpoint, const Limit& limit);
+// The address in digits of that network interface, of the family of `like`, an address in digits;
+// an address is its own. kInvalidArgument when there is no such interface, or it has none.
+Result<std::string> address_of_interface(const std::string& interface, const std::string& like);
+// Whether the address in digits stands for all of a host: 0.0.0.0, or ::.
+bool is_any_address(const std::string& digits);
 // The own address of a socket in digits, without the port.
 Result<std::string> own_address(int socket);
 // The port that a socket listens on.

@@ -1,6 +1,6 @@
-// Messages between processes over TCP, by the point-to-point part of Gloo. Its collectives are not
-// used: their order of sums depends on the size of the data, and a rank that does not come
-// leaves the others with a text that does not name it.
+// Messages between processes over TCP. One thread waits for all connections of a rank (epoll) and
+// reads; what is sent is written by the thread that sends it, as far as the system takes it at
+// once.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,6 @@ namespace millrace::ranks {
 
 // Meets the other ranks as the options say, and connects to all of them. Blocks until it has, or
 // until the deadline, with a failure that names who is missing.
-Result<std::unique_ptr<Transport>> connect_gloo_transport(const MeetingOptions& options);
+Result<std::unique_ptr<Transport>> connect_tcp_transport(const MeetingOptions& options);
 
 }  // namespace millrace::ranks

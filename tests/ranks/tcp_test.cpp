@@ -45,7 +45,7 @@ Status reduce_in_place(Communicator& own, std::vector<float>& data, const Limit&
   return own.all_reduce(bytes, bytes, Element::kFloat32, Reduction::kSum, limit);
 }
 
-TEST(GlooRanks, ReduceTheSameBitsAsTheReference) {
+TEST(TcpRanks, ReduceTheSameBitsAsTheReference) {
   for (const uint32_t ranks : {2, 3, 4, 7}) {
     const MeetingPlace place;
     EXPECT_THAT(
@@ -68,7 +68,7 @@ TEST(GlooRanks, ReduceTheSameBitsAsTheReference) {
   }
 }
 
-TEST(GlooRanks, RunEveryOperationAndGroupsOfThem) {
+TEST(TcpRanks, RunEveryOperationAndGroupsOfThem) {
   const MeetingPlace place;
   EXPECT_THAT(
       run_processes(
@@ -108,7 +108,7 @@ TEST(GlooRanks, RunEveryOperationAndGroupsOfThem) {
       Each(Eq(0)));
 }
 
-TEST(GlooRanks, EveryCollectiveOfEveryTypeGivesTheBitsOfTheReference) {
+TEST(TcpRanks, EveryCollectiveOfEveryTypeGivesTheBitsOfTheReference) {
   std::vector<uint32_t> counts = {2, 3};
   if (rank_runs() > 1) counts.push_back(16);
   for (const uint32_t ranks : counts) {
@@ -128,7 +128,7 @@ TEST(GlooRanks, EveryCollectiveOfEveryTypeGivesTheBitsOfTheReference) {
   }
 }
 
-TEST(GlooRanks, NameARankThatWasKilled) {
+TEST(TcpRanks, NameARankThatWasKilled) {
   const MeetingPlace place;
   EXPECT_THAT(
       run_processes(3,
@@ -166,7 +166,7 @@ class SaysThatItWaits final : public StopCheck {
 };
 
 // Rank 1 hears of it first, and waits for rank 0 to do so, too.
-TEST(GlooRanks, NameARankThatWasKilledAlsoWhenTheyComeLater) {
+TEST(TcpRanks, NameARankThatWasKilledAlsoWhenTheyComeLater) {
   const MeetingPlace place;
   int waits[2];
   ASSERT_EQ(pipe(waits), 0);
@@ -193,7 +193,7 @@ TEST(GlooRanks, NameARankThatWasKilledAlsoWhenTheyComeLater) {
   for (const int end : waits) close(end);
 }
 
-TEST(GlooRanks, NameARankThatHangs) {
+TEST(TcpRanks, NameARankThatHangs) {
   const MeetingPlace place;
   int ready[2], over[2];
   ASSERT_TRUE(pipe(ready) == 0 && pipe(over) == 0);
@@ -224,7 +224,7 @@ TEST(GlooRanks, NameARankThatHangs) {
 
 // One of three ranks is killed or late at a random operation: the others end with an error, or with
 // all that they wanted. MILLRACE_TEST_RANK_FAILURES says how often, instead of a dozen times.
-TEST(GlooRanks, RandomKillsAndDelaysLoseNobody) {
+TEST(TcpRanks, RandomKillsAndDelaysLoseNobody) {
   const uint64_t runs = number_variable("MILLRACE_TEST_RANK_FAILURES", 12, 1, 1'000'000).value();
   for (uint32_t run = 0; run < runs; ++run) {
     std::mt19937 random(run);
