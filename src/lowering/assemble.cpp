@@ -13,6 +13,7 @@
 #include "graph/in_place.h"
 #include "graph/memory_plan.h"
 #include "graph/partitions.h"
+#include "graph/vendor_quantisation.h"
 #include "lowering/placement/placement.h"
 #include "tensor/dimensions.h"
 
@@ -88,8 +89,11 @@ Result<Boundary> make_boundary(const Graph& graph, ValueId id, bool on_cpu,
   if (on_cpu) return boundary;
   DataType type = hw_type(value.type, precision);
   if (quantisation) {
-    type = quantisation->type;
-    boundary.quant = quantisation->parameters;
+    const bool for_vendor = options.hw_quantisation == graph::HwQuantisation::kVendor;
+    const auto held = for_vendor ? graph::vendor_form(*quantisation) : *quantisation;
+    type = held.type;
+    boundary.quant = held.parameters;
+    boundary.requantised = held != *quantisation;
   }
   MILLRACE_ASSIGN_OR_RETURN(boundary.hw, make_hw_view(boundary.cpu, type, layout));
   return boundary;

@@ -26,8 +26,10 @@ struct LoweringOptions {
   uint32_t batch_size = 1;  // frames per call
   graph::Precision precision = graph::Precision::kFp32;
   std::map<std::string, HwLayout> hw_layouts = {};  // by boundary tensor name
-  CpuOperators cpu_operators = {};                  // the others go to the NPU
-  OperatorNames full_precision = {};                // computed in FP32
+  // How HW views hold the inputs and outputs that the model quantises.
+  graph::HwQuantisation hw_quantisation = graph::HwQuantisation::kModel;
+  CpuOperators cpu_operators = {};    // the others go to the NPU
+  OperatorNames full_precision = {};  // computed in FP32
   // Of a stage, whose graph need not have an operator for each name in cpu_operators. Otherwise one
   // that matches none is an error.
   bool is_stage = false;

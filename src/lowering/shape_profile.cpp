@@ -30,6 +30,7 @@ Result<graph::CompiledModel> lower(const graph::CompiledModel& model,
   LoweringOptions options;
   options.batch_size = model.batch_size;
   options.precision = model.precision;
+  options.hw_quantisation = model.hw_quantisation;
   options.cpu_operators.insert(model.cpu_operators.begin(), model.cpu_operators.end());
   options.is_stage = true;  // the names were the whole model's, of which this may be a part
   return finish(std::move(stage.graph), options, model.name);

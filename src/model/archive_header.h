@@ -15,12 +15,14 @@ namespace millrace::model {
 
 // A writer states the lowest version that has what the archive holds: version 1 has a graph,
 // version 2 may have a network in its place; in a graph of version 3, values may be quantised and
-// nodes have a precision of their own; in one of version 4, there are partitions of collectives.
+// nodes have a precision of their own; in one of version 4, there are partitions of collectives; in
+// version 5, HW views may hold other integers than the graph.
 inline constexpr uint32_t kGraphFormatVersion = 1;
 inline constexpr uint32_t kNetworkFormatVersion = 2;
 inline constexpr uint32_t kQuantisedFormatVersion = 3;
 inline constexpr uint32_t kCollectiveFormatVersion = 4;
-inline constexpr uint32_t kFormatVersion = kCollectiveFormatVersion;  // the newest
+inline constexpr uint32_t kRequantisedFormatVersion = 5;
+inline constexpr uint32_t kFormatVersion = kRequantisedFormatVersion;  // the newest
 inline constexpr uint32_t kHeaderSize = 64;
 inline constexpr size_t kHeaderChecksumOffset = kHeaderSize - sizeof(uint64_t);
 // A cache line, and enough for every vector type, so that kernels can use the mapped weights

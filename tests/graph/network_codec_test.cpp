@@ -248,6 +248,7 @@ std::vector<HostileCase> dynamic_boundary_cases() {
       {"OpenButNotSo", [](auto& m, auto&) { m.inputs[0].open = false; }, "not open"},
       {"NotOpenButSo", [](auto& m, auto&) { m.outputs[1].open = true; }, "none of its dimensions"},
       {"HwView", [](auto& m, auto&) { m.outputs[1].hw = m.outputs[1].cpu; }, "HW view"},
+      {"RequantisedHwView", [](auto& m, auto&) { m.outputs[1].requantised = true; }, "HW view"},
       {"ValueOfNoGraph", [](auto& m, auto&) { m.outputs[1].value = 0; }, "value of a graph"},
       {"OrderOther", [](auto& m, auto&) { m.outputs[1].cpu.order = {1}; }, "CPU view"},
       {"SizeOverflows",

@@ -11,6 +11,7 @@
 #include "graph/boundary_quantisation.h"
 #include "graph/collective.h"
 #include "graph/partitions.h"
+#include "graph/vendor_quantisation.h"
 #include "tensor/dimensions.h"
 
 namespace millrace::graph {
@@ -47,9 +48,26 @@ Status check_hw_view(const tensor::TensorDesc& hw, const tensor::TensorDesc& cpu
   return corrupt_data("its HW view does not follow from its CPU view");
 }
 
+// An HW view that is requantised must be in the vendor's form, of a tensor that the graph
+// quantises in another one.
+Status check_requantised(const Boundary& boundary, const std::optional<BoundaryQuantisation>& own) {
+  if (!boundary.hw || !own)
+    return corrupt_data("its HW view is requantised, but the graph does not quantise it");
+  const BoundaryQuantisation view{boundary.hw->type, boundary.quant};
+  if (!is_vendor_form(view))
+    return corrupt_data(
+        fmt::format("its HW view is requantised, but {} with scale {} and zero point {}: that must "
+                    "be INT8 with a power of two from 2^{} to 2^{} and 0, rounded to nearest even",
+                    to_string(view.type), view.parameters.scale, view.parameters.zero_point,
+                    kLeastVendorExponent, kGreatestVendorExponent));
+  if (view == own) return corrupt_data("its HW view is requantised to what it is already");
+  return {};
+}
+
 // Integers as the HW view of a FLOAT32 tensor must be those that the graph makes of it.
 Status check_quantisation(const Boundary& boundary,
                           const std::optional<BoundaryQuantisation>& expected) {
+  if (boundary.requantised) return check_requantised(boundary, expected);
   const tensor::DataType type = boundary.hw->type;
   if (boundary.cpu.type != tensor::DataType::kFloat32 || tensor::is_floating(type)) return {};
   if (BoundaryQuantisation{type, boundary.quant} == expected) return {};
@@ -60,7 +78,7 @@ Status check_boundary(const Boundary& boundary, const Graph& graph,
                       const std::optional<BoundaryQuantisation>& quantisation) {
   if (boundary.open) return corrupt_data("it is open, but the model has a graph");
   MILLRACE_RETURN_IF_ERROR(check_cpu_view(boundary.cpu, graph.values[boundary.value]));
-  if (!boundary.hw) return {};
+  if (!boundary.hw) return boundary.requantised ? check_requantised(boundary, {}) : Status();
   MILLRACE_RETURN_IF_ERROR(check_hw_view(*boundary.hw, boundary.cpu));
   return check_quantisation(boundary, quantisation);
 }

@@ -23,7 +23,8 @@ Status check_static_parts(const CompiledModel& model) {
 // open.
 Status check_view(const Boundary& boundary) {
   const tensor::TensorDesc& cpu = boundary.cpu;
-  if (boundary.hw) return corrupt_data("an HW view, which needs static dimensions");
+  if (boundary.hw || boundary.requantised)
+    return corrupt_data("an HW view, which needs static dimensions");
   if (boundary.value != kNoValue) return corrupt_data("a value of a graph that does not exist");
   if (tensor::size_of(cpu.type) == 0) return corrupt_data("no known type");
   Dims fixed;

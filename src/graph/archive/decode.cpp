@@ -85,6 +85,7 @@ class Decoder {
       boundary.quant = {quant.scale(), quant.zero_point(),
                         reader_.enumerator<tensor::Rounding>("rounding", quant.rounding())};
       boundary.open = table->open();
+      boundary.requantised = table->requantised();
       if (root_.network() == nullptr) values.push_back(boundary.value);
       boundaries.push_back(std::move(boundary));
       MILLRACE_RETURN_IF_ERROR(
@@ -123,7 +124,9 @@ class Decoder {
   }
 
   Status decode_profiles() {
-    if (root_.profiles() == nullptr) return {};
+    model_.hw_quantisation =
+        reader_.enumerator<HwQuantisation>("HW quantisation", root_.hw_quantisation());
+    if (root_.profiles() == nullptr) return reader_.status();
     for (const format::ShapeProfile* table : *root_.profiles()) {
       ShapeProfile profile{.name = reader_.text(*table->name()), .shapes = {}};
       for (const format::Shape* shape : *table->shapes()) {
@@ -132,7 +135,7 @@ class Decoder {
       model_.profiles.push_back(std::move(profile));
       MILLRACE_RETURN_IF_ERROR(in_item("profile", model_.profiles));
     }
-    return {};
+    return reader_.status();
   }
 
   // The reader's status after the last of `items` was read.

@@ -54,8 +54,8 @@ Offsets<format::Boundary> encode_boundaries(FlatBufferBuilder& builder,
     if (boundary.hw) hw = encode_desc(builder, *boundary.hw);
     const format::QuantParams quant(boundary.quant.scale, boundary.quant.zero_point,
                                     enum_cast<format::Rounding>(boundary.quant.rounding));
-    encoded.push_back(
-        format::CreateBoundary(builder, boundary.value, cpu, hw, &quant, boundary.open));
+    encoded.push_back(format::CreateBoundary(builder, boundary.value, cpu, hw, &quant,
+                                             boundary.open, boundary.requantised));
   }
   return encoded;
 }
@@ -115,6 +115,16 @@ bool has_collectives(const CompiledModel& model) {
          model.partitions.end();
 }
 
+// The lowest that has what the model holds.
+uint32_t version_of(const CompiledModel& model) {
+  if (has_requantised_views(model) || model.hw_quantisation != HwQuantisation::kModel)
+    return model::kRequantisedFormatVersion;
+  if (model.network) return model::kNetworkFormatVersion;
+  if (has_collectives(model)) return model::kCollectiveFormatVersion;
+  if (has_several_precisions(model.graph)) return model::kQuantisedFormatVersion;
+  return model::kGraphFormatVersion;
+}
+
 std::vector<uint8_t> build_structure(const CompiledModel& model,
                                      std::span<const model::SegmentInfo> segment_places) {
   FlatBufferBuilder builder;
@@ -134,11 +144,12 @@ std::vector<uint8_t> build_structure(const CompiledModel& model,
   const auto cpu_operators = network::encode_names(builder, model.cpu_operators);
   const auto profiles = encode_profiles(builder, model.profiles);
   format::FinishArchiveBuffer(
-      builder, format::CreateArchiveDirect(builder, model.name.c_str(), model.producer.c_str(),
-                                           enum_cast<format::Precision>(model.precision),
-                                           model.batch_size, &values, &nodes, &inputs, &outputs,
-                                           &partitions, &plan, model.arena_bytes, &segments,
-                                           network, &cpu_operators, &profiles));
+      builder,
+      format::CreateArchiveDirect(builder, model.name.c_str(), model.producer.c_str(),
+                                  enum_cast<format::Precision>(model.precision), model.batch_size,
+                                  &values, &nodes, &inputs, &outputs, &partitions, &plan,
+                                  model.arena_bytes, &segments, network, &cpu_operators, &profiles,
+                                  enum_cast<format::HwQuantisation>(model.hw_quantisation)));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
@@ -150,14 +161,8 @@ model::ArchiveContent encode(const CompiledModel& model) {
   for (const Value& value : model.graph.values) {
     if (value.constant) content.segments.push_back(value.constant->bytes);
   }
-  if (model.network) {
-    content.version = model::kNetworkFormatVersion;
-    network::list_constants(*model.network, content.segments);
-  } else if (has_collectives(model)) {
-    content.version = model::kCollectiveFormatVersion;
-  } else if (has_several_precisions(model.graph)) {
-    content.version = model::kQuantisedFormatVersion;
-  }
+  if (model.network) network::list_constants(*model.network, content.segments);
+  content.version = version_of(model);
   content.build_structure = [&model](std::span<const model::SegmentInfo> segments) {
     return build_structure(model, segments);
   };

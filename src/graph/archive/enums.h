@@ -29,6 +29,7 @@ static_assert(same_number(format::NearestMode::MAX, NearestMode::kRoundPreferCei
 static_assert(same_number(format::Precision::MAX, Precision::kFp16));
 static_assert(same_number(format::Rounding::MAX, tensor::Rounding::kTowardZero));
 static_assert(same_number(format::PartitionKind::MAX, PartitionKind::kCollective));
+static_assert(same_number(format::HwQuantisation::MAX, HwQuantisation::kVendor));
 static_assert(same_number(format::AttributeKind::MAX,
                           std::variant_size_v<network::Attribute::Value> - 1));
 static_assert(same_number(format::Operator::MAX, std::variant_size_v<Operator>));
