@@ -93,8 +93,8 @@ class Program {
   virtual ~Program() = default;
   virtual const graph::CompiledModel& model() const noexcept = 0;
   // Whether a boundary tensor may be bound in this view without conversion. True for the HW view of
-  // every boundary that has one, and for the CPU view of the others; the runtime converts in all
-  // other cases.
+  // every boundary that has one, and for the CPU view of the others and of those whose HW view is
+  // requantised: the runtime never converts to such a view. It converts in all other cases.
   virtual bool accepts(Direction direction, size_t index, View view) const noexcept = 0;
   virtual Result<std::unique_ptr<Context>> create_context() const = 0;
   virtual ProgramInfo info() const = 0;

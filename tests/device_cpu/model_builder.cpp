@@ -5,6 +5,7 @@
 #include "fallback/evaluate.h"
 #include "graph/partitions.h"
 #include "graph/shape.h"
+#include "graph/vendor_quantisation.h"
 #include "tensor/half.h"
 
 namespace millrace::device::cpu {
@@ -106,6 +107,14 @@ void ModelBuilder::set_hw_bytes(Direction direction, size_t index, DataType type
       direction == Direction::kInput ? model_.inputs[index] : model_.outputs[index];
   boundary.hw = tensor::make_hw_desc(boundary.cpu, type).value();
   boundary.quant = quant;
+}
+
+void ModelBuilder::set_requantised(Direction direction, size_t index,
+                                   const graph::BoundaryQuantisation& own) {
+  const graph::BoundaryQuantisation view = graph::vendor_form(own);
+  set_hw_bytes(direction, index, view.type, view.parameters);
+  (direction == Direction::kInput ? model_.inputs : model_.outputs)[index].requantised =
+      view != own;
 }
 
 std::shared_ptr<const graph::CompiledModel> ModelBuilder::build() const {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "graph/boundary_quantisation.h"
 #include "graph/compiled_model.h"
 #include "tests/device_cpu/reference.h"
 
@@ -60,6 +61,9 @@ class ModelBuilder {
   // Gives the boundary tensor a HW view of bytes.
   void set_hw_bytes(Direction direction, size_t index, tensor::DataType type,
                     const tensor::QuantParams& quant);
+
+  // Gives the boundary tensor a HW view in the vendor's form, which is requantised to `own`.
+  void set_requantised(Direction direction, size_t index, const graph::BoundaryQuantisation& own);
 
   std::shared_ptr<const graph::CompiledModel> build() const;
 

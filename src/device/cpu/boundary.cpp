@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "device/cpu/builder.h"
+#include "device/cpu/byte_conversion.h"
 #include "tensor/conversion/conversion.h"
 #include "tensor/dimensions.h"
 
@@ -54,24 +56,27 @@ TensorDesc staging_desc(const graph::Boundary& boundary) {
   return desc;
 }
 
-// Converts between a view and the dense form, for what oneDNN has no words for.
+enum class Towards { kCpu, kHw };
+
+// Converts between the two forms of a tensor that a conversion knows as its CPU view and its HW
+// view, for what oneDNN has no words for.
 class ConversionStep final : public Step {
  public:
-  ConversionStep(tensor::Conversion conversion, Direction direction, BufferId view, BufferId dense)
-      : conversion_(std::move(conversion)), direction_(direction), view_(view), dense_(dense) {}
-  std::vector<BufferId> buffers() const override { return {view_, dense_}; }
+  ConversionStep(tensor::Conversion conversion, Towards towards, BufferId cpu, BufferId hw)
+      : conversion_(std::move(conversion)), towards_(towards), cpu_(cpu), hw_(hw) {}
+  std::vector<BufferId> buffers() const override { return {cpu_, hw_}; }
   Status run(const RunState& state) const noexcept override {
-    if (direction_ == Direction::kInput)
-      conversion_.to_cpu(state.buffers[view_], state.buffers[dense_]);
+    if (towards_ == Towards::kCpu)
+      conversion_.to_cpu(state.buffers[hw_], state.buffers[cpu_]);
     else
-      conversion_.to_hw(state.buffers[dense_], state.buffers[view_]);
+      conversion_.to_hw(state.buffers[cpu_], state.buffers[hw_]);
     return {};
   }
 
  private:
   tensor::Conversion conversion_;
-  Direction direction_;
-  BufferId view_, dense_;
+  Towards towards_;
+  BufferId cpu_, hw_;
 };
 
 // One boundary tensor while its steps are added.
@@ -138,8 +143,9 @@ class BoundaryTensor {
     auto conversion = tensor::Conversion::plan(staging_desc(boundary_), desc, boundary_.quant);
     if (!conversion.ok()) return conversion.status();
     const Operand dense = staging(location);
+    const Towards towards = direction_ == Direction::kInput ? Towards::kCpu : Towards::kHw;
     auto step =
-        std::make_unique<ConversionStep>(*std::move(conversion), direction_, buffer, dense.buffer);
+        std::make_unique<ConversionStep>(*std::move(conversion), towards, dense.buffer, buffer);
     const bool copy = dense.buffer != location.buffer;
     if (copy && direction_ == Direction::kOutput) add_reorder(dense, location, condition);
     builder_.add("Convert", "millrace:conversion", std::move(step), condition, boundary_.value);
@@ -172,7 +178,7 @@ class BoundaryTensor {
 
 bool accepts_view(const graph::Boundary& boundary, View view) {
   if (view == View::kHw) return boundary.hw.has_value();
-  if (!boundary.hw) return true;
+  if (!boundary.hw || boundary.requantised) return true;
   if (boundary.cpu == *boundary.hw) return true;
   return boundary.cpu.type == DataType::kFloat32 && boundary.hw->type == DataType::kFloat32;
 }
@@ -206,6 +212,147 @@ Operand bind_bytes(Builder& builder, uint32_t index, const Desc& desc) {
 
 namespace {
 
+// The integers of one form as those of another, by way of their numbers.
+class RequantiseStep final : public Step {
+ public:
+  struct Form {
+    BufferId buffer;
+    ByteConversion conversion;
+    tensor::ElementRule rule;
+  };
+  RequantiseStep(size_t count, const Form& from, const Form& to)
+      : count_(count), from_(from), to_(to) {}
+  std::vector<BufferId> buffers() const override { return {from_.buffer, to_.buffer}; }
+  Status run(const RunState& state) const noexcept override {
+    const auto* from = state.input<std::byte>(from_.buffer);
+    auto* to = state.output<std::byte>(to_.buffer);
+    std::array<float, kChunk> numbers;
+    for (size_t at = 0; at < count_; at += kChunk) {
+      const size_t count = std::min(kChunk, count_ - at);
+      from_.conversion.dequantise(from + at, numbers.data(), count, from_.rule);
+      to_.conversion.quantise(numbers.data(), to + at, count, to_.rule);
+    }
+    return {};
+  }
+
+ private:
+  static constexpr size_t kChunk = 1024;  // numbers that stay in the first-level cache
+  const size_t count_;
+  const Form from_, to_;
+};
+
+// A boundary whose HW view is requantised, and the integers of the graph's value `quantised` as
+// that view has them: in its layout, but in the graph's own form.
+class RequantisedBoundary {
+ public:
+  RequantisedBoundary(Builder& builder, Direction direction, uint32_t index,
+                      graph::ValueId quantised)
+      : builder_(builder),
+        boundary_(direction == Direction::kInput ? builder.model().inputs[index]
+                                                 : builder.model().outputs[index]),
+        direction_(direction),
+        index_(index),
+        quantised_(quantised),
+        own_view_(*boundary_.hw) {
+    own_view_.type = builder.value(quantised).type;
+  }
+
+  // Nothing where oneDNN cannot describe the layout.
+  std::optional<Desc> desc() const {
+    return describe(own_view_, builder_.dims(boundary_.value), builder_.stored_type(quantised_));
+  }
+
+  // Adds the steps between `own`, memory of bytes() as desc() says, and the views of the caller.
+  Status connect(BufferId own) {
+    connect_hw(own);
+    return connect_cpu(own);
+  }
+
+  size_t bytes() const { return own_view_.bytes(); }
+
+ private:
+  tensor::QuantParams own_parameters() const {
+    const graph::Quantisation& own = builder_.quantisation(quantised_);
+    return {own.scales[0], own.zero_points[0], tensor::Rounding::kNearestEven};
+  }
+
+  RequantiseStep::Form form(BufferId buffer, DataType type,
+                            const tensor::QuantParams& parameters) const {
+    return {buffer,
+            ByteConversion(type),
+            {static_cast<float>(parameters.scale), parameters.zero_point}};
+  }
+
+  BufferId add_caller(View view, size_t bytes) {
+    CallerTensor caller{direction_, index_, {}};
+    caller.in_view[static_cast<size_t>(view)] = true;
+    return builder_.buffers().add_caller(caller, bytes, /*or_arena=*/false);
+  }
+
+  void connect_hw(BufferId own) {
+    const BufferId view = add_caller(View::kHw, bytes());
+    RequantiseStep::Form from = form(view, boundary_.hw->type, boundary_.quant);
+    RequantiseStep::Form to = form(own, own_view_.type, own_parameters());
+    if (direction_ == Direction::kOutput) std::swap(from, to);
+    builder_.add("Requantise", "millrace:vectors",
+                 std::make_unique<RequantiseStep>(bytes(), from, to),
+                 ViewCondition{direction_, index_, View::kHw}, boundary_.value);
+  }
+
+  Status connect_cpu(BufferId own) {
+    auto conversion = tensor::Conversion::plan(boundary_.cpu, own_view_, own_parameters());
+    if (!conversion.ok()) return conversion.status();
+    const BufferId view = add_caller(View::kCpu, boundary_.cpu.bytes());
+    const Towards towards = direction_ == Direction::kInput ? Towards::kHw : Towards::kCpu;
+    builder_.add("Convert", "millrace:conversion",
+                 std::make_unique<ConversionStep>(*std::move(conversion), towards, view, own),
+                 ViewCondition{direction_, index_, View::kCpu}, boundary_.value);
+    return {};
+  }
+
+  Builder& builder_;
+  const graph::Boundary& boundary_;
+  const Direction direction_;
+  const uint32_t index_;
+  const graph::ValueId quantised_;
+  TensorDesc own_view_;
+};
+
+}  // namespace
+
+bool can_requantise(const Builder& builder, const graph::Boundary& boundary,
+                    graph::ValueId quantised) {
+  if (!boundary.requantised || builder.is_empty(boundary.value)) return false;
+  const auto desc =
+      describe(*boundary.hw, builder.dims(boundary.value), builder.stored_type(quantised));
+  // Reorders leave zeros beside the channels, and the number zero is the zero point.
+  return desc && (!has_padding(*desc) || builder.quantisation(quantised).zero_points[0] == 0 ||
+                  builder.input_of(boundary.value));
+}
+
+Status bind_requantised(Builder& builder, uint32_t index, graph::ValueId quantised) {
+  RequantisedBoundary boundary(builder, Direction::kInput, index, quantised);
+  const Operand own{builder.buffers().add_arena(boundary.bytes()), *boundary.desc()};
+  MILLRACE_RETURN_IF_ERROR(boundary.connect(own.buffer));
+  builder.set_stored_result(quantised, own);
+  return {};
+}
+
+namespace {
+
+Status deliver_requantised(Builder& builder, uint32_t index, const Operand& bytes,
+                           graph::ValueId quantised) {
+  RequantisedBoundary boundary(builder, Direction::kOutput, index, quantised);
+  const Desc desc = *boundary.desc();
+  // What lies beside the channels is not known.
+  if (bytes.desc == desc && !has_padding(desc) && builder.buffers().is_own(bytes.buffer) &&
+      builder.buffers().bytes(bytes.buffer) == boundary.bytes())
+    return boundary.connect(bytes.buffer);
+  const Operand own{builder.buffers().add_arena(boundary.bytes()), desc};
+  builder.add_reorder(quantised, bytes, own);
+  return boundary.connect(own.buffer);
+}
+
 // The integers of a quantised value for an output whose HW view holds them as `desc` says.
 Status deliver_bytes(Builder& builder, uint32_t index, const Operand& bytes, const Desc& desc) {
   BufferTable& buffers = builder.buffers();
@@ -229,6 +376,8 @@ Status deliver_output(Builder& builder, uint32_t index) {
   if (builder.is_empty(tensor.boundary().value)) return {};
   if (const auto quantised = builder.quantised_output(tensor.boundary().value)) {
     MILLRACE_ASSIGN_OR_RETURN(const Operand bytes, builder.stored(*quantised));
+    if (tensor.boundary().requantised)
+      return deliver_requantised(builder, index, bytes, *quantised);
     return deliver_bytes(builder, index, bytes,
                          *desc_of_bytes(builder, tensor.boundary(), *quantised));
   }

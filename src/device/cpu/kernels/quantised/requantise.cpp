@@ -61,20 +61,29 @@ Result<bool> pack_pixels(Builder& builder, ValueId x, ValueId y) {
   return true;
 }
 
-// Where callers give the very bytes.
-bool take_bytes(Builder& builder, ValueId x, ValueId y) {
+// Where callers give the very bytes, or those of the vendor's form.
+Result<bool> take_bytes(Builder& builder, ValueId x, ValueId y) {
   const auto index = builder.input_of(x);
   if (!index) return false;
-  const auto desc = desc_of_bytes(builder, builder.model().inputs[*index], y);
+  const graph::Boundary& input = builder.model().inputs[*index];
+  if (can_requantise(builder, input, y)) {
+    MILLRACE_RETURN_IF_ERROR(bind_requantised(builder, *index, y));
+    return true;
+  }
+  const auto desc = desc_of_bytes(builder, input, y);
   if (desc) builder.set_stored_result(y, bind_bytes(builder, *index, *desc));
   return desc.has_value();
 }
 
-// Where callers take the very bytes.
+// Where callers take the very bytes, or those of the vendor's form.
 bool give_bytes(Builder& builder, ValueId x, ValueId y) {
   if (!builder.is_output(y) || !builder.readers(y).empty()) return false;
   const auto is_y = [y](const graph::Boundary& output) { return output.value == y; };
   const auto output = std::ranges::find_if(builder.model().outputs, is_y);
+  if (can_requantise(builder, *output, x)) {
+    builder.deliver_as(y, x);
+    return true;
+  }
   const auto desc = desc_of_bytes(builder, *output, x);
   // Reorders leave zeros beside the channels, and the number zero is the zero point.
   if (!desc || (has_padding(*desc) && builder.quantisation(x).zero_points[0] != 0)) return false;
@@ -87,7 +96,8 @@ bool give_bytes(Builder& builder, ValueId x, ValueId y) {
 Result<bool> lower(Builder& builder, const Node& node, const graph::Requantise&) {
   const ValueId x = node.input(0), y = node.outputs[0];
   if (!builder.is_quantised(x)) {
-    if (take_bytes(builder, x, y)) return true;
+    MILLRACE_ASSIGN_OR_RETURN(const bool taken, take_bytes(builder, x, y));
+    if (taken) return true;
     return pack_pixels(builder, x, y);
   }
   if (!builder.is_quantised(y)) return give_bytes(builder, x, y);

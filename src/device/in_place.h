@@ -1,0 +1,19 @@
+// Whether a tensor of a job is used where it lies.
+#pragma once
+
+#include <cstddef>
+
+#include "device/device.h"
+
+namespace millrace::device {
+
+// True for a view that the program accepts, but for the CPU view of a tensor whose HW view is
+// requantised: the program's own steps convert that one. Requirement: the boundary exists.
+inline bool takes_in_place(const Program& program, Direction direction, size_t index, View view) {
+  const graph::CompiledModel& model = program.model();
+  const auto& boundaries = direction == Direction::kInput ? model.inputs : model.outputs;
+  if (view == View::kCpu && boundaries[index].requantised) return false;
+  return program.accepts(direction, index, view);
+}
+
+}  // namespace millrace::device
