@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "device/in_place.h"
 #include "tensor/data_type.h"
 #include "vart/tensors/tensor_info.h"
 #include "vart/tensors/tensor_state.h"
@@ -108,8 +109,9 @@ bool JobBinder::is_in_place(TensorDirection direction, size_t index, device::Vie
   if (rules_.in_place_on == nullptr) [[likely]]
     return true;
   const bool is_input = direction == TensorDirection::INPUT;
-  return rules_.in_place_on->accepts(
-      is_input ? device::Direction::kInput : device::Direction::kOutput, index, view);
+  return device::takes_in_place(*rules_.in_place_on,
+                                is_input ? device::Direction::kInput : device::Direction::kOutput,
+                                index, view);
 }
 
 void JobBinder::note_mismatches(const NpuTensorInfo& expected, const NpuTensorInfo& given) {

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "device/in_place.h"
 #include "tensor/tensor_shape.h"
 
 namespace millrace::runtime {
@@ -39,6 +40,7 @@ Result<Boundary> Boundary::plan(const device::Program& program, Direction direct
     result.bytes_[index_of(view)] = tensor.open ? 0 : desc.bytes();
     result.element_bytes_[index_of(view)] = tensor::size_of(desc.type);
     result.accepts_[index_of(view)] = program.accepts(direction, index, view);
+    result.in_place_[index_of(view)] = device::takes_in_place(program, direction, index, view);
   };
   describe(View::kCpu, tensor.cpu);
   if (tensor.hw) describe(View::kHw, *tensor.hw);
@@ -103,7 +105,7 @@ Status Boundary::no_memory() const {
 }
 
 Status Boundary::check_in_place(const TensorBinding& binding) const {
-  if (direct(binding.view)) return {};
+  if (in_place(binding.view)) return {};
   return invalid_argument(
       fmt::format("{} is given in its {} view, which is converted ({} bytes), and strict zero-copy "
                   "forbids that: give it in the {} view",
@@ -131,8 +133,10 @@ Status Boundary::stage_input(const TensorBinding& binding, memory::Buffer& stagi
                              BoundaryConversions& conversions, device::Binding& staged) const {
   void* const data = memory_of(binding);
   staged = {data, binding.view};
-  if (direct(binding.view)) [[likely]]
+  if (direct(binding.view)) [[likely]] {
+    if (!in_place(binding.view)) count(binding.view, conversions);
     return {};
+  }
   const View taken = other_view(binding.view);
   MILLRACE_RETURN_IF_ERROR(make_staging(taken, staging));
   if (taken == View::kHw)
@@ -157,7 +161,10 @@ Status Boundary::stage_output(const TensorBinding& binding, memory::Buffer& stag
 
 void Boundary::finish_output(const TensorBinding& binding, const memory::Buffer& staging,
                              BoundaryConversions& conversions) const noexcept {
-  if (direct(binding.view)) return;
+  if (direct(binding.view)) {
+    if (!in_place(binding.view)) count(binding.view, conversions);
+    return;
+  }
   if (binding.view == View::kHw)
     conversion_->to_hw(staging.data(), memory_of(binding));
   else

@@ -50,13 +50,13 @@ class Boundary {
   // kInvalidArgument, naming the tensor, where the bound view would be converted.
   Status check_in_place(const TensorBinding& binding) const;
 
-  // Whether the program takes what is bound as it is: then staging makes that of it, and finishing
-  // an output does nothing.
+  // Whether the program uses what is bound where it lies: then staging makes that of it, and
+  // finishing an output does nothing.
   bool takes(const TensorBinding& binding) const noexcept {
-    return direct(binding.view) && binding.device_side == nullptr;
+    return in_place(binding.view) && binding.device_side == nullptr;
   }
   // `staged` is what the program gets for an input; converts into `staging` (made on first use)
-  // where the program does not take the bound view, and counts that.
+  // where the program does not take the bound view, and counts that, and what the program converts.
   Status stage_input(const TensorBinding& binding, memory::Buffer& staging,
                      BoundaryConversions& conversions, device::Binding& staged) const;
   // The same for an output: the program writes into `staging`, and finish_output() then converts
@@ -70,16 +70,18 @@ class Boundary {
   Boundary() = default;
   Status check_closely(const TensorBinding& binding) const;
   bool direct(device::View view) const noexcept { return accepts_[static_cast<size_t>(view)]; }
+  bool in_place(device::View view) const noexcept { return in_place_[static_cast<size_t>(view)]; }
   device::View other_view(device::View view) const noexcept;
   void count(device::View view, BoundaryConversions& conversions) const noexcept;
   Status make_staging(device::View view, memory::Buffer& staging) const;
   Status check_shape(const TensorShape* shape) const;
   Status no_memory() const;
 
-  std::string label_;                 // for messages: input "data"
-  size_t bytes_[2] = {0, 0};          // by view; 0 where dimensions are open
-  size_t element_bytes_[2] = {0, 0};  // by view; 0 for a view that does not exist
-  bool accepts_[2] = {false, false};  // by view
+  std::string label_;                  // for messages: input "data"
+  size_t bytes_[2] = {0, 0};           // by view; 0 where dimensions are open
+  size_t element_bytes_[2] = {0, 0};   // by view; 0 for a view that does not exist
+  bool accepts_[2] = {false, false};   // by view
+  bool in_place_[2] = {false, false};  // by view: accepted, and not converted by the program
   bool open_ = false;
   bool input_ = false;
   tensor::DataType type_ = tensor::DataType::kUnknown;  // of the CPU view, as the shape
