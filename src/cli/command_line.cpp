@@ -31,6 +31,12 @@ void add_compile_flags(CLI::App& command, CompileFlags& flags) {
       command.add_option(
           "--hw-layout", flags.hw_layouts,
           "layout of a boundary tensor's HW view, as NAME=NHWC or NAME=GENERIC:0,2,3,1"),
+      command
+          .add_option("--hw-quantisation", flags.hw_quantisation,
+                      "HW views of quantised tensors: vendor (INT8, zero point 0, a power of two "
+                      "as scale) or as the model has them")
+          ->check(CLI::IsMember({"vendor", "model"}))
+          ->capture_default_str(),
       command.add_option(
           "--input-shape", flags.input_shapes,
           "fixes open dimensions of an input, as NAME=1,3,224,224; ? keeps one open"),

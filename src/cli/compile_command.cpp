@@ -20,6 +20,7 @@
 #include "cli/passes/pass_dump.h"
 #include "cli/precision_name.h"
 #include "cli/quantise/compile_calibrated.h"
+#include "cli/quantise/hw_view_text.h"
 #include "cli/supervision/interruption.h"
 #include "cli/tune/record_place.h"
 #include "cli/tune/tune_command.h"
@@ -179,6 +180,7 @@ struct Compiled {
   graph::CompiledModel model;
   std::optional<QuantisationReport> report = {};
   quantise::OutputAgreement outputs = {};
+  std::optional<quantise::HwViewCost> hw_views = {};
 };
 
 // The options given that only a calibration uses.
@@ -212,16 +214,18 @@ Result<Compiled> compile_with(const CompileArguments& arguments, const CompileFl
   if (needs_calibration(flags.precision)) {
     MILLRACE_ASSIGN_OR_RETURN(CalibratedModel made,
                               compile_calibrated(arguments.onnx, flags, calibration, observer));
-    return Compiled{std::move(made.model), std::move(made.report), made.outputs};
+    return Compiled{std::move(made.model), std::move(made.report), made.outputs,
+                    std::move(made.hw_views)};
   }
-  if (!calibration.data.empty() || !calibration.report.empty() ||
-      !calibration.accuracy_target.empty())
-    return invalid_argument(
-        "--calibrate, --accuracy-target and --report are for --precision int8 and auto");
-  note_unused_options(calibration);
+  if (!calibration.report.empty() || !calibration.accuracy_target.empty())
+    return invalid_argument("--accuracy-target and --report are for --precision int8 and auto");
+  if (calibration.data.empty()) note_unused_options(calibration);
   MILLRACE_ASSIGN_OR_RETURN(graph::CompiledModel model,
                             compile_onnx(arguments.onnx, flags, observer));
-  return Compiled{std::move(model)};
+  Compiled compiled{std::move(model)};
+  if (calibration.data.empty()) return compiled;
+  MILLRACE_ASSIGN_OR_RETURN(compiled.hw_views, measure_hw_views(compiled.model, calibration));
+  return compiled;
 }
 
 // Compiles, and writes what the compiler makes on the way where that is wanted.
@@ -333,6 +337,7 @@ Status compile_to_archive(const CompileArguments& arguments) {
   fmt::print("{}: {} operators, {}{:.2f} MB of weights, {}, batch {}\n", arguments.output,
              model.graph.nodes.size(), partitions, static_cast<double>(weight_bytes(model)) * 1e-6,
              precision_name(model, model.precision), model.batch_size);
+  fmt::print("{}", hw_view_text(model, compiled.hw_views ? &*compiled.hw_views : nullptr));
   print_cpu_operators(model, flags);
   note_fixed_batch(model);
   note_class_names(model);

@@ -11,6 +11,7 @@
 #include "cli/inputs/picture_hint.h"
 #include "cli/model_source.h"
 #include "cli/precision_name.h"
+#include "graph/boundary_quantisation.h"
 #include "graph/network/network.h"
 #include "graph/partitions.h"
 
@@ -47,8 +48,21 @@ std::string why_no_hw_view(const graph::CompiledModel& model, const graph::Bound
       graph::name_of(graph::kind_off_npu(model.graph, model.partitions, boundary.value)));
 }
 
+// By value of the graph: the model's own integers.
+using OwnForms = std::vector<std::optional<graph::BoundaryQuantisation>>;
+
+Json describe_quantisation(const graph::Boundary& boundary, const OwnForms& own) {
+  Json quantisation = {{"scale", boundary.quant.scale}, {"zero_point", boundary.quant.zero_point}};
+  if (!boundary.requantised) return quantisation;
+  const graph::BoundaryQuantisation& form = *own[boundary.value];
+  quantisation["model"] = {{"type", to_string(form.type)},
+                           {"scale", form.parameters.scale},
+                           {"zero_point", form.parameters.zero_point}};
+  return quantisation;
+}
+
 Json describe_boundary(const graph::CompiledModel& model, const graph::Boundary& boundary,
-                       bool is_input) {
+                       const OwnForms& own, bool is_input) {
   const bool picture = is_input && !boundary.open && boundary.cpu.shape.size() == 4;
   const uint32_t channels = picture ? boundary.cpu.shape[1] : 0;
   Json tensor = {{"name", boundary.cpu.name},
@@ -57,8 +71,7 @@ Json describe_boundary(const graph::CompiledModel& model, const graph::Boundary&
     tensor["hw"] = describe_view(*boundary.hw, channels);
   else
     tensor["why_no_hw"] = why_no_hw_view(model, boundary);
-  tensor["quantisation"] = {{"scale", boundary.quant.scale},
-                            {"zero_point", boundary.quant.zero_point}};
+  tensor["quantisation"] = describe_quantisation(boundary, own);
   return tensor;
 }
 
@@ -145,15 +158,17 @@ Json describe(const graph::CompiledModel& model) {
                  {"precision", precision_name(model, model.precision)},
                  {"batch_size", model.batch_size},
                  {"dynamic", model.network != nullptr}};
+  const OwnForms own = graph::boundary_quantisations(model.graph);
   for (const graph::Boundary& boundary : model.inputs) {
-    result["inputs"].push_back(describe_boundary(model, boundary, true));
+    result["inputs"].push_back(describe_boundary(model, boundary, own, true));
     const Json pictures = boundary.open ? Json() : picture_hint(model, boundary);
     if (!pictures.is_null()) result["inputs"].back()["pictures"] = pictures;
   }
   for (const graph::Boundary& boundary : model.outputs)
-    result["outputs"].push_back(describe_boundary(model, boundary, false));
+    result["outputs"].push_back(describe_boundary(model, boundary, own, false));
   result["operators"] = describe_operators(model);
   if (model.network != nullptr) {
+    result["hw_quantisation"] = name_of(model.hw_quantisation);
     result["profiles"] = describe_profiles(model);
     return result;
   }
@@ -191,6 +206,19 @@ void print_pictures(const Json& pictures) {
              fmt::join(pictures["assumed"].get<std::vector<std::string>>(), ", "));
 }
 
+std::string scale_and_zero_point(const Json& form) {
+  return fmt::format("scale {} zero point {}", form["scale"].get<double>(),
+                     form["zero_point"].get<int>());
+}
+
+void print_quantisation(const Json& quantisation) {
+  fmt::print("    {}\n", scale_and_zero_point(quantisation));
+  if (!quantisation.contains("model")) return;
+  const Json& model = quantisation["model"];
+  fmt::print("    requantised: the model's own is {} {}\n", model["type"].get<std::string>(),
+             scale_and_zero_point(model));
+}
+
 void print_tensors(const char* title, const Json& tensors) {
   fmt::print("{}\n", title);
   for (const Json& tensor : tensors) {
@@ -200,9 +228,7 @@ void print_tensors(const char* title, const Json& tensors) {
       print_view("HW ", tensor["hw"]);
     else
       fmt::print("    HW   none: {}\n", tensor["why_no_hw"].get<std::string>());
-    const Json& quantisation = tensor["quantisation"];
-    fmt::print("    scale {} zero point {}\n", quantisation["scale"].get<double>(),
-               quantisation["zero_point"].get<int>());
+    print_quantisation(tensor["quantisation"]);
     if (tensor.contains("pictures")) print_pictures(tensor["pictures"]);
   }
 }
@@ -227,9 +253,9 @@ void print_other_precisions(const Json& nodes) {
                node["operator"].get<std::string>(), node["node"].get<std::string>());
 }
 
-void print_profiles(const Json& profiles) {
+void print_profiles(const Json& profiles, const std::string& hw_quantisation) {
   if (profiles.empty()) return;
-  fmt::print("profiles\n");
+  fmt::print("profiles, with HW views of quantised tensors in the {}'s form\n", hw_quantisation);
   for (const Json& profile : profiles) {
     fmt::print("  {}", profile["name"].get<std::string>());
     for (const auto& [name, shape] : profile["inputs"].items())
@@ -250,7 +276,8 @@ void print_text(const Json& model) {
   fmt::print("operators\n");
   for (const auto& [name, count] : model["operators"].items())
     fmt::print("  {:<20} {}\n", name, count.get<int>());
-  if (dynamic) return print_profiles(model["profiles"]);
+  if (dynamic)
+    return print_profiles(model["profiles"], model["hw_quantisation"].get<std::string>());
   const Json& plan = model["memory_plan"];
   fmt::print("memory plan\n  {} values in {} bytes ({} without reuse)\n", plan["values"].size(),
              plan["arena_bytes"].get<uint64_t>(), plan["bytes_without_reuse"].get<uint64_t>());

@@ -61,6 +61,9 @@ Result<compiler::CompileOptions> options_from(const CompileFlags& flags) {
     if (!options.hw_layouts.emplace(entry.name, std::move(layout)).second)
       return invalid_argument(fmt::format("--hw-layout: '{}' is given two", entry.name));
   }
+  options.hw_quantisation = flags.hw_quantisation == name_of(graph::HwQuantisation::kModel)
+                                ? graph::HwQuantisation::kModel
+                                : graph::HwQuantisation::kVendor;
   options.as_written = flags.reference;
   options.attention_in_parts = flags.attention_in_parts;
   options.cpu_operators.insert(flags.cpu_operators.begin(), flags.cpu_operators.end());
@@ -87,6 +90,7 @@ Result<lowering::LoweringOptions> lowering_options(const CompileFlags& flags) {
   lowering.precision = options.precision;
   lowering.attention_in_parts = options.attention_in_parts;
   lowering.hw_layouts = std::move(options.hw_layouts);
+  lowering.hw_quantisation = options.hw_quantisation;
   lowering.cpu_operators = std::move(options.cpu_operators);
   lowering.full_precision = std::move(options.full_precision);
   return lowering;

@@ -137,6 +137,13 @@ Status check(const Network& network, const CompileOptions& options, const std::s
   return network::check(network);
 }
 
+// Whether static models of the network can quantise inputs or outputs.
+bool may_quantise(const Network& network) {
+  return std::ranges::any_of(network.nodes, [](const network::Node& node) {
+    return node.type == "QuantizeLinear" || node.type == "DequantizeLinear";
+  });
+}
+
 }  // namespace
 
 void drop_unneeded(Network& network) {
@@ -164,6 +171,8 @@ Result<graph::CompiledModel> make_dynamic(Network network, const lowering::Stage
   model.producer = "millrace";
   model.precision = options.precision;
   model.batch_size = options.batch_size;
+  // Older readers take what needs no choice.
+  if (may_quantise(network)) model.hw_quantisation = options.hw_quantisation;
   model.cpu_operators.assign(options.cpu_operators.begin(), options.cpu_operators.end());
   for (const network::Input& input : network.inputs) model.inputs.push_back(input_boundary(input));
   const auto made = made_by(first_stage);

@@ -90,6 +90,17 @@ Result<quantise::QuantisedModel> choose(const graph::CompiledModel& exact,
 
 }  // namespace
 
+Result<quantise::HwViewCost> measure_hw_views(const graph::CompiledModel& model,
+                                              const CalibrationFlags& calibration) {
+  if (!graph::has_requantised_views(model))
+    return invalid_argument(
+        "--calibrate is for --precision int8 and auto, and for quantised models whose HW views are "
+        "in another form than the model's own, which those of this model are not");
+  MILLRACE_ASSIGN_OR_RETURN(const CalibrationData data, load_calibration_data(model, calibration));
+  Progress progress("measuring HW views");
+  return quantise::measure_hw_views(model, data.samples);
+}
+
 Result<CalibratedModel> compile_calibrated(const std::string& path, const CompileFlags& flags,
                                            const CalibrationFlags& calibration,
                                            const CompileObserver& observer) {
@@ -119,6 +130,11 @@ Result<CalibratedModel> compile_calibrated(const std::string& path, const Compil
   result.report.pictures = std::move(data.pictures);
   result.outputs = made->outputs;
   result.model = std::move(made->model);
+  if (graph::has_requantised_views(result.model)) {
+    progress.update("measuring HW views");
+    MILLRACE_ASSIGN_OR_RETURN(result.hw_views,
+                              quantise::measure_hw_views(result.model, data.samples));
+  }
   return result;
 }
 

@@ -2,6 +2,7 @@
 // data, and chooses what each layer computes in.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/status.h"
@@ -9,6 +10,7 @@
 #include "cli/quantise/calibration_flags.h"
 #include "cli/report/quantisation_report.h"
 #include "graph/compiled_model.h"
+#include "quantise/measure/hw_view_cost.h"
 #include "quantise/measure/output_agreement.h"
 
 namespace millrace::cli {
@@ -17,6 +19,7 @@ struct CalibratedModel {
   graph::CompiledModel model;
   QuantisationReport report;
   quantise::OutputAgreement outputs;
+  std::optional<quantise::HwViewCost> hw_views;  // where some are requantised
 };
 
 // `observer` hears of the compilation, and sees the passes that make the program of the graph in
@@ -27,5 +30,11 @@ struct CalibratedModel {
 Result<CalibratedModel> compile_calibrated(const std::string& path, const CompileFlags& flags,
                                            const CalibrationFlags& calibration,
                                            const CompileObserver& observer);
+
+// What passing the samples through HW views costs a model that was quantised before.
+// kInvalidArgument: no HW view is requantised; otherwise as load_calibration_data() and
+// quantise::measure_hw_views().
+Result<quantise::HwViewCost> measure_hw_views(const graph::CompiledModel& model,
+                                              const CalibrationFlags& calibration);
 
 }  // namespace millrace::cli

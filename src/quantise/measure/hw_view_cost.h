@@ -1,0 +1,27 @@
+// What it costs to pass inputs and outputs through HW views that are requantised, on samples.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "graph/compiled_model.h"
+#include "graph/vendor_quantisation.h"
+#include "quantise/calibrate/sample.h"
+#include "quantise/measure/output_agreement.h"
+
+namespace millrace::quantise {
+
+struct HwViewCost {
+  // By boundary: how far its numbers move on the way, in units of the model's scale; nothing where
+  // its HW view is not requantised.
+  std::vector<std::optional<graph::RequantisationError>> inputs, outputs;
+  OutputAgreement agreement;  // of outputs through HW views with those through CPU views
+};
+
+// Requirement: the model is static. Fails as run_outputs() does.
+Result<HwViewCost> measure_hw_views(const graph::CompiledModel& model,
+                                    std::span<const Sample> samples);
+
+}  // namespace millrace::quantise
