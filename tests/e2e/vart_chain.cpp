@@ -71,12 +71,16 @@ VartChain::VartChain(const std::string& onnx, graph::Precision precision, Tensor
 VideoFormat VartChain::input_format() const {
   if (input_.tensor_type == TensorType::CPU)
     return pictures_.is_bgr ? VideoFormat::BGRP_FLOAT : VideoFormat::RGBP_FLOAT;
+  if (input_.data_type != vart::DataType::BF16)
+    return pictures_.is_bgr ? VideoFormat::BGRx : VideoFormat::RGBx;
   return pictures_.is_bgr ? VideoFormat::BGRx_BF16 : VideoFormat::RGBx_BF16;
 }
 
 vart::PreProcessInfo VartChain::preprocess_info() const {
   vart::PreProcessInfo info{};
-  info.qt_fctr = 1;
+  // Of the quantisation of a tensor, programs for the board pass this only.
+  info.qt_fctr = static_cast<float>(1 / runner_->get_quant_parameters(input_.name).scale);
+  if (input_.tensor_type == TensorType::CPU) info.qt_fctr = 1;
   info.mean_r = info.mean_g = info.mean_b = pictures_.mean;
   info.scale_r = info.scale_g = info.scale_b = pictures_.scale;
   info.height = height_;

@@ -135,6 +135,27 @@ TEST_P(Detectors, FastestdetFindsTheDog) {
   EXPECT_NEAR(static_cast<double>(best_cell % kSide), 9, 1);
 }
 
+struct Photo {
+  const char* file;
+  ptrdiff_t answer;
+};
+constexpr Photo kPhotos[] = {{"kitten_224.png", 281}, {"goldfish.jpg", 1}, {"coffee.png", 967}};
+
+// A model whose input is UINT8 with zero point 114.
+TEST(QuantisedClassifier, GivesTheSameLabelsToAProgramThatPassesAScaleOnly) {
+  const auto onnx = test_model("models/mobilenetv2-12-qdq.onnx");
+  if (!onnx) GTEST_SKIP() << "no test models beside the project";
+  for (const TensorType view : {TensorType::HW, TensorType::CPU}) {
+    VartChain chain(*onnx, graph::Precision::kFp32, view, {.mean = 116, .scale = 1 / 57.5F});
+    for (const auto& [file, answer] : kPhotos) {
+      const auto photo = test_model(std::string("images/") + file);
+      if (!photo) GTEST_SKIP() << "no test images beside the project";
+      const std::vector<float> scores = chain.run(*photo).begin()->second;
+      EXPECT_EQ(std::ranges::max_element(scores) - scores.begin(), answer) << file;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Modes, Detectors,
     testing::Values(Mode{"Bf16ZeroCopy", graph::Precision::kBf16, TensorType::HW},

@@ -61,6 +61,22 @@ class XPlusMl : public XPlusMlTest {
     return archive("uint8.rai", *model);
   }
 
+  // The same in FLOAT32, with its two tensors quantised to UINT8 inside, around `zero`.
+  std::string qdq_archive(int zero) const {
+    using compiler::test::TensorProto;
+    compiler::test::Model onnx;
+    onnx.input("image", {1, 3, 4, 4}).output("out").floats("scale", {}, {0.0123F});
+    onnx.constant(compiler::test::int_tensor("zero", {}, {zero}, TensorProto::UINT8));
+    onnx.node("QuantizeLinear", {"image", "scale", "zero"}, {"q"});
+    onnx.node("DequantizeLinear", {"q", "scale", "zero"}, {"x"});
+    onnx.node("Relu", {"x"}, {"y"});
+    onnx.node("QuantizeLinear", {"y", "scale", "zero"}, {"r"});
+    onnx.node("DequantizeLinear", {"r", "scale", "zero"}, {"out"});
+    const auto model = compiler::compile(write("qdq.onnx", onnx.bytes()), {});
+    EXPECT_TRUE(model.ok()) << model.status().to_string();
+    return model.ok() ? archive("qdq.rai", *model) : "";
+  }
+
   // Brightness from 0 to 1.
   Json brightness_model() const {
     const double scale = 1 / 255.0;
@@ -342,6 +358,18 @@ TEST_F(XPlusMl, TensorsInUint8AreWrittenAndReadAsSuch) {
   const ProgramResult result = run(app({uint8_model(0)}), directory_.file("photos"));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(scores(), Pointwise(DoubleNear(5e-3), {0.0, 0.2, 1.0}));
+}
+
+// A zero point that no type of postprocessing can be told of is none in the HW view.
+TEST_F(XPlusMl, HwViewsOfAQuantisedModelHaveNoZeroPoint) {
+  picture("photos/a.ppm", 0);
+  picture("photos/b.ppm", 51);
+  picture("photos/c.ppm", 255);
+  Json model = brightness_model();
+  model["inference-config"] = {{"model-file", qdq_archive(114)}};
+  const ProgramResult result = run(app({model}), directory_.file("photos"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(scores(), Pointwise(DoubleNear(0.02), {0.0, 0.2, 1.0}));
 }
 
 TEST_F(XPlusMl, AnOutputWithAZeroPointTakesATypeThatDoesNotDependOnIt) {
