@@ -98,8 +98,12 @@ Status neg(const Call& call) {
     using T = decltype(zero);
     const auto x = call.in(0).as<T>();
     const auto y = call.out(0).as<T>();
-    for (size_t i = 0; i < y.size(); ++i)
-      y[i] = wrapping(T{0}, x[i], [](auto a, auto b) { return a - b; });
+    for (size_t i = 0; i < y.size(); ++i) {
+      if constexpr (std::is_floating_point_v<T>)
+        y[i] = -x[i];
+      else
+        y[i] = wrapping(T{0}, x[i], [](auto a, auto b) { return a - b; });
+    }
     return {};
   });
 }
@@ -121,13 +125,14 @@ Status abs(const Call& call) {
   });
 }
 
+// NaN has none: it stays NaN.
 Status sign(const Call& call) {
   return visit_element(call.in(0).type, [&](auto zero) -> Status {
     using T = decltype(zero);
     const auto x = call.in(0).as<T>();
     const auto y = call.out(0).as<T>();
     for (size_t i = 0; i < y.size(); ++i)
-      y[i] = static_cast<T>((x[i] > T{0} ? 1 : 0) - (x[i] < T{0} ? 1 : 0));
+      y[i] = x[i] == x[i] ? static_cast<T>((x[i] > T{0} ? 1 : 0) - (x[i] < T{0} ? 1 : 0)) : x[i];
     return {};
   });
 }

@@ -58,10 +58,10 @@ void combine(Reduction reduction, T& target, T update) {
       target = wrapping(target, update, [](auto a, auto b) { return a * b; });
       return;
     case Reduction::kMin:
-      target = std::min(target, update);
+      if (update < target || update != update) target = update;  // NaN wins
       return;
     case Reduction::kMax:
-      target = std::max(target, update);
+      if (update > target || update != update) target = update;
       return;
   }
 }

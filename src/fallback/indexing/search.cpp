@@ -1,6 +1,7 @@
 // Operators that look for elements along an axis: the largest, the largest K, sums so far.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "fallback/axis.h"
@@ -29,6 +30,27 @@ Status shape_of_arg(Inference& node) {
   node.set(0, DataType::kInt64, std::move(dims));
   return {};
 }
+
+// An order in which NaN comes before all numbers, as in numpy, and the numbers are in the order of
+// Compare. It is a strict weak one, as std::partial_sort needs it.
+template <class Compare>
+struct NanFirst {
+  template <class T>
+  bool operator()(T a, T b) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && !std::isnan(b);
+    }
+    return Compare{}(a, b);
+  }
+};
+using Larger = NanFirst<std::greater<>>;
+// In the reverse order, so that NaN is the largest in both.
+struct Smaller {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return Larger{}(b, a);
+  }
+};
 
 // The index of the first element of a line that no other beats; the last one of equals with `last`.
 template <class T, class Beats>
@@ -86,23 +108,6 @@ void rank_line(const T* line, const AxisSplit& split, size_t k, std::vector<int6
   std::partial_sort(indices.begin(), indices.begin() + static_cast<ptrdiff_t>(k), indices.end(),
                     before);
 }
-
-// A strict weak order in which NaN is the largest: std::partial_sort needs one.
-struct Larger {
-  template <class T>
-  bool operator()(T a, T b) const {
-    if constexpr (std::is_floating_point_v<T>) {
-      if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && !std::isnan(b);
-    }
-    return a > b;
-  }
-};
-struct Smaller {
-  template <class T>
-  bool operator()(T a, T b) const {
-    return Larger{}(b, a);
-  }
-};
 
 template <class T, class Beats>
 void top_k_of(const Call& call, Beats&& beats) {
@@ -184,8 +189,7 @@ Status hardmax(const Call& call) {
     std::ranges::fill(y, T{0});
     for (size_t line = 0; line < split.lines(); ++line) {
       const size_t start = split.start(line);
-      const int64_t best =
-          best_index(call.in(0).as<T>().data() + start, split, false, std::greater<T>{});
+      const int64_t best = best_index(call.in(0).as<T>().data() + start, split, false, Larger{});
       y[start + static_cast<size_t>(best) * split.inner] = 1;
     }
     return {};
@@ -208,7 +212,7 @@ constexpr AttributeSpec kAxis[] = {{"axis", AttributeKind::kInteger}};
 std::span<const OperatorSpec> search_operators() noexcept {
   static constexpr OperatorSpec kOperators[] = {
       {"ArgMax", 1, {}, {}, kNumbers, shape_of_arg, arg<Larger>, kArg},
-      {"ArgMin", 1, {}, {}, kNumbers, shape_of_arg, arg<Smaller>, kArg},
+      {"ArgMin", 1, {}, {}, kNumbers, shape_of_arg, arg<NanFirst<std::less<>>>, kArg},
       {"CumSum", 11, {2, 2}, {}, kNumbers, shape_of_cumulative_sum, cumulative_sum, kCumulativeSum},
       {"Hardmax", 13, {}, {}, kReals, shape_of_hardmax, hardmax, kAxis},
       {"TopK", 1, {1, 2}, {1, 2}, kNumbers, shape_of_top_k, top_k, kTopK},

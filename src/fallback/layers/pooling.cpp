@@ -129,9 +129,10 @@ void max_pool_of(const Call& call, const Pooling& pooling) {
     std::fill_n(y, walk.dense_size(), kLowest<T>);
     std::ranges::fill(best, kNone);
     for_each_tap(pooling, walk, [&](size_t position, size_t offset) {
-      // The first element of a window counts even if it is the lowest there is; NaN gives way.
-      const T most = y[position];
-      if (best[position] != kNone && !(x[offset] > most || most != most)) return;
+      // The first element of a window counts even if it is the lowest there is. NaN is the largest.
+      const T most = y[position], next = x[offset];
+      const bool is_larger = next > most || (next != next && most == most);
+      if (best[position] != kNone && !is_larger) return;
       y[position] = x[offset];
       best[position] = offset;
     });

@@ -140,7 +140,7 @@ class BinPooling {
                                   y.high_weight * x.high_weight * plane[y.high * width_ + x.high]};
         for (const double corner : corners) {
           sum += corner;
-          most = std::max(most, corner);
+          if (corner > most || std::isnan(corner)) most = corner;  // NaN is the largest
         }
       }
     }
@@ -240,7 +240,7 @@ T largest_in(const T* plane, int64_t width, const Bin& rows, const Bin& columns)
   T most = std::numeric_limits<T>::lowest();
   for (int64_t row = rows.begin; row < rows.end; ++row)
     for (int64_t column = columns.begin; column < columns.end; ++column)
-      most = std::max(most, plane[row * width + column]);
+      if (const T x = plane[row * width + column]; x > most || std::isnan(x)) most = x;
   return most;
 }
 

@@ -42,7 +42,12 @@ Status average(const Call& call) {
 }
 
 Status largest(const Call& call) {
-  return pool(call, [](auto elements) { return *std::ranges::max_element(elements); });
+  return pool(call, [](auto elements) {
+    auto most = elements[0];
+    for (const auto element : elements)
+      if (element > most || element != element) most = element;  // NaN is the largest
+    return most;
+  });
 }
 
 }  // namespace

@@ -190,9 +190,9 @@ A combine(ReduceKind kind, A a, A b) {
     case ReduceKind::kProd:
       return a * b;
     case ReduceKind::kMax:
-      return std::max(a, b);
+      return apply_binary(BinaryKind::kMax, a, b);
     case ReduceKind::kMin:
-      return std::min(a, b);
+      return apply_binary(BinaryKind::kMin, a, b);
   }
   return a;
 }
