@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "lowering/operators/element_types.h"
@@ -13,14 +14,14 @@ namespace {
 using graph::BinaryKind;
 using graph::UnaryKind;
 
-// A bound of Clip that is a constant scalar of float32.
+// A bound of Clip that is a constant scalar of float32, and a number.
 std::optional<float> float_bound(const NodeImport& node, size_t index, float absent) {
   if (!node.has(index)) return absent;
   if (node.value(index).type != tensor::DataType::kFloat32 || !node.is_constant(index)) {
     return std::nullopt;
   }
   const Result<float> bound = node.constant_float(index);
-  return bound.ok() ? std::optional(*bound) : std::nullopt;
+  return bound.ok() && !std::isnan(*bound) ? std::optional(*bound) : std::nullopt;
 }
 
 Result<ValueId> clip_between(NodeImport& node, float low, float high) {

@@ -18,6 +18,9 @@ using graph::UnaryKind;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
+// What leaves every number as it is when it is added; 0 turns -0 into 0.
+constexpr float kNothing = -0.0f;
+
 // `x op number` as a function of x.
 std::optional<Activation> with_right_number(BinaryKind kind, float number) {
   switch (kind) {
@@ -26,10 +29,10 @@ std::optional<Activation> with_right_number(BinaryKind kind, float number) {
     case BinaryKind::kSub:
       return Activation{UnaryKind::kLinear, 1, -number};
     case BinaryKind::kMul:
-      return Activation{UnaryKind::kLinear, number, 0};
+      return Activation{UnaryKind::kLinear, number, kNothing};
     case BinaryKind::kDiv:
       if (!std::isnormal(number) || !std::isnormal(1 / number)) return std::nullopt;
-      return Activation{UnaryKind::kLinear, 1 / number, 0};
+      return Activation{UnaryKind::kLinear, 1 / number, kNothing};
     case BinaryKind::kPow:
       if (number == 0.5f) return Activation{UnaryKind::kSqrt, 0, 0};
       return Activation{UnaryKind::kPow, number, 0};
@@ -87,7 +90,7 @@ Activation clip_function(Bounds bounds) {
 
 Activation normalised(const Activation& function) {
   if (const auto bounds = bounds_of(function)) return clip_function(*bounds);
-  if (function.kind == UnaryKind::kNeg) return {UnaryKind::kLinear, -1, 0};
+  if (function.kind == UnaryKind::kNeg) return {UnaryKind::kLinear, -1, kNothing};
   if (function.kind == UnaryKind::kLinear && function.alpha == 1 && function.beta == 0) return {};
   return function;
 }
