@@ -17,6 +17,7 @@
 #include "base/files/standard_error.h"
 #include "base/float_environment.h"
 #include "base/never_destroyed.h"
+#include "base/printable.h"
 #include "base/process/forked_child.h"
 #include "base/seen_reasons.h"
 #include "base/settings/environment.h"
@@ -45,30 +46,18 @@ bool same_text(std::string_view a, std::string_view b) {
       a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-bool is_control(unsigned char c) noexcept {
-  return c < 0x20 || c == 0x7f;
-}
-
-// Calls `write` with the line, in which control characters are \x1b and the like: names out of
-// models stand in lines, and must neither end one nor control a terminal.
+// Calls `write` with the line in its printable form: names out of models stand in lines, and must
+// neither end one nor control a terminal.
 template <class Write>
 void with_printable(std::string_view line, Write&& write) {
-  if (std::ranges::none_of(line, is_control)) return write(line);
-  fmt::memory_buffer text;
-  for (const char c : line) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (is_control(byte))
-      fmt::format_to(std::back_inserter(text), "\\x{:02x}", byte);
-    else
-      text.push_back(c);
-  }
-  write(std::string_view(text.data(), text.size()));
+  if (is_printable(line)) return write(line);
+  write(std::string_view(printable(line)));
 }
 
 std::string whole_line(LogLevel level, std::string_view component, std::string_view line) {
   std::string text;
-  with_printable(line, [&](std::string_view printable) {
-    text = fmt::format("[{}] {}: {}\n", to_string(level), component, printable);
+  with_printable(line, [&](std::string_view shown) {
+    text = fmt::format("[{}] {}: {}\n", to_string(level), component, shown);
   });
   return text;
 }

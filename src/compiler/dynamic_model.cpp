@@ -10,8 +10,8 @@
 #include <utility>
 #include <variant>
 
+#include "base/utf8.h"
 #include "fallback/operator_table.h"
-#include "graph/archive/utf8.h"
 #include "graph/network/check.h"
 #include "lowering/node_facts.h"
 
@@ -133,7 +133,7 @@ Status check(const Network& network, const CompileOptions& options, const std::s
         "a reference is wanted, but shapes of this model are open: --input-shape fixes them");
   }
   MILLRACE_RETURN_IF_ERROR(check_cpu_operators(network, options.cpu_operators));
-  if (!graph::is_utf8(name)) return invalid_argument("the name of the model is not valid UTF-8");
+  if (!is_utf8(name)) return invalid_argument("the name of the model is not valid UTF-8");
   return network::check(network);
 }
 

@@ -7,8 +7,8 @@
 #include <limits>
 #include <optional>
 
+#include "base/utf8.h"
 #include "graph/archive/codec.h"
-#include "graph/archive/utf8.h"
 #include "graph/boundary_quantisation.h"
 #include "graph/in_place.h"
 #include "graph/memory_plan.h"
@@ -213,7 +213,7 @@ Status add_memory_plan(CompiledModel& model, const std::vector<Precision>& preci
 
 // What a loader asks of names. Protobuf takes any bytes for them, and file systems do, too.
 Status check_name(const std::string& name, std::string_view what) {
-  if (graph::is_utf8(name)) return {};
+  if (is_utf8(name)) return {};
   return invalid_argument(fmt::format("the name of {} is not valid UTF-8", what));
 }
 

@@ -1,12 +1,12 @@
 #include "cli/conformance/junit.h"
 
+#include "base/utf8.h"
+
 #include <fmt/format.h>
 
 #include <boost/property_tree/ptree.hpp>
 #include <boost/property_tree/xml_parser.hpp>
 #include <sstream>
-
-#include "graph/archive/utf8.h"
 
 namespace millrace::cli {
 namespace {
@@ -15,7 +15,7 @@ using boost::property_tree::ptree;
 
 // XML has no way to write most control characters.
 std::string for_xml(const std::string& text) {
-  const bool is_text = graph::is_utf8(text);
+  const bool is_text = is_utf8(text);
   std::string result;
   for (const char c : text) {
     const auto code = static_cast<unsigned char>(c);

@@ -1,11 +1,11 @@
 #include "cli/report/html.h"
 
+#include "base/utf8.h"
+
 #include <fmt/format.h>
 
 #include <boost/archive/iterators/base64_from_binary.hpp>
 #include <boost/archive/iterators/transform_width.hpp>
-
-#include "graph/archive/utf8.h"
 
 namespace millrace::cli {
 namespace {
@@ -41,7 +41,7 @@ std::string escaped(char c, bool is_text) {
 }  // namespace
 
 std::string html_escaped(std::string_view text) {
-  const bool is_text = graph::is_utf8(text);
+  const bool is_text = is_utf8(text);
   std::string result;
   for (const char c : text) result += escaped(c, is_text);
   return result;

@@ -1,6 +1,6 @@
 #include "graph/archive/reader.h"
 
-#include "graph/archive/utf8.h"
+#include "base/utf8.h"
 
 namespace millrace::graph {
 void StructureReader::fail(std::string reason) {

@@ -7,14 +7,14 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "graph/archive/utf8.h"
+#include "base/utf8.h"
 #include "graph/shape.h"
 
 namespace millrace::network {
 namespace {
 
 Status check_text(std::string_view text) {
-  return graph::is_utf8(text) ? Status() : invalid_argument("a name is not valid UTF-8");
+  return is_utf8(text) ? Status() : invalid_argument("a name is not valid UTF-8");
 }
 
 Status check_constant(const graph::Value& value) {

@@ -5,6 +5,8 @@
 
 #include <iostream>
 
+#include "base/printable.h"
+
 namespace millrace::vartml {
 
 ::vart::NpuTensorInfo make_tensor_info(const tensor::TensorDesc& desc,
@@ -59,7 +61,7 @@ void vart::NpuTensorInfo::print() const {
       "size_in_bytes       : {}\n"
       "shape               : [{}]\n"
       "strides             : [{}]\n",
-      name, to_string(data_type), to_string(direction), to_string(tensor_type),
+      millrace::printable(name), to_string(data_type), to_string(direction), to_string(tensor_type),
       to_string(memory_layout), fmt::join(memory_layout_order, ", "), size, size_in_bytes,
       fmt::join(shape, ", "), fmt::join(strides, ", "));
 }

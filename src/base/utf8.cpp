@@ -1,9 +1,8 @@
-#include "graph/archive/utf8.h"
+#include "base/utf8.h"
 
-#include <cstddef>
 #include <cstdint>
 
-namespace millrace::graph {
+namespace millrace {
 namespace {
 
 // The lengths of the sequences that a first byte of UTF-8 can begin, and the range of the second
@@ -23,9 +22,9 @@ bool within(char c, uint8_t low, uint8_t high) {
   return byte >= low && byte <= high;
 }
 
-// The length of the sequence at the start of `text`; 0 where the text does not start with a valid
-// one.
-size_t sequence_length(std::string_view text) {
+}  // namespace
+
+size_t utf8_sequence_length(std::string_view text) noexcept {
   for (const Sequence& sequence : kSequences) {
     if (!within(text[0], sequence.first_low, sequence.first_high)) continue;
     if (text.size() < sequence.length) return 0;
@@ -39,15 +38,13 @@ size_t sequence_length(std::string_view text) {
   return 0;
 }
 
-}  // namespace
-
-bool is_utf8(std::string_view text) {
+bool is_utf8(std::string_view text) noexcept {
   while (!text.empty()) {
-    const size_t length = sequence_length(text);
+    const size_t length = utf8_sequence_length(text);
     if (length == 0) return false;
     text.remove_prefix(length);
   }
   return true;
 }
 
-}  // namespace millrace::graph
+}  // namespace millrace
