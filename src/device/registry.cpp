@@ -48,7 +48,7 @@ bool is_device_name(const std::string& name) {
 Status why_no_plugin(const std::string& name, const Status& status) {
   if (status.code() == StatusCode::kNotFound)
     return status.with_context(fmt::format("no device \"{}\"", name));
-  return unsupported(fmt::format("the plugin of device \"{}\" {}", name, status.message()));
+  return {status.code(), fmt::format("the plugin of device \"{}\" {}", name, status.message())};
 }
 
 Result<const PluginEntry*> load_plugin(const std::string& name) {

@@ -1,6 +1,9 @@
-// What calls return when the system refuses to start another thread.
+// What calls return when the system refuses to start another thread or to open a file.
+#include <unistd.h>
+
 #include "tests/nrt/fresh_process.h"
 #include "tests/nrt/nrt_fixture.h"
+#include "tests/support/descriptor_limit.h"
 #include "tests/support/thread_refusal.h"
 
 namespace millrace::test {
@@ -40,6 +43,20 @@ TEST_F(ExhaustionAtTheStart, IsNoResourceOfInitAndSaysWhatIsMissing) {
     nrt_close();
   };
   EXPECT_FRESH(start(), "nrt_init: NRT_RESOURCE: the system refused every thread for the lanes");
+}
+
+// The plugin of the device is a file to be opened.
+TEST(ExhaustionOfDescriptors, IsNoResourceOfInitUntilThereIsOne) {
+  const auto start = [] {
+    {
+      const DescriptorLimit none(STDERR_FILENO + 1);
+      EXPECT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_RESOURCE);
+    }
+    EXPECT_EQ(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""), NRT_SUCCESS);
+    nrt_close();
+  };
+  const ScopedEnvironment device("MILLRACE_DEVICE", "cpu");
+  EXPECT_FRESH(start(), "nrt_init: NRT_RESOURCE: the plugin of device \"cpu\" cannot be loaded");
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <string>
+
 #include "base/files/trusted_file.h"
 #include "base/settings/environment.h"
 
@@ -27,6 +30,15 @@ Status check_plugin(const std::filesystem::path& path) {
   return beside && !check_trusted_path(own_library()).ok() ? Status() : trusted;
 }
 
+// Why dlopen() failed, with its error number: want of memory or descriptors passes, while a file
+// that is no plugin stays one.
+Status cannot_load(int error, const char* why) {
+  const std::string text = fmt::format("cannot be loaded: {}", why);
+  if (error == ENOMEM) return {StatusCode::kOutOfMemory, text};
+  if (error == EMFILE || error == ENFILE) return {StatusCode::kResourceExhausted, text};
+  return unsupported(text);
+}
+
 }  // namespace
 
 std::filesystem::path plugin_path(std::string_view name) {
@@ -41,10 +53,12 @@ Result<void*> plugin_function(const std::filesystem::path& path, const char* fun
     return Status(StatusCode::kNotFound, fmt::format("there is no plugin {}", path.string()));
   if (const Status trusted = check_plugin(path); !trusted.ok())
     return unsupported("is not loaded: " + trusted.message());
+  errno = 0;
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
-    return unsupported(fmt::format("cannot be loaded: {}",
-                                   dlerror()));  // NOLINT(concurrency-mt-unsafe): of this thread
+  if (library == nullptr) {
+    const int reason = errno;
+    return cannot_load(reason, dlerror());  // NOLINT(concurrency-mt-unsafe): of this thread
+  }
   void* const found = dlsym(library, function);
   if (found == nullptr) return unsupported(fmt::format("has no {}", function));
   return found;

@@ -16,7 +16,8 @@ std::filesystem::path plugin_path(std::string_view name);
 // Loads the plugin, if it is not loaded yet, and returns its function of that name. kNotFound when
 // there is no such file; kUnsupported, with a message that goes on behind the name of the plugin,
 // when it cannot be loaded or has no such function, or when somebody besides the user and root
-// could have changed it (base/files/trusted_file.h).
+// could have changed it (base/files/trusted_file.h); with such a message, too, kOutOfMemory and
+// kResourceExhausted for want of memory or descriptors.
 Result<void*> plugin_function(const std::filesystem::path& path, const char* function);
 
 }  // namespace millrace
