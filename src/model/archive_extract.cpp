@@ -129,10 +129,7 @@ Result<bool> extract_archive(const std::string& file, const std::string& directo
   MILLRACE_ASSIGN_OR_RETURN(const MappedFile mapped, MappedFile::open(file));
   const Result<Header> header = header_of_whole(mapped.bytes());
   if (!header.ok()) return header.status().with_context(file);
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error)
-    return io_error(fmt::format("cannot create the directory {}", directory), error.value());
+  MILLRACE_RETURN_IF_ERROR(create_directories(directory));
   const auto start = directory_form_header(*header);
   const auto structure = mapped.bytes().subspan(header->structure_offset, header->structure_length);
   const auto segments = mapped.bytes().subspan(header->segments_offset, header->segments_length);

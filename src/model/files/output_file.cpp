@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
+#include <vector>
 
 #include "base/files/own_descriptor.h"
 
@@ -21,6 +22,20 @@ Status write_all(int fd, std::span<const std::byte> bytes) {
     bytes = bytes.subspan(static_cast<size_t>(written));
   }
   return {};
+}
+
+// Whether it is there afterwards, made or found.
+bool have_directory(const std::filesystem::path& path, std::vector<std::filesystem::path>& made) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return true;
+  if (!make_directory(path.string())) {
+    const int reason = errno == EEXIST ? ENOTDIR : errno;
+    if (std::filesystem::is_directory(path, error)) return true;
+    errno = reason;
+    return false;
+  }
+  made.push_back(path);
+  return true;
 }
 
 }  // namespace
@@ -40,15 +55,36 @@ Status fill_file(UniqueFd file, const std::function<Status(const Sink&)>& emit) 
   return {};
 }
 
+// Without its owner's rights a directory would stay empty: `mkdir -p` gives them to parents, too,
+// whatever the umask is.
+bool make_directory(const std::string& path) noexcept {
+  if (::mkdir(path.c_str(), 0777) != 0) return false;
+  struct stat made {};
+  if (::stat(path.c_str(), &made) != 0 || (made.st_mode & S_IRWXU) == S_IRWXU) return true;
+  ::chmod(path.c_str(), (made.st_mode & 0777) | S_IRWXU);
+  return true;
+}
+
 Status create_directory(const std::string& path) {
-  if (::mkdir(path.c_str(), 0777) == 0) return {};
+  if (make_directory(path)) return {};
   return io_error("cannot create a temporary directory", errno);
 }
 
+Status create_directories(const std::string& path) {
+  std::vector<std::filesystem::path> made;
+  std::filesystem::path part;
+  for (const std::filesystem::path& name : std::filesystem::path(path)) {
+    part /= name;
+    if (have_directory(part, made)) continue;
+    const int reason = errno;
+    for (; !made.empty(); made.pop_back()) ::rmdir(made.back().c_str());
+    return io_error("cannot create " + path, reason);
+  }
+  return {};
+}
+
 Status create_directory_of(const std::string& file) {
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(file).parent_path(), error);
-  return error ? io_error("cannot create the directory", error.value()) : Status();
+  return create_directories(std::filesystem::path(file).parent_path().string());
 }
 
 }  // namespace millrace::model

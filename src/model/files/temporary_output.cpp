@@ -73,7 +73,7 @@ bool open_listed_file(const std::string& name, UniqueFd& file) {
 }
 
 bool open_new_directory(const std::string& name, UniqueFd& directory) {
-  if (::mkdir(name.c_str(), 0777) != 0) return false;
+  if (!make_directory(name)) return false;
   directory = own_descriptor(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (directory) return true;
   // Without the entry, another process has taken it for one that was left: another name is tried.
