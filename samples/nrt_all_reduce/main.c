@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "options.h"
+#include "processes.h"
 #include "rank.h"
 
 enum { MOST_RANKS = 64 };
@@ -62,7 +63,7 @@ static bool run_processes(rank_task task) {
   }
   for (; started > 0; --started) {
     int status = 0;
-    right = wait(&status) > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 && right;
+    right = await_process(-1, &status) && WIFEXITED(status) && WEXITSTATUS(status) == 0 && right;
   }
   return right;
 }

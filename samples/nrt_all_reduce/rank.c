@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "options.h"
+#include "processes.h"
 
 static bool succeeded(const char* call, NRT_STATUS status) {
   if (status == NRT_SUCCESS) return true;
@@ -23,7 +24,7 @@ static bool wait_for(nrta_seq_t request) {
   bool done = succeeded("nrta_event_register_seq_id_completion",
                         nrta_event_register_seq_id_completion(request, completed));
   uint64_t times = 0;
-  done = done && read(completed, &times, sizeof(times)) == (ssize_t)sizeof(times);
+  done = done && read_whole(completed, &times, sizeof(times));
   close(completed);
   return done && nrta_is_completed(request, &done) == NRT_SUCCESS && done;
 }

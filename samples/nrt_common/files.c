@@ -1,6 +1,7 @@
 #include "files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,19 @@ static bool read_all(FILE* file, unsigned char** bytes, size_t* size) {
   }
 }
 
+// A named pipe that nobody writes to is empty rather than a file to wait for; one that somebody
+// writes to is waited for.
+static FILE* open_to_read(const char* path) {
+  const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return NULL;
+  fcntl(descriptor, F_SETFL, O_RDONLY);
+  FILE* file = fdopen(descriptor, "rb");
+  if (file == NULL) close(descriptor);
+  return file;
+}
+
 void* read_file(const char* path, size_t* size) {
-  FILE* file = fopen(path, "rb");
+  FILE* file = open_to_read(path);
   if (file == NULL) return complain("open", path), NULL;
   unsigned char* bytes = NULL;
   *size = 0;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "options.h"
+#include "processes.h"
 #include "worker.h"
 
 enum { MOST_IDLE_ATTEMPTS = 3 };
@@ -35,7 +36,7 @@ static outcome attempt(const char* model, long items, volatile long* done) {
     perror("fork");
     return CALL_FAILED;
   }
-  if (waitpid(worker, &status, 0) != worker) {
+  if (!await_process(worker, &status)) {
     perror("waitpid");
     return CALL_FAILED;
   }

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "link.h"
 #include "model.h"
 #include "options.h"
+#include "processes.h"
 
 static const char help[] =
     "Usage: nrt_send_recv [-n ITEMS] [-s PEER | -r PEER] MODEL.rai\n"
@@ -93,7 +93,7 @@ static int run_both(const arguments* parsed) {
   }
   const int received = run_side(parsed, false, this_host);
   int status = 0;
-  const bool sent = waitpid(sender, &status, 0) == sender && status == 0;
+  const bool sent = await_process(sender, &status) && status == 0;
   return received == 0 && sent ? 0 : 1;
 }
 

@@ -19,6 +19,7 @@
 #include "model.h"
 #include "nrt/nrt_async.h"
 #include "options.h"
+#include "processes.h"
 
 enum { MOST_RANKS = 64, INSTANCES = 2 };
 
@@ -164,7 +165,7 @@ static int be_rank(const arguments* arguments, int rank, int report) {
   instance instances[INSTANCES] = {0};
   result result = {0};
   bool ok = run_rank(arguments, rank, instances, &result);
-  ok = ok && write(report, &result, sizeof result) == (ssize_t)sizeof result;
+  ok = ok && write_whole(report, &result, sizeof result);
   for (int i = 0; i < INSTANCES; ++i) {
     free_tensors(&instances[i].group);
     unload_model(&instances[i].loaded);
@@ -190,10 +191,10 @@ static pid_t start_rank(const arguments* arguments, int rank, int* report) {
 }
 
 static bool end_rank(pid_t process, int report, result* result) {
-  const bool reported = read(report, result, sizeof *result) == (ssize_t)sizeof *result;
+  const bool reported = read_whole(report, result, sizeof *result);
   close(report);
   int status = 0;
-  return process > 0 && waitpid(process, &status, 0) == process && WIFEXITED(status) &&
+  return process > 0 && await_process(process, &status) && WIFEXITED(status) &&
          WEXITSTATUS(status) == 0 && reported;
 }
 

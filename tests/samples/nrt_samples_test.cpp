@@ -1,4 +1,5 @@
 // The samples of the NRT face, as their users see them.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/samples/sample_fixture.h"
@@ -28,6 +29,14 @@ TEST_F(NrtLoadRun, DescribesTheTensorsAndTimesExecutions) {
   EXPECT_THAT(result.out, ContainsRegex("output +probs +640 bytes, float32, shape 1x10x4x4\n"));
   EXPECT_THAT(result.out, ContainsRegex("\n3 executions, [0-9.]+ ms each, fastest [0-9.]+ ms\n"));
   EXPECT_THAT(files(), IsEmpty());
+}
+
+// Opening one would wait for somebody who writes to it.
+TEST_F(NrtLoadRun, WaitsForNoPipeThatNobodyWritesTo) {
+  const std::string pipe = directory_.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(run({"-i", "data=" + pipe, model()}).err, HasSubstr("pipe has 0 bytes"));
+  EXPECT_THAT(run({pipe}).err, HasSubstr("nrt_load failed"));
 }
 
 TEST_F(NrtLoadRun, ReadsInputsAndWritesOutputs) {
