@@ -19,6 +19,7 @@
 #include "cli/passes/onnx_export.h"
 #include "cli/passes/pass_dump.h"
 #include "cli/precision_name.h"
+#include "cli/print_escaped.h"
 #include "cli/quantise/compile_calibrated.h"
 #include "cli/quantise/hw_view_text.h"
 #include "cli/supervision/interruption.h"
@@ -41,7 +42,7 @@ namespace {
 void note_fixed_batch(const graph::CompiledModel& model) {
   for (const graph::Boundary& input : model.inputs)
     if (input.cpu.layout == tensor::Layout::kNchw && input.cpu.shape[0] > 1)
-      fmt::print(
+      print_escaped(
           "note: the shape of input \"{}\" has N={}: one frame is {}, and --batch counts such "
           "frames\n",
           input.cpu.name, input.cpu.shape[0], fmt::join(input.cpu.shape, "x"));
@@ -62,11 +63,12 @@ void note_class_names(const graph::Fallback& op, const std::string& output) {
                               : numbers != nullptr ? fmt::format("{}", fmt::join(*numbers, ", "))
                                                    : "";
   if (op.name == "ai.onnx.ml.ZipMap")
-    fmt::print("note: \"{}\" is no sequence of maps, but a tensor with a column for each of: {}\n",
-               output, classes);
+    print_escaped(
+        "note: \"{}\" is no sequence of maps, but a tensor with a column for each of: {}\n", output,
+        classes);
   else if (has_names)
-    fmt::print("note: \"{}\" has the number of a class instead of its name, from 0: {}\n", output,
-               classes);
+    print_escaped("note: \"{}\" has the number of a class instead of its name, from 0: {}\n",
+                  output, classes);
 }
 
 bool is_used(const graph::Graph& graph, graph::ValueId id) {
@@ -106,8 +108,8 @@ Result<CompileFlags> with_config(const CompileArguments& arguments) {
   if (config.precision && !is_given(flags, "--precision"))
     flags.precision = graph::name_of(*config.precision);
   if (!config.ignored.empty())
-    fmt::print("note: {}: without meaning here: {}\n", arguments.config,
-               fmt::join(config.ignored, ", "));
+    print_escaped("note: {}: without meaning here: {}\n", arguments.config,
+                  fmt::join(config.ignored, ", "));
   return flags;
 }
 
@@ -142,13 +144,13 @@ Status add_profiles(const std::vector<std::string>& arguments, graph::CompiledMo
 }
 
 void print_dynamic(const graph::CompiledModel& model, const std::string& output) {
-  fmt::print("{}: dynamic, {} operators, {}, batch {}\n", output, model.network->nodes.size(),
-             graph::name_of(model.precision), model.batch_size);
+  print_escaped("{}: dynamic, {} operators, {}, batch {}\n", output, model.network->nodes.size(),
+                graph::name_of(model.precision), model.batch_size);
   const std::string for_static_apis =
       model.profiles.empty() ? "static models only"
                              : fmt::format("profile \"{}\" of it", model.profiles.front().name);
-  fmt::print("note: jobs settle its shapes, since {}; the VART and NRT APIs take {}\n",
-             reason_of(model), for_static_apis);
+  print_escaped("note: jobs settle its shapes, since {}; the VART and NRT APIs take {}\n",
+                reason_of(model), for_static_apis);
 }
 
 // What --cpu-ops has moved, by the names that it was given.
@@ -159,7 +161,7 @@ void print_cpu_operators(const graph::CompiledModel& model, const CompileFlags& 
     for (const std::string& name : lowering::matching_names(node, names))
       matched[name].push_back(fmt::format("{} \"{}\"", operation_name(node.op), node.name));
   for (const auto& [name, nodes] : matched)
-    fmt::print("on the CPU by {}: {}\n", name, fmt::join(nodes, ", "));
+    print_escaped("on the CPU by {}: {}\n", name, fmt::join(nodes, ", "));
 }
 
 // A leading dimension that is no batch gives other results when each entry is a frame of its own.
@@ -168,7 +170,7 @@ void note_assumed_frames(const std::vector<compiler::AssumedFrame>& frames) {
     std::vector<std::string> dims;
     for (const int64_t dim : frame.kept_open)
       dims.push_back(dim == network::Dimension::kOpen ? "?" : std::to_string(dim));
-    fmt::print(
+    print_escaped(
         "note: the leading dimension of input \"{0}\" is open and taken for a batch: it is 1; if "
         "it is none, keep it open with --input-shape {2}={1}\n",
         frame.input, fmt::join(dims, ","), shell_word(frame.input));
@@ -203,8 +205,8 @@ std::vector<std::string_view> calibration_options(const CalibrationFlags& flags)
 // They are no error, since scripts give them for models of several precisions.
 void note_unused_options(const CalibrationFlags& flags) {
   if (const auto unused = calibration_options(flags); !unused.empty())
-    fmt::print("note: without --precision int8 or auto these have no effect: {}\n",
-               fmt::join(unused, ", "));
+    print_escaped("note: without --precision int8 or auto these have no effect: {}\n",
+                  fmt::join(unused, ", "));
 }
 
 Result<Compiled> compile_with(const CompileArguments& arguments, const CompileFlags& flags,
@@ -257,9 +259,9 @@ Result<Compiled> compile_and_dump(const CompileArguments& arguments, const Compi
 // wanted.
 Status show(const QuantisationReport& report, const quantise::OutputAgreement& outputs,
             const std::string& page) {
-  fmt::print("{}", quantisation_text(report));
-  fmt::print("  outputs against fp32: cosine {:.5f}, the worst sample {:.5f}\n",
-             outputs.mean_cosine, outputs.worst_cosine);
+  print_escaped_lines(quantisation_text(report));
+  print_escaped("  outputs against fp32: cosine {:.5f}, the worst sample {:.5f}\n",
+                outputs.mean_cosine, outputs.worst_cosine);
   if (page.empty()) return {};
   const std::string html = quantisation_html(report);
   return io::write_file(page, std::as_bytes(std::span(html)));
@@ -334,10 +336,11 @@ Status compile_to_archive(const CompileArguments& arguments) {
   }
   const std::string partitions =
       model.partitions.size() > 1 ? fmt::format("{} partitions, ", model.partitions.size()) : "";
-  fmt::print("{}: {} operators, {}{:.2f} MB of weights, {}, batch {}\n", arguments.output,
-             model.graph.nodes.size(), partitions, static_cast<double>(weight_bytes(model)) * 1e-6,
-             precision_name(model, model.precision), model.batch_size);
-  fmt::print("{}", hw_view_text(model, compiled.hw_views ? &*compiled.hw_views : nullptr));
+  print_escaped("{}: {} operators, {}{:.2f} MB of weights, {}, batch {}\n", arguments.output,
+                model.graph.nodes.size(), partitions,
+                static_cast<double>(weight_bytes(model)) * 1e-6,
+                precision_name(model, model.precision), model.batch_size);
+  print_escaped("{}", hw_view_text(model, compiled.hw_views ? &*compiled.hw_views : nullptr));
   print_cpu_operators(model, flags);
   note_fixed_batch(model);
   note_class_names(model);

@@ -14,6 +14,7 @@
 #include "base/settings/variables.h"
 #include "cli/commands.h"
 #include "cli/nrt_findings.h"
+#include "cli/print_escaped.h"
 #include "device/registry.h"
 #include "memory/bank.h"
 #include "memory/bank_use.h"
@@ -25,11 +26,11 @@ namespace millrace::cli {
 namespace {
 
 void print_row(const char* what, const std::string& finding) {
-  fmt::print("{:<18} {}\n", what, finding);
+  print_escaped("{:<18} {}\n", what, finding);
 }
 
 void print_heading(const char* heading) {
-  fmt::print("\n{}\n", heading);
+  print_escaped("\n{}\n", heading);
 }
 
 std::string feature_list(const CpuFeatures& features) {

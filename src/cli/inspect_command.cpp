@@ -11,6 +11,7 @@
 #include "cli/inputs/picture_hint.h"
 #include "cli/model_source.h"
 #include "cli/precision_name.h"
+#include "cli/print_escaped.h"
 #include "graph/boundary_quantisation.h"
 #include "graph/network/network.h"
 #include "graph/partitions.h"
@@ -186,24 +187,24 @@ std::string shape_text(const Json& shape) {
 }
 
 void print_view(const char* label, const Json& view) {
-  fmt::print("    {}  {} {} {}", label, view["type"].get<std::string>(),
-             view["layout"].get<std::string>(), shape_text(view["shape"]));
-  if (view.contains("bytes")) fmt::print(" {} bytes", view["bytes"].get<size_t>());
+  print_escaped("    {}  {} {} {}", label, view["type"].get<std::string>(),
+                view["layout"].get<std::string>(), shape_text(view["shape"]));
+  if (view.contains("bytes")) print_escaped(" {} bytes", view["bytes"].get<size_t>());
   if (view.contains("order"))
-    fmt::print(" order {{{}}}", fmt::join(view["order"].get<std::vector<uint32_t>>(), ","));
+    print_escaped(" order {{{}}}", fmt::join(view["order"].get<std::vector<uint32_t>>(), ","));
   if (view.contains("preprocess_colour_format"))
-    fmt::print("  preprocess as {}", view["preprocess_colour_format"].get<std::string>());
-  fmt::print("\n");
+    print_escaped("  preprocess as {}", view["preprocess_colour_format"].get<std::string>());
+  print_escaped("\n");
 }
 
 // What to copy stands in lines of its own.
 void print_pictures(const Json& pictures) {
-  fmt::print("    pictures  millrace run ... {}\n", pictures["run_options"].get<std::string>());
+  print_escaped("    pictures  millrace run ... {}\n", pictures["run_options"].get<std::string>());
   for (const auto& [key, view] : {std::pair("preprocess_cpu", "CPU"), {"preprocess_hw", "HW "}})
     if (pictures.contains(key))
-      fmt::print("              PreProcess, {}: {}\n", view, pictures[key].dump());
-  fmt::print("              assumed, since the model does not say: {}\n",
-             fmt::join(pictures["assumed"].get<std::vector<std::string>>(), ", "));
+      print_escaped("              PreProcess, {}: {}\n", view, pictures[key].dump());
+  print_escaped("              assumed, since the model does not say: {}\n",
+                fmt::join(pictures["assumed"].get<std::vector<std::string>>(), ", "));
 }
 
 std::string scale_and_zero_point(const Json& form) {
@@ -212,75 +213,75 @@ std::string scale_and_zero_point(const Json& form) {
 }
 
 void print_quantisation(const Json& quantisation) {
-  fmt::print("    {}\n", scale_and_zero_point(quantisation));
+  print_escaped("    {}\n", scale_and_zero_point(quantisation));
   if (!quantisation.contains("model")) return;
   const Json& model = quantisation["model"];
-  fmt::print("    requantised: the model's own is {} {}\n", model["type"].get<std::string>(),
-             scale_and_zero_point(model));
+  print_escaped("    requantised: the model's own is {} {}\n", model["type"].get<std::string>(),
+                scale_and_zero_point(model));
 }
 
 void print_tensors(const char* title, const Json& tensors) {
-  fmt::print("{}\n", title);
+  print_escaped("{}\n", title);
   for (const Json& tensor : tensors) {
-    fmt::print("  {}\n", tensor["name"].get<std::string>());
+    print_escaped("  {}\n", tensor["name"].get<std::string>());
     print_view("CPU", tensor["cpu"]);
     if (tensor.contains("hw"))
       print_view("HW ", tensor["hw"]);
     else
-      fmt::print("    HW   none: {}\n", tensor["why_no_hw"].get<std::string>());
+      print_escaped("    HW   none: {}\n", tensor["why_no_hw"].get<std::string>());
     print_quantisation(tensor["quantisation"]);
     if (tensor.contains("pictures")) print_pictures(tensor["pictures"]);
   }
 }
 
 void print_partitions(const Json& partitions) {
-  fmt::print("partitions\n");
+  print_escaped("partitions\n");
   for (const Json& partition : partitions) {
     std::vector<std::string> counts;
     for (const auto& [name, count] : partition["by_operator"].items())
       counts.push_back(fmt::format("{} {}", count.get<int>(), name));
-    fmt::print("  {}  {} operators from number {}: {}\n", partition["kind"].get<std::string>(),
-               partition["operators"].get<int>(), partition["first_operator"].get<int>(),
-               fmt::join(counts, ", "));
+    print_escaped("  {}  {} operators from number {}: {}\n", partition["kind"].get<std::string>(),
+                  partition["operators"].get<int>(), partition["first_operator"].get<int>(),
+                  fmt::join(counts, ", "));
   }
 }
 
 void print_other_precisions(const Json& nodes) {
   if (nodes.empty()) return;
-  fmt::print("operators in another precision\n");
+  print_escaped("operators in another precision\n");
   for (const Json& node : nodes)
-    fmt::print("  {}  {} \"{}\"\n", node["precision"].get<std::string>(),
-               node["operator"].get<std::string>(), node["node"].get<std::string>());
+    print_escaped("  {}  {} \"{}\"\n", node["precision"].get<std::string>(),
+                  node["operator"].get<std::string>(), node["node"].get<std::string>());
 }
 
 void print_profiles(const Json& profiles, const std::string& hw_quantisation) {
   if (profiles.empty()) return;
-  fmt::print("profiles, with HW views of quantised tensors in the {}'s form\n", hw_quantisation);
+  print_escaped("profiles, with HW views of quantised tensors in the {}'s form\n", hw_quantisation);
   for (const Json& profile : profiles) {
-    fmt::print("  {}", profile["name"].get<std::string>());
+    print_escaped("  {}", profile["name"].get<std::string>());
     for (const auto& [name, shape] : profile["inputs"].items())
-      fmt::print("  {} {}", name, shape_text(shape));
-    fmt::print("\n");
+      print_escaped("  {} {}", name, shape_text(shape));
+    print_escaped("\n");
   }
 }
 
 void print_text(const Json& model) {
   const bool dynamic = model["dynamic"].get<bool>();
-  fmt::print("{}  {}  batch {}{}\n", model["name"].get<std::string>(),
-             model["precision"].get<std::string>(), model["batch_size"].get<int>(),
-             dynamic ? "  dynamic: shapes are settled by each job" : "");
+  print_escaped("{}  {}  batch {}{}\n", model["name"].get<std::string>(),
+                model["precision"].get<std::string>(), model["batch_size"].get<int>(),
+                dynamic ? "  dynamic: shapes are settled by each job" : "");
   print_tensors("inputs", model["inputs"]);
   print_tensors("outputs", model["outputs"]);
   if (!dynamic) print_partitions(model["partitions"]);
   if (!dynamic) print_other_precisions(model["other_precisions"]);
-  fmt::print("operators\n");
+  print_escaped("operators\n");
   for (const auto& [name, count] : model["operators"].items())
-    fmt::print("  {:<20} {}\n", name, count.get<int>());
+    print_escaped("  {:<20} {}\n", name, count.get<int>());
   if (dynamic)
     return print_profiles(model["profiles"], model["hw_quantisation"].get<std::string>());
   const Json& plan = model["memory_plan"];
-  fmt::print("memory plan\n  {} values in {} bytes ({} without reuse)\n", plan["values"].size(),
-             plan["arena_bytes"].get<uint64_t>(), plan["bytes_without_reuse"].get<uint64_t>());
+  print_escaped("memory plan\n  {} values in {} bytes ({} without reuse)\n", plan["values"].size(),
+                plan["arena_bytes"].get<uint64_t>(), plan["bytes_without_reuse"].get<uint64_t>());
 }
 
 }  // namespace
@@ -290,7 +291,7 @@ Status run_inspect(const InspectArguments& arguments) {
   const Json description = describe(*model);
   if (arguments.json)
     // Names in hostile files need not be UTF-8.
-    fmt::print("{}\n", description.dump(2, ' ', false, Json::error_handler_t::replace));
+    print_escaped_lines(description.dump(2, ' ', true, Json::error_handler_t::replace) + "\n");
   else
     print_text(description);
   return {};

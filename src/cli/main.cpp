@@ -3,11 +3,12 @@
 // `conformance`.
 #include <fmt/format.h>
 
-#include <cctype>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
 
+#include "base/printable.h"
 #include "cli/command_line.h"
 #include "cli/standard_streams.h"
 
@@ -16,17 +17,20 @@ namespace {
 
 constexpr int kUsage = 2;
 
-// Names from files may hold line ends; a message is one line, and indented ones where it is a list.
-std::string printable(std::string text) {
-  for (size_t i = 0; i < text.size(); ++i) {
-    const bool goes_on = text[i] == '\n' && text.compare(i + 1, 2, "  ") == 0;
-    if (std::iscntrl(static_cast<unsigned char>(text[i])) != 0 && !goes_on) text[i] = ' ';
+// A message is one line, and indented ones where it is a list; names in it may hold anything.
+std::string one_message(std::string_view text) {
+  constexpr std::string_view kNextEntry = "\n  ";
+  std::string message;
+  for (size_t end = text.find(kNextEntry); end != std::string_view::npos;
+       end = text.find(kNextEntry)) {
+    message += printable(text.substr(0, end)) + '\n';
+    text.remove_prefix(end + 1);
   }
-  return text;
+  return message + printable(text);
 }
 
 int fail(const std::string& message, int exit_code) {
-  fmt::print(stderr, "millrace: {}\n", printable(message));
+  fmt::print(stderr, "millrace: {}\n", one_message(message));
   return exit_code;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/clock.h"
+#include "base/printable.h"
 
 namespace millrace::cli {
 namespace {
@@ -22,8 +23,8 @@ std::string progress_bar(size_t done, size_t total) {
   return fmt::format("[{:#<{}}{:-<{}}] {} of {}", "", filled, "", kWidth - filled, done, total);
 }
 
-Progress::Progress(std::string task)
-    : task_(std::move(task)),
+Progress::Progress(std::string_view task)
+    : task_(printable(task)),
       terminal_(::isatty(STDERR_FILENO) == 1),
       started_ns_(now_ns()),
       next_ns_(started_ns_ + kPatienceNs) {}
@@ -37,7 +38,8 @@ void Progress::update(std::string_view step) {
   if (!terminal_ || now < next_ns_) return;
   next_ns_ = now + kIntervalNs;
   shown_ = true;
-  fmt::print(stderr, "{}{}: {} ({:.0f} s)", kWipeLine, task_, step, (now - started_ns_) * 1e-9);
+  fmt::print(stderr, "{}{}: {} ({:.0f} s)", kWipeLine, task_, printable(step),
+             (now - started_ns_) * 1e-9);
   std::fflush(stderr);
 }
 

@@ -14,7 +14,7 @@ std::string progress_bar(size_t done, size_t total);
 
 class Progress {
  public:
-  explicit Progress(std::string task);
+  explicit Progress(std::string_view task);
   ~Progress();  // wipes the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -9,6 +9,7 @@
 #include "cli/inputs/boundary_tensor.h"
 #include "cli/inputs/frames.h"
 #include "cli/model_source.h"
+#include "cli/print_escaped.h"
 #include "cli/supervision/output_sink.h"
 #include "io/file.h"
 #include "runtime/session.h"
@@ -28,15 +29,15 @@ void print_summary(const graph::Boundary& boundary, device::View view,
                    const std::vector<float>& values) {
   const tensor::TensorDesc& desc = desc_in(boundary, view);
   if (values.empty()) {
-    fmt::print("{}  {} {} [{}]  empty\n", desc.name, to_string(desc.type), to_string(desc.layout),
-               fmt::join(desc.shape, ","));
+    print_escaped("{}  {} {} [{}]  empty\n", desc.name, to_string(desc.type),
+                  to_string(desc.layout), fmt::join(desc.shape, ","));
     return;
   }
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-  fmt::print("{}  {} {} [{}]  min {:.6g} max {:.6g} mean {:.6g}\n", desc.name, to_string(desc.type),
-             to_string(desc.layout), fmt::join(desc.shape, ","), *low, *high,
-             sum / static_cast<double>(values.size()));
+  print_escaped("{}  {} {} [{}]  min {:.6g} max {:.6g} mean {:.6g}\n", desc.name,
+                to_string(desc.type), to_string(desc.layout), fmt::join(desc.shape, ","), *low,
+                *high, sum / static_cast<double>(values.size()));
 }
 
 void print_top(const std::vector<float>& values, const std::vector<std::string>& labels,
@@ -47,9 +48,9 @@ void print_top(const std::vector<float>& values, const std::vector<std::string>&
   std::partial_sort(ranking.begin(), ranking.begin() + static_cast<ptrdiff_t>(count), ranking.end(),
                     [&](size_t a, size_t b) { return quantise::ranks_before(values, a, b); });
   for (size_t i = 0; i < count; ++i)
-    fmt::print("  {}. {} {:.6g}{}{}\n", i + 1, ranking[i], values[ranking[i]],
-               ranking[i] < labels.size() ? "  " : "",
-               ranking[i] < labels.size() ? labels[ranking[i]] : "");
+    print_escaped("  {}. {} {:.6g}{}{}\n", i + 1, ranking[i], values[ranking[i]],
+                  ranking[i] < labels.size() ? "  " : "",
+                  ranking[i] < labels.size() ? labels[ranking[i]] : "");
 }
 
 Status print_outputs(const graph::CompiledModel& model, device::View view,
@@ -112,7 +113,7 @@ Status load_and_run(const RunArguments& arguments, const OutputSink& outputs) {
                             runtime::Session::create(loaded.device, loaded.program));
   MILLRACE_ASSIGN_OR_RETURN(const auto jobs, run_frames(*session, inputs, view, view));
   for (uint32_t frame = 0; frame < inputs.frames; ++frame) {
-    if (inputs.frames > 1) fmt::print("frame {}\n", frame);
+    if (inputs.frames > 1) print_escaped("frame {}\n", frame);
     MILLRACE_RETURN_IF_ERROR(print_outputs(model, view, jobs[frame / model.batch_size],
                                            frame % model.batch_size, labels, arguments.top));
   }

@@ -16,6 +16,7 @@
 #include "cli/inputs/random_inputs.h"
 #include "cli/model_source.h"
 #include "cli/precision_name.h"
+#include "cli/print_escaped.h"
 #include "cli/supervision/interruption.h"
 #include "io/file.h"
 #include "runtime/session.h"
@@ -169,9 +170,9 @@ template <class Report>
 Status publish(const Report& report, const BenchArguments& arguments, const OutputSink& files) {
   const bool to_file = !arguments.json_file.empty();
   if (arguments.json && !to_file)
-    fmt::print("{}\n", report_json(report));
+    print_escaped("{}\n", report_json(report));
   else
-    fmt::print("{}", report_text(report));
+    print_escaped_lines(report_text(report));
   return to_file ? give(files, kJson, report_json(report) + "\n") : Status();
 }
 

@@ -70,7 +70,7 @@ std::string memory_line(const Measurement& measured,
 
 // A path may be no text in UTF-8.
 std::string one_line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
 Json subject_json(const BenchSubject& subject) {

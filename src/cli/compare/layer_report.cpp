@@ -1,4 +1,5 @@
 #include "cli/compare/layer_report.h"
+#include "cli/print_escaped.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,7 +21,8 @@ void print_steps(const LayerReport& report) {
   const auto furthest = std::ranges::max_element(
       report.layers, {}, [](const LayerDifference& layer) { return layer.steps.value_or(-1); });
   if (furthest != report.layers.end() && furthest->steps)
-    fmt::print("integers differ by at most {:g} steps, in {}\n", *furthest->steps, furthest->value);
+    print_escaped("integers differ by at most {:g} steps, in {}\n", *furthest->steps,
+                  furthest->value);
 }
 
 }  // namespace
@@ -31,19 +33,20 @@ bool is_within(const LayerReport& report) {
 
 void print_layers_text(const LayerReport& report) {
   const auto first = first_beyond(report);
-  fmt::print("  {:<12} {:<12} {:<12} {:<6} value\n", "largest", "relative", "cosine", "steps");
+  print_escaped("  {:<12} {:<12} {:<12} {:<6} value\n", "largest", "relative", "cosine", "steps");
   for (auto layer = report.layers.begin(); layer != report.layers.end(); ++layer)
-    fmt::print("{} {:<12.4e} {:<12.4e} {:<12.9f} {:<6} {} [{}]{}\n", layer->beyond ? "!" : " ",
-               layer->largest, layer->relative, layer->cosine,
-               layer->steps ? fmt::format("{:g}", *layer->steps) : "", layer->value,
-               fmt::join(layer->shape, ","),
-               layer == first ? fmt::format("  <- the first beyond {:g}", report.threshold) : "");
+    print_escaped(
+        "{} {:<12.4e} {:<12.4e} {:<12.9f} {:<6} {} [{}]{}\n", layer->beyond ? "!" : " ",
+        layer->largest, layer->relative, layer->cosine,
+        layer->steps ? fmt::format("{:g}", *layer->steps) : "", layer->value,
+        fmt::join(layer->shape, ","),
+        layer == first ? fmt::format("  <- the first beyond {:g}", report.threshold) : "");
   if (report.not_compared > 0)
-    fmt::print("{} values of the first have no counterpart of the same shape\n",
-               report.not_compared);
-  fmt::print("{} of {} values differ by more than {:g}\n",
-             std::ranges::count(report.layers, true, &LayerDifference::beyond),
-             report.layers.size(), report.threshold);
+    print_escaped("{} values of the first have no counterpart of the same shape\n",
+                  report.not_compared);
+  print_escaped("{} of {} values differ by more than {:g}\n",
+                std::ranges::count(report.layers, true, &LayerDifference::beyond),
+                report.layers.size(), report.threshold);
   print_steps(report);
 }
 
@@ -62,7 +65,7 @@ void print_layers_json(const LayerReport& report) {
                               {"cosine", layer.cosine},
                               {"steps", layer.steps ? Json(*layer.steps) : Json()},
                               {"beyond", layer.beyond}});
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  print_escaped_lines(json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace millrace::cli

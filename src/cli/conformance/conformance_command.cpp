@@ -13,6 +13,7 @@
 #include "cli/conformance/operator_table.h"
 #include "cli/conformance/run_case.h"
 #include "cli/conformance/run_cases.h"
+#include "cli/print_escaped.h"
 #include "io/file.h"
 
 namespace millrace::cli {
@@ -59,7 +60,7 @@ class OrderedPrinter {
   }
   void print() {
     for (; next_ < ready_.size() && ready_[next_]; ++next_)
-      fmt::print("{}\n", describe(results_[next_]));
+      print_escaped("{}\n", describe(results_[next_]));
     std::fflush(stdout);
   }
 
@@ -110,10 +111,10 @@ Status write_reports(const ConformanceArguments& arguments,
 }
 
 void print_totals(const std::vector<CaseResult>& results) {
-  fmt::print("\n");
+  print_escaped("\n");
   for (const auto& [suite, totals] : totals_by_suite(results))
-    fmt::print("{}: {}\n", suite, describe(totals));
-  fmt::print("all: {}\n", describe(total_of(results)));
+    print_escaped("{}: {}\n", suite, describe(totals));
+  print_escaped("all: {}\n", describe(total_of(results)));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "cli/inputs/open_tensors.h"
 #include "cli/model_source.h"
 #include "cli/precision_name.h"
+#include "cli/print_escaped.h"
 #include "cli/progress.h"
 
 namespace millrace::cli {
@@ -135,7 +136,7 @@ Status run_evaluate(const EvaluateArguments& arguments) {
   Evaluation evaluation(models.size(), arguments.top, std::move(labels));
   MILLRACE_RETURN_IF_ERROR(run_all(data, chosen, models, evaluation));
   const auto form = arguments.json ? evaluation_json : evaluation_text;
-  fmt::print("{}", form(report_of(models, arguments), evaluation));
+  print_escaped_lines(form(report_of(models, arguments), evaluation));
   return {};
 }
 

@@ -95,7 +95,7 @@ std::string evaluation_json(const EvaluationReport& report, const Evaluation& ev
                {"models", Json::array()}};
   for (size_t model = 0; model < report.models.size(); ++model)
     json["models"].push_back(model_json(report, evaluation, model));
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace millrace::cli

@@ -11,6 +11,7 @@
 #include "cli/inputs/job_buffers.h"
 #include "cli/inputs/random_inputs.h"
 #include "cli/model_source.h"
+#include "cli/print_escaped.h"
 #include "cli/progress.h"
 #include "device/registry.h"
 #include "graph/collective.h"
@@ -97,8 +98,8 @@ Status run_explain(const ExplainArguments& arguments) {
   const auto explanation =
       explain(*loaded.program, {names.begin(), names.end()}, profile ? &*profile : nullptr);
   if (arguments.json)
-    fmt::print("{}\n",
-               explanation.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    print_escaped_lines(
+        explanation.dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   else
     print_explanation(explanation);
   return {};

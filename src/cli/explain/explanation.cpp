@@ -10,6 +10,7 @@
 
 #include "cli/passes/graph_text.h"
 #include "cli/precision_name.h"
+#include "cli/print_escaped.h"
 #include "graph/capability.h"
 
 namespace millrace::cli {
@@ -97,25 +98,26 @@ void print_step(const Json& step) {
   const std::string share =
       step.contains("share") ? fmt::format("{:5.1f} %  ", 100 * step["share"].get<double>()) : "";
   const auto node = step["node"].get<std::string>();
-  fmt::print("{:>5}  {:<20} {:<5} {}{}  \"{}\"\n", step["step"].get<size_t>(),
-             step["operation"].get<std::string>(), step["precision"].get<std::string>(), share,
-             step["kernel"].get<std::string>(),
-             node.empty() ? step["output"].get<std::string>() : node);
+  print_escaped("{:>5}  {:<20} {:<5} {}{}  \"{}\"\n", step["step"].get<size_t>(),
+                step["operation"].get<std::string>(), step["precision"].get<std::string>(), share,
+                step["kernel"].get<std::string>(),
+                node.empty() ? step["output"].get<std::string>() : node);
   if (const auto reads = step["reads"].get<std::string>(); !reads.empty())
-    fmt::print("         {} -> {}\n", reads, step["writes"].get<std::string>());
-  if (step.contains("reason")) fmt::print("         why: {}\n", step["reason"].get<std::string>());
+    print_escaped("         {} -> {}\n", reads, step["writes"].get<std::string>());
+  if (step.contains("reason"))
+    print_escaped("         why: {}\n", step["reason"].get<std::string>());
 }
 
 void print_operators(const Json& operators) {
   for (const Json& node : operators) {
     const auto name = node["node"].get<std::string>(), type = node["operator"].get<std::string>();
     if (node["steps"].empty())
-      fmt::print(
+      print_escaped(
           "    -  {:<20} no step: its result is its operand's memory, or part of a step below  "
           "\"{}\"\n",
           type, name);
     if (node.contains("why_cpu"))
-      fmt::print("  CPU  {:<20} \"{}\": {}\n", type, name, node["why_cpu"].get<std::string>());
+      print_escaped("  CPU  {:<20} \"{}\": {}\n", type, name, node["why_cpu"].get<std::string>());
   }
 }
 
@@ -145,17 +147,18 @@ Json explain(const device::Program& program, const lowering::CpuOperators& cpu_o
 }
 
 void print_explanation(const Json& explanation) {
-  fmt::print("{}  {}  on {}\n", explanation["model"].get<std::string>(),
-             explanation["precision"].get<std::string>(), explanation["device"].get<std::string>());
+  print_escaped("{}  {}  on {}\n", explanation["model"].get<std::string>(),
+                explanation["precision"].get<std::string>(),
+                explanation["device"].get<std::string>());
   if (explanation.contains("note"))
-    fmt::print("note: {}\n", explanation["note"].get<std::string>());
+    print_escaped("note: {}\n", explanation["note"].get<std::string>());
   if (explanation.contains("mean_frame_us"))
-    fmt::print("a frame takes {:.3f} ms\n", 1e-3 * explanation["mean_frame_us"].get<double>());
+    print_escaped("a frame takes {:.3f} ms\n", 1e-3 * explanation["mean_frame_us"].get<double>());
   size_t number = 0;
   for (const Json& partition : explanation["partitions"]) {
-    fmt::print("partition {}: {}, {} operators in {} steps\n", number++,
-               partition["kind"].get<std::string>(), partition["operators"].size(),
-               partition["steps"].size());
+    print_escaped("partition {}: {}, {} operators in {} steps\n", number++,
+                  partition["kind"].get<std::string>(), partition["operators"].size(),
+                  partition["steps"].size());
     for (const Json& step : partition["steps"]) print_step(step);
     print_operators(partition["operators"]);
   }

@@ -1,4 +1,5 @@
 #include "cli/golden/golden_report.h"
+#include "cli/print_escaped.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,22 +46,22 @@ Json describe(const ComparedFile& compared) {
 void print_golden_text(const std::vector<ComparedFile>& files, double tolerance_steps) {
   for (const ComparedFile& compared : files) {
     const Comparison& comparison = compared.comparison;
-    fmt::print("{}\n  {} ({} view), {} of {} frames\n", compared.file.path, compared.tensor,
-               text_of(compared.file.view), comparison.frames, compared.file.frames);
-    fmt::print("  difference in steps of {:.6g}: max {:.6g} mean {:.6g}; cosine {:.9f}\n",
-               comparison.step, comparison.max_steps, comparison.mean_steps, comparison.cosine);
+    print_escaped("{}\n  {} ({} view), {} of {} frames\n", compared.file.path, compared.tensor,
+                  text_of(compared.file.view), comparison.frames, compared.file.frames);
+    print_escaped("  difference in steps of {:.6g}: max {:.6g} mean {:.6g}; cosine {:.9f}\n",
+                  comparison.step, comparison.max_steps, comparison.mean_steps, comparison.cosine);
     if (comparison.first)
-      fmt::print("  first difference: frame {} element {} [{}]: ours {:.9g}, theirs {:.9g}\n",
-                 comparison.first->frame, comparison.first->index,
-                 fmt::join(comparison.first->coordinates, ","), comparison.first->ours,
-                 comparison.first->theirs);
+      print_escaped("  first difference: frame {} element {} [{}]: ours {:.9g}, theirs {:.9g}\n",
+                    comparison.first->frame, comparison.first->index,
+                    fmt::join(comparison.first->coordinates, ","), comparison.first->ours,
+                    comparison.first->theirs);
   }
   const size_t different = count_different(files);
   if (different == 0)
-    fmt::print("equal within {:.6g} steps\n", tolerance_steps);
+    print_escaped("equal within {:.6g} steps\n", tolerance_steps);
   else
-    fmt::print("{} of {} files differ by more than {:.6g} steps\n", different, files.size(),
-               tolerance_steps);
+    print_escaped("{} of {} files differ by more than {:.6g} steps\n", different, files.size(),
+                  tolerance_steps);
 }
 
 void print_golden_json(const std::vector<ComparedFile>& files, double tolerance_steps) {
@@ -68,7 +69,7 @@ void print_golden_json(const std::vector<ComparedFile>& files, double tolerance_
   json["files"] = Json::array();
   for (const ComparedFile& compared : files) json["files"].push_back(describe(compared));
   // Names in hostile files need not be UTF-8. What is no finite number becomes null.
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  print_escaped_lines(json.dump(2, ' ', true, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace millrace::cli

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
+
 namespace millrace::cli {
 
 const tensor::TensorDesc& desc_in(const graph::Boundary& boundary, device::View view) {
@@ -11,7 +13,8 @@ const tensor::TensorDesc& desc_in(const graph::Boundary& boundary, device::View 
 std::string file_name_part(std::string tensor_name) {
   std::replace(tensor_name.begin(), tensor_name.end(), '/', '-');
   if (tensor_name.starts_with('-')) tensor_name.erase(0, 1);
-  return tensor_name;
+  // Printable text is all that a file is named by, whatever the model says.
+  return printable(tensor_name);
 }
 
 }  // namespace millrace::cli

@@ -7,17 +7,13 @@
 
 #include "cli/passes/graph_text.h"
 #include "io/file.h"
+#include "model/files/output_file.h"
 
 namespace millrace::cli {
 
 Result<PassDump> PassDump::into(std::string directory) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  // A file of that name is no error to the call above in every version of the library.
-  if (error || !std::filesystem::is_directory(directory, error))
-    return Status(StatusCode::kIoError,
-                  fmt::format("cannot write the passes to {}: {}", directory,
-                              error ? error.message() : "it is not a directory"));
+  MILLRACE_RETURN_IF_ERROR(
+      model::create_directories(directory).with_context("cannot write the passes"));
   return PassDump(std::move(directory));
 }
 

@@ -9,10 +9,12 @@
 
 #include "base/shell_word.h"
 #include "cli/model_source.h"
+#include "cli/print_escaped.h"
 #include "compiler/export/onnx_writer.h"
 #include "compiler/shard/rank_graph.h"
 #include "compiler/shard/separate_products.h"
 #include "compiler/shard/split_plan.h"
+#include "model/files/output_file.h"
 
 namespace millrace::cli {
 namespace {
@@ -49,13 +51,6 @@ Result<graph::Graph> read_graph(const ShardArguments& arguments) {
   return std::move(model.graph);
 }
 
-Status make_folder(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (!error) return {};
-  return {StatusCode::kIoError, fmt::format("cannot create {}: {}", path, error.message())};
-}
-
 double megabytes(const graph::Graph& graph) {
   size_t bytes = 0;
   for (const graph::Value& value : graph.values)
@@ -64,9 +59,9 @@ double megabytes(const graph::Graph& graph) {
 }
 
 void print_plan(const compiler::SplitPlan& plan, const graph::Graph& graph, uint32_t ranks) {
-  fmt::print("{} products divided among {} ranks, of {:.2f} MB of weights in all\n",
-             plan.divided.size(), ranks, megabytes(graph));
-  for (const std::string& line : plan.whole) fmt::print("whole on every rank: {}\n", line);
+  print_escaped("{} products divided among {} ranks, of {:.2f} MB of weights in all\n",
+                plan.divided.size(), ranks, megabytes(graph));
+  for (const std::string& line : plan.whole) print_escaped("whole on every rank: {}\n", line);
 }
 
 }  // namespace
@@ -77,7 +72,7 @@ Status run_shard(const ShardArguments& arguments) {
   MILLRACE_ASSIGN_OR_RETURN(const compiler::SplitPlan plan,
                             compiler::plan_split(graph, arguments.ranks));
   print_plan(plan, graph, arguments.ranks);
-  MILLRACE_RETURN_IF_ERROR(make_folder(arguments.output_dir));
+  MILLRACE_RETURN_IF_ERROR(model::create_directories(arguments.output_dir));
   const std::string name = fs::path(arguments.onnx).stem().string();
   for (uint32_t rank = 0; rank < arguments.ranks; ++rank) {
     MILLRACE_ASSIGN_OR_RETURN(const graph::Graph part,
@@ -86,7 +81,7 @@ Status run_shard(const ShardArguments& arguments) {
                               fmt::format("{}.rank{}-of-{}.onnx", name, rank, arguments.ranks))
                                  .string();
     MILLRACE_RETURN_IF_ERROR(compiler::write_onnx(part, path));
-    fmt::print("{}: {:.2f} MB of weights\n", path, megabytes(part));
+    print_escaped("{}: {:.2f} MB of weights\n", path, megabytes(part));
   }
   return {};
 }

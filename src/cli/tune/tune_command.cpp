@@ -14,6 +14,7 @@
 #include "base/shell_word.h"
 #include "cli/inputs/job_buffers.h"
 #include "cli/inputs/random_inputs.h"
+#include "cli/print_escaped.h"
 #include "cli/progress.h"
 #include "cli/supervision/interruption.h"
 #include "cli/tune/record_place.h"
@@ -135,16 +136,16 @@ Status run_tune(const TuneArguments& arguments) {
     MILLRACE_RETURN_IF_ERROR(run_once(after));
   }
   const double old_ms = median(before.milliseconds), new_ms = median(after.milliseconds);
-  fmt::print("{}: kernels of {} convolutions chosen by their times\n", record, chosen);
-  fmt::print(
+  print_escaped("{}: kernels of {} convolutions chosen by their times\n", record, chosen);
+  print_escaped(
       "latency with the usual kernels {:.3f} ms, with the chosen ones {:.3f} ms: {:.2f} "
       "times as fast\n",
       old_ms, new_ms, old_ms / new_ms);
   if (new_ms <= old_ms)
-    fmt::print("programs use it with {}={}\n", kRecord, shell_word(record));
+    print_escaped("programs use it with {}={}\n", kRecord, shell_word(record));
   else
-    fmt::print("note: single kernels are faster, but not the model: leave {} unset for it\n",
-               kRecord);
+    print_escaped("note: single kernels are faster, but not the model: leave {} unset for it\n",
+                  kRecord);
   return {};
 }
 

@@ -1,0 +1,13 @@
+#include "cli/print_escaped.h"
+
+#include <cstdio>
+
+namespace millrace::cli {
+
+// A failure shows when the program flushes standard output at its end.
+void print_escaped_lines(std::string_view text) {
+  const std::string shown = printable_lines(text);
+  std::fwrite(shown.data(), 1, shown.size(), stdout);
+}
+
+}  // namespace millrace::cli

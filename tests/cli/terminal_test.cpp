@@ -1,0 +1,97 @@
+// What reaches a terminal of a model whose names are written to control it.
+#include <gmock/gmock.h>
+#include <onnx/onnx_pb.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "base/printable.h"
+#include "io/file.h"
+#include "tests/cli/cli_fixture.h"
+
+namespace millrace::test {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kInput = "in\x1b[2J\nmillrace: ready";
+const std::string kNode = "node\x1b]0;title\x07";
+const std::string kOutput =
+    "out\x1b[31m\xc2\x9b"
+    "1m\xe2\x80\xae";
+const std::string kFile = "out\\x1b[31m\\u009b1m\\u202e.bin";
+
+void add_boundary(onnx::ValueInfoProto* value, const std::string& name) {
+  value->set_name(name);
+  auto* tensor = value->mutable_type()->mutable_tensor_type();
+  tensor->set_elem_type(onnx::TensorProto::FLOAT);
+  for (const int dim : {1, 4}) tensor->mutable_shape()->add_dim()->set_dim_value(dim);
+}
+
+std::string model_of(const std::string& type) {
+  onnx::ModelProto model;
+  model.set_ir_version(8);
+  model.add_opset_import()->set_version(13);
+  auto* graph = model.mutable_graph();
+  graph->set_name("graph\x1b[5m");
+  auto* node = graph->add_node();
+  node->set_name(kNode);
+  node->set_op_type(type);
+  node->add_input(kInput);
+  node->add_output(kOutput);
+  add_boundary(graph->add_input(), kInput);
+  add_boundary(graph->add_output(), kOutput);
+  return model.SerializeAsString();
+}
+
+class Terminal : public CliTest {
+ protected:
+  Terminal() {
+    write("model.onnx", model_of("Relu"));
+    write("unknown.onnx", model_of("Relu\x1b[31m"));
+    write("in.bin", std::string(16, '\0'));
+  }
+
+  void write(const std::string& name, const std::string& bytes) const {
+    EXPECT_TRUE(io::write_file(file(name), std::as_bytes(std::span(bytes))).ok());
+  }
+
+  ProgramResult checked(const std::vector<std::string>& arguments, int exit_code = 0) const {
+    ProgramResult result = millrace(arguments);
+    EXPECT_EQ(result.exit_code, exit_code) << result.err;
+    EXPECT_EQ(printable_lines(result.out), result.out);
+    EXPECT_EQ(printable_lines(result.err), result.err);
+    return result;
+  }
+};
+
+TEST_F(Terminal, IsNotControlledByNames) {
+  checked({"compile", "model.onnx", "-o", "model.rai", "--cpu-ops", kNode});
+  for (const char* command : {"inspect", "explain"}) {
+    EXPECT_THAT(checked({command, "model.rai"}).out, HasSubstr("\\x1b]0;title\\x07"));
+    EXPECT_THAT(checked({command, "model.rai", "--json"}).out, HasSubstr("\\u001b]0;title\\u0007"));
+  }
+  checked({"bench", "model.rai", "-n", "1", "--warmup", "0"});
+  checked({"compare", "model.rai", "model.onnx"});
+}
+
+TEST_F(Terminal, IsNotControlledByErrors) {
+  const ProgramResult result = checked({"compile", "unknown.onnx", "-o", "model.rai"}, 1);
+  EXPECT_THAT(result.err, HasSubstr("Relu\\x1b[31m"));
+  checked({"run", "model.onnx"}, 1);
+  checked({"run", "model.onnx", "--input", "other\x1b[2J=in.bin"}, 1);
+  checked({"run", "none\x1b[2J.rai"}, 1);
+}
+
+TEST_F(Terminal, GetsTheNamesOfFilesAsTheyAre) {
+  for (const char* sandbox : {"--view=cpu", "--sandbox"}) {
+    const ProgramResult result =
+        checked({"run", "model.onnx", "--input", "in.bin", "--output-dir", "out", sandbox});
+    EXPECT_THAT(result.out, HasSubstr("wrote out/" + kFile + " (16 bytes)\n"));
+    EXPECT_TRUE(std::filesystem::remove(file("out/" + kFile))) << sandbox;
+    EXPECT_TRUE(std::filesystem::is_empty(file("out"))) << sandbox;
+  }
+}
+
+}  // namespace
+}  // namespace millrace::test
