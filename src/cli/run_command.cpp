@@ -105,8 +105,11 @@ Status load_and_run(const RunArguments& arguments, const OutputSink& outputs) {
   }
   MILLRACE_ASSIGN_OR_RETURN(const uint64_t memory_limit,
                             parse_memory_limit(arguments.limits.memory));
-  MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded, load_model(arguments.model, arguments.flags,
-                                                                 arguments.device, memory_limit));
+  MILLRACE_ASSIGN_OR_RETURN(auto opened, open_model(arguments.model, arguments.flags));
+  if (!arguments.output_dir.empty())
+    MILLRACE_RETURN_IF_ERROR(outputs.settle(output_file_names(*opened)));
+  MILLRACE_ASSIGN_OR_RETURN(const LoadedModel loaded,
+                            load_on(arguments.device, std::move(opened), memory_limit));
   const graph::CompiledModel& model = loaded.program->model();
   MILLRACE_ASSIGN_OR_RETURN(const LoadedInputs inputs, load_from(model, view, arguments));
   MILLRACE_ASSIGN_OR_RETURN(const auto session,

@@ -54,6 +54,27 @@ TEST_F(ChildChannel, PassesFilesAndTheStatus) {
   EXPECT_THAT(received_, ElementsAre("a.bin:4", "b.bin:0"));
 }
 
+TEST_F(ChildChannel, PassesTheNamesOfFiles) {
+  ASSERT_TRUE(cli::send_names(writing_.get(), {"a.bin", "b.bin"}).ok());
+  ASSERT_TRUE(send("a.bin", "four").ok());
+  writing_ = UniqueFd();
+  const auto settle = [this](const std::vector<std::string>& names) {
+    received_ = names;
+    return Status();
+  };
+  const auto give = [this](const std::string& name, std::span<const std::byte>) {
+    received_.push_back(name);
+    return Status();
+  };
+  ASSERT_TRUE(cli::receive(reading_.get(), cli::OutputSink(settle, give), {}).ok());
+  EXPECT_THAT(received_, ElementsAre("a.bin", "b.bin", "a.bin"));
+}
+
+TEST_F(ChildChannel, NamesAreRefusedWhereNoneAreAskedFor) {
+  ASSERT_TRUE(cli::send_names(writing_.get(), {"a.bin"}).ok());
+  EXPECT_EQ(receive().status().code(), StatusCode::kCorruptData);
+}
+
 TEST_F(ChildChannel, AChildThatEndsEarlyHasNoStatus) {
   ASSERT_TRUE(send("a.bin", "four").ok());
   const auto result = receive();
@@ -63,7 +84,8 @@ TEST_F(ChildChannel, AChildThatEndsEarlyHasNoStatus) {
 }
 
 TEST_F(ChildChannel, NamesOfOtherFilesAreRefused) {
-  for (const char* name : {"../a.bin", "/a.bin", "", ".bashrc", "a.rai"}) {
+  for (const char* name :
+       {"../a.bin", "/a.bin", "", ".bashrc", "a.rai", "\x1b[2J.bin", "\xff.bin"}) {
     open();
     ASSERT_TRUE(send(name, "four").ok());
     EXPECT_EQ(receive().status().code(), StatusCode::kCorruptData) << name;

@@ -1,24 +1,32 @@
 // Commands in a sandbox, and within limits.
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
 
+#include "cli/supervision/process_rights.h"
 #include "cli/supervision/sandbox_filter.h"
 #include "io/file.h"
 #include "tests/cli/cli_fixture.h"
+#include "tests/cli/landlock.h"
 #include "tests/support/address_checks.h"
 
 namespace millrace::test {
@@ -27,6 +35,10 @@ namespace {
 using testing::HasSubstr;
 
 constexpr int kNotRestricted = 99;
+constexpr long kUnknownCall = 500;
+constexpr unsigned long kThreadOfGlibc = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
+                                         CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS |
+                                         CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
 
 // How a restricted process ends that does `act`: 128 + signal when a signal ended it.
 int end_of_restricted(void (*act)()) {
@@ -69,6 +81,20 @@ TEST(Sandbox, RefusesWhatComputingDoesNotNeed) {
       {"copy its descriptor", [] { ::dup(STDOUT_FILENO); }},
       {"copy it by another call", [] { ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0); }},
       {"change rights", [] { ::chmod("none", 0700); }},
+      {"System V shared memory", [] { ::shmget(IPC_PRIVATE, 1, IPC_CREAT); }},
+      {"a second way into the kernel", [] { ::syscall(SYS_io_uring_setup, 1, nullptr); }},
+      {"signal a thread of the parent", [] { ::syscall(SYS_tgkill, ::getppid(), ::getppid(), 0); }},
+      {"a thread with folders of its own",
+       [] { ::syscall(SYS_clone, kThreadOfGlibc | CLONE_NEWNS, nullptr, nullptr, nullptr, 0); }},
+      {"limits of the parent",
+       [] {
+         rlimit limit{};
+         ::prlimit(::getppid(), RLIMIT_CPU, nullptr, &limit);
+       }},
+      {"outlive the parent", [] { ::prctl(PR_SET_PDEATHSIG, 0); }},
+      {"type into a terminal", [] { ::ioctl(STDIN_FILENO, TIOCSTI, "x"); }},
+      {"map a file to write to it",
+       [] { ::mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED, STDIN_FILENO, 0); }},
       {"raise a limit", [] {
          const rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
          ::setrlimit(RLIMIT_CPU, &limit);
@@ -86,18 +112,47 @@ TEST(Sandbox, LetsAProcessReadComputeAndPrint) {
             0);
 }
 
-// Of its own, behind the three standard ones.
-TEST(Sandbox, LetsAProcessChangeMemoryBehindDescriptors) {
+// Libraries try these calls and go on without them, so they fail instead of ending the process.
+TEST(Sandbox, RefusesWithAnErrorWhatLibrariesTry) {
+  EXPECT_EQ(end_of_restricted([] {
+              cpu_set_t cores;
+              CPU_ZERO(&cores);
+              CPU_SET(0, &cores);
+              const bool refused =
+                  ::memfd_create("hidden", 0) < 0 && errno == ENOSYS &&
+                  ::sched_setaffinity(::getppid(), sizeof cores, &cores) < 0 && errno == EPERM &&
+                  ::syscall(SYS_openat2, 0, "none", nullptr, 0) < 0 && errno == ENOSYS &&
+                  ::syscall(kUnknownCall) < 0 && errno == ENOSYS;
+              if (!refused || ::sched_setaffinity(0, sizeof cores, &cores) != 0) ::_exit(1);
+            }),
+            0);
+}
+
+// The process may copy descriptors of files that it opens itself, and seek in them.
+TEST(Sandbox, LetsAProcessCopyItsOwnDescriptors) {
   EXPECT_EQ(end_of_restricted([] {
               for (int i = 0; i < 40; ++i) {
-                const int memory = ::memfd_create("own", 0);
-                const int copies[] = {::dup(memory), ::fcntl(memory, F_DUPFD_CLOEXEC, 0)};
-                for (const int fd : {memory, copies[0], copies[1]})
-                  if (fd < 3 || ::ftruncate(fd, 100) != 0 || ::lseek(fd, 0, SEEK_END) != 100)
-                    ::_exit(1);
+                const int own = ::open("/proc/self/maps", O_RDONLY);
+                const int copies[] = {::dup(own), ::fcntl(own, F_DUPFD_CLOEXEC, 0)};
+                for (const int fd : {own, copies[0], copies[1]})
+                  if (fd < 3 || ::lseek(fd, 0, SEEK_SET) != 0) ::_exit(1);
               }
             }),
             0);
+}
+
+// This is a second line, for calls that the filter lets pass by mistake.
+TEST(Sandbox, LeavesFewRightsToRoot) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (!cli::restrict_rights().ok()) ::_exit(kNotRestricted);
+    const bool written = ::open("/dev/null", O_WRONLY) >= 0 && has_landlock();
+    const bool root = ::prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0) == 0;
+    ::_exit(written || root ? 1 : 0);
+  }
+  int state = 0;
+  ASSERT_EQ(::waitpid(child, &state, 0), child);
+  EXPECT_EQ(WEXITSTATUS(state), 0);
 }
 
 TEST(Sandbox, NamesSystemCalls) {

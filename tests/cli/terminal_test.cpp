@@ -1,4 +1,4 @@
-// What reaches a terminal of a model whose names are written to control it.
+// The names in these models are written to control the terminal on which they are printed.
 #include <gmock/gmock.h>
 #include <onnx/onnx_pb.h>
 #include <sys/stat.h>
@@ -14,14 +14,14 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string kInput = "in\x1b[2J\nmillrace: ready";
-const std::string kNode = "node\x1b]0;title\x07";
-const std::string kOutput =
+const std::string kHostileInput = "in\x1b[2J\nmillrace: ready";
+const std::string kHostileNode = "node\x1b]0;title\x07";
+const std::string kHostileOutput =
     "out\x1b[31m\xc2\x9b"
     "1m\xe2\x80\xae";
-const std::string kFile = "out\\x1b[31m\\u009b1m\\u202e.bin";
+const std::string kFileOfOutput = "out\\x1b[31m\\u009b1m\\u202e.bin";
 
-void add_boundary(onnx::ValueInfoProto* value, const std::string& name) {
+void declare_tensor(onnx::ValueInfoProto* value, const std::string& name) {
   value->set_name(name);
   auto* tensor = value->mutable_type()->mutable_tensor_type();
   tensor->set_elem_type(onnx::TensorProto::FLOAT);
@@ -35,12 +35,12 @@ std::string model_of(const std::string& type) {
   auto* graph = model.mutable_graph();
   graph->set_name("graph\x1b[5m");
   auto* node = graph->add_node();
-  node->set_name(kNode);
+  node->set_name(kHostileNode);
   node->set_op_type(type);
-  node->add_input(kInput);
-  node->add_output(kOutput);
-  add_boundary(graph->add_input(), kInput);
-  add_boundary(graph->add_output(), kOutput);
+  node->add_input(kHostileInput);
+  node->add_output(kHostileOutput);
+  declare_tensor(graph->add_input(), kHostileInput);
+  declare_tensor(graph->add_output(), kHostileOutput);
   return model.SerializeAsString();
 }
 
@@ -66,7 +66,7 @@ class Terminal : public CliTest {
 };
 
 TEST_F(Terminal, IsNotControlledByNames) {
-  checked({"compile", "model.onnx", "-o", "model.rai", "--cpu-ops", kNode});
+  checked({"compile", "model.onnx", "-o", "model.rai", "--cpu-ops", kHostileNode});
   for (const char* command : {"inspect", "explain"}) {
     EXPECT_THAT(checked({command, "model.rai"}).out, HasSubstr("\\x1b]0;title\\x07"));
     EXPECT_THAT(checked({command, "model.rai", "--json"}).out, HasSubstr("\\u001b]0;title\\u0007"));
@@ -87,10 +87,25 @@ TEST_F(Terminal, GetsTheNamesOfFilesAsTheyAre) {
   for (const char* sandbox : {"--view=cpu", "--sandbox"}) {
     const ProgramResult result =
         checked({"run", "model.onnx", "--input", "in.bin", "--output-dir", "out", sandbox});
-    EXPECT_THAT(result.out, HasSubstr("wrote out/" + kFile + " (16 bytes)\n"));
-    EXPECT_TRUE(std::filesystem::remove(file("out/" + kFile))) << sandbox;
+    EXPECT_THAT(result.out, HasSubstr("wrote out/" + kFileOfOutput + " (16 bytes)\n"));
+    EXPECT_TRUE(std::filesystem::remove(file("out/" + kFileOfOutput))) << sandbox;
     EXPECT_TRUE(std::filesystem::is_empty(file("out"))) << sandbox;
   }
+}
+
+// Without rights for its owner a folder would stay empty.
+TEST_F(Terminal, FoldersCanBeWrittenToWhateverTheUmask) {
+  const ProgramResult result =
+      run_program({"/bin/sh", "-c", "umask 777; exec \"$@\"", "sh", MILLRACE_PROGRAM, "run",
+                   "model.onnx", "--input", "in.bin", "--output-dir", "new/out"},
+                  directory_.path().string());
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  for (const char* folder : {"new", "new/out"}) {
+    struct stat made {};
+    ASSERT_EQ(::stat(file(folder).c_str(), &made), 0);
+    EXPECT_EQ(made.st_mode & S_IRWXU, static_cast<mode_t>(S_IRWXU)) << folder;
+  }
+  EXPECT_TRUE(std::filesystem::exists(file("new/out/" + kFileOfOutput)));
 }
 
 }  // namespace

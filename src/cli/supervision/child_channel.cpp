@@ -16,13 +16,16 @@
 namespace millrace::cli {
 namespace {
 
-// In front of each message: its name (a file's; none for a status), and its body (the bytes of the
-// file, or the text of the status).
+// A message is a file, the status, or the names of all files, each followed by NUL.
+enum class Kind : uint32_t { kFile, kStatus, kNames };
+
+// In front of each message: its name (a file's; the others have none), and its body (the bytes of
+// the file, the text of the status, or the names).
 struct Head {
   uint64_t body_bytes = 0;
   uint32_t name_bytes = 0;
   int32_t code = 0;  // of the status
-  uint32_t is_status = 0;
+  Kind kind = Kind::kFile;
 };
 
 Status write_all(int channel, std::span<const std::byte> bytes) {
@@ -44,7 +47,8 @@ Status send(int channel, const Head& head, const std::string& name,
 
 class Receiver {
  public:
-  Receiver(int channel, int64_t deadline_ns) : channel_(channel), deadline_ns_(deadline_ns) {}
+  Receiver(int channel, int64_t deadline_ns, ChildText* text)
+      : channel_(channel), deadline_ns_(deadline_ns), text_(text) {}
 
   // Fills the range; false when the channel ends before that.
   Result<bool> read(std::span<std::byte> bytes) {
@@ -72,25 +76,36 @@ class Receiver {
   }
 
  private:
-  Status wait() const {
-    if (deadline_ns_ == 0) return {};
+  // Waits until the channel has something, and passes on what the child prints meanwhile.
+  Status wait() {
+    if (deadline_ns_ == 0 && text_ == nullptr) return {};
     for (;;) {
-      const int64_t left = deadline_ns_ - now_ns();
-      if (left <= 0) return {StatusCode::kDeadlineExceeded, "the time limit has passed"};
-      pollfd ready = {channel_, POLLIN, 0};
-      const auto timeout = std::min<int64_t>(left / 1'000'000 + 1, INT_MAX);
-      if (::poll(&ready, 1, static_cast<int>(timeout)) > 0) return {};
+      int timeout = -1;
+      if (deadline_ns_ != 0) {
+        const int64_t left = deadline_ns_ - now_ns();
+        if (left <= 0) return {StatusCode::kDeadlineExceeded, "the time limit has passed"};
+        timeout = static_cast<int>(std::min<int64_t>(left / 1'000'000 + 1, INT_MAX));
+      }
+      MILLRACE_ASSIGN_OR_RETURN(const bool ready, poll_once(timeout));
+      if (ready) return {};
     }
+  }
+
+  Result<bool> poll_once(int timeout) {
+    pollfd ready[] = {{channel_, POLLIN, 0}, {-1, POLLIN, 0}, {-1, POLLIN, 0}};
+    if (text_ != nullptr) {
+      ready[1].fd = text_->output.reading();
+      ready[2].fd = text_->error.reading();
+    }
+    if (::poll(ready, std::size(ready), timeout) <= 0) return false;
+    if (text_ != nullptr) MILLRACE_RETURN_IF_ERROR(text_->pass_on());
+    return ready[0].revents != 0;
   }
 
   int channel_;
   int64_t deadline_ns_;
+  ChildText* text_;
 };
-
-// Of an output, so that no other file can be replaced.
-bool is_output_name(const std::string& name) {
-  return name.ends_with(".bin") && name.find_first_of(std::string("/\0", 2)) == std::string::npos;
-}
 
 std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -98,12 +113,40 @@ std::string text_of(std::span<const std::byte> bytes) {
 
 bool makes_sense(const Head& head, uint64_t most_bytes) {
   constexpr uint64_t kMostText = 1 << 20;
-  if (head.is_status == 0) return head.name_bytes <= NAME_MAX && head.body_bytes <= most_bytes;
-  return head.name_bytes == 0 && head.body_bytes <= kMostText && head.code >= 0 &&
+  if (head.kind == Kind::kFile) return head.name_bytes <= NAME_MAX && head.body_bytes <= most_bytes;
+  return (head.kind == Kind::kStatus || head.kind == Kind::kNames) && head.name_bytes == 0 &&
+         head.body_bytes <= kMostText && head.code >= 0 &&
          head.code <= static_cast<int>(StatusCode::kInternal);
 }
 
+std::vector<std::string> names_of(const std::string& body) {
+  std::vector<std::string> names;
+  for (size_t begin = 0, end; (end = body.find('\0', begin)) != std::string::npos; begin = end + 1)
+    names.push_back(body.substr(begin, end - begin));
+  return names;
+}
+
+Status status_of(const Head& head, const std::string& text) {
+  const auto code = static_cast<StatusCode>(head.code);
+  return code == StatusCode::kOk ? Status() : Status(code, text);
+}
+
+// A file, or the names of all, for the sink.
+Status pass_on(const Head& head, const std::string& name, std::span<const std::byte> body,
+               const OutputSink& outputs) {
+  if (head.kind == Kind::kNames) return outputs.settle(names_of(text_of(body)));
+  if (!is_output_name(name)) return corrupt_data("the child process sends nonsense for a name");
+  return outputs(name, body);
+}
+
 }  // namespace
+
+Status send_names(int channel, const std::vector<std::string>& names) {
+  std::string body;
+  for (const std::string& name : names) body += name + '\0';
+  return send(channel, {.body_bytes = body.size(), .kind = Kind::kNames}, "",
+              std::as_bytes(std::span(body)));
+}
 
 Status send_output(int channel, const std::string& name, std::span<const std::byte> bytes) {
   const auto name_bytes = static_cast<uint32_t>(name.size());
@@ -112,15 +155,16 @@ Status send_output(int channel, const std::string& name, std::span<const std::by
 
 Status send_status(int channel, const Status& status) {
   const std::string text(status.ok() ? std::string_view() : status.message());
-  return send(
-      channel,
-      {.body_bytes = text.size(), .code = static_cast<int32_t>(status.code()), .is_status = 1}, "",
-      std::as_bytes(std::span(text)));
+  return send(channel,
+              {.body_bytes = text.size(),
+               .code = static_cast<int32_t>(status.code()),
+               .kind = Kind::kStatus},
+              "", std::as_bytes(std::span(text)));
 }
 
 Result<std::optional<Status>> receive(int channel, const OutputSink& outputs,
-                                      const ReceiveLimits& limits) {
-  Receiver receiver(channel, limits.deadline_ns);
+                                      const ReceiveLimits& limits, ChildText* text) {
+  Receiver receiver(channel, limits.deadline_ns, text);
   for (;;) {
     std::array<std::byte, sizeof(Head)> raw{};
     MILLRACE_ASSIGN_OR_RETURN(const bool goes_on, receiver.read(raw));
@@ -133,14 +177,10 @@ Result<std::optional<Status>> receive(int channel, const OutputSink& outputs,
     MILLRACE_ASSIGN_OR_RETURN(const bool has_name, receiver.read(head.name_bytes, name));
     MILLRACE_ASSIGN_OR_RETURN(const bool has_body, receiver.read(head.body_bytes, body));
     if (!has_name || !has_body) return std::optional<Status>();
-    if (head.is_status != 0) {
-      const auto code = static_cast<StatusCode>(head.code);
-      if (code == StatusCode::kOk) return std::optional(Status());
-      return std::optional(Status(code, text_of(body)));
-    }
-    const std::string file = text_of(name);
-    if (!is_output_name(file)) return corrupt_data("the child process sends nonsense for a name");
-    MILLRACE_RETURN_IF_ERROR(outputs(file, body));
+    if (head.kind == Kind::kStatus) return std::optional(status_of(head, text_of(body)));
+    // What was printed before a file comes before what the sink prints about it.
+    if (text != nullptr) MILLRACE_RETURN_IF_ERROR(text->pass_on());
+    MILLRACE_RETURN_IF_ERROR(pass_on(head, text_of(name), body, outputs));
   }
 }
 

@@ -1,19 +1,23 @@
-// What a supervised child tells its parent through a pipe: output files, and at its end a status.
-// The parent believes none of it: names are checked, and lengths are what arrives.
+// What a supervised child tells its parent through a pipe: the names of its output files, the
+// files, and at its end a status. The parent believes none of it: names are checked, and lengths
+// are what arrives.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 #include "base/unique_fd.h"
+#include "cli/supervision/child_text.h"
 #include "cli/supervision/output_sink.h"
 
 namespace millrace::cli {
 
 // The child's end. kIoError when the parent is gone.
+Status send_names(int channel, const std::vector<std::string>& names);
 Status send_output(int channel, const std::string& name, std::span<const std::byte> bytes);
 Status send_status(int channel, const Status& status);
 
@@ -23,9 +27,11 @@ struct ReceiveLimits {
 };
 
 // The parent's end: passes outputs on until the child has sent a status, which is returned, or has
-// closed the channel without one: nothing. The failure is that of `outputs`, kCorruptData when the
-// child sends what makes no sense, and kDeadlineExceeded when the deadline is past.
+// closed the channel without one: nothing. What the child prints meanwhile, `text`, is passed on
+// before what follows it; null: the child prints by itself. The failure is that of `outputs`,
+// kCorruptData when the child sends what makes no sense, and kDeadlineExceeded when the deadline is
+// past.
 Result<std::optional<Status>> receive(int channel, const OutputSink& outputs,
-                                      const ReceiveLimits& limits);
+                                      const ReceiveLimits& limits, ChildText* text = nullptr);
 
 }  // namespace millrace::cli

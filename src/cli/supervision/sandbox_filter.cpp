@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -22,15 +23,13 @@ namespace {
 // Names rather than numbers: a machine that does not have a call needs no rule for it.
 constexpr const char* kAllowed[] = {
     // Memory.
-    "brk", "madvise", "mbind", "memfd_create", "mincore", "mlock", "mmap", "mprotect", "mremap",
-    "munlock", "munmap", "get_mempolicy", "set_mempolicy",
+    "brk", "madvise", "mincore", "mlock", "mprotect", "mremap", "munlock", "munmap",
     // Threads, and waiting.
     "arch_prctl", "clock_getres", "clock_gettime", "clock_nanosleep", "exit", "exit_group", "futex",
     "futex_waitv", "get_robust_list", "getcpu", "getrusage", "gettid", "gettimeofday", "membarrier",
     "nanosleep", "restart_syscall", "rseq", "rt_sigaction", "rt_sigpending", "rt_sigprocmask",
     "rt_sigreturn", "rt_sigtimedwait", "sched_getaffinity", "sched_getparam", "sched_getscheduler",
-    "sched_setaffinity", "sched_yield", "set_robust_list", "set_tid_address", "sigaltstack", "time",
-    "times",
+    "sched_yield", "set_robust_list", "set_tid_address", "sigaltstack", "time", "times",
     // Descriptors that are open already, and those that only this process can use.
     "close", "close_range", "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2",
     "fadvise64", "fstat", "fstatfs", "pipe2", "poll", "ppoll", "pread64", "preadv", "pselect6",
@@ -40,12 +39,26 @@ constexpr const char* kAllowed[] = {
     "getpgrp", "getpid", "getppid", "getrandom", "getuid", "lstat", "newfstatat", "readlink",
     "readlinkat", "stat", "statfs", "statx", "sysinfo", "uname"};
 
-// Their arguments are in memory, where a filter cannot look. The C library then uses older calls.
-constexpr const char* kMissing[] = {"clone3", "openat2"};
+// Libraries go on without these, as on a kernel that has none of them. The C library then uses
+// older calls than the first two, whose arguments are in memory, where a filter cannot look. Files
+// in memory count in no address space, so that they would escape the memory limit. Where memory
+// lies is for the system to choose.
+constexpr const char* kMissing[] = {"clone3", "openat2",       "memfd_create",
+                                    "mbind",  "set_mempolicy", "get_mempolicy"};
+
+// The first call that libseccomp 2.5, of Debian 12, does not know, and a number that is beyond all
+// that there are. Newer C libraries try such calls first.
+constexpr int kFirstUnknown = 451, kEndOfUnknown = 512;
 
 // TCGETS2, which C libraries from 2025 on ask instead of TCGETS; its header does not go together
 // with theirs.
 constexpr uint64_t kTcgets2 = 0x802C542A;
+
+// PR_SET_VMA, by which newer C libraries name their memory.
+constexpr uint64_t kPrSetVma = 0x53564d41;
+
+// The kernel reads 32 bits of many arguments that a filter compares as 64.
+constexpr uint64_t kNumber = 0xffffffff;
 
 class Filter {
  public:
@@ -56,7 +69,11 @@ class Filter {
 
   void add(uint32_t action, const char* call, std::initializer_list<scmp_arg_cmp> conditions = {}) {
     const int number = seccomp_syscall_resolve_name(call);
-    if (failure_ != 0 || number == __NR_SCMP_ERROR) return;
+    if (number != __NR_SCMP_ERROR) add(action, number, conditions);
+  }
+
+  void add(uint32_t action, int number, std::initializer_list<scmp_arg_cmp> conditions = {}) {
+    if (failure_ != 0) return;
     const auto count = static_cast<unsigned>(conditions.size());
     keep(seccomp_rule_add_array(context_.get(), action, number, count, conditions.begin()));
   }
@@ -92,37 +109,65 @@ void allow_reading(Filter& filter) {
   constexpr uint64_t kWriting = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND;
   filter.add(SCMP_ACT_ALLOW, "open", {has_bits(1, kWriting, O_RDONLY)});
   filter.add(SCMP_ACT_ALLOW, "openat", {has_bits(2, kWriting, O_RDONLY)});
-  for (const int command : {F_GETFD, F_SETFD, F_GETFL, F_ADD_SEALS, F_GET_SEALS})
+  for (const int command : {F_GETFD, F_SETFD, F_GETFL, F_GET_SEALS})
     filter.add(SCMP_ACT_ALLOW, "fcntl", {equals(1, static_cast<uint64_t>(command))});
   // Whether a descriptor is a terminal; other requests could put input into it.
   filter.add(SCMP_ACT_ALLOW, "ioctl", {equals(1, TCGETS)});
   filter.add(SCMP_ACT_ALLOW, "ioctl", {equals(1, kTcgets2)});
 }
 
-// Files to which the output of the tool goes keep what is in them: they can be neither cut off nor
-// written to at another place, also not by a copy of their descriptor.
+// What the process has to give its parent goes to its end of pipes, and standard input may be a
+// file that others read, too: neither is copied or sought in.
 void allow_changes_of_other_files(Filter& filter) {
-  // Each bit of a number above 3 on its own: the kernel reads 32 bits of an argument that a filter
-  // compares as 64.
-  constexpr uint64_t kNumber = 0xffffffff;
+  // Each bit of a number above 3 on its own.
   std::vector<scmp_arg_cmp> others = {has_bits(0, kNumber, STDERR_FILENO + 1)};
   for (uint64_t bit = 4; bit < kNumber; bit <<= 1) others.push_back(has_bits(0, bit, bit));
   for (const scmp_arg_cmp& other : others) {
-    for (const char* call : {"dup", "dup2", "dup3", "ftruncate", "lseek"})
+    for (const char* call : {"dup", "dup2", "dup3", "lseek"})
       filter.add(SCMP_ACT_ALLOW, call, {other});
     for (const int command : {F_DUPFD, F_DUPFD_CLOEXEC})
       filter.add(SCMP_ACT_ALLOW, "fcntl", {other, equals(1, static_cast<uint64_t>(command))});
   }
 }
 
+// Memory of this process, and files to read. Executable memory is allowed: oneDNN generates kernels
+// when a model is loaded.
+void allow_mappings(Filter& filter) {
+  constexpr uint64_t kType = MAP_SHARED | MAP_PRIVATE;
+  filter.add(SCMP_ACT_ALLOW, "mmap", {has_bits(3, kType, MAP_PRIVATE)});
+  filter.add(SCMP_ACT_ALLOW, "mmap",
+             {has_bits(3, kType | MAP_ANONYMOUS, MAP_SHARED | MAP_ANONYMOUS)});
+  filter.add(SCMP_ACT_ALLOW, "mmap", {has_bits(2, PROT_WRITE, 0), has_bits(3, kType, MAP_SHARED)});
+}
+
+// Only this thread may be bound to cores: another number may be that of a foreign process.
+void allow_own_affinity(Filter& filter) {
+  filter.add(SCMP_ACT_ALLOW, "sched_setaffinity", {has_bits(0, kNumber, 0)});
+  for (uint64_t bit = 1; bit < kNumber; bit <<= 1)
+    filter.add(SCMP_ACT_ERRNO(EPERM), "sched_setaffinity", {has_bits(0, bit, bit)});
+}
+
 void allow_threads(Filter& filter) {
-  filter.add(SCMP_ACT_ALLOW, "clone", {has_bits(0, CLONE_THREAD, CLONE_THREAD)});
+  // As the C library makes a thread; other flags make a process, or have a thread leave the
+  // folders, network or users of its process.
+  constexpr uint64_t kThread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+                               CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID |
+                               CLONE_CHILD_CLEARTID;
+  filter.add(SCMP_ACT_ALLOW, "clone", {has_bits(0, kNumber & ~uint64_t{CLONE_DETACHED}, kThread)});
   filter.add(SCMP_ACT_ALLOW, "tgkill", {equals(0, static_cast<uint64_t>(::getpid()))});
   filter.add(SCMP_ACT_ALLOW, "prctl", {equals(0, PR_SET_NAME)});
   filter.add(SCMP_ACT_ALLOW, "prctl", {equals(0, PR_GET_NAME)});
-  // Limits can be read, not set.
-  filter.add(SCMP_ACT_ALLOW, "prlimit64", {equals(2, 0)});
+  filter.add(SCMP_ACT_ERRNO(EINVAL), "prctl", {equals(0, kPrSetVma)});
+  // Limits of this process can be read, not set.
+  filter.add(SCMP_ACT_ALLOW, "prlimit64", {has_bits(0, kNumber, 0), equals(2, 0)});
   filter.add(SCMP_ACT_ALLOW, "getrlimit");
+  allow_own_affinity(filter);
+}
+
+void add_missing_calls(Filter& filter) {
+  for (const char* call : kMissing) filter.add(SCMP_ACT_ERRNO(ENOSYS), call);
+  for (int number = kFirstUnknown; number < kEndOfUnknown; ++number)
+    filter.add(SCMP_ACT_ERRNO(ENOSYS), number);
 }
 
 }  // namespace
@@ -130,9 +175,10 @@ void allow_threads(Filter& filter) {
 Status restrict_process() {
   Filter filter;
   for (const char* call : kAllowed) filter.add(SCMP_ACT_ALLOW, call);
-  for (const char* call : kMissing) filter.add(SCMP_ACT_ERRNO(ENOSYS), call);
+  add_missing_calls(filter);
   allow_reading(filter);
   allow_changes_of_other_files(filter);
+  allow_mappings(filter);
   allow_threads(filter);
   const int failure = filter.load();
   if (failure == 0) return {};

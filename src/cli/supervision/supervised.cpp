@@ -14,11 +14,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "base/clock.h"
 #include "cli/supervision/child_channel.h"
+#include "cli/supervision/child_descriptors.h"
+#include "cli/supervision/child_text.h"
+#include "cli/supervision/process_rights.h"
 #include "cli/supervision/sandbox_filter.h"
 
 namespace millrace::cli {
@@ -91,6 +95,10 @@ void limit_resources(const Supervision& supervision) {
     const uint64_t all = static_cast<uint64_t>(seconds + 1) * cores;
     set_limit(RLIMIT_CPU, all, all + 1);  // SIGXCPU comes first, then SIGKILL
   }
+  // Pipes hold memory that no address space counts.
+  constexpr uint64_t kDescriptors = 256;
+  set_limit(RLIMIT_NOFILE, kDescriptors, kDescriptors);
+  set_limit(RLIMIT_FSIZE, 0, 0);
   set_limit(RLIMIT_CORE, 0, 0);
 }
 
@@ -99,32 +107,43 @@ Status flush_output() {
   return {StatusCode::kIoError, "cannot write to standard output"};
 }
 
-Status work_in_child(int channel, const std::function<Status(const OutputSink&)>& work) {
+Status work_in_child(int channel, const SupervisedChild::Work& work) {
+  const auto settle = [channel](const std::vector<std::string>& names) {
+    return send_names(channel, names);
+  };
   // So that what was printed before a file comes before what the parent prints about it.
-  const OutputSink sink = [channel](const std::string& name, std::span<const std::byte> bytes) {
+  const auto give = [channel](const std::string& name, std::span<const std::byte> bytes) {
     MILLRACE_RETURN_IF_ERROR(flush_output());
     return send_output(channel, name, bytes);
   };
   try {
-    MILLRACE_RETURN_IF_ERROR(work(sink));
+    MILLRACE_RETURN_IF_ERROR(work(OutputSink(settle, give)));
     return flush_output();
   } catch (const std::exception& error) {
     return internal_error(error.what());
   }
 }
 
+// The order matters: what comes later is not allowed to do what comes before.
+Status enter_sandbox(const Supervision& supervision, const ForbiddenCall& call) {
+  // A sandbox writes no files.
+  ::unsetenv("MILLRACE_PACKED_WEIGHTS");
+  limit_resources(supervision);
+  call.watch();
+  MILLRACE_RETURN_IF_ERROR(restrict_rights());
+  return restrict_process();
+}
+
 [[noreturn]] void be_child(const Supervision& supervision, pid_t parent, int channel,
-                           const ForbiddenCall& call,
-                           const std::function<Status(const OutputSink&)>& work) {
+                           const ChildText* text, const ForbiddenCall& call,
+                           const SupervisedChild::Work& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);  // it ended before that
   Status status;
-  if (supervision.sandbox) {
-    // A sandbox writes no files.
-    ::unsetenv("MILLRACE_PACKED_WEIGHTS");
-    limit_resources(supervision);
-    call.watch();
-    status = restrict_process();
+  if (text != nullptr) {
+    channel = keep_only(channel, text->output.writing(), text->error.writing());
+    if (channel < 0) ::_exit(1);
+    status = enter_sandbox(supervision, call);
   }
   if (status.ok()) status = work_in_child(channel, work);
   // A parent that is gone needs no answer.
@@ -171,6 +190,7 @@ struct SupervisedChild::State {
   ReceiveLimits limits;
   ForbiddenCall call;
   UniqueFd channel;
+  std::optional<ChildText> text;  // in a sandbox
   pid_t child = -1;
 };
 
@@ -196,6 +216,9 @@ Result<SupervisedChild> SupervisedChild::start(const Supervision& supervision, c
   if (::pipe2(ends, O_CLOEXEC) != 0) return io_error("cannot make a pipe", errno);
   state->channel = UniqueFd(ends[0]);
   const UniqueFd writing(ends[1]);
+  if (supervision.sandbox) {
+    MILLRACE_ASSIGN_OR_RETURN(state->text, ChildText::open());
+  }
   std::fflush(stdout);
   ::signal(SIGCHLD, SIG_DFL);  // where it is ignored, nothing tells how a child ended
   const pid_t parent = ::getpid();
@@ -205,8 +228,10 @@ Result<SupervisedChild> SupervisedChild::start(const Supervision& supervision, c
                   fmt::format("cannot make a child process: {}", strerrordesc_np(errno)));
   if (child == 0) {
     state->channel = UniqueFd();
-    be_child(supervision, parent, writing.get(), state->call, work);
+    const ChildText* const text = state->text ? &*state->text : nullptr;
+    be_child(supervision, parent, writing.get(), text, state->call, work);
   }
+  if (state->text) state->text->close_writing();
   state->child = child;
   return SupervisedChild(std::move(state));
 }
@@ -220,14 +245,17 @@ int64_t SupervisedChild::deadline_ns() const {
 }
 
 Status SupervisedChild::finish(const OutputSink& outputs) {
+  ChildText* const text = state_->text ? &*state_->text : nullptr;
   const Result<std::optional<Status>> received =
-      receive(state_->channel.get(), outputs, state_->limits);
+      receive(state_->channel.get(), outputs, state_->limits, text);
   const int end = reap(std::exchange(state_->child, -1));
+  const Status printed = text != nullptr ? text->finish() : Status();
   if (!received.ok())
     return received.status().code() == StatusCode::kDeadlineExceeded
                ? time_is_up(state_->supervision)
                : received.status();
-  return received->has_value() ? **received : describe_end(state_->supervision, end, state_->call);
+  if (!received->has_value()) return describe_end(state_->supervision, end, state_->call);
+  return (*received)->ok() ? printed : **received;
 }
 
 Status run_supervised(const Supervision& supervision, const SupervisedChild::Work& work,

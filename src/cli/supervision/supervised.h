@@ -13,7 +13,7 @@
 namespace millrace::cli {
 
 struct Supervision {
-  bool sandbox = false;       // whether the child is restricted as by restrict_process()
+  bool sandbox = false;       // whether the child has its own descriptors and few rights
   uint64_t memory_limit = 0;  // bytes that the model may take, in a sandbox; 0: any
   std::chrono::nanoseconds time_limit{0};  // zero: none
 };
@@ -23,9 +23,9 @@ class SupervisedChild {
  public:
   using Work = std::function<Status(const OutputSink&)>;
 
-  // Forks and has the child do `work`. Its standard output and error are those of this process. To
-  // be called while the process has one thread. kResourceExhausted when there can be no child;
-  // kOutOfMemory, kIoError.
+  // Forks and has the child do `work`. Its standard output and error are those of this process; in
+  // a sandbox they are pipes, whose text finish() prints (child_text.h). To be called while the
+  // process has one thread. kResourceExhausted when there can be no child; kOutOfMemory, kIoError.
   static Result<SupervisedChild> start(const Supervision& supervision, const Work& work);
   SupervisedChild(SupervisedChild&&) noexcept;
   SupervisedChild& operator=(SupervisedChild&&) noexcept;

@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "cli/print_escaped.h"
+#include "cli/supervision/interruption.h"
+#include "cli/supervision/output_sink.h"
+#include "io/file.h"
+#include "model/files/output_file.h"
+
+namespace millrace::cli {
+namespace {
+
+// A folder, and the files that it has still to get.
+class OutputFolder {
+ public:
+  explicit OutputFolder(std::string directory) : directory_(std::move(directory)) {}
+
+  Status settle(const std::vector<std::string>& names) {
+    if (settled_) return corrupt_data("the child process names its outputs twice");
+    settled_ = true;
+    for (const std::string& name : names)
+      if (!is_output_name(name) || !missing_.insert(name).second)
+        return corrupt_data(fmt::format("no output file can be named \"{}\"", name));
+    return {};
+  }
+
+  Status write(const std::string& name, std::span<const std::byte> bytes) {
+    if (missing_.erase(name) == 0)
+      return corrupt_data(fmt::format(
+          "the child process sends \"{}\": the model names no such output, or it was sent before",
+          name));
+    MILLRACE_RETURN_IF_ERROR(model::create_directories(directory_));
+    const std::string path = (std::filesystem::path(directory_) / name).string();
+    CleanInterruption interruption;
+    MILLRACE_RETURN_IF_ERROR(interruption.start());
+    MILLRACE_RETURN_IF_ERROR(io::write_file(path, bytes));
+    print_escaped("wrote {} ({} bytes)\n", path, bytes.size());
+    return {};
+  }
+
+ private:
+  std::string directory_;
+  bool settled_ = false;
+  std::set<std::string> missing_;
+};
+
+}  // namespace
+
+OutputSink files_in(const std::string& directory) {
+  const auto folder = std::make_shared<OutputFolder>(directory);
+  return {[folder](const std::vector<std::string>& names) { return folder->settle(names); },
+          [folder](const std::string& name, std::span<const std::byte> bytes) {
+            return folder->write(name, bytes);
+          }};
+}
+
+}  // namespace millrace::cli
