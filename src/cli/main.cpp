@@ -11,6 +11,7 @@
 #include "base/printable.h"
 #include "cli/command_line.h"
 #include "cli/standard_streams.h"
+#include "cli/startup.h"
 
 namespace millrace::cli {
 namespace {
@@ -58,6 +59,7 @@ int run(int argc, char** argv) {
 }  // namespace millrace::cli
 
 int main(int argc, char** argv) {
+  millrace::cli::end_of_startup();
   try {
     millrace::cli::hold_standard_streams();
     return millrace::cli::run(argc, argv);

@@ -1,0 +1,10 @@
+// What happens while the libraries of the program start, before main().
+#pragma once
+
+namespace millrace::cli {
+
+// From the start of the process until this call, a failure to initialise a library ends the program
+// with a line on standard error and exit code 1 instead of SIGABRT. To be called once, by main().
+void end_of_startup() noexcept;
+
+}  // namespace millrace::cli
