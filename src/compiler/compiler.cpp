@@ -21,10 +21,17 @@ namespace {
 
 lowering::LoweringOptions lowering_options(const CompileOptions& options,
                                            const lowering::FoldingBudget& budget) {
-  return {options.batch_size,      options.precision,     options.hw_layouts,
-          options.hw_quantisation, options.cpu_operators, options.full_precision,
-          /*is_stage=*/false,      options.as_written,    options.attention_in_parts,
-          options.on_stage,        budget};
+  return {options.batch_size,
+          options.precision,
+          options.hw_layouts,
+          options.hw_quantisation,
+          options.cpu_operators,
+          options.full_precision,
+          /*is_stage=*/false,
+          options.as_written,
+          options.attention_in_parts,
+          options.on_stage,
+          budget};
 }
 
 // Loaders refuse more. Asked before anything is lowered, which would take its time for nothing.

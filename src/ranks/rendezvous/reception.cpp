@@ -13,6 +13,7 @@
 #include <iterator>
 #include <thread>
 
+#include "base/files/own_descriptor.h"
 #include "base/log.h"
 #include "ranks/rendezvous/proof.h"
 #include "ranks/rendezvous/socket.h"
@@ -48,10 +49,11 @@ void Reception::step(const Limit& limit) {
 void Reception::take_in() {
   sockaddr_storage address{};
   socklen_t size = sizeof(address);
-  UniqueFd socket(accept4(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size,
-                          SOCK_NONBLOCK | SOCK_CLOEXEC));
+  UniqueFd socket = own_descriptor(accept4(listener_.get(), reinterpret_cast<sockaddr*>(&address),
+                                           &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (!socket) {
-    // It has gone already; or there are no descriptors, say, and it would be reported again at once.
+    // It has gone already; or there are no descriptors, say, and it would be reported again at
+    // once.
     if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
       std::this_thread::sleep_for(kTick);
     return;
