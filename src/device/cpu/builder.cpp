@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "device/cpu/boundary.h"
+#include "device/cpu/dnnl/primitives.h"
 #include "device/cpu/kernels/channels/channels.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/pixels/pixels.h"
@@ -287,7 +288,8 @@ void Builder::add_reorder(ValueId moved, const Operand& from, const Operand& to,
   } else {
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    const dnnl::reorder::primitive_desc desc(engine_, from.desc, engine_, to.desc, attributes);
+    const dnnl::reorder::primitive_desc desc(engine_, as_told(from.desc), engine_, as_told(to.desc),
+                                             attributes);
     add_primitive("Reorder", desc, dnnl::reorder(desc), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}},
                   only_in, moved);
   }

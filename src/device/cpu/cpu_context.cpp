@@ -76,11 +76,12 @@ void CpuContext::make_arguments() {
   for (const ProgramStep& step : program_->parts().steps) {
     std::vector<dnnl_exec_arg_t> arguments;
     for (const Argument& argument : step.step->arguments()) {
-      const BufferId buffer = argument.operand.buffer;
-      const dnnl::memory memory(argument.operand.desc, program_->engine(),
-                                at(buffers_[buffer], argument.offset));
+      const auto& [buffer, desc] = argument.operand;
+      const size_t offset = argument.offset + bytes_before(desc);
+      const dnnl::memory memory(from_first_element(desc), program_->engine(),
+                                at(buffers_[buffer], offset));
       memories_.push_back(memory);
-      if (movable[buffer] != nullptr) movable[buffer]->objects.push_back({memory, argument.offset});
+      if (movable[buffer] != nullptr) movable[buffer]->objects.push_back({memory, offset});
       arguments.push_back({argument.index, memory.get()});
     }
     arguments_.push_back(std::move(arguments));

@@ -170,6 +170,11 @@ int64_t start_of(const Desc& desc) {
   return layout ? layout->offset : 0;
 }
 
+size_t bytes_before(const Desc& desc) {
+  const int64_t left_out = start_of(desc) - start_of(from_first_element(desc));
+  return static_cast<size_t>(left_out) * dnnl::memory::data_type_size(desc.data_type());
+}
+
 std::optional<Dims> strides_of(const Desc& desc) {
   const auto layout = layout_of(desc);
   if (!layout || layout->block_count != 0) return std::nullopt;

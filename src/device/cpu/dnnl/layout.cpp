@@ -51,6 +51,12 @@ Desc with_type(const Desc& desc, ElementType type) {
   return result;
 }
 
+Desc from_first_element(const Desc& desc) {
+  Desc result = desc;
+  if (layout_of(desc)) result.data.offset0 = 0;
+  return result;
+}
+
 bool is_absent(const Desc& desc) {
   return desc.is_zero();
 }
@@ -127,6 +133,12 @@ std::optional<Desc> dense_desc(const Dims& dims, ElementType type, std::span<con
 
 Desc with_type(const Desc& desc, ElementType type) {
   return dense_like(desc, desc.dims(), type);
+}
+
+Desc from_first_element(const Desc& desc) {
+  const auto strides = strides_of(desc);
+  if (!strides || start_of(desc) == 0) return desc;
+  return Desc(desc.dims(), desc.data_type(), *strides);
 }
 
 bool is_absent(const Desc& desc) {

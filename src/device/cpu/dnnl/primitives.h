@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "device/cpu/dnnl/desc.h"
@@ -20,6 +21,16 @@ using SoftmaxPrimitive = dnnl::softmax_forward;
 
 // What the library takes for dilations: it counts the gap between taps, ONNX the distance.
 Dims gaps_of(Dims dilations);
+
+// A part of an operation in the form in which oneDNN gets it: a tensor begins where its memory
+// does. The memory objects are made to match (cpu_context.cpp).
+template <class Part>
+decltype(auto) as_told(const Part& part) {
+  if constexpr (std::is_base_of_v<dnnl::memory::desc, Part>)
+    return from_first_element(part);
+  else
+    return (part);
+}
 
 // What `make` gives, a description of a primitive; made for one thread where the threads of the
 // primitive would wait for each other, which chunks cannot do (openmp/openmp.h).
@@ -45,10 +56,10 @@ typename Primitive::primitive_desc find_primitive(const dnnl::engine& engine,
                                                   const Operation&... operation) {
   return made_to_run([&] {
 #if DNNL_VERSION_MAJOR == 2
-    return typename Primitive::primitive_desc(typename Primitive::desc(operation...), attributes,
-                                              engine, /*allow_empty=*/true);
+    return typename Primitive::primitive_desc(typename Primitive::desc(as_told(operation)...),
+                                              attributes, engine, /*allow_empty=*/true);
 #else
-    return typename Primitive::primitive_desc(engine, operation..., attributes,
+    return typename Primitive::primitive_desc(engine, as_told(operation)..., attributes,
                                               /*allow_empty=*/true);
 #endif
   });
@@ -64,11 +75,11 @@ typename Primitive::primitive_desc choose_primitive(const dnnl::engine& engine,
                                                     const Operation&... operation) {
   return made_to_run([&] {
 #if DNNL_VERSION_MAJOR == 2
-    const typename Primitive::desc description(operation...);
+    const typename Primitive::desc description(as_told(operation)...);
     return choose(typename Primitive::primitive_desc(description, attributes, engine,
                                                      /*allow_empty=*/true));
 #else
-    return choose(typename Primitive::primitive_desc(engine, operation..., attributes,
+    return choose(typename Primitive::primitive_desc(engine, as_told(operation)..., attributes,
                                                      /*allow_empty=*/true));
 #endif
   });
@@ -81,10 +92,10 @@ typename Primitive::primitive_desc make_primitive(const dnnl::engine& engine,
                                                   const Operation&... operation) {
   return made_to_run([&] {
 #if DNNL_VERSION_MAJOR == 2
-    return typename Primitive::primitive_desc(typename Primitive::desc(operation...), attributes,
-                                              engine);
+    return typename Primitive::primitive_desc(typename Primitive::desc(as_told(operation)...),
+                                              attributes, engine);
 #else
-    return typename Primitive::primitive_desc(engine, operation..., attributes);
+    return typename Primitive::primitive_desc(engine, as_told(operation)..., attributes);
 #endif
   });
 }

@@ -1,7 +1,6 @@
 // MatMul: inner products with constant weights, batched products of two values otherwise.
 #include <algorithm>
 #include <numeric>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -100,7 +99,8 @@ class Lowering {
     std::iota(factor.permutation.begin(), factor.permutation.end(), 0);
     if (transpose) std::swap(factor.permutation[rank - 1], factor.permutation[rank - 2]);
     MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder_.current(id));
-    if (const auto seen = reshaped(now.desc, factor.shape))
+    const auto seen = reshaped(now.desc, factor.shape);
+    if (seen && start_of(from_first_element(*seen)) == 0)
       factor.layouts.push_back(permuted(*seen, factor.permutation));
     const Desc plain = permuted(plain_desc(factor.shape, builder_.type()), factor.permutation);
     if (factor.layouts.empty() || !(factor.layouts[0] == plain)) factor.layouts.push_back(plain);
@@ -118,6 +118,18 @@ class Lowering {
     return location;
   }
 
+  // How the operands of a product lie.
+  struct Layouts {
+    Desc a, b;
+  };
+
+  static std::vector<Layouts> pairs_of(const std::vector<Desc>& a, const std::vector<Desc>& b) {
+    std::vector<Layouts> pairs;
+    for (const Desc& left : a)
+      for (const Desc& right : b) pairs.push_back({left, right});
+    return pairs;
+  }
+
   Result<Operand> add_product() {
     const size_t rank = std::max({builder_.dims(a_).size(), builder_.dims(b_).size(), size_t{2}});
     MILLRACE_ASSIGN_OR_RETURN(const Factor a, make_factor(a_, op_.transpose_a, true, rank));
@@ -129,20 +141,14 @@ class Lowering {
     dims[rank - 1] = b_dims[rank - 1];
     const Desc y = plain_desc(dims, builder_.type());
     const dnnl::primitive_attr attributes = take_attributes();
-    using PrimitiveDesc = dnnl::matmul::primitive_desc;
-    std::optional<Choice<PrimitiveDesc, Desc>> chosen;
-    for (const Desc& a_layout : a.layouts) {
-      auto choice = choose(b.layouts, [&](const Desc& b_layout) {
-        return find_primitive<dnnl::matmul>(builder_.engine(), attributes, a_layout, b_layout, y);
-      });
-      const bool better = choice && (!chosen || !is_reference(choice->primitive.impl_info_str()));
-      if (better) chosen = std::move(choice);
-      if (chosen && !is_reference(chosen->primitive.impl_info_str())) break;
-    }
+    const auto chosen = choose(pairs_of(a.layouts, b.layouts), [&](const Layouts& layouts) {
+      return find_primitive<dnnl::matmul>(builder_.engine(), attributes, layouts.a, layouts.b, y);
+    });
     if (!chosen) return unsupported("oneDNN has no matrix product of these shapes");
-    const PrimitiveDesc& primitive = chosen->primitive;
-    MILLRACE_ASSIGN_OR_RETURN(const Operand left, fetch(a, primitive.src_desc()));
-    MILLRACE_ASSIGN_OR_RETURN(const Operand right, fetch(b, primitive.weights_desc()));
+    const auto& primitive = chosen->primitive;
+    // The primitive's own descriptors do not say where a view begins.
+    MILLRACE_ASSIGN_OR_RETURN(const Operand left, fetch(a, chosen->option.a));
+    MILLRACE_ASSIGN_OR_RETURN(const Operand right, fetch(b, chosen->option.b));
     const Operand result = builder_.new_temporary(builder_.plain_form(y_));
     builder_.add_primitive(
         "MatMul", primitive, dnnl::matmul(primitive),
