@@ -1,0 +1,37 @@
+// Tensors that are parts of larger ones.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/device_cpu/model_builder.h"
+
+namespace millrace::device::cpu {
+
+// How a tensor lies in a larger one. None begins at its start.
+enum class Part {
+  kRows,        // from the second row of the outermost dimension on
+  kColumns,     // from the second column of the innermost dimension on
+  kBlock,       // a view of a view: in the outermost and then in the innermost dimension
+  kMatrix,      // one index of one more dimension, the outermost
+  kStride,      // one index of one more dimension, the innermost
+  kShaped,      // a stretch of a vector, in the shape of the tensor
+  kTransposed,  // from the second column on, with the dimensions in the opposite order
+};
+inline constexpr Part kParts[] = {Part::kRows,   Part::kColumns, Part::kBlock,     Part::kMatrix,
+                                  Part::kStride, Part::kShaped,  Part::kTransposed};
+
+std::string name_of(Part part);
+// Whether a tensor of these dimensions can lie so.
+bool is_possible(Part part, const graph::Dims& dims);
+
+// The larger tensor. `fill` is in all of it that belongs to no part.
+Tensor embed(Part part, const Tensor& tensor, float fill);
+// Adds a node to `builder` and gives its output.
+using AddNode = std::function<graph::ValueId(graph::Operator, std::vector<graph::ValueId>)>;
+// The nodes that take the part from the larger tensor, made by `add`; `dims` are those of the part.
+graph::ValueId take(ModelBuilder& builder, const AddNode& add, Part part, graph::ValueId whole,
+                    const graph::Dims& dims);
+
+}  // namespace millrace::device::cpu
