@@ -64,9 +64,13 @@ ValueId ModelBuilder::node(graph::Operator op, std::vector<ValueId> inputs) {
 ValueId ModelBuilder::quantised(graph::Operator op, std::vector<ValueId> inputs, DataType type,
                                 graph::Quantisation quantisation) {
   const ValueId id = node(std::move(op), std::move(inputs));
+  quantise(id, type, std::move(quantisation));
+  return id;
+}
+
+void ModelBuilder::quantise(ValueId id, DataType type, graph::Quantisation quantisation) {
   model_.graph.values[id].type = type;
   model_.graph.values[id].quantisation = std::move(quantisation);
-  return id;
 }
 
 std::vector<ValueId> ModelBuilder::fallback(graph::Fallback op, std::vector<ValueId> inputs,

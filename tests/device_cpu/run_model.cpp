@@ -64,6 +64,16 @@ std::shared_ptr<const Program> load(std::shared_ptr<const graph::CompiledModel> 
 }
 
 std::vector<Tensor> run(const Program& program, const std::vector<Tensor>& inputs, View view) {
+  const auto context = program.create_context();
+  if (!context.ok()) throw std::runtime_error(context.status().to_string());
+  return run(program, inputs, view, [&](const auto& in, const auto& out) {
+    test::TestRun control;
+    return (*context)->run(in, out, control);
+  });
+}
+
+std::vector<Tensor> run(const Program& program, const std::vector<Tensor>& inputs, View view,
+                        const Execute& execute) {
   std::vector<Bound> in, out;
   for (size_t i = 0; i < inputs.size(); ++i) {
     in.push_back(bind(program, Direction::kInput, i, view));
@@ -71,10 +81,7 @@ std::vector<Tensor> run(const Program& program, const std::vector<Tensor>& input
   }
   for (size_t i = 0; i < program.model().outputs.size(); ++i)
     out.push_back(bind(program, Direction::kOutput, i, view));
-  const auto context = program.create_context();
-  if (!context.ok()) throw std::runtime_error(context.status().to_string());
-  test::TestRun control;
-  const Status status = (*context)->run(bindings(in), bindings(out), control);
+  const Status status = execute(bindings(in), bindings(out));
   if (!status.ok()) throw std::runtime_error(status.to_string());
   std::vector<Tensor> outputs;
   for (const Bound& bound : out) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,6 +25,11 @@ std::shared_ptr<const Program> load(std::shared_ptr<const graph::CompiledModel> 
 // outputs come back as plain numbers.
 std::vector<Tensor> run(const Program& program, const std::vector<Tensor>& inputs,
                         View view = View::kHw);
+
+// The same by `execute`, which runs one job with these inputs and outputs.
+using Execute = std::function<Status(std::span<const Binding>, std::span<const Binding>)>;
+std::vector<Tensor> run(const Program& program, const std::vector<Tensor>& inputs, View view,
+                        const Execute& execute);
 
 // Loads and runs a model with one output.
 Tensor run_model(std::shared_ptr<const graph::CompiledModel> model,

@@ -192,11 +192,16 @@ Result<Value> evaluate_widened(const graph::MatMul& op, Operands inputs) {
   return evaluate(op, operands);
 }
 
+Result<std::vector<Value>> run_fallback(const graph::Fallback& op, Operands inputs,
+                                        size_t outputs) {
+  const auto views = views_of(inputs);
+  MILLRACE_ASSIGN_OR_RETURN(const auto types, fallback::infer_outputs(op, views, outputs));
+  return evaluate_fallback(op, views, types);
+}
+
 // Of one output.
 Result<Value> run_fallback(const graph::Fallback& op, Operands inputs) {
-  const auto views = views_of(inputs);
-  MILLRACE_ASSIGN_OR_RETURN(const auto types, fallback::infer_outputs(op, views, 1));
-  MILLRACE_ASSIGN_OR_RETURN(auto results, evaluate_fallback(op, views, types));
+  MILLRACE_ASSIGN_OR_RETURN(auto results, run_fallback(op, inputs, 1));
   return std::move(results[0]);
 }
 
@@ -217,6 +222,18 @@ Result<Value> quantise(const Value& value, const Value& like) {
   return result;
 }
 
+graph::Fallback as_onnx(const graph::Resize& op) {
+  constexpr const char* kCoordinates[] = {"asymmetric", "half_pixel", "pytorch_half_pixel",
+                                          "align_corners"};
+  constexpr const char* kNearest[] = {"floor", "ceil", "round_prefer_floor", "round_prefer_ceil"};
+  const bool is_linear = op.mode == graph::ResizeMode::kLinear;
+  return {"Resize",
+          {{"coordinate_transformation_mode",
+            std::string(kCoordinates[static_cast<size_t>(op.coordinates)])},
+           {"mode", std::string(is_linear ? "linear" : "nearest")},
+           {"nearest_mode", std::string(kNearest[static_cast<size_t>(op.nearest)])}}};
+}
+
 struct Compute {
   Operands inputs;
 
@@ -224,6 +241,12 @@ struct Compute {
   Result<Value> operator()(const graph::Fallback& op) const { return run_fallback(op, inputs); }
   Result<Value> operator()(const graph::Softmax& op) const {
     return run_fallback({op.log ? "LogSoftmax" : "Softmax", {{"axis", op.axis}}}, inputs);
+  }
+
+  Result<Value> operator()(const graph::Resize& op) const {
+    const Value scales = make_value({static_cast<int64_t>(op.scales.size())}, op.scales);
+    const Value* operands[] = {inputs[0], nullptr, &scales};
+    return run_fallback(as_onnx(op), operands);
   }
 
   template <class Op>
@@ -267,6 +290,22 @@ Result<Value> run(const graph::Node& node, const std::vector<Value>& values,
 }
 
 }  // namespace
+
+std::vector<float> numbers_of(const Value& constant) {
+  return floats(constant);
+}
+
+Result<std::vector<Value>> compute_node(const graph::Graph& graph, const graph::Node& node,
+                                        const std::vector<Value>& values) {
+  if (node.outputs.size() == 1) {
+    MILLRACE_ASSIGN_OR_RETURN(Value result, run(node, values, graph));
+    return std::vector{std::move(result)};
+  }
+  std::vector<const Value*> operands;
+  for (const graph::ValueId id : node.inputs)
+    operands.push_back(id == graph::kNoValue ? nullptr : &values[id]);
+  return run_fallback(std::get<graph::Fallback>(node.op), operands, node.outputs.size());
+}
 
 Result<std::vector<Floats>> interpret(const graph::Graph& graph) {
   std::vector<Value> values = graph.values;
