@@ -55,12 +55,6 @@ void note_destruction() {
   static_cast<void>(std::atexit([] { is_destroyed.store(true, std::memory_order_relaxed); }));
 }
 
-Status check_not_destroyed() {
-  if (!is_destroyed.load(std::memory_order_relaxed)) return {};
-  return {StatusCode::kClosed,
-          "the process is ending, and oneDNN has been destroyed: load models before exit()"};
-}
-
 // The first primitive that runs in a process reads settings of oneDNN, in strings whose allocation
 // must not fail while a job runs. May throw what guarded() catches.
 void run_first_primitive(const dnnl::engine& engine) {
@@ -84,6 +78,12 @@ CpuDevice::CpuDevice(const DeviceOptions& options)
   if (!reserve::keeps_objects()) note_destruction();
 }
 
+Status CpuDevice::check_usable() {
+  if (!is_destroyed.load(std::memory_order_relaxed)) return {};
+  return {StatusCode::kClosed,
+          "the process is ending, and oneDNN has been destroyed: load models before exit()"};
+}
+
 Result<std::shared_ptr<const Program>> CpuDevice::load(
     std::shared_ptr<const graph::CompiledModel> model) {
   return load_for_rank(std::move(model), nullptr);
@@ -92,7 +92,7 @@ Result<std::shared_ptr<const Program>> CpuDevice::load(
 Result<std::shared_ptr<const Program>> CpuDevice::load_for_rank(
     std::shared_ptr<const graph::CompiledModel> model,
     std::shared_ptr<ranks::Communicator> communicator) {
-  MILLRACE_RETURN_IF_ERROR(check_not_destroyed());
+  MILLRACE_RETURN_IF_ERROR(check_usable());
   const DefaultFloatEnvironment floats;
   MILLRACE_ASSIGN_OR_RETURN(const uint32_t lanes, lanes_per_job(lanes_.count()));
   return CpuProgram::load(std::move(model), engine_, abilities(lanes, stated_precision_), lanes_,

@@ -13,6 +13,9 @@ class CpuDevice final : public Device {
  public:
   // May throw what guarded() catches.
   explicit CpuDevice(const DeviceOptions& options);
+  // kClosed where the process is ending and oneDNN has destroyed its static objects: then no device
+  // can be made, and none can load a model.
+  static Status check_usable();
   std::string name() const override { return "cpu"; }
   Result<std::shared_ptr<const Program>> load(
       std::shared_ptr<const graph::CompiledModel> model) override;

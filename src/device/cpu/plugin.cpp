@@ -13,6 +13,7 @@ millrace::Result<std::shared_ptr<millrace::device::Device>> create(
     millrace::log(
         millrace::LogLevel::kWarning, "cpu",
         "the kernel libraries cannot be kept from ending the process when memory runs out");
+  MILLRACE_RETURN_IF_ERROR(millrace::device::cpu::CpuDevice::check_usable());
   MILLRACE_RETURN_IF_ERROR(millrace::device::cpu::limit_instructions());
   return millrace::device::cpu::guarded([&]() -> millrace::Result<std::shared_ptr<Device>> {
     return std::shared_ptr<Device>(std::make_shared<millrace::device::cpu::CpuDevice>(options));

@@ -24,7 +24,7 @@ constexpr size_t kRoi = 1, kScales = 2, kSizes = 3;
 // One dimension: sizes before and after, and what the coordinates are made of.
 struct Axis {
   int64_t from = 1, to = 1;
-  Fraction scale;
+  Fraction scale = {};
   double roi_begin = 0, roi_end = 1;
 
   bool has_scale() const { return scale.numerator != scale.denominator; }
