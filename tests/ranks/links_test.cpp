@@ -18,8 +18,10 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 MeetingOptions options_of(uint32_t rank, uint32_t ranks) {
-  return {.rank = rank,
+  return {.place = "",
+          .rank = rank,
           .ranks = ranks,
+          .token = "",
           .limit = {std::chrono::steady_clock::now() + std::chrono::seconds(50), nullptr}};
 }
 

@@ -24,7 +24,7 @@ constexpr size_t kRoi = 1, kScales = 2, kSizes = 3;
 // One dimension: sizes before and after, and what the coordinates are made of.
 struct Axis {
   int64_t from = 1, to = 1;
-  Fraction scale = {};
+  Fraction scale;
   double roi_begin = 0, roi_end = 1;
 
   bool has_scale() const { return scale.numerator != scale.denominator; }
@@ -158,7 +158,10 @@ Status apply_roi(const NodeView& node, const std::vector<size_t>& axes, std::vec
 // Requirement: the elements of roi, scales and sizes are known.
 Result<std::vector<Axis>> axes_of(const NodeView& node) {
   std::vector<Axis> result;
-  for (const int64_t dim : node.in(0).dims) result.push_back({.from = dim, .to = dim});
+  for (const int64_t dim : node.in(0).dims) {
+    Axis& axis = result.emplace_back();
+    axis.from = axis.to = dim;
+  }
   MILLRACE_ASSIGN_OR_RETURN(const std::vector<size_t> axes, resized_axes(node));
   if (is_early(node)) {
     MILLRACE_ASSIGN_OR_RETURN(const std::vector<double> scales, early_scales(node));
