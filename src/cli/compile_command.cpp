@@ -21,7 +21,7 @@
 #include "cli/precision_name.h"
 #include "cli/print_escaped.h"
 #include "cli/quantise/compile_calibrated.h"
-#include "cli/quantise/hw_view_text.h"
+#include "cli/quantise/hw_view_lines.h"
 #include "cli/supervision/interruption.h"
 #include "cli/tune/record_place.h"
 #include "cli/tune/tune_command.h"
@@ -340,7 +340,8 @@ Status compile_to_archive(const CompileArguments& arguments) {
                 model.graph.nodes.size(), partitions,
                 static_cast<double>(weight_bytes(model)) * 1e-6,
                 precision_name(model, model.precision), model.batch_size);
-  print_escaped("{}", hw_view_text(model, compiled.hw_views ? &*compiled.hw_views : nullptr));
+  const quantise::HwViewCost* const cost = compiled.hw_views ? &*compiled.hw_views : nullptr;
+  for (const std::string& line : hw_view_lines(model, cost)) print_escaped("{}\n", line);
   print_cpu_operators(model, flags);
   note_fixed_batch(model);
   note_class_names(model);

@@ -1,4 +1,4 @@
-#include "cli/quantise/hw_view_text.h"
+#include "cli/quantise/hw_view_lines.h"
 
 #include <fmt/format.h>
 
@@ -62,19 +62,17 @@ std::string view_text(const graph::Graph& graph, const Boundary& boundary,
   return value.quantisation ? declared_text(value) : "";
 }
 
-std::string side_text(const graph::CompiledModel& model, const char* side,
-                      const std::vector<Boundary>& boundaries, const Measured* measured) {
+void add_side(std::vector<std::string>& lines, const graph::CompiledModel& model, const char* side,
+              const std::vector<Boundary>& boundaries, const Measured* measured) {
   const auto own = graph::boundary_quantisations(model.graph);
-  std::string text;
   for (size_t i = 0; i < boundaries.size(); ++i) {
     const Boundary& boundary = boundaries[i];
     if (!boundary.hw) continue;
     const std::string view = view_text(model.graph, boundary, own[boundary.value],
                                        measured != nullptr ? (*measured)[i] : std::nullopt);
     if (!view.empty())
-      text += fmt::format("HW view of {} \"{}\": {}\n", side, boundary.cpu.name, view);
+      lines.push_back(fmt::format("HW view of {} \"{}\": {}", side, boundary.cpu.name, view));
   }
-  return text;
 }
 
 std::string agreement_text(const quantise::OutputAgreement& agreement) {
@@ -84,15 +82,18 @@ std::string agreement_text(const quantise::OutputAgreement& agreement) {
   if (agreement.same_top1)
     text += fmt::format(", top-1 the same for {} of {} samples", *agreement.same_top1,
                         agreement.samples);
-  return text + "\n";
+  return text;
 }
 
 }  // namespace
 
-std::string hw_view_text(const graph::CompiledModel& model, const quantise::HwViewCost* cost) {
-  return side_text(model, "input", model.inputs, cost == nullptr ? nullptr : &cost->inputs) +
-         side_text(model, "output", model.outputs, cost == nullptr ? nullptr : &cost->outputs) +
-         (cost == nullptr ? "" : agreement_text(cost->agreement));
+std::vector<std::string> hw_view_lines(const graph::CompiledModel& model,
+                                       const quantise::HwViewCost* cost) {
+  std::vector<std::string> lines;
+  add_side(lines, model, "input", model.inputs, cost == nullptr ? nullptr : &cost->inputs);
+  add_side(lines, model, "output", model.outputs, cost == nullptr ? nullptr : &cost->outputs);
+  if (cost != nullptr) lines.push_back(agreement_text(cost->agreement));
+  return lines;
 }
 
 }  // namespace millrace::cli
