@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <chrono>
@@ -138,6 +139,8 @@ TEST(Meeting, DoesNotTellTheTokenAndAsksForItItself) {
                          .limit = within(std::chrono::seconds(50))};
   Result<Roster> roster = Status(StatusCode::kPending, "");
   std::thread rank([&] { roster = meet(options); });
+  pollfd arrival{listener.get(), POLLIN, 0};  // accept() itself does not wait
+  EXPECT_EQ(poll(&arrival, 1, -1), 1);
   const UniqueFd socket(accept(listener.get(), nullptr, nullptr));
   const auto say = [&](const auto& message) {
     EXPECT_EQ(send(socket.get(), &message, sizeof(message), MSG_NOSIGNAL),
