@@ -66,7 +66,7 @@ TEST_F(OutputTargetCliTest, AFolderIsRefusedBeforeTheWork) {
 TEST_F(OutputTargetCliTest, StandardOutputGetsTheFileBehindWhatIsPrinted) {
   const ProgramResult result = millrace(commands("/dev/stdout")[0]);
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  const size_t printed = result.out.find("throughput"), json = result.out.find("{\n");
+  const size_t printed = result.out.find("throughput"), json = result.out.find("{\"model\"");
   EXPECT_NE(json, std::string::npos) << result.out;
   EXPECT_LT(printed, json) << result.out;
 }

@@ -14,6 +14,7 @@
 #include "millrace/millrace.hpp"
 #include "model/archive_writer.h"
 #include "nrt/nrt.h"
+#include "quantise/quantise.h"
 #include "tests/compiler/onnx_builder.h"
 #include "tests/quantise/small_network.h"
 #include "tests/support/float_environments.h"

@@ -79,7 +79,9 @@ std::vector<WithOptionalOutputs> nodes_with_optional_outputs() {
   };
   const auto scores = test::array<float>({1, 2}, {1, 2});
   const auto picture = test::array<float>({1, 1, 2, 1}, {1, 2});
-  return {{"Dropout", {scores}},
+  const auto one = vector_of<float>({1});
+  return {{"BatchNormalization", {picture, one, one, one, one}, {{"training_mode", int64_t{1}}}},
+          {"Dropout", {scores}},
           {"GRU", {x, weights(3), weights(3)}},
           {"LSTM", {x, weights(4), weights(4)}},
           {"LayerNormalization", {scores, vector_of<float>({1, 1})}},

@@ -127,7 +127,8 @@ bool is_no_function(const std::string& name) {
                                                 "Softmax",
                                                 "Trilu",
                                                 "Unique",
-                                                "Upsample"};
+                                                "Upsample",
+                                                "com.microsoft.AllToAll"};
   return kOthers.contains(name) || name.starts_with("Reduce") || name.starts_with("ai.onnx.ml.") ||
          name.starts_with("millrace.") || name.find("Pool") != name.npos;
 }

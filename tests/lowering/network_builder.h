@@ -85,7 +85,7 @@ inline Result<Stage> lower(const NetworkBuilder& builder, const std::vector<Know
 inline Stage lower_valid(const NetworkBuilder& builder, const std::vector<Known>& known) {
   Result<Stage> stage = lower(builder, known);
   EXPECT_TRUE(stage.ok()) << stage.status().to_string();
-  if (!stage.ok()) return {};
+  if (!stage.ok()) return Stage();
   EXPECT_TRUE(graph::validate(stage->graph).ok()) << graph::validate(stage->graph).to_string();
   EXPECT_EQ(stage->inputs.size(), stage->graph.inputs.size());
   EXPECT_EQ(stage->outputs.size(), stage->graph.outputs.size());

@@ -200,7 +200,7 @@ bool fast_function(GraphMaker& maker) {
   return true;
 }
 
-constexpr Kind kKinds[] = {
+constexpr Kind kFunctionKinds[] = {
     {"Unary", 8, unary},
     {"Unary within its range", 4, unary_within_range},
     {"Round", 2, round},
@@ -216,7 +216,7 @@ constexpr Kind kKinds[] = {
 }  // namespace
 
 std::span<const Kind> functions() {
-  return kKinds;
+  return kFunctionKinds;
 }
 
 }  // namespace millrace::test

@@ -84,7 +84,7 @@ bool integer_product(GraphMaker& maker) {
   return true;
 }
 
-constexpr Kind kKinds[] = {
+constexpr Kind kIntegers[] = {
     {"Cast to integers", 4, cast_to_integers}, {"Cast to floats", 5, cast_to_floats},
     {"QuantizeLinear", 4, quantize},           {"DynamicQuantizeLinear", 3, quantize_dynamically},
     {"MatMulInteger", 5, integer_product},
@@ -93,7 +93,7 @@ constexpr Kind kKinds[] = {
 }  // namespace
 
 std::span<const Kind> integers() {
-  return kKinds;
+  return kIntegers;
 }
 
 }  // namespace millrace::test

@@ -172,7 +172,7 @@ bool requantise(GraphMaker& maker) {
   return true;
 }
 
-constexpr Kind kKinds[] = {
+constexpr Kind kMovements[] = {
     {"Slice", 10, slice},        {"Split", 8, split},
     {"Concat", 8, concat},       {"Reshape", 8, reshape},
     {"Transpose", 8, transpose}, {"Gather one", 8, gather_one},
@@ -183,7 +183,7 @@ constexpr Kind kKinds[] = {
 }  // namespace
 
 std::span<const Kind> movements() {
-  return kKinds;
+  return kMovements;
 }
 
 }  // namespace millrace::test

@@ -31,11 +31,11 @@ Errors errors_of_product(GraphMaker& maker, ValueId a, ValueId b, int64_t terms)
           maker.largest(a) * maker.largest(b) * sums};
 }
 
+// HardSigmoid is left out: oneDNN 2.6 gets its eltwise_linear wrong beside another one, which
+// stands for alpha or for steps.
 Activation some_activation(Random& random) {
-  constexpr Activation kFused[] = {{UnaryKind::kRelu, 0, 0},
-                                   {UnaryKind::kClip, -0.5f, 1},
-                                   {UnaryKind::kTanh, 0, 0},
-                                   {UnaryKind::kHardSigmoid, 0.25f, 0.5f}};
+  constexpr Activation kFused[] = {
+      {UnaryKind::kRelu, 0, 0}, {UnaryKind::kClip, -0.5f, 1}, {UnaryKind::kTanh, 0, 0}};
   return random.chance(70) ? Activation{} : random.one_of(kFused);
 }
 
@@ -269,7 +269,7 @@ bool recurrence(GraphMaker& maker) {
   return true;
 }
 
-constexpr Kind kKinds[] = {
+constexpr Kind kProducts[] = {
     {"MatMul", 22, matmul},         {"Conv", 12, conv},      {"Pool", 4, pool},
     {"GlobalPool", 2, global_pool}, {"Resize", 3, resize},   {"ConvTranspose", 3, conv_transpose},
     {"Attention", 4, attention},    {"LSTM", 3, recurrence},
@@ -278,7 +278,7 @@ constexpr Kind kKinds[] = {
 }  // namespace
 
 std::span<const Kind> products() {
-  return kKinds;
+  return kProducts;
 }
 
 }  // namespace millrace::test

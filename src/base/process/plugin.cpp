@@ -1,6 +1,7 @@
 #include "base/process/plugin.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -8,6 +9,7 @@
 
 #include "base/files/trusted_file.h"
 #include "base/settings/environment.h"
+#include "base/unique_fd.h"
 
 namespace millrace {
 namespace {
@@ -30,10 +32,17 @@ Status check_plugin(const std::filesystem::path& path) {
   return beside && !check_trusted_path(own_library()).ok() ? Status() : trusted;
 }
 
-// Why dlopen() failed, with its error number: want of memory or descriptors passes, while a file
-// that is no plugin stays one.
-Status cannot_load(int error, const char* why) {
+// The error number of opening a file; 0 where it can be opened. dlopen() leaves none behind.
+int opening_error(const std::filesystem::path& path) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return file ? 0 : errno;
+}
+
+// Why dlopen() failed: a lack of memory or descriptors passes, while a file that is not a plugin
+// never becomes one.
+Status cannot_load(const std::filesystem::path& path, const char* why) {
   const std::string text = fmt::format("cannot be loaded: {}", why);
+  const int error = opening_error(path);
   if (error == ENOMEM) return {StatusCode::kOutOfMemory, text};
   if (error == EMFILE || error == ENFILE) return {StatusCode::kResourceExhausted, text};
   return unsupported(text);
@@ -53,12 +62,9 @@ Result<void*> plugin_function(const std::filesystem::path& path, const char* fun
     return Status(StatusCode::kNotFound, fmt::format("there is no plugin {}", path.string()));
   if (const Status trusted = check_plugin(path); !trusted.ok())
     return unsupported("is not loaded: " + trusted.message());
-  errno = 0;
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    const int reason = errno;
-    return cannot_load(reason, dlerror());  // NOLINT(concurrency-mt-unsafe): of this thread
-  }
+  if (library == nullptr)
+    return cannot_load(path, dlerror());  // NOLINT(concurrency-mt-unsafe): of this thread
   void* const found = dlsym(library, function);
   if (found == nullptr) return unsupported(fmt::format("has no {}", function));
   return found;

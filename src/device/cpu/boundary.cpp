@@ -345,7 +345,7 @@ Status deliver_requantised(Builder& builder, uint32_t index, const Operand& byte
   RequantisedBoundary boundary(builder, Direction::kOutput, index, quantised);
   const Desc desc = *boundary.desc();
   // What lies beside the channels is not known.
-  if (bytes.desc == desc && !has_padding(desc) && builder.buffers().is_own(bytes.buffer) &&
+  if (bytes.desc == desc && !has_padding(desc) && builder.buffers().may_move(bytes.buffer) &&
       builder.buffers().bytes(bytes.buffer) == boundary.bytes())
     return boundary.connect(bytes.buffer);
   const Operand own{builder.buffers().add_arena(boundary.bytes()), desc};
@@ -358,7 +358,7 @@ Status deliver_bytes(Builder& builder, uint32_t index, const Operand& bytes, con
   BufferTable& buffers = builder.buffers();
   const CallerTensor caller = in_hw_view(Direction::kOutput, index);
   const graph::Boundary& boundary = builder.model().outputs[index];
-  if (bytes.desc == desc && buffers.is_own(bytes.buffer) &&
+  if (bytes.desc == desc && buffers.may_move(bytes.buffer) &&
       buffers.bytes(bytes.buffer) == boundary.hw->bytes()) {
     buffers.give_to_caller(bytes.buffer, caller, /*keep_arena=*/false);
     return {};
@@ -388,7 +388,8 @@ Status deliver_output(Builder& builder, uint32_t index) {
                                 : builder.current(value));
   BufferTable& buffers = builder.buffers();
   CallerTensor direct = tensor.views_lying_as(location.desc);
-  if (buffers.is_own(location.buffer) && buffers.bytes(location.buffer) == location.desc.get_size())
+  if (buffers.may_move(location.buffer) &&
+      buffers.bytes(location.buffer) == location.desc.get_size())
     buffers.give_to_caller(location.buffer, direct, !tensor.covers_all(direct));
   else
     direct.in_view = {};

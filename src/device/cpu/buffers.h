@@ -46,13 +46,20 @@ class BufferTable {
   BufferId add_constant(const std::byte* data, size_t bytes);
   // The caller's tensor. With `or_arena`, the arena in the views it does not cover.
   BufferId add_caller(const CallerTensor& tensor, size_t bytes, bool or_arena);
-  // Turns an arena buffer into add_caller()'s. Requirement: is_own(id).
+  // Turns an arena buffer into add_caller()'s. Requirement: may_move(id).
   void give_to_caller(BufferId id, const CallerTensor& tensor, bool keep_arena);
-  // Makes `child`, an own buffer, a part of `parent`.
+  // Makes `child` a part of `parent`. Requirement: may_move(child).
   void place_inside(BufferId child, BufferId parent, size_t offset);
+
+  // Keeps an arena buffer where it is: aligned to a page or cache line, whatever is made of it.
+  // oneDNN 2.6 writes large results of resampling with non-temporal stores, which fault in the
+  // memory of callers or in the middle of another buffer.
+  void keep_aligned(BufferId id) { buffers_[id].keeps_place = true; }
 
   // An arena buffer that is no part of another.
   bool is_own(BufferId id) const;
+  // Whether an own buffer may become the caller's or a part of another.
+  bool may_move(BufferId id) const { return is_own(id) && !buffers_[id].keeps_place; }
   // Whether anything lies inside the buffer.
   bool has_parts(BufferId id) const { return buffers_[id].has_parts; }
   size_t bytes(BufferId id) const { return buffers_[id].bytes; }
@@ -78,6 +85,7 @@ class BufferTable {
     std::optional<CallerTensor> caller;
     bool arena = false;
     bool has_parts = false;
+    bool keeps_place = false;
     std::optional<BufferId> parent;
     size_t offset = 0;  // in parent
     std::vector<graph::ValueId> values;

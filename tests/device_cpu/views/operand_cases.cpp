@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "graph/capability.h"
+
 namespace millrace::device::cpu {
 namespace {
 

@@ -7,10 +7,6 @@ namespace millrace::device::cpu {
 
 #if DNNL_VERSION_MAJOR == 2
 
-void append_eltwise(dnnl::post_ops& post_ops, const Eltwise& function, float factor) {
-  post_ops.append_eltwise(factor, function.algorithm, function.alpha, function.beta);
-}
-
 IntegerAttributes::IntegerAttributes(dnnl::primitive_attr attributes, std::vector<float> factors,
                                      bool /*has_groups*/)
     : attributes_(std::move(attributes)), factors_(std::move(factors)) {
@@ -27,12 +23,6 @@ std::vector<float> IntegerAttributes::bias(std::vector<float> in_sums) const {
 }
 
 #else
-
-void append_eltwise(dnnl::post_ops& post_ops, const Eltwise& function, float factor) {
-  const auto [algorithm, alpha, beta] = in_this_version(function);
-  post_ops.append_eltwise(algorithm, alpha, beta);
-  if (factor != 1) post_ops.append_eltwise(dnnl::algorithm::eltwise_linear, factor, 0);
-}
 
 namespace {
 

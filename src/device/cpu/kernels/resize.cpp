@@ -221,6 +221,7 @@ std::optional<Resampling> make_resampling(const Builder& builder, const Node& no
 
 void add_resampling(Builder& builder, const Resampling& primitive, const Operand& from,
                     const Operand& to) {
+  builder.buffers().keep_aligned(to.buffer);
   builder.add_primitive("Resize", primitive, dnnl::resampling_forward(primitive),
                         {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
 }

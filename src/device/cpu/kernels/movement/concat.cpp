@@ -57,10 +57,11 @@ class Joining {
     return true;
   }
 
-  // Makes the input's own memory a part of the result's.
+  // Makes the input's own memory a part of the result's, where the input is all that is in it: the
+  // first channels of a larger value are not.
   bool produce_in_place(const Operand& input, BufferId whole, const Desc& part) {
     BufferTable& buffers = builder_.buffers();
-    if (!buffers.is_own(input.buffer) || start_of(input.desc) != 0) return false;
+    if (!buffers.may_move(input.buffer) || !is_dense(input.desc)) return false;
     if (!lie_alike(input.desc, part)) return false;
     if (buffers.bytes(input.buffer) != input.desc.get_size()) return false;
     const size_t element = dnnl::memory::data_type_size(type_);
