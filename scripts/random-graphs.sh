@@ -27,4 +27,4 @@ share=1000
 for ((first = seed; first < seed + count; first += share)); do
   left=$((seed + count - first))
   echo "$((left < share ? left : share)) $first"
-done | xargs -P "${JOBS:-$(nproc)}" -L 1 "$build/tests/random_graphs"
+done | xargs -P "${JOBS:-$(nproc)}" -L 1 "$build/tests/check_random_graphs"

@@ -46,7 +46,9 @@ class OnnxExport : public ::testing::Test {
     const auto direct = builder.build();
     ASSERT_TRUE(graph::validate(direct->graph).ok()) << graph::validate(direct->graph).to_string();
     written(direct->graph);
-    auto compiled = compiler::compile(path_, {});
+    compiler::CompileOptions options;
+    options.hw_quantisation = graph::HwQuantisation::kModel;  // as `builder` has them
+    auto compiled = compiler::compile(path_, options);
     ASSERT_TRUE(compiled.ok()) << compiled.status().to_string();
     std::vector<Tensor> inputs;
     for (const graph::Boundary& input : direct->inputs)

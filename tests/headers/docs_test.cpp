@@ -55,7 +55,9 @@ TEST(VartPage, ListsEveryEnvironmentVariable) {
   size_t found = 0;
   for (const auto& file : std::filesystem::recursive_directory_iterator(kSource + "/src")) {
     if (file.path().extension() != ".cpp") continue;
-    if (file.path().filename() == "variables.cpp") continue;  // the list of all names
+    // The lists of all names, and of those that programs with raised rights do not read.
+    if (file.path().filename() == "variables.cpp") continue;
+    if (file.path().filename() == "guarded_variables.cpp") continue;
     for (const std::string& name :
          all_of<Names>(content(file.path()), R"re("(MILLRACE_[A-Z0-9_]+))re")) {
       if (name.starts_with("MILLRACE_NRT_") || name.starts_with("MILLRACE_COLLECTIVE_")) continue;

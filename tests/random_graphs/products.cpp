@@ -31,11 +31,11 @@ Errors errors_of_product(GraphMaker& maker, ValueId a, ValueId b, int64_t terms)
           maker.largest(a) * maker.largest(b) * sums};
 }
 
-// HardSigmoid is left out: oneDNN 2.6 gets its eltwise_linear wrong beside another one, which
-// stands for alpha or for steps.
 Activation some_activation(Random& random) {
-  constexpr Activation kFused[] = {
-      {UnaryKind::kRelu, 0, 0}, {UnaryKind::kClip, -0.5f, 1}, {UnaryKind::kTanh, 0, 0}};
+  constexpr Activation kFused[] = {{UnaryKind::kRelu, 0, 0},
+                                   {UnaryKind::kClip, -0.5f, 1},
+                                   {UnaryKind::kTanh, 0, 0},
+                                   {UnaryKind::kHardSigmoid, 0.25f, 0.5f}};
   return random.chance(70) ? Activation{} : random.one_of(kFused);
 }
 

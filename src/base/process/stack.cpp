@@ -22,7 +22,8 @@ struct Stack {
   uintptr_t begin = 0, end = 0;
   bool is_known = false;
 };
-constinit thread_local Stack own_stack;
+// Without a call of the dynamic loader, which ends the process where it has no memory.
+constinit thread_local Stack own_stack [[gnu::tls_model("initial-exec")]];
 
 // The end of the stack of the first thread, which the dynamic loader keeps. No header declares it.
 extern "C" void* __libc_stack_end;  // NOLINT(bugprone-reserved-identifier)

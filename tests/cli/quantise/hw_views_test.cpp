@@ -20,7 +20,7 @@ using testing::Not;
 std::string quantised_onnx(int64_t batch) {
   using compiler::test::TensorProto;
   compiler::test::Model onnx;
-  onnx.input("image", {batch, 3, 4, 4}).output("scores");
+  onnx.input("image", {batch, 3, 4, 4}).output("scores", TensorProto::FLOAT);
   onnx.floats("scale", {}, {0.018658F});
   onnx.constant(compiler::test::int_tensor("in_zero", {}, {114}, TensorProto::UINT8));
   onnx.constant(compiler::test::int_tensor("out_zero", {}, {3}, TensorProto::UINT8));
@@ -65,7 +65,7 @@ TEST_F(QuantisedViews, AreInTheVendorsFormAndCompileSaysWhatThatCosts) {
   EXPECT_EQ(input["quantisation"]["model"]["type"], "UINT8");
   EXPECT_EQ(input["quantisation"]["model"]["zero_point"], 114);
   EXPECT_THAT(millrace({"inspect", file("q.rai")}).out,
-              HasSubstr("requantised: the model's own is UINT8 scale 0.018658"));
+              HasSubstr("requantised: the model's own is UINT8 scale 0.01865"));
 }
 
 TEST_F(QuantisedViews, KeepTheModelsFormWhereThatIsAskedFor) {

@@ -81,7 +81,7 @@ bool merge_linear(dnnl::post_ops& chain, float slope, float offset) {
     if (function.algorithm == algorithm::eltwise_clip) {
       slope *= factor;
       const auto [least, most] =
-          std::minmax(slope * function.alpha + offset, slope * function.beta + offset);
+          std::minmax({slope * function.alpha + offset, slope * function.beta + offset});
       replace(chain, i, {{algorithm::eltwise_clip, least, most}, 1});
     } else if (function.algorithm != algorithm::eltwise_round || factor != 1 || slope != 1 ||
                !is_integer(offset)) {
@@ -94,8 +94,8 @@ bool merge_linear(dnnl::post_ops& chain, float slope, float offset) {
 // Moves the bounds of the end of the chain to those in it. Rounding keeps integer bounds; it takes
 // over the factor, which stands behind it.
 bool merge_clip(dnnl::post_ops& chain, const Scaled& last) {
-  const auto& [least, most] = std::pair(last.function.alpha, last.function.beta);
-  int end = chain.len() - 1;
+  const float least = last.function.alpha, most = last.function.beta;
+  const int end = chain.len() - 1;
   if (end < 0 || !is_eltwise(chain, end)) return false;
   const Scaled before = eltwise_at(chain, end);
   const bool is_rounded = before.function.algorithm == algorithm::eltwise_round;
