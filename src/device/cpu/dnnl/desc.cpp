@@ -2,6 +2,8 @@
 
 #include <oneapi/dnnl/dnnl_debug.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -208,7 +210,7 @@ std::string to_string(const Desc& desc) {
     text += letter(in_blocks ? 'A' : 'a', dim);
   }
   for (const Block& block : layout->blocks())
-    text += std::to_string(block.size) + letter('a', block.dim);
+    text += fmt::to_string(block.size) + letter('a', block.dim);
   return text;
 }
 

@@ -157,7 +157,7 @@ Status check_group(std::optional<int64_t> group, const Communicator* communicato
     return invalid_argument(
         fmt::format("{} ranks compute it together: load the model with their communicator "
                     "(at the NRT face nrt_load_collectives)",
-                    group ? std::to_string(*group) : std::string("all")));
+                    group ? fmt::to_string(*group) : std::string("all")));
   if (group.value_or(communicator->size()) == communicator->size()) return {};
   return invalid_argument(
       fmt::format("it is for {} ranks, but the communicator has {}", *group, communicator->size()));
