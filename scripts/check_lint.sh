@@ -9,9 +9,10 @@ if [[ ! -f $build/compile_commands.json ]]; then
   echo "lint: $build is not configured" >&2
   exit 1
 fi
-# clang-tidy cannot read the headers that g++ has precompiled, and does not need them.
+# clang-tidy cannot read the headers that g++ has precompiled, and does not need them; nor does it
+# know all options of g++.
 mkdir -p "$build/lint"
-sed -E 's/ -Winvalid-pch| -include [^ ]*cmake_pch\.hxx//g' "$build/compile_commands.json" \
+sed -E 's/ -Winvalid-pch| -Wno-subobject-linkage| -fpch-preprocess| -include [^ ]*cmake_pch\.hxx//g' "$build/compile_commands.json" \
   >"$build/lint/compile_commands.json"
 files=("$@")
 [[ ${#files[@]} -gt 0 ]] || mapfile -t files < <(git ls-files 'src/*.cpp' 'samples/*.cpp')
