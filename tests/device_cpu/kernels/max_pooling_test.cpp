@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "device/cpu/kernels/pooling/max_pooling/loops.h"
@@ -28,7 +30,7 @@ std::vector<uint16_t> pool(const WindowPlan& plan, size_t channels,
                            const std::vector<uint16_t>& image, size_t guards = 64) {
   const size_t rows = plan[1].positions.size(), columns = plan[2].positions.size();
   std::vector<uint16_t> result(rows * columns * channels + guards, kGuard);
-  run({&plan, channels, image.data(), result.data(), 0, rows});
+  run(Work<uint16_t>{&plan, channels, image.data(), result.data(), 0, rows});
   const auto end = result.end() - static_cast<ptrdiff_t>(guards);
   EXPECT_THAT(std::vector(end, result.end()), Each(kGuard));
   result.erase(end, result.end());
@@ -78,26 +80,48 @@ TEST(MaxPoolingLoops, WriteTheirRowsAlone) {
   const std::vector<uint16_t> image(3 * 17, kOne);
   std::vector<uint16_t> result(3 * 17, kGuard), expected = result;
   std::fill_n(expected.begin() + 17, 17, kOne);
-  run({&plan, 17, image.data(), result.data(), 1, 1});
+  run(Work<uint16_t>{&plan, 17, image.data(), result.data(), 1, 1});
   EXPECT_EQ(result, expected);
 }
 
-TEST(MaxPoolingLoops, PassOverNaNsOfEitherSign) {
+bool is_nan(uint16_t bits) {
+  return std::isnan(number_of(bits));
+}
+
+TEST(MaxPoolingLoops, KeepNaNsOfEitherSign) {
   for (const int nan : {0x7f81, 0x7fc0, 0x7fff, 0xff81, 0xffc0, 0xffff}) {
     SCOPED_TRACE(nan);
     const auto bits = static_cast<uint16_t>(nan);
     for (const uint16_t number :
          {kInfinity, kOne, uint16_t{0}, kNegativeOne, uint16_t{0xff7f}, kNegativeInfinity}) {
-      EXPECT_EQ(largest_of({bits, number}), number);
-      EXPECT_EQ(largest_of({number, bits}), number);
+      EXPECT_TRUE(is_nan(largest_of({bits, number})));
+      EXPECT_TRUE(is_nan(largest_of({number, bits})));
+      EXPECT_TRUE(is_nan(largest_of({number, bits, number})));
     }
   }
+  EXPECT_TRUE(is_nan(largest_of({kNan, kNegativeNan})));
 }
 
-TEST(MaxPoolingLoops, GiveNegativeInfinityForNaNsAlone) {
-  EXPECT_EQ(largest_of({kNan}), kNegativeInfinity);
-  EXPECT_EQ(largest_of({kNegativeNan, kNegativeNan}), kNegativeInfinity);
-  EXPECT_EQ(largest_of({kNan, kNegativeNan}), kNegativeInfinity);
+TEST(MaxPoolingLoops, OfFloatsKeepNaNsAndInfinities) {
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kMost = std::numeric_limits<float>::infinity();
+  for (const size_t channels : {8, 16, 21, 32, 64}) {
+    SCOPED_TRACE(channels);
+    const WindowPlan plan = {WindowAxis{}, WindowAxis{}, {3, 1, {{0, 3, 3}}}};
+    std::vector<float> image(3 * channels, -kMost), result(channels);
+    image[channels + 1] = kNone;
+    image[2] = -kNone;
+    image[2 * channels + 3] = kMost;
+    image[channels - 1] = kNone;
+    run(Work<float>{&plan, channels, image.data(), result.data(), 0, 1});
+    for (size_t c = 0; c < channels; ++c) {
+      const bool is_nan_there = c == 1 || c == 2 || c == channels - 1;
+      if (is_nan_there)
+        EXPECT_TRUE(std::isnan(result[c])) << c;
+      else
+        EXPECT_EQ(result[c], c == 3 ? kMost : -kMost) << c;
+    }
+  }
 }
 
 TEST(MaxPoolingLoops, OrderInfinitiesAndZeros) {

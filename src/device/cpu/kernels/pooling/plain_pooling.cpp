@@ -1,11 +1,16 @@
-// Pool over plain memory: for integers, and for the windows that the library refuses.
+// Pool over plain memory: for integers, for the windows that oneDNN refuses, and for the largest
+// elements of images whose channels do not lie together.
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <memory>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "device/cpu/kernels/elements.h"
+#include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/pooling/pooling.h"
 #include "device/cpu/kernels/pooling/window_plan.h"
 
@@ -24,14 +29,19 @@ auto load(T element) {
     return to_float(element);
 }
 
+template <class Number>
+constexpr Number kLeast = std::numeric_limits<Number>::lowest();
+template <>
+constexpr float kLeast<float> = -std::numeric_limits<float>::infinity();
+
 // What becomes of the elements of one window.
 template <class T>
 class Largest {
  public:
   void add(T element) {
     const Number number = load(element);
-    largest_ = none_ || largest_ < number ? number : largest_;
-    none_ = false;
+    // NaN is the largest.
+    if (largest_ < number || number != number) largest_ = number;
   }
   T result(int64_t) const {
     if constexpr (std::is_integral_v<T>)
@@ -42,8 +52,8 @@ class Largest {
 
  private:
   using Number = decltype(load(T{}));
-  Number largest_{};
-  bool none_ = true;
+  // Stays the largest of a window in the padding alone.
+  Number largest_ = kLeast<Number>;
 };
 
 template <class T>
@@ -60,24 +70,49 @@ template <class T, class Function>
 class PlainPoolStep final : public Step {
  public:
   // `images` is the batch times the channels.
-  PlainPoolStep(BufferId from, BufferId to, int64_t images, WindowPlan plan)
-      : from_(from), to_(to), images_(images), plan_(std::move(plan)) {}
+  PlainPoolStep(BufferId from, BufferId to, size_t images, WindowPlan plan, uint32_t chunks)
+      : from_(from),
+        to_(to),
+        images_(images),
+        plan_(std::move(plan)),
+        parts_(static_cast<uint32_t>(std::min<size_t>(chunks, images * rows()))) {}
   std::vector<BufferId> buffers() const override { return {from_, to_}; }
 
   Status run(const RunState& state) const noexcept override {
-    const T* image = state.input<T>(from_);
-    T* to = state.output<T>(to_);
-    const auto& [depth, height, width] = plan_;
-    for (int64_t i = 0; i < images_; ++i) {
-      for (const Taps& z : depth.positions)
-        for (const Taps& y : height.positions)
-          for (const Taps& x : width.positions) *to++ = pool(image, z, y, x);
-      image += depth.size * height.size * width.size;
-    }
+    Whole whole{this, state.input<T>(from_), state.output<T>(to_)};
+    run_parts(state, parts_, run_part, &whole);
     return {};
   }
 
  private:
+  struct Whole {
+    const PlainPoolStep* step;
+    const T* from;
+    T* to;
+  };
+
+  // Of the result of one image.
+  size_t rows() const noexcept { return plan_[0].positions.size() * plan_[1].positions.size(); }
+
+  static void run_part(void* data, uint32_t number) {
+    const auto& [step, from, to] = *static_cast<const Whole*>(data);
+    const Share share = share_of(step->images_ * step->rows(), number, step->parts_);
+    for (size_t row = share.first; row < share.first + share.count; ++row)
+      step->pool_row(from, to, row);
+  }
+
+  // By its number among those of all images.
+  void pool_row(const T* from, T* to, size_t row) const noexcept {
+    const auto& [depth, height, width] = plan_;
+    const T* const image =
+        from + row / rows() * static_cast<size_t>(depth.size * height.size * width.size);
+    const size_t in_image = row % rows();
+    const Taps& z = depth.positions[in_image / height.positions.size()];
+    const Taps& y = height.positions[in_image % height.positions.size()];
+    to += row * width.positions.size();
+    for (const Taps& x : width.positions) *to++ = pool(image, z, y, x);
+  }
+
   T pool(const T* image, const Taps& z, const Taps& y, const Taps& x) const noexcept {
     const auto& [depth, height, width] = plan_;
     Function function;
@@ -90,42 +125,49 @@ class PlainPoolStep final : public Step {
     return function.result(z.counted * y.counted * x.counted);
   }
 
-  BufferId from_, to_;
-  int64_t images_;
-  WindowPlan plan_;
+  const BufferId from_, to_;
+  const size_t images_;
+  const WindowPlan plan_;
+  const uint32_t parts_;
 };
 
 // Integers have a maximum only.
 template <class T>
-std::unique_ptr<const Step> make_step(PoolKind kind, BufferId from, BufferId to, int64_t images,
-                                      WindowPlan plan) {
+std::unique_ptr<const Step> make_step(PoolKind kind, BufferId from, BufferId to, size_t images,
+                                      WindowPlan plan, uint32_t chunks) {
   if constexpr (!std::is_integral_v<T>) {
     if (kind == PoolKind::kAverage)
-      return std::make_unique<PlainPoolStep<T, Mean<T>>>(from, to, images, std::move(plan));
+      return std::make_unique<PlainPoolStep<T, Mean<T>>>(from, to, images, std::move(plan), chunks);
   }
-  return std::make_unique<PlainPoolStep<T, Largest<T>>>(from, to, images, std::move(plan));
+  return std::make_unique<PlainPoolStep<T, Largest<T>>>(from, to, images, std::move(plan), chunks);
 }
 
-std::unique_ptr<const Step> make_step(const Builder& builder, DataType type, PoolKind kind,
-                                      BufferId from, BufferId to, int64_t images, WindowPlan plan) {
-  if (type == DataType::kInt8) return make_step<int8_t>(kind, from, to, images, std::move(plan));
-  if (type == DataType::kUint8) return make_step<uint8_t>(kind, from, to, images, std::move(plan));
-  return with_element(builder.type(), [&](auto element) {
-    return make_step<decltype(element)>(kind, from, to, images, std::move(plan));
-  });
+// Calls `body` with an element of the type of x in memory.
+template <class Body>
+auto with_element_of(const Builder& builder, graph::ValueId x, Body&& body) {
+  const DataType type = builder.value(x).type;
+  if (type == DataType::kInt8) return body(int8_t{});
+  if (type == DataType::kUint8) return body(uint8_t{});
+  return with_element(builder.type(), body);
 }
 
 }  // namespace
 
-Status add_plain_pooling(Builder& builder, const Node& node, const graph::Pool& op) {
-  const graph::ValueId x = node.input(0), y = node.outputs[0];
+Result<Operand> add_plain_pooling(Builder& builder, const graph::Pool& op, graph::ValueId x,
+                                  const Dims& dims) {
   MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.plain(x));
-  const Operand to = builder.new_result(y, builder.plain_form(y));
-  const Dims dims = builder.dims(x);
-  builder.add("Pool", "millrace:pool",
-              make_step(builder, builder.value(x).type, op.kind, from.buffer, to.buffer,
-                        dims[0] * dims[1], window_plan(op, dims, builder.dims(y))));
-  return {};
+  const Operand to = builder.new_temporary(
+      builder.is_floating(x) ? plain_desc(dims, builder.type())
+                             : bytes_desc(static_cast<size_t>(std::accumulate(
+                                   dims.begin(), dims.end(), int64_t{1}, std::multiplies<>()))));
+  const auto images = static_cast<size_t>(dims[0] * dims[1]);
+  with_element_of(builder, x, [&](auto element) {
+    builder.add(
+        "Pool", "millrace:pool",
+        make_step<decltype(element)>(op.kind, from.buffer, to.buffer, images,
+                                     window_plan(op, builder.dims(x), dims), builder.chunks()));
+  });
+  return to;
 }
 
 }  // namespace millrace::device::cpu::kernels

@@ -1,5 +1,5 @@
-// Pool and GlobalPool: the library's pooling, and for what it does not take the loop of
-// plain_pooling.cpp.
+// Pool and GlobalPool: means by oneDNN, the largest elements by the loops of max_pooling, and what
+// neither takes by the loop of plain_pooling.cpp.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -15,6 +15,12 @@ namespace millrace::device::cpu::kernels {
 namespace {
 
 using PrimitiveDesc = PoolingPrimitive::primitive_desc;
+
+// One entry per spatial dimension; `dilations` as oneDNN counts them, 0 for none.
+struct Window {
+  dnnl::algorithm algorithm;
+  Dims kernel, strides, dilations, pads_begin, pads_end;
+};
 
 bool any_above_zero(const Dims& values) {
   return std::ranges::any_of(values, [](int64_t value) { return value > 0; });
@@ -68,10 +74,8 @@ Result<Operand> add_partly_counting(Builder& builder, const graph::Pool& op, Win
   return add_chosen(builder, choice->primitive, padded);
 }
 
-}  // namespace
-
-Result<Operand> add_pooling(Builder& builder, const Window& window, graph::ValueId x,
-                            const Dims& dims) {
+Result<Operand> add_mean(Builder& builder, const Window& window, graph::ValueId x,
+                         const Dims& dims) {
   MILLRACE_ASSIGN_OR_RETURN(const Operand now, builder.current(x));
   const auto choice = choose_pooling(builder, window, layouts_for(now.desc), dims);
   if (!choice) return unsupported("oneDNN has no pooling of this shape");
@@ -79,42 +83,54 @@ Result<Operand> add_pooling(Builder& builder, const Window& window, graph::Value
   return add_chosen(builder, choice->primitive, from);
 }
 
+Result<Operand> add_means(Builder& builder, const graph::Pool& op, graph::ValueId x,
+                          const Dims& dims) {
+  const bool counts_padding =
+      op.count_include_pad && (any_above_zero(op.pads_begin) || any_above_zero(op.pads_end));
+  const Window window{counts_padding ? dnnl::algorithm::pooling_avg_include_padding
+                                     : dnnl::algorithm::pooling_avg_exclude_padding,
+                      op.kernel,
+                      op.strides,
+                      gaps_of(op.dilations),
+                      op.pads_begin,
+                      op.pads_end};
+  return counts_padding && any_above_zero(op.ceil_excess)
+             ? add_partly_counting(builder, op, window, x, dims)
+             : add_mean(builder, window, x, dims);
+}
+
+Result<Operand> add_largest(Builder& builder, const graph::Pool& op, graph::ValueId x,
+                            const Dims& dims) {
+  MILLRACE_ASSIGN_OR_RETURN(const auto added, max_pooling::add(builder, op, x, dims));
+  if (added) return *added;
+  return add_plain_pooling(builder, op, x, dims);
+}
+
+Result<Operand> add_pooling(Builder& builder, const graph::Pool& op, graph::ValueId x,
+                            const Dims& dims) {
+  if (!builder.is_floating(x)) return add_plain_pooling(builder, op, x, dims);
+  if (op.kind == graph::PoolKind::kMax) return add_largest(builder, op, x, dims);
+  Result<Operand> result = add_means(builder, op, x, dims);
+  if (result.status().code() == StatusCode::kUnsupported)
+    return add_plain_pooling(builder, op, x, dims);
+  return result;
+}
+
+}  // namespace
+
 Result<Operand> add_global_pooling(Builder& builder, graph::PoolKind kind, graph::ValueId x) {
   Dims dims = builder.dims(x);
   const Dims kernel(dims.begin() + 2, dims.end());
   const Dims zeros(kernel.size(), 0), ones(kernel.size(), 1);
   std::fill(dims.begin() + 2, dims.end(), 1);
-  const auto algorithm = kind == graph::PoolKind::kMax
-                             ? dnnl::algorithm::pooling_max
-                             : dnnl::algorithm::pooling_avg_exclude_padding;
-  return add_pooling(builder, {algorithm, kernel, ones, zeros, zeros, zeros}, x, dims);
+  return add_pooling(builder, {kind, kernel, ones, ones, zeros, zeros, zeros, false}, x, dims);
 }
 
 Status lower(Builder& builder, const Node& node, const graph::Pool& op) {
-  if (!builder.is_floating(node.input(0))) return add_plain_pooling(builder, node, op);
-  MILLRACE_ASSIGN_OR_RETURN(const bool lowered, max_pooling::lower(builder, node, op));
-  if (lowered) return {};
-  const bool counts_padding = op.kind == graph::PoolKind::kAverage && op.count_include_pad &&
-                              (any_above_zero(op.pads_begin) || any_above_zero(op.pads_end));
-  const bool counts_part = counts_padding && any_above_zero(op.ceil_excess);
-  Window window{dnnl::algorithm::pooling_max,
-                op.kernel,
-                op.strides,
-                op.dilations,
-                op.pads_begin,
-                op.pads_end};
-  if (op.kind == graph::PoolKind::kAverage)
-    window.algorithm = counts_padding ? dnnl::algorithm::pooling_avg_include_padding
-                                      : dnnl::algorithm::pooling_avg_exclude_padding;
-  window.dilations = gaps_of(window.dilations);
-  const graph::ValueId x = node.input(0), y = node.outputs[0];
-  const Dims dims = builder.dims(y);
-  const Result<Operand> result = counts_part ? add_partly_counting(builder, op, window, x, dims)
-                                             : add_pooling(builder, window, x, dims);
-  if (result.status().code() == StatusCode::kUnsupported)
-    return add_plain_pooling(builder, node, op);
-  MILLRACE_RETURN_IF_ERROR(result.status());
-  builder.set_result(y, *result);
+  const graph::ValueId y = node.outputs[0];
+  MILLRACE_ASSIGN_OR_RETURN(const Operand result,
+                            add_pooling(builder, op, node.input(0), builder.dims(y)));
+  builder.set_result(y, result);
   return {};
 }
 

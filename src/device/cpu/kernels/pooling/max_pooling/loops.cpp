@@ -1,5 +1,7 @@
 #include "device/cpu/kernels/pooling/max_pooling/loops.h"
 
+#include <limits>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/kernels/pooling/max_pooling/loops.cpp"
 #include <hwy/foreach_target.h>
@@ -13,61 +15,122 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// What NaNs with a positive sign lie above infinity is added to the order of BF16 numbers: then
-// they wrap around to its low end. Those with a negative sign lie there already, below -infinity.
-constexpr int16_t kPositiveNaNs = 0x7f;
-constexpr int16_t kNegativeInfinity = -0x7f80 + kPositiveNaNs - 1;
+// The largest of vectors of BF16 elements, as integers of the same order.
+class LargestBf16 {
+ public:
+  using Element = int16_t;
 
-// Between the bits of BF16 numbers and integers of the same order, in either direction.
-template <class D, class V = hn::Vec<D>>
-HWY_INLINE V in_order(D d, V bits) {
-  const V of_negative = hn::And(hn::ShiftRight<15>(bits), hn::Set(d, int16_t{0x7fff}));
-  return hn::Xor(bits, of_negative);
-}
+  template <class D>
+  struct Of {
+    using V = hn::Vec<D>;
+    explicit HWY_INLINE Of(D d) : largest(hn::Set(d, kNegativeInfinity)) {}
+    HWY_INLINE void add(D d, V bits) {
+      largest = hn::Max(largest, hn::Sub(in_order(d, bits), hn::Set(d, kNegativeNaNs)));
+    }
+    HWY_INLINE V result(D d) const {
+      return in_order(d, hn::Add(largest, hn::Set(d, kNegativeNaNs)));
+    }
+
+    V largest;
+  };
+
+ private:
+  // The bits of NaNs with a positive sign lie above infinity. Those with a negative sign lie below
+  // -infinity, and wrap around to the high end when their count is subtracted from all.
+  static constexpr int16_t kNegativeNaNs = 0x7f;
+  static constexpr int16_t kNegativeInfinity = std::numeric_limits<int16_t>::min();
+
+  // Between the bits of BF16 numbers and integers of the same order, in either direction.
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE V in_order(D d, V bits) {
+    const V of_negative = hn::And(hn::ShiftRight<15>(bits), hn::Set(d, int16_t{0x7fff}));
+    return hn::Xor(bits, of_negative);
+  }
+};
+
+// The largest of vectors of FP32 elements. The maximum of x86 is its second operand where one is
+// NaN, so NaNs are noted beside it.
+struct LargestFloat {
+  using Element = float;
+
+  template <class D>
+  struct Of {
+    using V = hn::Vec<D>;
+    explicit HWY_INLINE Of(D d)
+        : largest(hn::Set(d, -std::numeric_limits<float>::infinity())), nans(hn::FirstN(d, 0)) {}
+    HWY_INLINE void add(D, V x) {
+      largest = hn::Max(largest, x);
+      nans = hn::Or(nans, hn::IsNaN(x));
+    }
+    HWY_INLINE V result(D d) const {
+      return hn::IfThenElse(nans, hn::Set(d, std::numeric_limits<float>::quiet_NaN()), largest);
+    }
+
+    V largest;
+    hn::Mask<D> nans;
+  };
+};
+
+// Where a window lies, one entry for each dimension.
+struct Place {
+  const Taps &z, &y, &x;
+};
 
 // The channels from `first` on, as many as a vector of D holds.
-template <class D>
-HWY_INLINE void pool(D d, const Work& work, const Taps& y, const Taps& x, size_t first,
-                     uint16_t* to) {
-  const WindowAxis &height = (*work.plan)[1], &width = (*work.plan)[2];
-  const auto* const image = reinterpret_cast<const int16_t*>(work.image) + first;
-  const auto nans = hn::Set(d, kPositiveNaNs);
-  const auto at = [&](int64_t row, int64_t column) {
-    const int64_t pixel =
-        (y.first + row * height.step) * width.size + x.first + column * width.step;
-    const auto bits = hn::LoadU(d, image + static_cast<size_t>(pixel) * work.channels);
-    return hn::Add(in_order(d, bits), nans);
-  };
-  auto largest = hn::Set(d, kNegativeInfinity);
-  for (int64_t row = 0; row < y.count; ++row)
-    for (int64_t column = 0; column < x.count; ++column)
-      largest = hn::Max(largest, at(row, column));
-  hn::StoreU(in_order(d, hn::Sub(largest, nans)), d, reinterpret_cast<int16_t*>(to + first));
+template <class Largest, class D, class Number>
+HWY_INLINE void pool(D d, const Work<Number>& work, const Place& place, size_t first, Number* to) {
+  using Element = typename Largest::Element;
+  const auto& [depth, height, width] = *work.plan;
+  const auto* const image = reinterpret_cast<const Element*>(work.image) + first;
+  typename Largest::template Of<D> largest(d);
+  for (int64_t k = 0; k < place.z.count; ++k)
+    for (int64_t j = 0; j < place.y.count; ++j) {
+      const int64_t plane = (place.z.first + k * depth.step) * height.size;
+      const int64_t row = (plane + place.y.first + j * height.step) * width.size + place.x.first;
+      for (int64_t i = 0; i < place.x.count; ++i) {
+        const auto pixel = static_cast<size_t>(row + i * width.step);
+        largest.add(d, hn::LoadU(d, image + pixel * work.channels));
+      }
+    }
+  hn::StoreU(largest.result(d), d, reinterpret_cast<Element*>(to) + first);
 }
 
 // The last vector ends with the last channel.
-template <class D>
-void run_rows(D d, const Work& work) {
-  const WindowAxis &height = (*work.plan)[1], &width = (*work.plan)[2];
-  const size_t lanes = hn::Lanes(d);
-  uint16_t* to = work.result + work.first_row * width.positions.size() * work.channels;
+template <class Largest, class D, class Number>
+void run_rows(D d, const Work<Number>& work) {
+  const auto& [depth, height, width] = *work.plan;
+  const size_t lanes = hn::Lanes(d), height_out = height.positions.size();
+  Number* to = work.result + work.first_row * width.positions.size() * work.channels;
   for (size_t row = work.first_row; row < work.first_row + work.rows; ++row)
     for (const Taps& x : width.positions) {
-      const Taps& y = height.positions[row];
+      const Place place{depth.positions[row / height_out], height.positions[row % height_out], x};
       size_t first = 0;
-      for (; first + lanes <= work.channels; first += lanes) pool(d, work, y, x, first, to);
-      if (first < work.channels) pool(d, work, y, x, work.channels - lanes, to);
+      for (; first + lanes <= work.channels; first += lanes)
+        pool<Largest>(d, work, place, first, to);
+      if (first < work.channels) pool<Largest>(d, work, place, work.channels - lanes, to);
       to += work.channels;
     }
 }
 
-void run_work(const Work& work) {
-  const hn::CappedTag<int16_t, kLeastChannels> few;
-  const hn::CappedTag<int16_t, 2 * kLeastChannels> many;
+template <class Largest, class Number>
+void run_work(const Work<Number>& work) {
+  using Element = typename Largest::Element;
+  const hn::CappedTag<Element, kLeastChannels> few;
+  const hn::CappedTag<Element, 2 * kLeastChannels> some;
+  const hn::CappedTag<Element, 4 * kLeastChannels> many;
   if (work.channels % hn::Lanes(many) == 0)
-    run_rows(many, work);
+    run_rows<Largest>(many, work);
+  else if (work.channels >= hn::Lanes(some))
+    run_rows<Largest>(some, work);
   else
-    run_rows(few, work);
+    run_rows<Largest>(few, work);
+}
+
+void run_floats(const Work<float>& work) {
+  run_work<LargestFloat>(work);
+}
+void run_bf16(const Work<uint16_t>& work) {
+  run_work<LargestBf16>(work);
 }
 
 }  // namespace
@@ -77,10 +140,14 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace millrace::device::cpu::kernels::max_pooling {
 
-HWY_EXPORT(run_work);
+HWY_EXPORT(run_floats);
+HWY_EXPORT(run_bf16);
 
-void run(const Work& work) noexcept {
-  HWY_DYNAMIC_DISPATCH(run_work)(work);
+void run(const Work<float>& work) noexcept {
+  HWY_DYNAMIC_DISPATCH(run_floats)(work);
+}
+void run(const Work<uint16_t>& work) noexcept {
+  HWY_DYNAMIC_DISPATCH(run_bf16)(work);
 }
 
 }  // namespace millrace::device::cpu::kernels::max_pooling

@@ -1,7 +1,7 @@
-// The largest of the elements under windows of BF16 images whose channels lie innermost, by vectors
-// of channels. A NaN of either sign never wins, and a window of nothing but NaNs gives -infinity,
-// as with the library. Of two zeros, +0 is the larger. The instruction set is chosen when it is
-// called.
+// The largest of the elements under windows of images whose channels lie together, by vectors of
+// channels, for FP32 and BF16 (uint16_t). A NaN of either sign under a window makes its result NaN.
+// Of two zeros, +0 is the larger in BF16, and either may be in FP32. The instruction set is chosen
+// when it is called.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,19 @@
 
 namespace millrace::device::cpu::kernels::max_pooling {
 
-// Fewer channels leave vectors empty.
-inline constexpr size_t kLeastChannels = 16;
+// Fewer channels do not fill the smallest vector.
+inline constexpr size_t kLeastChannels = 8;
 
-// Images are [height, width, channels]; `plan` has one position in depth, and windows that see an
-// element at least.
+// Images are [depth, height, width, channels]; every window of `plan` sees an element at least.
+template <class Number>
 struct Work {
   const WindowPlan* plan;
   size_t channels;  // at least kLeastChannels
-  const uint16_t* image;
-  uint16_t* result;
-  size_t first_row, rows;  // of the result
+  const Number* image;
+  Number* result;
+  size_t first_row, rows;  // of the result, those of all positions in depth
 };
-void run(const Work& work) noexcept;
+void run(const Work<float>& work) noexcept;
+void run(const Work<uint16_t>& work) noexcept;
 
 }  // namespace millrace::device::cpu::kernels::max_pooling

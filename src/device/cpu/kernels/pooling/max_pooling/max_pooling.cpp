@@ -1,7 +1,6 @@
 #include "device/cpu/kernels/pooling/max_pooling/max_pooling.h"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <utility>
 
@@ -11,57 +10,63 @@
 namespace millrace::device::cpu::kernels::max_pooling {
 namespace {
 
+// Images one behind the other, of neighbouring channels each.
+struct Images {
+  size_t count, channels;
+};
+
+template <class Number>
 class MaxPoolStep final : public Step {
  public:
-  MaxPoolStep(WindowPlan plan, size_t images, size_t channels, BufferId from, BufferId to,
-              uint32_t chunks)
+  MaxPoolStep(WindowPlan plan, const Images& images, BufferId from, BufferId to, uint32_t chunks)
       : plan_(std::move(plan)),
         images_(images),
-        channels_(channels),
         from_(from),
         to_(to),
-        parts_(static_cast<uint32_t>(std::min<size_t>(chunks, rows()))) {}
+        by_images_(rows() < chunks),
+        parts_(
+            static_cast<uint32_t>(std::min<size_t>(chunks, by_images_ ? images.count : rows()))) {}
   std::vector<BufferId> buffers() const override { return {from_, to_}; }
 
   Status run(const RunState& state) const noexcept override {
-    const auto& [depth, height, width] = plan_;
-    Whole whole{
-        this, {&plan_, channels_, state.input<uint16_t>(from_), state.output<uint16_t>(to_), 0, 0}};
-    for (size_t i = 0; i < images_; ++i) {
-      run_parts(state, parts_, run_part, &whole);
-      whole.work.image += static_cast<size_t>(height.size * width.size) * channels_;
-      whole.work.result += rows() * width.positions.size() * channels_;
-    }
+    Whole whole{this, state.input<Number>(from_), state.output<Number>(to_)};
+    run_parts(state, parts_, run_part, &whole);
     return {};
   }
 
  private:
   struct Whole {
     const MaxPoolStep* step;
-    Work work;
+    const Number* from;
+    Number* to;
   };
 
-  size_t rows() const noexcept { return plan_[1].positions.size(); }
+  size_t rows() const noexcept { return plan_[0].positions.size() * plan_[1].positions.size(); }
+  size_t image_size() const noexcept {
+    return static_cast<size_t>(plan_[0].size * plan_[1].size * plan_[2].size) * images_.channels;
+  }
+  size_t result_size() const noexcept {
+    return rows() * plan_[2].positions.size() * images_.channels;
+  }
 
+  // The same rows of every image, or some of the images.
   static void run_part(void* data, uint32_t number) {
-    const auto& [step, all] = *static_cast<const Whole*>(data);
-    const Share share = share_of(step->rows(), number, step->parts_);
-    Work work = all;
-    work.first_row = share.first;
-    work.rows = share.count;
-    max_pooling::run(work);
+    const auto& [step, from, to] = *static_cast<const Whole*>(data);
+    Share images{0, step->images_.count}, rows{0, step->rows()};
+    Share& divided = step->by_images_ ? images : rows;
+    divided = share_of(divided.count, number, step->parts_);
+    for (size_t i = images.first; i < images.first + images.count; ++i)
+      max_pooling::run(Work<Number>{&step->plan_, step->images_.channels,
+                                    from + i * step->image_size(), to + i * step->result_size(),
+                                    rows.first, rows.count});
   }
 
   const WindowPlan plan_;
-  const size_t images_, channels_;
+  const Images images_;
   const BufferId from_, to_;
+  const bool by_images_;
   const uint32_t parts_;
 };
-
-Desc innermost(const Dims& dims) {
-  constexpr std::array<uint32_t, 4> kOrder = {0, 2, 3, 1};
-  return ordered_desc(dims, ElementType::bf16, kOrder);
-}
 
 // Windows in the padding alone have no largest element.
 bool sees_elements(const WindowPlan& plan) {
@@ -70,23 +75,43 @@ bool sees_elements(const WindowPlan& plan) {
   });
 }
 
+size_t size(int64_t dim) {
+  return static_cast<size_t>(dim);
+}
+
+// How images lie whose channels are together, in blocks or all of them; nothing otherwise.
+std::optional<Images> images_of(const Desc& desc) {
+  const Dims dims = desc.dims();
+  const ElementType type = desc.data_type();
+  if (size(dims[1]) >= kLeastChannels && desc == channels_last_desc(dims, type))
+    return Images{size(dims[0]), size(dims[1])};
+  for (const int block : {16, 8})
+    if (const Desc blocked = blocked_desc(dims, type, block); desc == blocked && !is_plain(blocked))
+      return Images{size(dims[0] * ((dims[1] + block - 1) / block)), size(block)};
+  return std::nullopt;
+}
+
+template <class Number>
+std::unique_ptr<const Step> make_step(const Builder& builder, WindowPlan plan, const Images& images,
+                                      const Operand& from, const Operand& to) {
+  return std::make_unique<MaxPoolStep<Number>>(std::move(plan), images, from.buffer, to.buffer,
+                                               builder.chunks());
+}
+
 }  // namespace
 
-Result<bool> lower(Builder& builder, const Node& node, const graph::Pool& op) {
-  const graph::ValueId x = node.input(0), y = node.outputs[0];
-  const Dims from_dims = builder.dims(x), to_dims = builder.dims(y);
-  if (op.kind != graph::PoolKind::kMax || builder.type() != ElementType::bf16 ||
-      from_dims.size() != 4 || from_dims[1] < static_cast<int64_t>(kLeastChannels))
-    return false;
+Result<std::optional<Operand>> add(Builder& builder, const graph::Pool& op, graph::ValueId x,
+                                   const Dims& dims) {
   MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.current(x));
-  WindowPlan plan = window_plan(op, from_dims, to_dims);
-  if (from.desc != innermost(from_dims) || !sees_elements(plan)) return false;
-  const Operand to = builder.new_result(y, innermost(to_dims));
+  WindowPlan plan = window_plan(op, builder.dims(x), dims);
+  const auto images = images_of(from.desc);
+  if (!images || !sees_elements(plan)) return std::optional<Operand>();
+  const Operand to = builder.new_temporary(dense_like(from.desc, dims));
   builder.add("Pool", "millrace:max",
-              std::make_unique<MaxPoolStep>(std::move(plan), static_cast<size_t>(from_dims[0]),
-                                            static_cast<size_t>(from_dims[1]), from.buffer,
-                                            to.buffer, builder.chunks()));
-  return true;
+              builder.type() == ElementType::bf16
+                  ? make_step<uint16_t>(builder, std::move(plan), *images, from, to)
+                  : make_step<float>(builder, std::move(plan), *images, from, to));
+  return std::optional(to);
 }
 
 }  // namespace millrace::device::cpu::kernels::max_pooling

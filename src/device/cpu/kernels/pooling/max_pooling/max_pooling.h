@@ -1,13 +1,17 @@
-// The largest elements under windows (loops.h) as steps of a program that computes in BF16.
+// The largest elements under windows (loops.h) as steps of a program.
 #pragma once
+
+#include <optional>
 
 #include "base/status.h"
 #include "device/cpu/builder.h"
-#include "device/cpu/kernels/kernels.h"
+#include "graph/operators.h"
 
 namespace millrace::device::cpu::kernels::max_pooling {
 
-// Lowers the Pool; false, with nothing added, where there is no such step for it.
-Result<bool> lower(Builder& builder, const Node& node, const graph::Pool& op);
+// Adds the pooling of x, whose result has the dimensions `dims` and is the caller's to give to a
+// value; nothing where there is no such step for it as it lies.
+Result<std::optional<Operand>> add(Builder& builder, const graph::Pool& op, graph::ValueId x,
+                                   const Dims& dims);
 
 }  // namespace millrace::device::cpu::kernels::max_pooling
