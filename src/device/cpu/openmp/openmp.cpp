@@ -6,6 +6,7 @@
 #include <cassert>
 
 #include "device/cpu/dnnl/library.h"
+#include "device/cpu/invalid_flag.h"
 #include "device/cpu/openmp/calls.h"
 #include "device/cpu/reserve/imports.h"
 
@@ -31,6 +32,7 @@ struct Region {
   uint32_t threads;      // of the region
   uint32_t max_threads;  // of the thread that began it
   std::atomic<bool> refused_barrier{false};
+  std::atomic<bool> raised_invalid{false};  // a thread of the region has raised the flag
 };
 
 // What OpenMP is on the calling thread.
@@ -65,7 +67,10 @@ class InRegion {
 void run_chunk(void* work, uint32_t number) {
   auto& region = *static_cast<Region*>(work);
   const InRegion inside(region, number);
+  clear_invalid_flag();
   region.function(region.data);
+  if (invalid_flag()) [[unlikely]]
+    region.raised_invalid.store(true, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -78,12 +83,15 @@ void parallel(void (*function)(void*), void* data, unsigned threads, unsigned fl
   // Regions do not nest: an inner one has one thread, as by default in OpenMP.
   const uint32_t count = self.region != nullptr ? 1 : threads != 0 ? threads : self.max_threads;
   Region region{function, data, count, self.max_threads};
+  const bool was_invalid = invalid_flag();
   if (self.team != nullptr && self.max_threads > 1 && count > 1 && count <= queue::Team::kMaxChunks)
     self.team->run(self.leader, count, run_chunk, &region);
   else
     for (uint32_t number = 0; number < count; ++number) run_chunk(&region, number);
   // The team's end of the region is acquired, and so is what its threads have stored.
   if (region.refused_barrier.load(std::memory_order_relaxed)) state.refused_barrier = true;
+  if (was_invalid || region.raised_invalid.load(std::memory_order_relaxed)) [[unlikely]]
+    raise_invalid_flag();
 }
 
 void barrier() {

@@ -10,6 +10,9 @@
 // matrix product and in its batch normalisation of plain layouts, are made for one thread and run
 // with it (see may_be_divided()).
 //
+// The thread that began a region has the flag of invalid operations (invalid_flag.h) raised behind
+// it if any of its threads has raised it.
+//
 // The six functions of OpenMP that libdnnl calls are replaced in its tables, and only there, when
 // this library is loaded. On threads that are in no OpenMpThreads scope, as those of a program that
 // uses oneDNN itself, they call the OpenMP runtime as before.

@@ -1,0 +1,36 @@
+// The processor's flag for invalid floating-point operations, of the calling thread. An instruction
+// raises it that compares a NaN, takes the maximum or minimum of one and a number, or makes one of
+// numbers, as inf - inf does. It stays raised until it is cleared.
+#pragma once
+
+#include <cfenv>
+
+namespace millrace::device::cpu {
+
+#if defined(__x86_64__)
+// Not the functions of <cfenv>, which look after the x87 registers, too, and take longer.
+inline constexpr unsigned kInvalidOperation = 1;
+
+inline bool invalid_flag() noexcept {
+  return (__builtin_ia32_stmxcsr() & kInvalidOperation) != 0;
+}
+inline void clear_invalid_flag() noexcept {
+  const unsigned flags = __builtin_ia32_stmxcsr();
+  if ((flags & kInvalidOperation) != 0) __builtin_ia32_ldmxcsr(flags & ~kInvalidOperation);
+}
+inline void raise_invalid_flag() noexcept {
+  __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | kInvalidOperation);
+}
+#else
+inline bool invalid_flag() noexcept {
+  return std::fetestexcept(FE_INVALID) != 0;
+}
+inline void clear_invalid_flag() noexcept {
+  std::feclearexcept(FE_INVALID);
+}
+inline void raise_invalid_flag() noexcept {
+  std::feraiseexcept(FE_INVALID);
+}
+#endif
+
+}  // namespace millrace::device::cpu
