@@ -1,10 +1,15 @@
 // Softmax and its logarithm.
+#include <array>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <utility>
 #include <vector>
 
+#include "device/cpu/invalid_flag.h"
+#include "device/cpu/kernels/elements.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/primitives.h"
 #include "device/cpu/kernels/softmax/short_rows.h"
@@ -36,6 +41,75 @@ class ShortRowsStep final : public Step {
  private:
   const size_t rows_, length_;
   const BufferId from_, to_;
+};
+
+// oneDNN's softmax, and its logarithm, over the lines of a tensor without blocks. It gives a line
+// with a NaN or with inf at least one NaN, and numbers beside it. All its results are NaN, since
+// they have one sum; and the processor's flag for invalid operations says that there may be such
+// lines.
+class LinesStep final : public Step {
+ public:
+  LinesStep(dnnl::primitive primitive, std::vector<Argument> arguments, const Operand& result,
+            size_t axis)
+      : primitive_(std::move(primitive), std::move(arguments)),
+        result_(result.buffer),
+        is_bf16_(result.desc.data_type() == ElementType::bf16),
+        dims_(result.desc.dims()),
+        strides_(*strides_of(result.desc)),
+        axis_(axis) {}
+  std::span<const Argument> arguments() const noexcept override { return primitive_.arguments(); }
+  std::vector<BufferId> buffers() const override { return primitive_.buffers(); }
+
+  Status run(const RunState& state) const noexcept override {
+    clear_invalid_flag();
+    MILLRACE_RETURN_IF_ERROR(primitive_.run(state));
+    if (!invalid_flag()) [[likely]]
+      return {};
+    if (is_bf16_)
+      spread_nans(state.output<Bf16>(result_));
+    else
+      spread_nans(state.output<float>(result_));
+    return {};
+  }
+
+ private:
+  // Over the lines that have one.
+  template <class T>
+  void spread_nans(T* elements) const noexcept {
+    std::array<int64_t, DNNL_MAX_NDIMS> index{};
+    do {
+      int64_t first = 0;
+      for (size_t d = 0; d < dims_.size(); ++d) first += index[d] * strides_[d];
+      spread_nan(elements + first);
+    } while (advance(index));
+  }
+
+  template <class T>
+  void spread_nan(T* line) const noexcept {
+    const int64_t stride = strides_[axis_];
+    bool has_nan = false;
+    for (int64_t i = 0; i < dims_[axis_]; ++i)
+      has_nan = has_nan || std::isnan(to_float(line[i * stride]));
+    if (!has_nan) return;
+    const T nan = from_float<T>(std::numeric_limits<float>::quiet_NaN());
+    for (int64_t i = 0; i < dims_[axis_]; ++i) line[i * stride] = nan;
+  }
+
+  // To the next line.
+  bool advance(std::array<int64_t, DNNL_MAX_NDIMS>& index) const noexcept {
+    for (size_t d = dims_.size(); d-- > 0;) {
+      if (d == axis_) continue;
+      if (++index[d] < dims_[d]) return true;
+      index[d] = 0;
+    }
+    return false;
+  }
+
+  const PrimitiveStep primitive_;
+  const BufferId result_;
+  const bool is_bf16_;
+  const Dims dims_, strides_;
+  const size_t axis_;
 };
 
 // Below some rows there is nothing to gain.
@@ -76,6 +150,7 @@ Status lower(Builder& builder, const Node& node, const graph::Softmax& op) {
   std::vector<Desc> layouts = layouts_for(now.desc);
   layouts.insert(layouts.begin() + (is_dense(now.desc) ? 1 : 0),
                  axis_last(dims, builder.type(), op.axis));
+  std::erase_if(layouts, [](const Desc& layout) { return !strides_of(layout).has_value(); });
   const auto choice = choose(layouts, [&](const Desc& layout) {
     return find_primitive<SoftmaxPrimitive>(builder.engine(), make_attributes(),
                                             dnnl::prop_kind::forward_inference, algorithm, layout,
@@ -84,8 +159,12 @@ Status lower(Builder& builder, const Node& node, const graph::Softmax& op) {
   if (!choice) return unsupported("oneDNN has no softmax of this shape");
   MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.in_layout(x, choice->option));
   const Operand to = builder.new_result_over(y, choice->primitive.dst_desc(), x, from);
-  builder.add_primitive("Softmax", choice->primitive, SoftmaxPrimitive(choice->primitive),
-                        {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
+  std::vector<Argument> arguments = {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}};
+  if (const Desc scratch = choice->primitive.scratchpad_desc(); scratch.get_size() > 0)
+    arguments.push_back({DNNL_ARG_SCRATCHPAD, builder.new_temporary(scratch)});
+  builder.add("Softmax", choice->primitive.impl_info_str(),
+              std::make_unique<LinesStep>(SoftmaxPrimitive(choice->primitive), std::move(arguments),
+                                          to, static_cast<size_t>(op.axis)));
   return {};
 }
 
