@@ -132,9 +132,10 @@ TEST(FastLstm, RoundsTheStateOfOneSequence) {
   expect_left_to_plain({op_of(cell, "forward"), operands(cell, "forward", {}), 3});
 }
 
-TEST(FastRecurrence, OfRelu) {
+// oneDNN's ReLU gives 0 for NaN.
+TEST(FastRecurrence, LeavesReluToThePlainKernel) {
   const Cell cell{"RNN", 1, 2, {{"activations", std::vector<std::string>{"relu"}}}};
-  expect_as_plain({op_of(cell, "forward"), operands(cell, "forward", {}), 2}, {5e-6, 3e-2});
+  expect_left_to_plain({op_of(cell, "forward"), operands(cell, "forward", {}), 2});
 }
 
 TEST(FastRecurrence, TakesLengthsThatAreAllWhole) {

@@ -29,6 +29,11 @@ Vector sigmoid(Vector x) {
   return hn::IfThenElse(hn::IsNaN(x), x, hn::Div(one, hn::Add(one, power)));
 }
 
+// Highway's does not keep NaN.
+Vector tanh(Vector x) {
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Tanh(Floats(), x));
+}
+
 // The sums of a block's gates.
 struct Gates {
   Vector of[kLstmGates][kParts];
@@ -71,9 +76,9 @@ void run_step(const LstmStep& step) {
     for (size_t part = 0; part < kParts; ++part) {
       const size_t at = block * kLstmBlock + part * kLanes;
       const Vector kept = hn::Mul(sigmoid(gates.of[2][part]), hn::LoadU(d, step.c + at));
-      const Vector c = hn::MulAdd(sigmoid(gates.of[0][part]), hn::Tanh(d, gates.of[3][part]), kept);
+      const Vector c = hn::MulAdd(sigmoid(gates.of[0][part]), tanh(gates.of[3][part]), kept);
       hn::StoreU(c, d, step.c + at);
-      hn::StoreU(hn::Mul(sigmoid(gates.of[1][part]), hn::Tanh(d, c)), d, step.next_h + at);
+      hn::StoreU(hn::Mul(sigmoid(gates.of[1][part]), tanh(c)), d, step.next_h + at);
     }
   }
 }

@@ -326,14 +326,13 @@ Result<bool> lower_rnn(Builder& builder, const FastNode& node) {
   const auto kinds = activations_of(node.view, kActivations);
   if (!is_covered(builder, node) || !kinds) return false;
   const ActivationKind kind = kinds->front();
-  if (kind != ActivationKind::kTanh && kind != ActivationKind::kRelu) return false;
+  // oneDNN's ReLU loses NaNs.
+  if (kind != ActivationKind::kTanh) return false;
   Cells cells(builder, node, rnn_kind());
   const Descs d = cells.descs();
   return lower_with<dnnl::vanilla_rnn_forward>(cells, [&] {
     return find_primitive<dnnl::vanilla_rnn_forward>(
-        builder.engine(), kernels::make_attributes(), kInference,
-        kind == ActivationKind::kTanh ? dnnl::algorithm::eltwise_tanh
-                                      : dnnl::algorithm::eltwise_relu,
+        builder.engine(), kernels::make_attributes(), kInference, dnnl::algorithm::eltwise_tanh,
         direction_of(node.view), d.x, d.h, d.weights, d.recurrence, d.bias, d.y, d.last_h);
   });
 }
