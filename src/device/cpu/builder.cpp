@@ -14,6 +14,7 @@
 #include "device/cpu/kernels/quantised/quantised.h"
 #include "device/cpu/ranks/overlap.h"
 #include "graph/capability.h"
+#include "graph/collective.h"
 
 namespace millrace::device::cpu {
 
@@ -134,6 +135,10 @@ Status Builder::deliver_outputs() {
     MILLRACE_RETURN_IF_ERROR(deliver_output(*this, i));
   }
   return {};
+}
+
+bool Builder::may_run_again() const {
+  return std::ranges::none_of(model_.graph.nodes, graph::is_collective, &graph::Node::op);
 }
 
 const graph::Node* Builder::maker(ValueId id) const {

@@ -88,6 +88,8 @@ class Builder {
   const std::shared_ptr<ranks::Communicator>& communicator() const noexcept {
     return choices_.communicator;
   }
+  // Whether a frame may be run again from its start while it runs: other ranks would not do so.
+  bool may_run_again() const;
   bool computes_int8() const noexcept { return choices_.int8; }
   // The number of chunks into which the node that is being lowered is divided.
   uint32_t chunks() const noexcept { return threads_; }
@@ -133,6 +135,9 @@ class Builder {
 
   // Bytes of one element on this device.
   size_t element_size(graph::ValueId id) const;
+
+  // The first result of the node that is being lowered.
+  graph::ValueId result() const { return model_.graph.nodes[node_].outputs[0]; }
 
   // Operands of the node that is being lowered.
   // The value where it is.

@@ -138,7 +138,12 @@ Status CpuContext::run_frame(std::span<const Binding> inputs, std::span<const Bi
   if (helpers_ != 0 && control.team() != nullptr)
     threads.lead(*control.team(), control.lane(), helpers_);
   begun_ = awaited_ = 0;
-  Status status = run_steps(inputs, outputs, control, threads);
+  NanWatch nans;
+  Status status = run_steps(inputs, outputs, control, threads, nans);
+  if (nans.lost_operand) [[unlikely]] {
+    nans = {.is_careful = true};
+    status = run_steps(inputs, outputs, control, threads, nans);
+  }
   // Collectives of a frame that has failed are to end, too.
   if (!status.ok() && awaited_ != begun_) control.request_stop(control.sequence());
   const Status ended = await_collectives(begun_, control);
@@ -157,7 +162,8 @@ Status CpuContext::await_collectives(uint32_t count, queue::RunControl& control)
 }
 
 Status CpuContext::run_steps(std::span<const Binding> inputs, std::span<const Binding> outputs,
-                             queue::RunControl& control, OpenMpThreads& threads) noexcept {
+                             queue::RunControl& control, OpenMpThreads& threads,
+                             NanWatch& nans) noexcept {
   const std::vector<ProgramStep>& steps = program_->parts().steps;
   std::optional<uint32_t> partition;
   for (uint32_t i = 0; i < steps.size(); ++i) {
@@ -172,12 +178,14 @@ Status CpuContext::run_steps(std::span<const Binding> inputs, std::span<const Bi
     if (control.stop_requested()) return control.stop_status();
     control.begin_step(i);
     threads.set(steps[i].threads);
-    const RunState state{control, stream_, buffers_, arguments_[i]};
+    const RunState state{control, stream_, buffers_, arguments_[i], &nans};
     if (steps[i].is_begun) {
       program_->collectives()->begin(calls_[begun_++], *steps[i].step, state);
       continue;
     }
     MILLRACE_RETURN_IF_ERROR(at_step(steps[i].step->run(state), steps[i]));
+    if (nans.lost_operand) [[unlikely]]
+      return {};
   }
   return {};
 }

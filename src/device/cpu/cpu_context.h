@@ -37,8 +37,9 @@ class CpuContext final : public Context {
   void bind(std::span<const Binding> inputs, std::span<const Binding> outputs) noexcept;
   Status run_frame(std::span<const Binding> inputs, std::span<const Binding> outputs,
                    queue::RunControl& control) noexcept;
+  // Ends early where `nans.lost_operand` is set.
   Status run_steps(std::span<const Binding> inputs, std::span<const Binding> outputs,
-                   queue::RunControl& control, OpenMpThreads& threads) noexcept;
+                   queue::RunControl& control, OpenMpThreads& threads, NanWatch& nans) noexcept;
   // Waits until so many collectives of the frame have ended, and returns their first failure.
   Status await_collectives(uint32_t count, queue::RunControl& control) noexcept;
 

@@ -1,9 +1,13 @@
 // MatMul: inner products with constant weights, batched products of two values otherwise.
 #include <algorithm>
+#include <memory>
 #include <numeric>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "device/cpu/kernels/careful_step.h"
 #include "device/cpu/kernels/elementwise/binary.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/primitives.h"
@@ -37,10 +41,54 @@ class Lowering {
     dnnl::primitive_attr attributes = make_attributes();
     dnnl::post_ops post_ops;
     if (op_.alpha != 1) append_eltwise(post_ops, {dnnl::algorithm::eltwise_linear, op_.alpha, 0});
-    activation_done_ =
-        (bias_ == kNoValue || bias_done_) && append_activation(post_ops, op_.activation);
+    // oneDNN's exponential loses NaNs.
+    activation_done_ = (bias_ == kNoValue || bias_done_) &&
+                       op_.activation.kind != graph::UnaryKind::kExp &&
+                       append_activation(post_ops, op_.activation);
     attributes.set_post_ops(post_ops);
     return attributes;
+  }
+
+  // The same but for the bounds that are the last part of the activation.
+  dnnl::primitive_attr attributes_without_bounds() const {
+    dnnl::post_ops post_ops;
+    if (op_.alpha != 1) append_eltwise(post_ops, {dnnl::algorithm::eltwise_linear, op_.alpha, 0});
+    append_before_bounds(post_ops, op_.activation);
+    dnnl::primitive_attr attributes = make_attributes();
+    attributes.set_post_ops(post_ops);
+    return attributes;
+  }
+
+  // For choose_primitive: the implementation that `made` has.
+  template <class PrimitiveDesc>
+  static auto same_as(const PrimitiveDesc& made) {
+    return [name = std::string(made.impl_info_str())](PrimitiveDesc desc) {
+      return implementation_named(std::move(desc), name);
+    };
+  }
+
+  template <class Primitive>
+  std::unique_ptr<const Step> make_step(const typename Primitive::primitive_desc& desc,
+                                        std::vector<Argument> arguments) {
+    if (const Desc scratch = desc.scratchpad_desc(); scratch.get_size() > 0)
+      arguments.push_back({DNNL_ARG_SCRATCHPAD, builder_.new_temporary(scratch)});
+    return std::make_unique<PrimitiveStep>(Primitive(desc), std::move(arguments));
+  }
+
+  // Adds the step of `made`, whose last argument is the result. `make_again` makes its like from
+  // other attributes.
+  template <class Primitive, class MakeAgain>
+  void add_step(const typename Primitive::primitive_desc& made, std::vector<Argument> arguments,
+                MakeAgain make_again) {
+    const auto bounds = last_bounds(op_.activation);
+    if (!activation_done_ || !bounds)
+      return builder_.add_primitive("MatMul", made, Primitive(made), std::move(arguments));
+    const Operand result = arguments.back().operand;
+    const auto unbounded = make_again(attributes_without_bounds());
+    auto fast = make_step<Primitive>(made, arguments);
+    auto careful = bounded_step(builder_, make_step<Primitive>(unbounded, std::move(arguments)),
+                                result, *bounds);
+    add_careful_step(builder_, "MatMul", made.impl_info_str(), std::move(fast), std::move(careful));
   }
 
   // Whether the bias is one the library adds: an entry per column, and before alpha is applied.
@@ -77,8 +125,12 @@ class Lowering {
     }
     const Operand result = builder_.new_temporary(builder_.plain_form(y_));
     arguments.push_back({DNNL_ARG_DST, {result.buffer, y}});
-    builder_.add_primitive("MatMul", primitive, dnnl::inner_product_forward(primitive),
-                           std::move(arguments));
+    add_step<dnnl::inner_product_forward>(
+        primitive, std::move(arguments), [&](const dnnl::primitive_attr& attributes) {
+          return choose_primitive<dnnl::inner_product_forward>(
+              builder_.engine(), attributes, same_as(primitive), dnnl::prop_kind::forward_inference,
+              x, primitive.weights_desc(), bias, y);
+        });
     return result;
   }
 
@@ -150,9 +202,14 @@ class Lowering {
     MILLRACE_ASSIGN_OR_RETURN(const Operand left, fetch(a, chosen->option.a));
     MILLRACE_ASSIGN_OR_RETURN(const Operand right, fetch(b, chosen->option.b));
     const Operand result = builder_.new_temporary(builder_.plain_form(y_));
-    builder_.add_primitive(
-        "MatMul", primitive, dnnl::matmul(primitive),
-        {{DNNL_ARG_SRC, left}, {DNNL_ARG_WEIGHTS, right}, {DNNL_ARG_DST, {result.buffer, y}}});
+    add_step<dnnl::matmul>(
+        primitive,
+        {{DNNL_ARG_SRC, left}, {DNNL_ARG_WEIGHTS, right}, {DNNL_ARG_DST, {result.buffer, y}}},
+        [&](const dnnl::primitive_attr& without_bounds) {
+          return choose_primitive<dnnl::matmul>(builder_.engine(), without_bounds,
+                                                same_as(primitive), primitive.src_desc(),
+                                                primitive.weights_desc(), y);
+        });
     return result;
   }
 

@@ -64,7 +64,7 @@ std::optional<Eltwise> eltwise_of(const graph::Activation& function) {
     case UnaryKind::kLinear:
       return Eltwise{algorithm::eltwise_linear, function.alpha, function.beta};
     case UnaryKind::kNeg:
-      return Eltwise{algorithm::eltwise_linear, -1, 0};
+      return Eltwise{algorithm::eltwise_linear, -1, -0.0f};  // 0 would turn -0 into 0
     case UnaryKind::kReciprocal:
       return Eltwise{algorithm::eltwise_pow, 1, -1};
     case UnaryKind::kIdentity:
@@ -78,10 +78,21 @@ std::optional<Eltwise> eltwise_of(const graph::Activation& function) {
   return std::nullopt;
 }
 
+std::optional<Bounds> last_bounds(const graph::Activation& function) {
+  if (function.kind == UnaryKind::kIdentity) return std::nullopt;
+  if (function.kind == UnaryKind::kHardSigmoid) return Bounds{0, 1};
+  return bounds_of(function);
+}
+
+void append_before_bounds(dnnl::post_ops& post_ops, const graph::Activation& function) {
+  if (function.kind == UnaryKind::kHardSigmoid)
+    append_eltwise(post_ops, {algorithm::eltwise_linear, function.alpha, function.beta});
+}
+
 bool append_activation(dnnl::post_ops& post_ops, const graph::Activation& function) {
   if (function.kind == UnaryKind::kIdentity) return true;
   if (function.kind == UnaryKind::kHardSigmoid) {
-    append_eltwise(post_ops, {algorithm::eltwise_linear, function.alpha, function.beta});
+    append_before_bounds(post_ops, function);
     append_eltwise(post_ops, {algorithm::eltwise_clip, 0, 1});
     return true;
   }

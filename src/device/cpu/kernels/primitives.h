@@ -3,12 +3,14 @@
 
 #include <initializer_list>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "device/cpu/builder.h"
 #include "device/cpu/dnnl/attributes.h"
 #include "device/cpu/dnnl/primitives.h"
+#include "device/cpu/kernels/bounds.h"
 #include "graph/operators.h"
 
 namespace millrace::device::cpu::kernels {
@@ -60,9 +62,27 @@ Result<bool> lower_eltwise(Builder& builder, const graph::Node& node, const Eltw
 // own.
 bool append_activation(dnnl::post_ops& post_ops, const graph::Activation& function);
 
+// What keeps the results of `function` between two numbers as its last part; oneDNN loses NaNs
+// there (careful_step.h).
+std::optional<Bounds> last_bounds(const graph::Activation& function);
+// append_activation() without that part. Requirement: last_bounds(function).
+void append_before_bounds(dnnl::post_ops& post_ops, const graph::Activation& function);
+
+// The first implementation with that name, from `desc` on, or an empty descriptor.
+template <class PrimitiveDesc>
+PrimitiveDesc implementation_named(PrimitiveDesc desc, std::string_view name) {
+  while (desc.get(/*allow_empty=*/true) != nullptr && desc.impl_info_str() != name)
+    if (!desc.next_impl()) return PrimitiveDesc();
+  return desc;
+}
+
 // Applies `function` to `from`, giving `to`, which lies the same way; they may be one buffer.
 Status add_unary(Builder& builder, const graph::Activation& function, const Operand& from,
                  const Operand& to);
+
+// Lowers y = function(x) by a loop of the device's own. Both are values of the graph.
+Status lower_function(Builder& builder, graph::ValueId x, graph::ValueId y,
+                      const graph::Activation& function);
 
 // The same for PRelu; `slope` broadcasts to `from`.
 Status add_prelu(Builder& builder, const Operand& from, const Operand& slope, const Operand& to);

@@ -19,13 +19,14 @@ struct Sum {
   static constexpr float kStart = 0;
   float operator()(float a, float b) const { return a + b; }
 };
+// NaN where one of the elements is NaN.
 struct Max {
   static constexpr float kStart = -std::numeric_limits<float>::infinity();
-  float operator()(float a, float b) const { return a < b ? b : a; }
+  float operator()(float a, float b) const { return a < b || b != b ? b : a; }
 };
 struct Min {
   static constexpr float kStart = std::numeric_limits<float>::infinity();
-  float operator()(float a, float b) const { return b < a ? b : a; }
+  float operator()(float a, float b) const { return b < a || b != b ? b : a; }
 };
 struct Product {
   static constexpr float kStart = 1;

@@ -1,7 +1,5 @@
 #include "device/cpu/kernels/convolution/bands.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -10,7 +8,9 @@
 #include <utility>
 
 #include "device/cpu/dnnl/primitives.h"
+#include "device/cpu/kernels/careful_step.h"
 #include "device/cpu/kernels/parts.h"
+#include "device/cpu/kernels/primitives.h"
 #include "device/cpu/openmp/calls.h"
 
 namespace millrace::device::cpu::kernels {
@@ -177,11 +177,7 @@ class Bands {
     end[0] = band.below;
     return choose_primitive<dnnl::convolution_forward>(
         builder_.engine(), whole_.get_primitive_attr(),
-        [wanted](PrimitiveDesc desc) {
-          while (desc.get(/*allow_empty=*/true) != nullptr && desc.impl_info_str() != wanted)
-            if (!desc.next_impl()) return PrimitiveDesc();
-          return desc;
-        },
+        [wanted](PrimitiveDesc desc) { return implementation_named(std::move(desc), wanted); },
         dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, only(band.x, x_),
         whole_.weights_desc(), whole_.bias_desc(), only(band.y, y_), op_.strides,
         gaps_of(op_.dilations), begin, end);
@@ -209,14 +205,50 @@ class Bands {
 
 }  // namespace
 
-void add_convolution(Builder& builder, const graph::Conv& op, const PrimitiveDesc& whole,
+namespace {
+
+const Argument* argument_of(std::span<const Argument> arguments, int index) {
+  const auto found = std::ranges::find(arguments, index, &Argument::index);
+  return found == arguments.end() ? nullptr : &*found;
+}
+
+// The step for `primitive` as a whole. It may use the scratch memory of `other`, which never runs
+// at the same time.
+std::unique_ptr<const Step> whole_step(Builder& builder, const PrimitiveDesc& primitive,
+                                       std::vector<Argument> arguments,
+                                       const Step* other = nullptr) {
+  if (const Desc scratch = primitive.scratchpad_desc(); scratch.get_size() > 0) {
+    const Argument* const there =
+        other == nullptr ? nullptr : argument_of(other->arguments(), DNNL_ARG_SCRATCHPAD);
+    if (there != nullptr && there->operand.desc == scratch)
+      arguments.push_back(*there);
+    else
+      arguments.push_back({DNNL_ARG_SCRATCHPAD, builder.new_temporary(scratch)});
+  }
+  return std::make_unique<PrimitiveStep>(dnnl::convolution_forward(primitive),
+                                         std::move(arguments));
+}
+
+}  // namespace
+
+void add_convolution(Builder& builder, const graph::Conv& op, const ConvolutionPrimitives& made,
                      std::vector<Argument> arguments) {
+  const PrimitiveDesc& whole = made.whole;
+  std::string implementation = whole.impl_info_str();
+  std::unique_ptr<const Step> step;
   Bands bands(builder, op, whole);
-  if (bands.is_possible() && pays(whole))
-    if (auto step = bands.make_step(arguments))
-      return builder.add("Conv", fmt::format("{}, by rows", whole.impl_info_str()),
-                         std::move(step));
-  builder.add_primitive("Conv", whole, dnnl::convolution_forward(whole), std::move(arguments));
+  if (bands.is_possible() && pays(whole)) step = bands.make_step(arguments);
+  if (step)
+    implementation += ", by rows";
+  else
+    step = whole_step(builder, whole, arguments);
+  if (!made.unbounded) return builder.add("Conv", std::move(implementation), std::move(step));
+  const Operand result = argument_of(arguments, DNNL_ARG_DST)->operand;
+  auto careful =
+      bounded_step(builder, whole_step(builder, *made.unbounded, std::move(arguments), step.get()),
+                   result, *last_bounds(op.activation));
+  add_careful_step(builder, "Conv", std::move(implementation), std::move(step), std::move(careful),
+                   made.adds_in_place);
 }
 
 }  // namespace millrace::device::cpu::kernels

@@ -7,6 +7,7 @@
 // primitive of its own, made for one thread, which reads the rows that its filter reaches.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "device/cpu/builder.h"
@@ -14,11 +15,18 @@
 
 namespace millrace::device::cpu::kernels {
 
-// Adds the step of `whole`, the primitive of `op` for all rows, with its `arguments`: in bands, one
-// for each chunk of the node, where that is possible and pays, else as it is. The results are the
-// same bits (tests/device_cpu/lanes). May throw dnnl::error.
-void add_convolution(Builder& builder, const graph::Conv& op,
-                     const dnnl::convolution_forward::primitive_desc& whole,
+// The primitives of a Conv for all rows.
+struct ConvolutionPrimitives {
+  dnnl::convolution_forward::primitive_desc whole;
+  // Where `whole` keeps results between bounds: the same without those (careful_step.h).
+  std::optional<dnnl::convolution_forward::primitive_desc> unbounded;
+  bool adds_in_place = false;  // to the residual
+};
+
+// Adds the step of `made.whole`, with its `arguments`: in bands, one for each chunk of the node,
+// where that is possible and pays, else as it is. The results are the same bits
+// (tests/device_cpu/lanes). May throw dnnl::error.
+void add_convolution(Builder& builder, const graph::Conv& op, const ConvolutionPrimitives& made,
                      std::vector<Argument> arguments);
 
 }  // namespace millrace::device::cpu::kernels

@@ -63,7 +63,8 @@ class Lowering {
     }
     MILLRACE_ASSIGN_OR_RETURN(const Operand y, make_result(primitive_.dst_desc()));
     arguments.push_back({DNNL_ARG_DST, y});
-    add_convolution(builder_, op_, primitive_, std::move(arguments));
+    add_convolution(builder_, op_, {primitive_, unbounded_, residual_ != kNoValue},
+                    std::move(arguments));
     return finish(y);
   }
 
@@ -101,13 +102,29 @@ class Lowering {
     for (const FusedFunctions& fused : {all, FusedFunctions{}})
       for (const plan::Form each : {form, plan::Form::kBlocked, plan::Form::kLibrary})
         attempts.push_back({each, fused});
-    const auto choice = choose(attempts, [&](const Attempt& attempt) {
-      return make_convolution(convolution_, attempt.form, attempt.fused, builder_.engine());
-    });
+    const auto choice = choose(attempts, [&](const Attempt& attempt) { return make(attempt); });
     if (!choice) return unsupported("oneDNN has no convolution of this shape");
     primitive_ = choice->primitive;
     made_ = choice->option.fused;
+    if (needs_unbounded(made_))
+      unbounded_ = make_unbounded(convolution_, made_, primitive_, builder_.engine());
     return {};
+  }
+
+  bool needs_unbounded(const FusedFunctions& fused) const {
+    return fused.activation && last_bounds(op_.activation).has_value();
+  }
+
+  // Empty where the primitive would lose NaNs and nothing could take its place.
+  PrimitiveDesc make(const Attempt& attempt) const {
+    PrimitiveDesc made =
+        make_convolution(convolution_, attempt.form, attempt.fused, builder_.engine());
+    if (made.get(true) == nullptr || !needs_unbounded(attempt.fused)) return made;
+    if (residual_ != kNoValue && !builder_.may_run_again()) return {};
+    if (!keeps_padding(made.dst_desc(), *last_bounds(op_.activation))) return {};
+    const PrimitiveDesc unbounded =
+        make_unbounded(convolution_, attempt.fused, made, builder_.engine());
+    return unbounded.get(true) == nullptr ? PrimitiveDesc() : made;
   }
 
   // The memory of the result: with a residual, that of the residual, to which the step adds.
@@ -139,6 +156,7 @@ class Lowering {
   const ValueId x_, weight_, bias_, residual_, slope_, y_;
   FusedFunctions made_;  // what the step of the convolution does
   PrimitiveDesc primitive_;
+  std::optional<PrimitiveDesc> unbounded_;  // where primitive_ loses NaNs
 };
 
 }  // namespace

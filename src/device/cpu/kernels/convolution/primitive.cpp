@@ -1,5 +1,8 @@
 #include "device/cpu/kernels/convolution/primitive.h"
 
+#include <string_view>
+#include <utility>
+
 #include "device/cpu/kernels/primitives.h"
 
 namespace millrace::device::cpu::kernels {
@@ -24,6 +27,14 @@ Desc image_desc(const Dims& dims, ElementType type, Form form) {
   return any_desc(dims, type);
 }
 
+dnnl::post_ops operations_before_activation(const Convolution& convolution,
+                                            const FusedFunctions& fused) {
+  dnnl::post_ops post_ops;
+  if (convolution.has_residual) post_ops.append_sum(1);
+  if (fused.prelu) post_ops.append_prelu(1 << 1);
+  return post_ops;
+}
+
 }  // namespace
 
 Convolution::Convolution(const graph::Graph& graph, const graph::Node& node, const graph::Conv& op,
@@ -37,7 +48,9 @@ Convolution::Convolution(const graph::Graph& graph, const graph::Node& node, con
       has_residual(node.input(3) != kNoValue),
       has_slope(node.input(4) != kNoValue) {}
 
+// oneDNN's exponential loses NaNs.
 bool can_fuse_activation(const graph::Conv& op) {
+  if (op.activation.kind == graph::UnaryKind::kExp) return false;
   dnnl::post_ops unused;
   return append_activation(unused, op.activation);
 }
@@ -46,9 +59,7 @@ dnnl::convolution_forward::primitive_desc make_convolution(const Convolution& co
                                                            Form form, const FusedFunctions& fused,
                                                            const dnnl::engine& engine) {
   const graph::Conv& op = *convolution.op;
-  dnnl::post_ops post_ops;
-  if (convolution.has_residual) post_ops.append_sum(1);
-  if (fused.prelu) post_ops.append_prelu(1 << 1);
+  dnnl::post_ops post_ops = operations_before_activation(convolution, fused);
   if (fused.activation) append_activation(post_ops, op.activation);
   dnnl::primitive_attr attributes = make_attributes();
   attributes.set_post_ops(post_ops);
@@ -60,6 +71,24 @@ dnnl::convolution_forward::primitive_desc make_convolution(const Convolution& co
       image_desc(convolution.x, type, form), any_desc(convolution.weight, type), bias,
       image_desc(convolution.y, type, form), op.strides, gaps_of(op.dilations), op.pads_begin,
       op.pads_end);
+}
+
+dnnl::convolution_forward::primitive_desc make_unbounded(
+    const Convolution& convolution, const FusedFunctions& fused,
+    const dnnl::convolution_forward::primitive_desc& whole, const dnnl::engine& engine) {
+  using PrimitiveDesc = dnnl::convolution_forward::primitive_desc;
+  const graph::Conv& op = *convolution.op;
+  dnnl::post_ops post_ops = operations_before_activation(convolution, fused);
+  append_before_bounds(post_ops, op.activation);
+  dnnl::primitive_attr attributes = make_attributes();
+  attributes.set_post_ops(post_ops);
+  const std::string_view name = whole.impl_info_str();
+  return choose_primitive<dnnl::convolution_forward>(
+      engine, attributes,
+      [name](PrimitiveDesc desc) { return implementation_named(std::move(desc), name); },
+      dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, whole.src_desc(),
+      whole.weights_desc(), whole.bias_desc(), whole.dst_desc(), op.strides, gaps_of(op.dilations),
+      op.pads_begin, op.pads_end);
 }
 
 Desc slope_desc(const Convolution& convolution) {

@@ -1,12 +1,18 @@
-// Binary: the library's primitives where the first operand has the shape of the result.
+// Binary: oneDNN's primitives where the first operand has the shape of the result. Its maximum and
+// minimum give a number where the first operand is NaN, so there are loops for these.
 #include "device/cpu/kernels/elementwise/binary.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "device/cpu/kernels/elementwise/loop_step.h"
+#include "device/cpu/kernels/elementwise/loops.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/primitives.h"
 
@@ -27,9 +33,7 @@ std::optional<dnnl::algorithm> algorithm_of(BinaryKind kind) {
     case BinaryKind::kDiv:
       return dnnl::algorithm::binary_div;
     case BinaryKind::kMin:
-      return dnnl::algorithm::binary_min;
     case BinaryKind::kMax:
-      return dnnl::algorithm::binary_max;
     case BinaryKind::kPow:
     case BinaryKind::kPrelu:
       break;
@@ -126,6 +130,83 @@ Result<bool> add_library_prelu(Builder& builder, const Operands& operands, Value
       });
 }
 
+// The larger or smaller elements of two tensors that lie alike.
+template <class T>
+class ExtremeStep final : public Step {
+ public:
+  using Loop = void (*)(const T*, const T*, T*, size_t) noexcept;
+
+  ExtremeStep(Loop loop, BufferId a, BufferId b, BufferId to, size_t count, uint32_t chunks)
+      : loop_(loop),
+        a_(a),
+        b_(b),
+        to_(to),
+        count_(count),
+        parts_(static_cast<uint32_t>(std::clamp<size_t>(count / kLeast, 1, chunks))) {}
+  std::vector<BufferId> buffers() const override { return {a_, b_, to_}; }
+  Status run(const RunState& state) const noexcept override {
+    Whole whole{this, state.input<T>(a_), state.input<T>(b_), state.output<T>(to_)};
+    run_parts(state, parts_, run_part, &whole);
+    return {};
+  }
+
+ private:
+  static constexpr size_t kLeast = 64;  // parts begin at cache lines
+  struct Whole {
+    const ExtremeStep* step;
+    const T *a, *b;
+    T* to;
+  };
+
+  static void run_part(void* data, uint32_t number) {
+    const auto& [step, a, b, to] = *static_cast<const Whole*>(data);
+    const Share share = share_of((step->count_ + kLeast - 1) / kLeast, number, step->parts_);
+    const size_t first = share.first * kLeast;
+    step->loop_(a + first, b + first, to + first,
+                std::min(share.count * kLeast, step->count_ - first));
+  }
+
+  const Loop loop_;
+  const BufferId a_, b_, to_;
+  const size_t count_;
+  const uint32_t parts_;
+};
+
+template <class T>
+std::unique_ptr<const Step> make_extreme_step(const Builder& builder, BinaryKind kind,
+                                              const Operand& a, const Operand& b,
+                                              const Operand& to) {
+  const typename ExtremeStep<T>::Loop larger = larger_of, smaller = smaller_of;
+  return std::make_unique<ExtremeStep<T>>(kind == BinaryKind::kMax ? larger : smaller, a.buffer,
+                                          b.buffer, to.buffer, elements_in_memory(a.desc),
+                                          builder.chunks());
+}
+
+// False, with nothing added, where the second operand is broadcast, unless it is one number.
+Result<bool> lower_extreme(Builder& builder, const Node& node, const Operands& operands,
+                           BinaryKind kind) {
+  constexpr float kInfinite = std::numeric_limits<float>::infinity();
+  if (operands.number && !std::isnan(*operands.number)) {
+    const bool is_max = kind == BinaryKind::kMax;
+    const graph::Activation clip{graph::UnaryKind::kClip, is_max ? *operands.number : -kInfinite,
+                                 is_max ? kInfinite : *operands.number};
+    MILLRACE_RETURN_IF_ERROR(lower_function(builder, operands.main, node.outputs[0], clip));
+    return true;
+  }
+  if (builder.dims(operands.other) != operands.dims) return false;
+  MILLRACE_ASSIGN_OR_RETURN(Operand main, builder.current(operands.main));
+  if (!is_dense(main.desc)) {
+    MILLRACE_ASSIGN_OR_RETURN(main, builder.plain(operands.main));
+  }
+  MILLRACE_ASSIGN_OR_RETURN(const Operand other, builder.in_layout(operands.other, main.desc));
+  const Operand to = builder.new_result_over(node.outputs[0], main.desc, operands.main, main);
+  builder.add("Binary", "millrace:loop",
+              builder.type() == ElementType::bf16
+                  ? make_extreme_step<uint16_t>(builder, kind, main, other, to)
+                  : make_extreme_step<float>(builder, kind, main, other, to));
+  return true;
+}
+
 Result<bool> lower_by_library(Builder& builder, const Node& node, BinaryKind kind) {
   const ValueId y = node.outputs[0];
   if (const auto exponent = constant_number(builder, node.input(1));
@@ -137,6 +218,8 @@ Result<bool> lower_by_library(Builder& builder, const Node& node, BinaryKind kin
   const auto operands = order_operands(builder, node, kind);
   if (!operands) return false;
   if (kind == BinaryKind::kPrelu) return add_library_prelu(builder, *operands, y);
+  if (kind == BinaryKind::kMin || kind == BinaryKind::kMax)
+    return lower_extreme(builder, node, *operands, kind);
   const auto algorithm = algorithm_of(kind);
   if (!algorithm) return false;
   return add_library_binary(builder, *operands, y, *algorithm);

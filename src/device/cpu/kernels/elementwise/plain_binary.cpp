@@ -28,11 +28,12 @@ struct Div {
 struct Pow {
   float operator()(float a, float b) const { return std::pow(a, b); }
 };
+// NaN where either operand is NaN.
 struct Min {
-  float operator()(float a, float b) const { return b < a ? b : a; }
+  float operator()(float a, float b) const { return b < a || b != b ? b : a; }
 };
 struct Max {
-  float operator()(float a, float b) const { return a < b ? b : a; }
+  float operator()(float a, float b) const { return a < b || b != b ? b : a; }
 };
 struct Prelu {
   float operator()(float x, float slope) const { return x < 0 ? x * slope : x; }

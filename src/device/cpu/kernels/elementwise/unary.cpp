@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
-#include "device/cpu/kernels/elements.h"
+#include "device/cpu/kernels/careful_step.h"
+#include "device/cpu/kernels/elementwise/loop_step.h"
+#include "device/cpu/kernels/elementwise/loops.h"
 #include "device/cpu/kernels/kernels.h"
 #include "device/cpu/kernels/primitives.h"
 
@@ -13,83 +16,129 @@ namespace {
 using graph::Activation;
 using graph::UnaryKind;
 
-template <class T, class F>
-class LoopStep final : public Step {
- public:
-  LoopStep(BufferId from, BufferId to, size_t count, F function)
-      : from_(from), to_(to), count_(count), function_(function) {}
-  std::vector<BufferId> buffers() const override { return {from_, to_}; }
-  Status run(const RunState& state) const noexcept override {
-    const T* from = state.input<T>(from_);
-    T* to = state.output<T>(to_);
-    for (size_t i = 0; i < count_; ++i) to[i] = from_float<T>(function_(to_float(from[i])));
-    return {};
-  }
+// `loop` is called with runs of floats, or of BF16 elements as uint16_t.
+template <class Loop>
+std::unique_ptr<const Step> make_loop_step(const Builder& builder, const Operand& from,
+                                           const Operand& to, Loop loop) {
+  const size_t count = elements_in_memory(from.desc);
+  if (from.desc.data_type() == ElementType::bf16)
+    return std::make_unique<LoopStep<uint16_t, Loop>>(from.buffer, to.buffer, count,
+                                                      builder.chunks(), loop);
+  return std::make_unique<LoopStep<float, Loop>>(from.buffer, to.buffer, count, builder.chunks(),
+                                                 loop);
+}
 
- private:
-  BufferId from_, to_;
-  size_t count_;
-  F function_;
-};
+float as_number(float element) {
+  return element;
+}
+float as_number(uint16_t bits) {
+  return tensor::bf16_to_float(bits);
+}
+void put(float number, float& to) {
+  to = number;
+}
+void put(float number, uint16_t& to) {
+  to = tensor::float_to_bf16(number);
+}
 
+// Applies `function` to one element after the other.
 template <class F>
-Status add_loop(Builder& builder, const Operand& from, const Operand& to, F function) {
-  const ElementType type = from.desc.data_type();
-  const size_t count = from.desc.get_size() / dnnl::memory::data_type_size(type);
-  with_element(type, [&](auto element) {
-    using T = decltype(element);
-    builder.add("Unary", "millrace:loop",
-                std::make_unique<LoopStep<T, F>>(from.buffer, to.buffer, count, function));
+std::unique_ptr<const Step> make_function_step(const Builder& builder, const Operand& from,
+                                               const Operand& to, F function) {
+  return make_loop_step(builder, from, to, [function](const auto* x, auto* y, size_t count) {
+    for (size_t i = 0; i < count; ++i) put(function(as_number(x[i])), y[i]);
   });
+}
+
+// oneDNN has a logarithm, too, but at 1 it is 1.4e-6 away from zero. Its exponential of NaN is
+// infinite, and what keeps numbers between bounds gives a bound for NaN.
+bool has_own(const Activation& function) {
+  switch (function.kind) {
+    case UnaryKind::kRelu:
+    case UnaryKind::kClip:
+    case UnaryKind::kHardSigmoid:
+    case UnaryKind::kExp:
+    case UnaryKind::kLog:
+      return true;
+    default:
+      return !eltwise_of(function);
+  }
+}
+
+// Whether the loop over a tensor gives zeros in its padding.
+bool gives_zeros_in_padding(const Activation& function, const Desc& desc) {
+  if (!has_padding(desc)) return true;
+  if (const auto bounds = bounds_of(function)) return keeps_padding(desc, *bounds);
+  return function.kind != UnaryKind::kHardSigmoid && function.kind != UnaryKind::kExp &&
+         function.kind != UnaryKind::kLog;
+}
+
+// Null where there is no such loop. The tensors are dense.
+std::unique_ptr<const Step> make_own_step(const Builder& builder, const Activation& function,
+                                          const Operand& from, const Operand& to) {
+  const float alpha = function.alpha, beta = function.beta;
+  if (const auto bounds = bounds_of(function)) return make_bounds_step(builder, *bounds, from, to);
+  switch (function.kind) {
+    case UnaryKind::kExp:
+      return make_loop_step(builder, from, to, [](const auto* x, auto* y, size_t count) {
+        exponentials(x, y, count);
+      });
+    case UnaryKind::kLog:
+      return make_function_step(builder, from, to, [](float x) { return std::log(x); });
+    case UnaryKind::kErf:
+      return make_function_step(builder, from, to, [](float x) { return std::erf(x); });
+    case UnaryKind::kRound:
+      return make_function_step(builder, from, to, [](float x) { return std::nearbyint(x); });
+    case UnaryKind::kFloor:
+      return make_function_step(builder, from, to, [](float x) { return std::floor(x); });
+    case UnaryKind::kCeil:
+      return make_function_step(builder, from, to, [](float x) { return std::ceil(x); });
+    case UnaryKind::kHardSigmoid:
+      // In this order of operands NaN stays NaN.
+      return make_function_step(builder, from, to, [alpha, beta](float x) {
+        return std::max(std::min(alpha * x + beta, 1.0f), 0.0f);
+      });
+    default:
+      return nullptr;
+  }
+}
+
+Status add_own(Builder& builder, const Activation& function, const Operand& from,
+               const Operand& to) {
+  auto step = make_own_step(builder, function, from, to);
+  if (!step) return unsupported(std::string("the function ") + name_of(function.kind));
+  builder.add("Unary", "millrace:loop", std::move(step));
   return {};
 }
 
-// Calling a primitive takes longer than that many elements of a loop: 150 ns.
-bool is_short_relu(const Activation& function, const Desc& desc) {
-  constexpr int64_t kShort = 1024;
-  return function.kind == UnaryKind::kRelu && desc.data_type() == ElementType::f32 &&
-         is_dense(desc) && static_cast<int64_t>(desc.get_size() / sizeof(float)) <= kShort;
-}
-
-// The library has a logarithm, too, but at 1 it is 1.4e-6 away from zero.
-bool has_own(const Activation& function) {
-  return function.kind == UnaryKind::kLog || !eltwise_of(function);
-}
-
-// Every function here but the hard sigmoid and the logarithm keeps zero, so padding lanes stay
-// zero; these two never meet any.
-Status add_own(Builder& builder, const Activation& function, const Operand& from,
-               const Operand& to) {
-  const float alpha = function.alpha, beta = function.beta;
-  switch (function.kind) {
-    case UnaryKind::kRelu:
-      return add_loop(builder, from, to, [](float x) { return x > 0 ? x : 0.0f; });
-    case UnaryKind::kLog:
-      return add_loop(builder, from, to, [](float x) { return std::log(x); });
-    case UnaryKind::kErf:
-      return add_loop(builder, from, to, [](float x) { return std::erf(x); });
-    case UnaryKind::kRound:
-      return add_loop(builder, from, to, [](float x) { return std::nearbyint(x); });
-    case UnaryKind::kFloor:
-      return add_loop(builder, from, to, [](float x) { return std::floor(x); });
-    case UnaryKind::kCeil:
-      return add_loop(builder, from, to, [](float x) { return std::ceil(x); });
-    case UnaryKind::kHardSigmoid:
-      return add_loop(builder, from, to, [alpha, beta](float x) {
-        return std::max(0.0f, std::min(1.0f, alpha * x + beta));
-      });
-    default:
-      return unsupported(std::string("the function ") + name_of(function.kind));
-  }
+// By way of plain memory, which has no padding.
+Status add_own_padded(Builder& builder, const Activation& function, const Operand& from,
+                      const Operand& to) {
+  const Operand plain = builder.new_temporary(plain_desc(from.desc.dims(), from.desc.data_type()));
+  const graph::ValueId moved = builder.result();
+  builder.add_reorder(moved, from, plain);
+  MILLRACE_RETURN_IF_ERROR(add_own(builder, function, plain, plain));
+  builder.add_reorder(moved, plain, to);
+  return {};
 }
 
 }  // namespace
 
+std::unique_ptr<const Step> make_bounds_step(const Builder& builder, const Bounds& bounds,
+                                             const Operand& from, const Operand& to) {
+  return make_loop_step(builder, from, to, [bounds](const auto* x, auto* y, size_t count) {
+    keep_between(x, y, count, bounds);
+  });
+}
+
 Status add_unary(Builder& builder, const Activation& function, const Operand& from,
                  const Operand& to) {
-  const auto eltwise = eltwise_of(function);
-  if (!eltwise) return add_own(builder, function, from, to);
-  const auto primitive = find_eltwise(builder.engine(), make_attributes(), *eltwise, from.desc);
+  if (has_own(function))
+    return gives_zeros_in_padding(function, from.desc)
+               ? add_own(builder, function, from, to)
+               : add_own_padded(builder, function, from, to);
+  const auto primitive =
+      find_eltwise(builder.engine(), make_attributes(), *eltwise_of(function), from.desc);
   if (!primitive) return unsupported(std::string("the function ") + name_of(function.kind));
   builder.add_primitive("Unary", primitive, dnnl::eltwise_forward(primitive),
                         {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
@@ -111,25 +160,27 @@ Result<bool> lower_eltwise(Builder& builder, const Node& node, const Eltwise& el
   return true;
 }
 
+Status lower_function(Builder& builder, graph::ValueId x, graph::ValueId y,
+                      const Activation& function) {
+  MILLRACE_ASSIGN_OR_RETURN(Operand from, builder.current(x));
+  if (!is_dense(from.desc) || !gives_zeros_in_padding(function, from.desc)) {
+    MILLRACE_ASSIGN_OR_RETURN(from, builder.plain(x));
+  }
+  return add_own(builder, function, from, builder.new_result_over(y, from.desc, x, from));
+}
+
 Status lower(Builder& builder, const Node& node, const graph::Unary& op) {
   const graph::ValueId x = node.input(0), y = node.outputs[0];
-  MILLRACE_ASSIGN_OR_RETURN(Operand from, builder.current(x));
   if (op.function.kind == UnaryKind::kIdentity) {
+    MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.current(x));
     builder.set_result(y, from);
     return {};
   }
-  if (is_short_relu(op.function, from.desc))
-    return add_own(builder, op.function, from, builder.new_result_over(y, from.desc, x, from));
-  if (!has_own(op.function)) {
-    MILLRACE_ASSIGN_OR_RETURN(const bool lowered,
-                              lower_eltwise(builder, node, *eltwise_of(op.function)));
-    if (lowered) return {};
-    return unsupported(std::string("the function ") + name_of(op.function.kind));
-  }
-  if (has_padding(from.desc) || !is_dense(from.desc)) {
-    MILLRACE_ASSIGN_OR_RETURN(from, builder.plain(x));
-  }
-  return add_own(builder, op.function, from, builder.new_result_over(y, from.desc, x, from));
+  if (has_own(op.function)) return lower_function(builder, x, y, op.function);
+  MILLRACE_ASSIGN_OR_RETURN(const bool lowered,
+                            lower_eltwise(builder, node, *eltwise_of(op.function)));
+  if (lowered) return {};
+  return unsupported(std::string("the function ") + name_of(op.function.kind));
 }
 
 }  // namespace millrace::device::cpu::kernels

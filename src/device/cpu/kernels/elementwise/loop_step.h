@@ -1,0 +1,64 @@
+// Loops over all elements of a tensor, as steps whose parts idle lanes take.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "device/cpu/builder.h"
+#include "device/cpu/kernels/bounds.h"
+#include "device/cpu/kernels/elements.h"
+#include "device/cpu/kernels/parts.h"
+
+namespace millrace::device::cpu::kernels {
+
+// The elements of a dense tensor, with its padding.
+inline size_t elements_in_memory(const Desc& desc) {
+  return desc.get_size() / dnnl::memory::data_type_size(desc.data_type());
+}
+
+// Calls loop(from, to, count) on runs of elements of the type T.
+template <class T, class Loop>
+class LoopStep final : public Step {
+ public:
+  LoopStep(BufferId from, BufferId to, size_t count, uint32_t parts, Loop loop)
+      : from_(from),
+        to_(to),
+        count_(count),
+        parts_(static_cast<uint32_t>(std::clamp<size_t>(count / kLeast, 1, parts))),
+        loop_(std::move(loop)) {}
+  std::vector<BufferId> buffers() const override { return {from_, to_}; }
+  Status run(const RunState& state) const noexcept override {
+    Whole whole{this, state.input<T>(from_), state.output<T>(to_)};
+    run_parts(state, parts_, run_part, &whole);
+    return {};
+  }
+
+ private:
+  // Parts begin at cache lines.
+  static constexpr size_t kLeast = 64;
+  struct Whole {
+    const LoopStep* step;
+    const T* from;
+    T* to;
+  };
+
+  static void run_part(void* data, uint32_t number) {
+    const auto& [step, from, to] = *static_cast<const Whole*>(data);
+    const Share share = share_of((step->count_ + kLeast - 1) / kLeast, number, step->parts_);
+    const size_t first = share.first * kLeast;
+    step->loop_(from + first, to + first, std::min(share.count * kLeast, step->count_ - first));
+  }
+
+  const BufferId from_, to_;
+  const size_t count_;
+  const uint32_t parts_;
+  const Loop loop_;
+};
+
+// Keeps elements between the bounds, which are numbers. `from` and `to` are dense and lie alike.
+std::unique_ptr<const Step> make_bounds_step(const Builder& builder, const Bounds& bounds,
+                                             const Operand& from, const Operand& to);
+
+}  // namespace millrace::device::cpu::kernels

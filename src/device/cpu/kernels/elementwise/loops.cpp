@@ -1,0 +1,148 @@
+#include "device/cpu/kernels/elementwise/loops.h"
+
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "device/cpu/kernels/elementwise/loops.cpp"
+#include <hwy/foreach_target.h>
+// clang-format off: after foreach_target.h
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
+#include "device/cpu/kernels/numbers-inl.h"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace millrace::device::cpu::kernels::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Floats = hn::ScalableTag<float>;
+
+// Calls `apply(tag, index)` for whole vectors and then for single elements.
+template <class Apply>
+HWY_INLINE void for_each_vector(size_t count, Apply apply) {
+  const Floats d;
+  size_t i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) apply(d, i);
+  for (; i < count; ++i) apply(hn::CappedTag<float, 1>(), i);
+}
+
+template <class Number>
+void keep_each_between(const Number* from, Number* to, size_t count, const Bounds& bounds) {
+  const float least = bounds.least, most = bounds.most;
+  for_each_vector(count, [=](auto d, size_t i) HWY_ATTR {
+    const auto number = load_numbers(d, from + i);
+    // The maximum and minimum of x86 are the second operand where one is NaN.
+    const auto kept = hn::Min(hn::Set(d, most), hn::Max(hn::Set(d, least), number));
+    store_numbers(d, kept, to + i);
+  });
+}
+
+// Highway's function gives numbers for NaN and for infinity.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exponential(D d, V x) {
+  const V largest = hn::Set(d, 88.75F);  // beyond it the result is infinite
+  const V infinite = hn::Set(d, std::numeric_limits<float>::infinity());
+  const V power = hn::Exp(d, hn::Min(x, largest));
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::Ge(x, largest), infinite, power));
+}
+
+template <class Number>
+void exponential_of_each(const Number* from, Number* to, size_t count) {
+  for_each_vector(count, [=](auto d, size_t i) HWY_ATTR {
+    store_numbers(d, exponential(d, load_numbers(d, from + i)), to + i);
+  });
+}
+
+struct Larger {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::Max(a, b);
+  }
+};
+struct Smaller {
+  template <class V>
+  HWY_INLINE V operator()(V a, V b) const {
+    return hn::Min(a, b);
+  }
+};
+
+template <class Function, class Number>
+void choose_each(const Number* a, const Number* b, Number* to, size_t count) {
+  for_each_vector(count, [=](auto d, size_t i) HWY_ATTR {
+    const auto x = load_numbers(d, a + i), y = load_numbers(d, b + i);
+    // Where one is NaN, the chosen one is y.
+    const auto chosen = hn::IfThenElse(hn::IsNaN(x), x, Function{}(x, y));
+    store_numbers(d, chosen, to + i);
+  });
+}
+
+void keep_floats(const float* from, float* to, size_t count, const Bounds& bounds) {
+  keep_each_between(from, to, count, bounds);
+}
+void keep_bf16(const uint16_t* from, uint16_t* to, size_t count, const Bounds& bounds) {
+  keep_each_between(from, to, count, bounds);
+}
+void exponentials_of_floats(const float* from, float* to, size_t count) {
+  exponential_of_each(from, to, count);
+}
+void exponentials_of_bf16(const uint16_t* from, uint16_t* to, size_t count) {
+  exponential_of_each(from, to, count);
+}
+void larger_floats(const float* a, const float* b, float* to, size_t count) {
+  choose_each<Larger>(a, b, to, count);
+}
+void larger_bf16(const uint16_t* a, const uint16_t* b, uint16_t* to, size_t count) {
+  choose_each<Larger>(a, b, to, count);
+}
+void smaller_floats(const float* a, const float* b, float* to, size_t count) {
+  choose_each<Smaller>(a, b, to, count);
+}
+void smaller_bf16(const uint16_t* a, const uint16_t* b, uint16_t* to, size_t count) {
+  choose_each<Smaller>(a, b, to, count);
+}
+
+}  // namespace
+}  // namespace millrace::device::cpu::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace millrace::device::cpu::kernels {
+
+HWY_EXPORT(keep_floats);
+HWY_EXPORT(keep_bf16);
+HWY_EXPORT(exponentials_of_floats);
+HWY_EXPORT(exponentials_of_bf16);
+HWY_EXPORT(larger_floats);
+HWY_EXPORT(larger_bf16);
+HWY_EXPORT(smaller_floats);
+HWY_EXPORT(smaller_bf16);
+
+void keep_between(const float* from, float* to, size_t count, const Bounds& bounds) noexcept {
+  HWY_DYNAMIC_DISPATCH(keep_floats)(from, to, count, bounds);
+}
+void keep_between(const uint16_t* from, uint16_t* to, size_t count, const Bounds& bounds) noexcept {
+  HWY_DYNAMIC_DISPATCH(keep_bf16)(from, to, count, bounds);
+}
+void exponentials(const float* from, float* to, size_t count) noexcept {
+  HWY_DYNAMIC_DISPATCH(exponentials_of_floats)(from, to, count);
+}
+void exponentials(const uint16_t* from, uint16_t* to, size_t count) noexcept {
+  HWY_DYNAMIC_DISPATCH(exponentials_of_bf16)(from, to, count);
+}
+void larger_of(const float* a, const float* b, float* to, size_t count) noexcept {
+  HWY_DYNAMIC_DISPATCH(larger_floats)(a, b, to, count);
+}
+void larger_of(const uint16_t* a, const uint16_t* b, uint16_t* to, size_t count) noexcept {
+  HWY_DYNAMIC_DISPATCH(larger_bf16)(a, b, to, count);
+}
+void smaller_of(const float* a, const float* b, float* to, size_t count) noexcept {
+  HWY_DYNAMIC_DISPATCH(smaller_floats)(a, b, to, count);
+}
+void smaller_of(const uint16_t* a, const uint16_t* b, uint16_t* to, size_t count) noexcept {
+  HWY_DYNAMIC_DISPATCH(smaller_bf16)(a, b, to, count);
+}
+
+}  // namespace millrace::device::cpu::kernels
+#endif  // HWY_ONCE
