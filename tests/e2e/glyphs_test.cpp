@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <deque>
+#include <limits>
+#include <span>
 
 #include "base/process/topology.h"
 #include "io/npy.h"
@@ -77,6 +80,24 @@ TEST(Glyphs, AccuracyInFp32) {
 TEST(Glyphs, AccuracyInBf16) {
   if (!topology().features.avx512_bf16) GTEST_SKIP() << "the processor computes no BF16";
   EXPECT_GE(measured_accuracy(graph::Precision::kBf16), kPromisedAccuracy);
+}
+
+TEST(Glyphs, AnImageOfNansHasNoScores) {
+  for (const auto precision : {graph::Precision::kFp32, graph::Precision::kBf16}) {
+    const auto archive = compile_to_archive(kFolder + "glyphs.onnx", {.precision = precision});
+    ASSERT_TRUE(archive.ok()) << archive.status().to_string();
+    const auto session = open_session(*archive, "cpu");
+    ASSERT_TRUE(session.ok()) << session.status().to_string();
+    const auto& model = (*session)->model();
+    const std::vector<float> nans(model.inputs[0].cpu.elements(),
+                                  std::numeric_limits<float>::quiet_NaN());
+    const auto bytes = std::as_bytes(std::span(nans));
+    const auto outputs = run_async(**session, {{{bytes.begin(), bytes.end()}}}, device::View::kCpu);
+    ASSERT_TRUE(outputs.ok()) << outputs.status().to_string();
+    std::vector<float> scores(model.outputs[0].cpu.elements());
+    std::memcpy(scores.data(), outputs->at(0).at(0).data(), scores.size() * sizeof(float));
+    for (const float score : scores) EXPECT_TRUE(std::isnan(score));
+  }
 }
 
 }  // namespace

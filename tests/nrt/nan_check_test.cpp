@@ -1,5 +1,7 @@
 // Executions that write a NaN.
+#include <cmath>
 #include <limits>
+#include <vector>
 
 #include "tests/nrt/nrt_fixture.h"
 #include "tests/support/log_capture.h"
@@ -34,6 +36,22 @@ TEST_F(NanCheck, FailsAnExecutionAndNothingElse) {
 TEST_F(NanCheck, DoesNotMindInfinities) {
   EXPECT_EQ(execute_giving(std::numeric_limits<float>::infinity()), NRT_SUCCESS);
   EXPECT_EQ(execute_giving(-std::numeric_limits<float>::infinity()), NRT_SUCCESS);
+}
+
+// The model ends with a ReLU, which keeps NaNs.
+class NanCheckOfAnExecution : public NrtModelTest {
+ protected:
+  NanCheckOfAnExecution() : NrtModelTest("faulty-cpu", {{"MILLRACE_NRT_NAN_CHECK", "1"}}) {}
+};
+
+TEST_F(NanCheckOfAnExecution, SeesTheNanThatAnInputLeadsTo) {
+  std::vector<float> input = some_input(1);
+  write_input(input);
+  EXPECT_EQ(execute(), NRT_SUCCESS);
+  input[0] = std::numeric_limits<float>::quiet_NaN();
+  write_input(input);
+  EXPECT_EQ(execute(), NRT_EXEC_COMPLETED_WITH_NUM_ERR);
+  EXPECT_TRUE(std::isnan(read_output()[0]));
 }
 
 class NoNanCheck : public NanCheck {
