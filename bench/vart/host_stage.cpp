@@ -15,7 +15,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
-constexpr int kRounds = 5;
 constexpr auto kRoundTime = std::chrono::seconds(2);
 constexpr std::chrono::milliseconds kPatience{30'000};
 
@@ -77,6 +76,7 @@ void report_host_stage(const std::string& archive) {
   const Milliseconds host = device / 2;
   const int frames = std::max(10, static_cast<int>(kRoundTime / (device + host)));
   std::vector<double> ratios, shares;
+  constexpr int kRounds = 5;
   for (int round = 0; round < kRounds; ++round) {
     const auto synchronous = time_of([&] { run_synchronously(*runner, slots[0], frames, host); });
     const auto asynchronous = time_of([&] { run_asynchronously(*runner, slots, frames, host); });

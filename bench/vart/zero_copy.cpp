@@ -12,7 +12,6 @@
 namespace millrace::bench {
 namespace {
 
-constexpr int kRounds = 9;
 constexpr int kExecutes = 20'000;
 
 double nanoseconds_each(const std::function<void()>& execute) {
@@ -44,6 +43,7 @@ void report_zero_copy(const std::string& archive) {
   const auto imported = [&] { expect_success(runner->execute(shared_inputs, shared_outputs)); };
 
   std::vector<double> native_ns, allocated_ns, imported_ns;
+  constexpr int kRounds = 9;
   for (int round = 0; round < kRounds; ++round) {
     native_ns.push_back(nanoseconds_each(native));
     allocated_ns.push_back(nanoseconds_each(allocated));
