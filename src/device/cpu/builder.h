@@ -88,7 +88,7 @@ class Builder {
   const std::shared_ptr<ranks::Communicator>& communicator() const noexcept {
     return choices_.communicator;
   }
-  // Whether a frame may be run again from its start while it runs: other ranks would not do so.
+  // Whether a running frame may start again; not with collectives, whose other ranks go on.
   bool may_run_again() const;
   bool computes_int8() const noexcept { return choices_.int8; }
   // The number of chunks into which the node that is being lowered is divided.

@@ -38,8 +38,9 @@ struct Argument {
 
 // Whether NaNs have been met in a frame. oneDNN's maximum and minimum lose them (careful_step.h).
 struct NanWatch {
-  bool is_careful = false;    // steps run in the way that keeps NaN
-  bool lost_operand = false;  // so must those before: the frame is to be run again from its start
+  bool is_careful = false;  // steps run in the way that keeps NaN
+  bool lost_operand =
+      false;  // a step overwrote an operand before it met the NaN: run the frame again
 };
 
 struct RunState {

@@ -78,17 +78,22 @@ class Lowering {
   // Adds the step of `made`, whose last argument is the result. `make_again` makes its like from
   // other attributes.
   template <class Primitive, class MakeAgain>
-  void add_step(const typename Primitive::primitive_desc& made, std::vector<Argument> arguments,
-                MakeAgain make_again) {
+  Status add_step(const typename Primitive::primitive_desc& made, std::vector<Argument> arguments,
+                  MakeAgain make_again) {
     const auto bounds = last_bounds(op_.activation);
-    if (!activation_done_ || !bounds)
-      return builder_.add_primitive("MatMul", made, Primitive(made), std::move(arguments));
+    if (!activation_done_ || !bounds) {
+      builder_.add_primitive("MatMul", made, Primitive(made), std::move(arguments));
+      return {};
+    }
     const Operand result = arguments.back().operand;
     const auto unbounded = make_again(attributes_without_bounds());
+    if (unbounded.get(true) == nullptr)
+      return unsupported("oneDNN has no matrix product of these shapes that keeps NaN");
     auto fast = make_step<Primitive>(made, arguments);
     auto careful = bounded_step(builder_, make_step<Primitive>(unbounded, std::move(arguments)),
                                 result, *bounds);
     add_careful_step(builder_, "MatMul", made.impl_info_str(), std::move(fast), std::move(careful));
+    return {};
   }
 
   // Whether the bias is one the library adds: an entry per column, and before alpha is applied.
@@ -125,12 +130,12 @@ class Lowering {
     }
     const Operand result = builder_.new_temporary(builder_.plain_form(y_));
     arguments.push_back({DNNL_ARG_DST, {result.buffer, y}});
-    add_step<dnnl::inner_product_forward>(
+    MILLRACE_RETURN_IF_ERROR(add_step<dnnl::inner_product_forward>(
         primitive, std::move(arguments), [&](const dnnl::primitive_attr& attributes) {
           return choose_primitive<dnnl::inner_product_forward>(
               builder_.engine(), attributes, same_as(primitive), dnnl::prop_kind::forward_inference,
               x, primitive.weights_desc(), bias, y);
-        });
+        }));
     return result;
   }
 
@@ -202,14 +207,14 @@ class Lowering {
     MILLRACE_ASSIGN_OR_RETURN(const Operand left, fetch(a, chosen->option.a));
     MILLRACE_ASSIGN_OR_RETURN(const Operand right, fetch(b, chosen->option.b));
     const Operand result = builder_.new_temporary(builder_.plain_form(y_));
-    add_step<dnnl::matmul>(
+    MILLRACE_RETURN_IF_ERROR(add_step<dnnl::matmul>(
         primitive,
         {{DNNL_ARG_SRC, left}, {DNNL_ARG_WEIGHTS, right}, {DNNL_ARG_DST, {result.buffer, y}}},
         [&](const dnnl::primitive_attr& without_bounds) {
           return choose_primitive<dnnl::matmul>(builder_.engine(), without_bounds,
                                                 same_as(primitive), primitive.src_desc(),
                                                 primitive.weights_desc(), y);
-        });
+        }));
     return result;
   }
 

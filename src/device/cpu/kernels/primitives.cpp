@@ -36,6 +36,8 @@ std::optional<Eltwise> eltwise_of(const graph::Activation& function) {
     case UnaryKind::kClip:
       return Eltwise{algorithm::eltwise_clip, function.alpha, function.beta};
     case UnaryKind::kLeakyRelu:
+      // With a slope of 0 oneDNN computes a ReLU, which loses NaNs and gives 0 for -inf.
+      if (function.alpha == 0) break;
       return Eltwise{algorithm::eltwise_relu, function.alpha, 0};
     case UnaryKind::kElu:
       return Eltwise{algorithm::eltwise_elu, function.alpha, 0};

@@ -203,10 +203,6 @@ class Bands {
   const Desc x_, y_;
 };
 
-}  // namespace
-
-namespace {
-
 const Argument* argument_of(std::span<const Argument> arguments, int index) {
   const auto found = std::ranges::find(arguments, index, &Argument::index);
   return found == arguments.end() ? nullptr : &*found;

@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "device/cpu/kernels/careful_step.h"
 #include "device/cpu/kernels/convolution/bands.h"
 #include "device/cpu/kernels/convolution/primitive.h"
 #include "device/cpu/kernels/depthwise/depthwise.h"

@@ -83,6 +83,9 @@ std::unique_ptr<const Step> make_own_step(const Builder& builder, const Activati
       return make_loop_step(builder, from, to, [](const auto* x, auto* y, size_t count) {
         exponentials(x, y, count);
       });
+    case UnaryKind::kLeakyRelu:
+      return make_function_step(builder, from, to,
+                                [alpha](float x) { return x < 0 ? alpha * x : x; });
     case UnaryKind::kLog:
       return make_function_step(builder, from, to, [](float x) { return std::log(x); });
     case UnaryKind::kErf:

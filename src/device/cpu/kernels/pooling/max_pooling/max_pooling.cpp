@@ -102,10 +102,17 @@ std::unique_ptr<const Step> make_step(const Builder& builder, WindowPlan plan, c
 
 Result<std::optional<Operand>> add(Builder& builder, const graph::Pool& op, graph::ValueId x,
                                    const Dims& dims) {
-  MILLRACE_ASSIGN_OR_RETURN(const Operand from, builder.current(x));
-  WindowPlan plan = window_plan(op, builder.dims(x), dims);
-  const auto images = images_of(from.desc);
-  if (!images || !sees_elements(plan)) return std::optional<Operand>();
+  const Dims& from_dims = builder.dims(x);
+  WindowPlan plan = window_plan(op, from_dims, dims);
+  if (!sees_elements(plan)) return std::optional<Operand>();
+  MILLRACE_ASSIGN_OR_RETURN(Operand from, builder.current(x));
+  auto images = images_of(from.desc);
+  if (!images && size(from_dims[1]) >= kLeastChannels) {
+    const Desc layout = channels_last_desc(from_dims, builder.type());
+    MILLRACE_ASSIGN_OR_RETURN(from, builder.in_layout(x, layout));
+    images = images_of(layout);
+  }
+  if (!images) return std::optional<Operand>();
   const Operand to = builder.new_temporary(dense_like(from.desc, dims));
   builder.add("Pool", "millrace:max",
               builder.type() == ElementType::bf16

@@ -91,7 +91,7 @@ class Lowering {
     add_constants(builder_, *attributes_, arguments);
     MILLRACE_ASSIGN_OR_RETURN(const Operand y, make_result());
     arguments.push_back({DNNL_ARG_DST, y});
-    add_convolution(builder_, op_, primitive_, std::move(arguments));
+    add_convolution(builder_, op_, {.whole = primitive_, .unbounded = {}}, std::move(arguments));
     return {};
   }
 

@@ -1,0 +1,26 @@
+// What tests of NaN, infinities, denormal numbers and zeros of either sign share.
+#pragma once
+
+#include <limits>
+#include <string>
+
+#include "graph/operators.h"
+#include "tests/device_cpu/run_model.h"
+
+namespace millrace::device::cpu {
+
+inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+inline constexpr float kInf = std::numeric_limits<float>::infinity();
+
+// What is compared of an element: "NaN", "inf", "-inf" or "finite".
+std::string class_of(float x);
+// Fails at the first element whose class differs.
+void expect_classes(const Tensor& actual, const Tensor& expected);
+
+// An image of small numbers with one special value at the index `at`.
+Tensor image_with(const graph::Dims& dims, const graph::Dims& at, float value);
+
+// The function of one element by the C++ library, as IEEE 754 and ONNX define it.
+float expected_unary(const graph::Activation& function, float x);
+
+}  // namespace millrace::device::cpu
