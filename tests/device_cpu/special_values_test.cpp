@@ -1,6 +1,6 @@
-// NaN, infinities, denormal numbers and zeros of either sign through the operators of the graph: of
-// each element of a result, whether it is NaN, infinite or finite, as IEEE 754 and the definition
-// of the operator have it. The expectations are scalar functions of the C++ library.
+// Passes NaN, infinities, denormal numbers and zeros of either sign through the operators of the
+// graph. Each element of a result must be NaN, infinite or finite as IEEE 754 and the definition of
+// the operator require. The expectations are scalar functions of the C++ library.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kDenormal = 1e-40f;
 constexpr float kLargest = 3e38f;
 
-// What is compared of an element.
+// Returns the property of an element that is compared.
 std::string class_of(float x) {
   if (std::isnan(x)) return "NaN";
   if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
@@ -58,7 +58,7 @@ const std::vector<float>& special_values() {
   return kValues;
 }
 
-// Every value comes to every place in vectors of 16, and to the elements behind the last of them.
+// Every value occurs at every place of vectors of 16, and in the elements after the last vector.
 Tensor special_tensor(const Dims& dims, size_t first = 0) {
   Tensor x = Tensor::zeros(dims);
   const auto& values = special_values();
@@ -69,7 +69,7 @@ Tensor special_tensor(const Dims& dims, size_t first = 0) {
 
 enum class Place { kNpu, kNpuBf16, kCpu };
 
-// With an image from a convolution in channel blocks with padding, or as the caller has it.
+// The image comes from a convolution in channel blocks with padding, or directly from the caller.
 enum class Origin { kPlain, kBlocked };
 
 class SpecialValues : public ::testing::TestWithParam<std::tuple<Place, Origin>> {
@@ -82,11 +82,11 @@ class SpecialValues : public ::testing::TestWithParam<std::tuple<Place, Origin>>
     ModelBuilder builder(precision());
     return builder;
   }
-  // The nodes from here on are those that are tested.
+  // The nodes that are added after this call are tested.
   void begin(ModelBuilder& builder) const {
     if (place() == Place::kCpu) builder.begin_partition(PartitionKind::kCpu);
   }
-  // A convolution of the values would make NaN of infinities: they are added to one of zeros.
+  // A convolution would turn infinities to NaN, so values are added to a convolution of zeros.
   ValueId add_value(ModelBuilder& builder, const Dims& dims) const {
     const ValueId x = builder.input(dims);
     if (std::get<1>(GetParam()) == Origin::kPlain || dims.size() != 4) return x;
@@ -102,7 +102,7 @@ class SpecialValues : public ::testing::TestWithParam<std::tuple<Place, Origin>>
     const auto model = builder.build();
     const auto count = model->inputs.size();
     if (count > inputs.size()) {
-      // Inputs of add_value() come in pairs: what the convolution reads stands after the value.
+      // Inputs of add_value() come in pairs: the value, and then the input of the convolution.
       std::vector<Tensor> all;
       for (Tensor& input : inputs) {
         Tensor zeros = Tensor::zeros(input.dims);
@@ -184,7 +184,7 @@ float expected_unary(const Activation& function, float x) {
   return x;
 }
 
-// Functions whose zeros have the sign of the operand, or the other one.
+// Returns whether zeros keep the sign of the operand, or get the opposite one.
 bool keeps_sign_of_zero(UnaryKind kind) {
   return kind == UnaryKind::kIdentity || kind == UnaryKind::kAbs || kind == UnaryKind::kNeg ||
          kind == UnaryKind::kSqrt || kind == UnaryKind::kRound || kind == UnaryKind::kFloor ||
@@ -204,7 +204,7 @@ std::vector<Activation> all_functions() {
   return functions;
 }
 
-// BF16 has fewer denormal numbers, and instructions on it none: what comes of those is left out.
+// BF16 has fewer denormal numbers and no instructions for them, so results of these are left out.
 Tensor without_denormals(Tensor x) {
   for (float& value : x.data)
     if (std::fpclassify(value) == FP_SUBNORMAL) value = std::copysign(0.25f, value);
@@ -260,7 +260,7 @@ Tensor expected_binary(BinaryKind kind, const Tensor& a, const Tensor& b, const 
   return result;
 }
 
-// Slopes are finite: what one is multiplied by where it is not used, is nothing of the standard's.
+// Slopes are finite: the standard does not say what happens to a slope that is not used.
 Tensor second_operand(BinaryKind kind, const Dims& dims) {
   Tensor b = special_tensor(dims, 3);
   for (float& value : b.data)
@@ -313,7 +313,7 @@ TEST_P(SpecialValues, ExtremesWithAConstant) {
       }
 }
 
-// An image of small numbers with one special value in one of its channels.
+// Makes an image of small numbers with one special value in one of its channels.
 Tensor image_with(const Dims& dims, const Dims& at, float value) {
   Tensor x = Tensor::numbers(dims, 1);
   x.at(at) = value;
@@ -401,7 +401,7 @@ TEST_P(SpecialValues, Reductions) {
             for (size_t d = 0; d < i.size(); ++d)
               depends = depends &&
                         (std::ranges::count(axes, static_cast<int64_t>(d)) != 0 || i[d] == at[d]);
-            // The sign of a product is not followed.
+            // The sign of a product is not predicted.
             const std::string expected = depends ? class_of(special) : "finite";
             const std::string got = class_of(actual.at(i));
             if (kind == graph::ReduceKind::kProd && std::isinf(special) && depends)
@@ -412,7 +412,7 @@ TEST_P(SpecialValues, Reductions) {
         }
 }
 
-// Rows of many lengths: one with a NaN, one of -inf alone, one with inf, one with some -inf.
+// The rows have many lengths: one has a NaN, one only -inf, one an inf, one some -inf.
 TEST_P(SpecialValues, Softmax) {
   for (const bool log : {false, true})
     for (const int64_t length : {2, 5, 16, 37, 300})
@@ -437,7 +437,7 @@ TEST_P(SpecialValues, Softmax) {
       }
 }
 
-// Convolutions of every form with each function that keeps results between bounds, and some more.
+// Convolutions of every form with each function that has bounds, and some other functions.
 struct ConvCase {
   const char* name;
   Dims x;
@@ -484,7 +484,7 @@ const std::vector<Activation>& fused_functions() {
   return kFunctions;
 }
 
-// Whether the window of the result `y` in one dimension sees the element `x`.
+// Returns whether the window of result `y` in one dimension contains the element `x`.
 bool sees(const graph::Conv& op, const Dims& kernel, size_t d, int64_t y, int64_t x) {
   const int64_t first = y * op.strides[d] - op.pads_begin[d];
   return x >= first && x < first + kernel[d];
@@ -495,7 +495,7 @@ class FusedFunction : public ::testing::TestWithParam<std::tuple<size_t, Precisi
   const ConvCase& test() const { return conv_cases()[std::get<0>(GetParam())]; }
   Precision precision() const { return std::get<1>(GetParam()); }
 
-  // With or without a residual, and with what is to be NaN.
+  // Runs with or without a residual, and with values that become NaN.
   Tensor run_with(const Activation& function, const Tensor& x, const Tensor* residual) const {
     Dims weights = {test().filters, test().x[1] / test().op.group};
     weights.insert(weights.end(), test().kernel.begin(), test().kernel.end());
@@ -507,7 +507,7 @@ class FusedFunction : public ::testing::TestWithParam<std::tuple<size_t, Precisi
     std::vector<Tensor> inputs = {x};
     std::vector<ValueId> operands = {image, w, bias};
     if (residual != nullptr) {
-      // Its memory is the program's, so that the convolution adds in place.
+      // The memory belongs to the program, so that the convolution adds in place.
       const ValueId given = builder.input(residual->dims);
       operands.push_back(builder.node(graph::Unary{{UnaryKind::kLinear, 0.5f, 0}}, {given}));
       inputs.push_back(*residual);
@@ -516,7 +516,7 @@ class FusedFunction : public ::testing::TestWithParam<std::tuple<size_t, Precisi
     return run_model(builder.build(), inputs);
   }
 
-  // Winograd's algorithm makes several results together.
+  // Winograd's algorithm computes several results together.
   bool may_spread(const Dims& y, const Dims& at) const {
     if (std::string(test().name) != "Winograd" && std::string(test().name) != "Square" &&
         std::string(test().name) != "OddChannels")
@@ -569,7 +569,7 @@ TEST_P(FusedFunction, KeepsANanOfTheResidual) {
       const auto nans = std::ranges::count_if(y.data, [](float v) { return std::isnan(v); });
       EXPECT_GE(nans, also_in_image ? 3 : 2);
       if (!also_in_image) EXPECT_EQ(nans, 2);
-      // All others are as if there were no NaN.
+      // All other elements must be the same as without a NaN.
       Tensor without = residual;
       without.data[residual.data.size() / 2] = without.data.back() = 0;
       const Tensor expected = run_with(function, x, &without);
@@ -579,7 +579,7 @@ TEST_P(FusedFunction, KeepsANanOfTheResidual) {
 }
 
 TEST_P(FusedFunction, HasTheLimitsOfInfinities) {
-  // Results are infinite through the residual: in a convolution inf and -inf meet.
+  // Only the residual makes results infinite: in a convolution inf and -inf would meet.
   const Tensor x = Tensor::numbers(test().x, 1);
   const Tensor plain = run_with({}, x, nullptr);
   for (const Activation& function : fused_functions()) {
@@ -620,7 +620,7 @@ TEST(FusedFunctionOfAProduct, KeepsNan) {
           }
 }
 
-// A pointwise convolution with the depthwise one behind it, which may be one step.
+// A pointwise convolution, followed by a depthwise one, may become one step with it.
 TEST(FusedFunctionOfAPair, KeepsNan) {
   for (const Precision precision : {Precision::kFp32, Precision::kBf16})
     for (const Activation& function :
@@ -641,7 +641,7 @@ TEST(FusedFunctionOfAPair, KeepsNan) {
     }
 }
 
-// A frame that has met a NaN leaves nothing behind for the next one.
+// A frame with a NaN has no effect on the next frame.
 TEST(SpecialValuesOfAFrame, EndWithIt) {
   const Tensor x = Tensor::numbers({1, 16, 8, 8}, 1);
   ModelBuilder builder;

@@ -88,7 +88,7 @@ class Builder {
   const std::shared_ptr<ranks::Communicator>& communicator() const noexcept {
     return choices_.communicator;
   }
-  // Whether a frame may be run again from its start while it runs: other ranks would not do so.
+  // Returns whether a frame may be restarted while it runs: the other ranks would not restart.
   bool may_run_again() const;
   bool computes_int8() const noexcept { return choices_.int8; }
   // The number of chunks into which the node that is being lowered is divided.
@@ -136,7 +136,7 @@ class Builder {
   // Bytes of one element on this device.
   size_t element_size(graph::ValueId id) const;
 
-  // The first result of the node that is being lowered.
+  // Returns the first result of the node that is being lowered.
   graph::ValueId result() const { return model_.graph.nodes[node_].outputs[0]; }
 
   // Operands of the node that is being lowered.

@@ -1,4 +1,4 @@
-// The largest elements under windows (loops.h) as steps of a program.
+// Makes maximum pooling (loops.h) a step of a program.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace millrace::device::cpu::kernels::max_pooling {
 
-// Adds the pooling of x, whose result has the dimensions `dims` and is the caller's to give to a
-// value; nothing where there is no such step for it as it lies.
+// Adds the pooling of x. The result has the dimensions `dims`; the caller assigns it to a value.
+// Returns nothing where there is no such step for the layout of x.
 Result<std::optional<Operand>> add(Builder& builder, const graph::Pool& op, graph::ValueId x,
                                    const Dims& dims);
 
