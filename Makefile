@@ -3,7 +3,7 @@
 BUILD := build/release
 PREFIX ?= /usr/local
 SECONDS ?= 60
-# Further options of cmake for the first configuration, for instance -DMILLRACE_CCACHE=OFF.
+# This passes more options to cmake for the first configuration, such as -DMILLRACE_CCACHE=OFF.
 CMAKE_ARGS ?=
 
 .PHONY: help setup configure build shipped demo test test-dma-buf test-debian13 fuzz bench lint install \

@@ -1,12 +1,12 @@
 # Compiles through ccache where it is installed. Objects are found again in another checkout, since
-# paths below the source folder count relative to the build folder, which lies at the same place in
-# every checkout. -DMILLRACE_CCACHE=OFF compiles without.
+# paths below the source folder are taken relative to the build folder, which has the same place in
+# every checkout. -DMILLRACE_CCACHE=OFF compiles without ccache.
 option(MILLRACE_CCACHE "Compile through ccache where it is installed" ON)
 find_program(MILLRACE_CCACHE_PROGRAM ccache)
 mark_as_advanced(MILLRACE_CCACHE_PROGRAM)
 
 if(MILLRACE_CCACHE AND MILLRACE_CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Precompiled headers need the sloppiness; see "Precompiled headers" in ccache's manual. Debug
+  # Precompiled headers need this sloppiness; see "Precompiled headers" in ccache's manual. Debug
   # information names the folder of the first build, which does no harm.
   set(launcher env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=true
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime

@@ -1,6 +1,6 @@
-# With MILLRACE_GROUP_SOURCES the C++ sources of a folder are compiled as one, which takes half as
-# long. The preset `apart` compiles every source but those of the conformance suite by itself, and so
-# finds those that include too little; run it before a release, and when headers were divided.
+# With MILLRACE_GROUP_SOURCES the C++ sources of a folder are compiled as one, which halves the
+# time. The preset `apart` compiles every source but those of the conformance suite by itself, and
+# so finds sources that include too little; run it before a release, and after dividing headers.
 
 # millrace_compile_apart(SOURCE ...)
 # Sources of the calling folder that are always compiled by themselves: because a neighbour

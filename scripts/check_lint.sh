@@ -9,8 +9,8 @@ if [[ ! -f $build/compile_commands.json ]]; then
   echo "lint: $build is not configured" >&2
   exit 1
 fi
-# clang-tidy cannot read the headers that g++ has precompiled, and does not need them; nor does it
-# know all options of g++.
+# clang-tidy cannot read the headers that g++ has precompiled, and does not need them. It does not
+# know all options of g++ either.
 mkdir -p "$build/lint"
 sed -E 's/ -Winvalid-pch| -Wno-subobject-linkage| -fpch-preprocess| -include [^ ]*cmake_pch\.hxx//g' "$build/compile_commands.json" \
   >"$build/lint/compile_commands.json"

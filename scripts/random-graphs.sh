@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs COUNT random graphs on the CPU device and compares their results with the plain kernels'.
-# Seeds count from SEED (default 0) on; each makes the same graph every time. Ends with 1 when a
-# result was wrong, and prints the graph and the command that repeats it.
+# Runs COUNT random graphs on the CPU device and compares their results with those of the plain
+# kernels. Seeds count from SEED (default 0) on; a seed always makes the same graph. If a result is
+# wrong, it prints the graph and a command that repeats it, and ends with 1.
 #
-#   scripts/random-graphs.sh 200000         as many at a time as there are cores, or JOBS
+#   scripts/random-graphs.sh 200000         one process per core, or JOBS processes, at a time
 #   scripts/random-graphs.sh 1 4711         one graph again
 #   MILLRACE_MAX_ISA=avx2 scripts/random-graphs.sh 5000
 #
@@ -16,13 +16,13 @@ if [[ ! ${1:-} =~ ^[0-9]+$ || ! ${2:-0} =~ ^[0-9]+$ ]]; then
   exit 2
 fi
 count=$1 seed=${2:-0}
-# Also where BF16 is slow.
+# BF16 is tested even where it is slow.
 export MILLRACE_NO_BF16=0 MILLRACE_COLUMN_TABLE=off
 
 [[ -f $build/build.ninja ]] || cmake --preset release >/dev/null
 cmake --build "$build" --target random_graphs >/dev/null
 
-# A process checks so many graphs: what one crashes on costs the others of its share only.
+# A process checks this many graphs: a crash loses only the other graphs of its share.
 share=1000
 for ((first = seed; first < seed + count; first += share)); do
   left=$((seed + count - first))

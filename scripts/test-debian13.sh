@@ -35,7 +35,7 @@ make_root() {
   [[ -e $root/complete ]] && return
   mkdir -p "${log%/*}"
   rm -rf --one-file-system "$root" && mkdir -p "$root"
-  # In a mount namespace of its own, so that nothing stays mounted when it is killed.
+  # This uses a mount namespace of its own, so that nothing stays mounted when it is killed.
   unshare --mount debootstrap --variant=minbase trixie "$root" "$(debian_source)" >"$log" 2>&1 ||
     skip "the machine's source of packages has no Debian 13; see $log"
   touch "$root/complete"

@@ -22,7 +22,7 @@ std::string temporary_beside(const std::string& path) {
   return (std::filesystem::path(path).parent_path() / name).string();
 }
 
-// A device or a pipe is written to; a file must not take its place.
+// A device or a pipe is written to directly; a regular file must not replace it.
 bool is_replaceable(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status found = std::filesystem::status(path, error);

@@ -1,13 +1,13 @@
-// Waiting for other processes, for the NRT samples. A signal that the program handles, or that
-// stops and continues it, interrupts none of these calls.
+// These functions wait for other processes, for the NRT samples. A signal that the program handles,
+// or that stops and continues it, interrupts none of them.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
-// Fills `bytes` from the descriptor; false when it ends before that, or cannot be read.
+// Reads `size` bytes from the descriptor; false when it ends before that, or cannot be read.
 bool read_whole(int descriptor, void* bytes, size_t size);
 bool write_whole(int descriptor, const void* bytes, size_t size);
-// Whether the process, -1 for any child, has ended; how is said by `status`, as by waitpid().
+// Waits until the process, -1 for any child, has ended. `status` is set as by waitpid().
 bool await_process(pid_t process, int* status);

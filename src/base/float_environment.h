@@ -1,8 +1,8 @@
 // DefaultFloatEnvironment: while it exists, the calling thread has the floating-point environment
 // in which everything is computed: round to nearest, no flushing of denormal numbers, no traps. So
-// results are bit-equal on a lane and on a caller's thread, and so are weights whoever loads them.
+// results are bit-equal on a lane and on a caller's thread, and weights are on any loading thread.
 //
-// Every entry that computes on a thread of the program has one; threads of the library begin with
+// Every entry that computes on a thread of the program has one. Threads of this project begin with
 // the environment (base/process/thread.h), because a new thread inherits that of its creator. The
 // destructor restores the caller's own environment: rounding, flushing, exception masks and flags,
 // of SSE and of x87.
@@ -44,7 +44,7 @@ class DefaultFloatEnvironment {
 #if defined(__x86_64__)
   struct X87 {
     uint16_t control = 0;
-    uint16_t flags = 0;  // exceptions that have occurred, and what follows from them
+    uint16_t flags = 0;  // exceptions that have occurred, and the status bits that follow from them
     bool operator==(const X87&) const = default;
   };
   // The values the System V ABI gives a new process.
@@ -55,14 +55,14 @@ class DefaultFloatEnvironment {
   static X87 x87_state() noexcept {
     X87 state;
     asm volatile("fnstcw %0\n\tfnstsw %1" : "=m"(state.control), "=m"(state.flags));
-    state.flags &= 0xff;  // the others are no flags
+    state.flags &= 0xff;  // the other bits are not flags
     return state;
   }
-  // What is computed from memory between constructor and destructor is not moved beyond them.
+  // The compiler moves no memory access across the constructor or the destructor.
   static void keep_order() noexcept {
     asm volatile("" : : : "memory");
   }
-  // No instruction here waits for exceptions that the caller has pending, which would be its trap.
+  // No instruction here waits for pending exceptions of the caller, which would trigger its trap.
   static void set_default_x87() noexcept {
     asm volatile("fnclex\n\tfldcw %0" : : "m"(kDefaultX87));
   }

@@ -46,8 +46,8 @@ bool same_text(std::string_view a, std::string_view b) {
       a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-// Calls `write` with the line in its printable form: names out of models stand in lines, and must
-// neither end one nor control a terminal.
+// Calls `write` with the line in its printable form. Lines contain names from models, which must
+// neither end a line nor control a terminal.
 template <class Write>
 void with_printable(std::string_view line, Write&& write) {
   if (is_printable(line)) return write(line);
@@ -184,7 +184,7 @@ void log(LogLevel level, std::string_view component, std::string_view line) noex
   if (!log_enabled(level)) return;
   SinkState& state = sink_state();
   const CancellationOff whole;
-  const DefaultFloatEnvironment floats;  // for the sink, and against what it changes
+  const DefaultFloatEnvironment floats;  // protects the sink's and the caller's environment
   try {
     std::unique_lock lock(state.mutex, std::defer_lock);
     // In a forked child a thread that does not exist there may hold it: then the line is lost.

@@ -27,8 +27,8 @@ enum class LogLevel { kError, kWarning, kInfo, kDebug };
 // "ERROR", "WARNING", "INFO" or "DEBUG".
 std::string_view to_string(LogLevel level) noexcept;
 
-// Receives each line without a line end. Called on the thread that logs, one call at a time, in
-// the default floating-point environment; must not log itself.
+// Receives each line without a line end. It is called on the thread that logs, one call at a time,
+// in the default floating-point environment; it must not log itself.
 using LogSink =
     std::function<void(LogLevel level, std::string_view component, std::string_view line)>;
 
@@ -36,8 +36,8 @@ using LogSink =
 // the previous sink is no longer running.
 void set_log_sink(LogSink sink, LogLevel level = LogLevel::kInfo);
 
-// Sinks: one write per line. A line is lost where the descriptor of the file has been given to
-// another file, or number 2 is not standard error (base/files/standard_error.h).
+// These sinks write each line with one call. A line is lost where the descriptor of the file has
+// been given to another file, or number 2 is not standard error (base/files/standard_error.h).
 void log_to_file(const KnownFile& file, LogLevel level, std::string_view component,
                  std::string_view line);
 void log_to_stderr(LogLevel level, std::string_view component, std::string_view line);

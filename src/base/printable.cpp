@@ -14,9 +14,9 @@ struct Range {
   uint32_t first, last;
 };
 constexpr Range kUnprintable[] = {
-    {0x00, 0x1f},     {0x7f, 0x9f},                        // controls
+    {0x00, 0x1f},     {0x7f, 0x9f},                        // control characters
     {0x2028, 0x2029},                                      // separators of lines and paragraphs
-    {0x061c, 0x061c}, {0x200e, 0x200f}, {0x202a, 0x202e},  // marks of direction
+    {0x061c, 0x061c}, {0x200e, 0x200f}, {0x202a, 0x202e},  // marks that set the direction of text
     {0x2066, 0x2069},
 };
 
@@ -30,7 +30,7 @@ bool is_ascii_text(char c) noexcept {
   return c >= 0x20 && c < 0x7f;
 }
 
-// Requirement: a valid sequence.
+// Returns the code point of a sequence. Requirement: the sequence is valid.
 uint32_t decode(std::string_view sequence) noexcept {
   const auto first = static_cast<uint8_t>(sequence[0]);
   uint32_t character = sequence.size() == 1 ? first : first & (0x7fU >> sequence.size());
@@ -39,7 +39,7 @@ uint32_t decode(std::string_view sequence) noexcept {
   return character;
 }
 
-// What the text starts with: its character, or one byte that begins none.
+// The first piece of a text: one character, or one byte that does not begin a valid character.
 struct Piece {
   std::string_view bytes;
   bool is_printable = false;

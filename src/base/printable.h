@@ -1,5 +1,5 @@
-// Text from outside, such as names in a model and what a child process prints, in a form in which
-// it can neither control a terminal nor be read in another order than it is written. Thread-safe.
+// Makes text from outside, such as names in a model and the output of a child process, safe to
+// print: it can neither control a terminal nor appear in another order. Thread-safe.
 #pragma once
 
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace millrace {
 
-// Whether the text is UTF-8 without control characters (C0, DEL, C1), line and paragraph
-// separators, and the marks that change the direction of text.
+// Returns whether the text is UTF-8 and has no control characters (C0, DEL, C1), line and paragraph
+// separators, or marks that change the direction of text.
 bool is_printable(std::string_view text) noexcept;
 
-// The text with those characters as \x1b or \u202e, and with bytes that are not UTF-8 as \xff.
-// Printable text stays as it is, so that escaping twice is the same as escaping once.
+// Returns the text with those characters as \x1b or \u202e, and bytes that are not UTF-8 as \xff.
+// Printable text stays as it is, so that escaping twice gives the same as escaping once.
 std::string printable(std::string_view text);
 
-// The same, but line feeds are kept.
+// Does the same, but keeps line feeds.
 std::string printable_lines(std::string_view text);
 
 }  // namespace millrace

@@ -1,5 +1,5 @@
-// Text that is printed for a shell to read: commands to be evaluated, options to be pasted. Names
-// come from models, files and the environment, and must not become commands.
+// Quotes text for a shell: commands to be evaluated, options to be pasted. Names come from models,
+// files and the environment, and must not become commands.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace millrace {
 
-// A word that every POSIX shell reads as exactly this text, whatever is in it: in single quotes,
-// and those within it as '\''.
+// Returns a word that every POSIX shell reads as exactly this text: it is in single quotes, and a
+// single quote within it becomes '\''.
 std::string shell_quoted(std::string_view text);
 
-// The same, without quotes where the text needs none.
+// Does the same, but without quotes where the text needs none.
 std::string shell_word(std::string_view text);
 
 }  // namespace millrace

@@ -1,4 +1,4 @@
-// UTF-8: what a name in an archive may be, and what a terminal understands. Thread-safe.
+// Checks for UTF-8, as needed for names in an archive and for text on a terminal. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,11 @@
 
 namespace millrace {
 
-// The length of the sequence at the start of `text`, which is not empty; 0 where the text does not
-// start with a valid one. NUL is none.
+// Returns the length of the UTF-8 sequence at the start of `text`, which is not empty; 0 where the
+// text does not start with a valid one. NUL counts as invalid.
 size_t utf8_sequence_length(std::string_view text) noexcept;
 
-// Whether the text is valid UTF-8 without NUL.
+// Returns whether the text is valid UTF-8 without NUL.
 bool is_utf8(std::string_view text) noexcept;
 
 }  // namespace millrace

@@ -283,7 +283,7 @@ model::ArchiveForm form_of(const CompileArguments& arguments) {
   return arguments.format == "dir" ? model::ArchiveForm::kDirectory : model::ArchiveForm::kFile;
 }
 
-// No output may replace the model, another output, or what no output replaces.
+// No output may replace the model, another output, or a file that must not be replaced.
 Status check_outputs(const CompileArguments& arguments) {
   const std::string& report = arguments.calibration.report;
   MILLRACE_RETURN_IF_ERROR(model::check_archive_target(arguments.output, form_of(arguments)));

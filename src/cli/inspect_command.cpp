@@ -49,7 +49,7 @@ std::string why_no_hw_view(const graph::CompiledModel& model, const graph::Bound
       graph::name_of(graph::kind_off_npu(model.graph, model.partitions, boundary.value)));
 }
 
-// By value of the graph: the model's own integers.
+// The model's own integer forms, indexed by the value of the graph.
 using OwnForms = std::vector<std::optional<graph::BoundaryQuantisation>>;
 
 Json describe_quantisation(const graph::Boundary& boundary, const OwnForms& own) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kUsage = 2;
 
-// A message is one line, and indented ones where it is a list; names in it may hold anything.
+// A message is one line; a list has further, indented lines. Names in it may contain any bytes.
 std::string one_message(std::string_view text) {
   constexpr std::string_view kNextEntry = "\n  ";
   std::string message;

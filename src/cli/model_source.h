@@ -26,7 +26,7 @@ struct CompileFlags {
   std::vector<std::string> given;  // names of the options that the command line has
   uint32_t batch = 1;
   std::string precision = "fp32";
-  std::vector<std::string> hw_layouts;  // NAME=LAYOUT, NAME=GENERIC:0,2,3,1
+  std::vector<std::string> hw_layouts;  // NAME=LAYOUT, or NAME=GENERIC:0,2,3,1
   std::string hw_quantisation = "vendor";
   std::vector<std::string> input_shapes;  // NAME=1,3,224,224
   std::vector<std::string> cpu_operators;

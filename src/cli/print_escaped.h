@@ -1,5 +1,5 @@
-// What commands print on standard output. Names and reasons come out of models, so every argument
-// is printed in its printable form (base/printable.h), on one line.
+// Commands print to standard output with these functions. Names and reasons come from models, so
+// every argument is printed in its printable form (base/printable.h), on one line.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ inline constexpr bool kIsJoined = false;
 template <class Iterator, class Sentinel>
 inline constexpr bool kIsJoined<fmt::join_view<Iterator, Sentinel, char>> = true;
 
-// An argument as it is formatted: texts and joined texts escaped, and numbers as they are.
+// Returns an argument in the form in which it is formatted: text is escaped, numbers are unchanged.
 template <class T>
 inline constexpr bool kIsText = std::is_convertible_v<const T&, std::string_view> || kIsJoined<T>;
 template <class T>

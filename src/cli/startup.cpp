@@ -20,12 +20,12 @@ std::terminate_handler usual_handler = nullptr;
   ::_exit(1);
 }
 
-// Not instrumented, since the libraries of sanitizers start later, too.
+// This is not instrumented, since the libraries of sanitizers start later, too.
 __attribute__((no_sanitize("address", "thread", "undefined"))) void begin_startup() {
   usual_handler = std::set_terminate(report_startup);
 }
 
-// The loader calls what is listed in this section before the initialisers of all libraries.
+// The loader calls the functions in this section before the initialisers of all libraries.
 __attribute__((section(".preinit_array"), used)) void (*const first_of_all)() = begin_startup;
 
 }  // namespace

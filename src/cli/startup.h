@@ -1,4 +1,4 @@
-// What happens while the libraries of the program start, before main().
+// Handles failures while the libraries of the program are initialised, before main().
 #pragma once
 
 namespace millrace::cli {

@@ -34,7 +34,7 @@ lowering::LoweringOptions lowering_options(const CompileOptions& options,
           budget};
 }
 
-// Loaders refuse more. Asked before anything is lowered, which would take its time for nothing.
+// Loaders refuse more. This is checked before anything is lowered, which would be wasted time.
 Status check_boundaries(const network::Network& network) {
   for (const auto& [side, count] :
        {std::pair("inputs", network.inputs.size()), std::pair("outputs", network.outputs.size())}) {

@@ -137,7 +137,7 @@ Status check(const Network& network, const CompileOptions& options, const std::s
   return network::check(network);
 }
 
-// Whether static models of the network can quantise inputs or outputs.
+// Returns whether static models of the network can quantise inputs or outputs.
 bool may_quantise(const Network& network) {
   return std::ranges::any_of(network.nodes, [](const network::Node& node) {
     return node.type == "QuantizeLinear" || node.type == "DequantizeLinear";
@@ -171,7 +171,7 @@ Result<graph::CompiledModel> make_dynamic(Network network, const lowering::Stage
   model.producer = "millrace";
   model.precision = options.precision;
   model.batch_size = options.batch_size;
-  // Older readers take what needs no choice.
+  // Older readers accept a model that needs no choice.
   if (may_quantise(network)) model.hw_quantisation = options.hw_quantisation;
   model.cpu_operators.assign(options.cpu_operators.begin(), options.cpu_operators.end());
   for (const network::Input& input : network.inputs) model.inputs.push_back(input_boundary(input));

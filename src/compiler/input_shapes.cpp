@@ -82,15 +82,15 @@ Status bind_symbols(const Input& input, const Dims& given, Symbols* symbols) {
   return {};
 }
 
-// Exporters call it "batch", "batch_size" or "N".
+// Exporters call the symbol "batch", "batch_size" or "N".
 bool is_called_batch(std::string symbol) {
   std::ranges::transform(symbol, symbol.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return symbol == "n" || symbol.find("batch") != std::string::npos;
 }
 
-// Whether open leading dimensions count frames. The length of a vector does not, where no other
-// input has frames and it is not called a batch.
+// Returns whether open leading dimensions count frames. The length of a vector does not count
+// frames if no other input has frames and its symbol is not called a batch.
 bool has_frames(const std::vector<Input>& inputs) {
   return std::ranges::any_of(inputs, [](const Input& input) {
     if (input.shape.empty() || input.shape.front().size != Dimension::kOpen) return false;

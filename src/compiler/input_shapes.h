@@ -16,10 +16,10 @@ using InputShapes = std::map<std::string, graph::Dims>;
 
 // Settles the dimensions of the network's inputs. A leading dimension that the model leaves open is
 // 1, unless the given shape keeps it open, or all inputs with such a dimension are vectors, whose
-// length is none of frames where it is not called a batch; given shapes may change a leading
+// length does not count frames if it is not called a batch; given shapes may change a leading
 // dimension and fix the others that are open. A symbol that is fixed, or kept open, in one input is
-// so in all. What nothing settles stays open. kInvalidArgument names the input, its dimensions and
-// what does not fit; kUnsupported: a dimension that is 0 or beyond 32 bits.
+// so in all. The rest stays open. kInvalidArgument names the input, its dimensions and what does
+// not fit; kUnsupported: a dimension that is 0 or beyond 32 bits.
 Status settle_inputs(const InputShapes& given, network::Network& network);
 
 // An input whose leading dimension settle_inputs() takes for the frames of a batch, though nothing

@@ -27,11 +27,11 @@ struct CompileOptions {
   uint32_t batch_size = 1;
   graph::Precision precision = graph::Precision::kFp32;
   std::map<std::string, HwLayout> hw_layouts = {};  // by boundary tensor name
-  // How HW views hold the inputs and outputs that the model quantises: programs for the board know
-  // the vendor's form only.
+  // The form in which HW views hold quantised inputs and outputs: programs for the board know only
+  // the vendor's form.
   graph::HwQuantisation hw_quantisation = graph::HwQuantisation::kVendor;
-  CpuOperators cpu_operators = {};    // the others go to the NPU
-  OperatorNames full_precision = {};  // computed in FP32, named likewise
+  CpuOperators cpu_operators = {};    // all other operators go to the NPU
+  OperatorNames full_precision = {};  // these nodes are computed in FP32, named likewise
   InputShapes input_shapes = {};      // fixes open dimensions: full shapes of a frame
   // Quantised operators are computed one by one, as the standard defines each, and what is rounded
   // in the model is rounded: the reference for what programs on quantised values compute. Of models

@@ -92,9 +92,9 @@ class Program {
  public:
   virtual ~Program() = default;
   virtual const graph::CompiledModel& model() const noexcept = 0;
-  // Whether a boundary tensor may be bound in this view without conversion. True for the HW view of
-  // every boundary that has one, and for the CPU view of the others and of those whose HW view is
-  // requantised: the runtime never converts to such a view. It converts in all other cases.
+  // Returns whether a boundary tensor may be bound in this view without conversion. True for the HW
+  // view of every boundary that has one, and for the CPU view of all other boundaries and of those
+  // whose HW view is requantised: the runtime never converts to such a view. It converts otherwise.
   virtual bool accepts(Direction direction, size_t index, View view) const noexcept = 0;
   virtual Result<std::unique_ptr<Context>> create_context() const = 0;
   virtual ProgramInfo info() const = 0;

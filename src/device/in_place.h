@@ -1,4 +1,4 @@
-// Whether a tensor of a job is used where it lies.
+// Tells whether the memory of a job's tensor is used directly.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace millrace::device {
 
-// True for a view that the program accepts, but for the CPU view of a tensor whose HW view is
-// requantised: the program's own steps convert that one. Requirement: the boundary exists.
+// Returns true for a view that the program accepts, except for the CPU view of a tensor whose HW
+// view is requantised: the program's own steps convert it. Requirement: the boundary exists.
 inline bool takes_in_place(const Program& program, Direction direction, size_t index, View view) {
   const graph::CompiledModel& model = program.model();
   const auto& boundaries = direction == Direction::kInput ? model.inputs : model.outputs;

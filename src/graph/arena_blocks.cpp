@@ -11,11 +11,11 @@
 namespace millrace::graph {
 namespace {
 
-// The free ranges of an arena that grows at its end.
+// Keeps the free ranges of an arena that grows at its end.
 class FreeRanges {
  public:
-  // The beginning of the smallest range that has so many bytes, or of those that the arena grows
-  // by.
+  // Returns the beginning of the smallest free range of at least `bytes` bytes. If there is none,
+  // the arena grows.
   size_t take(size_t bytes) {
     const auto range = by_size_.lower_bound({bytes, 0});
     if (range == by_size_.end()) return extend(bytes);
@@ -47,7 +47,7 @@ class FreeRanges {
  private:
   using ByOffset = std::map<size_t, size_t>;
 
-  // A free range at the end becomes part of what is taken.
+  // A free range at the end becomes part of the range that is taken.
   size_t extend(size_t bytes) {
     size_t offset = end_;
     if (!by_offset_.empty()) {
@@ -72,7 +72,7 @@ class FreeRanges {
   }
 
   ByOffset by_offset_;                           // sizes
-  std::set<std::pair<size_t, size_t>> by_size_;  // size and offset
+  std::set<std::pair<size_t, size_t>> by_size_;  // pairs of size and offset
   size_t end_ = 0;
 };
 

@@ -18,7 +18,7 @@ struct Network;
 
 namespace millrace::graph {
 
-// How HW views hold the inputs and outputs that a graph quantises.
+// The form in which HW views hold the inputs and outputs that a graph quantises.
 enum class HwQuantisation : uint8_t {
   kModel = 0,   // as the graph's own integers
   kVendor = 1,  // in the vendor's form, requantised at the boundary (vendor_quantisation.h)
@@ -31,8 +31,8 @@ struct Boundary {
   tensor::TensorDesc cpu;
   std::optional<tensor::TensorDesc> hw;  // none: the boundary has a CPU view only
   tensor::QuantParams quant;             // of the HW view
-  // Whether the HW view holds other integers than the graph makes of the tensor: those of the
-  // vendor's form, which the device requantises. The CPU view does not go through them.
+  // True if the HW view holds integers of another form than the graph's: those of the vendor's
+  // form, which the device requantises. The CPU view is not converted through them.
   bool requantised = false;
   // Whether jobs settle dimensions: those that are kOpenDimension or, where `cpu.shape` is empty,
   // all of them and their number.
@@ -92,13 +92,13 @@ struct CompiledModel {
   std::shared_ptr<const network::Network> network;
   // Operators that the stages of `network` leave to the CPU: names of operators and of nodes.
   std::vector<std::string> cpu_operators;
-  // Of a model with a network: the HW views of the static models that profiles make of it.
+  // In a model with a network: the form of HW views in static models that profiles make of it.
   HwQuantisation hw_quantisation = HwQuantisation::kModel;
   // For APIs that know static shapes only; the first is what they get unless another is named.
   std::vector<ShapeProfile> profiles;
 };
 
-// Whether an HW view of the model is requantised.
+// Returns whether an HW view of the model is requantised.
 bool has_requantised_views(const CompiledModel& model) noexcept;
 
 }  // namespace millrace::graph

@@ -1,4 +1,4 @@
-// Which operands the operators of a graph write their results over.
+// Finds the operands whose memory the operators of a graph reuse for their results.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace millrace::graph {
 
-// The same as in_place_operand() (memory_plan.h) of each node, for all nodes of a graph: it looks
-// for inputs and outputs of the graph once. The graph outlives this, and keeps its values and
-// boundary.
+// Gives the same answers as in_place_operand() (memory_plan.h), for all nodes of a graph, but looks
+// for inputs and outputs of the graph only once. The graph must outlive this, and must not change
+// its values and boundary.
 class InPlaceOperands {
  public:
   explicit InPlaceOperands(const Graph& graph);

@@ -11,9 +11,9 @@
 namespace millrace::graph {
 namespace {
 
-// First fit compares a block with all that were placed before it, so beyond this number of blocks,
-// tens of millions of comparisons, they are placed in the order of time. Models that people train
-// have a few thousand.
+// First fit compares a block with all blocks that were placed before it. Beyond this number of
+// blocks, which means tens of millions of comparisons, they are placed in the order of time.
+// Typical trained models have a few thousand.
 constexpr size_t kMostCompared = 8192;
 
 bool overlap_in_time(const Block& a, const Block& b) {
@@ -131,8 +131,8 @@ InPlaceOperands::InPlaceOperands(const Graph& graph)
     for (const ValueId id : *ids) is_boundary_[id] = true;
 }
 
-// Whether the value lies in the arena, is not needed once its readers have run, and has the size of
-// the output.
+// Returns whether the value lies in the arena, is not needed once its readers have run, and has the
+// size of the output.
 bool InPlaceOperands::can_hold_output(const Node& node, size_t index) const {
   const ValueId id = node.input(index);
   if (id == kNoValue || is_boundary_[id]) return false;

@@ -13,7 +13,7 @@ bool rounds_to(Fraction fraction, double value) noexcept {
   return exact == value || static_cast<double>(static_cast<float>(exact)) == value;
 }
 
-// By the convergents of the continued fraction of `value`.
+// Finds the fraction with the convergents of the continued fraction of `value`.
 std::optional<Fraction> small_fraction(double value) noexcept {
   constexpr double kLargest = 4096;
   double before[2] = {0, 1}, now[2] = {1, 0};  // numerator and denominator of two convergents

@@ -1,6 +1,6 @@
-// Coordinates of resampling, exactly: which position among the elements of the input an element of
-// the output has, as a ratio of integers. Of a coordinate such as 14.5 the nearest element depends
-// on its last bit, and 4.5 / 0.3 - 0.5 in floating point is less.
+// Computes the coordinates of resampling exactly, as ratios of integers: the position among the
+// input's elements that an element of the output has. At a coordinate such as 14.5 the nearest
+// element depends on the last bit, and 4.5 / 0.3 - 0.5 in floating point is less than 14.5.
 //
 // Formulas: coordinate_transformation_mode of the ONNX operator Resize. Functions are pure.
 #pragma once
@@ -20,33 +20,33 @@ struct Fraction {
   }
 };
 
-// What a scale stands for that a model states as `value`, which is positive and finite: the
-// fraction of small integers that is `value` when it is rounded to FP32 or FP64, 3/10 for 0.3f;
-// where there is none, `value` itself.
+// Returns the ratio that a model means by the scale `value`, which is positive and finite: the
+// fraction of small integers that becomes `value` when it is rounded to FP32 or FP64, such as 3/10
+// for 0.3f. If there is none, it is `value` itself.
 Fraction fraction_of(double value) noexcept;
-// The same for a scale that makes `to` elements of `from`: their ratio, where `value` can be that.
+// Does so for a scale that resizes `from` to `to` elements: to / from, if `value` can mean that.
 Fraction fraction_of(double value, int64_t from, int64_t to) noexcept;
-// So many elements times the scale, rounded down.
+// Returns `size` times the scale, rounded down.
 int64_t scaled_size(int64_t size, Fraction scale) noexcept;
 
-// A coordinate: the element at or below it, and how far beyond that it lies.
+// A coordinate, as the element at or below it and the distance beyond that element.
 struct Position {
   int64_t below = 0;
   double rest = 0;  // from 0 to less than 1; 0 and 0.5 are exact
 
   double value() const noexcept { return static_cast<double>(below) + rest; }
 };
-// 128 bits hold the products of sizes and of the parts of a fraction.
+// The arguments have 128 bits, which hold the products of sizes and parts of fractions.
 Position position_of(__int128 numerator, __int128 denominator) noexcept;
 
-// Where element `index` of the output lies.
+// Returns the position of element `index` of the output.
 Position half_pixel_position(Fraction scale, int64_t index) noexcept;
 Position asymmetric_position(Fraction scale, int64_t index) noexcept;
-// The last of `from` elements lies on the last one of as many as the scale makes, which need not be
-// a whole number of them.
+// The last of `from` input elements lies on the last output element. There are from * scale output
+// elements, which need not be an integer.
 Position aligned_position(Fraction scale, int64_t from, int64_t index) noexcept;
 
-// May lie outside of the input by an element.
+// Returns an index that may be outside of the input by one element.
 int64_t nearest_index(NearestMode mode, Position position) noexcept;
 
 }  // namespace millrace::graph

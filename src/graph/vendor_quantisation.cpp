@@ -27,7 +27,7 @@ BoundaryQuantisation with_exponent(int exponent) {
   return {DataType::kInt8, {std::ldexp(1.0, exponent), 0, tensor::Rounding::kNearestEven}};
 }
 
-// The least exponent with which INT8 holds all numbers of `own`.
+// Returns the least exponent with which INT8 covers all numbers of `own`.
 int covering_exponent(const BoundaryQuantisation& own) {
   const auto [least, greatest] = limits_of(own.type);
   const double low = number(own, least), high = number(own, greatest);

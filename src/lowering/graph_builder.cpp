@@ -144,8 +144,8 @@ Result<std::vector<graph::ValueId>> GraphBuilder::compute_fallback(
   return ids;
 }
 
-// The shape function of an operator whose result has the shape that its elements give it computes
-// them.
+// If the shape of a result follows from its elements, the shape function of the operator computes
+// these elements.
 Status GraphBuilder::check_inference(const graph::Fallback& op,
                                      std::span<const graph::Value* const> operands) {
   const fallback::OperatorSpec* spec = fallback::find_operator(op.name);

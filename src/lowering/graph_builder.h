@@ -18,7 +18,7 @@ namespace millrace::lowering {
 
 class GraphBuilder {
  public:
-  // `model_bytes` bounds what is computed from constants (FoldingBudget). `as_written`: see
+  // `model_bytes` limits how much is computed from constants (FoldingBudget). For `as_written` see
   // StageRequest.
   explicit GraphBuilder(size_t model_bytes, bool as_written = false);
 
@@ -46,11 +46,11 @@ class GraphBuilder {
   const std::vector<graph::ValueId>* sequence_of(graph::ValueId id) const;  // null: it is none
   // kUnsupported when another `bytes` of computed constants would pass the bound.
   Status check_computed(size_t bytes) const;
-  // What may still be computed.
+  // Returns the budget that is left for computing constants.
   FoldingBudget& budget() noexcept { return budget_; }
 
-  // Adds a node with one output, or the constant it computes to, within the budget. Both get the
-  // name `name`. Errors are those of the shape function.
+  // Adds a node with one output, or, within the budget, the constant that it computes. Either gets
+  // the name `name`. Errors are those of the shape function.
   Result<graph::ValueId> emit(std::string name, graph::Operator op,
                               std::vector<graph::ValueId> inputs);
 

@@ -26,10 +26,10 @@ struct LoweringOptions {
   uint32_t batch_size = 1;  // frames per call
   graph::Precision precision = graph::Precision::kFp32;
   std::map<std::string, HwLayout> hw_layouts = {};  // by boundary tensor name
-  // How HW views hold the inputs and outputs that the model quantises.
+  // The form in which HW views hold the inputs and outputs that the model quantises.
   graph::HwQuantisation hw_quantisation = graph::HwQuantisation::kModel;
-  CpuOperators cpu_operators = {};    // the others go to the NPU
-  OperatorNames full_precision = {};  // computed in FP32
+  CpuOperators cpu_operators = {};    // all other operators go to the NPU
+  OperatorNames full_precision = {};  // these nodes are computed in FP32
   // Of a stage, whose graph need not have an operator for each name in cpu_operators. Otherwise one
   // that matches none is an error.
   bool is_stage = false;
@@ -42,7 +42,7 @@ struct LoweringOptions {
   // Called with the graph as it comes ("import") and after each pass, for dumps and progress; may
   // be empty.
   std::function<void(std::string_view stage, const graph::Graph& graph)> on_stage = {};
-  // What the passes may compute from constants: what the stage has left (Stage::budget).
+  // The passes may compute this much from constants: it is what the stage has left (Stage::budget).
   FoldingBudget budget = FoldingBudget();
 };
 

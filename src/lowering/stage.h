@@ -47,7 +47,7 @@ struct Stage {
   // The known values, not constant ones, whose elements the graph follows from, in ascending order:
   // it is good for every run that has the same shapes and, of these, the same elements.
   std::vector<std::string> read;
-  // What is left of the budget for computing constants, for the passes over the graph.
+  // The budget that is left for computing constants; the passes over the graph use it.
   FoldingBudget budget;
   // The nodes that are left, as indices into Network::nodes, ascending.
   std::vector<size_t> rest;

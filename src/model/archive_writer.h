@@ -49,7 +49,7 @@ struct ArchiveContent {
 // (kDirectory); anything else at `path` is refused with kInvalidArgument. kNotFound or kIoError
 // when the operating system refuses; kUnsupported when the structure is too large for a FlatBuffer.
 Status write_archive(const ArchiveContent& content, const std::string& path, ArchiveForm form);
-// Whether write_archive() could replace what is at `path`, for who has work to do before.
+// Checks whether write_archive() could replace the file at `path`; call it before long work.
 Status check_archive_target(const std::string& path, ArchiveForm form);
 // The file form in memory; empty when the structure is too large for a FlatBuffer.
 std::vector<std::byte> archive_bytes(const ArchiveContent& content);

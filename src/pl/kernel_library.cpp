@@ -85,7 +85,7 @@ Result<std::vector<const millrace_pl_kernel*>> list_kernels(const std::string& l
   std::vector<const millrace_pl_kernel*> kernels = {&kPassThrough};
   const std::string path = library.empty() ? std::string(environment_variable(kVariable)) : library;
   if (path.empty()) return kernels;
-  // What the program names is its own choice.
+  // A path that the program itself passes is its own choice, and is not checked.
   if (library.empty()) MILLRACE_RETURN_IF_ERROR(check_trusted_path(path).with_context(kVariable));
   MILLRACE_ASSIGN_OR_RETURN(const millrace_pl_kernel_list* list, open_library(path));
   for (const millrace_pl_kernel& kernel : std::span(list->kernels, list->count))

@@ -126,8 +126,8 @@ class Communicator {
   virtual Result<std::shared_ptr<Communicator>> group(std::span<const uint32_t> ranks,
                                                       uint32_t channel) = 0;
 
-  // Why no operation can succeed any more: the cause of the first failure of this communicator or
-  // of another of the same ranks. OK while there was none.
+  // Returns why no operation can succeed any more: the cause of the first failure of this
+  // communicator or of another of the same ranks. OK if there was none.
   virtual Status failure() const noexcept { return {}; }
 };
 

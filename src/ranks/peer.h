@@ -44,8 +44,8 @@ class Peer {
   // The last frame, with the reason why this rank ends. It reaches a peer that waits for a frame
   // before the connection ends; any other sees that end.
   void send_reason(const Status& reason);
-  // Whether what was received last is the peer's last frame; and the reason in it, with the code
-  // that it means here: kInvalidArgument where the ranks do not call the same, else kIoError.
+  // Tells whether the last frame of the peer was received; and the reason in it, with its code
+  // here: kInvalidArgument where the ranks make different calls, else kIoError.
   bool has_received_reason() const noexcept {
     return received_->signature.operation == Operation::kGivenUp;
   }

@@ -123,7 +123,7 @@ VaimlRunner::VaimlRunner(const std::string& model_path, const OptionMap& options
 VaimlRunner::~VaimlRunner() {
   if (is_forked_child()) return;
   const CancellationOff whole;
-  const DefaultFloatEnvironment floats;  // of the times in a profile
+  const DefaultFloatEnvironment floats;  // used for the times in a profile
   session_->close();
   if (profile_ != nullptr) profile_->write(*log_);
   log_->write_format(LogLevel::kDebug, "destroyed after {} jobs", session_->accepted_jobs());

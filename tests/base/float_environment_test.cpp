@@ -1,4 +1,4 @@
-// The environment in which everything is computed, whatever that of the program is.
+// Tests the environment in which everything is computed, whatever the program's environment is.
 #include "base/float_environment.h"
 
 #include <gtest/gtest.h>
@@ -17,14 +17,14 @@ using test::FloatRegisters;
 using test::ProgramFloats;
 using test::ScopedProgramFloats;
 
-// A number that the compiler does not know.
+// A number whose value the compiler does not know.
 template <class Number>
 Number volatile_of(Number number) {
   volatile Number unknown = number;
   return unknown;
 }
 
-// Sets flags of both units, and is inexact, overflows and gives a denormal number.
+// Sets flags of both units: it is inexact, overflows and gives a denormal number.
 double compute() {
   volatile double third = 1.0 / volatile_of(3.0);
   volatile long double long_third = 1.0L / volatile_of(3.0L);
@@ -52,7 +52,7 @@ TEST(FloatEnvironment, MayBeEnteredTwice) {
   });
 }
 
-// The caller's own trap, at its next instruction, and not ours.
+// The caller's own trap occurs at its next instruction, and not in ours.
 TEST(FloatEnvironment, AnExceptionThatIsPendingStaysPending) {
 #if defined(__x86_64__)
   FloatRegisters before, after;

@@ -33,7 +33,7 @@ class Attacker : public CliTest {
             "--sandbox",      "--output-dir", "out",  "--device", device};
   }
 
-  // The plugin in the place of a device, with the redirections of a shell.
+  // Runs the plugin in place of a device, with redirections as in a shell.
   ProgramResult attack(const std::string& name, const std::string& redirections = "") const {
     ::setenv("MILLRACE_TEST_ATTACK", name.c_str(), 1);
     ::setenv("MILLRACE_PLUGIN_DIR", MILLRACE_HOSTILE_PLUGINS, 1);
@@ -100,7 +100,7 @@ TEST_F(Attacker, PrintsNoMoreThanALimit) {
   expect_failure(attack("flood", ">/dev/null"), "prints more than 64 MiB");
 }
 
-// Standard output and error are one file that can be read, written and mapped, as a terminal can.
+// Standard output and error are one file, which can be read, written and mapped, like a terminal.
 TEST_F(Attacker, HasNoDescriptorOfItsParent) {
   attack("descriptors", "0<>shared 1<>shared 2>&1 7<>shared");
   const std::string told = text_of("shared");
@@ -117,7 +117,7 @@ TEST_F(Attacker, SeesNoMemoryOfItsParent) {
     EXPECT_THAT(result.err, HasSubstr(std::string(file) + ": EACCES\n"));
 }
 
-// The folder of an earlier run is used again, and what else is in it stays.
+// The folder of an earlier run is used again, and other files in it stay.
 TEST_F(Attacker, LeavesUsersWhatTheyHave) {
   for (int run = 0; run < 2; ++run) {
     const ProgramResult result = run_program(command("cpu"), directory_.path().string());

@@ -1,6 +1,6 @@
-// Stands for a child process that a model has taken over: what it does when it is loaded, which is
-// after the model was read, is chosen by MILLRACE_TEST_ATTACK. Each attack says on standard error
-// how it went, and ends the process or lets the plugin be refused.
+// Represents a child process that a model has taken over. MILLRACE_TEST_ATTACK chooses what it does
+// when it is loaded, which is after the model was read. Each attack reports on standard error how
+// it went, and ends the process or lets the plugin be refused.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -34,7 +34,7 @@ void hide_memory() {
   std::fprintf(stderr, "pipes: %s\n", pipes < 200 ? "few" : "many");
 }
 
-// As child_channel.cpp has it.
+// This head must be the same as in child_channel.cpp.
 struct Head {
   uint64_t body_bytes;
   uint32_t name_bytes;
@@ -57,7 +57,7 @@ void forge(std::string_view name) {
   ::_exit(0);
 }
 
-// After the model has named its outputs.
+// Names another output after the model has named its outputs.
 void name_another_output() {
   send(2, "", std::string_view("precious.bin\0", 13));
   forge("precious.bin");

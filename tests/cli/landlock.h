@@ -1,4 +1,4 @@
-// Whether the kernel has Landlock, behind which the sandbox does more.
+// Tells whether the kernel has Landlock, which the sandbox uses in addition.
 #pragma once
 
 #include <linux/landlock.h>

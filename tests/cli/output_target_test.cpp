@@ -1,4 +1,4 @@
-// The files that commands write, where the name is that of a device, a pipe or a folder.
+// Tests commands that write a file whose name is that of a device, a pipe or a folder.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 
 class OutputTargetCliTest : public CliTest {
  protected:
-  // Every command that writes a file, with `path` for its name.
+  // Returns every command that writes a file, with `path` as its name.
   std::vector<std::vector<std::string>> commands(const std::string& path) const {
     return {{"bench", archive_, "-n", "2", "--warmup", "0", "--json", path},
             {"bench", archive_, "-n", "2", "--scenario", "single-stream", "--plot", path},

@@ -1,4 +1,4 @@
-// The program where the address space is too small for its libraries.
+// Starts the program in an address space that is too small for its libraries.
 #include <string>
 
 #include "tests/cli/cli_fixture.h"
@@ -7,8 +7,8 @@
 namespace millrace::test {
 namespace {
 
-// Below some limit the loader cannot map a library and says so (127); above that an initialiser
-// finds no memory, or the program runs.
+// Below some limit the loader cannot map a library and says so (127). Above that limit an
+// initialiser finds no memory, or the program runs.
 TEST_F(CliTest, StartsOrSaysWhyNotWhateverTheAddressSpace) {
   if (kChecksAddresses) GTEST_SKIP() << "AddressSanitizer needs terabytes of address space";
   for (int kib = 100'000; kib <= 400'000; kib += 10'000) {

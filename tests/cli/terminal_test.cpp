@@ -93,7 +93,7 @@ TEST_F(Terminal, GetsTheNamesOfFilesAsTheyAre) {
   }
 }
 
-// Without rights for its owner a folder would stay empty.
+// A folder without rights for its owner would stay empty.
 TEST_F(Terminal, FoldersCanBeWrittenToWhateverTheUmask) {
   const ProgramResult result =
       run_program({"/bin/sh", "-c", "umask 777; exec \"$@\"", "sh", MILLRACE_PROGRAM, "run",

@@ -33,7 +33,7 @@ TEST_F(CliTest, EnvAddsNothingTwice) {
   EXPECT_EQ(paths_after(MILLRACE_PROGRAM, 3), once);
 }
 
-// Values of the environment come from anywhere.
+// Values of the environment may come from an attacker.
 TEST_F(CliTest, EnvQuotesWhatIsInTheVariables) {
   const std::string value = "/it's:'; touch gone; ':$(touch gone):`touch gone`:\"two\nlines\\";
   ::setenv("PKG_CONFIG_PATH", value.c_str(), 1);

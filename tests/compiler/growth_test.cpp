@@ -1,6 +1,6 @@
-// What compiling and loading takes grows with a model, not with its square. Memory is compared by
-// what is allocated for n, 2n and 4n. What would take time and no memory is given so much of it
-// that the test does not end where time grows with the square.
+// The cost of compiling and loading grows linearly with a model, not with its square. The test
+// compares the memory that is allocated for n, 2n and 4n. Models whose cost would be time, not
+// memory, are so large that the test would not end if time grew with the square.
 #include <gtest/gtest.h>
 
 #include <string>

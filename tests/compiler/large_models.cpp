@@ -48,7 +48,7 @@ void add_constant(GraphProto& graph, const std::string& name, float number) {
   for (int i = 0; i < 4; ++i) tensor->add_float_data(number);
 }
 
-// A model with the input "x" and the output "y", which `fill` makes.
+// Makes a model with the input "x" and the output "y", whose nodes `fill` adds.
 template <class Fill>
 std::string model(const Fill& fill, bool with_boundary = true) {
   ::onnx::ModelProto proto;
@@ -63,7 +63,7 @@ std::string model(const Fill& fill, bool with_boundary = true) {
   return proto.SerializeAsString();
 }
 
-// Nodes one after the other, of these types in turn.
+// Makes a chain of nodes, of these types in turn.
 std::string chain(const Names& types, size_t nodes) {
   return model([&](GraphProto& graph) {
     std::string last = "x";
@@ -75,12 +75,12 @@ std::string chain(const Names& types, size_t nodes) {
   });
 }
 
-// Nodes that stay nodes.
+// Makes nodes that no pass merges.
 std::string mixed_chain(size_t nodes) {
   return chain({"Tanh", "Exp", "Sin", "Sigmoid"}, nodes);
 }
 
-// All values are there at the same time.
+// All values are in use at the same time.
 std::string fan(size_t nodes) {
   return model([&](GraphProto& graph) {
     Names made;
@@ -94,7 +94,7 @@ std::string fan(size_t nodes) {
   });
 }
 
-// Each node reads the last sixteen.
+// Each node reads the sixteen values before it.
 std::string edges(size_t count) {
   constexpr size_t kReads = 16;
   return model([&](GraphProto& graph) {

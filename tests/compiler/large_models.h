@@ -1,5 +1,5 @@
-// ONNX models of any size, for what compiling costs as they grow. Each has a name for each node, as
-// exporters write them.
+// Makes ONNX models of any size, to measure how the cost of compiling grows. Each node has a name,
+// as exporters write it.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@ struct LargeModel {
   std::string (*content)(size_t size);  // the bytes of its file
 };
 
-// One for each thing that a file may have many of.
+// Returns one model for each thing that a file may have many of.
 std::vector<LargeModel> large_models();
 
-// Those of boundaries, which have a limit of their own.
+// Makes models with many boundary tensors, which have a limit of their own.
 std::string many_inputs(size_t count);
 std::string many_outputs(size_t count);
-// Relus that become one; Identities that become none.
+// Makes Relus, which become one, or Identities, which disappear.
 std::string relu_chain(size_t nodes);
 std::string identity_chain(size_t nodes);
 std::string attributes_of_one_node(size_t count);
-// `depth` Ifs, each in a branch of the one before, whose condition is an input.
+// Makes `depth` Ifs, each in a branch of the one before; their condition is an input.
 std::string nested_ifs(size_t depth);
 
 // Compiles the content of a file through `path`, and decodes the archive from memory.

@@ -64,7 +64,7 @@ class ModelBuilder {
 
   // Gives the boundary tensor a HW view in the vendor's form, which is requantised to `own`.
   void set_requantised(Direction direction, size_t index, const graph::BoundaryQuantisation& own);
-  // Makes integers of what a node gives.
+  // Quantises the result of a node.
   void quantise(graph::ValueId id, tensor::DataType type, graph::Quantisation quantisation);
   const graph::Graph& graph() const { return model_.graph; }
 

@@ -152,7 +152,7 @@ TEST_F(PackedWeights, WhoseChecksumsAreThoseOfAnotherFileAreReplaced) {
   expect_replaced(file);
 }
 
-// One constant, whose file is easily forged: all behind the head are its bytes.
+// With one constant the file is easily forged: all bytes after the head belong to it.
 std::shared_ptr<const graph::CompiledModel> layer() {
   ModelBuilder builder(graph::Precision::kFp32);
   builder.output(builder.node(

@@ -250,7 +250,7 @@ TEST(Resize, EveryModeUpAndDown) {
             }
 }
 
-// Coordinates that are half or whole numbers, of scales that are no binary fractions.
+// The coordinates are multiples of one half, but the scales are not binary fractions.
 TEST(Resize, NearestTakesTheElementOfTheExactCoordinate) {
   const Tensor x = Tensor::numbers({1, 1, 1, 20}, 1);
   const auto resized = [&](const graph::Resize& op) {

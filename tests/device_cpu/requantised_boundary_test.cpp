@@ -1,5 +1,5 @@
-// HW views in the vendor's form: what callers give and take through them is the model's own
-// integers, rounded once more; the CPU views lose nothing.
+// Tests HW views in the vendor's form: callers give and take the model's own integers, rounded once
+// more, through them; the CPU views lose nothing.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class RequantisedBoundary : public testing::TestWithParam<Case> {
     builder_.output(builder_.node(Requantise{}, {q}));
     builder_.set_requantised(Direction::kInput, 0, own);
     builder_.set_requantised(Direction::kOutput, 0, own);
-    // Beyond both ends of the range.
+    // Some numbers are beyond both ends of the range.
     numbers_ = map(Tensor::numbers(dims, 1), [](float number) { return 4 * number; });
   }
 
@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Scalar", {}, form(DataType::kUint8, 0.018658f, 114)}),
     [](const auto& info) { return std::string(info.param.name); });
 
-// The lanes beside the channels are zero for callers, whatever the model's zero point is.
+// The padding of the channels is zero for callers, whatever the model's zero point is.
 TEST(RequantisedBoundaries, PaddingOfAnOutputIsZero) {
   for (const int zero_point : {0, 100}) {
     ModelBuilder b;
@@ -107,7 +107,7 @@ TEST(RequantisedBoundaries, PaddingOfAnOutputIsZero) {
   }
 }
 
-// Channels that need no padding, whose lanes would have to be zero.
+// These channels need no padding, which would have to be zero.
 TEST(RequantisedBoundaries, BytesBecomeBytesWithoutAStepForNumbers) {
   ModelBuilder b;
   const BoundaryQuantisation own = form(DataType::kUint8, 0.018658f, 114);

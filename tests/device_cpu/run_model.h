@@ -26,7 +26,7 @@ std::shared_ptr<const Program> load(std::shared_ptr<const graph::CompiledModel> 
 std::vector<Tensor> run(const Program& program, const std::vector<Tensor>& inputs,
                         View view = View::kHw);
 
-// The same by `execute`, which runs one job with these inputs and outputs.
+// Does the same with `execute`, which runs one job with these inputs and outputs.
 using Execute = std::function<Status(std::span<const Binding>, std::span<const Binding>)>;
 std::vector<Tensor> run(const Program& program, const std::vector<Tensor>& inputs, View view,
                         const Execute& execute);

@@ -40,7 +40,7 @@ TEST(DynamicProgram, RunsEachShapeThatAJobBinds) {
   }
 }
 
-// What is joined to nothing, and the sum over nothing.
+// An empty vector is joined to another one, and the sum over no elements is computed.
 TEST(DynamicProgram, TakesEmptyVectors) {
   network::Network network =
       network_of({input("x", DataType::kFloat32, {-1}), input("z", DataType::kFloat32, {-1})},

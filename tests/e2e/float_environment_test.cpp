@@ -1,5 +1,5 @@
-// The floating-point environment of the program's thread: whatever it is, models are compiled,
-// quantised, loaded and run with the same bits by every face, and it stays as it is.
+// Whatever the floating-point environment of the program's thread is, every face compiles,
+// quantises, loads and runs models with the same bits, and does not change it.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -41,7 +41,7 @@ Bytes quantised_archive() {
   return made.ok() ? model::archive_bytes(graph::encode(made->model)) : Bytes();
 }
 
-// A model of integers whose scales and weights are prepared when it is loaded.
+// The model has integers whose scales and weights are prepared when it is loaded.
 class FloatEnvironmentOfTheProgram : public ::testing::Test {
  protected:
   FloatEnvironmentOfTheProgram() {

@@ -1,7 +1,7 @@
-// NaN, infinities, zeros of either sign and denormal numbers through every operator that the
-// compiler imports, from the ONNX file to the result: of each element, whether it is NaN, infinite
-// or finite. The same operator of DOUBLE, which the plain kernels compute, is the reference for
-// FLOAT in each precision, on the NPU and on CPU partitions.
+// Passes NaN, infinities, zeros of either sign and denormal numbers through every operator that the
+// compiler imports, from the ONNX file to the result, and compares whether each element is NaN,
+// infinite or finite. The same operator in DOUBLE, which the plain kernels compute, is the
+// reference for FLOAT in each precision, on the NPU and on CPU partitions.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::string class_of(double x) {
   return "finite";
 }
 
-// One special value in one operand, in one place or in all.
+// A run with one special value in one operand, in one place or in all.
 struct Round {
   double value;
   size_t operand;
@@ -72,7 +72,7 @@ void decode_as(const std::vector<std::byte>& bytes, std::vector<double>& numbers
   }
 }
 
-// Nothing where an operand is neither FLOAT nor DOUBLE, or the result has no classes.
+// Returns nothing if an operand is neither FLOAT nor DOUBLE, or the result has no classes.
 std::optional<std::vector<double>> run(runtime::Session& session, const Round& round) {
   FrameBytes frames(1);
   for (size_t i = 0; i < session.model().inputs.size(); ++i) {
@@ -119,7 +119,7 @@ class SpecialValuesOfOperators : public ::testing::TestWithParam<size_t> {
     return session.ok() ? *std::move(session) : nullptr;
   }
 
-  // The result of BOOLEANs is compared as it is.
+  // A result of BOOLEANs is compared directly.
   void expect_classes(runtime::Session& session, runtime::Session& reference, const Round& round) {
     const auto actual = run(session, round), expected = run(reference, round);
     if (!actual || !expected) return;
@@ -152,7 +152,7 @@ TEST_P(SpecialValuesOfOperators, AreThoseOfThePlainKernels) {
   for (const Variant& variant : {Variant{"NPU", {}, true}, Variant{"CPU", on_cpu, true},
                                  Variant{"BF16", bf16, false}, Variant{"FP16", fp16, false}}) {
     const auto session = open(TensorProto::FLOAT, variant.options);
-    if (!session) continue;  // what the operator has become goes by another name
+    if (!session) continue;  // the operator has become one with another name
     for (const Round& round : all_rounds()) {
       if (round.value == kDenormal && !variant.has_denormals) continue;
       SCOPED_TRACE(std::string(variant.name) + ", " + std::to_string(round.value) + " in operand " +

@@ -78,7 +78,7 @@ VideoFormat VartChain::input_format() const {
 
 vart::PreProcessInfo VartChain::preprocess_info() const {
   vart::PreProcessInfo info{};
-  // Of the quantisation of a tensor, programs for the board pass this only.
+  // Programs for the board pass only this part of the quantisation of a tensor.
   info.qt_fctr = static_cast<float>(1 / runner_->get_quant_parameters(input_.name).scale);
   if (input_.tensor_type == TensorType::CPU) info.qt_fctr = 1;
   info.mean_r = info.mean_g = info.mean_b = pictures_.mean;

@@ -141,7 +141,7 @@ struct Photo {
 };
 constexpr Photo kPhotos[] = {{"kitten_224.png", 281}, {"goldfish.jpg", 1}, {"coffee.png", 967}};
 
-// A model whose input is UINT8 with zero point 114.
+// The input of the model is UINT8 with zero point 114.
 TEST(QuantisedClassifier, GivesTheSameLabelsToAProgramThatPassesAScaleOnly) {
   const auto onnx = test_model("models/mobilenetv2-12-qdq.onnx");
   if (!onnx) GTEST_SKIP() << "no test models beside the project";

@@ -1,4 +1,4 @@
-// NaN, infinities, denormal numbers and zeros of either sign through the fallback operators.
+// Passes NaN, infinities, denormal numbers and zeros of either sign through fallback operators.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -75,7 +75,7 @@ const std::map<std::string, double (*)(double)>& functions() {
       {"Scale", [](double x) { return x; }},
       {"ScaledTanh", [](double x) { return std::tanh(x); }},
       {"Selu", [](double x) { return x < 0 ? std::expm1(x) : x; }},
-      // As the definition has it, x is 0 that is neither below -lambd nor above lambd.
+      // By the definition, x becomes 0 if it is neither below -lambd nor above lambd.
       {"Shrink", [](double x) { return std::fabs(x) > 0.5 ? x : 0; }},
       {"Sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }},
       {"Sign", [](double x) { return std::isnan(x) ? x : double(x > 0) - double(x < 0); }},
@@ -87,7 +87,7 @@ const std::map<std::string, double (*)(double)>& functions() {
       {"Sum", [](double x) { return x; }},
       {"Tan", [](double x) { return std::tan(x); }},
       {"Tanh", [](double x) { return std::tanh(x); }},
-      // As the definition has it, x is 0 that is not above alpha.
+      // By the definition, x becomes 0 if it is not above alpha.
       {"ThresholdedRelu", [](double x) { return x > 1 ? x : 0; }},
       {"com.microsoft.Gelu", [](double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }},
       {"com.microsoft.QuickGelu", [](double x) { return x / (1 + std::exp(-1.702 * x)); }},
@@ -95,8 +95,8 @@ const std::map<std::string, double (*)(double)>& functions() {
   return kFunctions;
 }
 
-// Operators of one operand that are no function of each element, and have tests of their own below
-// or elsewhere.
+// Names operators of one operand that are not functions of each element; they have tests of their
+// own, below or elsewhere.
 bool is_no_function(const std::string& name) {
   static const std::set<std::string> kOthers = {"ArgMax",
                                                 "ArgMin",
@@ -143,7 +143,7 @@ TEST(FallbackSpecialValues, EveryFunctionOfOneOperand) {
   }
 }
 
-// A new operator belongs into one of the two lists.
+// A new operator has to be added to one of the two lists.
 TEST(FallbackSpecialValues, KnowEveryFunctionOfOneOperand) {
   for (const auto family : operator_families())
     for (const OperatorSpec& spec : family) {
@@ -164,7 +164,7 @@ TEST(FallbackSpecialValues, SignsOfZeros) {
   }
 }
 
-// The first NaN is the extreme of either kind, as in numpy and ONNX Runtime.
+// The first NaN is the maximum and the minimum, as in numpy and ONNX Runtime.
 TEST(FallbackSpecialValues, ExtremesAreTheFirstNan) {
   const auto extreme = [](const char* name, const std::vector<double>& x, int64_t last) {
     return compute(name, {vector_of(x)}, {{"axis", int64_t{0}}, {"select_last_index", last}})

@@ -143,10 +143,10 @@ TEST_P(PlanOfRandomLifetimes, NeverCollide) {
   }
 }
 
-// That no two which overlap in time do in memory; `lifetimes` are in the order in which they begin.
+// Expects that lifetimes that overlap in time are apart in memory. `lifetimes` is sorted by begin.
 void expect_apart(const std::vector<Lifetime>& lifetimes, const MemoryPlan& plan) {
-  std::multimap<uint32_t, size_t> ends;  // of those in use
-  std::map<size_t, size_t> used;         // by offset: what is behind the last byte
+  std::multimap<uint32_t, size_t> ends;  // of the lifetimes in use
+  std::map<size_t, size_t> used;         // by offset: the end of the block
   for (size_t i = 0; i < lifetimes.size(); ++i) {
     while (!ends.empty() && ends.begin()->first < lifetimes[i].first) {
       used.erase(plan.offsets[ends.begin()->second]);
@@ -162,7 +162,7 @@ void expect_apart(const std::vector<Lifetime>& lifetimes, const MemoryPlan& plan
   }
 }
 
-// By its square, the number of comparisons would be beyond 10^11.
+// With quadratic cost, the number of comparisons would be beyond 10^11.
 TEST(PlanMemory, HundredsOfThousandsOfValuesShareMemory) {
   std::mt19937 random(5);
   std::vector<Lifetime> lifetimes;

@@ -1,4 +1,4 @@
-// Exact coordinates, compared with long arithmetic on the fractions that scales stand for.
+// Compares coordinates with exact arithmetic on the fractions that scales represent.
 #include "graph/resampling.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Which form of the vendor's comes closest to that of a model, and what it costs.
+// Tests which of the vendor's forms is closest to a model's form, and how much that costs.
 #include "graph/vendor_quantisation.h"
 
 #include <gtest/gtest.h>
@@ -38,14 +38,14 @@ TEST_P(VendorForm, HasTheLeastMeanSquareErrorOfAllScales) {
 INSTANTIATE_TEST_SUITE_P(
     Forms, VendorForm,
     testing::Values(
-        // Normalised pictures, -2.13 to 2.64: the range of the vendor's own resnet50.
+        // Normalised pictures range from -2.13 to 2.64, as for the vendor's own resnet50.
         Case{"NormalisedPicture", form(DataType::kUint8, 0.018658, 114), -5},
         // 0 to 1: 1 saturates at 127/128, which costs less than steps of 1/64.
         Case{"Unit", form(DataType::kUint8, 1 / 255.0, 0), -7},
-        // 0 to 1 - 1/256, and 0 to 255.
+        // These range from 0 to 1 - 1/256, and from 0 to 255.
         Case{"Probability", form(DataType::kUint8, 1 / 256.0, 0), -7},
         Case{"Pixels", form(DataType::kUint8, 1, 0), 1},
-        // The numbers are those of INT8: nothing is lost.
+        // The numbers are exactly those of INT8, so nothing is lost.
         Case{"Shifted", form(DataType::kUint8, 0.25, 128), -2},
         Case{"SignedShifted", form(DataType::kInt8, 0.02, -30), -5},
         Case{"NoPowerOfTwo", form(DataType::kInt8, 0.0187, 0), -5}),
@@ -57,7 +57,7 @@ TEST(VendorForms, AModelInTheFormKeepsIt) {
 }
 
 TEST(VendorForms, ErrorsAreInUnitsOfTheModelsScale) {
-  // Steps of 1/128 for steps of 1/256: every other number is in the middle between two. The
+  // Steps of 1/256 become steps of 1/128: every other number is in the middle between two. The
   // greatest, 255/256, is rounded to 127/128, too.
   const auto error = requantisation_error(form(DataType::kUint8, 1 / 256.0, 0), vendor(-7));
   EXPECT_EQ(error.largest, 1);

@@ -55,7 +55,7 @@ TEST(VartPage, ListsEveryEnvironmentVariable) {
   size_t found = 0;
   for (const auto& file : std::filesystem::recursive_directory_iterator(kSource + "/src")) {
     if (file.path().extension() != ".cpp") continue;
-    // The lists of all names, and of those that programs with raised rights do not read.
+    // This file has the lists of all names, and of those that programs with raised rights ignore.
     if (file.path().filename() == "variables.cpp") continue;
     if (file.path().filename() == "guarded_variables.cpp") continue;
     for (const std::string& name :

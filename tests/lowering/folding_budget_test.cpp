@@ -11,7 +11,7 @@ using graph::Dims;
 using graph::Value;
 using tensor::DataType;
 
-// Of an operator on tensors of these shapes.
+// Returns the work of an operator on tensors of these shapes.
 double work_of(const graph::Operator& op, const std::vector<Dims>& shapes, const Dims& output) {
   std::vector<Value> values;
   for (const Dims& shape : shapes) values.push_back({"", DataType::kFloat32, shape, {}});

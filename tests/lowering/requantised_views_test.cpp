@@ -1,5 +1,5 @@
-// HW views in the vendor's form: which boundaries get one, what an archive keeps of it, and which
-// claims of an archive are refused.
+// Tests which boundaries get HW views in the vendor's form, what an archive keeps of these views,
+// and which false statements of an archive are refused.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -25,7 +25,7 @@ using tensor::QuantParams;
 using tensor::Rounding;
 using ::testing::HasSubstr;
 
-// Image -> UINT8 with zero point 114 -> Conv -> integers of `output` -> FLOAT32.
+// The network is Image -> UINT8, zero point 114 -> Conv -> integers of `output` -> FLOAT32.
 CompiledModel network(HwQuantisation hw, const Quantisation& output = {{0.25f}, {0}},
                       DataType output_type = DataType::kInt8) {
   GraphMaker maker;

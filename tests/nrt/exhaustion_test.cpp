@@ -1,4 +1,4 @@
-// What calls return when the system refuses to start another thread or to open a file.
+// Tests the codes of calls when the system refuses to start another thread or to open a file.
 #include <unistd.h>
 
 #include "tests/nrt/fresh_process.h"
@@ -45,7 +45,7 @@ TEST_F(ExhaustionAtTheStart, IsNoResourceOfInitAndSaysWhatIsMissing) {
   EXPECT_FRESH(start(), "nrt_init: NRT_RESOURCE: the system refused every thread for the lanes");
 }
 
-// The plugin of the device is a file to be opened.
+// The plugin of the device is a file that has to be opened.
 TEST(ExhaustionOfDescriptors, IsNoResourceOfInitUntilThereIsOne) {
   const auto start = [] {
     {

@@ -57,7 +57,7 @@ std::string use_vart(const TinyArchive& archive) {
   }
 }
 
-// A model with its tensors, as far as the calls have made them.
+// A model with its tensors, as far as they have been made.
 struct NrtModel {
   nrt_model_t* model = nullptr;
   nrt_tensor_t *input = nullptr, *output = nullptr;

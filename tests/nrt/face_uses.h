@@ -1,4 +1,4 @@
-// Each face used from beginning to end on the CPU device: load, run, unload.
+// Uses each face from beginning to end on the CPU device: load, run, unload.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace millrace::test {
 
-// Archives of the tiny model, made before the library is used.
+// Archives of the tiny model, made before the face is used.
 struct TinyArchive {
   std::string path;
   std::vector<std::byte> bytes;
 };
 
-// What went wrong; empty where the result is the right one.
+// Returns what went wrong; empty where the result is right.
 using Use = std::string (*)(const TinyArchive& archive);
 
 struct FaceUse {

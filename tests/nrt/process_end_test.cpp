@@ -1,5 +1,5 @@
-// Every face while the process exits: in destructors of static objects and handlers of atexit()
-// that are older than anything that the library has made, and beside exit().
+// Uses every face while the process exits: in destructors of static objects and handlers of
+// atexit() that are older than all objects of Millrace, and on another thread during exit().
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ namespace {
 enum Outcome { kWorked = 0, kRefused = 3, kFailed = 4, kNeverCalled = 5 };
 
 // Where oneDNN's objects cannot be kept, as in sanitizer builds, the face refuses and says why; the
-// codes of the NRT face stand for that.
+// NRT face returns a code for that.
 Outcome outcome_of(const std::string& wrong) {
   if (wrong.empty()) return kWorked;
   std::fprintf(stderr, "%s\n", wrong.c_str());
@@ -44,7 +44,7 @@ class ProcessEnd : public testing::TestWithParam<FaceUse> {
   const TinyArchive archive_{directory_.file("tiny.rai"), tiny_archive()};
 };
 
-// Uses a face in its destructor, and ends the process with what became of it.
+// Uses a face in its destructor, and ends the process with the outcome.
 struct UseAtEnd {
   Use use;
   const TinyArchive& archive;
@@ -80,7 +80,7 @@ TEST_P(ProcessEnd, AThreadLoadsAndRunsUntilTheProcessHasEnded) {
   constexpr int kOwnCode = 7;
   for (int round = 0; round < 4; ++round)
     EXPECT_EQ(run_in_child([&] {
-                // Others of this process are destroyed while the thread uses what it has.
+                // Other static objects are destroyed while the thread uses its own.
                 static std::atomic<int> uses{0};
                 const TinyArchive* const copy = new TinyArchive(archive_);
                 std::thread([copy, use = GetParam().use] {

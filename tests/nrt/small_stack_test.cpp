@@ -1,4 +1,4 @@
-// Every face on threads whose stacks are as small as they can be: what needs more runs elsewhere.
+// Calls every face on threads with the smallest possible stacks: larger work runs elsewhere.
 #include <gtest/gtest.h>
 #include <pthread.h>
 
@@ -18,7 +18,7 @@ struct Call {
   std::string wrong = "it was not called";
 };
 
-// An error number where there is no such thread.
+// Returns an error number if the thread cannot be made.
 int call_on_thread(Call& call, size_t stack_bytes) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

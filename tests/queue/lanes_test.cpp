@@ -48,7 +48,7 @@ TEST(Lanes, ThreadsAreLanesDispatcherAndMonitorWhateverTheNumberOfUnits) {
   EXPECT_EQ(thread_count(), before + 5);
 }
 
-// As ranks in one process do, whose jobs exchange data.
+// Ranks in one process do so: their jobs exchange data.
 TEST(Lanes, UnitsWhoseRequestsWaitForEachOtherHaveALaneEach) {
   constexpr int kUnits = 3;
   Lanes lanes({.count = 1});

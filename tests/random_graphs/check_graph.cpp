@@ -24,7 +24,7 @@ using device::Program;
 using device::cpu::Tensor;
 using Model = std::shared_ptr<const graph::CompiledModel>;
 
-// What a seed decides besides the nodes.
+// The choices that a seed makes besides the nodes.
 struct Setting {
   Numbers numbers = Numbers::kFp32;
   int64_t largest_dim = 18;
@@ -38,12 +38,12 @@ Setting choose_setting(Random& random) {
   Setting setting;
   const int64_t kind = random.between(1, 100);
   setting.numbers = kind <= 45 ? Numbers::kFp32 : kind <= 70 ? Numbers::kBf16 : Numbers::kInt8;
-  // Only what takes long is divided among lanes.
+  // Only work that takes long is divided among lanes.
   if (random.chance(2)) {
     setting.largest_dim = 72;
     setting.lanes = 2;
   }
-  // Passes meet integers in steps only behind Requantise; here other operators give them, too.
+  // Passes expect quantised integers only after Requantise; here other operators make them, too.
   setting.is_compiled = setting.numbers != Numbers::kInt8 && random.chance(40);
   setting.has_partitions = !setting.is_compiled && random.chance(30);
   if (random.chance(50)) setting.view = device::View::kCpu;
@@ -76,7 +76,7 @@ void add_inputs(GraphMaker& maker) {
   }
 }
 
-// Partitions of both kinds in turn, each with a node at least.
+// Assigns partitions of both kinds in turn, each with at least one node.
 class Partitions {
  public:
   explicit Partitions(GraphMaker& maker) : maker_(maker) {}
@@ -115,7 +115,7 @@ Model compile(GraphMaker& maker, const Setting& setting) {
   return std::make_shared<graph::CompiledModel>(*std::move(compiled));
 }
 
-// The inputs of the model, some of which the compiler may have dropped.
+// Returns the inputs of the model, some of which the compiler may have dropped.
 std::vector<Tensor> inputs_of(const graph::CompiledModel& model, const GraphMaker& maker) {
   std::map<std::string, size_t> numbers;
   for (size_t i = 0; i < maker.inputs().size(); ++i)
@@ -156,10 +156,10 @@ std::vector<Tensor> run(const Model& model, const GraphMaker& maker, const Setti
   return device::cpu::run(*device::cpu::load(model), inputs, setting.view);
 }
 
-// What kernels add to errors beyond what the makers of nodes say, in the worst case.
+// In the worst case, kernels add this factor to the errors that the makers of nodes state.
 constexpr float kMargin = 4;
 
-// The element that is furthest outside its bounds.
+// Returns the element that is furthest outside its bounds.
 std::optional<std::string> compare(const GraphMaker& maker, ValueId id, const Tensor& actual) {
   const std::vector<float>& expected = maker.expected(id);
   if (actual.data.size() != expected.size())
@@ -168,7 +168,7 @@ std::optional<std::string> compare(const GraphMaker& maker, ValueId id, const Te
   std::optional<size_t> worst;
   for (size_t i = 0; i < expected.size(); ++i) {
     const float distance = std::fabs(actual.data[i] - expected[i]);
-    // Written so that a NaN is outside.
+    // The condition is written so that a NaN is outside.
     if (distance <= bound) continue;
     if (!worst || distance > std::fabs(actual.data[*worst] - expected[*worst])) worst = i;
   }

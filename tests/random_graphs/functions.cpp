@@ -1,4 +1,4 @@
-// Functions of elements, of rows and of channels.
+// Adds functions of elements, of rows and of channels.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@ using graph::Activation;
 using graph::BinaryKind;
 using graph::UnaryKind;
 
-// A function, and how much it may enlarge an error.
+// A function, and the factor by which it may enlarge an error.
 struct Function {
   Activation activation;
   float slope;
@@ -42,7 +42,7 @@ bool unary(GraphMaker& maker) {
   return true;
 }
 
-// Functions that are steep, or not defined, for some numbers.
+// Adds functions that are steep, or not defined, for some numbers.
 bool unary_within_range(GraphMaker& maker) {
   constexpr float kLeast = 0.25f, kMost = 4;
   const auto x = maker.any([&](ValueId id) {
@@ -60,7 +60,7 @@ bool unary_within_range(GraphMaker& maker) {
   return true;
 }
 
-// Which jump, so that only what is exact is given to them.
+// Adds functions that jump, so only exact values are given to them.
 bool round(GraphMaker& maker) {
   const auto x = maker.any(
       [&](ValueId id) { return maker.type(id) == DataType::kFloat32 && maker.error(id) == 0; });
@@ -70,7 +70,7 @@ bool round(GraphMaker& maker) {
   return true;
 }
 
-// Dimensions that broadcast to `dims`.
+// Returns dimensions that broadcast to `dims`.
 Dims broadcast(Random& random, Dims dims) {
   if (random.chance(30))
     dims.erase(dims.begin(), dims.begin() + random.between(0, static_cast<int64_t>(dims.size())));
@@ -143,7 +143,7 @@ bool reduce(GraphMaker& maker) {
   return true;
 }
 
-// The least variance keeps what is almost constant from becoming anything.
+// With this least variance, normalising almost constant values does not enlarge errors too much.
 constexpr float kEpsilon = 0.5f;
 
 float passed_by_normalization(GraphMaker& maker, ValueId x) {

@@ -18,10 +18,10 @@ using graph::Operator;
 namespace {
 
 constexpr size_t kMostElements = 1 << 16;
-// Beyond these, errors say nothing.
+// Beyond this magnitude, errors are meaningless.
 constexpr float kLargest = 1e6f;
 
-// What a kernel may be off, relative to the numbers that it adds up.
+// Returns the error of a kernel, relative to the numbers that it adds.
 float precision_of(Numbers numbers) {
   return numbers == Numbers::kBf16 ? 1 / 256.0f : 2e-5f;
 }
@@ -142,7 +142,7 @@ ValueId GraphMaker::constant_integers(const Dims& dims, DataType type,
   return id;
 }
 
-// A part of a new tensor, which is an input, a constant, or computed from an input.
+// Makes a part of a new tensor, which is an input, a constant, or computed from an input.
 ValueId GraphMaker::new_part(const Dims& dims) {
   std::vector<Part> parts;
   for (const Part part : device::cpu::kParts)
@@ -214,7 +214,7 @@ ValueId GraphMaker::move(const Operator& op, const std::vector<ValueId>& inputs)
   const graph::Node& node = graph().nodes.back();
   if (keeps_form(graph(), node)) quantise_last(form_of(inputs[0]));
   know(id, expected_of_last()[0], most);
-  // Where operands have other steps, or a function is computed with integers.
+  // This happens where operands have other steps, or a function is computed with integers.
   if (is_quantised(id) && (inputs.size() > 1 || std::holds_alternative<graph::Unary>(op)))
     facts_[id].error += step(id);
   return id;

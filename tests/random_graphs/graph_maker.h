@@ -1,8 +1,8 @@
-// A graph that grows node by node, with what each of its values must be.
+// Makes a graph that grows node by node, and the expected value of each of its values.
 //
-// The plain kernels compute every value as soon as its node is there. Beside it stands how far from
-// that a device may be: its kernels add up in other orders, round to the precision of the graph,
-// and store integers one step further.
+// The plain kernels compute every value as soon as its node is added. The maker also records how
+// far a device may be from it: its kernels add in other orders, round to the precision of the
+// graph, and store integers that are off by one.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ using graph::Dims;
 using graph::ValueId;
 using tensor::DataType;
 
-// What the graph computes with: integers stand for FP32 numbers in steps.
+// The numbers with which the graph computes: quantised integers represent FP32 numbers.
 enum class Numbers { kFp32, kBf16, kInt8 };
 
 class GraphMaker {
@@ -32,50 +32,50 @@ class GraphMaker {
   device::cpu::ModelBuilder& builder() { return builder_; }
   const graph::Graph& graph() const { return builder_.graph(); }
 
-  // Values.
+  // These functions describe values.
   const Dims& dims(ValueId id) const { return graph().values[id].shape; }
   DataType type(ValueId id) const { return graph().values[id].type; }
   bool is_quantised(ValueId id) const { return graph().values[id].quantisation.has_value(); }
-  // Whether operators of the graph see it as numbers.
+  // Returns whether operators of the graph take the value as numbers.
   bool is_number(ValueId id) const { return type(id) == DataType::kFloat32 || is_quantised(id); }
-  // What the plain kernels give, as numbers.
+  // Returns the results of the plain kernels, as numbers.
   const std::vector<float>& expected(ValueId id) const { return facts_[id].numbers; }
-  // How far from that the value may be, the largest and the smallest magnitude in it.
+  // Returns the allowed error; and the largest and the smallest magnitude of the value.
   float error(ValueId id) const { return facts_[id].error; }
   float largest(ValueId id) const { return facts_[id].largest; }
   float smallest(ValueId id) const { return facts_[id].smallest; }
 
-  // A dimension of a new value.
+  // Returns a dimension for a new value.
   int64_t new_dim() { return random_.between(1, largest_dim_); }
-  // One of the values so far that fits, later ones more often.
+  // Returns an existing value that fits; later ones are chosen more often.
   std::optional<ValueId> any(const std::function<bool(ValueId)>& fits);
   std::optional<ValueId> any_number(size_t least_rank, size_t most_rank);
-  // Numbers of these dimensions: a value so far, a part of one or of a new one, or a new one.
+  // Returns numbers of these dimensions: an existing or new value, or a part of such a value.
   ValueId like(const Dims& dims);
   ValueId input(const Dims& dims);
   ValueId input_of_integers(const Dims& dims, DataType type, const std::vector<int64_t>& elements);
   // `scale` is a power of two.
   ValueId constant(const Dims& dims, float scale = 1);
   ValueId number(float number);
-  // A constant, most often in steps where the graph computes with integers.
+  // Returns a constant, mostly quantised where the graph computes with integers.
   ValueId weights(const Dims& dims, float scale);
   ValueId constant_integers(const Dims& dims, DataType type, const std::vector<int64_t>& elements);
 
   // Adds a node that moves elements.
   ValueId move(const graph::Operator& op, const std::vector<ValueId>& inputs);
-  // Adds a node that computes, and gives the first of its outputs: `passed` is what becomes of the
-  // errors of its operands, and it rounds numbers as large as its results and `scale`.
+  // Adds a node that computes, and returns its first output. `passed` is the error that follows
+  // from operands' errors; the node rounds numbers as large as its results and `scale`.
   ValueId compute(const graph::Operator& op, const std::vector<ValueId>& inputs, float passed,
                   float scale = 0, size_t outputs = 1);
-  // Adds a node that gives exactly what the plain kernels give.
+  // Adds a node whose results are exactly those of the plain kernels.
   ValueId compute_exactly(const graph::Operator& op, const std::vector<ValueId>& inputs,
                           size_t outputs = 1);
-  // The value in integers, or anew in others.
+  // Returns the value as integers; if it is quantised, with other parameters.
   ValueId quantise(ValueId id);
-  // The value as FLOAT32.
+  // Returns the value as FLOAT32.
   ValueId dequantise(ValueId id);
 
-  // Makes outputs of all that nothing reads, and of some other values. False where there are none.
+  // Makes outputs of all unread values, and of some others. False where there are none.
   bool finish();
 
   const std::vector<device::cpu::Tensor>& inputs() const { return inputs_; }
@@ -102,7 +102,7 @@ class GraphMaker {
   Form form_of(ValueId id) const;
   Form new_form(ValueId id);
   float step(ValueId id) const { return graph().values[id].quantisation->scales[0]; }
-  // Makes integers of what the last node gives.
+  // Quantises the result of the last node.
   void quantise_last(const Form& form);
   float rounding(ValueId id, float scale) const;
 
@@ -112,12 +112,12 @@ class GraphMaker {
   device::cpu::ModelBuilder builder_;
   std::vector<graph::Value> values_;  // as constants, by number
   std::vector<Facts> facts_;          // by number
-  std::vector<ValueId> pool_;         // what nodes may read, constants left out
+  std::vector<ValueId> pool_;         // values that nodes may read, without constants
   std::vector<device::cpu::Tensor> inputs_;
   std::vector<ValueId> outputs_;
 };
 
-// Adds a node, or a few, of one kind; false where no value so far fits.
+// Adds one or a few nodes of one kind; false where no existing value fits.
 using AddNodes = bool (*)(GraphMaker& maker);
 struct Kind {
   const char* name;

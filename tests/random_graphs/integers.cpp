@@ -1,4 +1,4 @@
-// Values of integer types, and products of bytes.
+// Adds values of integer types, and products of bytes.
 #include <algorithm>
 
 #include "tests/random_graphs/graph_maker.h"

@@ -1,4 +1,4 @@
-// Nodes that only move elements.
+// Adds nodes that only move elements.
 #include <algorithm>
 #include <numeric>
 
@@ -36,7 +36,7 @@ ValueId slice_axis(GraphMaker& maker, ValueId x, size_t axis, int64_t begin, int
   return maker.move(op, {x});
 }
 
-// As Split is imported; the parts may be joined again in another order.
+// Adds nodes as Split is imported; the parts may be joined again in another order.
 bool split(GraphMaker& maker) {
   const auto x = any_of_rank(maker, 1, 5);
   if (!x) return false;

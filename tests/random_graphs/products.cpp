@@ -1,4 +1,4 @@
-// Products and windows: what has kernels of many forms.
+// Adds products and windows, whose kernels have many forms.
 #include <algorithm>
 #include <cmath>
 
@@ -11,12 +11,12 @@ using graph::Activation;
 using graph::kNoValue;
 using graph::UnaryKind;
 
-// Numbers that add up by chance grow as the root of how many there are.
+// A sum of random numbers grows as the square root of their count.
 float growth(int64_t terms) {
   return std::sqrt(static_cast<float>(terms));
 }
 
-// Weights that keep sums of `terms` about as large as what they weigh.
+// Returns a scale of weights for which sums of `terms` products stay about as large as the operand.
 float weight_scale(int64_t terms) {
   return std::exp2(-std::floor(std::log2(growth(terms))));
 }
@@ -39,7 +39,7 @@ Activation some_activation(Random& random) {
   return random.chance(70) ? Activation{} : random.one_of(kFused);
 }
 
-// What may be multiplied with a factor of these dimensions, from the other side.
+// Returns dimensions that the other factor may have in a product with one of these dimensions.
 Dims other_factor(GraphMaker& maker, const Dims& dims, bool is_left, bool transposes) {
   const size_t rank = dims.size();
   const int64_t inner = is_left ? dims[rank - 1] : dims[rank - 2];
@@ -210,7 +210,7 @@ bool conv_transpose(GraphMaker& maker) {
   return true;
 }
 
-// Of FP32 alone: it is no operator that sees integers as numbers.
+// Returns FP32 numbers only: this operator does not take quantised integers.
 ValueId floats_like(GraphMaker& maker, const Dims& dims) {
   const ValueId id = maker.like(dims);
   return maker.is_quantised(id) ? maker.dequantise(id) : id;

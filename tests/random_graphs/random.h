@@ -1,4 +1,4 @@
-// Random choices that a seed decides, the same with every compiler.
+// Makes random choices from a seed, the same with every compiler.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed) {}
 
-  // At least `low`, at most `high`.
+  // Returns a number from `low` to `high`, both included.
   int64_t between(int64_t low, int64_t high) {
     return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));
   }

@@ -1,4 +1,4 @@
-// Checks as many random graphs as one asks for: random_graphs COUNT [SEED]
+// Checks a given number of random graphs: random_graphs COUNT [SEED]
 #include <fmt/format.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Random small graphs give on the CPU device what the plain kernels give.
+// Random small graphs give the same results on the CPU device and with the plain kernels.
 #include <gtest/gtest.h>
 
 #include "tests/random_graphs/check_graph.h"
@@ -7,7 +7,7 @@
 namespace millrace::test {
 namespace {
 
-// 2,000 graphs in all; AddressSanitizer takes ten times as long.
+// These are 2,000 graphs in all; AddressSanitizer takes ten times as long.
 constexpr uint64_t kShares = 8, kGraphs = kChecksAddresses ? 25 : 250;
 
 class RandomGraphs : public ::testing::TestWithParam<uint64_t> {};

@@ -1,4 +1,4 @@
-// The connections between each two ranks: who is taken in, and where ranks listen.
+// Tests connections between ranks: which peers are accepted, and where ranks listen.
 #include "ranks/rendezvous/links.h"
 
 #include <gmock/gmock.h>

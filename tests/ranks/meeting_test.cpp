@@ -129,7 +129,7 @@ TEST(Meeting, TellsARankThatItHasAnotherToken) {
   host.join();
 }
 
-// One who sees what is said does not learn the token, and one who answers without it is no rank 0.
+// An eavesdropper does not learn the token, and a host without the token is not taken for rank 0.
 TEST(Meeting, DoesNotTellTheTokenAndAsksForItItself) {
   const UniqueFd listener = listen_on({"127.0.0.1", "0"}).value();
   MeetingOptions options{.place = "127.0.0.1:" + std::to_string(own_port(listener.get()).value()),

@@ -26,7 +26,7 @@ using testing::Eq;
 using testing::HasSubstr;
 using Archive = std::vector<std::byte>;
 
-// The sum over all ranks of `factor` times the input, two numbers or so many.
+// Computes the sum over all ranks of `factor` times the input, which has `numbers` elements.
 Archive scaled_sum(float factor, int64_t numbers = 2) {
   device::cpu::ModelBuilder builder;
   builder.begin_partition(graph::PartitionKind::kNpu);
@@ -144,8 +144,8 @@ TEST(NrtRankModels, RanksThatCallDifferentCollectivesAreToldSo) {
               Each(Eq(0)));
 }
 
-// Three ranks are one process, which has one lane: a job that waits for the others must not keep
-// them from running.
+// Three ranks are in one process with one lane: a job that waits for the others must not keep them
+// from running.
 TEST(NrtRankModels, RanksInOneProcessNeedNoMoreLanesThanThereAre) {
   const MeetingPlace place;
   EXPECT_THAT(run_processes(1,

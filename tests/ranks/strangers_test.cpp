@@ -1,5 +1,5 @@
-// Strangers at the ports of a rank that is a process: whatever they do, also while the rank is
-// stopped, it goes on, and meets its rank.
+// Unauthenticated peers connect to the ports of a rank process. Whatever they do, also while the
+// rank is stopped, it continues, and meets its rank.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -44,7 +44,7 @@ void meet_and_leave(const std::string& place, uint32_t rank, uint32_t ranks) {
   (*own)->leave(kLong);
 }
 
-// The inodes of the sockets that a process has.
+// Returns the inodes of the sockets of a process.
 std::set<std::string> sockets_of(pid_t process) {
   std::set<std::string> inodes;
   std::error_code error;
@@ -56,7 +56,7 @@ std::set<std::string> sockets_of(pid_t process) {
   return inodes;
 }
 
-// The ports of the loopback interface on which a process listens.
+// Returns the ports of the loopback interface on which a process listens.
 std::vector<uint16_t> ports_of(pid_t process) {
   const std::set<std::string> own = sockets_of(process);
   std::ifstream table("/proc/net/tcp");
@@ -99,7 +99,7 @@ void reset(UniqueFd socket) {
   setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 }
 
-// What strangers do at a port; they return the sockets that they keep open.
+// The attacks of unauthenticated peers at a port; they return the sockets that they keep open.
 std::vector<UniqueFd> reset_two(uint16_t port) {
   for (int i = 0; i < 2; ++i) reset(connect_to_port(port));
   return {};
@@ -125,7 +125,7 @@ std::vector<UniqueFd> say_junk(uint16_t port) {
   return open;
 }
 
-// Speaks as rank 1 does, without the secret.
+// Sends the same messages as rank 1, but without the secret.
 std::vector<UniqueFd> guess(uint16_t port) {
   std::vector<UniqueFd> open;
   for (int i = 0; i < 3; ++i) {
@@ -148,7 +148,7 @@ class RankProcess {
     std::fflush(nullptr);
     _exit(testing::Test::HasFailure() ? 1 : 0);
   }
-  // The ports at which rank 0 waits for the other one.
+  // Returns the ports at which rank 0 waits for the other rank.
   std::vector<uint16_t> await_ports() const {
     std::vector<uint16_t> ports;
     while (ports.size() < 2 && waitpid(id_, nullptr, WNOHANG) == 0) {
@@ -162,7 +162,7 @@ class RankProcess {
     waitpid(id_, nullptr, WUNTRACED);
   }
   void go_on() const { kill(id_, SIGCONT); }
-  // Its exit status, or the negative number of the signal that ended it.
+  // Returns its exit status, or the negative number of the signal that ended it.
   int end() const {
     int status = 0;
     if (waitpid(id_, &status, 0) != id_) return -1;

@@ -31,7 +31,7 @@ TEST_F(NrtLoadRun, DescribesTheTensorsAndTimesExecutions) {
   EXPECT_THAT(files(), IsEmpty());
 }
 
-// Opening one would wait for somebody who writes to it.
+// Opening such a pipe would wait for a writer.
 TEST_F(NrtLoadRun, WaitsForNoPipeThatNobodyWritesTo) {
   const std::string pipe = directory_.file("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);

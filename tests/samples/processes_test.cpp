@@ -1,4 +1,4 @@
-// Waiting in the NRT samples, under signals that interrupt system calls.
+// Tests waiting in the NRT samples, under signals that interrupt system calls.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@ extern "C" {
 namespace millrace::test {
 namespace {
 
-// A child that interrupts its parent again and again, then writes to `channel` and ends with 7.
+// Starts a child that interrupts its parent repeatedly, then writes to `channel` and ends with 7.
 pid_t interrupting_child(int channel) {
   const pid_t child = ::fork();
   if (child != 0) return child;

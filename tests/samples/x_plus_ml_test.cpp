@@ -61,7 +61,7 @@ class XPlusMl : public XPlusMlTest {
     return archive("uint8.rai", *model);
   }
 
-  // The same in FLOAT32, with its two tensors quantised to UINT8 inside, around `zero`.
+  // This is the same model in FLOAT32; its two tensors are quantised to UINT8 inside, with `zero`.
   std::string qdq_archive(int zero) const {
     using compiler::test::TensorProto;
     compiler::test::Model onnx;
@@ -360,7 +360,7 @@ TEST_F(XPlusMl, TensorsInUint8AreWrittenAndReadAsSuch) {
   EXPECT_THAT(scores(), Pointwise(DoubleNear(5e-3), {0.0, 0.2, 1.0}));
 }
 
-// A zero point that no type of postprocessing can be told of is none in the HW view.
+// The types of postprocessing cannot take a zero point, so the HW view has none.
 TEST_F(XPlusMl, HwViewsOfAQuantisedModelHaveNoZeroPoint) {
   picture("photos/a.ppm", 0);
   picture("photos/b.ppm", 51);

@@ -97,8 +97,8 @@ TEST_F(ZeroCopySample, TakesTheCpuViewOfAnFp32Program) {
   EXPECT_THAT(hw.err, HasSubstr("no picture format has these elements"));
 }
 
-// The input of this network is UINT8 with zero point 114, of which the vendor's program knows
-// nothing; neither does this one by HW views.
+// The input of this network is UINT8 with zero point 114. The vendor's program ignores zero points;
+// with HW views this program does, too.
 TEST_F(ZeroCopySample, NamesPhotographsByAQuantisedNetworkWithAZeroPoint) {
   const auto qdq = test_model("models/mobilenetv2-12-qdq.onnx");
   if (!qdq) GTEST_SKIP() << "no quantised test model beside the project";

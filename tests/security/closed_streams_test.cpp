@@ -1,5 +1,5 @@
-// Programs whose standard streams are closed: nothing that Millrace opens gets their numbers, and
-// no line of the log is written into it.
+// Programs run with closed standard streams: no file that Millrace opens gets their numbers, and no
+// line of the log is written into it.
 #include <gmock/gmock.h>
 
 #include <string>
@@ -16,7 +16,7 @@ using ::testing::Not;
 
 class ClosedStreams : public ::testing::TestWithParam<int> {
  protected:
-  // Bit N: whether number N is closed.
+  // Bit N says whether number N is closed.
   std::vector<int> closed() const {
     std::vector<int> numbers;
     for (int number = 0; number <= 2; ++number)

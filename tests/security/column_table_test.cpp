@@ -1,4 +1,4 @@
-// The file of the table of columns, where a variable names something else than a table.
+// Tests the file of the column table, where a variable names something other than a table.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 class TableOfColumns : public ::testing::Test {
  protected:
-  // What the log says of the table; the program itself must do its work without one.
+  // Returns what the log says of the table; the program itself must work without one.
   std::string log_with_table() {
     const FaceResult result = run_face_program({.variables = {{"MILLRACE_COLUMN_TABLE", path_},
                                                               {"MILLRACE_LOG", "warning"},

@@ -1,4 +1,4 @@
-// Runs face_program with variables of its own, as another user or with closed standard streams.
+// Runs face_program with its own variables, as another user or with closed standard streams.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ struct FaceResult {
   std::string report, out, err;
 };
 
-// Everything the program writes lies in `directory`.
+// All files that the program writes are in `directory`.
 FaceResult run_face_program(const FaceProcess& process, const TemporaryDirectory& directory);
 
 std::string content_of(const std::string& path);

@@ -5,7 +5,7 @@
 //
 // Makes a runner on a column and its tensors, starts the NRT runtime, and has both faces log an
 // error. The report has a line for each standard stream that is closed at the end ("closed 2"), and
-// "tensor written" where something else than the program has written into a tensor. Exit status 1
+// "tensor written" where another writer than the program has written into a tensor. Exit status 1
 // where a call did not do what it must.
 #include <fcntl.h>
 #include <unistd.h>
@@ -41,7 +41,7 @@ bool is_zero(const vart::NpuTensor& tensor, size_t bytes) {
   return std::all_of(data, data + bytes, [](char c) { return c == 0; });
 }
 
-// Whether the tensors are as the program left them.
+// Checks whether the tensors are as the program left them.
 bool use_vart(const std::string& model, bool& kept) {
   const auto runner =
       vart::RunnerFactory::create_runner(vart::RunnerType::VAIML, model, {{"start_column", 0u}});

@@ -1,5 +1,5 @@
-// A program of root that anybody may start (setuid), started by another user with variables that
-// name code of that user's and files of root's.
+// Tests a setuid program of root that another user starts. The variables of that user name code of
+// their own and files of root.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -72,7 +72,7 @@ TEST_F(RaisedRights, LetNoVariableNameCodeOrFiles) {
   EXPECT_THAT(result.err, HasSubstr("MILLRACE_PLUGIN_DIR"));
 }
 
-// The same variables without raised rights, of a folder that only its owner could have chosen.
+// Without raised rights, the same variables name a folder that only its owner could have chosen.
 TEST_F(RaisedRights, AreNotNeededToRefuseCodeOfAnotherUser) {
   const FaceResult result = run_face_program(
       {.variables = {{"MILLRACE_PLUGIN_DIR", folder_}, {"STRANGER_MARK", mark_}}}, directory_);

@@ -1,4 +1,4 @@
-// Code that a stranger would like a program to load: it leaves a mark where it was loaded.
+// Code that an attacker would like a program to load: it leaves a mark where it was loaded.
 #include <cstdlib>
 #include <fstream>
 

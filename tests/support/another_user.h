@@ -1,4 +1,4 @@
-// For tests that play another user of the machine, which takes root.
+// Helps tests that act as another user of the machine, which requires root.
 #pragma once
 
 #include <fcntl.h>

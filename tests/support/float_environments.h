@@ -1,5 +1,5 @@
-// Floating-point environments that a program may have when it calls the library: a call gives the
-// same in each of them, and leaves it as it was.
+// Floating-point environments that a program may have when it calls Millrace: a call gives the same
+// results in each of them, and leaves it as it was.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ inline const char* name_of(ProgramFloats floats) {
   return kNames[static_cast<size_t>(floats)];
 }
 
-// The registers of the calling thread: control and, of both units, which exceptions have occurred.
+// The registers of the calling thread: control words, and the exception flags of both units.
 struct FloatRegisters {
   uint32_t sse = 0;
   uint16_t x87_control = 0, x87_flags = 0;
@@ -43,7 +43,7 @@ struct FloatRegisters {
   bool operator==(const FloatRegisters&) const = default;
 };
 
-// The calling thread has the environment as long as this lives, and then the default one. Where it
+// The calling thread has the environment while this exists, and then the default one. If it has
 // traps, the program itself must not compute.
 class ScopedProgramFloats {
  public:
@@ -77,7 +77,7 @@ class ScopedProgramFloats {
   ScopedProgramFloats& operator=(const ScopedProgramFloats&) = delete;
 };
 
-// `call` returns something that can be compared.
+// `call` returns a value that can be compared.
 template <class Call>
 void expect_same_in_every_float_environment(Call&& call) {
   const auto expected = call();

@@ -1,5 +1,5 @@
-// Quantised models with zero points behind the VART-ML face, used as programs for the board use
-// them: by HW views and a scale, without a zero point.
+// The VART-ML face runs quantised models with zero points as programs for the board do: with HW
+// views and a scale, but without a zero point.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ using graph::HwQuantisation;
 using ::vart::DataType;
 
 constexpr size_t kInputs = 96, kClasses = 40;
-// Of the model itself: of the input and of the output.
+// The model's own scales of the input and of the output.
 constexpr float kInputScale = 0.018658f, kOutputScale = 0.03f;
 
 int8_t saturated(double value) {
@@ -32,7 +32,7 @@ class RequantisedViews : public RunnerTest {
  protected:
   RequantisedViews() { use_device("cpu"); }
 
-  // input0 [1, 96], UINT8 with zero point 114 -> MatMul -> [1, 40], UINT8 with zero point 90.
+  // The model is input0 [1, 96], UINT8, zero point 114 -> MatMul -> [1, 40], UINT8, zero point 90.
   std::string archive(HwQuantisation hw) {
     lowering::GraphMaker maker;
     const auto x = maker.requantise(maker.input({1, kInputs}), {{kInputScale}, {114}});
@@ -65,7 +65,7 @@ class RequantisedViews : public RunnerTest {
     return {scores, scores + kClasses};
   }
 
-  // As programs for the board do it. The input comes from another buffer by its descriptor.
+  // Works as programs for the board do. The input comes from another buffer, by its descriptor.
   std::vector<float> through_hw_views(Runner& runner, const std::vector<float>& numbers) const {
     const double scale = runner.get_quant_parameters("input0").scale;
     Tensors frame = inputs(runner), out = outputs(runner);
@@ -97,14 +97,14 @@ TEST_F(RequantisedViews, AScaleIsAllThatAProgramHasToKnow) {
     SCOPED_TRACE(sample);
     const std::vector<float> given = numbers(sample);
     const std::vector<float> hw = through_hw_views(*runner, given);
-    // What the HW view holds of the numbers.
+    // The numbers as the HW view holds them.
     std::vector<float> held;
     for (const float number : given)
       held.push_back(static_cast<float>(saturated(number / step) * step));
     const std::vector<float> exact = through_cpu_views(*runner, held);
     for (size_t i = 0; i < kClasses; ++i)
       EXPECT_EQ(hw[i], static_cast<float>(saturated(exact[i] / output_step) * output_step)) << i;
-    // The class that wins is the best one, or one that roundings make as good: errors of at most
+    // The winning class is the best one, or one that is equal after rounding: errors of at most
     // half a step of 96 inputs, with weights from -1 to 1 of either sign, move scores by less.
     const std::vector<float> cpu = through_cpu_views(*runner, given);
     EXPECT_GT(cpu[best(hw)], cpu[best(cpu)] - 0.3f);
@@ -140,7 +140,7 @@ TEST_F(RequantisedViews, CpuViewsAreConverted) {
   EXPECT_EQ(strict->execute(inputs(*strict, 1, TensorType::CPU), out), StatusCode::INVALID_INPUT);
 }
 
-// Whichever form the HW views have.
+// This holds for both forms of HW views.
 TEST_F(RequantisedViews, CpuViewsLoseNothing) {
   const std::shared_ptr<Runner> vendor = runner(HwQuantisation::kVendor);
   const std::shared_ptr<Runner> model = runner(HwQuantisation::kModel);

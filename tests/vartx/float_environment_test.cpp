@@ -1,5 +1,5 @@
-// What surrounds a network computes the same in every floating-point environment of the program,
-// and leaves that as it is.
+// The code around a network computes the same results in every floating-point environment of the
+// program, and leaves that environment unchanged.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -25,7 +25,7 @@ std::shared_ptr<Device> device() {
   return opened;
 }
 
-// A frame over the bytes.
+// Returns a frame over the bytes.
 VideoFrame frame_of(Bytes& bytes, VideoFormat format, int width, int height) {
   VideoInfo info{};
   info.fmt = format;

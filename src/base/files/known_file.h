@@ -1,6 +1,6 @@
-// Which file a descriptor refers to. Programs may close all descriptors, those of libraries, too,
-// and open files of their own under the same numbers. Who keeps a descriptor therefore remembers
-// its file, and compares before it writes.
+// KnownFile remembers which file a descriptor refers to. A program may close all descriptors, also
+// those of libraries, and its own files may then get the same numbers. Code that keeps a descriptor
+// therefore remembers the file, and compares it before each write.
 #pragma once
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ namespace millrace {
 struct FileIdentity {
   dev_t device = 0;
   ino_t inode = 0;
-  bool known = false;  // none where there was no file to look at
+  bool known = false;  // false where there was no file to examine
 
   bool operator==(const FileIdentity&) const = default;
   bool is(const struct stat& info) const noexcept {
@@ -31,15 +31,15 @@ inline FileIdentity identity_of(int fd) noexcept {
   return {.device = info.st_dev, .inode = info.st_ino, .known = true};
 }
 
-// A descriptor that is kept. Thread-safe.
+// Keeps a descriptor together with the identity of its file. Thread-safe.
 class KnownFile {
  public:
   explicit KnownFile(UniqueFd file) noexcept
       : file_(std::move(file)), identity_(identity_of(file_.get())) {}
 
-  // A duplicate, for one write; none where the number refers to another file by now, or the process
-  // has no descriptor left. It is examined itself, so that no other thread can change in between
-  // what it refers to.
+  // Returns a duplicate for one write. It is empty where the number refers to another file now, or
+  // where the process has no free descriptor. The duplicate itself is examined, so that no other
+  // thread can change meanwhile what it refers to.
   UniqueFd borrow() const noexcept {
     UniqueFd copy(::fcntl(file_.get(), F_DUPFD_CLOEXEC, kLowestOwnDescriptor));
     return copy && identity_of(copy.get()) == identity_ ? std::move(copy) : UniqueFd();

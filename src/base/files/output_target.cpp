@@ -48,7 +48,7 @@ bool is_trusted_owner(uid_t owner) noexcept {
   return owner == ::geteuid() || owner == 0;
 }
 
-// The path without links at its end, except one of /proc.
+// Resolves the links at the end of a path, except links of /proc.
 Result<std::string> follow_links(std::string path) {
   for (int i = 0; i < kMostLinks; ++i) {
     struct stat entry {};
@@ -70,9 +70,9 @@ Status refused(mode_t mode) {
       fmt::format("it is {}, to which no output is written", kind_of_file(mode)));
 }
 
-// The number N of a path that is a link of /proc/self/fd.
+// Returns the number N if the path is a link of /proc/self/fd.
 std::optional<int> own_number(const std::string& path) {
-  std::error_code ignored;  // what cannot be found is the folder of no descriptors
+  std::error_code ignored;  // a folder that cannot be found holds no descriptors
   const fs::path folder = fs::canonical(folder_of(path), ignored);
   if (folder.empty() || folder != fs::canonical("/proc/self/fd", ignored)) return std::nullopt;
   const std::string name = fs::path(path).filename().string();
@@ -144,7 +144,7 @@ Result<OutputTarget> output_target(const std::string& path) {
   OutputTarget target;
   MILLRACE_ASSIGN_OR_RETURN(target.path, follow_links(without_end_slashes(path)));
   struct stat found {};
-  // What cannot be examined is found out, with the reason, by who writes it.
+  // If the path cannot be examined, the later write fails and reports the reason.
   if (::stat(target.path.c_str(), &found) != 0) return target;
   if (S_ISDIR(found.st_mode) || S_ISSOCK(found.st_mode) || S_ISBLK(found.st_mode))
     return refused(found.st_mode);

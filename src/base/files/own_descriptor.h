@@ -1,8 +1,8 @@
-// Descriptors that Millrace opens for itself never have the numbers of the standard streams.
+// own_descriptor() keeps descriptors that Millrace opens away from those of the standard streams.
 //
 // A program may have closed its standard input, output or error. The next file that is opened gets
-// that number, and whoever prints there afterwards (the program, a library, the C library itself)
-// would write into it.
+// that number, and everything that is printed there afterwards (by the program, by a library, by
+// the C library itself) would be written into it.
 //
 //   UniqueFd file = own_descriptor(::open(path, O_RDONLY | O_CLOEXEC));
 #pragma once
@@ -16,12 +16,12 @@
 
 namespace millrace {
 
-// The lowest number that F_DUPFD_CLOEXEC may give to a duplicate.
+// F_DUPFD_CLOEXEC may give a duplicate this number or a higher one.
 inline constexpr int kLowestOwnDescriptor = STDERR_FILENO + 1;
 
-// Takes over a descriptor that was just opened with close-on-exec, and moves it above the standard
-// streams where it has the number of one. None, with errno as it was, where `fd` is negative; none,
-// with errno, where the process has no descriptor left for it.
+// Takes over a descriptor that was just opened with close-on-exec. If it has the number of a
+// standard stream, it is moved above these. The result is empty, with errno unchanged, where `fd`
+// is negative; it is empty, with errno set, where the process has no free descriptor.
 inline UniqueFd own_descriptor(int fd) noexcept {
   if (fd < 0 || fd >= kLowestOwnDescriptor) return UniqueFd(fd);
   const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, kLowestOwnDescriptor);

@@ -18,7 +18,7 @@ class PipeSignalBlocked {
     sigaddset(&signal_, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &signal_, &before_);
   }
-  // Takes back the signal that a write has raised, which is pending for this thread.
+  // Discards the signal that a write has raised and that is pending for this thread.
   ~PipeSignalBlocked() {
     constexpr timespec kAtOnce{};
     if (!was_pending_) sigtimedwait(&signal_, nullptr, &kAtOnce);

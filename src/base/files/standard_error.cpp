@@ -33,10 +33,10 @@ StandardError& state() noexcept {
   return made;
 }
 
-// So that it is made when the library is loaded.
+// This creates the state when the library is loaded.
 [[maybe_unused]] const bool is_noted = (state(), true);
 
-// By its name, since other files in memory cannot be told from it.
+// A memfd is recognised by its name, since a file on tmpfs is not different in any other way.
 bool is_memory_file(int fd) {
   constexpr std::string_view kPrefix = "/memfd:";
   std::array<char, kPrefix.size()> name{};
@@ -59,11 +59,11 @@ bool is_standard_error(int fd) {
 }
 
 void write_to(int fd, std::string_view text) noexcept {
-  // What cannot be written there has nowhere else to go.
+  // A text that cannot be written here cannot be reported anywhere else.
   [[maybe_unused]] const ssize_t written = ::write(fd, text.data(), text.size());
 }
 
-// Without a descriptor for a duplicate, number 2 itself is examined.
+// If there is no descriptor for a duplicate, number 2 itself is examined.
 void write_without_duplicate(std::string_view text) {
   if (identity_of(STDERR_FILENO) == state().at_load) write_to(STDERR_FILENO, text);
 }
@@ -87,7 +87,7 @@ void write_standard_error(std::string_view text) noexcept {
   try {
     write_to_duplicate(text);
   } catch (const std::exception&) {
-    return;  // no memory for the name of a descriptor
+    return;  // there is no memory for the name of a descriptor
   }
 }
 

@@ -21,7 +21,7 @@ bool is_own(uid_t owner) noexcept {
   return owner == ::geteuid() || owner == 0;
 }
 
-// Those who may write besides the owner; empty where nobody may.
+// Names who may write besides the owner; empty where nobody else may.
 std::string_view other_writers(const struct stat& entry) noexcept {
   if ((entry.st_mode & S_IWOTH) != 0) return "everybody";
   const bool private_group = entry.st_gid == entry.st_uid && !has_raised_rights();

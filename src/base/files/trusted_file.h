@@ -1,13 +1,13 @@
-// Which files Millrace takes code, and what it computes with, from. A file is trusted when nobody
-// but the user and root can change it or put another in its place:
+// Checks the files from which Millrace takes code and data that affect results. A file is trusted
+// if nobody but the user and root can change it or put another file in its place:
 //
 //   owner            the effective user of the process, or root
 //   file             not writable for its group or for others
 //   its folder       the same, but it may be sticky, as /tmp is: then only the owner of a file, of
 //                    the folder and root can rename or remove the file
 //
-// Writable for the group is allowed where the group has the number of the owner: then it is the
-// private group that many systems give each user, and their umask is 002. It is not allowed with
+// A file may be writable for its group if the group has the number of the owner: it is then the
+// private group that many systems give each user, and the umask is 002. This is not allowed with
 // raised rights. Access control lists count, since the mode shows their mask as that of the group.
 //
 // Thread-safe. Errors are kUnsupported, say what is wrong and the remedy, and name the path.
@@ -21,15 +21,15 @@
 
 namespace millrace {
 
-// Whether the process has more rights than the user who started it (AT_SECURE): it is setuid or
-// setgid, or its file has capabilities.
+// Returns whether the process has more rights than the user who started it (AT_SECURE): it is
+// setuid or setgid, or its file has capabilities.
 bool has_raised_rights() noexcept;
 
-// `path` is for messages.
+// Checks an open file and its mode. `path` is used in messages only.
 Status check_trusted(const struct stat& file, const std::string& path);
 Status check_trusted_folder(const std::string& folder);
-// The file, the folder that it lies in and, where the path is a link, that of the link. OK where
-// there is no such file: who opens it finds that out.
+// Checks the file, its folder and, where the path is a link, the folder of the link, too.
+// OK where there is no such file: opening it reports that.
 Status check_trusted_path(const std::string& path);
 
 }  // namespace millrace

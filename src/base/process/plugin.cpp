@@ -16,15 +16,15 @@ namespace {
 
 constexpr const char* kDirectory = "MILLRACE_PLUGIN_DIR";
 
-// The library (or program) that this code is part of.
+// Returns the path of the library (or program) that contains this code.
 std::filesystem::path own_library() {
   Dl_info info;
   if (dladdr(reinterpret_cast<const void*>(&own_library), &info) == 0) return {};
   return info.dli_fname;
 }
 
-// Where anybody else could replace this library itself, which runs already, there is nothing to be
-// gained by a plugin beside it. So builds work in folders that belong to another user, as in
+// If anybody else could replace this library itself, which runs already, an attacker gains nothing
+// by a plugin in the same folder. So builds work in folders that belong to another user, as in
 // containers, or that everybody may write to, as on file systems without permissions.
 Status check_plugin(const std::filesystem::path& path) {
   const Status trusted = check_trusted_path(path);
@@ -32,14 +32,14 @@ Status check_plugin(const std::filesystem::path& path) {
   return beside && !check_trusted_path(own_library()).ok() ? Status() : trusted;
 }
 
-// The error number of opening a file; 0 where it can be opened. dlopen() leaves none behind.
+// Returns the error number of opening a file; 0 if it can be opened. dlopen() does not report it.
 int opening_error(const std::filesystem::path& path) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   return file ? 0 : errno;
 }
 
-// Why dlopen() failed: a lack of memory or descriptors passes, while a file that is not a plugin
-// never becomes one.
+// Says why dlopen() failed. A lack of memory or descriptors is temporary, while a file that is not
+// a plugin never becomes one.
 Status cannot_load(const std::filesystem::path& path, const char* why) {
   const std::string text = fmt::format("cannot be loaded: {}", why);
   const int error = opening_error(path);

@@ -16,20 +16,20 @@
 namespace millrace {
 namespace {
 
-// The stack of a thread. Constant-initialised, so that it is there for as long as the thread's
-// memory is.
+// The bounds of a thread's stack. They are constant-initialised, so that they exist as long as the
+// memory of the thread does.
 struct Stack {
   uintptr_t begin = 0, end = 0;
   bool is_known = false;
 };
-// Without a call of the dynamic loader, which ends the process where it has no memory.
+// This needs no call of the dynamic loader, which ends the process where it has no memory.
 constinit thread_local Stack own_stack [[gnu::tls_model("initial-exec")]];
 
 // The end of the stack of the first thread, which the dynamic loader keeps. No header declares it.
 extern "C" void* __libc_stack_end;  // NOLINT(bugprone-reserved-identifier)
 
-// That of the first thread grows up to the limit of the process. pthread_getattr_np() would read a
-// file for it, which a sandbox may forbid.
+// The stack of the first thread grows up to the limit of the process. pthread_getattr_np() would
+// read a file to find it, which a sandbox may forbid.
 Stack first_stack() noexcept {
   rlimit limit{};
   const auto end = reinterpret_cast<uintptr_t>(__libc_stack_end);
@@ -38,7 +38,7 @@ Stack first_stack() noexcept {
   return {end - static_cast<uintptr_t>(std::min(limit.rlim_cur, kEnough)), end, /*is_known=*/true};
 }
 
-// Unknown where the system refuses to say; then it is asked again.
+// The result is unknown if the system refuses to tell it; the next call asks again.
 Stack find_stack() noexcept {
   if (gettid() == getpid()) return first_stack();
   Stack found;
@@ -54,7 +54,7 @@ Stack find_stack() noexcept {
   return found;
 }
 
-// A call on a thread of its own.
+// A call that runs on a thread of its own.
 struct Call {
   const std::function<void()>& work;
   std::exception_ptr thrown = nullptr;
@@ -72,7 +72,7 @@ void* run(void* argument) {
   return nullptr;
 }
 
-// An error number of the system.
+// Returns an error number of the system, 0 for success.
 int run_on_thread(Call& call, size_t stack_bytes) {
   pthread_attr_t attributes;
   if (const int error = pthread_attr_init(&attributes)) return error;
@@ -103,7 +103,7 @@ Status call_with_stack(const std::function<void()>& work) {
   if (is_forked_child()) return forked_status();
   const CancellationOff whole;
   Call call{work};
-  // Twice as much, since some of it is for the thread itself.
+  // The thread itself needs some of its stack, so it gets twice as much.
   if (const int error = run_on_thread(call, 2 * kStackForLoading)) {
     return format_status(StatusCode::kResourceExhausted,
                          "the stack of this thread is too small to load a model, and the system "

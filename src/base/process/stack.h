@@ -1,4 +1,4 @@
-// How much stack the calling thread has left, and another stack where that is too little.
+// Tells how much stack the calling thread has left, and runs calls on another stack if necessary.
 //
 // Programs call from threads with any stack, down to PTHREAD_STACK_MIN (16 KiB), and from fibers,
 // whose stacks are not known to the system. Loading a model takes more than such a thread has, and
@@ -15,21 +15,21 @@
 
 namespace millrace {
 
-// What loading a model may take.
+// Loading a model may take this much stack.
 inline constexpr size_t kStackForLoading = size_t{1} << 20;
-// What a job may take. Callers with less have lanes run their jobs.
+// A job may take this much. If the caller has less, lanes run its jobs.
 inline constexpr size_t kStackForJobs = size_t{128} << 10;
 
-// Whether the calling thread has that many bytes of its stack left; false on a stack that is not
-// that of a thread. The first call of a thread asks the system; further ones compare two addresses.
+// Returns whether the calling thread has that many bytes of its stack left; false if the stack does
+// not belong to a thread. The first call of a thread asks the system, later ones compare addresses.
 bool has_stack(size_t bytes) noexcept;
 
-// Calls `work` here, or on a thread of its own where less than kStackForLoading is left. Returns
-// once it has run, and throws what it has thrown. kResourceExhausted when the system refuses the
-// thread, kForked; then it has not run.
+// Calls `work` here, or on a new thread if less than kStackForLoading is left. Returns once it has
+// run, and rethrows its exception. kResourceExhausted when the system refuses the thread; also
+// kForked. `work` has not run then.
 Status call_with_stack(const std::function<void()>& work);
 
-// The same for what returns a Status or a Result.
+// Does the same for a function that returns a Status or a Result.
 template <class F>
 std::invoke_result_t<F> with_stack(const F& make) {
   std::optional<std::invoke_result_t<F>> made;

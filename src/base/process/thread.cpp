@@ -22,7 +22,7 @@ Result<std::thread> start_thread(const char* name, std::function<void()> body) {
     return std::thread([name, body = std::move(body)] {
       pthread_setname_np(pthread_self(), name);
       pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
-      const DefaultFloatEnvironment floats;  // the system gives it that of its creator
+      const DefaultFloatEnvironment floats;  // a new thread inherits its creator's environment
       body();
     });
   } catch (const std::system_error& error) {
@@ -37,7 +37,7 @@ Status pin_this_thread(int core) {
   cpu_set_t only;
   CPU_ZERO(&only);
   CPU_SET(core, &only);
-  // By 0, which is this thread: a sandbox allows no other number.
+  // The number 0 means this thread: a sandbox allows no other one.
   if (::sched_setaffinity(0, sizeof(only), &only) == 0) return {};
   return format_status(StatusCode::kIoError, "the system refused to pin a thread to core {}: {}",
                        core, error_text(errno));

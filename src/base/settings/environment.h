@@ -10,8 +10,8 @@
 
 namespace millrace {
 
-// The value of the variable; empty when it is not set, and when it is one that a process with
-// raised rights does not read (guarded_variables.h). Every variable of Millrace is read here.
+// Returns the value of the variable. It is empty if the variable is not set, or if a process with
+// raised rights does not read it (guarded_variables.h). Every variable of Millrace is read here.
 std::string_view environment_variable(const char* name);
 // The names of the variables that begin with `prefix`, are set and are not empty, sorted.
 std::vector<std::string> variables_with_prefix(std::string_view prefix);

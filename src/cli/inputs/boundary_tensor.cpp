@@ -13,7 +13,7 @@ const tensor::TensorDesc& desc_in(const graph::Boundary& boundary, device::View 
 std::string file_name_part(std::string tensor_name) {
   std::replace(tensor_name.begin(), tensor_name.end(), '/', '-');
   if (tensor_name.starts_with('-')) tensor_name.erase(0, 1);
-  // Printable text is all that a file is named by, whatever the model says.
+  // A file name consists of printable text only, whatever name the model gives.
   return printable(tensor_name);
 }
 

@@ -12,8 +12,8 @@ namespace millrace::cli {
 // The description of a boundary tensor in `view`; the CPU view where there is no other.
 const tensor::TensorDesc& desc_in(const graph::Boundary& boundary, device::View view);
 
-// A tensor's name as part of a file name: '/' becomes '-', a leading one is dropped, and what
-// cannot be printed is escaped.
+// Returns a tensor's name as part of a file name: '/' becomes '-', a leading '/' is dropped, and
+// characters that cannot be printed are escaped.
 std::string file_name_part(std::string tensor_name);
 
 }  // namespace millrace::cli

@@ -19,7 +19,7 @@ struct CalibratedModel {
   graph::CompiledModel model;
   QuantisationReport report;
   quantise::OutputAgreement outputs;
-  std::optional<quantise::HwViewCost> hw_views;  // where some are requantised
+  std::optional<quantise::HwViewCost> hw_views;  // present if some are requantised
 };
 
 // `observer` hears of the compilation, and sees the passes that make the program of the graph in
@@ -31,9 +31,9 @@ Result<CalibratedModel> compile_calibrated(const std::string& path, const Compil
                                            const CalibrationFlags& calibration,
                                            const CompileObserver& observer);
 
-// What passing the samples through HW views costs a model that was quantised before.
-// kInvalidArgument: no HW view is requantised; otherwise as load_calibration_data() and
-// quantise::measure_hw_views().
+// Measures how passing the samples through HW views changes a model that was quantised before.
+// kInvalidArgument: no HW view is requantised. Other errors are those of load_calibration_data()
+// and quantise::measure_hw_views().
 Result<quantise::HwViewCost> measure_hw_views(const graph::CompiledModel& model,
                                               const CalibrationFlags& calibration);
 

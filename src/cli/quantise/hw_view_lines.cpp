@@ -39,7 +39,7 @@ std::string requantised_text(const Boundary& boundary, const BoundaryQuantisatio
   return measured ? fmt::format("{}; on the samples by {}", text, error_text(*measured)) : text;
 }
 
-// Integers that the model itself declares are passed as they are.
+// Describes integers that the model itself declares; they are passed without conversion.
 std::string declared_text(const graph::Value& value) {
   const graph::Quantisation& quantisation = *value.quantisation;
   if (quantisation.is_per_axis())
@@ -52,7 +52,7 @@ std::string declared_text(const graph::Value& value) {
 
 using Measured = std::vector<std::optional<RequantisationError>>;
 
-// Empty for a tensor that is not quantised.
+// The text is empty for a tensor that is not quantised.
 std::string view_text(const graph::Graph& graph, const Boundary& boundary,
                       const std::optional<BoundaryQuantisation>& own,
                       const std::optional<RequantisationError>& measured) {

@@ -1,4 +1,4 @@
-// What `millrace compile` says of the HW views of quantised inputs and outputs.
+// Makes the lines in which `millrace compile` describes the HW views of quantised tensors.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace millrace::cli {
 
-// A line without its end for each quantised input and output that has an HW view of integers: its
-// form, and what that costs by comparison with the model's own where it is another one; `cost`, or
-// null, is what was measured on samples. Integers that the model itself declares have a line, too.
-// Empty where there are none. Requirement: the model is static.
+// Returns a line, without its end, for each quantised input and output whose HW view has integers.
+// It states their form and, if that is not the model's own, what the difference costs; `cost` holds
+// measurements on samples, or is null. Integers that the model itself declares have a line, too.
+// There may be no lines. Requirement: the model is static.
 std::vector<std::string> hw_view_lines(const graph::CompiledModel& model,
                                        const quantise::HwViewCost* cost);
 

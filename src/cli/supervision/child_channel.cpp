@@ -16,11 +16,11 @@
 namespace millrace::cli {
 namespace {
 
-// A message is a file, the status, or the names of all files, each followed by NUL.
+// A message contains a file, the status, or the names of all files, each followed by NUL.
 enum class Kind : uint32_t { kFile, kStatus, kNames };
 
-// In front of each message: its name (a file's; the others have none), and its body (the bytes of
-// the file, the text of the status, or the names).
+// Each message begins with a head, followed by the name (of a file; other messages have none) and
+// the body (the bytes of the file, the text of the status, or the names).
 struct Head {
   uint64_t body_bytes = 0;
   uint32_t name_bytes = 0;
@@ -76,7 +76,7 @@ class Receiver {
   }
 
  private:
-  // Waits until the channel has something, and passes on what the child prints meanwhile.
+  // Waits until the channel can be read, and passes on what the child prints meanwhile.
   Status wait() {
     if (deadline_ns_ == 0 && text_ == nullptr) return {};
     for (;;) {
@@ -131,7 +131,7 @@ Status status_of(const Head& head, const std::string& text) {
   return code == StatusCode::kOk ? Status() : Status(code, text);
 }
 
-// A file, or the names of all, for the sink.
+// Gives the sink a file, or the names of all files.
 Status pass_on(const Head& head, const std::string& name, std::span<const std::byte> body,
                const OutputSink& outputs) {
   if (head.kind == Kind::kNames) return outputs.settle(names_of(text_of(body)));
@@ -178,7 +178,7 @@ Result<std::optional<Status>> receive(int channel, const OutputSink& outputs,
     MILLRACE_ASSIGN_OR_RETURN(const bool has_body, receiver.read(head.body_bytes, body));
     if (!has_name || !has_body) return std::optional<Status>();
     if (head.kind == Kind::kStatus) return std::optional(status_of(head, text_of(body)));
-    // What was printed before a file comes before what the sink prints about it.
+    // Text that was printed before a file precedes what the sink prints about the file.
     if (text != nullptr) MILLRACE_RETURN_IF_ERROR(text->pass_on());
     MILLRACE_RETURN_IF_ERROR(pass_on(head, text_of(name), body, outputs));
   }

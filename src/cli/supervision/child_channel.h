@@ -1,6 +1,6 @@
-// What a supervised child tells its parent through a pipe: the names of its output files, the
-// files, and at its end a status. The parent believes none of it: names are checked, and lengths
-// are what arrives.
+// A supervised child sends messages to its parent through a pipe: the names of its output files,
+// the files, and at its end a status. The parent trusts none of it: it checks names, and counts the
+// bytes that arrive.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ struct ReceiveLimits {
   uint64_t most_bytes = UINT64_MAX;  // of one file
 };
 
-// The parent's end: passes outputs on until the child has sent a status, which is returned, or has
-// closed the channel without one: nothing. What the child prints meanwhile, `text`, is passed on
-// before what follows it; null: the child prints by itself. The failure is that of `outputs`,
-// kCorruptData when the child sends what makes no sense, and kDeadlineExceeded when the deadline is
-// past.
+// The parent's end passes outputs on until the child has sent a status, which is returned, or has
+// closed the channel without one (nothing is returned). Text that the child prints is passed on
+// from `text` before the message that follows it; null: the child prints directly. Errors: those of
+// `outputs`, kCorruptData when the child sends an invalid message, and kDeadlineExceeded when the
+// deadline is past.
 Result<std::optional<Status>> receive(int channel, const OutputSink& outputs,
                                       const ReceiveLimits& limits, ChildText* text = nullptr);
 

@@ -6,7 +6,7 @@
 namespace millrace::cli {
 namespace {
 
-// A terminal is open for writing on every descriptor, that of the input included.
+// A terminal can be written to through every descriptor, also through that of standard input.
 int readable_input() noexcept {
   const int flags = ::fcntl(STDIN_FILENO, F_GETFL);
   const bool only_readable = flags >= 0 && (flags & O_ACCMODE) == O_RDONLY;
@@ -18,7 +18,7 @@ int readable_input() noexcept {
 int keep_only(int channel, int output, int error) noexcept {
   constexpr int kKept = 4;
   int descriptors[kKept] = {readable_input(), output, error, channel};
-  // First out of the way of the numbers that they are to have.
+  // The descriptors are first moved away from the numbers that they will get.
   for (int& descriptor : descriptors) {
     descriptor = ::fcntl(descriptor, F_DUPFD_CLOEXEC, kKept);
     if (descriptor < 0) return -1;

@@ -12,9 +12,9 @@
 namespace millrace::cli {
 namespace {
 
-// A child could print for ever.
+// The amount is limited, since a child could print for ever.
 constexpr uint64_t kMostBytes = uint64_t{64} << 20;
-// A line that is longer is printed in pieces.
+// A longer line is printed in pieces.
 constexpr size_t kLongLine = size_t{1} << 16;
 
 Status too_much() {

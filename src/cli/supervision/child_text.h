@@ -1,6 +1,6 @@
-// The text that a sandboxed child prints. Its standard output and error are pipes to the
-// parent, which prints the text in its printable form: the child has neither the parent's terminal
-// nor a file to which the output goes. One thread.
+// Prints the text of a sandboxed child. The standard output and error of the child are pipes to the
+// parent, which prints the text in its printable form: the child has access neither to the terminal
+// of the parent nor to a file to which the output goes. For one thread.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 
 namespace millrace::cli {
 
-// One of the two streams.
+// One of the two streams, standard output or standard error.
 class ChildStream {
  public:
-  // kIoError when there can be no pipe.
+  // kIoError when the pipe cannot be made.
   static Result<ChildStream> open(std::FILE* to);
 
-  // The child's end, which the parent closes after the fork.
+  // Returns the child's end, which the parent closes after the fork.
   int writing() const noexcept { return writing_.get(); }
   void close_writing() noexcept { writing_ = UniqueFd(); }
-  // The parent's end; -1 after the child has closed the stream.
+  // Returns the parent's end; -1 after the child has closed the stream.
   int reading() const noexcept { return reading_.get(); }
 
   // Prints the whole lines that have arrived, and never waits. kResourceExhausted when the child
   // has printed too much.
   Status pass_on();
-  // The same for what the child has left when it has ended, the last line included.
+  // Prints the rest once the child has ended, including an incomplete last line.
   Status finish();
 
  private:
@@ -36,7 +36,7 @@ class ChildStream {
 
   std::FILE* to_ = nullptr;
   UniqueFd reading_, writing_;
-  std::string line_;  // the beginning of a line
+  std::string line_;  // a line that is not complete yet
   uint64_t passed_ = 0;
 };
 

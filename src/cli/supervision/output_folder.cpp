@@ -13,7 +13,7 @@
 namespace millrace::cli {
 namespace {
 
-// A folder, and the files that it has still to get.
+// A folder, and the names of the files that are still to be written to it.
 class OutputFolder {
  public:
   explicit OutputFolder(std::string directory) : directory_(std::move(directory)) {}

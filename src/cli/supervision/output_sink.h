@@ -12,15 +12,15 @@
 
 namespace millrace::cli {
 
-// Takes the files that a command makes. The work says first which there will be, as far as that
-// follows from the model; who takes over its process later can add none. One thread.
+// Takes the files that a command makes. The command first settles their names, as far as these
+// follow from the model; an attacker who later takes over its process can add none. One thread.
 class OutputSink {
  public:
   using Settle = std::function<Status(const std::vector<std::string>& names)>;
   using Give = std::function<Status(const std::string& name, std::span<const std::byte> bytes)>;
 
   OutputSink(Settle settle, Give give) : settle_(std::move(settle)), give_(std::move(give)) {}
-  // For commands whose names do not follow from a model: they settle none.
+  // Commands whose file names do not follow from a model use this: they settle no names.
   template <class Function>
   OutputSink(Function give)
       : OutputSink(
@@ -29,9 +29,9 @@ class OutputSink {
             },
             Give(std::move(give))) {}
 
-  // The names of all files, without a folder. To be called once, before anything computes.
+  // Settles the names of all files, without a folder. To be called once, before anything computes.
   Status settle(const std::vector<std::string>& names) const { return settle_(names); }
-  // A file: its name and its bytes.
+  // Takes a file, by its name and its bytes.
   Status operator()(const std::string& name, std::span<const std::byte> bytes) const {
     return give_(name, bytes);
   }
@@ -41,7 +41,7 @@ class OutputSink {
   Give give_;
 };
 
-// Whether an output file may have this name: it is printable, ends in ".bin" and has no folder.
+// Returns whether an output file may have this name: printable, ending in ".bin", without a folder.
 bool is_output_name(const std::string& name);
 
 // Writes each settled file once into `directory`, which is made where there is none, and prints

@@ -16,8 +16,8 @@
 namespace millrace::cli {
 namespace {
 
-// All rights but those to read, in the first version of Landlock, which every kernel that has it
-// knows.
+// All rights except those to read, in the first version of Landlock, which every kernel with
+// Landlock knows.
 constexpr uint64_t kChanges =
     LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
     LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
@@ -35,7 +35,7 @@ bool keep_capabilities_to_read() {
   return ::syscall(SYS_capset, &version, held) == 0;
 }
 
-// Landlock's first step; without a descriptor where the kernel has none.
+// Creates the rule set of Landlock; the descriptor is empty where the kernel has no Landlock.
 UniqueFd rules_against_changes() {
   landlock_ruleset_attr handled{};
   handled.handled_access_fs = kChanges;
@@ -43,7 +43,7 @@ UniqueFd rules_against_changes() {
       static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0)));
 }
 
-// A process under any rules may trace only processes under the same ones.
+// A process under such rules may trace only processes under the same rules.
 bool take_rules(const UniqueFd& rules) {
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
          ::syscall(SYS_landlock_restrict_self, rules.get(), 0) == 0;

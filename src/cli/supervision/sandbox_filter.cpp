@@ -39,22 +39,22 @@ constexpr const char* kAllowed[] = {
     "getpgrp", "getpid", "getppid", "getrandom", "getuid", "lstat", "newfstatat", "readlink",
     "readlinkat", "stat", "statfs", "statx", "sysinfo", "uname"};
 
-// Libraries go on without these, as on a kernel that has none of them. The C library then uses
-// older calls than the first two, whose arguments are in memory, where a filter cannot look. Files
-// in memory count in no address space, so that they would escape the memory limit. Where memory
-// lies is for the system to choose.
+// Libraries continue without these calls, as on a kernel without them. The C library then uses
+// older calls instead of the first two, whose arguments are in memory, where a filter cannot look.
+// Memory files do not count in an address space, so they would escape the memory limit. The system
+// decides where memory lies.
 constexpr const char* kMissing[] = {"clone3", "openat2",       "memfd_create",
                                     "mbind",  "set_mempolicy", "get_mempolicy"};
 
-// The first call that libseccomp 2.5, of Debian 12, does not know, and a number that is beyond all
-// that there are. Newer C libraries try such calls first.
+// The first call that libseccomp 2.5 of Debian 12 does not know, and a number beyond all existing
+// calls. Newer C libraries try such calls first.
 constexpr int kFirstUnknown = 451, kEndOfUnknown = 512;
 
 // TCGETS2, which C libraries from 2025 on ask instead of TCGETS; its header does not go together
 // with theirs.
 constexpr uint64_t kTcgets2 = 0x802C542A;
 
-// PR_SET_VMA, by which newer C libraries name their memory.
+// The value of PR_SET_VMA, with which newer C libraries name their memory.
 constexpr uint64_t kPrSetVma = 0x53564d41;
 
 // The kernel reads 32 bits of many arguments that a filter compares as 64.
@@ -116,10 +116,10 @@ void allow_reading(Filter& filter) {
   filter.add(SCMP_ACT_ALLOW, "ioctl", {equals(1, kTcgets2)});
 }
 
-// What the process has to give its parent goes to its end of pipes, and standard input may be a
-// file that others read, too: neither is copied or sought in.
+// The process gives its results to the parent through pipes, and standard input may be a file that
+// other processes read, too: these are neither duplicated nor is their position changed.
 void allow_changes_of_other_files(Filter& filter) {
-  // Each bit of a number above 3 on its own.
+  // One rule for each bit allows the numbers above 3.
   std::vector<scmp_arg_cmp> others = {has_bits(0, kNumber, STDERR_FILENO + 1)};
   for (uint64_t bit = 4; bit < kNumber; bit <<= 1) others.push_back(has_bits(0, bit, bit));
   for (const scmp_arg_cmp& other : others) {
@@ -130,7 +130,7 @@ void allow_changes_of_other_files(Filter& filter) {
   }
 }
 
-// Memory of this process, and files to read. Executable memory is allowed: oneDNN generates kernels
+// Allows memory of this process and read-only files. Executable memory is allowed: oneDNN generates
 // when a model is loaded.
 void allow_mappings(Filter& filter) {
   constexpr uint64_t kType = MAP_SHARED | MAP_PRIVATE;
@@ -140,7 +140,7 @@ void allow_mappings(Filter& filter) {
   filter.add(SCMP_ACT_ALLOW, "mmap", {has_bits(2, PROT_WRITE, 0), has_bits(3, kType, MAP_SHARED)});
 }
 
-// Only this thread may be bound to cores: another number may be that of a foreign process.
+// Only this thread may be bound to cores: another number may identify a foreign process.
 void allow_own_affinity(Filter& filter) {
   filter.add(SCMP_ACT_ALLOW, "sched_setaffinity", {has_bits(0, kNumber, 0)});
   for (uint64_t bit = 1; bit < kNumber; bit <<= 1)
@@ -148,8 +148,8 @@ void allow_own_affinity(Filter& filter) {
 }
 
 void allow_threads(Filter& filter) {
-  // As the C library makes a thread; other flags make a process, or have a thread leave the
-  // folders, network or users of its process.
+  // The C library makes a thread with these flags. Other flags make a process, or have a thread
+  // leave the folders, network or users of its process.
   constexpr uint64_t kThread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
                                CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID |
                                CLONE_CHILD_CLEARTID;
@@ -158,7 +158,7 @@ void allow_threads(Filter& filter) {
   filter.add(SCMP_ACT_ALLOW, "prctl", {equals(0, PR_SET_NAME)});
   filter.add(SCMP_ACT_ALLOW, "prctl", {equals(0, PR_GET_NAME)});
   filter.add(SCMP_ACT_ERRNO(EINVAL), "prctl", {equals(0, kPrSetVma)});
-  // Limits of this process can be read, not set.
+  // Limits of this process can be read but not set.
   filter.add(SCMP_ACT_ALLOW, "prlimit64", {has_bits(0, kNumber, 0), equals(2, 0)});
   filter.add(SCMP_ACT_ALLOW, "getrlimit");
   allow_own_affinity(filter);

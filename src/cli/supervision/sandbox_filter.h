@@ -7,13 +7,13 @@
 
 namespace millrace::cli {
 
-// From here on the process may read files, use the descriptors that it has, map memory (executable,
-// too: kernels are generated) and start threads. It can open nothing for writing,
-// change no folder, have no socket and no memory but what its address space counts, start no
-// program, and signal, inspect or move no process.
+// After this call the process may read files, use the descriptors that it has, map memory (also
+// executable memory, since kernels are generated) and start threads. It cannot open files to write,
+// change folders, use sockets, get memory that its address space does not count, start programs, or
+// signal, inspect or move other processes.
 //
-// Only calls that are listed do happen. SIGSYS ends the process at another one, unless it is
-// handled; those that libraries try and go on without fail with ENOSYS or EPERM instead. Cannot be
+// Only listed calls are executed. Another call raises SIGSYS, which ends the process unless it is
+// handled; calls that libraries try but can do without fail with ENOSYS or EPERM instead. Cannot be
 // undone.
 //
 // To be called while the process has one thread. kUnsupported where the system has no such filters.

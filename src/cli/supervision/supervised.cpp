@@ -95,7 +95,7 @@ void limit_resources(const Supervision& supervision) {
     const uint64_t all = static_cast<uint64_t>(seconds + 1) * cores;
     set_limit(RLIMIT_CPU, all, all + 1);  // SIGXCPU comes first, then SIGKILL
   }
-  // Pipes hold memory that no address space counts.
+  // Pipes hold memory that does not count in an address space.
   constexpr uint64_t kDescriptors = 256;
   set_limit(RLIMIT_NOFILE, kDescriptors, kDescriptors);
   set_limit(RLIMIT_FSIZE, 0, 0);
@@ -124,9 +124,9 @@ Status work_in_child(int channel, const SupervisedChild::Work& work) {
   }
 }
 
-// The order matters: what comes later is not allowed to do what comes before.
+// The order matters: later steps may no longer do what earlier steps do.
 Status enter_sandbox(const Supervision& supervision, const ForbiddenCall& call) {
-  // A sandbox writes no files.
+  // A sandboxed process writes no files.
   ::unsetenv("MILLRACE_PACKED_WEIGHTS");
   limit_resources(supervision);
   call.watch();
@@ -190,7 +190,7 @@ struct SupervisedChild::State {
   ReceiveLimits limits;
   ForbiddenCall call;
   UniqueFd channel;
-  std::optional<ChildText> text;  // in a sandbox
+  std::optional<ChildText> text;  // present in a sandbox
   pid_t child = -1;
 };
 

@@ -58,8 +58,8 @@ TensorDesc staging_desc(const graph::Boundary& boundary) {
 
 enum class Towards { kCpu, kHw };
 
-// Converts between the two forms of a tensor that a conversion knows as its CPU view and its HW
-// view, for what oneDNN has no words for.
+// Converts between the CPU view and the HW view of a tensor, as `conversion` calls its two forms,
+// in cases that oneDNN cannot describe.
 class ConversionStep final : public Step {
  public:
   ConversionStep(tensor::Conversion conversion, Towards towards, BufferId cpu, BufferId hw)
@@ -212,7 +212,7 @@ Operand bind_bytes(Builder& builder, uint32_t index, const Desc& desc) {
 
 namespace {
 
-// The integers of one form as those of another, by way of their numbers.
+// Converts the integers of one form to those of another, by way of the numbers that they stand for.
 class RequantiseStep final : public Step {
  public:
   struct Form {
@@ -236,13 +236,13 @@ class RequantiseStep final : public Step {
   }
 
  private:
-  static constexpr size_t kChunk = 1024;  // numbers that stay in the first-level cache
+  static constexpr size_t kChunk = 1024;  // this many numbers stay in the first-level cache
   const size_t count_;
   const Form from_, to_;
 };
 
-// A boundary whose HW view is requantised, and the integers of the graph's value `quantised` as
-// that view has them: in its layout, but in the graph's own form.
+// Connects a boundary whose HW view is requantised with the integers of the graph's value
+// `quantised`, as that view has them: in its layout, but in the graph's own form.
 class RequantisedBoundary {
  public:
   RequantisedBoundary(Builder& builder, Direction direction, uint32_t index,
@@ -257,12 +257,12 @@ class RequantisedBoundary {
     own_view_.type = builder.value(quantised).type;
   }
 
-  // Nothing where oneDNN cannot describe the layout.
+  // Returns nothing where oneDNN cannot describe the layout.
   std::optional<Desc> desc() const {
     return describe(own_view_, builder_.dims(boundary_.value), builder_.stored_type(quantised_));
   }
 
-  // Adds the steps between `own`, memory of bytes() as desc() says, and the views of the caller.
+  // Adds the steps between `own`, memory of bytes() in the layout desc(), and the caller's views.
   Status connect(BufferId own) {
     connect_hw(own);
     return connect_cpu(own);
@@ -325,7 +325,7 @@ bool can_requantise(const Builder& builder, const graph::Boundary& boundary,
   if (!boundary.requantised || builder.is_empty(boundary.value)) return false;
   const auto desc =
       describe(*boundary.hw, builder.dims(boundary.value), builder.stored_type(quantised));
-  // Reorders leave zeros beside the channels, and the number zero is the zero point.
+  // Reorders leave zeros in the padding of the channels, and the number zero is the zero point.
   return desc && (!has_padding(*desc) || builder.quantisation(quantised).zero_points[0] == 0 ||
                   builder.input_of(boundary.value));
 }
@@ -344,7 +344,7 @@ Status deliver_requantised(Builder& builder, uint32_t index, const Operand& byte
                            graph::ValueId quantised) {
   RequantisedBoundary boundary(builder, Direction::kOutput, index, quantised);
   const Desc desc = *boundary.desc();
-  // What lies beside the channels is not known.
+  // The content of the padding is not known.
   if (bytes.desc == desc && !has_padding(desc) && builder.buffers().may_move(bytes.buffer) &&
       builder.buffers().bytes(bytes.buffer) == boundary.bytes())
     return boundary.connect(bytes.buffer);

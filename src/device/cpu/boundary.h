@@ -15,9 +15,9 @@ namespace millrace::device::cpu {
 
 class Builder;
 
-// See Program::accepts(). The CPU view of a tensor that has an HW view too is accepted where both
-// give the same bits: where both are FLOAT32, or the two are the same. It is accepted, too, where
-// the HW view is requantised, whose form would lose what the CPU view has.
+// See Program::accepts(). If a tensor also has an HW view, its CPU view is accepted where both
+// views give the same bits: both are FLOAT32, or the two are the same. It is also accepted where
+// the HW view is requantised, since that form would lose precision that the CPU view has.
 bool accepts_view(const graph::Boundary& boundary, View view);
 
 // Adds the steps that bring a graph input into `wanted`, whose layout every accepted view gets.
@@ -31,13 +31,13 @@ std::optional<Desc> desc_of_bytes(const Builder& builder, const graph::Boundary&
 // The integers that a graph input holds; `desc` is desc_of_bytes().
 Operand bind_bytes(Builder& builder, uint32_t index, const Desc& desc);
 
-// Whether callers give or take the integers of `quantised` through a requantised HW view by steps
-// that need no floating point copy of the tensor.
+// Returns whether callers give or take the integers of `quantised` through a requantised HW view by
+// steps that need no floating point copy of the tensor.
 bool can_requantise(const Builder& builder, const graph::Boundary& boundary,
                     graph::ValueId quantised);
 
-// Adds the steps that make the integers of `quantised` of both views of a graph input. Requirement:
-// can_requantise().
+// Adds the steps that make the integers of `quantised` from both views of a graph input.
+// Requirement: can_requantise().
 Status bind_requantised(Builder& builder, uint32_t index, graph::ValueId quantised);
 
 // Adds the steps that bring a graph output to the caller.

@@ -51,14 +51,14 @@ class BufferTable {
   // Makes `child` a part of `parent`. Requirement: may_move(child).
   void place_inside(BufferId child, BufferId parent, size_t offset);
 
-  // Keeps an arena buffer where it is: aligned to a page or cache line, whatever is made of it.
+  // Keeps an arena buffer where it is, aligned to a page or cache line: it is not moved anywhere.
   // oneDNN 2.6 writes large results of resampling with non-temporal stores, which fault in the
   // memory of callers or in the middle of another buffer.
   void keep_aligned(BufferId id) { buffers_[id].keeps_place = true; }
 
   // An arena buffer that is no part of another.
   bool is_own(BufferId id) const;
-  // Whether an own buffer may become the caller's or a part of another.
+  // Returns whether an own buffer may become the caller's or a part of another.
   bool may_move(BufferId id) const { return is_own(id) && !buffers_[id].keeps_place; }
   // Whether anything lies inside the buffer.
   bool has_parts(BufferId id) const { return buffers_[id].has_parts; }

@@ -136,7 +136,7 @@ class Builder {
   // Bytes of one element on this device.
   size_t element_size(graph::ValueId id) const;
 
-  // The first result of the node that is being lowered.
+  // Returns the first result of the node that is being lowered.
   graph::ValueId result() const { return model_.graph.nodes[node_].outputs[0]; }
 
   // Operands of the node that is being lowered.

@@ -49,8 +49,8 @@ Abilities abilities(uint32_t lanes, bool stated_precision) {
 constinit std::atomic<bool> is_destroyed{false};
 
 // Handlers of exit() run in the reverse order of their registration, so this one runs before the
-// objects that oneDNN has at this time are destroyed. Where there is no memory for it, nothing is
-// refused.
+// objects that oneDNN has at this time are destroyed. If there is no memory to register it, nothing
+// is refused.
 void note_destruction() {
   static_cast<void>(std::atexit([] { is_destroyed.store(true, std::memory_order_relaxed); }));
 }

@@ -1,6 +1,6 @@
-// The processor's flag for invalid floating-point operations, of the calling thread. An instruction
-// raises it that compares a NaN, takes the maximum or minimum of one and a number, or makes one of
-// numbers, as inf - inf does. It stays raised until it is cleared.
+// Accesses the processor's flag for invalid floating-point operations, of the calling thread. An
+// instruction raises it that compares a NaN, takes the maximum or minimum of a NaN and a number, or
+// makes a NaN of numbers, as inf - inf does. It stays raised until it is cleared.
 #pragma once
 
 #include <cfenv>
@@ -8,7 +8,7 @@
 namespace millrace::device::cpu {
 
 #if defined(__x86_64__)
-// Not the functions of <cfenv>, which look after the x87 registers, too, and take longer.
+// The functions of <cfenv> also handle the x87 registers and take longer, so they are not used.
 inline constexpr unsigned kInvalidOperation = 1;
 
 inline bool invalid_flag() noexcept {

@@ -36,11 +36,11 @@ struct Argument {
   size_t offset = 0;
 };
 
-// Whether NaNs have been met in a frame. oneDNN's maximum and minimum lose them (careful_step.h).
+// Records whether a frame has NaNs. oneDNN's maximum and minimum lose them (careful_step.h).
 struct NanWatch {
   bool is_careful = false;  // steps run in the way that keeps NaN
-  bool lost_operand =
-      false;  // a step overwrote an operand before it met the NaN: run the frame again
+  // A step has overwritten an operand before it met the NaN: the frame is to be run again.
+  bool lost_operand = false;
 };
 
 struct RunState {
@@ -48,7 +48,7 @@ struct RunState {
   const dnnl::stream& stream;
   std::span<std::byte* const> buffers;         // by BufferId
   std::span<const dnnl_exec_arg_t> arguments;  // of the step that runs: one per arguments()
-  NanWatch* nans = nullptr;                    // of the frame
+  NanWatch* nans = nullptr;                    // of the frame that runs
 
   template <class T>
   const T* input(BufferId id) const noexcept {

@@ -125,7 +125,7 @@ Status abs(const Call& call) {
   });
 }
 
-// NaN has none: it stays NaN.
+// NaN has no sign: it stays NaN.
 Status sign(const Call& call) {
   return visit_element(call.in(0).type, [&](auto zero) -> Status {
     using T = decltype(zero);

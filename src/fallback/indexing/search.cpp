@@ -31,8 +31,8 @@ Status shape_of_arg(Inference& node) {
   return {};
 }
 
-// An order in which NaN comes before all numbers, as in numpy, and the numbers are in the order of
-// Compare. It is a strict weak one, as std::partial_sort needs it.
+// Orders NaN before all numbers, as numpy does, and the numbers by Compare. This is a strict weak
+// order, which std::partial_sort requires.
 template <class Compare>
 struct NanFirst {
   template <class T>
@@ -44,7 +44,7 @@ struct NanFirst {
   }
 };
 using Larger = NanFirst<std::greater<>>;
-// In the reverse order, so that NaN is the largest in both.
+// This is the reverse order, so that NaN is the largest in both.
 struct Smaller {
   template <class T>
   bool operator()(T a, T b) const {

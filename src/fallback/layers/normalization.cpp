@@ -148,7 +148,7 @@ Status shape_of_batch_norm(Inference& node) {
   return same_as_first(node);
 }
 
-// Of one channel of an input [N, C, ...].
+// Computes the moments of one channel of an input [N, C, ...].
 template <class T>
 Moments moments_of_channel(std::span<const T> x, const AxisSplit& split, size_t channel) {
   std::vector<T> elements;
@@ -160,8 +160,8 @@ Moments moments_of_channel(std::span<const T> x, const AxisSplit& split, size_t 
   return moments_of(std::span<const T>(elements));
 }
 
-// Inputs: x, scale, bias, mean, variance. With training_mode = 1 the moments are those of x; the
-// further outputs are the means of these and the given ones, weighted by the momentum.
+// Inputs: x, scale, bias, mean, variance. With training_mode = 1 the moments are those of x;
+// further outputs are averages of these and the given moments, weighted by the momentum.
 Status batch_norm(const Call& call) {
   const AxisSplit split(call.in(0).dims, 1);
   const double epsilon = call.real("epsilon", 1e-5f), momentum = call.real("momentum", 0.9f);

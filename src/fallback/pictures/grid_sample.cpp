@@ -53,8 +53,8 @@ struct Axis {
         high(static_cast<double>(dim) - (align_corners ? 1 : 0.5)) {}
 };
 
-// From -1 to 1 over the input to coordinates of its elements. What is too far away for an index
-// stays on its side; NaN lies outside.
+// Maps the range from -1 to 1 to coordinates of input elements. A coordinate that is too large for
+// an index stays on its side; NaN lies outside.
 double source_of(const Axis& axis, double normalised) {
   constexpr double kFar = 1e9;
   const double source = axis.low + (normalised + 1) / 2 * (axis.high - axis.low);
@@ -104,7 +104,7 @@ double nearest_of(double x, size_t rank) {
   return rank == 3 ? std::round(x) : std::rint(x);
 }
 
-// The coordinate of a cubic filter stays: its neighbours are padded one by one, as PyTorch does it.
+// The coordinate of a cubic filter is unchanged: its neighbours are padded one by one (PyTorch).
 double padded_source(const Method& method, const Axis& axis, double x) {
   if (method.sampling == Sampling::kCubic) return x;
   if (x >= axis.low && x <= axis.high) return x;

@@ -29,7 +29,7 @@ struct Axis {
 
   bool has_scale() const { return scale.numerator != scale.denominator; }
   bool resized() const { return from != to || has_scale() || roi_begin != 0 || roi_end != 1; }
-  // `to` as a real number.
+  // Returns `to` as a real number.
   double length() const { return static_cast<double>(from) * scale.value(); }
   bool has_length_of_one() const {
     return static_cast<__int128>(from) * scale.numerator == scale.denominator;
@@ -94,7 +94,7 @@ bool is_less(Fraction a, Fraction b) {
          static_cast<__int128>(b.numerator) * a.denominator;
 }
 
-// So many elements times the scale, rounded to the nearest size, halves up.
+// Returns the size times the scale, rounded to the nearest integer, halves up.
 int64_t rounded_size(int64_t size, Fraction scale) {
   return graph::nearest_index(
       graph::NearestMode::kRoundPreferCeil,
@@ -202,7 +202,7 @@ Result<Coordinates> coordinates_of(const NodeView& node) {
   return invalid_argument(fmt::format("there is no coordinate_transformation_mode '{}'", name));
 }
 
-// In floating point, as the region is stated.
+// This is computed in floating point, since the region is stated so.
 Position cropped(const Axis& axis, int64_t index) {
   const double last = static_cast<double>(axis.from - 1);
   const double extent = (axis.roi_end - axis.roi_begin) * last;
@@ -210,13 +210,13 @@ Position cropped(const Axis& axis, int64_t index) {
                             ? extent / 2
                             : static_cast<double>(index) * extent / (axis.length() - 1);
   const double source = axis.roi_begin * last + within;
-  // Outside all coordinates are alike; this one fits an integer.
+  // All coordinates outside are equivalent; this one fits an integer.
   if (!(source >= 0 && source <= last)) return {-1, 0};
   const double below = std::floor(source);
   return {static_cast<int64_t>(below), source - below};
 }
 
-// The centre of the elements stays where it is: half_pixel, and from / 2 * (1 - to / length).
+// The centre of the elements does not move: half_pixel, and from / 2 * (1 - to / length).
 Position symmetric_position(const Axis& axis, int64_t index) {
   const __int128 p = axis.scale.numerator, q = axis.scale.denominator;
   return graph::position_of(
@@ -260,8 +260,8 @@ Result<Filter> filter_of(const NodeView& node) {
   return invalid_argument(fmt::format("there is no mode '{}'", name));
 }
 
-// How a coordinate between two elements chooses one; nothing in early operator sets, which leave it
-// open: the element before where a dimension grows, the one behind where it shrinks.
+// The rule by which a coordinate between two elements chooses one. Early operator sets leave it
+// open (nothing): the element before if a dimension grows, and the one after if it shrinks.
 using Rounding = std::optional<graph::NearestMode>;
 
 Result<Rounding> rounding_of(const NodeView& node) {

@@ -48,8 +48,8 @@ Status check_hw_view(const tensor::TensorDesc& hw, const tensor::TensorDesc& cpu
   return corrupt_data("its HW view does not follow from its CPU view");
 }
 
-// An HW view that is requantised must be in the vendor's form, of a tensor that the graph
-// quantises in another one.
+// An HW view that is requantised must be in the vendor's form, and the graph must quantise its
+// tensor in another form.
 Status check_requantised(const Boundary& boundary, const std::optional<BoundaryQuantisation>& own) {
   if (!boundary.hw || !own)
     return corrupt_data("its HW view is requantised, but the graph does not quantise it");

@@ -15,8 +15,8 @@ namespace millrace::graph {
 // Of the memory plan: more than any machine can give to one context.
 inline constexpr uint64_t kMaxArenaBytes = uint64_t{1} << 40;
 
-// Of the inputs, and of the outputs: callers and planners search them linearly, which up to this
-// number costs nothing noticeable.
+// Limits the inputs, and also the outputs: callers and planners search them linearly, which costs
+// no noticeable time up to this number.
 inline constexpr size_t kMaxBoundaries = 4096;
 
 // The model's constants become segments, referenced, not copied: `model` must outlive the result.
@@ -32,8 +32,8 @@ model::ArchiveContent encode(const CompiledModel& model);
 // proportion to the size of the archive, whatever it contains.
 Result<CompiledModel> decode(const std::shared_ptr<const model::Archive>& archive);
 
-// What decode() asks of the model that it has read: kCorruptData says what is wrong. The compiler
-// asks it, too, so that what it accepts can be loaded.
+// Checks a model as decode() does after reading it: kCorruptData says what is wrong. The compiler
+// calls it, too, so that every model that it accepts can be loaded.
 Status check_model(const CompiledModel& model);
 
 // decode() in two parts, for who has something else to do while the checksums are compared. As all

@@ -115,7 +115,7 @@ bool has_collectives(const CompiledModel& model) {
          model.partitions.end();
 }
 
-// The lowest that has what the model holds.
+// Returns the lowest version that supports everything in the model.
 uint32_t version_of(const CompiledModel& model) {
   if (has_requantised_views(model) || model.hw_quantisation != HwQuantisation::kModel)
     return model::kRequantisedFormatVersion;

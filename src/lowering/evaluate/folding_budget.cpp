@@ -18,7 +18,7 @@ double elements_of(const graph::Dims& shape) {
   return count;
 }
 
-// The elements of everything that an operator reads and writes, its attributes included.
+// Counts the elements of everything that an operator reads and writes, including its attributes.
 double elements_of_all(Operands operands, std::span<const graph::ValueType> outputs) {
   double count = 1;
   for (const Value* operand : operands)
@@ -39,9 +39,9 @@ double elements_of_attributes(const graph::Fallback& op) {
   return count;
 }
 
-// Fallback operators that do more than a constant amount of work for an element: sums over windows,
-// products, comparisons of each with each. None does more than one step for each pair of elements
-// of what it reads and writes.
+// Names Fallback operators whose work for an element is not constant: sums over windows, products,
+// comparisons of all pairs. None takes more than one step for each pair of elements that it reads
+// and writes.
 bool compares_elements(std::string_view name) {
   static constexpr std::array<std::string_view, 27> kNames = {"AveragePool",
                                                               "Conv",
@@ -74,8 +74,8 @@ bool compares_elements(std::string_view name) {
          name.starts_with("millrace.");
 }
 
-// The sizes of the indices of an Einsum: of letters, and of what an ellipsis stands for, counted
-// from the last dimension.
+// The sizes of the indices of an Einsum: of letters, and of the dimensions of an ellipsis, counted
+// from the last one.
 struct Indices {
   std::array<double, 256> letters{};
   std::vector<double> hidden;
@@ -99,7 +99,7 @@ struct Indices {
     }
   }
 
-  // How often the kernel multiplies: once for each combination of all indices.
+  // Counts the multiplications of the kernel: one for each combination of all indices.
   double combinations() const {
     double product = 1;
     for (const double size : letters) product *= std::max(size, 1.0);

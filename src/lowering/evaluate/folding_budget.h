@@ -1,7 +1,7 @@
-// How much may be computed from the constants of one model while it is compiled. A file of a few
+// Limits how much is computed from the constants of one model while it is compiled. A file of a few
 // hundred bytes can ask for any number of elements (Expand, Tile, Range), and for any time
-// (products of what those make, sums over them). What would pass the budget is left to the jobs, as
-// a node, or refused where a graph cannot have it as one.
+// (products or sums of these). An operator that would exceed the budget stays a node and runs in
+// the jobs, or is refused if the graph cannot have such a node.
 #pragma once
 
 #include <algorithm>
@@ -14,27 +14,27 @@
 
 namespace millrace::lowering {
 
-// An estimate of what evaluate() or evaluate_fallback() does, never far below it: elements that are
-// read or written, and multiplications.
+// Estimates the work of evaluate() or evaluate_fallback(), never far too low: the number of
+// elements that are read or written, and of multiplications.
 double evaluation_work(const graph::Operator& op, std::span<const graph::Value* const> operands,
                        std::span<const graph::ValueType> outputs);
 
 class FoldingBudget {
  public:
-  // `model_bytes` are those of the constants that the model states.
+  // `model_bytes` is the size of the constants that the model states.
   explicit FoldingBudget(size_t model_bytes = 0)
       : bytes_(kMinBytes + kBytesPerModelByte * model_bytes),
         limit_(bytes_),
         work_(kMinWork + kWorkPerModelByte * static_cast<double>(model_bytes)) {}
 
-  // Takes so much work, if that much is left.
+  // Takes this amount of work from the budget, if that much is left.
   bool take_work(double work) {
     if (work > work_) return false;
     work_ -= work;
     return true;
   }
 
-  // Takes what a new constant of so many elements of FLOAT32 needs, if that much is left.
+  // Takes the memory and work of a new FLOAT32 constant of `elements` elements, if that is left.
   bool take_floats(size_t elements) {
     const size_t bytes = elements * sizeof(float);
     if (!has_bytes(bytes) || !take_work(static_cast<double>(elements))) return false;
@@ -42,20 +42,20 @@ class FoldingBudget {
     return true;
   }
 
-  // Bytes of computed constants.
+  // Returns whether this many bytes are left for computed constants.
   bool has_bytes(size_t bytes) const { return bytes <= bytes_; }
   void take_bytes(size_t bytes) { bytes_ -= std::min(bytes, bytes_); }
   size_t limit_bytes() const { return limit_; }
 
  private:
-  // Room for the computed weights of test models that state shapes only.
+  // This leaves room for computed weights of test models that state shapes only.
   static constexpr size_t kMinBytes = size_t{1} << 30;
   // Weights of two bits become sixteen times as large, and exporters transpose, cast or reshape a
   // weight a few times before its use.
   static constexpr size_t kBytesPerModelByte = 20;
-  // Some ten seconds, and enough to compute 2^30 bytes of FLOAT32 eight times.
+  // This takes some ten seconds, and suffices to compute 2^30 bytes of FLOAT32 eight times.
   static constexpr double kMinWork = double{uint64_t{1} << 32};
-  // Each of these steps reads and writes an element of up to sixteen per byte.
+  // Each of these steps reads and writes an element; a byte holds up to sixteen of them.
   static constexpr double kWorkPerModelByte = 160;
 
   size_t bytes_;

@@ -14,7 +14,7 @@ namespace {
 using graph::BinaryKind;
 using graph::UnaryKind;
 
-// A bound of Clip that is a constant scalar of float32, and a number.
+// Returns a bound of Clip if it is a constant float32 scalar and not NaN.
 std::optional<float> float_bound(const NodeImport& node, size_t index, float absent) {
   if (!node.has(index)) return absent;
   if (node.value(index).type != tensor::DataType::kFloat32 || !node.is_constant(index)) {

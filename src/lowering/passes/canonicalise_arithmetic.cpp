@@ -18,7 +18,7 @@ using graph::UnaryKind;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// What leaves every number as it is when it is added; 0 turns -0 into 0.
+// Adding this leaves every number unchanged; adding 0 would turn -0 into 0.
 constexpr float kNothing = -0.0f;
 
 // `x op number` as a function of x.

@@ -16,8 +16,8 @@
 
 namespace millrace::lowering {
 
-// How many origins a node has at most: the first of those that were merged. So a long chain that
-// becomes one node, or many of them, takes no memory by the square of its length.
+// A node has at most this many origins: the first of those that were merged. So a long chain that
+// becomes one node, or many nodes, does not need memory that grows with the square of its length.
 inline constexpr size_t kMaxOrigins = 256;
 
 class Editor {
@@ -55,10 +55,10 @@ class Editor {
   // It has the origins of that node.
   Index insert_before(Index index, graph::Node node);
   void erase(Index index);
-  // `into` computes what `from` does, too: it has the origins of both. Of a node that merges many,
+  // `into` also computes what `from` does, so it gets the origins of both. If a node merges many,
   // only the first few are copied, since each node of a long chain may have merged all before it.
   void absorb_origins(Index into, Index from);
-  // The same where `from` goes away, and so gives all of its origins.
+  // Does the same where `from` is removed, and therefore gives all of its origins away.
   void take_origins(Index into, Index from);
   // The same for all nodes on the way from `source` to the operands of `into`. Requirement: those
   // operands are computed from `source` and constants alone.
@@ -98,10 +98,10 @@ class Editor {
   std::vector<Position> positions_;
   std::vector<std::optional<Index>> makers_;  // by value
   std::vector<int> readers_;                  // by value: operands that read it
-  // By value: the nodes that have read it at some time, some of them more than once. So that the
+  // Indexed by value: all nodes that have ever read it, some of them more than once. With these the
   // uses of a value are replaced without a search through all nodes.
   std::vector<std::vector<Index>> past_readers_;
-  std::vector<bool> is_output_;  // by value
+  std::vector<bool> is_output_;  // indexed by value
   size_t original_count_;
 };
 

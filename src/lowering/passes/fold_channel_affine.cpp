@@ -94,8 +94,8 @@ std::optional<Node> fold(Editor&, const Op&, const Node&, const Affine&) {
   return std::nullopt;
 }
 
-// Whether new constants may be made of the weight and the bias, of which the bias may have become
-// one of each channel.
+// Returns whether new constants may be made of the weight and the bias. The bias may have become
+// one with an element per channel.
 bool may_make_anew(Editor& editor, const std::vector<ValueId>& operands,
                    const PassContext& context) {
   const graph::Value& weight = editor.value(operands[1]);

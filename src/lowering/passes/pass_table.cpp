@@ -9,7 +9,7 @@ std::span<const Pass> pass_table() {
       {"fold_constants", fold_constants},
       // After the constants: those that are dequantised stay integers.
       {"recognise_quantisation", recognise_quantisation},
-      // Before what takes constant parameters gets another form.
+      // This runs before operators with constant parameters get another form.
       {"fold_quantised_parameters", fold_quantised_parameters},
       {"simplify_data_movement", simplify_data_movement},
       // Before arithmetic with constants gets another form.

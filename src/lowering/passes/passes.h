@@ -17,11 +17,11 @@ struct PassContext {
   OperatorNames full_precision = {};
   bool as_written = false;  // quantised operators; see LoweringOptions
   bool attention_in_parts = false;
-  // What the passes may still compute from constants, all of them together.
+  // The budget that is left for computing constants, shared by all passes.
   FoldingBudget* budget = nullptr;
 
-  // Whether a pass may make another constant of so many elements of FLOAT32: a file of a few
-  // megabytes could have it make one from the same weights for each of its nodes.
+  // Returns whether a pass may make another constant of `elements` FLOAT32 elements. Without a
+  // limit, a file of a few megabytes could make it convert the same weights for each of its nodes.
   bool may_make(size_t elements) const {
     return budget == nullptr || budget->take_floats(elements);
   }
@@ -42,8 +42,8 @@ Status fold_constants(graph::Graph& graph, const PassContext& context);
 // nor do the other passes on quantised values change anything then.
 Status recognise_quantisation(graph::Graph& graph, const PassContext& context);
 
-// Quantised constants that an operator takes as parameters become the numbers that they stand for:
-// scale, bias, mean and variance of a BatchNormalization, the slope of a PRelu.
+// Replaces quantised constants that an operator takes as parameters by the numbers that they
+// represent: scale, bias, mean and variance of a BatchNormalization, the slope of a PRelu.
 Status fold_quantised_parameters(graph::Graph& graph, const PassContext& context);
 
 // Removes operators that move no data, and merges neighbours: Reshape of Reshape, Transpose of

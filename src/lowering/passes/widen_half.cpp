@@ -43,7 +43,7 @@ void widen_inner_values(graph::Graph& graph) {
   }
 }
 
-// The FLOAT32 copies of boundary values, by value; the others are their own.
+// The FLOAT32 copies of boundary values, indexed by value; every other value maps to itself.
 class Twins {
  public:
   explicit Twins(graph::Graph& graph) : graph_(graph), twins_(graph.values.size()) {
@@ -57,7 +57,7 @@ class Twins {
     return twins_[id] = graph_.add_value(std::move(twin));
   }
 
-  // All nodes use the copies from now on.
+  // All nodes use the copies after this call.
   void use() {
     for (Node& node : graph_.nodes) {
       for (ValueId& id : node.inputs)

@@ -63,8 +63,8 @@ void Coverage::pass_over(const network::Node& node) {
   read_.insert(names.begin(), names.end());
 }
 
-// The branches of an If, the body of a Loop and the like. Each node inside has the name of those
-// around in its own, so only the beginning of a long one.
+// Looks into the branches of an If, the body of a Loop and the like. The name of a node inside
+// includes the names of the nodes around it, so only the beginning of a long name is used.
 void Coverage::look_inside(const network::Node& node, const std::string& name) {
   constexpr size_t kLongestPrefix = 1024;
   const std::string_view around = std::string_view(name).substr(0, kLongestPrefix);

@@ -95,7 +95,7 @@ class Grouper {
     Grouping grouping;
     std::vector<uint32_t> unmade;  // by node
     std::vector<bool> is_begun;    // by number of the collective, from 1 on
-    size_t upcoming = 1;           // those before it are begun
+    size_t upcoming = 1;           // all collectives with a lower number are begun
     std::array<ReadyNodes, kKinds> ready;
   };
 

@@ -28,8 +28,8 @@ class KnownElements {
     graph::Value value;          // a constant
     std::set<std::string> from;  // the known values that it follows from
   };
-  // The elements of a value; null where they are not known, or where it, or what it is made of, is
-  // too large to be the stuff of which shapes are made, or nothing is left of the builder's budget.
+  // Returns the elements of a value; null if they are not known, if the value or one that it is
+  // made of is too large to describe shapes, or if nothing is left of the builder's budget.
   const Told* of(graph::ValueId id);
 
  private:

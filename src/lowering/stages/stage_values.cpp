@@ -14,7 +14,7 @@ using graph::ValueId;
 
 StageLowering::Scope& StageLowering::open_scope(const network::Network& network, std::string prefix,
                                                 Scope* outer) {
-  // Each node of a branch has its names in the graph: a long one would be there many times.
+  // Each node of a branch includes this prefix in its names, so a long one would be stored often.
   constexpr size_t kLongestPrefix = 1024;
   if (prefix.size() > kLongestPrefix) prefix = fmt::format("subgraph {}/", scopes_.size());
   const bool repeats = outer != nullptr && outer->repeats;

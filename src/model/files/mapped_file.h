@@ -19,8 +19,8 @@ class MappedFile {
   // kNotFound or kIoError; kInvalidArgument when `path` is not a regular file. Never blocks on a
   // pipe. An empty file gives empty bytes.
   static Result<MappedFile> open(const std::string& path);
-  // The same for a file that nobody but the user and root can change (base/files/trusted_file.h);
-  // kUnsupported for any other. Its folder is left to the caller.
+  // Does the same for a file that only the user and root can change (base/files/trusted_file.h);
+  // kUnsupported for any other. The caller has to check its folder.
   static Result<MappedFile> open_trusted(const std::string& path);
 
   MappedFile(MappedFile&& other) noexcept;

@@ -24,7 +24,7 @@ Status write_all(int fd, std::span<const std::byte> bytes) {
   return {};
 }
 
-// Whether it is there afterwards, made or found.
+// Returns whether the directory exists afterwards; it may have been made or found.
 bool have_directory(const std::filesystem::path& path, std::vector<std::filesystem::path>& made) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return true;
@@ -55,8 +55,8 @@ Status fill_file(UniqueFd file, const std::function<Status(const Sink&)>& emit) 
   return {};
 }
 
-// Without its owner's rights a directory would stay empty: `mkdir -p` gives them to parents, too,
-// whatever the umask is.
+// A directory without its owner's rights would stay empty. `mkdir -p` gives these rights to
+// parents, too, whatever the umask is.
 bool make_directory(const std::string& path) noexcept {
   if (::mkdir(path.c_str(), 0777) != 0) return false;
   struct stat made {};

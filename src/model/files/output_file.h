@@ -14,14 +14,14 @@ namespace millrace::model {
 
 using Sink = std::function<Status(std::span<const std::byte>)>;
 
-// A new directory, in which its owner may write whatever the umask is. False with errno.
+// Makes a directory in which its owner may write, whatever the umask is. False with errno.
 bool make_directory(const std::string& path) noexcept;
-// The same; kNotFound or kIoError, without the path.
+// Does the same; kNotFound or kIoError, and the message does not contain the path.
 Status create_directory(const std::string& path);
 // Makes the directory and those above it, where they are missing; where one cannot be made, none is
 // left. kNotFound or kIoError, with the path.
 Status create_directories(const std::string& path);
-// The same for the directory that the file is to be in.
+// Does the same for the directory in which the file is to be.
 Status create_directory_of(const std::string& file);
 Result<UniqueFd> create_file(const std::string& path);
 // Writes the bytes that `emit` passes to its sink, and closes the file.

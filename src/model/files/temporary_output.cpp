@@ -134,7 +134,7 @@ Status TemporaryFile::commit() {
           return link_as(file_, name);
         }));
   }
-  // Something else may have got the name since the file was created.
+  // The name may have been given to another file since this file was created.
   MILLRACE_RETURN_IF_ERROR(check_replaceable(target_));
   MILLRACE_RETURN_IF_ERROR(rename_path(name_.text(), target_));
   name_.forget(lock);

@@ -18,8 +18,8 @@ namespace millrace::model {
 // left however the process ends. Elsewhere it has a temporary name, and is removed with the object.
 class TemporaryFile {
  public:
-  // `path` names the file that is to be, which may exist; not empty. kInvalidArgument where
-  // something else than a file has the name (base/files/output_target.h); kNotFound or kIoError.
+  // `path` names the future file, which may exist already; not empty. kInvalidArgument where
+  // something other than a file has the name (base/files/output_target.h); kNotFound or kIoError.
   // Messages do not contain the path.
   static Result<TemporaryFile> create(const std::string& path);
 

@@ -68,7 +68,7 @@ NRT_STATUS nrt_init(nrt_framework_type_t, const char*, const char*) {
 
 void nrt_close(void) {
   const millrace::CancellationOff whole;
-  const millrace::DefaultFloatEnvironment floats;  // of the times in traces and profiles
+  const millrace::DefaultFloatEnvironment floats;  // used for the times in traces and profiles
   const trace::CallScope traced("nrt_close");
   contained("nrt_close", [] {
     Runtime::stop();

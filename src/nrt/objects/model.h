@@ -35,7 +35,7 @@ using ModelMemory = std::shared_ptr<const memory::BankCharge>;
 
 class Model : public std::enable_shared_from_this<Model> {
  public:
-  // With a communicator the model is that of one of its ranks.
+  // If there is a communicator, the model belongs to one of its ranks.
   Model(uint32_t core, std::shared_ptr<runtime::Executor> executor, ModelMemory memory,
         std::shared_ptr<ranks::Communicator> communicator = nullptr);
 
@@ -45,7 +45,7 @@ class Model : public std::enable_shared_from_this<Model> {
   const std::vector<ModelTensor>& inputs() const noexcept { return inputs_; }
   const std::vector<ModelTensor>& outputs() const noexcept { return outputs_; }
   const std::shared_ptr<runtime::Executor>& executor() const noexcept { return executor_; }
-  // Null unless the model is that of a rank.
+  // Returns null unless the model belongs to a rank.
   const ranks::Communicator* communicator() const noexcept { return communicator_.get(); }
 
   // The tensor that receives an output which the output set of an execution leaves out; it is never

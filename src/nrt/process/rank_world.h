@@ -22,9 +22,9 @@
 namespace millrace::nrt {
 
 struct RankSettings {
-  std::string place;      // host:port, where the ranks meet; empty: nobody has said
-  std::string token;      // that all ranks must have
-  std::string interface;  // where this process listens for other ranks; empty: as they find it
+  std::string place;      // host:port where the ranks meet; empty if unset
+  std::string token;      // all ranks must have the same token
+  std::string interface;  // where this process listens for ranks; empty: automatic
   // How long the ranks wait for each other, when they meet and in each operation.
   std::chrono::nanoseconds timeout{0};
   ranks::CollectiveFaultSettings faults;

@@ -36,8 +36,8 @@ class Units {
   // The unit at the address, made at the first use. Its tasks are TransferTask, ComputeTask or
   // CollectiveTask. Requirement: has(address).
   Result<RequestUnit*> use(const UnitAddress& address);
-  // Executions on the core may wait for those on other cores from here on, as those of several
-  // ranks in one process do: see queue::Unit::expect_waits. Requirement: there is that core.
+  // After this call, executions on the core may wait for those on other cores, as those of several
+  // ranks in one process do: see queue::Unit::expect_waits. Requirement: the core exists.
   Status expect_waits(uint32_t core);
   // The unit with that number; null before its first use.
   RequestUnit* find(uint16_t number) const noexcept {

@@ -124,7 +124,7 @@ void ComputeTask::on_status_written(const queue::Completion& completion) noexcep
   for (const std::shared_ptr<Tensor>& tensor : binding_->written) tensor->completions().add();
 }
 
-// Where a collective of the model has failed, or an earlier request of this rank.
+// Returns a code where a collective of the model, or an earlier request of this rank, has failed.
 std::optional<NRT_STATUS> ComputeTask::own_code(const Status& status) const noexcept {
   const ranks::Communicator* const communicator = binding_->model->communicator();
   if (communicator == nullptr) return std::nullopt;
@@ -133,7 +133,7 @@ std::optional<NRT_STATUS> ComputeTask::own_code(const Status& status) const noex
       return code_of_rank_failure(status.code());
     case StatusCode::kClosed:  // the collectives have ended with an earlier request
       return NRT_EXEC_UNIT_UNRECOVERABLE;
-    case StatusCode::kInvalidArgument:  // the ranks call different collectives; or as elsewhere
+    case StatusCode::kInvalidArgument:  // different collectives were called, or another error
       if (communicator->failure().code() != StatusCode::kInvalidArgument) return std::nullopt;
       return code_of_rank_failure(status.code());
     default:

@@ -27,8 +27,8 @@ uint16_t port_of(const SocketAddress& address) noexcept {
 
 }  // namespace
 
-// Logs the first one, the second, the fourth and so on: strangers that come again and again do not
-// fill the log.
+// Logs the first refusal, the second, the fourth and so on, so that peers that connect again and
+// again do not fill the log.
 void Doorway::note_refusal(const SocketAddress& host, std::string_view why) {
   if (std::has_single_bit(++refusals_))
     log_format(LogLevel::kWarning, "nrt",

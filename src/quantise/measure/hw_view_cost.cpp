@@ -12,13 +12,13 @@ namespace {
 using graph::BoundaryQuantisation;
 using graph::CompiledModel;
 
-// The sums over all numbers of a boundary that give its error.
+// Adds up the errors of all numbers of a boundary.
 class MovedNumbers {
  public:
   MovedNumbers(const BoundaryQuantisation& own, const graph::Boundary& boundary)
       : own_(own), view_{boundary.hw->type, boundary.quant} {}
 
-  // The number that an HW view holds for `value`; adds how far the model's own has moved.
+  // Returns what an HW view holds for `value`, and adds the error in the model's own form.
   float through_view(float value) {
     if (std::isnan(value)) return value;
     const double held = graph::nearest_number(view_, value);
@@ -58,7 +58,7 @@ std::vector<std::optional<graph::RequantisationError>> errors_of(
   return errors;
 }
 
-// The tensor of a FLOAT32 input, rounded.
+// Rounds the tensor of a FLOAT32 input as its HW view does.
 void pass_through(MovedNumbers& moved, std::vector<std::byte>& tensor) {
   for (size_t at = 0; at + sizeof(float) <= tensor.size(); at += sizeof(float)) {
     float value = 0;

@@ -1,4 +1,4 @@
-// What it costs to pass inputs and outputs through HW views that are requantised, on samples.
+// Measures on samples what it costs to pass inputs and outputs through requantised HW views.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,13 @@
 namespace millrace::quantise {
 
 struct HwViewCost {
-  // By boundary: how far its numbers move on the way, in units of the model's scale; nothing where
-  // its HW view is not requantised.
+  // Indexed by boundary: how far its numbers move, in units of the model's scale; nothing where its
+  // HW view is not requantised.
   std::vector<std::optional<graph::RequantisationError>> inputs, outputs;
-  OutputAgreement agreement;  // of outputs through HW views with those through CPU views
+  OutputAgreement agreement;  // compares outputs through HW views with those through CPU views
 };
 
-// Requirement: the model is static. Fails as run_outputs() does.
+// Requirement: the model is static. Errors are those of run_outputs().
 Result<HwViewCost> measure_hw_views(const graph::CompiledModel& model,
                                     std::span<const Sample> samples);
 

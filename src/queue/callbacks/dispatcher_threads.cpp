@@ -123,8 +123,8 @@ void Dispatcher::Impl::run_next(Slot& slot, Lock& lock) {
   lock = Lock(mutex_);
 }
 
-// A forced unwind must not be stopped: it ends the thread. Each call begins in the default
-// floating-point environment, whatever the one before it has left.
+// A forced unwind ends the thread, so it must not be caught. Each call begins in the default
+// floating-point environment, whatever the previous call has left.
 void Dispatcher::Impl::run_contained(const PreparedCall& call) {
   const DefaultFloatEnvironment floats;
   try {

@@ -139,7 +139,7 @@ void Lanes::Impl::start_missing_when_idle() {
 
 // Starts a thread with the first id that is free. Requirement: threads_mutex_ is held.
 bool Lanes::Impl::start_lane_locked() {
-  // There are more slots, for lanes that units add.
+  // There are more slots than this, for lanes that units add.
   if (std::ranges::count(slots_, true, &Slot::in_use) >= wanted_ + kMaxQuarantined) return false;
   const auto slot = std::ranges::find(slots_, false, &Slot::in_use);
   if (slot == slots_.end()) return false;

@@ -36,8 +36,8 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   // Ends the threads: joins them, except those that were given up.
   void stop();
 
-  // From here on there are at least as many lanes as units whose requests wait for each other, so
-  // that none of them waits for one that has no lane. kResourceExhausted when that is not possible:
+  // After this call there is a lane for each unit whose requests wait for each other, so that none
+  // of them waits for one without a lane. kResourceExhausted when that is not possible, and then
   // nothing has changed. Lanes that were added stay; without a request they sleep.
   Status add_waiting_unit();
   void remove_waiting_unit() noexcept;
@@ -86,7 +86,7 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   bool reclaim(Source& source, Deadline deadline);
 
  private:
-  // Few, since lanes that look for chunks look at all ids.
+  // This is a small number, since lanes that look for chunks look at all ids.
   static constexpr uint32_t kMostAdded = 32;
 
   void run_lane(LaneId lane);
@@ -108,14 +108,14 @@ class Lanes::Impl : public std::enable_shared_from_this<Lanes::Impl> {
   void start_missing_when_idle();
   void come_back(LaneId lane);
 
-  const uint32_t base_;  // by the options
+  const uint32_t base_;  // the number that the options set
   const uint32_t most_added_;
-  std::atomic<uint32_t> wanted_;  // with those that were added; written under threads_mutex_
+  std::atomic<uint32_t> wanted_;  // includes added lanes; written under threads_mutex_
   const std::optional<int> core_;
   const char* const thread_name_;
   const bool spins_;  // whether a lane looks for work before it parks
   alignas(64) std::atomic<uint64_t> last_ticket_{0};  // written by every submitter
-  std::atomic<uint32_t> live_;                        // lanes that serve; base_ before start()
+  std::atomic<uint32_t> live_;                        // lanes that run; base_ before start()
   ReadyList ready_;
   Sleepers sleepers_;
   Team team_;

@@ -106,10 +106,10 @@ class Unit {
   // that the running requests of all have the same time to end.
   void begin_close() noexcept;
 
-  // Its requests may wait for requests of other units of the same lanes for which this was called,
-  // too, as those of several ranks in one process do. From here on until the unit is closed there
-  // is a lane for each of these units, so that none waits for one that cannot run. A further call
-  // does nothing. kResourceExhausted when there can be no further lane, kClosed.
+  // Declares that its requests may wait for requests of other units of the same lanes that have
+  // also called this, such as those of several ranks in one process. Until the unit is closed there
+  // is a lane for each of these units, so that none waits for one that cannot run. Further calls do
+  // nothing. kResourceExhausted when there can be no further lane, kClosed.
   Status expect_waits();
 
   // Claims a place, calls `fill` (must not wait for a request; throwing ends the program, since a

@@ -197,7 +197,7 @@ class Unit::Impl final : public Source, public Watched {
   std::unique_ptr<Lanes> own_lanes_;  // null once closed
   const bool has_own_lanes_;
   bool attached_ = false;
-  bool expects_waits_ = false;  // under watch_mutex_
+  bool expects_waits_ = false;  // guarded by watch_mutex_
   const std::shared_ptr<Lanes::Impl> lanes_;
   std::shared_ptr<Strand> strand_;  // of its callbacks; null once closed, as the monitor
   std::shared_ptr<Monitor> monitor_;

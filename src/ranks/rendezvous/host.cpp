@@ -14,7 +14,7 @@
 namespace millrace::ranks {
 namespace {
 
-// For a rank to take what it is told of the others.
+// A rank has this long to receive the cards of the others.
 constexpr std::chrono::seconds kPatience(10);
 
 }  // namespace
@@ -33,7 +33,7 @@ bool MeetingHost::all_have_come() const {
   return std::ranges::count(guests(), Guest::State::kStays, &Guest::state) + 1 == options_.ranks;
 }
 
-// First the head; once that is known to be a rank's, the cards.
+// Receives the head first; once it is known to come from a rank, it receives the cards.
 Reception::Verdict MeetingHost::hear(Guest& guest) {
   if (guest.message.size() > sizeof(JoinHead)) return Verdict::kStays;
   const auto head = guest.as<JoinHead>();

@@ -24,7 +24,7 @@ class MeetingHost final : public Meeting, private Reception {
         secret_(Secret::of_text(options.token)) {}
 
   Verdict hear(Guest& guest) override;
-  // Why one that says this is not admitted; empty when it is.
+  // Returns why a guest with this head is not admitted; empty when it is.
   std::string why_not(const Guest& guest, const JoinHead& head) const;
   bool all_have_come() const;
   std::string absent_ranks() const;

@@ -18,18 +18,18 @@
 namespace millrace::ranks {
 namespace {
 
-// Between two attempts to reach a rank, and for one of them to come to its end.
+// The times between two attempts to reach a rank, and until one attempt is given up.
 constexpr std::chrono::milliseconds kRetryInterval(50);
 constexpr std::chrono::seconds kAttempt(60);
 
-// Whom a rank makes a link to, or has one from.
+// This rank makes and accepts links with these options, secret and limit.
 struct Self {
   const MeetingOptions& options;
   const Secret secret;
   const Limit& limit;
 };
 
-// Those with higher numbers.
+// Accepts the links from ranks with higher numbers.
 class LinkReception final : private Reception {
  public:
   LinkReception(UniqueFd listener, std::string place, const Self& self,
@@ -74,7 +74,7 @@ Status receive(int socket, Message& message, const Limit& limit) {
   return {StatusCode::kCorruptData, "another process has taken its place"};
 }
 
-// Says who this is on a new connection to rank `to`, and hears whether that is the one there.
+// Identifies this rank on a new connection to rank `to`, and checks that rank `to` answers.
 Status introduce(int socket, uint32_t to, const Self& self) {
   const Limit limit{std::min(self.limit.deadline, std::chrono::steady_clock::now() + kAttempt),
                     self.limit.stop};
@@ -90,8 +90,8 @@ Status introduce(int socket, uint32_t to, const Self& self) {
   return {StatusCode::kCorruptData, "another process has taken its place"};
 }
 
-// A connection that ends before it is made is tried again: strangers may have crowded it out. A
-// rank that no longer listens has ended.
+// A connection that ends before it is complete is tried again: unauthenticated peers may have
+// displaced it. A rank that no longer listens has ended.
 Result<UniqueFd> link_to(uint32_t to, const Card& card, const Self& self) {
   const auto* const text = reinterpret_cast<const char*>(card.data());
   MILLRACE_ASSIGN_OR_RETURN(const Endpoint endpoint,

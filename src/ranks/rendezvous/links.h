@@ -1,6 +1,6 @@
-// Links: the connections between each two ranks, once they know of each other. Each rank listens
-// until all with higher numbers have connected, and connects to all with lower ones. Both ends
-// prove that they are ranks of the meeting. For one thread.
+// Links are the connections between each two ranks, made once the ranks know of each other. Each
+// rank listens until all with higher numbers have connected, and connects to all with lower ones.
+// Both ends prove that they are ranks of the meeting. For one thread.
 #pragma once
 
 #include <memory>
@@ -15,15 +15,15 @@ namespace millrace::ranks {
 
 class Links {
  public:
-  // Listens at that address, or at that of the interface of the options where they name one, on a
-  // port that the system chooses. kInvalidArgument for an interface that there is not, or an
-  // address by which nobody can be found; kIoError.
+  // Listens at that address, or at the address of the network interface that the options name, on a
+  // port that the system chooses. kInvalidArgument for an interface that does not exist, or an
+  // address at which no other host can connect; kIoError.
   static Result<Links> open(const MeetingOptions& options, const std::string& address);
 
-  // For every other rank.
+  // Returns the card for every other rank.
   const Card& card() const noexcept { return card_; }
-  // The connections by rank, none for this one. Blocks until all are made, and ends the listening.
-  // kDeadlineExceeded and kIoError name the ranks that have not come or have ended; kCancelled.
+  // Makes all connections, stops listening, and returns them by rank (empty for this one). Blocks.
+  // kDeadlineExceeded and kIoError name the ranks that are missing or have ended; kCancelled.
   Result<std::vector<UniqueFd>> connect(const MeetingOptions& options, const Roster& roster);
 
  private:

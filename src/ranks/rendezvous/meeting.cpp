@@ -112,7 +112,7 @@ class MeetingGuest final : public Meeting {
             fmt::format("who listens at {} is no rank of this program", options_.place)};
   }
 
-  // Who says it may be a stranger: the text is for a log.
+  // The sender may be an unauthenticated peer: the text is for a log only.
   static std::string reason_of(const Answer& answer) {
     std::string reason(answer.reason.data(), strnlen(answer.reason.data(), answer.reason.size()));
     std::ranges::replace_if(

@@ -1,9 +1,9 @@
-// Meeting: how ranks that are processes find each other. Rank 0 listens at a place that all of them
-// know, the others tell it their cards, and when all have come each gets those that are meant for
-// it. Then nobody listens there any more.
+// Meeting: how ranks that are processes find each other. Rank 0 listens at an address that all of
+// them know, the others tell it their cards, and when all have come each rank gets the cards that
+// are meant for it. Then rank 0 stops listening there.
 //
-// Ranks prove to each other that they have the same token, without saying it. Who connects and does
-// not is dropped (reception.h). For one thread.
+// Ranks prove to each other that they have the same token, without sending it. A peer that connects
+// but cannot prove this is dropped (reception.h). For one thread.
 #pragma once
 
 #include <chrono>
@@ -25,10 +25,10 @@ struct MeetingOptions {
   uint32_t ranks = 1;
   std::string token;  // that all ranks must have; up to kTokenBytes, may be empty
   Limit limit{};
-  // Where this rank listens for other ranks: an address of this host, or the name of one of its
-  // network interfaces. Empty: where it is on the network of the meeting.
+  // This rank listens for other ranks here: an address of this host, or the name of one of its
+  // network interfaces. Empty: its address on the network of the meeting.
   std::string interface {};
-  // How often the log says who is waited for.
+  // The log names the missing ranks at this interval.
   std::chrono::nanoseconds warning_interval = std::chrono::seconds(30);
 };
 

@@ -1,7 +1,7 @@
-// What is said at a rendezvous, and on each connection between two ranks. All messages have one
-// size for a given number of ranks, so nothing in them decides how much is read or allocated. Who
-// listens speaks first; who has connected then proves that it knows the secret, and learns from the
-// answer whether the other side knows it, too.
+// Defines the messages at a rendezvous, and on each connection between two ranks. All have one size
+// for a given number of ranks, so their content does not decide how much is read or allocated. The
+// listening side speaks first; the connecting side then proves that it knows the secret, and learns
+// from the answer whether the listening side knows it, too.
 //
 //   rank 0 -> a rank:   Challenge
 //   a rank -> rank 0:   JoinHead, then a card for every rank, in their order
@@ -24,9 +24,9 @@ inline constexpr uint64_t kRendezvousMagic = 0x33736b6e61726c6d;
 inline constexpr uint32_t kMostRanks = 1024;
 inline constexpr size_t kTokenBytes = 64;
 
-// By which one rank finds another: text that ends with a zero.
+// A card says how one rank reaches another: text that ends with a zero byte.
 using Card = std::array<std::byte, 192>;
-// Random bytes that are used once.
+// Random bytes that are used only once.
 using Nonce = std::array<std::byte, 32>;
 // Shows that its sender knows a secret (proof.h).
 using Proof = std::array<std::byte, 32>;
@@ -51,7 +51,7 @@ struct Answer {
   uint32_t admitted = 0;
   uint32_t reserved = 0;
   SessionKey session{};
-  Proof proof{};                   // of one that admits
+  Proof proof{};                   // set if the rank is admitted
   std::array<char, 232> reason{};  // why not; text that ends with a zero
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 static_assert(sizeof(Proof) == crypto_generichash_BYTES);
 
-// As libsodium takes them.
+// Returns the bytes in the type that libsodium takes.
 const unsigned char* bytes_of(const std::byte* bytes) noexcept {
   return reinterpret_cast<const unsigned char*>(bytes);
 }
@@ -45,8 +45,8 @@ Secret Secret::of_session(const SessionKey& key) const noexcept {
   return secret;
 }
 
-// The parts have fixed sizes, and each use a name of its own with its zero, so that no two uses
-// hash the same bytes.
+// The parts have fixed sizes, and each use has a name of its own, including its zero byte, so that
+// no two uses hash the same bytes.
 Proof Secret::prove(std::string_view what, std::initializer_list<Bytes> parts) const noexcept {
   crypto_generichash_state state;
   crypto_generichash_init(&state, bytes_of(key_.data()), key_.size(), sizeof(Proof));

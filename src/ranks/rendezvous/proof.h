@@ -1,6 +1,6 @@
-// Proofs: how ranks show each other that they know a secret without saying it. Each side chooses a
-// nonce, and the proof is a keyed hash (BLAKE2b, by libsodium) over both nonces and what is
-// claimed. So a proof is of no use on another connection. Each function may be called from any
+// Proofs: how ranks show each other that they know a secret without sending it. Each side
+// chooses a nonce, and the proof is a keyed hash (BLAKE2b, by libsodium) of both nonces and the
+// claim. So a proof is of no use on another connection. Each function may be called from any
 // thread.
 #pragma once
 
@@ -17,17 +17,17 @@ Result<Nonce> make_nonce();
 
 class Secret {
  public:
-  // What all who have that text share. Without a text, everybody does.
+  // Returns the secret of all who have that text. An empty text gives a secret that anyone knows.
   static Secret of_text(std::string_view text) noexcept;
-  // What the ranks of a meeting share, who know this secret and have been told the key.
+  // Returns the secret of the ranks of a meeting, who know this secret and were told the key.
   Secret of_session(const SessionKey& key) const noexcept;
 
-  // That a rank may join the meeting of one who has sent `asked`, and that the other side may host
-  // it.
+  // Proves that a rank may join the meeting of the host that has sent `asked`, and that the other
+  // side may host it.
   Proof of_joining(const Nonce& asked, const JoinHead& head) const noexcept;
   Proof of_hosting(const Nonce& asked, const JoinHead& head,
                    const SessionKey& session) const noexcept;
-  // The same of the two ends of a connection between two ranks.
+  // Prove the same for the two ends of a connection between two ranks.
   Proof of_linking(const Nonce& asked, const LinkHead& head) const noexcept;
   Proof of_accepting(const Nonce& asked, const LinkHead& head) const noexcept;
 
@@ -38,7 +38,7 @@ class Secret {
   std::array<std::byte, 32> key_{};
 };
 
-// Takes the same time wherever the difference is.
+// Takes the same time wherever the proofs differ.
 bool is_equal(const Proof& a, const Proof& b) noexcept;
 
 }  // namespace millrace::ranks

@@ -23,12 +23,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Strangers that may be connected at a time; the one that came first goes.
+// Limits the unauthenticated peers that are connected at a time; beyond it the oldest is dropped.
 constexpr size_t kStrangers = 64;
-// For the message of a guest: its rank sends it at once.
+// A guest has this long to send its message: a rank sends it at once.
 constexpr std::chrono::seconds kPatience(10);
 constexpr std::chrono::milliseconds kTick(100);
-// Strangers that come again and again do not fill the log.
+// Peers that are refused again and again do not fill the log.
 constexpr uint64_t kNamedRefusals = 64;
 
 }  // namespace
@@ -52,8 +52,8 @@ void Reception::take_in() {
   UniqueFd socket = own_descriptor(accept4(listener_.get(), reinterpret_cast<sockaddr*>(&address),
                                            &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (!socket) {
-    // It has gone already; or there are no descriptors, say, and it would be reported again at
-    // once.
+    // The peer has gone already; or the process has no free descriptor, and poll would report the
+    // peer again at once.
     if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
       std::this_thread::sleep_for(kTick);
     return;
@@ -84,7 +84,7 @@ void Reception::take_in() {
 bool Reception::attend(Guest& guest, bool is_ready) {
   switch (guest.state) {
     case Guest::State::kStays:
-      return !is_ready;  // it has ended, or says what it should not
+      return !is_ready;  // true unless it has ended, or sends data that it should not
     case Guest::State::kRefused:
       return is_ready ? hear_out(guest) : Clock::now() < guest.patience;
     case Guest::State::kSpeaks:
@@ -128,13 +128,13 @@ Reception::Verdict Reception::refuse(Guest& guest, std::span<const std::byte> an
   if (++refusals_ <= kNamedRefusals)
     log(LogLevel::kWarning, "ranks",
         fmt::format("{}: refused, from {}: {}", place_, guest.from, reason));
-  // A few bytes fit in the buffer of a new connection. Who does not read them is not told.
+  // A few bytes fit in the buffer of a new connection. A peer that does not read them is not told.
   const Status sent = send_all(guest.socket.get(), answer, {Deadline::min(), nullptr});
   if (!sent.ok()) log(LogLevel::kDebug, "ranks", sent.message());
   return Verdict::kSaysMore;
 }
 
-// Logs the first one, the second, the fourth and so on. False: it goes.
+// Logs the first refusal, the second, the fourth and so on. Returns false: the guest goes.
 bool Reception::note_stranger(const std::string& from, std::string_view why) {
   if (std::has_single_bit(++strangers_))
     log(LogLevel::kWarning, "ranks",

@@ -1,7 +1,7 @@
-// Reception: a listening socket, and those who have connected to it and have still to show that
-// they belong there. Anybody may connect: who resets the connection, says something else, or
-// nothing in time, is dropped. That costs a bounded amount of memory and a few lines of the log.
-// For one thread.
+// Reception: a listening socket, and the peers that have connected to it and have not yet proved
+// that they belong there. Anybody may connect; a peer that resets the connection, sends something
+// else, or sends nothing in time is dropped. Such peers cost a bounded amount of memory and a few
+// lines of the log. For one thread.
 #pragma once
 
 #include <cstddef>
@@ -26,27 +26,27 @@ class Reception {
   Reception& operator=(const Reception&) = delete;
 
  protected:
-  // One who has connected, was sent a challenge, and says a message.
+  // A peer that has connected, was sent a challenge, and sends a message.
   struct Guest {
     UniqueFd socket;
-    std::string from;  // its address
+    std::string from;  // address of the peer
     Deadline patience;
-    Nonce asked{};                   // in its challenge
-    std::vector<std::byte> message;  // as long as it is to be so far
+    Nonce asked{};                   // the nonce in its challenge
+    std::vector<std::byte> message;  // its size is what is expected so far
     size_t received = 0;
     enum class State : uint8_t { kSpeaks, kStays, kRefused } state = State::kSpeaks;
-    uint32_t rank = 0;  // once it stays
+    uint32_t rank = 0;  // valid once it stays
 
-    // The message, which has arrived, as what it is.
+    // Returns the message, which has arrived, as a Message.
     template <class Message>
     Message as() const noexcept;
   };
-  // What becomes of a guest whose message has arrived: it goes, or says more, now that the message
-  // is longer, or stays connected and says nothing more; or its socket was taken.
+  // The next state of a guest whose message has arrived: it goes; sends more, since the message is
+  // longer now; stays connected and sends nothing more; or its socket was taken.
   enum class Verdict : uint8_t { kGoes, kSaysMore, kStays, kTaken };
 
-  // `place` names the listener in the log. Messages have `head_bytes` at first. As many guests as
-  // `ranks` may stay, and kStrangers besides.
+  // `place` names the listener in the log. Messages have `head_bytes` bytes at first. Up to `ranks`
+  // guests may stay, and kStrangers others may be connected.
   Reception(UniqueFd listener, std::string place, size_t head_bytes, uint32_t ranks)
       : listener_(std::move(listener)),
         place_(std::move(place)),
@@ -54,25 +54,25 @@ class Reception {
         ranks_(ranks) {}
   ~Reception() = default;
 
-  // Waits until something has happened, a tenth of a second or until the limit at most, and takes
-  // in and hears who is there.
+  // Waits until something has happened, but at most a tenth of a second or until the limit, and
+  // then accepts connections and reads messages.
   void step(const Limit& limit);
-  // Nobody else is taken in.
+  // No further connection is accepted after this.
   void stop_listening() noexcept { listener_ = UniqueFd(); }
   int listener() const noexcept { return listener_.get(); }
   const std::string& place() const noexcept { return place_; }
   std::list<Guest>& guests() noexcept { return guests_; }
   const std::list<Guest>& guests() const noexcept { return guests_; }
 
-  // Tells the guest, which speaks the right language, why it is not wanted, and logs it. It may
-  // still be speaking: closed before that, the connection would take the answer with it.
+  // Tells a guest that follows the protocol why it is refused, and logs that. The guest may still
+  // be sending: if the connection were closed before it ends, the answer would be lost.
   Verdict refuse(Guest& guest, std::span<const std::byte> answer, std::string_view reason);
 
  private:
   virtual Verdict hear(Guest& guest) = 0;
 
   void take_in();
-  // False: the guest goes.
+  // Returns false if the guest goes.
   bool attend(Guest& guest, bool is_ready);
   bool read(Guest& guest);
   static bool hear_out(Guest& guest);

@@ -95,7 +95,7 @@ Result<std::string> digits_of(const sockaddr* address, socklen_t size) {
   return std::string(digits);
 }
 
-// Of an address in digits; AF_UNSPEC for anything else.
+// Returns the family of a numeric address; AF_UNSPEC for any other text.
 int family_of(const std::string& text) noexcept {
   addrinfo hints{};
   hints.ai_flags = AI_NUMERICHOST;

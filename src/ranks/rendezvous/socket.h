@@ -31,10 +31,10 @@ Result<UniqueFd> listen_on(const Endpoint& endpoint);
 // Tries one address of the host after another. Does not wait for one who does not listen yet:
 // kIoError says so.
 Result<UniqueFd> connect_to(const Endpoint& endpoint, const Limit& limit);
-// The address in digits of that network interface, of the family of `like`, an address in digits;
-// an address is its own. kInvalidArgument when there is no such interface, or it has none.
+// Returns the numeric address of the network interface, in the family of `like`, a numeric address;
+// an address is returned as it is. kInvalidArgument when there is no such interface or address.
 Result<std::string> address_of_interface(const std::string& interface, const std::string& like);
-// Whether the address in digits stands for all of a host: 0.0.0.0, or ::.
+// Returns whether the numeric address stands for all addresses of a host: 0.0.0.0, or ::.
 bool is_any_address(const std::string& digits);
 // The own address of a socket in digits, without the port.
 Result<std::string> own_address(int socket);

@@ -16,7 +16,7 @@ WaitingLog::WaitingLog(StopCheck* inner, std::chrono::nanoseconds interval,
 bool WaitingLog::stop_requested() noexcept {
   if (const Clock::time_point now = Clock::now(); now >= next_) {
     next_ = now + interval_;
-    // Without memory for the line there is none.
+    // If there is no memory for the line, it is not logged.
     static_cast<void>(contained([&] {
       log(LogLevel::kWarning, "ranks",
           fmt::format("{} after {:.0f} s; waiting goes on", missing_(),

@@ -1,5 +1,5 @@
-// WaitingLog: says now and then for whom a rank waits at a rendezvous, as it would otherwise say
-// nothing until its time is over. For one thread.
+// WaitingLog: logs at intervals for which ranks a rank waits at a rendezvous. Otherwise nothing
+// would be logged until the deadline. For one thread.
 #pragma once
 
 #include <chrono>
@@ -12,12 +12,12 @@ namespace millrace::ranks {
 
 class WaitingLog final : public StopCheck {
  public:
-  // `missing` says who is waited for: "rank 1 has not come to 10.0.0.1:5000". `inner` is borrowed,
-  // and may be null.
+  // `missing` names the ranks that have not come: "rank 1 has not come to 10.0.0.1:5000". `inner`
+  // is borrowed, and may be null.
   WaitingLog(StopCheck* inner, std::chrono::nanoseconds interval,
              std::function<std::string()> missing);
 
-  // Logs a line when one is due. What `inner` says.
+  // Logs a line when one is due. Returns the answer of `inner`.
   bool stop_requested() noexcept override;
 
  private:

@@ -16,7 +16,7 @@
 namespace millrace::ranks {
 namespace {
 
-// After so many bytes the other connections have their turn.
+// After this many bytes the other connections are read.
 constexpr size_t kTurn = size_t{4} << 20;
 
 bool would_wait() noexcept {
@@ -31,7 +31,7 @@ Status broken(const char* how) {
 
 Result<std::unique_ptr<Connection>> Connection::open(UniqueFd socket, int epoll, uint32_t id) {
   const int on = 1;
-  // Without it the connection works, too.
+  // If this fails, the connection still works.
   setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   std::unique_ptr<Connection> made(new Connection(std::move(socket), epoll, id));
   epoll_event event{};
@@ -74,7 +74,7 @@ Status Connection::receive(TcpWindow& window, uint64_t slot, std::span<std::byte
   return {};
 }
 
-// Writes at once where nothing is before it.
+// Writes the message at once if no other one is queued.
 void Connection::put(const Outgoing& outgoing) {
   queue_.push_back(outgoing);
   if (queue_.size() == 1) flush();
@@ -95,7 +95,7 @@ void Connection::flush() noexcept {
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && would_wait()) return watch(true);
     if (sent < 0) {
-      // The thread that reads finds the end behind what has arrived.
+      // The reading thread finds the end after the data that has arrived.
       is_broken_ = true;
       break;
     }
@@ -143,7 +143,7 @@ Status Connection::read() {
   return {};
 }
 
-// How many bytes were read of the head, or of the body; 0 where it would have waited.
+// Returns how many bytes were read of the head or of the body; 0 where it would have waited.
 Result<size_t> Connection::read_some() {
   const bool is_head = head_bytes_ < sizeof(Head);
   std::array<std::byte, 16384> dropped;
@@ -164,11 +164,11 @@ Result<size_t> Connection::read_some() {
   return static_cast<size_t>(got);
 }
 
-// The head has arrived.
+// Handles a head that has arrived.
 Status Connection::begin_message() {
   if (head_.kind == Kind::kReady) {
     note_ready(head_.slot);
-    head_.bytes = 0;  // nothing follows
+    head_.bytes = 0;  // no body follows
     return {};
   }
   if (head_.kind != Kind::kData) return broken("it sends what is no message");
@@ -186,7 +186,7 @@ Status Connection::begin_message() {
   return {};
 }
 
-// The other side waits for a message in that slot.
+// Records that the other side waits for a message in that slot.
 void Connection::note_ready(uint64_t slot) {
   const std::lock_guard lock(send_mutex_);
   OutSlot& out = out_[slot];
@@ -230,7 +230,7 @@ void Connection::forget_outgoing(TcpWindow& window) noexcept {
     if (const auto out = out_.find(outgoing.head.slot); out != out_.end()) ++out->second.awaited;
   });
   queue_.erase_if(is_of_window);
-  // There is room in the queue: no more is put there than was erased.
+  // The queue has room: no more messages are added than were erased.
   for (auto& [slot, out] : out_)
     for (; out.awaited != 0 && !out.held.empty(); --out.awaited) {
       put(out.held.front());

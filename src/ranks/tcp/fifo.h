@@ -14,7 +14,7 @@ class Fifo {
   bool empty() const noexcept { return count_ == 0; }
   size_t size() const noexcept { return count_; }
   T& front() noexcept { return at(0); }
-  // May throw bad_alloc: nothing has changed then.
+  // May throw bad_alloc, and then nothing has changed.
   void push_back(const T& value) {
     if (count_ == cells_.size()) grow();
     at(count_++) = value;
@@ -26,7 +26,7 @@ class Fifo {
   void pop_back() noexcept { --count_; }
   void clear() noexcept { count_ = 0; }
 
-  // From the oldest one on.
+  // Visits all elements, from the oldest one on.
   template <class Visit>
   void for_each(Visit&& visit) {
     for (size_t i = 0; i < count_; ++i) visit(at(i));

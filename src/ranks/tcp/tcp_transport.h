@@ -1,5 +1,5 @@
-// Messages between processes over TCP. One thread waits for all connections of a rank (epoll) and
-// reads; what is sent is written by the thread that sends it, as far as the system takes it at
+// Sends messages between processes over TCP. One thread waits for all connections of a rank
+// (epoll) and reads. The sending thread writes a message itself, as far as the system takes it at
 // once.
 #pragma once
 

@@ -9,7 +9,7 @@
 namespace millrace::ranks {
 namespace {
 
-// How often a wait looks at its check.
+// A wait polls its check at this interval.
 constexpr std::chrono::milliseconds kLookInterval(50);
 
 }  // namespace
@@ -46,7 +46,7 @@ Status TcpWindow::wait(uint64_t& complete, WaitCheck& check) {
 void TcpWindow::note(uint64_t& complete) noexcept {
   const std::lock_guard lock(mutex_);
   ++complete;
-  // With the mutex held: the window may be destroyed as soon as its thread sees the message.
+  // The mutex is held: the window may be destroyed as soon as its thread sees the message.
   changed_.notify_one();
 }
 

@@ -1,5 +1,5 @@
-// TcpWindow: counts the messages of one window that are complete, and lets a thread wait for them.
-// Connections report from any thread; the rest is for the thread that uses the window.
+// TcpWindow: counts the complete messages of one window, and lets a thread wait for them.
+// Connections report from any thread; all other calls come from the thread that uses the window.
 #pragma once
 
 #include <condition_variable>
@@ -26,10 +26,10 @@ class TcpWindow final : public Window {
   Status wait_sent(WaitCheck& check) override { return wait(sent_, check); }
   Status wait_received(WaitCheck& check) override { return wait(received_, check); }
 
-  // For connections.
+  // Connections call these.
   void note_sent() noexcept { note(sent_); }
   void note_received() noexcept { note(received_); }
-  // Messages that are not complete never will be.
+  // Messages that are not complete now never will be.
   void fail(const Status& why) noexcept;
 
  private:
@@ -38,9 +38,9 @@ class TcpWindow final : public Window {
 
   TcpTransport& transport_;
   const std::span<std::byte> memory_;
-  std::mutex mutex_;  // of the members below
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
-  uint64_t sent_ = 0, received_ = 0;  // complete, and not waited for
+  uint64_t sent_ = 0, received_ = 0;  // complete messages for which no wait has returned
   Status failure_;
 };
 

@@ -15,7 +15,7 @@ namespace millrace::ranks {
 
 class TcpTransport final : public Transport {
  public:
-  // Takes over `sockets`, which are connected and do not block, by rank; that of `rank` is none.
+  // Takes over `sockets`: connected, non-blocking, indexed by rank; the one of `rank` is empty.
   static Result<std::unique_ptr<Transport>> start(uint32_t rank, std::vector<UniqueFd> sockets);
   ~TcpTransport() override;
 
@@ -24,7 +24,7 @@ class TcpTransport final : public Transport {
   Result<std::unique_ptr<Window>> open_window(std::span<std::byte> memory) override;
   void close() noexcept override;
 
-  // For windows.
+  // Windows call this.
   Connection& connection(uint32_t peer) noexcept { return *connections_[peer]; }
   void forget(TcpWindow& window) noexcept;
 
@@ -36,7 +36,7 @@ class TcpTransport final : public Transport {
   const uint32_t rank_;
   const UniqueFd epoll_;
   const UniqueFd ends_;  // an eventfd, readable when the thread is to end
-  std::vector<std::unique_ptr<Connection>> connections_;  // by rank; null for this one
+  std::vector<std::unique_ptr<Connection>> connections_;  // indexed by rank; null for this one
   std::thread thread_;
 };
 

@@ -93,7 +93,7 @@ std::string holder_in(const Record& record, pid_t process) {
   return fmt::format("{} of process {}", std::string_view(record.holder.data(), bytes), process);
 }
 
-// Whether it can be a table: what else the user has must not be overwritten by claims.
+// Returns whether the file can be a table: claims must not overwrite other files of the user.
 bool is_table(int fd, off_t bytes) {
   const std::vector<Record> records = read_records(fd);
   return bytes % static_cast<off_t>(sizeof(Record)) == 0 &&
@@ -102,7 +102,7 @@ bool is_table(int fd, off_t bytes) {
          });
 }
 
-// A file that another user put there, or can write, would let that user decide who gets columns.
+// If another user owns the file or can write to it, that user could decide who gets columns.
 Status check_table(int fd, const std::string& path) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return unusable(fmt::format("{}: {}", path, error_text(errno)));

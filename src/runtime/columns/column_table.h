@@ -71,7 +71,7 @@ class ColumnTable {
   uint32_t first_free_record() const;
 
   int fd_ = -1;
-  FileIdentity identity_;  // of fd_
+  FileIdentity identity_;  // identifies the file of fd_
   std::vector<bool> own_;  // by record: whether it is of this process
 };
 

@@ -50,13 +50,13 @@ class Boundary {
   // kInvalidArgument, naming the tensor, where the bound view would be converted.
   Status check_in_place(const TensorBinding& binding) const;
 
-  // Whether the program uses what is bound where it lies: then staging makes that of it, and
-  // finishing an output does nothing.
+  // Returns whether the program uses the bound memory directly: then staging passes that memory on,
+  // and finishing an output does nothing.
   bool takes(const TensorBinding& binding) const noexcept {
     return in_place(binding.view) && binding.device_side == nullptr;
   }
-  // `staged` is what the program gets for an input; converts into `staging` (made on first use)
-  // where the program does not take the bound view, and counts that, and what the program converts.
+  // `staged` is what the program gets for an input. A view that it does not take is converted into
+  // `staging` (made on first use). Conversions are counted, those by the program, too.
   Status stage_input(const TensorBinding& binding, memory::Buffer& staging,
                      BoundaryConversions& conversions, device::Binding& staged) const;
   // The same for an output: the program writes into `staging`, and finish_output() then converts
@@ -77,7 +77,7 @@ class Boundary {
   Status check_shape(const TensorShape* shape) const;
   Status no_memory() const;
 
-  std::string label_;                  // for messages: input "data"
+  std::string label_;                  // used in messages: input "data"
   size_t bytes_[2] = {0, 0};           // by view; 0 where dimensions are open
   size_t element_bytes_[2] = {0, 0};   // by view; 0 for a view that does not exist
   bool accepts_[2] = {false, false};   // by view

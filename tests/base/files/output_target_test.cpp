@@ -22,7 +22,7 @@ class OutputTargetTest : public testing::Test {
  protected:
   std::string file(const std::string& name) const { return directory_.file(name); }
 
-  // What the refusal of the path says; empty where it is none.
+  // Returns the message with which the path is refused; empty where it is not refused.
   static std::string refusal(const std::string& path) {
     const auto target = output_target(path);
     EXPECT_TRUE(target.ok() || target.status().code() == StatusCode::kInvalidArgument);
@@ -85,7 +85,7 @@ TEST_F(OutputTargetTest, AFifoIsWrittenThroughToItsReader) {
   EXPECT_STREQ(text, "text");
 }
 
-// Without a reader, it would end the process by SIGPIPE.
+// A pipe without a reader would end the process by SIGPIPE.
 TEST_F(OutputTargetTest, APipeWithoutAReaderIsAFailure) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
@@ -95,7 +95,7 @@ TEST_F(OutputTargetTest, APipeWithoutAReaderIsAFailure) {
               HasSubstr("Broken pipe"));
 }
 
-// As for `--json /dev/stdout > file`: what the program prints itself stays.
+// With `--json /dev/stdout > file` the text that the program prints itself must stay.
 TEST_F(OutputTargetTest, AFileThatThisProcessHasOpenIsWrittenBehindWhatIsThere) {
   const UniqueFd opened(::open(file("a").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   ASSERT_EQ(::write(opened.get(), "one ", 4), 4);

@@ -1,5 +1,5 @@
-// A line of the log reaches standard error, or nothing: each case in a child, which does with
-// number 2 what programs do.
+// A line of the log reaches standard error, or nothing. Each case runs in a child process, which
+// treats number 2 as programs do.
 #include "base/files/standard_error.h"
 
 #include <fcntl.h>
@@ -33,7 +33,7 @@ off_t size_of(int fd) {
 
 class StandardErrorTest : public testing::Test {
  protected:
-  // Opens the file under number 2, as what a program opens after it has closed that.
+  // Opens the file under number 2, as a program does that opens a file after closing number 2.
   bool takes_number_2(int flags) const {
     ::close(STDERR_FILENO);
     return ::open(path_.c_str(), O_RDWR | O_CREAT | flags, 0600) == STDERR_FILENO;
@@ -116,7 +116,7 @@ TEST_F(StandardErrorTest, IsGoneForEverOnceALineFindsItClosed) {
   EXPECT_EQ(content(), "");
 }
 
-// A daemon that closes it must not keep whoever reads the other end waiting.
+// A daemon that closes it must not keep the reader at the other end waiting.
 TEST_F(StandardErrorTest, IsNotKeptOpen) {
   EXPECT_EQ(test::run_in_child([] {
               int ends[2];
@@ -131,7 +131,7 @@ TEST_F(StandardErrorTest, IsNotKeptOpen) {
             0);
 }
 
-// As a daemon does that closes all descriptors it does not know, and opens its own.
+// A daemon closes all descriptors that it does not know, and then opens its own.
 TEST_F(StandardErrorTest, ALogFileWhoseNumberWasTakenGetsNoLine) {
   EXPECT_EQ(test::run_in_child([&] {
               const int number = ::open("/dev/null", O_WRONLY | O_CLOEXEC);

@@ -1,4 +1,4 @@
-// What `millrace compile` and `inspect` say of the HW views of quantised inputs and outputs.
+// Tests the lines of `millrace compile` and `inspect` on HW views of quantised tensors.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -111,7 +111,7 @@ TEST_F(QuantisedViews, OfProfilesAreAsTheArchiveSays) {
   }
 }
 
-// Our own quantiser gives the input UINT8 where no number is negative.
+// Our own quantiser uses UINT8 for an input that has no negative numbers.
 TEST_F(QuantisedViews, OfACalibratedModelAreMeasuredOnItsSamples) {
   const ProgramResult result = quantise({"--quantise-outputs"});
   ASSERT_EQ(result.exit_code, 0) << result.err;

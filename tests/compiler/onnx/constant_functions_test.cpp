@@ -148,7 +148,7 @@ TEST(WhereImport, OnComputedTensorsIsAFallback) {
   EXPECT_EQ(graph.nodes[0].op, graph::Operator(graph::Fallback{"Where", {}}));
 }
 
-// Three squares of ones, and the sum of all products of their elements.
+// Makes three square matrices of ones, and the sum of all products of their elements.
 Model product_of_squares(int64_t side) {
   Model model;
   model.floats("one", {1, 1}, {1}).ints("square", {side, side});
@@ -162,7 +162,7 @@ TEST(EinsumImport, OfConstantsIsComputed) {
   EXPECT_EQ(content<float>(computed(model)), content<float>({}, {729}));
 }
 
-// 10^12 products of a file of two hundred bytes.
+// A file of two hundred bytes asks for 10^12 products.
 TEST(EinsumImport, OfConstantsIsLeftToJobsBeyondTheBudget) {
   Model model = product_of_squares(100);
   model.input("x", {1}).output("y").node("Add", {"x", "sum"}, {"y"});

@@ -105,7 +105,7 @@ TEST(GraphInputs, WhatNothingSettlesStaysOpen) {
   EXPECT_EQ(settled_shapes(model, {{"x", {-1, 3, 8, 160}}}), (Shapes{{-1, 3, 8, 160}, {1, -1}}));
 }
 
-// They are no stacks of frames: the sum of a vector is one number, and a vector may be empty.
+// Vectors are not stacks of frames: their sum is one number, and a vector may be empty.
 TEST(GraphInputs, LengthsOfVectorsStayOpenWhereNothingHasFrames) {
   const Model vectors = through_relu(Model().symbolic_input("x", {"length"}).input("z", {-1}));
   EXPECT_EQ(settled_shapes(vectors), (Shapes{{-1}, {-1}}));

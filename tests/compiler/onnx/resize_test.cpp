@@ -83,7 +83,7 @@ TEST(ResizeImport, SizesInsteadOfScales) {
   EXPECT_EQ(on_axes.shape, (Dims{1, 2, 6, 3}));
 }
 
-// 0.7f is less than 0.7, and 10 times as much less than 7.
+// 0.7f is less than 0.7, so 10 times 0.7f is less than 7.
 TEST(ResizeImport, AScaleStandsForItsFraction) {
   EXPECT_EQ(resized(Model(13)
                         .input("x", {1, 1, 10, 20})

@@ -187,7 +187,7 @@ Model integer_sums() {
   return builder.build();
 }
 
-// One operator on two operands of these shapes, which is large enough to be divided.
+// Makes one operator with operands of these shapes, large enough to be divided.
 Model one_operator(const graph::Operator& op, const std::vector<graph::Dims>& inputs,
                    Precision precision) {
   ModelBuilder builder(precision);
@@ -197,7 +197,7 @@ Model one_operator(const graph::Operator& op, const std::vector<graph::Dims>& in
   return builder.build();
 }
 
-// Behind a convolution, so that the image lies as that makes it, in blocks of channels.
+// The image comes from a convolution, so its layout has blocks of channels.
 Model behind_convolution(const graph::Operator& op, int64_t channels) {
   ModelBuilder builder;
   const ValueId x = convolve(builder, builder.input({1, 16, 88, 96}), {channels, 16, 3, 3}, 1);
@@ -205,8 +205,8 @@ Model behind_convolution(const graph::Operator& op, int64_t channels) {
   return builder.build();
 }
 
-// Parameters that are inputs, or made by the program: then no pass has merged them with a
-// neighbour.
+// The parameters are inputs, or computed by the program, so no pass has merged them with a
+// neighbouring node.
 Model batch_normalisation(const graph::Dims& dims, Precision precision) {
   const graph::Dims channels = {dims[1]};
   ModelBuilder builder(precision);
@@ -217,7 +217,7 @@ Model batch_normalisation(const graph::Dims& dims, Precision precision) {
   return builder.build();
 }
 
-// A fallback operator, which may have a fast lowering.
+// Makes a fallback operator, which may have a fast lowering.
 Model fallback_operator(const char* name, std::vector<graph::Attribute> attributes,
                         const std::vector<graph::Dims>& inputs, Precision precision) {
   ModelBuilder builder(precision);
@@ -336,8 +336,8 @@ TEST_P(JobOnLanes, GivesTheSameBitsOnAnyNumberOfThem) {
           << jobs << " jobs on " << lanes << " lanes";
 }
 
-// Whatever primitives oneDNN has for these, divided or not: none fails because its threads wait for
-// each other, and the bits are those of one lane.
+// Whatever primitives oneDNN has for these, divided or not, none fails because its threads wait for
+// each other, and the bits are the same as on one lane.
 class OperatorOnLanes : public ::testing::TestWithParam<Precision> {
  protected:
   static void expect_same_bits(const std::string& name, const Model& model) {
@@ -354,7 +354,7 @@ class OperatorOnLanes : public ::testing::TestWithParam<Precision> {
 const graph::Dims kImage = {1, 24, 88, 96}, kFewChannels = {1, 3, 240, 240};
 
 TEST_P(OperatorOnLanes, BatchNormalization) {
-  // Above and below the size from which oneDNN takes groups of channels one after the other.
+  // The sizes are above and below the one from which oneDNN takes groups of channels in sequence.
   for (const graph::Dims& dims :
        {graph::Dims{1, 8, 176, 320}, graph::Dims{1, 16, 88, 160}, graph::Dims{1, 8, 16, 16},
         graph::Dims{4, 8, 96, 96}, graph::Dims{2, 3, 300, 300}, graph::Dims{64, 7000}})

@@ -20,7 +20,7 @@ using graph::Precision;
 using graph::UnaryKind;
 using graph::ValueId;
 
-// Convolutions of every form with each function that keeps results between bounds, and some more.
+// Convolutions of every form with each function that has bounds, and some other functions.
 struct ConvCase {
   const char* name;
   Dims x;
@@ -68,7 +68,7 @@ const std::vector<Activation>& fused_functions() {
   return kFunctions;
 }
 
-// Whether the window of the result `y` in one dimension sees the element `x`.
+// Returns whether the window of result `y` in one dimension contains the element `x`.
 bool sees(const graph::Conv& op, const Dims& kernel, size_t d, int64_t y, int64_t x) {
   const int64_t first = y * op.strides[d] - op.pads_begin[d];
   return x >= first && x < first + kernel[d];
@@ -79,7 +79,7 @@ class FusedFunction : public ::testing::TestWithParam<std::tuple<size_t, Precisi
   const ConvCase& test() const { return conv_cases()[std::get<0>(GetParam())]; }
   Precision precision() const { return std::get<1>(GetParam()); }
 
-  // With or without a residual, and with what is to be NaN.
+  // Runs with or without a residual, and with values that become NaN.
   Tensor run_with(const Activation& function, const Tensor& x, const Tensor* residual) const {
     Dims weights = {test().filters, test().x[1] / test().op.group};
     weights.insert(weights.end(), test().kernel.begin(), test().kernel.end());
@@ -91,7 +91,7 @@ class FusedFunction : public ::testing::TestWithParam<std::tuple<size_t, Precisi
     std::vector<Tensor> inputs = {x};
     std::vector<ValueId> operands = {image, w, bias};
     if (residual != nullptr) {
-      // Its memory is the program's, so that the convolution adds in place.
+      // The memory belongs to the program, so that the convolution adds in place.
       const ValueId given = builder.input(residual->dims);
       operands.push_back(builder.node(graph::Unary{{UnaryKind::kLinear, 0.5f, 0}}, {given}));
       inputs.push_back(*residual);
@@ -100,7 +100,7 @@ class FusedFunction : public ::testing::TestWithParam<std::tuple<size_t, Precisi
     return run_model(builder.build(), inputs);
   }
 
-  // Winograd's algorithm makes several results together.
+  // Winograd's algorithm computes several results together.
   bool may_spread(const Dims& y, const Dims& at) const {
     if (std::string(test().name) != "Winograd" && std::string(test().name) != "Square" &&
         std::string(test().name) != "OddChannels")
@@ -155,7 +155,7 @@ TEST_P(FusedFunction, KeepsANanOfTheResidual) {
       if (!also_in_image) {
         EXPECT_EQ(nans, 2);
       }
-      // All others are as if there were no NaN.
+      // All other elements must be the same as without a NaN.
       Tensor without = residual;
       without.data[residual.data.size() / 2] = without.data.back() = 0;
       const Tensor expected = run_with(function, x, &without);
@@ -167,7 +167,7 @@ TEST_P(FusedFunction, KeepsANanOfTheResidual) {
 }
 
 TEST_P(FusedFunction, HasTheLimitsOfInfinities) {
-  // Results are infinite through the residual: in a convolution inf and -inf meet.
+  // Only the residual makes results infinite: in a convolution inf and -inf would meet.
   const Tensor x = Tensor::numbers(test().x, 1);
   const Tensor plain = run_with({}, x, nullptr);
   for (const Activation& function : fused_functions()) {
@@ -229,7 +229,7 @@ TEST(FusedFunctionOfAPair, KeepsNan) {
     }
 }
 
-// A frame that has met a NaN leaves nothing behind for the next one.
+// A frame with a NaN has no effect on the next frame.
 TEST(SpecialValuesOfAFrame, EndWithIt) {
   const Tensor x = Tensor::numbers({1, 16, 8, 8}, 1);
   ModelBuilder builder;

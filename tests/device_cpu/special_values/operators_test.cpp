@@ -1,6 +1,6 @@
-// NaN, infinities, denormal numbers and zeros of either sign through the operators of the graph: of
-// each element of a result, whether it is NaN, infinite or finite, as IEEE 754 and the definition
-// of the operator have it. The expectations are scalar functions of the C++ library.
+// Passes NaN, infinities, denormal numbers and zeros of either sign through the operators of the
+// graph. Each element of a result must be NaN, infinite or finite as IEEE 754 and the definition of
+// the operator require. The expectations are scalar functions of the C++ library.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ const std::vector<float>& special_values() {
   return kValues;
 }
 
-// Every value comes to every place in vectors of 16, and to the elements behind the last of them.
+// Every value occurs at every place of vectors of 16, and in the elements after the last vector.
 Tensor special_tensor(const Dims& dims, size_t first = 0) {
   Tensor x = Tensor::zeros(dims);
   const auto& values = special_values();
@@ -52,7 +52,7 @@ Tensor special_tensor(const Dims& dims, size_t first = 0) {
 
 enum class Place { kNpu, kNpuBf16, kCpu };
 
-// With an image from a convolution in channel blocks with padding, or as the caller has it.
+// The image comes from a convolution in channel blocks with padding, or directly from the caller.
 enum class Origin { kPlain, kBlocked };
 
 class SpecialValues : public ::testing::TestWithParam<std::tuple<Place, Origin>> {
@@ -65,11 +65,11 @@ class SpecialValues : public ::testing::TestWithParam<std::tuple<Place, Origin>>
     ModelBuilder builder(precision());
     return builder;
   }
-  // The nodes from here on are those that are tested.
+  // The nodes that are added after this call are tested.
   void begin(ModelBuilder& builder) const {
     if (place() == Place::kCpu) builder.begin_partition(PartitionKind::kCpu);
   }
-  // A convolution of the values would make NaN of infinities: they are added to one of zeros.
+  // A convolution would turn infinities to NaN, so values are added to a convolution of zeros.
   ValueId add_value(ModelBuilder& builder, const Dims& dims) const {
     const ValueId x = builder.input(dims);
     if (std::get<1>(GetParam()) == Origin::kPlain || dims.size() != 4) return x;
@@ -85,7 +85,7 @@ class SpecialValues : public ::testing::TestWithParam<std::tuple<Place, Origin>>
     const auto model = builder.build();
     const auto count = model->inputs.size();
     if (count > inputs.size()) {
-      // Inputs of add_value() come in pairs: what the convolution reads stands after the value.
+      // Inputs of add_value() come in pairs: the value, and then the input of the convolution.
       std::vector<Tensor> all;
       for (Tensor& input : inputs) {
         Tensor zeros = Tensor::zeros(input.dims);
@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(All, SpecialValues,
                                             ::testing::Values(Origin::kPlain, Origin::kBlocked)),
                          [](const auto& info) { return name_of_case(info.param); });
 
-// Functions whose zeros have the sign of the operand, or the other one.
+// Returns whether zeros keep the sign of the operand, or get the opposite one.
 bool keeps_sign_of_zero(UnaryKind kind) {
   return kind == UnaryKind::kIdentity || kind == UnaryKind::kAbs || kind == UnaryKind::kNeg ||
          kind == UnaryKind::kSqrt || kind == UnaryKind::kRound || kind == UnaryKind::kFloor ||
@@ -133,7 +133,7 @@ std::vector<Activation> all_functions() {
   return functions;
 }
 
-// BF16 has fewer denormal numbers, and instructions on it none: what comes of those is left out.
+// Instructions for BF16 take denormal numbers for zero, so results of these are left out.
 Tensor without_denormals(Tensor x) {
   for (float& value : x.data)
     if (std::fpclassify(value) == FP_SUBNORMAL) value = std::copysign(0.25f, value);
@@ -189,7 +189,7 @@ Tensor expected_binary(BinaryKind kind, const Tensor& a, const Tensor& b, const 
   return result;
 }
 
-// Slopes are finite: what one is multiplied by where it is not used, is nothing of the standard's.
+// Slopes are finite: the standard does not say what happens to a slope that is not used.
 Tensor second_operand(BinaryKind kind, const Dims& dims) {
   Tensor b = special_tensor(dims, 3);
   for (float& value : b.data)
@@ -323,7 +323,7 @@ TEST_P(SpecialValues, Reductions) {
             for (size_t d = 0; d < i.size(); ++d)
               depends = depends &&
                         (std::ranges::count(axes, static_cast<int64_t>(d)) != 0 || i[d] == at[d]);
-            // The sign of a product is not followed.
+            // The sign of a product is not predicted.
             const std::string expected = depends ? class_of(special) : "finite";
             const std::string got = class_of(actual.at(i));
             if (kind == graph::ReduceKind::kProd && std::isinf(special) && depends) {
@@ -335,7 +335,7 @@ TEST_P(SpecialValues, Reductions) {
         }
 }
 
-// Rows of many lengths: one with a NaN, one of -inf alone, one with inf, one with some -inf.
+// The rows have many lengths: one has a NaN, one only -inf, one an inf, one some -inf.
 TEST_P(SpecialValues, Softmax) {
   for (const bool log : {false, true})
     for (const int64_t length : {2, 5, 16, 37, 300})

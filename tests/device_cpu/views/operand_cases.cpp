@@ -17,7 +17,7 @@ using Cases = std::vector<OperandCase>;
 
 const Dims kImage = {2, 16, 6, 8}, kChannels = {16};
 
-// Numbers that every function is defined for.
+// Makes numbers for which every function is defined.
 Given positive(const Dims& dims, uint32_t seed) {
   Given given = input_of(dims, seed);
   for (float& element : given.elements.data) element = 0.5f + std::fabs(element);

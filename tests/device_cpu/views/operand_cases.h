@@ -1,5 +1,5 @@
-// One or more nodes of every operator that the CPU device has a kernel for, with operands to try
-// them on.
+// Makes one or more nodes for every operator that has a kernel on the CPU device, with operands to
+// test them on.
 #pragma once
 
 #include <string>
@@ -20,9 +20,9 @@ struct OperandCase {
 
 const std::vector<OperandCase>& operand_cases();
 
-// A constant of the model.
+// Adds a constant of the model.
 graph::ValueId add_constant(ModelBuilder& builder, const Given& given);
-// The node, with these operands; gives its outputs.
+// Adds the node, with these operands; returns its outputs.
 std::vector<graph::ValueId> add_node(ModelBuilder& builder, const OperandCase& test,
                                      const std::vector<graph::ValueId>& operands);
 

@@ -1,5 +1,5 @@
-// Operators whose operands are parts of larger tensors: they give what they give for the same
-// elements in memory of their own, bit for bit where one implementation serves all layouts.
+// Operators whose operands are parts of larger tensors give the same results as for elements in
+// separate memory, bit for bit where one implementation serves all layouts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using graph::Precision;
 using graph::ValueId;
 using tensor::DataType;
 
-// How one operand of a model lies.
+// The place of one operand of a model in memory.
 struct Place {
   size_t operand;
   Part part;
@@ -35,7 +35,7 @@ Tensor negated(const Tensor& x) {
   return map(x, [](float element) { return -element; });
 }
 
-// What the operator computes with.
+// The type of numbers with which the operator computes.
 enum class Numbers { kFp32, kBf16, kInt8 };
 
 graph::Quantisation in_steps_of(float scale) {
@@ -43,7 +43,7 @@ graph::Quantisation in_steps_of(float scale) {
 }
 constexpr float kStep = 1 / 64.0f;
 
-// The model of one node, and what it is given.
+// The model of one node, and its inputs.
 class Model {
  public:
   explicit Model(Numbers numbers)
@@ -82,7 +82,7 @@ class Model {
   }
 
   ValueId add_part(const Given& given, const Place& place) {
-    // A NaN makes one of all that is computed with it.
+    // Every computation with a NaN gives a NaN.
     const float fill = tensor::is_floating(given.type) ? std::nanf("") : 1;
     const Tensor whole = embed(place.part, given.elements, fill);
     const AddNode add = [this](graph::Operator op, std::vector<ValueId> inputs) {
@@ -127,7 +127,7 @@ class Model {
   std::vector<Tensor> inputs_;
 };
 
-// Whether the implementation, and so the order in which it adds up, depends on the layout.
+// Returns whether the implementation, and so the order in which it adds, depends on the layout.
 bool depends_on_layout(const OperandCase& test) {
   const auto* fallback = std::get_if<graph::Fallback>(&test.op);
   return std::holds_alternative<graph::BatchNormalization>(test.op) ||
@@ -145,7 +145,7 @@ void expect_same(const OperandCase& test, const std::vector<Tensor>& actual,
   }
 }
 
-// An operand may be any part of an input, and rows or columns of a value that the model makes.
+// An operand may be any part of an input, or rows or columns of a value that the model computes.
 std::vector<Place> places_for(size_t operand, const Given& given) {
   std::vector<Place> places;
   if (given.is_constant || given.type == DataType::kUnknown) return places;
@@ -157,7 +157,7 @@ std::vector<Place> places_for(size_t operand, const Given& given) {
   return places;
 }
 
-// Integers in steps stand for the numbers that operators of the graph compute with.
+// Quantised integers represent the numbers with which operators of the graph compute.
 bool has_integer_form(const OperandCase& test) {
   if (std::holds_alternative<graph::Fallback>(test.op)) return false;
   if (std::holds_alternative<graph::Cast>(test.op)) return false;
@@ -223,7 +223,7 @@ std::set<std::string> covered() {
   return names;
 }
 
-// Requantise stands before the operands and behind the results that are integers in steps.
+// Requantise comes before the operands and after the results that are quantised.
 TEST(OperandCases, CoverEveryOperatorOfTheGraph) {
   const std::set<std::string> names = covered();
   for (const graph::Capability& row : graph::capabilities()) {

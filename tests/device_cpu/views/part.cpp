@@ -31,7 +31,7 @@ Dims reversed(Dims dims) {
   return dims;
 }
 
-// Of the dimensions as they lie in the larger tensor.
+// The dimensions are in the order that they have in the larger tensor.
 Box box_of(Part part, const Dims& dims) {
   Box box = whole_of(part == Part::kShaped       ? Dims{elements_of(dims)}
                      : part == Part::kTransposed ? reversed(dims)
@@ -61,7 +61,7 @@ ValueId slice(const AddNode& add, ValueId x, Dims begin, Dims size) {
   return add(graph::Slice{std::move(begin), std::move(size), steps}, {x});
 }
 
-// First the outermost dimension, then the others.
+// Slices the outermost dimension first, and then the others.
 ValueId slice_twice(const AddNode& add, ValueId x, const Box& box) {
   Dims size = box.whole;
   size[0] = box.size[0];

@@ -1,4 +1,4 @@
-// Tensors that are parts of larger ones.
+// Makes tensors that are parts of larger ones.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace millrace::device::cpu {
 
-// How a tensor lies in a larger one. None begins at its start.
+// The way in which a tensor is part of a larger one. No part begins at the start of it.
 enum class Part {
   kRows,        // from the second row of the outermost dimension on
   kColumns,     // from the second column of the innermost dimension on
@@ -23,14 +23,14 @@ inline constexpr Part kParts[] = {Part::kRows,   Part::kColumns, Part::kBlock,  
                                   Part::kStride, Part::kShaped,  Part::kTransposed};
 
 std::string name_of(Part part);
-// Whether a tensor of these dimensions can lie so.
+// Returns whether a tensor of these dimensions can be such a part.
 bool is_possible(Part part, const graph::Dims& dims);
 
-// The larger tensor. `fill` is in all of it that belongs to no part.
+// Returns the larger tensor. `fill` is in all elements that do not belong to the part.
 Tensor embed(Part part, const Tensor& tensor, float fill);
-// Adds a node to `builder` and gives its output.
+// Adds a node to `builder` and returns its output.
 using AddNode = std::function<graph::ValueId(graph::Operator, std::vector<graph::ValueId>)>;
-// The nodes that take the part from the larger tensor, made by `add`; `dims` are those of the part.
+// Adds the nodes that take the part from the larger tensor; `dims` are those of the part.
 graph::ValueId take(ModelBuilder& builder, const AddNode& add, Part part, graph::ValueId whole,
                     const graph::Dims& dims);
 

@@ -46,7 +46,7 @@ TEST(FallbackInstanceNormalization, ScalesEachChannel) {
               HasSubstr("input 1 is [1], not [2]"));
 }
 
-// Expected values by the formulas of the standard, operator set 14.
+// The expected values follow from the formulas of the standard, operator set 14.
 TEST(FallbackBatchNormalization, TakesTheMomentsOfItsInputInTraining) {
   const auto x = array<float>({2, 2, 1}, {1, 10, 3, 20});
   const auto scale = vector_of<float>({1, 2}), bias = vector_of<float>({0, 5}),

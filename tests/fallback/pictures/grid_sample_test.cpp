@@ -58,7 +58,7 @@ TEST(FallbackGridSample, PadsTheNeighboursOfACubicFilter) {
     return static_cast<float>(p[0] * far(1 + t) + p[1] * near(t) + p[2] * near(1 - t) +
                               p[3] * far(2 - t));
   };
-  // Coordinates -0.7, -0.3, 3.4 and 3.9 of the row 1, 2, 3, 4.
+  // The coordinates are -0.7, -0.3, 3.4 and 3.9 in the row 1, 2, 3, 4.
   EXPECT_THAT(sampled(at, with_padding("cubic", "border")),
               Pointwise(FloatNear(1e-5f), {cubic(0.3, {1, 1, 1, 2}), cubic(0.7, {1, 1, 1, 2}),
                                            cubic(0.4, {3, 4, 4, 4}), cubic(0.9, {3, 4, 4, 4})}));

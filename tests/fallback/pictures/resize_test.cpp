@@ -50,7 +50,7 @@ TEST(FallbackResize, FiltersBeforeItShrinks) {
               Pointwise(FloatNear(1e-5f), {2.5180721f, 4.2858863f, 9.5893283f, 11.3571424f}));
 }
 
-// 20 to 6 elements, by coordinates that are half numbers: the scale is 3 / 10, not 0.3f.
+// Resizes 20 to 6 elements, with coordinates at halves: the scale is 3 / 10, not 0.3f.
 TEST(FallbackResize, ChoosesByExactCoordinates) {
   std::vector<float> row(20);
   std::iota(row.begin(), row.end(), 0.0f);

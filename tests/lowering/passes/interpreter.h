@@ -12,12 +12,12 @@ namespace millrace::lowering {
 // and batch normalisation are computed here; the rest by evaluate().
 Result<std::vector<std::vector<float>>> interpret(const graph::Graph& graph);
 
-// The outputs of a node of `graph`. `values` has an entry for each of the graph's; those that the
-// node reads are constants.
+// Computes the outputs of a node of `graph`. `values` has an entry for each value of the graph; the
+// values that the node reads are constants.
 Result<std::vector<graph::Value>> compute_node(const graph::Graph& graph, const graph::Node& node,
                                                const std::vector<graph::Value>& values);
 
-// The elements of a constant as numbers.
+// Returns the elements of a constant as numbers.
 std::vector<float> numbers_of(const graph::Value& constant);
 
 }  // namespace millrace::lowering

@@ -15,7 +15,7 @@ namespace {
 
 using dnnl::algorithm;
 
-// What one entry of a chain computes: factor * function(x).
+// One entry of a chain: it computes factor * function(x).
 struct Scaled {
   Eltwise function;
   float factor;
@@ -91,8 +91,8 @@ bool merge_linear(dnnl::post_ops& chain, float slope, float offset) {
   return false;
 }
 
-// Moves the bounds of the end of the chain to those in it. Rounding keeps integer bounds; it takes
-// over the factor, which stands behind it.
+// Moves the bounds at the end of the chain to the entry that has bounds. Rounding keeps integer
+// bounds; it takes over the factor that follows it.
 bool merge_clip(dnnl::post_ops& chain, const Scaled& last) {
   const float least = last.function.alpha, most = last.function.beta;
   const int end = chain.len() - 1;
@@ -111,7 +111,7 @@ bool merge_clip(dnnl::post_ops& chain, const Scaled& last) {
   return true;
 }
 
-// Whether the chain has the algorithm with other parameters.
+// Returns whether the chain has the algorithm with other parameters.
 bool clashes(const dnnl::post_ops& chain, const Scaled& entry) {
   for (int i = 0; i < chain.len(); ++i) {
     if (!is_eltwise(chain, i)) continue;

@@ -9,9 +9,9 @@
 
 namespace millrace::device::cpu {
 
-// Appends a function of what the primitive stores, times `factor`. Throws dnnl::error where the
-// chain has the same function with other parameters, which oneDNN 2.6 would use for both, and the
-// two cannot be merged.
+// Appends a function, times `factor`, that is applied to the results before they are stored. Throws
+// dnnl::error where the chain has the same function with other parameters, which oneDNN 2.6 would
+// use for both, and the two cannot be merged.
 void append_eltwise(dnnl::post_ops& post_ops, const Eltwise& function, float factor = 1);
 
 // The attributes of a primitive that adds up products of integers:

@@ -148,7 +148,7 @@ bool lie_alike(const Desc& a, const Desc& b) {
 
 namespace {
 
-// Whether a dimension of size 1 is split into blocks, of which it fills one element each.
+// Returns whether a dimension of size 1 is split into blocks, each of which has one element in use.
 bool splits_a_single_index(const Desc& desc) {
   const auto layout = layout_of(desc);
   return layout && std::ranges::any_of(layout->blocks(), [&](const Block& block) {
@@ -160,7 +160,7 @@ bool splits_a_single_index(const Desc& desc) {
 
 std::optional<Desc> reshaped(const Desc& desc, const Dims& dims) {
   if (is_plain(desc)) return plain_desc(dims, desc.data_type());
-  // oneDNN 2.6 gives the blocks of a dimension of size 1 that is left out to its neighbour.
+  // If a dimension of size 1 is left out, oneDNN 2.6 gives its blocks to a neighbouring dimension.
   if (splits_a_single_index(desc) && dims != desc.dims()) return std::nullopt;
   Desc result = desc.reshape(dims, /*allow_empty=*/true);
   if (is_absent(result)) return std::nullopt;

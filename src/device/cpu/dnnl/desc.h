@@ -66,12 +66,12 @@ Desc permuted(const Desc& desc, const Dims& permutation);
 std::optional<Desc> submemory(const Desc& desc, const Dims& dims, const Dims& begin);
 // Where the first element is, in elements from the start of the memory.
 int64_t start_of(const Desc& desc);
-// The same tensor in memory that begins at its first element. Every descriptor that oneDNN gets is
-// one of these, and the pointer makes up for the distance, bytes_before(): many primitives of 2.6,
-// its matrix products among them, start at the pointer, wherever the descriptor says that the first
-// element is. A view with blocks stays as it is with 3.x, which has no way to describe it.
+// Returns a descriptor of the same tensor in memory that begins at its first element. oneDNN gets
+// only such descriptors; bytes_before(), the distance, is added to the pointer. Many primitives of
+// oneDNN 2.6, such as its matrix products, start at the pointer, wherever the descriptor says that
+// the first element is. With 3.x a view with blocks is unchanged, since 3.x cannot describe it.
 Desc from_first_element(const Desc& desc);
-// The distance from the start of the memory of `desc` to that of from_first_element(desc).
+// Returns the distance from the start of the memory of `desc` to its first element.
 size_t bytes_before(const Desc& desc);
 // The distance between neighbours in each dimension, in elements; nothing where the layout is no
 // order of the dimensions or splits some into blocks.

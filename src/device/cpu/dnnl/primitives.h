@@ -22,8 +22,8 @@ using SoftmaxPrimitive = dnnl::softmax_forward;
 // What the library takes for dilations: it counts the gap between taps, ONNX the distance.
 Dims gaps_of(Dims dilations);
 
-// A part of an operation in the form in which oneDNN gets it: a tensor begins where its memory
-// does. The memory objects are made to match (cpu_context.cpp).
+// Returns a part of an operation in the form in which oneDNN gets it: the tensor begins where its
+// memory begins. The memory objects are made to match (cpu_context.cpp).
 template <class Part>
 decltype(auto) as_told(const Part& part) {
   if constexpr (std::is_base_of_v<dnnl::memory::desc, Part>)
@@ -32,8 +32,8 @@ decltype(auto) as_told(const Part& part) {
     return (part);
 }
 
-// What `make` gives, a description of a primitive; made for one thread where the threads of the
-// primitive would wait for each other, which chunks cannot do (openmp/openmp.h).
+// Returns the description of a primitive that `make` makes. It is made for one thread if its
+// threads would wait for each other, which chunks cannot do (openmp/openmp.h).
 template <class Make>
 auto made_to_run(const Make& make) {
   auto description = make();
@@ -42,7 +42,7 @@ auto made_to_run(const Make& make) {
   if (may_be_divided(implementation)) return description;
   const OneOpenMpThread whole;
   auto undivided = make();
-  // Steps are divided by the name of their implementation, so that must not change.
+  // Steps are divided according to the name of their implementation, so it must not change.
   const bool same = undivided.get(true) != nullptr && undivided.impl_info_str() == implementation;
   return same ? undivided : description;
 }

@@ -49,7 +49,7 @@ class Lowering {
     return attributes;
   }
 
-  // The same but for the bounds that are the last part of the activation.
+  // Returns the same attributes except for the bounds that are the last part of the activation.
   dnnl::primitive_attr attributes_without_bounds() const {
     dnnl::post_ops post_ops;
     if (op_.alpha != 1) append_eltwise(post_ops, {dnnl::algorithm::eltwise_linear, op_.alpha, 0});
@@ -59,7 +59,7 @@ class Lowering {
     return attributes;
   }
 
-  // For choose_primitive: the implementation that `made` has.
+  // Returns a function for choose_primitive that finds the implementation of `made`.
   template <class PrimitiveDesc>
   static auto same_as(const PrimitiveDesc& made) {
     return [name = std::string(made.impl_info_str())](PrimitiveDesc desc) {
@@ -75,8 +75,8 @@ class Lowering {
     return std::make_unique<PrimitiveStep>(Primitive(desc), std::move(arguments));
   }
 
-  // Adds the step of `made`, whose last argument is the result. `make_again` makes its like from
-  // other attributes.
+  // Adds the step of `made`, whose last argument is the result. `make_again` makes the primitive
+  // with other attributes.
   template <class Primitive, class MakeAgain>
   Status add_step(const typename Primitive::primitive_desc& made, std::vector<Argument> arguments,
                   MakeAgain make_again) {
@@ -175,7 +175,7 @@ class Lowering {
     return location;
   }
 
-  // How the operands of a product lie.
+  // The layouts of the operands of a product.
   struct Layouts {
     Desc a, b;
   };

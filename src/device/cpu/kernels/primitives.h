@@ -62,13 +62,13 @@ Result<bool> lower_eltwise(Builder& builder, const graph::Node& node, const Eltw
 // own.
 bool append_activation(dnnl::post_ops& post_ops, const graph::Activation& function);
 
-// What keeps the results of `function` between two numbers as its last part; oneDNN loses NaNs
+// Returns the bounds between which the last part of `function` keeps its results; oneDNN loses NaNs
 // there (careful_step.h).
 std::optional<Bounds> last_bounds(const graph::Activation& function);
-// append_activation() without that part. Requirement: last_bounds(function).
+// Does the same as append_activation(), without that part. Requirement: last_bounds(function).
 void append_before_bounds(dnnl::post_ops& post_ops, const graph::Activation& function);
 
-// The first implementation with that name, from `desc` on, or an empty descriptor.
+// Returns the first implementation with that name, from `desc` on, or an empty descriptor.
 template <class PrimitiveDesc>
 PrimitiveDesc implementation_named(PrimitiveDesc desc, std::string_view name) {
   while (desc.get(/*allow_empty=*/true) != nullptr && desc.impl_info_str() != name)

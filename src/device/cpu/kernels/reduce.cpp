@@ -19,7 +19,7 @@ struct Sum {
   static constexpr float kStart = 0;
   float operator()(float a, float b) const { return a + b; }
 };
-// NaN where one of the elements is NaN.
+// The result is NaN where one of the elements is NaN.
 struct Max {
   static constexpr float kStart = -std::numeric_limits<float>::infinity();
   float operator()(float a, float b) const { return a < b || b != b ? b : a; }

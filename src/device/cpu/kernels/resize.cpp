@@ -23,7 +23,7 @@ using graph::ValueId;
 // One dimension of a resize.
 struct Axis {
   int64_t from, to;       // sizes
-  graph::Fraction scale;  // to over from, as the model states it
+  graph::Fraction scale;  // the ratio to / from, as the model states it
 };
 
 // Where output index `i` lies in the input.
@@ -127,7 +127,7 @@ std::vector<Tap> taps_of(const Resize& op, const Axis& axis) {
     const graph::Position source = source_of(op.coordinates, axis, i);
     const auto low = static_cast<size_t>(std::clamp<int64_t>(source.below, 0, axis.from - 1));
     const size_t high = std::min(low + 1, static_cast<size_t>(axis.from - 1));
-    // Before the first element there is nothing to interpolate; behind the last, both are one.
+    // Before the first element there is nothing to interpolate; after the last, both are the same.
     taps.push_back({low, high, source.below < 0 ? 0.0f : static_cast<float>(source.rest)});
   }
   return taps;

@@ -32,7 +32,7 @@ struct Region {
   uint32_t threads;      // of the region
   uint32_t max_threads;  // of the thread that began it
   std::atomic<bool> refused_barrier{false};
-  std::atomic<bool> raised_invalid{false};  // a thread of the region has raised the flag
+  std::atomic<bool> raised_invalid{false};  // whether a thread of the region has raised the flag
 };
 
 // What OpenMP is on the calling thread.
@@ -163,15 +163,15 @@ bool is_product_of_copies(std::string_view implementation) noexcept {
   return false;
 }
 
-// The batch normalisations of plain layouts: threads wait before the last group of channels, and
+// In batch normalisations of plain layouts, threads wait before the last group of channels, and
 // when they compute statistics.
 bool is_plain_batch_normalisation(std::string_view implementation) noexcept {
   return implementation.starts_with("ncsp_bnorm") || implementation.starts_with("nspc_bnorm");
 }
 
-// What names begin with. All primitives of 2.6 and 3.7 do, and in inference only those above have
-// barriers; a name that another version brings is not divided. Steps of our own begin with the
-// last.
+// Known names begin with one of these. All primitives of 2.6 and 3.7 have such a name, and in
+// inference only those above have barriers. A primitive with a name that another version adds is
+// not divided. The names of our own steps begin with the last of these.
 bool is_known(std::string_view implementation) noexcept {
   constexpr std::string_view kKnown[] = {"jit",   "brg", "brdgmm",    "simple", "ref", "bnorm",
                                          "lnorm", "lrn", "reduction", "prelu",  "x64", "millrace"};

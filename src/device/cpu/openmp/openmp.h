@@ -10,8 +10,8 @@
 // matrix product and in its batch normalisation of plain layouts, are made for one thread and run
 // with it (see may_be_divided()).
 //
-// The thread that began a region has the flag of invalid operations (invalid_flag.h) raised behind
-// it if any of its threads has raised it.
+// If any thread of a region has raised the flag of invalid operations (invalid_flag.h), it is also
+// raised on the thread that began the region, once the region has ended.
 //
 // The six functions of OpenMP that libdnnl calls are replaced in its tables, and only there, when
 // this library is loaded. On threads that are in no OpenMpThreads scope, as those of a program that
@@ -30,8 +30,8 @@ namespace millrace::device::cpu {
 // every primitive is made for one thread.
 bool divides_primitives() noexcept;
 
-// Whether the threads of such a primitive, by oneDNN's name for it, never wait for each other;
-// false for a name that is not known, too.
+// Returns whether the threads of a primitive with this oneDNN name never wait for each other; also
+// false for a name that is not known.
 bool may_be_divided(std::string_view implementation) noexcept;
 
 // While it lives, oneDNN makes and runs primitives on this thread for `threads` threads, 1 at

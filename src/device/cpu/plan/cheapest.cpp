@@ -30,7 +30,7 @@ class Elimination {
     }
   }
 
-  // The variable with the fewest neighbours first, of equal ones that of the lowest number.
+  // Takes the variable with the fewest neighbours first, and among equal ones the lowest number.
   std::vector<uint32_t> run() {
     while (!left_.empty()) {
       const uint32_t variable = left_.begin()->second;
@@ -63,7 +63,7 @@ class Elimination {
       });
   }
 
-  // Of a variable that is left.
+  // Changes the neighbours of a variable that is left.
   template <class Change>
   void change_neighbours(uint32_t variable, const Change& change) {
     left_.erase({neighbours_[variable].size(), variable});
@@ -102,7 +102,7 @@ class Elimination {
     return false;
   }
 
-  // One that was taken with another variable has no scope any more.
+  // A factor that was taken together with another variable has an empty scope.
   std::vector<Factor> take_factors(uint32_t variable) {
     std::vector<Factor> taken;
     for (const size_t index : factors_of_[variable])
@@ -160,7 +160,7 @@ class Elimination {
   const std::vector<std::vector<uint64_t>>& own_;
   std::vector<Factor> factors_;
   std::vector<std::vector<size_t>> factors_of_;  // by variable
-  // The variables that are left, with the number of their neighbours.
+  // The variables that are left, by the number of their neighbours.
   std::set<std::pair<size_t, uint32_t>> left_;
   std::vector<std::set<uint32_t>> neighbours_;  // by variable: those that are left in its factors
   std::vector<std::pair<uint32_t, Factor>> decisions_;  // the option by those of the neighbours

@@ -141,10 +141,10 @@ bool fits(const ElfW(Phdr) & header) {
 }
 
 // The destructors of oneDNN's static objects never run. A program may load and run models while it
-// exits, in destructors of its own static objects and in handlers of atexit(); those that were
-// registered before oneDNN was loaded would run after oneDNN has destroyed what making a primitive
-// reads. The objects go with the process, as does the code that uses them: the plugin is never
-// unloaded.
+// exits, in destructors of its own static objects and in handlers of atexit(). Those that were
+// registered before oneDNN was loaded would run after oneDNN has destroyed the data from which
+// primitives are made. The objects end with the process, as does the code that uses them: the
+// plugin is never unloaded.
 constinit std::atomic<int> objects_kept{0};
 
 int keep_object(void (*)(void*), void*, void*) noexcept {

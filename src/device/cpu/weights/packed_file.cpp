@@ -28,7 +28,7 @@ struct Head {
 };
 static_assert(sizeof(Head) == 80);
 
-// Of all in front of it, and of the checksums of the constants.
+// Returns the checksum of all bytes before it, and of the checksums of the constants.
 uint64_t head_checksum(const Head& head, std::span<const std::byte> checksums) {
   std::vector<std::byte> all(offsetof(Head, checksum) + checksums.size());
   std::memcpy(all.data(), &head, offsetof(Head, checksum));

@@ -81,7 +81,7 @@ void warn(const std::string& path, const Status& why) {
   log(LogLevel::kWarning, "cpu", fmt::format("packed weights \"{}\": {}", path, why.message()));
 }
 
-// The folder of packed weights; empty where there is none, and where others could replace them.
+// Returns the folder of packed weights; empty if there is none, or if others could replace them.
 std::string folder_in_force() {
   std::string folder = packed_folder();
   if (folder.empty()) return folder;
@@ -91,13 +91,13 @@ std::string folder_in_force() {
   return {};
 }
 
-// What packs constants, as far as their bytes may follow from it.
+// Names everything about the packing code on which the bytes may depend.
 std::string maker() {
   return fmt::format("{} with instructions {:#x}", library_version(),
                      static_cast<unsigned>(dnnl_get_effective_cpu_isa()));
 }
 
-// All that the packed elements of a constant follow from, besides their layout and what packs them.
+// Names all that determines the packed elements of a constant, besides layout and packing code.
 std::string describe(const graph::Value& constant, bool as_stated) {
   std::string text =
       fmt::format("{} {:x} {} ", static_cast<int>(constant.type),
@@ -198,7 +198,7 @@ Status Packing::keep(queue::Lanes& lanes, const PackedOrigin& origin, const std:
     std::fill(head + head_bytes + items_[i].offset + items_[i].bytes(),
               head + head_bytes + items_[i + 1].offset, std::byte{0});
   write_packed_head({head, head_bytes}, origin, checksums);
-  // Nothing but a file is kept there.
+  // Only files are kept there.
   MILLRACE_ASSIGN_OR_RETURN(model::TemporaryFile file, model::TemporaryFile::create(path));
   MILLRACE_RETURN_IF_ERROR(file.fill([&](const model::Sink& sink) {
     return sink({head, head_bytes + bytes_});

@@ -11,7 +11,7 @@ namespace {
 using graph::Node;
 using graph::ValueId;
 
-// Whether an operator takes the operand as numbers that it prepares, and has no kernel that reads
+// Returns whether an operator prepares the operand as numbers, and has no kernel that reads
 // integers there.
 bool is_parameter(const Node& node, size_t operand) {
   if (std::holds_alternative<graph::BatchNormalization>(node.op)) return operand > 0;
@@ -19,7 +19,7 @@ bool is_parameter(const Node& node, size_t operand) {
   return binary != nullptr && binary->kind == graph::BinaryKind::kPrelu && operand == 1;
 }
 
-// The constant that stands for the numbers of a quantised constant; `id` for any other value.
+// Returns the constant of numbers for a quantised constant; `id` for any other value.
 Result<ValueId> folded(Editor& editor, ValueId id) {
   const ValueId source = quantised_source(editor, id);
   if (source == graph::kNoValue || !editor.value(source).constant) return id;

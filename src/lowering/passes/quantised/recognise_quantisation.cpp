@@ -126,7 +126,7 @@ class Recogniser {
     groups_.propose(integers_of(node, *op), *quantisation);
   }
 
-  // Values that have parameters per axis in common have them each for itself.
+  // Values with the same parameters per axis do not share them: each has a copy of its own.
   bool may_keep(const Quantisation& quantisation) const {
     return !quantisation.is_per_axis() || context_.may_make(2 * quantisation.scales.size());
   }
@@ -171,7 +171,7 @@ class Recogniser {
   graph::Graph& graph_;
   const PassContext& context_;
   Groups groups_;
-  // By constant and parameters.
+  // The key consists of the constant and its parameters.
   std::map<std::tuple<ValueId, std::vector<float>, std::vector<int32_t>, uint32_t>, ValueId>
       copies_;
 };

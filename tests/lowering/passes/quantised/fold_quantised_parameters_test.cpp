@@ -7,7 +7,7 @@ using ::testing::ElementsAre;
 
 class FoldQuantisedParameters : public ::testing::Test {
  protected:
-  // A constant of INT8 behind a Requantise to FLOAT32.
+  // Adds a constant of INT8, followed by a Requantise to FLOAT32.
   ValueId dequantised(Dims shape, int32_t zero_point = 0) {
     return maker.dequantise(maker.quantised_constant(std::move(shape), {{0.25F}, {zero_point}}));
   }

@@ -29,7 +29,7 @@ Vector sigmoid(Vector x) {
   return hn::IfThenElse(hn::IsNaN(x), x, hn::Div(one, hn::Add(one, power)));
 }
 
-// Highway's does not keep NaN.
+// Highway's tanh does not keep NaN.
 Vector tanh(Vector x) {
   return hn::IfThenElse(hn::IsNaN(x), x, hn::Tanh(Floats(), x));
 }

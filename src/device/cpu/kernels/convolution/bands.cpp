@@ -208,8 +208,8 @@ const Argument* argument_of(std::span<const Argument> arguments, int index) {
   return found == arguments.end() ? nullptr : &*found;
 }
 
-// The step for `primitive` as a whole. It may use the scratch memory of `other`, which never runs
-// at the same time.
+// Makes the step for `primitive` as a whole. It may use the scratch memory of `other`, which never
+// runs at the same time.
 std::unique_ptr<const Step> whole_step(Builder& builder, const PrimitiveDesc& primitive,
                                        std::vector<Argument> arguments,
                                        const Step* other = nullptr) {

@@ -15,16 +15,16 @@
 
 namespace millrace::device::cpu::kernels {
 
-// The primitives of a Conv for all rows.
+// The primitives that compute all rows of a Conv.
 struct ConvolutionPrimitives {
   dnnl::convolution_forward::primitive_desc whole;
-  // Where `whole` keeps results between bounds: the same without those (careful_step.h).
+  // Present if `whole` keeps results between bounds: the same without bounds (careful_step.h).
   std::optional<dnnl::convolution_forward::primitive_desc> unbounded;
-  bool adds_in_place = false;  // to the residual
+  bool adds_in_place = false;  // adds to the residual in its memory
 };
 
-// Adds the step of `made.whole`, with its `arguments`: in bands, one for each chunk of the node,
-// where that is possible and pays, else as it is. The results are the same bits
+// Adds the step of `made.whole`, with its `arguments`. It is divided into bands, one for each chunk
+// of the node, where that is possible and faster. The results have the same bits in either case
 // (tests/device_cpu/lanes). May throw dnnl::error.
 void add_convolution(Builder& builder, const graph::Conv& op, const ConvolutionPrimitives& made,
                      std::vector<Argument> arguments);

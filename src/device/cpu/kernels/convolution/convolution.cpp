@@ -116,7 +116,7 @@ class Lowering {
     return fused.activation && last_bounds(op_.activation).has_value();
   }
 
-  // Empty where the primitive would lose NaNs and nothing could take its place.
+  // The result is empty where the primitive would lose NaNs and no other step could keep them.
   PrimitiveDesc make(const Attempt& attempt) const {
     PrimitiveDesc made =
         make_convolution(convolution_, attempt.form, attempt.fused, builder_.engine());
@@ -157,7 +157,7 @@ class Lowering {
   const ValueId x_, weight_, bias_, residual_, slope_, y_;
   FusedFunctions made_;  // what the step of the convolution does
   PrimitiveDesc primitive_;
-  std::optional<PrimitiveDesc> unbounded_;  // where primitive_ loses NaNs
+  std::optional<PrimitiveDesc> unbounded_;  // present if primitive_ loses NaNs
 };
 
 }  // namespace

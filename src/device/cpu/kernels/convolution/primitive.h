@@ -37,9 +37,9 @@ dnnl::convolution_forward::primitive_desc make_convolution(const Convolution& co
                                                            const FusedFunctions& fused,
                                                            const dnnl::engine& engine);
 
-// The primitive with the layouts and the implementation of `whole`, which has the activation of the
-// Conv, but without the bounds that are the last part of it. Empty where there is none. May throw
-// dnnl::error.
+// Makes the primitive with the layouts and the implementation of `whole`, which has the activation
+// of the Conv, but without the bounds that are the last part of the activation. The result is empty
+// where there is no such primitive. May throw dnnl::error.
 dnnl::convolution_forward::primitive_desc make_unbounded(
     const Convolution& convolution, const FusedFunctions& fused,
     const dnnl::convolution_forward::primitive_desc& whole, const dnnl::engine& engine);

@@ -1,5 +1,5 @@
-// Binary: oneDNN's primitives where the first operand has the shape of the result. Its maximum and
-// minimum give a number where the first operand is NaN, so there are loops for these.
+// Lowers Binary: oneDNN's primitives where the first operand has the shape of the result. oneDNN's
+// maximum and minimum give a number where the first operand is NaN, so there are loops for these.
 #include "device/cpu/kernels/elementwise/binary.h"
 
 #include <algorithm>
@@ -130,7 +130,7 @@ Result<bool> add_library_prelu(Builder& builder, const Operands& operands, Value
       });
 }
 
-// The larger or smaller elements of two tensors that lie alike.
+// Computes the larger or smaller elements of two tensors with the same layout.
 template <class T>
 class ExtremeStep final : public Step {
  public:
@@ -182,7 +182,7 @@ std::unique_ptr<const Step> make_extreme_step(const Builder& builder, BinaryKind
                                           builder.chunks());
 }
 
-// False, with nothing added, where the second operand is broadcast, unless it is one number.
+// Returns false and adds nothing if the second operand is broadcast, unless it is one number.
 Result<bool> lower_extreme(Builder& builder, const Node& node, const Operands& operands,
                            BinaryKind kind) {
   constexpr float kInfinite = std::numeric_limits<float>::infinity();

@@ -1,4 +1,4 @@
-// Loops over all elements of a tensor, as steps whose parts idle lanes take.
+// Makes steps of loops over all elements of a tensor. Idle lanes can take parts of such a step.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace millrace::device::cpu::kernels {
 
-// The elements of a dense tensor, with its padding.
+// Returns the number of elements of a dense tensor, with its padding.
 inline size_t elements_in_memory(const Desc& desc) {
   return desc.get_size() / dnnl::memory::data_type_size(desc.data_type());
 }
@@ -57,7 +57,7 @@ class LoopStep final : public Step {
   const Loop loop_;
 };
 
-// Keeps elements between the bounds, which are numbers. `from` and `to` are dense and lie alike.
+// Keeps elements between the bounds, which are numbers. `from` and `to` are dense, with one layout.
 std::unique_ptr<const Step> make_bounds_step(const Builder& builder, const Bounds& bounds,
                                              const Operand& from, const Operand& to);
 

@@ -33,7 +33,7 @@ void keep_each_between(const Number* from, Number* to, size_t count, const Bound
   const float least = bounds.least, most = bounds.most;
   for_each_vector(count, [=](auto d, size_t i) HWY_ATTR {
     const auto number = load_numbers(d, from + i);
-    // The maximum and minimum of x86 are the second operand where one is NaN.
+    // On x86 the maximum and minimum return the second operand where one operand is NaN.
     const auto kept = hn::Min(hn::Set(d, most), hn::Max(hn::Set(d, least), number));
     store_numbers(d, kept, to + i);
   });
@@ -42,7 +42,7 @@ void keep_each_between(const Number* from, Number* to, size_t count, const Bound
 // Highway's function gives numbers for NaN and for infinity.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exponential(D d, V x) {
-  const V largest = hn::Set(d, 88.75F);  // beyond it the result is infinite
+  const V largest = hn::Set(d, 88.75F);  // for a larger x the result is infinite
   const V infinite = hn::Set(d, std::numeric_limits<float>::infinity());
   const V power = hn::Exp(d, hn::Min(x, largest));
   return hn::IfThenElse(hn::IsNaN(x), x, hn::IfThenElse(hn::Ge(x, largest), infinite, power));
@@ -72,7 +72,7 @@ template <class Function, class Number>
 void choose_each(const Number* a, const Number* b, Number* to, size_t count) {
   for_each_vector(count, [=](auto d, size_t i) HWY_ATTR {
     const auto x = load_numbers(d, a + i), y = load_numbers(d, b + i);
-    // Where one is NaN, the chosen one is y.
+    // Function returns y where either operand is NaN, so only a NaN in x needs care.
     const auto chosen = hn::IfThenElse(hn::IsNaN(x), x, Function{}(x, y));
     store_numbers(d, chosen, to + i);
   });

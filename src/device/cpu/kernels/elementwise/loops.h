@@ -1,6 +1,6 @@
-// Functions of elements that keep NaN where those of oneDNN give a number for it, over plain runs
-// of FP32 or BF16 (uint16_t) elements. `to` may be an operand. The instruction set is chosen when
-// they are called.
+// Computes functions of elements, over contiguous FP32 or BF16 (uint16_t) elements, that keep NaN
+// where those of oneDNN return a number. `to` may be an operand. The instruction set is chosen
+// when they are called.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace millrace::device::cpu::kernels {
 
-// The element, or the bound beyond which it is; the upper one where they cross. The bounds are
-// numbers.
+// Computes the element, or the bound that it exceeds; the upper bound where the bounds cross. The
+// bounds are not NaN.
 void keep_between(const float* from, float* to, size_t count, const Bounds& bounds) noexcept;
 void keep_between(const uint16_t* from, uint16_t* to, size_t count, const Bounds& bounds) noexcept;
 
 void exponentials(const float* from, float* to, size_t count) noexcept;
 void exponentials(const uint16_t* from, uint16_t* to, size_t count) noexcept;
 
-// The larger or smaller of two elements; NaN where one of them is NaN.
+// Computes the larger or smaller of two elements; NaN where one of them is NaN.
 void larger_of(const float* a, const float* b, float* to, size_t count) noexcept;
 void larger_of(const uint16_t* a, const uint16_t* b, uint16_t* to, size_t count) noexcept;
 void smaller_of(const float* a, const float* b, float* to, size_t count) noexcept;

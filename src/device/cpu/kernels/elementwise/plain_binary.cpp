@@ -28,7 +28,7 @@ struct Div {
 struct Pow {
   float operator()(float a, float b) const { return std::pow(a, b); }
 };
-// NaN where either operand is NaN.
+// The result is NaN where either operand is NaN.
 struct Min {
   float operator()(float a, float b) const { return b < a || b != b ? b : a; }
 };

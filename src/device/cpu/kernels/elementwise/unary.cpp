@@ -16,7 +16,7 @@ namespace {
 using graph::Activation;
 using graph::UnaryKind;
 
-// `loop` is called with runs of floats, or of BF16 elements as uint16_t.
+// Calls `loop` with contiguous floats, or with BF16 elements as uint16_t.
 template <class Loop>
 std::unique_ptr<const Step> make_loop_step(const Builder& builder, const Operand& from,
                                            const Operand& to, Loop loop) {
@@ -41,7 +41,7 @@ void put(float number, uint16_t& to) {
   to = tensor::float_to_bf16(number);
 }
 
-// Applies `function` to one element after the other.
+// Applies `function` to each element in turn.
 template <class F>
 std::unique_ptr<const Step> make_function_step(const Builder& builder, const Operand& from,
                                                const Operand& to, F function) {
@@ -50,8 +50,8 @@ std::unique_ptr<const Step> make_function_step(const Builder& builder, const Ope
   });
 }
 
-// oneDNN has a logarithm, too, but at 1 it is 1.4e-6 away from zero. Its exponential of NaN is
-// infinite, and what keeps numbers between bounds gives a bound for NaN.
+// oneDNN has a logarithm, too, but its value at 1 is 1.4e-6 instead of zero. Its exponential of NaN
+// is infinite, and its functions with bounds return a bound for NaN.
 bool has_own(const Activation& function) {
   switch (function.kind) {
     case UnaryKind::kRelu:
@@ -65,7 +65,7 @@ bool has_own(const Activation& function) {
   }
 }
 
-// Whether the loop over a tensor gives zeros in its padding.
+// Returns whether the loop over a tensor gives zeros in its padding.
 bool gives_zeros_in_padding(const Activation& function, const Desc& desc) {
   if (!has_padding(desc)) return true;
   if (const auto bounds = bounds_of(function)) return keeps_padding(desc, *bounds);
@@ -73,7 +73,7 @@ bool gives_zeros_in_padding(const Activation& function, const Desc& desc) {
          function.kind != UnaryKind::kLog;
 }
 
-// Null where there is no such loop. The tensors are dense.
+// Returns null where there is no such loop. The tensors are dense.
 std::unique_ptr<const Step> make_own_step(const Builder& builder, const Activation& function,
                                           const Operand& from, const Operand& to) {
   const float alpha = function.alpha, beta = function.beta;
@@ -114,7 +114,7 @@ Status add_own(Builder& builder, const Activation& function, const Operand& from
   return {};
 }
 
-// By way of plain memory, which has no padding.
+// Adds the function over plain memory, which has no padding.
 Status add_own_padded(Builder& builder, const Activation& function, const Operand& from,
                       const Operand& to) {
   const Operand plain = builder.new_temporary(plain_desc(from.desc.dims(), from.desc.data_type()));

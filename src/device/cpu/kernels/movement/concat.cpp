@@ -57,8 +57,8 @@ class Joining {
     return true;
   }
 
-  // Makes the input's own memory a part of the result's, where the input is all that is in it: the
-  // first channels of a larger value are not.
+  // Makes the input's own memory a part of the result's if that memory holds nothing but the input;
+  // where the input is the first channels of a larger value, it does not.
   bool produce_in_place(const Operand& input, BufferId whole, const Desc& part) {
     BufferTable& buffers = builder_.buffers();
     if (!buffers.may_move(input.buffer) || !is_dense(input.desc)) return false;

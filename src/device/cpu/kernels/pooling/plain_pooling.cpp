@@ -1,5 +1,5 @@
-// Pool over plain memory: for integers, for the windows that oneDNN refuses, and for the largest
-// elements of images whose channels do not lie together.
+// Computes Pool over plain memory: for integers, for windows that oneDNN refuses, and for the
+// maximum in images whose channels are not contiguous.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -52,7 +52,7 @@ class Largest {
 
  private:
   using Number = decltype(load(T{}));
-  // Stays the largest of a window in the padding alone.
+  // This value remains for a window that lies in the padding only.
   Number largest_ = kLeast<Number>;
 };
 
@@ -91,7 +91,7 @@ class PlainPoolStep final : public Step {
     T* to;
   };
 
-  // Of the result of one image.
+  // Returns the number of rows of the result of one image.
   size_t rows() const noexcept { return plan_[0].positions.size() * plan_[1].positions.size(); }
 
   static void run_part(void* data, uint32_t number) {
@@ -101,7 +101,7 @@ class PlainPoolStep final : public Step {
       step->pool_row(from, to, row);
   }
 
-  // By its number among those of all images.
+  // Computes the row with this number; the rows of all images are counted.
   void pool_row(const T* from, T* to, size_t row) const noexcept {
     const auto& [depth, height, width] = plan_;
     const T* const image =
@@ -142,7 +142,7 @@ std::unique_ptr<const Step> make_step(PoolKind kind, BufferId from, BufferId to,
   return std::make_unique<PlainPoolStep<T, Largest<T>>>(from, to, images, std::move(plan), chunks);
 }
 
-// Calls `body` with an element of the type of x in memory.
+// Calls `body` with an element of the type that x has in memory.
 template <class Body>
 auto with_element_of(const Builder& builder, graph::ValueId x, Body&& body) {
   const DataType type = builder.value(x).type;

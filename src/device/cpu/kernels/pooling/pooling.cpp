@@ -1,5 +1,5 @@
-// Pool and GlobalPool: means by oneDNN, the largest elements by the loops of max_pooling, and what
-// neither takes by the loop of plain_pooling.cpp.
+// Lowers Pool and GlobalPool: averages use oneDNN, maxima the loops of max_pooling, and all other
+// cases the loop of plain_pooling.cpp.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -16,7 +16,7 @@ namespace {
 
 using PrimitiveDesc = PoolingPrimitive::primitive_desc;
 
-// One entry per spatial dimension; `dilations` as oneDNN counts them, 0 for none.
+// One entry per spatial dimension; `dilations` counts as oneDNN does: 0 means no dilation.
 struct Window {
   dnnl::algorithm algorithm;
   Dims kernel, strides, dilations, pads_begin, pads_end;

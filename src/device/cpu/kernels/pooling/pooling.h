@@ -1,5 +1,5 @@
-// Pooling steps, for the operators that are pooling under another name too. Means are those of
-// oneDNN where it has them; its largest elements leave NaNs out, so there are loops for these.
+// Adds pooling steps, also for operators that are pooling under another name. oneDNN computes
+// averages where it can; its maximum ignores NaNs, so there are loops for maxima.
 #pragma once
 
 #include "device/cpu/builder.h"
@@ -8,8 +8,8 @@
 
 namespace millrace::device::cpu::kernels {
 
-// Pools x over plain memory, by a loop of our own: any type the operator takes, and any window.
-// `dims` are those of the result, which is the caller's to give to a value.
+// Pools x over plain memory, with a loop of our own, for any type that the operator takes and any
+// window. `dims` are the dimensions of the result, which the caller assigns to a value.
 Result<Operand> add_plain_pooling(Builder& builder, const graph::Pool& op, graph::ValueId x,
                                   const Dims& dims);
 

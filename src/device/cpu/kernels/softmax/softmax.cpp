@@ -43,10 +43,10 @@ class ShortRowsStep final : public Step {
   const BufferId from_, to_;
 };
 
-// oneDNN's softmax, and its logarithm, over the lines of a tensor without blocks. It gives a line
-// with a NaN or with inf at least one NaN, and numbers beside it. All its results are NaN, since
-// they have one sum; and the processor's flag for invalid operations says that there may be such
-// lines.
+// oneDNN's softmax, and its logarithm, over the lines of a tensor without blocks. For a line with a
+// NaN or inf oneDNN returns at least one NaN, and numbers elsewhere. This step makes all results of
+// such a line NaN, since they share one sum. The processor's flag for invalid operations shows that
+// there may be such lines.
 class LinesStep final : public Step {
  public:
   LinesStep(dnnl::primitive primitive, std::vector<Argument> arguments, const Operand& result,
@@ -73,7 +73,7 @@ class LinesStep final : public Step {
   }
 
  private:
-  // Over the lines that have one.
+  // Sets each line that has a NaN to NaN throughout.
   template <class T>
   void spread_nans(T* elements) const noexcept {
     std::array<int64_t, DNNL_MAX_NDIMS> index{};
@@ -95,7 +95,7 @@ class LinesStep final : public Step {
     for (int64_t i = 0; i < dims_[axis_]; ++i) line[i * stride] = nan;
   }
 
-  // To the next line.
+  // Moves on to the next line.
   bool advance(std::array<int64_t, DNNL_MAX_NDIMS>& index) const noexcept {
     for (size_t d = dims_.size(); d-- > 0;) {
       if (d == axis_) continue;

@@ -15,7 +15,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The largest of vectors of BF16 elements, as integers of the same order.
+// The maximum of vectors of BF16 elements, as integers of the same order.
 class LargestBf16 {
  public:
   using Element = int16_t;
@@ -40,7 +40,7 @@ class LargestBf16 {
   static constexpr int16_t kNegativeNaNs = 0x7f;
   static constexpr int16_t kNegativeInfinity = std::numeric_limits<int16_t>::min();
 
-  // Between the bits of BF16 numbers and integers of the same order, in either direction.
+  // Converts between the bits of BF16 numbers and integers of the same order, in either direction.
   template <class D, class V = hn::Vec<D>>
   static HWY_INLINE V in_order(D d, V bits) {
     const V of_negative = hn::And(hn::ShiftRight<15>(bits), hn::Set(d, int16_t{0x7fff}));
@@ -48,8 +48,8 @@ class LargestBf16 {
   }
 };
 
-// The largest of vectors of FP32 elements. The maximum of x86 is its second operand where one is
-// NaN, so NaNs are noted beside it.
+// The maximum of vectors of FP32 elements. The maximum of x86 returns its second operand where one
+// is NaN, so NaNs are recorded separately.
 struct LargestFloat {
   using Element = float;
 
@@ -71,12 +71,12 @@ struct LargestFloat {
   };
 };
 
-// Where a window lies, one entry for each dimension.
+// The position of a window, one entry for each dimension.
 struct Place {
   const Taps &z, &y, &x;
 };
 
-// The channels from `first` on, as many as a vector of D holds.
+// Computes the channels from `first` on, as many as a vector of D holds.
 template <class Largest, class D, class Number>
 HWY_INLINE void pool(D d, const Work<Number>& work, const Place& place, size_t first, Number* to) {
   using Element = typename Largest::Element;

@@ -1,7 +1,7 @@
-// The largest of the elements under windows of images whose channels lie together, by vectors of
-// channels, for FP32 and BF16 (uint16_t). A NaN of either sign under a window makes its result NaN.
+// Computes maximum pooling of images whose channels are contiguous, by vectors of
+// channels, for FP32 and BF16 (uint16_t). A NaN of either sign in a window makes its result NaN.
 // Of two zeros, +0 is the larger in BF16, and either may be in FP32. The instruction set is chosen
-// when it is called.
+// when the function is called.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace millrace::device::cpu::kernels::max_pooling {
 
-// Fewer channels do not fill the smallest vector.
+// With fewer channels the smallest vector is not full.
 inline constexpr size_t kLeastChannels = 8;
 
-// Images are [depth, height, width, channels]; every window of `plan` sees an element at least.
+// Images are [depth, height, width, channels]; every window of `plan` has at least one element.
 template <class Number>
 struct Work {
   const WindowPlan* plan;
   size_t channels;  // at least kLeastChannels
   const Number* image;
   Number* result;
-  size_t first_row, rows;  // of the result, those of all positions in depth
+  size_t first_row, rows;  // rows of the result, at all positions in depth
 };
 void run(const Work<float>& work) noexcept;
 void run(const Work<uint16_t>& work) noexcept;

@@ -10,7 +10,7 @@
 namespace millrace::device::cpu::kernels::max_pooling {
 namespace {
 
-// Images one behind the other, of neighbouring channels each.
+// Consecutive images, each of neighbouring channels.
 struct Images {
   size_t count, channels;
 };
@@ -49,7 +49,7 @@ class MaxPoolStep final : public Step {
     return rows() * plan_[2].positions.size() * images_.channels;
   }
 
-  // The same rows of every image, or some of the images.
+  // Computes the same rows of every image, or some of the images.
   static void run_part(void* data, uint32_t number) {
     const auto& [step, from, to] = *static_cast<const Whole*>(data);
     Share images{0, step->images_.count}, rows{0, step->rows()};
@@ -79,7 +79,7 @@ size_t size(int64_t dim) {
   return static_cast<size_t>(dim);
 }
 
-// How images lie whose channels are together, in blocks or all of them; nothing otherwise.
+// Describes the images of a layout with contiguous channels (blocked or all); otherwise nothing.
 std::optional<Images> images_of(const Desc& desc) {
   const Dims dims = desc.dims();
   const ElementType type = desc.data_type();
@@ -102,7 +102,7 @@ std::unique_ptr<const Step> make_step(const Builder& builder, WindowPlan plan, c
 
 Result<std::optional<Operand>> add(Builder& builder, const graph::Pool& op, graph::ValueId x,
                                    const Dims& dims) {
-  const Dims& from_dims = builder.dims(x);
+  const Dims from_dims = builder.dims(x);
   WindowPlan plan = window_plan(op, from_dims, dims);
   if (!sees_elements(plan)) return std::optional<Operand>();
   MILLRACE_ASSIGN_OR_RETURN(Operand from, builder.current(x));

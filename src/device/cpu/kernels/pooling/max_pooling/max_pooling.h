@@ -1,4 +1,4 @@
-// The largest elements under windows (loops.h) as steps of a program.
+// Makes maximum pooling (loops.h) a step of a program.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace millrace::device::cpu::kernels::max_pooling {
 
-// Adds the pooling of x, whose result has the dimensions `dims` and is the caller's to give to a
-// value; nothing where x has too few channels for these loops, or a window is in the padding alone.
+// Adds the pooling of x. The result has the dimensions `dims`; the caller assigns it to a value.
+// Returns nothing where x has too few channels for these loops, or a window is in padding alone.
 Result<std::optional<Operand>> add(Builder& builder, const graph::Pool& op, graph::ValueId x,
                                    const Dims& dims);
 
