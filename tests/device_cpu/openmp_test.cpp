@@ -10,6 +10,7 @@
 
 #include "device/cpu/dnnl/calls.h"
 #include "device/cpu/dnnl/primitives.h"
+#include "device/cpu/invalid_flag.h"
 #include "device/cpu/openmp/calls.h"
 
 namespace millrace::device::cpu {
@@ -62,6 +63,25 @@ TEST_F(OpenMpRegion, OfOneThreadWaitsForNobody) {
   run_region_that_waits();
   openmp::barrier();
   EXPECT_FALSE(take_refused_barrier());
+}
+
+// Each thread starts with the flag cleared, and any of them may be the one that raises it.
+TEST_F(OpenMpRegion, RaisesTheInvalidFlagOnTheThreadThatBeganIt) {
+  OpenMpThreads threads;
+  threads.set(4);
+  clear_invalid_flag();
+  openmp::parallel([](void*) {}, nullptr, 0, 0);
+  EXPECT_FALSE(invalid_flag());
+  openmp::parallel(
+      [](void*) {
+        if (openmp::thread_number() == 1) raise_invalid_flag();
+      },
+      nullptr, 0, 0);
+  EXPECT_TRUE(invalid_flag());
+  // It stays raised, since the caller has not looked at it yet.
+  openmp::parallel([](void*) {}, nullptr, 0, 0);
+  EXPECT_TRUE(invalid_flag());
+  clear_invalid_flag();
 }
 
 // The step fails, and only that one.

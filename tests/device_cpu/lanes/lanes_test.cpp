@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -317,6 +319,37 @@ std::vector<std::vector<Bytes>> results(const Model& model, uint32_t lanes, size
   std::vector<std::vector<Bytes>> all;
   for (const JobMemory& job : memory) all.push_back(job.outputs());
   return all;
+}
+
+// Adds a NaN to one row of an image, which a convolution with a fused ReLU reads.
+Model convolution_of_nan(int64_t row) {
+  const graph::Dims dims = {1, 64, 57, 57};
+  Tensor nan = Tensor::zeros(dims);
+  nan.at({0, 0, row, 20}) = std::numeric_limits<float>::quiet_NaN();
+  ModelBuilder builder;
+  const ValueId x = builder.node(graph::Binary{graph::BinaryKind::kAdd},
+                                 {builder.input(dims), builder.constant(nan)});
+  builder.output(convolve(builder, x, {64, 64, 3, 3}, 1));
+  return builder.build();
+}
+
+size_t count_nans(const Bytes& floats) {
+  std::vector<float> elements(floats.size() / sizeof(float));
+  std::memcpy(elements.data(), floats.data(), floats.size());
+  return static_cast<size_t>(
+      std::ranges::count_if(elements, [](float element) { return std::isnan(element); }));
+}
+
+// A lane that meets the NaN tells the one that runs the job, whichever of them that is.
+TEST(NanOnLanes, ReachesTheResultsThatDependOnIt) {
+  for (const int64_t row : {1, 28, 55}) {
+    const Model model = convolution_of_nan(row);
+    const std::vector<Bytes> expected = results(model, 1, 1).front();
+    EXPECT_GE(count_nans(expected.front()), 64u * 9) << "row " << row;
+    for (const uint32_t lanes : {2u, 4u})
+      EXPECT_THAT(results(model, lanes, 2), ::testing::Each(expected))
+          << "row " << row << " on " << lanes << " lanes";
+  }
 }
 
 struct Case {

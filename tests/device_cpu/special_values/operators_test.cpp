@@ -79,6 +79,11 @@ class SpecialValues : public ::testing::TestWithParam<std::tuple<Place, Origin>>
                                          {builder.input(dims), builder.constant(zeros)});
     return builder.node(graph::Binary{BinaryKind::kAdd}, {nothing, x});
   }
+  // The values that the operator gets: the sum of 0 and -0 is 0.
+  Tensor added(const Tensor& x) const {
+    if (std::get<1>(GetParam()) == Origin::kPlain || x.dims.size() != 4) return x;
+    return map(x, [](float value) { return value + 0.0f; });
+  }
   // Runs a model on `inputs`. Where add_value() has made inputs for convolutions, these are zeros.
   Tensor run(ModelBuilder& builder, ValueId result, std::vector<Tensor> inputs) const {
     builder.output(result);
@@ -151,7 +156,7 @@ TEST_P(SpecialValues, EveryUnaryFunction) {
       begin(builder);
       const ValueId y = builder.node(graph::Unary{function}, {value});
       const Tensor actual = run(builder, y, {x});
-      const Tensor expected = map(x, [&](float v) { return expected_unary(function, v); });
+      const Tensor expected = map(added(x), [&](float v) { return expected_unary(function, v); });
       expect_classes(actual, expected);
       if (keeps_sign_of_zero(function.kind) && std::get<1>(GetParam()) == Origin::kPlain)
         expect_signs_of_zeros(actual, expected);
@@ -219,8 +224,8 @@ TEST_P(SpecialValues, EveryBinaryFunction) {
         std::vector<Tensor> inputs = {a};
         if (builder.build()->inputs.size() > 2) inputs.push_back(Tensor::zeros(full));
         inputs.push_back(b);
-        const Tensor expected =
-            swapped ? expected_binary(kind, b, a, full) : expected_binary(kind, a, b, full);
+        const Tensor expected = swapped ? expected_binary(kind, b, added(a), full)
+                                        : expected_binary(kind, added(a), b, full);
         expect_classes(run(builder, result, inputs), expected);
       }
 }
