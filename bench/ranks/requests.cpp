@@ -16,7 +16,6 @@ namespace millrace::bench {
 namespace {
 
 constexpr int kBurst = 256;
-constexpr int kRounds = 40;
 
 // A burst of all-reduces: rank 0 prepares and schedules all of them before rank 1 does, so that
 // they wait for each other while the caller is timed.
@@ -137,6 +136,7 @@ void report_requests() {
       tanh_model(16, 1));
   placement.elsewhere([] { return join_both_ranks(), 0; });
   Burst burst;
+  constexpr int kRounds = 40;
   for (int round = 0; round < kRounds; ++round) {
     burst.prepare();
     burst.run();

@@ -145,10 +145,8 @@ std::unique_ptr<const Step> make_step(PoolKind kind, BufferId from, BufferId to,
 // Calls `body` with an element of the type that x has in memory.
 template <class Body>
 auto with_element_of(const Builder& builder, graph::ValueId x, Body&& body) {
-  const DataType type = builder.value(x).type;
-  if (type == DataType::kInt8) return body(int8_t{});
-  if (type == DataType::kUint8) return body(uint8_t{});
-  return with_element(builder.type(), body);
+  if (builder.is_floating(x)) return with_element(builder.type(), body);
+  return builder.value(x).type == DataType::kInt8 ? body(int8_t{}) : body(uint8_t{});
 }
 
 }  // namespace
