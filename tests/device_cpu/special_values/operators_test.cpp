@@ -171,7 +171,9 @@ TEST_P(SpecialValues, EveryUnaryFunction) {
       const Tensor actual = run(builder, y, {x});
       const Tensor expected = map(added(x), [&](float v) { return expected_unary(function, v); });
       expect_classes(actual, expected);
-      if (keeps_sign_of_zero(function.kind) && std::get<1>(GetParam()) == Origin::kPlain)
+      const bool has_signs = place() != Place::kNpuBf16 || bf16_has_negative_zeros();
+      if (has_signs && keeps_sign_of_zero(function.kind) &&
+          std::get<1>(GetParam()) == Origin::kPlain)
         expect_signs_of_zeros(actual, expected);
     }
 }
