@@ -1,5 +1,7 @@
 #include "device/cpu/kernels/careful_step.h"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -77,6 +79,17 @@ void add_careful_step(Builder& builder, std::string operation, std::string imple
                       bool overwrites) {
   builder.add(std::move(operation), std::move(implementation),
               std::make_unique<CarefulStep>(std::move(fast), std::move(careful), overwrites));
+}
+
+void add_scratch(Builder& builder, const Desc& scratch, const Step* other,
+                 std::vector<Argument>& arguments) {
+  if (scratch.get_size() == 0) return;
+  const auto others = other == nullptr ? std::span<const Argument>() : other->arguments();
+  const auto there = std::ranges::find(others, DNNL_ARG_SCRATCHPAD, &Argument::index);
+  if (there != others.end() && there->operand.desc == scratch)
+    arguments.push_back(*there);
+  else
+    arguments.push_back({DNNL_ARG_SCRATCHPAD, builder.new_temporary(scratch)});
 }
 
 std::unique_ptr<const Step> bounded_step(const Builder& builder, std::unique_ptr<const Step> first,

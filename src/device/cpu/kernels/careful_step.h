@@ -10,6 +10,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "device/cpu/builder.h"
 #include "device/cpu/kernels/bounds.h"
@@ -22,6 +24,21 @@ namespace millrace::device::cpu::kernels {
 void add_careful_step(Builder& builder, std::string operation, std::string implementation,
                       std::unique_ptr<const Step> fast, std::unique_ptr<const Step> careful,
                       bool overwrites = false);
+
+// Adds the scratch memory that a primitive needs to its arguments. Both primitives of a pair never
+// run at the same time, so the memory of `other` is shared where its size is the same.
+void add_scratch(Builder& builder, const Desc& scratch, const Step* other,
+                 std::vector<Argument>& arguments);
+
+// Makes the step of a primitive, with its scratch memory.
+template <class Primitive>
+std::unique_ptr<const Step> primitive_step(Builder& builder,
+                                           const typename Primitive::primitive_desc& desc,
+                                           std::vector<Argument> arguments,
+                                           const Step* other = nullptr) {
+  add_scratch(builder, desc.scratchpad_desc(), other, arguments);
+  return std::make_unique<PrimitiveStep>(Primitive(desc), std::move(arguments));
+}
 
 // Keeps elements of `to` between the bounds after `first` has run. Requirement: keeps_padding().
 std::unique_ptr<const Step> bounded_step(const Builder& builder, std::unique_ptr<const Step> first,

@@ -67,14 +67,6 @@ class Lowering {
     };
   }
 
-  template <class Primitive>
-  std::unique_ptr<const Step> make_step(const typename Primitive::primitive_desc& desc,
-                                        std::vector<Argument> arguments) {
-    if (const Desc scratch = desc.scratchpad_desc(); scratch.get_size() > 0)
-      arguments.push_back({DNNL_ARG_SCRATCHPAD, builder_.new_temporary(scratch)});
-    return std::make_unique<PrimitiveStep>(Primitive(desc), std::move(arguments));
-  }
-
   // Adds the step of `made`, whose last argument is the result. `make_again` makes the primitive
   // with other attributes.
   template <class Primitive, class MakeAgain>
@@ -89,9 +81,10 @@ class Lowering {
     const auto unbounded = make_again(attributes_without_bounds());
     if (unbounded.get(true) == nullptr)
       return unsupported("oneDNN has no matrix product of these shapes that keeps NaN");
-    auto fast = make_step<Primitive>(made, arguments);
-    auto careful = bounded_step(builder_, make_step<Primitive>(unbounded, std::move(arguments)),
-                                result, *bounds);
+    auto fast = primitive_step<Primitive>(builder_, made, arguments);
+    auto unbounded_step =
+        primitive_step<Primitive>(builder_, unbounded, std::move(arguments), fast.get());
+    auto careful = bounded_step(builder_, std::move(unbounded_step), result, *bounds);
     add_careful_step(builder_, "MatMul", made.impl_info_str(), std::move(fast), std::move(careful));
     return {};
   }

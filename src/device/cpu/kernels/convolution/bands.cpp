@@ -203,28 +203,6 @@ class Bands {
   const Desc x_, y_;
 };
 
-const Argument* argument_of(std::span<const Argument> arguments, int index) {
-  const auto found = std::ranges::find(arguments, index, &Argument::index);
-  return found == arguments.end() ? nullptr : &*found;
-}
-
-// Makes the step for `primitive` as a whole. It may use the scratch memory of `other`, which never
-// runs at the same time.
-std::unique_ptr<const Step> whole_step(Builder& builder, const PrimitiveDesc& primitive,
-                                       std::vector<Argument> arguments,
-                                       const Step* other = nullptr) {
-  if (const Desc scratch = primitive.scratchpad_desc(); scratch.get_size() > 0) {
-    const Argument* const there =
-        other == nullptr ? nullptr : argument_of(other->arguments(), DNNL_ARG_SCRATCHPAD);
-    if (there != nullptr && there->operand.desc == scratch)
-      arguments.push_back(*there);
-    else
-      arguments.push_back({DNNL_ARG_SCRATCHPAD, builder.new_temporary(scratch)});
-  }
-  return std::make_unique<PrimitiveStep>(dnnl::convolution_forward(primitive),
-                                         std::move(arguments));
-}
-
 }  // namespace
 
 void add_convolution(Builder& builder, const graph::Conv& op, const ConvolutionPrimitives& made,
@@ -237,12 +215,13 @@ void add_convolution(Builder& builder, const graph::Conv& op, const ConvolutionP
   if (step)
     implementation += ", by rows";
   else
-    step = whole_step(builder, whole, arguments);
+    step = primitive_step<dnnl::convolution_forward>(builder, whole, arguments);
   if (!made.unbounded) return builder.add("Conv", std::move(implementation), std::move(step));
-  const Operand result = argument_of(arguments, DNNL_ARG_DST)->operand;
-  auto careful =
-      bounded_step(builder, whole_step(builder, *made.unbounded, std::move(arguments), step.get()),
-                   result, *last_bounds(op.activation));
+  const Operand result = std::ranges::find(arguments, DNNL_ARG_DST, &Argument::index)->operand;
+  auto careful = bounded_step(builder,
+                              primitive_step<dnnl::convolution_forward>(
+                                  builder, *made.unbounded, std::move(arguments), step.get()),
+                              result, *last_bounds(op.activation));
   add_careful_step(builder, "Conv", std::move(implementation), std::move(step), std::move(careful),
                    made.adds_in_place);
 }

@@ -26,4 +26,8 @@ struct Work {
 void run(const Work<float>& work) noexcept;
 void run(const Work<uint16_t>& work) noexcept;
 
+// Returns whether the lowest finite number, or -inf in BF16, is among the elements.
+bool has_lowest(const float* elements, size_t count) noexcept;
+bool has_lowest(const uint16_t* elements, size_t count) noexcept;
+
 }  // namespace millrace::device::cpu::kernels::max_pooling

@@ -1,11 +1,20 @@
 #include "device/cpu/kernels/pooling/max_pooling/max_pooling.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
+#include <span>
+#include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
+#include "device/cpu/invalid_flag.h"
+#include "device/cpu/kernels/careful_step.h"
+#include "device/cpu/kernels/elementwise/loop_step.h"
 #include "device/cpu/kernels/parts.h"
 #include "device/cpu/kernels/pooling/max_pooling/loops.h"
+#include "device/cpu/kernels/primitives.h"
 
 namespace millrace::device::cpu::kernels::max_pooling {
 namespace {
@@ -91,6 +100,59 @@ std::optional<Images> images_of(const Desc& desc) {
   return std::nullopt;
 }
 
+// oneDNN's maximum over windows. It starts with the lowest finite number, which remains where all
+// elements are -inf: that raises the flag of invalid operations, too, as a NaN does.
+template <class Number>
+class LibraryStep final : public Step {
+ public:
+  LibraryStep(std::unique_ptr<const Step> primitive, const Operand& to)
+      : primitive_(std::move(primitive)), to_(to.buffer), count_(elements_in_memory(to.desc)) {}
+  std::span<const Argument> arguments() const noexcept override { return primitive_->arguments(); }
+  std::span<const Argument> operands() const noexcept override { return primitive_->operands(); }
+  std::vector<BufferId> buffers() const override { return primitive_->buffers(); }
+
+  Status run(const RunState& state) const noexcept override {
+    MILLRACE_RETURN_IF_ERROR(primitive_->run(state));
+    if (has_lowest(state.output<Number>(to_), count_)) raise_invalid_flag();
+    return {};
+  }
+
+ private:
+  const std::unique_ptr<const Step> primitive_;
+  const BufferId to_;
+  const size_t count_;
+};
+
+// Returns whether the value cannot be -inf, since the node that makes it has a lower bound.
+bool has_lower_bound(const Builder& builder, graph::ValueId x) {
+  const graph::Node* const maker = builder.maker(x);
+  if (maker == nullptr) return false;
+  const auto* const convolution = std::get_if<graph::Conv>(&maker->op);
+  const auto* const unary = std::get_if<graph::Unary>(&maker->op);
+  if (convolution == nullptr && unary == nullptr) return false;
+  const auto bounds =
+      last_bounds(convolution != nullptr ? convolution->activation : unary->function);
+  return bounds && bounds->least > std::numeric_limits<float>::lowest();
+}
+
+// Null where oneDNN has no fast primitive.
+std::unique_ptr<const Step> make_library_step(Builder& builder, const graph::Pool& op,
+                                              graph::ValueId x, const Operand& from,
+                                              const Operand& to, std::string& implementation) {
+  const auto primitive = find_primitive<PoolingPrimitive>(
+      builder.engine(), make_attributes(), dnnl::prop_kind::forward_inference,
+      dnnl::algorithm::pooling_max, from.desc, to.desc, op.strides, op.kernel,
+      gaps_of(op.dilations), op.pads_begin, op.pads_end);
+  if (!primitive || is_reference(primitive.impl_info_str())) return nullptr;
+  implementation = primitive.impl_info_str();
+  auto step = primitive_step<PoolingPrimitive>(builder, primitive,
+                                               {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
+  if (has_lower_bound(builder, x)) return step;
+  if (builder.type() == ElementType::bf16)
+    return std::make_unique<LibraryStep<uint16_t>>(std::move(step), to);
+  return std::make_unique<LibraryStep<float>>(std::move(step), to);
+}
+
 template <class Number>
 std::unique_ptr<const Step> make_step(const Builder& builder, WindowPlan plan, const Images& images,
                                       const Operand& from, const Operand& to) {
@@ -114,10 +176,15 @@ Result<std::optional<Operand>> add(Builder& builder, const graph::Pool& op, grap
   }
   if (!images) return std::optional<Operand>();
   const Operand to = builder.new_temporary(dense_like(from.desc, dims));
-  builder.add("Pool", "millrace:max",
-              builder.type() == ElementType::bf16
-                  ? make_step<uint16_t>(builder, std::move(plan), *images, from, to)
-                  : make_step<float>(builder, std::move(plan), *images, from, to));
+  auto loops = builder.type() == ElementType::bf16
+                   ? make_step<uint16_t>(builder, std::move(plan), *images, from, to)
+                   : make_step<float>(builder, std::move(plan), *images, from, to);
+  std::string implementation = "millrace:max";
+  if (auto library = make_library_step(builder, op, x, from, to, implementation))
+    add_careful_step(builder, "Pool", std::move(implementation), std::move(library),
+                     std::move(loops));
+  else
+    builder.add("Pool", std::move(implementation), std::move(loops));
   return std::optional(to);
 }
 
