@@ -39,7 +39,7 @@ struct Tensor {
   template <class T>
   std::vector<T> as() const {
     std::vector<T> elements(bytes.size() / sizeof(T));
-    std::memcpy(elements.data(), bytes.data(), bytes.size());
+    if (!bytes.empty()) std::memcpy(elements.data(), bytes.data(), bytes.size());
     return elements;
   }
 };
