@@ -1,4 +1,4 @@
-// What tests of NaN, infinities, denormal numbers and zeros of either sign share.
+// Helpers for the tests of NaN, infinities, denormal numbers and zeros of either sign.
 #pragma once
 
 #include <limits>
@@ -12,7 +12,7 @@ namespace millrace::device::cpu {
 inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 inline constexpr float kInf = std::numeric_limits<float>::infinity();
 
-// What is compared of an element: "NaN", "inf", "-inf" or "finite".
+// Returns the class of an element, which tests compare: "NaN", "inf", "-inf" or "finite".
 std::string class_of(float x);
 // Fails at the first element whose class differs.
 void expect_classes(const Tensor& actual, const Tensor& expected);

@@ -10,7 +10,7 @@
 // matrix product and in its batch normalisation of plain layouts, are made for one thread and run
 // with it (see may_be_divided()).
 //
-// If any thread of a region has raised the flag of invalid operations (invalid_flag.h), it is also
+// If a thread of a region has raised the flag of invalid operations (invalid_flag.h), it is also
 // raised on the thread that began the region, once the region has ended.
 //
 // The six functions of OpenMP that libdnnl calls are replaced in its tables, and only there, when

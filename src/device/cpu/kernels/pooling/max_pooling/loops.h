@@ -1,6 +1,6 @@
 // Computes maximum pooling of images whose channels are contiguous, by vectors of
 // channels, for FP32 and BF16 (uint16_t). A NaN of either sign in a window makes its result NaN.
-// Of two zeros, +0 is the larger in BF16, and either may be in FP32. The instruction set is chosen
+// +0 is larger than -0 in BF16; in FP32 the result may be either. The instruction set is chosen
 // when the function is called.
 #pragma once
 
