@@ -3,17 +3,19 @@
 # Compile and link settings shared by every target of the project.
 add_library(millrace_settings INTERFACE)
 target_compile_options(millrace_settings INTERFACE -Wall -Wextra)
+# Links a sanitized program four to eight times as fast as the linker of binutils, others twice. Not
+# libraries: lld 14 cannot demangle `operator co_await`, so their version scripts would miss it.
+find_program(MILLRACE_LLD NAMES ld.lld)
+add_library(millrace_fast_link INTERFACE)
+if(MILLRACE_LLD)
+  target_link_options(millrace_fast_link INTERFACE
+    "$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-fuse-ld=lld>")
+endif()
 if(MILLRACE_SANITIZE)
   target_compile_options(millrace_settings INTERFACE
-    -fsanitize=${MILLRACE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g1)
+    -fsanitize=${MILLRACE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(millrace_settings INTERFACE -fsanitize=${MILLRACE_SANITIZE})
-  # Links a sanitized program four to eight times as fast as the linker of binutils. Not libraries:
-  # lld 14 cannot demangle `operator co_await`, so their version scripts would miss it.
-  find_program(MILLRACE_LLD NAMES ld.lld)
-  if(MILLRACE_LLD)
-    target_link_options(millrace_settings INTERFACE
-      "$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-fuse-ld=lld>")
-  endif()
+  target_link_libraries(millrace_settings INTERFACE millrace_fast_link)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND MILLRACE_SANITIZE)
   # g++ 12 reports false positives from inlined standard library code under the sanitizers.
@@ -37,16 +39,24 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND MILLRACE_SANITIZE MATCHES "address
 endif()
 
 # For what runs per job or per element. The rest is compiled with -O2, which takes a sixth less time,
-# and with -O0 under the sanitizers, which takes half.
+# and everything with -O0 under the sanitizers, which takes half.
 add_library(millrace_hot_settings INTERFACE)
 # A function of the library is never replaced by one of the same name in the program, so g++ may
 # inline it into its callers in the same source.
-if(MILLRACE_SANITIZE)
-  target_compile_options(millrace_hot_settings INTERFACE -O1)
-else()
+if(NOT MILLRACE_SANITIZE)
   target_compile_options(millrace_hot_settings INTERFACE
     "$<$<CONFIG:Release>:-O3;-fno-semantic-interposition>")
 endif()
+
+# millrace_optimise_sanitized(SOURCE ...)
+# Sources of the calling folder with loops that compute so much that tests take longer without
+# optimisation than optimising them takes, under the sanitizers, too.
+function(millrace_optimise_sanitized)
+  if(MILLRACE_SANITIZE)
+    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -O1)
+    set_property(SOURCE ${ARGN} PROPERTY SKIP_PRECOMPILE_HEADERS ON)
+  endif()
+endfunction()
 
 # millrace_add_layer(NAME SOURCES ... [USES layer ...] [LIBS library ...] [HOT|OWN])
 # One folder of src/ as an object library `millrace_NAME`. USES names the layers below it; the
@@ -130,15 +140,17 @@ function(millrace_add_fixtures name)
 endfunction()
 
 # millrace_add_test(NAME SOURCES ... [LIBS library ...] [LABELS label ...] [TIMEOUT seconds]
-#                   [FIXTURE name] [OPTIMISED] [ONE_PROCESS])
-# A GoogleTest program whose cases ctest lists one by one. FIXTURE names a ctest fixture of theirs.
-# OPTIMISED: see millrace_optimise_test. ONE_PROCESS: its cases leave their process as it was
-# (environment, signals, what is loaded once) and none ends it, so the sanitizers run them together.
+#                   [FIXTURE name] [OPTIMISED] [PROCESS_PER_CASE])
+# A GoogleTest program, whose cases two processes run: see millrace_add_shards. So a case leaves its
+# process as it was: environment, signals, what is loaded once. PROCESS_PER_CASE: ctest lists the
+# cases one by one and runs each in a process of its own, because they do not, or because each takes
+# so long that it should run beside others. FIXTURE names a ctest fixture of theirs. OPTIMISED: see
+# millrace_optimise_test. TIMEOUT is that of a process.
 function(millrace_add_test name)
   cmake_parse_arguments(ARG
-    "OPTIMISED;ONE_PROCESS" "TIMEOUT;FIXTURE" "SOURCES;LIBS;LABELS" ${ARGN})
+    "OPTIMISED;PROCESS_PER_CASE" "TIMEOUT;FIXTURE" "SOURCES;LIBS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 300)
+    set(ARG_TIMEOUT 600)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
@@ -155,8 +167,8 @@ function(millrace_add_test name)
   if(ARG_FIXTURE)
     list(APPEND properties FIXTURES_REQUIRED ${ARG_FIXTURE})
   endif()
-  if(ARG_ONE_PROCESS AND MILLRACE_SANITIZE)
-    millrace_add_shards(${name} "${ARG_LABELS}" ${properties})
+  if(NOT ARG_PROCESS_PER_CASE)
+    millrace_add_shards(${name} NAME ${name} LABELS ${ARG_LABELS} PROPERTIES ${properties})
     return()
   endif()
   # Last: a value that is empty would make the next property's name the value.
@@ -164,35 +176,37 @@ function(millrace_add_test name)
     PROPERTIES ${properties} LABELS "${ARG_LABELS}")
 endfunction()
 
-# millrace_add_shards(NAME LABELS PROPERTY VALUE ...)
-# The cases of a GoogleTest program as two ctest tests, each a process with every other case: a
-# sanitized process takes a tenth of a second to start and to look for leaks, most cases take less.
-function(millrace_add_shards name labels)
+# millrace_add_shards(PROGRAM NAME name [FILTER gtest_filter] [LABELS label ...]
+#                     PROPERTIES property value ...)
+# The cases of a GoogleTest program as two ctest tests NAME.shard0 and NAME.shard1, each a process
+# with every other case. A process takes up to a tenth of a second to start, with a sanitizer several
+# times that, and most cases take less.
+function(millrace_add_shards program)
+  cmake_parse_arguments(ARG "" "NAME;FILTER" "LABELS;PROPERTIES" ${ARGN})
+  if(NOT ARG_FILTER)
+    set(ARG_FILTER "*")
+  endif()
   foreach(shard 0 1)
-    set(test ${name}.shard${shard})
-    add_test(NAME ${test} COMMAND ${name})
-    set_tests_properties(${test} PROPERTIES ${ARGN})
-    set_property(TEST ${test} PROPERTY LABELS ${labels})
+    set(test ${ARG_NAME}.shard${shard})
+    add_test(NAME ${test} COMMAND ${program} "--gtest_filter=${ARG_FILTER}" --gtest_brief=1)
+    set_tests_properties(${test} PROPERTIES ${ARG_PROPERTIES})
+    set_property(TEST ${test} PROPERTY LABELS "${ARG_LABELS}")
     set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT
       GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=${shard})
   endforeach()
 endfunction()
 
 # millrace_repeat_within_isas(TARGET [ISAS isa ...] [FILTER gtest_filter])
-# Tests of a program once more, as ISA.NAME, within these instruction sets: avx2 and avx512, where
+# Tests of a program once more, as ISA.TARGET, within these instruction sets: avx2 and avx512, where
 # nothing is said. They compute in BF16 where these have it.
 function(millrace_repeat_within_isas target)
   cmake_parse_arguments(ARG "" "FILTER" "ISAS" ${ARGN})
-  if(NOT ARG_FILTER)
-    set(ARG_FILTER "*")
-  endif()
   if(NOT ARG_ISAS)
     set(ARG_ISAS avx2 avx512)
   endif()
   foreach(isa ${ARG_ISAS})
-    gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${isa}."
-      TEST_FILTER "${ARG_FILTER}"
-      PROPERTIES TIMEOUT 300 ENVIRONMENT MILLRACE_MAX_ISA=${isa}
+    millrace_add_shards(${target} NAME ${isa}.${target} FILTER "${ARG_FILTER}"
+      PROPERTIES TIMEOUT 600 ENVIRONMENT MILLRACE_MAX_ISA=${isa}
       ENVIRONMENT_MODIFICATION MILLRACE_NO_BF16=set:0)
   endforeach()
 endfunction()

@@ -3,11 +3,17 @@
 # so finds sources that include too little; run it before a release, and after dividing headers.
 
 # millrace_compile_apart(SOURCE ...)
-# Sources of the calling folder that are always compiled by themselves: because a neighbour
-# defines a hidden name that they define, too, or because Highway compiles them several times, which
-# it does to one source at a time.
+# Sources of the calling folder that are always compiled by themselves, for instance because Highway
+# compiles them several times, which it does to one source at a time.
 function(millrace_compile_apart)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
+# millrace_compile_in_second_group(SOURCE ...)
+# Sources of the calling folder that form a second group of their folder, because a neighbour of the
+# first defines a hidden name that they define, too.
+function(millrace_compile_in_second_group)
+  set_source_files_properties(${ARGN} PROPERTIES MILLRACE_GROUP second)
 endfunction()
 
 # millrace_targets_below(FOLDER RESULT)
@@ -43,6 +49,10 @@ function(millrace_compile_folders_together)
       cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${base} NORMALIZE)
       cmake_path(GET source PARENT_PATH folder)
       cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+      get_source_file_property(part ${source} TARGET_DIRECTORY ${target} MILLRACE_GROUP)
+      if(part)
+        string(APPEND folder "/${part}")
+      endif()
       string(MAKE_C_IDENTIFIER "${folder}" group)
       set_source_files_properties(${source} TARGET_DIRECTORY ${target}
         PROPERTIES UNITY_GROUP ${group})

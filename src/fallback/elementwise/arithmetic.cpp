@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
+#include <vector>
 
 #include "fallback/broadcast.h"
 #include "fallback/common_shapes.h"
@@ -273,15 +275,31 @@ struct Pow {
   }
 };
 
-Status pow(const Call& call) {
-  return visit_element(call.in(0).type, [&](auto base) {
-    return visit_element(call.in(1).type, [&](auto exponent) -> Status {
-      using T = decltype(base);
-      apply_broadcast<T, decltype(exponent)>(call.in(0), call.in(1), call.out(0).dims,
-                                             call.out(0).as<T>().data(), Pow{});
-      return {};
-    });
+template <class Exponent>
+Status raise_to(const Call& call, DataType type) {
+  const TensorView& given = call.in(1);
+  std::vector<Exponent> exponents;
+  MILLRACE_RETURN_IF_ERROR(visit_element(given.type, [&](auto zero) -> Status {
+    const auto elements = given.as<decltype(zero)>();
+    exponents.assign(elements.begin(), elements.end());
+    return {};
+  }));
+  const TensorView widened{type, given.dims, std::as_bytes(std::span(exponents)).data()};
+  return visit_element(call.in(0).type, [&](auto base) -> Status {
+    using T = decltype(base);
+    apply_broadcast<T, Exponent>(call.in(0), widened, call.out(0).dims, call.out(0).as<T>().data(),
+                                 Pow{});
+    return {};
   });
+}
+
+// Exponents are widened to the largest type of their kind, which changes no result: one kernel for
+// each pair of types would be a hundred.
+Status pow(const Call& call) {
+  const DataType type = call.in(1).type;
+  if (tensor::is_floating(type)) return raise_to<double>(call, DataType::kFloat64);
+  return kUnsigned.contains(type) ? raise_to<uint64_t>(call, DataType::kUint64)
+                                  : raise_to<int64_t>(call, DataType::kInt64);
 }
 
 constexpr AttributeSpec kModAttributes[] = {{"fmod", AttributeKind::kInteger}};

@@ -127,7 +127,7 @@ Status where(const Call& call) {
     using T = decltype(zero);
     const auto a = call.in(1).as<T>(), b = call.in(2).as<T>();
     const auto to = call.out(0).as<T>();
-    walk.for_each_row([&](const Row<3>& row) {
+    walk.for_each_row([&](const BroadcastRow<3>& row) {
       for (size_t i = 0; i < row.length; ++i) {
         const bool chosen = condition[row.in[0] + i * row.step[0]] != 0;
         to[row.out + i] = chosen ? a[row.in[1] + i * row.step[1]] : b[row.in[2] + i * row.step[2]];

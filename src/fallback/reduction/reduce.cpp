@@ -60,13 +60,17 @@ Status shape_of_reduce(Inference& node) {
   return {};
 }
 
+Result<BroadcastWalk<1>> walk_over_terms(const Call& call) {
+  MILLRACE_ASSIGN_OR_RETURN(const std::vector<bool> reduced, reduced_dims(call));
+  const Dims kept = kept_dims(call, reduced);
+  return BroadcastWalk<1>(call.in(0).dims, {std::span<const int64_t>(kept)});
+}
+
 // Calls visit(position in the input, position in the output) for all elements of the input.
 template <class Visit>
 Status for_each_term(const Call& call, Visit&& visit) {
-  MILLRACE_ASSIGN_OR_RETURN(const std::vector<bool> reduced, reduced_dims(call));
-  const Dims kept = kept_dims(call, reduced);
-  const BroadcastWalk<1> walk(call.in(0).dims, {std::span<const int64_t>(kept)});
-  walk.for_each_row([&](const Row<1>& row) {
+  MILLRACE_ASSIGN_OR_RETURN(const BroadcastWalk<1> walk, walk_over_terms(call));
+  walk.for_each_row([&](const BroadcastRow<1>& row) {
     for (size_t i = 0; i < row.length; ++i) visit(row.out + i, row.in[0] + i * row.step[0]);
   });
   return {};
